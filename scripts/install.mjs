@@ -1,0 +1,184 @@
+// Makes sure that the packages of package-lock.json are in node_modules, and runs npm only when one is
+// missing, so that a start costs a few milliseconds for it and an installation made by hand counts. Uses
+// nothing but Node: at this point there may be nothing else.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const modules = path.join(root, 'node_modules');
+/** What npm leaves behind: the packages that are really there. */
+const INSTALLED = path.join(modules, '.package-lock.json');
+/** Ours: for which list, platform and kind npm last said it was done. */
+const STAMP = path.join(modules, '.railhead-installed.json');
+/** Folders only, no file in them: git does not see it. */
+const LOCK = path.join(root, '.install-lock');
+const OLDEST_NODE = [20, 19];
+/** A lock without a process id belongs to one that is just writing it, unless it is this old. */
+const UNSIGNED_MS = 5_000;
+const POLL_MS = 200;
+
+const say = (line) => process.stderr.write(`${line}\n`);
+
+function checkNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  const [needMajor, needMinor] = OLDEST_NODE;
+  if (major > needMajor || (major === needMajor && minor >= needMinor)) return;
+  say(`Railhead needs Node ${OLDEST_NODE.join('.')} or newer; this is ${process.versions.node}.`);
+  process.exit(2);
+}
+
+function readJson(file) {
+  try {
+    return JSON.parse(fs.readFileSync(file, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+const suits = (list, own) =>
+  !list || (list.some((each) => each === own) && !list.includes(`!${own}`));
+
+/** Whether this machine needs a package of the list. */
+function isWanted(entry, dev) {
+  if (entry.dev && !dev) return false;
+  if (!entry.optional && !entry.devOptional) return true;
+  // Which C library this is takes long to find out; npm knows, and the stamp remembers that it was asked.
+  return !entry.libc && suits(entry.os, process.platform) && suits(entry.cpu, process.arch);
+}
+
+function isThere(place, entry, installed) {
+  const found = installed[place];
+  if (!found || !fs.existsSync(path.join(root, place, 'package.json'))) return false;
+  if (entry.link) return true;
+  const same = !entry.integrity || !found.integrity || entry.integrity === found.integrity;
+  return found.version === entry.version && same;
+}
+
+const listText = () => fs.readFileSync(path.join(root, 'package-lock.json'), 'utf8');
+
+const stampFor = (dev) => ({
+  list: createHash('sha256').update(listText()).digest('hex'),
+  platform: `${process.platform}-${process.arch}`,
+  dev,
+});
+
+/** Whether npm has said that it was done with this very list. */
+function wasAsked(dev) {
+  const { list, platform } = stampFor(dev);
+  const stamp = readJson(STAMP);
+  return stamp?.list === list && stamp.platform === platform && (stamp.dev || !dev);
+}
+
+/** Nothing, or the kind of installation that is needed: with packages for tests or without. */
+function findMissing(dev) {
+  const installed = readJson(INSTALLED)?.packages;
+  if (!installed) return { dev, fresh: true };
+  const { packages } = JSON.parse(listText());
+  const missing = Object.entries(packages)
+    .filter(([place, entry]) => place.includes('node_modules/') && isWanted(entry, dev))
+    .filter(([place, entry]) => !isThere(place, entry, installed));
+  // npm leaves out optional packages that it cannot get. Asking again at each start would not help.
+  const real = wasAsked(dev) ? missing.filter(([, entry]) => !entry.optional) : missing;
+  if (real.length === 0) return undefined;
+  const hasDev = Object.values(installed).some((entry) => entry.dev);
+  return { dev: dev || hasDev, fresh: false };
+}
+
+function isRunning(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
+
+/** The process that holds the lock; 0 when it has not signed yet; undefined when nobody does. */
+function holder() {
+  try {
+    const [name] = fs.readdirSync(LOCK);
+    if (name) return isRunning(Number(name)) ? Number(name) : undefined;
+    return Date.now() - fs.statSync(LOCK).mtimeMs < UNSIGNED_MS ? 0 : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function tryLock() {
+  try {
+    fs.mkdirSync(LOCK);
+    fs.mkdirSync(path.join(LOCK, String(process.pid)));
+    return true;
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error;
+  }
+  if (holder() !== undefined) return false;
+  // Its holder is dead. Only one of those who notice can move it away.
+  const away = `${LOCK}.${process.pid}`;
+  try {
+    fs.renameSync(LOCK, away);
+    fs.rmSync(away, { recursive: true });
+  } catch {
+    // Somebody else did.
+  }
+  return false;
+}
+
+async function lock() {
+  for (let told = false; !tryLock(); await sleep(POLL_MS)) {
+    if (!told && holder()) {
+      say(`Another process (${holder()}) is installing packages here. Waiting for it …`);
+      told = true;
+    }
+  }
+}
+
+function runNpm(args) {
+  // Under `npm start` the same npm is used again, else the one on the PATH.
+  const npm = process.env.npm_execpath;
+  const script = npm && /\.[cm]?js$/.test(npm) ? npm : undefined;
+  const [program, first] = script ? [process.execPath, [script]] : ['npm', []];
+  return spawnSync(program, [...first, ...args], {
+    cwd: root,
+    // What the command itself prints on standard output stays clean.
+    stdio: ['ignore', 2, 2],
+    shell: !script && process.platform === 'win32',
+  });
+}
+
+function install({ dev, fresh }) {
+  const start = performance.now();
+  say(`Installing packages${dev ? ' (with those for tests)' : ''} …`);
+  // `ci` empties node_modules first, which would pull the floor from under a running server; so what is
+  // only incomplete is completed.
+  const command = fresh ? ['ci'] : ['install', '--no-save'];
+  const kind = dev ? ['--include=dev'] : ['--omit=dev'];
+  const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
+  const { status, error } = runNpm([...command, '--ignore-scripts', ...kind, ...quiet]);
+  if (status !== 0) {
+    const why = error
+      ? `npm cannot be run: ${error.message}`
+      : `npm ${command[0]} failed, see above`;
+    say(`The packages are not installed: ${why}.`);
+    process.exit(1);
+  }
+  fs.writeFileSync(STAMP, JSON.stringify(stampFor(dev)));
+  say(`Packages installed in ${((performance.now() - start) / 1000).toFixed(1)} s.`);
+}
+
+/** Installs what is missing; `dev` adds what the tests need. Ends the process when that fails. */
+export async function ensureInstalled({ dev }) {
+  checkNode();
+  if (!findMissing(dev)) return;
+  await lock();
+  try {
+    const missing = findMissing(dev);
+    if (missing) install(missing);
+  } finally {
+    fs.rmSync(LOCK, { recursive: true, force: true });
+  }
+}

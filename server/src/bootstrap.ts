@@ -1,0 +1,174 @@
+// What has to stand before the first request: a platform with its accounts and a token to call with. It is
+// composed here, outside the features, because it is the one act that needs three of them in one change
+// set; the operator's command and the first start both use it.
+import type { FundingPort } from './connectors/ports.ts';
+import { internalAccounts, provisionAccounts } from './features/internal-accounts/index.ts';
+import {
+  createPlatform,
+  type NewPlatform,
+  newPlatformId,
+  platforms,
+  systemCaller,
+} from './features/platform/index.ts';
+import { createTokenFor, tokens } from './features/tokens/index.ts';
+import { PERMISSIONS, type Permission } from './kernel/operation.ts';
+import type { Ctx, Environment } from './runtime/context.ts';
+import { constantTimeEqual, sha256Hex } from './runtime/crypto.ts';
+import { isKeyTaken, operate, type Runtime } from './runtime/operate.ts';
+import { col, table } from './runtime/table.ts';
+
+/** The funding details of an environment's accounts; none where no connector gives any. */
+export type FundingOf = (environment: Environment) => FundingPort | undefined;
+
+/** Credentials that a platform signs in with. */
+export interface Credentials {
+  clientId: string;
+  clientSecret: string;
+}
+
+export interface NewPlatformWithToken extends NewPlatform {
+  fundingOf: FundingOf;
+  tokenName?: string;
+  permissions?: readonly Permission[];
+  /** Fixed ones instead of drawn ones. */
+  credentials?: Partial<Credentials>;
+}
+
+export interface PlatformWithToken extends Credentials {
+  platformId: string;
+  tokenId: string;
+}
+
+/** Switched on for the platform of a first start. */
+export const FIRST_CURRENCIES = [
+  'USD',
+  'EUR',
+  'GBP',
+  'MXN',
+  'BRL',
+  'INR',
+  'NGN',
+  'PHP',
+  'BTC',
+  'USDC',
+  'USDT',
+  'USDB',
+] as const;
+
+const doneOnce = table(
+  'done_once',
+  { id: col.text, subject: col.text, created_at: col.time },
+  { clientKeyed: true },
+);
+
+/** Opens the platform's own accounts in those of `currencies` that it has none in yet. */
+export async function openPlatformAccounts(
+  ctx: Ctx,
+  currencies: readonly string[],
+  fundingOf: FundingOf,
+): Promise<void> {
+  const { platformId, environment } = ctx.caller;
+  const own = await ctx.db.find(internalAccounts, { platform_id: platformId, customer_id: null });
+  const has = new Set(own.map((account) => account.currency));
+  provisionAccounts(ctx, {
+    customerId: null,
+    currencies: currencies.filter((currency) => !has.has(currency)),
+    funding: fundingOf(environment),
+  });
+}
+
+function stagePlatform(ctx: Ctx, given: NewPlatformWithToken): PlatformWithToken {
+  const platform = createPlatform(ctx, given);
+  provisionAccounts(ctx, {
+    customerId: null,
+    currencies: given.currencies,
+    funding: given.fundingOf(given.environment),
+  });
+  const { row, clientSecret } = createTokenFor(ctx, {
+    platformId: platform.id,
+    name: given.tokenName ?? 'First token',
+    permissions: given.permissions ?? PERMISSIONS,
+    ...given.credentials,
+  });
+  return { platformId: platform.id, tokenId: row.id, clientId: row.client_id, clientSecret };
+}
+
+/** Creates a platform, its accounts and a token at once. The secret is in the answer and nowhere else. */
+export async function createPlatformWithToken(
+  runtime: Runtime,
+  given: NewPlatformWithToken,
+): Promise<PlatformWithToken> {
+  const caller = systemCaller(newPlatformId(runtime.world), given.environment);
+  return operate(runtime, caller, async (ctx) => stagePlatform(ctx, given));
+}
+
+export interface FirstStart {
+  /** Whether this call created the first platform. */
+  created: boolean;
+  platformId: string;
+  clientId: string;
+  /** Known when it was just created, or given and still right. */
+  clientSecret?: string;
+}
+
+const FIRST_PLATFORM = 'first platform';
+
+/** The oldest platform with its oldest token, or with the one of the client id that was asked for. */
+async function standing(
+  runtime: Runtime,
+  wanted: Partial<Credentials>,
+): Promise<FirstStart | undefined> {
+  const oldest = { filters: [], sort: 'asc', limit: 1 } as const;
+  const [platform] = (await runtime.db.page(platforms, oldest)).rows;
+  if (!platform) return undefined;
+  const [asked] = wanted.clientId
+    ? await runtime.db.find(tokens, { client_id: wanted.clientId })
+    : [];
+  const mine = [{ column: 'platform_id', op: '=', value: platform.id }] as const;
+  const [first] = (await runtime.db.page(tokens, { ...oldest, filters: [...mine] })).rows;
+  const token = asked ?? first;
+  const secret = wanted.clientSecret;
+  const right = secret && token && constantTimeEqual(sha256Hex(secret), token.secret_hash);
+  return {
+    created: false,
+    platformId: token?.platform_id ?? platform.id,
+    clientId: token?.client_id ?? '',
+    ...(right ? { clientSecret: secret } : {}),
+  };
+}
+
+/**
+ * Creates the first platform where there is none: sandbox, doing its own compliance, a token with every
+ * permission. With platforms already there it creates nothing and says who was first. Servers that start
+ * together on one empty database agree on one.
+ */
+export async function firstStart(
+  runtime: Runtime,
+  fundingOf: FundingOf,
+  wanted: Partial<Credentials> = {},
+): Promise<FirstStart> {
+  const known = await standing(runtime, wanted);
+  if (known) return known;
+  const caller = systemCaller(newPlatformId(runtime.world), 'sandbox');
+  try {
+    const made = await operate(runtime, caller, async (ctx) => {
+      const { platformId } = caller;
+      ctx.insert(doneOnce, { id: FIRST_PLATFORM, subject: platformId, created_at: ctx.now });
+      return stagePlatform(ctx, {
+        name: 'Sandbox',
+        environment: 'sandbox',
+        regulated: true,
+        skipPaperwork: false,
+        currencies: FIRST_CURRENCIES,
+        fundingOf,
+        credentials: wanted,
+      });
+    });
+    const { platformId, clientId, clientSecret } = made;
+    return { created: true, platformId, clientId, clientSecret };
+  } catch (error) {
+    const other = isKeyTaken(error) ? await standing(runtime, wanted) : undefined;
+    if (!other) throw error;
+    return other;
+  }
+}

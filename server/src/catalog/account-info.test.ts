@@ -1,0 +1,372 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { exampleOf } from './account-examples.ts';
+import {
+  type Account,
+  acceptsCurrency,
+  beneficiaryNameOf,
+  completeAccountInfo,
+  displayIdentifier,
+  duplicateKeyOf,
+  isSelfCustody,
+  isWalletInfo,
+  maskAccountInfo,
+  primaryIdentifierOf,
+  pullRailOf,
+  railsOf,
+  rowOf,
+  sandboxSuffixOf,
+  validateAccountInfo,
+} from './account-info.ts';
+import { ACCOUNT_TYPE_ROWS, ACCOUNT_TYPES, type AccountType } from './account-types.ts';
+
+const SANDBOX = { production: false };
+const PRODUCTION = { production: true };
+const currencyFor = (type: AccountType) => ACCOUNT_TYPE_ROWS[type].currencies[0] ?? 'JPY';
+
+const fields = (info: Account, options = SANDBOX) =>
+  validateAccountInfo(info, currencyFor(info.accountType as AccountType), options).errors.map(
+    (error) => error.field,
+  );
+
+const change = (type: AccountType, more: Record<string, unknown>): Account => {
+  const changed: Record<string, unknown> = { ...exampleOf(type), ...more };
+  for (const name of Object.keys(changed)) if (changed[name] === undefined) delete changed[name];
+  return changed as unknown as Account;
+};
+
+describe.each(ACCOUNT_TYPES)('%s', (type) => {
+  const row = ACCOUNT_TYPE_ROWS[type];
+  const example = exampleOf(type);
+
+  it('finds nothing wrong with its example, in either environment', () => {
+    for (const options of [SANDBOX, PRODUCTION]) {
+      expect(validateAccountInfo(example, currencyFor(type), options)).toEqual({
+        errors: [],
+        currencyMismatch: false,
+      });
+    }
+    expect(primaryIdentifierOf(example)).not.toBe('');
+    expect(displayIdentifier(example)).not.toBe('');
+  });
+
+  it('is opened in its own currencies only', () => {
+    expect(validateAccountInfo(example, 'XXX', SANDBOX).currencyMismatch).toBe(true);
+    for (const currency of row.currencies) expect(acceptsCurrency(row, currency)).toBe(true);
+    const other = type === 'SWIFT_ACCOUNT' ? 'USDC' : 'NOK';
+    expect(validateAccountInfo(example, other, SANDBOX).currencyMismatch).toBe(true);
+  });
+
+  it('opens the rails of its complete ways, within the rails of its row', () => {
+    const rails = railsOf(example);
+    if (row.rails.length) expect(rails.length).toBeGreaterThan(0);
+    for (const rail of rails) expect(row.rails).toContain(rail);
+    for (const path of row.paths) for (const rail of path.rails) expect(row.rails).toContain(rail);
+    expect(new Set(row.paths.flatMap((path) => path.rails))).toEqual(new Set(row.rails));
+  });
+
+  it('names only fields it has, and has something to tell accounts apart by', () => {
+    for (const path of row.paths) {
+      for (const name of path.needs) expect(Object.keys(row.fields)).toContain(name);
+      expect(path.needs.some((name) => row.fields[name]?.identifies)).toBe(true);
+    }
+  });
+
+  it('is one account whoever owns it, and another in another currency', () => {
+    const key = duplicateKeyOf(example, 'AAA');
+    expect(duplicateKeyOf({ ...example, beneficiary: undefined, extra: 1 }, 'AAA')).toBe(key);
+    expect(duplicateKeyOf(example, 'BBB')).not.toBe(key);
+  });
+
+  it('checks digits in production only', () => {
+    for (const [name, { check }] of Object.entries(row.fields)) {
+      const value = example[name];
+      if (!check || typeof value !== 'string') continue;
+      const wrong = change(type, {
+        [name]: value.slice(0, -1) + (value.endsWith('7') ? '8' : '7'),
+      });
+      expect(fields(wrong, SANDBOX)).toEqual([]);
+      expect(fields(wrong, PRODUCTION)).toContain(`accountInfo.${name}`);
+    }
+  });
+});
+
+describe('ways to pay', () => {
+  const phone = '+573001234567';
+
+  it.each([
+    ['BDT_ACCOUNT', { accountNumber: undefined }, ['accountNumber']],
+    ['COP_ACCOUNT', { bankAccountType: undefined }, ['bankAccountType']],
+    ['COP_ACCOUNT', { accountNumber: undefined }, ['accountNumber']],
+    ['EGP_ACCOUNT', { iban: undefined }, ['iban']],
+    ['GHS_ACCOUNT', { accountNumber: undefined }, ['accountNumber']],
+    ['INR_ACCOUNT', { vpa: undefined }, ['vpa']],
+    ['INR_ACCOUNT', { vpa: undefined, accountNumber: '123456789' }, ['ifsc', 'rail']],
+    ['PKR_ACCOUNT', { iban: undefined }, ['accountNumber']],
+    ['SLV_ACCOUNT', { bankName: undefined }, ['bankName']],
+    ['SLV_ACCOUNT', { accountNumber: undefined }, ['accountNumber']],
+    ['SWIFT_ACCOUNT', { accountNumber: undefined }, ['iban']],
+    ['CNY_ACCOUNT', { accountNumber: undefined }, ['accountNumber']],
+  ] as const)('%s without %o misses %o', (type, more, missing) => {
+    const found = validateAccountInfo(change(type, more), currencyFor(type), SANDBOX).errors;
+    expect(found.map((error) => error.field)).toEqual(missing.map((name) => `accountInfo.${name}`));
+    expect(found[0]?.message).toMatch(/^is required/);
+  });
+
+  it.each([
+    ['BDT_ACCOUNT', { accountNumber: undefined, phoneNumber: phone }, ['MOBILE_MONEY']],
+    ['BDT_ACCOUNT', { phoneNumber: phone }, ['BANK_TRANSFER', 'MOBILE_MONEY']],
+    ['COP_ACCOUNT', { accountNumber: undefined, phoneNumber: phone }, ['MOBILE_MONEY']],
+    ['EGP_ACCOUNT', { iban: undefined, phoneNumber: phone }, ['MOBILE_MONEY']],
+    ['GHS_ACCOUNT', { accountNumber: undefined, phoneNumber: phone }, ['MOBILE_MONEY']],
+    ['PKR_ACCOUNT', { iban: undefined, accountNumber: '1' }, ['BANK_TRANSFER']],
+    ['PKR_ACCOUNT', { iban: undefined, phoneNumber: phone }, ['MOBILE_MONEY']],
+    ['SLV_ACCOUNT', { accountNumber: undefined, phoneNumber: phone }, ['MOBILE_MONEY']],
+    ['INR_ACCOUNT', {}, ['UPI']],
+    ['USD_ACCOUNT', {}, ['ACH', 'WIRE', 'RTP', 'FEDNOW']],
+    ['SGD_ACCOUNT', {}, ['PAYNOW', 'FAST', 'BANK_TRANSFER']],
+    ['SWIFT_ACCOUNT', { iban: 'AE070331234567890123456' }, ['SWIFT']],
+    ['SOLANA_WALLET', {}, []],
+  ] as const)('%s with %o opens %o', (type, more, rails) => {
+    const info = change(type, more);
+    expect(fields(info)).toEqual([]);
+    expect(railsOf(info)).toEqual(rails);
+  });
+
+  it('an Indian bank account is reached over the rail it names', () => {
+    const account = { vpa: undefined, accountNumber: '123456789', ifsc: 'HDFC0000001' };
+    expect(railsOf(change('INR_ACCOUNT', { ...account, rail: 'NEFT' }))).toEqual(['NEFT']);
+    expect(railsOf(change('INR_ACCOUNT', { ...account, rail: 'RTGS' }))).toEqual(['RTGS']);
+    expect(railsOf(change('INR_ACCOUNT', { ...account, rail: 'NEFT', vpa: 'a@b' }))).toEqual([
+      'UPI',
+      'NEFT',
+    ]);
+  });
+
+  it('names the other ways in its complaint', () => {
+    const [error] = validateAccountInfo(
+      change('PKR_ACCOUNT', { iban: undefined }),
+      'PKR',
+      SANDBOX,
+    ).errors;
+    expect(error?.message).toBe('is required unless iban or phoneNumber is given');
+  });
+});
+
+describe('rules of single types', () => {
+  it('PIX keys have the shape of their type everywhere, and check digits in production', () => {
+    const email = change('BRL_ACCOUNT', { pixKeyType: 'EMAIL' });
+    expect(fields(email)).toEqual(['accountInfo.pixKey']);
+    const magic = change('BRL_ACCOUNT', { pixKey: '52998224002' });
+    expect([fields(magic), fields(magic, PRODUCTION)]).toEqual([[], ['accountInfo.pixKey']]);
+    const taxId = change('BRL_ACCOUNT', { taxId: '529982247256' });
+    expect([fields(taxId), fields(taxId, PRODUCTION)]).toEqual([[], ['accountInfo.taxId']]);
+  });
+
+  it('Chinese bank accounts belong to firms, telephone numbers to two wallets', () => {
+    const person = { beneficiaryType: 'INDIVIDUAL', fullName: 'A' };
+    expect(fields(change('CNY_ACCOUNT', { beneficiary: person }))).toEqual([
+      'accountInfo.beneficiary.beneficiaryType',
+    ]);
+    const wallet = { accountNumber: undefined, phoneNumber: '+8613800000000', beneficiary: person };
+    for (const bankName of ['AliPay', 'WechatPay']) {
+      const info = change('CNY_ACCOUNT', { ...wallet, bankName });
+      expect([fields(info, PRODUCTION), railsOf(info)]).toEqual([[], ['MOBILE_MONEY']]);
+    }
+    const { errors } = validateAccountInfo(
+      change('CNY_ACCOUNT', { ...wallet, bankName: 'Alipay' }),
+      'CNY',
+      SANDBOX,
+    );
+    expect(errors).toEqual([
+      {
+        field: 'accountInfo.bankName',
+        message: 'must be AliPay or WechatPay for a telephone number',
+        constraint: { enum: ['AliPay', 'WechatPay'] },
+      },
+    ]);
+  });
+
+  it('Lightning takes exactly one destination of the right form', () => {
+    const none = change('LIGHTNING', { lightningAddress: undefined });
+    const all = ['accountInfo.invoice', 'accountInfo.bolt12', 'accountInfo.lightningAddress'];
+    expect(fields(none)).toEqual(all);
+    expect(fields(change('LIGHTNING', { bolt12: 'lno1qcp4256ypqpq' }))).toEqual(all.slice(1));
+    expect(fields(change('LIGHTNING_ACCOUNT', { lightningAddress: 'amara' }))).toEqual([all[2]]);
+    const test = { lightningAddress: undefined, invoice: 'lnbcrt500u1pjqqqqqqqqqqq' };
+    const invoice = change('LIGHTNING', test);
+    expect([fields(invoice), fields(invoice, PRODUCTION)]).toEqual([[], [all[0]]]);
+    expect(fields(change('LIGHTNING', { ...test, invoice: 'bc1q' }))).toEqual([all[0]]);
+  });
+
+  it.each(ACCOUNT_TYPES.filter((type) => ACCOUNT_TYPE_ROWS[type].kind === 'wallet'))(
+    '%s wants an address of its chain, with its checksum in production',
+    (type) => {
+      expect(fields(change(type, { address: 'elsewhere' }))).toEqual(['accountInfo.address']);
+      const magic = `${String(exampleOf(type).address).slice(0, -3)}002`;
+      const info = change(type, { address: magic });
+      expect([fields(info), sandboxSuffixOf(info)]).toEqual([[], '002']);
+      expect(fields(info, PRODUCTION)).toEqual(['accountInfo.address']);
+    },
+  );
+
+  it('SWIFT wants a country, and an IBAN where banks take nothing else', () => {
+    expect(fields(change('SWIFT_ACCOUNT', { country: 'ZZ' }))).toEqual(['accountInfo.country']);
+    const british = change('SWIFT_ACCOUNT', { country: 'GB' });
+    expect([fields(british), fields(british, PRODUCTION)]).toEqual([[], ['accountInfo.iban']]);
+    const iban = { ...british, iban: 'GB29NWBK60161331926819' };
+    expect(fields(iban, PRODUCTION)).toEqual([]);
+    expect(['USD', 'JPY', 'KWD'].every((code) => acceptsCurrency(rowOf(british), code))).toBe(true);
+  });
+
+  it('bank and custodian names are looked up in production only, with names to choose from', () => {
+    const odd = change('NGN_ACCOUNT', { bankName: 'Bank of Nowhere' });
+    expect(fields(odd)).toEqual([]);
+    const [error] = validateAccountInfo(odd, 'NGN', PRODUCTION).errors;
+    expect(error?.field).toBe('accountInfo.bankName');
+    expect(error?.constraint?.enum).toContain('Access Bank');
+    expect(error?.constraint?.enum?.length).toBeLessThanOrEqual(20);
+    const vasp = change('POLYGON_WALLET', { vaspName: 'Exchange of Nowhere' });
+    expect([fields(vasp), fields(vasp, PRODUCTION)]).toEqual([[], ['accountInfo.vaspName']]);
+  });
+
+  it('beneficiaries live in countries', () => {
+    const beneficiary = { beneficiaryType: 'BUSINESS', legalName: 'A', countryOfResidence: 'ZZ' };
+    expect(fields(change('GBP_ACCOUNT', { beneficiary }))).toEqual([
+      'accountInfo.beneficiary.countryOfResidence',
+    ]);
+  });
+
+  it('asks more of a beneficiary where an operator wants it', () => {
+    const strict = { production: false, strictBeneficiary: true, prefix: 'info' };
+    const ask = (type: AccountType, beneficiary: object) =>
+      validateAccountInfo(change(type, { beneficiary }), currencyFor(type), strict).errors.map(
+        (error) => error.field.replace('info.beneficiary.', ''),
+      );
+    const firm = { beneficiaryType: 'BUSINESS', legalName: 'A' };
+    expect(ask('USD_ACCOUNT', firm)).toEqual(['address']);
+    expect(ask('EUR_ACCOUNT', firm)).toEqual(['address', 'registrationNumber']);
+    expect(ask('KES_ACCOUNT', firm)).toEqual(['registrationNumber', 'taxId']);
+    expect(ask('CAD_ACCOUNT', firm)).toEqual([]);
+    expect(ask('MXN_ACCOUNT', { ...firm, address: { line1: 'x' } })).toEqual([
+      'address.city',
+      'address.postalCode',
+      'address.country',
+    ]);
+    expect(ask('GBP_ACCOUNT', { beneficiaryType: 'INDIVIDUAL', fullName: 'A' })).toEqual([
+      'address',
+    ]);
+    expect(ask('BASE_WALLET', firm)).toEqual([]);
+  });
+});
+
+describe('sandboxSuffixOf', () => {
+  it.each([
+    ['USD_ACCOUNT', { accountNumber: '000123-002' }, '002'],
+    ['GBP_ACCOUNT', { accountNumber: '12345005' }, '005'],
+    ['MXN_ACCOUNT', { clabeNumber: '032180000118359003' }, '003'],
+    ['EUR_ACCOUNT', { iban: 'DE89370400440532013102' }, '102'],
+    ['INR_ACCOUNT', { vpa: 'name.002@okbank' }, '002'],
+    ['BRL_ACCOUNT', { pixKey: 'name007@host.example', pixKeyType: 'EMAIL' }, '007'],
+    ['KES_ACCOUNT', { phoneNumber: '+254712345004' }, '004'],
+    ['LIGHTNING', { lightningAddress: 'user.006@wallet.example' }, '006'],
+    ['BASE_WALLET', { address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1Be003' }, '003'],
+    ['BDT_ACCOUNT', { accountNumber: undefined, phoneNumber: '+8801700000002' }, '002'],
+  ] as const)('%s %o ends in %s', (type, more, suffix) => {
+    expect(sandboxSuffixOf(change(type, more))).toBe(suffix);
+  });
+
+  it('is the ending of whatever account number there is', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[0-9]{4,20}$/), (accountNumber) => {
+        expect(sandboxSuffixOf(change('USD_ACCOUNT', { accountNumber }))).toBe(
+          accountNumber.slice(-3),
+        );
+      }),
+    );
+  });
+});
+
+describe('duplicateKeyOf', () => {
+  const same = (type: AccountType, a: object, b: object) =>
+    duplicateKeyOf(change(type, { ...a }), 'X') === duplicateKeyOf(change(type, { ...b }), 'X');
+
+  it.each([
+    [
+      'EUR_ACCOUNT',
+      { iban: 'FR1420041010050500013M02606' },
+      { iban: 'FR1420041010050500013m02606' },
+    ],
+    ['EUR_ACCOUNT', { swiftCode: 'COBADEFF' }, {}],
+    ['HKD_ACCOUNT', { swiftCode: 'HSBCHKHHXXX' }, { swiftCode: 'HSBCHKHH', bankName: 'HSBC' }],
+    ['BASE_WALLET', {}, { address: '0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed' }],
+    ['NGN_ACCOUNT', { bankName: ' access  bank' }, { bankName: 'Access Bank' }],
+    ['USD_ACCOUNT', { bankAccountType: 'SAVINGS', intermediaryRoutingNumber: '021000021' }, {}],
+    ['BRL_ACCOUNT', { pixKey: 'A@b.co' }, { pixKey: 'a@B.co' }],
+    ['IDR_ACCOUNT', { phoneNumber: '+6281200000000' }, {}],
+  ] as const)('%s %o is %o', (type, a, b) => {
+    expect(same(type, a, b)).toBe(true);
+  });
+
+  it.each([
+    ['USD_ACCOUNT', { routingNumber: '011401533' }, {}],
+    ['GBP_ACCOUNT', { sortCode: '200001' }, {}],
+    ['CAD_ACCOUNT', { branchCode: '00013' }, {}],
+    ['NGN_ACCOUNT', { bankName: 'Access Bank' }, { bankName: 'Zenith Bank' }],
+    ['KES_ACCOUNT', { provider: 'AIRTEL' }, {}],
+    ['XOF_ACCOUNT', { region: 'CI' }, {}],
+    ['SOLANA_WALLET', { address: 'epjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v' }, {}],
+    ['INR_ACCOUNT', { vpa: 'other@okbank' }, {}],
+  ] as const)('%s %o is not %o', (type, a, b) => {
+    expect(same(type, a, b)).toBe(false);
+  });
+
+  it('takes both names of Lightning for one', () => {
+    const key = duplicateKeyOf(exampleOf('LIGHTNING'), 'BTC');
+    expect(duplicateKeyOf(exampleOf('LIGHTNING_ACCOUNT'), 'BTC')).toBe(key);
+    expect(key).toBe('BTC|LIGHTNING|lightningAddress=amara@wallet.example');
+  });
+});
+
+describe('what else is read off details', () => {
+  it('shows an account in a few characters', () => {
+    expect(displayIdentifier(exampleOf('USD_ACCOUNT'))).toBe('****6789');
+    expect(displayIdentifier(exampleOf('INR_ACCOUNT'))).toBe('a***@okbank');
+    expect(displayIdentifier(exampleOf('BASE_WALLET'))).toBe('0x5aAe…eAed');
+  });
+
+  it('hides all but four characters of what is secret, keeping lengths', () => {
+    const masked = maskAccountInfo(exampleOf('USD_ACCOUNT'));
+    expect(masked).toMatchObject({ accountNumber: '*****6789', routingNumber: '021000021' });
+    expect(maskAccountInfo(exampleOf('BASE_WALLET'))).toEqual(exampleOf('BASE_WALLET'));
+    expect(maskAccountInfo(exampleOf('BRL_ACCOUNT'))).toMatchObject({
+      pixKey: '*******4725',
+      taxId: '*******4725',
+    });
+  });
+
+  it('fills in the bank of a Singapore BIC, and nothing else', () => {
+    const bare = change('SGD_ACCOUNT', { bankName: undefined, swiftCode: 'OCBCSGSGXXX' });
+    expect(completeAccountInfo(bare)).toMatchObject({ bankName: 'OCBC Bank' });
+    const unknown = change('SGD_ACCOUNT', { bankName: undefined, swiftCode: 'ABCDSGSG' });
+    expect(completeAccountInfo(unknown)).toBe(unknown);
+    const named = exampleOf('SGD_ACCOUNT');
+    expect(completeAccountInfo(named)).toBe(named);
+    expect(completeAccountInfo(exampleOf('EUR_ACCOUNT'))).toEqual(exampleOf('EUR_ACCOUNT'));
+  });
+
+  it('knows owners, wallets and what can be pulled', () => {
+    expect(beneficiaryNameOf(exampleOf('EUR_ACCOUNT'))).toBe('Amara Example');
+    expect(beneficiaryNameOf(exampleOf('CNY_ACCOUNT'))).toBe('Example Trading Ltd');
+    expect(beneficiaryNameOf(exampleOf('BASE_WALLET'))).toBeUndefined();
+    expect([isWalletInfo(exampleOf('LIGHTNING')), isWalletInfo(exampleOf('EUR_ACCOUNT'))]).toEqual([
+      true,
+      false,
+    ]);
+    expect(isSelfCustody(exampleOf('BASE_WALLET'))).toBe(true);
+    expect(isSelfCustody(exampleOf('POLYGON_WALLET'))).toBe(false);
+    expect(isSelfCustody(exampleOf('LIGHTNING'))).toBe(false);
+    expect(ACCOUNT_TYPES.filter((type) => pullRailOf(exampleOf(type)))).toEqual(['USD_ACCOUNT']);
+    expect(() => rowOf({ accountType: 'NOPE' })).toThrow('NOPE');
+  });
+});

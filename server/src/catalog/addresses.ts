@@ -1,0 +1,106 @@
+// Addresses on chains and on Lightning. Two questions per kind: does it look like one (asked
+// always), and does its checksum hold (asked for production credentials). The look allows the
+// sandbox's magic endings 002 … 007, since base58 has no zero and such an address could otherwise
+// not be written at all.
+import { sha256 } from '@noble/hashes/sha2.js';
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { base58, bech32, bech32m, createBase58check } from '@scure/base';
+
+export type AddressKind = 'evm' | 'solana' | 'tron' | 'spark';
+
+const BASE58 = '[1-9A-HJ-NP-Za-km-z]';
+const BECH32 = '[02-9ac-hj-np-z]';
+const MAGIC = '(?:00[2-7])';
+
+const LOOKS: Record<AddressKind, RegExp> = {
+  evm: /^0x[0-9a-fA-F]{40}$/,
+  solana: new RegExp(`^${BASE58}{29,41}(?:${BASE58}{3}|${MAGIC})$`),
+  tron: new RegExp(`^T${BASE58}{30}(?:${BASE58}{3}|${MAGIC})$`),
+  spark: new RegExp(`^spark(?:rt)?1${BECH32}{20,}$`, 'i'),
+};
+
+/** Whether a text has the form of an address of this kind. */
+export const looksLikeAddress = (kind: AddressKind, text: string): boolean =>
+  LOOKS[kind].test(text);
+
+const base58check = createBase58check(sha256);
+
+function decoded(decode: () => Uint8Array): Uint8Array | undefined {
+  try {
+    return decode();
+  } catch {
+    return undefined;
+  }
+}
+
+/** The address with the capitals of EIP-55. `text` must look like an EVM address. */
+export function evmChecksummed(text: string): string {
+  const plain = text.slice(2).toLowerCase();
+  const hash = keccak_256(utf8ToBytes(plain));
+  const chars = [...plain].map((char, at) => {
+    const nibble = ((hash[at >> 1] as number) >> (at % 2 ? 0 : 4)) & 15;
+    return nibble > 7 ? char.toUpperCase() : char;
+  });
+  return `0x${chars.join('')}`;
+}
+
+/** EVM: forty hex digits; where cases are mixed, they must be those of EIP-55. */
+export function isEvmAddress(text: string): boolean {
+  if (!looksLikeAddress('evm', text)) return false;
+  const digits = text.slice(2);
+  const oneCase = digits === digits.toLowerCase() || digits === digits.toUpperCase();
+  return oneCase || text === evmChecksummed(text);
+}
+
+/** Solana: base58 of exactly 32 bytes. */
+export const isSolanaAddress = (text: string): boolean =>
+  decoded(() => base58.decode(text))?.length === 32;
+
+/** Tron: base58check of 21 bytes, the first 0x41. */
+export function isTronAddress(text: string): boolean {
+  const bytes = decoded(() => base58check.decode(text));
+  return bytes?.length === 21 && bytes[0] === 0x41;
+}
+
+/**
+ * Spark: bech32m, `spark` on the main network and `sparkrt` on regtest; the bytes start with a
+ * protobuf field 1 that holds a compressed public key.
+ */
+export function isSparkAddress(text: string, network: 'main' | 'regtest' = 'main'): boolean {
+  const bytes = decoded(() => {
+    const { prefix, words } = bech32m.decode(text as `${string}1${string}`, 1000);
+    if (prefix !== (network === 'main' ? 'spark' : 'sparkrt')) throw new Error('another network');
+    return bech32m.fromWords(words);
+  });
+  if (!bytes || bytes.length < 35) return false;
+  return bytes[0] === 0x0a && bytes[1] === 0x21 && (bytes[2] === 2 || bytes[2] === 3);
+}
+
+const EXACT: Record<AddressKind, (text: string) => boolean> = {
+  evm: isEvmAddress,
+  solana: isSolanaAddress,
+  tron: isTronAddress,
+  spark: isSparkAddress,
+};
+
+/** Whether the checksum of an address of this kind holds (main network). */
+export const isAddress = (kind: AddressKind, text: string): boolean => EXACT[kind](text);
+
+/** A Lightning invoice by prefix and alphabet: `lnbc`, or a test network's. */
+export const looksLikeBolt11 = (text: string): boolean =>
+  new RegExp(`^ln(?:bcrt|bc|tbs|tb)(?:[0-9]+[munp]?)?1${BECH32}{10,}$`, 'i').test(text);
+
+/** A Lightning invoice of the main network whose bech32 checksum holds. */
+export function isBolt11(text: string): boolean {
+  if (!/^lnbc(?:[0-9]+[munp]?)?1/i.test(text)) return false;
+  return bech32.decodeUnsafe(text as `${string}1${string}`, 10_000) !== undefined;
+}
+
+/** A reusable Lightning offer: `lno1` and the bech32 alphabet; offers carry no checksum. */
+export const isBolt12 = (text: string): boolean =>
+  new RegExp(`^lno1${BECH32}(?:${BECH32}|\\+\\s*${BECH32}){9,}$`, 'i').test(text);
+
+/** A Lightning address: `user@domain` with the letters LUD-16 allows, and a `+tag`. */
+export const isLightningAddress = (text: string): boolean =>
+  /^[a-z0-9._+-]+@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}(?::[0-9]{1,5})?$/i.test(text);

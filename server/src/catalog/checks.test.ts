@@ -1,0 +1,148 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  isAbaRouting,
+  isBrazilianTaxId,
+  isCbu,
+  isClabe,
+  isCnpj,
+  isCpf,
+  isIban,
+  isPixKey,
+  isPixShape,
+} from './checks.ts';
+
+/** Every text that differs from `text` in one digit. */
+const oneDigitOff = (text: string): string[] =>
+  [...text].flatMap((char, at) =>
+    /[0-9]/.test(char)
+      ? [...'0123456789']
+          .filter((digit) => digit !== char)
+          .map((digit) => text.slice(0, at) + digit + text.slice(at + 1))
+      : [],
+  );
+
+describe('isIban', () => {
+  // The examples of the SWIFT registry.
+  const VALID =
+    `AE070331234567890123456 AT611904300234573201 BE68539007547034 BR1800360305000010009795493C1
+    CH9300762011623852957 DE89370400440532013000 DK5000400440116243 EG380019000500000000263180002
+    ES9121000418450200051332 FR1420041010050500013M02606 GB29NWBK60161331926819
+    GT82TRAJ01020000001210029690 IL620108000000099999999 IT60X0542811101000000123456
+    MT84MALT011000012345MTLCAST001S NL91ABNA0417164300 NO9386011117947 PK36SCBL0000001123456702
+    SV62CENR00000000000000700025 TR330006100519786457841326`.split(/\s+/);
+
+  it.each(VALID)('accepts %s, and no text one digit away', (iban) => {
+    expect(isIban(iban)).toBe(true);
+    expect(oneDigitOff(iban).filter(isIban)).toEqual([]);
+  });
+
+  it('refuses a wrong length, an unknown country, blanks and small country letters', () => {
+    for (const bad of [
+      'DE8937040044053201300',
+      'DE893704004405320130000',
+      'US64SVBKUS6S3300958879',
+      'DE89 3704 0044 0532 0130 00',
+      'de89370400440532013000',
+      '',
+      'GB',
+    ]) {
+      expect([bad, isIban(bad)]).toEqual([bad, false]);
+    }
+  });
+
+  it('finds two neighbouring digits swapped', () => {
+    expect(isIban('DE98370400440532013000')).toBe(false);
+    expect(isIban('DE89374000440532013000')).toBe(false);
+  });
+});
+
+describe('isAbaRouting', () => {
+  it.each(['021000021', '011401533', '091000019', '121000248', '026009593'])('accepts %s', (no) => {
+    expect(isAbaRouting(no)).toBe(true);
+    expect(oneDigitOff(no).filter(isAbaRouting)).toEqual([]);
+  });
+  it.each(['021000022', '000000000', '02100002', '0210000210', 'abcdefghi'])('refuses %s', (no) => {
+    expect(isAbaRouting(no)).toBe(false);
+  });
+});
+
+describe('isClabe', () => {
+  it.each(['032180000118359719', '002010077777777771', '646180157000000004'])(
+    'accepts %s',
+    (no) => {
+      expect(isClabe(no)).toBe(true);
+      expect(oneDigitOff(no).filter(isClabe)).toEqual([]);
+    },
+  );
+  it.each(['032180000118359710', '03218000011835971', '0321800001183597190'])(
+    'refuses %s',
+    (no) => {
+      expect(isClabe(no)).toBe(false);
+    },
+  );
+});
+
+describe('isCpf, isCnpj', () => {
+  it.each(['52998224725', '11144477735', '12345678909'])('accepts the person %s', (no) => {
+    expect([isCpf(no), isBrazilianTaxId(no)]).toEqual([true, true]);
+  });
+  it.each(['52998224726', '11111111111', '00000000000', '5299822472', '529.982.247-25'])(
+    'refuses the person %s',
+    (no) => expect(isCpf(no)).toBe(false),
+  );
+  it.each(['11222333000181', '11444777000161', '00000000000191', '12ABC34501DE35'])(
+    'accepts the company %s',
+    (no) => expect([isCnpj(no), isBrazilianTaxId(no)]).toEqual([true, true]),
+  );
+  it.each([
+    '11222333000182',
+    '00000000000000',
+    '12ABC34501DE36',
+    '12abc34501de35',
+    '1122233300018',
+  ])('refuses the company %s', (no) =>
+    expect([isCnpj(no), isBrazilianTaxId(no)]).toEqual([false, false]),
+  );
+});
+
+describe('isCbu', () => {
+  it('accepts a number whose two blocks hold and nothing one digit away', () => {
+    const valid = '2850590940090418135201';
+    expect(isCbu(valid)).toBe(true);
+    expect(oneDigitOff(valid).filter(isCbu)).toEqual([]);
+    expect(isCbu('285059094009041813520')).toBe(false);
+  });
+});
+
+describe('PIX keys', () => {
+  it.each([
+    ['CPF', '52998224725', '5299822472'],
+    ['CNPJ', '11222333000181', '1122233300018'],
+    ['EMAIL', 'name.002@bank.example', 'name.bank.example'],
+    ['PHONE', '+5511987654321', '+1155987654'],
+    ['RANDOM', '123e4567e89b12d3a456426655440000', '123e4567'],
+    ['RANDOM', '123e4567-e89b-12d3-a456-426655440000', '123e4567-e89b-12d3-a456'],
+  ])('%s has its own shape', (type, good, bad) => {
+    expect([isPixShape(good, type), isPixKey(good, type)]).toEqual([true, true]);
+    expect([isPixShape(bad, type), isPixKey(bad, type)]).toEqual([false, false]);
+  });
+
+  it('has check digits only where the key is a tax number', () => {
+    expect([isPixShape('52998224002', 'CPF'), isPixKey('52998224002', 'CPF')]).toEqual([
+      true,
+      false,
+    ]);
+    expect([isPixShape('x', 'OTHER'), isPixKey('x', 'OTHER')]).toEqual([false, false]);
+  });
+});
+
+describe('any text', () => {
+  it('is answered, never thrown at', () => {
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        for (const check of [isIban, isAbaRouting, isClabe, isCpf, isCnpj, isCbu]) check(text);
+      }),
+    );
+  });
+});

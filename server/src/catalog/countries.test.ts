@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { COUNTRY_CODES, countryName, ibanLength, isCountry, scaRegion } from './countries.ts';
+
+describe('countries', () => {
+  it('are the 249 of ISO 3166-1, each once', () => {
+    expect(COUNTRY_CODES).toHaveLength(249);
+    expect(new Set(COUNTRY_CODES).size).toBe(249);
+    for (const code of COUNTRY_CODES) {
+      expect(code).toMatch(/^[A-Z]{2}$/);
+      expect(countryName(code)).toMatch(/^\S.*\S$/);
+    }
+    expect(countryName('BR')).toBe('Brazil');
+    expect([isCountry('KE'), isCountry('ke'), isCountry('XK'), isCountry('')]).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
+  });
+
+  it('the region with strong authentication is EU-27 and three EEA states', () => {
+    expect(scaRegion.size).toBe(30);
+    for (const code of scaRegion) expect(isCountry(code)).toBe(true);
+    expect(['DE', 'GR', 'IS', 'LI', 'NO'].every((code) => scaRegion.has(code))).toBe(true);
+    expect(['GB', 'CH', 'US'].some((code) => scaRegion.has(code))).toBe(false);
+  });
+
+  it('knows how long an IBAN is', () => {
+    expect(['NO', 'DE', 'GB', 'MT', 'LC'].map(ibanLength)).toEqual([15, 22, 22, 31, 32]);
+    expect(ibanLength('US')).toBeUndefined();
+  });
+});

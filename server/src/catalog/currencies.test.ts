@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { CURRENCIES, currencyOf, currencyView, findCurrency, isFiat } from './currencies.ts';
+
+describe('currencies', () => {
+  it('has the exponents of ISO 4217, and the ledger units of digital assets', () => {
+    const zero = ['JPY', 'KRW', 'RWF', 'UGX', 'VND', 'XAF', 'XOF'];
+    const others: Record<string, number> = { KWD: 3, BTC: 8, USDC: 6, USDT: 6, USDB: 6 };
+    for (const { code, decimals } of CURRENCIES) {
+      expect([code, decimals]).toEqual([code, zero.includes(code) ? 0 : (others[code] ?? 2)]);
+    }
+  });
+
+  it('has each code once, in capitals, with a name and a symbol', () => {
+    expect(new Set(CURRENCIES.map((each) => each.code)).size).toBe(CURRENCIES.length);
+    for (const each of CURRENCIES) {
+      expect(each.code).toMatch(/^[A-Z]{3,4}$/);
+      expect(each.name && each.symbol).toBeTruthy();
+    }
+  });
+
+  it('finds, shows and refuses', () => {
+    expect(currencyView('EUR')).toEqual({ code: 'EUR', name: 'Euro', symbol: '€', decimals: 2 });
+    expect(currencyOf('BTC').kind).toBe('crypto');
+    expect(findCurrency('SLV')).toBeUndefined();
+    expect(() => currencyOf('XXX')).toThrow('XXX');
+    expect([isFiat('USD'), isFiat('USDC'), isFiat('nope')]).toEqual([true, false, false]);
+  });
+});

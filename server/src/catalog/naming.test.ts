@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { isServiceWord, namingFor } from './naming.ts';
+
+describe('namingFor', () => {
+  it('keeps every name for the neutral word', () => {
+    const naming = namingFor('Service');
+    expect(naming.walletSignatureHeader).toBe('Service-Wallet-Signature');
+    expect(naming.webhookSignatureHeader).toBe('X-Service-Signature');
+    expect(naming.code('SERVICE_SWITCH_ERROR')).toBe('SERVICE_SWITCH_ERROR');
+    const body = { rateDetails: { serviceApiMultiplier: 1 } };
+    expect(naming.toWire(body)).toBe(body);
+  });
+
+  it('writes another word in the way each name is written', () => {
+    const naming = namingFor('Acme');
+    expect(naming.walletSignatureHeader).toBe('Acme-Wallet-Signature');
+    expect(naming.webhookSignatureHeader).toBe('X-Acme-Signature');
+    expect(naming.code('SERVICE_SWITCH_ERROR')).toBe('ACME_SWITCH_ERROR');
+    expect(naming.wire('serviceApiMultiplier')).toBe('acmeApiMultiplier');
+    expect(naming.wire('request-service-enablement')).toBe('request-acme-enablement');
+    expect(naming.wire('requestStablecoinServiceEnablement')).toBe(
+      'requestStablecoinAcmeEnablement',
+    );
+    expect(namingFor('AcmePay').wire('serviceApiFixedFee')).toBe('acmePayApiFixedFee');
+  });
+
+  it('leaves words that only look alike', () => {
+    const naming = namingFor('Acme');
+    for (const name of ['SERVICE_UNAVAILABLE', 'OTHER_SERVICES', 'GOODS_OR_SERVICES', 'service']) {
+      expect(naming.wire(name)).toBe(name);
+    }
+  });
+
+  it('renames bodies at any depth, and back', () => {
+    const naming = namingFor('Acme');
+    const body = {
+      code: 'SERVICE_SWITCH_ERROR',
+      list: [{ serviceApiFixedFee: 1, note: 'the SERVICE_SWITCH_ERROR text' }, null, 7, true],
+    };
+    const wire = {
+      code: 'ACME_SWITCH_ERROR',
+      list: [{ acmeApiFixedFee: 1, note: 'the SERVICE_SWITCH_ERROR text' }, null, 7, true],
+    };
+    expect(naming.toWire(body)).toEqual(wire);
+    expect(naming.fromWire(wire)).toEqual(body);
+  });
+
+  it('refuses what is no word', () => {
+    for (const bad of ['', 'acme', 'Ac-me', 'Ac me', '1A']) {
+      expect(isServiceWord(bad)).toBe(false);
+      expect(() => namingFor(bad)).toThrow(RangeError);
+    }
+  });
+});

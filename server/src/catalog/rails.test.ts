@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { chooseRail, isRail, PAYMENT_RAILS, RAILS } from './rails.ts';
+
+describe('rails', () => {
+  it('have a fact sheet each', () => {
+    expect(Object.keys(RAILS).sort()).toEqual([...PAYMENT_RAILS].sort());
+    for (const rail of Object.values(RAILS)) {
+      expect(rail.settlementSeconds).toBeGreaterThan(0);
+      expect(rail.instant).toBe(rail.settlementSeconds <= 60);
+    }
+    expect([isRail('PIX'), isRail('pix'), isRail('toString')]).toEqual([true, false, false]);
+  });
+
+  it('can be called back only on ACH and wire', () => {
+    expect(PAYMENT_RAILS.filter((rail) => RAILS[rail].cancellable)).toEqual(['ACH', 'WIRE']);
+    expect(RAILS.ACH.settlementSeconds).toBe(86_400);
+  });
+});
+
+describe('chooseRail', () => {
+  it('prefers the cheapest instant rail, then the cheapest', () => {
+    expect(chooseRail(['ACH', 'WIRE', 'RTP', 'FEDNOW'])).toBe('RTP');
+    expect(chooseRail(['SEPA', 'SEPA_INSTANT'])).toBe('SEPA_INSTANT');
+    expect(chooseRail(['WIRE', 'ACH'])).toBe('ACH');
+    expect(chooseRail(['BANK_TRANSFER'])).toBe('BANK_TRANSFER');
+    expect(chooseRail([])).toBeUndefined();
+  });
+
+  it('leaves out rails which do not admit the amount, and does not reorder its input', () => {
+    const rails = ['ACH', 'WIRE', 'RTP'] as const;
+    expect(chooseRail(rails, (rail) => RAILS[rail].maxUsd > 10_000_000n)).toBe('WIRE');
+    expect(rails).toEqual(['ACH', 'WIRE', 'RTP']);
+  });
+});

@@ -1,0 +1,185 @@
+// The composition: which features, connectors, jobs and loops make up the server. It is the only file that
+// knows all of them; the process (main.ts), the operator's command and the tests each build on it.
+import type { FastifyInstance } from 'fastify';
+import { openPlatformAccounts } from './bootstrap.ts';
+import { CURRENCIES } from './catalog/currencies.ts';
+import { namingFor } from './catalog/naming.ts';
+import type { Connectors } from './connectors/ports.ts';
+import { connectorRegistry } from './connectors/registry.ts';
+import { customerOperations, customerWebhooks } from './features/customers/index.ts';
+import { discoveryOperations } from './features/discovery/index.ts';
+import {
+  externalAccountOperations,
+  externalAccountWebhooks,
+} from './features/external-accounts/index.ts';
+import {
+  accountJobs,
+  internalAccountOperations,
+  internalAccountWebhooks,
+} from './features/internal-accounts/index.ts';
+import { platformOperations } from './features/platform/index.ts';
+import { expirySweep, quoteOperations } from './features/quotes/index.ts';
+import { sandboxOperations } from './features/sandbox/index.ts';
+import { type Authenticator, authenticator, tokenOperations } from './features/tokens/index.ts';
+import {
+  payoutJobs,
+  transactionOperations,
+  transactionWebhooks,
+} from './features/transactions/index.ts';
+import { transferOperations } from './features/transfers/index.ts';
+import {
+  createDeliverer,
+  testWebhooks,
+  type WebhookDeps as WebhookParts,
+  webhookOperations,
+} from './features/webhooks/index.ts';
+import type { Operation } from './http/bind.ts';
+import { openApiDocument } from './http/openapi.ts';
+import { createServer, type Watch } from './http/server.ts';
+import { addSite } from './http/site.ts';
+import type { World } from './kernel/world.ts';
+import { houseAccounts } from './ledger/chart.ts';
+import { createCommitter } from './runtime/committer.ts';
+import type { Environment } from './runtime/context.ts';
+import { type Database, openDatabase } from './runtime/database.ts';
+import { createWorker, type Worker } from './runtime/jobs.ts';
+import { connectLane } from './runtime/lane.ts';
+import { loadSigningKeys, type SigningKeys } from './runtime/keys.ts';
+import type { Log } from './runtime/log.ts';
+import { createMetrics } from './runtime/metrics.ts';
+import type { Runtime } from './runtime/operate.ts';
+
+export interface Settings {
+  databaseUrl: string;
+  masterKey: Uint8Array;
+  serviceWord: string;
+}
+
+export interface App {
+  server: FastifyInstance;
+  runtime: Runtime;
+  operations: readonly Operation[];
+  keys: SigningKeys;
+  worker: Worker;
+  deliverer: ReturnType<typeof createDeliverer>;
+  openApi(): unknown;
+  /** Starts the loops; the server listens separately. */
+  start(): void;
+  /** Finishes what is in flight and lets go of the database. */
+  stop(): Promise<void>;
+}
+
+const ENSURE_HOUSE = `insert into ledger_accounts (id, currency, created_at)
+  select id, currency, $3 from unnest($1::text[], $2::text[]) as house(id, currency)
+  on conflict (id) do nothing`;
+
+async function ensureHouse(db: Database, now: number): Promise<void> {
+  const accounts = houseAccounts(CURRENCIES.map((each) => each.code));
+  const columns = [accounts.map((each) => each.id), accounts.map((each) => each.currency)];
+  await db.query(ENSURE_HOUSE, [...columns, new Date(now)]);
+}
+
+export const webhookContracts = [
+  ...transactionWebhooks,
+  ...internalAccountWebhooks,
+  ...externalAccountWebhooks,
+  ...customerWebhooks,
+  ...testWebhooks,
+];
+
+/** What the operations are made with. */
+export interface Parts {
+  masterKey: Uint8Array;
+  connectors: (environment: Environment) => Connectors;
+  tokens: Pick<Authenticator, 'drop'>;
+  webhooks: WebhookParts;
+}
+
+/** Every operation of the server. */
+export const operationsOf = ({ masterKey, connectors, tokens, webhooks }: Parts): Operation[] => [
+  ...platformOperations({
+    provision: (ctx, currencies) =>
+      openPlatformAccounts(ctx, currencies, (environment) => connectors(environment).funding),
+  }),
+  ...tokenOperations(tokens),
+  ...customerOperations({ masterKey, connectors }),
+  ...internalAccountOperations,
+  ...externalAccountOperations({ connectors }),
+  ...discoveryOperations({ connectors }),
+  ...quoteOperations(connectors),
+  ...transferOperations(connectors),
+  ...transactionOperations,
+  ...webhookOperations(webhooks),
+  ...sandboxOperations,
+];
+
+/** Puts a server together on a migrated database. It neither listens nor works until started. */
+export async function compose(
+  settings: Settings,
+  world: World,
+  log: Log,
+  watch?: Watch,
+): Promise<App> {
+  const metrics = createMetrics();
+  const naming = namingFor(settings.serviceWord);
+  const db = openDatabase({ url: settings.databaseUrl });
+  const committer = createCommitter({
+    connect: () => connectLane(settings.databaseUrl),
+    elapsed: () => performance.now(),
+    onBatch: ({ units, ms, mode }) => metrics.batch(units, ms, mode),
+  });
+  const wake = { events: () => deliverer.wake(), jobs: () => worker.wake() };
+  const runtime: Runtime = { world, db, committer, wake };
+  await ensureHouse(db, world.now());
+  const keys = await loadSigningKeys(runtime, settings.masterKey);
+  const connectors = connectorRegistry(world.now);
+  const tokens = authenticator(db, world.now);
+  const operations = operationsOf({
+    masterKey: settings.masterKey,
+    connectors,
+    tokens,
+    webhooks: { keys, naming, metrics },
+  });
+  const deliverer = createDeliverer({ world, db, keys, naming, log, metrics });
+  const worker = createWorker({
+    runtime,
+    handlers: [...payoutJobs(connectors), ...accountJobs({ connectors })],
+    sweeps: [expirySweep()],
+    log,
+    metrics,
+  });
+  metrics.watch(
+    'railhead_waiting_change_sets',
+    'Change sets waiting for a lane.',
+    () => committer.stats().waiting,
+  );
+  const openApi = () =>
+    openApiDocument(
+      operations.map((each) => each.contract),
+      webhookContracts,
+      naming,
+    );
+  const { authenticate } = tokens;
+  const server = createServer({ runtime, operations, authenticate, naming, log, metrics, watch });
+  addSite(server, { ping: () => db.ping(), metrics, openApi });
+  return {
+    server,
+    runtime,
+    operations,
+    keys,
+    worker,
+    deliverer,
+    openApi,
+    start() {
+      worker.start();
+      deliverer.start();
+    },
+    async stop() {
+      await server.close();
+      await worker.stop();
+      await deliverer.stop();
+      await committer.close();
+      await db.close();
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { sandboxNames } from './names.ts';
+
+const usd = (accountNumber: string, beneficiary: object) =>
+  sandboxNames.verify({
+    accountType: 'USD_ACCOUNT',
+    accountNumber,
+    routingNumber: '1',
+    beneficiary,
+  });
+
+const ada = { beneficiaryType: 'INDIVIDUAL', fullName: 'Ada King Lovelace' };
+
+describe('sandboxNames', () => {
+  it.each([
+    ['102', { status: 'NOT_MATCHED' }],
+    ['103', { status: 'PARTIAL_MATCH', fullName: 'A. King Lovelace' }],
+    ['104', { status: 'PENDING' }],
+    ['105', { status: 'INVALID_ACCOUNT' }],
+    ['106', { status: 'UNSUPPORTED' }],
+    ['107', { status: 'CHECKED_BY_RECEIVING_FI' }],
+    ['789', { status: 'MATCHED', fullName: 'Ada King Lovelace' }],
+  ])('reads the ending %s', async (suffix, expected) => {
+    expect(await usd(`123456${suffix}`, ada)).toEqual(expected);
+  });
+
+  it('knows firms by their legal name', async () => {
+    const firm = { beneficiaryType: 'BUSINESS', legalName: 'Engines Ltd' };
+    expect(await usd('1', firm)).toEqual({ status: 'MATCHED', fullName: 'Engines Ltd' });
+    expect(await usd('103', { beneficiaryType: 'BUSINESS', legalName: 'Engines' })).toEqual({
+      status: 'PARTIAL_MATCH',
+      fullName: 'Engines Jr',
+    });
+  });
+
+  it('reads the user part of an identifier with a domain', async () => {
+    const vpa = { accountType: 'INR_ACCOUNT', vpa: 'ada.102@upi', beneficiary: ada };
+    expect(await sandboxNames.verify(vpa)).toEqual({ status: 'NOT_MATCHED' });
+  });
+});

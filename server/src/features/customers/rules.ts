@@ -1,0 +1,162 @@
+// Rules about customers that a schema cannot state, because they lie between fields or need a list of
+// countries. They run on a whole customer as it would become, whatever its shape: a body that fails its
+// schema is checked here too, so that one reply names everything that is wrong.
+import { isCountry } from '../../catalog/countries.ts';
+import type { FieldConstraint, FieldError } from '../../kernel/fault.ts';
+import { PERSONAL_ID_TYPES } from './fields.ts';
+
+type Json = Record<string, unknown>;
+type Say = (field: string, message: string, constraint?: FieldConstraint) => void;
+
+/** Stands for an identifier that is stored sealed: there, but not to be looked at. */
+export const KEPT = Symbol('kept identifier');
+
+const NAME = /^[\p{L}\p{M}\p{N}'’.,-]+( [\p{L}\p{M}\p{N}'’.,-]+)*$/u;
+
+const ID_SHAPES: Readonly<Record<string, FieldConstraint & { pattern: string }>> = {
+  SSN: { format: 'us-ssn', pattern: '^\\d{3}-\\d{2}-\\d{4}$' },
+  ITIN: { pattern: '^9\\d{2}-\\d{2}-\\d{4}$' },
+};
+
+/** An EIN, or the number of a sole proprietor. */
+const US_TAX_ID = '^(\\d{2}-\\d{7}|\\d{3}-\\d{2}-\\d{4})$';
+
+const COUNTRY: FieldConstraint = { format: 'iso3166-1-alpha-2' };
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const inside = (value: unknown, name: string): Json => {
+  const inner = isObject(value) ? value[name] : undefined;
+  return isObject(inner) ? inner : {};
+};
+
+const isThere = (value: unknown) => value !== undefined && value !== null;
+
+function countryRule(say: Say, of: Json, prefix: string, names: readonly string[]): void {
+  for (const name of names) {
+    const codes = [of[name]].flat();
+    const unknown = codes.filter((code) => typeof code === 'string' && !isCountry(code));
+    if (unknown.length) say(prefix + name, `${unknown.join(', ')} is not a country`, COUNTRY);
+  }
+}
+
+function nameRule(say: Say, of: Json, prefix: string, names: readonly string[]): void {
+  for (const name of names) {
+    const value = of[name];
+    if (typeof value === 'string' && value !== '' && !NAME.test(value)) {
+      const message = "may hold letters, digits, single spaces and ' - . , only";
+      say(prefix + name, message, { pattern: NAME.source });
+    }
+  }
+}
+
+const OTHERS = [
+  ['sourceOfFundsCategories', 'sourceOfFundsOtherDescription'],
+  ['sourceOfWealthCategories', 'sourceOfWealthOtherDescription'],
+  ['purposeOfAccount', 'purposeOfAccountOtherDescription'],
+] as const;
+
+function otherRule(say: Say, of: Json, prefix: string): void {
+  for (const [choice, description] of OTHERS) {
+    const text = of[description];
+    const isSaid = typeof text === 'string' && text.trim() !== '';
+    if ([of[choice]].flat().includes('OTHER') && !isSaid) {
+      say(prefix + description, `is required when ${choice} is OTHER`, { minLength: 1 });
+    }
+  }
+}
+
+/** What can be judged of an identity number alone. */
+function numberRule(say: Say, of: Json): void {
+  const { idType, identifier, countryOfIssuance } = of;
+  if (typeof idType === 'string' && !PERSONAL_ID_TYPES.some((each) => each === idType)) {
+    const message = `must be ${PERSONAL_ID_TYPES.join(' or ')} for an individual`;
+    say('idType', message, { enum: [...PERSONAL_ID_TYPES] });
+  }
+  if (typeof countryOfIssuance === 'string' && countryOfIssuance !== 'US') {
+    say('countryOfIssuance', 'must be US', { enum: ['US'] });
+  }
+  const shape = typeof idType === 'string' ? ID_SHAPES[idType] : undefined;
+  if (typeof identifier === 'string' && shape && !new RegExp(shape.pattern).test(identifier)) {
+    say('identifier', `is not a well-formed ${String(idType)}`, shape);
+  }
+}
+
+function pairRule(say: Say, of: Json): void {
+  const { idType, identifier } = of;
+  if (isThere(idType) && !isThere(identifier)) say('identifier', 'is required with idType');
+  if (isThere(identifier) && !isThere(idType)) say('idType', 'is required with identifier');
+}
+
+function taxRule(say: Say, firm: Json): void {
+  const { country, taxId } = firm;
+  if (typeof taxId !== 'string') return;
+  const isFine = country === 'US' ? new RegExp(US_TAX_ID).test(taxId) : taxId.trim() !== '';
+  if (isFine) return;
+  const constraint = country === 'US' ? { pattern: US_TAX_ID } : { minLength: 1 };
+  say('businessInfo.taxId', 'is not a tax number of the country of registration', constraint);
+}
+
+function blankRule(say: Say, firm: Json): void {
+  const { legalName } = firm;
+  if (typeof legalName === 'string' && legalName.trim() === '') {
+    say('businessInfo.legalName', 'must not be blank', { minLength: 1 });
+  }
+}
+
+/** What each field says by itself. */
+function ownRules(say: Say, body: Json): void {
+  countryRule(say, inside(body, 'address'), 'address.', ['country']);
+  if (body.customerType === 'BUSINESS') {
+    const firm = inside(body, 'businessInfo');
+    countryRule(say, firm, 'businessInfo.', [
+      'country',
+      'countriesOfOperation',
+      'expectedRecipientJurisdictions',
+      'expectedCounterpartyCountries',
+    ]);
+    nameRule(say, firm, 'businessInfo.', ['primaryContactFirstName', 'primaryContactLastName']);
+    blankRule(say, firm);
+    return;
+  }
+  countryRule(say, body, '', ['nationality']);
+  nameRule(say, body, '', ['fullName']);
+  numberRule(say, body);
+}
+
+/** What only the whole customer can satisfy. */
+function wholeRules(say: Say, body: Json): void {
+  if (body.customerType === 'BUSINESS') {
+    const firm = inside(body, 'businessInfo');
+    otherRule(say, firm, 'businessInfo.');
+    taxRule(say, firm);
+    return;
+  }
+  otherRule(say, body, '');
+  pairRule(say, body);
+}
+
+function collect(body: unknown, rules: readonly ((say: Say, body: Json) => void)[]): FieldError[] {
+  const errors: FieldError[] = [];
+  if (!isObject(body)) return errors;
+  const say: Say = (field, message, constraint) =>
+    void errors.push({ field, ...(constraint ? { constraint } : {}), message });
+  for (const rule of rules) rule(say, body);
+  return errors;
+}
+
+/** Everything wrong with a customer, as a request describes it or as a change would leave it. */
+export const customerErrors = (customer: unknown): FieldError[] =>
+  collect(customer, [ownRules, wholeRules]);
+
+function oneContactRule(say: Say, body: Json): void {
+  if (body.email === undefined || body.phoneNumber === undefined) return;
+  for (const field of ['email', 'phoneNumber']) {
+    say(field, 'email and phoneNumber cannot be changed by one request');
+  }
+}
+
+/** Everything wrong with a change that can be told without knowing whom it changes. */
+export const updateErrors = (change: unknown): FieldError[] =>
+  collect(change, [ownRules, oneContactRule]);

@@ -1,0 +1,156 @@
+// Changing a customer. A request names what changes; it is judged by the customer it would leave behind,
+// and only for what it makes worse: a rule that came into force after the customer was registered does not
+// stand in the way of an unrelated change.
+import { invalidField } from '../../kernel/fault.ts';
+import type { Input } from '../../kernel/operation.ts';
+import type { Ctx } from '../../runtime/context.ts';
+import { handle } from '../../runtime/handle.ts';
+import type { PatchOf } from '../../runtime/table.ts';
+import type { PlatformRow } from '../platform/index.ts';
+import {
+  asInvalid,
+  type Candidate,
+  type Complaint,
+  channelsAfter,
+  complaintsAbout,
+  mustProveContacts,
+  refuse,
+  refuseUnserved,
+} from './admission.ts';
+import { updateCustomerById } from './contract.ts';
+import { type Change, consentOf, detailsAfter, presentCustomer } from './customer.ts';
+import { type CustomerParts, heldCurrencies, openAccounts, sealedIdentifier } from './parts.ts';
+import { customerOf, platformOf } from './reads.ts';
+import { customerErrors, KEPT } from './rules.ts';
+import { type CustomerRow, customers } from './store.ts';
+import { umaAddressOf } from './uma.ts';
+
+type Patch = PatchOf<typeof customers>;
+
+/** A value the request may leave alone (undefined), set, or empty (null). */
+const after = <V>(was: V | null, given: V | null | undefined): V | null =>
+  given === undefined ? was : given;
+
+/** What is to become of the identity number: it goes with its type. */
+function identifierAfter(row: CustomerRow, body: Change): string | typeof KEPT | undefined {
+  if (body.customerType !== 'INDIVIDUAL') return undefined;
+  if (body.identifier !== undefined) return body.identifier ?? undefined;
+  const isSameType = body.idType === undefined || body.idType === row.details.idType;
+  return row.identifier !== null && isSameType ? KEPT : undefined;
+}
+
+function candidateAfter(row: CustomerRow, body: Change): Candidate {
+  const umaAddress = body.umaAddress === undefined ? undefined : umaAddressOf(body.umaAddress);
+  return {
+    type: row.type,
+    region: row.region,
+    email: after(row.email, body.email),
+    phone: after(row.phone, body.phoneNumber),
+    details: detailsAfter(row, body),
+    hasIdentifier: identifierAfter(row, body) !== undefined,
+    currencies: body.currencies,
+    umaAddress: umaAddress === row.uma_address ? undefined : umaAddress,
+    consent: body.endUserTermsConsent && consentOf(body.endUserTermsConsent),
+  };
+}
+
+/** Everything that stands against the customer `body` would leave behind. */
+function complaintsAfter(
+  ctx: Ctx,
+  platform: PlatformRow,
+  row: CustomerRow,
+  body: Change,
+): Complaint[] {
+  const of = candidateAfter(row, body);
+  const whole = {
+    customerType: row.type,
+    ...of.details,
+    identifier: identifierAfter(row, body),
+  };
+  const own = asInvalid(customerErrors(whole));
+  const known = new Set(own.map((error) => error.field));
+  const more = complaintsAbout(of, platform, ctx.now).filter((each) => !known.has(each.field));
+  return [...own, ...more];
+}
+
+function patchFor(
+  ctx: Ctx,
+  parts: CustomerParts,
+  platform: PlatformRow,
+  row: CustomerRow,
+  body: Change,
+): Patch {
+  const of = candidateAfter(row, body);
+  const identifier = identifierAfter(row, body);
+  const changed = { email: of.email !== row.email, phone: of.phone !== row.phone };
+  const needed = mustProveContacts(platform, of);
+  return {
+    email: of.email,
+    phone: of.phone,
+    uma_address: of.umaAddress ?? row.uma_address,
+    currencies: of.currencies ? [...of.currencies] : row.currencies,
+    terms_consent: of.consent ?? row.terms_consent,
+    contact_verification: channelsAfter(needed, row.contact_verification, changed),
+    details: of.details,
+    identifier:
+      typeof identifier === 'string'
+        ? sealedIdentifier(ctx, parts, row.id, identifier)
+        : identifier === KEPT
+          ? row.identifier
+          : null,
+  };
+}
+
+/** The challenge a change of contact is answered with, where credentials hang on it. */
+async function challengeFor(
+  ctx: Ctx,
+  parts: CustomerParts,
+  row: CustomerRow,
+  body: Change,
+  headers: unknown,
+) {
+  if (!parts.credentialsTiedTo) return undefined;
+  const [channel, was, value] =
+    body.email === undefined
+      ? (['phoneNumber', row.phone, body.phoneNumber] as const)
+      : (['email', row.email, body.email] as const);
+  if (value === undefined || value === was) return undefined;
+  const sent = headers as Record<string, string | undefined>;
+  return parts.credentialsTiedTo(ctx, { customer: row, channel, value, body, headers: sent });
+}
+
+const differs = (row: CustomerRow, patch: Patch): boolean =>
+  (Object.keys(patch) as (keyof Patch)[]).some(
+    (name) => JSON.stringify(row[name]) !== JSON.stringify(patch[name]),
+  );
+
+async function change(
+  ctx: Ctx,
+  parts: CustomerParts,
+  { params, body, headers }: Input<typeof updateCustomerById>,
+) {
+  const [platform, row] = await Promise.all([
+    platformOf(ctx),
+    customerOf(ctx, params.customerId, { alive: true }),
+  ]);
+  if (body.customerType !== row.type) {
+    throw invalidField('customerType', `this customer is ${row.type}, which cannot be changed`);
+  }
+  const nothing = { customerType: row.type } as Change;
+  const before = new Set(complaintsAfter(ctx, platform, row, nothing).map((each) => each.field));
+  const complaints = complaintsAfter(ctx, platform, row, body);
+  refuse(complaints.filter((each) => !before.has(each.field)));
+  refuseUnserved(platform, row.region, body.currencies);
+  const challenge = await challengeFor(ctx, parts, row, body, headers);
+  if (challenge) return { status: 202 as const, body: challenge };
+  const patch = patchFor(ctx, parts, platform, row, body);
+  if (!differs(row, patch)) return { status: 200 as const, body: presentCustomer(row, platform) };
+  const now = ctx.update(customers, row, { ...patch, updated_at: ctx.now });
+  if (body.currencies || (now.terms_consent && !row.terms_consent)) {
+    openAccounts(ctx, parts, platform, now, await heldCurrencies(ctx, row.id));
+  }
+  return { status: 200 as const, body: presentCustomer(now, platform) };
+}
+
+export const updateOperation = (parts: CustomerParts) =>
+  handle(updateCustomerById, (ctx, input) => change(ctx, parts, input));

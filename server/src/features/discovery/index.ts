@@ -1,0 +1,2 @@
+// What the composition lists of the look-ups.
+export { discoveryOperations } from './operations.ts';

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import {
+  internalAccountStates,
+  presentInternalAccount,
+  typesFor,
+  withBalances,
+} from './account.ts';
+import type { InternalAccountRow } from './store.ts';
+
+const row: InternalAccountRow = {
+  id: 'InternalAccount:1',
+  platform_id: 'PlatformConfig:1',
+  customer_id: null,
+  currency: 'USD',
+  type: 'INTERNAL_FIAT',
+  status: 'ACTIVE',
+  funding: [],
+  private_enabled: null,
+  created_at: 0,
+  updated_at: 1_000,
+  version: 1,
+};
+const USD = { code: 'USD', name: 'United States Dollar', symbol: '$', decimals: 2 };
+
+describe('presentInternalAccount', () => {
+  it('shows what can be spent apart from everything there is', () => {
+    expect(presentInternalAccount(row, { balance: 1_000n, held: 300n })).toEqual({
+      id: 'InternalAccount:1',
+      type: 'INTERNAL_FIAT',
+      status: 'ACTIVE',
+      balance: { amount: 700, currency: USD },
+      totalBalance: { amount: 1_000, currency: USD },
+      fundingPaymentInstructions: [],
+      createdAt: '1970-01-01T00:00:00.000Z',
+      updatedAt: '1970-01-01T00:00:01.000Z',
+    });
+  });
+
+  it('names the customer, and privacy where there is such a thing', () => {
+    const wallet = { ...row, customer_id: 'Customer:1', private_enabled: false };
+    const shown = presentInternalAccount(wallet, { balance: 0n, held: 0n });
+    expect(shown).toMatchObject({ customerId: 'Customer:1', privateEnabled: false });
+  });
+});
+
+describe('withBalances', () => {
+  it('puts committed amounts into an event and leaves the rest alone', () => {
+    const stored = presentInternalAccount(row, { balance: 0n, held: 0n });
+    const shown = withBalances(stored, 1_000n, 300n);
+    expect(shown).toEqual(presentInternalAccount(row, { balance: 1_000n, held: 300n }));
+    expect(stored.balance.amount).toBe(0);
+  });
+});
+
+describe('typesFor', () => {
+  it('tells state money from digital assets', () => {
+    expect(typesFor('USD')).toEqual(['INTERNAL_FIAT']);
+    expect(typesFor('USDC')).toEqual(['INTERNAL_CRYPTO']);
+  });
+});
+
+describe('internalAccountStates', () => {
+  it('lets an account be provisioned once, frozen and thawed, and closed for good', () => {
+    expect(internalAccountStates.next('PENDING', 'provision')).toBe('ACTIVE');
+    expect(internalAccountStates.next('FROZEN', 'unfreeze')).toBe('ACTIVE');
+    expect(internalAccountStates.peek('ACTIVE', 'provision')).toBeUndefined();
+    expect(internalAccountStates.moves.CLOSED).toEqual({});
+  });
+});

@@ -1,0 +1,104 @@
+// Opening accounts and telling about them. An account is two rows under one id: the internal account that
+// the API shows and the ledger account that holds the money. Both are staged together, so neither can
+// exist alone.
+import type { FundingPort } from '../../connectors/ports.ts';
+import { Fault } from '../../kernel/fault.ts';
+import { isId } from '../../kernel/id.ts';
+import { ledgerAccounts } from '../../ledger/store.ts';
+import type { Ctx } from '../../runtime/context.ts';
+import {
+  type Holding,
+  type InternalAccountEvent,
+  internalAccountStates,
+  presentInternalAccount,
+  typesFor,
+} from './account.ts';
+import { type InternalAccountRow, type InternalAccountStatus, internalAccounts } from './store.ts';
+
+export interface Provision {
+  /** Null opens the platform's own accounts. */
+  customerId: string | null;
+  currencies: readonly string[];
+  /** Gives the coordinates money is paid in by; without it the accounts have none. */
+  funding: FundingPort | undefined;
+  /** Accounts opened long after their owner start in PENDING and become usable with an event. */
+  status?: InternalAccountStatus & ('PENDING' | 'ACTIVE');
+}
+
+function open(ctx: Ctx, of: Provision, currency: string, type: InternalAccountRow['type']) {
+  const id = ctx.id('InternalAccount');
+  const owner = of.customerId === null ? 'platform' : 'customer';
+  ctx.insert(ledgerAccounts, {
+    id,
+    currency,
+    balance: 0n,
+    held: 0n,
+    floor: 0n,
+    created_at: ctx.now,
+  });
+  return ctx.insert(internalAccounts, {
+    id,
+    platform_id: ctx.caller.platformId,
+    customer_id: of.customerId,
+    currency,
+    type,
+    status: of.status ?? 'ACTIVE',
+    funding: of.funding?.instructions({ accountId: id, currency, owner }) ?? [],
+    private_enabled: null,
+    created_at: ctx.now,
+    updated_at: ctx.now,
+  });
+}
+
+/**
+ * Opens an account per currency for a customer of the calling platform, or for the platform itself. The
+ * currencies must be known ones and not have an account of this owner yet.
+ */
+export function provisionAccounts(ctx: Ctx, of: Provision): InternalAccountRow[] {
+  return of.currencies.flatMap((currency) =>
+    typesFor(currency).map((type) => open(ctx, of, currency, type)),
+  );
+}
+
+/** An internal account of the calling platform; ACCOUNT_NOT_FOUND for every other id. */
+export async function internalAccountOf(ctx: Ctx, id: string): Promise<InternalAccountRow> {
+  const row = isId(id, 'InternalAccount') ? await ctx.read(internalAccounts, id) : undefined;
+  if (row?.platform_id !== ctx.caller.platformId) {
+    throw new Fault('ACCOUNT_NOT_FOUND', 'No such account.');
+  }
+  return row;
+}
+
+const NOTHING: Holding = { balance: 0n, held: 0n };
+
+/** What each account holds now, smallest units; an account that was never committed holds nothing. */
+export async function balancesOf(
+  ctx: Ctx,
+  ids: readonly string[],
+): Promise<(id: string) => Holding> {
+  const rows = await Promise.all(ids.map((id) => ctx.read(ledgerAccounts, id)));
+  const byId = new Map(ids.map((id, at) => [id, rows[at] ?? NOTHING]));
+  return (id) => byId.get(id) ?? NOTHING;
+}
+
+/**
+ * Stages the event that tells an account's balance. Its amounts are not known before the commit: the
+ * event row keeps them, and `withBalances` puts them in when the event is rendered.
+ */
+export function emitBalance(ctx: Ctx, row: InternalAccountRow): void {
+  const data = presentInternalAccount(row, NOTHING);
+  ctx.emit('INTERNAL_ACCOUNT.BALANCE_UPDATED', row.id, data, row.id);
+}
+
+/** Stages a change of status and the event about it, which shows the balance as committed. */
+export function moveInternalAccount(
+  ctx: Ctx,
+  row: InternalAccountRow,
+  event: InternalAccountEvent,
+): InternalAccountRow {
+  const status = internalAccountStates.next(row.status, event);
+  const moved = ctx.update(internalAccounts, row, { status, updated_at: ctx.now });
+  const data = presentInternalAccount(moved, NOTHING);
+  ctx.emit('INTERNAL_ACCOUNT.STATUS_UPDATED', row.id, data, row.id);
+  return moved;
+}

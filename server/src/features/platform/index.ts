@@ -1,0 +1,11 @@
+// What other features may know of platforms.
+export { ownPlatform, type PlatformParts, platformOperations } from './operations.ts';
+export {
+  checkCurrencyCodes,
+  createPlatform,
+  type NewPlatform,
+  newPlatformId,
+  openCurrency,
+  systemCaller,
+} from './platform.ts';
+export { type FeeConfig, type PlatformCurrency, type PlatformRow, platforms } from './store.ts';

@@ -1,0 +1,42 @@
+// A platform: the tenant. Everything else belongs to one, and a token names it on every request.
+import { col, type RowOf, table } from '../../runtime/table.ts';
+
+/** One currency the platform's customers may hold, send and receive. Amounts in smallest units. */
+export interface PlatformCurrency {
+  currencyCode: string;
+  minAmount: number;
+  maxAmount: number;
+  requiredCounterpartyFields: { name: string; mandatory: boolean }[];
+  enabledTransactionTypes: ('INCOMING' | 'OUTGOING')[];
+}
+
+/** A standing platform fee on payments out of `sourceCurrency`. */
+export interface FeeConfig {
+  feeType: 'CROSS_CURRENCY_TRANSACTION';
+  sourceCurrency: string;
+  variableFeeBps: number;
+  fixedFee: { amount: number; currency: string };
+}
+
+export const platforms = table('platforms', {
+  id: col.text,
+  name: col.text.mut,
+  environment: col.word<'sandbox' | 'production'>(),
+  /** Does its own compliance, so its customers resolve at creation. */
+  regulated: col.bool.mut,
+  skip_paperwork: col.bool.mut,
+  sca: col.bool.mut,
+  terms_gate: col.bool.mut,
+  uma_domain: col.text.mut,
+  proxy_uma_subdomain: col.text,
+  webhook_endpoint: col.text.null.mut,
+  currencies: col.json<PlatformCurrency[]>().mut,
+  wallet_config: col.json<Record<string, unknown>>().null.mut,
+  card_config: col.json<Record<string, unknown>>().null.mut,
+  fees: col.json<FeeConfig[]>().mut,
+  created_at: col.time,
+  updated_at: col.time.mut,
+  version: col.int4,
+});
+
+export type PlatformRow = RowOf<typeof platforms>;

@@ -1,0 +1,214 @@
+// What a quote is asked for with and looks like, and the operations on quotes.
+import { Type } from '@sinclair/typebox';
+import { CounterpartyInformation } from '../../catalog/field-names.ts';
+import { PaymentInstructions } from '../../catalog/payment-instructions.ts';
+import { PurposeOfPayment } from '../../catalog/purposes.ts';
+import { PaymentRail } from '../../catalog/rails.ts';
+import { operation } from '../../kernel/operation.ts';
+import {
+  Amount,
+  Currency,
+  described,
+  named,
+  nullable,
+  oneOf,
+  PositiveAmount,
+  Timestamp,
+  variant,
+} from '../../kernel/schema.ts';
+import { RateDetails } from '../transactions/index.ts';
+import { QUOTE_STATUSES } from './states.ts';
+
+export const QuoteSource = named(
+  'QuoteSource',
+  variant('sourceType', {
+    ACCOUNT: named(
+      'AccountQuoteSource',
+      Type.Object({
+        accountId: Type.String({ description: 'The account that pays.' }),
+        customerId: Type.Optional(
+          Type.String({ description: "On whose behalf; by default the account's owner." }),
+        ),
+      }),
+    ),
+    REALTIME_FUNDING: named(
+      'RealtimeFundingQuoteSource',
+      Type.Object({
+        currency: Type.String({ description: 'Currency that will be paid in.' }),
+        customerId: Type.Optional(
+          Type.String({ description: 'Who pays; the platform if absent.' }),
+        ),
+        cryptoNetwork: Type.Optional(
+          Type.String({ description: 'Chain a digital asset will come over.' }),
+        ),
+      }),
+    ),
+  }),
+);
+
+export const QuoteDestination = named(
+  'QuoteDestination',
+  variant('destinationType', {
+    ACCOUNT: named(
+      'AccountDestination',
+      Type.Object({
+        accountId: Type.String({ description: 'Internal or external account that receives.' }),
+        paymentRail: Type.Optional(PaymentRail),
+      }),
+    ),
+    UMA_ADDRESS: named(
+      'UmaAddressDestination',
+      Type.Object({
+        umaAddress: Type.String({ description: 'UMA address, `$name@domain`.' }),
+        currency: Type.Optional(Type.String({ description: 'Currency to deliver.' })),
+      }),
+    ),
+  }),
+);
+
+const ScaFactor = named('ScaFactor', oneOf(['SMS_OTP', 'TOTP', 'PASSKEY']));
+
+const ScaChallenge = named(
+  'ScaChallenge',
+  Type.Object(
+    {
+      id: Type.String(),
+      expiresAt: Timestamp,
+      factor: ScaFactor,
+      availableFactors: Type.Array(ScaFactor),
+      purpose: Type.Optional(nullable(Type.String())),
+      passkeyAssertionOptions: Type.Optional(
+        nullable(Type.Object({}, { additionalProperties: true })),
+      ),
+      passkeyAllowedOrigins: Type.Optional(nullable(Type.Array(Type.String()))),
+    },
+    { description: "The customer's second factor that a payment waits for." },
+  ),
+);
+
+export const PlatformFeeOverride = named(
+  'PlatformFeeOverride',
+  Type.Object(
+    {
+      platformFixedFee: named('FixedFee', Type.Object({ amount: Amount, currency: Type.String() })),
+      platformVariableFeeBps: Type.Integer({ minimum: 0, maximum: 10_000 }),
+    },
+    { description: "Replaces the platform's standing fees for this payment; zero waives them." },
+  ),
+);
+
+const LockSide = named(
+  'QuoteLockSide',
+  oneOf(['SENDING', 'RECEIVING'], { description: 'Which side `lockedCurrencyAmount` fixes.' }),
+);
+
+export const QuoteRequest = named(
+  'QuoteRequest',
+  Type.Object({
+    source: QuoteSource,
+    destination: QuoteDestination,
+    lockedCurrencySide: LockSide,
+    lockedCurrencyAmount: PositiveAmount,
+    lookupId: Type.Optional(Type.String({ description: 'From a receiver lookup.' })),
+    immediatelyExecute: Type.Optional(
+      Type.Boolean({ description: 'Execute at once, at the rate of this moment.' }),
+    ),
+    description: Type.Optional(Type.String({ maxLength: 255, description: 'A memo of yours.' })),
+    remittanceInformation: Type.Optional(
+      Type.String({
+        maxLength: 80,
+        pattern: '^[\\x20-\\x7e]*$',
+        description: 'Travels with the money on rails that carry a text. Printable ASCII.',
+      }),
+    ),
+    purposeOfPayment: Type.Optional(PurposeOfPayment),
+    platformFeeOverride: Type.Optional(PlatformFeeOverride),
+    scaFactor: Type.Optional(ScaFactor),
+    senderCustomerInfo: Type.Optional(
+      Type.Object({}, { additionalProperties: true, description: 'What the lookup asked for.' }),
+    ),
+  }),
+);
+
+export const Quote = named(
+  'Quote',
+  Type.Object({
+    id: Type.String({ description: 'Quote:<uuid>' }),
+    status: oneOf(QUOTE_STATUSES),
+    createdAt: Timestamp,
+    expiresAt: described(Timestamp, 'Until when it can be executed.'),
+    source: QuoteSource,
+    destination: QuoteDestination,
+    sendingCurrency: Currency,
+    receivingCurrency: Currency,
+    totalSendingAmount: described(PositiveAmount, 'All that leaves the source, fees included.'),
+    totalReceivingAmount: described(PositiveAmount, 'What arrives.'),
+    exchangeRate: Type.Number({
+      exclusiveMinimum: 0,
+      description: 'Sending units, after fees, for one receiving unit.',
+    }),
+    feesIncluded: described(Amount, 'All fees, in the sending currency.'),
+    platformFeesIncluded: Type.Optional(described(Amount, 'The part the platform earns.')),
+    paymentInstructions: Type.Optional(Type.Array(PaymentInstructions)),
+    transactionId: Type.String({ description: 'The payment this quote is for.' }),
+    counterpartyInformation: Type.Optional(CounterpartyInformation),
+    rateDetails: Type.Optional(RateDetails),
+    scaChallenge: Type.Optional(ScaChallenge),
+    lockedCurrencySide: Type.Optional(LockSide),
+    lockedCurrencyAmount: Type.Optional(PositiveAmount),
+    description: Type.Optional(Type.String()),
+  }),
+);
+
+const TAG = 'Cross-Currency Transfers';
+const params = Type.Object({ quoteId: Type.String() });
+
+export const createQuote = operation({
+  operationId: 'createQuote',
+  method: 'POST',
+  path: '/quotes',
+  tag: TAG,
+  summary: 'Create a quote',
+  description:
+    'Prices a payment and holds the price until `expiresAt`. Within one currency the rate is 1.',
+  permission: 'TRANSACT',
+  body: QuoteRequest,
+  replies: { 201: Quote, 202: Quote },
+  errors: [400, 403, 404, 409, 412, 424, 429, 501],
+  money: true,
+});
+
+export const getQuoteById = operation({
+  operationId: 'getQuoteById',
+  method: 'GET',
+  path: '/quotes/{quoteId}',
+  tag: TAG,
+  summary: 'Get a quote',
+  permission: 'VIEW',
+  params,
+  replies: { 200: Quote },
+  errors: [404],
+  notFound: 'QUOTE_NOT_FOUND',
+});
+
+export const executeQuote = operation({
+  operationId: 'executeQuote',
+  method: 'POST',
+  path: '/quotes/{quoteId}/execute',
+  tag: TAG,
+  summary: 'Execute a quote',
+  description: 'Takes the money from the source and sends it on its way. Works once.',
+  permission: 'TRANSACT',
+  params,
+  headers: Type.Object({
+    'Service-Wallet-Signature': Type.Optional(
+      Type.String({ description: 'Stamp over the payload to sign, for an embedded wallet.' }),
+    ),
+  }),
+  body: named('ExecuteQuoteRequest', Type.Object({ scaFactor: Type.Optional(ScaFactor) })),
+  bodyOptional: true,
+  replies: { 200: Quote },
+  errors: [400, 403, 404, 409, 429],
+  notFound: 'QUOTE_NOT_FOUND',
+  money: true,
+});

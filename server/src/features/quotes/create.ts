@@ -1,0 +1,288 @@
+// Creating a quote: find both ends, price the payment, and stage the quote with its pending transaction.
+// Nothing is held and nothing is told yet; that is execution's business.
+import type { Static } from '@sinclair/typebox';
+import { corridors } from '../../catalog/corridors.ts';
+import { currencyOf } from '../../catalog/currencies.ts';
+import { serviceFeeOf } from '../../catalog/fees.ts';
+import { needsPurpose } from '../../catalog/purposes.ts';
+import { RAILS } from '../../catalog/rails.ts';
+import type { Connectors } from '../../connectors/ports.ts';
+import { Fault, invalid, invalidField } from '../../kernel/fault.ts';
+import type { Rate } from '../../kernel/money.ts';
+import type { Ctx } from '../../runtime/context.ts';
+import { internalAccounts } from '../internal-accounts/index.ts';
+import { ownPlatform, type PlatformRow } from '../platform/index.ts';
+import { type TransactionRow, transactions } from '../transactions/index.ts';
+import type { QuoteRequest } from './contract.ts';
+import { type Payee, type Payer, payeeOf, payerOf } from './parties.ts';
+import type { QuoteRow } from './present.ts';
+import { exchangeRate, type Fee, type Price, priceOf } from './price.ts';
+import { quotes } from './store.ts';
+
+type Request = Static<typeof QuoteRequest>;
+
+const QUOTE_TTL_MS = 5 * 60_000;
+const SAME: Rate = { num: 1n, den: 1n };
+
+function platformFee(platform: PlatformRow, request: Request, from: string, to: string): Fee {
+  const override = request.platformFeeOverride;
+  if (override) {
+    const { amount, currency } = override.platformFixedFee;
+    const field = 'platformFeeOverride.platformFixedFee.currency';
+    if (currency !== from) throw invalidField(field, `must be the sending currency, ${from}`);
+    if (from !== 'USD')
+      throw invalidField('platformFeeOverride', 'applies to payments from USD only');
+    return { fixed: BigInt(amount), bps: override.platformVariableFeeBps };
+  }
+  const standing = platform.fees.find((each) => each.sourceCurrency === from);
+  if (!standing || from === to) return { fixed: 0n, bps: 0 };
+  return { fixed: BigInt(standing.fixedFee.amount), bps: standing.variableFeeBps };
+}
+
+async function rateOf(connectors: Connectors, from: string, to: string): Promise<Rate> {
+  if (from === to) return SAME;
+  const found = await connectors.rates?.rate(from, to);
+  if (!found) throw new Fault('QUOTE_RATE_UNAVAILABLE', `There is no rate from ${from} to ${to}.`);
+  return found.rate;
+}
+
+function checkPlatformLimits(
+  platform: PlatformRow,
+  code: string,
+  amount: bigint,
+  type: string,
+): void {
+  const allowed = platform.currencies.find((each) => each.currencyCode === code);
+  if (!allowed) return;
+  if (!allowed.enabledTransactionTypes.some((each) => each === type)) {
+    throw new Fault('INVALID_CURRENCY', `${type} payments in ${code} are switched off.`);
+  }
+  if (amount < BigInt(allowed.minAmount) || amount > BigInt(allowed.maxAmount)) {
+    const { minAmount, maxAmount } = allowed;
+    throw new Fault(
+      'AMOUNT_OUT_OF_RANGE',
+      `${code} payments go from ${minAmount} to ${maxAmount}.`,
+      {
+        minAmount,
+        maxAmount,
+      },
+    );
+  }
+}
+
+function checkCorridor(from: string, payee: Payee, sending: bigint): void {
+  if (payee.kind === 'internal') return;
+  const corridor = corridors(from, payee.currency).find((each) => each.rail === payee.rail);
+  if (!corridor) {
+    throw new Fault('NOT_IMPLEMENTED', `There is no way from ${from} to this account.`);
+  }
+  const details = { min: Number(corridor.minSending), max: Number(corridor.maxSending) };
+  if (sending < corridor.minSending) {
+    throw new Fault(
+      'AMOUNT_OUT_OF_RANGE',
+      'The amount is below the least that can be sent.',
+      details,
+    );
+  }
+  if (sending > corridor.maxSending) {
+    const reason = 'The amount is above the most that can be sent at once.';
+    throw new Fault('TRANSACTION_SIZE_LIMIT_EXCEEDED', reason, details);
+  }
+}
+
+/** The platform's own account in the sending currency, which a platform fee is paid into. */
+async function feeAccount(ctx: Ctx, currency: string, fee: bigint): Promise<string | null> {
+  if (fee === 0n) return null;
+  const own = await ctx.db.find(internalAccounts, {
+    platform_id: ctx.caller.platformId,
+    customer_id: null,
+    currency,
+  });
+  const open = own.find((each) => each.status === 'ACTIVE');
+  if (!open) {
+    throw invalidField(
+      'platformFeeOverride',
+      `the platform has no ${currency} account for its fee`,
+    );
+  }
+  return open.id;
+}
+
+function rateDetails(price: Price, service: Fee, from: string, to: string): Record<string, number> {
+  const one = (amount: bigint, code: string) => Number(amount) / 10 ** currencyOf(code).decimals;
+  return {
+    counterpartyMultiplier: 1,
+    counterpartyFixedFee: 0,
+    serviceApiMultiplier: one(price.receiving, to) / one(price.net, from),
+    serviceApiFixedFee: Number(service.fixed),
+    serviceApiVariableFeeRate: service.bps / 10_000,
+    serviceApiVariableFeeAmount: Number(price.serviceVariable),
+  };
+}
+
+export interface Priced {
+  price: Price;
+  fees: bigint;
+  exchangeRate: string;
+  /** Null where there was nothing to convert or to charge. */
+  rateDetails: Record<string, number> | null;
+  feeAccount: string | null;
+}
+
+interface Asked {
+  lock: 'SENDING' | 'RECEIVING';
+  amount: bigint;
+  service: Fee;
+  platform: Fee;
+  rate: Rate;
+}
+
+/** Prices a payment between two currencies, or throws why there is no price. */
+async function priced(ctx: Ctx, asked: Asked, from: string, to: string): Promise<Priced> {
+  const price = priceOf(asked);
+  if (!price) throw new Fault('AMOUNT_OUT_OF_RANGE', 'The amount does not cover the fees.');
+  const decimals = { sending: currencyOf(from).decimals, receiving: currencyOf(to).decimals };
+  return {
+    price,
+    fees: price.serviceFee + price.platformFee,
+    exchangeRate: exchangeRate(price, decimals),
+    rateDetails: rateDetails(price, asked.service, from, to),
+    feeAccount: await feeAccount(ctx, from, price.platformFee),
+  };
+}
+
+/** The pending transaction of a payment from an internal account. */
+export function insertPayment(
+  ctx: Ctx,
+  ends: { payer: Payer; payee: Payee },
+  money: Priced,
+  more: { quoteId?: string; description?: string; remittance?: string },
+): TransactionRow {
+  const { payer, payee } = ends;
+  const rail = payee.kind === 'external' ? payee.rail : null;
+  const seconds = rail && RAILS[rail].settlementSeconds;
+  const slow = rail !== null && !RAILS[rail].instant;
+  return ctx.insert(transactions, {
+    id: ctx.id('Transaction'),
+    platform_id: ctx.caller.platformId,
+    customer_id: payer.customer?.id ?? null,
+    platform_customer_id: payer.customer?.platform_customer_id ?? ctx.caller.platformId,
+    type: 'OUTGOING',
+    direction: 'DEBIT',
+    status: 'PENDING',
+    funds: 'NONE',
+    source: {
+      sourceType: 'ACCOUNT',
+      accountId: payer.account.id,
+      currency: payer.account.currency,
+    },
+    destination: {
+      destinationType: 'ACCOUNT',
+      accountId: payee.account.id,
+      currency: payee.currency,
+    },
+    source_account: payer.account.id,
+    destination_account: payee.account.id,
+    sent_amount: money.price.sending,
+    sent_currency: payer.account.currency,
+    received_amount: money.price.receiving,
+    received_currency: payee.currency,
+    fees: money.fees,
+    platform_fees: money.price.platformFee,
+    platform_fee_account: money.feeAccount,
+    exchange_rate: money.exchangeRate,
+    rate_details: money.rateDetails,
+    quote_id: more.quoteId,
+    description: more.description,
+    remittance: more.remittance,
+    rail,
+    rail_mode: payee.kind === 'external' ? payee.railMode : null,
+    expected_settlement_at: slow && seconds !== null ? ctx.now + seconds * 1000 : null,
+    settlement_seconds: seconds,
+    created_at: ctx.now,
+    updated_at: ctx.now,
+  });
+}
+
+function refuseUnserved(request: Request): void {
+  if (request.source.sourceType !== 'ACCOUNT') {
+    throw new Fault('NOT_IMPLEMENTED', 'No rail here takes money in for a quote.');
+  }
+  if (request.destination.destinationType !== 'ACCOUNT') {
+    throw new Fault('NOT_IMPLEMENTED', 'No connection to other UMA providers is set up.');
+  }
+}
+
+/** Stages a quote and its transaction. */
+export async function stageQuote(
+  ctx: Ctx,
+  connectors: Connectors,
+  request: Request,
+): Promise<{ quote: QuoteRow; payment: TransactionRow; payee: Payee }> {
+  refuseUnserved(request);
+  const platform = await ownPlatform(ctx);
+  const source = request.source as { accountId: string; customerId?: string };
+  const destination = request.destination as { accountId: string; paymentRail?: string };
+  const [payer, payee] = await Promise.all([
+    payerOf(ctx, platform, source),
+    payeeOf(ctx, destination, connectors.rail),
+  ]);
+  if (source.accountId === destination.accountId) {
+    throw new Fault('SELF_PAYMENT', 'Source and destination are the same account.');
+  }
+  const from = payer.account.currency;
+  const to = payee.currency;
+  if (needsPurpose(to) && payee.kind === 'external' && !request.purposeOfPayment) {
+    const missing = [{ field: 'purposeOfPayment', message: `is required for ${to}` }];
+    throw invalid(missing, 'MISSING_MANDATORY_USER_INFO');
+  }
+  const { fixed, variableBps } = serviceFeeOf(from, to);
+  const asked = {
+    lock: request.lockedCurrencySide,
+    amount: BigInt(request.lockedCurrencyAmount),
+    service: { fixed, bps: variableBps },
+    platform: platformFee(platform, request, from, to),
+    rate: await rateOf(connectors, from, to),
+  };
+  const money = await priced(ctx, asked, from, to);
+  checkPlatformLimits(platform, from, money.price.sending, 'OUTGOING');
+  checkCorridor(from, payee, money.price.sending);
+  const id = ctx.id('Quote');
+  const payment = insertPayment(ctx, { payer, payee }, money, {
+    quoteId: id,
+    description: request.description,
+    remittance: request.remittanceInformation,
+  });
+  const quote = insertQuote(ctx, id, payment, money, request);
+  return { quote, payment, payee };
+}
+
+function insertQuote(
+  ctx: Ctx,
+  id: string,
+  payment: TransactionRow,
+  money: Priced,
+  request: Request,
+): QuoteRow {
+  return ctx.insert(quotes, {
+    id,
+    platform_id: ctx.caller.platformId,
+    customer_id: payment.customer_id,
+    transaction_id: payment.id,
+    source: request.source,
+    destination: request.destination,
+    sending_currency: payment.sent_currency as string,
+    receiving_currency: payment.received_currency as string,
+    sending_amount: money.price.sending,
+    receiving_amount: money.price.receiving,
+    fees: money.fees,
+    platform_fees: money.price.platformFee,
+    exchange_rate: money.exchangeRate,
+    rate_details: money.rateDetails ?? {},
+    lock_side: request.lockedCurrencySide,
+    lock_amount: BigInt(request.lockedCurrencyAmount),
+    description: request.description,
+    expires_at: ctx.now + QUOTE_TTL_MS,
+    created_at: ctx.now,
+  });
+}

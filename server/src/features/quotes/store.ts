@@ -1,0 +1,28 @@
+// A quote: a price held until it expires, and everything execution needs without asking again. Its rows
+// never change: whether it was executed, and how that went, is told by its transaction alone, so there is
+// one row to guard and the two can never disagree.
+import { col, table } from '../../runtime/table.ts';
+
+export const quotes = table('quotes', {
+  id: col.text,
+  platform_id: col.text,
+  customer_id: col.text.null,
+  transaction_id: col.text,
+  /** As the client gave them. */
+  source: col.json<Record<string, unknown>>(),
+  destination: col.json<Record<string, unknown>>(),
+  sending_currency: col.text,
+  receiving_currency: col.text,
+  sending_amount: col.int8,
+  receiving_amount: col.int8,
+  /** Service and platform fees together, in the sending currency. */
+  fees: col.int8,
+  platform_fees: col.int8,
+  exchange_rate: col.text,
+  rate_details: col.json<Record<string, number>>(),
+  lock_side: col.word<'SENDING' | 'RECEIVING'>(),
+  lock_amount: col.int8,
+  description: col.text.null,
+  expires_at: col.time,
+  created_at: col.time,
+});

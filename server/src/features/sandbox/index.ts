@@ -1,0 +1,2 @@
+// What the composition uses of the sandbox.
+export { sandboxOperations } from './operations.ts';

@@ -1,0 +1,128 @@
+// The ledger legs of an outgoing payment, derived from its row: what leaves the source, and what goes on
+// from there. The same list is held, posted, released, reversed or parked as the payment moves, so there
+// is one place that says which account each cent passes through.
+import { house } from '../../ledger/chart.ts';
+import type { Ctx, Environment, Movement } from '../../runtime/context.ts';
+import type { TransactionRow } from './present.ts';
+
+type Leg = Omit<Movement, 'transactionId'>;
+
+export interface Legs {
+  /** Out of the source account: fees, and the part that is sent or sold. */
+  source: Leg[];
+  /** From the exchange to the clearing account or the receiving account; empty in one currency. */
+  onward: Leg[];
+  /** From clearing to the outside, when a rail has confirmed; none inside the house. */
+  settle: Leg[];
+}
+
+interface Paid {
+  source: string;
+  /** Receiving internal account, or null when a rail takes the money. */
+  inside: string | null;
+  sent: bigint;
+  received: bigint;
+  fees: bigint;
+  platformFees: bigint;
+  from: string;
+  to: string;
+}
+
+function paid(row: TransactionRow, inside: string | null): Paid {
+  const { source_account, sent_amount, received_amount, sent_currency, received_currency } = row;
+  if (!source_account || !sent_currency || !received_currency)
+    throw new Error(`${row.id} sends nothing`);
+  return {
+    source: source_account,
+    inside,
+    sent: sent_amount ?? 0n,
+    received: received_amount ?? 0n,
+    fees: row.fees ?? 0n,
+    platformFees: row.platform_fees ?? 0n,
+    from: sent_currency,
+    to: received_currency,
+  };
+}
+
+/** `inside` is the receiving internal account, null when the payment goes out over a rail. */
+export function legsOf(row: TransactionRow, environment: Environment, inside: string | null): Legs {
+  const { source, sent, received, fees, platformFees, from, to } = paid(row, inside);
+  const feeAccount = house(environment, 'fees', from);
+  const exchange = (currency: string) => house(environment, 'exchange', currency);
+  const target = inside ?? house(environment, 'clearing', to);
+  const leg = (step: string, debit: string, credit: string, currency: string, amount: bigint) => ({
+    step,
+    debit,
+    credit,
+    currency,
+    amount,
+  });
+  const main =
+    from === to
+      ? [leg('pay', source, target, from, sent - fees)]
+      : [leg('sell', source, exchange(from), from, sent - fees)];
+  const onward = from === to ? [] : [leg('buy', exchange(to), target, to, received)];
+  const outside = house(environment, 'settled', to);
+  return {
+    source: [
+      leg('fee.service', source, feeAccount, from, fees - platformFees),
+      leg('fee.platform', source, row.platform_fee_account ?? feeAccount, from, platformFees),
+      ...main,
+    ].filter((each) => each.amount > 0n),
+    onward,
+    settle: inside === null ? [leg('settle', target, outside, to, received)] : [],
+  };
+}
+
+/** Sets the money aside on the source. */
+export function hold(ctx: Ctx, id: string, legs: Legs): void {
+  for (const leg of legs.source) ctx.move('pending', { transactionId: id, ...leg });
+}
+
+/** Turns what was set aside into movements and passes the money on. */
+export function handOver(ctx: Ctx, id: string, legs: Legs): void {
+  for (const leg of legs.source) {
+    ctx.move('post', { transactionId: id, ...leg });
+  }
+  for (const leg of legs.onward) ctx.move('posted', { transactionId: id, ...leg });
+}
+
+/** Source to destination at once, nothing set aside in between. */
+export function payThrough(ctx: Ctx, id: string, legs: Legs): void {
+  for (const leg of [...legs.source, ...legs.onward]) {
+    ctx.move('posted', { transactionId: id, ...leg });
+  }
+}
+
+export function settle(ctx: Ctx, id: string, legs: Legs): void {
+  for (const leg of legs.settle) ctx.move('posted', { transactionId: id, ...leg });
+}
+
+/** Gives back what was only set aside. */
+export function release(ctx: Ctx, id: string, legs: Legs): void {
+  for (const leg of legs.source) {
+    ctx.move('release', { transactionId: id, ...leg });
+  }
+}
+
+/**
+ * Sends posted legs back the way they came. `payer` replaces the account that would give a leg back, for
+ * a platform that has spent its fee; `keeper` takes the money in the source's stead.
+ */
+export function reverse(
+  ctx: Ctx,
+  id: string,
+  legs: readonly Leg[],
+  instead: { payer?: (leg: Leg) => string; keeper?: string } = {},
+): void {
+  for (const { step, debit, credit, currency, amount } of [...legs].reverse()) {
+    ctx.move('posted', {
+      transactionId: id,
+      step: `refund.${step}`,
+      debit: instead.payer?.({ step, debit, credit, currency, amount }) ?? credit,
+      credit: instead.keeper ?? debit,
+      currency,
+      amount,
+    });
+  }
+}

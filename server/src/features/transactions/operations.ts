@@ -1,0 +1,71 @@
+// Reading transactions: one by id, or a page of those that match.
+import type { Static } from '@sinclair/typebox';
+import { Fault } from '../../kernel/fault.ts';
+import { isId } from '../../kernel/id.ts';
+import type { Ctx } from '../../runtime/context.ts';
+import type { Filter } from '../../runtime/database.ts';
+import { handle } from '../../runtime/handle.ts';
+import { getTransactionById, listTransactions, type TransactionOneOf } from './contract.ts';
+import { presentTransaction, type TransactionRow, transactionOfReference } from './present.ts';
+import { transactions } from './store.ts';
+
+type Presented = Static<typeof TransactionOneOf>;
+type Query = Static<(typeof listTransactions)['query']>;
+
+/** A transaction of the caller's platform; 404 for any other id. */
+export async function transactionOf(ctx: Ctx, id: string): Promise<TransactionRow> {
+  const row = isId(id, 'Transaction') ? await ctx.read(transactions, id) : undefined;
+  if (!row || row.platform_id !== ctx.caller.platformId) {
+    throw new Fault('TRANSACTION_NOT_FOUND', 'No such transaction.');
+  }
+  return row;
+}
+
+function filtersOf(query: Query, platformId: string): Filter[] {
+  const filters: Filter[] = [{ column: 'platform_id', op: '=', value: platformId }];
+  const equal = (column: string, value: unknown) => {
+    if (value !== undefined) filters.push({ column, op: '=', value });
+  };
+  if (query.customerId === platformId) filters.push({ column: 'customer_id', op: 'isNull' });
+  else equal('customer_id', query.customerId);
+  equal('platform_customer_id', query.platformCustomerId);
+  equal('source_account', query.senderAccountIdentifier);
+  equal('destination_account', query.receiverAccountIdentifier);
+  equal('status', query.status);
+  equal('type', query.type);
+  if (query.accountIdentifier !== undefined) {
+    const value = query.accountIdentifier;
+    filters.push({
+      or: [
+        { column: 'source_account', op: '=', value },
+        { column: 'destination_account', op: '=', value },
+      ],
+    });
+  }
+  if (query.reference !== undefined) equal('id', transactionOfReference(query.reference) ?? '');
+  if (query.startDate !== undefined) {
+    filters.push({ column: 'created_at', op: '>=', value: Date.parse(query.startDate) });
+  }
+  if (query.endDate !== undefined) {
+    filters.push({ column: 'created_at', op: '<=', value: Date.parse(query.endDate) });
+  }
+  return filters;
+}
+
+export const transactionOperations = [
+  handle(getTransactionById, async (ctx, { params }) => ({
+    status: 200,
+    body: presentTransaction(await transactionOf(ctx, params.transactionId)) as Presented,
+  })),
+  handle(listTransactions, async (ctx, { query }) => {
+    const { limit = 20, cursor, sortOrder = 'desc' } = query;
+    const filters = filtersOf(query, ctx.caller.platformId);
+    const { rows, ...rest } = await ctx.db.page(transactions, {
+      filters,
+      sort: sortOrder,
+      limit,
+      cursor,
+    });
+    return { status: 200, body: { data: rows.map(presentTransaction) as Presented[], ...rest } };
+  }),
+];

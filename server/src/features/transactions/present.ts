@@ -1,0 +1,87 @@
+// A transaction row as the API shows it, and the references it is known by outside. References are made
+// from the id, so a search by reference is a look-up by key and needs no column.
+import { currencyView } from '../../catalog/currencies.ts';
+import { iso } from '../../kernel/world.ts';
+import { stamps } from '../../runtime/context.ts';
+import type { RowOf } from '../../runtime/table.ts';
+import type { transactions } from './store.ts';
+
+export type TransactionRow = RowOf<typeof transactions>;
+
+const hexOf = (id: string) =>
+  id
+    .slice(id.indexOf(':') + 1)
+    .replaceAll('-', '')
+    .toUpperCase();
+
+/** 34 letters and digits: fits the 35 that bank rails leave for an end-to-end reference. */
+export const paymentReference = (id: string) => `RH${hexOf(id)}`;
+export const refundReference = (id: string) => `RF${hexOf(id)}`;
+
+/** The transaction a reference belongs to; undefined for a text that is none of ours. */
+export function transactionOfReference(reference: string): string | undefined {
+  const match = /^R[HF]([0-9A-F]{8})([0-9A-F]{4})([0-9A-F]{4})([0-9A-F]{4})([0-9A-F]{12})$/.exec(
+    reference,
+  );
+  return match ? `Transaction:${match.slice(1).join('-').toLowerCase()}` : undefined;
+}
+
+const amountOf = (amount: bigint, currency: string) => ({
+  amount: Number(amount),
+  currency: currencyView(currency),
+});
+
+function common(row: TransactionRow) {
+  return {
+    id: row.id,
+    status: row.status,
+    direction: row.direction,
+    ...(row.source ? { source: row.source } : {}),
+    destination: row.destination,
+    customerId: row.customer_id ?? row.platform_id,
+    platformCustomerId: row.platform_customer_id,
+    ...(row.pending_reason ? { pendingReason: row.pending_reason } : {}),
+    ...(row.failure_reason ? { failureReason: row.failure_reason } : {}),
+    ...(row.refund ? { refund: row.refund } : {}),
+    ...(row.description === null ? {} : { description: row.description }),
+    ...(row.quote_id ? { quoteId: row.quote_id } : {}),
+    ...(row.exchange_rate ? { exchangeRate: Number(row.exchange_rate) } : {}),
+    ...(row.fees === null ? {} : { fees: Number(row.fees) }),
+    ...(row.settled_at === null ? {} : { settledAt: iso(row.settled_at) }),
+    ...(row.receipt_confirmed_at === null
+      ? {}
+      : { receiptDeliveryConfirmedAt: iso(row.receipt_confirmed_at) }),
+    reconciliationInstructions: { reference: paymentReference(row.id) },
+    ...stamps(row),
+  };
+}
+
+const sent = (row: TransactionRow) =>
+  row.sent_amount === null || row.sent_currency === null
+    ? {}
+    : { sentAmount: amountOf(row.sent_amount, row.sent_currency) };
+
+const received = (row: TransactionRow) =>
+  row.received_amount === null || row.received_currency === null
+    ? {}
+    : { receivedAmount: amountOf(row.received_amount, row.received_currency) };
+
+/** The JSON of GET /transactions/{id}, and of every event about the transaction. */
+export function presentTransaction(row: TransactionRow) {
+  if (row.type === 'INCOMING') {
+    return { type: row.type, ...common(row), ...sent(row), ...received(row) };
+  }
+  return {
+    type: row.type,
+    ...common(row),
+    ...sent(row),
+    ...received(row),
+    ...(row.platform_fees === null ? {} : { platformFees: Number(row.platform_fees) }),
+    ...(row.rate_details ? { rateDetails: row.rate_details } : {}),
+    paymentRail: row.rail,
+    railSelectionMode: row.rail_mode,
+    expectedSettlementAt:
+      row.expected_settlement_at === null ? null : iso(row.expected_settlement_at),
+    settlementTimelineSeconds: row.settlement_seconds,
+  };
+}

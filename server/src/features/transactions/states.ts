@@ -1,0 +1,62 @@
+// The lifecycles of an outgoing payment and of its refund, as tables. A completed payment may still fail
+// when the receiving bank sends it back; a cancelled one completes once its money is back.
+import { stateTable } from '../../kernel/states.ts';
+
+export type OutgoingStatus =
+  | 'PENDING'
+  | 'PENDING_AUTHORIZATION'
+  | 'PROCESSING'
+  | 'COMPLETED'
+  | 'FAILED'
+  | 'EXPIRED';
+
+export const OUTGOING_FAILURES = [
+  'QUOTE_EXPIRED',
+  'QUOTE_RATE_UNAVAILABLE',
+  'QUOTE_EXECUTION_FAILED',
+  'FUNDING_AMOUNT_MISMATCH',
+  'SCA_NOT_COMPLETED',
+  'PAYOUT_RETURNED',
+  'LIMIT_EXCEEDED',
+  'ACCOUNT_CANNOT_RECEIVE',
+  'ACCOUNT_INVALID',
+  'COMPLIANCE_REJECTED',
+  'LIGHTNING_PAYMENT_FAILED',
+  'COUNTERPARTY_POST_TX_FAILED',
+] as const;
+
+export const INCOMING_FAILURES = [
+  'LNURLP_FAILED',
+  'PAY_REQUEST_FAILED',
+  'PAYMENT_APPROVAL_WEBHOOK_ERROR',
+  'PAYMENT_APPROVAL_TIMED_OUT',
+  'OFFRAMP_FAILED',
+  'MISSING_MANDATORY_PAYEE_DATA',
+  'QUOTE_EXPIRED',
+  'QUOTE_EXECUTION_FAILED',
+  'COMPLIANCE_REJECTED',
+  'COLLECTION_FAILED',
+] as const;
+
+export type FailureReason = (typeof OUTGOING_FAILURES)[number] | (typeof INCOMING_FAILURES)[number];
+
+export type PaymentEvent = 'start' | 'settle' | 'fail' | 'return' | 'expire';
+
+/** Status of a payment, outgoing or incoming. */
+export const paymentStates = stateTable<OutgoingStatus, PaymentEvent>('payment', {
+  PENDING: { start: 'PROCESSING', settle: 'COMPLETED', fail: 'FAILED', expire: 'EXPIRED' },
+  PENDING_AUTHORIZATION: { start: 'PROCESSING', fail: 'FAILED' },
+  PROCESSING: { settle: 'COMPLETED', fail: 'FAILED' },
+  COMPLETED: { return: 'FAILED' },
+  FAILED: {},
+  EXPIRED: {},
+});
+
+export type RefundStatus = 'NONE' | 'PENDING' | 'COMPLETED' | 'FAILED';
+
+export const refundStates = stateTable<RefundStatus, 'open' | 'pay' | 'park'>('refund', {
+  NONE: { open: 'PENDING' },
+  PENDING: { pay: 'COMPLETED', park: 'FAILED' },
+  COMPLETED: {},
+  FAILED: {},
+});

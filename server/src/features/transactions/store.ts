@@ -1,0 +1,63 @@
+// A transaction: one payment out, in, or both ends of one inside the house. `funds` says where its money
+// is, apart from `status`, which says what the platform is told; refunds act on `funds`.
+import { col, table } from '../../runtime/table.ts';
+import type { FailureReason, OutgoingStatus } from './states.ts';
+
+/** A party of a transaction as the API shows it. */
+export type Party = Record<string, unknown>;
+
+export interface Refund {
+  reference: string;
+  initiatedAt: string;
+  settledAt?: string;
+  status: 'PENDING' | 'COMPLETED' | 'FAILED';
+  reason: 'TRANSACTION_FAILED' | 'USER_CANCELLATION' | 'TIMEOUT';
+}
+
+/**
+ * Where the money of an outgoing payment is: not touched, set aside on the source, handed to the rail,
+ * settled outside, back where it came from, or parked for a person to decide.
+ */
+export type Funds = 'NONE' | 'HELD' | 'HANDED' | 'SETTLED' | 'RETURNED' | 'PARKED';
+
+export const transactions = table('transactions', {
+  id: col.text,
+  platform_id: col.text,
+  customer_id: col.text.null,
+  platform_customer_id: col.text,
+  type: col.word<'INCOMING' | 'OUTGOING'>(),
+  direction: col.word<'CREDIT' | 'DEBIT'>(),
+  status: col.word<OutgoingStatus>().mut,
+  funds: col.word<Funds>().mut,
+  source: col.json<Party>(),
+  destination: col.json<Party>(),
+  source_account: col.text.null,
+  destination_account: col.text.null,
+  sent_amount: col.int8.null,
+  sent_currency: col.text.null,
+  received_amount: col.int8.null,
+  received_currency: col.text.null,
+  /** Service and platform fees together, in the sending currency. */
+  fees: col.int8.null,
+  platform_fees: col.int8.null,
+  /** The platform's own account that earns `platform_fees`. */
+  platform_fee_account: col.text.null,
+  /** Sending units for one receiving unit, as a decimal. */
+  exchange_rate: col.text.null,
+  rate_details: col.json<Record<string, number>>().null,
+  quote_id: col.text.null,
+  description: col.text.null,
+  remittance: col.text.null,
+  rail: col.text.null,
+  rail_mode: col.word<'AUTO' | 'MANUAL'>().null,
+  expected_settlement_at: col.time.null,
+  settlement_seconds: col.int4.null,
+  failure_reason: col.word<FailureReason>().null.mut,
+  pending_reason: col.text.null.mut,
+  refund: col.json<Refund>().null.mut,
+  settled_at: col.time.null.mut,
+  receipt_confirmed_at: col.time.null.mut,
+  created_at: col.time,
+  updated_at: col.time.mut,
+  version: col.int4,
+});

@@ -1,0 +1,42 @@
+// Same-currency transfers: an older, shorter way to pay out than a quote. Kept because clients use it.
+import { Type } from '@sinclair/typebox';
+import { PurposeOfPayment } from '../../catalog/purposes.ts';
+import { PaymentRail } from '../../catalog/rails.ts';
+import { operation } from '../../kernel/operation.ts';
+import { named, PositiveAmount } from '../../kernel/schema.ts';
+import { TransactionOneOf } from '../transactions/index.ts';
+
+export const createTransferOut = operation({
+  operationId: 'createTransferOut',
+  method: 'POST',
+  path: '/transfer-out',
+  tag: 'Same-Currency Transfers',
+  summary: 'Pay out in the same currency',
+  description: 'Sends money from an internal account to an external one. Quotes do this too.',
+  permission: 'TRANSACT',
+  deprecated: true,
+  body: named(
+    'TransferOutRequest',
+    Type.Object({
+      source: named(
+        'InternalAccountReference',
+        Type.Object({ accountId: Type.String({ description: 'Internal account that pays.' }) }),
+      ),
+      destination: named(
+        'ExternalAccountDestinationReference',
+        Type.Object({
+          accountId: Type.String({ description: 'External account that receives.' }),
+          paymentRail: Type.Optional(PaymentRail),
+        }),
+      ),
+      amount: Type.Optional(PositiveAmount),
+      remittanceInformation: Type.Optional(
+        Type.String({ maxLength: 80, pattern: '^[\\x20-\\x7e]*$' }),
+      ),
+      purposeOfPayment: Type.Optional(PurposeOfPayment),
+    }),
+  ),
+  replies: { 201: TransactionOneOf },
+  errors: [400, 403, 404, 409, 429, 501],
+  money: true,
+});

@@ -1,0 +1,2 @@
+// What the composition uses of transfers.
+export { transferOperations } from './operations.ts';

@@ -1,0 +1,97 @@
+// Same-currency payouts on every path the sandbox scripts.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  balances,
+  booksBalance,
+  customer,
+  eventTypes,
+  externalAccount,
+  fundedCustomer,
+  ok,
+} from '../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+
+async function transfer(suffix: string, more: object = {}) {
+  const { person, account } = await fundedCustomer(app);
+  const target = await externalAccount(app, person.id, 'USD', suffix);
+  const body = {
+    source: { accountId: account.id },
+    destination: { accountId: target.id },
+    amount: 250_00,
+    ...more,
+  };
+  return { person, account, target, answer: await app.call('POST', '/transfer-out', body) };
+}
+
+describe('createTransferOut', () => {
+  it('answers a pending transaction and completes', async () => {
+    const { account, answer } = await transfer('000');
+    const sent = ok(answer, 201);
+    expect(sent).toMatchObject({ type: 'OUTGOING', direction: 'DEBIT', status: 'PENDING' });
+    expect(sent.sentAmount.amount).toBe(250_00);
+    expect(sent.receivedAmount.amount).toBe(250_00);
+    await app.settle();
+    expect((await balances(app, account.id)).total).toBe(750_00);
+    expect(ok(await app.call('GET', `/transactions/${sent.id}`), 200).status).toBe('COMPLETED');
+  });
+
+  const failures: [string, string, number][] = [
+    ['002', 'QUOTE_EXECUTION_FAILED', 0],
+    ['003', 'ACCOUNT_INVALID', 0],
+    ['004', 'ACCOUNT_CANNOT_RECEIVE', 0],
+    ['005', 'PAYOUT_RETURNED', 30_000],
+  ];
+  it.each(failures)('…%s fails with %s after %i ms and refunds', async (suffix, reason, waitMs) => {
+    const { account, answer } = await transfer(suffix);
+    const { id } = ok(answer, 201);
+    await app.settle();
+    if (waitMs) {
+      expect(ok(await app.call('GET', `/transactions/${id}`), 200).status).toBe('PROCESSING');
+      await app.advance(waitMs);
+    }
+    const done = ok(await app.call('GET', `/transactions/${id}`), 200);
+    expect(done).toMatchObject({
+      status: 'FAILED',
+      failureReason: reason,
+      refund: { status: 'COMPLETED' },
+    });
+    expect(await balances(app, account.id)).toEqual({ balance: 1_000_00, total: 1_000_00 });
+    expect(await eventTypes(app, id)).toEqual(
+      ['PENDING', 'PROCESSING', 'FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'].map(
+        (each) => `OUTGOING_PAYMENT.${each}`,
+      ),
+    );
+  });
+
+  it('refuses what cannot be', async () => {
+    const { person, account } = await transfer('000');
+    const eur = await externalAccount(app, person.id, 'EUR');
+    const stranger = await customer(app);
+    const theirs = await externalAccount(app, stranger.id, 'USD');
+    const usd = await externalAccount(app, person.id, 'USD');
+    const refused = async (accountId: string, more: object, status: number, code: string) => {
+      const body = {
+        source: { accountId: account.id },
+        destination: { accountId },
+        amount: 100,
+        ...more,
+      };
+      const answer = await app.call('POST', '/transfer-out', body);
+      expect([answer.status, answer.body.code]).toEqual([status, code]);
+    };
+    await refused(eur.id, {}, 400, 'INVALID_CURRENCY');
+    await refused(theirs.id, {}, 400, 'INVALID_INPUT');
+    await refused(usd.id, { amount: undefined }, 400, 'INVALID_INPUT');
+    await refused(usd.id, { amount: 5_000_00 }, 400, 'INSUFFICIENT_FUNDS');
+    await refused('ExternalAccount:unknown', {}, 404, 'ACCOUNT_NOT_FOUND');
+  });
+});

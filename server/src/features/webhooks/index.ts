@@ -1,0 +1,11 @@
+// What the composition and the operator's command use of webhooks.
+export { testWebhooks } from './contract.ts';
+export { createDeliverer, type Deliverer } from './deliverer.ts';
+export { type WebhookDeps, webhookOperations } from './operations.ts';
+export {
+  type AttemptRow,
+  attemptsOf,
+  type DroppedEvent,
+  droppedEvents,
+  resendEvent,
+} from './store.ts';

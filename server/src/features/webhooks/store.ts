@@ -1,0 +1,247 @@
+// The outbox as SQL: which platforms have events due, claims on them, and what came of each try. A claim
+// is a lease: it moves `due_at` to the moment it lapses, so what a dead process had claimed comes due
+// again by itself, and a result is written only over the lease that was held. Platforms are found by
+// stepping from one to the next in the index, so one with a million events due costs what one with a
+// single event does.
+import type { Time } from '../../kernel/world.ts';
+import type { Environment } from '../../runtime/context.ts';
+import type { Database } from '../../runtime/database.ts';
+import type { StoredEvent } from './envelope.ts';
+import type { AttemptResult } from './schedule.ts';
+
+/** An event that is ours until `lease`. */
+export interface Claim extends StoredEvent {
+  platform_id: string;
+  subject: string;
+  /** Tries made before. */
+  attempts: number;
+  /** When it was due before it was claimed. */
+  was_due: Time;
+  lease: Time;
+  endpoint: string;
+  environment: Environment;
+}
+
+/** A platform with something in the outbox. */
+export interface Waiting {
+  id: string;
+  /** Whether the first of it is due already. */
+  due: boolean;
+  endpoint: string | null;
+}
+
+/** One try and what follows from it. */
+export interface AttemptRow {
+  event_id: string;
+  /** From 1. */
+  attempt: number;
+  at: Time;
+  status: number | null;
+  error: string | null;
+  ms: number;
+  response: string | null;
+  result: AttemptResult;
+}
+
+export interface Outcome extends AttemptRow {
+  /** When to try again; null when nothing more is to be done. */
+  next: Time | null;
+}
+
+const time = (at: Time) => new Date(at);
+
+async function rowsOf<R>(db: Database, sql: string, values: unknown[]): Promise<R[]> {
+  return (await db.query(sql, values)) as unknown as R[];
+}
+
+const WAITING = `
+  with recursive walk(platform_id, step) as (
+    select (select platform_id from events where due_at is not null and platform_id > $2
+            order by platform_id limit 1), 1
+    union all
+    select (select e.platform_id from events e
+            where e.due_at is not null and e.platform_id > w.platform_id
+            order by e.platform_id limit 1), w.step + 1
+    from walk w where w.platform_id is not null and w.step < $3::int
+  )
+  select w.platform_id as id, p.webhook_endpoint as endpoint,
+    (select e.due_at from events e where e.platform_id = w.platform_id and e.due_at is not null
+     order by e.due_at limit 1) <= $1 as due
+  from walk w left join platforms p on p.id = w.platform_id
+  where w.platform_id is not null
+  order by w.step`;
+
+/** Up to `limit` platforms with undelivered events, in order of id, from after `after`. */
+export const waitingPlatforms = (db: Database, now: Time, after: string, limit: number) =>
+  rowsOf<Waiting>(db, WAITING, [time(now), after, limit]);
+
+const CLAIM = `
+  with due as (
+    select e.id, e.due_at, w.webhook_endpoint, w.environment
+    from (select p.id, p.webhook_endpoint, p.environment, a.take
+          from unnest($3::text[], $4::int[]) as a(platform_id, take)
+          join platforms p on p.id = a.platform_id
+          where p.webhook_endpoint is not null) w
+    cross join lateral (
+      select id, due_at from events
+      where platform_id = w.id and due_at <= $1
+      order by due_at, id limit w.take
+      for update skip locked) e
+  )
+  update events e set due_at = $2 from due where e.id = due.id
+  returning e.id, e.platform_id, e.type, e.subject, e.data, e.balance, e.held, e.created_at,
+    e.attempts, due.due_at as was_due, e.due_at as lease,
+    due.webhook_endpoint as endpoint, due.environment`;
+
+/** Claims up to `take` due events of each platform until `lease`, those due longest first. */
+export async function claimEvents(
+  db: Database,
+  now: Time,
+  lease: Time,
+  asks: readonly { platformId: string; take: number }[],
+): Promise<Claim[]> {
+  const platforms = asks.map((ask) => ask.platformId);
+  const takes = asks.map((ask) => ask.take);
+  const claims = await rowsOf<Claim>(db, CLAIM, [time(now), time(lease), platforms, takes]);
+  return claims.sort((a, b) => a.was_due - b.was_due || (a.id < b.id ? -1 : 1));
+}
+
+const RENEW = `
+  update events e set due_at = $3
+  from unnest($1::text[], $2::timestamptz[]) as c(id, lease)
+  where e.id = c.id and e.due_at = c.lease`;
+
+/** Holds claims until `lease`. */
+export async function renewClaims(db: Database, claims: Claim[], lease: Time): Promise<void> {
+  const leases = claims.map((claim) => time(claim.lease));
+  await db.query(RENEW, [claims.map((claim) => claim.id), leases, time(lease)]);
+  for (const claim of claims) claim.lease = lease;
+}
+
+const RELEASE = `
+  update events e set due_at = c.due_at
+  from unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) as c(id, lease, due_at)
+  where e.id = c.id and e.due_at = c.lease`;
+
+/** Gives claims back as they were, untried. */
+export async function releaseClaims(db: Database, claims: readonly Claim[]): Promise<void> {
+  const leases = claims.map((claim) => time(claim.lease));
+  const dues = claims.map((claim) => time(claim.was_due));
+  await db.query(RELEASE, [claims.map((claim) => claim.id), leases, dues]);
+}
+
+const ATTEMPT_COLUMNS = 'id, event_id, attempt, at, status, error, ms, response, result';
+
+const RECORD = `
+  with r as (
+    select * from unnest($1::text[], $2::int[], $3::timestamptz[], $4::int[], $5::text[], $6::int[],
+      $7::text[], $8::text[], $9::timestamptz[], $10::timestamptz[])
+      as r(event_id, attempt, at, status, error, ms, response, result, lease, next)
+  ), moved as (
+    update events e set due_at = r.next, attempts = r.attempt
+    from r where e.id = r.event_id and e.due_at = r.lease
+  )
+  insert into webhook_attempts (${ATTEMPT_COLUMNS})
+  select r.event_id || '/' || r.attempt, r.event_id, r.attempt, r.at, r.status, r.error, r.ms,
+    r.response, r.result
+  from r on conflict (id) do nothing`;
+
+/**
+ * Writes a batch of results in one statement. A result whose lease was lost meanwhile leaves its row of
+ * the try, and the event to whoever holds it now.
+ */
+export async function recordOutcomes(
+  db: Database,
+  outcomes: readonly (Outcome & { lease: Time })[],
+): Promise<void> {
+  const column = <K extends keyof Outcome>(name: K) => outcomes.map((each) => each[name]);
+  await db.query(RECORD, [
+    column('event_id'),
+    column('attempt'),
+    outcomes.map((each) => time(each.at)),
+    column('status'),
+    column('error'),
+    column('ms'),
+    column('response'),
+    column('result'),
+    outcomes.map((each) => time(each.lease)),
+    outcomes.map((each) => (each.next === null ? null : time(each.next))),
+  ]);
+}
+
+const SETTLE = `
+  with gone as (
+    select e.id from events e join platforms p on p.id = e.platform_id
+    where e.platform_id = any($1::text[]) and e.due_at <= $2 and p.webhook_endpoint is null
+    limit $3::int for update of e skip locked
+  )
+  update events e set due_at = null from gone where e.id = gone.id returning e.id`;
+
+/** Takes due events of platforms without an endpoint out of the queue; answers how many. */
+export async function settleUntold(
+  db: Database,
+  now: Time,
+  platforms: readonly string[],
+  limit: number,
+): Promise<number> {
+  return (await rowsOf<{ id: string }>(db, SETTLE, [platforms, time(now), limit])).length;
+}
+
+const KEEP_TEST = `
+  with event as (
+    insert into events (id, platform_id, type, subject, data, created_at, attempts)
+    values ($1, $2, 'TEST', $2, '{}', $3, 1)
+  )
+  insert into webhook_attempts (${ATTEMPT_COLUMNS})
+  values ($1 || '/1', $1, 1, $4, $5, $6, $7, $8, $9)`;
+
+/** Keeps a test that was sent while its caller waited: the event, past due, and its one try. */
+export async function keepTest(
+  db: Database,
+  platformId: string,
+  created: Time,
+  row: AttemptRow,
+): Promise<void> {
+  const { event_id: id, at, status, error, ms, response, result } = row;
+  const sent = [time(at), status, error, ms, response, result];
+  await db.query(KEEP_TEST, [id, platformId, time(created), ...sent]);
+}
+
+const ATTEMPTS = `
+  select event_id, attempt, at, status, error, ms, response, result from webhook_attempts
+  where id > $1 || '/' and id < $1 || '0' order by attempt`;
+
+/** Every try of an event, first to last. */
+export const attemptsOf = (db: Database, eventId: string) =>
+  rowsOf<AttemptRow>(db, ATTEMPTS, [eventId]);
+
+const DROPPED = `
+  select e.id, e.platform_id, e.type, e.subject, e.created_at, e.attempts
+  from webhook_attempts a join events e on e.id = a.event_id
+  where a.result = 'dropped' and e.due_at is null and a.attempt = e.attempts and e.type <> 'TEST'
+  order by a.at desc limit $1::int`;
+
+/** An event that was given up. */
+export interface DroppedEvent {
+  id: string;
+  platform_id: string;
+  type: string;
+  subject: string;
+  created_at: Time;
+  attempts: number;
+}
+
+/** Events that were given up and not sent again since, latest first. */
+export const droppedEvents = (db: Database, limit: number) =>
+  rowsOf<DroppedEvent>(db, DROPPED, [limit]);
+
+const RESEND = 'update events set due_at = $2 where id = $1 returning id';
+
+/**
+ * Makes an event due at `now`, whatever came of it before; answers whether there is such an event. It
+ * keeps its id and body, and is tried at least once more. One that is being delivered at this moment may
+ * reach its receiver twice.
+ */
+export async function resendEvent(db: Database, eventId: string, now: Time): Promise<boolean> {
+  return (await rowsOf<{ id: string }>(db, RESEND, [eventId, time(now)])).length > 0;
+}

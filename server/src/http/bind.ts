@@ -1,0 +1,196 @@
+// Turns a request into a call of an operation and its outcome into a reply: validate, replay or run,
+// remember. The idempotency record travels in the operation's own change set, so a reply that a client
+// may get again is written exactly when its effects are; the happy path costs no look-up.
+import { createHash } from 'node:crypto';
+import type { TSchema } from '@sinclair/typebox';
+import { Fault, type FieldError, invalid } from '../kernel/fault.ts';
+import type { Bound, Contract, Reply } from '../kernel/operation.ts';
+import type { Caller, Ctx } from '../runtime/context.ts';
+import { isKeyTaken, operate, type Runtime } from '../runtime/operate.ts';
+import { col, table } from '../runtime/table.ts';
+import { fieldErrors } from './validate.ts';
+
+export type Operation = Bound<Ctx>;
+
+export interface Request {
+  params: Record<string, string>;
+  query: Record<string, unknown>;
+  headers: Record<string, string | undefined>;
+  body: unknown;
+  /** The body as it came, for comparing two requests under one key. */
+  rawBody: string;
+  /** Path and query as it came. */
+  url: string;
+}
+
+export type Answer = Reply & { replayed?: boolean };
+
+const idempotency = table(
+  'idempotency',
+  {
+    id: col.text,
+    body_hash: col.text,
+    status: col.int4,
+    reply: col.text,
+    created_at: col.time,
+  },
+  { clientKeyed: true },
+);
+
+const MAX_KEY_LENGTH = 255;
+
+/** Requests under way in this process, by idempotency id: a twin waits, then replays. */
+const underWay = new WeakMap<Runtime, Map<string, Promise<unknown>>>();
+
+function underWayIn(runtime: Runtime): Map<string, Promise<unknown>> {
+  const known = underWay.get(runtime);
+  if (known) return known;
+  const map = new Map<string, Promise<unknown>>();
+  underWay.set(runtime, map);
+  return map;
+}
+
+function bodyErrors(contract: Contract, schema: TSchema, body: unknown): FieldError[] {
+  const errors = fieldErrors(schema, body, 'body');
+  const known = new Set(errors.map((error) => error.field));
+  const more = contract.bodyRules?.(body) ?? [];
+  return [...errors, ...more.filter((error) => !known.has(error.field))];
+}
+
+function checked(contract: Contract, request: Request) {
+  const errors: FieldError[] = [];
+  const body = request.body ?? (contract.bodyOptional ? {} : undefined);
+  if (contract.query) errors.push(...fieldErrors(contract.query, request.query, 'query'));
+  if (contract.headers) errors.push(...fieldErrors(contract.headers, request.headers, 'body'));
+  if (contract.body) {
+    if (body === undefined) errors.push({ field: '', message: 'A JSON body is required.' });
+    else errors.push(...bodyErrors(contract, contract.body, body));
+  }
+  if (errors.length) throw invalid(errors);
+  const { params, query, headers } = request;
+  return { params, query, headers, body: body as object };
+}
+
+interface Keyed {
+  id: string;
+  hash: string;
+}
+
+function keyedBy(contract: Contract, caller: Caller, request: Request): Keyed | null {
+  const key = request.headers['idempotency-key'];
+  if (contract.method !== 'POST' || key === undefined || key === '') return null;
+  if (key.length > MAX_KEY_LENGTH) {
+    throw invalid([
+      {
+        field: 'Idempotency-Key',
+        constraint: { maxLength: MAX_KEY_LENGTH },
+        message: 'is too long',
+      },
+    ]);
+  }
+  const path = request.url.split('?', 1)[0];
+  return {
+    id: `${caller.platformId} ${contract.method} ${path} ${key}`,
+    hash: createHash('sha256')
+      .update(request.url)
+      .update('\n')
+      .update(request.rawBody)
+      .digest('hex'),
+  };
+}
+
+async function replay(runtime: Runtime, contract: Contract, keyed: Keyed): Promise<Answer | null> {
+  const stored = await runtime.db.read(idempotency, keyed.id);
+  if (!stored) return null;
+  if (stored.body_hash !== keyed.hash) {
+    throw new Fault(
+      contract.money ? 'DUPLICATE_PAY_REQUEST' : 'CONFLICT',
+      'This Idempotency-Key was used before with another request.',
+    );
+  }
+  return { status: stored.status, body: JSON.parse(stored.reply) as unknown, replayed: true };
+}
+
+/** What a replay may show: secrets that are shown once are not even stored. */
+function storable({ once }: Contract, body: unknown): unknown {
+  if (!once || typeof body !== 'object' || body === null) return body;
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !once.includes(name)));
+}
+
+function remember(ctx: Ctx, contract: Contract, keyed: Keyed, reply: Reply): void {
+  ctx.insert(idempotency, {
+    id: keyed.id,
+    body_hash: keyed.hash,
+    status: reply.status,
+    reply: JSON.stringify(storable(contract, reply.body) ?? null),
+    created_at: ctx.now,
+  });
+}
+
+/** A refusal is as final as a success under the same key, unless trying again could cure it. */
+const isKept = (fault: Fault) => fault.status < 500 && fault.status !== 429;
+
+async function runKeyed(
+  runtime: Runtime,
+  caller: Caller,
+  keyed: Keyed,
+  operation: Operation,
+  attempt: (ctx: Ctx) => Promise<Reply>,
+  faultBody: (fault: Fault) => unknown,
+): Promise<Answer> {
+  const { contract } = operation;
+  if (contract.talks) {
+    const stored = await replay(runtime, contract, keyed);
+    if (stored) return stored;
+  }
+  try {
+    return await operate(runtime, caller, async (ctx) => {
+      const reply = await attempt(ctx);
+      remember(ctx, contract, keyed, reply);
+      return reply;
+    });
+  } catch (error) {
+    if (!isKeyTaken(error) && !(error instanceof Fault)) throw error;
+    const stored = await replay(runtime, contract, keyed);
+    if (stored) return stored;
+    if (!(error instanceof Fault) || !isKept(error)) throw error;
+    const refusal = { status: error.status, body: faultBody(error) };
+    await operate(runtime, caller, async (ctx) => remember(ctx, contract, keyed, refusal)).catch(
+      (again) => {
+        if (!isKeyTaken(again)) throw again;
+      },
+    );
+    throw error;
+  }
+}
+
+/** Runs one operation for one request. Refusals are thrown as `Fault`. */
+export async function perform(
+  runtime: Runtime,
+  caller: Caller,
+  operation: Operation,
+  request: Request,
+  faultBody: (fault: Fault) => unknown,
+): Promise<Answer> {
+  const { contract } = operation;
+  const input = checked(contract, request);
+  const keyed = keyedBy(contract, caller, request);
+  const map = underWayIn(runtime);
+  if (keyed) {
+    const twin = map.get(keyed.id);
+    if (twin) {
+      await twin.catch(() => undefined);
+      const stored = await replay(runtime, contract, keyed);
+      return stored ?? perform(runtime, caller, operation, request, faultBody);
+    }
+  }
+  const attempt = (ctx: Ctx) => operation.run(ctx, input);
+  if (!keyed) return operate(runtime, caller, attempt);
+  const running = runKeyed(runtime, caller, keyed, operation, attempt, faultBody);
+  map.set(keyed.id, running);
+  try {
+    return await running;
+  } finally {
+    map.delete(keyed.id);
+  }
+}

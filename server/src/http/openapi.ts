@@ -1,0 +1,220 @@
+// The OpenAPI 3.1 document, made from the contracts and nothing else, so that what is published is what
+// is checked. Error bodies are one schema for each status, listing every code that status can carry.
+import { type TSchema, Type } from '@sinclair/typebox';
+import type { Naming } from '../catalog/naming.ts';
+import { type Code, STATUS_OF } from '../kernel/fault.ts';
+import type { Contract, WebhookContract } from '../kernel/operation.ts';
+import { described, named, oneOf, Timestamp, toOpenApi } from '../kernel/schema.ts';
+
+type Json = Record<string, unknown>;
+
+const STATUS_TEXT: Record<number, string> = {
+  200: 'Done.',
+  201: 'Created.',
+  202: 'Accepted; one more step is needed.',
+  204: 'Done; nothing to show.',
+  400: 'The request cannot be carried out as it is.',
+  401: 'The credential or signature is missing or wrong.',
+  403: 'The credential may not do this.',
+  404: 'No such thing, or not yours.',
+  405: 'Another method is needed here.',
+  409: 'The state of the resource does not allow this.',
+  410: 'It was deleted.',
+  412: 'No common version with the counterparty.',
+  423: 'Locked after too many failures.',
+  424: 'A counterparty failed.',
+  429: 'Too much; try later.',
+  500: 'A fault on our side.',
+  501: 'Not offered here.',
+  503: 'Briefly unavailable.',
+};
+
+const FieldErrorSchema = named(
+  'FieldError',
+  Type.Object(
+    {
+      field: Type.String({ description: 'Dot path of the field in the request.' }),
+      constraint: Type.Optional(
+        Type.Object(
+          {
+            format: Type.Optional(Type.String()),
+            pattern: Type.Optional(Type.String()),
+            enum: Type.Optional(Type.Array(Type.String())),
+            minLength: Type.Optional(Type.Integer()),
+            maxLength: Type.Optional(Type.Integer()),
+          },
+          { description: 'What would have been accepted, for a program to act on.' },
+        ),
+      ),
+      message: Type.String({ description: 'What is wrong, for a person.' }),
+    },
+    { description: 'One field that was not accepted.' },
+  ),
+);
+
+function detailsOf(status: number): TSchema {
+  const open = { additionalProperties: true, description: 'More about this error.' };
+  if (status === 400) {
+    return Type.Object({ errors: Type.Optional(Type.Array(FieldErrorSchema)) }, open);
+  }
+  if (status === 423) {
+    const time = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' });
+    return Type.Object(
+      {
+        suspended: Type.Optional(Type.Boolean()),
+        lockedUntil: Type.Optional(time),
+        failedAttempts: Type.Optional(Type.Integer()),
+      },
+      open,
+    );
+  }
+  return Type.Object({}, open);
+}
+
+/** The body of every reply with this error status. */
+export function errorSchema(status: number, naming: Naming): TSchema {
+  const codes = (Object.keys(STATUS_OF) as Code[]).filter((code) => STATUS_OF[code] === status);
+  return named(
+    `Error${status}`,
+    Type.Object(
+      {
+        status: Type.Unsafe<number>({ type: 'integer', enum: [status] }),
+        code: oneOf(codes.map((code) => naming.code(code))),
+        reason: Type.String({ description: 'What went wrong, for a person.' }),
+        message: Type.String({ description: 'The same as `reason`.' }),
+        details: Type.Optional(detailsOf(status)),
+      },
+      { description: STATUS_TEXT[status] },
+    ),
+  );
+}
+
+function parametersOf(schema: TSchema | undefined, place: string, components: Json): Json[] {
+  const needed = new Set((schema?.required ?? []) as string[]);
+  return Object.entries((schema?.properties ?? {}) as Record<string, TSchema>).map(
+    ([name, property]) => {
+      const { description, ...rest } = toOpenApi(property, components) as Json;
+      return {
+        name,
+        in: place,
+        required: place === 'path' || needed.has(name),
+        ...(description ? { description } : {}),
+        schema: rest,
+      };
+    },
+  );
+}
+
+const contentOf = (schema: TSchema, components: Json) => ({
+  'application/json': { schema: toOpenApi(schema, components) },
+});
+
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'A key of your own. The same key and request again get the first reply again.',
+  schema: { type: 'string', maxLength: 255 },
+};
+
+function operationOf(contract: Contract, naming: Naming, components: Json): Json {
+  const responses: Json = {};
+  for (const [status, schema] of Object.entries(contract.replies)) {
+    responses[status] = {
+      description: STATUS_TEXT[Number(status)],
+      ...(schema ? { content: contentOf(schema, components) } : {}),
+    };
+  }
+  for (const status of new Set([...contract.errors, ...(contract.permission ? [401] : []), 500])) {
+    responses[String(status)] = {
+      description: STATUS_TEXT[status],
+      content: contentOf(errorSchema(status, naming), components),
+    };
+  }
+  const parameters = [
+    ...parametersOf(contract.params, 'path', components),
+    ...parametersOf(contract.query, 'query', components),
+    ...parametersOf(contract.headers, 'header', components),
+    ...(contract.method === 'POST' ? [IDEMPOTENCY_KEY] : []),
+  ];
+  const body = contract.body && {
+    requestBody: {
+      required: !contract.bodyOptional,
+      content: contentOf(contract.body, components),
+    },
+  };
+  return {
+    operationId: contract.operationId,
+    tags: [contract.tag],
+    summary: contract.summary,
+    ...(contract.description ? { description: contract.description } : {}),
+    ...(contract.deprecated ? { deprecated: true } : {}),
+    security: contract.permission ? [{ BasicAuth: [] }] : [],
+    ...(parameters.length ? { parameters } : {}),
+    ...body,
+    responses,
+  };
+}
+
+const envelope = (types: readonly string[], data: TSchema) =>
+  Type.Object({
+    id: Type.String({ description: 'Webhook:<uuid>, the same on every retry.' }),
+    type: oneOf(types),
+    timestamp: described(Timestamp, 'When it happened.'),
+    data,
+  });
+
+/** The whole document as plain JSON. */
+export function openApiDocument(
+  contracts: readonly Contract[],
+  webhooks: readonly WebhookContract[],
+  naming: Naming,
+): Json {
+  const components: Json = {};
+  const paths: Record<string, Json> = {};
+  for (const contract of contracts) {
+    const item = paths[contract.path] ?? {};
+    item[contract.method.toLowerCase()] = operationOf(contract, naming, components);
+    paths[contract.path] = item;
+  }
+  const hooks = webhooks.map(({ name, summary, description, types, data }) => [
+    name,
+    {
+      post: {
+        operationId: `${name.replaceAll(/-(\w)/g, (_, c: string) => c.toUpperCase())}Webhook`,
+        tags: ['Webhooks'],
+        summary,
+        description,
+        security: [{ WebhookSignature: [] }],
+        requestBody: { required: true, content: contentOf(envelope(types, data), components) },
+        responses: {
+          200: { description: 'Received.' },
+          409: { description: 'Received before.' },
+        },
+      },
+    },
+  ]);
+  return naming.toWire({
+    openapi: '3.1.0',
+    info: {
+      title: 'Railhead',
+      version: '2025-10-13',
+      description: 'Payments platform: customers, accounts, quotes, transfers, webhooks, sandbox.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/2025-10-13' }],
+    paths,
+    webhooks: Object.fromEntries(hooks),
+    components: {
+      schemas: Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1))),
+      securitySchemes: {
+        BasicAuth: { type: 'http', scheme: 'basic', description: 'Client id and client secret.' },
+        WebhookSignature: {
+          type: 'apiKey',
+          in: 'header',
+          name: naming.webhookSignatureHeader,
+        },
+      },
+    },
+  }) as Json;
+}

@@ -1,0 +1,243 @@
+// The HTTP server: routes from contracts, credentials checked before anything else, every error in one
+// shape. Replies are written with JSON.stringify, because compiled serializers for this many schemas cost
+// seconds at start; tests check each reply against its schema instead.
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Naming } from '../catalog/naming.ts';
+import { Fault, STATUS_OF } from '../kernel/fault.ts';
+import { uuid7 } from '../kernel/id.ts';
+import type { Contract } from '../kernel/operation.ts';
+import type { Caller } from '../runtime/context.ts';
+import type { Log } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import type { Runtime } from '../runtime/operate.ts';
+import { type Operation, perform } from './bind.ts';
+
+export const BASE_PATH = '/2025-10-13';
+/** Bytes of a JSON body. */
+const MAX_BODY = 1_048_576;
+
+/** What tests watch: every reply that an operation gave. */
+export type Watch = (contract: Contract, status: number, body: unknown) => void;
+
+export interface ServerOptions {
+  runtime: Runtime;
+  operations: readonly Operation[];
+  /** The caller of a request from its Authorization header; throws UNAUTHORIZED. */
+  authenticate(authorization: string | undefined): Promise<Caller>;
+  naming: Naming;
+  log: Log;
+  metrics: Metrics;
+  watch?: Watch;
+}
+
+const requestIds = new WeakMap<FastifyRequest, string>();
+
+/** The wire form of a refusal; `status` and `message` repeat for clients that read only those. */
+function faultBody(naming: Naming, fault: Fault) {
+  const code = naming.code(fault.code);
+  return {
+    code,
+    reason: fault.message,
+    ...(fault.details ? { details: fault.details } : {}),
+    status: fault.status,
+    message: fault.message,
+  };
+}
+
+/** What Fastify itself refuses before a route runs, in our words. */
+function faultOfFramework(error: { statusCode?: number; code?: string }): Fault | null {
+  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    return new Fault('INVALID_INPUT', `The body is larger than ${MAX_BODY} bytes.`);
+  }
+  if (error.statusCode && error.statusCode >= 400 && error.statusCode < 500) {
+    return new Fault('INVALID_INPUT', 'The request cannot be read.');
+  }
+  return null;
+}
+
+function faultOf(error: unknown): Fault {
+  if (error instanceof Fault) return error;
+  const known = faultOfFramework(error as { statusCode?: number; code?: string });
+  if (known) return known;
+  if ((error as { code?: string })?.code === 'OVERLOADED') {
+    return new Fault('SERVICE_UNAVAILABLE', 'Too much is waiting. Try again shortly.', undefined, {
+      retryAfterS: 1,
+    });
+  }
+  return new Fault('INTERNAL_ERROR', 'Something went wrong on our side.', undefined, {
+    cause: error,
+  });
+}
+
+function readJson(
+  _request: FastifyRequest,
+  text: string,
+  done: (e: Error | null, v?: unknown) => void,
+) {
+  if (text.trim() === '') return done(null, { raw: '', json: undefined });
+  try {
+    done(null, { raw: text, json: JSON.parse(text) as unknown });
+  } catch {
+    done(new Fault('INVALID_INPUT', 'The body is not valid JSON.'));
+  }
+}
+
+/** `a=1&b=2,3&b=4` → { a: '1', b: ['2,3', '4'] }; lists are split where the schema wants a list. */
+function readQuery(text: string): Record<string, unknown> {
+  const out: Record<string, unknown> = {};
+  for (const [name, value] of new URLSearchParams(text)) {
+    const known = out[name];
+    if (known === undefined) out[name] = value;
+    else if (Array.isArray(known)) known.push(value);
+    else out[name] = [known, value];
+  }
+  return out;
+}
+
+function splitLists(contract: Contract, query: Record<string, unknown>): Record<string, unknown> {
+  const properties = (contract.query?.properties ?? {}) as Record<string, { type?: unknown }>;
+  const out = { ...query };
+  for (const [name, schema] of Object.entries(properties)) {
+    if (schema.type !== 'array' || out[name] === undefined) continue;
+    out[name] = [out[name]].flat().flatMap((each) => String(each).split(','));
+  }
+  return out;
+}
+
+function send(reply: FastifyReply, status: number, body: unknown): void {
+  reply.code(status);
+  if (status === 409) reply.header('x-should-retry', 'false');
+  if (body === undefined || body === null) void reply.send();
+  else
+    void reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(body));
+}
+
+const routeOf = (path: string) => `${BASE_PATH}${path.replaceAll(/\{(\w+)\}/g, ':$1')}`;
+
+function refuseForeignEnvironment(contract: Contract, caller: Caller): void {
+  if (contract.sandboxOnly && caller.environment !== 'sandbox') {
+    throw new Fault('FORBIDDEN', 'Only a sandbox credential may do this.');
+  }
+  if (contract.permission && !caller.permissions.includes(contract.permission)) {
+    throw new Fault('FORBIDDEN', `This token lacks the ${contract.permission} permission.`);
+  }
+}
+
+const NOBODY: Caller = {
+  platformId: '',
+  environment: 'sandbox',
+  tokenId: null,
+  permissions: [],
+};
+
+function bindRoute(server: FastifyInstance, options: ServerOptions, operation: Operation): void {
+  const { contract } = operation;
+  const { runtime, naming, log, metrics, watch } = options;
+  const toBody = (fault: Fault) => faultBody(naming, fault);
+
+  async function answer(request: FastifyRequest, caller: Caller) {
+    const given = request.body as { raw: string; json: unknown } | undefined;
+    return perform(
+      runtime,
+      caller,
+      operation,
+      {
+        params: request.params as Record<string, string>,
+        query: splitLists(contract, request.query as Record<string, unknown>),
+        headers: request.headers as Record<string, string | undefined>,
+        body: given?.json,
+        rawBody: given?.raw ?? '',
+        url: request.url,
+      },
+      toBody,
+    );
+  }
+
+  server.route({
+    method: contract.method,
+    url: routeOf(contract.path),
+    handler: async (request, reply) => {
+      const started = process.hrtime.bigint();
+      let caller = NOBODY;
+      let status = 500;
+      let body: unknown;
+      try {
+        if (contract.permission) caller = await options.authenticate(request.headers.authorization);
+        refuseForeignEnvironment(contract, caller);
+        const result = await answer(request, caller);
+        ({ status, body } = result);
+        if (result.replayed) reply.header('Idempotency-Replayed', 'true');
+      } catch (error) {
+        const fault = faultOf(error);
+        ({ status } = fault);
+        body = toBody(fault);
+        if (fault.retryAfterS) reply.header('retry-after', String(fault.retryAfterS));
+        if (status === 500) log.error({ err: error, requestId: requestIds.get(request) }, 'failed');
+      }
+      const ms = Number(process.hrtime.bigint() - started) / 1e6;
+      metrics.request(contract.operationId, status, ms);
+      log.request(requestIds.get(request), contract.operationId, caller.platformId, status, ms);
+      watch?.(contract, status, body);
+      send(reply, status, body);
+      return reply;
+    },
+  });
+}
+
+function refuseUnknown(server: FastifyInstance, options: ServerOptions): void {
+  const methods = new Map<string, Set<string>>();
+  for (const { contract } of options.operations) {
+    const route = routeOf(contract.path);
+    methods.set(route, (methods.get(route) ?? new Set()).add(contract.method));
+  }
+  const others = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'];
+  for (const [route, known] of methods) {
+    const fault = new Fault('METHOD_NOT_ALLOWED', `Only ${[...known].join(', ')} here.`);
+    server.route({
+      method: others.filter((each) => !known.has(each)),
+      url: route,
+      handler: async (_request, reply) => {
+        reply.header('allow', [...known].join(', '));
+        const body = faultBody(options.naming, fault);
+        for (const { contract } of options.operations) {
+          if (routeOf(contract.path) === route) options.watch?.(contract, fault.status, body);
+        }
+        send(reply, fault.status, body);
+        return reply;
+      },
+    });
+  }
+}
+
+/** Builds the server without listening; `inject` works at once. */
+export function createServer(options: ServerOptions): FastifyInstance {
+  const { runtime, naming } = options;
+  const server = Fastify({
+    logger: false,
+    bodyLimit: MAX_BODY,
+    routerOptions: { querystringParser: readQuery, maxParamLength: 300 },
+    requestTimeout: 60_000,
+    forceCloseConnections: 'idle',
+    return503OnClosing: true,
+  });
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('*', { parseAs: 'string' }, readJson as never);
+  server.addHook('onRequest', (request, reply, done) => {
+    const id = uuid7(runtime.world);
+    requestIds.set(request, id);
+    reply.header('X-Request-Id', id);
+    done();
+  });
+  for (const operation of options.operations) bindRoute(server, options, operation);
+  refuseUnknown(server, options);
+  server.setNotFoundHandler((request, reply) => {
+    const fault = new Fault('NOT_FOUND', `Nothing is at ${request.url.split('?', 1)[0]}.`);
+    send(reply, STATUS_OF.NOT_FOUND, faultBody(naming, fault));
+  });
+  server.setErrorHandler((error, request, reply) => {
+    const fault = faultOf(error);
+    if (fault.status === 500) options.log.error({ err: error, url: request.url }, 'failed');
+    send(reply, fault.status, faultBody(naming, fault));
+  });
+  return server;
+}

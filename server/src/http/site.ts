@@ -1,0 +1,85 @@
+// What stands beside the API: health, metrics, the OpenAPI document and a reference to browse it with,
+// served from files of the installation alone. None of it needs a credential or shows anybody's data.
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Metrics } from '../runtime/metrics.ts';
+
+export interface SiteOptions {
+  /** Resolves when the database answers. */
+  ping(): Promise<void>;
+  metrics: Metrics;
+  openApi: () => unknown;
+}
+
+const DOCS_FILES: Record<string, string> = {
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+};
+
+const DOCS_PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Railhead API reference</title>
+<link rel="stylesheet" href="/docs/swagger-ui.css">
+</head>
+<body>
+<div id="reference"></div>
+<script src="/docs/swagger-ui-bundle.js"></script>
+<script src="/docs/start.js"></script>
+</body>
+</html>
+`;
+
+const DOCS_START = `SwaggerUIBundle({
+  url: '/openapi.json', dom_id: '#reference', deepLinking: true, docExpansion: 'none',
+  filter: true, persistAuthorization: false, validatorUrl: null,
+});
+`;
+
+const docsFolder = () =>
+  path.dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+
+const text = (reply: FastifyReply, type: string, body: string | Buffer) =>
+  reply.header('content-type', type).send(body);
+
+/** Adds the routes outside the versioned base path. */
+export function addSite(server: FastifyInstance, options: SiteOptions): void {
+  let openApi: string | undefined;
+  server.get('/healthz', async (_request, reply) =>
+    text(reply, 'application/json; charset=utf-8', '{"status":"ok"}'),
+  );
+  server.get('/readyz', async (_request, reply) => {
+    const ready = await options.ping().then(
+      () => true,
+      () => false,
+    );
+    const body = JSON.stringify({ status: ready ? 'ready' : 'database unreachable' });
+    return text(reply.code(ready ? 200 : 503), 'application/json; charset=utf-8', body);
+  });
+  server.get('/metrics', async (_request, reply) =>
+    text(reply, options.metrics.contentType, await options.metrics.text()),
+  );
+  server.get('/openapi.json', async (_request, reply) => {
+    openApi ??= JSON.stringify(options.openApi(), null, 2);
+    return text(reply, 'application/json; charset=utf-8', openApi);
+  });
+  server.get('/docs', async (_request, reply) => {
+    reply.header(
+      'content-security-policy',
+      "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:",
+    );
+    return text(reply, 'text/html; charset=utf-8', DOCS_PAGE);
+  });
+  server.get('/docs/start.js', async (_request, reply) =>
+    text(reply, 'text/javascript; charset=utf-8', DOCS_START),
+  );
+  for (const [file, type] of Object.entries(DOCS_FILES)) {
+    server.get(`/docs/${file}`, async (_request, reply) =>
+      text(reply, type, await readFile(path.join(docsFolder(), file))),
+    );
+  }
+}

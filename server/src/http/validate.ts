@@ -1,0 +1,75 @@
+// Checks a part of a request against its schema and reports every bad field at once, in words. Schemas
+// are compiled when first needed: compiling all at start would cost more than a second.
+import type { TSchema } from '@sinclair/typebox';
+import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
+import addFormats from 'ajv-formats';
+import type { FieldConstraint, FieldError } from '../kernel/fault.ts';
+import { toAjv } from '../kernel/schema.ts';
+
+const base: Options = { allErrors: true, strict: false, messages: true, verbose: false };
+
+function ajv(options: Options): Ajv {
+  const instance = new Ajv({ ...base, ...options });
+  (addFormats as unknown as (to: Ajv) => void)(instance);
+  instance.addFormat('int64', true);
+  return instance;
+}
+
+// Only query strings are text by nature, so only there a "5" may become 5.
+const bodies = ajv({ useDefaults: false });
+const queries = ajv({ coerceTypes: 'array', useDefaults: true });
+
+const compiled = new WeakMap<TSchema, ValidateFunction>();
+
+function validator(schema: TSchema, engine: Ajv): ValidateFunction {
+  let check = compiled.get(schema);
+  if (!check) {
+    check = engine.compile(toAjv(schema));
+    compiled.set(schema, check);
+  }
+  return check;
+}
+
+const dots = (pointer: string) => pointer.slice(1).replaceAll('/', '.').replaceAll('~1', '/');
+
+function pathOf(error: ErrorObject): string {
+  const at = dots(error.instancePath);
+  const missing = (error.params as { missingProperty?: string }).missingProperty;
+  if (missing === undefined) return at;
+  return at ? `${at}.${missing}` : missing;
+}
+
+const CONSTRAINTS: Record<string, (params: Record<string, unknown>) => FieldConstraint> = {
+  pattern: (params) => ({ pattern: String(params.pattern) }),
+  format: (params) => ({ format: String(params.format) }),
+  enum: (params) => ({ enum: (params.allowedValues as unknown[]).map(String) }),
+  minLength: (params) => ({ minLength: Number(params.limit) }),
+  maxLength: (params) => ({ maxLength: Number(params.limit) }),
+};
+
+const MESSAGES: Record<string, (params: Record<string, unknown>) => string> = {
+  required: () => 'is required',
+  enum: (params) => `must be one of ${(params.allowedValues as unknown[]).join(', ')}`,
+  pattern: (params) => `must match ${String(params.pattern)}`,
+  format: (params) => `must be a valid ${String(params.format)}`,
+};
+
+function fieldErrorOf(error: ErrorObject): FieldError {
+  const params = error.params as Record<string, unknown>;
+  const message = MESSAGES[error.keyword]?.(params) ?? error.message ?? 'is not valid';
+  const constraint = CONSTRAINTS[error.keyword]?.(params);
+  return { field: pathOf(error), ...(constraint ? { constraint } : {}), message };
+}
+
+/** Every bad field, one complaint each; empty when the value fits. Query values are converted in place. */
+export function fieldErrors(schema: TSchema, value: unknown, part: 'body' | 'query'): FieldError[] {
+  const check = validator(schema, part === 'query' ? queries : bodies);
+  if (check(value)) return [];
+  const found = new Map<string, FieldError>();
+  for (const error of check.errors ?? []) {
+    if (error.keyword === 'if') continue;
+    const one = fieldErrorOf(error);
+    if (!found.has(one.field)) found.set(one.field, one);
+  }
+  return [...found.values()];
+}

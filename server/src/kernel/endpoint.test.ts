@@ -1,0 +1,166 @@
+import { describe, expect, it } from 'vitest';
+import { endpointProblem, isLoopbackHost, isPublicAddress, mustBePublic } from './endpoint.ts';
+
+/** Addresses nobody outside may have us connect to, and why. */
+const INNER: readonly [string, string][] = [
+  ['0.0.0.0', 'this host'],
+  ['0.1.2.3', 'this network'],
+  ['10.0.0.1', 'private'],
+  ['10.255.255.255', 'private, last'],
+  ['100.64.0.1', 'carrier-grade NAT'],
+  ['100.100.100.200', 'metadata of a cloud inside carrier-grade NAT'],
+  ['100.127.255.255', 'carrier-grade NAT, last'],
+  ['127.0.0.1', 'loopback'],
+  ['127.255.255.254', 'loopback, last'],
+  ['168.63.129.16', 'host service of a cloud'],
+  ['169.254.0.1', 'link-local'],
+  ['169.254.169.254', 'metadata'],
+  ['169.254.170.2', 'metadata of containers'],
+  ['172.16.0.1', 'private'],
+  ['172.31.255.255', 'private, last'],
+  ['192.0.0.192', 'metadata in a reserved block'],
+  ['192.0.2.1', 'documentation'],
+  ['192.88.99.1', '6to4 relay'],
+  ['192.168.1.1', 'private'],
+  ['198.18.0.1', 'benchmarking'],
+  ['198.51.100.7', 'documentation'],
+  ['203.0.113.9', 'documentation'],
+  ['224.0.0.1', 'multicast'],
+  ['239.255.255.250', 'multicast'],
+  ['240.0.0.1', 'reserved'],
+  ['255.255.255.255', 'broadcast'],
+  ['::', 'unspecified'],
+  ['::1', 'loopback'],
+  ['::127.0.0.1', 'IPv4-compatible'],
+  ['::ffff:127.0.0.1', 'IPv4-mapped loopback'],
+  ['::ffff:8.8.8.8', 'IPv4-mapped, wherever it leads'],
+  ['::ffff:0:10.0.0.1', 'IPv4-translated'],
+  ['64:ff9b::a9fe:a9fe', 'NAT64 to metadata'],
+  ['64:ff9b:1::10.0.0.1', 'local NAT64'],
+  ['100::1', 'discard'],
+  ['2001::1', 'Teredo'],
+  ['2001:2::1', 'benchmarking'],
+  ['2001:10::1', 'ORCHID'],
+  ['2001:20::1', 'ORCHID v2'],
+  ['2001:db8::1', 'documentation'],
+  ['2002:7f00:1::', '6to4 to loopback'],
+  ['2002:a00:1::1', '6to4 to private'],
+  ['3fff::1', 'documentation'],
+  ['5f00::1', 'segment routing'],
+  ['4000::1', 'not given out'],
+  ['fc00::1', 'unique local'],
+  ['fd00:ec2::254', 'metadata over IPv6'],
+  ['fe80::1', 'link-local'],
+  ['fe80::1%eth0', 'link-local with a zone'],
+  ['2606:4700::1%eth0', 'a zone makes any address local'],
+  ['fec0::1', 'site-local'],
+  ['ff02::1', 'multicast'],
+  ['', 'nothing'],
+  ['localhost', 'a name'],
+];
+
+const PUBLIC = ['8.8.8.8', '1.1.1.1', '172.32.0.1', '100.128.0.1', '2606:4700::1111', '2a00::1'];
+
+describe('isPublicAddress', () => {
+  it.each(INNER)('refuses %s (%s)', (address) => {
+    expect(isPublicAddress(address)).toBe(false);
+  });
+
+  it.each(PUBLIC)('takes %s', (address) => {
+    expect(isPublicAddress(address)).toBe(true);
+  });
+});
+
+/** Other ways to write an inner address, or to hide one. */
+const DISGUISED = [
+  'https://2130706433/',
+  'https://0x7f000001/',
+  'https://0x7f.1/',
+  'https://0177.0.0.1/',
+  'https://127.1/',
+  'https://127.0.0.1./',
+  'https://%31%32%37.0.0.1/',
+  'https://１２７.0.0.1/',
+  'https://①②⑦.0.0.1/',
+  'https://[::ffff:7f00:1]/',
+  'https://[0:0:0:0:0:ffff:127.0.0.1]/',
+  'https://[::ffff:169.254.169.254]/',
+  'https://0xa9fea9fe/latest/meta-data',
+  'https://3232235777/',
+  'https://0/',
+  'https://localhost/',
+  'https://LOCALHOST./',
+  'https://a.localhost/',
+  'https://metadata.google.internal/',
+  'https://printer.local/',
+  'https://intranet/',
+  'https://[::1]:8443/',
+  'https://[64:ff9b::7f00:1]/',
+  'https://[2002:7f00:1::]/',
+];
+
+describe('endpointProblem', () => {
+  it.each(INNER.slice(0, 26).map(([address]) => address))(
+    'refuses https://%s in production and, but for loopback, in the sandbox',
+    (address) => {
+      expect(endpointProblem(`https://${address}/hook`, 'production')).not.toBeNull();
+      const loopback = address.startsWith('127.');
+      expect(endpointProblem(`https://${address}/hook`, 'sandbox') === null).toBe(loopback);
+    },
+  );
+
+  it.each(DISGUISED)('refuses %s in production', (url) => {
+    expect(endpointProblem(url, 'production')).not.toBeNull();
+  });
+
+  it.each([
+    'http://hooks.example.com/',
+    'ftp://hooks.example.com/',
+    'file:///etc/passwd',
+    'gopher://hooks.example.com/',
+    'javascript:alert(1)',
+    'hooks.example.com/path',
+    '//hooks.example.com',
+    'https:hooks.example.com',
+    'https://',
+    'https://user@hooks.example.com/',
+    'https://user:secret@hooks.example.com/',
+    'https://hooks.example.com:99999/',
+    `https://hooks.example.com/${'a'.repeat(2_048)}`,
+    '',
+  ])('refuses %s everywhere', (url) => {
+    expect(endpointProblem(url, 'production')).not.toBeNull();
+    expect(endpointProblem(url, 'sandbox')).not.toBeNull();
+  });
+
+  it.each([
+    'https://hooks.example.com',
+    'https://hooks.example.com:8443/a?b=c',
+    'HTTPS://hooks.example.com/',
+    'https://8.8.8.8/hook',
+    'https://[2606:4700::1111]/hook',
+    'https://bücher.example/',
+  ])('takes %s everywhere', (url) => {
+    expect(endpointProblem(url, 'production')).toBeNull();
+    expect(endpointProblem(url, 'sandbox')).toBeNull();
+  });
+
+  it.each(['http://localhost:4001/', 'https://127.0.0.1:4001', 'http://[::1]:1/', 'http://127.1/'])(
+    'takes %s in the sandbox only',
+    (url) => {
+      expect(endpointProblem(url, 'sandbox')).toBeNull();
+      expect(endpointProblem(url, 'production')).not.toBeNull();
+    },
+  );
+});
+
+describe('mustBePublic', () => {
+  it('is false for this machine alone', () => {
+    expect(mustBePublic('http://localhost:1/')).toBe(false);
+    expect(mustBePublic('http://[::1]/')).toBe(false);
+    expect(mustBePublic('https://10.0.0.1/')).toBe(true);
+    expect(mustBePublic('https://localhost.example.com/')).toBe(true);
+    expect(mustBePublic('nonsense')).toBe(true);
+    expect(isLoopbackHost('127.0.0.1.example.com')).toBe(false);
+  });
+});

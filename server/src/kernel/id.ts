@@ -1,0 +1,58 @@
+// Identifiers: `<Resource>:<uuid>`, the same text in the API, in logs and in SQL. The uuid is version 7,
+// so ids sort by creation time and new rows land at the end of an index. Time and chance come from World.
+import type { World } from './world.ts';
+
+export type Id<R extends string = string> = `${R}:${string}`;
+
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
+/** Ids that one millisecond can number in order; further ones borrow from the next. */
+const MAX_COUNT = 0xfff;
+
+/** Time and count of the latest id of each world. */
+const latest = new WeakMap<World, { time: number; count: number }>();
+
+/**
+ * A version 7 uuid: 48 bits of milliseconds, a count of 12 bits and 62 random bits. The count starts at
+ * a random place each millisecond and goes up by one, so ids of one process sort in the order they were
+ * made, however fast: the events of one change set are told in that order.
+ */
+export function uuid7(world: World): string {
+  const bytes = world.random(16);
+  const now = world.now();
+  const last = latest.get(world) ?? { time: -1, count: 0 };
+  if (now > last.time) {
+    last.time = now;
+    last.count = (((bytes[6] as number) << 8) | (bytes[7] as number)) & (MAX_COUNT >> 1);
+  } else if (last.count < MAX_COUNT) last.count++;
+  else {
+    last.time++;
+    last.count = 0;
+  }
+  latest.set(world, last);
+  let { time } = last;
+  for (let at = 5; at >= 0; at--) {
+    bytes[at] = time % 256;
+    time = Math.floor(time / 256);
+  }
+  bytes[6] = 0x70 | (last.count >> 8);
+  bytes[7] = last.count & 0xff;
+  bytes[8] = 0x80 | ((bytes[8] as number) & 0x3f);
+  let text = '';
+  for (let at = 0; at < 16; at++) {
+    if (at === 4 || at === 6 || at === 8 || at === 10) text += '-';
+    text += HEX[bytes[at] as number];
+  }
+  return text;
+}
+
+export function newId<R extends string>(world: World, resource: R): Id<R> {
+  return `${resource}:${uuid7(world)}`;
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** Whether a text could be an id of this resource; a text that could not is answered like an unknown id. */
+export function isId<R extends string>(text: string, resource: R): text is Id<R> {
+  return text.startsWith(`${resource}:`) && UUID.test(text.slice(resource.length + 1));
+}

@@ -1,0 +1,90 @@
+// An operation is one value, its contract, and one function. The contract says everything a stranger
+// needs (path, fields, statuses, permission) and feeds routing, validation, the OpenAPI document and the
+// tests; the operationId is the name of both, in code, logs and metrics.
+import type { Static, TSchema } from '@sinclair/typebox';
+import type { Code, FieldError } from './fault.ts';
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+export type Permission = 'VIEW' | 'TRANSACT' | 'MANAGE';
+export const PERMISSIONS: readonly Permission[] = ['VIEW', 'TRANSACT', 'MANAGE'];
+
+export interface Contract {
+  readonly operationId: string;
+  readonly method: Method;
+  /** Below the versioned base, parameters in braces: `/quotes/{quoteId}`. */
+  readonly path: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** What a token must hold; null for an operation that needs no credential. */
+  readonly permission: Permission | null;
+  /** Refused with 403 to a production credential. */
+  readonly sandboxOnly?: boolean;
+  readonly deprecated?: boolean;
+  readonly params?: TSchema;
+  readonly query?: TSchema;
+  readonly headers?: TSchema;
+  readonly body?: TSchema;
+  /** The body may be absent or empty, which then reads as `{}`. */
+  readonly bodyOptional?: boolean;
+  /** What the schema cannot say about a body; told in one reply with what the schema says. */
+  readonly bodyRules?: (body: unknown) => FieldError[];
+  /** Success status → schema of the reply, null where there is none. */
+  readonly replies: Readonly<Record<number, TSchema | null>>;
+  /** Error statuses it may answer beside 401 and 500. */
+  readonly errors: readonly number[];
+  /** What a malformed, unknown or foreign id in the path is answered with. */
+  readonly notFound?: Code;
+  /** Moves money: a second body under one idempotency key is `DUPLICATE_PAY_REQUEST`. */
+  readonly money?: boolean;
+  /** Talks to the outside while the client waits, so a stored reply is looked for before it runs. */
+  readonly talks?: boolean;
+  /** Top-level fields of the reply that are shown once: a replay of the stored reply lacks them. */
+  readonly once?: readonly string[];
+}
+
+/** What we send to a platform's endpoint: the events of one kind of resource. */
+export interface WebhookContract {
+  /** Its name in the document: `outgoing-payment`. */
+  readonly name: string;
+  readonly summary: string;
+  readonly description: string;
+  /** Every event type it carries. */
+  readonly types: readonly string[];
+  /** Schema of `data`: the resource as its GET answers it. */
+  readonly data: TSchema;
+}
+
+type Part<C, K extends string> = C extends Record<K, infer S extends TSchema> ? Static<S> : object;
+
+export interface Input<C extends Contract = Contract> {
+  params: Part<C, 'params'>;
+  query: Part<C, 'query'>;
+  headers: Part<C, 'headers'>;
+  body: Part<C, 'body'>;
+}
+
+type Body<S> = S extends TSchema ? Static<S> : undefined;
+
+export interface Reply {
+  status: number;
+  body: unknown;
+}
+
+/** A contract with its function, ready to be bound to a route. */
+export interface Bound<Ctx> {
+  readonly contract: Contract;
+  readonly run: (ctx: Ctx, input: Input) => Promise<Reply>;
+}
+
+/** States a contract; the literal types of its schemas and statuses are kept. */
+export const operation = <const C extends Contract>(contract: C): C => contract;
+
+/** Makes the `handle` of a server whose operations take `Ctx`. */
+export const handler =
+  <Ctx>() =>
+  // `S` stands by itself because a literal status would widen to number inside a mapped type of `C`.
+  <C extends Contract, S extends keyof C['replies'] & number>(
+    contract: C,
+    run: (ctx: Ctx, input: Input<C>) => Promise<{ status: S; body: Body<C['replies'][S]> }>,
+  ): Bound<Ctx> => ({ contract, run: run as unknown as Bound<Ctx>['run'] });

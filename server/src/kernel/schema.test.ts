@@ -1,0 +1,231 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { Ajv, type ErrorObject } from 'ajv';
+import formats from 'ajv-formats';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import {
+  Address,
+  Amount,
+  CurrencyAmount,
+  described,
+  named,
+  nullable,
+  oneOf,
+  PageQuery,
+  Phone,
+  PositiveAmount,
+  page,
+  toAjv,
+  toOpenApi,
+  variant,
+} from './schema.ts';
+
+const ajv = new Ajv({ strict: true, allowUnionTypes: true, allErrors: true });
+formats.default(ajv);
+
+/** The complaints a person would see: `path keyword`, without the wrapping `if`. */
+function complaints(schema: Parameters<typeof toAjv>[0], value: unknown): string[] {
+  const validate = ajv.compile(toAjv(schema));
+  validate(value);
+  return (validate.errors ?? [])
+    .filter((error: ErrorObject) => error.keyword !== 'if')
+    .map((error) => {
+      const missing = (error.params as { missingProperty?: string }).missingProperty;
+      return `${error.instancePath}${missing ? `/${missing}` : ''} ${error.keyword}`;
+    })
+    .sort();
+}
+
+const Person = variant('kind', {
+  PERSON: Type.Object({ fullName: Type.String({ minLength: 1 }) }),
+  FIRM: Type.Object({ legalName: Type.String(), taxId: Type.Optional(Type.String()) }),
+});
+const Pay = variant('via', {
+  BANK: Type.Object({ iban: Type.String({ minLength: 4 }), owner: Person }),
+  PHONE: Type.Intersect([Type.Object({ number: Phone }), Type.Object({ provider: Type.String() })]),
+});
+const Request = Type.Object({ amount: Amount, pay: Pay, others: Type.Optional(Type.Array(Pay)) });
+
+describe('variant, for Ajv', () => {
+  it('accepts every branch, and unknown properties', () => {
+    const bank = { via: 'BANK', iban: 'XX00', owner: { kind: 'FIRM', legalName: 'A' }, extra: 1 };
+    const phone = { via: 'PHONE', number: '+255700000000', provider: 'MTN' };
+    expect(complaints(Request, { amount: 1, pay: bank, others: [phone, bank] })).toEqual([]);
+  });
+
+  it('reports exactly the fields of the chosen branch, at any depth', () => {
+    const pay = { via: 'BANK', iban: 'X', owner: { kind: 'FIRM', fullName: 7 } };
+    expect(
+      complaints(Request, { amount: -1, pay, others: [{ via: 'PHONE', number: '1' }] }),
+    ).toEqual([
+      '/amount minimum',
+      '/others/0/number pattern',
+      '/others/0/provider required',
+      '/pay/iban minLength',
+      '/pay/owner/legalName required',
+    ]);
+  });
+
+  it('reports only the tag when the tag is missing or unknown', () => {
+    expect(complaints(Pay, {})).toEqual(['/via required']);
+    expect(complaints(Pay, { via: 'CASH' })).toEqual(['/via enum']);
+    expect(complaints(Pay, { via: 7 })).toEqual(['/via enum', '/via type']);
+    expect(complaints(Pay, 'BANK')).toEqual([' type']);
+  });
+
+  it('works inside an intersection and with a variant as a branch', () => {
+    const Deep = variant('level', { ONE: Person, TWO: Type.Object({ a: Type.Integer() }) });
+    const All = Type.Intersect([Type.Object({ id: Type.String() }), Deep]);
+    expect(complaints(All, { level: 'ONE', kind: 'PERSON' })).toEqual([
+      '/fullName required',
+      '/id required',
+    ]);
+    expect(complaints(All, { id: 'x', level: 'TWO', a: 3 })).toEqual([]);
+  });
+
+  it('has the union as its static type', () => {
+    expectTypeOf<Static<typeof Person>>().toEqualTypeOf<
+      | ({ kind: 'PERSON' } & { fullName: string })
+      | ({ kind: 'FIRM' } & { legalName: string; taxId?: string })
+    >();
+    expectTypeOf<Static<typeof Request>['pay']['via']>().toEqualTypeOf<'BANK' | 'PHONE'>();
+  });
+});
+
+describe('variant, for OpenAPI', () => {
+  it('is oneOf with a discriminator; each branch demands its own tag value', () => {
+    expect(toOpenApi(Person, {})).toEqual({
+      oneOf: [
+        {
+          type: 'object',
+          required: ['kind', 'fullName'],
+          properties: {
+            kind: { type: 'string', enum: ['PERSON'] },
+            fullName: { type: 'string', minLength: 1 },
+          },
+        },
+        {
+          type: 'object',
+          required: ['kind', 'legalName'],
+          properties: {
+            kind: { type: 'string', enum: ['FIRM'] },
+            legalName: { type: 'string' },
+            taxId: { type: 'string' },
+          },
+        },
+      ],
+      discriminator: { propertyName: 'kind' },
+    });
+  });
+
+  it('maps values to components when every branch has a name, and shows the tag type', () => {
+    const Kind = named('Kind', oneOf(['A', 'B', 'C']));
+    const branches = { A: named('Aa', Type.Object({})), B: named('Bb', Type.Intersect([Person])) };
+    const components: Record<string, unknown> = {};
+    const schema = variant('kind', branches, { tagType: Kind, description: 'Some kind.' });
+    expect(toOpenApi(schema, components)).toEqual({
+      description: 'Some kind.',
+      oneOf: [{ $ref: '#/components/schemas/Aa' }, { $ref: '#/components/schemas/Bb' }],
+      discriminator: {
+        propertyName: 'kind',
+        mapping: { A: '#/components/schemas/Aa', B: '#/components/schemas/Bb' },
+      },
+    });
+    expect(Object.keys(components).sort()).toEqual(['Aa', 'Bb', 'Kind']);
+    expect(components.Aa).toEqual({
+      type: 'object',
+      required: ['kind'],
+      properties: {
+        kind: { allOf: [{ type: 'string', enum: ['A'] }, { $ref: '#/components/schemas/Kind' }] },
+      },
+    });
+  });
+});
+
+describe('named', () => {
+  it('hoists to components, at any depth, once', () => {
+    const Quote = named('Quote', Type.Object({ sent: CurrencyAmount, got: CurrencyAmount }));
+    const components: Record<string, unknown> = {};
+    expect(toOpenApi(page(Quote), components)).toMatchObject({
+      required: ['data', 'hasMore'],
+      properties: { data: { items: { $ref: '#/components/schemas/Quote' } } },
+    });
+    expect(Object.keys(components).sort()).toEqual(['Currency', 'CurrencyAmount', 'Quote']);
+    expect(components.Quote).toEqual({
+      type: 'object',
+      required: ['sent', 'got'],
+      properties: {
+        sent: { $ref: '#/components/schemas/CurrencyAmount' },
+        got: { $ref: '#/components/schemas/CurrencyAmount' },
+      },
+    });
+  });
+
+  it('refuses one name for two shapes', () => {
+    const components = {};
+    toOpenApi(named('Thing', Type.Object({ a: Type.String() })), components);
+    toOpenApi(named('Thing', Type.Object({ a: Type.String() })), components);
+    expect(() => toOpenApi(named('Thing', Type.Object({})), components)).toThrow('named Thing');
+  });
+
+  it('does not survive a derived shape, and a described use keeps the reference', () => {
+    expect(toOpenApi(Type.Partial(Address), {})).toMatchObject({ type: 'object' });
+    expect(toOpenApi(Type.Pick(Address, ['line1']), {})).not.toHaveProperty('$ref');
+    expect(toOpenApi(Type.Optional(described(Address, 'Where they live.')), {})).toEqual({
+      $ref: '#/components/schemas/Address',
+      description: 'Where they live.',
+    });
+  });
+
+  it('is compiled once for Ajv, without notes for readers', () => {
+    expect(toAjv(described(PositiveAmount, 'x'))).toEqual({
+      type: 'integer',
+      format: 'int64',
+      exclusiveMinimum: 0,
+      maximum: 9_000_000_000_000_000,
+    });
+    const Notes = Type.Object({ title: Type.String(), description: Type.String() });
+    expect(Object.keys(toAjv(Notes).properties as object)).toEqual(['title', 'description']);
+    const { $defs, properties } = toAjv(page(CurrencyAmount)) as Record<string, object>;
+    expect(Object.keys($defs ?? {})).toEqual(['Currency', 'CurrencyAmount']);
+    expect(properties).toMatchObject({ data: { items: { $ref: '#/$defs/CurrencyAmount' } } });
+    const Thing = named('Thing', Type.Object({ a: Type.String() }));
+    const Other = named('Thing', Type.Object({ b: Type.String() }));
+    expect(complaints(Type.Object({ one: Thing, two: Other }), { one: {}, two: {} })).toEqual([
+      '/one/a required',
+      '/two/b required',
+    ]);
+    expect(complaints(Address, { line1: 'A 1', postalCode: '1', country: 'usa' })).toEqual([
+      '/country pattern',
+    ]);
+  });
+});
+
+describe('the shared words', () => {
+  it('oneOf is an enum, typed as the union', () => {
+    const Side = oneOf(['SENDING', 'RECEIVING'], { description: 'Side.' });
+    expectTypeOf<Static<typeof Side>>().toEqualTypeOf<'SENDING' | 'RECEIVING'>();
+    expect(toOpenApi(Side, {})).toEqual({
+      type: 'string',
+      enum: ['SENDING', 'RECEIVING'],
+      description: 'Side.',
+    });
+    expect(complaints(nullable(Side), null)).toEqual([]);
+    expect(complaints(nullable(Side), 'UP')).toEqual([' enum']);
+    expect(complaints(nullable(Address), null)).toEqual([]);
+  });
+
+  it('amounts stay within what JSON carries exactly', () => {
+    expect(complaints(Amount, 0)).toEqual([]);
+    expect(complaints(Amount, 9_000_000_000_000_000)).toEqual([]);
+    expect(complaints(Amount, 9_000_000_000_000_001)).toEqual([' maximum']);
+    expect(complaints(PositiveAmount, 0)).toEqual([' exclusiveMinimum']);
+    expect(complaints(PositiveAmount, 1.5).length).toBeGreaterThan(0);
+  });
+
+  it('page queries are bounded', () => {
+    const Query = Type.Object(PageQuery);
+    expect(complaints(Query, { limit: 100, cursor: 'x' })).toEqual([]);
+    expect(complaints(Query, { limit: 101 })).toEqual(['/limit maximum']);
+    expect(complaints(Query, { limit: 0 })).toEqual(['/limit minimum']);
+  });
+});

@@ -1,0 +1,22 @@
+// A lifecycle is a table from state and event to state. A move the table lacks is refused before it can
+// be staged, so no handler can invent one; the same table feeds the tests and the documentation.
+
+export type Moves<S extends string, E extends string> = Readonly<
+  Record<S, Readonly<Partial<Record<E, S>>>>
+>;
+
+/** Checks a table at compile time and gives back `next`. */
+export function stateTable<S extends string, E extends string>(name: string, moves: Moves<S, E>) {
+  return {
+    name,
+    moves,
+    /** The state after `event`, or undefined where the move is not allowed. */
+    peek: (from: S, event: E): S | undefined => moves[from][event],
+    /** The state after `event`; throws on a move that is not in the table, which is our own mistake. */
+    next(from: S, event: E): S {
+      const to = moves[from][event];
+      if (to === undefined) throw new Error(`${name}: no move ${event} from ${from}`);
+      return to;
+    },
+  };
+}

@@ -1,0 +1,36 @@
+// The chart of accounts as data. A customer's or platform's balance is an account with the id of its
+// internal account; everything else belongs to the house, one account per environment, purpose and
+// currency. House accounts may go below zero: what is owed outside stands against what is kept inside,
+// so that the sum over all accounts of a currency is zero at every moment.
+import type { Environment } from '../runtime/context.ts';
+
+export const HOUSE = {
+  /** Money on its way between us and the rails. */
+  clearing: 'On its way to or from a rail',
+  /** Money the rails have taken over for good. */
+  settled: 'Handed over to the outside',
+  /** Our position in each currency; both legs of a conversion meet here, rounding included. */
+  exchange: 'Exchange position',
+  /** What the service earned. */
+  fees: 'Service fees',
+  /** Money that can go neither forward nor back until a person decides. */
+  suspense: 'Waiting for a decision',
+  /** What a platform owes us after a fee it had spent was refunded. */
+  receivable: 'Owed to us',
+} as const;
+
+export type House = keyof typeof HOUSE;
+
+/** Id of a house account. */
+export const house = (environment: Environment, purpose: House, currency: string): string =>
+  `house:${environment}:${purpose}:${currency}`;
+
+/** Every house account there must be for these currencies. */
+export function houseAccounts(currencies: readonly string[]): { id: string; currency: string }[] {
+  const environments: Environment[] = ['sandbox', 'production'];
+  return environments.flatMap((environment) =>
+    (Object.keys(HOUSE) as House[]).flatMap((purpose) =>
+      currencies.map((currency) => ({ id: house(environment, purpose, currency), currency })),
+    ),
+  );
+}

@@ -1,0 +1,160 @@
+// The process: settings, database, server, and an orderly end. What it prints is for the person who just
+// typed the command; from then on the log has the word.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { firstStart } from './bootstrap.ts';
+import { type App, compose } from './compose.ts';
+import { connectorRegistry } from './connectors/registry.ts';
+import { BASE_PATH } from './http/server.ts';
+import type { World } from './kernel/world.ts';
+import { type Config, readConfig } from './runtime/config.ts';
+import { type Embedded, startEmbedded } from './runtime/embedded.ts';
+import { createLog, type Log } from './runtime/log.ts';
+import { masterKeyIn } from './runtime/master-key.ts';
+import { migrate } from './runtime/migrate.ts';
+import { systemWorld } from './runtime/system-world.ts';
+
+/** Longer than any request may take; then the process ends anyhow. */
+const DRAIN_MS = 25_000;
+
+interface CredentialsFile {
+  baseUrl: string;
+  clientId: string;
+  clientSecret: string;
+  webhookPublicKey: string;
+  docsUrl: string;
+}
+
+const say = (line: string) => void process.stderr.write(`${line}\n`);
+
+function stored(file: string): CredentialsFile | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as CredentialsFile;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The first platform's credentials, kept in a file that only its owner can read. */
+async function credentials(app: App, config: Config, origin: string): Promise<CredentialsFile> {
+  const file = path.join(config.dataDir, 'credentials.json');
+  const before = stored(file);
+  const wanted = config.client
+    ? { clientId: config.client.id, clientSecret: config.client.secret }
+    : {};
+  const connectors = connectorRegistry(app.runtime.world.now);
+  const first = await firstStart(app.runtime, (each) => connectors(each).funding, wanted);
+  const known = before?.clientId === first.clientId ? before.clientSecret : '';
+  const written: CredentialsFile = {
+    baseUrl: `${origin}${BASE_PATH}`,
+    clientId: first.clientId,
+    clientSecret: first.clientSecret ?? known,
+    webhookPublicKey: app.keys.sandbox.publicKeyPem,
+    docsUrl: `${origin}/docs`,
+  };
+  writeFileSync(file, `${JSON.stringify(written, null, 2)}\n`, { mode: 0o600 });
+  return written;
+}
+
+function banner(config: Config, its: CredentialsFile): string {
+  const file = path.join(config.dataDir, 'credentials.json');
+  const secret = its.clientSecret || '(not known here; it was shown when the token was made)';
+  return [
+    '',
+    'Railhead is running.',
+    '',
+    `  Base URL       ${its.baseUrl}`,
+    `  Client id      ${its.clientId}`,
+    `  Client secret  ${secret}`,
+    `  Docs           ${its.docsUrl}`,
+    `  Credentials    ${file}`,
+    '',
+    '  Public key that webhooks are verified with:',
+    ...its.webhookPublicKey
+      .trim()
+      .split('\n')
+      .map((line) => `  ${line}`),
+    '',
+    '  Try it:',
+    `  curl -u '${its.clientId}:${its.clientSecret}' ${its.baseUrl}/platform/internal-accounts`,
+    '',
+  ].join('\n');
+}
+
+async function database(
+  config: Config,
+  world: World,
+): Promise<{ url: string; embedded?: Embedded }> {
+  if (config.databaseUrl) return { url: config.databaseUrl };
+  say('Starting the database …');
+  const embedded = await startEmbedded({ dir: config.dataDir, random: (n) => world.random(n) });
+  return { url: embedded.url, embedded };
+}
+
+/** `127.0.0.1` and `::1` as a URL wants them. */
+const hostInUrl = (host: string) => (host.includes(':') ? `[${host}]` : host);
+
+function endOnSignals(stop: () => Promise<void>, log: Log): void {
+  let ending = false;
+  const end = (why: string) => {
+    if (ending) return;
+    ending = true;
+    log.info({ why }, 'stopping');
+    setTimeout(() => process.exit(1), DRAIN_MS).unref();
+    stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error({ err: error }, 'stopping failed');
+        process.exit(1);
+      },
+    );
+  };
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+    process.on(signal, () => end(signal));
+}
+
+async function serve(config: Config): Promise<void> {
+  const world = systemWorld();
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+  const log = createLog(world, config.logLevel, (line) => void process.stdout.write(line));
+  const masterKey = config.masterKey ?? masterKeyIn(config.dataDir, world);
+  const { url, embedded } = await database(config, world);
+  const { serviceWord } = config;
+  try {
+    await migrate(url, world.now);
+    const app = await compose({ databaseUrl: url, masterKey, serviceWord }, world, log);
+    await app.server.listen({ port: config.port, host: config.host });
+    const { port } = app.server.server.address() as { port: number };
+    app.start();
+    say(banner(config, await credentials(app, config, `http://${hostInUrl(config.host)}:${port}`)));
+    log.info({ port, host: config.host }, 'listening');
+    embedded?.died.then((why) => {
+      log.error({ why }, 'the database ended');
+      process.exit(1);
+    });
+    endOnSignals(async () => {
+      await app.stop();
+      await embedded?.stop();
+    }, log);
+  } catch (error) {
+    await embedded?.stop();
+    throw error;
+  }
+}
+
+/** Runs the server with these flags. Bad settings: one line each and exit 2. */
+export async function main(argv: readonly string[]): Promise<void> {
+  const result = readConfig(process.env, argv);
+  if ('help' in result) return void process.stdout.write(`${result.help}\n`);
+  if ('errors' in result) {
+    for (const line of result.errors) say(line);
+    process.exit(2);
+  }
+  try {
+    await serve(result.config);
+  } catch (error) {
+    say(error instanceof Error ? error.message : String(error));
+    if (result.config.logLevel === 'debug' && error instanceof Error) say(error.stack ?? '');
+    process.exit(1);
+  }
+}

@@ -1,0 +1,253 @@
+// The operator's command on a real database, as its caller sees it: exit code, output, complaints.
+import { createPublicKey } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../test/database.ts';
+import { main } from './operator.ts';
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+interface Ran {
+  code: number;
+  out: string;
+  err: string;
+}
+
+async function run(argv: string[], env: Record<string, string> = {}): Promise<Ran> {
+  const ran = { out: '', err: '' };
+  const code = await main(argv, {
+    env: { DATABASE_URL: database.url, RAILHEAD_MASTER_KEY: '07'.repeat(32), ...env },
+    out: (text) => {
+      ran.out += text;
+    },
+    err: (text) => {
+      ran.err += text;
+    },
+  });
+  return { code, ...ran };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of every shape; what a test reads it asserts.
+async function json(...argv: string[]): Promise<any> {
+  const { code, out, err } = await run([...argv, '--json']);
+  expect(err).toBe('');
+  expect(code).toBe(0);
+  return JSON.parse(out);
+}
+
+async function sql<R extends object>(text: string, values: unknown[] = []): Promise<R[]> {
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  try {
+    return (await client.query<R>(text, values)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+describe('platform', () => {
+  it('creates one with accounts, a token and the public key of its webhooks', async () => {
+    const made = await json('platform', 'create', '--name', 'Shop', '--currencies', 'USD,EUR,BTC');
+    expect(Object.keys(made)).toEqual([
+      'platformId',
+      'tokenId',
+      'clientId',
+      'clientSecret',
+      'webhookPublicKey',
+    ]);
+    expect(createPublicKey(made.webhookPublicKey).asymmetricKeyDetails).toEqual({
+      namedCurve: 'prime256v1',
+    });
+    const accounts = await sql<{ currency: string; type: string }>(
+      'select currency, type from internal_accounts where platform_id = $1 order by currency',
+      [made.platformId],
+    );
+    expect(accounts).toEqual([
+      { currency: 'BTC', type: 'INTERNAL_CRYPTO' },
+      { currency: 'EUR', type: 'INTERNAL_FIAT' },
+      { currency: 'USD', type: 'INTERNAL_FIAT' },
+    ]);
+    const stored = await sql('select * from tokens where id = $1', [made.tokenId]);
+    expect(JSON.stringify(stored)).not.toContain(made.clientSecret);
+    expect(await json('platform', 'show', made.platformId)).toMatchObject({
+      platformId: made.platformId,
+      name: 'Shop',
+      environment: 'sandbox',
+      regulated: true,
+      skipVerificationPaperwork: false,
+      sca: true,
+      terms: false,
+      currencies: ['USD', 'EUR', 'BTC'],
+      webhookEndpoint: null,
+    });
+  });
+
+  it('takes every switch, and turns each on and off again', async () => {
+    const { platformId } = await json(
+      ...['platform', 'create', '--name', 'Other', '--environment', 'production'],
+      ...['--unregulated', '--skip-verification-paperwork', '--no-sca', '--terms'],
+    );
+    const created = { regulated: false, skipVerificationPaperwork: true, sca: false, terms: true };
+    expect(await json('platform', 'show', platformId)).toMatchObject({
+      environment: 'production',
+      ...created,
+    });
+    const turned = await json(
+      ...['platform', 'set', platformId, '--regulated', '--no-skip-verification-paperwork'],
+      ...['--sca', 'on', '--terms=off', '--name', 'Renamed'],
+    );
+    expect(turned).toMatchObject({
+      name: 'Renamed',
+      regulated: true,
+      skipVerificationPaperwork: false,
+      sca: true,
+      terms: false,
+    });
+    expect(await json('platform', 'show', '--platform', platformId)).toEqual(turned);
+  });
+
+  it('opens accounts for currencies that are added, and a job for the customers', async () => {
+    const { platformId } = await json('platform', 'create', '--name', 'Grows');
+    const set = ['platform', 'set', platformId, '--currencies'];
+    expect((await json(...set, 'EUR,GBP')).currencies).toEqual(['EUR', 'GBP']);
+    expect((await json(...set, 'USD,GBP')).currencies).toEqual(['USD', 'GBP']);
+    const accounts = await sql<{ currency: string }>(
+      'select currency from internal_accounts where platform_id = $1 order by currency',
+      [platformId],
+    );
+    expect(accounts.map((each) => each.currency)).toEqual(['EUR', 'GBP', 'USD']);
+    const jobs = await sql<{ input: object }>(
+      `select input from jobs where kind = 'accounts.backfill' and input->>'platformId' = $1
+       order by id`,
+      [platformId],
+    );
+    expect(jobs.map((each) => each.input)).toEqual([
+      { platformId, currencies: ['GBP'] },
+      { platformId, currencies: ['USD'] },
+    ]);
+  });
+
+  it('lists all, as JSON and as a table', async () => {
+    const { platformId } = await json('platform', 'create', '--name', 'Listed');
+    const all = await json('platform', 'list');
+    expect(all.map((each: { platformId: string }) => each.platformId)).toContain(platformId);
+    const { out } = await run(['platform', 'list']);
+    expect(out).toMatch(/^PLATFORM +NAME +ENVIRONMENT +REGULATED +CURRENCIES +CREATED\n/);
+    expect(out).toMatch(new RegExp(`${platformId} +Listed +sandbox +yes +USD,EUR +2`));
+  });
+
+  it('needs the master key only to make signing keys', async () => {
+    const none = { RAILHEAD_MASTER_KEY: '', NODE_ENV: 'production' };
+    const made = await run(['platform', 'create', '--name', 'Keyless', '--json'], none);
+    expect(made.code).toBe(0);
+    await sql('alter table signing_keys rename to signing_keys_away');
+    await sql('create table signing_keys (like signing_keys_away including all)');
+    const refused = await run(['platform', 'create', '--name', 'Keyless', '--json'], none);
+    await sql('drop table signing_keys');
+    await sql('alter table signing_keys_away rename to signing_keys');
+    expect(refused).toEqual({
+      code: 1,
+      out: '',
+      err: 'RAILHEAD_MASTER_KEY must be set for this in production.\n',
+    });
+  });
+});
+
+describe('token', () => {
+  it('creates, lists and revokes', async () => {
+    const { platformId, tokenId: first } = await json('platform', 'create', '--name', 'Tokens');
+    const made = await json(
+      ...['token', 'create', '--platform', platformId, '--permissions', 'VIEW,TRANSACT'],
+    );
+    expect(Object.keys(made)).toEqual(['tokenId', 'clientId', 'clientSecret']);
+    const listed = await json('token', 'list', '--platform', platformId);
+    expect(listed).toMatchObject([
+      { tokenId: first, permissions: ['VIEW', 'TRANSACT', 'MANAGE'] },
+      { tokenId: made.tokenId, permissions: ['VIEW', 'TRANSACT'], clientId: made.clientId },
+    ]);
+    expect(JSON.stringify(listed)).not.toContain(made.clientSecret);
+    expect(await json('token', 'revoke', made.tokenId)).toEqual({
+      tokenId: made.tokenId,
+      revoked: true,
+    });
+    expect(await json('token', 'list', platformId)).toHaveLength(1);
+    const again = await run(['token', 'revoke', made.tokenId]);
+    expect(again).toEqual({ code: 1, out: '', err: 'No such token.\n' });
+    expect((await json('token', 'list')).length).toBeGreaterThan(1);
+  });
+});
+
+describe('keys', () => {
+  it('shows both environments', async () => {
+    await json('platform', 'create', '--name', 'Keys');
+    const keys = (await json('keys', 'show')) as { environment: string; algorithm: string }[];
+    expect(keys.map((each) => `${each.environment} ${each.algorithm}`).sort()).toEqual([
+      'production Ed25519',
+      'production P-256',
+      'sandbox Ed25519',
+      'sandbox P-256',
+    ]);
+    expect(JSON.stringify(keys)).not.toContain('PRIVATE');
+    expect((await run(['keys', 'show'])).out).toContain('-----BEGIN PUBLIC KEY-----');
+  });
+});
+
+describe('misuse', () => {
+  it.each([
+    [[], 'A noun and a verb are needed.'],
+    [['wallet', 'list'], 'wallet is not one of platform, token, keys, ledger.'],
+    [['platform'], 'platform needs a verb: create, list, show, set.'],
+    [['platform', 'drop'], 'platform has no verb drop; it has create, list, show, set.'],
+    [['platform', 'create'], '--name NAME is needed'],
+    [['platform', 'create', '--name', 'X', '--currencies', 'USD,XYZ'], 'currencies'],
+    [['platform', 'create', '--name', 'X', '--environment', 'test'], '--environment takes'],
+    [['token', 'create', '--platform', 'x', '--permissions', 'ALL'], '--permissions takes'],
+    [['token', 'create', '--platform', 'x'], '--permissions VIEW,TRANSACT is needed'],
+    [['keys', 'show', '--port', 'x'], '--port must be a number'],
+  ])('%j', async (argv, message) => {
+    const { code, out, err } = await run([...argv, ...(argv.length > 1 ? ['--json'] : [])]);
+    expect(code).toBe(2);
+    expect(out).toBe('');
+    expect(err.split('\n')[0]).toContain(message);
+    expect(err).toContain('Usage: railhead');
+  });
+
+  it.each([
+    ['platform', 'show', 'PlatformConfig:0', 'No such platform.\n'],
+    [
+      'platform',
+      'set',
+      'PlatformConfig:018f0000-0000-7000-8000-000000000000',
+      'No such platform.\n',
+    ],
+    ['token', 'revoke', 'x', 'No such token.\n'],
+    ['ledger', 'postings', 'Transaction:x', 'No such transaction.\n'],
+  ])('%s %s of an unknown id', async (noun, verb, id, message) => {
+    expect(await run([noun, verb, id])).toEqual({ code: 1, out: '', err: message });
+  });
+
+  it('says in one line that the database cannot be reached', async () => {
+    const { code, err } = await run(['platform', 'list'], {
+      DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none',
+    });
+    expect(code).toBe(1);
+    expect(err.trim().split('\n')).toHaveLength(1);
+  });
+});
+
+describe('help', () => {
+  it.each([[['--help']], [['help']], [['platform', '--help']], [['platform', 'create', '--help']]])(
+    '%j',
+    async (argv) => {
+      const { code, out, err } = await run(argv, { DATABASE_URL: 'not read' });
+      expect({ code, err }).toEqual({ code: 0, err: '' });
+      expect(out).toContain('Usage: railhead');
+      for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(110);
+    },
+  );
+});

@@ -1,0 +1,154 @@
+// The operator's command: `railhead <noun> <verb> [flags]`. It works on the installation's database and
+// not through the API, so it needs no credential and works beside a running server or without one. Its
+// standard output is the answer and nothing else; whatever else there is to say goes to standard error.
+
+import { Fault } from './kernel/fault.ts';
+import {
+  describeFlags,
+  isUsageError,
+  type Parsed,
+  parse,
+  usageError,
+  usageOf,
+} from './operator/flags.ts';
+import { keysVerbs } from './operator/keys.ts';
+import { ledgerVerbs } from './operator/ledger.ts';
+import { platformVerbs } from './operator/platform.ts';
+import { withSystem } from './operator/system.ts';
+import { tokenVerbs } from './operator/token.ts';
+import type { Output, Verb } from './operator/verb.ts';
+import { type Config, readConfig, splitFlags } from './runtime/config.ts';
+
+/** Where a command reads its settings and writes its answer. */
+export interface Io {
+  env: Readonly<Record<string, string | undefined>>;
+  out(text: string): void;
+  err(text: string): void;
+}
+
+const VERBS: readonly Verb[] = [...platformVerbs, ...tokenVerbs, ...keysVerbs, ...ledgerVerbs];
+const NOUNS = [...new Set(VERBS.map((each) => each.noun))];
+const HELP = new Set(['--help', '-h', 'help']);
+
+const ANSWERED = 0;
+const FAILED = 1;
+const MISUSED = 2;
+
+const columns = (rows: readonly (readonly [string, string])[]) => {
+  const width = Math.max(...rows.map(([left]) => left.length)) + 2;
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}${right}`).join('\n');
+};
+
+function overview(noun?: string): string {
+  const verbs = VERBS.filter((each) => noun === undefined || each.noun === noun);
+  const rows = verbs.map((each) => [`${each.noun} ${each.verb}`, each.summary] as const);
+  return [
+    `Usage: railhead ${noun ?? '<noun>'} <verb> [flags] [--json]`,
+    '',
+    columns(rows),
+    '',
+    'Every verb explains itself with --help. The database is that of DATABASE_URL, or the embedded',
+    'one of RAILHEAD_DATA_DIR (.railhead); --database-url and --data-dir name them as flags.',
+    '',
+  ].join('\n');
+}
+
+const usageLine = (verb: Verb) =>
+  `Usage: railhead ${verb.noun} ${verb.verb} ${usageOf(verb.flags, verb.bare)}`;
+
+const helpOf = (verb: Verb) =>
+  `${usageLine(verb)}\n\n${verb.summary}.\n\n${columns(describeFlags(verb.flags))}\n`;
+
+/** The verb a command line names, and the words behind it; throws a usage error for anything else. */
+function find(argv: readonly string[]): { verb: Verb; rest: string[] } {
+  const [noun, name, ...rest] = argv;
+  if (noun === undefined) throw usageError('A noun and a verb are needed.');
+  if (!NOUNS.includes(noun)) {
+    throw usageError(`${noun} is not one of ${NOUNS.join(', ')}.`);
+  }
+  const verbs = VERBS.filter((each) => each.noun === noun);
+  const verb = verbs.find((each) => each.verb === name);
+  if (!verb) {
+    const choices = verbs.map((each) => each.verb).join(', ');
+    throw usageError(
+      name === undefined
+        ? `${noun} needs a verb: ${choices}.`
+        : `${noun} has no verb ${name}; it has ${choices}.`,
+    );
+  }
+  return { verb, rest };
+}
+
+/** Settings of the installation. A missing master key is the concern of the verbs that need one. */
+function configOf(settings: readonly string[], io: Io): Config {
+  const production = io.env.NODE_ENV === 'production';
+  const result = readConfig({ ...io.env, NODE_ENV: undefined }, settings);
+  if ('errors' in result) throw usageError(result.errors.join('\n'));
+  if ('help' in result) throw usageError(result.help);
+  return { ...result.config, production };
+}
+
+function misused(io: Io, error: Error, usage: string): number {
+  io.err(`${error.message}\n${usage}\n`);
+  return MISUSED;
+}
+
+/** One line for the person; what went wrong inside a bug is worth its stack. */
+function failed(io: Io, error: unknown): number {
+  if (!(error instanceof Error)) io.err(`${String(error)}\n`);
+  else io.err(`${error.message.split('\n')[0]}\n`);
+  if (error instanceof Error && io.env.LOG_LEVEL === 'debug') io.err(`${error.stack}\n`);
+  return FAILED;
+}
+
+function print(io: Io, json: boolean, output: Output): number {
+  io.out(json ? `${JSON.stringify(output.json, null, 2)}\n` : output.text);
+  return output.failed ? FAILED : ANSWERED;
+}
+
+/** What can be answered without a database: help, or a number for the exit code. */
+function explain(io: Io, words: readonly string[]): number | undefined {
+  const [noun = '', verb] = words;
+  if (HELP.has(noun)) io.out(overview());
+  else if (NOUNS.includes(noun) && verb !== undefined && HELP.has(verb)) io.out(overview(noun));
+  else return undefined;
+  return ANSWERED;
+}
+
+/**
+ * Runs one command. Answers the exit code: 0 when it did what was asked, 1 when something is missing or
+ * wrong, 2 when the call makes no sense.
+ */
+export async function main(argv: readonly string[], io: Io): Promise<number> {
+  const { settings, rest: words } = splitFlags(argv);
+  const explained = explain(io, words);
+  if (explained !== undefined) return explained;
+  let usage = overview();
+  try {
+    const { verb, rest } = find(words);
+    usage = `${usageLine(verb)}\nTry --help.`;
+    const parsed: Parsed = parse(verb.flags, verb.bare, rest);
+    if (parsed.help) {
+      io.out(helpOf(verb));
+      return ANSWERED;
+    }
+    const config = configOf(settings, io);
+    const output = await withSystem(config, (system) => verb.run(system, parsed.given));
+    return print(io, parsed.json, output);
+  } catch (error) {
+    if (isUsageError(error)) return misused(io, error, usage);
+    if (error instanceof Fault && error.code === 'INVALID_INPUT') {
+      return misused(io, error, usage);
+    }
+    return failed(io, error);
+  }
+}
+
+/** The command of this process, from its own arguments; sets the exit code. */
+export async function runProcess(argv: readonly string[] = process.argv.slice(2)): Promise<void> {
+  process.exitCode = await main(argv, {
+    env: process.env,
+    out: (text) => void process.stdout.write(text),
+    err: (text) => void process.stderr.write(text),
+  });
+}

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { describeFlags, type Flags, isUsageError, parse, usageOf } from './flags.ts';
+
+const FLAGS: Flags = {
+  platform: { value: 'PLATFORM', required: true, help: 'Which one' },
+  name: { value: 'NAME', help: 'Its name' },
+  permissions: { value: 'A,B', list: true, choices: ['A', 'B'], help: 'What it may do' },
+  sca: { off: 'no-sca', help: 'Strong authentication' },
+  regulated: { off: 'unregulated', help: 'Own compliance' },
+};
+
+const read = (...argv: string[]) => parse(FLAGS, 'platform', argv).given;
+
+function complaint(...argv: string[]): string {
+  try {
+    read(...argv);
+  } catch (error) {
+    if (isUsageError(error)) return error.message;
+    throw error;
+  }
+  return '';
+}
+
+describe('parse', () => {
+  it('takes a bare word for its flag', () => {
+    expect(read('p').needed('platform')).toBe('p');
+    expect(read('--platform', 'p').needed('platform')).toBe('p');
+    expect(read('--platform=p').needed('platform')).toBe('p');
+  });
+
+  it.each([
+    [['--sca'], true],
+    [['--sca', 'on'], true],
+    [['--sca=on'], true],
+    [['--sca=TRUE'], true],
+    [['--no-sca'], false],
+    [['--sca', 'off'], false],
+    [['--sca=off'], false],
+    [[], undefined],
+  ])('reads the switch %j', (argv, on) => {
+    expect(read('p', ...argv).on('sca')).toBe(on);
+    expect(read(...argv, '--platform', 'p').on('sca')).toBe(on);
+  });
+
+  it('gives the other word of a switch its meaning', () => {
+    expect(read('p', '--unregulated').on('regulated')).toBe(false);
+    expect(read('p', '--regulated').on('regulated')).toBe(true);
+  });
+
+  it('splits lists at commas', () => {
+    expect(read('p', '--permissions', 'A, B').list('permissions')).toEqual(['A', 'B']);
+    expect(read('p').list('permissions')).toBeUndefined();
+  });
+
+  it.each([
+    [[], '--platform PLATFORM is needed'],
+    [['p', 'q'], 'q is not understood here'],
+    [['p', '--platform', 'q'], '--platform is given twice'],
+    [['p', '--colour', 'red'], "Unknown option '--colour'"],
+    [['p', '--name', '--sca'], "Option '--name' argument is ambiguous"],
+    [['p', '--name', ''], '--name must not be empty'],
+    [['p', '--permissions', 'A,C'], '--permissions takes A, B, not C'],
+    [['p', '--permissions', ','], '--permissions must not be empty'],
+    [['p', '--sca', '--no-sca'], '--sca and --no-sca exclude each other'],
+    [['p', '--sca=maybe'], '--sca is on or off, not maybe'],
+    [['p', '--no-sca=off'], "Option '--no-sca' does not take an argument"],
+  ])('refuses %j', (argv, message) => {
+    expect(complaint(...argv)).toBe(message);
+  });
+
+  it('does not judge a call that asks for help', () => {
+    expect(parse(FLAGS, 'platform', ['--help']).help).toBe(true);
+    expect(parse(FLAGS, 'platform', ['a', 'b', '-h']).help).toBe(true);
+  });
+});
+
+describe('help', () => {
+  it('shows what is needed and what each flag is', () => {
+    expect(usageOf(FLAGS, 'platform')).toBe('PLATFORM [flags]');
+    expect(usageOf(FLAGS, undefined)).toBe('--platform PLATFORM [flags]');
+    expect(describeFlags(FLAGS)).toContainEqual(['--permissions A,B', 'What it may do (A, B)']);
+    expect(describeFlags(FLAGS)).toContainEqual(['--regulated, --unregulated', 'Own compliance']);
+    expect(describeFlags(FLAGS)).toContainEqual(['--[no-]sca', 'Strong authentication']);
+  });
+});

@@ -1,0 +1,228 @@
+// `platform create|list|show|set`: tenants, and the settings of theirs that only an operator may change.
+import { createPlatformWithToken, openPlatformAccounts } from '../bootstrap.ts';
+import {
+  checkCurrencyCodes,
+  openCurrency,
+  type PlatformRow,
+  platforms,
+  systemCaller,
+} from '../features/platform/index.ts';
+import { isId } from '../kernel/id.ts';
+import { iso } from '../kernel/world.ts';
+import type { Environment } from '../runtime/context.ts';
+import { ensureSigningKeys, publicKeyPem } from '../runtime/keys.ts';
+import { operate } from '../runtime/operate.ts';
+import type { Flags, Given } from './flags.ts';
+import { record, table } from './table.ts';
+import { notFound, type Output, type System, type Verb } from './verb.ts';
+
+const SETTINGS: Flags = {
+  regulated: {
+    off: 'unregulated',
+    help: 'Whether it does its own compliance (yes unless said otherwise)',
+  },
+  'skip-verification-paperwork': {
+    off: 'no-skip-verification-paperwork',
+    help: 'Verifications ask for no documents (off)',
+  },
+  sca: { off: 'no-sca', help: 'Strong customer authentication where regions ask for it (on)' },
+  terms: { off: 'no-terms', help: 'Customers must accept terms before money moves (off)' },
+  currencies: {
+    value: 'USD,EUR',
+    list: true,
+    help: 'Currencies its customers may hold, the whole list',
+  },
+};
+
+const PLATFORM = { platform: { value: 'PLATFORM', required: true, help: 'Id of the platform' } };
+
+const DEFAULT_CURRENCIES = ['USD', 'EUR'];
+
+const view = (row: PlatformRow) => ({
+  platformId: row.id,
+  name: row.name,
+  environment: row.environment,
+  regulated: row.regulated,
+  skipVerificationPaperwork: row.skip_paperwork,
+  sca: row.sca,
+  terms: row.terms_gate,
+  currencies: row.currencies.map((each) => each.currencyCode),
+  umaDomain: row.uma_domain,
+  webhookEndpoint: row.webhook_endpoint,
+  createdAt: iso(row.created_at),
+  updatedAt: iso(row.updated_at),
+});
+
+const yesNo = (value: boolean) => (value ? 'yes' : 'no');
+
+function shown(row: PlatformRow): Output {
+  const json = view(row);
+  const text = record([
+    ['Platform', json.platformId],
+    ['Name', json.name],
+    ['Environment', json.environment],
+    ['Regulated', yesNo(json.regulated)],
+    ['Skips verification paperwork', yesNo(json.skipVerificationPaperwork)],
+    ['Strong customer authentication', yesNo(json.sca)],
+    ['Terms must be accepted', yesNo(json.terms)],
+    ['Currencies', json.currencies.join(', ')],
+    ['UMA domain', json.umaDomain],
+    ['Webhook endpoint', json.webhookEndpoint ?? 'not set'],
+    ['Created', json.createdAt],
+    ['Changed', json.updatedAt],
+  ]);
+  return { json, text };
+}
+
+/** The platform of an id; throws when there is none. */
+export async function platformOf({ runtime }: System, id: string): Promise<PlatformRow> {
+  const row = isId(id, 'PlatformConfig') ? await runtime.db.read(platforms, id) : undefined;
+  if (!row) throw notFound('platform');
+  return row;
+}
+
+/** The public key of an environment, made together with its private half on an installation without one. */
+async function webhookKey(system: System, environment: Environment): Promise<string> {
+  const { runtime } = system;
+  const known = await publicKeyPem(runtime.db, environment);
+  if (known) return known;
+  await ensureSigningKeys(runtime, system.masterKey());
+  return (await publicKeyPem(runtime.db, environment)) as string;
+}
+
+async function create(system: System, given: Given): Promise<Output> {
+  const environment = (given.text('environment') ?? 'sandbox') as Environment;
+  const currencies = given.list('currencies') ?? DEFAULT_CURRENCIES;
+  checkCurrencyCodes(currencies, () => 'currencies');
+  const webhookPublicKey = await webhookKey(system, environment);
+  const made = await createPlatformWithToken(system.runtime, {
+    name: given.needed('name'),
+    environment,
+    regulated: given.on('regulated') ?? true,
+    skipPaperwork: given.on('skip-verification-paperwork') ?? false,
+    sca: given.on('sca'),
+    termsGate: given.on('terms'),
+    currencies,
+    fundingOf: system.fundingOf,
+  });
+  const { platformId, tokenId, clientId, clientSecret } = made;
+  const text = record([
+    ['Platform', platformId],
+    ['Token', tokenId],
+    ['Client id', clientId],
+    ['Client secret', `${clientSecret}  (shown only now)`],
+  ]);
+  return {
+    json: { platformId, tokenId, clientId, clientSecret, webhookPublicKey },
+    text: `${text}Webhook public key\n${webhookPublicKey}`,
+  };
+}
+
+const PAGE = 1_000;
+
+async function everyPlatform({ runtime }: System): Promise<PlatformRow[]> {
+  const all: PlatformRow[] = [];
+  let cursor: string | undefined;
+  do {
+    const query = { filters: [], sort: 'asc', limit: PAGE, cursor } as const;
+    const page = await runtime.db.page(platforms, query);
+    all.push(...page.rows);
+    cursor = page.nextCursor;
+  } while (cursor);
+  return all;
+}
+
+async function list(system: System): Promise<Output> {
+  const all = (await everyPlatform(system)).map(view);
+  const heads = ['PLATFORM', 'NAME', 'ENVIRONMENT', 'REGULATED', 'CURRENCIES', 'CREATED'];
+  const rows = all.map((each) => [
+    each.platformId,
+    each.name,
+    each.environment,
+    yesNo(each.regulated),
+    each.currencies.join(','),
+    each.createdAt,
+  ]);
+  return {
+    json: all,
+    text: table(
+      heads.map((head) => ({ head })),
+      rows,
+    ),
+  };
+}
+
+/** The list with these codes: those there were keep their limits, new ones are open. */
+function currenciesAs(row: PlatformRow, codes: readonly string[]) {
+  checkCurrencyCodes(codes, () => 'currencies');
+  const had = new Map(row.currencies.map((each) => [each.currencyCode, each]));
+  return codes.map((code) => had.get(code) ?? openCurrency(code));
+}
+
+async function set(system: System, given: Given): Promise<Output> {
+  const { id, environment } = await platformOf(system, given.needed('platform'));
+  const changed = await operate(system.runtime, systemCaller(id, environment), async (ctx) => {
+    const row = await ctx.read(platforms, id);
+    if (!row) throw notFound('platform');
+    const codes = given.list('currencies');
+    const added = (codes ?? []).filter(
+      (code) => !row.currencies.some((each) => each.currencyCode === code),
+    );
+    const after = ctx.update(platforms, row, {
+      name: given.text('name') ?? row.name,
+      regulated: given.on('regulated') ?? row.regulated,
+      skip_paperwork: given.on('skip-verification-paperwork') ?? row.skip_paperwork,
+      sca: given.on('sca') ?? row.sca,
+      terms_gate: given.on('terms') ?? row.terms_gate,
+      currencies: codes ? currenciesAs(row, codes) : row.currencies,
+      updated_at: ctx.now,
+    });
+    if (added.length) {
+      await openPlatformAccounts(ctx, added, system.fundingOf);
+      ctx.later('accounts.backfill', { platformId: id, currencies: added });
+    }
+    return after;
+  });
+  return shown(changed);
+}
+
+export const platformVerbs: readonly Verb[] = [
+  {
+    noun: 'platform',
+    verb: 'create',
+    summary: 'Create a platform with a token that may do everything',
+    flags: {
+      name: { value: 'NAME', required: true, help: 'What to call it' },
+      environment: {
+        value: 'ENVIRONMENT',
+        choices: ['sandbox', 'production'],
+        help: 'Sandbox unless said otherwise',
+      },
+      ...SETTINGS,
+    },
+    run: create,
+  },
+  {
+    noun: 'platform',
+    verb: 'list',
+    summary: 'List platforms, oldest first',
+    flags: {},
+    run: list,
+  },
+  {
+    noun: 'platform',
+    verb: 'show',
+    summary: 'Show a platform',
+    flags: PLATFORM,
+    bare: 'platform',
+    run: async (system, given) => shown(await platformOf(system, given.needed('platform'))),
+  },
+  {
+    noun: 'platform',
+    verb: 'set',
+    summary: 'Change settings of a platform',
+    flags: { ...PLATFORM, name: { value: 'NAME', help: 'What to call it' }, ...SETTINGS },
+    bare: 'platform',
+    run: set,
+  },
+];

@@ -1,0 +1,56 @@
+// The installation an operator's command works on: the database in DATABASE_URL, or the embedded one of
+// the data folder, which a running server shares with us and which is started for the call when none runs.
+import { connectorRegistry } from '../connectors/registry.ts';
+import type { World } from '../kernel/world.ts';
+import { createCommitter } from '../runtime/committer.ts';
+import type { Config } from '../runtime/config.ts';
+import { openDatabase } from '../runtime/database.ts';
+import { withEmbedded } from '../runtime/embedded.ts';
+import { connectLane } from '../runtime/lane.ts';
+import { masterKeyIn } from '../runtime/master-key.ts';
+import { migrate } from '../runtime/migrate.ts';
+import type { Runtime } from '../runtime/operate.ts';
+import { systemWorld } from '../runtime/system-world.ts';
+import type { System } from './verb.ts';
+
+/** Only asked for by verbs that seal something. */
+function keyOf(config: Config, world: World): Uint8Array {
+  if (config.masterKey) return config.masterKey;
+  if (config.production) throw new Error('RAILHEAD_MASTER_KEY must be set for this in production.');
+  return masterKeyIn(config.dataDir, world);
+}
+
+async function onDatabase<T>(
+  url: string,
+  config: Config,
+  work: (system: System) => Promise<T>,
+): Promise<T> {
+  const world = systemWorld();
+  await migrate(url, world.now);
+  const db = openDatabase({ url, poolSize: 2 });
+  const committer = createCommitter({ connect: () => connectLane(url), lanes: 1 });
+  // A running server finds new jobs and events by itself, at its next look.
+  const wake = { events: () => undefined, jobs: () => undefined };
+  const runtime: Runtime = { world, db, committer, wake };
+  const connectors = connectorRegistry(world.now);
+  try {
+    return await work({
+      runtime,
+      fundingOf: (environment) => connectors(environment).funding,
+      masterKey: () => keyOf(config, world),
+    });
+  } finally {
+    await committer.close();
+    await db.close();
+  }
+}
+
+/** Runs `work` on the installation that the settings name, migrated. */
+export async function withSystem<T>(
+  config: Config,
+  work: (system: System) => Promise<T>,
+): Promise<T> {
+  if (config.databaseUrl) return onDatabase(config.databaseUrl, config, work);
+  const { random } = systemWorld();
+  return withEmbedded({ dir: config.dataDir, random }, (url) => onDatabase(url, config, work));
+}

@@ -1,0 +1,34 @@
+// The shape of a verb of the operator's command, and what it is given to work with.
+import type { FundingOf } from '../bootstrap.ts';
+import type { Runtime } from '../runtime/operate.ts';
+import type { Flags, Given } from './flags.ts';
+
+/** The installation that a command works on. */
+export interface System {
+  runtime: Runtime;
+  fundingOf: FundingOf;
+  /** Only verbs that seal something ask; throws one plain line where none is set. */
+  masterKey(): Uint8Array;
+}
+
+/** What a verb answers, twice: for programs and for people. */
+export interface Output {
+  json: unknown;
+  text: string;
+  /** The answer is that something is wrong. */
+  failed?: boolean;
+}
+
+export interface Verb {
+  noun: string;
+  verb: string;
+  summary: string;
+  flags: Flags;
+  /** The flag that a word without a dash stands for. */
+  bare?: string;
+  run(system: System, given: Given): Promise<Output>;
+}
+
+/** Something asked for by id is not there: one line, exit 1. */
+export const notFound = (what: string): Error =>
+  Object.assign(new Error(`No such ${what}.`), { name: 'NotFound' });

@@ -1,0 +1,153 @@
+// PostgreSQL arrays in binary form. A column of a batch travels as one such array: nothing is quoted or
+// escaped, and the server copies values instead of parsing them. A value that does not fit its type throws
+// here, before anything is sent, so that it can be blamed on the change set that carries it.
+import type { ColumnType } from './table.ts';
+
+/** Bytes under construction; `buffer` is replaced by a longer one when it runs out. */
+export interface Sink {
+  buffer: Buffer;
+  at: number;
+}
+
+export const createSink = (bytes: number): Sink => ({ buffer: Buffer.allocUnsafe(bytes), at: 0 });
+
+/** Makes sure that `bytes` more fit, and answers the buffer to write them to. */
+export function reserve(sink: Sink, bytes: number): Buffer {
+  if (sink.at + bytes <= sink.buffer.length) return sink.buffer;
+  const longer = Buffer.allocUnsafe(Math.max(sink.buffer.length * 2, sink.at + bytes));
+  sink.buffer.copy(longer, 0, 0, sink.at);
+  sink.buffer = longer;
+  return longer;
+}
+
+/** The type of a column's elements by its number in PostgreSQL's catalog. */
+const ELEMENT_OID: Record<ColumnType, number> = {
+  text: 25,
+  int4: 23,
+  int8: 20,
+  bool: 16,
+  json: 114,
+  time: 1184,
+  bytes: 17,
+};
+
+/** The array's type as SQL writes it. */
+export const ARRAY_TYPE: Record<ColumnType, string> = {
+  text: 'text[]',
+  int4: 'int4[]',
+  int8: 'int8[]',
+  bool: 'bool[]',
+  json: 'json[]',
+  time: 'timestamptz[]',
+  bytes: 'bytea[]',
+};
+
+const HEADER_BYTES = 20;
+const EPOCH_2000_MS = 946_684_800_000;
+const TWO_32 = 4_294_967_296;
+const INT4_MAX = 2_147_483_647;
+const INT8_MAX = 9_223_372_036_854_775_807n;
+
+const misfit = (type: ColumnType, value: unknown) =>
+  new TypeError(`a ${typeof value} does not fit a column of type ${type}`);
+
+function putText(sink: Sink, value: unknown, type: ColumnType): void {
+  if (typeof value !== 'string') throw misfit(type, value);
+  const buffer = reserve(sink, 4 + value.length * 3);
+  const bytes = buffer.write(value, sink.at + 4);
+  buffer.writeInt32BE(bytes, sink.at);
+  sink.at += 4 + bytes;
+}
+
+function putBytes(sink: Sink, value: unknown): void {
+  if (!(value instanceof Uint8Array)) throw misfit('bytes', value);
+  const buffer = reserve(sink, 4 + value.length);
+  buffer.writeInt32BE(value.length, sink.at);
+  buffer.set(value, sink.at + 4);
+  sink.at += 4 + value.length;
+}
+
+function putInt4(sink: Sink, value: unknown): void {
+  if (!Number.isInteger(value) || Math.abs(value as number) > INT4_MAX) throw misfit('int4', value);
+  const buffer = reserve(sink, 8);
+  buffer.writeInt32BE(4, sink.at);
+  buffer.writeInt32BE(value as number, sink.at + 4);
+  sink.at += 8;
+}
+
+function putInt8(sink: Sink, value: unknown): void {
+  if (typeof value !== 'bigint' || value > INT8_MAX || value < -INT8_MAX)
+    throw misfit('int8', value);
+  const buffer = reserve(sink, 12);
+  buffer.writeInt32BE(8, sink.at);
+  buffer.writeBigInt64BE(value, sink.at + 4);
+  sink.at += 12;
+}
+
+/** Milliseconds since 1970 become microseconds since 2000; exact for every time that `Date` can hold. */
+function putTime(sink: Sink, value: unknown): void {
+  if (!Number.isInteger(value)) throw misfit('time', value);
+  const buffer = reserve(sink, 12);
+  const ms = (value as number) - EPOCH_2000_MS;
+  const micros = ms * 1000;
+  buffer.writeInt32BE(8, sink.at);
+  if (Number.isSafeInteger(micros)) {
+    buffer.writeInt32BE(Math.floor(micros / TWO_32), sink.at + 4);
+    buffer.writeUInt32BE(micros >>> 0, sink.at + 8);
+  } else buffer.writeBigInt64BE(BigInt(ms) * 1000n, sink.at + 4);
+  sink.at += 12;
+}
+
+function putBool(sink: Sink, value: unknown): void {
+  if (typeof value !== 'boolean') throw misfit('bool', value);
+  const buffer = reserve(sink, 5);
+  buffer.writeInt32BE(1, sink.at);
+  buffer[sink.at + 4] = value ? 1 : 0;
+  sink.at += 5;
+}
+
+function putNull(sink: Sink): void {
+  reserve(sink, 4).writeInt32BE(-1, sink.at);
+  sink.at += 4;
+}
+
+const PUT: Record<ColumnType, (sink: Sink, value: unknown) => void> = {
+  text: (sink, value) => putText(sink, value, 'text'),
+  json: (sink, value) => putText(sink, JSON.stringify(value), 'json'),
+  int4: putInt4,
+  int8: putInt8,
+  bool: putBool,
+  time: putTime,
+  bytes: putBytes,
+};
+
+/** Appends one array; null and undefined become SQL null. */
+export function putArray(sink: Sink, type: ColumnType, values: readonly unknown[]): void {
+  const start = sink.at;
+  const put = PUT[type];
+  reserve(sink, HEADER_BYTES);
+  sink.at += values.length ? HEADER_BYTES : 12;
+  let nulls = 0;
+  for (const value of values) {
+    if (value === null || value === undefined) {
+      nulls = 1;
+      putNull(sink);
+    } else put(sink, value);
+  }
+  const { buffer } = sink;
+  buffer.writeInt32BE(values.length ? 1 : 0, start); // dimensions
+  buffer.writeInt32BE(nulls, start + 4);
+  buffer.writeInt32BE(ELEMENT_OID[type], start + 8);
+  if (values.length === 0) return;
+  buffer.writeInt32BE(values.length, start + 12);
+  buffer.writeInt32BE(1, start + 16); // the first index
+}
+
+const scratch = createSink(16_384);
+
+/** One array as a parameter for `pg`, which sends a Buffer as binary. Throws TypeError on a misfit. */
+export function pgArray(type: ColumnType, values: readonly unknown[]): Buffer {
+  scratch.at = 0;
+  putArray(scratch, type, values);
+  return Buffer.from(scratch.buffer.subarray(0, scratch.at));
+}

@@ -1,0 +1,167 @@
+// Settings as a person gives them: defaults, both ways to give one, and every mistake in one plain line.
+import { describe, expect, it } from 'vitest';
+import { type Config, readConfig, settingsHelp, settingsTable, splitFlags } from './config.ts';
+
+type Env = Record<string, string>;
+
+function good(env: Env, argv: string[] = []): Config {
+  const result = readConfig(env, argv, '/base');
+  if (!('config' in result)) throw new Error(JSON.stringify(result));
+  return result.config;
+}
+
+function bad(env: Env, argv: string[] = []): string[] {
+  const result = readConfig(env, argv, '/base');
+  if (!('errors' in result)) throw new Error(JSON.stringify(result));
+  return result.errors;
+}
+
+const HEX = '00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff';
+const BYTES = Buffer.from(HEX, 'hex');
+
+describe('readConfig', () => {
+  it('has a default for everything', () => {
+    expect(good({})).toEqual({
+      port: 4000,
+      host: '127.0.0.1',
+      dataDir: '/base/.railhead',
+      databaseUrl: undefined,
+      client: undefined,
+      masterKey: undefined,
+      serviceWord: 'Service',
+      logLevel: 'info',
+      production: false,
+    });
+  });
+
+  it('reads the environment, and counts an empty variable as absent', () => {
+    const config = good({
+      PORT: '4010',
+      HOST: '::1',
+      RAILHEAD_DATA_DIR: '/var/lib/rh',
+      RAILHEAD_CLIENT_ID: 'ci',
+      RAILHEAD_CLIENT_SECRET: 'secret:with:colons',
+      RAILHEAD_SERVICE_WORD: 'Acme',
+      LOG_LEVEL: '',
+    });
+    expect(config).toMatchObject({
+      port: 4010,
+      host: '::1',
+      dataDir: '/var/lib/rh',
+      client: { id: 'ci', secret: 'secret:with:colons' },
+      serviceWord: 'Acme',
+      logLevel: 'info',
+    });
+  });
+
+  it('reads flags, which win over the environment', () => {
+    const argv = ['--port', '0', '--data-dir=x=y', '--database-url', 'postgres://u:p@h/d'];
+    expect(good({ PORT: '4010' }, argv)).toMatchObject({
+      port: 0,
+      dataDir: '/base/x=y',
+      databaseUrl: 'postgres://u:p@h/d',
+    });
+  });
+
+  it.each([HEX, HEX.toUpperCase(), BYTES.toString('base64'), BYTES.toString('base64url')])(
+    'reads the master key %s',
+    (text) => {
+      expect(Buffer.from(good({ RAILHEAD_MASTER_KEY: text }).masterKey!)).toEqual(BYTES);
+    },
+  );
+
+  it.each([
+    'postgres://localhost/db',
+    'postgresql:///db?host=/run/postgresql',
+    'postgresql://me@/db?host=%2Frun%2Fpostgresql',
+    'postgresql://u:p%40@[::1]:5433/db?sslmode=require',
+  ])('takes the database %s', (url) => {
+    expect(good({ DATABASE_URL: url }).databaseUrl).toBe(url);
+  });
+
+  it.each<[string, Env, string[], string]>([
+    ['a port that is no number', { PORT: '80a' }, [], 'PORT must be a number from 0 to 65535.'],
+    ['a port too large', {}, ['--port', '65536'], '--port must be a number from 0 to 65535.'],
+    ['a host with a path', { HOST: 'a/b' }, [], 'HOST must be an address or a host name.'],
+    [
+      'an unknown level',
+      { LOG_LEVEL: 'loud' },
+      [],
+      'LOG_LEVEL must be one of debug, info, warn, error, silent.',
+    ],
+    [
+      'a lower-case word',
+      { RAILHEAD_SERVICE_WORD: 'acme' },
+      [],
+      'RAILHEAD_SERVICE_WORD must be a capital and up to 31 letters or digits.',
+    ],
+    [
+      'half a credential',
+      { RAILHEAD_CLIENT_ID: 'a' },
+      [],
+      'RAILHEAD_CLIENT_ID and RAILHEAD_CLIENT_SECRET must be set both or neither.',
+    ],
+    [
+      'no key in production',
+      { NODE_ENV: 'production' },
+      [],
+      'RAILHEAD_MASTER_KEY must be set when NODE_ENV is production.',
+    ],
+    ['an unknown flag', {}, ['--prot=1'], '--prot is not a setting. Try --help.'],
+    ['a stray word', {}, ['4001'], '4001 is not understood. Settings look like --port 4001.'],
+    ['a flag without value', {}, ['--port'], '--port needs a value.'],
+    ['a flag before another flag', {}, ['--port', '--host=::1'], '--port needs a value.'],
+    ['an empty flag', {}, ['--host='], '--host needs a value.'],
+    ['a flag given twice', {}, ['--port=1', '--port=2'], '--port is given twice.'],
+  ])('refuses %s in one line', (_what, env, argv, line) => {
+    expect(bad(env, argv)).toEqual([line]);
+  });
+
+  it('reports everything that is wrong, and repeats no value that may be secret', () => {
+    const secret = 'do-not-print-me';
+    const lines = bad({
+      PORT: '-1',
+      DATABASE_URL: `mysql://u:${secret}@h/d`,
+      RAILHEAD_MASTER_KEY: secret,
+      RAILHEAD_CLIENT_SECRET: `${secret} with blanks`,
+    });
+    expect(lines).toHaveLength(5);
+    expect(lines.join()).not.toContain(secret);
+    for (const line of lines) expect(line).not.toContain('\n');
+  });
+
+  it('answers --help with every setting', () => {
+    const result = readConfig({ PORT: 'bad' }, ['--help']);
+    expect('help' in result && result.help).toBe(settingsHelp());
+    for (const name of [
+      'PORT',
+      'HOST',
+      'RAILHEAD_DATA_DIR',
+      'DATABASE_URL',
+      'LOG_LEVEL',
+      'NODE_ENV',
+    ]) {
+      expect(settingsHelp()).toContain(name);
+      expect(settingsTable()).toContain(`| \`${name}\` |`);
+    }
+  });
+});
+
+describe('splitFlags', () => {
+  it('leaves to another command what is its own', () => {
+    const argv = [
+      'platform',
+      'create',
+      '--data-dir',
+      'platform',
+      '--name',
+      'A',
+      '--port=1',
+      '--json',
+    ];
+    expect(splitFlags(argv)).toEqual({
+      settings: ['--data-dir', 'platform', '--port=1'],
+      rest: ['platform', 'create', '--name', 'A', '--json'],
+    });
+  });
+});

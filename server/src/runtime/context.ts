@@ -1,0 +1,130 @@
+// What an operation is given: reads, and a change set to stage into. A context lives for one attempt at
+// one operation; nothing staged in it happens before the committer takes it. Staging the same row twice
+// merges, so a function may move a row on without knowing who touched it before.
+import { type Id, newId } from '../kernel/id.ts';
+import type { Permission } from '../kernel/operation.ts';
+import { iso, type Time, type World } from '../kernel/world.ts';
+import { type ChangeSet, emptyChangeSet, type Phase, type Row } from './change-set.ts';
+import type { Database } from './database.ts';
+import { jobs } from './jobs-table.ts';
+import type { NewRowOf, PatchOf, RowOf, Table } from './table.ts';
+
+export type Environment = 'sandbox' | 'production';
+
+/** Who is asking: a token of a platform, or the server itself on a platform's behalf. */
+export interface Caller {
+  platformId: string;
+  environment: Environment;
+  /** Null when the server acts by itself (a job, an operator command). */
+  tokenId: string | null;
+  permissions: readonly Permission[];
+}
+
+export interface Movement {
+  transactionId: string;
+  /** Unique within the transaction; a second posting of it is refused. */
+  step: string;
+  debit: string;
+  credit: string;
+  currency: string;
+  /** Smallest units, above zero. */
+  amount: bigint;
+}
+
+export interface Ctx {
+  readonly world: World;
+  readonly db: Database;
+  readonly caller: Caller;
+  /** The time of this attempt; every row of one change set carries the same. */
+  readonly now: Time;
+  readonly set: ChangeSet;
+  id<R extends string>(resource: R): Id<R>;
+  /** One row by id, read together with those of concurrent callers. */
+  read<T extends Table>(table: T, id: string): Promise<RowOf<T> | undefined>;
+  insert<T extends Table>(table: T, row: NewRowOf<T>): RowOf<T>;
+  /** Stages a change of a row as it was read; the commit fails if somebody changed it since. */
+  update<T extends Table>(table: T, row: RowOf<T>, patch: PatchOf<T>): RowOf<T>;
+  remove<T extends Table>(table: T, row: RowOf<T>): void;
+  /** The decision leans on this row as read: the commit fails if it changed since. */
+  require<T extends Table>(table: T, row: RowOf<T>): void;
+  move(phase: Phase, movement: Movement): void;
+  /** Tells the platform a fact. `account` names the ledger account whose balance the event shows. */
+  emit(type: string, subject: string, data: unknown, account?: string): void;
+  /** Work to do after the commit, at `at` or at once. */
+  later(kind: string, input: Record<string, unknown>, at?: Time): void;
+}
+
+/** A fresh context: no reads done, nothing staged. */
+export function createContext(world: World, db: Database, caller: Caller): Ctx {
+  const now = world.now();
+  const set = emptyChangeSet();
+  const staged = new Map<string, Row>();
+  const keyOf = (table: Table, id: unknown) => `${table.name} ${String(id)}`;
+  const versioned = (table: Table, row: Row) => ({
+    table,
+    id: row.id as string,
+    version: row.version as number,
+  });
+
+  function insert<T extends Table>(table: T, given: NewRowOf<T>): RowOf<T> {
+    const row: Row = { ...given };
+    if (table.versioned) row.version = 1;
+    for (const name of table.columnNames) if (row[name] === undefined) row[name] = null;
+    set.inserts.push({ table, row });
+    staged.set(keyOf(table, row.id), row);
+    return row as RowOf<T>;
+  }
+
+  function update<T extends Table>(table: T, was: RowOf<T>, patch: PatchOf<T>): RowOf<T> {
+    const known = staged.get(keyOf(table, was.id));
+    if (known) return Object.assign(known, patch) as RowOf<T>;
+    const row: Row = { ...was, ...patch };
+    set.updates.push({ ...versioned(table, was), row });
+    staged.set(keyOf(table, was.id), row);
+    return row as RowOf<T>;
+  }
+
+  function emit(type: string, subject: string, data: unknown, account?: string): void {
+    set.events.push({
+      id: newId(world, 'Webhook'),
+      platform_id: caller.platformId,
+      type,
+      subject,
+      data: JSON.stringify(data),
+      account: account ?? null,
+      created_at: now,
+      due_at: now,
+    });
+  }
+
+  return {
+    world,
+    db,
+    caller,
+    now,
+    set,
+    id: (resource) => newId(world, resource),
+    read: (table, id) => db.read(table, id),
+    insert,
+    update,
+    remove: (table, row) => void set.removes.push(versioned(table, row)),
+    require: (table, row) => void set.requires.push(versioned(table, row)),
+    move: (phase, { transactionId, step, ...rest }) =>
+      void set.transfers.push({
+        transaction_id: transactionId,
+        step,
+        phase,
+        ...rest,
+        created_at: now,
+      }),
+    emit,
+    later: (kind, input, at = now) =>
+      void insert(jobs, { id: newId(world, 'Job'), kind, input, due_at: at, attempts: 0 }),
+  };
+}
+
+/** The fields that every presented resource shows the same way. */
+export const stamps = (row: { created_at: Time; updated_at: Time }) => ({
+  createdAt: iso(row.created_at),
+  updatedAt: iso(row.updated_at),
+});

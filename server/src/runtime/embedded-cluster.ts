@@ -1,0 +1,136 @@
+// The cluster: PostgreSQL's folder inside the data folder, and the user that owns it. Made once, with a
+// sort order that is the same on every platform (builtin C.UTF-8), and renamed into place when complete,
+// so that a kill at any moment leaves either no cluster or a whole one.
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { findBinaries, noBuild, PLATFORM, type RunAs, unavailable } from './embedded-binaries.ts';
+import { passwordArguments } from './embedded-windows.ts';
+
+/** Programs, cluster, and who runs it (undefined: we do). */
+export interface Place {
+  binaries: string;
+  cluster: string;
+  user: RunAs | undefined;
+}
+
+export interface ClusterOptions {
+  /** The data folder, absolute; the cluster is its subfolder `postgres`. */
+  dir: string;
+  durable: boolean;
+  random?: (bytes: number) => Uint8Array;
+}
+
+/** The cluster's only database user. */
+export const DATABASE_USER = 'railhead';
+/** The unprivileged user of every Linux; `initdb` insists on one that has a name. */
+const NOBODY: RunAs = { uid: 65534, gid: 65534 };
+
+export const clusterOf = (dir: string) => path.join(path.resolve(dir), 'postgres');
+
+/** The environment of PostgreSQL's programs: nothing of ours steers them. */
+export const cleanEnv = (): NodeJS.ProcessEnv =>
+  process.platform === 'win32'
+    ? process.env
+    : { PATH: process.env.PATH ?? '', LC_ALL: 'C', TZ: 'UTC' };
+
+/** Who must run PostgreSQL: the cluster's owner when we are root, else ourselves. */
+function chooseUser(cluster: string): RunAs | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  if (process.platform !== 'linux') {
+    throw unavailable('The embedded PostgreSQL does not run as root here. Use an ordinary user.');
+  }
+  const owner = fs.statSync(cluster, { throwIfNoEntry: false });
+  return owner && owner.uid !== 0 ? { uid: owner.uid, gid: owner.gid } : NOBODY;
+}
+
+/**
+ * The cluster as PostgreSQL should be told of it. An unprivileged user may not be able to walk to it, but a
+ * process stays where it was put: root enters the folder, then drops its rights, and PostgreSQL finds its
+ * data as its working directory. So the data of a root user stay where they were asked for, under any
+ * parent's permissions, and other processes of the unprivileged user cannot walk there.
+ */
+export const dataPath = (cluster: string, user: RunAs | undefined) =>
+  user ? '/proc/self/cwd' : cluster;
+
+/** Makes new names in the folder survive a loss of power. */
+function flushFolder(folder: string): void {
+  if (process.platform === 'win32') return;
+  const handle = fs.openSync(folder, 'r');
+  fs.fsyncSync(handle);
+  fs.closeSync(handle);
+}
+
+const lastLine = (text: string) => text.trim().split('\n').at(-1)?.trim() || 'no reason given';
+
+function runInitdb({ binaries, cluster, user }: Place, options: ClusterOptions): void {
+  const { dir, durable, random } = options;
+  const args = ['-D', dataPath(cluster, user), '-U', DATABASE_USER, '-E', 'UTF8'];
+  args.push('--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C');
+  args.push('--no-instructions', ...(durable ? [] : ['--no-sync']));
+  args.push(...(process.platform === 'win32' ? passwordArguments(dir, random) : ['-A', 'trust']));
+  const program = path.join(binaries, 'bin', 'initdb');
+  const run = spawnSync(program, args, {
+    ...user,
+    env: cleanEnv(),
+    cwd: cluster,
+    encoding: 'utf8',
+    windowsHide: true,
+  });
+  // The program is there, so what is missing is its loader: another C library (Alpine).
+  if ((run.error as NodeJS.ErrnoException)?.code === 'ENOENT') throw noBuild(PLATFORM, run.error);
+  if (run.error) throw unavailable(`PostgreSQL cannot be run: ${run.error.message}.`, run.error);
+  if (run.status !== 0) throw unavailable(`PostgreSQL cannot be set up: ${lastLine(run.stderr)}`);
+}
+
+/** Other processes of the unprivileged user could reach the socket, so the kernel tells us apart. */
+function admitRootOnly(cluster: string): void {
+  fs.writeFileSync(path.join(cluster, 'pg_hba.conf'), 'local all all peer map=railhead\n');
+  fs.writeFileSync(path.join(cluster, 'pg_ident.conf'), `railhead root ${DATABASE_USER}\n`);
+}
+
+function createCluster(place: Place, options: ClusterOptions): void {
+  const { cluster, user } = place;
+  const fresh = fs.mkdtempSync(`${cluster}.new-${process.pid}-`);
+  try {
+    if (user) fs.chownSync(fresh, user.uid, user.gid);
+    runInitdb({ ...place, cluster: fresh }, options);
+    if (user) admitRootOnly(fresh);
+    try {
+      fs.renameSync(fresh, cluster);
+    } catch (error) {
+      // Another process on the same folder was faster. Who may serve it is decided at the start.
+      if (!fs.existsSync(path.join(cluster, 'PG_VERSION'))) throw error;
+    }
+    if (!options.durable) return;
+    for (const folder of [options.dir, path.dirname(options.dir)]) flushFolder(folder);
+  } finally {
+    fs.rmSync(fresh, { recursive: true, force: true });
+  }
+}
+
+/** Removes half-made clusters of processes that were killed. */
+function removeLeftovers(dir: string): void {
+  for (const name of fs.readdirSync(dir)) {
+    const pid = /^postgres\.new-(\d+)-/.exec(name)?.[1];
+    if (pid === undefined) continue;
+    try {
+      process.kill(Number(pid), 0);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') continue;
+      fs.rmSync(path.join(dir, name), { recursive: true, force: true });
+    }
+  }
+}
+
+/** Folders, user, programs and a cluster, made where missing. */
+export function prepareCluster(options: ClusterOptions): Place {
+  const { dir } = options;
+  fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const cluster = path.join(fs.realpathSync(dir), 'postgres');
+  const user = chooseUser(cluster);
+  const place = { binaries: findBinaries(user), cluster, user };
+  removeLeftovers(dir);
+  if (!fs.existsSync(path.join(cluster, 'PG_VERSION'))) createCluster(place, options);
+  return place;
+}

@@ -1,0 +1,98 @@
+// Who serves a cluster, by PostgreSQL's own lock file, `postmaster.pid`. The file outlives a crash and its
+// process id may since belong to a stranger (in a container it usually does), which PostgreSQL cannot tell
+// from a living rival; we can, and then take the stranger's id out. The file itself must stay: PostgreSQL
+// finds in it the shared memory by which it knows whether children of the crashed one still write.
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface Running {
+  pid: number;
+  port: number;
+  /** Empty where there is none (Windows). */
+  socketFolder: string;
+  status: 'starting' | 'ready' | 'stopping' | 'standby';
+  /** Set on Windows only. */
+  password: string;
+}
+
+const PID_FILE = 'postmaster.pid';
+/** Written by embedded-windows.ts, beside the cluster. */
+export const PASSWORD_FILE = 'postgres.password';
+/** One more than the largest process id of any system. */
+const NO_PROCESS = 4_194_305;
+const POLL_MS = 20;
+
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** Whether the living process `pid` is the PostgreSQL of `cluster`. */
+function serves(pid: number, cluster: string): boolean {
+  if (process.platform === 'win32') return true;
+  if (process.platform === 'linux') {
+    // PostgreSQL works inside its cluster. It runs as the cluster's owner, so we may look, or are strangers.
+    try {
+      return fs.readlinkSync(`/proc/${pid}/cwd`) === fs.realpathSync(cluster);
+    } catch {
+      return false;
+    }
+  }
+  const { stdout } = spawnSync('ps', ['-o', 'comm=', '-p', `${pid}`], { encoding: 'utf8' });
+  return stdout.includes('postgres');
+}
+
+/** Takes a stranger's process id out of the lock files. */
+function disown(cluster: string, pid: number, socketFolder: string, port: string): void {
+  const socketLock = path.join(socketFolder, `.s.PGSQL.${port}.lock`);
+  for (const file of [path.join(cluster, PID_FILE), socketLock]) {
+    if (!fs.existsSync(file)) continue;
+    const text = fs.readFileSync(file, 'utf8');
+    if (text.startsWith(`${pid}\n`)) fs.writeFileSync(file, text.replace(/^\d+/, `${NO_PROCESS}`));
+  }
+}
+
+/** The PostgreSQL that serves `cluster` now, if one does. */
+export function runningIn(cluster: string): Running | undefined {
+  const file = path.join(cluster, PID_FILE);
+  if (!fs.existsSync(file)) return undefined;
+  const lines = fs
+    .readFileSync(file, 'utf8')
+    .split('\n')
+    .map((line) => line.trim());
+  const [first = '', , , port = '', socketFolder = '', , , status] = lines;
+  const pid = Number(first);
+  if (!Number.isInteger(pid) || pid <= 0 || !exists(pid)) return undefined;
+  if (!serves(pid, cluster)) {
+    if (socketFolder) disown(cluster, pid, socketFolder, port);
+    return undefined;
+  }
+  const secret = path.join(path.dirname(cluster), PASSWORD_FILE);
+  const password = fs.existsSync(secret) ? fs.readFileSync(secret, 'utf8').trim() : '';
+  return {
+    pid,
+    port: Number(port),
+    socketFolder,
+    status: (status || 'starting') as Running['status'],
+    password,
+  };
+}
+
+/** Polls while somebody serves `cluster` and `test` holds; what was seen last, at most `ms` later. */
+export async function waitWhile(
+  cluster: string,
+  test: (running: Running) => boolean,
+  ms: number,
+): Promise<Running | undefined> {
+  for (let waited = 0; ; waited += POLL_MS) {
+    const running = runningIn(cluster);
+    if (!running || !test(running) || waited >= ms) return running;
+    await sleep(POLL_MS);
+  }
+}

@@ -1,0 +1,268 @@
+// A real PostgreSQL inside the data folder, started and stopped with this process, so that a laptop needs
+// nothing but Node. It listens on a unix socket only (Windows: see embedded-windows.ts), lives as an
+// unprivileged user when we are root, and is watched by a shell that shuts it down when this process dies
+// in any way, `kill -9` included. Commits are always flushed; only tests may trade that for speed.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { canEnter, type RunAs, unavailable } from './embedded-binaries.ts';
+import {
+  cleanEnv,
+  clusterOf,
+  DATABASE_USER,
+  dataPath,
+  type Place,
+  prepareCluster,
+} from './embedded-cluster.ts';
+import { type Running, runningIn, waitWhile } from './embedded-pid.ts';
+import { startOnWindows } from './embedded-windows.ts';
+
+export interface EmbeddedOptions {
+  /** The data folder; the cluster is its subfolder `postgres`. */
+  dir: string;
+  /** Gets the lines PostgreSQL logs. */
+  log?: (line: string) => void;
+  /** False gives up safety against crashes and power loss for speed. Tests only. */
+  durable?: boolean;
+  /** Only Windows needs it, for the password of its loopback port. */
+  random?: (bytes: number) => Uint8Array;
+}
+
+export interface Embedded {
+  /** A connection string that pg and psql understand. */
+  url: string;
+  /** The process id of PostgreSQL. */
+  pid: number;
+  /** Ends connections and shuts down cleanly. May be called twice. */
+  stop(): Promise<void>;
+  /** Resolves with a reason when PostgreSQL ended without `stop`. */
+  died: Promise<string>;
+}
+
+/** The database everything lives in; initdb makes it. */
+const DATABASE = 'postgres';
+const PORT = 5432;
+/** Bytes of a unix socket's path: 104 on macOS, 108 on Linux, with the final zero. */
+const MAX_SOCKET_PATH = 103;
+/** A clean shutdown flushes everything; past this the next start recovers from the log instead. */
+const STOP_MS = 20_000;
+/** How long to wait for a cluster that another process serves: an operator command is gone by then. */
+const BUSY_MS = 2_000;
+/** How long to wait for one that is starting or shutting down. */
+const CHANGE_MS = 60_000;
+
+const FLAGS = {
+  // A laptop's share. Compiled plans take longer than our queries run; input and output workers and the
+  // replication launcher are processes without work here.
+  shared_buffers: '128MB',
+  max_connections: '100',
+  jit: 'off',
+  io_method: 'sync',
+  max_logical_replication_workers: '0',
+  // Fewer checkpoints, so fewer full pages in the log. wal_compression stays off: this build has pglz only,
+  // which cost 3 % of the throughput.
+  max_wal_size: '2GB',
+  checkpoint_timeout: '15min',
+  random_page_cost: '1.1',
+  // A second attempt resolves deadlocks; it should not wait a whole second to learn of one.
+  deadlock_timeout: '200ms',
+  timezone: 'UTC',
+  cluster_name: 'railhead',
+  // Errors go to the client that caused them. In the log their text could carry personal data.
+  log_min_messages: 'log',
+  log_min_error_statement: 'panic',
+  log_checkpoints: 'off',
+  log_line_prefix: '',
+};
+// Given on the command line these win over postgresql.conf and ALTER SYSTEM.
+const DURABLE = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' };
+// On macOS a plain fsync leaves the data in the disk's own cache.
+const DURABLE_MAC = { ...DURABLE, wal_sync_method: 'fsync_writethrough' };
+const FAST = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
+
+// "$@" is PostgreSQL. The reader meets the end of its input when our process is gone; INT is PostgreSQL's
+// fast shutdown, repeated because a shell starts background programs with INT ignored until they say
+// otherwise. When PostgreSQL ends first, the shell ends too and passes on its exit code.
+const GUARD = `exec 3<&0 </dev/null
+"$@" 3<&- & pg=$!
+(while read -r _; do :; done; while kill -INT $pg; do sleep 1; done) <&3 2>/dev/null & reader=$!
+exec 3<&-
+wait $pg; code=$?
+kill $reader 2>/dev/null
+exit $code`;
+
+function flagsFor(durable: boolean): string[] {
+  const safe = process.platform === 'darwin' ? DURABLE_MAC : DURABLE;
+  const settings = { ...FLAGS, ...(durable ? safe : FAST) };
+  return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}
+
+// The socket cannot be in the data folder, whose path may be longer than a socket's may be. Trust is enough
+// on it: the folder is 0700, so only its owner and root can connect, and they can read the files anyway.
+function socketFolder(cluster: string, user: RunAs | undefined): string {
+  const name = `railhead-${createHash('sha256').update(cluster).digest('hex').slice(0, 12)}`;
+  const me = process.getuid?.();
+  for (const base of [os.tmpdir(), '/tmp', '/var/tmp']) {
+    const folder = path.join(base, name);
+    // mkdtemp below adds a dash and six letters.
+    if (Buffer.byteLength(`${folder}-XXXXXX/.s.PGSQL.${PORT}`) > MAX_SOCKET_PATH) continue;
+    if (!fs.existsSync(base) || !canEnter(base, user)) continue;
+    try {
+      fs.mkdirSync(folder, { mode: 0o700 });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') continue;
+    }
+    const stat = fs.lstatSync(folder, { throwIfNoEntry: false });
+    const owned = stat !== undefined && [me, user?.uid].includes(stat.uid);
+    // Somebody else may have taken the name on purpose; then any other name does.
+    const ours = owned && stat.isDirectory() && (stat.mode & 0o077) === 0;
+    const kept = ours ? folder : fs.mkdtempSync(`${folder}-`);
+    if (user) fs.chownSync(kept, user.uid, user.gid);
+    return kept;
+  }
+  throw unavailable('No temporary folder can hold the socket of the embedded PostgreSQL.');
+}
+
+const urlOf = ({ port, socketFolder: folder, password }: Running) =>
+  folder
+    ? `postgresql://${DATABASE_USER}@localhost:${port}/${DATABASE}?host=${encodeURIComponent(folder)}`
+    : `postgresql://${DATABASE_USER}:${password}@127.0.0.1:${port}/${DATABASE}`;
+
+const inUse = (dir: string, pid?: number) =>
+  unavailable(
+    `The data folder ${dir} is already served by a running PostgreSQL${pid ? ` (process ${pid})` : ''}.`,
+  );
+
+/** Waits for whoever serves the cluster to leave it. */
+async function waitUntilFree(dir: string, cluster: string): Promise<void> {
+  let left = await waitWhile(cluster, ({ status }) => status !== 'stopping', BUSY_MS);
+  if (left?.status === 'stopping') left = await waitWhile(cluster, () => true, CHANGE_MS);
+  if (left) throw inUse(dir, left.pid);
+}
+
+function startGuard({ binaries, cluster, user }: Place, flags: string[]): ChildProcess {
+  const program = path.join(binaries, 'bin', 'postgres');
+  const args = ['-D', dataPath(cluster, user), '-k', socketFolder(cluster, user), '-p', `${PORT}`];
+  args.push('-c', 'listen_addresses=', '-c', 'unix_socket_permissions=0700', ...flags);
+  return spawn('/bin/sh', ['-c', GUARD, 'railhead-postgres', program, ...args], {
+    ...user,
+    env: cleanEnv(),
+    cwd: cluster,
+    stdio: ['pipe', 'ignore', 'pipe'],
+    // A group of its own: Ctrl-C in a terminal is for us, and we stop PostgreSQL when the work is done.
+    detached: true,
+  });
+}
+
+/** Resolves when PostgreSQL takes connections; rejects with its own last words. */
+function ready(dir: string, guard: ChildProcess, log: (line: string) => void): Promise<void> {
+  const lines: string[] = [];
+  return new Promise((resolve, reject) => {
+    const fail = (code: number | null) => {
+      const fatal =
+        lines.find((line) => line.startsWith('FATAL')) ?? lines.at(-1) ?? `exit ${code}`;
+      const taken = /lock file "postmaster.pid" already exists/.test(fatal);
+      const reason = fatal.replace(/^FATAL:\s+/, '');
+      reject(taken ? inUse(dir) : unavailable(`PostgreSQL does not start: ${reason}`));
+    };
+    guard.once('error', (error) => reject(unavailable(`PostgreSQL cannot run: ${error.message}`)));
+    guard.once('close', fail);
+    createInterface({ input: guard.stderr! }).on('line', (line) => {
+      log(line);
+      if (lines.length < 50) lines.push(line);
+      if (!line.includes('ready to accept connections')) return;
+      guard.off('close', fail);
+      resolve();
+    });
+  });
+}
+
+/** The running PostgreSQL as its starter sees it. */
+function holdOn(guard: ChildProcess, running: Running, durable: boolean): Embedded {
+  const ended = new Promise<number | null>((resolve) => guard.once('close', resolve));
+  // A caller that forgets to stop must still be able to end; the guard then shuts PostgreSQL down.
+  guard.unref();
+  for (const stream of [guard.stdin, guard.stderr]) (stream as { unref?(): void })?.unref?.();
+  const end = async () => {
+    guard.ref();
+    guard.stdin?.end();
+    const late = await Promise.race([ended, sleep(STOP_MS, 'late', { ref: false })]);
+    if (late === 'late') process.kill(running.pid, 'SIGQUIT');
+    await ended;
+    // Kept otherwise: the next process may already have found it and be about to use it.
+    if (!durable && running.socketFolder) fs.rmSync(running.socketFolder, { recursive: true });
+  };
+  let stopping: Promise<void> | undefined;
+  return {
+    url: urlOf(running),
+    pid: running.pid,
+    died: new Promise((resolve) => {
+      ended.then((code) => stopping ?? resolve(`PostgreSQL ended by itself (${code}).`));
+    }),
+    stop() {
+      stopping ??= end();
+      return stopping;
+    },
+  };
+}
+
+function plainError(dir: string, error: unknown): unknown {
+  const { code, name, message } = error as NodeJS.ErrnoException;
+  if (name === 'DatabaseUnavailable') return error;
+  const denied = code === 'EACCES' || code === 'EPERM';
+  const what = denied
+    ? `The data folder ${dir} cannot be used by this user`
+    : 'The embedded PostgreSQL cannot be started';
+  return unavailable(`${what}: ${message}`, error);
+}
+
+/**
+ * Starts PostgreSQL on `dir`, creating the cluster the first time (0.6 s; later under 0.1 s). Throws an error
+ * named DatabaseUnavailable whose message is one plain line: no build for this platform, folder in use or
+ * not ours, or what PostgreSQL said.
+ */
+export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
+  const { durable = true, log = () => undefined, random } = options;
+  const dir = path.resolve(options.dir);
+  try {
+    const place = prepareCluster({ dir, durable, random });
+    await waitUntilFree(dir, place.cluster);
+    const start = process.platform === 'win32' ? startOnWindows : startGuard;
+    const guard = await start(place, flagsFor(durable));
+    await ready(dir, guard, log);
+    const running = runningIn(place.cluster);
+    if (!running) throw unavailable('PostgreSQL ended as soon as it had started.');
+    return holdOn(guard, running, durable);
+  } catch (error) {
+    throw plainError(dir, error);
+  }
+}
+
+/** The connection string of the PostgreSQL that another process runs on `dir`, if one does. */
+export async function attachEmbedded(dir: string): Promise<string | undefined> {
+  try {
+    const running = await waitWhile(clusterOf(dir), ({ status }) => status !== 'ready', CHANGE_MS);
+    return running && urlOf(running);
+  } catch (error) {
+    throw plainError(dir, error);
+  }
+}
+
+/** Runs `work` on the PostgreSQL of `dir`: the one another process runs, or one started for this call. */
+export async function withEmbedded<T>(
+  options: EmbeddedOptions,
+  work: (url: string) => Promise<T>,
+): Promise<T> {
+  const url = await attachEmbedded(options.dir);
+  if (url !== undefined) return work(url);
+  const own = await startEmbedded(options);
+  try {
+    return await work(own.url);
+  } finally {
+    await own.stop();
+  }
+}

@@ -1,0 +1,142 @@
+// Works off the jobs that change sets left behind. A handler talks to the outside first and then says, as
+// a function of a context, what the result means; that change set also removes the job, so a job's effect
+// is there exactly once however often a crash makes it run. A claim is a lease: a job whose worker died
+// comes due again by itself. Our own loop rather than a job library because due times follow World's
+// clock and jobs are inserted by the committer (docs/decisions/0003).
+import type { Caller, Ctx } from './context.ts';
+import { jobs } from './jobs-table.ts';
+import type { Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
+import { operate, type Runtime } from './operate.ts';
+import type { RowOf } from './table.ts';
+
+export type Job = RowOf<typeof jobs>;
+
+/** What a job's result means: staged as `caller`, possibly more than once, committed once. */
+export interface Result {
+  caller: Caller;
+  stage(ctx: Ctx): Promise<void>;
+}
+
+export interface JobHandler {
+  readonly kind: string;
+  run(runtime: Runtime, job: Job): Promise<Result>;
+}
+
+/** Work that is found by looking, not by a row: answers how much it did. */
+export interface Sweep {
+  readonly name: string;
+  run(runtime: Runtime): Promise<number>;
+}
+
+export interface WorkerOptions {
+  runtime: Runtime;
+  handlers: readonly JobHandler[];
+  sweeps: readonly Sweep[];
+  log: Log;
+  metrics: Metrics;
+}
+
+export interface Worker {
+  wake(): void;
+  /** Runs everything due now, once round; answers how much there was. */
+  runDue(): Promise<number>;
+  start(): void;
+  /** Takes no more and waits for what is under way. */
+  stop(): Promise<void>;
+}
+
+const LEASE_MS = 60_000;
+const AT_ONCE = 64;
+const LOOK_EVERY_MS = 1_000;
+const MAX_BACKOFF_MS = 3_600_000;
+
+const CLAIM = `update jobs j set due_at = $2, attempts = attempts + 1, version = version + 1
+  from (select id from jobs where due_at <= $1 order by due_at limit ${AT_ONCE}
+        for update skip locked) due
+  where j.id = due.id
+  returning j.id, j.kind, j.input, j.due_at, j.attempts, j.version`;
+
+const POSTPONE = 'update jobs set due_at = $3 where id = $1 and version = $2';
+
+const backoffMs = (attempts: number) =>
+  Math.min(MAX_BACKOFF_MS, 1_000 * 2 ** Math.min(attempts, 20));
+
+async function finish(runtime: Runtime, job: Job, result: Result): Promise<void> {
+  await operate(runtime, result.caller, async (ctx) => {
+    const row = await ctx.read(jobs, job.id);
+    if (!row || row.version !== job.version) return; // another worker took it over
+    await result.stage(ctx);
+    ctx.remove(jobs, row);
+  });
+}
+
+export function createWorker(options: WorkerOptions): Worker {
+  const { runtime, log, metrics } = options;
+  const handlers = new Map(options.handlers.map((each) => [each.kind, each]));
+  let timer: NodeJS.Timeout | undefined;
+  let round: Promise<unknown> = Promise.resolve();
+  let running = false;
+  let woken = false;
+  let stopped = true;
+
+  async function runOne(job: Job): Promise<void> {
+    try {
+      const handler = handlers.get(job.kind);
+      if (!handler) throw new Error(`no handler for jobs of kind ${job.kind}`);
+      await finish(runtime, job, await handler.run(runtime, job));
+      metrics.job(job.kind, 'done');
+    } catch (error) {
+      metrics.job(job.kind, 'again');
+      log.error({ err: error, job: job.id, kind: job.kind, attempts: job.attempts }, 'job failed');
+      const at = runtime.world.now() + backoffMs(job.attempts);
+      await runtime.db.query(POSTPONE, [job.id, job.version, new Date(at)]);
+    }
+  }
+
+  async function runDue(): Promise<number> {
+    const now = runtime.world.now();
+    const claim = [new Date(now), new Date(now + LEASE_MS)];
+    const claimed = (await runtime.db.query(CLAIM, claim)) as unknown as Job[];
+    await Promise.all(claimed.map(runOne));
+    const swept = await Promise.all(options.sweeps.map((sweep) => sweep.run(runtime)));
+    return swept.reduce((sum, each) => sum + each, claimed.length);
+  }
+
+  async function loop(): Promise<void> {
+    if (running) return;
+    running = true;
+    try {
+      do {
+        woken = false;
+        if ((await runDue()) > 0) woken = true;
+      } while (woken && !stopped);
+    } catch (error) {
+      log.error({ err: error }, 'job round failed');
+    } finally {
+      running = false;
+    }
+  }
+
+  const look = () => {
+    round = loop();
+  };
+
+  return {
+    wake() {
+      woken = true;
+      if (!stopped && !running) setImmediate(look);
+    },
+    runDue,
+    start() {
+      stopped = false;
+      timer = setInterval(look, LOOK_EVERY_MS);
+      look();
+    },
+    async stop() {
+      stopped = true;
+      clearInterval(timer);
+      await round;
+    },
+  };
+}

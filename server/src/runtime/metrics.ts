@@ -1,0 +1,73 @@
+// What Prometheus reads at /metrics: requests by operation and status, the committer, jobs, deliveries
+// and the process itself. Labels are operation ids and statuses, never ids of customers or platforms.
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+export interface Metrics {
+  request(operationId: string, status: number, ms: number): void;
+  batch(units: number, ms: number, mode: string): void;
+  job(kind: string, result: 'done' | 'again' | 'failed'): void;
+  delivery(result: 'delivered' | 'retry' | 'dropped'): void;
+  /** A number read when somebody looks. */
+  watch(name: string, help: string, read: () => number): void;
+  text(): Promise<string>;
+  readonly contentType: string;
+}
+
+/** Metrics of one server; several servers in one process keep apart. */
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  const requests = new Histogram({
+    name: 'railhead_request_seconds',
+    help: 'Time to answer a request.',
+    labelNames: ['operation', 'status'] as const,
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
+    registers,
+  });
+  const batches = new Histogram({
+    name: 'railhead_commit_seconds',
+    help: 'Time to commit a batch of change sets.',
+    labelNames: ['mode'] as const,
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5],
+    registers,
+  });
+  const units = new Counter({
+    name: 'railhead_change_sets_total',
+    help: 'Change sets sent.',
+    registers,
+  });
+  const jobs = new Counter({
+    name: 'railhead_jobs_total',
+    help: 'Jobs run.',
+    labelNames: ['kind', 'result'] as const,
+    registers,
+  });
+  const deliveries = new Counter({
+    name: 'railhead_deliveries_total',
+    help: 'Webhook attempts.',
+    labelNames: ['result'] as const,
+    registers,
+  });
+  return {
+    request: (operation, status, ms) => requests.observe({ operation, status }, ms / 1000),
+    batch(count, ms, mode) {
+      batches.observe({ mode }, ms / 1000);
+      units.inc(count);
+    },
+    job: (kind, result) => jobs.inc({ kind, result }),
+    delivery: (result) => deliveries.inc({ result }),
+    watch(name, help, read) {
+      new Gauge({
+        name,
+        help,
+        registers,
+        collect() {
+          this.set(read());
+        },
+      });
+    },
+    text: () => registry.metrics(),
+    contentType: registry.contentType,
+  };
+}

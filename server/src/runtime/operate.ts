@@ -1,0 +1,73 @@
+// Runs an operation until its change set is in: read, decide, commit, and again with fresh reads when a
+// row it leaned on has moved on meanwhile. It is the one way into the committer for requests, jobs and
+// operator commands alike.
+import { Fault } from '../kernel/fault.ts';
+import type { World } from '../kernel/world.ts';
+import type { ChangeSet, Outcome, Refusal } from './change-set.ts';
+import { type Caller, type Ctx, createContext } from './context.ts';
+import type { Database } from './database.ts';
+import type { Table } from './table.ts';
+
+/** A row that loses this many races in a row is contended beyond reason. */
+const MAX_ATTEMPTS = 12;
+
+export interface Runtime {
+  world: World;
+  db: Database;
+  committer: { commit(set: ChangeSet): Promise<Outcome> };
+  /** Called after a commit that staged events or jobs, so that loops need not wait for their next look. */
+  wake: { events(): void; jobs(): void };
+}
+
+const KEY_TAKEN = 'KEY_TAKEN';
+
+/** Whether an error says that the idempotency key was used before; the stored reply then answers. */
+export const isKeyTaken = (error: unknown): boolean =>
+  error instanceof Error && error.name === KEY_TAKEN;
+
+const isEmpty = (set: ChangeSet) =>
+  set.inserts.length +
+    set.updates.length +
+    set.removes.length +
+    set.transfers.length +
+    set.events.length ===
+  0;
+
+function faultOf(refusal: Refusal, set: ChangeSet): Error {
+  if (refusal.why === 'funds') {
+    return new Fault('INSUFFICIENT_FUNDS', 'The account does not hold enough to pay this.');
+  }
+  if (refusal.why === 'exists') {
+    return Object.assign(new Error(`${refusal.id} is taken`), { name: KEY_TAKEN });
+  }
+  if (refusal.why === 'constraint') {
+    const tables = new Set<Table>([...set.inserts, ...set.updates].map((each) => each.table));
+    for (const table of tables) {
+      const fault = table.unique[refusal.constraint];
+      if (fault) return fault();
+    }
+    return new Error(`constraint ${refusal.constraint} broken`);
+  }
+  return new Fault('CONFLICT', 'The resource kept changing while this request ran. Try again.');
+}
+
+/** Runs `work` as `caller` and commits what it staged. Its result is what the last attempt returned. */
+export async function operate<R>(
+  runtime: Runtime,
+  caller: Caller,
+  work: (ctx: Ctx) => Promise<R>,
+): Promise<R> {
+  for (let attempt = 1; ; attempt++) {
+    const ctx = createContext(runtime.world, runtime.db, caller);
+    const result = await work(ctx);
+    if (isEmpty(ctx.set)) return result;
+    const outcome = await runtime.committer.commit(ctx.set);
+    if (outcome.ok) {
+      if (ctx.set.events.length) runtime.wake.events();
+      if (ctx.set.inserts.some((each) => each.table.name === 'jobs')) runtime.wake.jobs();
+      return result;
+    }
+    const again = outcome.refusal.why === 'version' && attempt < MAX_ATTEMPTS;
+    if (!again) throw faultOf(outcome.refusal, ctx.set);
+  }
+}

@@ -1,0 +1,148 @@
+// Conditions and pages as SQL text and values. A page goes on from a place in the order (created_at, id)
+// rather than skipping rows, so page one thousand costs what page one costs; the place travels to the
+// client and back as a cursor that says nothing to it.
+import { invalidField } from '../kernel/fault.ts';
+import type { Time } from '../kernel/world.ts';
+import { pgArray } from './arrays.ts';
+import type { ColumnType, RowOf, Table } from './table.ts';
+
+type ColumnName<T extends Table> = keyof T['columns'] & string;
+
+/** A condition on one column, or several of which one must hold. */
+export type Filter<T extends Table = Table> =
+  | { column: ColumnName<T>; op: '=' | '>=' | '<='; value: unknown }
+  | { column: ColumnName<T>; op: 'in'; value: readonly unknown[] }
+  | { column: ColumnName<T>; op: 'isNull' }
+  /** A json column that is a list of texts holds this one. */
+  | { column: ColumnName<T>; op: 'has'; value: string }
+  | { or: readonly Filter<T>[] };
+
+export interface PageQuery {
+  filters: readonly Filter[];
+  sort: 'asc' | 'desc';
+  /** Most rows to answer, 1 to 1,000. */
+  limit: number;
+  /** As an earlier page gave it. */
+  cursor?: string | undefined;
+}
+
+export interface Page<T extends Table> {
+  rows: RowOf<T>[];
+  hasMore: boolean;
+  /** Where the next page begins; absent on the last. */
+  nextCursor?: string;
+  /** How many match in all; absent when more than 10,000 do. */
+  totalCount?: number;
+}
+
+export interface Sql {
+  text: string;
+  values: unknown[];
+}
+
+const MOST_ROWS = 1_000;
+const MOST_COUNTED = 10_000;
+
+export const quoted = (name: string) => `"${name}"`;
+
+export function typeOf(table: Table, name: string): ColumnType {
+  const column = table.columns[name];
+  if (!column) throw new Error(`${table.name} has no column ${name}`);
+  return column.type;
+}
+
+export const columnList = (table: Table) => table.columnNames.map(quoted).join(', ');
+
+/** A value as `pg` is to send it for a column. */
+export function sqlValue(type: ColumnType, value: unknown): unknown {
+  if (value === undefined) throw new TypeError('a condition without a value would match anything');
+  if (value === null) return null;
+  if (type === 'time') return new Date(value as Time).toISOString();
+  if (type === 'json') return JSON.stringify(value);
+  return value;
+}
+
+/** SQL of one condition; its values are appended. */
+function condition(table: Table, filter: Filter, values: unknown[]): string {
+  if ('or' in filter) {
+    const each = filter.or.map((one) => condition(table, one, values));
+    return each.length ? `(${each.join(' or ')})` : 'false';
+  }
+  const type = typeOf(table, filter.column);
+  const column = quoted(filter.column);
+  if (filter.op === 'isNull') return `${column} is null`;
+  if (filter.op === 'in') return `${column} = any($${values.push(pgArray(type, filter.value))})`;
+  if (filter.op === 'has') return `${column}::jsonb ? $${values.push(filter.value)}`;
+  const value = sqlValue(type, filter.value);
+  if (value === null && filter.op === '=') return `${column} is null`;
+  return `${column} ${filter.op} $${values.push(value)}`;
+}
+
+/** All conditions together; `true` when there are none. */
+export function conditions(table: Table, filters: readonly Filter[], values: unknown[]): string {
+  return filters.map((filter) => condition(table, filter, values)).join(' and ') || 'true';
+}
+
+interface Place {
+  created_at: Time;
+  id: string;
+}
+
+function cursorOf({ created_at, id }: Place): string {
+  return Buffer.from(`${created_at} ${id}`).toString('base64url');
+}
+
+/** Throws a fault on the field `cursor` for what `cursorOf` did not make. */
+function placeOf(cursor: string): Place {
+  const text = Buffer.from(cursor, 'base64url').toString();
+  const [, time, id] = /^(\d{1,15}) ([\x20-\x7e]{1,200})$/.exec(text) ?? [];
+  const place = { created_at: Number(time), id: id ?? '' };
+  if (id === undefined || cursorOf(place) !== cursor) {
+    throw invalidField('cursor', 'is not a cursor of this list');
+  }
+  return place;
+}
+
+/** The rows of a page and one more, which tells whether there is a next. */
+export function pageSql(table: Table, query: PageQuery): Sql {
+  const { filters, sort, limit, cursor } = query;
+  if (!Number.isInteger(limit) || limit < 1 || limit > MOST_ROWS) {
+    throw new RangeError(`a page of ${limit} rows`);
+  }
+  const values: unknown[] = [];
+  let where = conditions(table, filters, values);
+  if (cursor !== undefined) {
+    const place = placeOf(cursor);
+    const time = values.push(sqlValue(typeOf(table, 'created_at'), place.created_at));
+    const id = values.push(place.id);
+    where += ` and (created_at, id) ${sort === 'asc' ? '>' : '<'} ($${time}::timestamptz, $${id})`;
+  }
+  const text = `select ${columnList(table)} from ${quoted(table.name)} where ${where}
+    order by created_at ${sort}, id ${sort} limit $${values.push(limit + 1)}`;
+  return { text, values };
+}
+
+/** Counts what matches, but never more than it takes to know that it is too many to tell. */
+export function countSql(table: Table, { filters }: PageQuery): Sql {
+  const values: unknown[] = [];
+  const where = conditions(table, filters, values);
+  const text = `select count(*)::int4 as count from
+    (select 1 from ${quoted(table.name)} where ${where} limit ${MOST_COUNTED + 1}) counted`;
+  return { text, values };
+}
+
+export function pageOf<T extends Table>(
+  { limit }: PageQuery,
+  found: readonly RowOf<T>[],
+  count: number,
+): Page<T> {
+  const rows = found.slice(0, limit);
+  const hasMore = found.length > limit;
+  const last = rows.at(-1) as Place | undefined;
+  return {
+    rows,
+    hasMore,
+    ...(hasMore && last ? { nextCursor: cursorOf(last) } : {}),
+    ...(count <= MOST_COUNTED ? { totalCount: count } : {}),
+  };
+}

@@ -1,0 +1,253 @@
+// A whole server in the test's own process, on its own database cloned from the migrated template, with a
+// clock that stands still until moved. Requests go through the real routes, and every reply is checked
+// against its contract and noted, so that a declared status nobody has seen can be named.
+import { appendFileSync } from 'node:fs';
+import { inject } from 'vitest';
+import { createPlatformWithToken, FIRST_CURRENCIES } from '../src/bootstrap.ts';
+import { namingFor } from '../src/catalog/naming.ts';
+import { type App, compose } from '../src/compose.ts';
+import { connectorRegistry } from '../src/connectors/registry.ts';
+import { systemCaller } from '../src/features/platform/index.ts';
+import { errorSchema } from '../src/http/openapi.ts';
+import { BASE_PATH } from '../src/http/server.ts';
+import { fieldErrors } from '../src/http/validate.ts';
+import type { Contract, Permission } from '../src/kernel/operation.ts';
+import type { HttpRequest, World } from '../src/kernel/world.ts';
+import type { Ctx, Environment } from '../src/runtime/context.ts';
+import { createLog } from '../src/runtime/log.ts';
+import { operate } from '../src/runtime/operate.ts';
+import { systemWorld } from '../src/runtime/system-world.ts';
+import { createTestDatabase } from './database.ts';
+
+export interface TestPlatform {
+  id: string;
+  environment: Environment;
+  clientId: string;
+  clientSecret: string;
+}
+
+export interface TestWorld extends World {
+  set(time: number): void;
+}
+
+export interface Answer {
+  status: number;
+  // A test reads replies of every shape; what it reads it also asserts.
+  // biome-ignore lint/suspicious/noExplicitAny: see above.
+  body: any;
+  headers: Record<string, string | string[] | number | undefined>;
+}
+
+export interface CallOptions {
+  as?: TestPlatform | { clientId: string; clientSecret: string } | null;
+  headers?: Record<string, string>;
+}
+
+export interface SeenEvent {
+  id: string;
+  type: string;
+  subject: string;
+  platformId: string;
+  // biome-ignore lint/suspicious/noExplicitAny: the resource, of whatever shape.
+  data: any;
+  balance: bigint | null;
+  held: bigint | null;
+}
+
+const START = Date.UTC(2026, 0, 5, 9, 0, 0);
+
+/** The real world with a clock of its own. */
+export function testWorld(start = START): TestWorld {
+  const real = systemWorld();
+  let now = start;
+  return {
+    now: () => now,
+    set(time) {
+      now = time;
+    },
+    random: (bytes) => real.random(bytes),
+    http: (request: HttpRequest) => real.http(request),
+  };
+}
+
+const naming = namingFor('Service');
+
+/** Throws where a reply is not what its contract promises; notes the pair otherwise. */
+function watcher(problems: string[]) {
+  const seenFile = inject('seenFile');
+  return (contract: Contract, status: number, body: unknown): void => {
+    if (seenFile) appendFileSync(seenFile, `${contract.operationId} ${status}\n`);
+    const declared = [...Object.keys(contract.replies).map(Number), ...contract.errors, 401, 500];
+    const where = `${contract.operationId} ${status}`;
+    if (!declared.includes(status) && ![400, 403, 404, 405, 503].includes(status)) {
+      problems.push(`${where}: not declared`);
+      return;
+    }
+    const schema = contract.replies[status] ?? (status >= 400 ? errorSchemas(status) : null);
+    if (!schema) {
+      if (body !== undefined && body !== null) problems.push(`${where}: has a body`);
+      return;
+    }
+    const wire = JSON.parse(JSON.stringify(body)) as unknown;
+    for (const error of fieldErrors(schema, wire, 'body')) {
+      problems.push(`${where}: ${error.field} ${error.message}`);
+    }
+  };
+}
+
+const errorCache = new Map<number, ReturnType<typeof errorSchema>>();
+function errorSchemas(status: number) {
+  const schema = errorCache.get(status) ?? errorSchema(status, naming);
+  errorCache.set(status, schema);
+  return schema;
+}
+
+export type TestApp = Awaited<ReturnType<typeof startApp>>;
+
+/** Starts a server with four platforms: regulated, another, an unregulated and a production one. */
+export async function startApp(options: { start?: number } = {}) {
+  const database = await createTestDatabase();
+  const world = testWorld(options.start);
+  const problems: string[] = [];
+  const lines: string[] = [];
+  const log = createLog(world, 'debug', (line) => lines.push(line));
+  const settings = {
+    databaseUrl: database.url,
+    masterKey: Buffer.alloc(32, 7),
+    serviceWord: 'Service',
+  };
+  const app: App = await compose(settings, world, log, watcher(problems));
+  const { runtime, server } = app;
+  const registry = connectorRegistry(world.now);
+
+  async function platform(
+    name: string,
+    more: { environment?: Environment; regulated?: boolean; permissions?: Permission[] } = {},
+  ): Promise<TestPlatform> {
+    const environment = more.environment ?? 'sandbox';
+    const made = await createPlatformWithToken(runtime, {
+      name,
+      environment,
+      regulated: more.regulated ?? true,
+      skipPaperwork: false,
+      currencies: FIRST_CURRENCIES,
+      fundingOf: (each) => registry(each).funding,
+      permissions: more.permissions,
+    });
+    return { id: made.platformId, environment, ...made };
+  }
+
+  const main = await platform('Main');
+  const other = await platform('Other');
+  const unregulated = await platform('Unregulated', { regulated: false });
+  const production = await platform('Production', { environment: 'production' });
+
+  async function call(
+    method: string,
+    path: string,
+    body?: unknown,
+    { as = main, headers = {} }: CallOptions = {},
+  ): Promise<Answer> {
+    const auth = as && Buffer.from(`${as.clientId}:${as.clientSecret}`).toString('base64');
+    const reply = await server.inject({
+      method: method as 'GET',
+      url: path.startsWith('/healthz') ? path : `${BASE_PATH}${path}`,
+      headers: {
+        ...(auth ? { authorization: `Basic ${auth}` } : {}),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+    });
+    if (problems.length) throw new Error(`contract broken: ${problems.splice(0).join('; ')}`);
+    const text = reply.body;
+    const json = text && String(reply.headers['content-type']).includes('json');
+    return {
+      status: reply.statusCode,
+      body: json ? JSON.parse(text) : text,
+      headers: reply.headers,
+    };
+  }
+
+  /** Runs everything due until nothing is. */
+  async function settle(): Promise<void> {
+    for (;;) {
+      const worked = await app.worker.runDue();
+      const delivered = await app.deliverer.runDue(world.now());
+      if (worked + delivered === 0) return;
+    }
+  }
+
+  const NEXT = `select extract(epoch from min(due)) * 1000 as due from (
+    select min(due_at) as due from jobs union all
+    select min(due_at) from events where due_at is not null union all
+    select min(expires_at) from quotes q join transactions t on t.id = q.transaction_id
+      where t.status = 'PENDING') soon`;
+
+  /** Moves the clock on by `ms`, stopping at every moment at which something is due. */
+  async function advance(ms: number): Promise<void> {
+    const until = world.now() + ms;
+    await settle();
+    for (let round = 0; round < 10_000; round++) {
+      const [row] = await runtime.db.query(NEXT, []);
+      const due =
+        row?.due === null || row?.due === undefined ? Infinity : Math.ceil(Number(row.due));
+      if (due > until) break;
+      world.set(Math.max(world.now(), due));
+      await settle();
+    }
+    world.set(until);
+    await settle();
+  }
+
+  async function events(): Promise<SeenEvent[]> {
+    const rows = await runtime.db.query(
+      'select id, platform_id, type, subject, data, balance, held from events order by id',
+      [],
+    );
+    return rows.map((row) => ({
+      id: row.id as string,
+      platformId: row.platform_id as string,
+      type: row.type as string,
+      subject: row.subject as string,
+      data: JSON.parse(row.data as string),
+      balance: row.balance as bigint | null,
+      held: row.held as bigint | null,
+    }));
+  }
+
+  return {
+    ...app,
+    app,
+    world,
+    log: lines,
+    platform: main,
+    other,
+    unregulated,
+    production,
+    newPlatform: platform,
+    call,
+    settle,
+    advance,
+    events,
+    /** A token of the main platform with fewer permissions. */
+    async tokenWith(permissions: Permission[], name = permissions.join('+')) {
+      const { body } = await call('POST', '/tokens', { name, permissions });
+      return { clientId: body.clientId as string, clientSecret: body.clientSecret as string };
+    },
+    operate: <R>(work: (ctx: Ctx) => Promise<R>, as: TestPlatform = main): Promise<R> =>
+      operate(runtime, systemCaller(as.id, as.environment), work),
+    async close() {
+      await app.stop();
+      await database.drop();
+      if (problems.length) throw new Error(`contract broken: ${problems.join('; ')}`);
+    },
+  };
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** File that pairs of operation and status are noted in; empty when nobody collects them. */
+    seenFile: string;
+  }
+}

@@ -1,0 +1,72 @@
+// A webhook receiver as a platform would run one: it listens on this machine, keeps what it was sent and
+// answers what the test tells it to.
+import { once } from 'node:events';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Received {
+  headers: Record<string, string>;
+  body: string;
+  id: string;
+  type: string;
+}
+
+/** A status, or a function that answers (or does not) by itself. */
+export type Behaviour = number | ((response: http.ServerResponse, received: Received) => void);
+
+export interface Receiver {
+  readonly url: string;
+  /** Everything received, in order. */
+  readonly got: Received[];
+  behave(next: Behaviour): void;
+  /** Waits until `count` requests have come. */
+  has(count: number): Promise<void>;
+  /** The most requests that were ever under way together. */
+  readonly mostAtOnce: number;
+  close(): Promise<void>;
+}
+
+function read(headers: http.IncomingHttpHeaders, body: string): Received {
+  const { id, type } = JSON.parse(body) as { id: string; type: string };
+  return { headers: headers as Record<string, string>, body, id, type };
+}
+
+export async function startReceiver(first: Behaviour = 200): Promise<Receiver> {
+  let behaviour = first;
+  let underWay = 0;
+  let mostAtOnce = 0;
+  const got: Received[] = [];
+  const server = http.createServer((request, response) => {
+    mostAtOnce = Math.max(mostAtOnce, ++underWay);
+    response.on('close', () => underWay--);
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const received = read(request.headers, Buffer.concat(chunks).toString('utf8'));
+      got.push(received);
+      if (typeof behaviour === 'number') response.writeHead(behaviour).end('seen');
+      else behaviour(response, received);
+      server.emit('received');
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    got,
+    behave(next) {
+      behaviour = next;
+    },
+    async has(count) {
+      while (got.length < count) await once(server, 'received');
+    },
+    get mostAtOnce() {
+      return mostAtOnce;
+    },
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close').catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,18 @@
+// How `npm test` runs: one PostgreSQL for the whole run, two worker processes, each test file with databases
+// of its own. Paths given on the command line start at the checkout.
+import path from 'node:path';
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    root: path.dirname(import.meta.dirname),
+    include: ['server/src/**/*.test.ts', 'server/test/**/*.test.ts'],
+    globalSetup: 'server/test/global-setup.ts',
+    pool: 'forks',
+    maxWorkers: 2,
+    // Two files share two cores with PostgreSQL; slow is not wrong, hanging is.
+    testTimeout: 20_000,
+    hookTimeout: 30_000,
+    teardownTimeout: 30_000,
+  },
+});
