@@ -46,8 +46,10 @@ const suits = (list, own) =>
 function isWanted(entry, dev) {
   if (entry.dev && !dev) return false;
   if (!entry.optional && !entry.devOptional) return true;
-  // Which C library this is takes long to find out; npm knows, and the stamp remembers that it was asked.
-  return !entry.libc && suits(entry.os, process.platform) && suits(entry.cpu, process.arch);
+  // Of the optional ones those built for this machine: a database, a compiler. Which C library this is takes
+  // long to find out, so builds that depend on it are npm's own business.
+  if (!entry.os || entry.libc) return false;
+  return suits(entry.os, process.platform) && suits(entry.cpu, process.arch);
 }
 
 function isThere(place, entry, installed) {
@@ -144,8 +146,8 @@ function runNpm(args) {
   const [program, first] = script ? [process.execPath, [script]] : ['npm', []];
   return spawnSync(program, [...first, ...args], {
     cwd: root,
-    // What the command itself prints on standard output stays clean.
-    stdio: ['ignore', 2, 2],
+    // Its complaints go to standard error; standard output belongs to the command we work for.
+    stdio: ['ignore', 'ignore', 2],
     shell: !script && process.platform === 'win32',
   });
 }

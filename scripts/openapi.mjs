@@ -1,11 +1,11 @@
 // Writes openapi.json from the contracts, or with --check says whether the one that stands is current.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { ensureBuilt } from './build.mjs';
 
 const file = fileURLToPath(new URL('../openapi.json', import.meta.url));
-await ensureBuilt();
-const { publishedDocument } = await import('../server/dist/document.js');
+const built = await ensureBuilt();
+const { publishedDocument } = await import(pathToFileURL(built.document).href);
 const text = `${JSON.stringify(publishedDocument(), null, 2)}\n`;
 if (process.argv.includes('--check')) {
   if (readFileSync(file, 'utf8') !== text) {

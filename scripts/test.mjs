@@ -1,8 +1,13 @@
 // `npm test [-- FILES and vitest flags]`: installs what the tests need and runs them all, or those named.
+// A full run also collects which statuses of which operations were answered, and fails when a declared one
+// was seen by no test.
 import { spawn } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ensureInstalled } from './install.mjs';
+import { unseen } from './seen.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -10,9 +15,18 @@ await ensureInstalled({ dev: true });
 const vitest = path.join(root, 'node_modules', 'vitest', 'vitest.mjs');
 const config = path.join(root, 'server', 'vitest.config.ts');
 const args = ['run', '--config', config, ...process.argv.slice(2)];
-const child = spawn(process.execPath, [vitest, ...args], { cwd: root, stdio: 'inherit' });
+const whole = process.argv.length === 2;
+const notes = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-seen-'));
+const env = { ...process.env, RAILHEAD_SEEN: path.join(notes, 'seen') };
+const child = spawn(process.execPath, [vitest, ...args], { cwd: root, stdio: 'inherit', env });
 // Ctrl-C reaches both of us; vitest ends the run and stops the database, we only wait. Other signals come
 // to us alone and are passed on.
 process.on('SIGINT', () => undefined);
 for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-child.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)));
+child.on('exit', (code, signal) => {
+  const passed = !signal && code === 0;
+  const problems = passed && whole ? unseen(env.RAILHEAD_SEEN) : [];
+  fs.rmSync(notes, { recursive: true, force: true });
+  for (const line of problems) console.error(line);
+  process.exit(passed && problems.length === 0 ? 0 : 1);
+});

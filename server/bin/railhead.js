@@ -7,5 +7,5 @@ import { ensureInstalled } from '../../scripts/install.mjs';
 
 await ensureInstalled({ dev: false });
 const built = await ensureBuilt();
-const { main } = await import(pathToFileURL(built.operator).href);
-await main(process.argv.slice(2));
+const { runProcess } = await import(pathToFileURL(built.operator).href);
+await runProcess();

@@ -3,6 +3,7 @@ import { createPublicKey } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../test/database.ts';
+import { FIRST_CURRENCIES } from './bootstrap.ts';
 import { main } from './operator.ts';
 
 let database: TestDatabase;
@@ -95,6 +96,7 @@ describe('platform', () => {
     const created = { regulated: false, skipVerificationPaperwork: true, sca: false, terms: true };
     expect(await json('platform', 'show', platformId)).toMatchObject({
       environment: 'production',
+      currencies: FIRST_CURRENCIES,
       ...created,
     });
     const turned = await json(
@@ -112,7 +114,14 @@ describe('platform', () => {
   });
 
   it('opens accounts for currencies that are added, and a job for the customers', async () => {
-    const { platformId } = await json('platform', 'create', '--name', 'Grows');
+    const { platformId } = await json(
+      'platform',
+      'create',
+      '--name',
+      'Grows',
+      '--currencies',
+      'USD,EUR',
+    );
     const set = ['platform', 'set', platformId, '--currencies'];
     expect((await json(...set, 'EUR,GBP')).currencies).toEqual(['EUR', 'GBP']);
     expect((await json(...set, 'USD,GBP')).currencies).toEqual(['USD', 'GBP']);
@@ -133,7 +142,14 @@ describe('platform', () => {
   });
 
   it('lists all, as JSON and as a table', async () => {
-    const { platformId } = await json('platform', 'create', '--name', 'Listed');
+    const { platformId } = await json(
+      'platform',
+      'create',
+      '--name',
+      'Listed',
+      '--currencies',
+      'USD,EUR',
+    );
     const all = await json('platform', 'list');
     expect(all.map((each: { platformId: string }) => each.platformId)).toContain(platformId);
     const { out } = await run(['platform', 'list']);

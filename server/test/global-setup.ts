@@ -39,9 +39,19 @@ async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
   removeLeftovers();
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), `${PREFIX}${process.pid}-`));
   const embedded = await startEmbedded({ dir, durable: false });
+  // Runs on Ctrl-C too. The database may still be writing, on its way out; then the next run removes it.
+  const remove = () => {
+    try {
+      fs.rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
+    } catch {
+      // See above.
+    }
+  };
+  process.once('exit', remove);
   const stop = async () => {
     await embedded.stop();
-    fs.rmSync(dir, { recursive: true, force: true });
+    remove();
+    process.off('exit', remove);
   };
   return { url: embedded.url, stop };
 }

@@ -2,7 +2,6 @@
 // clock that stands still until moved. Requests go through the real routes, and every reply is checked
 // against its contract and noted, so that a declared status nobody has seen can be named.
 import { appendFileSync } from 'node:fs';
-import { inject } from 'vitest';
 import { createPlatformWithToken, FIRST_CURRENCIES } from '../src/bootstrap.ts';
 import { namingFor } from '../src/catalog/naming.ts';
 import { type App, compose } from '../src/compose.ts';
@@ -73,8 +72,8 @@ export function testWorld(start = START): TestWorld {
 const naming = namingFor('Service');
 
 /** Throws where a reply is not what its contract promises; notes the pair otherwise. */
-function watcher(problems: string[]) {
-  const seenFile = inject('seenFile');
+export function watcher(problems: string[]) {
+  const seenFile = process.env.RAILHEAD_SEEN;
   return (contract: Contract, status: number, body: unknown): void => {
     if (seenFile) appendFileSync(seenFile, `${contract.operationId} ${status}\n`);
     const declared = [...Object.keys(contract.replies).map(Number), ...contract.errors, 401, 500];
@@ -243,11 +242,4 @@ export async function startApp(options: { start?: number } = {}) {
       if (problems.length) throw new Error(`contract broken: ${problems.join('; ')}`);
     },
   };
-}
-
-declare module 'vitest' {
-  interface ProvidedContext {
-    /** File that pairs of operation and status are noted in; empty when nobody collects them. */
-    seenFile: string;
-  }
 }

@@ -1,6 +1,6 @@
 // A database with a few tables that no feature owns, for the tests of the machinery below the features.
 import pg from 'pg';
-import type { ChangeSet, TransferRow } from '../src/runtime/change-set.ts';
+import type { ChangeSet, EventRow, TransferRow } from '../src/runtime/change-set.ts';
 import { emptyChangeSet } from '../src/runtime/change-set.ts';
 import { col, type RowOf, table } from '../src/runtime/table.ts';
 import { createTestDatabase } from './database.ts';
@@ -52,6 +52,10 @@ export interface Sample {
   sql(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
   /** Opens a ledger account; without a floor for null. */
   account(id: string, balance: bigint, floor?: bigint | null, currency?: string): Promise<void>;
+  /** Opens accounts in USD with these balances, the floor at zero; null is empty and has no floor. */
+  accounts(...balances: (bigint | null)[]): Promise<string[]>;
+  /** `balance/held` of each account. */
+  holdings(...ids: string[]): Promise<string[]>;
   thing(id: string, more?: Partial<RowOf<typeof things>>): Promise<RowOf<typeof things>>;
   drop(): Promise<void>;
 }
@@ -72,21 +76,42 @@ export const thingRow = (
   ...more,
 });
 
+let ids = 0;
+
+/** An id that no other test of the file has. */
+export const fresh = (kind: string) => `${kind}:${++ids}`;
+
 export async function createSample(): Promise<Sample> {
   const database = await createTestDatabase();
-  const client = new pg.Client(database.url);
+  const client = new pg.Client({ connectionString: database.url, pipeline: true });
   await client.connect();
   await client.query(TABLES);
   const sql: Sample['sql'] = async (text, values) => (await client.query(text, values)).rows;
+  const account: Sample['account'] = async (id, balance, floor = 0n, currency = 'USD') => {
+    await sql(
+      `insert into ledger_accounts(id, currency, balance, floor, created_at)
+        values ($1, $2, $3, $4, $5)`,
+      [id, currency, balance, floor, new Date(NOW)],
+    );
+  };
   return {
     url: database.url,
     sql,
-    async account(id, balance, floor = 0n, currency = 'USD') {
-      await sql(
-        `insert into ledger_accounts(id, currency, balance, floor, created_at)
-          values ($1, $2, $3, $4, $5)`,
-        [id, currency, balance, floor, new Date(NOW)],
-      );
+    account,
+    async accounts(...balances) {
+      const opened = balances.map(() => fresh('account'));
+      for (const [i, id] of opened.entries()) {
+        const balance = balances[i] ?? null;
+        await account(id, balance ?? 0n, balance === null ? null : 0n);
+      }
+      return opened;
+    },
+    async holdings(...wanted) {
+      const rows = await sql('select id, balance, held from ledger_accounts where id = any($1)', [
+        wanted,
+      ]);
+      const byId = new Map(rows.map((row) => [row.id, `${row.balance}/${row.held}`]));
+      return wanted.map((id) => byId.get(id) ?? '');
     },
     async thing(id, more = {}) {
       const row = thingRow(id, more);
@@ -152,4 +177,24 @@ export const thingAt = (row: RowOf<typeof things>) => ({
 export const insertKey = (id: string, reply = '{}') => ({
   table: clientKeys,
   row: { id, reply, created_at: NOW },
+});
+
+/** How `Promise.allSettled` shows an accepted change set. */
+export const ok = { status: 'fulfilled', value: { ok: true } };
+
+/** How `Promise.allSettled` shows a refused one. */
+export const refused = (refusal: object) => ({
+  status: 'fulfilled',
+  value: { ok: false, refusal },
+});
+
+export const eventAbout = (account: string | null): EventRow => ({
+  id: fresh('Webhook'),
+  platform_id: 'Platform:1',
+  type: 'TEST',
+  subject: 'Test:1',
+  data: '{}',
+  account,
+  created_at: NOW,
+  due_at: null,
 });

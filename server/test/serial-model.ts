@@ -97,7 +97,9 @@ export function deserved(model: Model, set: ChangeSet, refusal: Refusal): boolea
     return used !== undefined && row?.version !== used.version;
   }
   if (refusal.why === 'exists') {
-    const mine = set.inserts.some(({ table, row }) => table.name === refusal.table && row.id === refusal.id);
+    const mine = set.inserts.some(
+      ({ table, row }) => table.name === refusal.table && row.id === refusal.id,
+    );
     return mine && model.rows.has(`${refusal.table} ${refusal.id}`);
   }
   if (refusal.why === 'funds') {

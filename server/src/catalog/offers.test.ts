@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { CURRENCIES } from './currencies.ts';
 import { COUNTERPARTY_FIELDS } from './field-names.ts';
-import { isOfferedIn, isRegion, providerRequiredCustomerFields, regionsOffering } from './offers.ts';
+import {
+  isOfferedIn,
+  isRegion,
+  providerRequiredCustomerFields,
+  regionsOffering,
+} from './offers.ts';
 
 describe('offers', () => {
   it('offers everything where nothing stands against it', () => {

@@ -8,18 +8,18 @@ import type { CounterpartyFieldName } from './field-names.ts';
 // Domestic systems that refuse a payment whose sender has no name. Elsewhere nothing is asked up front.
 const NAME_FIRST: readonly string[] = ['BDT', 'INR', 'KES', 'NGN', 'PHP', 'PKR'];
 
-const NEEDED: Readonly<Record<string, readonly CounterpartyFieldName[]>> = {
-  ...Object.fromEntries(NAME_FIRST.map((code) => [code, ['FULL_NAME'] as const])),
+const NEEDED = new Map<string, readonly CounterpartyFieldName[]>([
+  ...NAME_FIRST.map((code): [string, CounterpartyFieldName[]] => [code, ['FULL_NAME']]),
   // Inward remittance in China is matched by name and citizenship.
-  CNY: ['FULL_NAME', 'NATIONALITY'],
+  ['CNY', ['FULL_NAME', 'NATIONALITY']],
   // Korean banks match real name and birth date.
-  KRW: ['FULL_NAME', 'BIRTH_DATE'],
-};
+  ['KRW', ['FULL_NAME', 'BIRTH_DATE']],
+]);
 
 /** What must be known of a platform's own customer before it may use the currency. */
 export const providerRequiredCustomerFields = (
   currency: string,
-): readonly CounterpartyFieldName[] => NEEDED[currency] ?? [];
+): readonly CounterpartyFieldName[] => NEEDED.get(currency) ?? [];
 
 /** A region is a country, or EU for the whole of it. */
 export const isRegion = (code: string): boolean => code === 'EU' || COUNTRY_CODES.includes(code);

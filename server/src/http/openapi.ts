@@ -1,10 +1,11 @@
 // The OpenAPI 3.1 document, made from the contracts and nothing else, so that what is published is what
 // is checked. Error bodies are one schema for each status, listing every code that status can carry.
 import { type TSchema, Type } from '@sinclair/typebox';
+import { EVENT_TYPES } from '../catalog/event-types.ts';
 import type { Naming } from '../catalog/naming.ts';
 import { type Code, STATUS_OF } from '../kernel/fault.ts';
 import type { Contract, WebhookContract } from '../kernel/operation.ts';
-import { described, named, oneOf, Timestamp, toOpenApi } from '../kernel/schema.ts';
+import { described, named, oneOf, partOf, Timestamp, toOpenApi } from '../kernel/schema.ts';
 
 type Json = Record<string, unknown>;
 
@@ -156,10 +157,12 @@ function operationOf(contract: Contract, naming: Naming, components: Json): Json
   };
 }
 
+const WebhookType = named('WebhookType', oneOf(EVENT_TYPES));
+
 const envelope = (types: readonly string[], data: TSchema) =>
   Type.Object({
     id: Type.String({ description: 'Webhook:<uuid>, the same on every retry.' }),
-    type: oneOf(types),
+    type: partOf(WebhookType, types),
     timestamp: described(Timestamp, 'When it happened.'),
     data,
   });

@@ -75,6 +75,8 @@ function readJson(
   done: (e: Error | null, v?: unknown) => void,
 ) {
   if (text.trim() === '') return done(null, { raw: '', json: undefined });
+  // No text in the database can hold it, raw or escaped.
+  if (/\0|\\u0000/.test(text)) return done(new Fault('INVALID_INPUT', 'The body has a NUL in it.'));
   try {
     done(null, { raw: text, json: JSON.parse(text) as unknown });
   } catch {
@@ -85,6 +87,7 @@ function readJson(
 /** `a=1&b=2,3&b=4` → { a: '1', b: ['2,3', '4'] }; lists are split where the schema wants a list. */
 function readQuery(text: string): Record<string, unknown> {
   const out: Record<string, unknown> = {};
+  if (text.includes('%00')) throw new Fault('INVALID_INPUT', 'The query has a NUL in it.');
   for (const [name, value] of new URLSearchParams(text)) {
     const known = out[name];
     if (known === undefined) out[name] = value;

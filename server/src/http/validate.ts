@@ -8,10 +8,17 @@ import { toAjv } from '../kernel/schema.ts';
 
 const base: Options = { allErrors: true, strict: false, messages: true, verbose: false };
 
+const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
+
 function ajv(options: Options): Ajv {
   const instance = new Ajv({ ...base, ...options });
   (addFormats as unknown as (to: Ajv) => void)(instance);
   instance.addFormat('int64', true);
+  // Ajv admits leap seconds, which no clock here can tell.
+  instance.addFormat(
+    'date-time',
+    (text) => DATE_TIME.test(text) && !Number.isNaN(Date.parse(text)),
+  );
   return instance;
 }
 

@@ -30,6 +30,10 @@ export function oneOf<const V extends string>(values: readonly V[], opts: Json =
   return schemaOf<V>({ ...opts, type: 'string', enum: [...values] });
 }
 
+/** Some values of a named enumeration: both are shown, so readers see the whole it is a part of. */
+export const partOf = <const V extends string>(whole: TSchema, values: readonly V[]): TUnsafe<V> =>
+  schemaOf<V>({ allOf: [oneOf(values), whole] });
+
 /**
  * A union told apart by the string property `tag`. Keys of `branches` are the values of the tag;
  * each branch is an object schema (or an intersection or another variant) and need not mention the
@@ -102,13 +106,14 @@ function tagged(mark: VariantMark, value: string, withType: boolean): TSchema {
   const property = withType && mark.tagType ? { allOf: [fixed, mark.tagType] } : fixed;
   const properties = branch.properties as Json | undefined;
   if (properties && !markOf(branch)) {
-    const others = Object.entries(properties).filter(([name]) => name !== mark.tag);
-    const needed = ((branch.required as string[] | undefined) ?? []).filter((n) => n !== mark.tag);
+    // A branch that says its own tag is complete and looks the same wherever it stands.
+    if (mark.tag in properties) return branch;
+    const needed = (branch.required as string[] | undefined) ?? [];
     return {
       ...branch,
       type: 'object',
       required: [mark.tag, ...needed],
-      properties: { [mark.tag]: property, ...Object.fromEntries(others) },
+      properties: { [mark.tag]: property, ...properties },
     };
   }
   const { $id, ...rest } = branch;

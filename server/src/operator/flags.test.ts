@@ -53,7 +53,7 @@ describe('parse', () => {
   });
 
   it.each([
-    [[], '--platform PLATFORM is needed'],
+    [[], 'PLATFORM is needed'],
     [['p', 'q'], 'q is not understood here'],
     [['p', '--platform', 'q'], '--platform is given twice'],
     [['p', '--colour', 'red'], "Unknown option '--colour'"],

@@ -105,9 +105,9 @@ const listOf = (text: string) =>
     .map((each) => each.trim())
     .filter(Boolean);
 
-function check(name: string, flag: TextFlag, value: string | undefined): void {
+function check(name: string, flag: TextFlag, value: string | undefined, bare: boolean): void {
   if (value === undefined) {
-    if (flag.required) throw usageError(`--${name} ${flag.value} is needed`);
+    if (flag.required) throw usageError(`${bare ? '' : `--${name} `}${flag.value} is needed`);
     return;
   }
   if (value.trim() === '') throw usageError(`--${name} must not be empty`);
@@ -155,7 +155,7 @@ export function parse(flags: Flags, bare: string | undefined, argv: readonly str
   if (help) return { given, json: false, help };
   if (stray !== undefined) throw usageError(`${stray} is not understood here`);
   for (const [name, flag] of Object.entries(flags)) {
-    if (!isSwitch(flag)) check(name, flag, text(name));
+    if (!isSwitch(flag)) check(name, flag, text(name), name === bare);
     else if (values[name] && values[flag.off]) {
       throw usageError(`--${name} and --${flag.off} exclude each other`);
     }

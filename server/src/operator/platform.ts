@@ -1,5 +1,5 @@
 // `platform create|list|show|set`: tenants, and the settings of theirs that only an operator may change.
-import { createPlatformWithToken, openPlatformAccounts } from '../bootstrap.ts';
+import { createPlatformWithToken, FIRST_CURRENCIES, openPlatformAccounts } from '../bootstrap.ts';
 import {
   checkCurrencyCodes,
   openCurrency,
@@ -30,13 +30,11 @@ const SETTINGS: Flags = {
   currencies: {
     value: 'USD,EUR',
     list: true,
-    help: 'Currencies its customers may hold, the whole list',
+    help: 'Currencies its customers may hold; the whole list',
   },
 };
 
 const PLATFORM = { platform: { value: 'PLATFORM', required: true, help: 'Id of the platform' } };
-
-const DEFAULT_CURRENCIES = ['USD', 'EUR'];
 
 const view = (row: PlatformRow) => ({
   platformId: row.id,
@@ -92,7 +90,7 @@ async function webhookKey(system: System, environment: Environment): Promise<str
 
 async function create(system: System, given: Given): Promise<Output> {
   const environment = (given.text('environment') ?? 'sandbox') as Environment;
-  const currencies = given.list('currencies') ?? DEFAULT_CURRENCIES;
+  const currencies = given.list('currencies') ?? FIRST_CURRENCIES;
   checkCurrencyCodes(currencies, () => 'currencies');
   const webhookPublicKey = await webhookKey(system, environment);
   const made = await createPlatformWithToken(system.runtime, {

@@ -13,6 +13,9 @@ import type { Runtime } from '../runtime/operate.ts';
 import { systemWorld } from '../runtime/system-world.ts';
 import type { System } from './verb.ts';
 
+/** Verifying reads every transfer there ever was: 100 million of them take minutes. */
+const STATEMENT_TIMEOUT_MS = 3_600_000;
+
 /** Only asked for by verbs that seal something. */
 function keyOf(config: Config, world: World): Uint8Array {
   if (config.masterKey) return config.masterKey;
@@ -27,7 +30,7 @@ async function onDatabase<T>(
 ): Promise<T> {
   const world = systemWorld();
   await migrate(url, world.now);
-  const db = openDatabase({ url, poolSize: 2 });
+  const db = openDatabase({ url, poolSize: 2, statementTimeoutMs: STATEMENT_TIMEOUT_MS });
   const committer = createCommitter({ connect: () => connectLane(url), lanes: 1 });
   // A running server finds new jobs and events by itself, at its next look.
   const wake = { events: () => undefined, jobs: () => undefined };

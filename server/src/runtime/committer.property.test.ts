@@ -128,10 +128,12 @@ async function build(run: Run, id: string, given: Spec): Promise<ChangeSet> {
     (await Promise.all(indexes.map(read))).filter((row) => row !== undefined);
   const updates = await present(given.updates);
   const requires = await present(given.requires);
-  const aged = (row: RowOf<typeof things>) => (given.stale ? { ...row, version: row.version - 1 } : row);
+  const aged = (row: RowOf<typeof things>) =>
+    given.stale ? { ...row, version: row.version - 1 } : row;
   const inserts: ChangeSet['inserts'] = [{ table: setLog, row: { id } }];
   if (given.key !== null) inserts.push(insertKey(`${run.name}:${given.key}`, id));
-  if (given.name !== null) inserts.push(insertThing(thingRow(id, { name: `${run.name}:${given.name}` })));
+  if (given.name !== null)
+    inserts.push(insertThing(thingRow(id, { name: `${run.name}:${given.name}` })));
   const transfers = given.moves.map(({ from, by, amount, pending }, i) => {
     const to = (from + by) % FLOORS.length;
     return transfer(run.accountIds[from] as string, run.accountIds[to] as string, BigInt(amount), {
@@ -146,20 +148,40 @@ async function build(run: Run, id: string, given: Spec): Promise<ChangeSet> {
   const moved = transfers[0]?.debit;
   return setOf({
     inserts,
-    updates: given.removes ? [] : updates.map((row) => updateThing(aged(row), { rank: row.rank + 1 })),
+    updates: given.removes
+      ? []
+      : updates.map((row) => updateThing(aged(row), { rank: row.rank + 1 })),
     removes: given.removes ? updates.slice(0, 1).map(thingAt) : [],
     requires: requires.map((row) => thingAt(aged(row))),
     transfers,
     events: moved
-      ? [{ id, platform_id: 'p', type: 't', subject: 's', data: '{}', account: moved, created_at: NOW, due_at: null }]
+      ? [
+          {
+            id,
+            platform_id: 'p',
+            type: 't',
+            subject: 's',
+            data: '{}',
+            account: moved,
+            created_at: NOW,
+            due_at: null,
+          },
+        ]
       : [],
   });
 }
 
 async function execute(specs: readonly Spec[]): Promise<Run> {
   const name = `run${++runs}`;
-  const ids = (kind: string, count: number) => Array.from({ length: count }, (_, i) => `${name}:${kind}${i}`);
-  const run: Run = { name, rowIds: ids('row', ROWS), accountIds: ids('account', FLOORS.length), holds: [], done: [] };
+  const ids = (kind: string, count: number) =>
+    Array.from({ length: count }, (_, i) => `${name}:${kind}${i}`);
+  const run: Run = {
+    name,
+    rowIds: ids('row', ROWS),
+    accountIds: ids('account', FLOORS.length),
+    holds: [],
+    done: [],
+  };
   for (const id of run.rowIds) await sample.thing(id);
   for (const [i, id] of run.accountIds.entries()) await sample.account(id, START, FLOORS[i]);
   const left = specs.map((given, i) => ({ given, id: `${name}:set${i}` }));
@@ -178,7 +200,10 @@ async function execute(specs: readonly Spec[]): Promise<Run> {
 
 /** Which transaction wrote each accepted change set, and the change sets of each in order. */
 async function batchesOf(run: Run): Promise<Map<string, Done[]>> {
-  const rows = await sample.sql('select id, xmin::text as xid from set_log where id like $1 order by n', [`${run.name}:%`]);
+  const rows = await sample.sql(
+    'select id, xmin::text as xid from set_log where id like $1 order by n',
+    [`${run.name}:%`],
+  );
   const byId = new Map(run.done.filter((each) => each.outcome.ok).map((each) => [each.id, each]));
   expect(rows.map((row) => row.id).sort()).toEqual([...byId.keys()].sort());
   const batches = new Map<string, Done[]>();
@@ -191,17 +216,21 @@ async function batchesOf(run: Run): Promise<Map<string, Done[]>> {
 /** Pairs of transactions of which the first must come first. */
 async function precedence(run: Run, batches: Map<string, Done[]>): Promise<[string, string][]> {
   const edges: [string, string][] = [];
-  const logged = await sample.sql('select account, xid from account_log where account = any($1) order by n', [run.accountIds]);
+  const logged = await sample.sql(
+    'select account, xid from account_log where account = any($1) order by n',
+    [run.accountIds],
+  );
   for (const account of run.accountIds) {
     const order = logged.filter((row) => row.account === account).map((row) => row.xid as string);
-    order.slice(1).forEach((xid, i) => edges.push([order[i] as string, xid]));
+    for (const [i, xid] of order.slice(1).entries()) edges.push([order[i] as string, xid]);
   }
   const changes = new Map<string, string>(); // row and version → who ended that version
   const leans: [string, string][] = []; // row and version → who leant on it
   const pending = new Map<string, string>();
   for (const [xid, sets] of batches) {
     for (const { set } of sets) {
-      for (const { id, version } of [...set.updates, ...set.removes]) changes.set(`${id} ${version}`, xid);
+      for (const { id, version } of [...set.updates, ...set.removes])
+        changes.set(`${id} ${version}`, xid);
       for (const { id, version } of set.requires) leans.push([`${id} ${version}`, xid]);
       for (const each of set.transfers) {
         if (each.phase === 'pending') pending.set(`${each.transaction_id} ${each.step}`, xid);
@@ -273,17 +302,32 @@ async function replayed(run: Run): Promise<Model> {
 
 async function compare(run: Run, model: Model): Promise<void> {
   const like = [`${run.name}:%`];
-  const accounts = await sample.sql('select id, balance, held from ledger_accounts where id like $1', like);
-  const wanted = [...model.accounts].map(([id, { balance, held }]) => ({ id, balance: String(balance), held: String(held) }));
+  const accounts = await sample.sql(
+    'select id, balance, held from ledger_accounts where id like $1',
+    like,
+  );
+  const wanted = [...model.accounts].map(([id, { balance, held }]) => ({
+    id,
+    balance: String(balance),
+    held: String(held),
+  }));
   expect(accounts).toHaveLength(wanted.length);
   expect(accounts).toEqual(expect.arrayContaining(wanted));
-  const stored = await sample.sql('select id, version, rank, name from things where id like $1', like);
+  const stored = await sample.sql(
+    'select id, version, rank, name from things where id like $1',
+    like,
+  );
   const rows = [...model.rows].filter(([key]) => key.startsWith('things ')).map(([, row]) => row);
   expect(stored).toHaveLength(rows.length);
   expect(stored).toEqual(
-    expect.arrayContaining(rows.map(({ id, version, rank, name }) => ({ id, version, rank, name }))),
+    expect.arrayContaining(
+      rows.map(({ id, version, rank, name }) => ({ id, version, rank, name })),
+    ),
   );
-  const [count] = await sample.sql('select count(*)::int from ledger_transfers where debit like $1', like);
+  const [count] = await sample.sql(
+    'select count(*)::int from ledger_transfers where debit like $1',
+    like,
+  );
   expect(count?.count).toBe(model.transfers.size);
 }
 

@@ -3,9 +3,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
   clientKeys,
   createSample,
+  eventAbout,
+  fresh,
   insertKey,
   insertThing,
   NOW,
+  ok,
+  refused,
   type Sample,
   setOf,
   thingAt,
@@ -13,7 +17,7 @@ import {
   transfer,
   updateThing,
 } from '../../test/sample-tables.ts';
-import type { ChangeSet, EventRow, Outcome } from './change-set.ts';
+import type { ChangeSet, Outcome } from './change-set.ts';
 import { type BatchReport, type Committer, createCommitter } from './committer.ts';
 import { connectLane } from './lane.ts';
 import { col, table } from './table.ts';
@@ -21,7 +25,6 @@ import { col, table } from './table.ts';
 let sample: Sample;
 let committer: Committer;
 let reports: BatchReport[] = [];
-let names = 0;
 const made: Committer[] = [];
 
 beforeAll(async () => {
@@ -33,9 +36,6 @@ afterEach(async () => {
 });
 
 afterAll(() => sample.drop());
-
-/** An id that no other test has. */
-const fresh = (kind: string) => `${kind}:${++names}`;
 
 function start(options: Partial<Parameters<typeof createCommitter>[0]> = {}): Committer {
   reports = [];
@@ -53,39 +53,8 @@ const commit = (parts: Partial<ChangeSet>): Promise<Outcome> => committer.commit
 /** Commits in one batch, as far as they get along. */
 const together = (...parts: Partial<ChangeSet>[]) => Promise.allSettled(parts.map(commit));
 
-const ok = { status: 'fulfilled', value: { ok: true } };
-const refused = (refusal: object) => ({ status: 'fulfilled', value: { ok: false, refusal } });
-
-async function accounts(...balances: (bigint | null)[]): Promise<string[]> {
-  const ids = balances.map(() => fresh('account'));
-  for (const [i, id] of ids.entries())
-    await sample.account(id, balances[i] ?? 0n, balances[i] === null ? null : 0n);
-  return ids;
-}
-
-async function holdings(...ids: string[]): Promise<string[]> {
-  const rows = await sample.sql(
-    'select id, balance, held from ledger_accounts where id = any($1)',
-    [ids],
-  );
-  const byId = new Map(rows.map((row) => [row.id, `${row.balance}/${row.held}`]));
-  return ids.map((id) => byId.get(id) ?? '');
-}
-
 const thingIn = async (id: string) =>
   (await sample.sql('select * from things where id = $1', [id]))[0];
-
-const event = (account: string | null, more: Partial<EventRow> = {}): EventRow => ({
-  id: fresh('Webhook'),
-  platform_id: 'Platform:1',
-  type: 'TEST',
-  subject: 'Test:1',
-  data: '{}',
-  account,
-  created_at: NOW,
-  due_at: null,
-  ...more,
-});
 
 describe('commit', () => {
   it('writes every part of a change set', async () => {
@@ -93,7 +62,7 @@ describe('commit', () => {
     const changed = await sample.thing(fresh('thing'), { rank: 1 });
     const gone = await sample.thing(fresh('thing'));
     const leant = await sample.thing(fresh('thing'));
-    const [from = '', to = ''] = await accounts(100n, 0n);
+    const [from = '', to = ''] = await sample.accounts(100n, 0n);
     const added = thingRow(fresh('thing'), {
       name: 'né€ 😀',
       note: { a: [1, null] },
@@ -101,7 +70,7 @@ describe('commit', () => {
       amount: 9_007_199_254_740_993n,
       flag: true,
     });
-    const told = event(to);
+    const told = eventAbout(to);
     const outcome = await commit({
       inserts: [insertThing(added)],
       updates: [updateThing(changed, { rank: 2, created_at: 0 })],
@@ -120,7 +89,7 @@ describe('commit', () => {
     expect(await thingIn(changed.id)).toMatchObject(updated);
     expect(await thingIn(gone.id)).toBe(undefined);
     expect(await thingIn(leant.id)).toMatchObject({ version: 1 });
-    expect(await holdings(from, to)).toEqual(['70/0', '30/0']);
+    expect(await sample.holdings(from, to)).toEqual(['70/0', '30/0']);
     const [stored] = await sample.sql('select * from events where id = $1', [told.id]);
     expect(stored).toMatchObject({ balance: '30', held: '0', attempts: 0, due_at: null });
   });
@@ -225,142 +194,6 @@ describe('commit', () => {
   });
 });
 
-describe('the ledger', () => {
-  it('keeps the floor at every step of a batch, and refuses only who goes below', async () => {
-    start();
-    const [a = '', b = ''] = await accounts(100n, 0n);
-    const outcomes = await together(
-      { transfers: [transfer(a, b, 60n)] },
-      { transfers: [transfer(a, b, 60n)] },
-      { transfers: [transfer(b, a, 30n)] },
-      { transfers: [transfer(a, b, 60n)] },
-      { transfers: [transfer(a, b, 10n), transfer(a, b, 10n)] },
-    );
-    const funds = refused({ why: 'funds', account: a });
-    expect(outcomes).toEqual([ok, funds, ok, ok, funds]);
-    expect(await holdings(a, b)).toEqual(['10/0', '90/0']);
-  });
-
-  it('sets money aside, and posts or gives it back once', async () => {
-    start();
-    const [a = '', b = ''] = await accounts(100n, null);
-    const first = transfer(a, b, 60n, { phase: 'pending' });
-    const second = transfer(a, b, 40n, { phase: 'pending' });
-    await together({ transfers: [first] }, { transfers: [second] });
-    expect(await holdings(a, b)).toEqual(['100/100', '0/0']);
-    expect(await together({ transfers: [transfer(a, b, 1n)] })).toEqual([
-      refused({ why: 'funds', account: a }),
-    ]);
-    const taken = refused({ why: 'constraint', constraint: 'ledger_transfers_pkey' });
-    expect(
-      await together(
-        { transfers: [{ ...first, phase: 'post' }] },
-        { transfers: [{ ...first, phase: 'post' }] },
-        { transfers: [{ ...second, phase: 'release' }] },
-        { transfers: [{ ...second, phase: 'post' }] },
-      ),
-    ).toEqual([ok, taken, ok, taken]);
-    expect(await holdings(a, b)).toEqual(['40/0', '60/0']);
-    const steps = await sample.sql(
-      'select step, phase from ledger_transfers where debit = $1 order by transaction_id, step',
-      [a],
-    );
-    expect(steps).toEqual([
-      { step: 'pay', phase: 'pending' },
-      { step: 'pay!', phase: 'post' },
-      { step: 'pay', phase: 'pending' },
-      { step: 'pay!', phase: 'release' },
-    ]);
-  });
-
-  it('resolves a hold only as it was made', async () => {
-    start();
-    const [a = '', b = '', c = ''] = await accounts(100n, 0n, 0n);
-    const held = transfer(a, b, 60n, { phase: 'pending' });
-    await commit({ transfers: [held] });
-    const post = { ...held, phase: 'post' } as const;
-    const unknown = refused({ why: 'constraint', constraint: 'ledger_pending' });
-    const outcomes = await together(
-      { transfers: [{ ...post, amount: 59n }] },
-      { transfers: [{ ...post, credit: c }] },
-      { transfers: [{ ...post, step: 'other' }] },
-      { transfers: [{ ...post, phase: 'release', debit: c }] },
-      { transfers: [transfer(a, b, 1n)] },
-    );
-    expect(outcomes).toEqual([unknown, unknown, unknown, unknown, ok]);
-    expect(await holdings(a, b, c)).toEqual(['99/60', '1/0', '0/0']);
-    expect(await commit({ transfers: [held, post] })).toMatchObject({ ok: false });
-    const whole = transfer(a, b, 5n, { phase: 'pending' });
-    expect(await commit({ transfers: [whole, { ...whole, phase: 'post' }] })).toEqual({ ok: true });
-    expect(await holdings(a, b)).toEqual(['94/60', '6/0']);
-  });
-
-  it('refuses another currency and an unknown account, alone', async () => {
-    start();
-    const [a = '', b = ''] = await accounts(100n, 0n);
-    const euros = fresh('account');
-    await sample.account(euros, 0n, 0n, 'EUR');
-    const currency = refused({ why: 'constraint', constraint: 'ledger_currency' });
-    const unknown = refused({ why: 'constraint', constraint: 'ledger_account' });
-    const outcomes = await together(
-      { transfers: [transfer(a, b, 1n)] },
-      { transfers: [transfer(a, euros, 1n)] },
-      { transfers: [transfer(a, b, 1n, { currency: 'EUR' })] },
-      { transfers: [transfer(a, euros, 1n, { phase: 'pending' })] },
-      { transfers: [transfer(a, 'nobody', 1n)] },
-      { transfers: [transfer(a, 'nobody', 1n, { phase: 'pending' })] },
-      { transfers: [transfer(a, b, 1n), transfer(b, a, 1n, { currency: 'EUR' })] },
-      { transfers: [transfer(a, b, 1n)] },
-    );
-    expect(outcomes).toEqual([ok, currency, currency, currency, unknown, unknown, currency, ok]);
-    expect(await holdings(a, b, euros)).toEqual(['98/0', '2/0', '0/0']);
-  });
-
-  it('pays into an account that the same change set opens', async () => {
-    start();
-    const [a = ''] = await accounts(100n);
-    const ledger = table('ledger_accounts', {
-      id: col.text,
-      currency: col.text,
-      balance: col.int8,
-      held: col.int8,
-      floor: col.int8.null,
-      created_at: col.time,
-    });
-    const open = (id: string) => ({
-      table: ledger,
-      row: { id, currency: 'USD', balance: 0n, held: 0n, floor: 0n, created_at: NOW },
-    });
-    const [first, second] = [fresh('account'), fresh('account')];
-    const outcomes = await together(
-      { inserts: [open(first)], transfers: [transfer(a, first, 60n)] },
-      { inserts: [open(second)], transfers: [transfer(a, second, 60n)] },
-      { transfers: [transfer(first, a, 5n)] },
-    );
-    expect(outcomes).toEqual([ok, refused({ why: 'funds', account: a }), ok]);
-    expect(await holdings(a, first, second)).toEqual(['45/0', '55/0', '']);
-  });
-
-  it('gives events the balance as committed, and none where no account is named', async () => {
-    start();
-    const [a = '', b = ''] = await accounts(100n, 0n);
-    const [one, two, three] = [event(a), event(a), event(null)];
-    await together(
-      { transfers: [transfer(a, b, 10n)], events: [one] },
-      { transfers: [transfer(a, b, 5n, { phase: 'pending' })], events: [two, three] },
-    );
-    const shown = await sample.sql(
-      'select balance, held from events where id = any($1) order by id collate "C"',
-      [[one.id, two.id, three.id]],
-    );
-    expect(shown).toEqual([
-      { balance: '90', held: '5' },
-      { balance: '90', held: '5' },
-      { balance: null, held: null },
-    ]);
-  });
-});
-
 describe('a lost connection', () => {
   const killAll = () =>
     sample.sql(`select pg_terminate_backend(pid) from pg_stat_activity
@@ -368,7 +201,7 @@ describe('a lost connection', () => {
 
   it('leaves the outcome of those under way unknown and loses nobody else', async () => {
     start();
-    const [a = '', b = ''] = await accounts(1_000_000n, 0n);
+    const [a = '', b = ''] = await sample.accounts(1_000_000n, 0n);
     let unknown = 0;
     let accepted = 0;
     let stop = false;
@@ -400,7 +233,7 @@ describe('a lost connection', () => {
     const count = stored?.count as number;
     expect(count).toBeGreaterThanOrEqual(accepted);
     expect(count).toBeLessThanOrEqual(accepted + unknown);
-    expect(await holdings(a, b)).toEqual([`${1_000_000 - count}/0`, `${count}/0`]);
+    expect(await sample.holdings(a, b)).toEqual([`${1_000_000 - count}/0`, `${count}/0`]);
     expect(committer.stats()).toMatchObject({ waiting: 0, writing: 0, lanes: 3 });
   });
 });

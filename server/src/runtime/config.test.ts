@@ -107,7 +107,7 @@ describe('readConfig', () => {
       [],
       'RAILHEAD_MASTER_KEY must be set when NODE_ENV is production.',
     ],
-    ['an unknown flag', {}, ['--prot=1'], '--prot is not a setting. Try --help.'],
+    ['an unknown flag', {}, ['--prot', '1'], '--prot is not a setting. Try --help.'],
     ['a stray word', {}, ['4001'], '4001 is not understood. Settings look like --port 4001.'],
     ['a flag without value', {}, ['--port'], '--port needs a value.'],
     ['a flag before another flag', {}, ['--port', '--host=::1'], '--port needs a value.'],

@@ -177,11 +177,12 @@ export function splitFlags(argv: readonly string[]): { settings: string[]; rest:
 }
 
 function strangers(rest: readonly string[]): string[] {
-  return rest.map((word) =>
-    word.startsWith('-')
-      ? `${word.split('=')[0]} is not a setting. Try --help.`
-      : `${word} is not understood. Settings look like --port 4001.`,
-  );
+  return rest.flatMap((word, at) => {
+    if (word.startsWith('-')) return [`${word.split('=')[0]} is not a setting. Try --help.`];
+    // Most likely the value of the flag that was just named.
+    if (rest[at - 1]?.startsWith('-')) return [];
+    return [`${word} is not understood. Settings look like --port 4001.`];
+  });
 }
 
 function build(values: Map<string, string>, base: string): Config {

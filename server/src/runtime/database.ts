@@ -126,8 +126,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const read = createReader(look);
   return {
     read: (table, id) => read(table, id) as Promise<never>,
-    find: async (table, where, choice = {}) =>
-      (await look(findSql(table, where, choice))) as never,
+    find: async (table, where, choice = {}) => (await look(findSql(table, where, choice))) as never,
     async page<T extends Table>(table: T, query: PageQuery) {
       const [rows, counted] = await Promise.all([
         look(pageSql(table, query)),

@@ -15,6 +15,8 @@ import { findBinaries } from './embedded-binaries.ts';
 import { projectRoot } from './root.ts';
 
 let base: string;
+let sockets: string;
+const { TMPDIR } = process.env;
 let script: string;
 const children: ChildProcess[] = [];
 
@@ -64,6 +66,10 @@ async function serveElsewhere(dir: string) {
 beforeAll(async () => {
   // As root, mkdtemp's mode 0700 makes every folder here one that the unprivileged user cannot enter.
   base = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-embedded-'));
+  // Sockets need a folder that it can enter; one of our own, so that it can be removed.
+  sockets = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-sockets-'));
+  fs.chmodSync(sockets, 0o755);
+  process.env.TMPDIR = sockets;
   script = path.join(base, 'serve.mjs');
   const source = path.join(projectRoot(), 'server/src/runtime/embedded.ts');
   await build({
@@ -84,7 +90,9 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const child of children) child.kill('SIGKILL');
   await sleep(200);
-  fs.rmSync(base, { recursive: true, force: true });
+  for (const folder of [base, sockets]) fs.rmSync(folder, { recursive: true, force: true });
+  if (TMPDIR === undefined) delete process.env.TMPDIR;
+  else process.env.TMPDIR = TMPDIR;
 });
 
 describe('startEmbedded', () => {

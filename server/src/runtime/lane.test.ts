@@ -97,9 +97,10 @@ describe('openLane', () => {
     const lane = await open();
     await lane.fly([bind(BEGIN), insert('l5')]); // left open, so that the end is certain
     const flight = lane.fly([bind({ name: 'sleep', text: 'select pg_sleep(5)', types: [] })]);
+    const lost = expect(flight).rejects.toSatisfy(isLost);
     await sleep(50);
     await kill();
-    await expect(flight).rejects.toSatisfy(isLost);
+    await lost;
     expect(lane.up).toBe(false);
     await expect(lane.fly([insert('l6')])).rejects.toSatisfy(isLost);
     while (!lane.up) await sleep(10);

@@ -53,14 +53,24 @@ export function typeOf(table: Table, name: string): ColumnType {
 
 export const columnList = (table: Table) => table.columnNames.map(quoted).join(', ');
 
+/** A time as SQL reads it; what has no year of four digits is before or after everything. */
+function sqlTime(time: Time): string {
+  const text = new Date(time).toISOString();
+  if (text.startsWith('-')) return '-infinity';
+  return text.startsWith('+') ? 'infinity' : text;
+}
+
 /** A value as `pg` is to send it for a column. */
-export function sqlValue(type: ColumnType, value: unknown): unknown {
+function sqlValue(type: ColumnType, value: unknown): unknown {
   if (value === undefined) throw new TypeError('a condition without a value would match anything');
   if (value === null) return null;
-  if (type === 'time') return new Date(value as Time).toISOString();
+  if (type === 'time') return sqlTime(value as Time);
   if (type === 'json') return JSON.stringify(value);
   return value;
 }
+
+/** No text in PostgreSQL holds a zero, and sending one is an error. */
+const holdsZero = (value: unknown) => typeof value === 'string' && value.includes('\u0000');
 
 /** SQL of one condition; its values are appended. */
 function condition(table: Table, filter: Filter, values: unknown[]): string {
@@ -71,7 +81,11 @@ function condition(table: Table, filter: Filter, values: unknown[]): string {
   const type = typeOf(table, filter.column);
   const column = quoted(filter.column);
   if (filter.op === 'isNull') return `${column} is null`;
-  if (filter.op === 'in') return `${column} = any($${values.push(pgArray(type, filter.value))})`;
+  if (filter.op === 'in') {
+    const possible = filter.value.filter((each) => !holdsZero(each));
+    return `${column} = any($${values.push(pgArray(type, possible))})`;
+  }
+  if (holdsZero(filter.value)) return 'false';
   if (filter.op === 'has') return `${column}::jsonb ? $${values.push(filter.value)}`;
   const value = sqlValue(type, filter.value);
   if (value === null && filter.op === '=') return `${column} is null`;
@@ -95,7 +109,7 @@ function cursorOf({ created_at, id }: Place): string {
 /** Throws a fault on the field `cursor` for what `cursorOf` did not make. */
 function placeOf(cursor: string): Place {
   const text = Buffer.from(cursor, 'base64url').toString();
-  const [, time, id] = /^(\d{1,15}) ([\x20-\x7e]{1,200})$/.exec(text) ?? [];
+  const [, time, id] = /^(\d{1,14}) ([\x20-\x7e]{1,200})$/.exec(text) ?? [];
   const place = { created_at: Number(time), id: id ?? '' };
   if (id === undefined || cursorOf(place) !== cursor) {
     throw invalidField('cursor', 'is not a cursor of this list');

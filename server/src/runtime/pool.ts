@@ -87,6 +87,10 @@ function isBroken(error: unknown): boolean {
 const unavailable = (reason: string, cause?: unknown) =>
   new Fault('SERVICE_UNAVAILABLE', reason, undefined, { retryAfterS: 1, cause });
 
+function forget(slot: Slot, client: Promise<pg.Client>): void {
+  if (slot.client === client) slot.client = undefined;
+}
+
 export function createPool({ url, size, statementTimeoutMs }: PoolOptions): Pool {
   const slots: Slot[] = Array.from({ length: size }, () => ({ client: undefined, load: 0 }));
   const names = new Map<string, string>();
@@ -104,20 +108,22 @@ export function createPool({ url, size, statementTimeoutMs }: PoolOptions): Pool
   function clientOf(slot: Slot): Promise<pg.Client> {
     if (slot.client) return slot.client;
     const opening = connect(url, statementTimeoutMs);
-    const forget = () => {
-      if (slot.client === opening) slot.client = undefined;
-    };
+    const gone = () => forget(slot, opening);
     slot.client = opening;
-    opening.then((client) => client.on('end', forget), forget);
+    opening.then((client) => client.on('end', gone), gone);
     return opening;
   }
 
   async function runOn(slot: Slot, { text, values, keep }: Statement): Promise<ResultRow[]> {
     slot.load++;
+    const opening = clientOf(slot);
     try {
-      const client = await clientOf(slot);
+      const client = await opening;
       const name = keep ? nameOf(text) : undefined;
       return (await client.query<ResultRow>({ name, text, values })).rows;
+    } catch (error) {
+      if (isBroken(error)) forget(slot, opening); // its 'end' may come later than the next query
+      throw error;
     } finally {
       slot.load--;
     }

@@ -21,7 +21,7 @@ export interface SystemWorldOptions {
 
 /** Sockets to one receiver, and to all of them, for each of the two kinds of request. */
 const MAX_SOCKETS_PER_HOST = 256;
-const MAX_SOCKETS = 1_024;
+const MAX_SOCKETS = 2_048;
 /** Shorter than the five seconds after which node's own servers close an idle connection. */
 const IDLE_SOCKET_MS = 4_000;
 const RESOLVE_TIMEOUT_MS = 3_000;

@@ -16,6 +16,8 @@ describe('sandboxIdentity', () => {
   });
 
   it('leaves businesses to their first submission', () => {
-    expect(sandboxIdentity.atCreation({ type: 'BUSINESS', fullName: 'Acme 002' })).toBe('UNVERIFIED');
+    expect(sandboxIdentity.atCreation({ type: 'BUSINESS', fullName: 'Acme 002' })).toBe(
+      'UNVERIFIED',
+    );
   });
 });

@@ -2,7 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { customerErrors, KEPT, updateErrors } from './rules.ts';
 
 const fieldsOf = (customer: unknown) => customerErrors(customer).map((error) => error.field);
-const person = (more: object) => ({ customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace', ...more });
+const person = (more: object) => ({
+  customerType: 'INDIVIDUAL',
+  fullName: 'Ada Lovelace',
+  ...more,
+});
 const firm = (more: object, rest: object = {}) => ({
   customerType: 'BUSINESS',
   businessInfo: {

@@ -13,7 +13,7 @@ export const KEPT = Symbol('kept identifier');
 
 const NAME = /^[\p{L}\p{M}\p{N}'’.,-]+( [\p{L}\p{M}\p{N}'’.,-]+)*$/u;
 
-const ID_SHAPES: Readonly<Record<string, FieldConstraint & { pattern: string }>> = {
+const ID_SHAPES = {
   SSN: { format: 'us-ssn', pattern: '^\\d{3}-\\d{2}-\\d{4}$' },
   ITIN: { pattern: '^9\\d{2}-\\d{2}-\\d{4}$' },
 };
@@ -77,9 +77,9 @@ function numberRule(say: Say, of: Json): void {
   if (typeof countryOfIssuance === 'string' && countryOfIssuance !== 'US') {
     say('countryOfIssuance', 'must be US', { enum: ['US'] });
   }
-  const shape = typeof idType === 'string' ? ID_SHAPES[idType] : undefined;
+  const shape = idType === 'SSN' || idType === 'ITIN' ? ID_SHAPES[idType] : undefined;
   if (typeof identifier === 'string' && shape && !new RegExp(shape.pattern).test(identifier)) {
-    say('identifier', `is not a well-formed ${String(idType)}`, shape);
+    say('identifier', `is not a well-formed ${idType}`, shape);
   }
 }
 

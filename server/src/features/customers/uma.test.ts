@@ -23,7 +23,11 @@ describe('umaProblem', () => {
   });
 
   it('draws addresses that it admits', () => {
-    const world = { now: () => 0, random: (n: number) => Buffer.alloc(n, 255), http: () => never() };
+    const world = {
+      now: () => 0,
+      random: (n: number) => Buffer.alloc(n, 255),
+      http: () => never(),
+    };
     const address = drawUmaAddress(world, 'pay.example');
     expect(umaProblem(address, 'pay.example')).toBeNull();
     expect(umaAddressOf('$ADA@Pay.Example')).toBe('$ada@pay.example');

@@ -2,11 +2,11 @@
 // rate and the platform's settings come in as data.
 import type { Corridor } from '../../catalog/corridors.ts';
 import { currencyOf, currencyView } from '../../catalog/currencies.ts';
-import { type FeeSchedule, feesOn, NO_FEE, serviceFeeOf } from '../../catalog/fees.ts';
+import { feesOn, serviceFeeOf } from '../../catalog/fees.ts';
 import type { PaymentRail } from '../../catalog/rails.ts';
 import { MAX_AMOUNT, type Rate, scale, toDecimal } from '../../kernel/money.ts';
 import { iso, type Time } from '../../kernel/world.ts';
-import type { PlatformRow } from '../platform/index.ts';
+import { type PlatformRow, platformFeeOf } from '../platform/index.ts';
 
 /** Digits after the point, unless the number would lose meaning. */
 const PLACES = 8;
@@ -23,13 +23,6 @@ export function readableRate(rate: Rate): number {
 function perWhole(from: string, to: string, sending: bigint, receiving: bigint): Rate {
   const scaleOf = (code: string) => 10n ** BigInt(currencyOf(code).decimals);
   return { num: sending * scaleOf(to), den: receiving * scaleOf(from) };
-}
-
-/** The platform's standing fee on this pair. */
-export function platformFeeOf(platform: PlatformRow, from: string, to: string): FeeSchedule {
-  const standing = platform.fees.find((each) => each.sourceCurrency === from);
-  if (!standing || from === to) return NO_FEE;
-  return { fixed: BigInt(standing.fixedFee.amount), variableBps: standing.variableFeeBps };
 }
 
 interface Asked {

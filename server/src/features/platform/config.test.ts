@@ -68,7 +68,7 @@ describe('checkUpdate', () => {
       webhookEndpoint: 'http://example.com',
       supportedCurrencies: [
         currency('USD'),
-        currency('XXX'),
+        currency('ZZZ'),
         currency('USD', { minAmount: 5, maxAmount: 4 }),
         currency('EUR', {
           requiredCounterpartyFields: [

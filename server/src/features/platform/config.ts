@@ -3,6 +3,7 @@
 // caller learns of every mistake in one reply.
 import type { Static } from '@sinclair/typebox';
 import { findCurrency } from '../../catalog/currencies.ts';
+import { providerRequiredCustomerFields } from '../../catalog/offers.ts';
 import { endpointProblem } from '../../kernel/endpoint.ts';
 import { Fault, type FieldError, invalid } from '../../kernel/fault.ts';
 import { type Environment, stamps } from '../../runtime/context.ts';
@@ -165,14 +166,22 @@ export function addedCurrencies(
   return after.map((each) => each.currencyCode).filter((code) => !had.has(code));
 }
 
-/** The platform as the API shows it. Providers' own required fields are left out while none asks any. */
+/** A currency with what its provider asks of customers, left out where that is nothing. */
+function presentCurrency(currency: PlatformCurrency) {
+  const asked = providerRequiredCustomerFields(currency.currencyCode);
+  return { ...currency, ...(asked.length ? { providerRequiredCustomerFields: [...asked] } : {}) };
+}
+
+/** The platform as the API shows it. */
 export function presentPlatform(row: PlatformRow): Static<typeof PlatformConfig> {
   return {
     id: row.id,
     umaDomain: row.uma_domain,
     proxyUmaSubdomain: row.proxy_uma_subdomain,
     ...(row.webhook_endpoint === null ? {} : { webhookEndpoint: row.webhook_endpoint }),
-    supportedCurrencies: row.currencies as Static<typeof PlatformConfig>['supportedCurrencies'],
+    supportedCurrencies: row.currencies.map(presentCurrency) as Static<
+      typeof PlatformConfig
+    >['supportedCurrencies'],
     isRegulatedFinancialInstitution: row.regulated,
     ...(row.wallet_config === null
       ? {}

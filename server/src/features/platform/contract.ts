@@ -105,6 +105,15 @@ export const CardTokenization2FAConfig = object(
   },
 );
 
+export const FixedFee = object(
+  'FixedFee',
+  'The part of a fee that does not depend on the amount.',
+  {
+    amount: Amount,
+    currency: text('Must be the currency that the fee is taken in.'),
+  },
+);
+
 export const FeeConfig = object(
   'FeeConfig',
   'A standing fee of the platform, found by its type and source currency.',
@@ -119,10 +128,7 @@ export const FeeConfig = object(
       maximum: 10_000,
       description: 'Part of the amount, in hundredths of a percent.',
     }),
-    fixedFee: object('FixedFee', 'The part of a fee that does not depend on the amount.', {
-      amount: Amount,
-      currency: text('The source currency again.'),
-    }),
+    fixedFee: FixedFee,
   },
 );
 

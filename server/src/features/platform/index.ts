@@ -1,4 +1,5 @@
 // What other features may know of platforms.
+export { FixedFee } from './contract.ts';
 export { ownPlatform, type PlatformParts, platformOperations } from './operations.ts';
 export {
   checkCurrencyCodes,
@@ -6,6 +7,7 @@ export {
   type NewPlatform,
   newPlatformId,
   openCurrency,
+  platformFeeOf,
   systemCaller,
 } from './platform.ts';
 export { type FeeConfig, type PlatformCurrency, type PlatformRow, platforms } from './store.ts';

@@ -1,6 +1,7 @@
 // What a new platform looks like, and who acts when the server itself works on a platform's behalf. Its
 // accounts and its first token are other features' business: see bootstrap.ts for the whole.
 import { findCurrency } from '../../catalog/currencies.ts';
+import { type FeeSchedule, NO_FEE } from '../../catalog/fees.ts';
 import { invalid } from '../../kernel/fault.ts';
 import { newId } from '../../kernel/id.ts';
 import { MAX_AMOUNT } from '../../kernel/money.ts';
@@ -83,4 +84,11 @@ export function createPlatform(ctx: Ctx, given: NewPlatform): PlatformRow {
     created_at: ctx.now,
     updated_at: ctx.now,
   });
+}
+
+/** The platform's standing fee on this pair. */
+export function platformFeeOf(platform: PlatformRow, from: string, to: string): FeeSchedule {
+  const standing = platform.fees.find((each) => each.sourceCurrency === from);
+  if (!standing || from === to) return NO_FEE;
+  return { fixed: BigInt(standing.fixedFee.amount), variableBps: standing.variableFeeBps };
 }

@@ -16,54 +16,66 @@ import {
   Timestamp,
   variant,
 } from '../../kernel/schema.ts';
+import { FixedFee } from '../platform/index.ts';
 import { RateDetails } from '../transactions/index.ts';
 import { QUOTE_STATUSES } from './states.ts';
 
+const SourceType = named('QuoteSourceType', oneOf(['ACCOUNT', 'REALTIME_FUNDING']));
+const DestinationType = named('DestinationType', oneOf(['ACCOUNT', 'UMA_ADDRESS']));
+
 export const QuoteSource = named(
   'QuoteSource',
-  variant('sourceType', {
-    ACCOUNT: named(
-      'AccountQuoteSource',
-      Type.Object({
-        accountId: Type.String({ description: 'The account that pays.' }),
-        customerId: Type.Optional(
-          Type.String({ description: "On whose behalf; by default the account's owner." }),
-        ),
-      }),
-    ),
-    REALTIME_FUNDING: named(
-      'RealtimeFundingQuoteSource',
-      Type.Object({
-        currency: Type.String({ description: 'Currency that will be paid in.' }),
-        customerId: Type.Optional(
-          Type.String({ description: 'Who pays; the platform if absent.' }),
-        ),
-        cryptoNetwork: Type.Optional(
-          Type.String({ description: 'Chain a digital asset will come over.' }),
-        ),
-      }),
-    ),
-  }),
+  variant(
+    'sourceType',
+    {
+      ACCOUNT: named(
+        'AccountQuoteSource',
+        Type.Object({
+          accountId: Type.String({ description: 'The account that pays.' }),
+          customerId: Type.Optional(
+            Type.String({ description: "On whose behalf; by default the account's owner." }),
+          ),
+        }),
+      ),
+      REALTIME_FUNDING: named(
+        'RealtimeFundingQuoteSource',
+        Type.Object({
+          currency: Type.String({ description: 'Currency that will be paid in.' }),
+          customerId: Type.Optional(
+            Type.String({ description: 'Who pays; the platform if absent.' }),
+          ),
+          cryptoNetwork: Type.Optional(
+            Type.String({ description: 'Chain a digital asset will come over.' }),
+          ),
+        }),
+      ),
+    },
+    { tagType: SourceType },
+  ),
 );
 
 export const QuoteDestination = named(
   'QuoteDestination',
-  variant('destinationType', {
-    ACCOUNT: named(
-      'AccountDestination',
-      Type.Object({
-        accountId: Type.String({ description: 'Internal or external account that receives.' }),
-        paymentRail: Type.Optional(PaymentRail),
-      }),
-    ),
-    UMA_ADDRESS: named(
-      'UmaAddressDestination',
-      Type.Object({
-        umaAddress: Type.String({ description: 'UMA address, `$name@domain`.' }),
-        currency: Type.Optional(Type.String({ description: 'Currency to deliver.' })),
-      }),
-    ),
-  }),
+  variant(
+    'destinationType',
+    {
+      ACCOUNT: named(
+        'AccountDestination',
+        Type.Object({
+          accountId: Type.String({ description: 'Internal or external account that receives.' }),
+          paymentRail: Type.Optional(PaymentRail),
+        }),
+      ),
+      UMA_ADDRESS: named(
+        'UmaAddressDestination',
+        Type.Object({
+          umaAddress: Type.String({ description: 'UMA address, `$name@domain`.' }),
+          currency: Type.Optional(Type.String({ description: 'Currency to deliver.' })),
+        }),
+      ),
+    },
+    { tagType: DestinationType },
+  ),
 );
 
 const ScaFactor = named('ScaFactor', oneOf(['SMS_OTP', 'TOTP', 'PASSKEY']));
@@ -90,7 +102,7 @@ export const PlatformFeeOverride = named(
   'PlatformFeeOverride',
   Type.Object(
     {
-      platformFixedFee: named('FixedFee', Type.Object({ amount: Amount, currency: Type.String() })),
+      platformFixedFee: FixedFee,
       platformVariableFeeBps: Type.Integer({ minimum: 0, maximum: 10_000 }),
     },
     { description: "Replaces the platform's standing fees for this payment; zero waives them." },
@@ -174,7 +186,7 @@ export const createQuote = operation({
   permission: 'TRANSACT',
   body: QuoteRequest,
   replies: { 201: Quote, 202: Quote },
-  errors: [400, 403, 404, 409, 412, 424, 429, 501],
+  errors: [400, 403, 404, 409, 410, 412, 424, 429, 501],
   money: true,
 });
 

@@ -3,7 +3,7 @@
 import type { Static } from '@sinclair/typebox';
 import { corridors } from '../../catalog/corridors.ts';
 import { currencyOf } from '../../catalog/currencies.ts';
-import { serviceFeeOf } from '../../catalog/fees.ts';
+import { type FeeSchedule, serviceFeeOf } from '../../catalog/fees.ts';
 import { needsPurpose } from '../../catalog/purposes.ts';
 import { RAILS } from '../../catalog/rails.ts';
 import type { Connectors } from '../../connectors/ports.ts';
@@ -11,12 +11,12 @@ import { Fault, invalid, invalidField } from '../../kernel/fault.ts';
 import type { Rate } from '../../kernel/money.ts';
 import type { Ctx } from '../../runtime/context.ts';
 import { internalAccounts } from '../internal-accounts/index.ts';
-import { ownPlatform, type PlatformRow } from '../platform/index.ts';
+import { ownPlatform, type PlatformRow, platformFeeOf } from '../platform/index.ts';
 import { type TransactionRow, transactions } from '../transactions/index.ts';
 import type { QuoteRequest } from './contract.ts';
 import { type Payee, type Payer, payeeOf, payerOf } from './parties.ts';
 import type { QuoteRow } from './present.ts';
-import { exchangeRate, type Fee, type Price, priceOf } from './price.ts';
+import { exchangeRate, type Price, priceOf } from './price.ts';
 import { quotes } from './store.ts';
 
 type Request = Static<typeof QuoteRequest>;
@@ -24,7 +24,12 @@ type Request = Static<typeof QuoteRequest>;
 const QUOTE_TTL_MS = 5 * 60_000;
 const SAME: Rate = { num: 1n, den: 1n };
 
-function platformFee(platform: PlatformRow, request: Request, from: string, to: string): Fee {
+function platformFee(
+  platform: PlatformRow,
+  request: Request,
+  from: string,
+  to: string,
+): FeeSchedule {
   const override = request.platformFeeOverride;
   if (override) {
     const { amount, currency } = override.platformFixedFee;
@@ -32,11 +37,9 @@ function platformFee(platform: PlatformRow, request: Request, from: string, to: 
     if (currency !== from) throw invalidField(field, `must be the sending currency, ${from}`);
     if (from !== 'USD')
       throw invalidField('platformFeeOverride', 'applies to payments from USD only');
-    return { fixed: BigInt(amount), bps: override.platformVariableFeeBps };
+    return { fixed: BigInt(amount), variableBps: override.platformVariableFeeBps };
   }
-  const standing = platform.fees.find((each) => each.sourceCurrency === from);
-  if (!standing || from === to) return { fixed: 0n, bps: 0 };
-  return { fixed: BigInt(standing.fixedFee.amount), bps: standing.variableFeeBps };
+  return platformFeeOf(platform, from, to);
 }
 
 async function rateOf(connectors: Connectors, from: string, to: string): Promise<Rate> {
@@ -108,14 +111,19 @@ async function feeAccount(ctx: Ctx, currency: string, fee: bigint): Promise<stri
   return open.id;
 }
 
-function rateDetails(price: Price, service: Fee, from: string, to: string): Record<string, number> {
+function rateDetails(
+  price: Price,
+  service: FeeSchedule,
+  from: string,
+  to: string,
+): Record<string, number> {
   const one = (amount: bigint, code: string) => Number(amount) / 10 ** currencyOf(code).decimals;
   return {
     counterpartyMultiplier: 1,
     counterpartyFixedFee: 0,
     serviceApiMultiplier: one(price.receiving, to) / one(price.net, from),
     serviceApiFixedFee: Number(service.fixed),
-    serviceApiVariableFeeRate: service.bps / 10_000,
+    serviceApiVariableFeeRate: service.variableBps / 10_000,
     serviceApiVariableFeeAmount: Number(price.serviceVariable),
   };
 }
@@ -132,8 +140,8 @@ export interface Priced {
 interface Asked {
   lock: 'SENDING' | 'RECEIVING';
   amount: bigint;
-  service: Fee;
-  platform: Fee;
+  service: FeeSchedule;
+  platform: FeeSchedule;
   rate: Rate;
 }
 
@@ -236,11 +244,10 @@ export async function stageQuote(
     const missing = [{ field: 'purposeOfPayment', message: `is required for ${to}` }];
     throw invalid(missing, 'MISSING_MANDATORY_USER_INFO');
   }
-  const { fixed, variableBps } = serviceFeeOf(from, to);
   const asked = {
     lock: request.lockedCurrencySide,
     amount: BigInt(request.lockedCurrencyAmount),
-    service: { fixed, bps: variableBps },
+    service: serviceFeeOf(from, to),
     platform: platformFee(platform, request, from, to),
     rate: await rateOf(connectors, from, to),
   };

@@ -5,7 +5,7 @@ import type { RailPort } from '../../connectors/ports.ts';
 import { Fault, invalidField } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
 import type { Ctx } from '../../runtime/context.ts';
-import { type CustomerRow, customerOf, isReady } from '../customers/index.ts';
+import { awaitsTerms, type CustomerRow, customerOf, isReady } from '../customers/index.ts';
 import {
   type ExternalAccountRow,
   externalAccountOf,
@@ -37,7 +37,7 @@ function usable(account: InternalAccountRow, field: string): void {
 
 /** Throws 403 for a customer who may not move money yet. */
 export function mayPay(customer: CustomerRow, platform: PlatformRow): void {
-  if (platform.terms_gate && !platform.regulated && !customer.terms_consent) {
+  if (awaitsTerms(platform, customer)) {
     throw new Fault('END_USER_TERMS_NOT_ACCEPTED', 'The customer has not accepted the terms.');
   }
   if (!isReady(customer)) {
@@ -62,7 +62,7 @@ export async function payerOf(
     throw invalidField('source.customerId', 'does not own the source account');
   }
   const customerId = owner ?? source.customerId;
-  const customer = customerId ? await customerOf(ctx, customerId) : null;
+  const customer = customerId ? await customerOf(ctx, customerId, { alive: true }) : null;
   if (customer) mayPay(customer, platform);
   return { account, customer };
 }
@@ -93,6 +93,7 @@ export async function payeeOf(
   if (!isId(destination.accountId, 'ExternalAccount')) {
     const account = await internalAccountOf(ctx, destination.accountId);
     usable(account, 'destination.accountId');
+    if (account.customer_id) await customerOf(ctx, account.customer_id, { alive: true });
     return { kind: 'internal', account, currency: account.currency };
   }
   const account = await externalAccountOf(ctx, destination.accountId);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { divide } from '../../kernel/money.ts';
 import { exchangeRate, priceOf, type Terms } from './price.ts';
 
-const none = { fixed: 0n, bps: 0 };
+const none = { fixed: 0n, variableBps: 0 };
 const par = { num: 1n, den: 1n };
 
 describe('exchangeRate', () => {
@@ -24,14 +24,14 @@ describe('priceOf', () => {
       lock: 'SENDING',
       amount: 1000n,
       rate: par,
-      service: { fixed: 0n, bps: 100 },
-      platform: { fixed: 50n, bps: 30 },
+      service: { fixed: 0n, variableBps: 100 },
+      platform: { fixed: 50n, variableBps: 30 },
     });
     expect(price).toMatchObject({ serviceFee: 10n, platformFee: 53n, net: 937n });
   });
 
   it('takes 10 bps of 50', () => {
-    const fee = { fixed: 0n, bps: 10 };
+    const fee = { fixed: 0n, variableBps: 10 };
     const terms = { rate: par, service: fee, platform: none };
     const sent = priceOf({ ...terms, lock: 'SENDING', amount: 50_00000000n });
     expect(sent?.receiving).toBe(49_95000000n);
@@ -44,7 +44,7 @@ describe('priceOf', () => {
     const terms = { rate: par, service: fixed, platform: none };
     expect(priceOf({ ...terms, lock: 'SENDING', amount: 100n })).toBeUndefined();
     expect(priceOf({ ...terms, lock: 'SENDING', amount: 99n })).toBeUndefined();
-    const all = { rate: par, service: { fixed: 0n, bps: 10_000 }, platform: none };
+    const all = { rate: par, service: { fixed: 0n, variableBps: 10_000 }, platform: none };
     expect(priceOf({ ...all, lock: 'RECEIVING', amount: 1n })).toBeUndefined();
     const tiny = { rate: { num: 1n, den: 1000n }, service: none, platform: none };
     expect(priceOf({ ...tiny, lock: 'SENDING', amount: 999n })).toBeUndefined();
@@ -59,11 +59,11 @@ describe('priceOf', () => {
     }),
     service: fc.record({
       fixed: fc.bigInt({ min: 0n, max: 10_000n }),
-      bps: fc.integer({ min: 0, max: 5000 }),
+      variableBps: fc.integer({ min: 0, max: 5000 }),
     }),
     platform: fc.record({
       fixed: fc.bigInt({ min: 0n, max: 10_000n }),
-      bps: fc.integer({ min: 0, max: 4999 }),
+      variableBps: fc.integer({ min: 0, max: 4999 }),
     }),
   });
 
@@ -87,7 +87,7 @@ describe('priceOf', () => {
         const price = priceOf({ ...given, service, platform, lock: 'RECEIVING' });
         if (!price) return;
         const net = divide(given.amount * given.rate.den, given.rate.num, 'ceil');
-        const left = 10_000n - BigInt(service.bps + platform.bps);
+        const left = 10_000n - BigInt(service.variableBps + platform.variableBps);
         const base = divide(net * 10_000n, left, 'ceil');
         const asked = price.sending - service.fixed - platform.fixed;
         expect([base, base + 1n, base + 2n]).toContain(asked);

@@ -2,21 +2,16 @@
 // converts. Roundings are few and named: each party's variable fee half up, the receiving amount down when
 // the sending side is fixed, the sending amount up when the receiving side is; what rounding leaves over
 // stays in the exchange position.
+import { type FeeSchedule, feesOn } from '../../catalog/fees.ts';
 import { divide, inverse, type Rate, scale, toDecimal } from '../../kernel/money.ts';
-
-/** One party's fee: `fixed` in smallest sending units, `bps` hundredths of a percent of what is left. */
-export interface Fee {
-  fixed: bigint;
-  bps: number;
-}
 
 export interface Terms {
   lock: 'SENDING' | 'RECEIVING';
   amount: bigint;
   /** Receiving smallest units for one sending smallest unit. */
   rate: Rate;
-  service: Fee;
-  platform: Fee;
+  service: FeeSchedule;
+  platform: FeeSchedule;
 }
 
 export interface Price {
@@ -31,22 +26,21 @@ export interface Price {
 
 const BPS = 10_000n;
 
-const share = (base: bigint, bps: number) => divide(base * BigInt(bps), BPS, 'halfUp');
-
-function from(base: bigint, terms: Terms) {
-  const serviceVariable = share(base, terms.service.bps);
-  const platformVariable = share(base, terms.platform.bps);
-  return { serviceVariable, platformVariable, net: base - serviceVariable - platformVariable };
+/** What fees leave of `sending`; negative when they take more than there is. */
+function after(sending: bigint, { service, platform }: Terms) {
+  const fees = feesOn(sending, service, platform);
+  return { fees, net: sending - fees.total };
 }
 
-/** The least base whose net is at least `net`; undefined when fees eat everything. */
-function baseFor(net: bigint, terms: Terms): bigint | undefined {
-  const left = BPS - BigInt(terms.service.bps) - BigInt(terms.platform.bps);
+/** The least that must be sent for `net` to be left; undefined when fees eat everything. */
+function sendingFor(net: bigint, terms: Terms): bigint | undefined {
+  const { service, platform } = terms;
+  const left = BPS - BigInt(service.variableBps) - BigInt(platform.variableBps);
   if (left <= 0n) return undefined;
-  let base = divide(net * BPS, left, 'ceil');
+  let sending = service.fixed + platform.fixed + divide(net * BPS, left, 'ceil');
   // Two halves rounded up can cost one unit more than their sum rounded once.
-  while (from(base, terms).net < net) base += 1n;
-  return base;
+  while (after(sending, terms).net < net) sending += 1n;
+  return sending;
 }
 
 /**
@@ -54,23 +48,21 @@ function baseFor(net: bigint, terms: Terms): bigint | undefined {
  * deliver.
  */
 export function priceOf(terms: Terms): Price | undefined {
-  const fixed = terms.service.fixed + terms.platform.fixed;
-  const base =
-    terms.lock === 'SENDING'
-      ? terms.amount - fixed
-      : baseFor(scale(terms.amount, inverse(terms.rate), 'ceil'), terms);
-  if (base === undefined || base <= 0n) return undefined;
-  const { serviceVariable, platformVariable, net } = from(base, terms);
+  const { lock, amount, rate } = terms;
+  const sending =
+    lock === 'SENDING' ? amount : sendingFor(scale(amount, inverse(rate), 'ceil'), terms);
+  if (sending === undefined) return undefined;
+  const { fees, net } = after(sending, terms);
   if (net <= 0n) return undefined;
-  const receiving = terms.lock === 'SENDING' ? scale(net, terms.rate, 'floor') : terms.amount;
+  const receiving = lock === 'SENDING' ? scale(net, rate, 'floor') : amount;
   if (receiving <= 0n) return undefined;
   return {
-    sending: base + fixed,
+    sending,
     receiving,
     net,
-    serviceFee: terms.service.fixed + serviceVariable,
-    serviceVariable,
-    platformFee: terms.platform.fixed + platformVariable,
+    serviceFee: fees.service,
+    serviceVariable: fees.serviceVariable,
+    platformFee: fees.platform,
   };
 }
 

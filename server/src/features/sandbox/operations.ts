@@ -4,7 +4,7 @@ import type { Static } from '@sinclair/typebox';
 import { Fault } from '../../kernel/fault.ts';
 import { house } from '../../ledger/chart.ts';
 import { handle } from '../../runtime/handle.ts';
-import { customers } from '../customers/index.ts';
+import { customerOf } from '../customers/index.ts';
 import {
   balancesOf,
   emitBalance,
@@ -21,7 +21,9 @@ export const sandboxOperations = [
     if (account.status !== 'ACTIVE') {
       throw new Fault('INVALID_INPUT', `The account is ${account.status}.`);
     }
-    const owner = account.customer_id ? await ctx.read(customers, account.customer_id) : null;
+    const owner = account.customer_id
+      ? await customerOf(ctx, account.customer_id, { alive: true })
+      : null;
     const amount = BigInt(body.amount);
     const { currency } = account;
     const deposit = ctx.insert(transactions, {

@@ -93,8 +93,9 @@ export function authenticator(db: Database, now: () => Time): Authenticator {
       return asking;
     },
     drop(tokenId) {
-      for (const [id, until] of doubted) if (until <= now()) doubted.delete(id);
-      doubted.set(tokenId, now() + DOUBT_MS);
+      const time = now();
+      for (const [id, until] of doubted) if (until <= time) doubted.delete(id);
+      doubted.set(tokenId, time + DOUBT_MS);
       for (const [key, each] of known) if (each.caller.tokenId === tokenId) known.delete(key);
     },
   };

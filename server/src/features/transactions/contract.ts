@@ -1,6 +1,6 @@
 // What a transaction looks like from outside, and the operations that read them.
 import { Type } from '@sinclair/typebox';
-import { CounterpartyInformation } from '../../catalog/field-names.ts';
+import { CounterpartyFieldDefinition, CounterpartyInformation } from '../../catalog/field-names.ts';
 import { PaymentInstructions } from '../../catalog/payment-instructions.ts';
 import { PAYMENT_RAILS, PaymentRail } from '../../catalog/rails.ts';
 import { operation, type WebhookContract } from '../../kernel/operation.ts';
@@ -13,6 +13,7 @@ import {
   oneOf,
   PageQuery,
   page,
+  partOf,
   Timestamp,
   variant,
 } from '../../kernel/schema.ts';
@@ -32,6 +33,12 @@ export const TRANSACTION_STATUSES = [
 ] as const;
 
 const TransactionStatus = named('TransactionStatus', oneOf(TRANSACTION_STATUSES));
+const TransactionType = named('TransactionType', oneOf(['INCOMING', 'OUTGOING']));
+const SourceType = named(
+  'TransactionSourceType',
+  oneOf(['ACCOUNT', 'UMA_ADDRESS', 'REALTIME_FUNDING']),
+);
+const DestinationType = named('TransactionDestinationType', oneOf(['ACCOUNT', 'UMA_ADDRESS']));
 
 const CRYPTO_NETWORKS = [
   'BITCOIN',
@@ -61,56 +68,64 @@ const umaOfLeg = Type.String({ description: 'UMA address, `$name@domain`.' });
 
 const TransactionSource = named(
   'TransactionSource',
-  variant('sourceType', {
-    ACCOUNT: named(
-      'AccountTransactionSource',
-      Type.Object({
-        accountId: accountOfLeg,
-        currency: currencyOfLeg,
-        onChainTransaction: Type.Optional(OnChainTransaction),
-      }),
-    ),
-    UMA_ADDRESS: named(
-      'UmaAddressTransactionSource',
-      Type.Object({ umaAddress: umaOfLeg, currency: currencyOfLeg }),
-    ),
-    REALTIME_FUNDING: named(
-      'RealtimeFundingTransactionSource',
-      Type.Object({
-        currency: Type.String({ description: 'Currency that came in.' }),
-        customerId: Type.Optional(Type.String()),
-        accountHolderName: Type.Optional(Type.String({ description: 'Who sent it, if known.' })),
-        accountIdentifier: Type.Optional(
-          Type.String({ description: 'Their account, maybe masked.' }),
-        ),
-        bankName: Type.Optional(Type.String()),
-        bankIdentifier: Type.Optional(Type.String()),
-        paymentRail: Type.Optional(PaymentRail),
-        remittanceInformation: Type.Optional(Type.String()),
-        endToEndId: Type.Optional(Type.String()),
-        traceNumber: Type.Optional(Type.String({ description: 'ACH trace, IMAD or OMAD.' })),
-        onChainTransaction: Type.Optional(OnChainTransaction),
-      }),
-    ),
-  }),
+  variant(
+    'sourceType',
+    {
+      ACCOUNT: named(
+        'AccountTransactionSource',
+        Type.Object({
+          accountId: accountOfLeg,
+          currency: currencyOfLeg,
+          onChainTransaction: Type.Optional(OnChainTransaction),
+        }),
+      ),
+      UMA_ADDRESS: named(
+        'UmaAddressTransactionSource',
+        Type.Object({ umaAddress: umaOfLeg, currency: currencyOfLeg }),
+      ),
+      REALTIME_FUNDING: named(
+        'RealtimeFundingTransactionSource',
+        Type.Object({
+          currency: Type.String({ description: 'Currency that came in.' }),
+          customerId: Type.Optional(Type.String()),
+          accountHolderName: Type.Optional(Type.String({ description: 'Who sent it, if known.' })),
+          accountIdentifier: Type.Optional(
+            Type.String({ description: 'Their account, maybe masked.' }),
+          ),
+          bankName: Type.Optional(Type.String()),
+          bankIdentifier: Type.Optional(Type.String()),
+          paymentRail: Type.Optional(PaymentRail),
+          remittanceInformation: Type.Optional(Type.String()),
+          endToEndId: Type.Optional(Type.String()),
+          traceNumber: Type.Optional(Type.String({ description: 'ACH trace, IMAD or OMAD.' })),
+          onChainTransaction: Type.Optional(OnChainTransaction),
+        }),
+      ),
+    },
+    { tagType: SourceType },
+  ),
 );
 
 const TransactionDestination = named(
   'TransactionDestination',
-  variant('destinationType', {
-    ACCOUNT: named(
-      'AccountTransactionDestination',
-      Type.Object({
-        accountId: accountOfLeg,
-        currency: currencyOfLeg,
-        onChainTransaction: Type.Optional(OnChainTransaction),
-      }),
-    ),
-    UMA_ADDRESS: named(
-      'UmaAddressTransactionDestination',
-      Type.Object({ umaAddress: umaOfLeg, currency: currencyOfLeg }),
-    ),
-  }),
+  variant(
+    'destinationType',
+    {
+      ACCOUNT: named(
+        'AccountTransactionDestination',
+        Type.Object({
+          accountId: accountOfLeg,
+          currency: currencyOfLeg,
+          onChainTransaction: Type.Optional(OnChainTransaction),
+        }),
+      ),
+      UMA_ADDRESS: named(
+        'UmaAddressTransactionDestination',
+        Type.Object({ umaAddress: umaOfLeg, currency: currencyOfLeg }),
+      ),
+    },
+    { tagType: DestinationType },
+  ),
 );
 
 const RefundSchema = named(
@@ -189,9 +204,9 @@ const common = {
 export const OutgoingTransaction = named(
   'OutgoingTransaction',
   Type.Object({
+    type: partOf(TransactionType, ['OUTGOING']),
     ...common,
-    type: oneOf(['OUTGOING']),
-    status: oneOf([
+    status: partOf(TransactionStatus, [
       'PENDING',
       'PENDING_AUTHORIZATION',
       'EXPIRED',
@@ -216,8 +231,8 @@ export const OutgoingTransaction = named(
 export const IncomingTransaction = named(
   'IncomingTransaction',
   Type.Object({
+    type: partOf(TransactionType, ['INCOMING']),
     ...common,
-    type: oneOf(['INCOMING']),
     status: TransactionStatus,
     source: Type.Optional(TransactionSource),
     sentAmount: Type.Optional(CurrencyAmount),
@@ -286,6 +301,11 @@ export const listTransactions = operation({
 const eventTypes = (prefix: string, names: string) =>
   names.split(' ').map((name) => `${prefix}_PAYMENT.${name}`);
 
+const IncomingEvent = Type.Object({
+  ...IncomingTransaction.properties,
+  requestedReceiverCustomerInfoFields: Type.Optional(Type.Array(CounterpartyFieldDefinition)),
+});
+
 export const transactionWebhooks: readonly WebhookContract[] = [
   {
     name: 'outgoing-payment',
@@ -306,6 +326,6 @@ export const transactionWebhooks: readonly WebhookContract[] = [
       'INCOMING',
       'PENDING COMPLETED FAILED REFUND_PENDING REFUND_COMPLETED REFUND_FAILED',
     ),
-    data: IncomingTransaction,
+    data: IncomingEvent,
   },
 ];

@@ -37,6 +37,6 @@ export const createTransferOut = operation({
     }),
   ),
   replies: { 201: TransactionOneOf },
-  errors: [400, 403, 404, 409, 429, 501],
+  errors: [400, 403, 404, 409, 410, 429, 501],
   money: true,
 });

@@ -18,7 +18,6 @@ import {
   type Claim,
   claimEvents,
   type Outcome,
-  releaseClaims,
   settleUntold,
   type Waiting,
   waitingPlatforms,
@@ -136,16 +135,23 @@ function createWorks(options: DelivererOptions) {
     if (outcome.result === 'dropped') log.warn(fields, 'event given up');
   }
 
+  function giveBack(claims: readonly Claim[]): void {
+    if (!claims.length) return;
+    recorder.giveBack(claims).catch((error: unknown) => {
+      log.error({ err: error }, 'claims lapse by themselves');
+    });
+  }
+
   async function deliver(claim: Claim, after: () => void): Promise<void> {
     // A database that was away too long to renew: somebody else may have it by now.
-    if (claim.lease <= world.now()) lanes.done(claim, null);
+    if (claim.lease <= world.now()) giveBack(lanes.done(claim, null));
     else {
       const sent = await send(options, claim, claim.endpoint, claim.environment);
       const outcome = outcomeOf(world, claim, sent);
       tries++;
       note(claim, outcome);
       recorder.add(claim, outcome);
-      lanes.done(claim, { delivered: outcome.result === 'delivered', ms: sent.ms });
+      giveBack(lanes.done(claim, { delivered: outcome.result === 'delivered', ms: sent.ms }));
     }
     pump(after);
     after();
@@ -187,10 +193,9 @@ function createWorks(options: DelivererOptions) {
       await recorder.flush();
       return waited;
     },
-    async giveBack(): Promise<void> {
+    async release(): Promise<void> {
       await turn;
-      const left = lanes.clear();
-      if (left.length) await releaseClaims(db, left);
+      giveBack(lanes.clear());
     },
   };
 }
@@ -210,6 +215,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   let rest: NodeJS.Timeout | undefined;
 
   async function round(): Promise<void> {
+    if (!running) return;
     const started = world.now();
     wanted = false;
     try {
@@ -262,8 +268,10 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       running = false;
       clearInterval(ticker);
       clearTimeout(rest);
-      await works.giveBack();
-      await works.quiet();
+      await works.release();
+      // What cannot be written now comes due again by itself.
+      await works.quiet().catch((error: unknown) => log.error({ err: error }, 'not recorded'));
+      busy = false;
     },
   };
 }

@@ -34,7 +34,7 @@ function dataOf(event: StoredEvent, naming: Naming): string {
   return JSON.stringify(naming.toWire(shown));
 }
 
-/** The body of an event. Nothing but the row and the service's word goes in, so a retry sends the same bytes. */
+/** The body of an event. Only the row and the service's word go in, so a retry sends the same bytes. */
 export function bodyOf(event: StoredEvent, naming: Naming): string {
   const mark = event.type === 'TEST' ? '"test":true,' : '';
   const [id, type, time] = [event.id, event.type, iso(event.created_at)].map((each) =>

@@ -14,7 +14,7 @@ export interface Limits {
   claimed: number;
 }
 
-export const LIMITS: Limits = { perPlatform: 8, inAll: 512, claimed: 4_096 };
+export const LIMITS: Limits = { perPlatform: 8, inAll: 1_024, claimed: 8_192 };
 
 /** A lane that nobody knows yet starts narrow. */
 const FIRST_SLOTS = 2;
@@ -29,8 +29,8 @@ const MAX_IDLE_LANES = 10_000;
 export interface Lane {
   readonly platformId: string;
   slots: number;
-  /** Whether the latest request was answered as it should be. */
-  proven: boolean;
+  /** Whether the latest request was answered as it should be; null before the first. */
+  healthy: boolean | null;
   meanMs: number;
   inFlight: number;
   readonly queue: Claim[];
@@ -45,8 +45,11 @@ export interface Lanes {
   add(claim: Claim): void;
   /** Events that may be sent now, counted as under way from here on. */
   next(): Claim[];
-  /** An event that `next` gave is through; the verdict is null when it was not tried after all. */
-  done(claim: Claim, verdict: { delivered: boolean; ms: number } | null): void;
+  /**
+   * An event that `next` gave is through; the verdict is null when it was not tried after all. Answers
+   * claims to give back, because their receiver has become too slow for them.
+   */
+  done(claim: Claim, verdict: { delivered: boolean; ms: number } | null): Claim[];
   /** Empties the queues; answers what was in them. */
   clear(): Claim[];
   /** Everything claimed that is not through, queued and under way. */
@@ -54,6 +57,9 @@ export interface Lanes {
   readonly inFlight: number;
   readonly queued: number;
 }
+
+const within = (least: number, value: number, most: number) =>
+  Math.min(most, Math.max(least, value));
 
 /** Whether two events of its subject must not be under way together. */
 const inOrder = (claim: Claim) => claim.balance === null;
@@ -64,9 +70,9 @@ export function createLanes(limits: Limits): Lanes {
   /** Lanes with something in their queue. */
   const waiting = new Set<Lane>();
   let queued = 0;
-  let unprovenInFlight = 0;
-  // Receivers that do not answer may not take all there is from those that do.
-  const unprovenMax = Math.ceil(limits.inAll / 2);
+  let failingInFlight = 0;
+  // Receivers that fail, however many, may not take all there is from those that do not.
+  const failingMax = Math.ceil(limits.inAll / 2);
 
   function laneOf(platformId: string): Lane {
     let lane = lanes.get(platformId);
@@ -76,7 +82,7 @@ export function createLanes(limits: Limits): Lanes {
     lane = {
       platformId,
       slots,
-      proven: false,
+      healthy: null,
       meanMs: 0,
       inFlight: 0,
       queue: [],
@@ -90,18 +96,32 @@ export function createLanes(limits: Limits): Lanes {
     for (const [id, lane] of lanes) if (!lane.inFlight && !lane.queue.length) lanes.delete(id);
   }
 
+  /** How many claims a lane makes good use of. */
+  function capacity(lane: Lane): number {
+    // Far ahead only while there is plenty: the other half is for those who come later.
+    const ahead = lane.healthy && queued + flying.size < limits.claimed / 2;
+    const rounds = ahead ? within(1, AHEAD_MS / Math.max(1, lane.meanMs), AHEAD_ROUNDS) : 1;
+    return Math.floor(lane.slots * rounds);
+  }
+
   function room(platformId: string): number {
     const lane = laneOf(platformId);
-    const rounds = lane.proven
-      ? Math.min(AHEAD_ROUNDS, Math.max(1, AHEAD_MS / Math.max(1, lane.meanMs)))
-      : 1;
-    const wanted = Math.floor(lane.slots * rounds) - lane.inFlight - lane.queue.length;
+    const wanted = capacity(lane) - lane.inFlight - lane.queue.length;
     return Math.max(0, Math.min(wanted, limits.claimed - queued - flying.size));
+  }
+
+  /** Takes out what a lane that became slow would sit on for long. */
+  function surplus(lane: Lane): Claim[] {
+    const most = capacity(lane);
+    if (lane.queue.length <= 2 * most) return [];
+    const out = lane.queue.splice(most);
+    queued -= out.length;
+    return out;
   }
 
   function take(lane: Lane): Claim | undefined {
     if (lane.inFlight >= lane.slots) return undefined;
-    if (!lane.proven && unprovenInFlight >= unprovenMax) return undefined;
+    if (lane.healthy === false && failingInFlight >= failingMax) return undefined;
     const at = lane.queue.findIndex((claim) => !inOrder(claim) || !lane.busy.has(claim.subject));
     if (at < 0) return undefined;
     const [claim] = lane.queue.splice(at, 1) as [Claim];
@@ -109,7 +129,7 @@ export function createLanes(limits: Limits): Lanes {
     lane.inFlight++;
     flying.add(claim);
     if (inOrder(claim)) lane.busy.add(claim.subject);
-    if (!lane.proven) unprovenInFlight++;
+    if (lane.healthy === false) failingInFlight++;
     return claim;
   }
 
@@ -128,10 +148,10 @@ export function createLanes(limits: Limits): Lanes {
   }
 
   function judge(lane: Lane, delivered: boolean, ms: number): void {
-    // What is in flight on the lane counts as unproven or not by the lane's present name.
-    if (lane.proven && !delivered) unprovenInFlight += lane.inFlight;
-    if (!lane.proven && delivered) unprovenInFlight -= lane.inFlight;
-    lane.proven = delivered;
+    // What else is under way on the lane counts by the lane's present name.
+    if (lane.healthy === false) failingInFlight -= lane.inFlight;
+    if (!delivered) failingInFlight += lane.inFlight;
+    lane.healthy = delivered;
     lane.slots = delivered
       ? Math.min(limits.perPlatform, lane.slots + 1)
       : Math.max(1, Math.floor(lane.slots / 2));
@@ -151,9 +171,10 @@ export function createLanes(limits: Limits): Lanes {
       const lane = laneOf(claim.platform_id);
       flying.delete(claim);
       lane.inFlight--;
-      if (!lane.proven) unprovenInFlight--;
+      if (lane.healthy === false) failingInFlight--;
       if (inOrder(claim)) lane.busy.delete(claim.subject);
       if (verdict) judge(lane, verdict.delivered, verdict.ms);
+      return surplus(lane);
     },
     clear() {
       const left = [...waiting].flatMap((lane) => lane.queue.splice(0));

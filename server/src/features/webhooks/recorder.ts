@@ -4,7 +4,7 @@
 import type { World } from '../../kernel/world.ts';
 import type { Database } from '../../runtime/database.ts';
 import type { Log } from '../../runtime/log.ts';
-import { type Claim, type Outcome, recordOutcomes, renewClaims } from './store.ts';
+import { type Claim, type Outcome, recordOutcomes, releaseClaims, renewClaims } from './store.ts';
 
 export interface RecorderOptions {
   world: World;
@@ -17,6 +17,8 @@ export interface RecorderOptions {
 
 export interface Recorder {
   add(claim: Claim, outcome: Outcome): void;
+  /** Gives claims back untried. */
+  giveBack(claims: readonly Claim[]): Promise<void>;
   /** Renews leases that are half spent and tries again what could not be written. */
   tick(): void;
   /** Writes everything now; rejects with the database's error. */
@@ -89,6 +91,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
         inBackground(writeAll);
       }, GATHER_MS);
     },
+    giveBack: (claims) => inTurn(() => releaseClaims(db, claims)),
     tick() {
       inBackground(renew);
       if (pending.length) inBackground(writeAll);

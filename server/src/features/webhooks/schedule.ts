@@ -23,7 +23,7 @@ export const GIVE_UP_AFTER_MS = 7 * DAY;
 /** How long a receiver has to answer, connecting included. */
 export const ANSWER_TIMEOUT_MS = 30 * SECOND;
 
-/** Share of a delay by which it is moved, up or down, so that a burst of failures does not come back as one. */
+/** Share of a delay by which it is moved, up or down, so that failures do not come back together. */
 const JITTER = 0.1;
 
 /** Sent once, and only to see whether it arrives. */

@@ -1,0 +1,140 @@
+// The first start, alone and in a crowd, and the keys it makes.
+import { createPublicKey, sign, verify } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../test/database.ts';
+import { createPlatformWithToken, FIRST_CURRENCIES, firstStart } from './bootstrap.ts';
+import { internalAccounts } from './features/internal-accounts/index.ts';
+import { platforms } from './features/platform/index.ts';
+import { authenticator, tokens } from './features/tokens/index.ts';
+import { withSystem } from './operator/system.ts';
+import type { System } from './operator/verb.ts';
+import { readConfig } from './runtime/config.ts';
+import { ensureSigningKeys, loadSigningKeys, publicKeys } from './runtime/keys.ts';
+
+let database: TestDatabase;
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+});
+afterEach(() => database.drop());
+
+function on<T>(work: (system: System) => Promise<T>): Promise<T> {
+  const result = readConfig({ DATABASE_URL: database.url }, []);
+  if (!('config' in result)) throw new Error('the settings are good');
+  return withSystem(result.config, work);
+}
+
+const start = (wanted?: { clientId: string; clientSecret: string }) =>
+  on(({ runtime, fundingOf }) => firstStart(runtime, fundingOf, wanted));
+
+describe('firstStart', () => {
+  it('creates a sandbox platform that does its own compliance, with a token for everything', () =>
+    on(async ({ runtime, fundingOf }) => {
+      const first = await firstStart(runtime, fundingOf);
+      expect(first.created).toBe(true);
+      const [platform] = await runtime.db.find(platforms, { id: first.platformId });
+      expect(platform).toMatchObject({
+        environment: 'sandbox',
+        regulated: true,
+        skip_paperwork: false,
+        sca: true,
+        terms_gate: false,
+      });
+      const codes = platform?.currencies.map((each) => each.currencyCode);
+      expect(codes).toEqual([...FIRST_CURRENCIES]);
+      const accounts = await runtime.db.find(internalAccounts, { platform_id: first.platformId });
+      expect(accounts.map((each) => each.currency).sort()).toEqual([...FIRST_CURRENCIES].sort());
+      const text = Buffer.from(`${first.clientId}:${first.clientSecret}`).toString('base64');
+      const caller = await authenticator(runtime.db, () => 0).authenticate(`Basic ${text}`);
+      expect(caller.permissions).toEqual(['VIEW', 'TRANSACT', 'MANAGE']);
+    }));
+
+  it('creates nothing a second time, and does not know the secret any more', async () => {
+    const first = await start();
+    const { platformId, clientId } = first;
+    expect(await start()).toEqual({ created: false, platformId, clientId });
+  });
+
+  it('takes fixed credentials, and confirms them later', async () => {
+    const wanted = { clientId: 'ci', clientSecret: 'a fixed secret' };
+    const first = await start(wanted);
+    expect(first).toMatchObject({ created: true, ...wanted });
+    expect(await start(wanted)).toMatchObject({ created: false, ...wanted });
+    const wrong = await start({ clientId: 'ci', clientSecret: 'another' });
+    expect(wrong).toEqual({ created: false, platformId: first.platformId, clientId: 'ci' });
+  });
+
+  it('stands back where an operator made a platform before', async () => {
+    const made = await on(({ runtime, fundingOf }) =>
+      createPlatformWithToken(runtime, {
+        name: 'Mine',
+        environment: 'production',
+        regulated: false,
+        skipPaperwork: false,
+        currencies: ['USD'],
+        fundingOf,
+      }),
+    );
+    const { platformId, clientId } = made;
+    expect(await start()).toEqual({ created: false, platformId, clientId });
+  });
+
+  it('agrees on one platform among servers that start together', async () => {
+    const starts = await Promise.all([start(), start(), start(), start()]);
+    expect(starts.filter((each) => each.created)).toHaveLength(1);
+    expect(new Set(starts.map((each) => each.platformId)).size).toBe(1);
+    expect(new Set(starts.map((each) => each.clientId)).size).toBe(1);
+    await on(async ({ runtime }) => {
+      expect(await runtime.db.query('select id from platforms')).toHaveLength(1);
+      expect(await runtime.db.query('select id from internal_accounts')).toHaveLength(12);
+      expect(await runtime.db.find(tokens, {})).toHaveLength(1);
+    });
+  });
+});
+
+describe('signing keys', () => {
+  const KEY = Buffer.alloc(32, 3);
+
+  it('are made once for each environment, and verify what they sign', () =>
+    on(async ({ runtime }) => {
+      const keys = await loadSigningKeys(runtime, KEY);
+      const again = await loadSigningKeys(runtime, KEY);
+      for (const environment of ['sandbox', 'production'] as const) {
+        const { privateKey, publicKeyPem, standard } = keys[environment];
+        expect(again[environment].publicKeyPem).toBe(publicKeyPem);
+        const body = Buffer.from('{"type":"TEST"}');
+        const signature = sign('sha256', body, privateKey);
+        expect(verify('sha256', body, createPublicKey(publicKeyPem), signature)).toBe(true);
+        const other = sign(null, body, standard.privateKey);
+        expect(verify(null, body, createPublicKey(standard.publicKeyPem), other)).toBe(true);
+      }
+      expect(keys.sandbox.publicKeyPem).not.toBe(keys.production.publicKeyPem);
+      expect(await publicKeys(runtime.db)).toHaveLength(4);
+    }));
+
+  it('are the same for servers that start together', async () => {
+    const load = () => on(({ runtime }) => loadSigningKeys(runtime, KEY));
+    const all = await Promise.all([load(), load(), load()]);
+    expect(new Set(all.map((each) => each.sandbox.publicKeyPem)).size).toBe(1);
+    expect(new Set(all.map((each) => each.production.standard.publicKeyPem)).size).toBe(1);
+  });
+
+  it('do not open under another master key, and are not replaced', () =>
+    on(async ({ runtime }) => {
+      await ensureSigningKeys(runtime, KEY);
+      const before = await publicKeys(runtime.db);
+      await expect(loadSigningKeys(runtime, Buffer.alloc(32, 4))).rejects.toThrow(
+        /another master key/,
+      );
+      expect(await publicKeys(runtime.db)).toEqual(before);
+    }));
+
+  it('are stored sealed', () =>
+    on(async ({ runtime }) => {
+      await ensureSigningKeys(runtime, KEY);
+      const rows = await runtime.db.query<{ private_key: string }>(
+        'select private_key from signing_keys',
+      );
+      for (const row of rows) expect(row.private_key).toMatch(/^s1\.[\w-]+\.[\w-]+$/);
+    }));
+});

@@ -1,0 +1,247 @@
+// What holds for every operation alike, made from the contracts: a new operation is covered the moment it
+// exists. Nobody without credentials gets anything, nobody without the permission, nobody sees another
+// platform's things, and a fault of ours says nothing about us.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { namingFor } from '../src/catalog/naming.ts';
+import { publishedDocument } from '../src/document.ts';
+import { systemCaller } from '../src/features/platform/index.ts';
+import { createServer } from '../src/http/server.ts';
+import type { Contract } from '../src/kernel/operation.ts';
+import { createLog } from '../src/runtime/log.ts';
+import { createMetrics } from '../src/runtime/metrics.ts';
+import {
+  accountInfos,
+  customer,
+  externalAccount,
+  fund,
+  internalAccount,
+  ok,
+  quoteBody,
+} from './fixtures.ts';
+import { startApp, type TestApp, type TestPlatform, watcher } from './harness.ts';
+import { sample } from './sample.ts';
+
+type Json = Record<string, unknown>;
+
+const document = publishedDocument() as { paths: Record<string, Record<string, Json>> };
+
+let app: TestApp;
+let foreign: Record<string, string>;
+
+/** Bodies that the plain sample cannot guess. */
+const BODIES: Record<string, () => Json> = {
+  updateCustomerById: () => ({ customerType: 'INDIVIDUAL' }),
+  createCustomerExternalAccount: () => ({
+    currency: 'USD',
+    accountInfo: accountInfos.USD?.('000'),
+  }),
+  createPlatformExternalAccount: () => ({
+    currency: 'USD',
+    accountInfo: accountInfos.USD?.('000'),
+  }),
+};
+
+function bodyOf(contract: Contract): unknown {
+  if (!contract.body) return undefined;
+  const special = BODIES[contract.operationId];
+  if (special) return special();
+  const item = document.paths[contract.path]?.[contract.method.toLowerCase()] as Json;
+  const request = item.requestBody as { content: Record<string, { schema: Json }> };
+  return sample(request.content['application/json']?.schema as Json, document as unknown as Json);
+}
+
+const fill = (contract: Contract, value: (name: string) => string) =>
+  contract.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => value(name));
+
+/** One of each resource, owned by `as`, by the name of the path parameter that names it. */
+async function oneOfEach(as: TestPlatform): Promise<Record<string, string>> {
+  const options = { as };
+  const person = await customer(app, options);
+  const account = await internalAccount(app, person.id, 'USD', options);
+  await fund(app, account.id, 1_000_00, options);
+  const outside = await externalAccount(app, person.id, 'EUR', '000', options);
+  const quote = ok(
+    await app.call('POST', '/quotes', quoteBody(account.id, outside.id, 100_00), options),
+    201,
+  );
+  const token = ok(
+    await app.call('POST', '/tokens', { name: 'theirs', permissions: ['VIEW'] }, options),
+    201,
+  );
+  return {
+    customerId: person.id,
+    accountId: account.id,
+    id: account.id,
+    externalAccountId: outside.id,
+    quoteId: quote.id,
+    transactionId: quote.transactionId,
+    tokenId: token.id,
+  };
+}
+
+beforeAll(async () => {
+  app = await startApp();
+  foreign = await oneOfEach(app.other);
+});
+afterAll(() => app.close());
+
+// Read from the published document so that the list is there before any server is.
+const contracts = Object.entries(document.paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, each]) => ({
+    path,
+    method: method.toUpperCase(),
+    operationId: each.operationId as string,
+  })),
+);
+
+const contractOf = (operationId: string): Contract => {
+  const found = app.operations.find((each) => each.contract.operationId === operationId);
+  if (!found) throw new Error(`${operationId} is published but not served`);
+  return found.contract;
+};
+
+describe.each(contracts)('$operationId', ({ operationId, path }) => {
+  it('wants credentials', async () => {
+    const contract = contractOf(operationId);
+    const target = fill(contract, (name) => foreign[name] ?? 'x');
+    const wrong = { ...app.platform, clientSecret: 'wrong' };
+    const answers = [
+      await app.call(contract.method, target, bodyOf(contract), { as: null }),
+      await app.call(contract.method, target, bodyOf(contract), { as: wrong }),
+      await app.call(contract.method, target, bodyOf(contract), {
+        as: null,
+        headers: { authorization: 'Bearer abc' },
+      }),
+    ];
+    for (const answer of answers) {
+      expect([answer.status, answer.body.code]).toEqual([401, 'UNAUTHORIZED']);
+      expect(answer.body).toEqual(answers[0]?.body);
+      expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+    }
+  });
+
+  it('wants its permission', async () => {
+    const contract = contractOf(operationId);
+    const others = (['VIEW', 'TRANSACT', 'MANAGE'] as const).filter(
+      (p) => p !== contract.permission,
+    );
+    const token = await app.tokenWith(others);
+    const target = fill(contract, (name) => foreign[name] ?? 'x');
+    const answer = await app.call(contract.method, target, bodyOf(contract), { as: token });
+    expect([answer.status, answer.body.code]).toEqual([403, 'FORBIDDEN']);
+  });
+
+  if (path.includes('{')) {
+    it("answers another platform's id like an unknown one", async () => {
+      const contract = contractOf(operationId);
+      const unknown = (name: string) => {
+        const id = foreign[name];
+        if (!id) throw new Error(`oneOfEach has no ${name}: add one for ${operationId}`);
+        return id.replace(/[0-9a-f]{12}$/, '0123456789ab');
+      };
+      const ask = (value: (name: string) => string) =>
+        app.call(contract.method, fill(contract, value), bodyOf(contract));
+      const theirs = await ask((name) => foreign[name] as string);
+      const random = await ask(unknown);
+      const malformed = await ask(() => 'no-such-thing');
+      expect(theirs.status).toBe(404);
+      expect(theirs.body.code).toBe(contract.notFound);
+      expect(theirs.body).toEqual(random.body);
+      expect(theirs.body).toEqual(malformed.body);
+      const encoded = await ask((name) => encodeURIComponent(foreign[name] as string));
+      expect(encoded.body).toEqual(theirs.body);
+    });
+  }
+
+  it('hides what went wrong inside', async () => {
+    const contract = contractOf(operationId);
+    let broken = false;
+    const { runtime, operations, platform } = app;
+    const lines: string[] = [];
+    const server = createServer({
+      runtime: {
+        ...runtime,
+        world: {
+          ...runtime.world,
+          now() {
+            if (broken) throw new Error('the clock fell off the wall');
+            return runtime.world.now();
+          },
+        },
+      },
+      operations,
+      async authenticate() {
+        broken = true;
+        return systemCaller(platform.id, platform.environment);
+      },
+      naming: namingFor('Service'),
+      log: createLog(runtime.world, 'error', (line) => lines.push(line)),
+      metrics: createMetrics(),
+      watch: watcher([]),
+    });
+    const body = bodyOf(contract);
+    const reply = await server.inject({
+      method: contract.method,
+      url: `/2025-10-13${fill(contract, (name) => foreign[name] ?? 'x')}`,
+      ...(body === undefined
+        ? {}
+        : { payload: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    });
+    await server.close();
+    expect(reply.statusCode).toBe(500);
+    expect(reply.json().code).toBe('INTERNAL_ERROR');
+    expect(reply.body).not.toContain('clock');
+    expect(lines.join('')).toContain('the clock fell off the wall');
+    expect(lines.join('')).toContain(String(reply.headers['x-request-id']));
+  });
+});
+
+describe('paths and methods', () => {
+  it('answers an unknown path in JSON', async () => {
+    const answer = await app.call('GET', '/nothing/here');
+    expect([answer.status, answer.body.code]).toEqual([404, 'NOT_FOUND']);
+  });
+
+  it('answers a wrong method in JSON and says which are right', async () => {
+    const answer = await app.call('PUT', '/customers');
+    expect([answer.status, answer.body.code]).toEqual([405, 'METHOD_NOT_ALLOWED']);
+    expect(answer.headers.allow).toContain('POST');
+    expect((await app.call('GET', '/quotes')).status).toBe(405);
+  });
+
+  it('reads ids raw or percent-encoded', async () => {
+    const person = await customer(app);
+    const raw = await app.call('GET', `/customers/${person.id}`);
+    const encoded = await app.call('GET', `/customers/${encodeURIComponent(person.id)}`);
+    expect(raw.body).toEqual(encoded.body);
+    expect(raw.status).toBe(200);
+  });
+
+  it('refuses a body that is not JSON, is too large, or is missing', async () => {
+    const headers = { 'content-type': 'application/json' };
+    const login = `${app.platform.clientId}:${app.platform.clientSecret}`;
+    const send = (payload: string) =>
+      app.server.inject({
+        method: 'POST',
+        url: '/2025-10-13/quotes',
+        headers: {
+          ...headers,
+          authorization: `Basic ${Buffer.from(login).toString('base64')}`,
+        },
+        payload,
+      });
+    for (const payload of [
+      '{"a":"\\u0000"}',
+      '{',
+      'x'.repeat(1_100_000),
+      '',
+      'null',
+      '[]',
+      '"text"',
+    ]) {
+      const reply = await send(payload);
+      expect([payload.slice(0, 9), reply.statusCode]).toEqual([payload.slice(0, 9), 400]);
+      expect(reply.json().code).toBe('INVALID_INPUT');
+    }
+  });
+});

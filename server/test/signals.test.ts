@@ -1,0 +1,209 @@
+// How the server's process behaves towards whoever started it: settings, signals, exit codes, a second start,
+// a neighbour. What is inside is tested elsewhere; here every server is a real process.
+import fs from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Credentials, createPlace, type Place, type Running } from './crash-server.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
+
+const places: Place[] = [];
+
+function place(): Place {
+  const made = createPlace('signals');
+  places.push(made);
+  return made;
+}
+
+afterAll(async () => {
+  await Promise.all(places.map((each) => each.remove()));
+}, 60_000);
+
+async function call(to: Running, method: string, where: string, body?: object) {
+  const { clientId, clientSecret, baseUrl } = to.credentials;
+  return callAs({ clientId, clientSecret }, baseUrl, method, where, body);
+}
+
+async function callAs(
+  as: Pick<Credentials, 'clientId' | 'clientSecret'>,
+  baseUrl: string,
+  method: string,
+  where: string,
+  body?: object,
+) {
+  const basic = Buffer.from(`${as.clientId}:${as.clientSecret}`).toString('base64');
+  const reply = await fetch(`${baseUrl}${where}`, {
+    method,
+    headers: { authorization: `Basic ${basic}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape; what a test reads it asserts.
+  return { status: reply.status, body: (await reply.json()) as any };
+}
+
+const storedCredentials = (at: Place) =>
+  JSON.parse(fs.readFileSync(path.join(at.dir, 'credentials.json'), 'utf8')) as Credentials;
+
+describe('a running server', () => {
+  let own: Place;
+  let server: Running;
+  beforeAll(async () => {
+    own = place();
+    server = await own.start();
+  }, 90_000);
+
+  it('keeps its credentials where only their owner can read them', () => {
+    const file = path.join(own.dir, 'credentials.json');
+    expect(fs.statSync(file).mode & 0o777).toBe(0o600);
+    expect(storedCredentials(own)).toEqual({
+      baseUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/2025-10-13$/),
+      clientId: expect.stringMatching(/^\S{8,}$/),
+      clientSecret: expect.stringMatching(/^\S{16,}$/),
+      webhookPublicKey: expect.stringContaining('BEGIN PUBLIC KEY'),
+      docsUrl: `${server.origin}/docs`,
+    });
+  });
+
+  it.each([
+    ['/healthz', 'application/json', '"ok"'],
+    ['/readyz', 'application/json', '"ready"'],
+    ['/metrics', 'text/plain', '# TYPE '],
+    ['/openapi.json', 'application/json', '"executeQuote"'],
+    ['/docs', 'text/html', '/docs/swagger-ui-bundle.js'],
+    ['/docs/swagger-ui-bundle.js', 'text/javascript', 'SwaggerUIBundle'],
+    ['/docs/start.js', 'text/javascript', '/openapi.json'],
+    ['/docs/swagger-ui.css', 'text/css', '.swagger-ui'],
+  ])('answers %s without a credential', async (where, type, part) => {
+    const reply = await fetch(`${server.origin}${where}`);
+    expect(reply.status).toBe(200);
+    expect(reply.headers.get('content-type')).toContain(type);
+    expect(await reply.text()).toContain(part);
+  });
+
+  it('prints a curl line that works when pasted', async () => {
+    const { clientId, clientSecret, baseUrl } = server.credentials;
+    const line = `curl -u '${clientId}:${clientSecret}' ${baseUrl}/platform/internal-accounts`;
+    expect(own.said(server.child).err).toContain(line);
+    const { status, body } = await call(server, 'GET', '/platform/internal-accounts');
+    expect(status).toBe(200);
+    expect(body.data.length).toBeGreaterThan(0);
+  });
+
+  it('does not share its data folder', async () => {
+    const { code, err } = await own.ended(own.launch());
+    expect(code).toBe(1);
+    expect(err).toMatch(/\nThe data folder \S+ is already served by a running PostgreSQL .*\n$/);
+    expect((await call(server, 'GET', '/config')).status).toBe(200);
+    expect(storedCredentials(own)).toEqual(server.credentials);
+  }, 30_000);
+
+  it('has a neighbour that knows nothing of it', async () => {
+    const beside = place();
+    const other = await beside.start();
+    expect(other.origin).not.toBe(server.origin);
+    expect((await call(other, 'GET', '/config')).status).toBe(200);
+    expect(
+      (await callAs(server.credentials, other.credentials.baseUrl, 'GET', '/config')).status,
+    ).toBe(401);
+    expect((await call(server, 'GET', '/config')).status).toBe(200);
+    other.child.kill('SIGINT');
+    expect(await beside.ended(other.child)).toMatchObject({ code: 0, signal: null });
+    expect(await beside.allGone()).toEqual([]);
+    expect((await call(server, 'GET', '/config')).status).toBe(200);
+  }, 90_000);
+});
+
+describe('SIGTERM', () => {
+  let own: Place;
+  let receiver: Receiver;
+  beforeAll(async () => {
+    own = place();
+    receiver = await startReceiver();
+  });
+  afterAll(() => receiver.close());
+
+  it('lets the request that is under way finish, ends with 0 and takes the database along', async () => {
+    const server = await own.start();
+    const customer = { customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace' };
+    expect((await call(server, 'POST', '/customers', customer)).status).toBe(201);
+    const set = await call(server, 'PATCH', '/config', { webhookEndpoint: receiver.url });
+    expect(set.status).toBe(200);
+    await receiver.has(1);
+    let answer = () => undefined as unknown;
+    receiver.behave((response) => {
+      answer = () => response.writeHead(202).end('late');
+    });
+    const slow = call(server, 'POST', '/webhooks/test', {});
+    await receiver.has(2);
+    server.child.kill('SIGTERM');
+    await own.refuses(server);
+    expect(server.child.exitCode).toBe(null);
+    answer();
+    expect(await slow).toMatchObject({ status: 200, body: { response_status: 202 } });
+    expect(await own.ended(server.child)).toMatchObject({ code: 0, signal: null });
+    expect(await own.allGone()).toEqual([]);
+  }, 90_000);
+
+  it('leaves data and credentials that the next start goes on with', async () => {
+    const before = storedCredentials(own);
+    const server = await own.start();
+    const { baseUrl, docsUrl, ...lasting } = before;
+    expect(server.credentials).toMatchObject(lasting);
+    const { body } = await call(server, 'GET', '/customers');
+    expect(body.data.map((each: { fullName: string }) => each.fullName)).toEqual(['Ada Lovelace']);
+    expect((await call(server, 'GET', '/config')).body.webhookEndpoint).toBe(receiver.url);
+    server.child.kill('SIGTERM');
+    server.child.kill('SIGTERM'); // a second one changes nothing
+    expect(await own.ended(server.child)).toMatchObject({ code: 0, signal: null });
+    expect(await own.allGone()).toEqual([]);
+  }, 90_000);
+
+  it('ends an idle server at once, connections kept open or not', async () => {
+    const server = await own.start();
+    expect((await call(server, 'GET', '/config')).status).toBe(200); // fetch keeps its connection
+    const sent = performance.now();
+    server.child.kill('SIGTERM');
+    await own.ended(server.child);
+    expect(performance.now() - sent).toBeLessThan(10_000);
+  }, 90_000);
+});
+
+describe('a bad setting', () => {
+  const refused = async (flags: string[], env: Record<string, string> = {}) => {
+    const own = place();
+    const ended = await own.ended(own.launch(flags, env));
+    expect(fs.existsSync(own.dir)).toBe(false);
+    const { code, out, err } = ended;
+    return { code, out, lines: err.split('\n').filter((line) => !/^Buil(t|ding)/.test(line)) };
+  };
+
+  it('is one line each, all at once, and exit code 2', async () => {
+    const env = { LOG_LEVEL: 'loud', RAILHEAD_SERVICE_WORD: 'lower', DATABASE_URL: 'mysql://x' };
+    const { code, out, lines } = await refused(['--port', '70000', '--hots', '::1'], env);
+    expect([code, out]).toEqual([2, '']);
+    expect(lines).toEqual([
+      '--hots is not a setting. Try --help.',
+      '--port is given twice.',
+      'DATABASE_URL must look like postgresql://user:password@host:5432/database.',
+      'RAILHEAD_SERVICE_WORD must be a capital and up to 31 letters or digits.',
+      expect.stringMatching(/^LOG_LEVEL must be one of /),
+      '',
+    ]);
+  }, 60_000);
+
+  it('never shows a secret', async () => {
+    const { code, lines } = await refused([], { RAILHEAD_MASTER_KEY: 'hush', NODE_ENV: 'production' });
+    expect(code).toBe(2);
+    expect(lines).toEqual(['RAILHEAD_MASTER_KEY must be 32 bytes in hex or base64.', '']);
+  }, 60_000);
+
+  it('is also a port that somebody has', async () => {
+    const receiver = await startReceiver();
+    const { port } = new URL(receiver.url);
+    const own = place();
+    const { code, err } = await own.ended(own.launchOn(port));
+    expect(code).toBeGreaterThan(0);
+    expect(err.trim().split('\n').at(-1)).toContain(port);
+    expect(await own.allGone()).toEqual([]);
+    await receiver.close();
+  }, 60_000);
+});
