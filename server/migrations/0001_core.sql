@@ -72,3 +72,5 @@ create table idempotency (
   reply text not null,
   created_at timestamptz not null
 );
+-- Rows are never changed and arrive in order, so a few ranges tell which blocks are old.
+create index idempotency_age on idempotency using brin (created_at);

@@ -13,3 +13,11 @@ create table webhook_attempts (
   result text not null check (result in ('delivered', 'retry', 'dropped'))
 );
 create index webhook_attempts_dropped on webhook_attempts (at) where result = 'dropped';
+
+-- Which process delivers the events of a platform, until when. One at a time, so that the order of events
+-- and the limit on requests hold however many processes there are; a dead one's lease lapses.
+create table webhook_lanes (
+  platform_id text collate "C" primary key,
+  holder text not null,
+  until timestamptz not null
+) with (fillfactor = 50);

@@ -42,9 +42,10 @@ import { houseAccounts } from './ledger/chart.ts';
 import { createCommitter } from './runtime/committer.ts';
 import type { Environment } from './runtime/context.ts';
 import { type Database, openDatabase } from './runtime/database.ts';
+import { forgetSweep } from './runtime/idempotency.ts';
 import { createWorker, type Worker } from './runtime/jobs.ts';
-import { connectLane } from './runtime/lane.ts';
 import { loadSigningKeys, type SigningKeys } from './runtime/keys.ts';
+import { connectLane } from './runtime/lane.ts';
 import type { Log } from './runtime/log.ts';
 import { createMetrics } from './runtime/metrics.ts';
 import type { Runtime } from './runtime/operate.ts';
@@ -144,7 +145,7 @@ export async function compose(
   const worker = createWorker({
     runtime,
     handlers: [...payoutJobs(connectors), ...accountJobs({ connectors })],
-    sweeps: [expirySweep()],
+    sweeps: [expirySweep(), forgetSweep()],
     log,
     metrics,
   });

@@ -50,7 +50,7 @@ export interface Ended {
 /** A data folder and whatever runs on it. */
 export interface Place {
   readonly dir: string;
-  /** Starts a process without waiting; `Running` comes from `ready`. */
+  /** Starts a process without waiting, on any free port unless the flags say otherwise. */
   launch(flags?: readonly string[], env?: Record<string, string>): ChildProcess;
   /** Resolves when the process serves; rejects with what it said when it ends first. */
   ready(child: ChildProcess): Promise<Running>;
@@ -168,8 +168,9 @@ export function createPlace(name: string): Place {
   }
 
   function launch(flags: readonly string[] = [], env: Record<string, string> = {}): ChildProcess {
-    const args = [START, '--port', '0', '--data-dir', dir, ...flags];
-    const child = spawn(process.execPath, args, {
+    const port = flags.includes('--port') ? [] : ['--port', '0'];
+    const args = ['--data-dir', dir, ...port, ...flags];
+    const child = spawn(process.execPath, [START, ...args], {
       cwd: base,
       env: { ...plainEnv(), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],

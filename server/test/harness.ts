@@ -104,7 +104,7 @@ function errorSchemas(status: number) {
 export type TestApp = Awaited<ReturnType<typeof startApp>>;
 
 /** Starts a server with four platforms: regulated, another, an unregulated and a production one. */
-export async function startApp(options: { start?: number } = {}) {
+export async function startApp(options: { start?: number; serviceWord?: string } = {}) {
   const database = await createTestDatabase();
   const world = testWorld(options.start);
   const problems: string[] = [];
@@ -113,7 +113,7 @@ export async function startApp(options: { start?: number } = {}) {
   const settings = {
     databaseUrl: database.url,
     masterKey: Buffer.alloc(32, 7),
-    serviceWord: 'Service',
+    serviceWord: options.serviceWord ?? 'Service',
   };
   const app: App = await compose(settings, world, log, watcher(problems));
   const { runtime, server } = app;

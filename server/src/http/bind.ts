@@ -6,8 +6,8 @@ import type { TSchema } from '@sinclair/typebox';
 import { Fault, type FieldError, invalid } from '../kernel/fault.ts';
 import type { Bound, Contract, Reply } from '../kernel/operation.ts';
 import type { Caller, Ctx } from '../runtime/context.ts';
+import { idempotency } from '../runtime/idempotency.ts';
 import { isKeyTaken, operate, type Runtime } from '../runtime/operate.ts';
-import { col, table } from '../runtime/table.ts';
 import { fieldErrors } from './validate.ts';
 
 export type Operation = Bound<Ctx>;
@@ -19,23 +19,9 @@ export interface Request {
   body: unknown;
   /** The body as it came, for comparing two requests under one key. */
   rawBody: string;
-  /** Path and query as it came. */
-  url: string;
 }
 
 export type Answer = Reply & { replayed?: boolean };
-
-const idempotency = table(
-  'idempotency',
-  {
-    id: col.text,
-    body_hash: col.text,
-    status: col.int4,
-    reply: col.text,
-    created_at: col.time,
-  },
-  { clientKeyed: true },
-);
 
 const MAX_KEY_LENGTH = 255;
 
@@ -88,11 +74,12 @@ function keyedBy(contract: Contract, caller: Caller, request: Request): Keyed | 
       },
     ]);
   }
-  const path = request.url.split('?', 1)[0];
+  // Filled in from the parameters, so that a raw and a percent-encoded path are the same.
+  const path = contract.path.replaceAll(/\{(\w+)\}/g, (_, name) => request.params[name] ?? '');
   return {
     id: `${caller.platformId} ${contract.method} ${path} ${key}`,
     hash: createHash('sha256')
-      .update(request.url)
+      .update(JSON.stringify(request.query))
       .update('\n')
       .update(request.rawBody)
       .digest('hex'),

@@ -148,9 +148,8 @@ function bindRoute(server: FastifyInstance, options: ServerOptions, operation: O
         params: request.params as Record<string, string>,
         query: splitLists(contract, request.query as Record<string, unknown>),
         headers: request.headers as Record<string, string | undefined>,
-        body: given?.json,
+        body: naming.fromWire(given?.json),
         rawBody: given?.raw ?? '',
-        url: request.url,
       },
       toBody,
     );
@@ -181,7 +180,7 @@ function bindRoute(server: FastifyInstance, options: ServerOptions, operation: O
       metrics.request(contract.operationId, status, ms);
       log.request(requestIds.get(request), contract.operationId, caller.platformId, status, ms);
       watch?.(contract, status, body);
-      send(reply, status, body);
+      send(reply, status, naming.toWire(body));
       return reply;
     },
   });
@@ -212,6 +211,19 @@ function refuseUnknown(server: FastifyInstance, options: ServerOptions): void {
   }
 }
 
+/** A client that keeps connections would hold up a stopping server: its last reply on each ends it. */
+function sayGoodbye(server: FastifyInstance): void {
+  let stopping = false;
+  server.addHook('preClose', (done) => {
+    stopping = true;
+    done();
+  });
+  server.addHook('onSend', (_request, reply, _payload, done) => {
+    if (stopping) reply.header('connection', 'close');
+    done();
+  });
+}
+
 /** Builds the server without listening; `inject` works at once. */
 export function createServer(options: ServerOptions): FastifyInstance {
   const { runtime, naming } = options;
@@ -231,6 +243,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     reply.header('X-Request-Id', id);
     done();
   });
+  sayGoodbye(server);
   for (const operation of options.operations) bindRoute(server, options, operation);
   refuseUnknown(server, options);
   server.setNotFoundHandler((request, reply) => {

@@ -5,10 +5,10 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { execute, type TestServer } from '../../../test/database.ts';
 import { type Outbox, openOutbox, silentLog } from '../../../test/outbox.ts';
 import { type Receiver, startReceiver } from '../../../test/receiver.ts';
-import { LEASE_MS } from './deliverer.ts';
 import { attemptsOf } from './index.ts';
+import { LEASE_MS } from './reader.ts';
 import { createRecorder } from './recorder.ts';
-import { claimEvents, type Outcome } from './store.ts';
+import { dueEvents, type Outcome } from './store.ts';
 
 let outbox: Outbox;
 const receivers: Receiver[] = [];
@@ -114,11 +114,11 @@ describe('a crash', () => {
 describe('two processes on one database', () => {
   it('never send an event both', async () => {
     const receiver = await receiverThat((response) => void setTimeout(() => response.end(), 3));
-    const platforms = await Promise.all([1, 2, 3].map(() => outbox.platform(receiver.url)));
-    for (const platform of platforms) await outbox.events(platform, many(500));
+    const platforms = await Promise.all(many(100).map(() => outbox.platform(receiver.url)));
+    for (const platform of platforms) await outbox.events(platform, many(15));
     const both = [outbox.deliverer(), outbox.deliverer({ db: outbox.anotherDatabase() })];
     const [one, two] = await Promise.all(both.map((each) => each.runDue()));
-    expect([one as number, two as number].every((each) => each > 100)).toBe(true);
+    expect(Math.min(one as number, two as number)).toBeGreaterThan(100);
     expect((one as number) + (two as number)).toBe(1_500);
     expect(new Set(idsOf(receiver)).size).toBe(1_500);
     expect(receiver.got).toHaveLength(1_500);
@@ -134,10 +134,13 @@ describe('two processes on one database', () => {
     slow.start();
     await receiver.has(1);
     const other = outbox.deliverer({ db: outbox.anotherDatabase() });
+    const leaseEnd = async () => {
+      const [row] = await outbox.db.query<{ until: number }>('select until from webhook_lanes');
+      return row?.until ?? 0;
+    };
     for (let passed = 0; passed < 3 * LEASE_MS; passed += 0.6 * LEASE_MS) {
-      const { due_at: before } = await outbox.state(id as string);
       outbox.clock.now += 0.6 * LEASE_MS;
-      await until(async () => (await outbox.state(id as string)).due_at !== before);
+      await until(async () => (await leaseEnd()) === outbox.clock.now + LEASE_MS);
       expect(await other.runDue()).toBe(0);
     }
     answer();
@@ -223,20 +226,17 @@ describe('an absent database', () => {
     const platform = await outbox.platform('https://hooks.example.com');
     const ids = await outbox.events(platform, many(5));
     const { now } = outbox.clock;
-    const asks = [{ platformId: platform, take: 5 }];
-    const claims = await claimEvents(outbox.db, now, now + LEASE_MS, asks);
-    expect(claims.map((claim) => claim.id)).toEqual(ids);
-    const { db, world } = outbox;
+    const events = await dueEvents(outbox.db, now, [{ platformId: platform, take: 5 }], []);
+    expect(events.map((event) => event.id)).toEqual(ids);
+    const written: string[] = [];
     const recorder = createRecorder({
-      db,
-      world,
+      db: outbox.db,
       log: silentLog,
-      leaseMs: LEASE_MS,
-      held: () => [],
+      written: (event) => written.push(event.id),
     });
-    for (const [at, claim] of claims.entries()) {
+    for (const [at, event] of events.entries()) {
       const outcome: Outcome = {
-        event_id: claim.id,
+        event_id: event.id,
         attempt: 1,
         at: now,
         status: 200,
@@ -246,10 +246,10 @@ describe('an absent database', () => {
         result: 'delivered',
         next: null,
       };
-      recorder.add(claim, outcome);
+      recorder.add(event, outcome);
     }
     await recorder.flush();
-    expect(recorder.pending).toBe(0);
+    expect(written).toEqual(ids);
     const kept = await Promise.all(ids.map((id) => attemptsOf(outbox.db, id)));
     expect(kept.map((each) => each.length)).toEqual([1, 1, 0, 1, 1]);
   });

@@ -1,29 +1,22 @@
-// Writes what came of deliveries, many in one statement, and keeps the leases of those still under way.
-// Both change the same `due_at`, so one writer does them in turn and a result is always written over the
-// lease that its claim holds at that moment. What cannot be written now stays here and is tried again.
-import type { World } from '../../kernel/world.ts';
+// Writes what came of deliveries, many in one statement. What cannot be written now stays here and is
+// tried again; meanwhile its event counts as in hand and is not read a second time.
 import type { Database } from '../../runtime/database.ts';
 import type { Log } from '../../runtime/log.ts';
-import { type Claim, type Outcome, recordOutcomes, releaseClaims, renewClaims } from './store.ts';
+import { type DueEvent, type Outcome, recordOutcomes } from './store.ts';
 
 export interface RecorderOptions {
-  world: World;
   db: Database;
   log: Log;
-  leaseMs: number;
-  /** Claims that are not through. */
-  held(): Claim[];
+  /** Called for each event once its result is written. */
+  written(event: DueEvent): void;
 }
 
 export interface Recorder {
-  add(claim: Claim, outcome: Outcome): void;
-  /** Gives claims back untried. */
-  giveBack(claims: readonly Claim[]): Promise<void>;
-  /** Renews leases that are half spent and tries again what could not be written. */
+  add(event: DueEvent, outcome: Outcome): void;
+  /** Tries again what could not be written. */
   tick(): void;
   /** Writes everything now; rejects with the database's error. */
   flush(): Promise<void>;
-  readonly pending: number;
 }
 
 const AT_ONCE = 500;
@@ -34,75 +27,58 @@ const GATHER_MS = 10;
 const isBadValue = (error: unknown) =>
   /^2[23]/.test(String((error as { code?: unknown } | null)?.code ?? ''));
 
-export function createRecorder(options: RecorderOptions): Recorder {
-  const { world, db, log, leaseMs } = options;
-  const pending: { claim: Claim; outcome: Outcome }[] = [];
+export function createRecorder({ db, log, written }: RecorderOptions): Recorder {
+  const pending: { event: DueEvent; outcome: Outcome }[] = [];
   let writer: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
   let size = AT_ONCE;
 
   async function writeSome(): Promise<void> {
     const batch = pending.slice(0, size);
+    const outcomes = batch.map((each) => each.outcome);
     try {
-      await recordOutcomes(
-        db,
-        batch.map(({ claim, outcome }) => ({ ...outcome, lease: claim.lease })),
-      );
+      await recordOutcomes(db, outcomes);
       size = Math.min(AT_ONCE, size * 2);
     } catch (error) {
       // Alone, a result that cannot be written holds up only itself.
-      const alone = batch.length === 1;
       size = 1;
       if (!isBadValue(error)) throw error;
-      if (!alone) return;
-      log.error({ err: error, event: batch[0]?.claim.id }, 'delivery cannot be recorded');
+      if (batch.length > 1) return;
+      log.error({ err: error, event: batch[0]?.event.id }, 'delivery cannot be recorded');
     }
     pending.splice(0, batch.length);
+    for (const { event } of batch) written(event);
   }
 
   async function writeAll(): Promise<void> {
     while (pending.length) await writeSome();
   }
 
-  async function renew(): Promise<void> {
-    const now = world.now();
-    const old = options.held().filter((claim) => claim.lease - now < leaseMs / 2);
-    if (old.length) await renewClaims(db, old, now + leaseMs);
-  }
-
-  /** Puts work behind what is being written already. */
-  function inTurn(work: () => Promise<void>): Promise<void> {
-    const turn = writer.then(work);
+  function inTurn(): Promise<void> {
+    const turn = writer.then(writeAll);
     writer = turn.catch(() => undefined);
     return turn;
   }
 
-  function inBackground(work: () => Promise<void>): void {
-    inTurn(work).catch((error: unknown) =>
-      log.error({ err: error }, 'deliveries not recorded yet'),
-    );
+  function inBackground(): void {
+    inTurn().catch((error: unknown) => log.error({ err: error }, 'deliveries not recorded yet'));
   }
 
   return {
-    add(claim, outcome) {
-      pending.push({ claim, outcome });
+    add(event, outcome) {
+      pending.push({ event, outcome });
       timer ??= setTimeout(() => {
         timer = undefined;
-        inBackground(writeAll);
+        inBackground();
       }, GATHER_MS);
     },
-    giveBack: (claims) => inTurn(() => releaseClaims(db, claims)),
     tick() {
-      inBackground(renew);
-      if (pending.length) inBackground(writeAll);
+      if (pending.length) inBackground();
     },
     flush() {
       clearTimeout(timer);
       timer = undefined;
-      return inTurn(writeAll);
-    },
-    get pending() {
-      return pending.length;
+      return inTurn();
     },
   };
 }

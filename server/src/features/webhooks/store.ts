@@ -1,23 +1,20 @@
-// The outbox as SQL: which platforms have events due, claims on them, and what came of each try. A claim
-// is a lease: it moves `due_at` to the moment it lapses, so what a dead process had claimed comes due
-// again by itself, and a result is written only over the lease that was held. Platforms are found by
-// stepping from one to the next in the index, so one with a million events due costs what one with a
-// single event does.
+// The outbox as SQL: which platforms have events due, who delivers them, and what came of each try. A
+// process takes a lease on a whole platform and then only reads its events: a lease on each event would
+// write every event twice, and two processes would mix up its order. Platforms are found by stepping from
+// one to the next in the index, so one with a million events due costs what one with a single event does.
 import type { Time } from '../../kernel/world.ts';
 import type { Environment } from '../../runtime/context.ts';
 import type { Database } from '../../runtime/database.ts';
 import type { StoredEvent } from './envelope.ts';
 import type { AttemptResult } from './schedule.ts';
 
-/** An event that is ours until `lease`. */
-export interface Claim extends StoredEvent {
+/** A due event of a platform whose lease we hold, with where it goes. */
+export interface DueEvent extends StoredEvent {
   platform_id: string;
   subject: string;
   /** Tries made before. */
   attempts: number;
-  /** When it was due before it was claimed. */
-  was_due: Time;
-  lease: Time;
+  due_at: Time;
   endpoint: string;
   environment: Environment;
 }
@@ -27,6 +24,8 @@ export interface Waiting {
   id: string;
   /** Whether the first of it is due already. */
   due: boolean;
+  /** Whether another process delivers it now. */
+  taken: boolean;
   endpoint: string | null;
 }
 
@@ -66,68 +65,75 @@ const WAITING = `
   )
   select w.platform_id as id, p.webhook_endpoint as endpoint,
     (select e.due_at from events e where e.platform_id = w.platform_id and e.due_at is not null
-     order by e.due_at limit 1) <= $1 as due
+     order by e.due_at limit 1) <= $1 as due,
+    coalesce(l.holder <> $4 and l.until > $1, false) as taken
   from walk w left join platforms p on p.id = w.platform_id
+    left join webhook_lanes l on l.platform_id = w.platform_id
   where w.platform_id is not null
   order by w.step`;
 
 /** Up to `limit` platforms with undelivered events, in order of id, from after `after`. */
-export const waitingPlatforms = (db: Database, now: Time, after: string, limit: number) =>
-  rowsOf<Waiting>(db, WAITING, [time(now), after, limit]);
-
-const CLAIM = `
-  with due as (
-    select e.id, e.due_at, w.webhook_endpoint, w.environment
-    from (select p.id, p.webhook_endpoint, p.environment, a.take
-          from unnest($3::text[], $4::int[]) as a(platform_id, take)
-          join platforms p on p.id = a.platform_id
-          where p.webhook_endpoint is not null) w
-    cross join lateral (
-      select id, due_at from events
-      where platform_id = w.id and due_at <= $1
-      order by due_at, id limit w.take
-      for update skip locked) e
-  )
-  update events e set due_at = $2 from due where e.id = due.id
-  returning e.id, e.platform_id, e.type, e.subject, e.data, e.balance, e.held, e.created_at,
-    e.attempts, due.due_at as was_due, e.due_at as lease,
-    due.webhook_endpoint as endpoint, due.environment`;
-
-/** Claims up to `take` due events of each platform until `lease`, those due longest first. */
-export async function claimEvents(
+export const waitingPlatforms = (
   db: Database,
   now: Time,
-  lease: Time,
+  holder: string,
+  after: string,
+  limit: number,
+) => rowsOf<Waiting>(db, WAITING, [time(now), after, limit, holder]);
+
+const HOLD = `
+  insert into webhook_lanes (platform_id, holder, until)
+  select id, $2, $3 from unnest($1::text[]) as p(id) order by id
+  on conflict (platform_id) do update set holder = excluded.holder, until = excluded.until
+  where webhook_lanes.holder = excluded.holder or webhook_lanes.until <= $4
+  returning platform_id`;
+
+/** Takes or renews the lease on platforms; answers those that are ours until `until`. */
+export async function holdPlatforms(
+  db: Database,
+  holder: string,
+  platforms: readonly string[],
+  now: Time,
+  until: Time,
+): Promise<string[]> {
+  const values = [platforms, holder, time(until), time(now)];
+  const held = await rowsOf<{ platform_id: string }>(db, HOLD, values);
+  return held.map((each) => each.platform_id);
+}
+
+const LET_GO = 'delete from webhook_lanes where platform_id = any($1::text[]) and holder = $2';
+
+/** Gives leases back, for others to take at once. */
+export async function letGo(db: Database, holder: string, platforms: string[]): Promise<void> {
+  await db.query(LET_GO, [platforms, holder]);
+}
+
+const DUE = `
+  select e.id, e.platform_id, e.type, e.subject, e.data, e.balance, e.held, e.created_at,
+    e.attempts, e.due_at, p.webhook_endpoint as endpoint, p.environment
+  from unnest($2::text[], $3::int[]) as a(platform_id, take)
+    join platforms p on p.id = a.platform_id and p.webhook_endpoint is not null
+    cross join lateral (
+      select id from events where platform_id = a.platform_id and due_at <= $1
+      order by due_at, id limit a.take) d
+    left join unnest($4::text[]) as known(id) on known.id = d.id
+    join events e on e.id = d.id
+  where known.id is null`;
+
+/**
+ * The `take` events of each platform that have been due longest, without those in `known`, which are in
+ * hand already and lie at the front. In order.
+ */
+export async function dueEvents(
+  db: Database,
+  now: Time,
   asks: readonly { platformId: string; take: number }[],
-): Promise<Claim[]> {
+  known: readonly string[],
+): Promise<DueEvent[]> {
   const platforms = asks.map((ask) => ask.platformId);
   const takes = asks.map((ask) => ask.take);
-  const claims = await rowsOf<Claim>(db, CLAIM, [time(now), time(lease), platforms, takes]);
-  return claims.sort((a, b) => a.was_due - b.was_due || (a.id < b.id ? -1 : 1));
-}
-
-const RENEW = `
-  update events e set due_at = $3
-  from unnest($1::text[], $2::timestamptz[]) as c(id, lease)
-  where e.id = c.id and e.due_at = c.lease`;
-
-/** Holds claims until `lease`. */
-export async function renewClaims(db: Database, claims: Claim[], lease: Time): Promise<void> {
-  const leases = claims.map((claim) => time(claim.lease));
-  await db.query(RENEW, [claims.map((claim) => claim.id), leases, time(lease)]);
-  for (const claim of claims) claim.lease = lease;
-}
-
-const RELEASE = `
-  update events e set due_at = c.due_at
-  from unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) as c(id, lease, due_at)
-  where e.id = c.id and e.due_at = c.lease`;
-
-/** Gives claims back as they were, untried. */
-export async function releaseClaims(db: Database, claims: readonly Claim[]): Promise<void> {
-  const leases = claims.map((claim) => time(claim.lease));
-  const dues = claims.map((claim) => time(claim.was_due));
-  await db.query(RELEASE, [claims.map((claim) => claim.id), leases, dues]);
+  const due = await rowsOf<DueEvent>(db, DUE, [time(now), platforms, takes, known]);
+  return due.sort((a, b) => a.due_at - b.due_at || (a.id < b.id ? -1 : 1));
 }
 
 const ATTEMPT_COLUMNS = 'id, event_id, attempt, at, status, error, ms, response, result';
@@ -135,25 +141,19 @@ const ATTEMPT_COLUMNS = 'id, event_id, attempt, at, status, error, ms, response,
 const RECORD = `
   with r as (
     select * from unnest($1::text[], $2::int[], $3::timestamptz[], $4::int[], $5::text[], $6::int[],
-      $7::text[], $8::text[], $9::timestamptz[], $10::timestamptz[])
-      as r(event_id, attempt, at, status, error, ms, response, result, lease, next)
+      $7::text[], $8::text[], $9::timestamptz[])
+      as r(event_id, attempt, at, status, error, ms, response, result, next)
   ), moved as (
     update events e set due_at = r.next, attempts = r.attempt
-    from r where e.id = r.event_id and e.due_at = r.lease
+    from r where e.id = r.event_id and e.attempts = r.attempt - 1
   )
   insert into webhook_attempts (${ATTEMPT_COLUMNS})
   select r.event_id || '/' || r.attempt, r.event_id, r.attempt, r.at, r.status, r.error, r.ms,
     r.response, r.result
   from r on conflict (id) do nothing`;
 
-/**
- * Writes a batch of results in one statement. A result whose lease was lost meanwhile leaves its row of
- * the try, and the event to whoever holds it now.
- */
-export async function recordOutcomes(
-  db: Database,
-  outcomes: readonly (Outcome & { lease: Time })[],
-): Promise<void> {
+/** Writes a batch of results in one statement. Writing a result again changes nothing. */
+export async function recordOutcomes(db: Database, outcomes: readonly Outcome[]): Promise<void> {
   const column = <K extends keyof Outcome>(name: K) => outcomes.map((each) => each[name]);
   await db.query(RECORD, [
     column('event_id'),
@@ -164,7 +164,6 @@ export async function recordOutcomes(
     column('ms'),
     column('response'),
     column('result'),
-    outcomes.map((each) => time(each.lease)),
     outcomes.map((each) => (each.next === null ? null : time(each.next))),
   ]);
 }
@@ -239,8 +238,7 @@ const RESEND = 'update events set due_at = $2 where id = $1 returning id';
 
 /**
  * Makes an event due at `now`, whatever came of it before; answers whether there is such an event. It
- * keeps its id and body, and is tried at least once more. One that is being delivered at this moment may
- * reach its receiver twice.
+ * keeps its id and body, and is tried at least once more.
  */
 export async function resendEvent(db: Database, eventId: string, now: Time): Promise<boolean> {
   return (await rowsOf<{ id: string }>(db, RESEND, [eventId, time(now)])).length > 0;

@@ -1,0 +1,127 @@
+// Every process that the bench starts, known by its id and ended by it: when its row is done, at the end,
+// and on Ctrl-C. A server under test may be stopped for a while (SIGSTOP) so that what it does in the
+// background does not take processor time from the peer that is being measured.
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Reply } from './answer.ts';
+
+export interface Child {
+  readonly pid: number;
+  /** Everything it wrote, for when it ends too early. */
+  output(): string;
+  /** Resolves when it has ended. */
+  readonly ended: Promise<unknown>;
+  pause(): void;
+  resume(): void;
+  /** Asks it to end and waits; kills it when it does not listen. */
+  stop(): Promise<void>;
+}
+
+export interface Worker extends Child {
+  call<R>(job: string, input?: unknown): Promise<R>;
+}
+
+export interface StartOptions {
+  env?: Record<string, string>;
+  cwd?: string;
+  /** Folder for a processor profile, written when the process ends. */
+  profile?: string;
+}
+
+const STOP_MS = 30_000;
+const KEPT_OUTPUT = 20_000;
+const here = path.dirname(fileURLToPath(import.meta.url));
+const running = new Set<Child>();
+
+const profileArgs = ({ profile }: StartOptions) =>
+  profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : [];
+
+function watched(child: ChildProcess): Child {
+  let text = '';
+  const keep = (chunk: Buffer) => {
+    text = (text + chunk.toString()).slice(-KEPT_OUTPUT);
+  };
+  child.stdout?.on('data', keep);
+  child.stderr?.on('data', keep);
+  const ended = once(child, 'close').catch(() => undefined);
+  const isUp = () => child.exitCode === null && child.signalCode === null;
+  const signal = (name: NodeJS.Signals) => {
+    if (isUp()) child.kill(name);
+  };
+  const known: Child = {
+    pid: child.pid as number,
+    output: () => text,
+    ended,
+    pause: () => signal('SIGSTOP'),
+    resume: () => signal('SIGCONT'),
+    async stop() {
+      signal('SIGCONT');
+      signal('SIGTERM');
+      const timer = setTimeout(() => signal('SIGKILL'), STOP_MS);
+      await ended;
+      clearTimeout(timer);
+      running.delete(known);
+    },
+  };
+  running.add(known);
+  ended.then(() => running.delete(known));
+  return known;
+}
+
+/** Starts any program. Its output is kept, not shown. */
+export function startProgram(
+  program: string,
+  args: readonly string[],
+  options: StartOptions = {},
+): Child {
+  const child = spawn(program, args, {
+    cwd: options.cwd,
+    env: { ...process.env, ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  if (child.pid === undefined) throw new Error(`${program} cannot be started`);
+  return watched(child);
+}
+
+/** Starts a Node program. */
+export const startNode = (args: readonly string[], options: StartOptions = {}): Child =>
+  startProgram(process.execPath, [...profileArgs(options), ...args], options);
+
+/** Starts one of the bench's own helpers, `dist/<name>-process.js`. */
+export function startWorker(name: string, options: StartOptions = {}): Worker {
+  const child = fork(path.join(here, `${name}-process.js`), [], {
+    execArgv: profileArgs(options),
+    env: { ...process.env, ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    serialization: 'advanced',
+  });
+  const waiting = new Map<number, { resolve(value: never): void; reject(error: Error): void }>();
+  let calls = 0;
+  const known = watched(child);
+  child.on('message', ({ call, result, error }: Reply) => {
+    const waiter = waiting.get(call);
+    waiting.delete(call);
+    if (error === undefined) waiter?.resolve(result as never);
+    else waiter?.reject(new Error(`${name}: ${error}`));
+  });
+  known.ended.then(() => {
+    const why = new Error(`${name} ended: ${known.output()}`);
+    for (const waiter of waiting.values()) waiter.reject(why);
+  });
+  return {
+    ...known,
+    call: <R>(job: string, input?: unknown) =>
+      new Promise<R>((resolve, reject) => {
+        calls++;
+        waiting.set(calls, { resolve: resolve as (value: never) => void, reject });
+        child.send({ call: calls, job, input });
+      }),
+  };
+}
+
+/** Ends whatever is still running. */
+export async function stopAll(): Promise<void> {
+  await Promise.all([...running].map((child) => child.stop()));
+}

@@ -1,0 +1,86 @@
+// Numbers about numbers: percentiles of latencies inside one run, medians and ranges over the rounds of a
+// row. A median over interleaved rounds is what survives a neighbour who was busy for one of them.
+
+/** What one run of one side came to. */
+export interface Run {
+  /** Finished per second inside the measured time. */
+  perSecond: number;
+  /** Milliseconds. */
+  p50: number;
+  p99: number;
+  errors: number;
+  /** The first error's own words. */
+  firstError?: string;
+  /** Everything that succeeded, warm-up included: what the database must show afterwards. */
+  done: number;
+  /** Processor time of whoever made the load, microseconds for each that finished. */
+  loadUs?: number;
+}
+
+export interface Range {
+  median: number;
+  min: number;
+  max: number;
+}
+
+const ascending = (a: number, b: number) => a - b;
+
+/** The smallest value that at least `share` of all do not exceed; 0 of nothing. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = Float64Array.from(values).sort();
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted(ascending);
+  const middle = sorted.length >> 1;
+  const high = sorted[middle] ?? 0;
+  return sorted.length % 2 ? high : (high + (sorted[middle - 1] ?? 0)) / 2;
+}
+
+export const rangeOf = (values: readonly number[]): Range => ({
+  median: median(values),
+  min: Math.min(...values),
+  max: Math.max(...values),
+});
+
+/** Collects what finishes during a run. Latencies count only inside the measured time. */
+export function createTally(warmupMs: number, seconds: number) {
+  const from = performance.now() + warmupMs;
+  const until = from + seconds * 1000;
+  const latencies: number[] = [];
+  let done = 0;
+  let errors = 0;
+  let firstError: string | undefined;
+  let ended: number | undefined;
+  return {
+    /** Whether to begin another. */
+    goesOn: () => performance.now() < until,
+    ok(startMs: number): void {
+      const now = performance.now();
+      done++;
+      if (now >= from && now < until) latencies.push(now - startMs);
+    },
+    error(what: string): void {
+      errors++;
+      firstError ??= what;
+    },
+    /** Nothing is left to begin: the measured time ends here. */
+    ranOut(): void {
+      ended ??= Math.min(until, performance.now());
+    },
+    result(): Run {
+      const measured = Math.max(1, (ended ?? until) - from) / 1000;
+      return {
+        perSecond: latencies.length / measured,
+        p50: percentile(latencies, 0.5),
+        p99: percentile(latencies, 0.99),
+        errors,
+        firstError,
+        done,
+      };
+    },
+  };
+}
+
+export type Tally = ReturnType<typeof createTally>;

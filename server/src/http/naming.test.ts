@@ -1,0 +1,22 @@
+// Another service word on the wire: headers, codes and fields change, nothing inside does.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { externalAccount, fundedCustomer, ok, quoteBody } from '../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../test/harness.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp({ serviceWord: 'Acme' });
+});
+afterAll(() => app.close());
+
+it('speaks the word it was given', async () => {
+  const { person, account } = await fundedCustomer(app);
+  const target = await externalAccount(app, person.id, 'EUR');
+  const quote = ok(await app.call('POST', '/quotes', quoteBody(account.id, target.id, 5_000)), 201);
+  expect(Object.keys(quote.rateDetails)).toContain('acmeApiMultiplier');
+  expect(JSON.stringify(quote)).not.toContain('serviceApi');
+  const document = JSON.stringify(app.openApi());
+  expect(document).toContain('ACME_SWITCH_ERROR');
+  expect(document).toContain('X-Acme-Signature');
+  expect(document).not.toContain('SERVICE_SWITCH_ERROR');
+});
