@@ -141,7 +141,7 @@ export async function compose(
     tokens,
     webhooks: { keys, naming, metrics },
   });
-  const deliverer = createDeliverer({ world, db, keys, naming, log, metrics });
+  const deliverer = createDeliverer({ world, db, committer, keys, naming, log, metrics });
   const worker = createWorker({
     runtime,
     handlers: [...payoutJobs(connectors), ...accountJobs({ connectors })],

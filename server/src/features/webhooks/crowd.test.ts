@@ -116,7 +116,11 @@ describe('two processes on one database', () => {
     const receiver = await receiverThat((response) => void setTimeout(() => response.end(), 3));
     const platforms = await Promise.all(many(100).map(() => outbox.platform(receiver.url)));
     for (const platform of platforms) await outbox.events(platform, many(15));
-    const both = [outbox.deliverer(), outbox.deliverer({ db: outbox.anotherDatabase() })];
+    // Little in hand, so that neither takes every platform before the other looks.
+    const limits = { inHand: 60 };
+    const both = [outbox.db, outbox.anotherDatabase()].map((db) =>
+      outbox.deliverer({ db, limits }),
+    );
     const [one, two] = await Promise.all(both.map((each) => each.runDue()));
     expect(Math.min(one as number, two as number)).toBeGreaterThan(100);
     expect((one as number) + (two as number)).toBe(1_500);
@@ -190,6 +194,24 @@ describe('wake', () => {
       soonest = Math.min(soonest, performance.now() - before);
     }
     expect(soonest).toBeLessThan(300);
+  });
+});
+
+describe('a busy committer', () => {
+  it('is left alone, but for a trickle, until it has caught up', async () => {
+    const receiver = await receiverThat();
+    await outbox.events(await outbox.platform(receiver.url), many(1_000));
+    let waiting = 1;
+    const deliverer = outbox.deliverer({ committer: { stats: () => ({ waiting }) } });
+    const before = performance.now();
+    deliverer.start();
+    await sleep(400);
+    const most = 8 * (1 + (performance.now() - before) / 10);
+    expect(receiver.got.length).toBeGreaterThan(8);
+    expect(receiver.got.length).toBeLessThanOrEqual(most);
+    waiting = 0;
+    await receiver.has(1_000);
+    expect(new Set(idsOf(receiver)).size).toBe(1_000);
   });
 });
 

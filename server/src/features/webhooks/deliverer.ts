@@ -1,7 +1,7 @@
 // Works off the outbox: reads what is due, sends it, writes down what came of it. It runs beside the
-// requests that fill the outbox and must not slow them, so it looks in large strides, reads many events
-// with one statement, records many results with one statement, and rests between looks for longer than a
-// look takes. Delivery is at least once: a process that dies between the answer and its record loses its
+// requests that fill the outbox and must not slow them, so it reads and records many events with one
+// statement, rests after each look for as long as it took, and holds back while change sets wait for the
+// committer. Delivery is at least once: a process that dies between the answer and its record loses its
 // leases, and the event is sent again with the same id and the same bytes. Events of one platform go out
 // in the order of their ids, as far as retries and requests side by side allow; nothing is promised.
 import type { Naming } from '../../catalog/naming.ts';
@@ -26,6 +26,8 @@ export interface DelivererOptions {
   log: Log;
   metrics: Metrics;
   limits?: Partial<Limits>;
+  /** While change sets wait for it, deliveries hold back: at full speed they halve what it gets done. */
+  committer?: { stats(): { waiting: number } };
   /** Shortened by tests. */
   answerTimeoutMs?: number;
 }
@@ -41,10 +43,11 @@ export interface Deliverer {
 }
 
 const LOOK_EVERY_MS = 1_000;
-/** Looks take at most a fifth of the time: the rest after one is four times as long, within bounds. */
-const REST_SHARE = 4;
+/** Looks take at most half of the time: the rest after one is as long as it was, within bounds. */
 const MIN_REST_MS = 10;
 const MAX_REST_MS = 1_000;
+/** Deliveries begun in one round while pressed: a few hundred a second, so nothing waits for ever. */
+const PRESSED_AT_ONCE = 8;
 
 function resultOf(sent: Sent, next: Time | null): AttemptResult {
   if (isDelivered(sent.status)) return 'delivered';
@@ -63,7 +66,7 @@ export function outcomeOf(world: World, event: DueEvent, sent: Sent): Outcome {
 
 /** Reads, sends and records; the loop around it decides when. */
 function createWorks(options: DelivererOptions) {
-  const { world, db, log, metrics } = options;
+  const { world, db, committer, log, metrics } = options;
   const limits = { ...LIMITS, ...options.limits };
   const holder = uuid7(world);
   const lanes = createLanes(limits);
@@ -72,6 +75,8 @@ function createWorks(options: DelivererOptions) {
   const tasks = new Set<Promise<void>>();
   let turn: Promise<unknown> = Promise.resolve();
   let tries = 0;
+
+  const pressed = () => committer !== undefined && committer.stats().waiting > 0;
 
   function note(event: DueEvent, outcome: Outcome): void {
     metrics.delivery(outcome.result);
@@ -92,12 +97,12 @@ function createWorks(options: DelivererOptions) {
       recorder.add(event, outcome);
       lanes.done(event, { delivered: outcome.result === 'delivered', ms: sent.ms });
     }
-    pump(after);
+    if (!pressed()) pump(after, Infinity);
     after();
   }
 
-  function pump(after: () => void): void {
-    for (const event of lanes.next()) {
+  function pump(after: () => void, most: number): void {
+    for (const event of lanes.next(most)) {
       const task = deliver(event, after).finally(() => tasks.delete(task));
       tasks.add(task);
     }
@@ -113,12 +118,13 @@ function createWorks(options: DelivererOptions) {
   return {
     restart: reader.restart,
     tries: () => tries,
-    /** `after` is called as each delivery ends. */
-    stride: (now: Time, after: () => void): Promise<Stride> =>
+    /** `after` is called as each delivery ends. A `gentle` stride minds the committer. */
+    stride: (now: Time, after: () => void, gentle: boolean): Promise<Stride> =>
       inTurn(async () => {
         const stride = await reader.stride(now, limits.inHand - lanes.total);
-        pump(after);
-        return stride;
+        const held = gentle && pressed();
+        pump(after, held ? PRESSED_AT_ONCE : Infinity);
+        return { ...stride, more: stride.more || (held && lanes.queued > 0) };
       }),
     /** Renews leases that are half spent, and tries again what could not be written. */
     tick(): void {
@@ -168,12 +174,12 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     const started = world.now();
     wanted = false;
     try {
-      const { did, more } = await works.stride(started, look);
+      const { did, more } = await works.stride(started, look, true);
       if (did > 0 || more) wanted = true;
     } catch (error) {
       log.error({ err: error }, 'delivery round failed');
     }
-    const restMs = within(MIN_REST_MS, REST_SHARE * (world.now() - started), MAX_REST_MS);
+    const restMs = within(MIN_REST_MS, world.now() - started, MAX_REST_MS);
     rest = setTimeout(() => {
       busy = false;
       if (wanted) look();
@@ -193,7 +199,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       works.restart();
       let did = 0;
       for (let more = true; more; ) {
-        const stride = await works.stride(now, nothing);
+        const stride = await works.stride(now, nothing, false);
         did += stride.did;
         more = stride.more;
       }

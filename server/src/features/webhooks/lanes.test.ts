@@ -65,7 +65,7 @@ describe('a lane', () => {
     const lanes = createLanes(LIMITS);
     expect(lanes.room('A')).toBe(2);
     widthAfter(lanes, true, 20);
-    expect(lanes.room('A')).toBe(8 * 32);
+    expect(lanes.room('A')).toBe(8 * 64);
     widthAfter(lanes, true, 30, 5_000);
     expect(lanes.room('A')).toBe(8);
   });
@@ -74,7 +74,7 @@ describe('a lane', () => {
     const lanes = createLanes(LIMITS);
     widthAfter(lanes, true, 20);
     const flown = fill(lanes, 'A');
-    expect(lanes.total).toBe(8 * 32);
+    expect(lanes.total).toBe(8 * 64);
     for (const each of flown.slice(0, 3)) lanes.done(each, { delivered: false, ms: 30_000 });
     expect(lanes.inHand('A').size).toBeLessThanOrEqual(8 + 1);
     expect(lanes.total).toBe(lanes.inHand('A').size);

@@ -21,7 +21,7 @@ export const LIMITS: Limits = { perPlatform: 8, inAll: 1_024, inHand: 8_192 };
 const FIRST_SLOTS = 2;
 /** How far ahead of the receiver events are read, in time and in rounds of the slots. */
 const AHEAD_MS = 1_000;
-const AHEAD_ROUNDS = 32;
+const AHEAD_ROUNDS = 64;
 /** Weight of the newest answer in the running mean of a lane's answer time. */
 const NEWEST = 0.2;
 /** Lanes remembered while nothing is to be sent on them. */
@@ -55,8 +55,8 @@ export interface Lanes {
   inHand(platformId: string): ReadonlySet<string>;
   /** Takes an event into its lane. */
   add(event: DueEvent): void;
-  /** Events that may be sent now, counted as under way from here on. */
-  next(): DueEvent[];
+  /** Events that may be sent now, up to `most`, counted as under way from here on. */
+  next(most?: number): DueEvent[];
   /** An event that `next` gave is through; the verdict is null when it was not tried after all. */
   done(event: DueEvent, verdict: Verdict | null): void;
   /** What came of an event is written. */
@@ -73,8 +73,9 @@ export interface Lanes {
   leased(now: Time): string[];
   /** Empties the queues. */
   clear(): void;
-  /** Events in hand. */
+  /** Events in hand, and those of them that wait for their turn. */
   readonly total: number;
+  readonly queued: number;
 }
 
 /** Whether two events of its subject must not be under way together. */
@@ -147,11 +148,11 @@ export function createLanes(limits: Limits): Lanes {
     return event;
   }
 
-  function next(): DueEvent[] {
+  function next(most = Number.POSITIVE_INFINITY): DueEvent[] {
     const out: DueEvent[] = [];
     // A lane that was served goes to the end, so that a full house is shared evenly.
     for (const lane of waiting) {
-      if (inFlight >= limits.inAll) break;
+      if (inFlight >= limits.inAll || out.length >= most) break;
       const event = take(lane);
       if (!event) continue;
       out.push(event);
@@ -219,6 +220,11 @@ export function createLanes(limits: Limits): Lanes {
     },
     get total() {
       return total;
+    },
+    get queued() {
+      let sum = 0;
+      for (const lane of waiting) sum += lane.queue.length;
+      return sum;
     },
   };
 }
