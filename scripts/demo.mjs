@@ -1,0 +1,110 @@
+// `npm run demo`: a platform's day in half a minute, on the server that runs here or else on one of its own.
+// A customer is funded, pays to a euro and a peso account, and has a third payment returned by the bank; all
+// of it is watched through webhooks and in the ledger. What is shown is also checked: exit code 0 means that
+// everything was as it should be. The story itself is in demo/story.mjs.
+import { createPublicKey } from 'node:crypto';
+import { parseArgs } from 'node:util';
+import { ensureBuilt } from './build.mjs';
+import { connect } from './demo/api.mjs';
+import { operator } from './demo/books.mjs';
+import { line } from './demo/print.mjs';
+import { startReceiver } from './demo/receiver.mjs';
+import { findServer } from './demo/server.mjs';
+import { tellStory } from './demo/story.mjs';
+import { ensureInstalled } from './install.mjs';
+
+const LIMIT_MS = 60_000;
+const RESTORE_MS = 5_000;
+
+const HELP = `npm run demo [-- FLAGS]
+Uses the server that runs on the data folder, or starts one of its own. To say which:
+  --data-dir FOLDER       its data folder (.railhead), for the key of its webhooks and its ledger
+  --base-url URL          its address, when not that of credentials.json
+  --client-id TEXT        credentials, when not those of credentials.json
+  --client-secret TEXT`;
+
+/** Gives a server that is not ours its webhook endpoint back. */
+async function restore({ credentials }, endpoint) {
+  const call = connect(credentials, AbortSignal.timeout(RESTORE_MS));
+  if (endpoint) await call('PATCH', '/config', { webhookEndpoint: endpoint });
+  else
+    line(
+      '\nThis platform had no webhook endpoint and is left with ours. PATCH /config sets another.',
+    );
+}
+
+async function demonstrate(server, signal) {
+  const { credentials, env, own } = server;
+  line(`${own ? 'A server of its own' : 'The server'} at ${credentials.baseUrl}`);
+  const call = connect(credentials, signal);
+  const { webhookEndpoint } = await call('GET', '/config');
+  const who = { name: `demo-${Date.now()}`, id: '' };
+  const webhooks = await startReceiver({
+    publicKey: createPublicKey(credentials.webhookPublicKey),
+    header: `x-${env.RAILHEAD_SERVICE_WORD || 'service'}-signature`.toLowerCase(),
+    // Others may use this platform at the same time.
+    isOurs: ({ type, data }) =>
+      type === 'TEST' || data.platformCustomerId === who.name || data.customerId === who.id,
+    signal,
+  });
+  try {
+    await tellStory({ call, webhooks, who, operate: operator(server, signal) });
+  } finally {
+    if (!own) await restore(server, webhookEndpoint);
+    webhooks.close();
+  }
+}
+
+function readFlags() {
+  const text = { type: 'string' };
+  const { values } = parseArgs({
+    options: {
+      'data-dir': text,
+      'base-url': text,
+      'client-id': text,
+      'client-secret': text,
+      help: { type: 'boolean' },
+    },
+  });
+  return values;
+}
+
+/** Runs `work` with a signal that ends everything when time is up or somebody has seen enough. */
+async function within(limitMs, work) {
+  const end = new AbortController();
+  const because = (why) => () => end.abort(why);
+  const timer = setTimeout(because(`Not done after ${limitMs / 1_000} seconds.`), limitMs);
+  for (const name of ['SIGINT', 'SIGTERM']) process.once(name, because('Interrupted.'));
+  process.stdout.on('error', because('Nobody is reading.'));
+  try {
+    await work(end.signal);
+  } catch (error) {
+    if (!end.signal.aborted) throw error;
+    // What was cut off says nothing by itself; what gave up waiting knows for what.
+    const detail = error instanceof Error && error.name === 'Error' ? ` ${error.message}` : '';
+    throw new Error(`${end.signal.reason}${detail}`);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function main() {
+  const flags = readFlags();
+  if (flags.help) return line(HELP);
+  await ensureInstalled({ dev: false });
+  await ensureBuilt();
+  await within(LIMIT_MS, async (signal) => {
+    const server = await findServer(flags, signal);
+    try {
+      await demonstrate(server, signal);
+    } finally {
+      await server.stop();
+    }
+  });
+  line('\nEverything was as it should be.');
+}
+
+main().catch((error) => {
+  console.error(`\nThe demonstration failed: ${error.message}`);
+  process.exitCode = 1;
+});

@@ -1,0 +1,122 @@
+// A webhook receiver as a platform has one: it checks the signature of each request over the bytes that
+// came, keeps what is new, and answers. `expect` then tells the story: it prints what came and waits until
+// every resource has said what it should have, in the order it should have.
+import { verify } from 'node:crypto';
+import { once } from 'node:events';
+import http from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { money, tick } from './print.mjs';
+
+const show = ({ amount, currency }) => money(amount, currency);
+
+/** What an event says beyond its type, in words. */
+function wordsOf({ type, data }) {
+  if (data.balance) return `${show(data.balance)} to spend, ${show(data.totalBalance)} in all`;
+  if (type.endsWith('.FAILED')) return data.failureReason;
+  if (type.includes('.REFUND_')) return show(data.sentAmount);
+  if (data.sentAmount) return `${show(data.sentAmount)} → ${show(data.receivedAmount)}`;
+  if (data.receivedAmount) return show(data.receivedAmount);
+  return data.fullName ?? '';
+}
+
+/** Balances of one account may overtake each other on their way; their ids sort as they were made. */
+const inOrder = (subject, events) =>
+  subject.startsWith('InternalAccount:')
+    ? events.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    : events;
+
+const fullText = ({ type, words }) => `${type} ${words}`.trimEnd();
+/** An expectation is a type, or a type and words. */
+const fits = (event, wanted) => wanted === event.type || wanted === fullText(event);
+
+/**
+ * Starts to listen on a free port. `header` carries the signature, `publicKey` checks it; `isOurs` tells
+ * the demonstration's events from others of the same platform.
+ */
+export async function startReceiver({ publicKey, header, isOurs, signal }) {
+  const seen = new Set();
+  const fresh = [];
+  const told = {};
+  const expected = {};
+  let broken;
+
+  /** Takes one request; answers its status. */
+  function take(body, signature = '') {
+    if (!verify('sha256', body, publicKey, Buffer.from(signature, 'base64'))) {
+      broken = new Error(`A webhook came whose ${header} does not fit the public key.`);
+      return 401;
+    }
+    const event = JSON.parse(body.toString());
+    // Not about us: it is tried again later, when the platform's own endpoint is back.
+    if (!isOurs(event)) return 503;
+    // An event may come twice. The second time it is no news.
+    if (!seen.has(event.id)) fresh.push({ ...event, words: wordsOf(event) });
+    seen.add(event.id);
+    return 200;
+  }
+
+  const server = http.createServer(async (request, response) => {
+    const body = await buffer(request).catch(() => undefined);
+    if (!body) return;
+    response.writeHead(take(body, request.headers[header])).end();
+    server.emit('webhook');
+  });
+
+  function tell() {
+    if (broken) throw broken;
+    for (const event of fresh.splice(0)) {
+      const subject = event.data.id ?? event.type;
+      told[subject] = [...(told[subject] ?? []), event];
+      tick(event.type, event.words);
+    }
+  }
+
+  const eventsOf = (subject) => inOrder(subject, told[subject] ?? []);
+  const waiting = () =>
+    Object.keys(expected).filter((each) => eventsOf(each).length < expected[each].length);
+
+  /** Throws at the first event that is not the one that was expected in its place. */
+  function compare(subject, events, wanted) {
+    for (let at = 0; at < Math.max(events.length, wanted.length); at += 1) {
+      if (events[at] && fits(events[at], wanted[at])) continue;
+      const came = events[at] ? `was ${fullText(events[at])}` : 'did not come';
+      const due = wanted[at] ? `should be ${wanted[at]}` : 'should not be';
+      throw new Error(`Webhook ${at + 1} about ${subject} ${due} and ${came}.`);
+    }
+  }
+
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${server.address().port}/webhooks`,
+
+    /** Waits for more events, given as lists by the resource they are about. */
+    async expect(wanted) {
+      for (const subject in wanted) {
+        expected[subject] = [...(expected[subject] ?? []), ...wanted[subject]];
+      }
+      for (tell(); waiting().length > 0; tell()) {
+        await once(server, 'webhook', { signal }).catch(() => {
+          const [subject] = waiting();
+          compare(subject, eventsOf(subject), expected[subject]);
+        });
+      }
+      for (const subject in wanted) {
+        const all = expected[subject];
+        compare(subject, eventsOf(subject).slice(0, all.length), all);
+      }
+    },
+
+    /** Nothing may have come but what was expected. Answers how many events that were. */
+    finish() {
+      tell();
+      for (const subject in told) compare(subject, eventsOf(subject), expected[subject] ?? []);
+      return seen.size;
+    },
+
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}

@@ -1,0 +1,104 @@
+// Which server the demonstration talks to: the one that runs already, or one of its own that lives as long
+// as the demonstration does.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { connect } from './api.mjs';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const START = path.join(root, 'scripts', 'start.mjs');
+const POLL_MS = 50;
+/** A server that runs answers within this. */
+const ANSWER_MS = 5_000;
+const STOP_MS = 15_000;
+/** Settings of another server, which must not reach ours. */
+const SETTING = /^(RAILHEAD_.*|DATABASE_URL|PORT|HOST|LOG_LEVEL|NODE_ENV)$/;
+
+/** `credentials.json` of a data folder; undefined until it is whole. */
+function credentialsIn(dataDir) {
+  try {
+    return JSON.parse(fs.readFileSync(path.join(dataDir, 'credentials.json'), 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether these credentials open the server that answers at their address. */
+const works = (credentials) =>
+  connect(credentials, AbortSignal.timeout(ANSWER_MS))('GET', '/config').then(
+    () => true,
+    () => false,
+  );
+
+const isOver = (child) => child.exitCode !== null || child.signalCode !== null;
+
+async function stop(child, base) {
+  const patience = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+  if (!isOver(child)) {
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  }
+  clearTimeout(patience);
+  fs.rmSync(base, { recursive: true, force: true, maxRetries: 3 });
+}
+
+async function startOwn(signal) {
+  const base = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-demo-'));
+  const dataDir = path.join(base, 'data');
+  // PostgreSQL's socket goes there too. As root it runs as another user, who has to walk through.
+  fs.chmodSync(base, 0o711);
+  const kept = Object.entries(process.env).filter(([name]) => !SETTING.test(name));
+  const env = { ...Object.fromEntries(kept), TMPDIR: base };
+  const args = [START, '--port', '0', '--data-dir', dataDir, '--log-level', 'warn'];
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  child.stderr.on('data', (chunk) => {
+    said += chunk;
+  });
+  try {
+    let credentials;
+    while (!credentials) {
+      if (isOver(child)) throw new Error(`The server does not start. ${said.trim()}`);
+      await sleep(POLL_MS, undefined, { signal });
+      credentials = credentialsIn(dataDir);
+    }
+    return { own: true, credentials, dataDir, env, stop: () => stop(child, base) };
+  } catch (error) {
+    await stop(child, base);
+    throw error;
+  }
+}
+
+/** What the flags say, by its name in credentials.json. */
+const given = (flags) =>
+  Object.fromEntries(
+    [
+      ['baseUrl', flags['base-url']],
+      ['clientId', flags['client-id']],
+      ['clientSecret', flags['client-secret']],
+    ].filter(([, text]) => text !== undefined),
+  );
+
+/**
+ * The server that the flags name, or the one that runs on the data folder, or a fresh one. `stop` ends what
+ * was started here and leaves nothing behind.
+ */
+export async function findServer(flags, signal) {
+  const folder = flags['data-dir'] ?? process.env.RAILHEAD_DATA_DIR ?? '.railhead';
+  const dataDir = path.resolve(root, folder);
+  const stored = credentialsIn(dataDir);
+  const credentials = { ...stored, ...given(flags) };
+  const running = { own: false, credentials, dataDir, env: process.env, stop: async () => {} };
+  const isNamed = Object.keys(flags).length > 0;
+  if (isNamed && !stored) {
+    throw new Error(
+      `${dataDir} has no credentials.json. Name the server's folder with --data-dir.`,
+    );
+  }
+  if (isNamed || (stored && (await works(stored)))) return running;
+  return startOwn(signal);
+}

@@ -1,0 +1,182 @@
+// The story that the demonstration tells, step by step. Each step prints what the API answered, waits for
+// the webhooks that must follow, in the order they must come, and holds the balance against the quote.
+import { gain, printPostings } from './books.mjs';
+import { fact, heading, line, money, tick } from './print.mjs';
+
+const USD = { code: 'USD', decimals: 2 };
+const FUNDS = 5_000_00;
+
+const grace = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
+/** Accounts to pay to. In the sandbox the end of the number says what happens: 005 comes back. */
+const euros = (iban) => ({
+  currency: 'EUR',
+  accountInfo: {
+    accountType: 'EUR_ACCOUNT',
+    iban,
+    beneficiary: { ...grace, countryOfResidence: 'DE' },
+  },
+});
+const pesos = (clabeNumber) => ({
+  currency: 'MXN',
+  accountInfo: { accountType: 'MXN_ACCOUNT', clabeNumber, beneficiary: grace },
+});
+
+const EUROS = euros('DE89370400440532013000');
+const PESOS = pesos('032180001183500000');
+const COMES_BACK = euros('DE51370400440532013005');
+
+const sending = (amount) => ({ lockedCurrencySide: 'SENDING', lockedCurrencyAmount: amount });
+const receiving = (amount) => ({ lockedCurrencySide: 'RECEIVING', lockedCurrencyAmount: amount });
+
+const dollars = (amount) => money(amount, USD);
+const outgoing = (...names) => names.map((name) => `OUTGOING_PAYMENT.${name}`);
+/** The balance webhook to expect: what can be spent, and what there is with what is set aside. */
+const balance = (free, all) =>
+  `INTERNAL_ACCOUNT.BALANCE_UPDATED ${dollars(free)} to spend, ${dollars(all)} in all`;
+
+function demand(fine, complaint) {
+  if (!fine) throw new Error(complaint);
+}
+
+async function createCustomer({ call, webhooks, who }) {
+  const customer = await call('POST', '/customers', {
+    customerType: 'INDIVIDUAL',
+    platformCustomerId: who.name,
+    fullName: 'Ada Lovelace',
+    birthDate: '1990-01-15',
+    nationality: 'US',
+    address: { line1: '1 Main St', city: 'Austin', postalCode: '78701', country: 'US' },
+  });
+  who.id = customer.id;
+  fact('Customer', `${customer.fullName}, ${customer.kycStatus}`);
+  demand(customer.kycStatus === 'APPROVED', 'Customers of this platform must be verified first.');
+  await webhooks.expect({ [customer.id]: ['CUSTOMER.KYC_APPROVED'] });
+  return customer;
+}
+
+/** A customer, and the customer's dollar account with money in it. */
+async function begin(parts) {
+  const { call, webhooks } = parts;
+  await call('PATCH', '/config', { webhookEndpoint: webhooks.url });
+  fact('Webhooks', `to ${webhooks.url}`);
+  await webhooks.expect({ TEST: ['TEST'] });
+  const customer = await createCustomer(parts);
+  const mine = `customerId=${customer.id}`;
+  const accounts = await call('GET', `/customers/internal-accounts?${mine}&currency=USD`);
+  const account = accounts.data[0];
+  await call('POST', `/sandbox/internal-accounts/${account.id}/fund`, { amount: FUNDS });
+  fact('Funded', dollars(FUNDS));
+  const deposits = await call('GET', `/transactions?${mine}&type=INCOMING`);
+  await webhooks.expect({
+    [deposits.data[0].id]: ['INCOMING_PAYMENT.COMPLETED'],
+    [account.id]: [balance(FUNDS, FUNDS)],
+  });
+  return { customer, account };
+}
+
+async function checkBalance({ call }, { account }, expected) {
+  const now = await call('GET', `/internal-accounts/${account.id}`);
+  for (const { amount } of [now.balance, now.totalBalance]) {
+    const complaint = `The balance is ${dollars(amount)} and should be ${dollars(expected)}.`;
+    demand(amount === expected, complaint);
+  }
+  fact('Balance', `${dollars(expected)}, as the quotes said`);
+}
+
+async function createQuote({ call }, { customer, account }, target, lock) {
+  const customerId = customer.id;
+  const to = await call('POST', '/customers/external-accounts', { customerId, ...target });
+  fact('To', `${grace.fullName}, ${target.accountInfo.iban ?? target.accountInfo.clabeNumber}`);
+  const quote = await call('POST', '/quotes', {
+    source: { sourceType: 'ACCOUNT', accountId: account.id },
+    destination: { destinationType: 'ACCOUNT', accountId: to.id },
+    ...lock,
+  });
+  const { sendingCurrency: from, receivingCurrency: into } = quote;
+  const amounts = [money(quote.totalSendingAmount, from), money(quote.totalReceivingAmount, into)];
+  fact('Quote', amounts.join(' → '));
+  fact('Rate', `${quote.exchangeRate} ${from.code} for 1 ${into.code}`);
+  fact('Fees', `${money(quote.feesIncluded, from)}, included`);
+  return quote;
+}
+
+/** From quote to COMPLETED, out of an account that holds `before`. */
+async function pay(parts, owner, before, target, lock) {
+  const { call, webhooks } = parts;
+  const quote = await createQuote(parts, owner, target, lock);
+  const { status } = await call('POST', `/quotes/${quote.id}/execute`);
+  fact('Executed', status);
+  const left = before - quote.totalSendingAmount;
+  await webhooks.expect({
+    [quote.transactionId]: outgoing('PENDING', 'PROCESSING', 'COMPLETED'),
+    // Set aside first; gone when the bank has it.
+    [owner.account.id]: [balance(left, before), balance(left, left)],
+  });
+  return { quote, left };
+}
+
+async function payAndArrive(parts, owner, before, target, lock) {
+  const { quote, left } = await pay(parts, owner, before, target, lock);
+  const payment = await parts.call('GET', `/transactions/${quote.transactionId}`);
+  const { amount, currency } = payment.receivedAmount;
+  demand(payment.status === 'COMPLETED', `${payment.id} is ${payment.status}.`);
+  demand(amount === quote.totalReceivingAmount, `${payment.id} paid out another amount.`);
+  fact('Arrived', money(amount, currency));
+  await checkBalance(parts, owner, left);
+  return { quote, left };
+}
+
+async function payAndReturn(parts, owner, before, target, lock) {
+  const { quote } = await pay(parts, owner, before, target, lock);
+  line('  The bank sends it back after about ten seconds …');
+  await parts.webhooks.expect({
+    [quote.transactionId]: outgoing('FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'),
+    [owner.account.id]: [balance(before, before)],
+  });
+  const { status, refund } = await parts.call('GET', `/transactions/${quote.transactionId}`);
+  demand(status === 'FAILED' && refund?.status === 'COMPLETED', 'The payment was not refunded.');
+  fact('Refund', `${refund.status}, reference ${refund.reference}`);
+  await checkBalance(parts, owner, before);
+  return quote;
+}
+
+/** What the ledger says that a payment took from the account, against what it should have. */
+async function checkPostings({ operate }, { account }, what, { transactionId }, amount) {
+  const { postings } = await operate('ledger', 'postings', transactionId);
+  const taken = -gain(postings, account.id);
+  demand(taken === amount, `${transactionId} took ${dollars(taken)}, not ${dollars(amount)}.`);
+  tick(what, `took ${dollars(amount)} in ${postings.length} postings`);
+  return postings;
+}
+
+async function closeBooks(parts, owner, first, second, third) {
+  const check = (...about) => checkPostings(parts, owner, ...about);
+  const postings = await check('The payment in euros', first, first.totalSendingAmount);
+  line();
+  printPostings(postings, { [owner.account.id]: "Ada's USD" });
+  line();
+  await check('The payment in pesos', second, second.totalSendingAmount);
+  await check('The payment that came back', third, 0);
+  const { balanced, currencies, problems } = await parts.operate('ledger', 'verify');
+  demand(balanced, `The books do not balance: ${problems[0]}.`);
+  const transfers = currencies.reduce((sum, each) => sum + each.transfers, 0);
+  tick('The books balance', `${transfers} transfers in ${currencies.length} currencies`);
+}
+
+/**
+ * Runs it all; throws at the first thing that is not as it should be. `call` is the API's client, `operate`
+ * the operator's command; `who` learns the id of the customer that is made under its name.
+ */
+export async function tellStory(parts) {
+  heading('A customer with money');
+  const owner = await begin(parts);
+  heading('Dollars to euros');
+  const first = await payAndArrive(parts, owner, FUNDS, EUROS, sending(1_000_00));
+  heading('Dollars to pesos');
+  const second = await payAndArrive(parts, owner, first.left, PESOS, receiving(10_000_00));
+  heading('A payment that the bank returns');
+  const third = await payAndReturn(parts, owner, second.left, COMES_BACK, sending(250_00));
+  heading('The ledger');
+  await closeBooks(parts, owner, first.quote, second.quote, third);
+  tick('Every webhook is genuine', `${parts.webhooks.finish()} of them, each in its place`);
+}
