@@ -19,6 +19,8 @@ export interface Reply {
 export function answer(jobs: Jobs): void {
   const send = (reply: Reply) => void process.send?.(reply);
   process.on('SIGINT', () => undefined);
+  // An orderly end: only then is a processor profile written.
+  process.on('SIGTERM', () => process.exit(0));
   process.on('disconnect', () => process.exit(0));
   process.on('message', async ({ call, job, input }: Call) => {
     try {

@@ -37,7 +37,7 @@ const fresh = (): Reading => ({ head: '', status: 0, total: -1, got: 0 });
 function take(reading: Reading, chunk: Buffer): boolean {
   reading.got += chunk.length;
   if (reading.total >= 0) return reading.got >= reading.total;
-  reading.head += chunk.latin1Slice(0, chunk.length);
+  reading.head += chunk.toString('latin1');
   const end = reading.head.indexOf('\r\n\r\n');
   if (end < 0) return false;
   reading.status = Number(reading.head.slice(9, 12));
@@ -116,9 +116,7 @@ async function run(load: Load): Promise<Run> {
   const tally = createTally(load.warmupMs, load.seconds);
   const next = requestMaker(load);
   const before = process.cpuUsage();
-  await Promise.all(
-    Array.from({ length: load.connections }, () => connection(load, tally, next)),
-  );
+  await Promise.all(Array.from({ length: load.connections }, () => connection(load, tally, next)));
   const { user, system } = process.cpuUsage(before);
   const result = tally.result();
   return { ...result, loadUs: (user + system) / Math.max(1, result.done) };

@@ -62,9 +62,7 @@ export interface Place {
   kill(child: ChildProcess, which: 'node' | 'both'): Promise<void>;
   /** A connection string of the database, for looking. */
   database(): Promise<string>;
-  /** Processes that belong to this folder's servers, past and present, and are still there. */
-  left(): Process[];
-  /** Waits until no process is left; answers those that stay. */
+  /** Waits until no process of this folder's servers, past and present, is left; answers those that stay. */
   allGone(): Promise<Process[]>;
   /** Ends what runs, by id, and removes all folders. */
   remove(): Promise<void>;
@@ -156,6 +154,7 @@ export function createPlace(name: string): Place {
     return family;
   }
 
+  /** Who has ever been noted and is still there. */
   function left(): Process[] {
     return processes().filter((each) => known.has(`${each.pid} ${each.started}`));
   }
@@ -223,7 +222,6 @@ export function createPlace(name: string): Place {
       if (url === undefined) throw new Error('no database is running');
       return url;
     },
-    left,
     allGone,
     async remove() {
       for (const child of said.keys()) if (!hasEnded(child)) note(child);

@@ -90,11 +90,12 @@ function lowest(set: ChangeSet, account: string): bigint {
 /** Whether a refusal is true of the change set, given the model after all that was accepted. */
 export function deserved(model: Model, set: ChangeSet, refusal: Refusal): boolean {
   if (refusal.why === 'version') {
-    const used = [...set.updates, ...set.removes, ...set.requires].find(
+    const used = [...set.updates, ...set.removes, ...set.requires].filter(
       (each) => each.table.name === refusal.table && each.id === refusal.id,
     );
-    const row = used && model.rows.get(rowKey(used.table, used.id));
-    return used !== undefined && row?.version !== used.version;
+    return used.some(
+      ({ table, id, version }) => model.rows.get(rowKey(table, id))?.version !== version,
+    );
   }
   if (refusal.why === 'exists') {
     const mine = set.inserts.some(

@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Credentials, createPlace, type Place, type Running } from './crash-server.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
@@ -115,6 +115,14 @@ describe('a running server', () => {
   }, 90_000);
 });
 
+const WAIT = { timeout: 30_000, interval: 20 };
+
+/** In place of a reply when the server cannot be reached or takes no more. */
+const GONE = { status: 503 };
+
+const counted = async (server: Running): Promise<number> =>
+  (await call(server, 'GET', '/customers?limit=1')).body.totalCount;
+
 /** Waits until the server takes no new request. */
 async function refusesMore(server: Running): Promise<void> {
   for (let tries = 0; tries < 500; tries++) {
@@ -154,6 +162,7 @@ describe('SIGTERM', () => {
     await refusesMore(server);
     expect(server.child.exitCode).toBe(null);
     answer();
+    receiver.behave(200);
     expect(await slow).toMatchObject({ status: 200, body: { response_status: 202 } });
     expect(await own.ended(server.child)).toMatchObject({ code: 0, signal: null });
     expect(await own.allGone()).toEqual([]);
@@ -171,6 +180,50 @@ describe('SIGTERM', () => {
     server.child.kill('SIGTERM'); // a second one changes nothing
     expect(await own.ended(server.child)).toMatchObject({ code: 0, signal: null });
     expect(await own.allGone()).toEqual([]);
+  }, 90_000);
+
+  it('does not wait for a receiver that never answers, and tells it again later', async () => {
+    receiver.behave(() => undefined);
+    const server = await own.start();
+    const { body } = await call(server, 'GET', '/platform/internal-accounts?currency=USD');
+    const fund = `/sandbox/internal-accounts/${body.data[0].id}/fund`;
+    expect((await call(server, 'POST', fund, { amount: 100 })).status).toBe(200);
+    const paid = () => receiver.got.filter(({ type }) => type === 'INCOMING_PAYMENT.COMPLETED');
+    await vi.waitUntil(() => paid().length === 1, WAIT);
+    server.child.kill('SIGTERM');
+    expect(await own.ended(server.child)).toMatchObject({ code: 0, signal: null });
+    receiver.behave(200);
+    const next = await own.start();
+    await vi.waitUntil(() => paid().length === 2, WAIT);
+    const [once, again] = paid();
+    expect(again?.body).toBe(once?.body);
+    next.child.kill('SIGTERM');
+    expect(await own.ended(next.child)).toMatchObject({ code: 0, signal: null });
+  }, 90_000);
+
+  it('answers everything that it still does, under load', async () => {
+    const server = await own.start([], { LOG_LEVEL: 'error' });
+    const before = await counted(server);
+    let answered = 0;
+    let stopped = false;
+    const client = async () => {
+      while (!stopped) {
+        const body = { customerType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
+        const { status } = await call(server, 'POST', '/customers', body).catch(() => GONE);
+        if (status === 201) answered++;
+        if (status === GONE.status) stopped = true;
+      }
+    };
+    const clients = Array.from({ length: 16 }, client);
+    await sleep(500);
+    server.child.kill('SIGTERM');
+    await Promise.all(clients);
+    expect(await own.ended(server.child)).toMatchObject({ code: 0, signal: null });
+    expect(answered).toBeGreaterThan(16);
+    const next = await own.start();
+    expect(await counted(next)).toBe(before + answered);
+    next.child.kill('SIGTERM');
+    expect(await own.ended(next.child)).toMatchObject({ code: 0, signal: null });
   }, 90_000);
 
   it('ends an idle server at once, whatever connections are open', async () => {

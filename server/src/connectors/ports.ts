@@ -20,6 +20,7 @@ export interface RailInstruction {
   account: Record<string, unknown> & { accountType: string };
   beneficiaryName?: string;
   remittanceInformation?: string;
+  purposeOfPayment?: string;
   sentAt: Time;
 }
 

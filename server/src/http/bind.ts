@@ -81,7 +81,8 @@ function keyedBy(contract: Contract, caller: Caller, request: Request): Keyed | 
     hash: createHash('sha256')
       .update(JSON.stringify(request.query))
       .update('\n')
-      .update(request.rawBody)
+      // Where a body may be left out, none and an empty one are the same request.
+      .update(contract.bodyOptional && request.rawBody === '' ? '{}' : request.rawBody)
       .digest('hex'),
   };
 }

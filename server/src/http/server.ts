@@ -1,6 +1,7 @@
 // The HTTP server: routes from contracts, credentials checked before anything else, every error in one
 // shape. Replies are written with JSON.stringify, because compiled serializers for this many schemas cost
 // seconds at start; tests check each reply against its schema instead.
+import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Naming } from '../catalog/naming.ts';
 import { Fault, STATUS_OF } from '../kernel/fault.ts';
@@ -11,10 +12,13 @@ import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Runtime } from '../runtime/operate.ts';
 import { type Operation, perform } from './bind.ts';
+import { isDeeperThan } from './depth.ts';
 
 export const BASE_PATH = '/2025-10-13';
 /** Bytes of a JSON body. */
 const MAX_BODY = 1_048_576;
+/** Levels of objects and lists in a body; no operation reads more than ten. */
+const MAX_DEPTH = 32;
 
 /** What tests watch: every reply that an operation gave. */
 export type Watch = (contract: Contract, status: number, body: unknown) => void;
@@ -59,11 +63,6 @@ function faultOf(error: unknown): Fault {
   if (error instanceof Fault) return error;
   const known = faultOfFramework(error as { statusCode?: number; code?: string });
   if (known) return known;
-  if ((error as { code?: string })?.code === 'OVERLOADED') {
-    return new Fault('SERVICE_UNAVAILABLE', 'Too much is waiting. Try again shortly.', undefined, {
-      retryAfterS: 1,
-    });
-  }
   return new Fault('INTERNAL_ERROR', 'Something went wrong on our side.', undefined, {
     cause: error,
   });
@@ -77,6 +76,9 @@ function readJson(
   if (text.trim() === '') return done(null, { raw: '', json: undefined });
   // No text in the database can hold it, raw or escaped.
   if (/\0|\\u0000/.test(text)) return done(new Fault('INVALID_INPUT', 'The body has a NUL in it.'));
+  if (isDeeperThan(MAX_DEPTH, text)) {
+    return done(new Fault('INVALID_INPUT', `The body is nested deeper than ${MAX_DEPTH} levels.`));
+  }
   try {
     done(null, { raw: text, json: JSON.parse(text) as unknown });
   } catch {
@@ -211,11 +213,29 @@ function refuseUnknown(server: FastifyInstance, options: ServerOptions): void {
   }
 }
 
-/** A client that keeps connections would hold up a stopping server: its last reply on each ends it. */
+const SWEEP_MS = 50;
+
+/**
+ * A stopping server waits for replies and not for clients that merely keep a connection: the last reply on
+ * each ends it, and those without a request are closed. Node's own close overlooks a connection whose reply
+ * is just going out, and any on which nothing was ever sent.
+ */
 function sayGoodbye(server: FastifyInstance): void {
+  const http = server.server;
+  const open = new Set<Socket>();
   let stopping = false;
+  http.on('connection', (socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
   server.addHook('preClose', (done) => {
     stopping = true;
+    if (!http.listening) return done();
+    const sweep = setInterval(() => {
+      http.closeIdleConnections();
+      for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
+    }, SWEEP_MS);
+    http.once('close', () => clearInterval(sweep));
     done();
   });
   server.addHook('onSend', (_request, reply, _payload, done) => {

@@ -8,17 +8,20 @@ import { toAjv } from '../kernel/schema.ts';
 
 const base: Options = { allErrors: true, strict: false, messages: true, verbose: false };
 
-const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
+const DATE_TIME = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
+
+/** Ajv admits leap seconds, which no clock here can tell; Date.parse the 30th of February. */
+function isMoment(text: string): boolean {
+  const day = DATE_TIME.exec(text)?.[1];
+  if (!day || Number.isNaN(Date.parse(text))) return false;
+  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
+}
 
 function ajv(options: Options): Ajv {
   const instance = new Ajv({ ...base, ...options });
   (addFormats as unknown as (to: Ajv) => void)(instance);
   instance.addFormat('int64', true);
-  // Ajv admits leap seconds, which no clock here can tell.
-  instance.addFormat(
-    'date-time',
-    (text) => DATE_TIME.test(text) && !Number.isNaN(Date.parse(text)),
-  );
+  instance.addFormat('date-time', isMoment);
   return instance;
 }
 

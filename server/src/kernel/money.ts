@@ -31,8 +31,6 @@ export function scale(amount: bigint, rate: Rate, rounding: Rounding): bigint {
   return divide(amount * rate.num, rate.den, rounding);
 }
 
-export const inverse = (rate: Rate): Rate => ({ num: rate.den, den: rate.num });
-
 /** Sums money of one currency; a second currency is a mistake of ours and throws. */
 export function add(a: Money, b: Money): Money {
   if (a.currency !== b.currency) throw new TypeError(`${a.currency} + ${b.currency}`);

@@ -277,12 +277,6 @@ function modelAtStart(run: Run): Model {
   return model;
 }
 
-/** A row named once, as the committer takes it: changing beats leaning on. */
-function once(set: ChangeSet): ChangeSet {
-  const changed = new Set([...set.updates, ...set.removes].map((each) => each.id));
-  return { ...set, requires: set.requires.filter((each) => !changed.has(each.id)) };
-}
-
 /** Replays the accepted change sets in an order that nothing seen contradicts. */
 async function replayed(run: Run): Promise<Model> {
   const batches = await batchesOf(run);
@@ -290,7 +284,7 @@ async function replayed(run: Run): Promise<Model> {
   const model = modelAtStart(run);
   for (const xid of order) {
     const batch = batches.get(xid) as Done[];
-    for (const { set } of batch) replay(model, once(set));
+    for (const { set } of batch) replay(model, set);
     for (const { id, set } of batch.filter((each) => each.set.events.length)) {
       const { balance, held } = model.accounts.get(set.events[0]?.account as string) as never;
       const [event] = await sample.sql('select balance, held from events where id = $1', [id]);

@@ -48,7 +48,9 @@ function faultOf(refusal: Refusal, set: ChangeSet): Error {
     }
     return new Error(`constraint ${refusal.constraint} broken`);
   }
-  return new Fault('CONFLICT', 'The resource kept changing while this request ran. Try again.');
+  // Trying again may well cure it, so it must not be kept as the answer of an idempotency key.
+  const reason = 'The resource kept changing while this request ran. Try again.';
+  return new Fault('SERVICE_UNAVAILABLE', reason, undefined, { retryAfterS: 1 });
 }
 
 /** Runs `work` as `caller` and commits what it staged. Its result is what the last attempt returned. */

@@ -140,6 +140,20 @@ describe('createUnit', () => {
     expect(given.updates).toHaveLength(1);
   });
 
+  it('keeps what was read at another version, and claims its row once', () => {
+    const newer = { ...row, version: 2 };
+    const unit = unitOf({
+      updates: [updateThing(newer, {})],
+      requires: [thingAt(row), thingAt(newer)],
+    });
+    expect(unit.set.requires).toEqual([thingAt(row)]);
+    const queue = filled([unit, changing('1')]);
+    expect(queue.take(10)).toEqual([unit]);
+    expect(queue.take(10)).toEqual([]);
+    queue.release(unit);
+    expect(queue.take(10)).toHaveLength(1);
+  });
+
   it('does not lean on a row that it inserts itself', () => {
     const unit = unitOf({ inserts: [{ table: things, row }], requires: [thingAt(row)] });
     expect(unit.set.requires).toEqual([]);

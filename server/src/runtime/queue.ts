@@ -1,7 +1,7 @@
 // Change sets that wait for a lane. A row or a client's key that one change set is writing is claimed until
 // that one is settled, so two that touch the same row never share a batch and never make one lane wait for
 // another inside the database; rows that are only leaned on may be shared. The rest keep their order.
-import type { ChangeSet, Outcome } from './change-set.ts';
+import type { ChangeSet, Outcome, Versioned } from './change-set.ts';
 import type { Table } from './table.ts';
 
 export interface Unit {
@@ -16,15 +16,21 @@ export interface Unit {
 
 const keyOf = (table: Table, id: unknown) => `${table.name} ${String(id)}`;
 
-/** The same change set with every row named once: removing beats changing, and both beat leaning on. */
+const readOf = (each: Versioned) => `${keyOf(each.table, each.id)} ${each.version}`;
+
+/**
+ * The same change set with every row named once: removing beats changing, and both beat leaning on. What
+ * was read at another version stays, so that the database refuses it: the decision saw two states.
+ */
 function normal(set: ChangeSet): ChangeSet {
   if (set.removes.length + set.requires.length === 0) return set;
-  const removed = new Set(set.removes.map((each) => keyOf(each.table, each.id)));
-  const updates = set.updates.filter((each) => !removed.has(keyOf(each.table, each.id)));
-  const taken = new Set(removed);
-  for (const each of updates) taken.add(keyOf(each.table, each.id));
-  for (const each of set.inserts) taken.add(keyOf(each.table, each.row.id));
-  const requires = set.requires.filter((each) => !taken.has(keyOf(each.table, each.id)));
+  const removed = new Set(set.removes.map(readOf));
+  const updates = set.updates.filter((each) => !removed.has(readOf(each)));
+  const checked = new Set([...removed, ...updates.map(readOf)]);
+  const inserted = new Set(set.inserts.map((each) => keyOf(each.table, each.row.id)));
+  const requires = set.requires.filter(
+    (each) => !checked.has(readOf(each)) && !inserted.has(keyOf(each.table, each.id)),
+  );
   return { ...set, updates, requires };
 }
 
@@ -39,7 +45,9 @@ export function createUnit(
   for (const { table, row } of set.inserts) {
     if (table.clientKeyed) exclusive.push(keyOf(table, row.id));
   }
-  const shared = set.requires.map((each) => keyOf(each.table, each.id));
+  const shared = set.requires
+    .map((each) => keyOf(each.table, each.id))
+    .filter((key) => !exclusive.includes(key));
   return { set, exclusive, shared, resolve, reject };
 }
 

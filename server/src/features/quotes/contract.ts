@@ -220,7 +220,7 @@ export const executeQuote = operation({
   body: named('ExecuteQuoteRequest', Type.Object({ scaFactor: Type.Optional(ScaFactor) })),
   bodyOptional: true,
   replies: { 200: Quote },
-  errors: [400, 403, 404, 409, 429],
+  errors: [400, 403, 404, 409, 410, 429],
   notFound: 'QUOTE_NOT_FOUND',
   money: true,
 });

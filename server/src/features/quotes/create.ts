@@ -1,19 +1,19 @@
 // Creating a quote: find both ends, price the payment, and stage the quote with its pending transaction.
 // Nothing is held and nothing is told yet; that is execution's business.
 import type { Static } from '@sinclair/typebox';
-import { corridors } from '../../catalog/corridors.ts';
 import { currencyOf } from '../../catalog/currencies.ts';
 import { type FeeSchedule, serviceFeeOf } from '../../catalog/fees.ts';
-import { needsPurpose } from '../../catalog/purposes.ts';
 import { RAILS } from '../../catalog/rails.ts';
 import type { Connectors } from '../../connectors/ports.ts';
-import { Fault, invalid, invalidField } from '../../kernel/fault.ts';
+import { Fault, invalidField } from '../../kernel/fault.ts';
 import type { Rate } from '../../kernel/money.ts';
 import type { Ctx } from '../../runtime/context.ts';
 import { internalAccounts } from '../internal-accounts/index.ts';
 import { ownPlatform, type PlatformRow, platformFeeOf } from '../platform/index.ts';
 import { type TransactionRow, transactions } from '../transactions/index.ts';
 import type { QuoteRequest } from './contract.ts';
+import { aboutPayee } from './counterparty.ts';
+import { admit, type Route } from './limits.ts';
 import { type Payee, type Payer, payeeOf, payerOf } from './parties.ts';
 import type { QuoteRow } from './present.ts';
 import { exchangeRate, type Price, priceOf } from './price.ts';
@@ -47,50 +47,6 @@ async function rateOf(connectors: Connectors, from: string, to: string): Promise
   const found = await connectors.rates?.rate(from, to);
   if (!found) throw new Fault('QUOTE_RATE_UNAVAILABLE', `There is no rate from ${from} to ${to}.`);
   return found.rate;
-}
-
-function checkPlatformLimits(
-  platform: PlatformRow,
-  code: string,
-  amount: bigint,
-  type: string,
-): void {
-  const allowed = platform.currencies.find((each) => each.currencyCode === code);
-  if (!allowed) return;
-  if (!allowed.enabledTransactionTypes.some((each) => each === type)) {
-    throw new Fault('INVALID_CURRENCY', `${type} payments in ${code} are switched off.`);
-  }
-  if (amount < BigInt(allowed.minAmount) || amount > BigInt(allowed.maxAmount)) {
-    const { minAmount, maxAmount } = allowed;
-    throw new Fault(
-      'AMOUNT_OUT_OF_RANGE',
-      `${code} payments go from ${minAmount} to ${maxAmount}.`,
-      {
-        minAmount,
-        maxAmount,
-      },
-    );
-  }
-}
-
-function checkCorridor(from: string, payee: Payee, sending: bigint): void {
-  if (payee.kind === 'internal') return;
-  const corridor = corridors(from, payee.currency).find((each) => each.rail === payee.rail);
-  if (!corridor) {
-    throw new Fault('NOT_IMPLEMENTED', `There is no way from ${from} to this account.`);
-  }
-  const details = { min: Number(corridor.minSending), max: Number(corridor.maxSending) };
-  if (sending < corridor.minSending) {
-    throw new Fault(
-      'AMOUNT_OUT_OF_RANGE',
-      'The amount is below the least that can be sent.',
-      details,
-    );
-  }
-  if (sending > corridor.maxSending) {
-    const reason = 'The amount is above the most that can be sent at once.';
-    throw new Fault('TRANSACTION_SIZE_LIMIT_EXCEEDED', reason, details);
-  }
 }
 
 /** The platform's own account in the sending currency, which a platform fee is paid into. */
@@ -153,7 +109,7 @@ async function priced(ctx: Ctx, asked: Asked, from: string, to: string): Promise
   return {
     price,
     fees: price.serviceFee + price.platformFee,
-    exchangeRate: exchangeRate(price, decimals),
+    exchangeRate: from === to ? '1' : exchangeRate(price, decimals),
     rateDetails: rateDetails(price, asked.service, from, to),
     feeAccount: await feeAccount(ctx, from, price.platformFee),
   };
@@ -162,12 +118,12 @@ async function priced(ctx: Ctx, asked: Asked, from: string, to: string): Promise
 /** The pending transaction of a payment from an internal account. */
 export function insertPayment(
   ctx: Ctx,
-  ends: { payer: Payer; payee: Payee },
+  ends: { platform: PlatformRow; payer: Payer; payee: Payee },
   money: Priced,
-  more: { quoteId?: string; description?: string; remittance?: string },
+  { rail, railMode }: Route,
+  more: { quoteId?: string; description?: string; remittance?: string; purpose?: string },
 ): TransactionRow {
-  const { payer, payee } = ends;
-  const rail = payee.kind === 'external' ? payee.rail : null;
+  const { platform, payer, payee } = ends;
   const seconds = rail && RAILS[rail].settlementSeconds;
   const slow = rail !== null && !RAILS[rail].instant;
   return ctx.insert(transactions, {
@@ -203,8 +159,10 @@ export function insertPayment(
     quote_id: more.quoteId,
     description: more.description,
     remittance: more.remittance,
+    purpose: more.purpose,
+    counterparty: aboutPayee(platform, payer, payee),
     rail,
-    rail_mode: payee.kind === 'external' ? payee.railMode : null,
+    rail_mode: railMode,
     expected_settlement_at: slow && seconds !== null ? ctx.now + seconds * 1000 : null,
     settlement_seconds: seconds,
     created_at: ctx.now,
@@ -226,7 +184,7 @@ export async function stageQuote(
   ctx: Ctx,
   connectors: Connectors,
   request: Request,
-): Promise<{ quote: QuoteRow; payment: TransactionRow; payee: Payee }> {
+): Promise<{ quote: QuoteRow; payment: TransactionRow }> {
   refuseUnserved(request);
   const platform = await ownPlatform(ctx);
   const source = request.source as { accountId: string; customerId?: string };
@@ -240,10 +198,6 @@ export async function stageQuote(
   }
   const from = payer.account.currency;
   const to = payee.currency;
-  if (needsPurpose(to) && payee.kind === 'external' && !request.purposeOfPayment) {
-    const missing = [{ field: 'purposeOfPayment', message: `is required for ${to}` }];
-    throw invalid(missing, 'MISSING_MANDATORY_USER_INFO');
-  }
   const asked = {
     lock: request.lockedCurrencySide,
     amount: BigInt(request.lockedCurrencyAmount),
@@ -252,17 +206,20 @@ export async function stageQuote(
     rate: await rateOf(connectors, from, to),
   };
   const money = await priced(ctx, asked, from, to);
-  checkPlatformLimits(platform, from, money.price.sending, 'OUTGOING');
-  checkCorridor(from, payee, money.price.sending);
+  const route = admit(platform, { from, payee, purpose: request.purposeOfPayment }, money.price);
   const id = ctx.id('Quote');
-  const payment = insertPayment(ctx, { payer, payee }, money, {
+  const payment = insertPayment(ctx, { platform, payer, payee }, money, route, {
     quoteId: id,
     description: request.description,
     remittance: request.remittanceInformation,
+    purpose: request.purposeOfPayment,
   });
-  const quote = insertQuote(ctx, id, payment, money, request);
-  return { quote, payment, payee };
+  return { quote: insertQuote(ctx, id, payment, money, request), payment };
 }
+
+/** What an end was described with, without properties that mean nothing. */
+const picked = (given: Record<string, unknown>, names: readonly string[]) =>
+  Object.fromEntries(names.flatMap((name) => (name in given ? [[name, given[name]]] : [])));
 
 function insertQuote(
   ctx: Ctx,
@@ -276,8 +233,8 @@ function insertQuote(
     platform_id: ctx.caller.platformId,
     customer_id: payment.customer_id,
     transaction_id: payment.id,
-    source: request.source,
-    destination: request.destination,
+    source: picked(request.source, ['sourceType', 'accountId', 'customerId']),
+    destination: picked(request.destination, ['destinationType', 'accountId', 'paymentRail']),
     sending_currency: payment.sent_currency as string,
     receiving_currency: payment.received_currency as string,
     sending_amount: money.price.sending,

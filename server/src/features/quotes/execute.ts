@@ -3,15 +3,19 @@
 import { Fault } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
 import type { Ctx } from '../../runtime/context.ts';
-import { customers } from '../customers/index.ts';
-import { externalAccounts } from '../external-accounts/index.ts';
+import { type CustomerRow, customers } from '../customers/index.ts';
+import { type ExternalAccountRow, externalAccounts } from '../external-accounts/index.ts';
 import { type InternalAccountRow, internalAccounts } from '../internal-accounts/index.ts';
+import { ownPlatform } from '../platform/index.ts';
 import {
   payInside,
   startPayout,
   type TransactionRow,
   transactions,
 } from '../transactions/index.ts';
+import { aboutOwner } from './counterparty.ts';
+import { checkReceiver } from './limits.ts';
+import { checkReady, livingOwner } from './parties.ts';
 import type { QuoteRow } from './present.ts';
 
 const gone = (what: string) => new Fault('ACCOUNT_NOT_FOUND', `The ${what} account is gone.`);
@@ -25,15 +29,22 @@ async function usable(ctx: Ctx, id: string | null, what: string): Promise<Intern
   return account;
 }
 
+/** The owner of an account, who must still be there when the money moves. */
+async function ownerOf(ctx: Ctx, of: { customer_id: string | null }): Promise<CustomerRow | null> {
+  const owner = await livingOwner(ctx, of);
+  if (owner) ctx.require(customers, owner);
+  return owner;
+}
+
 /** The receiver's own transaction, when somebody else receives inside the house. */
 async function insertTwin(
   ctx: Ctx,
   row: TransactionRow,
-  from: InternalAccountRow,
   to: InternalAccountRow,
-): Promise<TransactionRow | null> {
-  if (from.customer_id === to.customer_id) return null;
-  const owner = to.customer_id ? await ctx.read(customers, to.customer_id) : null;
+  owner: CustomerRow | null,
+  payer: CustomerRow | null,
+): Promise<TransactionRow> {
+  const platform = await ownPlatform(ctx);
   return ctx.insert(transactions, {
     id: ctx.id('Transaction'),
     platform_id: row.platform_id,
@@ -54,32 +65,39 @@ async function insertTwin(
     exchange_rate: row.exchange_rate,
     quote_id: row.quote_id,
     description: row.description,
+    counterparty: aboutOwner(platform, to.currency, payer),
     settled_at: ctx.now,
     created_at: ctx.now,
     updated_at: ctx.now,
   });
 }
 
-/** Starts a pending payment from an internal account; its answer is the payment as it then stands. */
-export async function startPayment(ctx: Ctx, row: TransactionRow): Promise<TransactionRow> {
-  const to = row.destination_account as string;
-  if (isId(to, 'InternalAccount')) {
-    const [source, target] = await Promise.all([
-      usable(ctx, row.source_account, 'source'),
-      usable(ctx, to, 'destination'),
-    ]);
-    return payInside(ctx, row, await insertTwin(ctx, row, source, target));
-  }
-  const [, target] = await Promise.all([
-    usable(ctx, row.source_account, 'source'),
-    ctx.read(externalAccounts, to),
-  ]);
+async function targetOf(ctx: Ctx, id: string): Promise<InternalAccountRow | ExternalAccountRow> {
+  if (isId(id, 'InternalAccount')) return usable(ctx, id, 'destination');
+  const target = await ctx.read(externalAccounts, id);
   if (!target || target.deleted_at !== null) throw gone('destination');
-  if (target.status !== 'ACTIVE') {
-    throw new Fault('INVALID_RECEIVER', `The destination account is ${target.status}.`);
+  return target;
+}
+
+/**
+ * Starts a pending payment from an internal account; its answer is the payment as it then stands. Who pays
+ * and who receives must still be there, and able to, at the very moment the money moves.
+ */
+export async function startPayment(ctx: Ctx, row: TransactionRow): Promise<TransactionRow> {
+  const [source, target, payer] = await Promise.all([
+    usable(ctx, row.source_account, 'source'),
+    targetOf(ctx, row.destination_account as string),
+    ownerOf(ctx, row),
+  ]);
+  if (payer) checkReady(payer);
+  const owner = target.customer_id === row.customer_id ? payer : await ownerOf(ctx, target);
+  if ('info' in target) {
+    checkReceiver(target, row.received_amount as bigint);
+    ctx.require(externalAccounts, target);
+    return startPayout(ctx, row);
   }
-  ctx.require(externalAccounts, target);
-  return startPayout(ctx, row);
+  const alone = source.customer_id === target.customer_id;
+  return payInside(ctx, row, alone ? null : await insertTwin(ctx, row, target, owner, payer));
 }
 
 /** Executes a quote once, before it expires. */

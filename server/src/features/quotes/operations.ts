@@ -2,6 +2,7 @@
 import type { Connectors } from '../../connectors/ports.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
+import type { Time } from '../../kernel/world.ts';
 import type { Ctx, Environment } from '../../runtime/context.ts';
 import { handle } from '../../runtime/handle.ts';
 import type { Sweep } from '../../runtime/jobs.ts';
@@ -50,8 +51,16 @@ const DUE = `select q.transaction_id from quotes q join transactions t on t.id =
   where q.expires_at > $1 and q.expires_at <= $2 and t.status = 'PENDING'
   order by q.expires_at limit 500`;
 
-/** How far back the first look after a start goes; a server that was down longer still expires lazily. */
+const LATEST = 'select max(expires_at) as latest from quotes where expires_at <= $1';
+
+/** How far before the latest quote that ran out the first look after a start begins. */
 const FIRST_LOOK_MS = 7 * 24 * 3_600_000;
+
+/** Where to begin: a server that was down for long still finds what was pending when it stopped. */
+async function beginning(runtime: Runtime, now: Time): Promise<Time> {
+  const [row] = await runtime.db.query<{ latest: Time | null }>(LATEST, [new Date(now)]);
+  return (row?.latest ?? now) - FIRST_LOOK_MS;
+}
 
 async function expireOne(runtime: Runtime, id: string): Promise<void> {
   const row = await runtime.db.read(transactions, id);
@@ -70,7 +79,7 @@ export function expirySweep(): Sweep {
     name: 'quotes.expire',
     async run(runtime) {
       const now = runtime.world.now();
-      seen ??= now - FIRST_LOOK_MS;
+      seen ??= await beginning(runtime, now);
       const rows = await runtime.db.query(DUE, [new Date(seen), new Date(now)]);
       await Promise.all(rows.map((row) => expireOne(runtime, row.transaction_id as string)));
       if (rows.length < 500) seen = now;

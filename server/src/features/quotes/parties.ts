@@ -1,6 +1,6 @@
 // Who pays and who receives: the two ends of a payment, found, checked to belong to the caller and to be
 // usable. Both quotes and same-currency transfers start here.
-import { chooseRail, type PaymentRail } from '../../catalog/rails.ts';
+import type { PaymentRail } from '../../catalog/rails.ts';
 import type { RailPort } from '../../connectors/ports.ts';
 import { Fault, invalidField } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
@@ -21,13 +21,20 @@ export interface Payer {
 }
 
 export type Payee =
-  | { kind: 'internal'; account: InternalAccountRow; currency: string }
+  | {
+      kind: 'internal';
+      account: InternalAccountRow;
+      /** Null when the platform receives for itself. */
+      owner: CustomerRow | null;
+      currency: string;
+    }
   | {
       kind: 'external';
       account: ExternalAccountRow;
       currency: string;
-      /** Null for wallets. */
-      rail: PaymentRail | null;
+      /** Those of which one will carry it; none for wallets. */
+      rails: readonly PaymentRail[];
+      /** Whether the service chooses among them; null for wallets. */
       railMode: 'AUTO' | 'MANUAL' | null;
     };
 
@@ -35,14 +42,18 @@ function usable(account: InternalAccountRow, field: string): void {
   if (account.status !== 'ACTIVE') throw invalidField(field, `the account is ${account.status}`);
 }
 
-/** Throws 403 for a customer who may not move money yet. */
-export function mayPay(customer: CustomerRow, platform: PlatformRow): void {
-  if (awaitsTerms(platform, customer)) {
-    throw new Fault('END_USER_TERMS_NOT_ACCEPTED', 'The customer has not accepted the terms.');
-  }
+/** Throws 403 for a customer whose identity check does not let them move money. */
+export function checkReady(customer: CustomerRow): void {
   if (!isReady(customer)) {
     throw new Fault('USER_NOT_READY', 'The customer is not approved to move money yet.');
   }
+}
+
+function mayPay(customer: CustomerRow, platform: PlatformRow): void {
+  if (awaitsTerms(platform, customer)) {
+    throw new Fault('END_USER_TERMS_NOT_ACCEPTED', 'The customer has not accepted the terms.');
+  }
+  checkReady(customer);
 }
 
 /** The paying internal account, and the customer it pays for. */
@@ -67,24 +78,35 @@ export async function payerOf(
   return { account, customer };
 }
 
-function railOf(account: ExternalAccountRow, wanted: string | undefined, port: RailPort) {
-  const rails = railsOfAccount(account);
-  if (wanted !== undefined) {
-    const rail = rails.find((each) => each === wanted);
-    if (!rail) {
-      throw invalidField(
-        'destination.paymentRail',
-        rails.length ? `must be one of ${rails.join(', ')}` : 'does not apply to this account',
-      );
-    }
-    return { rail, railMode: 'MANUAL' as const };
+/** The rails that may carry a payment to the account: the one asked for, or every one that reaches it. */
+function railsTo(
+  account: ExternalAccountRow,
+  wanted: string | undefined,
+  port: RailPort,
+): Pick<Payee & { kind: 'external' }, 'rails' | 'railMode'> {
+  const own = railsOfAccount(account);
+  if (wanted !== undefined && !own.some((each) => each === wanted)) {
+    throw invalidField(
+      'destination.paymentRail',
+      own.length ? `must be one of ${own.join(', ')}` : 'does not apply to this account',
+    );
   }
-  const open = rails.filter((rail) => port.carries(account.account_type, rail));
-  const rail = chooseRail(open) ?? null;
-  return { rail, railMode: rail && ('AUTO' as const) };
+  const asked = wanted === undefined ? own : own.filter((each) => each === wanted);
+  const rails = asked.filter((rail) => port.carries(account.account_type, rail));
+  if (own.length ? rails.length === 0 : !port.carries(account.account_type, null)) {
+    throw new Fault('NOT_IMPLEMENTED', 'No connected rail reaches this account.');
+  }
+  if (own.length === 0) return { rails, railMode: null };
+  return { rails, railMode: wanted === undefined ? 'AUTO' : 'MANUAL' };
 }
 
-/** The receiving account, internal or external, and the rail that will reach it. */
+/** The customer an account belongs to, null for the platform's own; 410 when the customer is deleted. */
+export const livingOwner = async (
+  ctx: Ctx,
+  { customer_id: id }: { customer_id: string | null },
+): Promise<CustomerRow | null> => (id === null ? null : customerOf(ctx, id, { alive: true }));
+
+/** The receiving account, internal or external, and the rails that reach it. */
 export async function payeeOf(
   ctx: Ctx,
   destination: { accountId: string; paymentRail?: string },
@@ -93,23 +115,17 @@ export async function payeeOf(
   if (!isId(destination.accountId, 'ExternalAccount')) {
     const account = await internalAccountOf(ctx, destination.accountId);
     usable(account, 'destination.accountId');
-    if (account.customer_id) await customerOf(ctx, account.customer_id, { alive: true });
-    return { kind: 'internal', account, currency: account.currency };
+    const owner = await livingOwner(ctx, account);
+    return { kind: 'internal', account, owner, currency: account.currency };
   }
   const account = await externalAccountOf(ctx, destination.accountId);
-  if (account.status === 'PENDING_OWNERSHIP_VERIFICATION' || account.status === 'UNVERIFIED') {
-    throw new Fault(
-      'EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED',
-      'Ownership of the destination must be verified first.',
-    );
-  }
-  if (account.status !== 'ACTIVE') {
-    throw new Fault('INVALID_RECEIVER', `The destination account is ${account.status}.`);
-  }
+  await livingOwner(ctx, account);
   if (!port) throw new Fault('NOT_IMPLEMENTED', 'No rail is connected for payouts.');
-  const chosen = railOf(account, destination.paymentRail, port);
-  if (!port.carries(account.account_type, chosen.rail)) {
-    throw new Fault('NOT_IMPLEMENTED', 'No connected rail reaches this account.');
-  }
-  return { kind: 'external', account, currency: account.currency, ...chosen };
+  const { currency } = account;
+  return {
+    kind: 'external',
+    account,
+    currency,
+    ...railsTo(account, destination.paymentRail, port),
+  };
 }

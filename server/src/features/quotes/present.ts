@@ -28,6 +28,7 @@ export function presentQuote(row: QuoteRow, payment: TransactionRow, now: Time) 
     platformFeesIncluded: Number(row.platform_fees),
     paymentInstructions: [],
     transactionId: row.transaction_id,
+    ...(payment.counterparty ? { counterpartyInformation: payment.counterparty } : {}),
     rateDetails: row.rate_details,
     lockedCurrencySide: row.lock_side,
     lockedCurrencyAmount: Number(row.lock_amount),

@@ -16,6 +16,18 @@ describe('exchangeRate', () => {
     expect(rate(100000n, 500n, 1716375n, 2)).toBe('0.05797101');
     expect(rate(100n, 0n, 100n, 2)).toBe('1');
   });
+
+  it('has more than 8 decimals only where they would say next to nothing', () => {
+    const bitcoin = { sending: 8, receiving: 2 };
+    // 0.001 BTC for 180,072.00 NGN, and for 9.00 of something that 8 decimals can tell.
+    expect(exchangeRate({ net: 100_000n, receiving: 18_007_200n }, bitcoin)).toBe('0.000000005553');
+    expect(exchangeRate({ net: 100_000n, receiving: 9_00n }, bitcoin)).toBe('0.00011111');
+    expect(exchangeRate({ net: 1n, receiving: 9_000_000_000_000_000n }, bitcoin)).toBe(
+      '0.000000000000000000000111',
+    );
+    // 100.00 USD in rupiahs: four digits are left and stay as they are.
+    expect(rate(100_00n, 0n, 164_000_000n, 2)).toBe('0.00006098');
+  });
 });
 
 describe('priceOf', () => {
@@ -28,6 +40,16 @@ describe('priceOf', () => {
       platform: { fixed: 50n, variableBps: 30 },
     });
     expect(price).toMatchObject({ serviceFee: 10n, platformFee: 53n, net: 937n });
+    expect(price && price.sending - price.net).toBe(63n);
+  });
+
+  it('adds fixed fees to what is asked for', () => {
+    const service = { fixed: 30n, variableBps: 100 };
+    const platform = { fixed: 20n, variableBps: 0 };
+    const terms = { rate: { num: 92n, den: 100n }, service, platform };
+    const price = priceOf({ ...terms, lock: 'RECEIVING', amount: 92_00n });
+    // 92.00 at 0.92 is 100.00; by 0.99 that is 101.0101…; 0.50 on top.
+    expect(price).toMatchObject({ sending: 101_52n, serviceFee: 131n, platformFee: 20n });
   });
 
   it('takes 10 bps of 50', () => {
@@ -37,6 +59,8 @@ describe('priceOf', () => {
     expect(sent?.receiving).toBe(49_95000000n);
     const received = priceOf({ ...terms, lock: 'RECEIVING', amount: 50_00000000n });
     expect(received?.sending).toBe(50_05005006n); // 50.05005005… rounded up
+    const cents = priceOf({ ...terms, lock: 'RECEIVING', amount: 50_00n });
+    expect(cents).toMatchObject({ sending: 50_06n, serviceFee: 5n, receiving: 50_00n });
   });
 
   it('has no price when fees leave nothing', () => {
@@ -67,30 +91,45 @@ describe('priceOf', () => {
     }),
   });
 
-  it('adds up to the unit and never delivers more than it took', () => {
+  it('adds up to the unit and, for a fixed amount, never delivers more than it took', () => {
     fc.assert(
       fc.property(terms, (given) => {
         const price = priceOf(given);
         if (!price) return;
         expect(price.net + price.serviceFee + price.platformFee).toBe(price.sending);
         const { rate, lock, amount } = given;
-        expect(price.receiving * rate.den).toBeLessThanOrEqual(price.net * rate.num);
         expect(lock === 'SENDING' ? price.sending : price.receiving).toBe(amount);
+        if (lock === 'RECEIVING') return;
+        expect(price.receiving).toBe(divide(price.net * rate.num, rate.den, 'floor'));
       }),
       { numRuns: 2000 },
     );
   });
 
-  it('asks for the amount that delivers, rounded up, and at most one unit for the fees', () => {
+  it('asks for what delivers the amount, fees on top, rounded up once', () => {
     fc.assert(
       fc.property(terms, ({ service, platform, ...given }) => {
         const price = priceOf({ ...given, service, platform, lock: 'RECEIVING' });
         if (!price) return;
-        const net = divide(given.amount * given.rate.den, given.rate.num, 'ceil');
+        const { amount, rate } = given;
         const left = 10_000n - BigInt(service.variableBps + platform.variableBps);
-        const base = divide(net * 10_000n, left, 'ceil');
-        const asked = price.sending - service.fixed - platform.fixed;
-        expect([base, base + 1n, base + 2n]).toContain(asked);
+        const base = price.sending - service.fixed - platform.fixed;
+        // base × (1 - v) ≥ amount / rate, and one unit less would not do.
+        const covers = (sent: bigint) => sent * left * rate.num >= amount * rate.den * 10_000n;
+        expect([covers(base), covers(base - 1n)]).toEqual([true, false]);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('leaves the exchange within two units of what the rate says', () => {
+    fc.assert(
+      fc.property(terms, (given) => {
+        const price = priceOf({ ...given, lock: 'RECEIVING' });
+        if (!price) return;
+        const { num, den } = given.rate;
+        const over = price.net * num - price.receiving * den; // in units of 1 / num
+        expect(over >= -num && over < 2n * num).toBe(true);
       }),
       { numRuns: 2000 },
     );

@@ -1,9 +1,9 @@
 // What a payment costs and delivers, in exact integers. Fees come out of the sending side first, the rest
 // converts. Roundings are few and named: each party's variable fee half up, the receiving amount down when
-// the sending side is fixed, the sending amount up when the receiving side is; what rounding leaves over
-// stays in the exchange position.
+// the sending side is fixed, the sending amount up when the receiving side is; what rounding leaves over, or
+// lacks, is taken up by the exchange position.
 import { type FeeSchedule, feesOn } from '../../catalog/fees.ts';
-import { divide, inverse, type Rate, scale, toDecimal } from '../../kernel/money.ts';
+import { divide, type Rate, scale, toDecimal } from '../../kernel/money.ts';
 
 export interface Terms {
   lock: 'SENDING' | 'RECEIVING';
@@ -32,15 +32,12 @@ function after(sending: bigint, { service, platform }: Terms) {
   return { fees, net: sending - fees.total };
 }
 
-/** The least that must be sent for `net` to be left; undefined when fees eat everything. */
-function sendingFor(net: bigint, terms: Terms): bigint | undefined {
-  const { service, platform } = terms;
+/** What must be sent for the amount to arrive, fees on top; undefined when fees eat everything. */
+function sendingFor({ amount, rate, service, platform }: Terms): bigint | undefined {
   const left = BPS - BigInt(service.variableBps) - BigInt(platform.variableBps);
   if (left <= 0n) return undefined;
-  let sending = service.fixed + platform.fixed + divide(net * BPS, left, 'ceil');
-  // Two halves rounded up can cost one unit more than their sum rounded once.
-  while (after(sending, terms).net < net) sending += 1n;
-  return sending;
+  const base = divide(amount * rate.den * BPS, rate.num * left, 'ceil');
+  return service.fixed + platform.fixed + base;
 }
 
 /**
@@ -49,8 +46,7 @@ function sendingFor(net: bigint, terms: Terms): bigint | undefined {
  */
 export function priceOf(terms: Terms): Price | undefined {
   const { lock, amount, rate } = terms;
-  const sending =
-    lock === 'SENDING' ? amount : sendingFor(scale(amount, inverse(rate), 'ceil'), terms);
+  const sending = lock === 'SENDING' ? amount : sendingFor(terms);
   if (sending === undefined) return undefined;
   const { fees, net } = after(sending, terms);
   if (net <= 0n) return undefined;
@@ -66,16 +62,26 @@ export function priceOf(terms: Terms): Price | undefined {
   };
 }
 
-/** Sending units for one receiving unit, both in whole currency, 8 decimals; `1` within one currency. */
+const PLACES = 8;
+const MOST_PLACES = 24;
+/** A rate shown with fewer digits than four that mean something says too little, or zero. */
+const LEAST_DIGITS = 1_000n;
+
+/**
+ * Sending units for one receiving unit, both in whole currency: 8 decimals, and more only where the
+ * receiving unit is worth next to nothing beside the sending one.
+ */
 export function exchangeRate(
   price: Pick<Price, 'net' | 'receiving'>,
   decimals: { sending: number; receiving: number },
 ): string {
-  return toDecimal(
-    {
-      num: price.net * 10n ** BigInt(decimals.receiving),
-      den: price.receiving * 10n ** BigInt(decimals.sending),
-    },
-    8,
-  );
+  const rate = {
+    num: price.net * 10n ** BigInt(decimals.receiving),
+    den: price.receiving * 10n ** BigInt(decimals.sending),
+  };
+  let places = PLACES;
+  while (places < MOST_PLACES && scale(10n ** BigInt(places), rate, 'floor') < LEAST_DIGITS) {
+    places += 1;
+  }
+  return toDecimal(rate, places);
 }

@@ -4,7 +4,7 @@ import type { Static } from '@sinclair/typebox';
 import { Fault } from '../../kernel/fault.ts';
 import { house } from '../../ledger/chart.ts';
 import { handle } from '../../runtime/handle.ts';
-import { customerOf } from '../customers/index.ts';
+import { customerOf, customers } from '../customers/index.ts';
 import {
   balancesOf,
   emitBalance,
@@ -24,6 +24,8 @@ export const sandboxOperations = [
     const owner = account.customer_id
       ? await customerOf(ctx, account.customer_id, { alive: true })
       : null;
+    // Nobody may be paid who is being deleted.
+    if (owner) ctx.require(customers, owner);
     const amount = BigInt(body.amount);
     const { currency } = account;
     const deposit = ctx.insert(transactions, {

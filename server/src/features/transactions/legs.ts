@@ -10,7 +10,7 @@ type Leg = Omit<Movement, 'transactionId'>;
 export interface Legs {
   /** Out of the source account: fees, and the part that is sent or sold. */
   source: Leg[];
-  /** From the exchange to the clearing account or the receiving account; empty in one currency. */
+  /** From the exchange to the clearing account or the receiving account. */
   onward: Leg[];
   /** From clearing to the outside, when a rail has confirmed; none inside the house. */
   settle: Leg[];
@@ -44,32 +44,63 @@ function paid(row: TransactionRow, inside: string | null): Paid {
   };
 }
 
+const leg = (
+  step: string,
+  debit: string,
+  credit: string,
+  currency: string,
+  amount: bigint,
+): Leg => ({
+  step,
+  debit,
+  credit,
+  currency,
+  amount,
+});
+
+/**
+ * What is left after the fees, from the source to the target. Within one currency the exchange position
+ * gives or takes the unit by which rounding misses what was promised.
+ */
+function sale(
+  { source, sent, received, fees, from, to }: Paid,
+  target: string,
+  exchange: (currency: string) => string,
+): Pick<Legs, 'source' | 'onward'> {
+  const net = sent - fees;
+  if (from !== to) {
+    return {
+      source: [leg('sell', source, exchange(from), from, net)],
+      onward: [leg('buy', exchange(to), target, to, received)],
+    };
+  }
+  const direct = net < received ? net : received;
+  return {
+    source: [
+      leg('pay', source, target, from, direct),
+      leg('rounding', source, exchange(from), from, net - direct),
+    ],
+    onward: [leg('rounding', exchange(from), target, from, received - direct)],
+  };
+}
+
 /** `inside` is the receiving internal account, null when the payment goes out over a rail. */
 export function legsOf(row: TransactionRow, environment: Environment, inside: string | null): Legs {
-  const { source, sent, received, fees, platformFees, from, to } = paid(row, inside);
+  const part = paid(row, inside);
+  const { source, received, fees, platformFees, from, to } = part;
   const feeAccount = house(environment, 'fees', from);
-  const exchange = (currency: string) => house(environment, 'exchange', currency);
   const target = inside ?? house(environment, 'clearing', to);
-  const leg = (step: string, debit: string, credit: string, currency: string, amount: bigint) => ({
-    step,
-    debit,
-    credit,
-    currency,
-    amount,
-  });
-  const main =
-    from === to
-      ? [leg('pay', source, target, from, sent - fees)]
-      : [leg('sell', source, exchange(from), from, sent - fees)];
-  const onward = from === to ? [] : [leg('buy', exchange(to), target, to, received)];
+  const main = sale(part, target, (currency) => house(environment, 'exchange', currency));
   const outside = house(environment, 'settled', to);
+  const some = (each: Leg) => each.amount > 0n;
   return {
     source: [
       leg('fee.service', source, feeAccount, from, fees - platformFees),
       leg('fee.platform', source, row.platform_fee_account ?? feeAccount, from, platformFees),
-      ...main,
-    ].filter((each) => each.amount > 0n),
-    onward,
+      ...main.source,
+      // A platform that pays from the account its own fee goes to keeps the fee by sending less.
+    ].filter((each) => some(each) && each.debit !== each.credit),
+    onward: main.onward.filter(some),
     settle: inside === null ? [leg('settle', target, outside, to, received)] : [],
   };
 }
@@ -102,6 +133,13 @@ export function settle(ctx: Ctx, id: string, legs: Legs): void {
 export function release(ctx: Ctx, id: string, legs: Legs): void {
   for (const leg of legs.source) {
     ctx.move('release', { transactionId: id, ...leg });
+  }
+}
+
+/** Takes to `keeper` what was set aside and then released: money that cannot stay where it came from. */
+export function park(ctx: Ctx, id: string, { source }: Legs, keeper: string): void {
+  for (const leg of source) {
+    ctx.move('posted', { ...leg, transactionId: id, step: `park.${leg.step}`, credit: keeper });
   }
 }
 

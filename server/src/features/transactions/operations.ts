@@ -6,7 +6,12 @@ import type { Ctx } from '../../runtime/context.ts';
 import type { Filter } from '../../runtime/database.ts';
 import { handle } from '../../runtime/handle.ts';
 import { getTransactionById, listTransactions, type TransactionOneOf } from './contract.ts';
-import { presentTransaction, type TransactionRow, transactionOfReference } from './present.ts';
+import {
+  paymentReference,
+  presentTransaction,
+  type TransactionRow,
+  transactionOfReference,
+} from './present.ts';
 import { transactions } from './store.ts';
 
 type Presented = Static<typeof TransactionOneOf>;
@@ -21,7 +26,16 @@ export async function transactionOf(ctx: Ctx, id: string): Promise<TransactionRo
   return row;
 }
 
-function filtersOf(query: Query, platformId: string): Filter[] {
+/** Id of the transaction that a reference of a payment or of a refund names; empty for none. */
+async function idOfReference(ctx: Ctx, reference: string): Promise<string> {
+  const id = transactionOfReference(reference);
+  const row = id === undefined ? undefined : await ctx.read(transactions, id);
+  const names = row && [paymentReference(row.id), row.refund?.reference];
+  return names?.includes(reference) ? (id as string) : '';
+}
+
+async function filtersOf(ctx: Ctx, query: Query): Promise<Filter[]> {
+  const { platformId } = ctx.caller;
   const filters: Filter[] = [{ column: 'platform_id', op: '=', value: platformId }];
   const equal = (column: string, value: unknown) => {
     if (value !== undefined) filters.push({ column, op: '=', value });
@@ -42,7 +56,7 @@ function filtersOf(query: Query, platformId: string): Filter[] {
       ],
     });
   }
-  if (query.reference !== undefined) equal('id', transactionOfReference(query.reference) ?? '');
+  if (query.reference !== undefined) equal('id', await idOfReference(ctx, query.reference));
   if (query.startDate !== undefined) {
     filters.push({ column: 'created_at', op: '>=', value: Date.parse(query.startDate) });
   }
@@ -59,7 +73,7 @@ export const transactionOperations = [
   })),
   handle(listTransactions, async (ctx, { query }) => {
     const { limit = 20, cursor, sortOrder = 'desc' } = query;
-    const filters = filtersOf(query, ctx.caller.platformId);
+    const filters = await filtersOf(ctx, query);
     const { rows, ...rest } = await ctx.db.page(transactions, {
       filters,
       sort: sortOrder,

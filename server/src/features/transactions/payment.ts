@@ -1,13 +1,23 @@
 // How an outgoing payment moves: each function is one step of its life and stages everything that step
 // means, status, money and events together. Steps that arrive twice or too late find the payment moved on
 // and do nothing, so a rail may repeat itself.
-
+import { isId } from '../../kernel/id.ts';
 import { iso } from '../../kernel/world.ts';
 import { house } from '../../ledger/chart.ts';
 import { ledgerAccounts } from '../../ledger/store.ts';
 import type { Ctx } from '../../runtime/context.ts';
 import { emitBalance, internalAccounts } from '../internal-accounts/index.ts';
-import { handOver, hold, type Legs, legsOf, payThrough, release, reverse, settle } from './legs.ts';
+import {
+  handOver,
+  hold,
+  type Legs,
+  legsOf,
+  park,
+  payThrough,
+  release,
+  reverse,
+  settle,
+} from './legs.ts';
 import { presentTransaction, refundReference, type TransactionRow } from './present.ts';
 import { type FailureReason, paymentStates, refundStates } from './states.ts';
 import { type Refund, transactions } from './store.ts';
@@ -24,10 +34,17 @@ function tell(ctx: Ctx, row: TransactionRow, what: string): void {
   ctx.emit(`${row.type}_PAYMENT.${what}`, row.id, presentTransaction(row));
 }
 
-/** One balance event for each internal account of the platform that this step touched. */
-async function tellBalances(ctx: Ctx, ids: (string | null)[]): Promise<void> {
-  const touched = [...new Set(ids.filter((id) => id !== null))];
-  const rows = await Promise.all(touched.map((id) => ctx.read(internalAccounts, id)));
+/** Stages movements, and one balance event for each internal account that they touch. */
+async function moveAndTell(ctx: Ctx, stage: () => void): Promise<void> {
+  const first = ctx.set.transfers.length;
+  stage();
+  const touched = ctx.set.transfers
+    .slice(first)
+    .flatMap(({ phase, debit, credit }) =>
+      phase === 'pending' || phase === 'release' ? [debit] : [debit, credit],
+    );
+  const ids = [...new Set(touched)].filter((id) => isId(id, 'InternalAccount'));
+  const rows = await Promise.all(ids.map((id) => ctx.read(internalAccounts, id)));
   for (const row of rows) if (row) emitBalance(ctx, row);
 }
 
@@ -39,11 +56,10 @@ const patch = (
 
 /** PENDING → PROCESSING with the money set aside; the payout itself is a job. */
 export async function startPayout(ctx: Ctx, row: TransactionRow): Promise<TransactionRow> {
-  hold(ctx, row.id, legs(ctx, row));
   tell(ctx, row, 'PENDING');
+  await moveAndTell(ctx, () => hold(ctx, row.id, legs(ctx, row)));
   const status = paymentStates.next(row.status, 'start');
   const started = patch(ctx, row, { status, funds: 'HELD' });
-  await tellBalances(ctx, [row.source_account]);
   tell(ctx, started, 'PROCESSING');
   ctx.later(SEND_PAYOUT, { transactionId: row.id, sentAt: ctx.now });
   return started;
@@ -55,12 +71,12 @@ export async function payInside(
   row: TransactionRow,
   twin: TransactionRow | null,
 ): Promise<TransactionRow> {
-  payThrough(ctx, row.id, legs(ctx, row, row.destination_account));
   tell(ctx, row, 'PENDING');
-  tell(ctx, { ...row, status: paymentStates.next(row.status, 'start') }, 'PROCESSING');
-  const done = patch(ctx, row, { status: 'COMPLETED', funds: 'SETTLED', settled_at: ctx.now });
-  const fee = (row.platform_fees ?? 0n) > 0n ? row.platform_fee_account : null;
-  await tellBalances(ctx, [row.source_account, row.destination_account, fee]);
+  const started = paymentStates.next(row.status, 'start');
+  tell(ctx, { ...row, status: started, updated_at: ctx.now }, 'PROCESSING');
+  await moveAndTell(ctx, () => payThrough(ctx, row.id, legs(ctx, row, row.destination_account)));
+  const status = paymentStates.next(started, 'settle');
+  const done = patch(ctx, row, { status, funds: 'SETTLED', settled_at: ctx.now });
   tell(ctx, done, 'COMPLETED');
   if (twin) tell(ctx, twin, 'COMPLETED');
   return done;
@@ -68,10 +84,8 @@ export async function payInside(
 
 /** The rail has taken it over: what was set aside leaves the balance. */
 export async function handOverPayout(ctx: Ctx, row: TransactionRow): Promise<TransactionRow> {
-  if (row.funds !== 'HELD') return row;
-  handOver(ctx, row.id, legs(ctx, row));
-  const fee = (row.platform_fees ?? 0n) > 0n ? row.platform_fee_account : null;
-  await tellBalances(ctx, [row.source_account, fee]);
+  if (row.funds !== 'HELD' || row.status !== 'PROCESSING' || row.refund) return row;
+  await moveAndTell(ctx, () => handOver(ctx, row.id, legs(ctx, row)));
   return patch(ctx, row, { funds: 'HANDED' });
 }
 
@@ -93,7 +107,7 @@ const openRefund = (ctx: Ctx, row: TransactionRow, reason: Refund['reason']): Re
   reason,
 });
 
-/** Failed before or after it was settled: the money goes back, or is parked when it cannot. */
+/** Failed before or after it was settled: money that was taken goes back, or is parked when it cannot. */
 export function failPayout(
   ctx: Ctx,
   row: TransactionRow,
@@ -103,10 +117,10 @@ export function failPayout(
   const event = row.status === 'COMPLETED' ? 'return' : 'fail';
   const status = row.refund ? undefined : paymentStates.peek(row.status, event);
   if (!status) return row;
-  const refund = openRefund(ctx, row, 'TRANSACTION_FAILED');
   const failed = patch(ctx, row, { status, failure_reason: reason });
   tell(ctx, failed, 'FAILED');
-  const refunding = patch(ctx, failed, { refund });
+  if (row.funds === 'NONE') return failed;
+  const refunding = patch(ctx, failed, { refund: openRefund(ctx, row, 'TRANSACTION_FAILED') });
   tell(ctx, refunding, 'REFUND_PENDING');
   ctx.later(PAY_REFUND, { transactionId: row.id, refundable });
   return refunding;
@@ -124,34 +138,23 @@ export function cancelPayout(ctx: Ctx, row: TransactionRow): TransactionRow {
 /** Who gives a platform fee back: the platform, or we on its behalf when it has spent the fee. */
 async function feePayer(ctx: Ctx, row: TransactionRow): Promise<string | null> {
   const id = row.platform_fee_account;
-  if (!id || !row.platform_fees || !row.sent_currency) return null;
+  if (!id || !row.platform_fees || !row.sent_currency || row.funds === 'HELD') return null;
   const account = await ctx.db.read(ledgerAccounts, id);
   const spendable = account ? account.balance - account.held : 0n;
   if (spendable >= row.platform_fees) return id;
   return house(ctx.caller.environment, 'receivable', row.sent_currency);
 }
 
-function park(ctx: Ctx, row: TransactionRow, keeper: string): void {
-  ctx.move('posted', {
-    transactionId: row.id,
-    step: 'park',
-    debit: row.source_account as string,
-    credit: keeper,
-    currency: row.sent_currency as string,
-    amount: row.sent_amount as bigint,
-  });
-}
-
-async function moveBack(ctx: Ctx, row: TransactionRow, keeper: string | undefined): Promise<void> {
+/** Back to the source, or to `keeper` in its stead. */
+function moveBack(ctx: Ctx, row: TransactionRow, payer: string | null, keeper?: string): void {
   const all = legs(ctx, row);
   if (row.funds === 'HELD') {
     release(ctx, row.id, all);
-    if (keeper) park(ctx, row, keeper);
+    if (keeper) park(ctx, row.id, all, keeper);
     return;
   }
   if (row.funds === 'SETTLED') reverse(ctx, row.id, all.settle);
   reverse(ctx, row.id, all.onward);
-  const payer = await feePayer(ctx, row);
   reverse(ctx, row.id, all.source, {
     payer: (leg) => (leg.step === 'fee.platform' && payer ? payer : leg.credit),
     ...(keeper ? { keeper } : {}),
@@ -164,7 +167,8 @@ export async function payRefund(ctx: Ctx, row: TransactionRow, refundable: boole
   const keeper = refundable
     ? undefined
     : house(ctx.caller.environment, 'suspense', row.sent_currency as string);
-  await moveBack(ctx, row, keeper);
+  const payer = await feePayer(ctx, row);
+  await moveAndTell(ctx, () => moveBack(ctx, row, payer, keeper));
   const status = refundStates.next('PENDING', refundable ? 'pay' : 'park') as
     | 'COMPLETED'
     | 'FAILED';
@@ -173,8 +177,6 @@ export async function payRefund(ctx: Ctx, row: TransactionRow, refundable: boole
     funds: refundable ? 'RETURNED' : 'PARKED',
     refund: { ...row.refund, status, ...settledAt },
   });
-  const fee = (row.platform_fees ?? 0n) > 0n ? row.platform_fee_account : null;
-  await tellBalances(ctx, [row.source_account, fee]);
   tell(ctx, done, refundable ? 'REFUND_COMPLETED' : 'REFUND_FAILED');
   if (done.status !== 'PROCESSING') return;
   const completed = patch(ctx, done, {

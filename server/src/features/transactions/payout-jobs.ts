@@ -51,6 +51,7 @@ async function instructionOf(
     account: account.info,
     beneficiaryName: fullName ?? legalName,
     remittanceInformation: row.remittance ?? undefined,
+    purposeOfPayment: row.purpose ?? undefined,
     sentAt,
   };
 }

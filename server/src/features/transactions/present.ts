@@ -44,6 +44,7 @@ function common(row: TransactionRow) {
     ...(row.failure_reason ? { failureReason: row.failure_reason } : {}),
     ...(row.refund ? { refund: row.refund } : {}),
     ...(row.description === null ? {} : { description: row.description }),
+    ...(row.counterparty ? { counterpartyInformation: row.counterparty } : {}),
     ...(row.quote_id ? { quoteId: row.quote_id } : {}),
     ...(row.exchange_rate ? { exchangeRate: Number(row.exchange_rate) } : {}),
     ...(row.fees === null ? {} : { fees: Number(row.fees) }),

@@ -40,11 +40,11 @@ export const INCOMING_FAILURES = [
 
 export type FailureReason = (typeof OUTGOING_FAILURES)[number] | (typeof INCOMING_FAILURES)[number];
 
-export type PaymentEvent = 'start' | 'settle' | 'fail' | 'return' | 'expire';
+export type PaymentEvent = 'authorize' | 'start' | 'settle' | 'fail' | 'return' | 'expire';
 
-/** Status of a payment, outgoing or incoming. */
+/** Status of an outgoing payment. */
 export const paymentStates = stateTable<OutgoingStatus, PaymentEvent>('payment', {
-  PENDING: { start: 'PROCESSING', settle: 'COMPLETED', fail: 'FAILED', expire: 'EXPIRED' },
+  PENDING: { authorize: 'PENDING_AUTHORIZATION', start: 'PROCESSING', expire: 'EXPIRED' },
   PENDING_AUTHORIZATION: { start: 'PROCESSING', fail: 'FAILED' },
   PROCESSING: { settle: 'COMPLETED', fail: 'FAILED' },
   COMPLETED: { return: 'FAILED' },

@@ -48,6 +48,10 @@ export const transactions = table('transactions', {
   quote_id: col.text.null,
   description: col.text.null,
   remittance: col.text.null,
+  /** Why it is sent, for the rail. */
+  purpose: col.text.null,
+  /** What the platform wants to know of whoever is at the other end, by field name. */
+  counterparty: col.json<Record<string, unknown>>().null,
   rail: col.text.null,
   rail_mode: col.word<'AUTO' | 'MANUAL'>().null,
   expected_settlement_at: col.time.null,

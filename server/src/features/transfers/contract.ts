@@ -36,6 +36,11 @@ export const createTransferOut = operation({
       purposeOfPayment: Type.Optional(PurposeOfPayment),
     }),
   ),
+  // The published schema leaves it optional, and a transfer of nothing is none.
+  bodyRules: (body) =>
+    (body as { amount?: unknown } | null)?.amount === undefined
+      ? [{ field: 'amount', message: 'is required' }]
+      : [],
   replies: { 201: TransactionOneOf },
   errors: [400, 403, 404, 409, 410, 429, 501],
   money: true,

@@ -1,11 +1,13 @@
 // Paying out in one currency: the same parties, transaction and start as a quote's, at rate 1 and free.
 import type { Static } from '@sinclair/typebox';
 import type { Connectors } from '../../connectors/ports.ts';
-import { Fault, invalid, invalidField } from '../../kernel/fault.ts';
+import { Fault, invalidField } from '../../kernel/fault.ts';
+import { isId } from '../../kernel/id.ts';
 import type { Environment } from '../../runtime/context.ts';
 import { handle } from '../../runtime/handle.ts';
 import { ownPlatform } from '../platform/index.ts';
 import {
+  admit,
   insertPayment,
   type Payee,
   type Payer,
@@ -49,18 +51,23 @@ function checkEnds(payer: Payer, payee: Payee): void {
 
 export const transferOperations = (connectors: (environment: Environment) => Connectors) => [
   handle(createTransferOut, async (ctx, { body }) => {
-    if (body.amount === undefined) {
-      throw invalid([{ field: 'amount', message: 'is required' }]);
-    }
     const platform = await ownPlatform(ctx);
     const { rail } = connectors(ctx.caller.environment);
+    const { accountId, paymentRail } = body.destination;
+    if (isId(body.source.accountId, 'ExternalAccount')) {
+      throw invalidField('source.accountId', 'must be an internal account');
+    }
     const [payer, payee] = await Promise.all([
-      payerOf(ctx, platform, body.source),
-      payeeOf(ctx, body.destination, rail),
+      payerOf(ctx, platform, { accountId: body.source.accountId }),
+      payeeOf(ctx, { accountId, paymentRail }, rail),
     ]);
     checkEnds(payer, payee);
-    const payment = insertPayment(ctx, { payer, payee }, free(BigInt(body.amount)), {
+    const money = free(BigInt(body.amount as number));
+    const { purposeOfPayment: purpose } = body;
+    const route = admit(platform, { from: payer.account.currency, payee, purpose }, money.price);
+    const payment = insertPayment(ctx, { platform, payer, payee }, money, route, {
       remittance: body.remittanceInformation,
+      purpose,
     });
     // The answer shows the transfer as accepted; how it goes on is told by events.
     const accepted = presentTransaction(payment) as Static<typeof TransactionOneOf>;

@@ -4,6 +4,7 @@
 // committer. Delivery is at least once: a process that dies between the answer and its record loses its
 // leases, and the event is sent again with the same id and the same bytes. Events of one platform go out
 // in the order of their ids, as far as retries and requests side by side allow; nothing is promised.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Naming } from '../../catalog/naming.ts';
 import { uuid7 } from '../../kernel/id.ts';
 import type { Time, World } from '../../kernel/world.ts';
@@ -38,7 +39,7 @@ export interface Deliverer {
   /** Delivers everything that is due and waits for it; answers how many tries that were. */
   runDue(now?: Time): Promise<number>;
   start(): void;
-  /** Takes no more, waits for what is under way, lets others have the rest. */
+  /** Takes no more, waits a little for what is under way, lets others have the rest. */
   stop(): Promise<void>;
 }
 
@@ -48,6 +49,8 @@ const MIN_REST_MS = 10;
 const MAX_REST_MS = 1_000;
 /** Deliveries begun in one round while pressed: a few hundred a second, so nothing waits for ever. */
 const PRESSED_AT_ONCE = 8;
+/** How long a stop waits for answers. Whoever started the server may not wait much longer for it. */
+const STOP_WAIT_MS = 5_000;
 
 function resultOf(sent: Sent, next: Time | null): AttemptResult {
   if (isDelivered(sent.status)) return 'delivered';
@@ -143,6 +146,7 @@ function createWorks(options: DelivererOptions) {
       await recorder.flush();
       return waited;
     },
+    flush: () => recorder.flush(),
     async release(): Promise<void> {
       await turn;
       lanes.clear();
@@ -226,7 +230,9 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       busy = false;
       await works.release();
       try {
-        await works.quiet();
+        // A deaf receiver must not hold up a stop: what it has not answered by then is sent again.
+        await Promise.race([works.quiet(), sleep(STOP_WAIT_MS, undefined, { ref: false })]);
+        await works.flush();
         await works.letGo();
       } catch (error) {
         // What could not be written is sent again, and the leases lapse by themselves.

@@ -1,0 +1,210 @@
+// The server under test and what it is asked about: a process started as `npm start` starts it, on a
+// database of the shared PostgreSQL, with customers that hold money and one quote each. Further quotes are
+// copies of those, made in SQL, because a run executes more of them than could be created over HTTP before
+// the first expire.
+import net from 'node:net';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Bench } from './bench.ts';
+import { type Child, startNode } from './children.ts';
+
+export const BASE = '/2025-10-13';
+export const CLIENT = { id: 'bench', secret: 'bench-secret' };
+export const AUTHORIZATION = `Basic ${Buffer.from(`${CLIENT.id}:${CLIENT.secret}`).toString('base64')}`;
+export const DATABASE = 'bench_api';
+/** The same contents, for the peer that does one transaction a request. */
+export const PEER_DATABASE = 'bench_api_peer';
+
+/** Quotes that stand for all of one kind: `convert` changes a customer's own dollars into its euros;
+ * `pay` sends dollars to the next customer; `hot` is `convert` of one single customer. */
+export interface Templates {
+  convert: string[];
+  pay: string[];
+  hot: string[];
+}
+
+export interface Api {
+  readonly port: number;
+  readonly process: Child;
+  readonly templates: Templates;
+  request<R>(method: string, path: string, body?: unknown): Promise<R>;
+}
+
+const START_MS = 60_000;
+const AT_ONCE = 32;
+
+/** A port that nobody listens on at this moment. */
+export const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = net.createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as net.AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+
+/** Starts the server and waits until it answers with its platform. */
+export async function startServer(
+  root: string,
+  args: readonly string[],
+  options: { profile?: string; logLevel?: string } = {},
+): Promise<{ port: number; process: Child; startedMs: number }> {
+  const port = await freePort();
+  const started = performance.now();
+  const child = startNode([path.join(root, 'scripts', 'start.mjs'), '--port', `${port}`, ...args], {
+    cwd: root,
+    profile: options.profile,
+    env: {
+      RAILHEAD_CLIENT_ID: CLIENT.id,
+      RAILHEAD_CLIENT_SECRET: CLIENT.secret,
+      LOG_LEVEL: options.logLevel ?? 'info',
+    },
+  });
+  await firstOk(`http://127.0.0.1:${port}${BASE}/config`, child);
+  return { port, process: child, startedMs: performance.now() - started };
+}
+
+/** Asks until the answer is 200. */
+export async function firstOk(url: string, child: Child): Promise<void> {
+  const until = performance.now() + START_MS;
+  let over = false;
+  void child.ended.then(() => {
+    over = true;
+  });
+  while (performance.now() < until && !over) {
+    const status = await fetch(url, { headers: { authorization: AUTHORIZATION } }).then(
+      async (reply) => {
+        await reply.arrayBuffer();
+        return reply.status;
+      },
+      () => 0,
+    );
+    if (status === 200) return;
+    await sleep(5);
+  }
+  throw new Error(`no answer from ${url}: ${child.output()}`);
+}
+
+async function eachOf<T, R>(items: readonly T[], work: (item: T, at: number) => Promise<R>) {
+  const results: R[] = [];
+  let next = 0;
+  const worker = async () => {
+    for (let at = next++; at < items.length; at = next++) {
+      results[at] = await work(items[at] as T, at);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return results;
+}
+
+type Request = Api['request'];
+
+function requester(port: number): Request {
+  return async <R>(method: string, where: string, body?: unknown) => {
+    const reply = await fetch(`http://127.0.0.1:${port}${BASE}${where}`, {
+      method,
+      headers: {
+        authorization: AUTHORIZATION,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    const text = await reply.text();
+    if (reply.status >= 300) throw new Error(`${method} ${where}: ${reply.status} ${text}`);
+    return JSON.parse(text) as R;
+  };
+}
+
+interface Holder {
+  dollars: string;
+  euros: string;
+}
+
+const FUNDS = 100_000_000_000;
+
+/** A customer with money in dollars and an account in euros. */
+async function holder(request: Request, at: number): Promise<Holder> {
+  const { id } = await request<{ id: string }>('POST', '/customers', {
+    customerType: 'INDIVIDUAL',
+    platformCustomerId: `bench-${at}`,
+    fullName: 'Ada Lovelace',
+    birthDate: '1990-01-15',
+    nationality: 'US',
+    address: { line1: '1 Main St', city: 'Austin', postalCode: '78701', country: 'US' },
+    currencies: ['USD', 'EUR'],
+  });
+  const accountIn = async (currency: string) => {
+    const where = `/customers/internal-accounts?customerId=${id}&currency=${currency}`;
+    const { data } = await request<{ data: { id: string }[] }>('GET', where);
+    return data[0]?.id as string;
+  };
+  const [dollars, euros] = await Promise.all([accountIn('USD'), accountIn('EUR')]);
+  await request('POST', `/sandbox/internal-accounts/${dollars}/fund`, { amount: FUNDS });
+  return { dollars, euros };
+}
+
+async function quote(request: Request, from: string, to: string): Promise<string> {
+  const { id } = await request<{ id: string }>('POST', '/quotes', {
+    source: { sourceType: 'ACCOUNT', accountId: from },
+    destination: { destinationType: 'ACCOUNT', accountId: to },
+    lockedCurrencySide: 'SENDING',
+    lockedCurrencyAmount: 1_000,
+  });
+  return id;
+}
+
+async function makeTemplates(request: Request, count: number): Promise<Templates> {
+  const holders = await eachOf(Array.from({ length: count }), (_, at) => holder(request, at));
+  const convert = await eachOf(holders, ({ dollars, euros }) => quote(request, dollars, euros));
+  const pay = await eachOf(holders, ({ dollars }, at) =>
+    quote(request, dollars, (holders[(at + 1) % count] as Holder).dollars),
+  );
+  return { convert, pay, hot: convert.slice(0, 1) };
+}
+
+/** The server on its database. Its events have nobody to go to until a row attaches a receiver. */
+export async function startApi(bench: Bench): Promise<Api> {
+  const { cluster, root, scratch, logLevel, profile } = bench;
+  const url = await cluster.create(DATABASE);
+  const args = ['--database-url', url, '--data-dir', path.join(scratch, 'server')];
+  const first = await startServer(root, args);
+  const templates = await makeTemplates(requester(first.port), bench.quick ? 200 : 2_000);
+  await first.process.stop();
+  await cluster.copy(DATABASE, PEER_DATABASE);
+  for (const name of [DATABASE, PEER_DATABASE]) await cluster.rows(name, 'vacuum analyze');
+  const { port, process } = await startServer(root, args, { profile, logLevel });
+  return { port, process, templates, request: requester(port) };
+}
+
+const COPY = `with made as materialized (
+    select q, t, 'Quote:' || uuidv7() as quote_id, 'Transaction:' || uuidv7() as transaction_id
+    from generate_series(1, $2::int) round
+      cross join unnest($1::text[]) template(id)
+      join quotes q on q.id = template.id join transactions t on t.id = q.transaction_id
+    order by round
+  ), payments as (
+    insert into transactions select copy.* from made, lateral jsonb_populate_record(made.t,
+      jsonb_build_object('id', made.transaction_id, 'quote_id', made.quote_id)) copy
+  ), promises as (
+    insert into quotes select copy.* from made, lateral jsonb_populate_record(made.q,
+      jsonb_build_object('id', made.quote_id, 'transaction_id', made.transaction_id,
+        'expires_at', now() + interval '1 day')) copy
+  )
+  select quote_id, transaction_id from made`;
+
+export interface Copies {
+  quote_id: string;
+  transaction_id: string;
+}
+
+/** At least `count` fresh quotes like the templates, in an order that goes round the accounts. */
+export function copyQuotes(
+  bench: Bench,
+  database: string,
+  templates: readonly string[],
+  count: number,
+): Promise<Copies[]> {
+  const each = Math.ceil(count / templates.length);
+  return bench.cluster.rows<Copies>(database, COPY, [templates, each]);
+}

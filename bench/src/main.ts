@@ -1,0 +1,121 @@
+// `npm run bench`: measures every row beside its peer and prints one table. What goes on is told on standard
+// error; the table, what it was measured on and what was missed go to standard output.
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { type Api, startApi } from './api.ts';
+import type { Bench } from './bench.ts';
+import { stopAll } from './children.ts';
+import { type Cluster, startCluster } from './cluster.ts';
+import { executeRows } from './execute-row.ts';
+import { ledgerRows } from './ledger-row.ts';
+import { type BestPgbench, pgbenchVersion, preparePgbench } from './pgbench.ts';
+import { readRows } from './read-row.ts';
+import { FULL, note, QUICK, type Row } from './row.ts';
+import { startRows } from './start-row.ts';
+import { printStatements } from './statements.ts';
+import { shortfalls, tableOf } from './table.ts';
+
+export interface Options {
+  root: string;
+  quick: boolean;
+  /** Numbers of the rows wanted; all of them when empty. */
+  only: readonly string[];
+  /** How often each side of a row is run; 0 leaves it to us. */
+  rounds: number;
+  /** Writes processor profiles and statement statistics; slows things down a little. */
+  profile: boolean;
+  logLevel: string;
+}
+
+/** In this order: reading before executing, which leaves the server with much to deliver. */
+const ROWS: readonly [string, (bench: Bench) => Promise<Row[]>][] = [
+  ['1', ledgerRows],
+  ['3', readRows],
+  ['2', executeRows],
+  ['4', startRows],
+];
+
+/** Calls `make` once, however often it is asked. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
+function makeBench(options: Options, scratch: string, cluster: Cluster): Bench {
+  const { root, quick, rounds, logLevel } = options;
+  const settings = quick ? QUICK : FULL;
+  const profile = path.join(root, 'bench', 'dist', 'profiles');
+  const bench: Bench = {
+    root,
+    scratch,
+    cluster,
+    settings: { ...settings, rounds: rounds || settings.rounds },
+    quick,
+    logLevel,
+    ...(options.profile ? { profile } : {}),
+    api: once<Api>(() => startApi(bench)),
+    pgbench: once<BestPgbench>(() => preparePgbench(bench)),
+  };
+  return bench;
+}
+
+async function header(bench: Bench): Promise<string> {
+  const cpus = os.cpus();
+  const { rounds, seconds } = bench.settings;
+  const memory = (os.totalmem() / 2 ** 30).toFixed(0);
+  const load = os.loadavg()[0]?.toFixed(2);
+  return [
+    `${cpus.length} × ${cpus[0]?.model.trim()}, ${memory} GB, Node ${process.version}`,
+    await bench.cluster.describe(),
+    `${pgbenchVersion() ?? 'no pgbench'}, prepared statements, unix socket, the same PostgreSQL`,
+    `${rounds} rounds of ${seconds} s a side, in turns, all on this machine; load ${load} at the start`,
+    `log level of the server: ${bench.logLevel}`,
+    ...(bench.quick ? ['QUICK RUN: too short to judge by.'] : []),
+  ].join('\n');
+}
+
+async function measure(options: Options, bench: Bench): Promise<void> {
+  const { only } = options;
+  const about = await header(bench);
+  note(about.replaceAll('\n', '\n  '));
+  const rows: Row[] = [];
+  for (const [id, run] of ROWS) {
+    if (only.length && !only.includes(id)) continue;
+    note(`row ${id} …`);
+    rows.push(...(await run(bench)));
+    if (bench.profile) await printStatements(bench.cluster);
+  }
+  rows.sort((a, b) => (a.id < b.id ? -1 : 1));
+  console.log(`\n${about}\n\n${tableOf(rows)}\n`);
+  const short = shortfalls(rows);
+  console.log(
+    short.length ? ['Missed:', ...short].join('\n  ') : 'Every target is met, no errors.',
+  );
+  if (rows.some((row) => row.ours.errors + row.peer.errors > 0)) process.exitCode = 1;
+}
+
+/** Runs the bench. Everything it started has ended when this resolves, and on Ctrl-C. */
+export async function main(options: Options): Promise<void> {
+  const parent = path.join(options.root, 'bench', '.railhead');
+  fs.mkdirSync(parent, { recursive: true });
+  const scratch = fs.mkdtempSync(path.join(parent, 'run-'));
+  let cluster: Cluster | undefined;
+  const tidy = once(async () => {
+    await stopAll();
+    await cluster?.stop();
+    fs.rmSync(scratch, { recursive: true, force: true });
+  });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => void tidy().finally(() => process.exit(130)));
+  }
+  try {
+    cluster = await startCluster(path.join(scratch, 'cluster'), options.profile);
+    await measure(options, makeBench(options, scratch, cluster));
+  } finally {
+    await tidy();
+  }
+}

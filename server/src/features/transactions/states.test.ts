@@ -1,0 +1,59 @@
+// The lifecycles move by move: every one that is allowed, and that no other is.
+import { describe, expect, it } from 'vitest';
+import {
+  type OutgoingStatus,
+  type PaymentEvent,
+  paymentStates,
+  type RefundStatus,
+  refundStates,
+} from './states.ts';
+
+const STATUSES: OutgoingStatus[] = [
+  'PENDING',
+  'PENDING_AUTHORIZATION',
+  'PROCESSING',
+  'COMPLETED',
+  'FAILED',
+  'EXPIRED',
+];
+const EVENTS: PaymentEvent[] = ['authorize', 'start', 'settle', 'fail', 'return', 'expire'];
+
+const ALLOWED: Record<string, OutgoingStatus> = {
+  'PENDING authorize': 'PENDING_AUTHORIZATION',
+  'PENDING start': 'PROCESSING',
+  'PENDING expire': 'EXPIRED',
+  'PENDING_AUTHORIZATION start': 'PROCESSING',
+  'PENDING_AUTHORIZATION fail': 'FAILED',
+  'PROCESSING settle': 'COMPLETED',
+  'PROCESSING fail': 'FAILED',
+  'COMPLETED return': 'FAILED',
+};
+
+describe('an outgoing payment', () => {
+  const moves = STATUSES.flatMap((from) => EVENTS.map((event) => ({ from, event })));
+  it.each(moves)('$from, $event', ({ from, event }) => {
+    const to = ALLOWED[`${from} ${event}`];
+    expect(paymentStates.peek(from, event)).toBe(to);
+    if (to) expect(paymentStates.next(from, event)).toBe(to);
+    else expect(() => paymentStates.next(from, event)).toThrow(`no move ${event} from ${from}`);
+  });
+
+  it('knows no other status', () => {
+    expect(Object.keys(paymentStates.moves).sort()).toEqual([...STATUSES].sort());
+  });
+});
+
+describe('a refund', () => {
+  const REFUNDS: RefundStatus[] = ['NONE', 'PENDING', 'COMPLETED', 'FAILED'];
+  const allowed: Record<string, RefundStatus> = {
+    'NONE open': 'PENDING',
+    'PENDING pay': 'COMPLETED',
+    'PENDING park': 'FAILED',
+  };
+  const moves = REFUNDS.flatMap((from) =>
+    (['open', 'pay', 'park'] as const).map((event) => ({ from, event })),
+  );
+  it.each(moves)('$from, $event', ({ from, event }) => {
+    expect(refundStates.peek(from, event)).toBe(allowed[`${from} ${event}`]);
+  });
+});

@@ -1,0 +1,378 @@
+// What must be true of the database at any moment, kills or not, told from one consistent look at all of it.
+// The rules are written anew here, from what a payment means, and not taken from the code that moves
+// payments: each finds what a change set that was applied by half, twice or not at all would leave behind.
+import pg from 'pg';
+
+type Text = string | null;
+
+interface Account {
+  id: string;
+  currency: string;
+  balance: bigint;
+  held: bigint;
+  floor: bigint | null;
+}
+
+interface Transfer {
+  transaction_id: string;
+  step: string;
+  phase: 'posted' | 'pending' | 'post' | 'release';
+  debit: string;
+  credit: string;
+  currency: string;
+  amount: bigint;
+}
+
+interface Payment {
+  id: string;
+  type: 'INCOMING' | 'OUTGOING';
+  status: string;
+  funds: string;
+  source_account: Text;
+  destination_account: string;
+  sent_amount: bigint | null;
+  sent_currency: Text;
+  received_amount: bigint;
+  received_currency: string;
+  fees: bigint | null;
+  platform_fees: bigint | null;
+  platform_fee_account: Text;
+  /** Whose the source is, and whose the destination when it is inside. */
+  customer_id: Text;
+  target_owner: Text;
+  quote_id: Text;
+  remittance: Text;
+  settled: boolean;
+  refund: Text;
+}
+
+interface Event {
+  id: string;
+  type: string;
+  subject: string;
+  data: string;
+  account: Text;
+  balance: bigint | null;
+  held: bigint | null;
+  due: boolean;
+  delivered: boolean;
+}
+
+/** Everything as it stood at one moment. */
+export interface Look {
+  accounts: Account[];
+  transfers: Transfer[];
+  payments: Payment[];
+  quotes: { id: string; transaction_id: string; description: Text }[];
+  events: Event[];
+  jobs: { kind: string; transaction: Text }[];
+  /** Stored replies by the client's key, of which no two are alike here. */
+  replies: Map<string, { status: number; reply: string }>;
+}
+
+const QUERIES = {
+  accounts: 'select id, currency, balance, held, floor from ledger_accounts',
+  transfers: `select transaction_id, step, phase, debit, credit, currency, amount
+    from ledger_transfers`,
+  payments: `select id, type, status, funds, source_account, destination_account, sent_amount,
+      sent_currency, received_amount, received_currency, fees, platform_fees, platform_fee_account,
+      customer_id, quote_id, remittance, settled_at is not null as settled,
+      refund->>'status' as refund, (select a.customer_id from internal_accounts a
+        where a.id = destination_account) as target_owner
+    from transactions order by id`,
+  quotes: 'select id, transaction_id, description from quotes',
+  events: `select id, type, subject, data, account, balance, held, due_at is not null as due,
+      exists (select from webhook_attempts a
+        where a.event_id = e.id and a.result = 'delivered') as delivered
+    from events e order by id`,
+  jobs: `select kind, input->>'transactionId' as transaction from jobs`,
+  replies: `select substring(id from '[^ ]+$') as key, status, reply from idempotency`,
+} as const;
+
+const types = {
+  getTypeParser: (oid: number, format?: 'text') =>
+    oid === 20 ? BigInt : pg.types.getTypeParser(oid, format),
+};
+
+/** Reads everything in one transaction, so that a server at work beside it does not blur the picture. */
+export async function lookAt(url: string): Promise<Look> {
+  const client = new pg.Client({ connectionString: url, types: types as pg.CustomTypesConfig });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    await client.query('begin isolation level repeatable read read only');
+    const all: Record<string, unknown[]> = {};
+    for (const [name, sql] of Object.entries(QUERIES)) all[name] = (await client.query(sql)).rows;
+    const stored = all.replies as { key: string; status: number; reply: string }[];
+    return { ...(all as unknown as Look), replies: new Map(stored.map((row) => [row.key, row])) };
+  } finally {
+    await client.end();
+  }
+}
+
+/** How much is still on its way. */
+export async function pending(url: string): Promise<{ jobs: number; events: number }> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const sql = `select (select count(*)::int from jobs) as jobs,
+      (select count(*)::int from events where due_at is not null) as events`;
+    return (await client.query<{ jobs: number; events: number }>(sql)).rows[0]!;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Amounts by name; what is zero is not there. */
+type Sums = Map<string, bigint>;
+
+function add(sums: Sums, name: string | null, amount: bigint | null): void {
+  if (name === null || !amount) return;
+  const sum = (sums.get(name) ?? 0n) + amount;
+  if (sum === 0n) sums.delete(name);
+  else sums.set(name, sum);
+}
+
+const textOf = (sums: Sums) => [...sums].map(([name, sum]) => `${name} ${sum}`).sort();
+
+const same = (a: readonly unknown[], b: readonly unknown[]) =>
+  a.length === b.length && a.every((each, at) => each === b[at]);
+
+/** Adds what a transfer does; holds are counted under the account's name with a mark. */
+function apply(sums: Sums, { phase, debit, credit, amount }: Transfer): void {
+  const moves = phase === 'posted' || phase === 'post';
+  if (moves) add(sums, debit, -amount);
+  if (moves) add(sums, credit, amount);
+  if (phase !== 'posted') add(sums, `${debit} held`, phase === 'pending' ? amount : -amount);
+}
+
+/** Balances are what transfers say, currencies sum to zero, nobody is below a floor. */
+function bookProblems({ accounts, transfers }: Look): string[] {
+  const problems: string[] = [];
+  const sums: Sums = new Map();
+  for (const transfer of transfers) apply(sums, transfer);
+  const currencies: Sums = new Map();
+  for (const { id, currency, balance, held, floor } of accounts) {
+    const moved = sums.get(id) ?? 0n;
+    const set = sums.get(`${id} held`) ?? 0n;
+    if (balance !== moved) problems.push(`${id} has ${balance}, its transfers say ${moved}`);
+    if (held !== set) problems.push(`${id} holds ${held}, its transfers say ${set}`);
+    if (held < 0n || (floor !== null && balance - held < floor)) problems.push(`${id} is too low`);
+    add(currencies, currency, balance);
+    sums.delete(id);
+    sums.delete(`${id} held`);
+  }
+  for (const name of sums.keys()) problems.push(`${name} is in transfers and no account`);
+  for (const text of textOf(currencies)) problems.push(`${text} is not zero`);
+  const steps = new Map(transfers.map((each) => [`${each.transaction_id} ${each.step}`, each]));
+  for (const { transaction_id, step, phase } of transfers) {
+    if (phase !== 'post' && phase !== 'release') continue;
+    const held = steps.get(`${transaction_id} ${step.slice(0, -1)}`);
+    if (held?.phase !== 'pending') problems.push(`${transaction_id} ${step} resolves no hold`);
+  }
+  return problems;
+}
+
+const isInside = (payment: Payment) => payment.destination_account.startsWith('InternalAccount:');
+
+/** What all transfers of an outgoing payment together must have done, by where its money is. */
+function dueEffect(payment: Payment): Sums {
+  const due: Sums = new Map();
+  const { funds, source_account: source, sent_currency: from, received_currency: to } = payment;
+  const { sent_amount: sent, received_amount: received, fees, platform_fees: earned } = payment;
+  const house = (purpose: string, currency: string | null) =>
+    `house:sandbox:${purpose}:${currency}`;
+  if (funds === 'HELD') add(due, `${source} held`, sent);
+  if (funds === 'PARKED') {
+    add(due, source, -sent!);
+    add(due, house('suspense', from), sent);
+  }
+  if (funds !== 'HANDED' && funds !== 'SETTLED') return due;
+  add(due, source, -sent!);
+  add(due, payment.platform_fee_account, earned);
+  add(due, house('fees', from), fees! - earned!);
+  if (from !== to) {
+    add(due, house('exchange', from), sent! - fees!);
+    add(due, house('exchange', to), -received);
+  }
+  const arrived = funds === 'HANDED' ? house('clearing', to) : house('settled', to);
+  add(due, isInside(payment) ? payment.destination_account : arrived, received);
+  return due;
+}
+
+/** A refund gives a platform fee back from the platform or, when it was spent, from what it owes. */
+function withoutOwedFee(sums: Sums, payment: Payment): Sums {
+  const owed = `house:sandbox:receivable:${payment.sent_currency}`;
+  const left = new Map(sums);
+  const debt = left.get(owed);
+  if (debt === undefined || -debt !== payment.platform_fees) return left;
+  add(left, owed, -debt);
+  add(left, payment.platform_fee_account, debt);
+  return left;
+}
+
+const REFUND: Record<string, string> = { COMPLETED: 'REFUND_COMPLETED', FAILED: 'REFUND_FAILED' };
+
+/** The events an outgoing payment must have told by now, in order; null when its state cannot be. */
+function dueStory(payment: Payment): string[] | null {
+  const { status, funds, refund, settled } = payment;
+  const begun = ['PENDING', 'PROCESSING'];
+  const refunded = ['REFUND_PENDING', ...(refund && REFUND[refund] ? [REFUND[refund]] : [])];
+  const moneyOf = (...places: string[]) => places.includes(funds);
+  if (status === 'PENDING') return moneyOf('NONE') ? [] : null;
+  if (status === 'EXPIRED') return moneyOf('NONE') ? ['EXPIRED'] : null;
+  if (status === 'PROCESSING') {
+    const story = refund ? [...begun, ...refunded] : begun;
+    return moneyOf('HELD', 'HANDED') && refund !== 'COMPLETED' && !isInside(payment) ? story : null;
+  }
+  if (status === 'COMPLETED' && !refund) return moneyOf('SETTLED') ? [...begun, 'COMPLETED'] : null;
+  if (status === 'COMPLETED') {
+    return moneyOf('RETURNED') ? [...begun, ...refunded, 'COMPLETED'] : null;
+  }
+  if (status !== 'FAILED' || !refund) return null;
+  const where = {
+    PENDING: ['HELD', 'HANDED', 'SETTLED'],
+    COMPLETED: ['RETURNED'],
+    FAILED: ['PARKED'],
+  };
+  if (!moneyOf(...(where[refund as 'PENDING'] ?? []))) return null;
+  return [...begun, ...(settled ? ['COMPLETED'] : []), 'FAILED', ...refunded];
+}
+
+/** Events about each subject, in the order they were told, without the prefix of the direction. */
+function stories(events: readonly Event[]): Map<string, string[]> {
+  const told = new Map<string, string[]>();
+  for (const { subject, type } of events) {
+    if (type === 'INTERNAL_ACCOUNT.BALANCE_UPDATED' || type === 'TEST') continue;
+    told.set(subject, [...(told.get(subject) ?? []), type]);
+  }
+  return told;
+}
+
+function outgoingProblems(payment: Payment, did: Sums, told: readonly string[]): string[] {
+  const name = `${payment.id} ${payment.status} ${payment.funds} refund ${payment.refund}`;
+  const story = dueStory(payment)?.map((each) => `OUTGOING_PAYMENT.${each}`);
+  if (!story) return [`${name} cannot be`];
+  const problems: string[] = [];
+  if (!same(told, story)) problems.push(`${name} told ${told.join(', ')}`);
+  const due = textOf(dueEffect(payment));
+  const done = textOf(did);
+  if (!same(done, due) && !same(textOf(withoutOwedFee(did, payment)), due)) {
+    problems.push(`${name} moved [${done.join(', ')}] and not [${due.join(', ')}]`);
+  }
+  return problems;
+}
+
+/** Money in: by itself, or as the other end of a payment between two customers. */
+function incomingProblems(payment: Payment, did: Sums, told: readonly string[], sender?: Payment) {
+  const name = `${payment.id} ${payment.status} ${payment.funds}`;
+  const problems: string[] = [];
+  if (payment.status !== 'COMPLETED' || payment.funds !== 'SETTLED') problems.push(`${name} ?`);
+  if (!same(told, ['INCOMING_PAYMENT.COMPLETED'])) problems.push(`${name} told ${told.join(', ')}`);
+  if (payment.quote_id !== null) {
+    if (sender?.status !== 'COMPLETED' || did.size > 0) problems.push(`${name} has no other end`);
+    return problems;
+  }
+  const due: Sums = new Map();
+  add(due, payment.destination_account, payment.received_amount);
+  add(due, `house:sandbox:clearing:${payment.received_currency}`, -payment.received_amount);
+  if (!same(textOf(did), textOf(due))) problems.push(`${name} moved ${textOf(did).join(', ')}`);
+  return problems;
+}
+
+/** Every payment has just the transfers, the events and the counterpart that its state asks for. */
+function paymentProblems(look: Look): string[] {
+  const effects = new Map<string, Sums>();
+  for (const transfer of look.transfers) {
+    const sums = effects.get(transfer.transaction_id) ?? new Map();
+    effects.set(transfer.transaction_id, sums);
+    apply(sums, transfer);
+  }
+  const told = stories(look.events);
+  const senders = new Map<string, Payment>();
+  const twins = new Map<string, number>();
+  for (const each of look.payments) {
+    if (each.quote_id === null) continue;
+    if (each.type === 'OUTGOING') senders.set(each.quote_id, each);
+    else twins.set(each.quote_id, (twins.get(each.quote_id) ?? 0) + 1);
+  }
+  const problems = look.payments.flatMap((payment) => {
+    const did = effects.get(payment.id) ?? new Map();
+    const story = told.get(payment.id) ?? [];
+    if (payment.type === 'OUTGOING') return outgoingProblems(payment, did, story);
+    return incomingProblems(payment, did, story, senders.get(payment.quote_id ?? ''));
+  });
+  for (const [quote, sender] of senders) {
+    const isGift = isInside(sender) && sender.customer_id !== sender.target_owner;
+    const due = sender.status === 'COMPLETED' && isGift ? 1 : 0;
+    const there = twins.get(quote) ?? 0;
+    if (there !== due) problems.push(`${quote} has ${there} receiving ends and not ${due}`);
+  }
+  const ids = new Set(look.payments.map((each) => each.id));
+  for (const id of effects.keys()) if (!ids.has(id)) problems.push(`${id} is in transfers alone`);
+  return problems;
+}
+
+/** Which step of a payment's way a transfer belongs to: set aside, passed on, or taken back. */
+function stepOf({ step, phase }: Transfer): string {
+  if (phase === 'pending') return 'hold';
+  return phase === 'release' || /^(refund|park)\b/.test(step) ? 'back' : 'pass';
+}
+
+/** The balance events an account must have told: one for each step of a payment that touched it. */
+function dueBalanceEvents({ transfers }: Look): Sums {
+  const touched = new Set<string>();
+  for (const transfer of transfers) {
+    const { transaction_id, phase, debit, credit } = transfer;
+    const moves = phase === 'posted' || phase === 'post';
+    for (const account of moves ? [debit, credit] : [debit]) {
+      if (!account.startsWith('InternalAccount:')) continue;
+      touched.add(`${account} ${transaction_id} ${stepOf(transfer)}`);
+    }
+  }
+  const due: Sums = new Map();
+  for (const each of touched) add(due, each.split(' ', 1)[0] as string, 1n);
+  return due;
+}
+
+/** No event without its subject, none missing, none too many. */
+function eventProblems(look: Look): string[] {
+  const subjects = new Set([...look.payments, ...look.accounts].map((each) => each.id));
+  const problems: string[] = [];
+  const told: Sums = new Map();
+  for (const { id, type, subject, account } of look.events) {
+    if (type === 'INTERNAL_ACCOUNT.BALANCE_UPDATED') add(told, account, 1n);
+    if (/^(Transaction|InternalAccount):/.test(subject) && !subjects.has(subject)) {
+      problems.push(`${id} ${type} is about ${subject}, which is not there`);
+    }
+  }
+  const due = dueBalanceEvents(look);
+  for (const id of new Set([...told.keys(), ...due.keys()])) {
+    const [is, should] = [told.get(id), due.get(id)];
+    if (is !== should) problems.push(`${id} told ${is} balance events and not ${should}`);
+  }
+  return problems;
+}
+
+/** Whatever is not final has a job that will go on with it; every quote has its payment. */
+function workProblems(look: Look): string[] {
+  const driven = new Set(look.jobs.map((job) => job.transaction));
+  const open = look.payments.filter(
+    (each) => each.status === 'PROCESSING' || each.refund === 'PENDING',
+  );
+  const stuck = open.filter((each) => !driven.has(each.id));
+  const ids = new Map(look.payments.map((each) => [each.id, each]));
+  const lone = look.quotes.filter((each) => ids.get(each.transaction_id)?.quote_id !== each.id);
+  return [
+    ...stuck.map((each) => `${each.id} is ${each.status} and nothing goes on with it`),
+    ...lone.map((each) => `${each.id} has no payment`),
+  ];
+}
+
+/** Everything that is wrong. Empty at every moment of a server's life. */
+export const problemsOf = (look: Look): string[] => [
+  ...bookProblems(look),
+  ...paymentProblems(look),
+  ...eventProblems(look),
+  ...workProblems(look),
+];
