@@ -11,7 +11,8 @@ const { stdout, error } = spawnSync(process.execPath, [checker, document, '--all
 });
 if (error) throw error;
 const lines = stdout.split('\n');
-const finding = /^(missing|type|enum|required)\s+((?:GET|POST|PUT|PATCH|DELETE|WEBHOOK) \S+)\s+(.*)$/;
+const finding =
+  /^(missing|type|enum|required)\s+((?:GET|POST|PUT|PATCH|DELETE|WEBHOOK) \S+)\s+(.*)$/;
 const unserved = new Set();
 const short = [];
 for (const line of lines) {

@@ -48,13 +48,14 @@ export const freePort = (): Promise<number> =>
 export async function startServer(
   root: string,
   args: readonly string[],
-  options: { profile?: string; logLevel?: string } = {},
+  options: { log: string; profile?: string; logLevel?: string },
 ): Promise<{ port: number; process: Child; startedMs: number }> {
   const port = await freePort();
   const started = performance.now();
   const child = startNode([path.join(root, 'scripts', 'start.mjs'), '--port', `${port}`, ...args], {
     cwd: root,
     profile: options.profile,
+    log: options.log,
     env: {
       RAILHEAD_CLIENT_ID: CLIENT.id,
       RAILHEAD_CLIENT_SECRET: CLIENT.secret,
@@ -168,12 +169,13 @@ export async function startApi(bench: Bench): Promise<Api> {
   const { cluster, root, scratch, logLevel, profile } = bench;
   const url = await cluster.create(DATABASE);
   const args = ['--database-url', url, '--data-dir', path.join(scratch, 'server')];
-  const first = await startServer(root, args);
+  const log = path.join(scratch, 'server.log');
+  const first = await startServer(root, args, { log });
   const templates = await makeTemplates(requester(first.port), bench.quick ? 200 : 2_000);
   await first.process.stop();
   await cluster.copy(DATABASE, PEER_DATABASE);
   for (const name of [DATABASE, PEER_DATABASE]) await cluster.rows(name, 'vacuum analyze');
-  const { port, process } = await startServer(root, args, { profile, logLevel });
+  const { port, process } = await startServer(root, args, { log, profile, logLevel });
   return { port, process, templates, request: requester(port) };
 }
 

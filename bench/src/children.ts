@@ -3,6 +3,7 @@
 // background does not take processor time from the peer that is being measured.
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Reply } from './answer.ts';
@@ -24,6 +25,8 @@ export interface Worker extends Child {
 }
 
 export interface StartOptions {
+  /** File for what it writes, instead of our memory: a server's log must not cost us processor time. */
+  log?: string;
   env?: Record<string, string>;
   cwd?: string;
   /** Folder for a processor profile, written when the process ends. */
@@ -38,7 +41,7 @@ const running = new Set<Child>();
 const profileArgs = ({ profile }: StartOptions) =>
   profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : [];
 
-function watched(child: ChildProcess): Child {
+function watched(child: ChildProcess, log?: string): Child {
   let text = '';
   const keep = (chunk: Buffer) => {
     text = (text + chunk.toString()).slice(-KEPT_OUTPUT);
@@ -52,7 +55,7 @@ function watched(child: ChildProcess): Child {
   };
   const known: Child = {
     pid: child.pid as number,
-    output: () => text,
+    output: () => (log ? fs.readFileSync(log, 'utf8').slice(-KEPT_OUTPUT) : text),
     ended,
     pause: () => signal('SIGSTOP'),
     resume: () => signal('SIGCONT'),
@@ -70,19 +73,21 @@ function watched(child: ChildProcess): Child {
   return known;
 }
 
-/** Starts any program. Its output is kept, not shown. */
+/** Starts any program. What it writes is kept, not shown. */
 export function startProgram(
   program: string,
   args: readonly string[],
   options: StartOptions = {},
 ): Child {
+  const output = options.log === undefined ? 'pipe' : fs.openSync(options.log, 'w');
   const child = spawn(program, args, {
     cwd: options.cwd,
     env: { ...process.env, ...options.env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', output, output],
   });
+  if (typeof output === 'number') fs.closeSync(output);
   if (child.pid === undefined) throw new Error(`${program} cannot be started`);
-  return watched(child);
+  return watched(child, options.log);
 }
 
 /** Starts a Node program. */

@@ -28,10 +28,11 @@ interface Measured {
 async function measureOurs(bench: Bench, round: number, into: Measured): Promise<void> {
   const dataDir = path.join(bench.scratch, `start-${round}`);
   const args = ['--data-dir', dataDir];
-  const cold = await startServer(bench.root, args);
+  const log = path.join(bench.scratch, 'start.log');
+  const cold = await startServer(bench.root, args, { log });
   into.cold.push(cold.startedMs);
   await cold.process.stop();
-  const warm = await startServer(bench.root, args);
+  const warm = await startServer(bench.root, args, { log });
   into.warm.push(warm.startedMs);
   await sleep(IDLE_MS);
   into.node.push(residentMb(warm.process.pid));

@@ -9,7 +9,7 @@ import { BASE_PATH } from './http/server.ts';
 import type { World } from './kernel/world.ts';
 import { type Config, readConfig } from './runtime/config.ts';
 import { type Embedded, startEmbedded } from './runtime/embedded.ts';
-import { createLog, type Log } from './runtime/log.ts';
+import { createLog, type Log, lineWriter } from './runtime/log.ts';
 import { masterKeyIn } from './runtime/master-key.ts';
 import { migrate } from './runtime/migrate.ts';
 import { systemWorld } from './runtime/system-world.ts';
@@ -116,7 +116,9 @@ function endOnSignals(stop: () => Promise<void>, log: Log): void {
 async function serve(config: Config): Promise<void> {
   const world = systemWorld();
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
-  const log = createLog(world, config.logLevel, (line) => void process.stdout.write(line));
+  const out = lineWriter(process.stdout.fd);
+  process.on('exit', out.flush);
+  const log = createLog(world, config.logLevel, out.write);
   const masterKey = config.masterKey ?? masterKeyIn(config.dataDir, world);
   const { url, embedded } = await database(config, world);
   const { serviceWord } = config;

@@ -121,7 +121,8 @@ export interface Load {
   readonly acts: readonly Act[];
   /** What clients saw that should not be, in words. */
   readonly surprises: string[];
-  /** Answers that never came. */
+  /** Answers that came, and those that never did. */
+  readonly answered: number;
   readonly lost: number;
   /** Lets clients talk to this server. */
   open(server: Running): void;
@@ -176,6 +177,7 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
   const acts: Act[] = [];
   const surprises: string[] = [];
   let underWay = 0;
+  let answered = 0;
   let lost = 0;
   let made = 0;
   let ending = false;
@@ -189,6 +191,7 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
       return;
     }
     act.answer = answer;
+    answered++;
     if (act.seen && !replayed) surprises.push(`${name} was done, and done again`);
     if (!act.seen && act.sent === 1 && replayed)
       surprises.push(`${name} was not done, and replayed`);
@@ -238,6 +241,9 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
   const load: Load = {
     acts,
     surprises,
+    get answered() {
+      return answered;
+    },
     get lost() {
       return lost;
     },

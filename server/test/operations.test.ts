@@ -30,6 +30,11 @@ let foreign: Record<string, string>;
 
 /** Bodies that the plain sample cannot guess. */
 const BODIES: Record<string, () => Json> = {
+  createTransferOut: () => ({
+    source: { accountId: 'x' },
+    destination: { accountId: 'y' },
+    amount: 1,
+  }),
   updateCustomerById: () => ({ customerType: 'INDIVIDUAL' }),
   createCustomerExternalAccount: () => ({
     currency: 'USD',

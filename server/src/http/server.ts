@@ -34,8 +34,6 @@ export interface ServerOptions {
   watch?: Watch;
 }
 
-const requestIds = new WeakMap<FastifyRequest, string>();
-
 /** The wire form of a refusal; `status` and `message` repeat for clients that read only those. */
 function faultBody(naming: Naming, fault: Fault) {
   const code = naming.code(fault.code);
@@ -111,6 +109,7 @@ function splitLists(contract: Contract, query: Record<string, unknown>): Record<
 
 function send(reply: FastifyReply, status: number, body: unknown): void {
   reply.code(status);
+  reply.header('X-Request-Id', reply.request.id);
   if (status === 409) reply.header('x-should-retry', 'false');
   if (body === undefined || body === null) void reply.send();
   else
@@ -161,7 +160,7 @@ function bindRoute(server: FastifyInstance, options: ServerOptions, operation: O
     method: contract.method,
     url: routeOf(contract.path),
     handler: async (request, reply) => {
-      const started = process.hrtime.bigint();
+      const started = performance.now();
       let caller = NOBODY;
       let status = 500;
       let body: unknown;
@@ -176,11 +175,11 @@ function bindRoute(server: FastifyInstance, options: ServerOptions, operation: O
         ({ status } = fault);
         body = toBody(fault);
         if (fault.retryAfterS) reply.header('retry-after', String(fault.retryAfterS));
-        if (status === 500) log.error({ err: error, requestId: requestIds.get(request) }, 'failed');
+        if (status === 500) log.error({ err: error, requestId: request.id }, 'failed');
       }
-      const ms = Number(process.hrtime.bigint() - started) / 1e6;
+      const ms = performance.now() - started;
       metrics.request(contract.operationId, status, ms);
-      log.request(requestIds.get(request), contract.operationId, caller.platformId, status, ms);
+      log.request(request.id, contract.operationId, caller.platformId, status, ms);
       watch?.(contract, status, body);
       send(reply, status, naming.toWire(body));
       return reply;
@@ -249,6 +248,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const { runtime, naming } = options;
   const server = Fastify({
     logger: false,
+    genReqId: () => uuid7(runtime.world),
     bodyLimit: MAX_BODY,
     routerOptions: { querystringParser: readQuery, maxParamLength: 300 },
     requestTimeout: 60_000,
@@ -257,12 +257,6 @@ export function createServer(options: ServerOptions): FastifyInstance {
   });
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'string' }, readJson as never);
-  server.addHook('onRequest', (request, reply, done) => {
-    const id = uuid7(runtime.world);
-    requestIds.set(request, id);
-    reply.header('X-Request-Id', id);
-    done();
-  });
   sayGoodbye(server);
   for (const operation of options.operations) bindRoute(server, options, operation);
   refuseUnknown(server, options);

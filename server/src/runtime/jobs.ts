@@ -46,13 +46,14 @@ export interface Worker {
   stop(): Promise<void>;
 }
 
-const LEASE_MS = 60_000;
+/** A job that takes longer may run twice at once; only one of the two can finish it. */
+const LEASE_MS = 20_000;
 const AT_ONCE = 64;
 const LOOK_EVERY_MS = 1_000;
 const MAX_BACKOFF_MS = 3_600_000;
 
 const CLAIM = `update jobs j set due_at = $2, attempts = attempts + 1, version = version + 1
-  from (select id from jobs where due_at <= $1 order by due_at limit ${AT_ONCE}
+  from (select id from jobs where due_at <= $1 order by due_at limit $3
         for update skip locked) due
   where j.id = due.id
   returning j.id, j.kind, j.input, j.due_at, j.attempts, j.version`;
@@ -74,10 +75,12 @@ async function finish(runtime: Runtime, job: Job, result: Result): Promise<void>
 export function createWorker(options: WorkerOptions): Worker {
   const { runtime, log, metrics } = options;
   const handlers = new Map(options.handlers.map((each) => [each.kind, each]));
+  /** Jobs under way: a slow one takes a place, it does not hold the others up. */
+  const running = new Set<Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
-  let round: Promise<unknown> = Promise.resolve();
-  let running = false;
-  let woken = false;
+  let looking: Promise<void> | undefined;
+  let lookAgain = false;
+  let sweepDue = false;
   let stopped = true;
 
   async function runOne(job: Job): Promise<void> {
@@ -94,49 +97,77 @@ export function createWorker(options: WorkerOptions): Worker {
     }
   }
 
-  async function runDue(): Promise<number> {
+  async function claim(most: number): Promise<Job[]> {
+    if (most <= 0) return [];
     const now = runtime.world.now();
-    const claim = [new Date(now), new Date(now + LEASE_MS)];
-    const claimed = (await runtime.db.query(CLAIM, claim)) as unknown as Job[];
+    const values = [new Date(now), new Date(now + LEASE_MS), most];
+    return (await runtime.db.query(CLAIM, values)) as unknown as Job[];
+  }
+
+  async function sweep(): Promise<number> {
+    const counts = await Promise.all(options.sweeps.map((each) => each.run(runtime)));
+    return counts.reduce((sum, each) => sum + each, 0);
+  }
+
+  async function runDue(): Promise<number> {
+    const claimed = await claim(AT_ONCE);
     await Promise.all(claimed.map(runOne));
-    const swept = await Promise.all(options.sweeps.map((sweep) => sweep.run(runtime)));
-    return swept.reduce((sum, each) => sum + each, claimed.length);
+    return claimed.length + (await sweep());
   }
 
-  async function loop(): Promise<void> {
-    if (running) return;
-    running = true;
-    try {
-      do {
-        woken = false;
-        if ((await runDue()) > 0) woken = true;
-      } while (woken && !stopped);
-    } catch (error) {
-      log.error({ err: error }, 'job round failed');
-    } finally {
-      running = false;
+  function begin(job: Job): void {
+    const work = runOne(job)
+      .catch((error: unknown) => log.error({ err: error, job: job.id }, 'job lost its database'))
+      .finally(() => {
+        running.delete(work);
+        look();
+      });
+    running.add(work);
+  }
+
+  async function lookOnce(): Promise<void> {
+    do {
+      lookAgain = false;
+      const claimed = await claim(AT_ONCE - running.size);
+      claimed.forEach(begin);
+      if (!sweepDue) continue;
+      sweepDue = (await sweep()) > 0;
+      if (sweepDue) lookAgain = true;
+    } while (lookAgain && !stopped);
+  }
+
+  /** Looks now, or once more when a look is under way: what was committed since may be due. */
+  function look(): void {
+    if (stopped) return;
+    if (looking) {
+      lookAgain = true;
+      return;
     }
+    looking = lookOnce()
+      .catch((error: unknown) => log.error({ err: error }, 'looking for jobs failed'))
+      .finally(() => {
+        looking = undefined;
+        if (lookAgain) look();
+      });
   }
-
-  const look = () => {
-    round = loop();
-  };
 
   return {
-    wake() {
-      woken = true;
-      if (!stopped && !running) setImmediate(look);
-    },
+    wake: () => void setImmediate(look),
     runDue,
     start() {
       stopped = false;
-      timer = setInterval(look, LOOK_EVERY_MS);
-      look();
+      const tick = () => {
+        sweepDue = true;
+        look();
+      };
+      timer = setInterval(tick, LOOK_EVERY_MS);
+      tick();
     },
     async stop() {
       stopped = true;
       clearInterval(timer);
-      await round;
+      await looking;
+      await Promise.all(running);
     },
   };
 }

@@ -1,6 +1,7 @@
 // One JSON line for each thing worth knowing, on standard output. Values are chosen by name, never whole
 // requests or rows, so a secret cannot slip in; what may still carry one (an error's message from the
 // outside) passes through the redaction below.
+import { writeSync } from 'node:fs';
 import type { World } from '../kernel/world.ts';
 import { iso } from '../kernel/world.ts';
 
@@ -81,4 +82,42 @@ export function createLog(world: World, level: Level, write: (line: string) => v
       );
     },
   };
+}
+
+/** Lines are gathered for this long: a write for each request would cost as much as the request. */
+const GATHER_MS = 20;
+
+/**
+ * A writer of lines to a file descriptor that gathers them. `flush` writes what is left; an orderly end
+ * calls it, a killed process loses at most the last moment.
+ */
+export function lineWriter(descriptor: number): { write(line: string): void; flush(): void } {
+  let waiting = '';
+  let timer: NodeJS.Timeout | undefined;
+  function flush(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    const text = waiting;
+    waiting = '';
+    if (text) writeAll(descriptor, text);
+  }
+  return {
+    flush,
+    write(line) {
+      waiting += line;
+      timer ??= setTimeout(flush, GATHER_MS).unref();
+    },
+  };
+}
+
+function writeAll(descriptor: number, text: string): void {
+  let rest = Buffer.from(text);
+  while (rest.length) {
+    try {
+      rest = rest.subarray(writeSync(descriptor, rest));
+    } catch (error) {
+      // A full pipe is waited for; a reader that has gone is nobody to log to.
+      if ((error as { code?: string }).code !== 'EAGAIN') return;
+    }
+  }
 }

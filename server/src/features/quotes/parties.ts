@@ -56,6 +56,12 @@ function mayPay(customer: CustomerRow, platform: PlatformRow): void {
   checkReady(customer);
 }
 
+/** The customer that something belongs to, null for the platform itself; 410 when that one is deleted. */
+export const livingOwner = async (
+  ctx: Ctx,
+  { customer_id: id }: { customer_id: string | null },
+): Promise<CustomerRow | null> => (id === null ? null : customerOf(ctx, id, { alive: true }));
+
 /** The paying internal account, and the customer it pays for. */
 export async function payerOf(
   ctx: Ctx,
@@ -69,11 +75,11 @@ export async function payerOf(
   const account = await internalAccountOf(ctx, source.accountId);
   usable(account, 'source.accountId');
   const owner = account.customer_id;
-  if (owner && source.customerId && source.customerId !== owner) {
+  if (owner !== null && source.customerId !== undefined && source.customerId !== owner) {
     throw invalidField('source.customerId', 'does not own the source account');
   }
   const customerId = owner ?? source.customerId;
-  const customer = customerId ? await customerOf(ctx, customerId, { alive: true }) : null;
+  const customer = await livingOwner(ctx, { customer_id: customerId ?? null });
   if (customer) mayPay(customer, platform);
   return { account, customer };
 }
@@ -99,12 +105,6 @@ function railsTo(
   if (own.length === 0) return { rails, railMode: null };
   return { rails, railMode: wanted === undefined ? 'AUTO' : 'MANUAL' };
 }
-
-/** The customer an account belongs to, null for the platform's own; 410 when the customer is deleted. */
-export const livingOwner = async (
-  ctx: Ctx,
-  { customer_id: id }: { customer_id: string | null },
-): Promise<CustomerRow | null> => (id === null ? null : customerOf(ctx, id, { alive: true }));
 
 /** The receiving account, internal or external, and the rails that reach it. */
 export async function payeeOf(

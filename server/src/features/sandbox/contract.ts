@@ -26,7 +26,7 @@ export const sandboxFundInternalAccount = operation({
     }),
   ),
   replies: { 200: InternalAccount },
-  errors: [400, 403, 404, 410],
+  errors: [400, 403, 404, 409, 410],
   notFound: 'ACCOUNT_NOT_FOUND',
   money: true,
 });

@@ -1,0 +1,117 @@
+// Money from nowhere: on every kind of account, within its bounds, and nowhere that it should not go.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  balances,
+  booksBalance,
+  customer,
+  fund,
+  internalAccount,
+  ok,
+} from '../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+
+const path = (id: string) => `/sandbox/internal-accounts/${id}/fund`;
+
+describe('sandboxFundInternalAccount', () => {
+  it.each(['USD', 'EUR', 'BTC', 'USDC', 'USDB'])('fills an account in %s', async (currency) => {
+    const person = await customer(app);
+    const account = await internalAccount(app, person.id, currency);
+    const answer = await fund(app, account.id, 12_345);
+    const { balance, totalBalance, ...rest } = account;
+    expect(answer).toEqual({
+      ...rest,
+      balance: { ...balance, amount: 12_345 },
+      totalBalance: { ...totalBalance, amount: 12_345 },
+    });
+    const more = await fund(app, account.id, 5);
+    expect(more.balance.amount).toBe(12_350);
+  });
+
+  it("fills the platform's own account and names the platform", async () => {
+    const own = await internalAccount(app, null, 'GBP');
+    await fund(app, own.id, 100_000_000_000);
+    expect(await balances(app, own.id)).toEqual({ balance: 1e11, total: 1e11 });
+    const { data } = ok(await app.call('GET', `/transactions?accountIdentifier=${own.id}`), 200);
+    expect(data).toHaveLength(1);
+    expect(data[0]).toMatchObject({
+      type: 'INCOMING',
+      direction: 'CREDIT',
+      status: 'COMPLETED',
+      customerId: app.platform.id,
+      platformCustomerId: app.platform.id,
+      source: { sourceType: 'REALTIME_FUNDING', currency: 'GBP' },
+      destination: { destinationType: 'ACCOUNT', accountId: own.id, currency: 'GBP' },
+      settledAt: data[0].createdAt,
+      reconciliationInstructions: { reference: expect.stringMatching(/^RH/) },
+    });
+    expect(data[0]).not.toHaveProperty('quoteId');
+  });
+
+  it('takes whole amounts up to a hundred thousand million', async () => {
+    const own = await internalAccount(app, null, 'MXN');
+    for (const amount of [0, -1, 1.5, '1', null, 100_000_000_001, undefined]) {
+      const answer = await app.call('POST', path(own.id), { amount });
+      expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
+      expect(answer.body.details.errors.map((each: { field: string }) => each.field)).toEqual([
+        'amount',
+      ]);
+    }
+  });
+
+  it('fills once for one key, however often and at once it is sent', async () => {
+    const person = await customer(app);
+    const account = await internalAccount(app, person.id, 'USD');
+    const headers = { 'idempotency-key': 'fund-once' };
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        app.call('POST', path(account.id), { amount: 7 }, { headers }),
+      ),
+    );
+    expect(new Set(answers.map((each) => each.status))).toEqual(new Set([200]));
+    expect((await balances(app, account.id)).total).toBe(7);
+    const other = await app.call('POST', path(account.id), { amount: 8 }, { headers });
+    expect([other.status, other.body.code]).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
+  });
+
+  it('adds up when many come at once', async () => {
+    const person = await customer(app);
+    const account = await internalAccount(app, person.id, 'USD');
+    await Promise.all(Array.from({ length: 50 }, (_, i) => fund(app, account.id, i + 1)));
+    expect((await balances(app, account.id)).total).toBe(1_275);
+  });
+
+  it('fills no account that is not active, unknown, of a deleted customer or in production', async () => {
+    const person = await customer(app);
+    const account = await internalAccount(app, person.id, 'USD');
+    const refused = async (id: string, status: number, code: string, options = {}) => {
+      const answer = await app.call('POST', path(id), { amount: 1 }, options);
+      expect([answer.status, answer.body.code]).toEqual([status, code]);
+    };
+    const status = (to: string) =>
+      app.runtime.db.query('update internal_accounts set status = $2 where id = $1', [
+        account.id,
+        to,
+      ]);
+    for (const unusable of ['PENDING', 'FROZEN', 'FAILED', 'CLOSED']) {
+      await status(unusable);
+      await refused(account.id, 400, 'INVALID_INPUT');
+    }
+    await status('ACTIVE');
+    ok(await app.call('DELETE', `/customers/${person.id}`), 200);
+    await refused(account.id, 410, 'CUSTOMER_DELETED');
+    await refused(account.id.replace('Internal', 'External'), 404, 'ACCOUNT_NOT_FOUND');
+    const own = await internalAccount(app, null, 'USD', { as: app.production });
+    await refused(own.id, 403, 'FORBIDDEN', { as: app.production });
+    const viewer = await app.tokenWith(['VIEW', 'MANAGE']);
+    await refused(own.id, 403, 'FORBIDDEN', { as: viewer });
+  });
+});
