@@ -5,7 +5,6 @@ import { bankOfBic, INSTITUTIONS, institutions, mobileProviders } from './banks.
 import { isCountry } from './countries.ts';
 import { findCurrency } from './currencies.ts';
 import { COUNTERPARTY_FIELDS } from './field-names.ts';
-import { requiredToSend } from './providers.ts';
 import { needsPurpose, PURPOSES_OF_PAYMENT } from './purposes.ts';
 import { isVasp, VASPS } from './vasps.ts';
 
@@ -74,9 +73,6 @@ describe('what is asked', () => {
   it('about customers, by names that exist', () => {
     const names: readonly string[] = COUNTERPARTY_FIELDS;
     expect(names).toHaveLength(20);
-    expect(requiredToSend('GBP', 'BUSINESS')).toEqual(['REGISTRATION_NUMBER', 'BUSINESS_TYPE']);
-    expect(requiredToSend('MXN', 'BUSINESS')).toEqual(['BUSINESS_TYPE']);
-    expect(requiredToSend('GBP', 'INDIVIDUAL')).toEqual([]);
   });
 
   it('about payments', () => {

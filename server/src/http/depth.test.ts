@@ -41,8 +41,9 @@ describe('a body that is nested too deep', () => {
         payload,
       });
     const deep = nested(200_000);
-    const account = `{"currency":"USD","accountInfo":{"accountType":"USD_ACCOUNT","accountNumber":"123456000",
-      "routingNumber":"021000021","beneficiary":{"beneficiaryType":"INDIVIDUAL","fullName":"A","x":${deep}}}}`;
+    const beneficiary = `{"beneficiaryType":"INDIVIDUAL","fullName":"A","x":${deep}}`;
+    const account = `{"currency":"USD","accountInfo":{"accountType":"USD_ACCOUNT",
+      "accountNumber":"123456000","routingNumber":"021000021","beneficiary":${beneficiary}}}`;
     for (const reply of [
       await send('/platform/external-accounts', account),
       await send('/quotes', `{"senderCustomerInfo":${deep}}`),

@@ -178,7 +178,8 @@ interface Posting {
 
 // Transfers are only ever appended, so rows of one moment lie in the order in which they were staged.
 const POSTINGS = `select step, phase, debit, credit, currency, amount, created_at
-  from ledger_transfers where transaction_id = $1 order by created_at, ctid`;
+  from ledger_transfers where transaction_id = $1
+  order by created_at, phase <> 'pending', ctid`;
 
 const MEANING: Record<string, string> = {
   posted: 'moved',

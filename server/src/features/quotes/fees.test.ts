@@ -253,7 +253,8 @@ describe('a refund', () => {
       [own.id, before, 0],
     ]);
     const suspense = await app.runtime.db.query(
-      "select sum(amount)::bigint as kept from ledger_transfers where transaction_id = $1 and credit like 'house:sandbox:suspense:%'",
+      `select sum(amount)::bigint as kept from ledger_transfers
+        where transaction_id = $1 and credit like 'house:sandbox:suspense:%'`,
       [quote.transactionId],
     );
     expect(suspense[0]?.kept).toBe(100_00n);

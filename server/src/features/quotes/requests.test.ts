@@ -149,6 +149,30 @@ describe('createQuote', () => {
       await refused('/quotes', quoteBody(account.id, target.id, 100_00), [410, 'CUSTOMER_DELETED']);
     }
     await refused('/quotes', quoteBody(inside.id, account.id, 100_00), [410, 'CUSTOMER_DELETED']);
+    const bank = await externalAccount(app, null, 'EUR');
+    const transfer = {
+      source: { accountId: inside.id },
+      destination: { accountId: bank.id },
+      amount: 100_00,
+    };
+    await refused('/transfer-out', transfer, [410, 'CUSTOMER_DELETED']);
+  });
+
+  it('moves no money of a customer who is not approved', async () => {
+    const waiting = await customer(app, {}, { fullName: 'Waiting Person001' });
+    const account = await internalAccount(app, waiting.id, 'USD');
+    const bank = await externalAccount(app, waiting.id, 'USD');
+    const notReady: [number, string] = [403, 'USER_NOT_READY'];
+    await refused('/quotes', quoteBody(account.id, bank.id, 100_00), notReady);
+    const transfer = {
+      source: { accountId: account.id },
+      destination: { accountId: bank.id },
+      amount: 100_00,
+    };
+    await refused('/transfer-out', transfer, notReady);
+    const own = await internalAccount(app, null, 'USD');
+    const source = { sourceType: 'ACCOUNT', accountId: own.id, customerId: waiting.id };
+    await refused('/quotes', quoteBody(own.id, bank.id, 100_00, { source }), notReady);
   });
 
   it('uses no account that is not active', async () => {

@@ -189,7 +189,8 @@ describe('listTransactions', () => {
 
   it('wants every filter to match', async () => {
     const both = await list(
-      `customerId=${ids.ada}&type=OUTGOING&status=COMPLETED&senderAccountIdentifier=${ids.adaUsd}&sortOrder=asc`,
+      `customerId=${ids.ada}&senderAccountIdentifier=${ids.adaUsd}` +
+        '&type=OUTGOING&status=COMPLETED&sortOrder=asc',
     );
     expect(both.data.map((each: Shown) => each.id)).toEqual([all[3]?.id, all[6]?.id]);
     expect((await list(`customerId=${ids.bob}&platformCustomerId=ada`)).data).toEqual([]);
