@@ -6,5 +6,19 @@ import { ensureInstalled } from './install.mjs';
 await ensureInstalled({ dev: false });
 const { ensureBuilt } = await import('./build.mjs');
 const built = await ensureBuilt();
+
+// npm runs us below a shell, and a signal to npm ends that shell without a word to us. A parent that is
+// gone therefore means the same as the signal. Started without npm, nobody is watched.
+const PARENT_LOOK_MS = 200;
+if (process.env.npm_lifecycle_event === 'start') {
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    process.kill(process.pid, 'SIGTERM');
+  }, PARENT_LOOK_MS);
+  watch.unref();
+}
+
 const { main } = await import(pathToFileURL(built.main).href);
 await main(process.argv.slice(2));

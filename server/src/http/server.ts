@@ -110,6 +110,8 @@ function splitLists(contract: Contract, query: Record<string, unknown>): Record<
 function send(reply: FastifyReply, status: number, body: unknown): void {
   reply.code(status);
   reply.header('X-Request-Id', reply.request.id);
+  // A server that is stopping no longer listens; its last reply on a connection ends it.
+  if (!reply.server.server.listening) reply.header('connection', 'close');
   if (status === 409) reply.header('x-should-retry', 'false');
   if (body === undefined || body === null) void reply.send();
   else
@@ -222,23 +224,17 @@ const SWEEP_MS = 50;
 function sayGoodbye(server: FastifyInstance): void {
   const http = server.server;
   const open = new Set<Socket>();
-  let stopping = false;
   http.on('connection', (socket) => {
     open.add(socket);
     socket.once('close', () => open.delete(socket));
   });
   server.addHook('preClose', (done) => {
-    stopping = true;
     if (!http.listening) return done();
     const sweep = setInterval(() => {
       http.closeIdleConnections();
       for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
     }, SWEEP_MS);
     http.once('close', () => clearInterval(sweep));
-    done();
-  });
-  server.addHook('onSend', (_request, reply, _payload, done) => {
-    if (stopping) reply.header('connection', 'close');
     done();
   });
 }

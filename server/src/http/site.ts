@@ -67,6 +67,7 @@ export function addSite(server: FastifyInstance, options: SiteOptions): void {
     openApi ??= JSON.stringify(options.openApi(), null, 2);
     return text(reply, 'application/json; charset=utf-8', openApi);
   });
+  server.get('/docs/', async (_request, reply) => reply.redirect('/docs'));
   server.get('/docs', async (_request, reply) => {
     reply.header(
       'content-security-policy',

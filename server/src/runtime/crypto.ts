@@ -6,8 +6,8 @@ import {
   createCipheriv,
   createDecipheriv,
   createECDH,
-  createHash,
   createPrivateKey,
+  hash,
   type KeyObject,
   timingSafeEqual,
 } from 'node:crypto';
@@ -76,8 +76,7 @@ export function open(key: Uint8Array, sealed: string, context: string): Buffer {
   }
 }
 
-export const sha256Hex = (text: string | Uint8Array): string =>
-  createHash('sha256').update(text).digest('hex');
+export const sha256Hex = (text: string | Uint8Array): string => hash('sha256', text, 'hex');
 
 /** Whether two texts are equal, in a time that depends on their lengths alone. */
 export function constantTimeEqual(a: string, b: string): boolean {

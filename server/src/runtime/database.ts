@@ -62,14 +62,27 @@ interface Waiter {
 
 type Run = (sql: Sql) => Promise<ResultRow[]>;
 
+const readSql = new WeakMap<Table, string>();
+
+/** The same text object every time: finding its prepared statement then costs no hashing. */
+function readText(table: Table): string {
+  const known = readSql.get(table);
+  if (known) return known;
+  const text = `select ${columnList(table)} from ${quoted(table.name)} where id = any($1::text[])`;
+  readSql.set(table, text);
+  return text;
+}
+
 /** Collects single reads until the end of the tick. */
 function createReader(run: Run) {
   let tables = new Map<Table, Map<string, Waiter[]>>();
 
   async function readAll(table: Table, waiting: Map<string, Waiter[]>): Promise<void> {
-    const text = `select ${columnList(table)} from ${quoted(table.name)} where id = any($1::text[])`;
     try {
-      for (const row of await run({ text, values: [pgArray('text', [...waiting.keys()])] })) {
+      for (const row of await run({
+        text: readText(table),
+        values: [pgArray('text', [...waiting.keys()])],
+      })) {
         const id = row.id as string;
         waiting.get(id)?.forEach((waiter, i) => {
           waiter.resolve(i ? { ...row } : row);

@@ -6,7 +6,7 @@ import { type FeeSchedule, serviceFeeOf } from '../../catalog/fees.ts';
 import { RAILS } from '../../catalog/rails.ts';
 import type { Connectors } from '../../connectors/ports.ts';
 import { Fault, invalidField } from '../../kernel/fault.ts';
-import type { Rate } from '../../kernel/money.ts';
+import { type Rate, toDecimal } from '../../kernel/money.ts';
 import type { Ctx } from '../../runtime/context.ts';
 import { internalAccounts } from '../internal-accounts/index.ts';
 import { ownPlatform, type PlatformRow, platformFeeOf } from '../platform/index.ts';
@@ -73,11 +73,12 @@ function rateDetails(
   from: string,
   to: string,
 ): Record<string, number> {
-  const one = (amount: bigint, code: string) => Number(amount) / 10 ** currencyOf(code).decimals;
+  const scaleOf = (code: string) => 10n ** BigInt(currencyOf(code).decimals);
+  const multiplier = { num: price.receiving * scaleOf(from), den: price.net * scaleOf(to) };
   return {
     counterpartyMultiplier: 1,
     counterpartyFixedFee: 0,
-    serviceApiMultiplier: one(price.receiving, to) / one(price.net, from),
+    serviceApiMultiplier: Number(toDecimal(multiplier, 18)),
     serviceApiFixedFee: Number(service.fixed),
     serviceApiVariableFeeRate: service.variableBps / 10_000,
     serviceApiVariableFeeAmount: Number(price.serviceVariable),
