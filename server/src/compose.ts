@@ -49,6 +49,7 @@ import { connectLane } from './runtime/lane.ts';
 import type { Log } from './runtime/log.ts';
 import { createMetrics } from './runtime/metrics.ts';
 import type { Runtime } from './runtime/operate.ts';
+import { createPressureMeter } from './runtime/pressure.ts';
 
 export interface Settings {
   databaseUrl: string;
@@ -141,7 +142,15 @@ export async function compose(
     tokens,
     webhooks: { keys, naming, metrics },
   });
-  const deliverer = createDeliverer({ world, db, committer, keys, naming, log, metrics });
+  const deliverer = createDeliverer({
+    world,
+    db,
+    pressed: createPressureMeter(committer),
+    keys,
+    naming,
+    log,
+    metrics,
+  });
   const worker = createWorker({
     runtime,
     handlers: [...payoutJobs(connectors), ...accountJobs({ connectors })],

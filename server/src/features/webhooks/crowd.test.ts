@@ -197,12 +197,12 @@ describe('wake', () => {
   });
 });
 
-describe('a busy committer', () => {
+describe('a busy server', () => {
   it('is left alone, but for a trickle, until it has caught up', async () => {
     const receiver = await receiverThat();
     await outbox.events(await outbox.platform(receiver.url), many(1_000));
     let waiting = 1;
-    const deliverer = outbox.deliverer({ committer: { stats: () => ({ waiting }) } });
+    const deliverer = outbox.deliverer({ pressed: () => waiting > 0 });
     const before = performance.now();
     deliverer.start();
     await sleep(400);

@@ -27,8 +27,8 @@ export interface DelivererOptions {
   log: Log;
   metrics: Metrics;
   limits?: Partial<Limits>;
-  /** While change sets wait for it, deliveries hold back: at full speed they halve what it gets done. */
-  committer?: { stats(): { waiting: number } };
+  /** While requests need all the time, deliveries hold back: at full speed they take half of it. */
+  pressed?: () => boolean;
   /** Shortened by tests. */
   answerTimeoutMs?: number;
 }
@@ -69,7 +69,7 @@ export function outcomeOf(world: World, event: DueEvent, sent: Sent): Outcome {
 
 /** Reads, sends and records; the loop around it decides when. */
 function createWorks(options: DelivererOptions) {
-  const { world, db, committer, log, metrics } = options;
+  const { world, db, log, metrics, pressed = () => false } = options;
   const limits = { ...LIMITS, ...options.limits };
   const holder = uuid7(world);
   const lanes = createLanes(limits);
@@ -78,8 +78,6 @@ function createWorks(options: DelivererOptions) {
   const tasks = new Set<Promise<void>>();
   let turn: Promise<unknown> = Promise.resolve();
   let tries = 0;
-
-  const pressed = () => committer !== undefined && committer.stats().waiting > 0;
 
   function note(event: DueEvent, outcome: Outcome): void {
     metrics.delivery(outcome.result);
@@ -121,7 +119,7 @@ function createWorks(options: DelivererOptions) {
   return {
     restart: reader.restart,
     tries: () => tries,
-    /** `after` is called as each delivery ends. A `gentle` stride minds the committer. */
+    /** `after` is called as each delivery ends. A `gentle` stride minds the pressure. */
     stride: (now: Time, after: () => void, gentle: boolean): Promise<Stride> =>
       inTurn(async () => {
         const stride = await reader.stride(now, limits.inHand - lanes.total);
