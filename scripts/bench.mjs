@@ -66,12 +66,33 @@ function installPeers() {
   if (status !== 0) refuse('The packages of bench/ cannot be installed, see above.');
 }
 
+function isRunning(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
+
+/** A folder of this process's own: two runs at once would pull the files from under each other. */
+function freshFolder() {
+  const dist = path.join(bench, 'dist');
+  fs.mkdirSync(dist, { recursive: true });
+  for (const name of fs.readdirSync(dist)) {
+    const pid = /^run-(\d+)$/.exec(name)?.[1];
+    if (pid && isRunning(Number(pid))) continue;
+    if (name !== 'profiles') fs.rmSync(path.join(dist, name), { recursive: true, force: true });
+  }
+  return path.join(dist, `run-${process.pid}`);
+}
+
 /** Bundles the bench and each of its helper processes. */
 async function buildBench() {
   const { build } = createRequire(import.meta.url)('esbuild');
   const names = fs.readdirSync(path.join(bench, 'src'));
   const entries = names.filter((name) => name === 'main.ts' || name.endsWith('-process.ts'));
-  const outdir = path.join(bench, 'dist');
+  const outdir = freshFolder();
   await build({
     entryPoints: entries.map((name) => path.join(bench, 'src', name)),
     outdir,

@@ -142,15 +142,8 @@ export async function compose(
     tokens,
     webhooks: { keys, naming, metrics },
   });
-  const deliverer = createDeliverer({
-    world,
-    db,
-    pressed: createPressureMeter(committer),
-    keys,
-    naming,
-    log,
-    metrics,
-  });
+  const pressed = createPressureMeter(committer);
+  const deliverer = createDeliverer({ world, db, pressed, keys, naming, log, metrics });
   const worker = createWorker({
     runtime,
     handlers: [...payoutJobs(connectors), ...accountJobs({ connectors })],
