@@ -2,21 +2,26 @@
 // the capabilities it has; a missing one is a missing property and what needs it is not offered. Ports
 // take and give plain data, never rows or contexts, so a connector cannot reach the database or the books.
 import type { PaymentInstructions } from '../catalog/payment-instructions.ts';
+import type { Code } from '../kernel/fault.ts';
 import type { Rate } from '../kernel/money.ts';
 import type { Time } from '../kernel/world.ts';
 
-/** A payout or pull as a rail sees it. Amount in smallest units. */
+/**
+ * A movement of money over a rail, as the rail sees it: out to an account, in from one, or back to whoever
+ * paid in. Amount in smallest units.
+ */
 export interface RailInstruction {
   /** Unique for this attempt to move money; a rail must treat a second send of it as the first. */
   id: string;
   platformId: string;
-  kind: 'payout' | 'pull';
+  kind: 'payout' | 'pull' | 'refund';
   /** Whether a quote or a plain same-currency transfer asked for it. */
   origin: 'quote' | 'transfer';
   /** Null for a wallet. */
   rail: string | null;
   currency: string;
   amount: bigint;
+  /** Where it goes or is taken from; for a refund what is known of the payer, which may be little. */
   account: Record<string, unknown> & { accountType: string };
   beneficiaryName?: string;
   remittanceInformation?: string;
@@ -35,22 +40,36 @@ export type FailureReason =
 
 /**
  * How far an instruction has come. `unknown` is never a failure: it is asked about again. `checkAfterMs`
- * is when to ask next; without it a settled instruction is final. `refundable: false` says that the money
- * of a failed payout cannot be given back automatically.
+ * is when to ask next; without it a settled instruction is final, and an accepted one waits for a notice.
+ * `refundable: false` says that the money of a failed payout cannot be given back automatically.
  */
 export type Progress =
-  | { state: 'accepted' | 'unknown'; reference?: string; checkAfterMs: number }
-  | { state: 'settled'; reference: string; checkAfterMs?: number }
+  | { state: 'accepted'; reference?: string; checkAfterMs?: number }
+  | { state: 'unknown'; reference?: string; checkAfterMs: number }
+  | { state: 'settled'; reference: string; checkAfterMs?: number; onChain?: OnChain }
   | { state: 'failed'; reason: FailureReason; refundable?: boolean }
   | { state: 'returned'; reason: FailureReason }
   | { state: 'cancelled' };
 
+/** A movement on a chain, as anybody can look it up there. */
+export interface OnChain {
+  transactionHash: string;
+  network: string;
+}
+
 export interface RailPort {
   /** Whether it can reach this kind of account; `rail` is null for wallets, which have no bank rail. */
   carries(accountType: string, rail: string | null): boolean;
+  /** Whether it can take money from this kind of account; without it, from none. */
+  pulls?(accountType: string, rail: string | null): boolean;
   send(instruction: RailInstruction): Promise<Progress>;
   /** Asked at the times `checkAfterMs` named; `now` is the asker's clock. */
   check(instruction: RailInstruction, now: Time): Promise<Progress>;
+  /**
+   * Asks to call back an instruction that is not settled. `accepted` means that `cancelled` will follow by
+   * `check` or a notice; `refused` that the instruction goes on. Without it nothing can be called back.
+   */
+  cancel?(instruction: RailInstruction, now: Time): Promise<'cancelled' | 'accepted' | 'refused'>;
 }
 
 export type NameCheck =
@@ -86,6 +105,78 @@ export interface FundingPort {
     currency: string;
     owner: 'customer' | 'platform';
   }): PaymentInstructions[];
+  /**
+   * Where to pay in for one payment, each entry an alternative; empty where money of this currency does not
+   * come in within minutes. Without it no payment can be funded so.
+   */
+  forPayment?(payment: PaymentFunding): PaymentInstructions[];
+}
+
+/** What a payer is asked to pay in, once, for one payment. */
+export interface PaymentFunding {
+  transactionId: string;
+  /** Repeated by the payer wherever the rail carries a reference. */
+  reference: string;
+  currency: string;
+  /** Exactly this much, in smallest units. */
+  amount: bigint;
+  /** The chain asked for; always there for a digital asset. */
+  network?: string;
+  owner: 'customer' | 'platform';
+  at: Time;
+  expiresAt: Time;
+}
+
+/** Why another UMA provider, or the way to it, says no: an error code of ours and a sentence. */
+export interface UmaRefusal {
+  state: 'refused';
+  code: Code;
+  reason: string;
+}
+
+export interface UmaCurrency {
+  code: string;
+  /** Least and most it receives at once, in its smallest units. */
+  min: bigint;
+  max: bigint;
+}
+
+export type UmaLookup =
+  | {
+      state: 'found';
+      /** What the receiver takes, the preferred one first. */
+      currencies: UmaCurrency[];
+      /** What the receiver's side wants to know of the payer. */
+      requiredPayerData: { name: string; mandatory: boolean }[];
+    }
+  | UmaRefusal;
+
+export type UmaPayReply =
+  | { state: 'accepted'; reference: string; receiverInfo?: Record<string, unknown> }
+  | UmaRefusal;
+
+/** One payment to a UMA address. Amount in smallest units of what is received. */
+export interface UmaPayment {
+  /** Unique for this payment; a second send of it must have the effect of one. */
+  id: string;
+  sender: string;
+  receiver: string;
+  currency: string;
+  amount: bigint;
+  payerData: Record<string, unknown>;
+  at: Time;
+}
+
+/** The network of UMA providers. */
+export interface UmaPort {
+  /** Whether an address lies with a provider that this connector reaches. */
+  reaches(address: string): boolean;
+  lookup(query: { receiver: string; sender: string; at: Time }): Promise<UmaLookup>;
+  /** Asks the receiver's side to take this payment; nothing moves yet. */
+  payRequest(payment: UmaPayment): Promise<UmaPayReply>;
+  /** Settles a payment whose request was accepted. */
+  send(payment: UmaPayment & { reference: string }): Promise<Progress>;
+  check(payment: UmaPayment & { reference: string }, now: Time): Promise<Progress>;
 }
 
 /** What serves one environment. */
@@ -95,4 +186,5 @@ export interface Connectors {
   rates?: RatePort;
   funding?: FundingPort;
   identity?: IdentityPort;
+  uma?: UmaPort;
 }

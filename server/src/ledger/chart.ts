@@ -15,7 +15,9 @@ export const HOUSE = {
   fees: 'Service fees',
   /** Money that can go neither forward nor back until a person decides. */
   suspense: 'Waiting for a decision',
-  /** What a platform owes us after a fee it had spent was refunded. */
+  /** Money that came in for a payment and has not gone on yet. */
+  inbound: 'Came in for a payment under way',
+  /** What platforms and customers owe us: fees they had spent, deposits that a bank took back. */
   receivable: 'Owed to us',
 } as const;
 

@@ -63,8 +63,10 @@ async function apply(
   progress: Progress,
   sentAt: Time,
 ): Promise<void> {
-  const again = (afterMs: number) =>
+  const again = (afterMs: number | undefined) => {
+    if (afterMs === undefined) return;
     ctx.later(CHECK_PAYOUT, { transactionId: row.id, sentAt }, ctx.now + afterMs);
+  };
   switch (progress.state) {
     case 'unknown':
       return again(progress.checkAfterMs);

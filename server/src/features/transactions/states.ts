@@ -40,6 +40,18 @@ export const INCOMING_FAILURES = [
 
 export type FailureReason = (typeof OUTGOING_FAILURES)[number] | (typeof INCOMING_FAILURES)[number];
 
+/** Status of a payment that comes in. */
+export type IncomingStatus = 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'FAILED';
+
+export type IncomingEvent = 'accept' | 'settle' | 'fail' | 'return';
+
+export const incomingStates = stateTable<IncomingStatus, IncomingEvent>('incoming payment', {
+  PENDING: { accept: 'PROCESSING', settle: 'COMPLETED', fail: 'FAILED' },
+  PROCESSING: { settle: 'COMPLETED', fail: 'FAILED' },
+  COMPLETED: { return: 'FAILED' },
+  FAILED: {},
+});
+
 export type PaymentEvent = 'authorize' | 'start' | 'settle' | 'fail' | 'return' | 'expire';
 
 /** Status of an outgoing payment. */

@@ -1,7 +1,8 @@
 // A transaction: one payment out, in, or both ends of one inside the house. `funds` says where its money
 // is, apart from `status`, which says what the platform is told; refunds act on `funds`.
+import type { OnChain } from '../../connectors/ports.ts';
 import { col, table } from '../../runtime/table.ts';
-import type { FailureReason, OutgoingStatus } from './states.ts';
+import type { FailureReason, IncomingStatus, OutgoingStatus } from './states.ts';
 
 /** A party of a transaction as the API shows it. */
 export type Party = Record<string, unknown>;
@@ -15,10 +16,20 @@ export interface Refund {
 }
 
 /**
- * Where the money of an outgoing payment is: not touched, set aside on the source, handed to the rail,
- * settled outside, back where it came from, or parked for a person to decide.
+ * Where the money of a payment is. Outgoing: not touched, awaited from a pull, set aside on the source,
+ * handed to the rail, settled outside, back where it came from, or parked for a person to decide.
+ * Incoming: NONE before it is here, HELD while it must not be spent, SETTLED once it may.
  */
-export type Funds = 'NONE' | 'HELD' | 'HANDED' | 'SETTLED' | 'RETURNED' | 'PARKED';
+export type Funds = 'NONE' | 'AWAITED' | 'HELD' | 'HANDED' | 'SETTLED' | 'RETURNED' | 'PARKED';
+
+/** Why money that came in must not be spent yet. */
+export const PENDING_REASONS = [
+  'COUNTERPARTY_DECLARATION_REQUIRED',
+  'WALLET_VERIFICATION_REQUIRED',
+  'COUNTERPARTY_INFORMATION_REQUIRED',
+  'COMPLIANCE_REVIEW',
+] as const;
+export type PendingReason = (typeof PENDING_REASONS)[number];
 
 export const transactions = table('transactions', {
   id: col.text,
@@ -27,7 +38,7 @@ export const transactions = table('transactions', {
   platform_customer_id: col.text,
   type: col.word<'INCOMING' | 'OUTGOING'>(),
   direction: col.word<'CREDIT' | 'DEBIT'>(),
-  status: col.word<OutgoingStatus>().mut,
+  status: col.word<OutgoingStatus | IncomingStatus>().mut,
   funds: col.word<Funds>().mut,
   source: col.json<Party>(),
   destination: col.json<Party>(),
@@ -57,8 +68,19 @@ export const transactions = table('transactions', {
   expected_settlement_at: col.time.null,
   settlement_seconds: col.int4.null,
   failure_reason: col.word<FailureReason>().null.mut,
-  pending_reason: col.text.null.mut,
+  pending_reason: col.word<PendingReason>().null.mut,
   refund: col.json<Refund>().null.mut,
+  /** What came in for a payment that is funded from outside, smallest units of the sending currency. */
+  funded_amount: col.int8.null.mut,
+  /** When somebody asked to call it back and the rail has not answered yet. */
+  cancel_requested_at: col.time.null.mut,
+  /** What its connector needs beyond the row: the accepted pay request of a UMA payment. */
+  carrier: col.json<Record<string, unknown>>().null,
+  /** What the receiving platform is asked about its customer before it may accept. */
+  requested_fields: col.json<{ name: string; mandatory: boolean }[]>().null,
+  /** The movements on a chain that brought it in and took it out. */
+  source_chain: col.json<OnChain>().null.mut,
+  destination_chain: col.json<OnChain>().null.mut,
   settled_at: col.time.null.mut,
   receipt_confirmed_at: col.time.null.mut,
   created_at: col.time,
