@@ -3,7 +3,19 @@
 import { spawnSync } from 'node:child_process';
 
 const [checker, document] = process.argv.slice(2);
-const WHOLE = ['Platform Configuration', 'API Tokens', 'Exchange Rates', 'Discoveries'];
+const WHOLE = [
+  'Platform Configuration',
+  'API Tokens',
+  'External Accounts',
+  'Same-Currency Transfers',
+  'Cross-Currency Transfers',
+  'Transactions',
+  'Exchange Rates',
+  'Discoveries',
+  'VASPs',
+  'Available UMA Providers',
+  'Webhooks',
+];
 
 const { stdout, error } = spawnSync(process.execPath, [checker, document, '--all'], {
   encoding: 'utf8',

@@ -59,6 +59,8 @@ export async function startServer(
     env: {
       RAILHEAD_CLIENT_ID: CLIENT.id,
       RAILHEAD_CLIENT_SECRET: CLIENT.secret,
+      RAILHEAD_RATE_LIMIT: '0',
+      RAILHEAD_RATE_LIMIT_QUOTES: '0',
       LOG_LEVEL: options.logLevel ?? 'info',
     },
   });

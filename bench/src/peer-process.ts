@@ -23,7 +23,7 @@ export interface PeerOptions {
 }
 
 const world = systemWorld();
-const operation = quoteOperations(connectorRegistry(world.now)).find(
+const operation = quoteOperations(connectorRegistry(world)).find(
   ({ contract }) => contract.operationId === 'executeQuote',
 );
 
@@ -197,9 +197,10 @@ async function execute(
   const ctx = createContext(world, readerOf(client), caller);
   const input = { params: { quoteId }, query: {}, headers: {}, body: {} };
   const result = await operation?.run(ctx, input as never);
-  const reply = JSON.stringify(result?.body);
+  if (!result || 'refused' in result) throw new Error('the quote was not executed');
+  const reply = JSON.stringify(result.body);
   await writeRows(client, ctx.set);
-  const kept = [`${caller.platformId} ${quoteId} ${key}`, '', result?.status, reply];
+  const kept = [`${caller.platformId} ${quoteId} ${key}`, '', result.status, reply];
   const columns = ['id', 'body_hash', 'status', 'reply', 'created_at'];
   await insert(client, 'idempotency', columns, [[...kept, new Date(ctx.now)]]);
   const holdings = await writeTransfers(client, ctx.set.transfers);

@@ -6,3 +6,5 @@ alter table transactions add column carrier json;
 alter table transactions add column requested_fields json;
 alter table transactions add column source_chain json;
 alter table transactions add column destination_chain json;
+alter table transactions add column instructions json;
+alter table transactions add column sent_at timestamptz;

@@ -5,28 +5,35 @@ import { openPlatformAccounts } from './bootstrap.ts';
 import { CURRENCIES } from './catalog/currencies.ts';
 import { namingFor } from './catalog/naming.ts';
 import type { Connectors } from './connectors/ports.ts';
-import { connectorRegistry } from './connectors/registry.ts';
+import { type ConnectorSettings, connectorRegistry } from './connectors/registry.ts';
 import { customerOperations, customerWebhooks } from './features/customers/index.ts';
 import { discoveryOperations } from './features/discovery/index.ts';
 import {
   externalAccountOperations,
   externalAccountWebhooks,
 } from './features/external-accounts/index.ts';
+import { incomingJobs, incomingOperations } from './features/incoming/index.ts';
 import {
   accountJobs,
   internalAccountOperations,
   internalAccountWebhooks,
 } from './features/internal-accounts/index.ts';
+import { livenessPage, ownershipJobs, ownershipOperations } from './features/ownership/index.ts';
 import { platformOperations } from './features/platform/index.ts';
-import { expirySweep, quoteOperations } from './features/quotes/index.ts';
-import { sandboxOperations } from './features/sandbox/index.ts';
+import { expirySweep, fundingJobs, quoteOperations } from './features/quotes/index.ts';
+import { lookupSweep, receiverOperations } from './features/receivers/index.ts';
+import {
+  sandboxOperations,
+  sandboxSendOperations,
+  sandboxUmaOperations,
+} from './features/sandbox/index.ts';
 import { type Authenticator, authenticator, tokenOperations } from './features/tokens/index.ts';
 import {
   payoutJobs,
   transactionOperations,
   transactionWebhooks,
 } from './features/transactions/index.ts';
-import { transferOperations } from './features/transfers/index.ts';
+import { transferInOperations, transferOperations } from './features/transfers/index.ts';
 import {
   createDeliverer,
   testWebhooks,
@@ -35,6 +42,8 @@ import {
 } from './features/webhooks/index.ts';
 import type { Operation } from './http/bind.ts';
 import { openApiDocument } from './http/openapi.ts';
+import { addPages, originOf } from './http/pages.ts';
+import { createLimiter, type RateLimits } from './http/rate-limit.ts';
 import { createServer, type Watch } from './http/server.ts';
 import { addSite } from './http/site.ts';
 import type { World } from './kernel/world.ts';
@@ -55,6 +64,12 @@ export interface Settings {
   databaseUrl: string;
   masterKey: Uint8Array;
   serviceWord: string;
+  /** What connects production platforms to the outside; only the manual rail unless said otherwise. */
+  connectors?: ConnectorSettings;
+  /** Absent: nobody is limited. */
+  rateLimits?: RateLimits;
+  /** Where clients reach the server; where it listens unless said otherwise. */
+  publicUrl?: string;
 }
 
 export interface App {
@@ -95,10 +110,18 @@ export interface Parts {
   connectors: (environment: Environment) => Connectors;
   tokens: Pick<Authenticator, 'drop'>;
   webhooks: WebhookParts;
+  /** What links to pages of this server begin with. */
+  origin: () => string;
 }
 
 /** Every operation of the server. */
-export const operationsOf = ({ masterKey, connectors, tokens, webhooks }: Parts): Operation[] => [
+export const operationsOf = ({
+  masterKey,
+  connectors,
+  tokens,
+  webhooks,
+  origin,
+}: Parts): Operation[] => [
   ...platformOperations({
     provision: (ctx, currencies) =>
       openPlatformAccounts(ctx, currencies, (environment) => connectors(environment).funding),
@@ -107,13 +130,35 @@ export const operationsOf = ({ masterKey, connectors, tokens, webhooks }: Parts)
   ...customerOperations({ masterKey, connectors }),
   ...internalAccountOperations,
   ...externalAccountOperations({ connectors }),
+  ...ownershipOperations({ connectors, origin }),
   ...discoveryOperations({ connectors }),
+  ...receiverOperations({ connectors }),
   ...quoteOperations(connectors),
   ...transferOperations(connectors),
+  ...transferInOperations(connectors),
+  ...incomingOperations,
   ...transactionOperations,
   ...webhookOperations(webhooks),
+  ...sandboxSendOperations,
+  ...sandboxUmaOperations(connectors),
   ...sandboxOperations,
 ];
+
+/** What is done for every kind of job. */
+const handlersOf = ({ connectors, webhooks }: Pick<Parts, 'connectors' | 'webhooks'>) => [
+  ...payoutJobs(connectors),
+  ...fundingJobs(connectors),
+  ...incomingJobs({ connectors, webhooks }),
+  ...accountJobs({ connectors }),
+  ...ownershipJobs({ connectors }),
+];
+
+/** The connectors as set, with what is wrong with their sources in the log. */
+const connectorsOf = ({ connectors }: Settings, world: World, log: Log) =>
+  connectorRegistry(world, {
+    ...connectors,
+    note: (problem) => log.warn({ problem }, 'a connector has a problem'),
+  });
 
 /** Puts a server together on a migrated database. It neither listens nor works until started. */
 export async function compose(
@@ -134,37 +179,34 @@ export async function compose(
   const runtime: Runtime = { world, db, committer, wake };
   await ensureHouse(db, world.now());
   const keys = await loadSigningKeys(runtime, settings.masterKey);
-  const connectors = connectorRegistry(world.now);
+  const connectors = connectorsOf(settings, world, log);
   const tokens = authenticator(db, world.now);
+  const webhooks = { keys, naming, metrics };
   const operations = operationsOf({
     masterKey: settings.masterKey,
     connectors,
     tokens,
-    webhooks: { keys, naming, metrics },
+    webhooks,
+    origin: () => settings.publicUrl ?? originOf(server),
   });
   const pressed = createPressureMeter(committer);
   const deliverer = createDeliverer({ world, db, pressed, keys, naming, log, metrics });
-  const worker = createWorker({
-    runtime,
-    handlers: [...payoutJobs(connectors), ...accountJobs({ connectors })],
-    sweeps: [expirySweep(), forgetSweep()],
-    log,
-    metrics,
-  });
+  const handlers = handlersOf({ connectors, webhooks });
+  const sweeps = [expirySweep(), forgetSweep(), lookupSweep()];
+  const worker = createWorker({ runtime, handlers, sweeps, log, metrics });
   metrics.watch(
     'railhead_waiting_change_sets',
     'Change sets waiting for a lane.',
     () => committer.stats().waiting,
   );
-  const openApi = () =>
-    openApiDocument(
-      operations.map((each) => each.contract),
-      webhookContracts,
-      naming,
-    );
-  const { authenticate } = tokens;
-  const server = createServer({ runtime, operations, authenticate, naming, log, metrics, watch });
+  const contracts = operations.map((each) => each.contract);
+  const openApi = () => openApiDocument(contracts, webhookContracts, naming);
+  const { rateLimits } = settings;
+  const limiter = rateLimits && createLimiter(rateLimits, world.now, metrics.limited);
+  const served = { runtime, operations, naming, log, metrics, watch, limiter };
+  const server = createServer({ ...served, ...tokens });
   addSite(server, { ping: () => db.ping(), metrics, openApi });
+  addPages(server, [livenessPage(runtime, { connectors })]);
   return {
     server,
     runtime,

@@ -4,6 +4,8 @@ import { namingFor } from './catalog/naming.ts';
 import { operationsOf, type Parts, webhookContracts } from './compose.ts';
 import { openApiDocument } from './http/openapi.ts';
 
+export { statesPage } from './states-page.ts';
+
 /** The document as it is committed, under the neutral service word. */
 export function publishedDocument(): Record<string, unknown> {
   // Nothing of this is called while a document is made.

@@ -42,7 +42,7 @@ async function credentials(app: App, config: Config, origin: string): Promise<Cr
   const wanted = config.client
     ? { clientId: config.client.id, clientSecret: config.client.secret }
     : {};
-  const connectors = connectorRegistry(app.runtime.world.now);
+  const connectors = connectorRegistry(app.runtime.world, config.connectors);
   const first = await firstStart(app.runtime, (each) => connectors(each).funding, wanted);
   const known = before?.clientId === first.clientId ? before.clientSecret : '';
   const written: CredentialsFile = {
@@ -121,10 +121,12 @@ async function serve(config: Config): Promise<void> {
   const log = createLog(world, config.logLevel, out.write);
   const masterKey = config.masterKey ?? masterKeyIn(config.dataDir, world);
   const { url, embedded } = await database(config, world);
-  const { serviceWord } = config;
+  const { serviceWord, rateLimits, connectors, publicUrl } = config;
   try {
     await migrate(url, world.now);
-    const app = await compose({ databaseUrl: url, masterKey, serviceWord }, world, log);
+    const shared = { serviceWord, rateLimits, connectors, publicUrl };
+    const settings = { databaseUrl: url, masterKey, ...shared };
+    const app = await compose(settings, world, log);
     await app.server.listen({ port: config.port, host: config.host });
     const { port } = app.server.server.address() as { port: number };
     app.start();

@@ -3,6 +3,9 @@
 // standard output is the answer and nothing else; whatever else there is to say goes to standard error.
 
 import { Fault } from './kernel/fault.ts';
+import { accountVerbs } from './operator/accounts.ts';
+import { depositVerbs } from './operator/deposits.ts';
+import { exportVerbs } from './operator/export.ts';
 import {
   describeFlags,
   isUsageError,
@@ -13,20 +16,37 @@ import {
 } from './operator/flags.ts';
 import { keysVerbs } from './operator/keys.ts';
 import { ledgerVerbs } from './operator/ledger.ts';
+import { limitVerbs } from './operator/limits.ts';
+import { payoutVerbs } from './operator/payouts.ts';
 import { platformVerbs } from './operator/platform.ts';
 import { withSystem } from './operator/system.ts';
 import { tokenVerbs } from './operator/token.ts';
 import type { Output, Verb } from './operator/verb.ts';
+import { webhookVerbs } from './operator/webhooks.ts';
 import { type Config, readConfig, splitFlags } from './runtime/config.ts';
 
 /** Where a command reads its settings and writes its answer. */
 export interface Io {
   env: Readonly<Record<string, string | undefined>>;
-  out(text: string): void;
+  /** Resolves when there is room for more. */
+  out(text: string): void | Promise<void>;
   err(text: string): void;
+  /** How the installation is opened; by its settings unless said otherwise. */
+  open?: typeof withSystem;
 }
 
-const VERBS: readonly Verb[] = [...platformVerbs, ...tokenVerbs, ...keysVerbs, ...ledgerVerbs];
+const VERBS: readonly Verb[] = [
+  ...platformVerbs,
+  ...limitVerbs,
+  ...tokenVerbs,
+  ...keysVerbs,
+  ...ledgerVerbs,
+  ...accountVerbs,
+  ...payoutVerbs,
+  ...depositVerbs,
+  ...webhookVerbs,
+  ...exportVerbs,
+];
 const NOUNS = [...new Set(VERBS.map((each) => each.noun))];
 const HELP = new Set(['--help', '-h', 'help']);
 
@@ -101,8 +121,10 @@ function failed(io: Io, error: unknown): number {
   return FAILED;
 }
 
-function print(io: Io, json: boolean, output: Output): number {
-  io.out(json ? `${JSON.stringify(output.json, null, 2)}\n` : output.text);
+async function print(io: Io, json: boolean, output: Output): Promise<number> {
+  if (output.pieces && json) throw usageError('This prints CSV, and no JSON.');
+  if (output.pieces) for await (const piece of output.pieces) await io.out(piece);
+  else await io.out(json ? `${JSON.stringify(output.json, null, 2)}\n` : output.text);
   return output.failed ? FAILED : ANSWERED;
 }
 
@@ -133,8 +155,10 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
       return ANSWERED;
     }
     const config = configOf(settings, io);
-    const output = await withSystem(config, (system) => verb.run(system, parsed.given));
-    return print(io, parsed.json, output);
+    // Printed while the database is open: a long answer is read as it is taken.
+    return await (io.open ?? withSystem)(config, async (system) =>
+      print(io, parsed.json, await verb.run(system, parsed.given)),
+    );
   } catch (error) {
     if (isUsageError(error)) return misused(io, error, usage);
     if (error instanceof Fault && error.code === 'INVALID_INPUT') {
@@ -146,9 +170,13 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
 
 /** The command of this process, from its own arguments; sets the exit code. */
 export async function runProcess(argv: readonly string[] = process.argv.slice(2)): Promise<void> {
+  // Whoever reads the answer may have seen enough, as `head` does.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    process.exit(error.code === 'EPIPE' ? ANSWERED : FAILED);
+  });
   process.exitCode = await main(argv, {
     env: process.env,
-    out: (text) => void process.stdout.write(text),
+    out: (text) => new Promise((resolve) => void process.stdout.write(text, () => resolve())),
     err: (text) => void process.stderr.write(text),
   });
 }

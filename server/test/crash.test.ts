@@ -26,7 +26,7 @@ const SHAKEN = 0.25;
 const SETTLE_MS = 120_000;
 /** A dead server keeps others from its webhooks for a while; that has passed when deliveries come. */
 const SILENCE_MS = 30_000;
-const QUIET = { LOG_LEVEL: 'error' };
+const QUIET = { LOG_LEVEL: 'error', RAILHEAD_RATE_LIMIT: '0', RAILHEAD_RATE_LIMIT_QUOTES: '0' };
 
 const chance = seeded(SEED);
 let place: Place;

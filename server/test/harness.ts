@@ -5,9 +5,10 @@ import { appendFileSync } from 'node:fs';
 import { createPlatformWithToken, FIRST_CURRENCIES } from '../src/bootstrap.ts';
 import { namingFor } from '../src/catalog/naming.ts';
 import { type App, compose } from '../src/compose.ts';
-import { connectorRegistry } from '../src/connectors/registry.ts';
+import { type ConnectorSettings, connectorRegistry } from '../src/connectors/registry.ts';
 import { systemCaller } from '../src/features/platform/index.ts';
 import { errorSchema } from '../src/http/openapi.ts';
+import type { RateLimits } from '../src/http/rate-limit.ts';
 import { BASE_PATH } from '../src/http/server.ts';
 import { fieldErrors } from '../src/http/validate.ts';
 import type { Contract, Permission } from '../src/kernel/operation.ts';
@@ -76,7 +77,8 @@ export function watcher(problems: string[]) {
   const seenFile = process.env.RAILHEAD_SEEN;
   return (contract: Contract, status: number, body: unknown): void => {
     if (seenFile) appendFileSync(seenFile, `${contract.operationId} ${status}\n`);
-    const declared = [...Object.keys(contract.replies).map(Number), ...contract.errors, 401, 500];
+    const implied = [401, 429, 500];
+    const declared = [...Object.keys(contract.replies).map(Number), ...contract.errors, ...implied];
     const where = `${contract.operationId} ${status}`;
     if (!declared.includes(status) && ![400, 403, 404, 405, 503].includes(status)) {
       problems.push(`${where}: not declared`);
@@ -104,7 +106,14 @@ function errorSchemas(status: number) {
 export type TestApp = Awaited<ReturnType<typeof startApp>>;
 
 /** Starts a server with four platforms: regulated, another, an unregulated and a production one. */
-export async function startApp(options: { start?: number; serviceWord?: string } = {}) {
+export async function startApp(
+  options: {
+    start?: number;
+    serviceWord?: string;
+    rateLimits?: RateLimits;
+    connectors?: ConnectorSettings;
+  } = {},
+) {
   const database = await createTestDatabase();
   const world = testWorld(options.start);
   const problems: string[] = [];
@@ -114,10 +123,12 @@ export async function startApp(options: { start?: number; serviceWord?: string }
     databaseUrl: database.url,
     masterKey: Buffer.alloc(32, 7),
     serviceWord: options.serviceWord ?? 'Service',
+    rateLimits: options.rateLimits,
+    connectors: options.connectors,
   };
   const app: App = await compose(settings, world, log, watcher(problems));
   const { runtime, server } = app;
-  const registry = connectorRegistry(world.now);
+  const registry = connectorRegistry(world, options.connectors);
 
   async function platform(
     name: string,
@@ -219,7 +230,9 @@ export async function startApp(options: { start?: number; serviceWord?: string }
     ...app,
     app,
     world,
+    fundingOf: (each: Environment) => registry(each).funding,
     log: lines,
+    databaseUrl: database.url,
     platform: main,
     other,
     unregulated,

@@ -26,6 +26,8 @@ type Json = Record<string, unknown>;
 const document = publishedDocument() as { paths: Record<string, Record<string, Json>> };
 
 let app: TestApp;
+/** A server with little patience. */
+let limited: TestApp;
 let foreign: Record<string, string>;
 
 /** Bodies that the plain sample cannot guess. */
@@ -35,10 +37,28 @@ const BODIES: Record<string, () => Json> = {
     destination: { accountId: 'y' },
     amount: 1,
   }),
+  createTransferIn: () => ({
+    source: { accountId: 'x' },
+    destination: { accountId: 'y' },
+    amount: 1,
+  }),
+  sandboxReceive: () => ({
+    senderUmaAddress: '$a@b',
+    customerId: 'x',
+    receivingCurrencyCode: 'USD',
+    receivingCurrencyAmount: 1,
+  }),
   updateCustomerById: () => ({ customerType: 'INDIVIDUAL' }),
   createCustomerExternalAccount: () => ({
     currency: 'USD',
     accountInfo: accountInfos.USD?.('000'),
+  }),
+  estimateCryptoWithdrawalFee: () => ({
+    internalAccountId: 'x',
+    currency: 'USDC',
+    cryptoNetwork: 'BASE',
+    amount: 1,
+    destinationAddress: `0x${'1'.repeat(40)}`,
   }),
   createPlatformExternalAccount: () => ({
     currency: 'USD',
@@ -75,6 +95,7 @@ async function oneOfEach(as: TestPlatform): Promise<Record<string, string>> {
   );
   return {
     customerId: person.id,
+    receiverUmaAddress: person.umaAddress,
     accountId: account.id,
     id: account.id,
     externalAccountId: outside.id,
@@ -86,9 +107,10 @@ async function oneOfEach(as: TestPlatform): Promise<Record<string, string>> {
 
 beforeAll(async () => {
   app = await startApp();
+  limited = await startApp({ rateLimits: { requests: 2, costly: 1, refused: 0 } });
   foreign = await oneOfEach(app.other);
 });
-afterAll(() => app.close());
+afterAll(() => Promise.all([app.close(), limited.close()]));
 
 // Read from the published document so that the list is there before any server is.
 const contracts = Object.entries(document.paths).flatMap(([path, item]) =>
@@ -136,7 +158,23 @@ describe.each(contracts)('$operationId', ({ operationId, path }) => {
     expect([answer.status, answer.body.code]).toEqual([403, 'FORBIDDEN']);
   });
 
-  if (path.includes('{')) {
+  it('tells a token that asks too often when to come back', async () => {
+    const contract = contractOf(operationId);
+    const tight = limited.operations.find((each) => each.contract.operationId === operationId);
+    const target = fill(contract, (name) => foreign[name] ?? 'x');
+    const ask = () => limited.call(contract.method, target, bodyOf(contract));
+    limited.world.set(limited.world.now() + 10_000);
+    for (let spent = 0; spent < (tight?.contract.costly ? 2 : 4); spent++) {
+      expect((await ask()).status).not.toBe(429);
+    }
+    const answer = await ask();
+    expect([answer.status, answer.body.code]).toEqual([429, 'RATE_LIMITED']);
+    expect(answer.headers['retry-after']).toBe('1');
+    expect(answer.headers['ratelimit-remaining']).toBe('0');
+  });
+
+  // A UMA address is public: whoever it belongs to, anybody may look it up.
+  if (path.includes('{') && operationId !== 'lookupUma') {
     it("answers another platform's id like an unknown one", async () => {
       const contract = contractOf(operationId);
       const unknown = (name: string) => {

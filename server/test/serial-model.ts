@@ -6,6 +6,10 @@ interface Holding {
   floor: bigint | null;
   balance: bigint;
   held: bigint;
+  shut: boolean;
+  /** Has ever been shut, or has ever held something. */
+  wasShut: boolean;
+  wasFull: boolean;
   /** The least that could ever be spent. */
   least: bigint;
 }
@@ -39,6 +43,10 @@ function move(model: Model, transfer: TransferRow): void {
   const to = model.accounts.get(credit);
   if (!from || !to) throw new Error(`no account ${debit} or ${credit}`);
   check(!model.transfers.has(stepOf(transfer)), `${stepOf(transfer)} twice`);
+  if ((phase === 'posted' || phase === 'pending') && !transfer.force) {
+    check(!from.shut, `${debit} is shut`);
+    check(!to.shut, `${credit} is shut`);
+  }
   if (phase === 'post' || phase === 'release') {
     const hold = model.transfers.get(`${transaction_id} ${step}`);
     check(hold?.phase === 'pending' && hold.amount === amount, `${stepOf(transfer)} without hold`);
@@ -52,6 +60,7 @@ function move(model: Model, transfer: TransferRow): void {
   const spendable = from.balance - from.held;
   check(from.floor === null || spendable >= from.floor, `${debit} at ${spendable}`);
   if (spendable < from.least) from.least = spendable;
+  for (const each of [from, to]) if (each.balance || each.held) each.wasFull = true;
   model.transfers.set(stepOf(transfer), transfer);
 }
 
@@ -72,6 +81,13 @@ export function replay(model: Model, set: ChangeSet): void {
     model.rows.set(rowKey(table, row.id), row);
   }
   for (const transfer of set.transfers) move(model, transfer);
+  for (const { account, shut, empty } of set.gates) {
+    const holding = model.accounts.get(account);
+    if (!holding) throw new Error(`no account ${account}`);
+    check(!empty || (holding.balance === 0n && holding.held === 0n), `${account} is not empty`);
+    holding.shut = shut;
+    if (shut) holding.wasShut = true;
+  }
 }
 
 /** How far the transfers of a change set take down what can be spent of an account. */
@@ -107,6 +123,20 @@ export function deserved(model: Model, set: ChangeSet, refusal: Refusal): boolea
     const holding = model.accounts.get(refusal.account);
     if (!holding || holding.floor === null) return false;
     return holding.least + lowest(set, refusal.account) < holding.floor;
+  }
+  if (refusal.why === 'shut') {
+    const asks = set.transfers.some(
+      ({ phase, force, debit, credit }) =>
+        (phase === 'posted' || phase === 'pending') &&
+        !force &&
+        [debit, credit].includes(refusal.account),
+    );
+    return asks && model.accounts.get(refusal.account)?.wasShut === true;
+  }
+  if (refusal.why === 'full') {
+    const asks = set.gates.some((each) => each.empty && each.account === refusal.account);
+    const own = set.transfers.some((each) => [each.debit, each.credit].includes(refusal.account));
+    return asks && (own || model.accounts.get(refusal.account)?.wasFull === true);
   }
   if (refusal.constraint === 'ledger_transfers_pkey') {
     return set.transfers.some((each) => model.transfers.has(stepOf(each)));

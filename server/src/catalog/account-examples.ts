@@ -163,6 +163,7 @@ const DETAILS: Readonly<Record<AccountType, Readonly<Record<string, unknown>>>> 
     address: 'spark1pgssy7d7vel0nh9m4326qc54e6rskpczn07dktww9rv4nu5ptvt0s9uc489gg2',
   },
   TRON_WALLET: { address: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t' },
+  BITCOIN_L1: { address: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4' },
   CNY_ACCOUNT: {
     bankName: 'Bank of China',
     accountNumber: '6013820000000001',

@@ -35,7 +35,7 @@ export const pascal = (type: string): string =>
 /** What the type is, in a few words for readers of the API reference. */
 export function typeTitle(type: string, row: AccountTypeRow): string {
   if (row.kind === 'lightning') return 'Lightning destination';
-  if (row.kind === 'wallet') return `${pascal(type).replace('Wallet', '')} wallet`;
+  if (row.kind === 'wallet') return `${pascal(type).replace(/Wallet$|L1$/, '')} wallet`;
   const [currency] = row.currencies;
   if (!currency) return 'Bank account reached over SWIFT';
   const place = row.country && countryName(row.country);

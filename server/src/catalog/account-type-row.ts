@@ -37,6 +37,8 @@ export interface AccountTypeRow {
   readonly pull?: PaymentRail;
   /** The chain of a wallet, as transactions on it are labelled. */
   readonly network?: string;
+  /** The kind of address of a wallet. */
+  readonly addressKind?: AddressKind;
   /** What must hold beyond the fields. */
   readonly rules?: readonly Rule[];
 }
@@ -108,18 +110,30 @@ export function mobile(
   return { ...row, kind: 'mobile' };
 }
 
+const exactly = (text: string) => text.trim();
+const anyCase = (text: string) => text.trim().toLowerCase();
+
+/** Where capitals mean nothing; in Bitcoin that depends on the form of the address. */
+const ONE_SPELLING: Record<AddressKind, (text: string) => string> = {
+  evm: anyCase,
+  spark: anyCase,
+  solana: exactly,
+  tron: exactly,
+  bitcoin: (text) => (/^\s*(?:bc|tb|bcrt)1/i.test(text) ? anyCase(text) : exactly(text)),
+};
+
 export function wallet(
   kind: AddressKind,
   chain: string,
   currencies: readonly string[],
   network?: string,
 ): AccountTypeRow {
-  const sameCase = kind === 'evm' || kind === 'spark';
   return {
     kind: 'wallet',
+    addressKind: kind,
     currencies,
     rails: [],
-    fields: { address: address(`Address on ${chain}.`, sameCase) },
+    fields: { address: address(`Address on ${chain}.`, ONE_SPELLING[kind]) },
     paths: [{ ...by('address'), rails: [] }],
     rules: [addressRule(kind), custodianRule],
     ...(network ? { network } : {}),

@@ -1,4 +1,4 @@
-// The fifty kinds of external account, one row each. A row says which fields the details have,
+// The kinds of external account, one row each. A row says which fields the details have,
 // which of them make a complete way to pay (a type may have two: a bank account or a mobile
 // wallet), over which rails, and what else is asked. Schemas, validation, funding instructions and
 // forms are derived from here; no other code knows a currency's account by name.
@@ -258,6 +258,7 @@ const ROWS = {
   SOLANA_WALLET: wallet('solana', 'Solana', ['USDC', 'USDT'], 'SOLANA'),
   SPARK_WALLET: wallet('spark', 'Spark', ['BTC', 'USDB'], 'SPARK'),
   TRON_WALLET: wallet('tron', 'Tron', ['USDT'], 'TRON'),
+  BITCOIN_L1: wallet('bitcoin', 'Bitcoin', ['BTC'], 'BITCOIN'),
   CNY_ACCOUNT: bankOrMobile(
     'CNY',
     'CN',

@@ -6,8 +6,9 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { base58, bech32, bech32m, createBase58check } from '@scure/base';
+import { bitcoinAddress } from './bitcoin-address.ts';
 
-export type AddressKind = 'evm' | 'solana' | 'tron' | 'spark';
+export type AddressKind = 'evm' | 'solana' | 'tron' | 'spark' | 'bitcoin';
 
 const BASE58 = '[1-9A-HJ-NP-Za-km-z]';
 const BECH32 = '[02-9ac-hj-np-z]';
@@ -18,6 +19,10 @@ const LOOKS: Record<AddressKind, RegExp> = {
   solana: new RegExp(`^${BASE58}{29,41}(?:${BASE58}{3}|${MAGIC})$`),
   tron: new RegExp(`^T${BASE58}{30}(?:${BASE58}{3}|${MAGIC})$`),
   spark: new RegExp(`^spark(?:rt)?1${BECH32}{20,}$`, 'i'),
+  bitcoin: new RegExp(
+    `^(?:(?:bc|tb|bcrt)1${BECH32}{8,87}|(?:BC|TB|BCRT)1[02-9AC-HJ-NP-Z]{8,87}|` +
+      `[123mn]${BASE58}{22,31}(?:${BASE58}{3}|${MAGIC}))$`,
+  ),
 };
 
 /** Whether a text has the form of an address of this kind. */
@@ -68,20 +73,31 @@ export function isTronAddress(text: string): boolean {
  * protobuf field 1 that holds a compressed public key.
  */
 export function isSparkAddress(text: string, network: 'main' | 'regtest' = 'main'): boolean {
+  const wanted = network === 'main' ? 'spark1' : 'sparkrt1';
+  return text.toLowerCase().startsWith(wanted) && sparkIdentityKey(text) !== undefined;
+}
+
+/** The compressed public key of the wallet behind a Spark address of either network. */
+export function sparkIdentityKey(text: string): Uint8Array | undefined {
   const bytes = decoded(() => {
     const { prefix, words } = bech32m.decode(text as `${string}1${string}`, 1000);
-    if (prefix !== (network === 'main' ? 'spark' : 'sparkrt')) throw new Error('another network');
+    if (prefix !== 'spark' && prefix !== 'sparkrt') throw new Error('another network');
     return bech32m.fromWords(words);
   });
-  if (!bytes || bytes.length < 35) return false;
-  return bytes[0] === 0x0a && bytes[1] === 0x21 && (bytes[2] === 2 || bytes[2] === 3);
+  if (!bytes || bytes.length < 35) return undefined;
+  const isKey = bytes[0] === 0x0a && bytes[1] === 0x21 && (bytes[2] === 2 || bytes[2] === 3);
+  return isKey ? bytes.subarray(2, 35) : undefined;
 }
+
+/** Bitcoin, main network: a key's or script's hash in base58, or a SegWit program. */
+export const isBitcoinAddress = (text: string): boolean => bitcoinAddress(text)?.network === 'main';
 
 const EXACT: Record<AddressKind, (text: string) => boolean> = {
   evm: isEvmAddress,
   solana: isSolanaAddress,
   tron: isTronAddress,
   spark: isSparkAddress,
+  bitcoin: isBitcoinAddress,
 };
 
 /** Whether the checksum of an address of this kind holds (main network). */

@@ -10,6 +10,16 @@ const weighted = (text: string, weights: readonly number[]): number =>
     0,
   );
 
+/** The remainder modulo 97 of a text read as one number, A being 10. */
+function mod97(text: string): number {
+  let rest = 0;
+  for (const char of text.toUpperCase()) {
+    const value = Number.parseInt(char, 36);
+    rest = (rest * (value > 9 ? 100 : 10) + value) % 97;
+  }
+  return rest;
+}
+
 /**
  * IBAN (ISO 13616): a country that issues IBANs, that country's length, and remainder 1 modulo 97
  * after the first four characters move to the end and letters become numbers (A is 10). Blanks are
@@ -18,13 +28,12 @@ const weighted = (text: string, weights: readonly number[]): number =>
 export function isIban(text: string): boolean {
   if (!/^[A-Z]{2}[0-9]{2}[A-Za-z0-9]+$/.test(text)) return false;
   if (text.length !== ibanLength(text.slice(0, 2))) return false;
-  let rest = 0;
-  for (const char of (text.slice(4) + text.slice(0, 4)).toUpperCase()) {
-    const value = Number.parseInt(char, 36);
-    rest = (rest * (value > 9 ? 100 : 10) + value) % 97;
-  }
-  return rest === 1;
+  return mod97(text.slice(4) + text.slice(0, 4)) === 1;
 }
+
+/** Legal entity identifier (ISO 17442): twenty characters, remainder 1 modulo 97 as in an IBAN. */
+export const isLei = (text: string): boolean =>
+  /^[0-9A-Z]{18}[0-9]{2}$/.test(text) && mod97(text) === 1;
 
 /** US routing number (ABA): nine digits, weights 3 7 1, sum divisible by ten; 000000000 is none. */
 export const isAbaRouting = (text: string): boolean =>

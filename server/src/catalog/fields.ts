@@ -201,11 +201,9 @@ export const country = (description: string, values?: readonly string[]): Field 
 export const choice = (description: string, values: readonly string[]): Field =>
   field(oneOf(values, { description }), { identifies: false });
 
-/** An address on a chain; `sameCase` where capitals mean nothing. */
-export const address = (description: string, sameCase: boolean): Field =>
-  field(text(description, { minLength: 1, maxLength: 512 }), {
-    normalise: sameCase ? lower : (value) => value.trim(),
-  });
+/** An address on a chain; `normalise` gives one spelling of it. */
+export const address = (description: string, normalise: Field['normalise']): Field =>
+  field(text(description, { minLength: 1, maxLength: 512 }), { normalise });
 
 /** A Lightning destination; capitals mean nothing in any of the three. */
 export const lightning = (description: string, maxLength: number): Field =>

@@ -127,6 +127,10 @@ const branches = Object.fromEntries([
   ]),
 ]) as Record<string, TSchema>;
 
+/** Whether payers put a reference on money that they send to a form. */
+export const takesReference = (form: string): boolean =>
+  'reference' in (branches[form]?.properties ?? {});
+
 export const PaymentInstructions = named(
   'PaymentInstructions',
   Type.Object(

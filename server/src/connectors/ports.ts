@@ -2,6 +2,7 @@
 // the capabilities it has; a missing one is a missing property and what needs it is not offered. Ports
 // take and give plain data, never rows or contexts, so a connector cannot reach the database or the books.
 import type { PaymentInstructions } from '../catalog/payment-instructions.ts';
+import type { UmaProvider } from '../catalog/uma-providers.ts';
 import type { Code } from '../kernel/fault.ts';
 import type { Rate } from '../kernel/money.ts';
 import type { Time } from '../kernel/world.ts';
@@ -171,12 +172,71 @@ export interface UmaPayment {
 export interface UmaPort {
   /** Whether an address lies with a provider that this connector reaches. */
   reaches(address: string): boolean;
+  /** The providers it knows by name, and whether a platform may deal with them. */
+  providers?(): readonly UmaProvider[];
   lookup(query: { receiver: string; sender: string; at: Time }): Promise<UmaLookup>;
   /** Asks the receiver's side to take this payment; nothing moves yet. */
   payRequest(payment: UmaPayment): Promise<UmaPayReply>;
   /** Settles a payment whose request was accepted. */
   send(payment: UmaPayment & { reference: string }): Promise<Progress>;
   check(payment: UmaPayment & { reference: string }, now: Time): Promise<Progress>;
+  /**
+   * For a payment to us, that was approved at `payment.at`: tells the sender's side so, with what it asked
+   * about the receiver, and says how far its money has come. Asked again, it has the effect of one.
+   * `settled` is money we have, `failed` money that never came, `returned` money that came and must go back.
+   * Without it nothing can be received.
+   */
+  collect?(
+    payment: UmaPayment & { receiverInfo: Record<string, unknown> },
+    now: Time,
+  ): Promise<Progress>;
+}
+
+/** What a chain takes for carrying one payment. */
+export interface NetworkFee {
+  /** In the smallest unit of the asset: lamports, wei, satoshis. */
+  fee: bigint;
+  asset: string;
+  /** Cents for one smallest unit; absent where the asset is a currency of ours, which the rates know. */
+  price?: Rate | undefined;
+}
+
+export interface NetworkFeePort {
+  feeOf(network: string): Promise<NetworkFee | undefined>;
+}
+
+/** A check that a wallet's owner is the person at the camera. */
+export interface LivenessCheck {
+  /** Unique for this check. */
+  id: string;
+  /** The wallet in question. */
+  account: Record<string, unknown> & { accountType: string };
+  startedAt: Time;
+}
+
+export type LivenessProgress =
+  | { state: 'waiting'; checkAfterMs: number }
+  | { state: 'passed' }
+  | { state: 'failed' };
+
+export interface LivenessPort {
+  /** Asked when the check starts and at the times `checkAfterMs` named. */
+  check(check: LivenessCheck, now: Time): Promise<LivenessProgress>;
+  /** The person says on our page that they are done. */
+  complete(check: LivenessCheck, now: Time): Promise<LivenessProgress>;
+}
+
+/** Wallets that are contracts: not a key but code on the chain says which signatures are theirs. */
+export interface ContractWalletPort {
+  /** Whether the chain of this account type can be asked. */
+  reaches(accountType: string): boolean;
+  /** Whether the wallet stands by a signature of this digest. Rejects when no answer came. */
+  approves(query: {
+    accountType: string;
+    address: string;
+    digest: Uint8Array;
+    signature: Uint8Array;
+  }): Promise<boolean>;
 }
 
 /** What serves one environment. */
@@ -187,4 +247,7 @@ export interface Connectors {
   funding?: FundingPort;
   identity?: IdentityPort;
   uma?: UmaPort;
+  networkFees?: NetworkFeePort;
+  liveness?: LivenessPort;
+  contractWallets?: ContractWalletPort;
 }

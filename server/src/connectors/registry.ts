@@ -1,24 +1,83 @@
 // Which connectors serve which environment. A production platform is never served by the sandbox: what no
-// connector offers is not offered.
+// connector offers is not offered. Production has the manual rail always, because it needs nothing but an
+// operator; rates and collection accounts are there once a setting names their source.
+import { PaymentInstructions } from '../catalog/payment-instructions.ts';
+import { fieldErrors } from '../http/validate.ts';
+import type { World } from '../kernel/world.ts';
 import type { Environment } from '../runtime/context.ts';
-import type { Connectors } from './ports.ts';
+import { contractWallets } from './evm/contract-wallets.ts';
+import { readCollection } from './manual/collection.ts';
+import { manualFunding } from './manual/funding.ts';
+import { manualRail } from './manual/rail.ts';
+import { fileRates, httpRates } from './manual/rates.ts';
+import type { Connectors, FundingPort, RatePort } from './ports.ts';
 import { sandboxFunding } from './sandbox/funding.ts';
+import { sandboxPaymentFunding } from './sandbox/funding-payment.ts';
 import { sandboxIdentity } from './sandbox/identity.ts';
+import { sandboxLiveness } from './sandbox/liveness.ts';
 import { sandboxNames } from './sandbox/names.ts';
+import { sandboxNetworkFees } from './sandbox/network-fees.ts';
 import { sandboxRail } from './sandbox/rail.ts';
 import { sandboxRates } from './sandbox/rates.ts';
+import { sandboxUma } from './sandbox/uma.ts';
 
-/** The connectors of both environments. */
-export function connectorRegistry(now: () => number): (environment: Environment) => Connectors {
+/** Where the sandbox's scripted UMA addresses live unless a setting says otherwise. */
+const SANDBOX_UMA_DOMAIN = 'sandbox.uma.money';
+
+/** What connects platforms to the outside, as the operator set it. */
+export interface ConnectorSettings {
+  sandboxUmaDomain?: string | undefined;
+  /** A service that answers with a table of rates; at most one of the two. */
+  ratesUrl?: string | undefined;
+  ratesFile?: string | undefined;
+  /** A day unless said otherwise. */
+  ratesMaxAgeMs?: number | undefined;
+  /** The operator's collection accounts. */
+  fundingFile?: string | undefined;
+  /** Nodes to ask about wallets that are contracts, by chain: `ETHEREUM`. */
+  rpcUrls?: Readonly<Record<string, string>> | undefined;
+  /** Told what is wrong with a source while the server runs. */
+  note?: ((problem: string) => void) | undefined;
+}
+
+const DAY_MS = 86_400_000;
+
+function ratesOf(world: World, settings: ConnectorSettings): RatePort | undefined {
+  const { ratesUrl, ratesFile, ratesMaxAgeMs: maxAgeMs = DAY_MS, note = () => {} } = settings;
+  if (ratesUrl) return httpRates(world, ratesUrl, { maxAgeMs, note });
+  return ratesFile ? fileRates(world, ratesFile, { maxAgeMs, note }) : undefined;
+}
+
+function fundingOf({ fundingFile }: ConnectorSettings): FundingPort | undefined {
+  if (!fundingFile) return undefined;
+  const judge = (value: unknown) => fieldErrors(PaymentInstructions, value, 'body');
+  return manualFunding(readCollection(fundingFile, judge));
+}
+
+/** The connectors of both environments. Throws where a file that a setting names cannot be used. */
+export function connectorRegistry(
+  world: World,
+  settings: ConnectorSettings = {},
+): (environment: Environment) => Connectors {
+  const contracts = contractWallets(world, settings.rpcUrls ?? {});
   const serving: Record<Environment, Connectors> = {
     sandbox: {
       rail: sandboxRail,
       names: sandboxNames,
-      rates: sandboxRates(now),
-      funding: sandboxFunding,
+      rates: sandboxRates(world.now),
+      funding: { ...sandboxFunding, forPayment: sandboxPaymentFunding },
       identity: sandboxIdentity,
+      networkFees: sandboxNetworkFees,
+      uma: sandboxUma(settings.sandboxUmaDomain ?? SANDBOX_UMA_DOMAIN),
+      liveness: sandboxLiveness,
+      contractWallets: contracts,
     },
-    production: {},
+    production: {
+      rail: manualRail,
+      rates: ratesOf(world, settings),
+      funding: fundingOf(settings),
+      contractWallets: contracts,
+    },
   };
   return (environment) => serving[environment];
 }

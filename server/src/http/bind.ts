@@ -143,11 +143,14 @@ async function runKeyed(
     if (stored) return stored;
     if (!(error instanceof Fault) || !isKept(error)) throw error;
     const refusal = { status: error.status, body: faultBody(error) };
-    await operate(runtime, caller, async (ctx) => remember(ctx, contract, keyed, refusal)).catch(
-      (again) => {
-        if (!isKeyTaken(again)) throw again;
-      },
-    );
+    try {
+      await operate(runtime, caller, async (ctx) => remember(ctx, contract, keyed, refusal));
+    } catch (again) {
+      if (!isKeyTaken(again)) throw again;
+      // Another process answered the same request meanwhile, and perhaps otherwise.
+      const first = await replay(runtime, contract, keyed);
+      if (first) return first;
+    }
     throw error;
   }
 }
@@ -172,7 +175,11 @@ export async function perform(
       return stored ?? perform(runtime, caller, operation, request, faultBody);
     }
   }
-  const attempt = (ctx: Ctx) => operation.run(ctx, input);
+  const attempt = async (ctx: Ctx): Promise<Reply> => {
+    const outcome = await operation.run(ctx, input);
+    if (!('refused' in outcome)) return outcome;
+    return { status: outcome.refused.status, body: faultBody(outcome.refused) };
+  };
   if (!keyed) return operate(runtime, caller, attempt);
   const running = runKeyed(runtime, caller, keyed, operation, attempt, faultBody);
   map.set(keyed.id, running);

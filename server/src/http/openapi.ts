@@ -118,6 +118,16 @@ const IDEMPOTENCY_KEY = {
   schema: { type: 'string', maxLength: 255 },
 };
 
+const counted = (description: string) => ({ description, schema: { type: 'integer' } });
+
+/** The three `RateLimit` headers come with every reply to a request with good credentials. */
+const SLOW_DOWN = {
+  'Retry-After': counted('Seconds after which the same request may be tried again.'),
+  'RateLimit-Limit': counted('Requests that this token may send at once.'),
+  'RateLimit-Remaining': counted('How many of them it still may send now.'),
+  'RateLimit-Reset': counted('Seconds until it may send all of them again.'),
+};
+
 function operationOf(contract: Contract, naming: Naming, components: Json): Json {
   const responses: Json = {};
   for (const [status, schema] of Object.entries(contract.replies)) {
@@ -126,9 +136,11 @@ function operationOf(contract: Contract, naming: Naming, components: Json): Json
       ...(schema ? { content: contentOf(schema, components) } : {}),
     };
   }
-  for (const status of new Set([...contract.errors, ...(contract.permission ? [401] : []), 500])) {
+  const implied = contract.permission ? [401, 429] : [];
+  for (const status of new Set([...contract.errors, ...implied, 500])) {
     responses[String(status)] = {
       description: STATUS_TEXT[status],
+      ...(status === 429 ? { headers: SLOW_DOWN } : {}),
       content: contentOf(errorSchema(status, naming), components),
     };
   }

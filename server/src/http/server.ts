@@ -13,6 +13,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { Runtime } from '../runtime/operate.ts';
 import { type Operation, perform } from './bind.ts';
 import { isDeeperThan } from './depth.ts';
+import type { Limiter } from './rate-limit.ts';
 
 export const BASE_PATH = '/2025-10-13';
 /** Bytes of a JSON body. */
@@ -28,6 +29,10 @@ export interface ServerOptions {
   operations: readonly Operation[];
   /** The caller of a request from its Authorization header; throws UNAUTHORIZED. */
   authenticate(authorization: string | undefined): Promise<Caller>;
+  /** Whether this header was found good before: then bad ones from the same address do not matter. */
+  isProven?(authorization: string | undefined): boolean;
+  /** Absent: nobody is limited. */
+  limiter?: Limiter;
   naming: Naming;
   log: Log;
   metrics: Metrics;
@@ -50,6 +55,9 @@ function faultBody(naming: Naming, fault: Fault) {
 function faultOfFramework(error: { statusCode?: number; code?: string }): Fault | null {
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
     return new Fault('INVALID_INPUT', `The body is larger than ${MAX_BODY} bytes.`);
+  }
+  if (error.code === 'FST_ERR_MAX_PARAM_LENGTH') {
+    return new Fault('NOT_FOUND', 'Nothing has a name as long as that.');
   }
   if (error.statusCode && error.statusCode >= 400 && error.statusCode < 500) {
     return new Fault('INVALID_INPUT', 'The request cannot be read.');
@@ -129,6 +137,22 @@ function refuseForeignEnvironment(contract: Contract, caller: Caller): void {
   }
 }
 
+/** Who asks, when both they and their address may ask now. */
+async function admitted(
+  { limiter, authenticate, isProven }: ServerOptions,
+  { headers: { authorization }, ip }: FastifyRequest,
+  reply: FastifyReply,
+  costly: boolean,
+): Promise<Caller> {
+  limiter?.checkAddress(ip, () => isProven?.(authorization) ?? false);
+  const caller = await authenticate(authorization).catch((error: unknown) => {
+    if (error instanceof Fault && error.status === 401) limiter?.blame(ip);
+    throw error;
+  });
+  limiter?.admit(reply, caller.tokenId ?? caller.platformId, costly);
+  return caller;
+}
+
 const NOBODY: Caller = {
   platformId: '',
   environment: 'sandbox',
@@ -167,7 +191,9 @@ function bindRoute(server: FastifyInstance, options: ServerOptions, operation: O
       let status = 500;
       let body: unknown;
       try {
-        if (contract.permission) caller = await options.authenticate(request.headers.authorization);
+        if (contract.permission) {
+          caller = await admitted(options, request, reply, contract.costly ?? false);
+        }
         refuseForeignEnvironment(contract, caller);
         const result = await answer(request, caller);
         ({ status, body } = result);
@@ -177,6 +203,8 @@ function bindRoute(server: FastifyInstance, options: ServerOptions, operation: O
         ({ status } = fault);
         body = toBody(fault);
         if (fault.retryAfterS) reply.header('retry-after', String(fault.retryAfterS));
+        // Clients that repeat a 429 by themselves would wait for midnight.
+        if (fault.code === 'DAILY_VOLUME_LIMIT_EXCEEDED') reply.header('x-should-retry', 'false');
         if (status === 500) log.error({ err: error, requestId: request.id }, 'failed');
       }
       const ms = performance.now() - started;
@@ -214,6 +242,25 @@ function refuseUnknown(server: FastifyInstance, options: ServerOptions): void {
   }
 }
 
+/** What is no request at all, answered on the bare connection: there is no route and no reply yet. */
+const refuseUnreadable = (naming: Naming) => (error: { code?: string }, socket: Socket) => {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  // Nobody waits for what a client took too long to ask.
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return void socket.end('HTTP/1.1 408 Request Timeout\r\nconnection: close\r\n\r\n');
+  }
+  const long = error.code === 'HPE_HEADER_OVERFLOW';
+  const reason = long ? 'The address and headers are too long.' : 'The request cannot be read.';
+  const body = JSON.stringify(naming.toWire(faultBody(naming, new Fault('INVALID_INPUT', reason))));
+  const head = [
+    'HTTP/1.1 400 Bad Request',
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+};
+
 const SWEEP_MS = 50;
 
 /**
@@ -250,6 +297,11 @@ export function createServer(options: ServerOptions): FastifyInstance {
     requestTimeout: 60_000,
     forceCloseConnections: 'idle',
     return503OnClosing: true,
+    clientErrorHandler: refuseUnreadable(naming),
+    frameworkErrors(error, _request, reply) {
+      const fault = faultOf(error);
+      send(reply, fault.status, faultBody(naming, fault));
+    },
   });
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'string' }, readJson as never);

@@ -2,7 +2,7 @@
 // needs (path, fields, statuses, permission) and feeds routing, validation, the OpenAPI document and the
 // tests; the operationId is the name of both, in code, logs and metrics.
 import type { Static, TSchema } from '@sinclair/typebox';
-import type { Code, FieldError } from './fault.ts';
+import type { Code, Fault, FieldError } from './fault.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 export type Permission = 'VIEW' | 'TRANSACT' | 'MANAGE';
@@ -39,6 +39,8 @@ export interface Contract {
   readonly money?: boolean;
   /** Talks to the outside while the client waits, so a stored reply is looked for before it runs. */
   readonly talks?: boolean;
+  /** Costs us more than most, so that a token may ask for it less often. */
+  readonly costly?: boolean;
   /** Top-level fields of the reply that are shown once: a replay of the stored reply lacks them. */
   readonly once?: readonly string[];
 }
@@ -71,10 +73,18 @@ export interface Reply {
   body: unknown;
 }
 
+/**
+ * A refusal that changes something: what was staged is committed, and then the client gets the fault. A
+ * fault that is thrown discards everything instead, which is what nearly all refusals want.
+ */
+export interface Refused {
+  refused: Fault;
+}
+
 /** A contract with its function, ready to be bound to a route. */
 export interface Bound<Ctx> {
   readonly contract: Contract;
-  readonly run: (ctx: Ctx, input: Input) => Promise<Reply>;
+  readonly run: (ctx: Ctx, input: Input) => Promise<Reply | Refused>;
 }
 
 /** States a contract; the literal types of its schemas and statuses are kept. */
@@ -86,5 +96,8 @@ export const handler =
   // `S` stands by itself because a literal status would widen to number inside a mapped type of `C`.
   <C extends Contract, S extends keyof C['replies'] & number>(
     contract: C,
-    run: (ctx: Ctx, input: Input<C>) => Promise<{ status: S; body: Body<C['replies'][S]> }>,
+    run: (
+      ctx: Ctx,
+      input: Input<C>,
+    ) => Promise<{ status: S; body: Body<C['replies'][S]> } | Refused>,
   ): Bound<Ctx> => ({ contract, run: run as unknown as Bound<Ctx>['run'] });

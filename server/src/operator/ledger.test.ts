@@ -57,7 +57,7 @@ beforeAll(async () => {
   if (!('config' in result)) throw new Error('the settings are good');
   config = result.config;
   await stage((ctx) => {
-    const account = { currency: 'USD', balance: 0n, held: 0n, created_at: ctx.now };
+    const account = { currency: 'USD', balance: 0n, held: 0n, shut: false, created_at: ctx.now };
     ctx.insert(ledgerAccounts, { ...account, id: 'alice', floor: 0n });
     ctx.insert(ledgerAccounts, { ...account, id: 'bob', floor: 0n });
     ctx.insert(ledgerAccounts, { ...account, id: 'house', floor: null });

@@ -96,8 +96,9 @@ interface Verified {
   totals: Total[];
 }
 
-const shown = (amount: string | bigint, currency: string) =>
-  readable(BigInt(amount), findCurrency(currency)?.decimals ?? 0);
+/** Volume is counted in units of its own, `volume.USD`, with the decimals of the currency. */
+const shown = (amount: string | bigint, unit: string) =>
+  readable(BigInt(amount), findCurrency(unit.replace('volume.', ''))?.decimals ?? 0);
 
 function complaints({ wrong, stray, totals }: Verified): string[] {
   const accounts = wrong.flatMap((each) => {

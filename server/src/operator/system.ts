@@ -10,11 +10,12 @@ import { connectLane } from '../runtime/lane.ts';
 import { masterKeyIn } from '../runtime/master-key.ts';
 import { migrate } from '../runtime/migrate.ts';
 import type { Runtime } from '../runtime/operate.ts';
+import { streamRows } from '../runtime/stream.ts';
 import { systemWorld } from '../runtime/system-world.ts';
 import type { System } from './verb.ts';
 
 /** Verifying reads every transfer there ever was: 100 million of them take minutes. */
-const STATEMENT_TIMEOUT_MS = 3_600_000;
+const statementTimeoutMs = 3_600_000;
 
 /** Only asked for by verbs that seal something. */
 function keyOf(config: Config, world: World): Uint8Array {
@@ -30,16 +31,22 @@ async function onDatabase<T>(
 ): Promise<T> {
   const world = systemWorld();
   await migrate(url, world.now);
-  const db = openDatabase({ url, poolSize: 2, statementTimeoutMs: STATEMENT_TIMEOUT_MS });
+  const db = openDatabase({ url, poolSize: 2, statementTimeoutMs });
   const committer = createCommitter({ connect: () => connectLane(url), lanes: 1 });
   // A running server finds new jobs and events by itself, at its next look.
   const wake = { events: () => undefined, jobs: () => undefined };
   const runtime: Runtime = { world, db, committer, wake };
-  const connectors = connectorRegistry(world.now);
+  // Only when asked for: a file that has a fault must not keep the books from being looked at.
+  let connectors: ReturnType<typeof connectorRegistry> | undefined;
+  const connectorsOf = () => {
+    connectors ??= connectorRegistry(world, config.connectors);
+    return connectors;
+  };
   try {
     return await work({
       runtime,
-      fundingOf: (environment) => connectors(environment).funding,
+      fundingOf: (environment) => connectorsOf()(environment).funding,
+      stream: (text, values) => streamRows({ url, statementTimeoutMs }, text, values),
       masterKey: () => keyOf(config, world),
     });
   } finally {

@@ -7,6 +7,8 @@ import type { Flags, Given } from './flags.ts';
 export interface System {
   runtime: Runtime;
   fundingOf: FundingOf;
+  /** Rows of one statement and one moment, in pieces, for answers that do not fit into memory. */
+  stream<R extends object>(text: string, values?: readonly unknown[]): AsyncIterable<R[]>;
   /** Only verbs that seal something ask; throws one plain line where none is set. */
   masterKey(): Uint8Array;
 }
@@ -15,6 +17,8 @@ export interface System {
 export interface Output {
   json: unknown;
   text: string;
+  /** Printed instead of both, piece by piece, as fast as it is taken. */
+  pieces?: AsyncIterable<string>;
   /** The answer is that something is wrong. */
   failed?: boolean;
 }

@@ -1,18 +1,18 @@
 // A batch of change sets as statements: what to write in one trip, what to look at before judging, and the
 // judgement itself, change set by change set. The order is the same for every batch of every process, so
 // that batches wait for each other in one direction only: rows by table and id, new rows, transfers,
-// accounts by id (the contended ones, held for the shortest time), events last.
+// accounts by id (the contended ones, held for the shortest time) and their gates, events last.
 import type { ChangeSet, Refusal, Row, TransferRow, Update, Versioned } from './change-set.ts';
 import type { Answer } from './lane.ts';
 import {
   type Account,
   type Books,
-  effectsOf,
   emptyBooks,
-  judgeTransfers,
+  judgeMoves,
   resolves,
   type Stored,
   storedStep,
+  sumOf,
   transferKey,
 } from './postings.ts';
 import {
@@ -33,9 +33,12 @@ import {
   MATCH_ACCOUNTS,
   MATCH_PENDING,
   MOVE_BALANCES,
+  NAMED_NAMES,
   PENDING_NAMES,
   removeFrom,
   TRANSFER_NAMES,
+  TURN_GATES,
+  TURN_NAMES,
   takenIn,
   updateOf,
 } from './statements.ts';
@@ -118,11 +121,8 @@ function insertWrites(table: Table, { inserts }: Work): Bound[] {
   return [bind(insertInto(table), ...columns(rows, table.columnNames))];
 }
 
-/** Undefined when the transfers cannot be written without judging them first. */
-function transferWrites(transfers: readonly TransferRow[]): Bound[] | undefined {
+function transferWrites(transfers: readonly TransferRow[]): Bound[] {
   if (transfers.length === 0) return [];
-  const effects = effectsOf(transfers);
-  if (!effects) return undefined;
   const bounds = [
     bind(
       INSERT_TRANSFERS,
@@ -133,21 +133,31 @@ function transferWrites(transfers: readonly TransferRow[]): Bound[] | undefined 
   ];
   const resolutions = transfers.filter(resolves);
   if (resolutions.length) bounds.push(bind(MATCH_PENDING, ...columns(resolutions, PENDING_NAMES)));
-  const currencies = new Map<string, string>(); // of accounts that are named but not moved yet
-  for (const each of transfers) {
-    if (each.phase === 'pending') currencies.set(each.credit, each.currency);
-  }
-  if (currencies.size) {
-    bounds.push(bind(MATCH_ACCOUNTS, [...currencies.keys()], [...currencies.values()]));
-  }
-  bounds.push(bind(LOCK_ACCOUNTS, column(effects, 'id')));
-  bounds.push(bind(MOVE_BALANCES, ...columns(effects, EFFECT_NAMES)));
+  return bounds;
+}
+
+/**
+ * Undefined when the moves cannot be written without judging them first. Accounts that are only named are
+ * looked at under the locks of the others and before the gates turn, so that a gate which another batch
+ * turned is either seen or comes after us in every respect.
+ */
+function moveWrites(sets: readonly ChangeSet[]): Bound[] | undefined {
+  const sum = sumOf(sets);
+  if (!sum) return undefined;
+  const { effects, named, turns } = sum;
+  if (effects.length + turns.length === 0) return [];
+  const bounds = transferWrites(sets.flatMap((set) => set.transfers));
+  const turned = turns.length ? new Set([...effects, ...turns].map(({ id }) => id)) : undefined;
+  bounds.push(bind(LOCK_ACCOUNTS, turned ? [...turned] : column(effects, 'id')));
+  if (named.length) bounds.push(bind(MATCH_ACCOUNTS, ...columns(named, NAMED_NAMES)));
+  if (effects.length) bounds.push(bind(MOVE_BALANCES, ...columns(effects, EFFECT_NAMES)));
+  if (turns.length) bounds.push(bind(TURN_GATES, ...columns(turns, TURN_NAMES)));
   return bounds;
 }
 
 /** Everything the change sets say, to be run as one transaction; undefined when it needs judging first. */
 export function writes(sets: readonly ChangeSet[], order: TableOrder): Bound[] | undefined {
-  const moves = transferWrites(sets.flatMap((set) => set.transfers));
+  const moves = moveWrites(sets);
   if (!moves) return undefined;
   const tables = collect(sets, order);
   const events = sets.flatMap((set) => set.events);
@@ -200,23 +210,29 @@ function readTransfers(rows: readonly Answer[], { books }: Seen): void {
 }
 
 function readAccounts(rows: readonly Answer[], { books }: Seen): void {
-  for (const [id, currency, balance, held, floor] of rows as string[][]) {
+  for (const [id, currency, balance, held, floor, shut] of rows) {
     books.accounts.set(id as string, {
       currency: currency as string,
       balance: BigInt(balance as string),
       held: BigInt(held as string),
-      floor: floor == null ? null : BigInt(floor),
+      floor: floor == null ? null : BigInt(floor as string),
+      shut: shut === 't',
     });
   }
 }
 
-function transferLooks(transfers: readonly TransferRow[]): Look[] {
-  if (transfers.length === 0) return [];
+function moveLooks(sets: readonly ChangeSet[]): Look[] {
+  const transfers = sets.flatMap((set) => set.transfers);
+  const gates = sets.flatMap((set) => set.gates);
+  if (transfers.length + gates.length === 0) return [];
   const named = transfers.flatMap((each) => {
     const own = { id: each.transaction_id, step: storedStep(each) };
     return resolves(each) ? [own, { id: each.transaction_id, step: each.step }] : [own];
   });
-  const accounts = new Set(transfers.flatMap((each) => [each.debit, each.credit]));
+  const accounts = new Set([
+    ...transfers.flatMap((each) => [each.debit, each.credit]),
+    ...gates.map((each) => each.account),
+  ]);
   return [
     { bound: bind(LOOK_AT_TRANSFERS, ...columns(named, ['id', 'step'])), read: readTransfers },
     { bound: bind(LOOK_AT_ACCOUNTS, [...accounts]), read: readAccounts },
@@ -229,7 +245,7 @@ export function looks(sets: readonly ChangeSet[], order: TableOrder) {
   const all = [
     ...tables.flatMap(([table, work]) => rowLook(table, work)),
     ...tables.flatMap(([table, work]) => keyLook(table, work)),
-    ...transferLooks(sets.flatMap((set) => set.transfers)),
+    ...moveLooks(sets),
   ];
   return {
     bounds: all.map((look) => look.bound),
@@ -253,6 +269,7 @@ function openedAccounts({ inserts }: ChangeSet): Map<string, Account> {
       balance: (row.balance as bigint | undefined) ?? 0n,
       held: (row.held as bigint | undefined) ?? 0n,
       floor: (row.floor as bigint | null | undefined) ?? null,
+      shut: row.shut === true,
     });
   }
   return opened;
@@ -269,5 +286,5 @@ function judgeOne(set: ChangeSet, seen: Seen): Refusal | undefined {
       return { why: 'version', table: table.name, id };
     }
   }
-  return judgeTransfers(set.transfers, openedAccounts(set), seen.books);
+  return judgeMoves(set, openedAccounts(set), seen.books);
 }

@@ -1,4 +1,5 @@
-// What an operation hands over: rows to insert, change, remove or lean on, ledger transfers and events.
+// What an operation hands over: rows to insert, change, remove or lean on, ledger transfers, gates of
+// ledger accounts, and events.
 // It is plain data, judged and written as one by the committer; nothing in it happens until then.
 import type { Time } from '../kernel/world.ts';
 import type { Table } from './table.ts';
@@ -38,6 +39,19 @@ export interface TransferRow {
   currency: string;
   amount: bigint;
   created_at: Time;
+  /** Moves although an account is shut: a refund, a debt. `post` and `release` never ask. */
+  force?: boolean;
+}
+
+/**
+ * Opens or shuts a ledger account, after all transfers of its change set. Through a shut account nothing
+ * new moves, neither out nor in; what was set aside before goes on.
+ */
+export interface GateRow {
+  account: string;
+  shut: boolean;
+  /** Only when nothing is left in the account then, balance or held. */
+  empty: boolean;
 }
 
 /** A fact told to the platform. Where `account` is set, the row keeps that ledger account's balance too. */
@@ -61,6 +75,7 @@ export interface ChangeSet {
   removes: Versioned[];
   requires: Versioned[];
   transfers: TransferRow[];
+  gates: GateRow[];
   events: EventRow[];
 }
 
@@ -70,6 +85,7 @@ export const emptyChangeSet = (): ChangeSet => ({
   removes: [],
   requires: [],
   transfers: [],
+  gates: [],
   events: [],
 });
 
@@ -81,6 +97,10 @@ export type Refusal =
   | { why: 'exists'; table: string; id: string }
   /** A ledger account would fall below its floor. */
   | { why: 'funds'; account: string }
+  /** A ledger account that was to pay or receive is shut. */
+  | { why: 'shut'; account: string }
+  /** A ledger account that had to be empty is not. */
+  | { why: 'full'; account: string }
   /** A unique key or another constraint of a table. */
   | { why: 'constraint'; constraint: string };
 

@@ -10,7 +10,7 @@ import {
   setOf,
   transfer,
 } from '../../test/sample-tables.ts';
-import type { ChangeSet, Outcome } from './change-set.ts';
+import type { ChangeSet, GateRow, Outcome } from './change-set.ts';
 import { type Committer, createCommitter } from './committer.ts';
 import { connectLane } from './lane.ts';
 import { col, table } from './table.ts';
@@ -28,10 +28,26 @@ afterAll(async () => {
   await sample.drop();
 });
 
+const ledger = table('ledger_accounts', {
+  id: col.text,
+  currency: col.text,
+  balance: col.int8,
+  held: col.int8,
+  floor: col.int8.null,
+  shut: col.bool,
+  created_at: col.time,
+});
+
 const commit = (parts: Partial<ChangeSet>): Promise<Outcome> => committer.commit(setOf(parts));
 
 /** Commits in one batch, as far as they get along. */
 const together = (...parts: Partial<ChangeSet>[]) => Promise.allSettled(parts.map(commit));
+
+const gate = (account: string, shut: boolean, empty = false): { gates: GateRow[] } => ({
+  gates: [{ account, shut, empty }],
+});
+const isShut = async (id: string) =>
+  (await sample.sql('select shut from ledger_accounts where id = $1', [id]))[0]?.shut;
 
 describe('the ledger of a committer', () => {
   it('keeps the floor at every step of a batch, and refuses only who goes below', async () => {
@@ -126,17 +142,9 @@ describe('the ledger of a committer', () => {
 
   it('pays into an account that the same change set opens', async () => {
     const [a = ''] = await sample.accounts(100n);
-    const ledger = table('ledger_accounts', {
-      id: col.text,
-      currency: col.text,
-      balance: col.int8,
-      held: col.int8,
-      floor: col.int8.null,
-      created_at: col.time,
-    });
     const open = (id: string) => ({
       table: ledger,
-      row: { id, currency: 'USD', balance: 0n, held: 0n, floor: 0n, created_at: NOW },
+      row: { id, currency: 'USD', balance: 0n, held: 0n, floor: 0n, shut: false, created_at: NOW },
     });
     const [first, second] = [fresh('account'), fresh('account')];
     const outcomes = await together(
@@ -164,5 +172,119 @@ describe('the ledger of a committer', () => {
       { balance: '90', held: '5' },
       { balance: null, held: null },
     ]);
+  });
+});
+
+describe('the gates of a committer', () => {
+  it('let nothing new through a shut account, and all that was under way', async () => {
+    const [a = '', b = ''] = await sample.accounts(100n, 100n);
+    const held = transfer(a, b, 10n, { phase: 'pending' });
+    const other = transfer(a, b, 20n, { phase: 'pending' });
+    await commit({ transfers: [held, other] });
+    expect(await commit(gate(a, true))).toEqual({ ok: true });
+    expect(await isShut(a)).toBe(true);
+    const shut = refused({ why: 'shut', account: a });
+    expect(
+      await together(
+        { transfers: [transfer(a, b, 1n)] },
+        { transfers: [transfer(b, a, 1n)] },
+        { transfers: [transfer(a, b, 1n, { phase: 'pending' })] },
+        { transfers: [transfer(b, a, 1n, { phase: 'pending' })] },
+        { transfers: [{ ...held, phase: 'post' }] },
+        { transfers: [{ ...other, phase: 'release' }] },
+        { transfers: [transfer(b, a, 5n, { force: true })] },
+        { transfers: [transfer(b, a, 5n, { phase: 'pending', force: true })] },
+      ),
+    ).toEqual([shut, shut, shut, shut, ok, ok, ok, ok]);
+    expect(await sample.holdings(a, b)).toEqual(['95/0', '105/5']);
+    await commit(gate(a, false));
+    expect(await commit({ transfers: [transfer(a, b, 95n)] })).toEqual({ ok: true });
+  });
+
+  it('judge each change set of a batch as if they came one after the other', async () => {
+    const [a = '', b = ''] = await sample.accounts(100n, 0n);
+    const pay = () => ({ transfers: [transfer(a, b, 1n)] });
+    const shut = refused({ why: 'shut', account: a });
+    const { careful } = committer.stats();
+    const outcomes = [pay(), gate(a, true), pay(), gate(a, false), pay(), gate(a, true)];
+    expect(await together(...outcomes)).toEqual([ok, ok, shut, ok, ok, ok]);
+    expect(committer.stats().careful).toBe(careful + 1);
+    expect(await isShut(a)).toBe(true);
+    expect(await sample.holdings(a, b)).toEqual(['98/0', '2/0']);
+  });
+
+  it('turn in one trip where nobody is in the way', async () => {
+    const [a = '', b = '', c = ''] = await sample.accounts(100n, 0n, 0n);
+    const { careful } = committer.stats();
+    const last = { transfers: [transfer(a, b, 100n)], ...gate(a, true, true) };
+    const late = { transfers: [transfer(b, a, 7n, { force: true })] };
+    expect(await together(last, late, gate(c, true))).toEqual([ok, ok, ok]);
+    expect(committer.stats().careful).toBe(careful);
+    expect([await isShut(a), await isShut(b), await isShut(c)]).toEqual([true, false, true]);
+    expect(await sample.holdings(a, b)).toEqual(['7/0', '93/0']);
+  });
+
+  it('stay open while an account that must be empty holds anything', async () => {
+    const [a = '', b = '', c = ''] = await sample.accounts(100n, 0n, null);
+    await commit({ transfers: [transfer(c, b, 5n)] });
+    await commit({ transfers: [transfer(b, c, 5n, { phase: 'pending' })] });
+    expect(await together(gate(a, true, true), gate(b, true, true))).toEqual([
+      refused({ why: 'full', account: a }),
+      refused({ why: 'full', account: b }),
+    ]);
+    expect([await isShut(a), await isShut(b)]).toEqual([false, false]);
+    const nobody = refused({ why: 'constraint', constraint: 'ledger_account' });
+    expect(await together(gate('nobody', true), { transfers: [transfer(a, c, 1n)] })).toEqual([
+      nobody,
+      ok,
+    ]);
+  });
+
+  it('are open or shut as the account is opened, and never shut for the house', async () => {
+    const [a = '', bank = ''] = await sample.accounts(100n, null);
+    const id = fresh('account');
+    const row = { id, currency: 'USD', balance: 0n, held: 0n, floor: 0n, shut: true };
+    const inserts = [{ table: ledger, row: { ...row, created_at: NOW } }];
+    const pay = (force: boolean) => [transfer(a, id, 1n, { force })];
+    expect(await together({ inserts, transfers: pay(false) })).toEqual([
+      refused({ why: 'shut', account: id }),
+    ]);
+    expect(await commit({ inserts, transfers: pay(true) })).toEqual({ ok: true });
+    expect(await commit(gate(bank, true))).toEqual({
+      ok: false,
+      refusal: { why: 'constraint', constraint: 'ledger_house_open' },
+    });
+  });
+
+  it('let a deposit or a deletion win, never both, whoever comes first', async () => {
+    const second = createCommitter({ connect: () => connectLane(sample.url) });
+    try {
+      const won = { deposit: 0, deletion: 0 };
+      for (let round = 0; round < 60; round++) {
+        const [a = '', b = ''] = await sample.accounts(0n, null);
+        const [into, aside] = [
+          transfer(b, a, 1n),
+          transfer(b, a, 1n, { phase: round % 2 ? 'pending' : 'posted' }),
+        ];
+        const [deposit, named, deletion] = await Promise.all([
+          second.commit(setOf({ transfers: [into] })),
+          second.commit(setOf({ transfers: [aside] })),
+          commit(gate(a, true, true)),
+        ]);
+        const shut = await isShut(a);
+        expect(deletion?.ok).toBe(shut);
+        if (shut) {
+          won.deletion++;
+          expect(deposit).toEqual({ ok: false, refusal: { why: 'shut', account: a } });
+          expect(await sample.holdings(a)).toEqual(['0/0']);
+        } else {
+          won.deposit++;
+          expect([deposit?.ok, named?.ok]).toEqual([true, true]);
+        }
+      }
+      expect(won.deposit + won.deletion).toBe(60);
+    } finally {
+      await second.close();
+    }
   });
 });

@@ -78,6 +78,7 @@ const isEmpty = (set: ChangeSet) =>
     set.removes.length +
     set.requires.length +
     set.transfers.length +
+    set.gates.length +
     set.events.length ===
   0;
 

@@ -29,8 +29,18 @@ describe('readConfig', () => {
       client: undefined,
       masterKey: undefined,
       serviceWord: 'Service',
+      rateLimits: { requests: 500, costly: 100, refused: 20 },
       logLevel: 'info',
       production: false,
+      connectors: {
+        ratesUrl: undefined,
+        ratesFile: undefined,
+        ratesMaxAgeMs: 86_400_000,
+        fundingFile: undefined,
+        sandboxUmaDomain: 'sandbox.uma.money',
+        rpcUrls: {},
+      },
+      publicUrl: undefined,
     });
   });
 
@@ -52,6 +62,48 @@ describe('readConfig', () => {
       serviceWord: 'Acme',
       logLevel: 'info',
     });
+  });
+
+  it('reads nodes by chain, and the address that links begin with', () => {
+    const env = {
+      RAILHEAD_RPC_BASE: 'https://base.example/key',
+      RAILHEAD_PUBLIC_URL: 'https://pay.example/',
+    };
+    const config = good(env, ['--rpc-ethereum', 'http://localhost:8545']);
+    expect(config.connectors.rpcUrls).toEqual({
+      ETHEREUM: 'http://localhost:8545',
+      BASE: 'https://base.example/key',
+    });
+    expect(config.publicUrl).toBe('https://pay.example');
+    const open = 'http://node.example';
+    expect(bad({ RAILHEAD_RPC_BASE: open, RAILHEAD_PUBLIC_URL: open })).toHaveLength(2);
+  });
+
+  it('reads where production rates and collection accounts come from', () => {
+    const files = {
+      RAILHEAD_RATES_FILE: 'rates.csv',
+      RAILHEAD_FUNDING_FILE: '/etc/rh/funding.json',
+    };
+    expect(good(files, ['--rates-max-age', '3600']).connectors).toMatchObject({
+      ratesFile: '/base/rates.csv',
+      fundingFile: '/etc/rh/funding.json',
+      ratesMaxAgeMs: 3_600_000,
+    });
+    for (const url of ['https://rates.example/usd?key=1', 'http://127.0.0.1:9/', 'http://[::1]/']) {
+      expect(good({ RAILHEAD_RATES_URL: url }).connectors.ratesUrl).toBe(url);
+    }
+    for (const url of [
+      'http://rates.example/',
+      'ftp://rates.example',
+      'rates',
+      'http://127.evil/',
+    ]) {
+      expect(bad({ RAILHEAD_RATES_URL: url })).toHaveLength(1);
+    }
+    expect(bad({ ...files, RAILHEAD_RATES_URL: 'https://rates.example' })).toEqual([
+      'RAILHEAD_RATES_URL and RAILHEAD_RATES_FILE exclude each other.',
+    ]);
+    expect(bad({ RAILHEAD_RATES_MAX_AGE: '0' })).toHaveLength(1);
   });
 
   it('reads flags, which win over the environment', () => {

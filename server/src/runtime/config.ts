@@ -18,8 +18,22 @@ export interface Config {
   /** 32 bytes. Undefined (never in production): kept in the data folder. */
   masterKey: Uint8Array | undefined;
   serviceWord: string;
+  /** Requests a second; 0 sets no limit. */
+  rateLimits: { requests: number; costly: number; refused: number };
   logLevel: Level;
   production: boolean;
+  /** What connects platforms to the outside; files by their absolute paths. */
+  connectors: {
+    ratesUrl: string | undefined;
+    ratesFile: string | undefined;
+    ratesMaxAgeMs: number;
+    fundingFile: string | undefined;
+    sandboxUmaDomain: string;
+    /** By chain. */
+    rpcUrls: Record<string, string>;
+  };
+  /** Where clients reach the server; undefined: where it listens. */
+  publicUrl: string | undefined;
 }
 
 export type ConfigResult = { config: Config } | { errors: string[] } | { help: string };
@@ -47,12 +61,36 @@ function urlComplaint(text: string): string | undefined {
   return unless(/^postgres(ql)?:\/\//.test(text) && URL.canParse(filled), complaint);
 }
 
+/** A service of the operator's own choice, never asked over a network in the open. */
+function serviceComplaint(text: string): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const local = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url?.hostname ?? '');
+  const good = url?.protocol === 'https:' || (url?.protocol === 'http:' && local);
+  return unless(good, 'must be an address with https, or with http on this machine');
+}
+
+const fileComplaint = (text: string) =>
+  unless(text.trim() !== '' && !text.includes('\0'), 'must name a file');
+
 /** 32 bytes from hexadecimal or base64 (either alphabet, padding optional). */
 function keyFrom(text: string): Uint8Array | undefined {
   if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex');
   if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return undefined;
   return Buffer.from(text, 'base64');
 }
+
+const perSecond = (text: string) =>
+  unless(/^\d{1,6}$/.test(text), 'must be a number from 0, which sets no limit, to 999999');
+
+const RPC_CHAINS = ['ETHEREUM', 'BASE', 'POLYGON', 'PLASMA', 'ARBITRUM'] as const;
+
+const rpcSetting = (chain: string): Setting => ({
+  env: `RAILHEAD_RPC_${chain}`,
+  flag: `rpc-${chain.toLowerCase()}`,
+  value: 'URL',
+  help: 'JSON-RPC of a node of this chain, asked whether contract wallets signed',
+  complaint: serviceComplaint,
+});
 
 const SETTINGS: readonly Setting[] = [
   {
@@ -118,6 +156,78 @@ const SETTINGS: readonly Setting[] = [
       /^[A-Z][A-Za-z0-9]{0,31}$/,
       'must be a capital and up to 31 letters or digits',
     ),
+  },
+  {
+    env: 'RAILHEAD_RATE_LIMIT',
+    flag: 'rate-limit',
+    fallback: '500',
+    value: 'NUMBER',
+    help: 'requests a second of one token, twice as many at once; 0 for no limit',
+    complaint: perSecond,
+  },
+  {
+    env: 'RAILHEAD_RATE_LIMIT_QUOTES',
+    flag: 'rate-limit-quotes',
+    fallback: '100',
+    value: 'NUMBER',
+    help: 'quotes a second that one token may create, likewise',
+    complaint: perSecond,
+  },
+  {
+    env: 'RAILHEAD_RATE_LIMIT_REFUSED',
+    flag: 'rate-limit-refused',
+    fallback: '20',
+    value: 'NUMBER',
+    help: 'bad credentials a second from one address, likewise',
+    complaint: perSecond,
+  },
+  {
+    env: 'RAILHEAD_RATES_URL',
+    flag: 'rates-url',
+    value: 'URL',
+    help: 'service that production exchange rates come from',
+    complaint: serviceComplaint,
+  },
+  {
+    env: 'RAILHEAD_RATES_FILE',
+    flag: 'rates-file',
+    value: 'FILE',
+    help: 'or the file they are kept in, JSON or CSV; a relative path starts at the checkout',
+    complaint: fileComplaint,
+  },
+  {
+    env: 'RAILHEAD_RATES_MAX_AGE',
+    flag: 'rates-max-age',
+    fallback: '86400',
+    value: 'SECONDS',
+    help: 'older production exchange rates are not used',
+    complaint: matches(/^[1-9]\d{0,7}$/, 'must be a number of seconds from 1 to 99999999'),
+  },
+  {
+    env: 'RAILHEAD_FUNDING_FILE',
+    flag: 'funding-file',
+    value: 'FILE',
+    help: 'JSON with the collection accounts that production customers pay into',
+    complaint: fileComplaint,
+  },
+  {
+    env: 'RAILHEAD_SANDBOX_UMA_DOMAIN',
+    flag: 'sandbox-uma-domain',
+    fallback: 'sandbox.uma.money',
+    value: 'NAME',
+    help: 'one more domain at which the scripted UMA addresses of the sandbox are answered',
+    complaint: matches(
+      /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/,
+      'must be a domain in small letters',
+    ),
+  },
+  ...RPC_CHAINS.map(rpcSetting),
+  {
+    env: 'RAILHEAD_PUBLIC_URL',
+    flag: 'public-url',
+    value: 'URL',
+    help: 'address that links to pages of this server begin with; where it listens when absent',
+    complaint: serviceComplaint,
   },
   {
     env: 'LOG_LEVEL',
@@ -187,6 +297,10 @@ function strangers(rest: readonly string[]): string[] {
 
 function build(values: Map<string, string>, base: string): Config {
   const text = (env: string) => values.get(env);
+  const file = (env: string) => {
+    const named = text(env);
+    return named === undefined ? undefined : path.resolve(base, named);
+  };
   const id = text('RAILHEAD_CLIENT_ID');
   const secret = text('RAILHEAD_CLIENT_SECRET');
   const key = text('RAILHEAD_MASTER_KEY');
@@ -198,8 +312,27 @@ function build(values: Map<string, string>, base: string): Config {
     client: id !== undefined && secret !== undefined ? { id, secret } : undefined,
     masterKey: key === undefined ? undefined : keyFrom(key),
     serviceWord: text('RAILHEAD_SERVICE_WORD')!,
+    rateLimits: {
+      requests: Number(text('RAILHEAD_RATE_LIMIT')),
+      costly: Number(text('RAILHEAD_RATE_LIMIT_QUOTES')),
+      refused: Number(text('RAILHEAD_RATE_LIMIT_REFUSED')),
+    },
     logLevel: text('LOG_LEVEL') as Level,
     production: text('NODE_ENV') === 'production',
+    connectors: {
+      ratesUrl: text('RAILHEAD_RATES_URL'),
+      ratesFile: file('RAILHEAD_RATES_FILE'),
+      ratesMaxAgeMs: Number(text('RAILHEAD_RATES_MAX_AGE')) * 1000,
+      fundingFile: file('RAILHEAD_FUNDING_FILE'),
+      sandboxUmaDomain: text('RAILHEAD_SANDBOX_UMA_DOMAIN')!,
+      rpcUrls: Object.fromEntries(
+        RPC_CHAINS.flatMap((chain) => {
+          const url = text(`RAILHEAD_RPC_${chain}`);
+          return url === undefined ? [] : [[chain, url]];
+        }),
+      ),
+    },
+    publicUrl: text('RAILHEAD_PUBLIC_URL')?.replace(/\/+$/, ''),
   };
 }
 
@@ -208,6 +341,9 @@ function togetherErrors(values: Map<string, string>): string[] {
   const errors: string[] = [];
   if (values.has('RAILHEAD_CLIENT_ID') !== values.has('RAILHEAD_CLIENT_SECRET')) {
     errors.push('RAILHEAD_CLIENT_ID and RAILHEAD_CLIENT_SECRET must be set both or neither.');
+  }
+  if (values.has('RAILHEAD_RATES_URL') && values.has('RAILHEAD_RATES_FILE')) {
+    errors.push('RAILHEAD_RATES_URL and RAILHEAD_RATES_FILE exclude each other.');
   }
   if (values.get('NODE_ENV') === 'production' && !values.has('RAILHEAD_MASTER_KEY')) {
     errors.push('RAILHEAD_MASTER_KEY must be set when NODE_ENV is production.');

@@ -1,13 +1,21 @@
 // What an operation is given: reads, and a change set to stage into. A context lives for one attempt at
 // one operation; nothing staged in it happens before the committer takes it. Staging the same row twice
 // merges, so a function may move a row on without knowing who touched it before.
+import type { Fault } from '../kernel/fault.ts';
 import { type Id, newId } from '../kernel/id.ts';
 import type { Permission } from '../kernel/operation.ts';
 import { iso, type Time, type World } from '../kernel/world.ts';
 import { type ChangeSet, emptyChangeSet, type Phase, type Row } from './change-set.ts';
 import type { Database } from './database.ts';
 import { jobs } from './jobs-table.ts';
-import type { NewRowOf, PatchOf, RowOf, Table } from './table.ts';
+import {
+  keepToLives,
+  type NewRowOf,
+  type PatchOf,
+  type RowOf,
+  standing,
+  type Table,
+} from './table.ts';
 
 export type Environment = 'sandbox' | 'production';
 
@@ -29,6 +37,10 @@ export interface Movement {
   currency: string;
   /** Smallest units, above zero. */
   amount: bigint;
+  /** Moves although one of the accounts is shut: money that goes back, or that is owed. */
+  force?: boolean;
+  /** What it means when the debit account cannot pay this; INSUFFICIENT_FUNDS unless said. */
+  short?: () => Fault;
 }
 
 export interface Ctx {
@@ -38,16 +50,26 @@ export interface Ctx {
   /** The time of this attempt; every row of one change set carries the same. */
   readonly now: Time;
   readonly set: ChangeSet;
+  /** What it means when an account cannot pay, where a movement said so. */
+  readonly shorts: ReadonlyMap<string, () => Fault>;
   id<R extends string>(resource: R): Id<R>;
   /** One row by id, read together with those of concurrent callers. */
   read<T extends Table>(table: T, id: string): Promise<RowOf<T> | undefined>;
   insert<T extends Table>(table: T, row: NewRowOf<T>): RowOf<T>;
-  /** Stages a change of a row as it was read; the commit fails if somebody changed it since. */
+  /**
+   * Stages a change of a row as it was read; the commit fails if somebody changed it since. Throws where
+   * the lifecycle of the table has no such move.
+   */
   update<T extends Table>(table: T, row: RowOf<T>, patch: PatchOf<T>): RowOf<T>;
   remove<T extends Table>(table: T, row: RowOf<T>): void;
   /** The decision leans on this row as read: the commit fails if it changed since. */
   require<T extends Table>(table: T, row: RowOf<T>): void;
   move(phase: Phase, movement: Movement): void;
+  /**
+   * Opens or shuts a ledger account when the change set is in, after its movements. `empty` refuses the
+   * commit while the account still holds anything.
+   */
+  gate(accountId: string, to: 'open' | 'shut', options?: { empty?: boolean }): void;
   /** Tells the platform a fact. `account` names the ledger account whose balance the event shows. */
   emit(type: string, subject: string, data: unknown, account?: string): void;
   /** Work to do after the commit, at `at` or at once. */
@@ -59,6 +81,7 @@ export function createContext(world: World, db: Database, caller: Caller): Ctx {
   const now = world.now();
   const set = emptyChangeSet();
   const staged = new Map<string, Row>();
+  const shorts = new Map<string, () => Fault>();
   const keyOf = (table: Table, id: unknown) => `${table.name} ${String(id)}`;
   const versioned = (table: Table, row: Row) => ({
     table,
@@ -77,11 +100,22 @@ export function createContext(world: World, db: Database, caller: Caller): Ctx {
 
   function update<T extends Table>(table: T, was: RowOf<T>, patch: PatchOf<T>): RowOf<T> {
     const known = staged.get(keyOf(table, was.id));
-    if (known) return Object.assign(known, patch) as RowOf<T>;
+    const stood = standing(table, known ?? was);
+    if (known) {
+      keepToLives(table, stood, Object.assign(known, patch));
+      return known as RowOf<T>;
+    }
     const row: Row = { ...was, ...patch };
+    keepToLives(table, stood, row);
     set.updates.push({ ...versioned(table, was), row });
     staged.set(keyOf(table, was.id), row);
     return row as RowOf<T>;
+  }
+
+  function move(phase: Phase, { transactionId, step, short, ...rest }: Movement): void {
+    const transaction_id = transactionId;
+    set.transfers.push({ transaction_id, step, phase, ...rest, created_at: now });
+    if (short) shorts.set(rest.debit, short);
   }
 
   function emit(type: string, subject: string, data: unknown, account?: string): void {
@@ -103,20 +137,16 @@ export function createContext(world: World, db: Database, caller: Caller): Ctx {
     caller,
     now,
     set,
+    shorts,
     id: (resource) => newId(world, resource),
     read: (table, id) => db.read(table, id),
     insert,
     update,
     remove: (table, row) => void set.removes.push(versioned(table, row)),
     require: (table, row) => void set.requires.push(versioned(table, row)),
-    move: (phase, { transactionId, step, ...rest }) =>
-      void set.transfers.push({
-        transaction_id: transactionId,
-        step,
-        phase,
-        ...rest,
-        created_at: now,
-      }),
+    move,
+    gate: (account, to, { empty = false } = {}) =>
+      void set.gates.push({ account, shut: to === 'shut', empty }),
     emit,
     later: (kind, input, at = now) =>
       void insert(jobs, { id: newId(world, 'Job'), kind, input, due_at: at, attempts: 0 }),

@@ -255,6 +255,20 @@ describe('page', () => {
       ],
       [ids[3], ids[4]],
     ],
+    [
+      'or, each row once',
+      [
+        {
+          or: [
+            { column: 'name', op: '=', value: 'nobody' },
+            { column: 'name', op: 'isNull' },
+            { column: 'amount', op: '=', value: 4n },
+          ],
+        },
+        { column: 'amount', op: '<=', value: 4n },
+      ],
+      ids.slice(0, 5),
+    ],
     ['or nothing', [{ or: [] }], []],
     ['a zero', [{ column: 'id', op: '=', value: `${ids[0]}\u0000` }], []],
     ['a zero in', [{ column: 'id', op: 'in', value: ['\u0000', ids[2]] }], [ids[2]]],
@@ -265,6 +279,25 @@ describe('page', () => {
     expect(page.rows.map((row) => row.id)).toEqual(expected);
     expect(page.totalCount).toBe(expected.length);
   });
+
+  it.each(['asc', 'desc'] as const)(
+    'begins at the farther of cursor and time, %s',
+    async (sort) => {
+      const all = { filters: [mine], sort, limit: 10 } as const;
+      const { nextCursor: cursor, rows } = await db.page(things, all);
+      const at = (rows.at(-1) as { created_at: number }).created_at;
+      const op = sort === 'asc' ? '>=' : '<=';
+      const whole = (await db.page(things, { ...all, limit: 100 })).rows;
+      for (const value of [at - 3, at - 1, at, at + 1, at + 3]) {
+        const filters: Filter[] = [mine, { column: 'created_at', op, value }];
+        const page = await db.page(things, { filters, sort, limit: 100, cursor });
+        const wanted = whole
+          .slice(10)
+          .filter(({ created_at }) => (sort === 'asc' ? created_at >= value : created_at <= value));
+        expect(page.rows.map((row) => row.id)).toEqual(wanted.map((row) => row.id));
+      }
+    },
+  );
 
   it.each([
     '',

@@ -4,6 +4,8 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 
 export interface Metrics {
   request(operationId: string, status: number, ms: number): void;
+  /** A request refused for there being too many; `limit` is the setting that said so. */
+  limited(limit: string): void;
   batch(units: number, ms: number, mode: string): void;
   job(kind: string, result: 'done' | 'again' | 'failed'): void;
   delivery(result: 'delivered' | 'retry' | 'dropped'): void;
@@ -37,6 +39,12 @@ export function createMetrics(): Metrics {
     help: 'Change sets sent.',
     registers,
   });
+  const limited = new Counter({
+    name: 'railhead_rate_limited_total',
+    help: 'Requests refused by a rate limit.',
+    labelNames: ['limit'] as const,
+    registers,
+  });
   const jobs = new Counter({
     name: 'railhead_jobs_total',
     help: 'Jobs run.',
@@ -63,6 +71,7 @@ export function createMetrics(): Metrics {
       batches.observe({ mode }, ms / 1000);
       units.inc(count);
     },
+    limited: (limit) => limited.inc({ limit }),
     job: (kind, result) => jobs.inc({ kind, result }),
     delivery: (result) => deliveries.inc({ result }),
     watch(name, help, read) {

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { customer, externalAccount, fundedCustomer, ok, quoteBody } from '../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../test/harness.ts';
 import { customers } from '../features/customers/index.ts';
+import { Fault } from '../kernel/fault.ts';
+import { house } from '../ledger/chart.ts';
 import type { Ctx } from './context.ts';
 
 let app: TestApp;
@@ -35,6 +37,44 @@ describe('operate', () => {
       await app.operate((other) => touch(other, id));
     });
     await expect(run).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfterS: 1 });
+  });
+});
+
+describe('a refusal of the ledger', () => {
+  const movement = (ctx: Ctx, debit: string, amount: bigint) => ({
+    transactionId: ctx.id('Transaction'),
+    step: 'pay',
+    debit,
+    credit: house('sandbox', 'clearing', 'USD'),
+    currency: 'USD',
+    amount,
+  });
+
+  it('is a lack of money, unless the movement says what it means', async () => {
+    const { account } = await fundedCustomer(app, 5_00);
+    const pay = (short?: () => Fault) =>
+      app.operate(async (ctx) =>
+        ctx.move('posted', { ...movement(ctx, account.id, 5_01n), ...(short ? { short } : {}) }),
+      );
+    await expect(pay()).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
+    const limit = () => new Fault('DAILY_VOLUME_LIMIT_EXCEEDED', 'Enough for today.');
+    await expect(pay(limit)).rejects.toMatchObject({ status: 429, message: 'Enough for today.' });
+  });
+
+  it('names the account that is shut, or that must be empty first', async () => {
+    const { account } = await fundedCustomer(app, 5_00);
+    const gate = (empty: boolean) =>
+      app.operate(async (ctx) => ctx.gate(account.id, 'shut', { empty }));
+    await expect(gate(true)).rejects.toMatchObject({
+      code: 'CONFLICT',
+      details: { accountIds: [account.id] },
+    });
+    await gate(false);
+    const pay = app.operate(async (ctx) => ctx.move('posted', movement(ctx, account.id, 1n)));
+    await expect(pay).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+      details: { accountId: account.id },
+    });
   });
 });
 

@@ -30,12 +30,21 @@ const isEmpty = (set: ChangeSet) =>
     set.updates.length +
     set.removes.length +
     set.transfers.length +
+    set.gates.length +
     set.events.length ===
   0;
 
-function faultOf(refusal: Refusal, set: ChangeSet): Error {
-  if (refusal.why === 'funds') {
-    return new Fault('INSUFFICIENT_FUNDS', 'The account does not hold enough to pay this.');
+const SHORT = () =>
+  new Fault('INSUFFICIENT_FUNDS', 'The account does not hold enough to pay this.');
+
+function faultOf(refusal: Refusal, { set, shorts }: Ctx): Error {
+  if (refusal.why === 'funds') return (shorts.get(refusal.account) ?? SHORT)();
+  if (refusal.why === 'shut') {
+    return new Fault('INVALID_INPUT', 'The account is not open.', { accountId: refusal.account });
+  }
+  if (refusal.why === 'full') {
+    const accountIds = [refusal.account];
+    return new Fault('CONFLICT', 'The account must be empty first.', { accountIds });
   }
   if (refusal.why === 'exists') {
     return Object.assign(new Error(`${refusal.id} is taken`), { name: KEY_TAKEN });
@@ -70,6 +79,6 @@ export async function operate<R>(
       return result;
     }
     const again = outcome.refusal.why === 'version' && attempt < MAX_ATTEMPTS;
-    if (!again) throw faultOf(outcome.refusal, ctx.set);
+    if (!again) throw faultOf(outcome.refusal, ctx);
   }
 }

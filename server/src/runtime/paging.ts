@@ -117,31 +117,83 @@ function placeOf(cursor: string): Place {
   return place;
 }
 
+/** Whether an index may find the rows of each branch by itself. */
+const isChoice = (filter: Filter) =>
+  'or' in filter &&
+  filter.or.length > 1 &&
+  filter.or.every((each) => 'op' in each && (each.op === '=' || each.op === 'isNull'));
+
+/**
+ * The conditions once for each branch of the first choice among the filters, together and each row once. An
+ * index gives the rows of one branch in order, and those of two branches in none: taken apart, the first
+ * rows of each are enough.
+ */
+function branches(table: Table, filters: readonly Filter[], values: unknown[]): string[] {
+  const at = filters.findIndex(isChoice);
+  if (at < 0) return [conditions(table, filters, values)];
+  const common = conditions(table, filters.toSpliced(at, 1), values);
+  const choices = (filters[at] as { or: readonly Filter[] }).or;
+  const each = choices.map((one) => condition(table, one, values));
+  return each.map((one, nth) => {
+    const others = each.slice(0, nth).map((other) => ` and (${other}) is not true`);
+    return `${common} and ${one}${others.join('')}`;
+  });
+}
+
+/**
+ * Where a page begins is told once: an index starts at one bound only, and with the end of a time asked for
+ * beside a cursor it would walk from there. The farther of the two says both.
+ */
+function begin(query: PageQuery): { filters: readonly Filter[]; place?: Place } {
+  const { filters, sort, cursor } = query;
+  if (cursor === undefined) return { filters };
+  const place = placeOf(cursor);
+  const op = sort === 'asc' ? '>=' : '<=';
+  const isBound = (each: Filter) => 'op' in each && each.column === 'created_at' && each.op === op;
+  const farther = filters.some((each) => {
+    if (!isBound(each)) return false;
+    const { value } = each as { value: Time };
+    return sort === 'asc' ? value > place.created_at : value < place.created_at;
+  });
+  if (farther) return { filters };
+  return { filters: filters.filter((each) => !isBound(each)), place };
+}
+
 /** The rows of a page and one more, which tells whether there is a next. */
 export function pageSql(table: Table, query: PageQuery): Sql {
-  const { filters, sort, limit, cursor } = query;
+  const { sort, limit } = query;
   if (!Number.isInteger(limit) || limit < 1 || limit > MOST_ROWS) {
     throw new RangeError(`a page of ${limit} rows`);
   }
   const values: unknown[] = [];
-  let where = conditions(table, filters, values);
-  if (cursor !== undefined) {
-    const place = placeOf(cursor);
+  const { filters, place } = begin(query);
+  const wheres = branches(table, filters, values);
+  let after = '';
+  if (place) {
     const time = values.push(sqlValue(typeOf(table, 'created_at'), place.created_at));
     const id = values.push(place.id);
-    where += ` and (created_at, id) ${sort === 'asc' ? '>' : '<'} ($${time}::timestamptz, $${id})`;
+    after = ` and (created_at, id) ${sort === 'asc' ? '>' : '<'} ($${time}::timestamptz, $${id})`;
   }
-  const text = `select ${columnList(table)} from ${quoted(table.name)} where ${where}
-    order by created_at ${sort}, id ${sort} limit $${values.push(limit + 1)}`;
-  return { text, values };
+  const end = `order by created_at ${sort}, id ${sort} limit $${values.push(limit + 1)}`;
+  const one = (where: string) =>
+    `select ${columnList(table)} from ${quoted(table.name)} where ${where}${after} ${end}`;
+  const [where] = wheres;
+  if (wheres.length === 1) return { text: one(where as string), values };
+  const each = wheres.map((branch) => `(${one(branch)})`);
+  return { text: `select * from (${each.join(' union all ')}) either ${end}`, values };
 }
 
 /** Counts what matches, but never more than it takes to know that it is too many to tell. */
 export function countSql(table: Table, { filters }: PageQuery): Sql {
   const values: unknown[] = [];
-  const where = conditions(table, filters, values);
+  const most = `limit ${MOST_COUNTED + 1}`;
+  // In order, or else the table itself may be read from its beginning, past everybody else's rows.
+  const walk = `order by created_at, id ${most}`;
+  const each = branches(table, filters, values).map(
+    (where) => `(select 1 from ${quoted(table.name)} where ${where} ${walk})`,
+  );
   const text = `select count(*)::int4 as count from
-    (select 1 from ${quoted(table.name)} where ${where} limit ${MOST_COUNTED + 1}) counted`;
+    (select from (${each.join(' union all ')}) either ${most}) counted`;
   return { text, values };
 }
 

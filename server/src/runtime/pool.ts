@@ -52,7 +52,7 @@ function parseTime(text: string): number {
 const PARSERS: Record<number, (text: string) => unknown> = { 20: BigInt, 1184: parseTime };
 
 /** bigint for int8 and milliseconds for timestamptz, on these connections only. */
-const types = {
+export const isolatedTypes = {
   getTypeParser: ((oid: number, format?: 'text') =>
     (format !== ('binary' as string) && PARSERS[oid]) ||
     pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
@@ -65,7 +65,7 @@ async function connect(url: string, statementTimeoutMs: number): Promise<pg.Clie
     pipeline: true,
     keepAlive: true,
     connectionTimeoutMillis: 10_000,
-    types,
+    types: isolatedTypes,
   });
   client.on('error', () => undefined); // 'end' follows, and is what is acted on
   await client.connect();

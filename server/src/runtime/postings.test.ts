@@ -5,10 +5,11 @@ import type { TransferRow } from './change-set.ts';
 import {
   type Account,
   type Books,
-  effectsOf,
   emptyBooks,
-  judgeTransfers,
+  judgeMoves,
+  type Moves,
   slipIn,
+  sumOf,
 } from './postings.ts';
 
 const account = (balance: bigint, floor: bigint | null = 0n, currency = 'USD'): Account => ({
@@ -16,6 +17,7 @@ const account = (balance: bigint, floor: bigint | null = 0n, currency = 'USD'): 
   held: 0n,
   floor,
   currency,
+  shut: false,
 });
 
 const booksOf = (accounts: Record<string, Account>): Books => ({
@@ -24,7 +26,13 @@ const booksOf = (accounts: Record<string, Account>): Books => ({
 });
 
 const judge = (books: Books, ...transfers: TransferRow[]) =>
-  judgeTransfers(transfers, new Map(), books);
+  judgeMoves({ transfers, gates: [] }, new Map(), books);
+
+const effectsOf = (transfers: TransferRow[]) => sumOf([{ transfers, gates: [] }])?.effects;
+
+const moves = (...transfers: TransferRow[]): Moves => ({ transfers, gates: [] });
+const forced = (from: string, to: string, amount: bigint) =>
+  transfer(from, to, amount, { force: true });
 
 const hold = (amount: bigint) =>
   transfer('a', 'b', amount, { transaction_id: 'T', step: 's', phase: 'pending' });
@@ -33,9 +41,9 @@ describe('effectsOf', () => {
   it('tells the lowest point on the way, not just the end', () => {
     const effects = effectsOf([transfer('a', 'b', 10n), transfer('c', 'a', 30n), hold(5n)]);
     expect(effects).toEqual([
-      { id: 'a', currency: 'USD', net: 20n, hold: 5n, low: -10n },
-      { id: 'b', currency: 'USD', net: 10n, hold: 0n, low: 0n },
-      { id: 'c', currency: 'USD', net: -30n, hold: 0n, low: -30n },
+      { id: 'a', currency: 'USD', net: 20n, hold: 5n, low: -10n, guarded: true },
+      { id: 'b', currency: 'USD', net: 10n, hold: 0n, low: 0n, guarded: true },
+      { id: 'c', currency: 'USD', net: -30n, hold: 0n, low: -30n, guarded: true },
     ]);
   });
 
@@ -45,7 +53,7 @@ describe('effectsOf', () => {
     expect(effectsOf([post])?.[1]).toMatchObject({ id: 'b', net: 7n });
     const release = { ...hold(7n), phase: 'release' } as const;
     expect(effectsOf([release])).toEqual([
-      { id: 'a', currency: 'USD', net: 0n, hold: -7n, low: 0n },
+      { id: 'a', currency: 'USD', net: 0n, hold: -7n, low: 0n, guarded: false },
     ]);
   });
 
@@ -122,7 +130,7 @@ describe('judgeTransfers', () => {
       constraint: 'ledger_account',
     });
     const opened = new Map([['n', account(0n)]]);
-    expect(judgeTransfers([transfer('a', 'n', 1n)], opened, books)).toBe(undefined);
+    expect(judgeMoves(moves(transfer('a', 'n', 1n)), opened, books)).toBe(undefined);
     expect(books.accounts.get('n')?.balance).toBe(1n);
   });
 
@@ -150,5 +158,88 @@ describe('slipIn', () => {
     expect(slipIn([transfer('a', 'b', 1n), transfer('c', 'd', 1n, { currency: 'EUR' })])).toBe(
       undefined,
     );
+  });
+});
+
+describe('gates', () => {
+  const gate = (account: string, shut: boolean, empty = false): Moves => ({
+    transfers: [],
+    gates: [{ account, shut, empty }],
+  });
+  const none = new Map();
+  const both = (shut: boolean) =>
+    booksOf({ a: { ...account(10n), shut }, b: account(5n) }) satisfies Books;
+
+  it.each([
+    ['out', transfer('a', 'b', 1n)],
+    ['in', transfer('b', 'a', 1n)],
+    ['set aside out', transfer('a', 'b', 1n, { phase: 'pending' })],
+    ['set aside in', transfer('b', 'a', 1n, { phase: 'pending' })],
+  ])('let nothing new through: %s', (_, given) => {
+    expect(judge(both(true), given)).toEqual({ why: 'shut', account: 'a' });
+    expect(judge(both(false), given)).toBe(undefined);
+    expect(judge(both(true), { ...given, force: true })).toBe(undefined);
+  });
+
+  it('let through what was set aside before', () => {
+    const books = both(false);
+    judge(books, hold(3n));
+    judge(books, { ...hold(2n), step: 'other' });
+    expect(judgeMoves(gate('a', true), none, books)).toBe(undefined);
+    expect(judge(books, { ...hold(3n), phase: 'post' })).toBe(undefined);
+    expect(judge(books, { ...hold(2n), step: 'other', phase: 'release' })).toBe(undefined);
+    expect(books.accounts.get('a')).toMatchObject({ balance: 7n, held: 0n, shut: true });
+  });
+
+  it('turn after the transfers of their own change set', () => {
+    const books = both(false);
+    const last = { ...gate('a', true, true), transfers: [transfer('a', 'b', 10n)] };
+    expect(judgeMoves(last, none, books)).toBe(undefined);
+    expect(judge(books, transfer('b', 'a', 1n))).toEqual({ why: 'shut', account: 'a' });
+    expect(judgeMoves(gate('a', false), none, books)).toBe(undefined);
+    expect(judge(books, transfer('b', 'a', 1n))).toBe(undefined);
+  });
+
+  it('stay as they are while an account that must be empty is not', () => {
+    const books = both(false);
+    const full = { why: 'full', account: 'a' };
+    expect(judgeMoves(gate('a', true, true), none, books)).toEqual(full);
+    expect(judge(books, transfer('a', 'b', 1n))).toBe(undefined);
+    const free = booksOf({ a: account(0n) });
+    free.accounts.set('a', { ...account(1n), held: 1n });
+    expect(judgeMoves(gate('a', true, true), none, free)).toEqual(full);
+    const missing = { why: 'constraint', constraint: 'ledger_account' };
+    expect(judgeMoves(gate('nobody', true), none, books)).toEqual(missing);
+  });
+
+  it('sum up: who must be open before the batch, and what is left where it had to be empty', () => {
+    const sum = sumOf([
+      moves(forced('a', 'b', 4n), transfer('b', 'c', 1n)),
+      gate('a', true, true),
+      moves(forced('b', 'a', 3n)),
+    ]);
+    const guarded = sum?.effects.filter((each) => each.guarded).map((each) => each.id);
+    expect(guarded).toEqual(['b', 'c']);
+    expect(sum?.turns).toEqual([{ id: 'a', shut: true, balance: 3n, held: 0n }]);
+  });
+
+  it('cannot be summed up where the batch itself shut the account, and can once it is open', () => {
+    const pay = moves(transfer('b', 'a', 1n));
+    const aside = moves(transfer('b', 'a', 1n, { phase: 'pending' }));
+    for (const each of [pay, aside]) {
+      expect(sumOf([gate('a', true), each])).toBe(undefined);
+      expect(sumOf([each, gate('a', true)])).toBeDefined();
+    }
+    const sum = sumOf([gate('a', true), gate('a', false), pay]);
+    expect(sum?.effects.find((each) => each.id === 'a')).toMatchObject({ guarded: false });
+  });
+
+  it('names the credit side of what is only set aside, once for each account', () => {
+    const aside = (currency: string) => transfer('b', 'a', 1n, { phase: 'pending', currency });
+    expect(sumOf([moves(aside('USD')), moves({ ...aside('USD'), force: true })])?.named).toEqual([
+      { id: 'a', currency: 'USD', guarded: true },
+    ]);
+    const other = { ...aside('EUR'), debit: 'c' };
+    expect(sumOf([moves(aside('USD')), moves(other)])).toBe(undefined);
   });
 });

@@ -6,7 +6,13 @@
 //   pending   held + amount
 //   post      held - amount, balance - amount   balance + amount
 //   release   held - amount
-import type { Refusal, TransferRow } from './change-set.ts';
+//
+// posted and pending ask both accounts to be open, unless they are forced. What is named in a gate is
+// opened or shut after the transfers of its change set.
+import type { ChangeSet, GateRow, Refusal, TransferRow } from './change-set.ts';
+
+/** The part of a change set that moves money. */
+export type Moves = Pick<ChangeSet, 'transfers' | 'gates'>;
 
 /** What a batch does to one account. */
 export interface Effect {
@@ -18,10 +24,38 @@ export interface Effect {
   hold: bigint;
   /** Lowest point of the change of what can be spent (balance - held) on the way; zero or below. */
   low: bigint;
+  /** It must be open before the batch. */
+  guarded: boolean;
+}
+
+/** An account that a pending transfer names as its credit side: nothing moves there yet. */
+export interface Named {
+  id: string;
+  currency: string;
+  guarded: boolean;
+}
+
+/** How a batch leaves the gate of an account, and what must be in it then; null for whatever is. */
+export interface Turn {
+  id: string;
+  shut: boolean;
+  balance: bigint | null;
+  held: bigint | null;
+}
+
+/** What a batch does to ledger accounts. */
+export interface Sum {
+  effects: Effect[];
+  named: Named[];
+  turns: Turn[];
 }
 
 /** Ends the stored step of a `post` or `release`; the pending step is the same without it. */
 const RESOLVED = '!';
+
+/** Whether it asks its accounts to be open. */
+const isGuarded = ({ phase, force }: TransferRow) =>
+  !force && (phase === 'posted' || phase === 'pending');
 
 export const resolves = (transfer: TransferRow): boolean =>
   transfer.phase === 'post' || transfer.phase === 'release';
@@ -58,42 +92,103 @@ export function slipIn(transfers: readonly TransferRow[]): Refusal | undefined {
   return undefined;
 }
 
+interface Adding {
+  effects: Map<string, Effect>;
+  named: Map<string, Named>;
+  /** The last gate of each account, and what the batch had done to it where it had to be empty. */
+  turns: Map<string, { shut: boolean; empty: { net: bigint; hold: bigint } | null }>;
+}
+
 function effectOn(effects: Map<string, Effect>, id: string, currency: string): Effect {
   let known = effects.get(id);
   if (!known) {
-    known = { id, currency, net: 0n, hold: 0n, low: 0n };
+    known = { id, currency, net: 0n, hold: 0n, low: 0n, guarded: false };
     effects.set(id, known);
   }
   return known;
 }
 
-/** Adds one transfer to the effects; false when an account is met in a second currency. */
-function add(effects: Map<string, Effect>, transfer: TransferRow): boolean {
+function nameOn(named: Map<string, Named>, id: string, currency: string): Named {
+  let known = named.get(id);
+  if (!known) {
+    known = { id, currency, guarded: false };
+    named.set(id, known);
+  }
+  return known;
+}
+
+/** False when the batch itself has shut the account by now. */
+function guard({ turns }: Adding, account: { id: string; guarded: boolean }): boolean {
+  const turn = turns.get(account.id);
+  if (!turn) account.guarded = true;
+  return !turn?.shut;
+}
+
+/** Adds one transfer; false when an account is met in a second currency, or shut. */
+function add(adding: Adding, transfer: TransferRow): boolean {
   const { phase, currency, amount } = transfer;
-  const debit = effectOn(effects, transfer.debit, currency);
+  const debit = effectOn(adding.effects, transfer.debit, currency);
   if (phase === 'pending') debit.hold += amount;
   else if (phase !== 'posted') debit.hold -= amount;
   if (phase === 'posted' || phase === 'post') debit.net -= amount;
   const spendable = debit.net - debit.hold;
   if (spendable < debit.low) debit.low = spendable;
   if (debit.currency !== currency) return false;
-  if (phase === 'pending' || phase === 'release') return true;
-  const credit = effectOn(effects, transfer.credit, currency);
+  const guarded = isGuarded(transfer);
+  if (guarded && !guard(adding, debit)) return false;
+  if (phase === 'release') return true;
+  if (phase === 'pending') {
+    const credit = nameOn(adding.named, transfer.credit, currency);
+    return credit.currency === currency && (!guarded || guard(adding, credit));
+  }
+  const credit = effectOn(adding.effects, transfer.credit, currency);
   credit.net += amount;
-  return credit.currency === currency;
+  return credit.currency === currency && (!guarded || guard(adding, credit));
 }
 
-const byId = (a: Effect, b: Effect) => (a.id < b.id ? -1 : 1);
+/** Adds one gate; false when the account would have to be empty with two different amounts in it. */
+function turn({ effects, turns }: Adding, { account, shut, empty }: GateRow): boolean {
+  const before = turns.get(account)?.empty ?? null;
+  if (!empty) {
+    turns.set(account, { shut, empty: before });
+    return true;
+  }
+  const { net, hold } = effects.get(account) ?? { net: 0n, hold: 0n };
+  turns.set(account, { shut, empty: { net, hold } });
+  return before === null || (before.net === net && before.hold === hold);
+}
+
+const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
+
+/** An account that was empty on the way holds at the end what came after that. */
+function turnsOf({ effects, turns }: Adding): Turn[] {
+  return [...turns].map(([id, { shut, empty }]) => {
+    const { net, hold } = effects.get(id) ?? { net: 0n, hold: 0n };
+    return {
+      id,
+      shut,
+      balance: empty && net - empty.net,
+      held: empty && hold - empty.hold,
+    };
+  });
+}
 
 /**
- * The effects of transfers applied in order, sorted by account. Undefined when an account is met in two
- * currencies: one change set is wrong, and each has to be judged by itself.
+ * What change sets do to ledger accounts, one after the other, sorted by account. Undefined when they
+ * cannot all hold whatever is in the books (an account in two currencies, or used after it was shut): then
+ * each has to be judged by itself.
  */
-export function effectsOf(transfers: readonly TransferRow[]): Effect[] | undefined {
-  const effects = new Map<string, Effect>();
-  let agree = true;
-  for (const transfer of transfers) agree = add(effects, transfer) && agree;
-  return agree ? [...effects.values()].sort(byId) : undefined;
+export function sumOf(sets: readonly Moves[]): Sum | undefined {
+  const adding: Adding = { effects: new Map(), named: new Map(), turns: new Map() };
+  for (const { transfers, gates } of sets) {
+    for (const transfer of transfers) if (!add(adding, transfer)) return undefined;
+    for (const gate of gates) if (!turn(adding, gate)) return undefined;
+  }
+  return {
+    effects: [...adding.effects.values()].sort(byId),
+    named: [...adding.named.values()],
+    turns: turnsOf(adding),
+  };
 }
 
 /** A ledger account as it is known while change sets are judged. */
@@ -102,6 +197,7 @@ export interface Account {
   readonly balance: bigint;
   readonly held: bigint;
   readonly floor: bigint | null;
+  readonly shut: boolean;
 }
 
 /** A transfer that is stored already, or will be. */
@@ -152,6 +248,10 @@ function enter(transfers: readonly TransferRow[], books: Books, draft: Books): R
     const to = accountOf(credit);
     if (!from || !to) return NO_ACCOUNT;
     if (from.currency !== currency || to.currency !== currency) return OTHER_CURRENCY;
+    if (isGuarded(transfer)) {
+      if (from.shut) return { why: 'shut', account: debit };
+      if (to.shut) return { why: 'shut', account: credit };
+    }
     const after = debited(from, transfer);
     if (phase !== 'release' && belowFloor(after)) return { why: 'funds', account: debit };
     draft.accounts.set(debit, after);
@@ -163,14 +263,25 @@ function enter(transfers: readonly TransferRow[], books: Books, draft: Books): R
   return undefined;
 }
 
-/** Judges the transfers of one change set, with the accounts it opens, and enters them when they hold. */
-export function judgeTransfers(
-  transfers: readonly TransferRow[],
+/** Turns the gates of one change set in the draft, or says why not. */
+function turnGates(gates: readonly GateRow[], books: Books, draft: Books): Refusal | undefined {
+  for (const { account, shut, empty } of gates) {
+    const known = draft.accounts.get(account) ?? books.accounts.get(account);
+    if (!known) return NO_ACCOUNT;
+    if (empty && (known.balance !== 0n || known.held !== 0n)) return { why: 'full', account };
+    draft.accounts.set(account, { ...known, shut });
+  }
+  return undefined;
+}
+
+/** Judges what one change set moves, with the accounts it opens, and enters it when it holds. */
+export function judgeMoves(
+  { transfers, gates }: Moves,
   opened: ReadonlyMap<string, Account>,
   books: Books,
 ): Refusal | undefined {
   const draft: Books = { accounts: new Map(opened), transfers: new Map() };
-  const refusal = enter(transfers, books, draft);
+  const refusal = enter(transfers, books, draft) ?? turnGates(gates, books, draft);
   if (refusal) return refusal;
   for (const [id, account] of draft.accounts) books.accounts.set(id, account);
   for (const [key, stored] of draft.transfers) books.transfers.set(key, stored);

@@ -172,11 +172,14 @@ export const MATCH_PENDING = statement(
   PENDING_TYPES,
 );
 
-/** Parameters: account id, currency. Every one must be an account of that currency. */
+export const NAMED_NAMES = ['id', 'currency', 'guarded'];
+const NAMED_TYPES: ColumnType[] = ['text', 'text', 'bool'];
+
+/** Parameters: account id, currency, whether it must be open. Every one must be such an account. */
 export const MATCH_ACCOUNTS = statement(
-  `select batch_guard(count(*) = cardinality($1), 'account') from ledger_accounts
-    join ${unnest(['text', 'text'], ['id', 'currency'])} using (id, currency)`,
-  ['text', 'text'],
+  `select batch_guard(count(*) = cardinality($1), 'account') from ledger_accounts t
+    join ${unnest(NAMED_TYPES, NAMED_NAMES)} using (id, currency) where not (x.guarded and t.shut)`,
+  NAMED_TYPES,
 );
 
 /** Parameter: account ids. */
@@ -185,9 +188,9 @@ export const LOCK_ACCOUNTS = statement(
   ['text'],
 );
 
-/** Parameter: account ids. Locks, and answers id, currency, balance, held and floor. */
+/** Parameter: account ids. Locks, and answers id, currency, balance, held, floor and shut. */
 export const LOOK_AT_ACCOUNTS = statement(
-  `select id, currency, balance, held, floor from ledger_accounts
+  `select id, currency, balance, held, floor, shut from ledger_accounts
     where id = any($1::text[]) order by id collate "C" for no key update`,
   ['text'],
 );
@@ -200,20 +203,35 @@ export const LOOK_AT_TRANSFERS = statement(
   ['text', 'text'],
 );
 
-export const EFFECT_NAMES = ['id', 'currency', 'net', 'hold', 'low'];
-const EFFECT_TYPES: ColumnType[] = ['text', 'text', 'int8', 'int8', 'int8'];
+export const EFFECT_NAMES = ['id', 'currency', 'net', 'hold', 'low', 'guarded'];
+const EFFECT_TYPES: ColumnType[] = ['text', 'text', 'int8', 'int8', 'int8', 'bool'];
 
 /**
  * Parameters: id, currency, change of balance, change of held, lowest point of what can be spent on the
- * way. The lowest point makes the floor hold after every single transfer, not just at the end.
+ * way, whether it must be open. The lowest point makes the floor hold after every single transfer, not
+ * just at the end.
  */
 export const MOVE_BALANCES = statement(
   `with done as (update ledger_accounts t set balance = t.balance + x.net, held = t.held + x.hold
       from ${unnest(EFFECT_TYPES, EFFECT_NAMES)}
       where t.id = x.id and t.currency = x.currency
-        and (t.floor is null or t.balance - t.held + x.low >= t.floor) returning 1)
+        and (t.floor is null or t.balance - t.held + x.low >= t.floor)
+        and not (x.guarded and t.shut) returning 1)
     select batch_guard(count(*) = cardinality($1), 'balance') from done`,
   EFFECT_TYPES,
+);
+
+export const TURN_NAMES = ['id', 'shut', 'balance', 'held'];
+const TURN_TYPES: ColumnType[] = ['text', 'bool', 'int8', 'int8'];
+
+/** Parameters: id, shut, balance and held that there must be, null for whatever there is. */
+export const TURN_GATES = statement(
+  `with done as (update ledger_accounts t set shut = x.shut
+      from ${unnest(TURN_TYPES, TURN_NAMES)}
+      where t.id = x.id and t.balance = coalesce(x.balance, t.balance)
+        and t.held = coalesce(x.held, t.held) returning 1)
+    select batch_guard(count(*) = cardinality($1), 'gate') from done`,
+  TURN_TYPES,
 );
 
 export const EVENT_NAMES = [

@@ -1,7 +1,9 @@
-// A table as data: its columns, which of them may change, and the fault that a broken unique key means.
+// A table as data: its columns, which of them may change, how the life of a row may go, and the fault that
+// a broken unique key means.
 // The committer derives every statement from this and reads derive the row type, so a new table needs a
 // migration and a description, and no SQL of its own.
 import type { Fault } from '../kernel/fault.ts';
+import type { Lifecycle } from '../kernel/states.ts';
 import type { Time } from '../kernel/world.ts';
 
 /** `json` is parsed on reading; `text` may hold JSON that nobody needs parsed. */
@@ -49,6 +51,12 @@ export const col = {
 
 export type Columns = Record<string, Column>;
 
+/** A lifecycle that the rows of a table go through, and where a row says how far it has come. */
+export interface LifeOf<R = Record<string, unknown>> {
+  state(row: R): string;
+  states: Lifecycle | ((row: R) => Lifecycle);
+}
+
 export interface Table<C extends Columns = Columns> {
   readonly name: string;
   readonly columns: C;
@@ -60,13 +68,19 @@ export interface Table<C extends Columns = Columns> {
   readonly clientKeyed: boolean;
   /** Name of a unique constraint or index → the fault to answer when it is broken. */
   readonly unique: Readonly<Record<string, () => Fault>>;
+  /** Lifecycles that every change of a row must keep to. */
+  readonly lives: readonly LifeOf[];
 }
 
 /** Describes a table. Its primary key is the text column `id`; `version` (int4) makes rows changeable. */
 export function table<C extends Columns>(
   name: string,
   columns: C,
-  options: { unique?: Record<string, () => Fault>; clientKeyed?: boolean } = {},
+  options: {
+    unique?: Record<string, () => Fault>;
+    clientKeyed?: boolean;
+    lives?: readonly LifeOf<RowOf<Table<C>>>[];
+  } = {},
 ): Table<C> {
   const columnNames = Object.keys(columns);
   return {
@@ -77,7 +91,27 @@ export function table<C extends Columns>(
     versioned: 'version' in columns,
     clientKeyed: options.clientKeyed ?? false,
     unique: options.unique ?? {},
+    lives: (options.lives ?? []) as readonly LifeOf[],
   };
+}
+
+/** How far a row has come in each lifecycle of its table. */
+export const standing = ({ lives }: Table, row: Record<string, unknown>): string[] =>
+  lives.map((life) => life.state(row));
+
+/** Throws when a row that stood at `was` is somewhere that no move leads to: our own mistake. */
+export function keepToLives(
+  { name, lives }: Table,
+  was: readonly string[],
+  row: Record<string, unknown>,
+): void {
+  for (const [at, life] of lives.entries()) {
+    const states = typeof life.states === 'function' ? life.states(row) : life.states;
+    const from = was[at] as string;
+    const to = life.state(row);
+    if (states.allows(from, to)) continue;
+    throw new Error(`${name} ${String(row.id)}: ${states.name} does not go from ${from} to ${to}`);
+  }
 }
 
 type ValueOf<X> = X extends Column<infer V, boolean> ? V : never;

@@ -45,6 +45,21 @@ export function clabeOf(first: string): string {
   return `${first}${(10 - (sum % 10)) % 10}`;
 }
 
+/** The digit that makes a sum of weighted digits divisible by ten. */
+const cbuDigit = (digits: string, weights: readonly number[]): number => {
+  const sum = [...digits].reduce((total, digit, at) => {
+    return total + Number(digit) * (weights[at % weights.length] as number);
+  }, 0);
+  return (10 - (sum % 10)) % 10;
+};
+
+/** An Argentine CVU: 000, four digits of the provider, a check, a zero, twelve of the client, a check. */
+export function cvuOf(provider: string, client: string): string {
+  const [bank, account] = [`000${provider}`, `0${client}`];
+  const [first, second] = [cbuDigit(bank, [7, 1, 3, 9]), cbuDigit(account, [3, 9, 7, 1])];
+  return `${bank}${first}${account}${second}`;
+}
+
 /** CRC-16 of PIX payloads: polynomial 1021, start FFFF, nothing reflected. */
 export function crc16(text: string): string {
   let crc = 0xffff;
@@ -58,19 +73,22 @@ export function crc16(text: string): string {
 const field = (id: string, value: string) =>
   `${id}${value.length.toString().padStart(2, '0')}${value}`;
 
-/** A reusable PIX payload (EMV BR Code) for a random key. `reference` is at most 25 letters and digits. */
-export function pixPayload(of: {
-  key: string;
+interface PixReceiver {
   name: string;
   city: string;
+  /** At most 25 letters and digits; the payer's bank repeats it. */
   reference: string;
-}): string {
+}
+
+/** An EMV BR Code: once payable or reusable, where to pay, and a fixed amount where there is one. */
+function brCode(use: '11' | '12', place: string, of: PixReceiver, amount?: string): string {
   const parts = [
     field('00', '01'),
-    field('01', '11'),
-    field('26', field('00', 'br.gov.bcb.pix') + field('01', of.key)),
+    field('01', use),
+    field('26', field('00', 'br.gov.bcb.pix') + place),
     field('52', '0000'),
     field('53', '986'),
+    ...(amount === undefined ? [] : [field('54', amount)]),
     field('58', 'BR'),
     field('59', of.name),
     field('60', of.city),
@@ -79,6 +97,14 @@ export function pixPayload(of: {
   const body = `${parts.join('')}6304`;
   return body + crc16(body);
 }
+
+/** A reusable PIX payload for a random key. */
+export const pixPayload = (of: PixReceiver & { key: string }): string =>
+  brCode('11', field('01', of.key), of);
+
+/** A PIX payload for one payment of exactly `amount`; `location` is where a bank reads the charge. */
+export const pixCharge = (of: PixReceiver & { location: string; amount: string }): string =>
+  brCode('12', field('25', of.location), of, of.amount);
 
 /** A random (EVP) PIX key: a version 4 uuid. */
 export function pixKeyOf(seed: string): string {
@@ -98,11 +124,13 @@ export const tronAddressOf = (seed: string): string =>
 
 export const solanaAddressOf = (seed: string): string => base58.encode(bytesOf(seed, 'solana'));
 
+/** What Spark writes as text on regtest: protobuf, in bech32m. */
+export const sparkText = (bytes: Uint8Array): string =>
+  bech32m.encode('sparkrt', bech32m.toWords(bytes), 1_000);
+
 /** A Spark address on regtest: a compressed key behind the tag of protobuf field 1. */
-export function sparkAddressOf(seed: string): string {
-  const bytes = Uint8Array.from([0x0a, 0x21, 0x02, ...bytesOf(seed, 'spark')]);
-  return bech32m.encode('sparkrt', bech32m.toWords(bytes), 200);
-}
+export const sparkAddressOf = (seed: string): string =>
+  sparkText(Uint8Array.from([0x0a, 0x21, 0x02, ...bytesOf(seed, 'spark')]));
 
 /** A taproot address of Bitcoin's regtest. */
 export const bitcoinAddressOf = (seed: string): string =>

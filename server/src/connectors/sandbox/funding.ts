@@ -100,9 +100,13 @@ const COORDINATES: Readonly<Record<string, (seed: string) => PaymentAccountInfo[
   ],
 };
 
+/** All coordinates of a currency that belong to one text, an account's id for instance. */
+export const coordinatesOf = (currency: string, seed: string): PaymentAccountInfo[] =>
+  COORDINATES[currency]?.(seed) ?? [];
+
 export const sandboxFunding: FundingPort = {
   instructions: ({ accountId, currency, owner }) =>
-    (COORDINATES[currency]?.(accountId) ?? []).map((accountOrWalletInfo) => ({
+    coordinatesOf(currency, accountId).map((accountOrWalletInfo) => ({
       accountOrWalletInfo,
       instructionsNotes: NOTES,
       isPlatformAccount: owner === 'platform',

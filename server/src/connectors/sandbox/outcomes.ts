@@ -40,3 +40,9 @@ export const TRANSFER_OUTCOMES: Readonly<Record<string, Timeline>> = {
   '004': [fail('ACCOUNT_CANNOT_RECEIVE')],
   '005': [accepted, fail('PAYOUT_RETURNED', 30 * SECOND)],
 };
+
+/** Money on its way back to whoever paid it in, by the account they paid from. */
+export const REFUND_OUTCOMES: Readonly<Record<string, Timeline>> = {
+  '003': [accepted, { afterMs: 6 * MINUTE, state: 'settled' }],
+  '007': [accepted, fail('ACCOUNT_CANNOT_RECEIVE', 2 * SECOND)],
+};

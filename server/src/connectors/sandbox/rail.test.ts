@@ -94,3 +94,43 @@ describe('the scripted bank', () => {
     expect(outcome({ accountType: 'ETHEREUM_WALLET', address })).toBe('failed');
   });
 });
+
+describe('a pull', () => {
+  it.each<[string, string[]]>([
+    ['000', DONE],
+    ['002', ['0 failed QUOTE_EXECUTION_FAILED']],
+    ['003', ['0 failed ACCOUNT_INVALID']],
+    ['004', ['0 failed ACCOUNT_CANNOT_RECEIVE']],
+    ['005', ['0 accepted', '30000 failed PAYOUT_RETURNED']],
+    ['006', DONE],
+    ['007', DONE],
+  ])('…%s ends alike for a quote and a transfer', async (suffix, expected) => {
+    const pull = { kind: 'pull' } as const;
+    expect(await story({ ...instruction(suffix, 'transfer'), ...pull })).toEqual(expected);
+    expect(await story({ ...instruction(suffix, 'quote'), ...pull })).toEqual(expected);
+  });
+
+  it('is done from American bank accounts alone', () => {
+    expect(sandboxRail.pulls?.('USD_ACCOUNT', 'ACH')).toBe(true);
+    expect(sandboxRail.pulls?.('USD_ACCOUNT', 'WIRE')).toBe(false);
+    expect(sandboxRail.pulls?.('EUR_ACCOUNT', 'SEPA')).toBe(false);
+  });
+});
+
+describe('a refund', () => {
+  it.each<[string, string[]]>([
+    ['000', DONE],
+    ['003', ['0 accepted', '360000 settled']],
+    ['007', ['0 accepted', '2000 failed ACCOUNT_CANNOT_RECEIVE']],
+  ])('to a payer …%s', async (suffix, expected) => {
+    const payer = { accountType: 'ORIGINATOR', accountIdentifier: `DE${suffix}` };
+    const refund = { ...instruction('', 'quote'), kind: 'refund', account: payer } as const;
+    expect(await story(refund)).toEqual(expected);
+  });
+
+  it('reaches a payer of whom nothing is known, and an account that was pulled from', async () => {
+    const unknown = { ...instruction('', 'quote'), account: { accountType: 'ORIGINATOR' } };
+    expect(await story({ ...unknown, kind: 'refund' })).toEqual(DONE);
+    expect(await story({ ...instruction('007', 'quote'), kind: 'refund' })).toEqual(DONE);
+  });
+});

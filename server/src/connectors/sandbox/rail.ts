@@ -5,15 +5,22 @@ import type { Time } from '../../kernel/world.ts';
 import type { Progress, RailInstruction, RailPort } from '../ports.ts';
 import {
   QUOTE_OUTCOMES,
+  REFUND_OUTCOMES,
   type Step,
   SUCCESS,
   type Timeline,
   TRANSFER_OUTCOMES,
 } from './outcomes.ts';
 
-function timelineOf(instruction: RailInstruction): Timeline {
-  const outcomes = instruction.origin === 'quote' ? QUOTE_OUTCOMES : TRANSFER_OUTCOMES;
-  return outcomes[sandboxSuffixOf(instruction.account)] ?? SUCCESS;
+/** Of a payer often no more is known than a text that their bank gave. */
+function payerSuffix({ accountType, accountIdentifier }: RailInstruction['account']): string {
+  return accountType === 'ORIGINATOR' ? String(accountIdentifier ?? '').slice(-3) : '';
+}
+
+function timelineOf({ kind, origin, account }: RailInstruction): Timeline {
+  if (kind === 'refund') return REFUND_OUTCOMES[payerSuffix(account)] ?? SUCCESS;
+  const quoted = kind === 'payout' && origin === 'quote';
+  return (quoted ? QUOTE_OUTCOMES : TRANSFER_OUTCOMES)[sandboxSuffixOf(account)] ?? SUCCESS;
 }
 
 function progressOf(step: Step, reference: string, checkAfterMs: number | undefined): Progress {
@@ -31,17 +38,26 @@ function progressOf(step: Step, reference: string, checkAfterMs: number | undefi
   }
 }
 
-/** Where the instruction stands `elapsedMs` after it was sent, and when to look again. */
-export function progressAt(instruction: RailInstruction, elapsedMs: number): Progress {
-  const timeline = timelineOf(instruction);
+/** Where what runs by this timeline stands `elapsedMs` after it began, and when to look again. */
+export function progressOn(timeline: Timeline, reference: string, elapsedMs: number): Progress {
   const done = timeline.filter((step) => step.afterMs <= elapsedMs);
   const step = done.at(-1) ?? timeline[0];
   const next = timeline[done.length];
-  return progressOf(step, instruction.id, next && next.afterMs - elapsedMs);
+  return progressOf(step, reference, next && next.afterMs - elapsedMs);
 }
+
+/** Where the instruction stands `elapsedMs` after it was sent, and when to look again. */
+export const progressAt = (instruction: RailInstruction, elapsedMs: number): Progress =>
+  progressOn(timelineOf(instruction), instruction.id, elapsedMs);
 
 export const sandboxRail: RailPort = {
   carries: () => true,
+  pulls: (accountType, rail) => accountType === 'USD_ACCOUNT' && (rail === null || rail === 'ACH'),
   send: async (instruction) => progressAt(instruction, 0),
   check: async (instruction, now: Time) => progressAt(instruction, now - instruction.sentAt),
+  // Obliging: whatever has not settled comes back.
+  cancel: async (instruction, now: Time) =>
+    progressAt(instruction, now - instruction.sentAt).state === 'accepted'
+      ? 'cancelled'
+      : 'refused',
 };

@@ -21,7 +21,7 @@ import {
 } from './contract.ts';
 import { consentOf, detailsAfter, presentCustomer, statusEvent } from './customer.ts';
 import { type CustomerParts, openAccounts, sealedIdentifier } from './parts.ts';
-import { customerOf, filtersOf, platformOf, refuseWhileMoney } from './reads.ts';
+import { customerOf, filtersOf, platformOf, shutAccounts } from './reads.ts';
 import { type CustomerStatus, customers } from './store.ts';
 import { currentTermsVersion } from './terms.ts';
 import { drawUmaAddress, umaAddressOf } from './uma.ts';
@@ -96,7 +96,7 @@ async function remove(ctx: Ctx, id: string) {
     platformOf(ctx),
     customerOf(ctx, id, { alive: true }),
   ]);
-  await refuseWhileMoney(ctx, row);
+  await shutAccounts(ctx, row);
   const gone = ctx.update(customers, row, { deleted_at: ctx.now, updated_at: ctx.now });
   return presentCustomer(gone, platform);
 }

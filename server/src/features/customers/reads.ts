@@ -86,10 +86,13 @@ export function filtersOf(query: Query, platform: PlatformRow): CustomerFilter[]
 // Payments are another feature's table, to the right of this one; its rows are read by SQL alone. A quote
 // that was never executed has a transaction too, whose money is NONE and which holds nobody up.
 const UNDER_WAY = `select 1 from transactions
-  where customer_id = $1 and funds in ('HELD', 'HANDED', 'PARKED') limit 1`;
+  where customer_id = $1 and funds in ('AWAITED', 'FUNDED', 'HELD', 'HANDED', 'PARKED') limit 1`;
 
-/** Throws CONFLICT while the customer's accounts hold anything or a payment of theirs is under way. */
-export async function refuseWhileMoney(ctx: Ctx, row: CustomerRow): Promise<void> {
+/**
+ * Throws CONFLICT while the customer's accounts hold or owe anything or a payment of theirs is under way.
+ * Then it shuts the accounts: what comes in at this very moment is refused, or the deletion is.
+ */
+export async function shutAccounts(ctx: Ctx, row: CustomerRow): Promise<void> {
   const [accounts, payments] = await Promise.all([
     ctx.db.find(internalAccounts, { customer_id: row.id }),
     ctx.db.query(UNDER_WAY, [row.id]),
@@ -97,6 +100,7 @@ export async function refuseWhileMoney(ctx: Ctx, row: CustomerRow): Promise<void
   const ids = accounts.map((account) => account.id);
   const holding = await balancesOf(ctx, ids);
   const full = ids.filter((id) => holding(id).balance !== 0n || holding(id).held !== 0n);
+  const owing = accounts.filter((each) => each.owed > 0n).map((each) => each.id);
   if (full.length) {
     const reason = 'The customer still has money: its accounts must be empty first.';
     throw new Fault('CONFLICT', reason, { accountIds: full });
@@ -104,4 +108,9 @@ export async function refuseWhileMoney(ctx: Ctx, row: CustomerRow): Promise<void
   if (payments.length) {
     throw new Fault('CONFLICT', 'A payment of this customer is still under way.');
   }
+  if (owing.length) {
+    const reason = 'The customer still owes money that came back.';
+    throw new Fault('CONFLICT', reason, { accountIds: owing });
+  }
+  for (const id of ids) ctx.gate(id, 'shut', { empty: true });
 }

@@ -5,12 +5,12 @@ import {
   checkDeletable,
   checkProposal,
   duplicateHash,
-  externalAccountStates,
   firstStatus,
   keptInfo,
   type Proposal,
   railsOfAccount,
 } from './account.ts';
+import { externalAccountStates } from './states.ts';
 
 const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Ada Lovelace' } as const;
 const EVM = `0x${'ab'.repeat(20)}`;

@@ -14,31 +14,8 @@ import type { AccountInfo } from '../../catalog/account-schemas.ts';
 import type { PaymentRail } from '../../catalog/rails.ts';
 import { isVasp } from '../../catalog/vasps.ts';
 import { Fault, type FieldError, invalid } from '../../kernel/fault.ts';
-import { stateTable } from '../../kernel/states.ts';
-import type { ExternalAccountStatus, OwnershipType } from './store.ts';
-
-/** What can happen to an external account. */
-export type ExternalAccountEvent =
-  | 'pass'
-  | 'review'
-  | 'refuse'
-  | 'disable'
-  | 'reactivate'
-  | 'challenge'
-  | 'prove'
-  | 'disprove';
-
-export const externalAccountStates = stateTable<ExternalAccountStatus, ExternalAccountEvent>(
-  'ExternalAccount',
-  {
-    PENDING: { pass: 'ACTIVE', review: 'UNDER_REVIEW', refuse: 'INACTIVE' },
-    UNDER_REVIEW: { pass: 'ACTIVE', refuse: 'INACTIVE' },
-    ACTIVE: { review: 'UNDER_REVIEW', disable: 'INACTIVE' },
-    INACTIVE: { reactivate: 'ACTIVE' },
-    PENDING_OWNERSHIP_VERIFICATION: { prove: 'ACTIVE', disprove: 'UNVERIFIED' },
-    UNVERIFIED: { challenge: 'PENDING_OWNERSHIP_VERIFICATION' },
-  },
-);
+import type { ExternalAccountStatus } from './states.ts';
+import type { OwnershipType } from './store.ts';
 
 export interface Proposal {
   currency: string;

@@ -4,7 +4,8 @@ import { Type } from '@sinclair/typebox';
 import { accountInfoCreateSchema, accountInfoSchema } from '../../catalog/account-schemas.ts';
 import { operation, type WebhookContract } from '../../kernel/operation.ts';
 import { described, named, oneOf, PageQuery, page, Timestamp } from '../../kernel/schema.ts';
-import { BENEFICIARY_STATUSES, EXTERNAL_ACCOUNT_STATUSES, OWNERSHIP_TYPES } from './store.ts';
+import { EXTERNAL_ACCOUNT_STATUSES } from './states.ts';
+import { BENEFICIARY_STATUSES, OWNERSHIP_TYPES } from './store.ts';
 
 const maybe = Type.Optional;
 

@@ -1,6 +1,15 @@
 // What other features may use of external accounts, and what the composition lists.
 export { railsOfAccount } from './account.ts';
 export { ExternalAccount, externalAccountWebhooks } from './contract.ts';
+export { isDeclared, noteDeclared, WALLET_DECLARED } from './declared.ts';
 export { externalAccountOperations } from './operations.ts';
-export { externalAccountOf, moveExternalAccount, presentExternalAccount } from './present.ts';
+export {
+  externalAccountOf,
+  moveExternalAccount,
+  type Owner,
+  ownedBy as ownedExternalAccount,
+  presentExternalAccount,
+  presentTo as presentExternalAccountTo,
+} from './present.ts';
+export { externalAccountStates } from './states.ts';
 export { type ExternalAccountRow, externalAccounts } from './store.ts';

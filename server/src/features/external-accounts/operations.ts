@@ -28,12 +28,12 @@ import {
   listCustomerExternalAccounts,
   listPlatformExternalAccounts,
 } from './contract.ts';
-import { externalAccountOf, presentTo } from './present.ts';
+import { noteDeclared } from './declared.ts';
+import { type Owner, ownedBy, presentTo } from './present.ts';
 import { type BeneficiaryStatus, type ExternalAccountRow, externalAccounts } from './store.ts';
 
 type CreateRequest = Static<(typeof createCustomerExternalAccount)['body']>;
 type ListQuery = Static<(typeof listCustomerExternalAccounts)['query']>;
-type Owner = 'customer' | 'platform';
 
 interface Verified {
   beneficiary_status: BeneficiaryStatus | null;
@@ -88,7 +88,7 @@ async function create(
   if (customerId !== undefined) await customerOf(ctx, customerId, { alive: true });
   const verified = await verifyName(connectors, proposal.info);
   if (defaultUmaDepositAccount && customerId !== undefined) await dropDefault(ctx, customerId);
-  return ctx.insert(externalAccounts, {
+  const row = ctx.insert(externalAccounts, {
     id: ctx.id('ExternalAccount'),
     platform_id: ctx.caller.platformId,
     customer_id: customerId ?? null,
@@ -104,14 +104,7 @@ async function create(
     created_at: ctx.now,
     updated_at: ctx.now,
   });
-}
-
-/** One that belongs to the family of the path: a customer's path does not show the platform's own. */
-async function ownedBy(ctx: Ctx, owner: Owner, id: string): Promise<ExternalAccountRow> {
-  const row = await externalAccountOf(ctx, id);
-  if ((row.customer_id === null) !== (owner === 'platform')) {
-    throw new Fault('ACCOUNT_NOT_FOUND', 'No such account.');
-  }
+  noteDeclared(ctx, row);
   return row;
 }
 

@@ -3,12 +3,8 @@ import { maskAccountInfo } from '../../catalog/account-info.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
 import { type Ctx, stamps } from '../../runtime/context.ts';
-import {
-  type ExternalAccountEvent,
-  externalAccountStates,
-  hasInstitution,
-  railsOfAccount,
-} from './account.ts';
+import { hasInstitution, railsOfAccount } from './account.ts';
+import { type ExternalAccountEvent, externalAccountStates } from './states.ts';
 import { type ExternalAccountRow, externalAccounts } from './store.ts';
 
 /** The resource `ExternalAccount`. `masked` hides numbers but for their last four characters. */
@@ -44,6 +40,18 @@ export const presentTo = (ctx: Ctx, row: ExternalAccountRow) =>
 export async function externalAccountOf(ctx: Ctx, id: string): Promise<ExternalAccountRow> {
   const row = isId(id, 'ExternalAccount') ? await ctx.read(externalAccounts, id) : undefined;
   if (row?.platform_id !== ctx.caller.platformId || row.deleted_at !== null) {
+    throw new Fault('ACCOUNT_NOT_FOUND', 'No such account.');
+  }
+  return row;
+}
+
+/** Whose accounts a family of paths shows. */
+export type Owner = 'customer' | 'platform';
+
+/** One that belongs to the family of the path: a customer's path does not show the platform's own. */
+export async function ownedBy(ctx: Ctx, owner: Owner, id: string): Promise<ExternalAccountRow> {
+  const row = await externalAccountOf(ctx, id);
+  if ((row.customer_id === null) !== (owner === 'platform')) {
     throw new Fault('ACCOUNT_NOT_FOUND', 'No such account.');
   }
   return row;

@@ -2,16 +2,7 @@
 import type { AccountInfo } from '../../catalog/account-schemas.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { col, type RowOf, table } from '../../runtime/table.ts';
-
-export const EXTERNAL_ACCOUNT_STATUSES = [
-  'PENDING',
-  'ACTIVE',
-  'PENDING_OWNERSHIP_VERIFICATION',
-  'UNVERIFIED',
-  'UNDER_REVIEW',
-  'INACTIVE',
-] as const;
-export type ExternalAccountStatus = (typeof EXTERNAL_ACCOUNT_STATUSES)[number];
+import { type ExternalAccountStatus, externalAccountStates } from './states.ts';
 
 export const BENEFICIARY_STATUSES = [
   'MATCHED',
@@ -47,6 +38,8 @@ export const externalAccounts = table(
     duplicate_key: col.text,
     /** When its owner said that payments to it need no second factor; such an account stays. */
     trusted_at: col.time.null.mut,
+    /** When its owner last showed that the wallet is theirs. */
+    proven_at: col.time.null.mut,
     deleted_at: col.time.null.mut,
     created_at: col.time,
     updated_at: col.time.mut,
@@ -59,6 +52,7 @@ export const externalAccounts = table(
       external_accounts_default: () =>
         new Fault('CONFLICT', 'Another default was set at the same moment. Try again.'),
     },
+    lives: [{ state: (row) => row.status, states: externalAccountStates }],
   },
 );
 

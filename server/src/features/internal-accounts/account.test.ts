@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  internalAccountStates,
-  presentInternalAccount,
-  typesFor,
-  withBalances,
-} from './account.ts';
+import { presentInternalAccount, typesFor, withBalances } from './account.ts';
 import type { InternalAccountRow } from './store.ts';
 
 const row: InternalAccountRow = {
@@ -16,6 +11,7 @@ const row: InternalAccountRow = {
   status: 'ACTIVE',
   funding: [],
   private_enabled: null,
+  owed: 0n,
   created_at: 0,
   updated_at: 1_000,
   version: 1,
@@ -56,14 +52,5 @@ describe('typesFor', () => {
   it('tells state money from digital assets', () => {
     expect(typesFor('USD')).toEqual(['INTERNAL_FIAT']);
     expect(typesFor('USDC')).toEqual(['INTERNAL_CRYPTO']);
-  });
-});
-
-describe('internalAccountStates', () => {
-  it('lets an account be provisioned once, frozen and thawed, and closed for good', () => {
-    expect(internalAccountStates.next('PENDING', 'provision')).toBe('ACTIVE');
-    expect(internalAccountStates.next('FROZEN', 'unfreeze')).toBe('ACTIVE');
-    expect(internalAccountStates.peek('ACTIVE', 'provision')).toBeUndefined();
-    expect(internalAccountStates.moves.CLOSED).toEqual({});
   });
 });

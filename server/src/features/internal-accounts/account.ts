@@ -1,25 +1,9 @@
-// What an internal account is made of and how its life may go, without a database: which accounts a
-// currency calls for, how a row and its ledger amounts become the resource, and how an event that was
-// written before its amounts were known gets them.
+// What an internal account is made of, without a database: which accounts a currency calls for, how a row
+// and its ledger amounts become the resource, and how an event that was written before its amounts were
+// known gets them.
 import { currencyView, isFiat } from '../../catalog/currencies.ts';
-import { stateTable } from '../../kernel/states.ts';
 import { iso } from '../../kernel/world.ts';
-import type { InternalAccountRow, InternalAccountStatus, InternalAccountType } from './store.ts';
-
-/** What can happen to an account. */
-export type InternalAccountEvent = 'provision' | 'fail' | 'retry' | 'freeze' | 'unfreeze' | 'close';
-
-/** A closed account stays closed; whoever closes one makes sure that it is empty. */
-export const internalAccountStates = stateTable<InternalAccountStatus, InternalAccountEvent>(
-  'InternalAccount',
-  {
-    PENDING: { provision: 'ACTIVE', fail: 'FAILED' },
-    FAILED: { retry: 'PENDING' },
-    ACTIVE: { freeze: 'FROZEN', close: 'CLOSED' },
-    FROZEN: { unfreeze: 'ACTIVE', close: 'CLOSED' },
-    CLOSED: {},
-  },
-);
+import type { InternalAccountRow, InternalAccountType } from './store.ts';
 
 /**
  * The accounts that holding a currency calls for. One today; an embedded wallet beside the account of a

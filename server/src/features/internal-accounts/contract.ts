@@ -12,7 +12,8 @@ import {
   page,
   Timestamp,
 } from '../../kernel/schema.ts';
-import { INTERNAL_ACCOUNT_STATUSES, INTERNAL_ACCOUNT_TYPES } from './store.ts';
+import { INTERNAL_ACCOUNT_STATUSES } from './states.ts';
+import { INTERNAL_ACCOUNT_TYPES } from './store.ts';
 
 export const InternalAccountType = named(
   'InternalAccountType',

@@ -1,13 +1,20 @@
 // What other features may use of internal accounts, and what the composition lists.
 export { type Holding, presentInternalAccount, withBalances } from './account.ts';
 export { InternalAccount, internalAccountWebhooks } from './contract.ts';
-export { accountJobs } from './jobs.ts';
+export { ACTIVATE_ACCOUNTS, accountJobs } from './jobs.ts';
+export { type Cause, moveInternalAccount, refuseWhileUsed } from './lifecycle.ts';
 export { internalAccountOperations } from './operations.ts';
 export {
   balancesOf,
   emitBalance,
   internalAccountOf,
-  moveInternalAccount,
   provisionAccounts,
 } from './provision.ts';
-export { type InternalAccountRow, internalAccounts } from './store.ts';
+export { refuseOwing, repayOwed, type Shortfall, takeBack } from './shortfall.ts';
+export {
+  INTERNAL_ACCOUNT_STATUSES,
+  type InternalAccountEvent,
+  type InternalAccountStatus,
+  internalAccountStates,
+} from './states.ts';
+export { accountMoves, type InternalAccountRow, internalAccounts } from './store.ts';

@@ -8,12 +8,14 @@ import type { Ctx, Environment } from '../../runtime/context.ts';
 import type { JobHandler } from '../../runtime/jobs.ts';
 import type { Runtime } from '../../runtime/operate.ts';
 import { type PlatformRow, platforms, systemCaller } from '../platform/index.ts';
-import { moveInternalAccount, provisionAccounts } from './provision.ts';
+import { moveInternalAccount } from './lifecycle.ts';
+import { provisionAccounts } from './provision.ts';
 import { type InternalAccountRow, internalAccounts } from './store.ts';
 
 /** Input: `{ platformId, currencies }`, staged when a platform adds currencies. */
 export const BACKFILL_ACCOUNTS = 'accounts.backfill';
-const ACTIVATE_ACCOUNTS = 'accounts.activate';
+/** Input: `{ platformId, accountIds }`. */
+export const ACTIVATE_ACCOUNTS = 'accounts.activate';
 
 /** Customers of one change set. */
 const PAGE = 50;
@@ -102,10 +104,18 @@ async function openMissing(ctx: Ctx, input: BackfillInput, connectors: Connector
   ctx.later(BACKFILL_ACCOUNTS, { platformId: platform.id, currencies, after });
 }
 
+const DELETED = 'select id from customers where id = any($1) and deleted_at is not null';
+
+/** The account of a customer who was deleted meanwhile stays pending, and so shut. */
 async function activate(ctx: Ctx, accountIds: readonly string[]): Promise<void> {
   const rows = await Promise.all(accountIds.map((id) => ctx.read(internalAccounts, id)));
+  const deleted = await ctx.db.query<{ id: string }>(DELETED, [
+    rows.flatMap((row) => row?.customer_id ?? []),
+  ]);
+  const gone = new Set(deleted.map(({ id }) => id));
   for (const row of rows) {
-    if (row?.status === 'PENDING') moveInternalAccount(ctx, row, 'provision');
+    if (row?.status !== 'PENDING' || gone.has(row.customer_id ?? '')) continue;
+    moveInternalAccount(ctx, row, 'provision');
   }
 }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/harness.ts';
 import { FIRST_CURRENCIES } from '../../bootstrap.ts';
-import { moveInternalAccount } from './provision.ts';
+import { moveInternalAccount } from './lifecycle.ts';
 import { internalAccounts } from './store.ts';
 
 let app: TestApp;

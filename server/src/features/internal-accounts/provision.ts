@@ -6,14 +6,9 @@ import { Fault } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
 import { ledgerAccounts } from '../../ledger/store.ts';
 import type { Ctx } from '../../runtime/context.ts';
-import {
-  type Holding,
-  type InternalAccountEvent,
-  internalAccountStates,
-  presentInternalAccount,
-  typesFor,
-} from './account.ts';
-import { type InternalAccountRow, type InternalAccountStatus, internalAccounts } from './store.ts';
+import { type Holding, presentInternalAccount, typesFor } from './account.ts';
+import { type InternalAccountStatus, isOpen } from './states.ts';
+import { type InternalAccountRow, internalAccounts } from './store.ts';
 
 export interface Provision {
   /** Null opens the platform's own accounts. */
@@ -28,12 +23,14 @@ export interface Provision {
 function open(ctx: Ctx, of: Provision, currency: string, type: InternalAccountRow['type']) {
   const id = ctx.id('InternalAccount');
   const owner = of.customerId === null ? 'platform' : 'customer';
+  const status = of.status ?? 'ACTIVE';
   ctx.insert(ledgerAccounts, {
     id,
     currency,
     balance: 0n,
     held: 0n,
     floor: 0n,
+    shut: !isOpen(status),
     created_at: ctx.now,
   });
   return ctx.insert(internalAccounts, {
@@ -42,9 +39,10 @@ function open(ctx: Ctx, of: Provision, currency: string, type: InternalAccountRo
     customer_id: of.customerId,
     currency,
     type,
-    status: of.status ?? 'ACTIVE',
+    status,
     funding: of.funding?.instructions({ accountId: id, currency, owner }) ?? [],
     private_enabled: null,
+    owed: 0n,
     created_at: ctx.now,
     updated_at: ctx.now,
   });
@@ -88,17 +86,4 @@ export async function balancesOf(
 export function emitBalance(ctx: Ctx, row: InternalAccountRow): void {
   const data = presentInternalAccount(row, NOTHING);
   ctx.emit('INTERNAL_ACCOUNT.BALANCE_UPDATED', row.id, data, row.id);
-}
-
-/** Stages a change of status and the event about it, which shows the balance as committed. */
-export function moveInternalAccount(
-  ctx: Ctx,
-  row: InternalAccountRow,
-  event: InternalAccountEvent,
-): InternalAccountRow {
-  const status = internalAccountStates.next(row.status, event);
-  const moved = ctx.update(internalAccounts, row, { status, updated_at: ctx.now });
-  const data = presentInternalAccount(moved, NOTHING);
-  ctx.emit('INTERNAL_ACCOUNT.STATUS_UPDATED', row.id, data, row.id);
-  return moved;
 }

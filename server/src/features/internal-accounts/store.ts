@@ -2,6 +2,7 @@
 // amounts are not here: its ledger account has the same id and is the only place that knows them.
 import type { PaymentInstructions } from '../../catalog/payment-instructions.ts';
 import { col, type RowOf, table } from '../../runtime/table.ts';
+import { type InternalAccountStatus, internalAccountStates } from './states.ts';
 
 export const INTERNAL_ACCOUNT_TYPES = [
   'INTERNAL_FIAT',
@@ -10,16 +11,7 @@ export const INTERNAL_ACCOUNT_TYPES = [
 ] as const;
 export type InternalAccountType = (typeof INTERNAL_ACCOUNT_TYPES)[number];
 
-export const INTERNAL_ACCOUNT_STATUSES = [
-  'PENDING',
-  'ACTIVE',
-  'CLOSED',
-  'FROZEN',
-  'FAILED',
-] as const;
-export type InternalAccountStatus = (typeof INTERNAL_ACCOUNT_STATUSES)[number];
-
-export const internalAccounts = table('internal_accounts', {
+const columns = {
   id: col.text,
   platform_id: col.text,
   /** Null when the platform itself owns it. */
@@ -29,9 +21,26 @@ export const internalAccounts = table('internal_accounts', {
   status: col.word<InternalAccountStatus>().mut,
   funding: col.json<PaymentInstructions[]>().mut,
   private_enabled: col.bool.null.mut,
+  /** What its owner owes us: money that left it again after it was spent. Smallest units. */
+  owed: col.int8.mut,
   created_at: col.time,
   updated_at: col.time.mut,
   version: col.int4,
+};
+
+export const internalAccounts = table('internal_accounts', columns, {
+  lives: [{ state: (row) => row.status, states: internalAccountStates }],
 });
 
 export type InternalAccountRow = RowOf<typeof internalAccounts>;
+
+/** What somebody did to an account by hand, and why. */
+export const accountMoves = table('account_moves', {
+  id: col.text,
+  account_id: col.text,
+  platform_id: col.text,
+  actor: col.text,
+  move: col.text,
+  reason: col.text.null,
+  created_at: col.time,
+});

@@ -43,6 +43,7 @@ const row: PlatformRow = {
   wallet_config: null,
   card_config: null,
   fees: [],
+  limits: [],
   created_at: 0,
   updated_at: 1_000,
   version: 1,

@@ -10,4 +10,11 @@ export {
   platformFeeOf,
   systemCaller,
 } from './platform.ts';
-export { type FeeConfig, type PlatformCurrency, type PlatformRow, platforms } from './store.ts';
+export {
+  type FeeConfig,
+  type PaymentLimit,
+  type PlatformCurrency,
+  type PlatformRow,
+  platforms,
+} from './store.ts';
+export { checkPaymentSize, giveVolumeBack, hasVolume, takeVolume } from './volume.ts';

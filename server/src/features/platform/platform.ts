@@ -81,6 +81,7 @@ export function createPlatform(ctx: Ctx, given: NewPlatform): PlatformRow {
     proxy_uma_subdomain: subdomain,
     currencies: given.currencies.map(openCurrency),
     fees: [],
+    limits: [],
     created_at: ctx.now,
     updated_at: ctx.now,
   });

@@ -18,6 +18,15 @@ export interface FeeConfig {
   fixedFee: { amount: number; currency: string };
 }
 
+/** What the operator lets a platform send out of `currency`, to one other or to all. Smallest units. */
+export interface PaymentLimit {
+  currency: string;
+  /** The currency that arrives; absent: whatever arrives. */
+  to?: string;
+  perPayment?: number;
+  perDay?: number;
+}
+
 export const platforms = table('platforms', {
   id: col.text,
   name: col.text.mut,
@@ -34,6 +43,7 @@ export const platforms = table('platforms', {
   wallet_config: col.json<Record<string, unknown>>().null.mut,
   card_config: col.json<Record<string, unknown>>().null.mut,
   fees: col.json<FeeConfig[]>().mut,
+  limits: col.json<PaymentLimit[]>().mut,
   created_at: col.time,
   updated_at: col.time.mut,
   version: col.int4,

@@ -188,6 +188,8 @@ export const createQuote = operation({
   replies: { 201: Quote, 202: Quote },
   errors: [400, 403, 404, 409, 410, 412, 424, 429, 501],
   money: true,
+  talks: true,
+  costly: true,
 });
 
 export const getQuoteById = operation({

@@ -2,11 +2,10 @@
 // received, as much as is known. Pure; for an account outside it is the beneficiary, for one inside its
 // owner.
 import type { CounterpartyFieldName } from '../../catalog/field-names.ts';
-import type { CustomerRow } from '../customers/index.ts';
+import { type CustomerRow, type Facts, factsOfCustomer } from '../customers/index.ts';
 import type { PlatformRow } from '../platform/index.ts';
 import type { Payee, Payer } from './parties.ts';
 
-type Facts = Partial<Record<CounterpartyFieldName, unknown>>;
 type Fields = Record<string, unknown>;
 
 /** Of the beneficiary of an external account, individual or business. */
@@ -23,24 +22,6 @@ function factsOfBeneficiary(beneficiary: Fields): Facts {
     COUNTRY_OF_RESIDENCE: beneficiary.countryOfResidence,
     TAX_ID: beneficiary.taxId,
     REGISTRATION_NUMBER: beneficiary.registrationNumber,
-  };
-}
-
-function factsOfCustomer({ type, email, phone, details }: CustomerRow): Facts {
-  const firm = details.businessInfo;
-  return {
-    FULL_NAME: details.fullName ?? firm?.legalName,
-    COMPANY_LEGAL_NAME: firm?.legalName,
-    USER_TYPE: type,
-    BIRTH_DATE: details.birthDate,
-    NATIONALITY: details.nationality,
-    EMAIL: email ?? undefined,
-    PHONE_NUMBER: phone ?? undefined,
-    POSTAL_ADDRESS: details.address,
-    COUNTRY_OF_RESIDENCE: details.address?.country ?? firm?.country,
-    TAX_ID: firm?.taxId,
-    REGISTRATION_NUMBER: firm?.registrationNumber,
-    BUSINESS_TYPE: firm?.businessType,
   };
 }
 
@@ -66,12 +47,14 @@ export const aboutOwner = (
     owner ? factsOfCustomer(owner) : { FULL_NAME: platform.name, USER_TYPE: 'BUSINESS' },
   );
 
-/** Of whoever receives; null where that is the sender. */
+/** Of whoever receives; null where that is the sender, or where their own provider knows them. */
 export function aboutPayee(platform: PlatformRow, payer: Payer, payee: Payee): Fields | null {
+  if (payee.kind === 'uma') return null;
   if (payee.kind === 'external') {
     const beneficiary = payee.account.info.beneficiary as Fields | undefined;
     return asked(platform, payee.currency, factsOfBeneficiary(beneficiary ?? {}));
   }
-  if (payee.account.customer_id === payer.account.customer_id) return null;
+  const payerId = payer.kind === 'internal' ? payer.account.customer_id : payer.customer?.id;
+  if (payee.account.customer_id === (payerId ?? null)) return null;
   return aboutOwner(platform, payee.currency, payee.owner);
 }

@@ -1,13 +1,20 @@
-// Executing a quote: its payment is checked once more and started. Between two internal accounts the
-// money arrives in the same commit; over a rail it is set aside and a job sends it.
+// Starting a payment: it is checked once more, and its money taken. Between two internal accounts the money
+// arrives in the same commit; over a rail it is set aside and a job sends it; from an external account a job
+// pulls it first. Money that somebody pays in starts the payment by itself when it arrives (funding.ts).
 import { Fault } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
 import type { Ctx } from '../../runtime/context.ts';
 import { type CustomerRow, customers } from '../customers/index.ts';
 import { type ExternalAccountRow, externalAccounts } from '../external-accounts/index.ts';
-import { type InternalAccountRow, internalAccounts } from '../internal-accounts/index.ts';
-import { ownPlatform } from '../platform/index.ts';
 import {
+  type InternalAccountRow,
+  internalAccounts,
+  refuseOwing,
+} from '../internal-accounts/index.ts';
+import { hasVolume, ownPlatform, takeVolume } from '../platform/index.ts';
+import {
+  awaitFunds,
+  type CameIn,
   payInside,
   startPayout,
   type TransactionRow,
@@ -17,6 +24,9 @@ import { aboutOwner } from './counterparty.ts';
 import { checkReceiver } from './limits.ts';
 import { checkReady, livingOwner } from './parties.ts';
 import type { QuoteRow } from './present.ts';
+
+/** The job that pulls the money of a payment. */
+export const SEND_PULL = 'funding.send';
 
 const gone = (what: string) => new Fault('ACCOUNT_NOT_FOUND', `The ${what} account is gone.`);
 
@@ -29,11 +39,61 @@ async function usable(ctx: Ctx, id: string | null, what: string): Promise<Intern
   return account;
 }
 
-/** The owner of an account, who must still be there when the money moves. */
-async function ownerOf(ctx: Ctx, of: { customer_id: string | null }): Promise<CustomerRow | null> {
-  const owner = await livingOwner(ctx, of);
-  if (owner) ctx.require(customers, owner);
-  return owner;
+async function registered(ctx: Ctx, id: string, what: string): Promise<ExternalAccountRow> {
+  const account = await ctx.read(externalAccounts, id);
+  if (!account || account.deleted_at !== null) throw gone(what);
+  return account;
+}
+
+/** What a payment is about to go through: who pays, and where it ends. */
+export interface Ends {
+  payer: CustomerRow | null;
+  /** Absent when money comes from outside. */
+  source: InternalAccountRow | undefined;
+  /** Absent when the receiver is with another UMA provider. */
+  target: InternalAccountRow | ExternalAccountRow | undefined;
+  /** The customer who owns an internal target. */
+  owner: CustomerRow | null;
+}
+
+async function sourceOf(ctx: Ctx, row: TransactionRow): Promise<InternalAccountRow | undefined> {
+  const id = row.source_account;
+  if (id === null) return undefined;
+  if (isId(id, 'InternalAccount')) return usable(ctx, id, 'source');
+  // While the money is being pulled the account may be forgotten; before that it must be there.
+  if (row.status === 'PENDING') ctx.require(externalAccounts, await registered(ctx, id, 'source'));
+  return undefined;
+}
+
+async function targetOf(ctx: Ctx, row: TransactionRow): Promise<Ends['target']> {
+  const id = row.destination_account as string;
+  if (row.carrier) return undefined;
+  return isId(id, 'InternalAccount')
+    ? usable(ctx, id, 'destination')
+    : registered(ctx, id, 'destination');
+}
+
+/**
+ * Throws why a payment cannot be made now. Who pays and who receives must still be there, and able to; that
+ * accounts inside are open is judged once more by the commit itself.
+ */
+export async function checkEnds(ctx: Ctx, row: TransactionRow): Promise<Ends> {
+  const [source, target, payer] = await Promise.all([
+    sourceOf(ctx, row),
+    targetOf(ctx, row),
+    livingOwner(ctx, row),
+  ]);
+  if (payer) checkReady(payer);
+  if (source) refuseOwing(source);
+  const same = !target || target.customer_id === row.customer_id;
+  const owner = same ? payer : await livingOwner(ctx, target);
+  if (target && 'info' in target) {
+    checkReceiver(target, row.received_amount as bigint);
+    ctx.require(externalAccounts, target);
+    // An account outside is not shut when its owner is deleted.
+    if (owner) ctx.require(customers, owner);
+  }
+  return { payer, source, target, owner };
 }
 
 /** The receiver's own transaction, when somebody else receives inside the house. */
@@ -41,8 +101,7 @@ async function insertTwin(
   ctx: Ctx,
   row: TransactionRow,
   to: InternalAccountRow,
-  owner: CustomerRow | null,
-  payer: CustomerRow | null,
+  { owner, payer }: Ends,
 ): Promise<TransactionRow> {
   // Who asks nothing about the one end asks nothing about the other: a read less on the usual way.
   const counterparty = row.counterparty && aboutOwner(await ownPlatform(ctx), to.currency, payer);
@@ -73,32 +132,43 @@ async function insertTwin(
   });
 }
 
-async function targetOf(ctx: Ctx, id: string): Promise<InternalAccountRow | ExternalAccountRow> {
-  if (isId(id, 'InternalAccount')) return usable(ctx, id, 'destination');
-  const target = await ctx.read(externalAccounts, id);
-  if (!target || target.deleted_at !== null) throw gone('destination');
-  return target;
+/** Makes a payment whose money is here: on the source account, or `came` in for it. */
+export async function makePayment(
+  ctx: Ctx,
+  row: TransactionRow,
+  ends: Ends,
+  came?: CameIn,
+): Promise<TransactionRow> {
+  const { source, target } = ends;
+  if (!target || 'info' in target) return startPayout(ctx, row, came);
+  const payerId = source ? source.customer_id : row.customer_id;
+  const alone = payerId === target.customer_id;
+  const twin = alone ? null : await insertTwin(ctx, row, target, ends);
+  return payInside(ctx, row, twin, came);
 }
 
-/**
- * Starts a pending payment from an internal account; its answer is the payment as it then stands. Who pays
- * and who receives must still be there, and able to, at the very moment the money moves.
- */
+const volumeOf = (row: TransactionRow) => ({
+  from: row.sent_currency as string,
+  to: row.received_currency as string,
+  sending: row.sent_amount as bigint,
+});
+
+/** Counts what a payment sends toward what its platform may send today. */
+export async function countVolume(ctx: Ctx, row: TransactionRow): Promise<void> {
+  await takeVolume(ctx, await ownPlatform(ctx), { transactionId: row.id, ...volumeOf(row) });
+}
+
+/** Whether the platform may send that much more today. */
+export const hasRoom = async (ctx: Ctx, row: TransactionRow): Promise<boolean> =>
+  hasVolume(ctx, await ownPlatform(ctx), volumeOf(row));
+
+/** Starts a pending payment; its answer is the payment as it then stands. */
 export async function startPayment(ctx: Ctx, row: TransactionRow): Promise<TransactionRow> {
-  const [source, target, payer] = await Promise.all([
-    usable(ctx, row.source_account, 'source'),
-    targetOf(ctx, row.destination_account as string),
-    ownerOf(ctx, row),
-  ]);
-  if (payer) checkReady(payer);
-  const owner = target.customer_id === row.customer_id ? payer : await ownerOf(ctx, target);
-  if ('info' in target) {
-    checkReceiver(target, row.received_amount as bigint);
-    ctx.require(externalAccounts, target);
-    return startPayout(ctx, row);
-  }
-  const alone = source.customer_id === target.customer_id;
-  return payInside(ctx, row, alone ? null : await insertTwin(ctx, row, target, owner, payer));
+  const ends = await checkEnds(ctx, row);
+  await countVolume(ctx, row);
+  if (ends.source) return makePayment(ctx, row, ends);
+  ctx.later(SEND_PULL, { transactionId: row.id });
+  return awaitFunds(ctx, row);
 }
 
 /** Executes a quote once, before it expires. */
@@ -107,6 +177,10 @@ export async function executePayment(
   quote: QuoteRow,
   payment: TransactionRow,
 ): Promise<TransactionRow> {
+  if (payment.source.sourceType === 'REALTIME_FUNDING') {
+    const why = 'This quote executes by itself when the money is paid in.';
+    throw new Fault('INVALID_INPUT', why);
+  }
   if (
     payment.status === 'EXPIRED' ||
     (payment.status === 'PENDING' && ctx.now >= quote.expires_at)

@@ -1,8 +1,12 @@
-// What other features may use of quotes: the parties and pricing of a payment, and its start.
+// What other features may use of quotes: the parties and pricing of a payment, its start, and the door for
+// money that arrives.
 export { createQuote, executeQuote, getQuoteById } from './contract.ts';
-export { insertPayment, type Priced } from './create.ts';
+
 export { startPayment } from './execute.ts';
+export { fundingJobs, heedFunding, type Notice, takeDeposit } from './funding.ts';
+export { insertPayment } from './insert.ts';
 export { admit } from './limits.ts';
 export { expirySweep, quoteOperations } from './operations.ts';
-export { type Payee, type Payer, payeeOf, payerOf } from './parties.ts';
+export { checkPullable, type Payee, type Payer, payeeOf, payerOf } from './parties.ts';
+export type { Priced } from './pricing.ts';
 export { quotes } from './store.ts';

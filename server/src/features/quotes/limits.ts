@@ -8,9 +8,11 @@ import { referenceRate } from '../../catalog/reference-rates.ts';
 import { Fault, invalid } from '../../kernel/fault.ts';
 import { MAX_AMOUNT, scale } from '../../kernel/money.ts';
 import type { ExternalAccountRow } from '../external-accounts/index.ts';
-import type { PlatformRow } from '../platform/index.ts';
-import type { Payee } from './parties.ts';
+import { checkPaymentSize, type PlatformRow } from '../platform/index.ts';
+import { checkOffer } from '../receivers/index.ts';
+import type { Payee, Payer } from './parties.ts';
 import type { Price } from './price.ts';
+import { checkSender } from './sender.ts';
 
 /** The way a payment goes; no rail inside the house and to wallets. */
 export interface Route {
@@ -80,7 +82,7 @@ function outside(ways: readonly Corridor[], from: string, sending: bigint): Faul
 
 /** The rail that carries this much from here to there; throws where none does. */
 export function routeOf(from: string, payee: Payee, sending: bigint): Route {
-  if (payee.kind === 'internal') return { rail: null, railMode: null };
+  if (payee.kind !== 'external') return { rail: null, railMode: null };
   const { rails, railMode } = payee;
   const ways = corridors(from, payee.currency).filter(({ rail }) =>
     rails.length ? rail !== null && rails.includes(rail) : rail === null,
@@ -93,20 +95,23 @@ export function routeOf(from: string, payee: Payee, sending: bigint): Route {
 /** Throws why this payment may not be made; answers the way it goes. */
 export function admit(
   platform: PlatformRow,
-  { from, payee, purpose }: { from: string; payee: Payee; purpose: string | undefined },
+  { payer, payee, purpose }: { payer: Payer; payee: Payee; purpose: string | undefined },
   { sending, receiving }: Pick<Price, 'sending' | 'receiving'>,
 ): Route {
-  const to = payee.currency;
+  const [from, to] = [payer.currency, payee.currency];
   checkDirection(platform, from, 'OUTGOING');
   if (payee.kind === 'internal') checkDirection(platform, to, 'INCOMING');
-  else {
+  if (payee.kind === 'uma') checkOffer(payee.offer, receiving);
+  if (payee.kind === 'external') {
     if (needsPurpose(to) && purpose === undefined) {
       const missing = [{ field: 'purposeOfPayment', message: `is required for ${to}` }];
       throw invalid(missing, 'MISSING_MANDATORY_USER_INFO');
     }
+    if (payer.customer) checkSender(payer.customer, to);
     checkReceiver(payee.account, receiving);
   }
   const route = routeOf(from, payee, sending);
+  checkPaymentSize(platform, { from, to, sending });
   checkAmount(platform, from, sending);
   if (to !== from) checkAmount(platform, to, receiving);
   return route;

@@ -1,6 +1,9 @@
 // Who pays and who receives: the two ends of a payment, found, checked to belong to the caller and to be
-// usable. Both quotes and same-currency transfers start here.
+// usable. Both quotes and same-currency transfers start here. Each end says in one word what kind it is,
+// and everything that differs between kinds is decided by that word.
+import { pullRailOf } from '../../catalog/account-info.ts';
 import type { PaymentRail } from '../../catalog/rails.ts';
+import { type RealtimeWays, realtimeWays } from '../../catalog/realtime.ts';
 import type { RailPort } from '../../connectors/ports.ts';
 import { Fault, invalidField } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
@@ -13,30 +16,37 @@ import {
 } from '../external-accounts/index.ts';
 import { type InternalAccountRow, internalAccountOf } from '../internal-accounts/index.ts';
 import type { PlatformRow } from '../platform/index.ts';
+import type { LookupRow, Offer } from '../receivers/index.ts';
 
-export interface Payer {
-  account: InternalAccountRow;
-  /** On whose behalf; null for the platform's own money. */
-  customer: CustomerRow | null;
-}
+/** Where the money comes from. `customer` is on whose behalf; null for the platform's own money. */
+export type Payer = { currency: string; customer: CustomerRow | null } & (
+  | { kind: 'internal'; account: InternalAccountRow }
+  /** A rail takes it from there. */
+  | { kind: 'pull'; account: ExternalAccountRow }
+  /** Somebody pays it in for this payment. */
+  | { kind: 'realtime'; network: string | undefined; ways: RealtimeWays }
+);
 
-export type Payee =
+export type Payee = { currency: string } & (
   | {
       kind: 'internal';
       account: InternalAccountRow;
       /** Null when the platform receives for itself. */
       owner: CustomerRow | null;
-      currency: string;
+      /** The address the payer named, when it was one. */
+      umaAddress?: string;
     }
   | {
       kind: 'external';
       account: ExternalAccountRow;
-      currency: string;
       /** Those of which one will carry it; none for wallets. */
       rails: readonly PaymentRail[];
       /** Whether the service chooses among them; null for wallets. */
       railMode: 'AUTO' | 'MANUAL' | null;
-    };
+    }
+  /** Somebody at another UMA provider. */
+  | { kind: 'uma'; umaAddress: string; lookup: LookupRow; offer: Offer }
+);
 
 function usable(account: InternalAccountRow, field: string): void {
   if (account.status !== 'ACTIVE') throw invalidField(field, `the account is ${account.status}`);
@@ -49,7 +59,8 @@ export function checkReady(customer: CustomerRow): void {
   }
 }
 
-function mayPay(customer: CustomerRow, platform: PlatformRow): void {
+/** Throws 403 for a customer who may not pay: terms not accepted, or identity not approved. */
+export function mayPay(customer: CustomerRow, platform: PlatformRow): void {
   if (awaitsTerms(platform, customer)) {
     throw new Fault('END_USER_TERMS_NOT_ACCEPTED', 'The customer has not accepted the terms.');
   }
@@ -62,26 +73,89 @@ export const livingOwner = async (
   { customer_id: id }: { customer_id: string | null },
 ): Promise<CustomerRow | null> => (id === null ? null : customerOf(ctx, id, { alive: true }));
 
-/** The paying internal account, and the customer it pays for. */
+/** The customer a payment is made for: the account's owner, or whoever is named for one that has none. */
+async function payingCustomer(
+  ctx: Ctx,
+  platform: PlatformRow,
+  owner: string | null,
+  named: string | undefined,
+): Promise<CustomerRow | null> {
+  if (owner !== null && named !== undefined && named !== owner) {
+    throw invalidField('source.customerId', 'does not own the source account');
+  }
+  const customer = await livingOwner(ctx, { customer_id: owner ?? named ?? null });
+  if (customer) mayPay(customer, platform);
+  return customer;
+}
+
+/** Throws why money cannot be taken from an external account now. */
+export function checkPullable(
+  account: Pick<ExternalAccountRow, 'status' | 'account_type' | 'info'>,
+  port: RailPort | undefined,
+  field = 'source.accountId',
+): PaymentRail {
+  const rail = pullRailOf(account.info);
+  if (!rail) throw invalidField(field, 'money cannot be pulled from this kind of account');
+  if (account.status === 'PENDING') {
+    throw new Fault(
+      'BANK_ACCOUNT_VALIDATION_PENDING',
+      'The bank account is still being validated.',
+    );
+  }
+  if (account.status === 'INACTIVE') {
+    throw new Fault('INVALID_BANK_ACCOUNT', 'The bank account did not pass its validation.');
+  }
+  if (account.status !== 'ACTIVE') throw invalidField(field, `the account is ${account.status}`);
+  if (!port?.pulls?.(account.account_type, rail)) {
+    throw new Fault('NOT_IMPLEMENTED', 'No connected rail can pull money from this account.');
+  }
+  return rail;
+}
+
+/** The account that pays, inside or outside, and the customer it pays for. */
 export async function payerOf(
   ctx: Ctx,
   platform: PlatformRow,
   source: { accountId: string; customerId?: string },
+  port: RailPort | undefined,
 ): Promise<Payer> {
-  if (isId(source.accountId, 'ExternalAccount')) {
-    await externalAccountOf(ctx, source.accountId);
-    throw new Fault('NOT_IMPLEMENTED', 'No rail here can pull money from an external account.');
+  const { accountId, customerId } = source;
+  if (isId(accountId, 'ExternalAccount')) {
+    const account = await externalAccountOf(ctx, accountId);
+    const customer = await payingCustomer(ctx, platform, account.customer_id, customerId);
+    checkPullable(account, port);
+    return { kind: 'pull', account, customer, currency: account.currency };
   }
-  const account = await internalAccountOf(ctx, source.accountId);
+  const account = await internalAccountOf(ctx, accountId);
   usable(account, 'source.accountId');
-  const owner = account.customer_id;
-  if (owner !== null && source.customerId !== undefined && source.customerId !== owner) {
-    throw invalidField('source.customerId', 'does not own the source account');
+  const customer = await payingCustomer(ctx, platform, account.customer_id, customerId);
+  return { kind: 'internal', account, customer, currency: account.currency };
+}
+
+/** Whoever will pay money in for a payment. */
+export async function realtimePayer(
+  ctx: Ctx,
+  platform: PlatformRow,
+  source: { currency: string; customerId?: string; cryptoNetwork?: string },
+): Promise<Payer> {
+  const { currency, customerId, cryptoNetwork: network } = source;
+  if (!platform.currencies.some((each) => each.currencyCode === currency)) {
+    throw new Fault('INVALID_CURRENCY', `The platform does not use ${currency}.`);
   }
-  const customerId = owner ?? source.customerId;
-  const customer = await livingOwner(ctx, { customer_id: customerId ?? null });
-  if (customer) mayPay(customer, platform);
-  return { account, customer };
+  const ways = realtimeWays(currency, network);
+  if (!ways) throw new Fault('INVALID_CURRENCY', `${currency} does not come in within minutes.`);
+  if (ways.isCrypto && (network === undefined || ways.forms.length === 0)) {
+    const choice = `must be one of ${ways.networks.join(', ')} for ${currency}`;
+    throw invalidField('source.cryptoNetwork', choice);
+  }
+  const customer = await payingCustomer(ctx, platform, customerId ?? null, customerId);
+  return {
+    kind: 'realtime',
+    currency,
+    customer,
+    network: ways.isCrypto ? network : undefined,
+    ways,
+  };
 }
 
 /** The rails that may carry a payment to the account: the one asked for, or every one that reaches it. */
@@ -122,10 +196,6 @@ export async function payeeOf(
   await livingOwner(ctx, account);
   if (!port) throw new Fault('NOT_IMPLEMENTED', 'No rail is connected for payouts.');
   const { currency } = account;
-  return {
-    kind: 'external',
-    account,
-    currency,
-    ...railsTo(account, destination.paymentRail, port),
-  };
+  const reach = railsTo(account, destination.paymentRail, port);
+  return { kind: 'external', account, currency, ...reach };
 }

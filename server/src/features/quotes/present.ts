@@ -26,7 +26,7 @@ export function presentQuote(row: QuoteRow, payment: TransactionRow, now: Time) 
     exchangeRate: Number(row.exchange_rate),
     feesIncluded: Number(row.fees),
     platformFeesIncluded: Number(row.platform_fees),
-    paymentInstructions: [],
+    paymentInstructions: payment.instructions ?? [],
     transactionId: row.transaction_id,
     ...(payment.counterparty ? { counterpartyInformation: payment.counterparty } : {}),
     rateDetails: row.rate_details,

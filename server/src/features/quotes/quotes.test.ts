@@ -97,14 +97,14 @@ describe('createQuote', () => {
       'TRANSACTION_SIZE_LIMIT_EXCEEDED',
     );
     await refused(quoteBody('InternalAccount:nope', target.id, 100), 404, 'ACCOUNT_NOT_FOUND');
-    await refused(quoteBody(target.id, account.id, 100), 501, 'NOT_IMPLEMENTED');
+    await refused(quoteBody(target.id, account.id, 100), 400, 'INVALID_INPUT');
     await refused(
       {
         ...quoteBody(account.id, target.id, 100),
         destination: { destinationType: 'UMA_ADDRESS', umaAddress: '$a@b.c' },
       },
-      501,
-      'NOT_IMPLEMENTED',
+      400,
+      'MISSING_REQUIRED_UMA_PARAMETERS',
     );
     await refused(
       {

@@ -17,7 +17,7 @@ import {
 import { startApp, type TestApp } from '../../../test/harness.ts';
 import { connectorRegistry } from '../../connectors/registry.ts';
 import type { Ctx } from '../../runtime/context.ts';
-import type { Job, Result } from '../../runtime/jobs.ts';
+import type { Job, JobHandler, Result } from '../../runtime/jobs.ts';
 import { operate } from '../../runtime/operate.ts';
 import { customers } from '../customers/index.ts';
 import { payoutJobs, transactions } from '../transactions/index.ts';
@@ -110,7 +110,7 @@ describe('execution', () => {
       (ctx) => start(ctx, quote.transactionId),
       () => remove(friend.id),
     );
-    await expect(run).rejects.toMatchObject({ code: 'CUSTOMER_DELETED' });
+    await expect(run).rejects.toMatchObject({ code: 'INVALID_INPUT' });
     expect((await balances(app, account.id)).total).toBe(1_000_00);
     expect((await balances(app, target.id)).total).toBe(0);
     expect((await transaction(quote.transactionId)).status).toBe('PENDING');
@@ -148,7 +148,7 @@ describe('execution', () => {
         second = (await execute(quote.id)).status;
       },
     );
-    await expect(run).rejects.toThrow('payment: no move start from PROCESSING');
+    await expect(run).rejects.toThrow('outgoing payment: no move start from PROCESSING');
     expect(second).toBe(200);
     expect((await balances(app, account.id)).balance).toBe(900_00);
   });
@@ -160,7 +160,7 @@ describe('execution', () => {
       await expirySweep().run(app.runtime);
     };
     const run = interrupted((ctx) => start(ctx, late.quote.transactionId), expire);
-    await expect(run).rejects.toThrow('payment: no move start from EXPIRED');
+    await expect(run).rejects.toThrow('outgoing payment: no move start from EXPIRED');
     expect(await eventTypes(app, late.quote.transactionId)).toEqual(['OUTGOING_PAYMENT.EXPIRED']);
     expect((await balances(app, late.account.id)).balance).toBe(1_000_00);
 
@@ -204,15 +204,16 @@ describe('funding', () => {
       (ctx) => operation?.run(ctx, input) as Promise<unknown>,
       () => remove(person.id),
     );
-    await expect(run).rejects.toMatchObject({ code: 'CUSTOMER_DELETED' });
+    await expect(run).rejects.toMatchObject({ code: 'INVALID_INPUT' });
     expect((await balances(app, account.id)).total).toBe(0);
   });
 });
 
 describe('jobs of a payment', () => {
-  const handlers = new Map(
-    payoutJobs(connectorRegistry(() => app.world.now())).map((each) => [each.kind, each]),
-  );
+  let handlers: Map<string, JobHandler>;
+  beforeAll(() => {
+    handlers = new Map(payoutJobs(connectorRegistry(app.world)).map((each) => [each.kind, each]));
+  });
   const due = async (id: string) =>
     (await app.runtime.db.query(
       "select * from jobs where input->>'transactionId' = $1 order by due_at",

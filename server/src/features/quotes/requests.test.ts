@@ -291,14 +291,9 @@ describe('a production platform', () => {
       [403, 'FORBIDDEN'],
       options,
     );
-    const unserved: [number, string] = [501, 'NOT_IMPLEMENTED'];
-    await refused('/quotes', quoteBody(usd.id, bank.id, 100_00), unserved, options);
-    const transfer = {
-      source: { accountId: usd.id },
-      destination: { accountId: bank.id },
-      amount: 100_00,
-    };
-    await refused('/transfer-out', transfer, unserved, options);
+    const paidIn = { sourceType: 'REALTIME_FUNDING', currency: 'USD' };
+    const asked = { ...quoteBody(usd.id, bank.id, 100_00), source: paidIn };
+    await refused('/quotes', asked, [501, 'NOT_IMPLEMENTED'], options);
     const noRate: [number, string] = [400, 'QUOTE_RATE_UNAVAILABLE'];
     await refused('/quotes', quoteBody(usd.id, eur.id, 100_00), noRate, options);
     const person = await customer(app, options);

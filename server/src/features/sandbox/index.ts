@@ -1,2 +1,4 @@
 // What the composition uses of the sandbox.
 export { sandboxOperations } from './operations.ts';
+export { sandboxSendOperations } from './send.ts';
+export { sandboxUmaOperations } from './uma.ts';

@@ -20,6 +20,8 @@ const MAX_HEADER = 2_048;
 export interface Authenticator {
   /** The caller an `Authorization` header stands for; throws `UNAUTHORIZED`. */
   authenticate(authorization: string | undefined): Promise<Caller>;
+  /** Whether this header was found good once. It opens nothing. */
+  isProven(authorization: string | undefined): boolean;
   /** Forgets a token that is being deleted, now and for the time its deletion may take. */
   drop(tokenId: string): void;
 }
@@ -63,10 +65,14 @@ export function authenticator(db: Database, now: () => Time): Authenticator {
   const known = new Map<string, Known>();
   const underWay = new Map<string, Promise<Caller>>();
   const doubted = new Map<string, Time>();
+  /** Hash to token, of headers that were found good, however long ago. */
+  const proven = new Map<string, string>();
 
   function remember(key: string, caller: Caller, asked: Time): void {
     const tokenId = caller.tokenId as string;
     if ((doubted.get(tokenId) ?? 0) > now()) return;
+    if (proven.size >= MAX_REMEMBERED) proven.delete(proven.keys().next().value as string);
+    proven.set(key, tokenId);
     if (known.size >= MAX_REMEMBERED) known.delete(known.keys().next().value as string);
     known.set(key, { caller, until: asked + REMEMBER_MS });
   }
@@ -92,10 +98,12 @@ export function authenticator(db: Database, now: () => Time): Authenticator {
       underWay.set(key, asking);
       return asking;
     },
+    isProven: (authorization) => proven.size > 0 && proven.has(sha256Hex(authorization ?? '')),
     drop(tokenId) {
       const time = now();
       for (const [id, until] of doubted) if (until <= time) doubted.delete(id);
       doubted.set(tokenId, time + DOUBT_MS);
+      for (const [key, of] of proven) if (of === tokenId) proven.delete(key);
       for (const [key, each] of known) if (each.caller.tokenId === tokenId) known.delete(key);
     },
   };

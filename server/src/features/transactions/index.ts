@@ -1,5 +1,7 @@
 // What other features may use of transactions: their rows, and the steps of a payment.
 export {
+  cancelTransaction,
+  confirmReceiptDelivery,
   getTransactionById,
   IncomingTransaction,
   listTransactions,
@@ -8,8 +10,43 @@ export {
   TransactionOneOf,
   transactionWebhooks,
 } from './contract.ts';
-export { transactionOf, transactionOperations } from './operations.ts';
-export { expirePayment, payInside, startPayout } from './payment.ts';
-export { payoutJobs } from './payout-jobs.ts';
-export { presentTransaction, type TransactionRow } from './present.ts';
-export { transactions } from './store.ts';
+export { payoutOf, pullOf, refundOf, type UmaCarrier } from './instructions.ts';
+export { fund } from './legs.ts';
+export { CANCEL_PULL, transactionOf, transactionOperations } from './operations.ts';
+export {
+  awaitFunds,
+  type CameIn,
+  expirePayment,
+  failPayout,
+  payInside,
+  refuseCancel,
+  refuseFunds,
+  startPayout,
+} from './payment.ts';
+export {
+  type ConnectorsOf,
+  currentOf,
+  heedPayout,
+  heedRefund,
+  loadOf,
+  payoutJobs,
+} from './payout-jobs.ts';
+export {
+  paymentReference,
+  presentTransaction,
+  refundReference,
+  type TransactionRow,
+  transactionOfReference,
+} from './present.ts';
+export { openRefund } from './refund.ts';
+export { moveAndTell, patch, tell } from './staging.ts';
+export { type FailureReason, incomingStates, outgoingStates, refundStates } from './states.ts';
+export { PENDING_REASONS, type PendingReason, type Refund, transactions } from './store.ts';
+export {
+  awaitNotice,
+  isWanted,
+  noticeCame,
+  railWaits,
+  type WaitKind,
+  type WaitRow,
+} from './waits.ts';

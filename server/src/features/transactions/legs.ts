@@ -1,11 +1,12 @@
 // The ledger legs of an outgoing payment, derived from its row: what leaves the source, and what goes on
 // from there. The same list is held, posted, released, reversed or parked as the payment moves, so there
 // is one place that says which account each cent passes through.
+import { isId } from '../../kernel/id.ts';
 import { house } from '../../ledger/chart.ts';
 import type { Ctx, Environment, Movement } from '../../runtime/context.ts';
 import type { TransactionRow } from './present.ts';
 
-type Leg = Omit<Movement, 'transactionId'>;
+export type Leg = Omit<Movement, 'transactionId'>;
 
 export interface Legs {
   /** Out of the source account: fees, and the part that is sent or sold. */
@@ -28,13 +29,15 @@ interface Paid {
   to: string;
 }
 
-function paid(row: TransactionRow, inside: string | null): Paid {
-  const { source_account, sent_amount, received_amount, sent_currency, received_currency } = row;
-  if (!source_account || !sent_currency || !received_currency)
-    throw new Error(`${row.id} sends nothing`);
+const accountInside = (id: string | null): string | null =>
+  id !== null && isId(id, 'InternalAccount') ? id : null;
+
+function paid(row: TransactionRow, environment: Environment): Paid {
+  const { sent_amount, received_amount, sent_currency, received_currency } = row;
+  if (!sent_currency || !received_currency) throw new Error(`${row.id} sends nothing`);
   return {
-    source: source_account,
-    inside,
+    source: accountInside(row.source_account) ?? house(environment, 'inbound', sent_currency),
+    inside: accountInside(row.destination_account),
     sent: sent_amount ?? 0n,
     received: received_amount ?? 0n,
     fees: row.fees ?? 0n,
@@ -84,10 +87,10 @@ function sale(
   };
 }
 
-/** `inside` is the receiving internal account, null when the payment goes out over a rail. */
-export function legsOf(row: TransactionRow, environment: Environment, inside: string | null): Legs {
-  const part = paid(row, inside);
-  const { source, received, fees, platformFees, from, to } = part;
+/** Source and target follow from the row: accounts inside, or the house's for an end that is outside. */
+export function legsOf(row: TransactionRow, environment: Environment): Legs {
+  const part = paid(row, environment);
+  const { source, inside, received, fees, platformFees, from, to } = part;
   const feeAccount = house(environment, 'fees', from);
   const target = inside ?? house(environment, 'clearing', to);
   const main = sale(part, target, (currency) => house(environment, 'exchange', currency));
@@ -105,6 +108,19 @@ export function legsOf(row: TransactionRow, environment: Environment, inside: st
   };
 }
 
+/** Books money that has come in from outside for the payment. */
+export function fund(ctx: Ctx, row: TransactionRow, amount: bigint): void {
+  const currency = row.sent_currency as string;
+  ctx.move('posted', {
+    transactionId: row.id,
+    step: 'fund',
+    debit: house(ctx.caller.environment, 'clearing', currency),
+    credit: house(ctx.caller.environment, 'inbound', currency),
+    currency,
+    amount,
+  });
+}
+
 /** Sets the money aside on the source. */
 export function hold(ctx: Ctx, id: string, legs: Legs): void {
   for (const leg of legs.source) ctx.move('pending', { transactionId: id, ...leg });
@@ -115,7 +131,8 @@ export function handOver(ctx: Ctx, id: string, legs: Legs): void {
   for (const leg of legs.source) {
     ctx.move('post', { transactionId: id, ...leg });
   }
-  for (const leg of legs.onward) ctx.move('posted', { transactionId: id, ...leg });
+  // Taken before anybody could shut an account, so it goes on.
+  for (const leg of legs.onward) ctx.move('posted', { transactionId: id, ...leg, force: true });
 }
 
 /** Source to destination at once, nothing set aside in between. */
@@ -139,28 +156,22 @@ export function release(ctx: Ctx, id: string, legs: Legs): void {
 /** Takes to `keeper` what was set aside and then released: money that cannot stay where it came from. */
 export function park(ctx: Ctx, id: string, { source }: Legs, keeper: string): void {
   for (const leg of source) {
-    ctx.move('posted', { ...leg, transactionId: id, step: `park.${leg.step}`, credit: keeper });
+    const step = `park.${leg.step}`;
+    ctx.move('posted', { ...leg, transactionId: id, step, credit: keeper, force: true });
   }
 }
 
-/**
- * Sends posted legs back the way they came. `payer` replaces the account that would give a leg back, for
- * a platform that has spent its fee; `keeper` takes the money in the source's stead.
- */
-export function reverse(
-  ctx: Ctx,
-  id: string,
-  legs: readonly Leg[],
-  instead: { payer?: (leg: Leg) => string; keeper?: string } = {},
-): void {
+/** Sends posted legs back the way they came, or to `keeper` in the source's stead. */
+export function reverse(ctx: Ctx, id: string, legs: readonly Leg[], keeper?: string): void {
   for (const { step, debit, credit, currency, amount } of [...legs].reverse()) {
     ctx.move('posted', {
       transactionId: id,
       step: `refund.${step}`,
-      debit: instead.payer?.({ step, debit, credit, currency, amount }) ?? credit,
-      credit: instead.keeper ?? debit,
+      debit: credit,
+      credit: keeper ?? debit,
       currency,
       amount,
+      force: true,
     });
   }
 }

@@ -1,17 +1,29 @@
-// Reading transactions: one by id, or a page of those that match.
+// Transactions over HTTP: reading one by id or a page of those that match, calling one back, and noting that
+// a receipt was delivered.
 import type { Static } from '@sinclair/typebox';
-import { Fault } from '../../kernel/fault.ts';
+import { type PaymentRail, RAILS } from '../../catalog/rails.ts';
+import { Fault, invalidField } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
 import type { Ctx } from '../../runtime/context.ts';
 import type { Filter } from '../../runtime/database.ts';
 import { handle } from '../../runtime/handle.ts';
-import { getTransactionById, listTransactions, type TransactionOneOf } from './contract.ts';
+import { customers } from '../customers/index.ts';
+import {
+  cancelTransaction,
+  confirmReceiptDelivery,
+  getTransactionById,
+  listTransactions,
+  type TransactionOneOf,
+} from './contract.ts';
+import { requestCancel } from './payment.ts';
 import {
   paymentReference,
   presentTransaction,
   type TransactionRow,
   transactionOfReference,
 } from './present.ts';
+import { CANCEL_PAYOUT } from './refund.ts';
+import { patch } from './staging.ts';
 import { transactions } from './store.ts';
 
 type Presented = Static<typeof TransactionOneOf>;
@@ -34,6 +46,18 @@ async function idOfReference(ctx: Ctx, reference: string): Promise<string> {
   return names?.includes(reference) ? (id as string) : '';
 }
 
+/** Who has this id of the platform's own, or had it before being deleted: payments are found by owner. */
+async function ownersNamed(ctx: Ctx, platformCustomerId: string): Promise<Filter[]> {
+  const { platformId } = ctx.caller;
+  const named = await ctx.db.find(customers, {
+    platform_id: platformId,
+    platform_customer_id: platformCustomerId,
+  });
+  const owners = named.map(({ id }): Filter => ({ column: 'customer_id', op: '=', value: id }));
+  if (platformCustomerId === platformId) owners.push({ column: 'customer_id', op: 'isNull' });
+  return owners;
+}
+
 async function filtersOf(ctx: Ctx, query: Query): Promise<Filter[]> {
   const { platformId } = ctx.caller;
   const filters: Filter[] = [{ column: 'platform_id', op: '=', value: platformId }];
@@ -42,7 +66,9 @@ async function filtersOf(ctx: Ctx, query: Query): Promise<Filter[]> {
   };
   if (query.customerId === platformId) filters.push({ column: 'customer_id', op: 'isNull' });
   else equal('customer_id', query.customerId);
-  equal('platform_customer_id', query.platformCustomerId);
+  if (query.platformCustomerId !== undefined) {
+    filters.push({ or: await ownersNamed(ctx, query.platformCustomerId) });
+  }
   equal('source_account', query.senderAccountIdentifier);
   equal('destination_account', query.receiverAccountIdentifier);
   equal('status', query.status);
@@ -66,7 +92,45 @@ async function filtersOf(ctx: Ctx, query: Query): Promise<Filter[]> {
   return filters;
 }
 
+/** The job that calls a pull back; its handler belongs to incoming money. */
+export const CANCEL_PULL = 'incoming.cancel';
+
+const underWay = (row: TransactionRow) => row.status === 'PENDING' || row.status === 'PROCESSING';
+
+/** Stages the request to call a payment back, or throws why it cannot be. */
+function cancel(ctx: Ctx, row: TransactionRow): TransactionRow {
+  const pull = row.type === 'INCOMING' && row.source?.sourceType === 'ACCOUNT';
+  const rail = row.rail as PaymentRail | null;
+  if (rail === null || !RAILS[rail].cancellable || (row.type === 'INCOMING' && !pull)) {
+    const why = 'Only payments over ACH or wire can be called back.';
+    throw new Fault('INVALID_INPUT', why, { paymentRail: rail });
+  }
+  const open = pull
+    ? underWay(row) && (row.funds === 'AWAITED' || row.funds === 'HELD')
+    : row.status === 'PROCESSING' && (row.funds === 'HELD' || row.funds === 'HANDED');
+  if (!open || row.refund) {
+    const why =
+      'The payment is not on its way: it has not begun, has settled, or goes back already.';
+    throw new Fault('TRANSACTION_NOT_CANCELLABLE', why);
+  }
+  return requestCancel(ctx, row, pull ? CANCEL_PULL : CANCEL_PAYOUT);
+}
+
 export const transactionOperations = [
+  handle(cancelTransaction, async (ctx, { params }) => ({
+    status: 200,
+    body: presentTransaction(
+      cancel(ctx, await transactionOf(ctx, params.transactionId)),
+    ) as Presented,
+  })),
+  handle(confirmReceiptDelivery, async (ctx, { params, body }) => {
+    const row = await transactionOf(ctx, params.transactionId);
+    const given = body.receiptDeliveryConfirmedAt;
+    const at = given === undefined ? ctx.now : Date.parse(given);
+    if (at > ctx.now) throw invalidField('receiptDeliveryConfirmedAt', 'lies in the future');
+    const done = patch(ctx, row, { receipt_confirmed_at: at });
+    return { status: 200, body: presentTransaction(done) as Presented };
+  }),
   handle(getTransactionById, async (ctx, { params }) => ({
     status: 200,
     body: presentTransaction(await transactionOf(ctx, params.transactionId)) as Presented,

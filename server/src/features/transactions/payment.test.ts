@@ -9,10 +9,10 @@ import {
   expirePayment,
   failPayout,
   handOverPayout,
-  payRefund,
   settlePayout,
 } from './payment.ts';
 import type { TransactionRow } from './present.ts';
+import { payRefund } from './refund.ts';
 import { type Refund, transactions } from './store.ts';
 
 let app: TestApp;
@@ -57,7 +57,7 @@ const STATES: Record<string, State> = {
 
 const STEPS: Record<string, (ctx: Ctx, row: TransactionRow) => unknown> = {
   handOver: handOverPayout,
-  settle: settlePayout,
+  settle: (ctx, row) => settlePayout(ctx, row),
   fail: (ctx, row) => failPayout(ctx, row, 'QUOTE_EXECUTION_FAILED', true),
   cancel: cancelPayout,
   refund: (ctx, row) => payRefund(ctx, row, true),

@@ -1,85 +1,106 @@
 // How an outgoing payment moves: each function is one step of its life and stages everything that step
 // means, status, money and events together. Steps that arrive twice or too late find the payment moved on
-// and do nothing, so a rail may repeat itself.
-import { isId } from '../../kernel/id.ts';
-import { iso } from '../../kernel/world.ts';
-import { house } from '../../ledger/chart.ts';
-import { ledgerAccounts } from '../../ledger/store.ts';
+// and do nothing, so a rail may repeat itself. Where the money comes from makes no difference after the
+// first step: what came in for a payment waits in `inbound` as another's waits on its account.
+import type { OnChain } from '../../connectors/ports.ts';
 import type { Ctx } from '../../runtime/context.ts';
-import { emitBalance, internalAccounts } from '../internal-accounts/index.ts';
-import {
-  handOver,
-  hold,
-  type Legs,
-  legsOf,
-  park,
-  payThrough,
-  release,
-  reverse,
-  settle,
-} from './legs.ts';
-import { presentTransaction, refundReference, type TransactionRow } from './present.ts';
-import { type FailureReason, paymentStates, refundStates } from './states.ts';
-import { type Refund, transactions } from './store.ts';
+import { giveVolumeBack } from '../platform/index.ts';
+import { fund, handOver, hold, type Legs, legsOf, payThrough, settle } from './legs.ts';
+import type { TransactionRow } from './present.ts';
+import { openRefund, PAY_REFUND, SEND_PAYOUT } from './refund.ts';
+import { moveAndTell, patch, tell } from './staging.ts';
+import { type FailureReason, outgoingStates } from './states.ts';
+import type { Party } from './store.ts';
 
-/** The kinds of jobs that follow a payment. */
-export const SEND_PAYOUT = 'payout.send';
-export const CHECK_PAYOUT = 'payout.check';
-export const PAY_REFUND = 'refund.pay';
-
-const legs = (ctx: Ctx, row: TransactionRow, inside: string | null = null): Legs =>
-  legsOf(row, ctx.caller.environment, inside);
-
-function tell(ctx: Ctx, row: TransactionRow, what: string): void {
-  ctx.emit(`${row.type}_PAYMENT.${what}`, row.id, presentTransaction(row));
+/** Money that has come in for a payment, in the sending currency, and what is known of who sent it. */
+export interface CameIn {
+  amount: bigint;
+  origin?: Party;
+  chain?: OnChain;
 }
 
-/** Stages movements, and one balance event for each internal account that they touch. */
-async function moveAndTell(ctx: Ctx, stage: () => void): Promise<void> {
-  const first = ctx.set.transfers.length;
-  stage();
-  const touched = ctx.set.transfers
-    .slice(first)
-    .flatMap(({ phase, debit, credit }) =>
-      phase === 'pending' || phase === 'release' ? [debit] : [debit, credit],
-    );
-  const ids = [...new Set(touched)].filter((id) => isId(id, 'InternalAccount'));
-  const rows = await Promise.all(ids.map((id) => ctx.read(internalAccounts, id)));
-  for (const row of rows) if (row) emitBalance(ctx, row);
-}
+/** The status of a payment whose money is here; a pulled one has begun already. Throws when too late. */
+const begun = (row: TransactionRow) =>
+  row.status === 'PROCESSING' && row.funds === 'AWAITED'
+    ? row.status
+    : outgoingStates.next(row.status, 'start');
 
-const patch = (
-  ctx: Ctx,
-  row: TransactionRow,
-  change: Parameters<typeof ctx.update<typeof transactions>>[2],
-) => ctx.update(transactions, row, { ...change, updated_at: ctx.now });
+const legs = (ctx: Ctx, row: TransactionRow): Legs => legsOf(row, ctx.caller.environment);
 
-/** PENDING → PROCESSING with the money set aside; the payout itself is a job. */
-export async function startPayout(ctx: Ctx, row: TransactionRow): Promise<TransactionRow> {
+const cameIn = (row: TransactionRow, came: CameIn | undefined) =>
+  came && {
+    funded_amount: came.amount,
+    source: { ...row.source, ...came.origin },
+    source_chain: came.chain ?? null,
+  };
+
+/** PENDING → PROCESSING while a rail pulls the money; how that goes is a job's to find out. */
+export function awaitFunds(ctx: Ctx, row: TransactionRow): TransactionRow {
+  const status = outgoingStates.next(row.status, 'start');
   tell(ctx, row, 'PENDING');
-  await moveAndTell(ctx, () => hold(ctx, row.id, legs(ctx, row)));
-  const status = paymentStates.next(row.status, 'start');
-  const started = patch(ctx, row, { status, funds: 'HELD' });
+  const started = patch(ctx, row, { status, funds: 'AWAITED', sent_at: ctx.now });
   tell(ctx, started, 'PROCESSING');
-  ctx.later(SEND_PAYOUT, { transactionId: row.id, sentAt: ctx.now });
   return started;
 }
 
-/** The whole way at once, between two internal accounts. The twin is the receiver's transaction. */
+/** Sets the money aside and has it sent. A pending payment becomes PROCESSING by it. */
+export async function startPayout(
+  ctx: Ctx,
+  row: TransactionRow,
+  came?: CameIn,
+): Promise<TransactionRow> {
+  const status = begun(row);
+  const fresh = status !== row.status;
+  if (fresh) tell(ctx, row, 'PENDING');
+  await moveAndTell(ctx, () => {
+    if (came) fund(ctx, row, came.amount);
+    hold(ctx, row.id, legs(ctx, row));
+  });
+  const held = { status, funds: 'HELD', sent_at: ctx.now } as const;
+  const started = patch(ctx, row, { ...held, ...cameIn(row, came) });
+  if (fresh) tell(ctx, started, 'PROCESSING');
+  ctx.later(SEND_PAYOUT, { transactionId: row.id });
+  return started;
+}
+
+/** The whole way at once, into an internal account. The twin is the receiver's transaction. */
 export async function payInside(
   ctx: Ctx,
   row: TransactionRow,
   twin: TransactionRow | null,
+  came?: CameIn,
 ): Promise<TransactionRow> {
-  tell(ctx, row, 'PENDING');
-  const started = paymentStates.next(row.status, 'start');
-  tell(ctx, { ...row, status: started, updated_at: ctx.now }, 'PROCESSING');
-  await moveAndTell(ctx, () => payThrough(ctx, row.id, legs(ctx, row, row.destination_account)));
-  const status = paymentStates.next(started, 'settle');
-  const done = patch(ctx, row, { status, funds: 'SETTLED', settled_at: ctx.now });
+  const started = begun(row);
+  const fresh = started !== row.status;
+  if (fresh) tell(ctx, row, 'PENDING');
+  const known = cameIn(row, came);
+  const processing = patch(ctx, row, { status: started, ...known });
+  if (fresh) tell(ctx, processing, 'PROCESSING');
+  await moveAndTell(ctx, () => {
+    if (came) fund(ctx, row, came.amount);
+    payThrough(ctx, row.id, legs(ctx, row));
+  });
+  const status = outgoingStates.next(started, 'settle');
+  const done = patch(ctx, processing, { status, funds: 'SETTLED', settled_at: ctx.now });
   tell(ctx, done, 'COMPLETED');
   if (twin) tell(ctx, twin, 'COMPLETED');
   return done;
+}
+
+/** Money came in for a pending payment that cannot be made with it: it fails and the money goes back. */
+export async function refuseFunds(
+  ctx: Ctx,
+  row: TransactionRow,
+  came: CameIn,
+  reason: FailureReason,
+): Promise<TransactionRow> {
+  const status = begun(row);
+  const fresh = status !== row.status;
+  if (fresh) tell(ctx, row, 'PENDING');
+  await moveAndTell(ctx, () => fund(ctx, row, came.amount));
+  const funded = patch(ctx, row, { status, funds: 'FUNDED', ...cameIn(row, came) });
+  if (fresh) tell(ctx, funded, 'PROCESSING');
+  return failPayout(ctx, funded, reason, true);
 }
 
 /** The rail has taken it over: what was set aside leaves the balance. */
@@ -90,105 +111,79 @@ export async function handOverPayout(ctx: Ctx, row: TransactionRow): Promise<Tra
 }
 
 /** PROCESSING → COMPLETED. */
-export async function settlePayout(ctx: Ctx, given: TransactionRow): Promise<TransactionRow> {
+export async function settlePayout(
+  ctx: Ctx,
+  given: TransactionRow,
+  chain?: OnChain,
+): Promise<TransactionRow> {
   if (given.status !== 'PROCESSING' || given.refund) return given;
   const row = await handOverPayout(ctx, given);
   settle(ctx, row.id, legs(ctx, row));
-  const status = paymentStates.next(row.status, 'settle');
-  const done = patch(ctx, row, { status, funds: 'SETTLED', settled_at: ctx.now });
+  const status = outgoingStates.next(row.status, 'settle');
+  const done = patch(ctx, row, {
+    status,
+    funds: 'SETTLED',
+    settled_at: ctx.now,
+    cancel_requested_at: null,
+    ...(chain ? { destination_chain: chain } : {}),
+  });
   tell(ctx, done, 'COMPLETED');
   return done;
 }
 
-const openRefund = (ctx: Ctx, row: TransactionRow, reason: Refund['reason']): Refund => ({
-  reference: refundReference(row.id),
-  initiatedAt: iso(ctx.now),
-  status: refundStates.next('NONE', 'open') as 'PENDING',
-  reason,
-});
-
 /** Failed before or after it was settled: money that was taken goes back, or is parked when it cannot. */
-export function failPayout(
+export async function failPayout(
   ctx: Ctx,
   row: TransactionRow,
   reason: FailureReason,
   refundable: boolean,
-): TransactionRow {
+): Promise<TransactionRow> {
   const event = row.status === 'COMPLETED' ? 'return' : 'fail';
-  const status = row.refund ? undefined : paymentStates.peek(row.status, event);
+  const status = row.refund ? undefined : outgoingStates.peek(row.status, event);
   if (!status) return row;
-  const failed = patch(ctx, row, { status, failure_reason: reason });
+  const untouched = row.funds === 'NONE' || row.funds === 'AWAITED';
+  const failed = patch(ctx, row, {
+    status,
+    failure_reason: reason,
+    ...(untouched ? { funds: 'NONE' } : {}),
+  });
   tell(ctx, failed, 'FAILED');
-  if (row.funds === 'NONE') return failed;
+  if (untouched) {
+    await giveVolumeBack(ctx, row);
+    return failed;
+  }
   const refunding = patch(ctx, failed, { refund: openRefund(ctx, row, 'TRANSACTION_FAILED') });
   tell(ctx, refunding, 'REFUND_PENDING');
   ctx.later(PAY_REFUND, { transactionId: row.id, refundable });
   return refunding;
 }
 
+/** Somebody asks to call it back; `job` asks the rail. Asked twice, it is one request. */
+export function requestCancel(ctx: Ctx, row: TransactionRow, job: string): TransactionRow {
+  if (row.cancel_requested_at !== null) return row;
+  ctx.later(job, { transactionId: row.id });
+  return patch(ctx, row, { cancel_requested_at: ctx.now });
+}
+
 /** Called back by hand while on its way: the money returns and the payment ends COMPLETED. */
 export function cancelPayout(ctx: Ctx, row: TransactionRow): TransactionRow {
-  if (row.status !== 'PROCESSING' || row.refund) return row;
-  const refunding = patch(ctx, row, { refund: openRefund(ctx, row, 'USER_CANCELLATION') });
+  if (row.status !== 'PROCESSING' || row.refund || row.funds === 'AWAITED') return row;
+  const refund = openRefund(ctx, row, 'USER_CANCELLATION');
+  const refunding = patch(ctx, row, { refund, cancel_requested_at: null });
   tell(ctx, refunding, 'REFUND_PENDING');
   ctx.later(PAY_REFUND, { transactionId: row.id, refundable: true });
   return refunding;
 }
 
-/** Who gives a platform fee back: the platform, or we on its behalf when it has spent the fee. */
-async function feePayer(ctx: Ctx, row: TransactionRow): Promise<string | null> {
-  const id = row.platform_fee_account;
-  if (!id || !row.platform_fees || !row.sent_currency || row.funds === 'HELD') return null;
-  const account = await ctx.db.read(ledgerAccounts, id);
-  const spendable = account ? account.balance - account.held : 0n;
-  if (spendable >= row.platform_fees) return id;
-  return house(ctx.caller.environment, 'receivable', row.sent_currency);
-}
-
-/** Back to the source, or to `keeper` in its stead. */
-function moveBack(ctx: Ctx, row: TransactionRow, payer: string | null, keeper?: string): void {
-  const all = legs(ctx, row);
-  if (row.funds === 'HELD') {
-    release(ctx, row.id, all);
-    if (keeper) park(ctx, row.id, all, keeper);
-    return;
-  }
-  if (row.funds === 'SETTLED') reverse(ctx, row.id, all.settle);
-  reverse(ctx, row.id, all.onward);
-  reverse(ctx, row.id, all.source, {
-    payer: (leg) => (leg.step === 'fee.platform' && payer ? payer : leg.credit),
-    ...(keeper ? { keeper } : {}),
-  });
-}
-
-/** The refund itself: back to the source, or into suspense when the money cannot go back by itself. */
-export async function payRefund(ctx: Ctx, row: TransactionRow, refundable: boolean): Promise<void> {
-  if (row.refund?.status !== 'PENDING') return;
-  const keeper = refundable
-    ? undefined
-    : house(ctx.caller.environment, 'suspense', row.sent_currency as string);
-  const payer = await feePayer(ctx, row);
-  await moveAndTell(ctx, () => moveBack(ctx, row, payer, keeper));
-  const status = refundStates.next('PENDING', refundable ? 'pay' : 'park') as
-    | 'COMPLETED'
-    | 'FAILED';
-  const settledAt: { settledAt?: string } = refundable ? { settledAt: iso(ctx.now) } : {};
-  const done = patch(ctx, row, {
-    funds: refundable ? 'RETURNED' : 'PARKED',
-    refund: { ...row.refund, status, ...settledAt },
-  });
-  tell(ctx, done, refundable ? 'REFUND_COMPLETED' : 'REFUND_FAILED');
-  if (done.status !== 'PROCESSING') return;
-  const completed = patch(ctx, done, {
-    status: paymentStates.next(done.status, 'settle'),
-    settled_at: ctx.now,
-  });
-  tell(ctx, completed, 'COMPLETED');
+/** The rail goes on with it although somebody asked to call it back. */
+export function refuseCancel(ctx: Ctx, row: TransactionRow): TransactionRow {
+  if (row.cancel_requested_at === null) return row;
+  return patch(ctx, row, { cancel_requested_at: null });
 }
 
 /** A pending payment whose quote ran out. */
 export function expirePayment(ctx: Ctx, row: TransactionRow): void {
-  const status = paymentStates.peek(row.status, 'expire');
+  const status = outgoingStates.peek(row.status, 'expire');
   if (!status) return;
   tell(ctx, patch(ctx, row, { status, failure_reason: 'QUOTE_EXPIRED' }), 'EXPIRED');
 }

@@ -1,126 +1,181 @@
-// The jobs that follow a payout: send it, ask about it until it is final, pay back what failed. They talk
-// to the rail before anything is staged and bring its answer in through the same steps that any other
-// notice takes. The instruction's id is the transaction's, so a rail that sees it twice knows.
-import type { Connectors, Progress, RailInstruction } from '../../connectors/ports.ts';
-import type { Time } from '../../kernel/world.ts';
+// The jobs that follow a payout: send it, ask about it until it is final, call it back, pay back what
+// failed. They talk to the rail before anything is staged and bring its answer in through the same steps
+// that any other notice takes. The instruction's id is the transaction's, so a rail that sees it twice knows.
+import type { Connectors, Progress, RailPort } from '../../connectors/ports.ts';
 import type { Caller, Ctx, Environment } from '../../runtime/context.ts';
 import type { Job, JobHandler, Result } from '../../runtime/jobs.ts';
 import type { Runtime } from '../../runtime/operate.ts';
-import { externalAccounts } from '../external-accounts/index.ts';
 import { platforms, systemCaller } from '../platform/index.ts';
+import { payoutOf, refundOf, umaPaymentOf } from './instructions.ts';
+import { cancelPayout, failPayout, handOverPayout, refuseCancel, settlePayout } from './payment.ts';
+import type { TransactionRow } from './present.ts';
 import {
+  CANCEL_PAYOUT,
   CHECK_PAYOUT,
-  cancelPayout,
-  failPayout,
-  handOverPayout,
+  goesBackByRail,
   PAY_REFUND,
   payRefund,
   SEND_PAYOUT,
-  settlePayout,
-} from './payment.ts';
-import type { TransactionRow } from './present.ts';
+} from './refund.ts';
 import { transactions } from './store.ts';
+import { awaitNotice } from './waits.ts';
 
-type ConnectorsOf = (environment: Environment) => Connectors;
+export type ConnectorsOf = (environment: Environment) => Connectors;
 
-const idOf = (job: Job) => job.input.transactionId as string;
+/** How long a callback waits for a payout that the rail has not answered yet. */
+const CALLBACK_WAIT_MS = 1_000;
 
-async function load(runtime: Runtime, job: Job): Promise<{ row: TransactionRow; caller: Caller }> {
-  const row = await runtime.db.read(transactions, idOf(job));
+export interface Loaded {
+  row: TransactionRow;
+  caller: Caller;
+}
+
+/** The transaction that a job is about, and the server acting for its platform. */
+export async function loadOf(runtime: Runtime, job: Job): Promise<Loaded> {
+  const row = await runtime.db.read(transactions, job.input.transactionId as string);
   const platform = row && (await runtime.db.read(platforms, row.platform_id));
   if (!row || !platform) throw new Error(`job ${job.id} names no transaction`);
   return { row, caller: systemCaller(platform.id, platform.environment) };
 }
 
-async function instructionOf(
-  runtime: Runtime,
-  row: TransactionRow,
-  sentAt: Time,
-): Promise<RailInstruction> {
-  const account = await runtime.db.read(externalAccounts, row.destination_account as string);
-  if (!account) throw new Error(`${row.id} goes to no account`);
-  const { fullName, legalName } = (account.info.beneficiary ?? {}) as Record<string, string>;
-  return {
-    id: row.id,
-    platformId: row.platform_id,
-    kind: 'payout',
-    origin: row.quote_id ? 'quote' : 'transfer',
-    rail: row.rail,
-    currency: row.received_currency as string,
-    amount: row.received_amount as bigint,
-    account: account.info,
-    beneficiaryName: fullName ?? legalName,
-    remittanceInformation: row.remittance ?? undefined,
-    purposeOfPayment: row.purpose ?? undefined,
-    sentAt,
-  };
+/** The transaction as it is when a job's result is staged. */
+export async function currentOf(ctx: Ctx, id: string): Promise<TransactionRow> {
+  const row = await ctx.read(transactions, id);
+  if (!row) throw new Error(`${id} is gone`);
+  return row;
 }
 
-/** What the rail's answer means for the payment. */
-async function apply(
-  ctx: Ctx,
-  row: TransactionRow,
-  progress: Progress,
-  sentAt: Time,
-): Promise<void> {
+function railOf(connectors: ConnectorsOf, { environment }: Caller): RailPort {
+  const { rail } = connectors(environment);
+  if (!rail) throw new Error(`no rail serves ${environment}`);
+  return rail;
+}
+
+/** Sends the payout, or asks about it, wherever it goes. */
+async function ask(
+  runtime: Runtime,
+  connectors: ConnectorsOf,
+  { row, caller }: Loaded,
+  what: 'send' | 'check',
+): Promise<Progress> {
+  const now = runtime.world.now();
+  if (row.carrier) {
+    const { uma } = connectors(caller.environment);
+    if (!uma) throw new Error(`no way to UMA providers from ${caller.environment}`);
+    const payment = umaPaymentOf(row);
+    return what === 'send' ? uma.send(payment) : uma.check(payment, now);
+  }
+  const rail = railOf(connectors, caller);
+  const instruction = await payoutOf(runtime, row);
+  return what === 'send' ? rail.send(instruction) : rail.check(instruction, now);
+}
+
+/** What a rail's answer about a payout means for the payment; also the door for notices. */
+export async function heedPayout(ctx: Ctx, row: TransactionRow, progress: Progress): Promise<void> {
   const again = (afterMs: number | undefined) => {
     if (afterMs === undefined) return;
-    ctx.later(CHECK_PAYOUT, { transactionId: row.id, sentAt }, ctx.now + afterMs);
+    ctx.later(CHECK_PAYOUT, { transactionId: row.id }, ctx.now + afterMs);
   };
   switch (progress.state) {
     case 'unknown':
       return again(progress.checkAfterMs);
     case 'accepted':
       await handOverPayout(ctx, row);
+      if (progress.checkAfterMs === undefined) await awaitNotice(ctx, row, 'payout');
       return again(progress.checkAfterMs);
     case 'settled':
-      await settlePayout(ctx, row);
-      if (progress.checkAfterMs !== undefined) again(progress.checkAfterMs);
-      return;
+      await settlePayout(ctx, row, progress.onChain);
+      return again(progress.checkAfterMs);
     case 'failed':
-      return void failPayout(ctx, row, progress.reason, progress.refundable ?? true);
+      return void (await failPayout(ctx, row, progress.reason, progress.refundable ?? true));
     case 'returned':
-      return void failPayout(ctx, await settlePayout(ctx, row), progress.reason, true);
+      return void (await failPayout(ctx, await settlePayout(ctx, row), progress.reason, true));
     case 'cancelled':
       return void cancelPayout(ctx, row);
   }
 }
 
-async function current(ctx: Ctx, id: string): Promise<TransactionRow> {
-  const row = await ctx.read(transactions, id);
-  if (!row) throw new Error(`${id} is gone`);
-  return row;
+/** What a rail's answer about a refund means. */
+export async function heedRefund(ctx: Ctx, row: TransactionRow, progress: Progress): Promise<void> {
+  switch (progress.state) {
+    case 'settled':
+      return void (await payRefund(ctx, row, true));
+    case 'accepted':
+    case 'unknown': {
+      const { checkAfterMs } = progress;
+      if (checkAfterMs === undefined) return awaitNotice(ctx, row, 'refund');
+      const input = { transactionId: row.id, refundable: true };
+      return ctx.later(PAY_REFUND, input, ctx.now + checkAfterMs);
+    }
+    default:
+      return void (await payRefund(ctx, row, false));
+  }
 }
+
+/** Sending must not begin once the payment is over or on its way back. */
+const maySend = (row: TransactionRow) =>
+  row.status === 'PROCESSING' && row.funds === 'HELD' && !row.refund;
+
+const NOTHING = async () => {};
 
 export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
   const follow =
-    (ask: 'send' | 'check') =>
+    (what: 'send' | 'check') =>
     async (runtime: Runtime, job: Job): Promise<Result> => {
-      const { row, caller } = await load(runtime, job);
-      const { rail } = connectors(caller.environment);
-      if (!rail) throw new Error(`no rail serves ${caller.environment}`);
-      // Every attempt shows the rail the same moment: when the payment was started.
-      const sentAt = job.input.sentAt as Time;
-      const instruction = await instructionOf(runtime, row, sentAt);
-      const progress = await (ask === 'send'
-        ? rail.send(instruction)
-        : rail.check(instruction, runtime.world.now()));
+      const loaded = await loadOf(runtime, job);
+      const { row, caller } = loaded;
+      if (what === 'send' && !maySend(row)) return { caller, stage: NOTHING };
+      const progress = await ask(runtime, connectors, loaded, what);
       return {
         caller,
-        stage: async (ctx) => apply(ctx, await current(ctx, row.id), progress, sentAt),
+        stage: async (ctx) => heedPayout(ctx, await currentOf(ctx, row.id), progress),
       };
     };
+
   const refund = async (runtime: Runtime, job: Job): Promise<Result> => {
-    const { row, caller } = await load(runtime, job);
-    const refundable = job.input.refundable !== false;
+    const { row, caller } = await loadOf(runtime, job);
+    const failed: Progress = { state: 'failed', reason: 'QUOTE_EXECUTION_FAILED' };
+    let progress: Progress = { state: 'settled', reference: row.id };
+    if (job.input.refundable === false) progress = failed;
+    else if (goesBackByRail(row)) {
+      progress = await railOf(connectors, caller).send(await refundOf(runtime, row));
+    }
     return {
       caller,
-      stage: async (ctx) => payRefund(ctx, await current(ctx, row.id), refundable),
+      stage: async (ctx) => heedRefund(ctx, await currentOf(ctx, row.id), progress),
     };
   };
+
+  const cancel = async (runtime: Runtime, job: Job): Promise<Result> => {
+    const { row, caller } = await loadOf(runtime, job);
+    const rail = railOf(connectors, caller);
+    const now = runtime.world.now();
+    const over = row.status !== 'PROCESSING' || row.refund !== null;
+    if (over || !rail.cancel) {
+      const stage = async (ctx: Ctx) => void refuseCancel(ctx, await currentOf(ctx, row.id));
+      return { caller, stage };
+    }
+    if (row.funds === 'HELD') {
+      // Its sending may be under way in another worker; a callback must come after it.
+      const input = { transactionId: row.id };
+      const stage = async (ctx: Ctx) => ctx.later(CANCEL_PAYOUT, input, now + CALLBACK_WAIT_MS);
+      return { caller, stage };
+    }
+    const answer = await rail.cancel(await payoutOf(runtime, row), now);
+    return {
+      caller,
+      stage: async (ctx) => {
+        const current = await currentOf(ctx, row.id);
+        if (answer === 'cancelled') cancelPayout(ctx, current);
+        if (answer === 'refused') refuseCancel(ctx, current);
+      },
+    };
+  };
+
   return [
     { kind: SEND_PAYOUT, run: follow('send') },
     { kind: CHECK_PAYOUT, run: follow('check') },
+    { kind: CANCEL_PAYOUT, run: cancel },
     { kind: PAY_REFUND, run: refund },
   ];
 }

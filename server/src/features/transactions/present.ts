@@ -1,10 +1,11 @@
 // A transaction row as the API shows it, and the references it is known by outside. References are made
 // from the id, so a search by reference is a look-up by key and needs no column.
 import { currencyView } from '../../catalog/currencies.ts';
+import type { OnChain } from '../../connectors/ports.ts';
 import { iso } from '../../kernel/world.ts';
 import { stamps } from '../../runtime/context.ts';
 import type { RowOf } from '../../runtime/table.ts';
-import type { transactions } from './store.ts';
+import type { Party, transactions } from './store.ts';
 
 export type TransactionRow = RowOf<typeof transactions>;
 
@@ -31,13 +32,16 @@ const amountOf = (amount: bigint, currency: string) => ({
   currency: currencyView(currency),
 });
 
+const withChain = (party: Party, chain: OnChain | null): Party =>
+  chain ? { ...party, onChainTransaction: chain } : party;
+
 function common(row: TransactionRow) {
   return {
     id: row.id,
     status: row.status,
     direction: row.direction,
-    ...(row.source ? { source: row.source } : {}),
-    destination: row.destination,
+    ...(row.source ? { source: withChain(row.source, row.source_chain) } : {}),
+    destination: withChain(row.destination, row.destination_chain),
     customerId: row.customer_id ?? row.platform_id,
     platformCustomerId: row.platform_customer_id,
     ...(row.pending_reason ? { pendingReason: row.pending_reason } : {}),
@@ -78,6 +82,7 @@ export function presentTransaction(row: TransactionRow) {
     ...sent(row),
     ...received(row),
     ...(row.platform_fees === null ? {} : { platformFees: Number(row.platform_fees) }),
+    ...(row.instructions ? { paymentInstructions: row.instructions } : {}),
     ...(row.rate_details ? { rateDetails: row.rate_details } : {}),
     paymentRail: row.rail,
     railSelectionMode: row.rail_mode,

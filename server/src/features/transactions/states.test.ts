@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import {
   type OutgoingStatus,
+  outgoingStates,
   type PaymentEvent,
-  paymentStates,
   type RefundStatus,
   refundStates,
 } from './states.ts';
@@ -33,13 +33,13 @@ describe('an outgoing payment', () => {
   const moves = STATUSES.flatMap((from) => EVENTS.map((event) => ({ from, event })));
   it.each(moves)('$from, $event', ({ from, event }) => {
     const to = ALLOWED[`${from} ${event}`];
-    expect(paymentStates.peek(from, event)).toBe(to);
-    if (to) expect(paymentStates.next(from, event)).toBe(to);
-    else expect(() => paymentStates.next(from, event)).toThrow(`no move ${event} from ${from}`);
+    expect(outgoingStates.peek(from, event)).toBe(to);
+    if (to) expect(outgoingStates.next(from, event)).toBe(to);
+    else expect(() => outgoingStates.next(from, event)).toThrow(`no move ${event} from ${from}`);
   });
 
   it('knows no other status', () => {
-    expect(Object.keys(paymentStates.moves).sort()).toEqual([...STATUSES].sort());
+    expect(Object.keys(outgoingStates.moves).sort()).toEqual([...STATUSES].sort());
   });
 });
 

@@ -55,7 +55,7 @@ export const incomingStates = stateTable<IncomingStatus, IncomingEvent>('incomin
 export type PaymentEvent = 'authorize' | 'start' | 'settle' | 'fail' | 'return' | 'expire';
 
 /** Status of an outgoing payment. */
-export const paymentStates = stateTable<OutgoingStatus, PaymentEvent>('payment', {
+export const outgoingStates = stateTable<OutgoingStatus, PaymentEvent>('outgoing payment', {
   PENDING: { authorize: 'PENDING_AUTHORIZATION', start: 'PROCESSING', expire: 'EXPIRED' },
   PENDING_AUTHORIZATION: { start: 'PROCESSING', fail: 'FAILED' },
   PROCESSING: { settle: 'COMPLETED', fail: 'FAILED' },

@@ -1,8 +1,16 @@
 // A transaction: one payment out, in, or both ends of one inside the house. `funds` says where its money
 // is, apart from `status`, which says what the platform is told; refunds act on `funds`.
+import type { PaymentInstructions } from '../../catalog/payment-instructions.ts';
 import type { OnChain } from '../../connectors/ports.ts';
 import { col, table } from '../../runtime/table.ts';
-import type { FailureReason, IncomingStatus, OutgoingStatus } from './states.ts';
+import {
+  type FailureReason,
+  type IncomingStatus,
+  incomingStates,
+  type OutgoingStatus,
+  outgoingStates,
+  refundStates,
+} from './states.ts';
 
 /** A party of a transaction as the API shows it. */
 export type Party = Record<string, unknown>;
@@ -16,11 +24,20 @@ export interface Refund {
 }
 
 /**
- * Where the money of a payment is. Outgoing: not touched, awaited from a pull, set aside on the source,
- * handed to the rail, settled outside, back where it came from, or parked for a person to decide.
+ * Where the money of a payment is. Outgoing: not touched, awaited from a pull, come in but not usable, set
+ * aside on the source, handed to the rail, settled outside, back where it came from, or parked for a person
+ * to decide.
  * Incoming: NONE before it is here, HELD while it must not be spent, SETTLED once it may.
  */
-export type Funds = 'NONE' | 'AWAITED' | 'HELD' | 'HANDED' | 'SETTLED' | 'RETURNED' | 'PARKED';
+export type Funds =
+  | 'NONE'
+  | 'AWAITED'
+  | 'FUNDED'
+  | 'HELD'
+  | 'HANDED'
+  | 'SETTLED'
+  | 'RETURNED'
+  | 'PARKED';
 
 /** Why money that came in must not be spent yet. */
 export const PENDING_REASONS = [
@@ -31,7 +48,7 @@ export const PENDING_REASONS = [
 ] as const;
 export type PendingReason = (typeof PENDING_REASONS)[number];
 
-export const transactions = table('transactions', {
+const columns = {
   id: col.text,
   platform_id: col.text,
   customer_id: col.text.null,
@@ -40,7 +57,8 @@ export const transactions = table('transactions', {
   direction: col.word<'CREDIT' | 'DEBIT'>(),
   status: col.word<OutgoingStatus | IncomingStatus>().mut,
   funds: col.word<Funds>().mut,
-  source: col.json<Party>(),
+  /** Completed with what is known of the payer once money has come in. */
+  source: col.json<Party>().mut,
   destination: col.json<Party>(),
   source_account: col.text.null,
   destination_account: col.text.null,
@@ -72,8 +90,12 @@ export const transactions = table('transactions', {
   refund: col.json<Refund>().null.mut,
   /** What came in for a payment that is funded from outside, smallest units of the sending currency. */
   funded_amount: col.int8.null.mut,
+  /** When what is under way outside, a pull or a payout, was first sent. */
+  sent_at: col.time.null.mut,
   /** When somebody asked to call it back and the rail has not answered yet. */
   cancel_requested_at: col.time.null.mut,
+  /** Where to pay in for it. */
+  instructions: col.json<PaymentInstructions[]>().null,
   /** What its connector needs beyond the row: the accepted pay request of a UMA payment. */
   carrier: col.json<Record<string, unknown>>().null,
   /** What the receiving platform is asked about its customer before it may accept. */
@@ -86,4 +108,15 @@ export const transactions = table('transactions', {
   created_at: col.time,
   updated_at: col.time.mut,
   version: col.int4,
+};
+
+/** Every change of a row keeps to the lifecycles: how far the payment is, and how far its refund. */
+export const transactions = table('transactions', columns, {
+  lives: [
+    {
+      state: (row) => row.status,
+      states: (row) => (row.type === 'INCOMING' ? incomingStates : outgoingStates),
+    },
+    { state: (row) => row.refund?.status ?? 'NONE', states: refundStates },
+  ],
 });

@@ -6,6 +6,11 @@ import { operation } from '../../kernel/operation.ts';
 import { named, PositiveAmount } from '../../kernel/schema.ts';
 import { TransactionOneOf } from '../transactions/index.ts';
 
+export const InternalAccountReference = named(
+  'InternalAccountReference',
+  Type.Object({ accountId: Type.String({ description: 'Id of an internal account.' }) }),
+);
+
 export const createTransferOut = operation({
   operationId: 'createTransferOut',
   method: 'POST',
@@ -18,10 +23,7 @@ export const createTransferOut = operation({
   body: named(
     'TransferOutRequest',
     Type.Object({
-      source: named(
-        'InternalAccountReference',
-        Type.Object({ accountId: Type.String({ description: 'Internal account that pays.' }) }),
-      ),
+      source: InternalAccountReference,
       destination: named(
         'ExternalAccountDestinationReference',
         Type.Object({

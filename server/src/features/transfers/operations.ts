@@ -2,7 +2,6 @@
 import type { Static } from '@sinclair/typebox';
 import type { Connectors } from '../../connectors/ports.ts';
 import { Fault, invalidField } from '../../kernel/fault.ts';
-import { isId } from '../../kernel/id.ts';
 import type { Environment } from '../../runtime/context.ts';
 import { handle } from '../../runtime/handle.ts';
 import { ownPlatform } from '../platform/index.ts';
@@ -36,15 +35,18 @@ const free = (amount: bigint): Priced => ({
 });
 
 function checkEnds(payer: Payer, payee: Payee): void {
+  if (payer.kind !== 'internal') {
+    throw invalidField('source.accountId', 'must be an internal account');
+  }
   if (payee.kind !== 'external') {
     throw invalidField('destination.accountId', 'must be an external account');
   }
-  const { currency } = payer.account;
+  const { currency, account } = payer;
   if (payee.currency !== currency) {
     throw new Fault('INVALID_CURRENCY', `The source holds ${currency}, not ${payee.currency}.`);
   }
   const owner = payee.account.customer_id;
-  if (owner !== null && owner !== payer.account.customer_id) {
+  if (owner !== null && owner !== account.customer_id) {
     throw invalidField('destination.accountId', 'belongs to somebody else than the source');
   }
 }
@@ -54,18 +56,16 @@ export const transferOperations = (connectors: (environment: Environment) => Con
     const platform = await ownPlatform(ctx);
     const { rail } = connectors(ctx.caller.environment);
     const { accountId, paymentRail } = body.destination;
-    if (isId(body.source.accountId, 'ExternalAccount')) {
-      throw invalidField('source.accountId', 'must be an internal account');
-    }
     const [payer, payee] = await Promise.all([
-      payerOf(ctx, platform, { accountId: body.source.accountId }),
+      payerOf(ctx, platform, { accountId: body.source.accountId }, rail),
       payeeOf(ctx, { accountId, paymentRail }, rail),
     ]);
     checkEnds(payer, payee);
     const money = free(BigInt(body.amount as number));
     const { purposeOfPayment: purpose } = body;
-    const route = admit(platform, { from: payer.account.currency, payee, purpose }, money.price);
+    const route = admit(platform, { payer, payee, purpose }, money.price);
     const payment = insertPayment(ctx, { platform, payer, payee }, money, route, {
+      id: ctx.id('Transaction'),
       remittance: body.remittanceInformation,
       purpose,
     });

@@ -206,6 +206,16 @@ export async function keepTest(
   await db.query(KEEP_TEST, [id, platformId, time(created), ...sent]);
 }
 
+const ONE = `select id, type, data, balance, held, created_at, attempts from events where id = $1`;
+
+/** An event as its row has it, with the tries made. */
+export async function storedEvent(
+  db: Database,
+  id: string,
+): Promise<(StoredEvent & { attempts: number }) | undefined> {
+  return (await rowsOf<StoredEvent & { attempts: number }>(db, ONE, [id]))[0];
+}
+
 const ATTEMPTS = `
   select event_id, attempt, at, status, error, ms, response, result from webhook_attempts
   where id > $1 || '/' and id < $1 || '0' order by attempt`;

@@ -1,0 +1,61 @@
+// `npm run sim [-- --seed N --steps M --seeds K --verbose]`: bundles the simulator and runs it, on a database of
+// its own that is thrown away. Without a seed it draws one and prints it.
+import fs from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { ensureInstalled } from './install.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const USAGE = 'npm run sim -- [--seed SEED] [--steps 1000] [--seeds 1] [--verbose]';
+
+function refuse(line) {
+  console.error(`${line}\n${USAGE}`);
+  process.exit(2);
+}
+
+function readFlags() {
+  const text = { type: 'string' };
+  const options = { seed: text, steps: text, seeds: text, verbose: { type: 'boolean' } };
+  const { values } = parseArgs({ options });
+  const count = (name, fallback) => {
+    const value = Number(values[name] ?? fallback);
+    if (!Number.isInteger(value) || value < 1) refuse(`--${name} takes a number from 1.`);
+    return value;
+  };
+  const { seed, verbose = false } = values;
+  return { seed, steps: count('steps', 1_000), seeds: count('seeds', 1), verbose };
+}
+
+/** Packages stay outside: the bundle lies below the folder that holds them. */
+async function bundle(outdir) {
+  const { build } = createRequire(import.meta.url)('esbuild');
+  await build({
+    entryPoints: [path.join(root, 'server/test/sim/main.ts')],
+    outdir,
+    bundle: true,
+    packages: 'external',
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    sourcemap: 'inline',
+    logLevel: 'error',
+  });
+  return path.join(outdir, 'main.js');
+}
+
+let flags;
+try {
+  flags = readFlags();
+} catch (error) {
+  refuse(error.message);
+}
+await ensureInstalled({ dev: true });
+const dist = path.join(root, 'server', 'dist');
+fs.mkdirSync(dist, { recursive: true });
+const folder = fs.mkdtempSync(path.join(dist, 'sim-'));
+process.on('exit', () => fs.rmSync(folder, { recursive: true, force: true }));
+process.setSourceMapsEnabled(true);
+const { main } = await import(pathToFileURL(await bundle(folder)).href);
+process.exit((await main(flags)) ? 0 : 1);

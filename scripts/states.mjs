@@ -1,0 +1,18 @@
+// Writes docs/states.md from the state tables, or with --check says whether the one that stands is current.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { ensureBuilt } from './build.mjs';
+
+const file = fileURLToPath(new URL('../docs/states.md', import.meta.url));
+const built = await ensureBuilt();
+const { statesPage } = await import(pathToFileURL(built.document).href);
+const text = statesPage();
+if (process.argv.includes('--check')) {
+  if (readFileSync(file, 'utf8') !== text) {
+    console.error('docs/states.md is not what the state tables say. Run: npm run states');
+    process.exit(1);
+  }
+} else {
+  writeFileSync(file, text);
+  console.log(`${text.split('\n## ').length - 1} lifecycles written to docs/states.md`);
+}

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { isAddress, looksLikeAddress } from './addresses.ts';
+import { bitcoinAddress } from './bitcoin-address.ts';
+
+const hex = (text: string) => {
+  const found = bitcoinAddress(text);
+  return found && { ...found, program: Buffer.from(found.program).toString('hex') };
+};
+
+describe('bitcoinAddress', () => {
+  // BIP-173 and BIP-350, "Test vectors"; the first two are of the Bitcoin wiki, "Technical background".
+  it.each([
+    ['1PMycacnJaSqwwJqjawXBErnLsZ7RkXUAs', 'main', 'p2pkh'],
+    ['3JvL6Ymt8MVWiCNHC7oWU6nLeHNJKLZGLN', 'main', 'p2sh'],
+    ['mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn', 'test', 'p2pkh'],
+    ['2MzQwSSnBHWHqSAqtTVQ6v47XtaisrJa1Vc', 'test', 'p2sh'],
+    ['BC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KV8F3T4', 'main', 'p2wpkh'],
+    ['tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', 'test', 'p2wpkh'],
+    ['tb1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3q0sl5k7', 'test', 'p2wsh'],
+    ['bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0', 'main', 'p2tr'],
+  ])('reads %s', (text, network, kind) => {
+    expect(hex(text)).toMatchObject({ network, kind });
+    expect(looksLikeAddress('bitcoin', text)).toBe(true);
+    expect(isAddress('bitcoin', text)).toBe(network === 'main');
+  });
+
+  it('gives what the output holds', () => {
+    const generator = '79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798';
+    const taproot = 'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0';
+    expect(hex(taproot)?.program).toBe(generator);
+    const keyHash = '751e76e8199196d454941c45d1b3a323f1433bd6';
+    expect(hex('bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4')?.program).toBe(keyHash);
+  });
+
+  // BIP-350: invalid addresses.
+  it.each([
+    'tc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vq5zuyut',
+    'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqh2y7hd',
+    'BC1S0XLXVLHEMJA6C4DQV22UAPCTQUPFHLXM9H8Z3K2E72Q4K9HCZ7VQ54WELL',
+    'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kemeawh',
+    'bc1pw5dgrnzv',
+    'BC1QR508D6QEJXTDG4Y5R3ZARVARYV98GJ9P',
+    'tb1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vq47Zagq',
+    '1PMycacnJaSqwwJqjawXBErnLsZ7RkXUAt',
+    'DFpN6QqFfUm3gKNaxN6tNcab1FArL9cZLE',
+    '',
+  ])('refuses %s', (text) => {
+    expect(bitcoinAddress(text)).toBeUndefined();
+    expect(isAddress('bitcoin', text)).toBe(false);
+  });
+
+  it('lets a magic ending pass by look only', () => {
+    const magic = '1PMycacnJaSqwwJqjawXBErnLsZ7Rk002';
+    expect([looksLikeAddress('bitcoin', magic), isAddress('bitcoin', magic)]).toEqual([
+      true,
+      false,
+    ]);
+    expect(looksLikeAddress('bitcoin', '0xde709f2102306220921060314715629080e2fb77')).toBe(false);
+  });
+});

@@ -1,0 +1,50 @@
+// Providers of UMA wallets that the sandbox knows: made up, on domains that cannot exist, with legal entity
+// identifiers that nobody issues but whose check digits hold, so that clients can be tried against a list
+// with everything in it. One is blocked, which is what a platform sees of a provider it may not deal with.
+
+export interface UmaProvider {
+  readonly name: string;
+  readonly domain: string;
+  readonly logoUrl: string;
+  /** Countries its customers can live in, ISO 3166-1 alpha-2. */
+  readonly regions: readonly string[];
+  /** What its customers can receive. */
+  readonly currencies: readonly string[];
+  /** Legal entity identifier, ISO 17442. */
+  readonly lei: string;
+  /** Whether payments to and from it are allowed. */
+  readonly allowed: boolean;
+}
+
+const words = (text: string) => text.split(' ');
+
+/** `number` is the serial within the made-up identifiers, with its check digits. */
+function provider(
+  name: string,
+  domain: string,
+  regions: string,
+  currencies: string,
+  number: string,
+  allowed = true,
+): UmaProvider {
+  return {
+    name,
+    domain,
+    logoUrl: `https://${domain}/logo.png`,
+    regions: words(regions),
+    currencies: words(currencies),
+    lei: `000000SANDBOXUMA${number}`,
+    allowed,
+  };
+}
+
+export const UMA_PROVIDERS: readonly UmaProvider[] = [
+  provider('Andenpay', 'andenpay.example', 'AR CL CO PE', 'USD COP', '0262'),
+  provider('Blockvale Exchange', 'blockvale.example', 'US CA', 'USD BTC', '0359', false),
+  provider('Lagoon Wallet', 'lagoon.example', 'NG GH KE', 'NGN GHS KES USD', '0456'),
+  provider('Maple Ledger', 'mapleledger.example', 'CA US', 'CAD USD', '0553'),
+  provider('Montera', 'montera.example', 'MX US', 'MXN USD', '0650'),
+  provider('Rheintal Konto', 'rheintal.example', 'AT CH DE FR', 'EUR CHF', '0747'),
+  provider('Sampaguita Cash', 'sampaguita.example', 'PH SG', 'PHP USD', '0844'),
+  provider('Sandbox', 'sandbox.uma.money', 'DE MX US', 'USD EUR MXN', '0165'),
+];

@@ -1,0 +1,40 @@
+// Asks wallets that are contracts through the JSON-RPC of a node that the operator named, one for each
+// chain. It reads and nothing else. A node that is down, slow or confused is no answer, never a no: whoever
+// asked can try again.
+import type { World } from '../../kernel/world.ts';
+import type { ContractWalletPort } from '../ports.ts';
+import { callData, verdictOf } from './eip1271.ts';
+
+const TIMEOUT_MS = 5_000;
+const MAX_BYTES = 65_536;
+
+/** `ETHEREUM_WALLET` is asked about at `urls.ETHEREUM`. */
+const chainOf = (accountType: string): string => accountType.replace(/_WALLET$/, '');
+
+export function contractWallets(
+  world: World,
+  urls: Readonly<Record<string, string>>,
+): ContractWalletPort {
+  return {
+    reaches: (accountType) => Object.hasOwn(urls, chainOf(accountType)),
+    async approves({ accountType, address, digest, signature }) {
+      const url = urls[chainOf(accountType)];
+      if (url === undefined) throw new Error(`no node for ${accountType}`);
+      const call = { to: address.toLowerCase(), data: callData(digest, signature) };
+      const request = { jsonrpc: '2.0', id: 1, method: 'eth_call', params: [call, 'latest'] };
+      const reply = await world.http({
+        url,
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(request),
+        timeoutMs: TIMEOUT_MS,
+        maxBytes: MAX_BYTES,
+        publicOnly: false,
+      });
+      const verdict = verdictOf(reply.body);
+      if (verdict === undefined)
+        throw new Error(`the node answered ${reply.status}, not yes or no`);
+      return verdict;
+    },
+  };
+}

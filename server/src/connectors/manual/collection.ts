@@ -1,0 +1,60 @@
+// The operator's collection accounts as a file: a JSON object of currency and list, each entry as the API
+// shows payment instructions, without a reference. Everything that is wrong with it is told at once, at the
+// start, because a payer who is shown wrong coordinates sends money to a stranger.
+import { readFileSync } from 'node:fs';
+import { findCurrency } from '../../catalog/currencies.ts';
+import { type PaymentInstructions, takesReference } from '../../catalog/payment-instructions.ts';
+import type { Collection } from './funding.ts';
+
+/** What is wrong with a value that should be payment instructions. */
+export type Judge = (value: unknown) => readonly { field: string; message: string }[];
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Stands in for the reference that each account gets. */
+const ANY_REFERENCE = 'RA0';
+
+function entryProblems(entry: unknown, where: string, judge: Judge): string[] {
+  if (!isObject(entry) || !isObject(entry.accountOrWalletInfo)) {
+    return [`${where} must be an object with accountOrWalletInfo`];
+  }
+  const info = entry.accountOrWalletInfo;
+  if ('reference' in info) return [`${where} must not name a reference: each account gets its own`];
+  const errors = judge({
+    ...entry,
+    accountOrWalletInfo: { ...info, reference: ANY_REFERENCE },
+  });
+  if (errors.length) return errors.map(({ field, message }) => `${where}.${field} ${message}`);
+  const type = String(info.accountType);
+  return takesReference(type)
+    ? []
+    : [`${where}: ${type} carries no reference, so nobody could tell whose money it is`];
+}
+
+function problemsOf(read: unknown, judge: Judge): string[] {
+  if (!isObject(read)) return ['must be an object of currency and list'];
+  return Object.entries(read).flatMap(([currency, entries]) => {
+    if (!findCurrency(currency)) return [`${currency} is not a currency here`];
+    if (!Array.isArray(entries)) return [`${currency} must be a list`];
+    return entries.flatMap((each, at) => entryProblems(each, `${currency}.${at}`, judge));
+  });
+}
+
+/** The collection accounts of a JSON text; throws one error that names everything wrong. */
+export function collectionOf(text: string, name: string, judge: Judge): Collection {
+  let read: unknown;
+  try {
+    read = JSON.parse(text);
+  } catch {
+    throw new Error(`${name} is not JSON.`);
+  }
+  const problems = problemsOf(read, judge);
+  if (problems.length) {
+    throw new Error(`The collection accounts in ${name} cannot be used: ${problems.join('; ')}.`);
+  }
+  return read as Record<string, PaymentInstructions[]>;
+}
+
+export const readCollection = (file: string, judge: Judge): Collection =>
+  collectionOf(readFileSync(file, 'utf8'), file, judge);

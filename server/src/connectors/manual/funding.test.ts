@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import { PaymentInstructions } from '../../catalog/payment-instructions.ts';
+import { fieldErrors } from '../../http/validate.ts';
+import { collectionOf } from './collection.ts';
+import { manualFunding } from './funding.ts';
+import { accountOfReference, accountReference } from './reference.ts';
+
+const judge = (value: unknown) => fieldErrors(PaymentInstructions, value, 'body');
+const read = (value: unknown) => collectionOf(JSON.stringify(value), 'funding.json', judge);
+
+const usd = {
+  accountOrWalletInfo: {
+    accountType: 'USD_ACCOUNT',
+    accountNumber: '000123456789',
+    routingNumber: '021000021',
+    bankName: 'First Bank',
+    accountHolderName: 'Example Payments Inc.',
+    paymentRails: ['ACH', 'WIRE'],
+  },
+  instructionsNotes: 'Wires before noon arrive the same day.',
+};
+const eur = {
+  accountOrWalletInfo: {
+    accountType: 'EUR_ACCOUNT',
+    iban: 'DE89370400440532013000',
+    swiftCode: 'COBADEFF',
+    paymentRails: ['SEPA', 'SEPA_INSTANT'],
+  },
+};
+
+const id = 'InternalAccount:018f0000-0000-7000-8000-0123456789ab';
+const other = 'InternalAccount:018f0000-0000-7000-8000-0123456789ac';
+
+describe('manualFunding', () => {
+  const port = manualFunding(read({ USD: [usd], EUR: [eur] }));
+  const asked = { accountId: id, currency: 'USD', owner: 'customer' as const };
+
+  it('gives the collection account with a reference of each account', () => {
+    const [first] = port.instructions(asked);
+    expect(first).toEqual({
+      ...usd,
+      isPlatformAccount: false,
+      accountOrWalletInfo: {
+        ...usd.accountOrWalletInfo,
+        reference: 'RA018F0000000070008000' + '0123456789AB',
+      },
+    });
+    expect(judge(first)).toEqual([]);
+    expect(port.instructions(asked)).toEqual([first]);
+    const [second] = port.instructions({ ...asked, accountId: other, owner: 'platform' });
+    expect(second?.accountOrWalletInfo.reference).not.toBe(first?.accountOrWalletInfo.reference);
+    expect(second?.isPlatformAccount).toBe(true);
+    expect(port.instructions({ ...asked, currency: 'GBP' })).toEqual([]);
+  });
+
+  it('asks for money of a payment only where it arrives within minutes', () => {
+    const payment = {
+      transactionId: 'Transaction:1',
+      reference: 'RH1',
+      amount: 1n,
+      owner: 'customer' as const,
+      at: 0,
+      expiresAt: 1,
+    };
+    expect(port.forPayment?.({ ...payment, currency: 'USD' })).toEqual([]);
+    const [instant] = port.forPayment?.({ ...payment, currency: 'EUR' }) ?? [];
+    expect(instant?.accountOrWalletInfo).toMatchObject({
+      iban: 'DE89370400440532013000',
+      reference: 'RH1',
+    });
+  });
+});
+
+describe('references', () => {
+  it('lead back to the account, however a bank has spaced them', () => {
+    const reference = accountReference(id);
+    expect(reference).toHaveLength(34);
+    expect(accountOfReference(reference)).toBe(id);
+    expect(accountOfReference(` ${reference.toLowerCase().replace(/(.{4})/g, '$1 ')}`)).toBe(id);
+    for (const bad of ['', 'RA12', reference.replace('RA', 'RH'), `${reference}0`]) {
+      expect(accountOfReference(bad)).toBeUndefined();
+    }
+  });
+});
+
+describe('collectionOf', () => {
+  it('names everything that is wrong at once', () => {
+    const wrong = {
+      ZZZ: [usd],
+      GBP: usd,
+      USD: [
+        { accountOrWalletInfo: { ...usd.accountOrWalletInfo, routingNumber: '12' } },
+        { accountOrWalletInfo: { ...usd.accountOrWalletInfo, reference: 'MINE' } },
+        {},
+      ],
+      USDC: [{ accountOrWalletInfo: { accountType: 'BASE_WALLET', address: '0x0' } }],
+      BTC: [{ accountOrWalletInfo: { accountType: 'BITCOIN_L1', address: 'bc1q' } }],
+    };
+    const error = (() => {
+      try {
+        return String(read(wrong));
+      } catch (thrown) {
+        return (thrown as Error).message;
+      }
+    })();
+    expect(error).toContain('The collection accounts in funding.json cannot be used: ');
+    for (const part of [
+      'ZZZ is not a currency here',
+      'GBP must be a list',
+      'USD.0.accountOrWalletInfo.routingNumber',
+      'USD.1 must not name a reference',
+      'USD.2 must be an object with accountOrWalletInfo',
+      'USDC.0',
+      'BTC.0: BITCOIN_L1 carries no reference',
+    ]) {
+      expect(error).toContain(part);
+    }
+    expect(() => collectionOf('{', 'funding.json', judge)).toThrow('funding.json is not JSON.');
+    expect(() => read([])).toThrow('must be an object of currency and list');
+  });
+});

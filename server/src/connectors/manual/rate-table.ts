@@ -1,0 +1,127 @@
+// A table of mid rates as an operator or a rate service writes it: one base currency, and how many units
+// of each other currency one unit of it is worth. Numbers are read as the text they are and kept as
+// fractions of whole numbers, so a rate is exactly what was written and turns around exactly.
+import { findCurrency } from '../../catalog/currencies.ts';
+import type { Rate } from '../../kernel/money.ts';
+import type { Time } from '../../kernel/world.ts';
+
+export interface RateTable {
+  /** When the rates were right; undefined where the table does not say. */
+  at: Time | undefined;
+  /** By currency: its units for one unit of the base, exactly. The base itself is 1. */
+  perBase: ReadonlyMap<string, Rate>;
+}
+
+/** A table, or everything that is wrong with it. `skipped` are rows that were left out. */
+export type Parsed = { table: RateTable; skipped: string[] } | { problems: string[] };
+
+const DECIMAL = /^(\d{1,20})(?:\.(\d{1,30}))?(?:[eE]([+-]?\d{1,2}))?$/;
+
+/** A positive decimal as a fraction; undefined for any other text. */
+export function fractionOf(text: string): Rate | undefined {
+  const match = DECIMAL.exec(text.trim());
+  if (!match) return undefined;
+  const [, whole = '', part = '', exponent = '0'] = match;
+  const shift = Number(exponent) - part.length;
+  const digits = BigInt(whole + part);
+  if (digits === 0n) return undefined;
+  return shift >= 0
+    ? { num: digits * 10n ** BigInt(shift), den: 1n }
+    : { num: digits, den: 10n ** BigInt(-shift) };
+}
+
+/** The mid rate between two currencies of a table, smallest unit to smallest unit. */
+export function midRate({ perBase }: RateTable, from: string, to: string): Rate | undefined {
+  const [sold, bought] = [perBase.get(from), perBase.get(to)];
+  const [fromUnit, toUnit] = [findCurrency(from), findCurrency(to)];
+  if (!sold || !bought || !fromUnit || !toUnit) return undefined;
+  return {
+    num: bought.num * sold.den * 10n ** BigInt(toUnit.decimals),
+    den: bought.den * sold.num * 10n ** BigInt(fromUnit.decimals),
+  };
+}
+
+interface Row {
+  /** Where it stands, for the person who wrote it. */
+  where: string;
+  currency: string;
+  rate: string;
+}
+
+function timeOf(text: string): Time | undefined {
+  const time = /^\d{9,11}$/.test(text) ? Number(text) * 1000 : Date.parse(text);
+  return /^\d{4}-\d\d-\d\d|^\d{9,11}$/.test(text) && !Number.isNaN(time) ? time : undefined;
+}
+
+function complaintAbout({ currency, rate }: Row, taken: ReadonlyMap<string, Rate>) {
+  if (!findCurrency(currency)) return `${currency || 'nothing'} is not a currency here`;
+  if (!fractionOf(rate)) return `${rate || 'nothing'} is not a decimal above zero`;
+  return taken.has(currency) ? `${currency} is listed twice` : undefined;
+}
+
+/** Rows that are wrong fail the table when `strict`, and are left out otherwise. */
+function build(
+  base: string,
+  at: string | undefined,
+  rows: readonly Row[],
+  strict: boolean,
+): Parsed {
+  const problems: string[] = [];
+  if (!findCurrency(base)) problems.push('base must name the currency that all rates are for');
+  const time = at === undefined ? undefined : timeOf(at);
+  if (at !== undefined && time === undefined) problems.push(`${at} is not a time`);
+  const perBase = new Map<string, Rate>([[base, { num: 1n, den: 1n }]]);
+  const skipped: string[] = [];
+  for (const row of rows) {
+    if (row.currency === base && fractionOf(row.rate)?.num === fractionOf(row.rate)?.den) continue;
+    const complaint = complaintAbout(row, perBase);
+    if (complaint) (strict ? problems : skipped).push(`${row.where}: ${complaint}`);
+    else perBase.set(row.currency, fractionOf(row.rate) as Rate);
+  }
+  return problems.length ? { problems } : { table: { at: time, perBase }, skipped };
+}
+
+/** Puts every number of a JSON text into quotes, so that reading it loses no digit. */
+const quoteNumbers = (text: string) =>
+  text.replace(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g, (token) =>
+    token.startsWith('"') ? token : `"${token}"`,
+  );
+
+/**
+ * `{ "base": "USD", "at": "2026-01-05T09:00:00Z", "rates": { "EUR": "0.9154", "MXN": 17.05 } }`. Rates may
+ * be numbers or text; `timestamp`, in seconds, does for `at`.
+ */
+export function tableOfJson(text: string, strict: boolean): Parsed {
+  let read: unknown;
+  try {
+    read = JSON.parse(quoteNumbers(text));
+  } catch {
+    return { problems: ['is not JSON'] };
+  }
+  const { base, at, timestamp, rates } = (read ?? {}) as Record<string, unknown>;
+  if (typeof rates !== 'object' || rates === null || Array.isArray(rates)) {
+    return { problems: ['rates must be an object of currency and rate'] };
+  }
+  const rows = Object.entries(rates).map(([currency, rate]) => ({
+    where: `rates.${currency}`,
+    currency,
+    rate: typeof rate === 'string' ? rate : '',
+  }));
+  const time = at ?? timestamp;
+  return build(String(base ?? ''), time === undefined ? undefined : String(time), rows, strict);
+}
+
+/** Lines of `currency,rate`, among them `base,USD` and, if it is known, `at,2026-01-05T09:00:00Z`. */
+export function tableOfCsv(text: string, strict: boolean): Parsed {
+  const said = new Map<string, string>();
+  const rows: Row[] = [];
+  for (const [at, line] of text.split(/\r?\n/).entries()) {
+    if (line.trim() === '' || line.startsWith('#')) continue;
+    const [name = '', rate = '', ...more] = line.split(',').map((each) => each.trim());
+    const word = name.toLowerCase();
+    if (word === 'currency' && rate.toLowerCase() === 'rate') continue;
+    if (word === 'base' || word === 'at') said.set(word, rate);
+    else rows.push({ where: `line ${at + 1}`, currency: name, rate: more.length ? line : rate });
+  }
+  return build(said.get('base') ?? '', said.get('at'), rows, strict);
+}

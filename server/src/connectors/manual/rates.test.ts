@@ -1,0 +1,153 @@
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { testWorld } from '../../../test/harness.ts';
+import { toDecimal } from '../../kernel/money.ts';
+import { fileRates, httpRates } from './rates.ts';
+
+const NOW = Date.UTC(2026, 0, 5, 9);
+const HOUR = 3_600_000;
+
+let notes: string[] = [];
+const options = { maxAgeMs: HOUR, note: (problem: string) => void notes.push(problem) };
+afterEach(() => {
+  notes = [];
+});
+
+const table = (eur: string, at = NOW) =>
+  JSON.stringify({ base: 'USD', at: new Date(at).toISOString(), rates: { EUR: eur } });
+
+async function euro(port: ReturnType<typeof httpRates>): Promise<string | undefined> {
+  const found = await port.rate('USD', 'EUR');
+  return found && toDecimal(found.rate, 4);
+}
+
+describe('httpRates', () => {
+  let server: Server;
+  let url: string;
+  let asked = 0;
+  let answer: { status: number; body: string; delayMs?: number };
+
+  beforeAll(async () => {
+    server = createServer((_, response) => {
+      asked++;
+      const { status, body, delayMs = 0 } = answer;
+      setTimeout(() => response.writeHead(status).end(body), delayMs);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/rates?key=secret`;
+  });
+  afterAll(() => new Promise((resolve) => server.close(resolve)));
+  afterEach(() => {
+    asked = 0;
+  });
+
+  it('asks once for many, and again after a minute', async () => {
+    const world = testWorld(NOW);
+    const port = httpRates(world, url, options);
+    answer = { status: 200, body: table('0.9154') };
+    expect(await Promise.all([euro(port), euro(port), euro(port)])).toEqual(
+      Array(3).fill('0.9154'),
+    );
+    answer.body = table('0.92');
+    world.set(NOW + 59_000);
+    expect(await euro(port)).toBe('0.9154');
+    expect(asked).toBe(1);
+    world.set(NOW + 60_000);
+    expect(await euro(port)).toBe('0.92');
+    expect(asked).toBe(2);
+    expect((await port.rate('USD', 'EUR'))?.at).toBe(NOW);
+    expect(notes).toEqual([]);
+  });
+
+  it.each([
+    [{ status: 500, body: 'down' }, 'The rate service answers 500.'],
+    [{ status: 302, body: '' }, 'The rate service answers 302.'],
+    [{ status: 200, body: 'x' }, 'The rate service is not JSON.'],
+    [{ status: 200, body: '{"base":"USD","rates":{"EUR":1}}' }, 'The rate service says no time.'],
+  ])(
+    'lives on its last table while the service says %j, until that is too old',
+    async (bad, note) => {
+      const world = testWorld(NOW);
+      const port = httpRates(world, url, options);
+      answer = { status: 200, body: table('0.9154') };
+      await euro(port);
+      answer = bad;
+      world.set(NOW + HOUR);
+      expect(await euro(port)).toBe('0.9154');
+      expect(await euro(port)).toBe('0.9154');
+      expect(asked).toBe(2); // not again at once
+      world.set(NOW + HOUR + 5_000);
+      expect(await euro(port)).toBeUndefined();
+      expect(asked).toBe(3);
+      expect(notes).toEqual([note, note]);
+    },
+  );
+
+  it('refuses rates that are old when they come, or from the future', async () => {
+    const port = httpRates(testWorld(NOW), url, options);
+    answer = { status: 200, body: table('0.9', NOW - HOUR - 1) };
+    expect(await euro(port)).toBeUndefined();
+    const other = httpRates(testWorld(NOW), url, options);
+    answer = { status: 200, body: table('0.9', NOW + 10 * 60_000) };
+    expect(await euro(other)).toBeUndefined();
+  });
+
+  it('has none where nobody answers, and tells without the address', async () => {
+    const port = httpRates(testWorld(NOW), 'http://127.0.0.1:1/rates?key=secret', options);
+    expect(await euro(port)).toBeUndefined();
+    expect(notes).toEqual(['The rate service does not answer.']);
+  });
+});
+
+describe('fileRates', () => {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'rates-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('reads the file again when it changes, and keeps the last good table', async () => {
+    const world = testWorld(NOW);
+    const file = path.join(folder, 'rates.json');
+    writeFileSync(file, table('0.9154'));
+    const port = fileRates(world, file, options);
+    expect(await euro(port)).toBe('0.9154');
+    writeFileSync(file, table('0.92000'));
+    world.set(NOW + 2_000);
+    expect(await euro(port)).toBe('0.92');
+    writeFileSync(file, '{"base":"USD","rates":{"EUR":"0","QQQ":"1"}}');
+    world.set(NOW + 4_000);
+    expect(await euro(port)).toBe('0.92');
+    world.set(NOW + 6_000);
+    await euro(port);
+    expect(notes).toEqual([
+      `The rates in ${file} cannot be used: rates.EUR: 0 is not a decimal above zero; ` +
+        'rates.QQQ: QQQ is not a currency here.',
+    ]);
+    world.set(NOW + HOUR + 1);
+    expect(await euro(port)).toBeUndefined();
+  });
+
+  it('dates a table that says no time by its file', async () => {
+    const world = testWorld(NOW);
+    const file = path.join(folder, 'rates.csv');
+    writeFileSync(file, 'base,USD\nEUR,0.9\n');
+    utimesSync(file, NOW / 1000, NOW / 1000 - 60);
+    const port = fileRates(world, file, options);
+    expect((await port.rate('USD', 'EUR'))?.at).toBe(NOW - 60_000);
+    world.set(NOW + HOUR - 60_000 + 1);
+    expect(await euro(port)).toBeUndefined();
+  });
+
+  it('throws at first where the file is bad or absent', () => {
+    const world = testWorld(NOW);
+    const file = path.join(folder, 'bad.csv');
+    writeFileSync(file, 'EUR,zero\n');
+    expect(() => fileRates(world, file, options)).toThrow(
+      `The rates in ${file} cannot be used: base must name the currency that all rates are for; ` +
+        'line 1: zero is not a decimal above zero.',
+    );
+    expect(() => fileRates(world, path.join(folder, 'none.csv'), options)).toThrow('ENOENT');
+  });
+});

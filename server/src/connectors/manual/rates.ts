@@ -1,0 +1,129 @@
+// Exchange rates of a production platform before a market is connected: from a service that is asked over
+// the network, or from a file that somebody keeps. Old rates are worse than none, so a table that is older
+// than the setting allows gives no rate, and neither does one that comes from the future.
+import { readFileSync, statSync } from 'node:fs';
+import type { Time, World } from '../../kernel/world.ts';
+import type { RatePort } from '../ports.ts';
+import { midRate, type Parsed, type RateTable, tableOfCsv, tableOfJson } from './rate-table.ts';
+
+export interface RateOptions {
+  /** Older tables give no rates. */
+  maxAgeMs: number;
+  /** Told in a sentence what is wrong with the source; never its address, which may hold a secret. */
+  note(problem: string): void;
+}
+
+const ASK_EVERY_MS = 60_000;
+const RETRY_AFTER_MS = 5_000;
+const TIMEOUT_MS = 5_000;
+const MAX_BYTES = 1_000_000;
+const LOOK_EVERY_MS = 1_000;
+/** Clocks differ. */
+const AHEAD_MS = 5 * 60_000;
+
+/** A rate of a table that is fresh enough. A table that says no time has none. */
+function fresh(
+  table: RateTable | undefined,
+  from: string,
+  to: string,
+  now: Time,
+  maxAgeMs: number,
+) {
+  const at = table?.at;
+  if (!table || at === undefined || now - at > maxAgeMs || at - now > AHEAD_MS) return undefined;
+  const rate = midRate(table, from, to);
+  return rate && { rate, at };
+}
+
+/**
+ * Rates from a service that answers GET with a table as JSON. It is asked at most once a minute; while it
+ * does not answer, its last table serves until that is too old.
+ */
+export function httpRates(world: World, url: string, options: RateOptions): RatePort {
+  const { maxAgeMs, note } = options;
+  let table: RateTable | undefined;
+  let askAt = 0;
+  let asking: Promise<void> | undefined;
+
+  async function ask(): Promise<string | undefined> {
+    const reply = await world.http({
+      url,
+      method: 'GET',
+      headers: { accept: 'application/json' },
+      timeoutMs: TIMEOUT_MS,
+      maxBytes: MAX_BYTES,
+      // The operator names the address, which may well be inside the operator's own network.
+      publicOnly: false,
+    });
+    if (reply.status !== 200) return `answers ${reply.status}`;
+    const parsed = tableOfJson(reply.body, false);
+    if ('problems' in parsed) return parsed.problems.join('; ');
+    if (parsed.table.at === undefined) return 'says no time';
+    table = parsed.table;
+    return undefined;
+  }
+
+  async function renew(): Promise<void> {
+    const problem = await ask().catch(() => 'does not answer');
+    if (problem) note(`The rate service ${problem}.`);
+    askAt = world.now() + (problem ? RETRY_AFTER_MS : ASK_EVERY_MS);
+    asking = undefined;
+  }
+
+  return {
+    async rate(from, to) {
+      if (world.now() >= askAt) {
+        asking ??= renew();
+        await asking;
+      }
+      return fresh(table, from, to, world.now(), maxAgeMs);
+    },
+  };
+}
+
+function parse(file: string, text: string): Parsed {
+  return file.toLowerCase().endsWith('.csv') ? tableOfCsv(text, true) : tableOfJson(text, true);
+}
+
+/** The table of a file, as of the file's own time where it says none; throws naming all that is wrong. */
+function readTable(file: string): RateTable {
+  const written = statSync(file).mtimeMs;
+  const parsed = parse(file, readFileSync(file, 'utf8'));
+  if ('problems' in parsed) {
+    throw new Error(`The rates in ${file} cannot be used: ${parsed.problems.join('; ')}.`);
+  }
+  return { ...parsed.table, at: parsed.table.at ?? written };
+}
+
+/**
+ * Rates from a file, JSON or, by its name, CSV. It is read again when it changes; a change that cannot be
+ * used is told and the table before it serves on, until that is too old. Throws when it is bad at first.
+ */
+export function fileRates(world: World, file: string, options: RateOptions): RatePort {
+  const stampOf = () => {
+    const { mtimeMs, size, ino } = statSync(file);
+    return `${mtimeMs} ${size} ${ino}`;
+  };
+  let stamp = stampOf();
+  let table = readTable(file);
+  let lookAt = world.now() + LOOK_EVERY_MS;
+
+  function look(): void {
+    lookAt = world.now() + LOOK_EVERY_MS;
+    try {
+      const now = stampOf();
+      if (now === stamp) return;
+      stamp = now;
+      table = readTable(file);
+    } catch (error) {
+      options.note(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  return {
+    async rate(from, to) {
+      if (world.now() >= lookAt) look();
+      return fresh(table, from, to, world.now(), options.maxAgeMs);
+    },
+  };
+}

@@ -1,0 +1,82 @@
+// Lightning invoices of BOLT 11, written and signed as a node would: what a wallet pays to is the text
+// alone, so amount, expiry and signature must be exact. Only the fields that every wallet needs today are
+// written: payment secret, hash, description, expiry, and the two features that come with the secret.
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bech32 } from '@scure/base';
+
+export interface Bolt11 {
+  /** `lnbc` for the main network, `lnbcrt` for regtest. */
+  prefix: string;
+  amountMsat: bigint;
+  /** Seconds since the epoch. */
+  timestamp: number;
+  expirySeconds: number;
+  /** 32 bytes each. */
+  paymentHash: Uint8Array;
+  paymentSecret: Uint8Array;
+  description: string;
+  /** The node's private key, 32 bytes. */
+  privateKey: Uint8Array;
+}
+
+/** Pico-bitcoin in one of each unit, the largest first: the shortest way to write an amount. */
+const UNITS = [
+  ['', 1_000_000_000_000n],
+  ['m', 1_000_000_000n],
+  ['u', 1_000_000n],
+  ['n', 1_000n],
+  ['p', 1n],
+] as const;
+
+function amountText(amountMsat: bigint): string {
+  const pico = amountMsat * 10n;
+  const [letter, size] = UNITS.find(([, each]) => pico % each === 0n) ?? ['p', 1n];
+  return `${pico / size}${letter}`;
+}
+
+/** A number in groups of five bits, `count` of them, or as few as it takes. */
+function words(value: number, count = 1): number[] {
+  const groups: number[] = [];
+  for (let rest = value; rest > 0 || groups.length < count; rest = Math.floor(rest / 32)) {
+    groups.unshift(rest % 32);
+  }
+  return groups;
+}
+
+const ALPHABET = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
+
+/** A tagged field: its letter, its length in groups, its groups. */
+const tagged = (letter: string, data: number[]): number[] => [
+  ALPHABET.indexOf(letter),
+  ...words(data.length, 2),
+  ...data,
+];
+
+/** Groups of five bits as bytes, zero bits behind. */
+function padded(groups: readonly number[]): Uint8Array {
+  const bits = groups.map((group) => group.toString(2).padStart(5, '0')).join('');
+  const octets = bits.match(/.{1,8}/g) ?? [];
+  return Uint8Array.from(octets, (octet) => Number.parseInt(octet.padEnd(8, '0'), 2));
+}
+
+/** Features that are required: a payment secret (bit 14) and the variable onion (bit 8). */
+const FEATURES = words(2 ** 14 + 2 ** 8);
+
+/** The invoice as text. The same invoice gives the same text: its signature takes no chance (RFC 6979). */
+export function bolt11(invoice: Bolt11): string {
+  const start = `${invoice.prefix}${amountText(invoice.amountMsat)}`;
+  const data = [
+    ...words(invoice.timestamp, 7),
+    ...tagged('s', bech32.toWords(invoice.paymentSecret)),
+    ...tagged('p', bech32.toWords(invoice.paymentHash)),
+    ...tagged('d', bech32.toWords(Buffer.from(invoice.description))),
+    ...tagged('x', words(invoice.expirySeconds)),
+    ...tagged('9', FEATURES),
+  ];
+  const hash = sha256(Uint8Array.from([...Buffer.from(start), ...padded(data)]));
+  const signed = secp256k1.sign(hash, invoice.privateKey, { prehash: false, format: 'recovered' });
+  // The library puts the recovery number first, BOLT 11 puts it last.
+  const signature = Uint8Array.from([...signed.subarray(1), signed[0] as number]);
+  return bech32.encode(start, [...data, ...bech32.toWords(signature)], 2_000);
+}

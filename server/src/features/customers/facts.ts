@@ -1,0 +1,25 @@
+// What is known of a customer, by the names in which platforms and providers ask about people at the ends
+// of a payment. Pure; what is not known is undefined.
+import type { CounterpartyFieldName } from '../../catalog/field-names.ts';
+import type { CustomerRow } from './store.ts';
+
+export type Facts = Partial<Record<CounterpartyFieldName, unknown>>;
+
+/** Of an individual or a firm. */
+export function factsOfCustomer({ type, email, phone, details }: CustomerRow): Facts {
+  const firm = details.businessInfo;
+  return {
+    FULL_NAME: details.fullName ?? firm?.legalName,
+    COMPANY_LEGAL_NAME: firm?.legalName,
+    USER_TYPE: type,
+    BIRTH_DATE: details.birthDate,
+    NATIONALITY: details.nationality,
+    EMAIL: email ?? undefined,
+    PHONE_NUMBER: phone ?? undefined,
+    POSTAL_ADDRESS: details.address,
+    COUNTRY_OF_RESIDENCE: details.address?.country ?? firm?.country,
+    TAX_ID: firm?.taxId,
+    REGISTRATION_NUMBER: firm?.registrationNumber,
+    BUSINESS_TYPE: firm?.businessType,
+  };
+}

@@ -1,0 +1,68 @@
+// What each answer of a platform means, apart from the database and the network.
+import { describe, expect, it } from 'vitest';
+import type { CustomerRow } from '../customers/index.ts';
+import { missingIn, requestedFields, verdictOf } from './approval.ts';
+
+const BIRTH = [{ name: 'BIRTH_DATE', mandatory: true }];
+const said = (status: number | null, answer: string | null = '') => ({ status, answer });
+const refused = (reason: string) => ({ say: 'refuse', reason });
+
+describe('verdictOf', () => {
+  it.each([
+    ['an empty body when nothing is asked', '', []],
+    ['an object without the info', '{"message":"fine"}', []],
+    ['null for the info', '{"receiverCustomerInfo":null}', []],
+  ])('accepts 200 with %s', (_, answer, requested) => {
+    expect(verdictOf(said(200, answer), requested)).toEqual({ say: 'accept', info: {} });
+  });
+
+  it('accepts 200 with what was asked for', () => {
+    const answer = '{"receiverCustomerInfo":{"BIRTH_DATE":"1990-01-15"}}';
+    const info = { BIRTH_DATE: '1990-01-15' };
+    expect(verdictOf(said(200, answer), BIRTH)).toEqual({ say: 'accept', info });
+  });
+
+  it.each(['', '{}', '{"receiverCustomerInfo":{"BIRTH_DATE":""}}'])(
+    'refuses 200 without a mandatory field: %s',
+    (answer) => {
+      expect(verdictOf(said(200, answer), BIRTH)).toEqual(refused('MISSING_MANDATORY_PAYEE_DATA'));
+    },
+  );
+
+  it.each(['{', '[]', '"yes"', 'null', '{"receiverCustomerInfo":"yes"}', '<html>'])(
+    'refuses 200 with a body that is no answer: %s',
+    (answer) => {
+      expect(verdictOf(said(200, answer), [])).toEqual(refused('PAYMENT_APPROVAL_WEBHOOK_ERROR'));
+    },
+  );
+
+  it.each([
+    [403, 'PAY_REQUEST_FAILED'],
+    [422, 'MISSING_MANDATORY_PAYEE_DATA'],
+    [null, 'PAYMENT_APPROVAL_TIMED_OUT'],
+    ...[201, 204, 302, 400, 401, 404, 409, 500, 503].map(
+      (status) => [status, 'PAYMENT_APPROVAL_WEBHOOK_ERROR'] as const,
+    ),
+  ] as const)('takes %s for %s', (status, reason) => {
+    expect(verdictOf(said(status), [])).toEqual(refused(reason));
+  });
+
+  it('waits after 202', () => {
+    expect(verdictOf(said(202), BIRTH)).toEqual({ say: 'wait' });
+  });
+});
+
+describe('requestedFields', () => {
+  const person = (details: object) =>
+    ({ type: 'INDIVIDUAL', email: null, phone: null, details }) as unknown as CustomerRow;
+
+  it('asks for what a provider demands and nobody told', () => {
+    expect(requestedFields('KRW', person({ fullName: 'Ada' }))).toEqual(BIRTH);
+    expect(requestedFields('KRW', person({ fullName: 'A', birthDate: '1990-01-15' }))).toEqual([]);
+    expect(requestedFields('USD', person({}))).toEqual([]);
+  });
+
+  it('misses mandatory fields alone', () => {
+    expect(missingIn({}, [...BIRTH, { name: 'EMAIL', mandatory: false }])).toEqual(['BIRTH_DATE']);
+  });
+});

@@ -1,0 +1,16 @@
+// What other features may use of incoming money, and what the composition lists.
+export { approvePendingPayment, rejectPendingPayment } from './contract.ts';
+export {
+  type Bounce,
+  bounceDeposit,
+  type Deposit,
+  type Origin,
+  receiveDeposit,
+  refuseDeposit,
+  releaseDeposit,
+  returnDeposit,
+} from './deposit.ts';
+export { heedIncoming, heedSendBack, incomingJobs, wayBackOf } from './jobs.ts';
+export { incomingOperations } from './operations.ts';
+export { cancelPull, heedPull, isPull, type Pull, startPull } from './pull.ts';
+export { receiveUmaPayment, type UmaIncoming } from './uma.ts';

@@ -1,0 +1,209 @@
+// The jobs that follow incoming money. They talk to the outside before anything is staged, and bring what
+// they hear in through the same steps that a notice takes. A platform is asked once; only when this process
+// died between question and answer is it asked once more, with the same event, because nobody knows whether
+// it heard. After that the payment is refused: nothing has moved yet, so refusing is always safe.
+import type { Connectors, Progress, RailInstruction } from '../../connectors/ports.ts';
+import type { Caller, Ctx } from '../../runtime/context.ts';
+import type { Job, JobHandler, Result } from '../../runtime/jobs.ts';
+import type { Runtime } from '../../runtime/operate.ts';
+import { externalAccounts, WALLET_DECLARED } from '../external-accounts/index.ts';
+import { internalAccounts } from '../internal-accounts/index.ts';
+import { platforms, systemCaller } from '../platform/index.ts';
+import {
+  type ConnectorsOf,
+  currentOf,
+  loadOf,
+  payoutOf,
+  pullOf,
+  type TransactionRow,
+} from '../transactions/index.ts';
+import { putQuestion, type QuestionDeps } from '../webhooks/index.ts';
+import { ANSWER_WITHIN_MS, SILENCE, type Verdict, verdictOf } from './approval.ts';
+import { cancelPullJob } from './cancel.ts';
+import { releaseDeclared } from './declared.ts';
+import { isHeld, refuseDeposit, returnDeposit, waitForRelease } from './deposit.ts';
+import { closeWayBack, followUp, incomingReason } from './ends.ts';
+import { ASK, COLLECT, HELD_LONG, LAPSE, PASS_ON, PULL, SEND_BACK } from './kinds.ts';
+import { heedPull, isPull } from './pull.ts';
+import { awaitsWord, heedCollect, heedPassOn, heedVerdict, isUma, refuseUma } from './uma.ts';
+
+export interface IncomingParts {
+  connectors: ConnectorsOf;
+  webhooks: QuestionDeps;
+}
+
+const MOST_ASKS = 2;
+
+type Heed = (ctx: Ctx, row: TransactionRow) => Promise<void> | void;
+
+/** The result of a job about a transaction: `heed` with the row as it then is. */
+const then = (caller: Caller, id: string, heed: Heed): Result => ({
+  caller,
+  stage: async (ctx) => heed(ctx, await currentOf(ctx, id)),
+});
+
+const NOTHING: Heed = () => {};
+
+/** Back to the account it was pulled from, or to the payer of whom the source tells what is known. */
+export async function wayBackOf(runtime: Runtime, row: TransactionRow): Promise<RailInstruction> {
+  const from = isPull(row)
+    ? await runtime.db.read(externalAccounts, row.source_account as string)
+    : undefined;
+  return {
+    id: `${row.id}/refund`,
+    platformId: row.platform_id,
+    kind: 'refund',
+    origin: 'transfer',
+    rail: null,
+    currency: row.received_currency as string,
+    amount: row.received_amount as bigint,
+    account: from ? from.info : { ...row.source, accountType: 'ORIGINATOR' },
+    sentAt: row.refund ? Date.parse(row.refund.initiatedAt) : row.updated_at,
+  };
+}
+
+/** What the rail's answer about a way back means. */
+export async function heedSendBack(
+  ctx: Ctx,
+  row: TransactionRow,
+  progress: Progress,
+): Promise<void> {
+  const { state } = progress;
+  if (state === 'accepted' || state === 'unknown') {
+    return followUp(ctx, row, [SEND_BACK, 'refund'], progress);
+  }
+  closeWayBack(ctx, row, state === 'settled');
+}
+
+/** A notice from outside about whatever an incoming transaction waits for. */
+export async function heedIncoming(
+  ctx: Ctx,
+  row: TransactionRow,
+  progress: Progress,
+): Promise<void> {
+  if (row.refund?.status === 'PENDING') return heedSendBack(ctx, row, progress);
+  if (isPull(row)) return heedPull(ctx, row, progress);
+  if (isUma(row)) {
+    if (row.funds === 'AWAITED') return heedCollect(ctx, row, progress);
+    return heedPassOn(ctx, row, progress);
+  }
+  if (progress.state !== 'returned') return;
+  await returnDeposit(ctx, row, incomingReason(progress.reason, 'COLLECTION_FAILED'));
+}
+
+type InstructionOf = (runtime: Runtime, row: TransactionRow) => Promise<RailInstruction>;
+type HeedProgress = (ctx: Ctx, row: TransactionRow, progress: Progress) => Promise<void> | void;
+
+/** A job that sends an instruction over the rail, or asks about it, and heeds the answer. */
+function overRail(
+  connectors: ConnectorsOf,
+  kind: string,
+  instructionOf: InstructionOf,
+  heed: HeedProgress,
+): JobHandler {
+  const run = async (runtime: Runtime, job: Job): Promise<Result> => {
+    const { row, caller } = await loadOf(runtime, job);
+    const { rail } = connectors(caller.environment);
+    if (!rail) throw new Error(`no rail serves ${caller.environment}`);
+    const instruction = await instructionOf(runtime, row);
+    const progress = await (job.input.ask === 'check'
+      ? rail.check(instruction, runtime.world.now())
+      : rail.send(instruction));
+    return then(caller, row.id, (ctx, current) => heed(ctx, current, progress));
+  };
+  return { kind, run };
+}
+
+async function askPlatform(
+  runtime: Runtime,
+  job: Job,
+  row: TransactionRow,
+  deps: QuestionDeps,
+): Promise<Verdict> {
+  if (job.attempts > MOST_ASKS) return SILENCE;
+  const platform = await runtime.db.read(platforms, row.platform_id);
+  if (!platform?.webhook_endpoint) {
+    return { say: 'refuse', reason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR' };
+  }
+  const sent = await putQuestion(
+    runtime,
+    { answerTimeoutMs: ANSWER_WITHIN_MS, ...deps },
+    {
+      eventId: job.input.eventId as string,
+      endpoint: platform.webhook_endpoint,
+      environment: platform.environment,
+    },
+  );
+  return verdictOf(sent, row.requested_fields ?? []);
+}
+
+async function collect(
+  { uma }: Connectors,
+  runtime: Runtime,
+  job: Job,
+  row: TransactionRow,
+): Promise<Progress> {
+  if (!uma?.collect) throw new Error('no way to fetch payments from UMA providers');
+  const payment = {
+    id: row.id,
+    sender: row.source_account as string,
+    receiver: row.destination_account as string,
+    currency: row.received_currency as string,
+    amount: row.received_amount as bigint,
+    payerData: row.counterparty ?? {},
+    receiverInfo: (job.input.receiverInfo ?? {}) as Record<string, unknown>,
+    at: row.sent_at ?? row.updated_at,
+  };
+  return uma.collect(payment, runtime.world.now());
+}
+
+/** What has been held for a month goes back, unless a frozen account keeps it. */
+async function giveUpHolding(ctx: Ctx, row: TransactionRow): Promise<void> {
+  if (!isHeld(row) || row.pending_reason === null) return;
+  const account = await ctx.read(internalAccounts, row.destination_account as string);
+  if (account?.status === 'FROZEN') waitForRelease(ctx, row);
+  else await refuseDeposit(ctx, row);
+}
+
+async function declared(runtime: Runtime, job: Job): Promise<Result> {
+  const id = job.input.externalAccountId as string;
+  const account = await runtime.db.read(externalAccounts, id);
+  const platform = account && (await runtime.db.read(platforms, account.platform_id));
+  if (!platform) throw new Error(`job ${job.id} names no account`);
+  const caller = systemCaller(platform.id, platform.environment);
+  return { caller, stage: (ctx) => releaseDeclared(ctx, id) };
+}
+
+export function incomingJobs({ connectors, webhooks }: IncomingParts): JobHandler[] {
+  const about =
+    (work: (runtime: Runtime, job: Job, row: TransactionRow, caller: Caller) => Promise<Heed>) =>
+    async (runtime: Runtime, job: Job): Promise<Result> => {
+      const { row, caller } = await loadOf(runtime, job);
+      return then(caller, row.id, await work(runtime, job, row, caller));
+    };
+  const ask = about(async (runtime, job, row) => {
+    if (!awaitsWord(row)) return NOTHING;
+    const verdict = await askPlatform(runtime, job, row, webhooks);
+    return (ctx, current) => heedVerdict(ctx, current, verdict);
+  });
+  const fetchIt = about(async (runtime, job, row, { environment }) => {
+    if (row.status !== 'PROCESSING' || row.funds !== 'AWAITED') return NOTHING;
+    const progress = await collect(connectors(environment), runtime, job, row);
+    const info = (job.input.receiverInfo ?? {}) as Record<string, unknown>;
+    return (ctx, current) => heedCollect(ctx, current, progress, info);
+  });
+  return [
+    { kind: ASK, run: ask },
+    {
+      kind: LAPSE,
+      run: about(async () => (ctx, row) => void refuseUma(ctx, row, 'PAYMENT_APPROVAL_TIMED_OUT')),
+    },
+    { kind: COLLECT, run: fetchIt },
+    { kind: HELD_LONG, run: about(async () => giveUpHolding) },
+    { kind: WALLET_DECLARED, run: declared },
+    overRail(connectors, PASS_ON, payoutOf, heedPassOn),
+    overRail(connectors, PULL, pullOf, heedPull),
+    overRail(connectors, SEND_BACK, wayBackOf, heedSendBack),
+    cancelPullJob(connectors),
+  ];
+}

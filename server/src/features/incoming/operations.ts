@@ -1,0 +1,61 @@
+// Approving and rejecting. Both begin by finding what waits for the platform's word, in one place: what
+// else comes to wait for it, such as payments that an agent starts, is one more case there.
+import type { Static } from '@sinclair/typebox';
+import { Fault, invalid } from '../../kernel/fault.ts';
+import type { Ctx } from '../../runtime/context.ts';
+import { handle } from '../../runtime/handle.ts';
+import {
+  type IncomingTransaction,
+  presentTransaction,
+  type TransactionRow,
+  transactionOf,
+} from '../transactions/index.ts';
+import { type Info, missingIn } from './approval.ts';
+import { approvePendingPayment, rejectPendingPayment } from './contract.ts';
+import { acceptUma, awaitsWord, refuseUma } from './uma.ts';
+
+interface Waiting {
+  row: TransactionRow;
+  /** Says yes with what the platform tells about its customer. */
+  approve(info: Info): TransactionRow;
+  reject(): TransactionRow;
+}
+
+/** The transaction and what the platform's word does to it; 409 where nobody waits for it. */
+async function waitingOf(ctx: Ctx, id: string): Promise<Waiting> {
+  const row = await transactionOf(ctx, id);
+  if (awaitsWord(row)) {
+    return {
+      row,
+      approve: (info) => acceptUma(ctx, row, info),
+      reject: () => refuseUma(ctx, row, 'PAY_REQUEST_FAILED'),
+    };
+  }
+  throw new Fault(
+    'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
+    'This transaction does not wait for approval, or does not any more.',
+  );
+}
+
+const shown = (row: TransactionRow) =>
+  presentTransaction(row) as Static<typeof IncomingTransaction>;
+
+export const incomingOperations = [
+  handle(approvePendingPayment, async (ctx, { params, body }) => {
+    const waiting = await waitingOf(ctx, params.transactionId);
+    const info = body.receiverCustomerInfo ?? {};
+    const missing = missingIn(info, waiting.row.requested_fields ?? []);
+    if (missing.length) {
+      const errors = missing.map((name) => ({
+        field: `receiverCustomerInfo.${name}`,
+        message: 'is required',
+      }));
+      throw invalid(errors, 'MISSING_MANDATORY_USER_INFO');
+    }
+    return { status: 200, body: shown(waiting.approve(info)) };
+  }),
+  handle(rejectPendingPayment, async (ctx, { params }) => {
+    const waiting = await waitingOf(ctx, params.transactionId);
+    return { status: 200, body: shown(waiting.reject()) };
+  }),
+];

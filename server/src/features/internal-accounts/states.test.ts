@@ -1,0 +1,43 @@
+// The life of an internal account move by move: every one that is allowed, and that no other is.
+import { describe, expect, it } from 'vitest';
+import {
+  INTERNAL_ACCOUNT_STATUSES,
+  type InternalAccountEvent,
+  internalAccountStates,
+  isOpen,
+} from './states.ts';
+
+const EVENTS: InternalAccountEvent[] = [
+  'provision',
+  'fail',
+  'retry',
+  'freeze',
+  'unfreeze',
+  'close',
+];
+
+const ALLOWED: Record<string, string> = {
+  'PENDING provision': 'ACTIVE',
+  'PENDING fail': 'FAILED',
+  'FAILED retry': 'PENDING',
+  'ACTIVE freeze': 'FROZEN',
+  'ACTIVE close': 'CLOSED',
+  'FROZEN unfreeze': 'ACTIVE',
+  'FROZEN close': 'CLOSED',
+};
+
+describe('an internal account', () => {
+  const moves = INTERNAL_ACCOUNT_STATUSES.flatMap((from) =>
+    EVENTS.map((event) => ({ from, event })),
+  );
+  it.each(moves)('$from, $event', ({ from, event }) => {
+    const to = ALLOWED[`${from} ${event}`];
+    expect(internalAccountStates.peek(from, event)).toBe(to);
+    if (to) expect(internalAccountStates.next(from, event)).toBe(to);
+    else expect(() => internalAccountStates.next(from, event)).toThrow(`no move ${event}`);
+  });
+
+  it('lets money through in one state only', () => {
+    expect(INTERNAL_ACCOUNT_STATUSES.filter(isOpen)).toEqual(['ACTIVE']);
+  });
+});

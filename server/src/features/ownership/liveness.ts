@@ -1,0 +1,151 @@
+// The liveness check of a wallet's owner: a job that asks how far it has come, and the page on which the
+// owner says that they are done. Whoever has the link is the owner as far as the page can know, so a link
+// is a secret, works once, and ends with its challenge.
+import { displayIdentifier } from '../../catalog/account-info.ts';
+import type { Connectors, LivenessCheck, LivenessProgress } from '../../connectors/ports.ts';
+import type { HostedPage, PageContent } from '../../kernel/page.ts';
+import type { Ctx, Environment } from '../../runtime/context.ts';
+import { sha256Hex } from '../../runtime/crypto.ts';
+import type { JobHandler } from '../../runtime/jobs.ts';
+import { operate, type Runtime } from '../../runtime/operate.ts';
+import { type ExternalAccountRow, externalAccounts } from '../external-accounts/index.ts';
+import { platforms, systemCaller } from '../platform/index.ts';
+import { settleChallenge } from './outcome.ts';
+import { type OwnershipChallengeRow, ownershipChallenges } from './store.ts';
+
+export const LIVENESS_CHECK = 'ownership.liveness';
+/** The page's path, in front of the token. */
+export const LIVENESS_PATH = '/ownership';
+
+type Parts = { connectors: (environment: Environment) => Connectors };
+
+interface CheckInput {
+  platformId: string;
+  accountId: string;
+  nonce: string;
+}
+
+interface Found {
+  challenge: OwnershipChallengeRow;
+  account: ExternalAccountRow;
+}
+
+type Reader = Pick<Ctx, 'read'>;
+
+/** The check that the input speaks of, unless it ended or another took its place. */
+async function underWay(reader: Reader, { accountId, nonce }: CheckInput): Promise<Found | null> {
+  const challenge = await reader.read(ownershipChallenges, accountId);
+  if (challenge?.nonce !== nonce) return null;
+  const account = await reader.read(externalAccounts, accountId);
+  return account ? { challenge, account } : null;
+}
+
+const checkOf = ({ challenge, account }: Found): LivenessCheck => ({
+  id: challenge.nonce,
+  account: account.info,
+  startedAt: challenge.issued_at,
+});
+
+async function callerOf(runtime: Runtime, platformId: string) {
+  const platform = await runtime.db.read(platforms, platformId);
+  if (!platform) throw new Error(`no platform ${platformId}`);
+  return systemCaller(platform.id, platform.environment);
+}
+
+async function progressOf(parts: Parts, environment: Environment, found: Found, now: number) {
+  const port = parts.connectors(environment).liveness;
+  // A check that nobody carries out any more, or that outlived its challenge, has failed.
+  if (!port || now >= found.challenge.expires_at) return { state: 'failed' } as const;
+  return port.check(checkOf(found), now);
+}
+
+async function apply(ctx: Ctx, input: CheckInput, progress: LivenessProgress): Promise<void> {
+  const found = await underWay(ctx, input);
+  if (!found) return;
+  if (progress.state === 'waiting') {
+    const at = Math.min(ctx.now + progress.checkAfterMs, found.challenge.expires_at);
+    ctx.later(LIVENESS_CHECK, { ...input }, at);
+  } else if (found.account.deleted_at !== null) ctx.remove(ownershipChallenges, found.challenge);
+  else settleChallenge(ctx, found.challenge, found.account, progress.state === 'passed');
+}
+
+/** Handlers of the jobs that ask about checks; list them where the worker is built. */
+export const ownershipJobs = (parts: Parts): JobHandler[] => [
+  {
+    kind: LIVENESS_CHECK,
+    run: async (runtime, job) => {
+      const input = job.input as unknown as CheckInput;
+      const caller = await callerOf(runtime, input.platformId);
+      const found = await underWay(runtime.db, input);
+      if (!found) return { caller, stage: async () => {} };
+      const progress = await progressOf(parts, caller.environment, found, runtime.world.now());
+      return { caller, stage: (ctx) => apply(ctx, input, progress) };
+    },
+  },
+];
+
+const GONE: PageContent = {
+  status: 404,
+  title: 'This link does not work any more',
+  lines: ['It was used before, or its time ran out. Ask for a new one where you got it.'],
+};
+
+const DONE: Record<LivenessProgress['state'], PageContent> = {
+  passed: {
+    status: 200,
+    title: 'Thank you',
+    lines: ['The wallet is confirmed as yours. You can close this page.'],
+  },
+  failed: {
+    status: 200,
+    title: 'We could not confirm it',
+    lines: ['The check did not succeed. Ask for a new link to try again.'],
+  },
+  waiting: {
+    status: 200,
+    title: 'Thank you',
+    lines: ['The check goes on without you. You can close this page.'],
+  },
+};
+
+async function byToken(runtime: Runtime, token: string): Promise<Found | null> {
+  const token_hash = sha256Hex(token);
+  const [challenge] = await runtime.db.find(ownershipChallenges, { token_hash });
+  if (!challenge || runtime.world.now() >= challenge.expires_at) return null;
+  const account = await runtime.db.read(externalAccounts, challenge.id);
+  return account && account.deleted_at === null ? { challenge, account } : null;
+}
+
+/** The page behind a verification link: looking changes nothing, pressing the button ends the check. */
+export function livenessPage(runtime: Runtime, parts: Parts): HostedPage {
+  async function show(token: string): Promise<PageContent> {
+    const found = await byToken(runtime, token);
+    if (!found) return GONE;
+    const platform = await runtime.db.read(platforms, found.account.platform_id);
+    return {
+      status: 200,
+      title: 'Is this wallet yours?',
+      lines: [
+        `${platform?.name ?? 'A company'} asks you to confirm that you hold this wallet:`,
+        displayIdentifier(found.account.info),
+        'This is a test environment: no camera is used and nobody looks at you.',
+      ],
+      button: 'Yes, it is mine',
+    };
+  }
+  async function press(token: string): Promise<PageContent> {
+    const found = await byToken(runtime, token);
+    if (!found) return GONE;
+    const { platform_id: platformId, id: accountId } = found.account;
+    const caller = await callerOf(runtime, platformId);
+    const port = parts.connectors(caller.environment).liveness;
+    if (!port) return GONE;
+    const progress = await port.complete(checkOf(found), runtime.world.now());
+    const input = { platformId, accountId, nonce: found.challenge.nonce };
+    if (progress.state !== 'waiting') {
+      await operate(runtime, caller, (ctx) => apply(ctx, input, progress));
+    }
+    return DONE[progress.state];
+  }
+  return { path: LIVENESS_PATH, show, press };
+}

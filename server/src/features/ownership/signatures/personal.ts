@@ -1,0 +1,47 @@
+// Signed messages as EVM chains and Tron have them: keccak-256 of a prefix that no transaction starts
+// with, the length in bytes and the message (EIP-191 version 0x45, TIP-191), signed on secp256k1. A
+// signature is 65 bytes in hexadecimal; the form of 64 bytes (EIP-2098) is refused, since one signature
+// should have one spelling.
+
+import { sha256 } from '@noble/hashes/sha2.js';
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { createBase58check } from '@scure/base';
+import { recoverKey } from './secp256k1.ts';
+
+const base58check = createBase58check(sha256);
+
+/** Bytes of a hexadecimal text, `0x` or not; undefined where it is none. */
+export function hexBytes(text: string): Buffer | undefined {
+  const digits = text.startsWith('0x') ? text.slice(2) : text;
+  return /^(?:[0-9a-fA-F]{2})+$/.test(digits) ? Buffer.from(digits, 'hex') : undefined;
+}
+
+function digestOf(chain: string, message: string): Uint8Array {
+  const bytes = Buffer.from(message, 'utf8');
+  const head = Buffer.from(`\x19${chain} Signed Message:\n${bytes.length}`, 'utf8');
+  return keccak_256(Buffer.concat([head, bytes]));
+}
+
+/** What a wallet on an EVM chain signs for this message. */
+export const evmDigest = (message: string): Uint8Array => digestOf('Ethereum', message);
+
+/** The last 20 bytes of the hash of the key that signed. */
+function signer(digest: Uint8Array, signature: string): Buffer | undefined {
+  const bytes = hexBytes(signature);
+  if (bytes?.length !== 65) return undefined;
+  const v = bytes[64]!;
+  const recovery = v >= 27 ? v - 27 : v;
+  if (recovery > 1) return undefined;
+  const key = recoverKey(digest, bytes.subarray(0, 64), recovery);
+  return key && Buffer.from(keccak_256(key.subarray(1)).subarray(12));
+}
+
+/** Whether the key of this address signed the message. */
+export const provesEvm = (address: string, message: string, signature: string): boolean =>
+  signer(evmDigest(message), signature)?.equals(Buffer.from(address.slice(2), 'hex')) ?? false;
+
+/** The same on Tron, whose addresses are base58 of 0x41 and those 20 bytes. */
+export function provesTron(address: string, message: string, signature: string): boolean {
+  const owner = signer(digestOf('TRON', message), signature);
+  return !!owner && base58check.encode(Buffer.concat([Buffer.of(0x41), owner])) === address;
+}

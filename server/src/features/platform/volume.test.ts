@@ -1,0 +1,200 @@
+// What an operator lets a platform send, as a payment meets it, and the day's count as the ledger keeps it:
+// exact whoever pays at the same moment, for the day, and back after a refund.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { booksBalance } from '../../../test/fixtures.ts';
+import { startApp, type TestApp, type TestPlatform } from '../../../test/harness.ts';
+import { newId } from '../../kernel/id.ts';
+import { operate, type Runtime } from '../../runtime/operate.ts';
+import { systemCaller } from './platform.ts';
+import { type PaymentLimit, type PlatformRow, platforms } from './store.ts';
+import { checkPaymentSize, giveVolumeBack, takeVolume } from './volume.ts';
+
+const DAY_MS = 86_400_000;
+
+let app: TestApp;
+beforeEach(async () => {
+  app = await startApp();
+});
+afterEach(() => app.close());
+
+const limitTo = (limits: PaymentLimit[], as: TestPlatform = app.platform) =>
+  app.operate(async (ctx) => {
+    const row = (await ctx.read(platforms, as.id)) as PlatformRow;
+    ctx.update(platforms, row, { limits });
+  }, as);
+
+interface Options {
+  to?: string;
+  as?: TestPlatform;
+  runtime?: Runtime;
+}
+
+/** Starts a payment as far as its volume goes; answers its id, or the code of the fault. */
+async function pay(amount: bigint, options: Options = {}): Promise<string> {
+  const { to = 'EUR', as = app.platform, runtime = app.runtime } = options;
+  const transactionId = newId(app.world, 'Transaction');
+  const caller = systemCaller(as.id, as.environment);
+  return operate(runtime, caller, async (ctx) => {
+    const platform = (await ctx.read(platforms, as.id)) as PlatformRow;
+    await takeVolume(ctx, platform, { from: 'USD', to, sending: amount, transactionId });
+    return transactionId;
+  }).catch((error: { code: string }) => error.code);
+}
+
+const giveBack = (id: string) => app.operate((ctx) => giveVolumeBack(ctx, { id }));
+
+const accounts = () =>
+  app.runtime.db.query(
+    "select id, currency, balance, floor from ledger_accounts where id like 'volume:%' order by id",
+  );
+
+const EXCEEDED = 'DAILY_VOLUME_LIMIT_EXCEEDED';
+
+describe('checkPaymentSize', () => {
+  const row = (limits: PaymentLimit[]) => ({ limits }) as PlatformRow;
+  const size = (limits: PaymentLimit[], sending: bigint, to = 'EUR') =>
+    checkPaymentSize(row(limits), { from: 'USD', to, sending });
+
+  it('lets through what no limit is about', () => {
+    size([], 10n ** 15n);
+    size([{ currency: 'EUR', perPayment: 1 }], 100n);
+    size([{ currency: 'USD', to: 'MXN', perPayment: 1 }], 100n);
+    size([{ currency: 'USD', perDay: 1 }], 100n);
+  });
+
+  it('refuses more than the least of those that apply', () => {
+    const limits = [
+      { currency: 'USD', perPayment: 1_000_00 },
+      { currency: 'USD', to: 'EUR', perPayment: 500_00 },
+    ];
+    size(limits, 500_00n);
+    expect(() => size(limits, 500_01n)).toThrow(
+      expect.objectContaining({
+        code: 'TRANSACTION_SIZE_LIMIT_EXCEEDED',
+        status: 400,
+        message: 'One payment may send 500.00 USD at the most.',
+        details: { max: 500_00 },
+      }),
+    );
+    size(limits, 1_000_00n, 'MXN');
+    expect(() => size(limits, 1_000_01n, 'MXN')).toThrow('1,000.00 USD');
+  });
+});
+
+describe('a daily limit', () => {
+  it('costs a platform without one nothing', async () => {
+    await limitTo([{ currency: 'EUR', perDay: 1 }]);
+    await app.operate(async (ctx) => {
+      const platform = (await ctx.read(platforms, app.platform.id)) as PlatformRow;
+      const volume = { from: 'USD', to: 'EUR', sending: 100n, transactionId: 't' };
+      await takeVolume(ctx, platform, volume);
+      expect(ctx.set.transfers).toEqual([]);
+    });
+    expect(await accounts()).toEqual([]);
+  });
+
+  it('is met to the cent, and says when the next day begins', async () => {
+    await limitTo([{ currency: 'USD', perDay: 100_00 }]);
+    expect(await pay(60_00n)).toMatch(/^Transaction:/);
+    expect(await pay(40_01n)).toBe(EXCEEDED);
+    expect(await pay(40_00n)).toMatch(/^Transaction:/);
+    const platform = (await app.runtime.db.read(platforms, app.platform.id)) as PlatformRow;
+    const volume = { from: 'USD', to: 'EUR', sending: 1n, transactionId: 't' };
+    // The clock says nine in the morning.
+    await expect(app.operate((ctx) => takeVolume(ctx, platform, volume))).rejects.toMatchObject({
+      code: EXCEEDED,
+      status: 429,
+      message: 'The payments of one day (UTC) may send 100.00 USD at the most.',
+      details: { max: 100_00 },
+      retryAfterS: 15 * 3_600,
+    });
+    const { id } = app.platform;
+    expect(await accounts()).toEqual([
+      {
+        id: `volume:${id}:USD:2026-01-05`,
+        currency: 'volume.USD',
+        balance: -100_00n,
+        floor: -100_00n,
+      },
+      { id: 'volume:sandbox:USD', currency: 'volume.USD', balance: 100_00n, floor: null },
+    ]);
+    await booksBalance(app);
+  });
+
+  it('counts a way and everything by themselves', async () => {
+    await limitTo([
+      { currency: 'USD', perDay: 100_00 },
+      { currency: 'USD', to: 'MXN', perDay: 30_00 },
+    ]);
+    expect(await pay(30_00n, { to: 'MXN' })).toMatch(/^Transaction:/);
+    expect(await pay(1n, { to: 'MXN' })).toBe(EXCEEDED);
+    expect(await pay(70_00n)).toMatch(/^Transaction:/);
+    expect(await pay(1n)).toBe(EXCEEDED);
+  });
+
+  it('is each platform’s own', async () => {
+    await limitTo([{ currency: 'USD', perDay: 100_00 }]);
+    await limitTo([{ currency: 'USD', perDay: 100_00 }], app.production);
+    await pay(100_00n);
+    expect(await pay(1n)).toBe(EXCEEDED);
+    expect(await pay(100_00n, { as: app.production })).toMatch(/^Transaction:/);
+    expect(await pay(500_00n, { as: app.other })).toMatch(/^Transaction:/);
+  });
+
+  it('begins again at midnight in Greenwich', async () => {
+    await limitTo([{ currency: 'USD', perDay: 100_00 }]);
+    await pay(100_00n);
+    app.world.set(app.world.now() - (app.world.now() % DAY_MS) + DAY_MS - 1);
+    expect(await pay(1n)).toBe(EXCEEDED);
+    app.world.set(app.world.now() + 1);
+    expect(await pay(100_00n)).toMatch(/^Transaction:/);
+    expect(await pay(1n)).toBe(EXCEEDED);
+  });
+
+  it('is given back by a refund, once, to the day it was taken from', async () => {
+    await limitTo([
+      { currency: 'USD', perDay: 100_00 },
+      { currency: 'USD', to: 'EUR', perDay: 100_00 },
+    ]);
+    const first = await pay(100_00n);
+    await giveBack(first);
+    await expect(giveBack(first)).rejects.toThrow('ledger_transfers_pkey');
+    const second = await pay(100_00n);
+    expect(second).toMatch(/^Transaction:/);
+    app.world.set(app.world.now() + DAY_MS);
+    await pay(100_00n);
+    await giveBack(second);
+    expect(await pay(1n)).toBe(EXCEEDED);
+    await giveBack('Transaction:that-took-nothing');
+    await booksBalance(app);
+  });
+
+  it('takes effect when it is changed during the day', async () => {
+    await limitTo([{ currency: 'USD', perDay: 100_00 }]);
+    const first = await pay(60_00n);
+    await limitTo([{ currency: 'USD', perDay: 200_00 }]);
+    expect(await pay(140_00n)).toMatch(/^Transaction:/);
+    expect(await pay(1n)).toBe(EXCEEDED);
+    await limitTo([{ currency: 'USD', perDay: 150_00 }]);
+    expect(await pay(1n)).toBe(EXCEEDED);
+    // 200.00 were sent, 60.00 come back: 10.00 are left of 150.00.
+    await giveBack(first);
+    expect(await pay(10_01n)).toBe(EXCEEDED);
+    expect(await pay(10_00n)).toMatch(/^Transaction:/);
+    await limitTo([]);
+    expect(await pay(10_000_00n)).toMatch(/^Transaction:/);
+    await booksBalance(app);
+  });
+
+  it('holds when many pay at once, and nobody remembers the account', async () => {
+    await limitTo([{ currency: 'USD', perDay: 100_00 }]);
+    // What is known of an account is known by handle, as it is by process.
+    const other: Runtime = { ...app.runtime, db: { ...app.runtime.db } };
+    const paid = await Promise.all(
+      Array.from({ length: 200 }, (_, at) => pay(1_00n, { runtime: at % 2 ? other : app.runtime })),
+    );
+    expect(paid.filter((each) => each.startsWith('Transaction:'))).toHaveLength(100);
+    expect(paid.filter((each) => each === EXCEEDED)).toHaveLength(100);
+    await booksBalance(app);
+  });
+});

@@ -1,0 +1,233 @@
+// Money from outside that a payment is made with: pulled by a rail, or paid in by somebody. When it is here
+// the payment goes on by itself, or fails and gives it back. This is also the one door for money that
+// arrives: what it names, a quote, a payment's reference or an account, decides what becomes of it.
+import { isFiat } from '../../catalog/currencies.ts';
+import type { Progress } from '../../connectors/ports.ts';
+import { Fault, invalidField } from '../../kernel/fault.ts';
+import { isId } from '../../kernel/id.ts';
+import { house } from '../../ledger/chart.ts';
+import type { Ctx } from '../../runtime/context.ts';
+import type { Job, JobHandler, Result } from '../../runtime/jobs.ts';
+import type { Runtime } from '../../runtime/operate.ts';
+import { customers } from '../customers/index.ts';
+import { bounceDeposit, receiveDeposit } from '../incoming/index.ts';
+import {
+  type InternalAccountRow,
+  internalAccountOf,
+  internalAccounts,
+  takeBack,
+} from '../internal-accounts/index.ts';
+import {
+  awaitNotice,
+  type CameIn,
+  type ConnectorsOf,
+  currentOf,
+  expirePayment,
+  type FailureReason,
+  failPayout,
+  loadOf,
+  moveAndTell,
+  pullOf,
+  refuseFunds,
+  type TransactionRow,
+  transactionOfReference,
+  transactions,
+} from '../transactions/index.ts';
+import { checkEnds, countVolume, hasRoom, makePayment, SEND_PULL } from './execute.ts';
+import type { QuoteRow } from './present.ts';
+import { quotes } from './store.ts';
+
+const CHECK_PULL = 'funding.check';
+
+/** What a payment fails with when it could not be made once its money was here. */
+function reasonOf({ code }: Fault): FailureReason {
+  if (code === 'ACCOUNT_NOT_FOUND') return 'ACCOUNT_INVALID';
+  return 'QUOTE_EXECUTION_FAILED';
+}
+
+/** Makes the payment with what came in for it, or gives that back. */
+async function payWith(ctx: Ctx, row: TransactionRow, came: CameIn): Promise<TransactionRow> {
+  if (came.amount !== row.sent_amount) {
+    return refuseFunds(ctx, row, came, 'FUNDING_AMOUNT_MISMATCH');
+  }
+  const ends = await checkEnds(ctx, row).catch((error: unknown) => {
+    if (error instanceof Fault) return error;
+    throw error;
+  });
+  if (ends instanceof Fault) return refuseFunds(ctx, row, came, reasonOf(ends));
+  // What is pulled was counted when the pull began.
+  if (row.status === 'PENDING') {
+    if (!(await hasRoom(ctx, row))) return refuseFunds(ctx, row, came, 'LIMIT_EXCEEDED');
+    await countVolume(ctx, row);
+  }
+  return makePayment(ctx, row, ends, came);
+}
+
+/** Money that has arrived. It names one of a quote, a reference of a payment, and an internal account. */
+export interface Notice {
+  quoteId?: string;
+  reference?: string;
+  accountId?: string;
+  currency: string;
+  /** Smallest units. */
+  amount: bigint;
+  /** What the rail tells of the payer: fields of a REALTIME_FUNDING source. */
+  origin?: CameIn['origin'];
+  chain?: CameIn['chain'];
+}
+
+async function ownerOf(ctx: Ctx, customerId: string | null) {
+  return customerId === null ? null : ((await ctx.read(customers, customerId)) ?? null);
+}
+
+async function depositTo(
+  ctx: Ctx,
+  account: InternalAccountRow,
+  { amount, origin = {}, chain }: Notice,
+  quoteId?: string,
+): Promise<TransactionRow> {
+  const owner = await ownerOf(ctx, account.customer_id);
+  return receiveDeposit(ctx, { account, owner, amount, origin, chain, quoteId });
+}
+
+/**
+ * Money for a payment that does not wait for it: it came too late, or twice. A digital asset stays with its
+ * owner, as the wallet it came from may be nobody's; other money goes back.
+ */
+async function strayFunds(ctx: Ctx, row: TransactionRow, notice: Notice): Promise<TransactionRow> {
+  const { currency, amount, origin = {}, chain } = notice;
+  const quoteId = row.quote_id ?? undefined;
+  const own = await ctx.db.find(internalAccounts, {
+    platform_id: row.platform_id,
+    customer_id: row.customer_id,
+    currency,
+  });
+  const account = own.find((each) => each.status === 'ACTIVE' || each.status === 'FROZEN');
+  if (!isFiat(currency) && account) return depositTo(ctx, account, notice, quoteId);
+  return bounceDeposit(ctx, {
+    owner: await ownerOf(ctx, row.customer_id),
+    amount,
+    currency,
+    origin,
+    chain,
+    quoteId,
+    destination: row.destination,
+    destinationAccount: row.destination_account,
+  });
+}
+
+interface Waiting {
+  quote: QuoteRow;
+  payment: TransactionRow;
+}
+
+/** The quote that money is for, and its payment. */
+async function namedQuote(ctx: Ctx, { quoteId, reference }: Notice): Promise<Waiting> {
+  const transactionId = reference === undefined ? undefined : transactionOfReference(reference);
+  const named =
+    transactionId === undefined ? undefined : await ctx.read(transactions, transactionId);
+  const id = quoteId ?? named?.quote_id ?? '';
+  const quote = isId(id, 'Quote') ? await ctx.read(quotes, id) : undefined;
+  if (quote?.platform_id !== ctx.caller.platformId) {
+    throw reference === undefined
+      ? new Fault('QUOTE_NOT_FOUND', 'No such quote.')
+      : new Fault('REFERENCE_NOT_FOUND', 'No quote has this reference.');
+  }
+  const payment = await currentOf(ctx, quote.transaction_id);
+  if (payment.source.sourceType !== 'REALTIME_FUNDING') {
+    throw invalidField('quoteId', 'this quote is not paid for by money that is paid in');
+  }
+  return { quote, payment };
+}
+
+/** Takes money that has arrived to where it belongs; its answer is the transaction that has it now. */
+export async function takeDeposit(ctx: Ctx, notice: Notice): Promise<TransactionRow> {
+  if (notice.accountId !== undefined) {
+    const account = await internalAccountOf(ctx, notice.accountId);
+    if (account.currency !== notice.currency) {
+      throw new Fault('INVALID_CURRENCY', `The account holds ${account.currency}.`);
+    }
+    return depositTo(ctx, account, notice);
+  }
+  const { quote, payment } = await namedQuote(ctx, notice);
+  const waits = payment.status === 'PENDING' && notice.currency === payment.sent_currency;
+  if (waits && ctx.now < quote.expires_at) return payWith(ctx, payment, notice);
+  if (payment.status === 'PENDING' && ctx.now >= quote.expires_at) expirePayment(ctx, payment);
+  return strayFunds(ctx, payment, notice);
+}
+
+/**
+ * A pull that is taken back after it was passed on: the balance of whoever paid answers for it, else the
+ * platform's own. Where neither has one in this currency a person has to find the money.
+ */
+async function takeBackPull(ctx: Ctx, row: TransactionRow): Promise<void> {
+  const currency = row.sent_currency as string;
+  const creditTo = house(ctx.caller.environment, 'clearing', currency);
+  const all = await Promise.all(
+    [row.customer_id, null].map((customer_id) =>
+      ctx.db.find(internalAccounts, { platform_id: row.platform_id, customer_id, currency }),
+    ),
+  );
+  const account = all.flat().find((each) => each.status !== 'CLOSED');
+  const movement = { transactionId: row.id, step: 'return', amount: row.sent_amount as bigint };
+  if (account) {
+    return moveAndTell(ctx, () => takeBack(ctx, account, { ...movement, creditTo }));
+  }
+  const debit = house(ctx.caller.environment, 'suspense', currency);
+  ctx.move('posted', { ...movement, debit, credit: creditTo, currency });
+}
+
+/** What a rail's answer about the pull of a payment's money means for it; also the door for notices. */
+export async function heedFunding(
+  ctx: Ctx,
+  row: TransactionRow,
+  progress: Progress,
+): Promise<void> {
+  const again = (afterMs: number | undefined) => {
+    if (afterMs === undefined) return;
+    ctx.later(CHECK_PULL, { transactionId: row.id }, ctx.now + afterMs);
+  };
+  const awaited = row.funds === 'AWAITED';
+  switch (progress.state) {
+    case 'accepted':
+      if (progress.checkAfterMs === undefined) return awaitNotice(ctx, row, 'pull');
+      return again(progress.checkAfterMs);
+    case 'unknown':
+      return again(progress.checkAfterMs);
+    case 'settled':
+      if (awaited) await payWith(ctx, row, { amount: row.sent_amount as bigint });
+      return again(progress.checkAfterMs);
+    case 'returned':
+      if (awaited) await failPayout(ctx, row, progress.reason, true);
+      else await takeBackPull(ctx, row);
+      return;
+    case 'failed':
+      if (awaited) await failPayout(ctx, row, progress.reason, true);
+      return;
+    case 'cancelled':
+      if (awaited) await failPayout(ctx, row, 'QUOTE_EXECUTION_FAILED', true);
+  }
+}
+
+/** The jobs that pull the money of payments. */
+export function fundingJobs(connectors: ConnectorsOf): JobHandler[] {
+  const follow =
+    (what: 'send' | 'check') =>
+    async (runtime: Runtime, job: Job): Promise<Result> => {
+      const { row, caller } = await loadOf(runtime, job);
+      const { rail } = connectors(caller.environment);
+      if (!rail) throw new Error(`no rail serves ${caller.environment}`);
+      const instruction = await pullOf(runtime, row);
+      const progress = await (what === 'send'
+        ? rail.send(instruction)
+        : rail.check(instruction, runtime.world.now()));
+      return {
+        caller,
+        stage: async (ctx) => heedFunding(ctx, await currentOf(ctx, row.id), progress),
+      };
+    };
+  return [
+    { kind: SEND_PULL, run: follow('send') },
+    { kind: CHECK_PULL, run: follow('check') },
+  ];
+}

@@ -1,0 +1,111 @@
+// Pretending that somebody at another UMA provider pays a customer. Only the sender is made up: the payment
+// goes through the platform's approval like a real one.
+import { type Static, Type } from '@sinclair/typebox';
+import type { Connectors, UmaPort } from '../../connectors/ports.ts';
+import { Fault } from '../../kernel/fault.ts';
+import { operation } from '../../kernel/operation.ts';
+import { named } from '../../kernel/schema.ts';
+import type { Ctx, Environment } from '../../runtime/context.ts';
+import { handle } from '../../runtime/handle.ts';
+import { type CustomerRow, customerOf, customers } from '../customers/index.ts';
+import { receiveUmaPayment } from '../incoming/index.ts';
+import { ownPlatform } from '../platform/index.ts';
+import { IncomingTransaction, presentTransaction } from '../transactions/index.ts';
+
+type Request = Static<(typeof sandboxReceive)['body']>;
+
+export const sandboxReceive = operation({
+  operationId: 'sandboxReceive',
+  method: 'POST',
+  path: '/sandbox/uma/receive',
+  tag: 'Sandbox',
+  summary: 'Receive a payment from a UMA address',
+  description:
+    'One of the sandbox UMA addresses pays a customer, who is named by UMA address or by id. ' +
+    'Your webhook endpoint is asked to approve the payment.',
+  permission: 'TRANSACT',
+  sandboxOnly: true,
+  body: named(
+    'SandboxUmaReceiveRequest',
+    Type.Object({
+      senderUmaAddress: Type.String({ description: 'A UMA address of the sandbox; it pays.' }),
+      receiverUmaAddress: Type.Optional(Type.String({ description: 'Of the customer.' })),
+      customerId: Type.Optional(Type.String({ description: 'The customer, instead.' })),
+      receivingCurrencyCode: Type.String({ description: 'What the customer receives.' }),
+      receivingCurrencyAmount: Type.Integer({
+        format: 'int64',
+        exclusiveMinimum: 0,
+        maximum: 9_000_000_000_000_000,
+        description: 'Smallest units of it.',
+      }),
+    }),
+  ),
+  bodyRules: (body) => {
+    const { receiverUmaAddress, customerId } = (body ?? {}) as Partial<Request>;
+    if (receiverUmaAddress !== undefined || customerId !== undefined) return [];
+    return [{ field: 'receiverUmaAddress', message: 'is required unless customerId is given' }];
+  },
+  replies: { 200: IncomingTransaction },
+  errors: [400, 403, 404, 409, 410],
+  money: true,
+  talks: true,
+});
+
+/** What every sandbox sender tells about itself. */
+const SENDER = {
+  FULL_NAME: 'Sandbox Sender',
+  BIRTH_DATE: '1985-06-15',
+  NATIONALITY: 'US',
+  COUNTRY_OF_RESIDENCE: 'US',
+  EMAIL: 'sender@example.com',
+  USER_TYPE: 'INDIVIDUAL',
+};
+
+const SHAPE = /^\$[a-z0-9\-_.+]+@[a-z0-9.-]+$/;
+
+/** The sender's address in small letters. Throws where nobody has it. */
+async function senderOf(ctx: Ctx, uma: UmaPort, given: string, receiver: string): Promise<string> {
+  const sender = given.toLowerCase();
+  if (!SHAPE.test(sender)) throw new Fault('INVALID_UMA_ADDRESS', `${given} is no UMA address.`);
+  const unknown = new Fault('UMA_NOT_FOUND', 'The sandbox has no such sender.');
+  if (!uma.reaches(sender)) throw unknown;
+  const found = await uma.lookup({ receiver: sender, sender: receiver, at: ctx.now });
+  if (found.state === 'found') return sender;
+  throw found.code === 'UMA_NOT_FOUND' ? unknown : new Fault('SENDER_NOT_ACCEPTED', found.reason);
+}
+
+/** The customer that both names, where both are given, belong to. */
+async function receiverOf(ctx: Ctx, { receiverUmaAddress, customerId }: Request) {
+  const named = customerId === undefined ? undefined : await customerOf(ctx, customerId);
+  let row: CustomerRow | undefined = named;
+  if (receiverUmaAddress !== undefined) {
+    const address = { uma_address: receiverUmaAddress.toLowerCase() };
+    [row] = await ctx.db.find(customers, { platform_id: ctx.caller.platformId, ...address });
+  }
+  if (!row || (named && named.id !== row.id)) {
+    throw new Fault('UMA_NOT_FOUND', 'No customer has this UMA address.');
+  }
+  return customerOf(ctx, row.id, { alive: true });
+}
+
+export const sandboxUmaOperations = (connectors: (environment: Environment) => Connectors) => [
+  handle(sandboxReceive, async (ctx, { body }) => {
+    const serving = connectors(ctx.caller.environment);
+    if (!serving.uma?.collect) {
+      throw new Fault('NOT_IMPLEMENTED', 'No connection to UMA providers is set up.');
+    }
+    const platform = await ownPlatform(ctx);
+    const customer = await receiverOf(ctx, body);
+    const sender = await senderOf(ctx, serving.uma, body.senderUmaAddress, customer.uma_address);
+    const row = await receiveUmaPayment(ctx, serving, {
+      platform,
+      customer,
+      sender,
+      currency: body.receivingCurrencyCode,
+      amount: BigInt(body.receivingCurrencyAmount),
+      payerData: SENDER,
+    });
+    const shown = presentTransaction(row) as Static<typeof IncomingTransaction>;
+    return { status: 200, body: shown };
+  }),
+];

@@ -1,0 +1,126 @@
+// The way back of money that was taken for a payment: to the account it came from, to whoever paid it in,
+// or into suspense when it cannot go back by itself. A refund undoes the payment's own legs, last first, and
+// then, for money that came from outside, takes one step more.
+import { isFiat } from '../../catalog/currencies.ts';
+import { iso } from '../../kernel/world.ts';
+import { house } from '../../ledger/chart.ts';
+import type { Ctx } from '../../runtime/context.ts';
+import { internalAccounts, takeBack } from '../internal-accounts/index.ts';
+import { giveVolumeBack } from '../platform/index.ts';
+import { type Leg, legsOf, park, release, reverse } from './legs.ts';
+import { refundReference, type TransactionRow } from './present.ts';
+import { moveAndTell, patch, tell } from './staging.ts';
+import { outgoingStates, refundStates } from './states.ts';
+import type { Refund } from './store.ts';
+
+/** The kinds of jobs that follow a payment. */
+export const SEND_PAYOUT = 'payout.send';
+export const CHECK_PAYOUT = 'payout.check';
+export const CANCEL_PAYOUT = 'payout.cancel';
+export const PAY_REFUND = 'refund.pay';
+
+/** A refund as it begins. */
+export const openRefund = (ctx: Ctx, row: TransactionRow, reason: Refund['reason']): Refund => ({
+  reference: refundReference(row.id),
+  initiatedAt: iso(ctx.now),
+  status: refundStates.next('NONE', 'open') as 'PENDING',
+  reason,
+});
+
+/** Whether the money came from outside for this payment alone: pulled, or paid in for it. */
+export const fundedOutside = (row: TransactionRow): boolean => row.funded_amount !== null;
+
+/** Whether a rail has to carry the refund to where the money came from. */
+export const goesBackByRail = (row: TransactionRow): boolean =>
+  fundedOutside(row) && (row.source.sourceType === 'ACCOUNT' || isFiat(row.sent_currency ?? ''));
+
+/**
+ * Gives a platform fee back that the platform has earned. What it has spent of it by now, it owes.
+ */
+async function returnPlatformFee(ctx: Ctx, leg: Leg, row: TransactionRow, to: string) {
+  const account = await ctx.read(internalAccounts, leg.credit);
+  if (!account) return reverse(ctx, row.id, [leg]);
+  const { amount } = leg;
+  const step = `refund.${leg.step}`;
+  await takeBack(ctx, account, { transactionId: row.id, step, amount, creditTo: to });
+}
+
+/** Back to the source, or to `keeper` in its stead. */
+async function moveBack(ctx: Ctx, row: TransactionRow, keeper?: string): Promise<void> {
+  if (row.funds === 'FUNDED') return;
+  const all = legsOf(row, ctx.caller.environment);
+  if (row.funds === 'HELD') {
+    release(ctx, row.id, all);
+    if (keeper) park(ctx, row.id, all, keeper);
+    return;
+  }
+  if (row.funds === 'SETTLED') reverse(ctx, row.id, all.settle);
+  reverse(ctx, row.id, all.onward);
+  const ours = all.source.filter((leg) => leg.step !== 'fee.platform');
+  reverse(ctx, row.id, ours, keeper);
+  for (const leg of all.source) {
+    if (ours.includes(leg)) continue;
+    await returnPlatformFee(ctx, leg, row, keeper ?? leg.debit);
+  }
+}
+
+/** The balance that a digital asset goes back to, never the wallet it came from. */
+async function balanceFor(ctx: Ctx, row: TransactionRow): Promise<string | undefined> {
+  const own = await ctx.db.find(internalAccounts, {
+    platform_id: row.platform_id,
+    customer_id: row.customer_id,
+    currency: row.sent_currency as string,
+  });
+  return own.find((each) => each.status === 'ACTIVE' || each.status === 'FROZEN')?.id;
+}
+
+/** Where money that came from outside goes in the end; undefined where there is no such place. */
+async function returnTarget(ctx: Ctx, row: TransactionRow): Promise<string | undefined> {
+  if (!goesBackByRail(row)) return balanceFor(ctx, row);
+  return house(ctx.caller.environment, 'clearing', row.sent_currency as string);
+}
+
+function moveOut(ctx: Ctx, row: TransactionRow, step: string, target: string): void {
+  ctx.move('posted', {
+    transactionId: row.id,
+    step,
+    debit: house(ctx.caller.environment, 'inbound', row.sent_currency as string),
+    credit: target,
+    currency: row.sent_currency as string,
+    amount: row.funded_amount as bigint,
+    force: true,
+  });
+}
+
+/** The refund itself: back to the source, or into suspense when the money cannot go back by itself. */
+export async function payRefund(
+  ctx: Ctx,
+  row: TransactionRow,
+  refundable: boolean,
+): Promise<TransactionRow> {
+  if (row.refund?.status !== 'PENDING') return row;
+  const outside = fundedOutside(row);
+  const target = outside && refundable ? await returnTarget(ctx, row) : undefined;
+  const back = refundable && (!outside || target !== undefined);
+  const suspense = house(ctx.caller.environment, 'suspense', row.sent_currency as string);
+  await giveVolumeBack(ctx, row);
+  await moveAndTell(ctx, async () => {
+    await moveBack(ctx, row, back ? undefined : suspense);
+    if (target !== undefined) moveOut(ctx, row, 'refund.out', target);
+    else if (row.funds === 'FUNDED') moveOut(ctx, row, 'park.fund', suspense);
+  });
+  const status = refundStates.next('PENDING', back ? 'pay' : 'park') as 'COMPLETED' | 'FAILED';
+  const settledAt: { settledAt?: string } = back ? { settledAt: iso(ctx.now) } : {};
+  const done = patch(ctx, row, {
+    funds: back ? 'RETURNED' : 'PARKED',
+    refund: { ...row.refund, status, ...settledAt },
+  });
+  tell(ctx, done, back ? 'REFUND_COMPLETED' : 'REFUND_FAILED');
+  if (done.status !== 'PROCESSING') return done;
+  const completed = patch(ctx, done, {
+    status: outgoingStates.next(done.status, 'settle'),
+    settled_at: ctx.now,
+  });
+  tell(ctx, completed, 'COMPLETED');
+  return completed;
+}

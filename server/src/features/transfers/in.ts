@@ -1,0 +1,109 @@
+// Taking money in, in one currency: from an account outside that may be pulled from, onto an account here
+// of the same owner. An older, shorter way than a quote, kept because clients use it.
+import { type Static, Type } from '@sinclair/typebox';
+import { corridors } from '../../catalog/corridors.ts';
+import type { Connectors } from '../../connectors/ports.ts';
+import { Fault, invalidField } from '../../kernel/fault.ts';
+import { operation } from '../../kernel/operation.ts';
+import { named, PositiveAmount } from '../../kernel/schema.ts';
+import type { Environment } from '../../runtime/context.ts';
+import { handle } from '../../runtime/handle.ts';
+import { externalAccounts } from '../external-accounts/index.ts';
+import { startPull } from '../incoming/index.ts';
+import { ownPlatform, type PlatformRow } from '../platform/index.ts';
+import { checkPullable, type Payee, type Payer, payeeOf, payerOf } from '../quotes/index.ts';
+import { presentTransaction, TransactionOneOf } from '../transactions/index.ts';
+import { InternalAccountReference } from './contract.ts';
+
+export const createTransferIn = operation({
+  operationId: 'createTransferIn',
+  method: 'POST',
+  path: '/transfer-in',
+  tag: 'Same-Currency Transfers',
+  summary: 'Take in money in the same currency',
+  description:
+    'Pulls money from an external account onto an internal one of the same owner. ' +
+    'Only accounts that can be pulled from work here; anybody can pay in by the instructions.',
+  permission: 'TRANSACT',
+  deprecated: true,
+  body: named(
+    'TransferInRequest',
+    Type.Object({
+      source: named(
+        'ExternalAccountReference',
+        Type.Object({ accountId: Type.String({ description: 'Id of an external account.' }) }),
+      ),
+      destination: InternalAccountReference,
+      amount: Type.Optional(PositiveAmount),
+    }),
+  ),
+  // The published schema leaves it optional, and a transfer of nothing is none.
+  bodyRules: (body) =>
+    (body as { amount?: unknown } | null)?.amount === undefined
+      ? [{ field: 'amount', message: 'is required' }]
+      : [],
+  replies: { 201: TransactionOneOf },
+  errors: [400, 403, 404, 409, 410],
+  money: true,
+});
+
+type Ends = { payer: Payer & { kind: 'pull' }; payee: Payee & { kind: 'internal' } };
+
+function endsOf(payer: Payer, payee: Payee): Ends {
+  if (payer.kind !== 'pull') {
+    throw invalidField('source.accountId', 'must be an external account');
+  }
+  if (payee.kind !== 'internal') {
+    throw invalidField('destination.accountId', 'must be an internal account');
+  }
+  if (payer.account.customer_id !== payee.account.customer_id) {
+    throw invalidField('destination.accountId', 'belongs to somebody else than the source');
+  }
+  if (payer.currency !== payee.currency) {
+    throw new Fault('INVALID_CURRENCY', `The destination holds ${payee.currency}.`);
+  }
+  return { payer, payee };
+}
+
+/** Throws why this much may not be taken in over that rail. */
+function admit(platform: PlatformRow, currency: string, rail: string, amount: bigint): void {
+  const setting = platform.currencies.find((each) => each.currencyCode === currency);
+  if (setting && !setting.enabledTransactionTypes.includes('INCOMING')) {
+    throw new Fault('INVALID_CURRENCY', `INCOMING payments in ${currency} are switched off.`);
+  }
+  const { minAmount = 1, maxAmount = Number.MAX_SAFE_INTEGER } = setting ?? {};
+  if (amount < BigInt(minAmount) || amount > BigInt(maxAmount)) {
+    const reason = `${currency} payments go from ${minAmount} to ${maxAmount}.`;
+    throw new Fault('AMOUNT_OUT_OF_RANGE', reason, { minAmount, maxAmount });
+  }
+  const way = corridors(currency, currency).find((each) => each.rail === rail);
+  if (way && amount > way.maxSending) {
+    const reason = 'The amount is above the most that can be taken in at once.';
+    throw new Fault('TRANSACTION_SIZE_LIMIT_EXCEEDED', reason, { max: Number(way.maxSending) });
+  }
+}
+
+export const transferInOperations = (connectors: (environment: Environment) => Connectors) => [
+  handle(createTransferIn, async (ctx, { body }) => {
+    const platform = await ownPlatform(ctx);
+    const port = connectors(ctx.caller.environment).rail;
+    const [from, to] = await Promise.all([
+      payerOf(ctx, platform, { accountId: body.source.accountId }, port),
+      payeeOf(ctx, { accountId: body.destination.accountId }, port),
+    ]);
+    const { payer, payee } = endsOf(from, to);
+    const rail = checkPullable(payer.account, port);
+    const amount = BigInt(body.amount as number);
+    admit(platform, payee.currency, rail, amount);
+    ctx.require(externalAccounts, payer.account);
+    const row = startPull(ctx, {
+      source: payer.account,
+      account: payee.account,
+      platformCustomerId: payee.owner?.platform_customer_id ?? ctx.caller.platformId,
+      rail,
+      amount,
+    });
+    const accepted = presentTransaction(row) as Static<typeof TransactionOneOf>;
+    return { status: 201, body: accepted };
+  }),
+];

@@ -1,0 +1,79 @@
+// The few pages that people open without a credential, by a link that is a secret. They are words and at
+// most one button: no script, nothing from anywhere else, no frame around them, and nothing kept by a
+// browser or told to the next site, so that the link stays with whom it was given to.
+import { createHash } from 'node:crypto';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { HostedPage, PageContent } from '../kernel/page.ts';
+
+const STYLE = `
+:root { color-scheme: light dark; font: 1.125rem/1.5 system-ui, sans-serif; }
+main { max-width: 34rem; margin: 10vh auto; padding: 0 1.5rem; }
+p { overflow-wrap: anywhere; }
+button { font: inherit; padding: .6rem 1.4rem; border: 2px solid; border-radius: .5rem; cursor: pointer; }
+button:focus-visible { outline: 3px solid; outline-offset: 3px; }
+`;
+
+const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
+
+const HEADERS: Record<string, string> = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': [
+    "default-src 'none'",
+    `style-src 'sha256-${STYLE_HASH}'`,
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'x-robots-tag': 'noindex',
+};
+
+const escaped = (text: string): string =>
+  text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
+
+/** The page as HTML; every word of it is text. */
+export function pageHtml({ title, lines, button }: PageContent): string {
+  const form = button
+    ? `<form method="post"><button type="submit">${escaped(button)}</button></form>\n`
+    : '';
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escaped(title)}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<main>
+<h1>${escaped(title)}</h1>
+${lines.map((line) => `<p>${escaped(line)}</p>\n`).join('')}${form}</main>
+</body>
+</html>
+`;
+}
+
+const send = (reply: FastifyReply, content: PageContent) =>
+  reply.code(content.status).headers(HEADERS).send(pageHtml(content));
+
+/** Adds the pages, outside the versioned base path. */
+export function addPages(server: FastifyInstance, pages: readonly HostedPage[]): void {
+  for (const page of pages) {
+    const url = `${page.path}/:secret`;
+    const secretOf = (request: { params: unknown }) =>
+      (request.params as { secret: string }).secret;
+    server.get(url, async (request, reply) => send(reply, await page.show(secretOf(request))));
+    server.post(url, async (request, reply) => send(reply, await page.press(secretOf(request))));
+  }
+}
+
+/** Where a server that listens is reached on its own machine. */
+export function originOf(server: FastifyInstance): string {
+  const bound = server.server.address();
+  if (typeof bound !== 'object' || bound === null) return 'http://127.0.0.1';
+  const host = ['0.0.0.0', '::'].includes(bound.address) ? '127.0.0.1' : bound.address;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}`;
+}

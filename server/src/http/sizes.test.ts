@@ -1,0 +1,174 @@
+// Requests that are too large in one way or another, over a real connection: each gets an answer in our
+// own shape or in HTTP's plainest, none costs more than reading it, and the server goes on.
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../test/harness.ts';
+
+const MIB = 1_048_576;
+
+let app: TestApp;
+let port: number;
+
+beforeAll(async () => {
+  app = await startApp();
+  await app.server.listen({ port: 0, host: '127.0.0.1' });
+  ({ port } = app.server.server.address() as AddressInfo);
+});
+afterAll(() => app.close());
+
+interface Sent {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: replies of every shape; what is read is asserted.
+  body: any;
+}
+
+function send(
+  path: string,
+  options: { body?: string; headers?: Record<string, string>; method?: string } = {},
+): Promise<Sent> {
+  const { body, headers = {}, method = body === undefined ? 'GET' : 'POST' } = options;
+  const auth = `${app.platform.clientId}:${app.platform.clientSecret}`;
+  return new Promise((resolve, reject) => {
+    const request = http.request(
+      {
+        port,
+        path: `/2025-10-13${path}`,
+        method,
+        auth,
+        agent: false,
+        headers: { 'content-type': 'application/json', ...headers },
+      },
+      (reply) => {
+        let text = '';
+        reply.on('data', (chunk: Buffer) => {
+          text += chunk.toString();
+        });
+        reply.on('end', () =>
+          resolve({ status: reply.statusCode ?? 0, body: text ? JSON.parse(text) : undefined }),
+        );
+      },
+    );
+    request.on('error', reject);
+    request.end(body);
+  });
+}
+
+const goesOn = async () => expect((await send('/config')).status).toBe(200);
+
+/** A body of this many bytes that would be fine if it were shorter. */
+function padded(bytes: number): string {
+  const frame = JSON.stringify({ name: 'x', permissions: ['VIEW'], more: '' });
+  return frame.replace('"more":""', `"more":"${'x'.repeat(bytes - frame.length)}"`);
+}
+
+describe('a body', () => {
+  it('may have a mebibyte and no byte more', async () => {
+    expect((await send('/tokens', { body: padded(MIB) })).status).toBe(201);
+    const refused = await send('/tokens', { body: padded(MIB + 1) });
+    expect(refused).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT', status: 400 } });
+    expect(refused.body.reason).toContain('1048576');
+    await goesOn();
+  });
+
+  it('is measured as it comes when its length is not announced', async () => {
+    const headers = { 'transfer-encoding': 'chunked' };
+    const refused = await send('/tokens', { body: padded(MIB + 1), headers });
+    expect(refused).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
+    await goesOn();
+  });
+
+  it('is counted in bytes, not in characters', async () => {
+    const body = JSON.stringify({ name: 'é'.repeat(MIB / 2 + 1), permissions: ['VIEW'] });
+    expect(await send('/tokens', { body })).toMatchObject({ status: 400 });
+  });
+
+  it('of any method is measured', async () => {
+    for (const method of ['PATCH', 'PUT', 'DELETE']) {
+      const refused = await send('/config', { method, body: padded(MIB + 1) });
+      expect([method, refused.status]).toEqual([method, 400]);
+    }
+    await goesOn();
+  });
+
+  it('may have thirty-two levels', async () => {
+    const deep = (levels: number) =>
+      `{"name":"x","permissions":["VIEW"],"more":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
+    expect((await send('/tokens', { body: deep(32) })).status).toBe(201);
+    expect(await send('/tokens', { body: deep(33) })).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_INPUT' },
+    });
+  });
+
+  it('may have very many fields', async () => {
+    const many = Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [`f${at}`, at]));
+    const body = JSON.stringify({ name: 'x', permissions: ['VIEW'], ...many });
+    expect((await send('/tokens', { body })).status).toBe(201);
+  });
+});
+
+describe('what stands before the body', () => {
+  it('is refused in our shape when it is too long', async () => {
+    const headers = { 'x-long': 'x'.repeat(20_000) };
+    const refused = await send('/config', { headers });
+    expect(refused).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
+    await goesOn();
+  });
+
+  it('is refused when the address is too long', async () => {
+    expect(await send(`/config?${'x'.repeat(20_000)}`)).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_INPUT' },
+    });
+    await goesOn();
+  });
+
+  it('may have an id of any length and any number of parameters that fit', async () => {
+    const long = await send(`/transactions/${'x'.repeat(299)}`);
+    expect(long).toMatchObject({ status: 404, body: { code: 'TRANSACTION_NOT_FOUND' } });
+    const longer = await send(`/transactions/${'x'.repeat(5_000)}`);
+    expect(longer).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } });
+    const many = Array.from({ length: 2_000 }, (_, at) => `a${at}=1`).join('&');
+    expect((await send(`/transactions?${many}`)).status).toBe(200);
+    const twice = Array.from({ length: 1_000 }, () => 'limit=1').join('&');
+    expect(await send(`/transactions?${twice}`)).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_INPUT' },
+    });
+    const named = await send('/transactions?__proto__=1&constructor=2&toString=3');
+    expect(named.status).toBe(200);
+  });
+
+  it('may have a long idempotency key, up to a point', async () => {
+    const body = JSON.stringify({ name: 'x', permissions: ['VIEW'] });
+    const keyed = (length: number) =>
+      send('/tokens', { body, headers: { 'idempotency-key': 'k'.repeat(length) } });
+    expect((await keyed(255)).status).toBe(201);
+    expect(await keyed(256)).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
+  });
+
+  it('is refused when its address cannot be decoded', async () => {
+    expect(await send('/transactions/%zz')).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_INPUT', reason: 'The request cannot be read.' },
+    });
+    await goesOn();
+  });
+
+  it('is refused when it is not HTTP', async () => {
+    const net = await import('node:net');
+    const answer = await new Promise<string>((resolve, reject) => {
+      const socket = net.connect(port, '127.0.0.1', () => socket.write('HELLO\r\n\r\n'));
+      let text = '';
+      socket.on('data', (chunk) => {
+        text += chunk.toString();
+      });
+      socket.on('close', () => resolve(text));
+      socket.on('error', reject);
+    });
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer).toContain('"code":"INVALID_INPUT"');
+    await goesOn();
+  });
+});

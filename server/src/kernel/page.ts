@@ -1,0 +1,19 @@
+// A page for people, as data: words and at most one button. Features say what it shows, the http layer
+// makes HTML of it, so that no feature writes markup and every page is equally closed.
+
+export interface PageContent {
+  status: number;
+  title: string;
+  /** Paragraphs of plain text. */
+  lines: string[];
+  /** The words on a button that comes back to the same address. */
+  button?: string;
+}
+
+/** A page behind a secret link; showing it changes nothing. */
+export interface HostedPage {
+  /** In front of the secret: `/ownership`. */
+  path: string;
+  show(secret: string): Promise<PageContent>;
+  press(secret: string): Promise<PageContent>;
+}

@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { stateTable } from './states.ts';
+
+const door = stateTable<'OPEN' | 'SHUT' | 'LOCKED', 'shut' | 'open' | 'lock'>('door', {
+  OPEN: { shut: 'SHUT' },
+  SHUT: { open: 'OPEN', lock: 'LOCKED' },
+  LOCKED: {},
+});
+
+describe('stateTable', () => {
+  it('tells where an event leads, and throws where it leads nowhere', () => {
+    expect(door.next('OPEN', 'shut')).toBe('SHUT');
+    expect(door.peek('LOCKED', 'open')).toBe(undefined);
+    expect(() => door.next('LOCKED', 'open')).toThrow('door: no move open from LOCKED');
+  });
+
+  it('allows exactly its edges, and staying', () => {
+    const states = ['OPEN', 'SHUT', 'LOCKED'];
+    const pairs = states.flatMap((from) => states.map((to) => [from, to] as const));
+    const allowed = pairs.filter(([from, to]) => from !== to && door.allows(from, to));
+    expect(allowed).toEqual([
+      ['OPEN', 'SHUT'],
+      ['SHUT', 'OPEN'],
+      ['SHUT', 'LOCKED'],
+    ]);
+    for (const state of states) expect(door.allows(state, state)).toBe(true);
+    expect(door.allows('BROKEN', 'OPEN')).toBe(false);
+  });
+});

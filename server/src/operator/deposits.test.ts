@@ -1,0 +1,150 @@
+// Money that comes in for a production platform, recorded by hand from a bank's statement.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { balances, ok, quoteBody } from '../../test/fixtures.ts';
+import { DAY, type Production, startProduction } from '../../test/production.ts';
+
+let shop: Production;
+
+beforeAll(async () => {
+  shop = await startProduction();
+});
+afterAll(() => shop.close());
+
+describe('money that comes in', () => {
+  it('is taken in once for one entry of the statement', async () => {
+    const { account } = await shop.payer();
+    const entry = ['deposits', 'record', '--account', account, '--currency', 'USD'];
+    const same = [...entry, '--amount', '12.50', '--reference', 'WIRE-1', '--rail', 'WIRE'];
+    const from = ['--sender-name', 'Ada Lovelace', '--sender-account', '****1234'];
+    const first = await shop.json(...same, ...from);
+    expect(first).toMatchObject({ type: 'INCOMING', status: 'COMPLETED', recorded: 'now' });
+    expect(await shop.json(...same, ...from)).toEqual({ ...first, recorded: 'before' });
+    expect(await balances(shop.app, account, shop.as)).toEqual({ balance: 12_50, total: 12_50 });
+    await shop.refused(
+      'recorded before',
+      ...[...entry, '--amount', '12.51', '--reference', 'WIRE-1', '--rail', 'WIRE'],
+    );
+    const { body } = await shop.app.call(
+      'GET',
+      `/transactions/${first.transactionId}`,
+      undefined,
+      shop.as,
+    );
+    expect(body.source).toMatchObject({
+      ...{ accountHolderName: 'Ada Lovelace', accountIdentifier: '****1234', paymentRail: 'WIRE' },
+      traceNumber: 'WIRE-1',
+    });
+    const both = await Promise.all(
+      [1, 2, 3].map(() => shop.run(...entry, '--amount', '1', '--reference', 'W2')),
+    );
+    expect(both.map((each) => each.code)).toEqual([0, 0, 0]);
+    expect((await balances(shop.app, account, shop.as)).total).toBe(13_50);
+  });
+
+  it.each([
+    [['--amount', '1.001'], 2, 'decimals'],
+    [['--amount', '0'], 2, '--amount'],
+    [['--currency', 'XXX'], 2, 'not a currency'],
+    [['--currency', 'EUR'], 1, 'The account holds USD.'],
+    [['--account', 'InternalAccount:018f0000-0000-7000-8000-000000000000'], 1, 'No such account.'],
+    [['--payment-reference', 'RH1'], 2, 'Either --account or --payment-reference'],
+    [['--hash', '0x1'], 2, '--hash and --network go together'],
+  ])('is refused: %j', async (more, code, words) => {
+    const { account } = await shop.payer();
+    const usual = { '--amount': '1.00', '--currency': 'USD', '--account': account };
+    const given = { ...usual, [more[0] as string]: more[1] as string };
+    const ran = await shop.run(
+      ...['deposits', 'record', '--reference', `BAD-${more.join()}`],
+      ...Object.entries(given).flat(),
+    );
+    expect(ran.err).toContain(words);
+    expect(ran.code).toBe(code);
+    expect((await balances(shop.app, account, shop.as)).total).toBe(0);
+  });
+
+  it('may be taken back by the bank', async () => {
+    const { account } = await shop.payer();
+    const { transactionId: id } = await shop.json(
+      ...['deposits', 'record', '--account', account, '--amount', '20', '--currency', 'USD'],
+      ...['--reference', 'ACH-BACK'],
+    );
+    await shop.refused('COMPLETED', 'deposits', 'release', id);
+    await shop.refused('COMPLETED', 'deposits', 'refuse', id);
+    await shop.app.advance(2 * DAY);
+    expect(await shop.json('deposits', 'return', id)).toMatchObject({ status: 'FAILED' });
+    expect((await balances(shop.app, account, shop.as)).total).toBe(0);
+    await shop.refused('FAILED', 'deposits', 'return', id);
+  });
+
+  it('goes back by hand when it comes too late for its quote', async () => {
+    const { person } = await shop.payer();
+    const to = await shop.payee(person.id);
+    const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
+    const asked = { ...quoteBody('', to, 30_00), source };
+    const quote = ok(await shop.app.call('POST', '/quotes', asked, shop.as), 201);
+    const { reference } = quote.paymentInstructions[0].accountOrWalletInfo;
+    await shop.app.advance(3_600_000);
+    const { transactionId: id } = await shop.json(
+      ...['deposits', 'record', '--payment-reference', reference, '--amount', '30'],
+      ...['--currency', 'USD', '--reference', 'LATE-1', '--sender-account', '****9'],
+    );
+    await shop.app.settle();
+    expect(await shop.status(id)).toBe('FAILED PENDING COLLECTION_FAILED');
+    const [back] = await shop.queue(id);
+    expect(back).toMatchObject({ kind: 'refund', amount: 30_00, currency: 'USD' });
+    expect(back.account.accountIdentifier).toBe('****9');
+    await shop.json('payouts', 'settle', id, '--reference', 'LATE-BACK');
+    expect(await shop.status(id)).toBe('FAILED COMPLETED COLLECTION_FAILED');
+    expect(await shop.queue(id)).toEqual([]);
+  });
+
+  it('is held on a frozen account until the operator releases or refuses it', async () => {
+    const { account } = await shop.payer();
+    await shop.json('accounts', 'hold', account, '--reason', 'A test');
+    const record = async (reference: string) => {
+      const entry = ['--account', account, '--amount', '5.00', '--currency', 'USD'];
+      const made = await shop.json('deposits', 'record', ...entry, '--reference', reference);
+      expect(made).toMatchObject({ status: 'PENDING', pendingReason: 'COMPLIANCE_REVIEW' });
+      return made.transactionId as string;
+    };
+    const [kept, refused] = [await record('FROZEN-1'), await record('FROZEN-2')];
+    expect(await shop.json('deposits', 'release', kept)).toMatchObject({ status: 'COMPLETED' });
+    expect(await shop.json('deposits', 'refuse', refused)).toMatchObject({ status: 'FAILED' });
+    await shop.app.settle();
+    expect((await shop.queue(refused))[0]).toMatchObject({ kind: 'refund', amount: 5_00 });
+    await shop.json('payouts', 'settle', refused);
+    expect(await balances(shop.app, account, shop.as)).toEqual({ balance: 5_00, total: 5_00 });
+  });
+
+  it('pays for a quote that waits for it', async () => {
+    const { person } = await shop.payer();
+    const to = await shop.payee(person.id);
+    const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
+    const asked = { ...quoteBody('', to, 100_00), source };
+    const quote = ok(await shop.app.call('POST', '/quotes', asked, shop.as), 201);
+    const { reference } = quote.paymentInstructions[0].accountOrWalletInfo;
+    const entry = ['deposits', 'record', '--payment-reference', reference, '--currency', 'USD'];
+    await shop.json(...entry, '--amount', '100.00', '--reference', 'RTP-1', '--rail', 'RTP');
+    await shop.app.settle();
+    const id = quote.transactionId;
+    expect((await shop.queue(id))[0]).toMatchObject({ kind: 'payout', amount: 91_08 });
+    await shop.json('payouts', 'fail', id, '--reason', 'ACCOUNT_CANNOT_RECEIVE');
+    await shop.app.settle();
+    // Somebody paid it in, so a bank has to carry it back.
+    expect((await shop.queue(id))[0]).toMatchObject({
+      kind: 'refund',
+      amount: 100_00,
+      currency: 'USD',
+    });
+    await shop.json('payouts', 'settle', id, '--reference', 'RTP-BACK');
+    expect(await shop.status(id)).toBe('FAILED COMPLETED ACCOUNT_CANNOT_RECEIVE');
+    await shop.refused(
+      'No such payment reference.',
+      ...entry.with(3, `RH${'0'.repeat(32)}`),
+      '--amount',
+      '1',
+      '--reference',
+      'X',
+    );
+  });
+});

@@ -1,0 +1,206 @@
+// The payouts of a production platform, carried by hand: listed, settled, failed, returned days later,
+// called back, and pulled.
+import { createVerify } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  balances,
+  customer,
+  eventTypes,
+  externalAccount,
+  internalAccount,
+  ok,
+  quoteBody,
+} from '../../test/fixtures.ts';
+import { DAY, type Production, startProduction } from '../../test/production.ts';
+import type { HttpRequest } from '../kernel/world.ts';
+
+let shop: Production;
+
+beforeAll(async () => {
+  shop = await startProduction();
+});
+afterAll(() => shop.close());
+
+describe('a payout', () => {
+  it('is funded by a deposit, listed, settled, and told with the key of production', async () => {
+    const { id, account, quote } = await shop.payment();
+    // 100.00 USD less 0.5 % at 0.9154.
+    expect(quote.totalReceivingAmount).toBe(91_08);
+    expect(await shop.status(id)).toBe('PROCESSING - -');
+    expect(await balances(shop.app, account, shop.as)).toEqual({ balance: 900_00, total: 900_00 });
+    expect(await shop.queue(id)).toMatchObject([
+      {
+        ...{ transactionId: id, platformId: shop.shop.id, kind: 'payout', currency: 'EUR' },
+        ...{ amount: 91_08, readable: '91.08', beneficiary: 'Grace Hopper' },
+        ...{ accountType: 'EUR_ACCOUNT', account: { iban: 'DE89370400440532013000' } },
+        ...{ rail: 'SEPA_INSTANT', cancelRequestedAt: null, since: '2026-01-05T09:00:00.000Z' },
+      },
+    ]);
+    const shown = (await shop.run('payouts', 'list')).out;
+    expect(shown).toMatch(/^SINCE +TRANSACTION +KIND +AMOUNT +CURRENCY +RAIL/);
+    expect(shown).toContain('iban=DE89370400440532013000');
+    const settled = await shop.json('payouts', 'settle', id, '--reference', 'SEPA-0001');
+    expect(settled).toMatchObject({ transactionId: id, status: 'COMPLETED' });
+    expect(await shop.queue(id)).toEqual([]);
+    await shop.refused('Nothing is awaited', 'payouts', 'settle', id);
+    await shop.refused('Nothing is awaited', 'payouts', 'fail', id, '--reason', 'ACCOUNT_INVALID');
+    await shop.app.settle();
+    expect(await eventTypes(shop.app, id)).toEqual(
+      ['PENDING', 'PROCESSING', 'COMPLETED'].map((each) => `OUTGOING_PAYMENT.${each}`),
+    );
+    const told = shop.sent.filter((each) => each.body?.includes(id));
+    expect(told.length).toBe(3);
+    const header = (request: HttpRequest) =>
+      Object.entries(request.headers).find(
+        ([name]) => /signature$/i.test(name) && /^x-/i.test(name),
+      );
+    for (const request of told) {
+      const signature = header(request)?.[1] ?? '';
+      const good = (pem: string) =>
+        createVerify('sha256')
+          .update(request.body ?? '')
+          .verify(pem, signature, 'base64');
+      expect(good(shop.app.keys.production.publicKeyPem)).toBe(true);
+      expect(good(shop.app.keys.sandbox.publicKeyPem)).toBe(false);
+    }
+    const [notice] = await shop.app.runtime.db.query('select * from rail_notices where id = $1', [
+      `${id}/payout/settled`,
+    ]);
+    expect(notice).toMatchObject({ reference: 'SEPA-0001' });
+  });
+
+  it('that fails is given back', async () => {
+    const { id, account } = await shop.payment();
+    await shop.json('payouts', 'fail', id, '--reason', 'ACCOUNT_INVALID');
+    await shop.app.settle();
+    expect(await shop.status(id)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
+    expect(await balances(shop.app, account, shop.as)).toEqual({
+      balance: 1_000_00,
+      total: 1_000_00,
+    });
+    expect(await shop.queue(id)).toEqual([]);
+  });
+
+  it('that fails and cannot be given back waits for a decision', async () => {
+    const { id, account } = await shop.payment();
+    await shop.json('payouts', 'fail', id, '--reason', 'COMPLIANCE_REJECTED', '--not-refundable');
+    await shop.app.settle();
+    expect(await shop.status(id)).toBe('FAILED FAILED COMPLIANCE_REJECTED');
+    expect((await balances(shop.app, account, shop.as)).total).toBe(900_00);
+  });
+
+  it('may come back days after it had settled', async () => {
+    const { id, account } = await shop.payment();
+    await shop.refused(
+      'Only what has settled can come back; it is PROCESSING.',
+      ...['payouts', 'return', id, '--reason', 'PAYOUT_RETURNED'],
+    );
+    await shop.json('payouts', 'settle', id);
+    await shop.app.advance(3 * DAY);
+    expect(await shop.status(id)).toBe('COMPLETED - -');
+    await shop.json('payouts', 'return', id, '--reason', 'PAYOUT_RETURNED');
+    await shop.app.settle();
+    expect(await shop.status(id)).toBe('FAILED COMPLETED PAYOUT_RETURNED');
+    expect((await balances(shop.app, account, shop.as)).total).toBe(1_000_00);
+    await shop.refused('it is FAILED', 'payouts', 'return', id, '--reason', 'PAYOUT_RETURNED');
+  });
+
+  it('is listed oldest first, and of one platform alone', async () => {
+    const first = await shop.payment();
+    await shop.app.advance(1_000);
+    const second = await shop.payment();
+    const ids = (await shop.json('payouts', 'list', '--platform', shop.shop.id)).map(
+      (each: { transactionId: string }) => each.transactionId,
+    );
+    expect(ids.indexOf(first.id)).toBeLessThan(ids.indexOf(second.id));
+    expect(await shop.json('payouts', 'list', '--platform', shop.app.production.id)).toEqual([]);
+    expect(await shop.json('payouts', 'list', '--limit', '1')).toHaveLength(1);
+    for (const { id } of [first, second]) await shop.json('payouts', 'settle', id);
+  });
+});
+
+describe('a callback', () => {
+  async function overAch() {
+    const from = await shop.payer('500.00');
+    const to = await externalAccount(shop.app, from.person.id, 'USD', '000', shop.as);
+    const body = quoteBody(from.account, to.id, 100_00, { immediatelyExecute: true });
+    const destination = { ...body.destination, paymentRail: 'ACH' };
+    const made = ok(await shop.app.call('POST', '/quotes', { ...body, destination }, shop.as), 201);
+    await shop.app.settle();
+    return { ...from, id: made.transactionId as string };
+  }
+
+  it('is asked for by the platform and decided by the operator', async () => {
+    const { id, account } = await overAch();
+    await shop.refused('Nobody asked', 'payouts', 'cancel', id);
+    ok(await shop.app.call('POST', `/transactions/${id}/cancel`, undefined, shop.as), 200);
+    await shop.app.settle();
+    const [waiting] = await shop.queue(id);
+    expect(waiting.cancelRequestedAt).not.toBeNull();
+    await shop.json('payouts', 'refuse-cancel', id);
+    expect((await shop.queue(id))[0].cancelRequestedAt).toBeNull();
+    ok(await shop.app.call('POST', `/transactions/${id}/cancel`, undefined, shop.as), 200);
+    await shop.app.settle();
+    await shop.json('payouts', 'cancel', id);
+    await shop.app.settle();
+    expect(await shop.status(id)).toBe('COMPLETED COMPLETED -');
+    expect((await balances(shop.app, account, shop.as)).total).toBe(500_00);
+  });
+});
+
+describe('a pull', () => {
+  it('is listed, settled, and then pays out; one that fails takes nothing', async () => {
+    const { person } = await shop.payer();
+    const from = await externalAccount(shop.app, person.id, 'USD', '000', shop.as);
+    const to = await shop.payee(person.id);
+    for (const good of [true, false]) {
+      const body = quoteBody(from.id, to, 50_00, { immediatelyExecute: true });
+      const made = ok(await shop.app.call('POST', '/quotes', body, shop.as), 201);
+      await shop.app.settle();
+      const id = made.transactionId as string;
+      const [pull] = await shop.queue(id);
+      expect(pull).toMatchObject({ kind: 'pull', amount: 50_00, currency: 'USD', rail: 'ACH' });
+      expect(pull.account.routingNumber).toBe('021000021');
+      if (!good) {
+        await shop.json('payouts', 'fail', id, '--reason', 'ACCOUNT_INVALID');
+        expect(await shop.status(id)).toBe('FAILED - ACCOUNT_INVALID');
+        continue;
+      }
+      await shop.json('payouts', 'settle', id);
+      await shop.app.settle();
+      expect((await shop.queue(id))[0]).toMatchObject({ kind: 'payout', currency: 'EUR' });
+      await shop.json('payouts', 'settle', id);
+      expect(await shop.status(id)).toBe('COMPLETED - -');
+    }
+  });
+});
+
+describe('the borders', () => {
+  it('leave the sandbox to itself', async () => {
+    const person = await customer(shop.app);
+    const account = await internalAccount(shop.app, person.id, 'USD');
+    await shop.app.call('POST', `/sandbox/internal-accounts/${account.id}/fund`, {
+      amount: 1_000_00,
+    });
+    const to = await externalAccount(shop.app, person.id, 'EUR', '003');
+    const body = quoteBody(account.id, to.id, 100_00, { immediatelyExecute: true });
+    const { transactionId: id } = ok(await shop.app.call('POST', '/quotes', body), 201);
+    await shop.app.settle();
+    await shop.refused('It belongs to the sandbox', 'payouts', 'settle', id);
+    await shop.refused('No such transaction.', 'payouts', 'settle', 'Transaction:x');
+  });
+
+  it('keep every sandbox operation from production credentials', async () => {
+    // A test webhook tells nothing and moves nothing, so a production platform may ask for one.
+    const all = shop.app.operations.filter(
+      ({ contract: { path: url } }) => url.startsWith('/sandbox/') && !url.endsWith('/test'),
+    );
+    expect(all.length).toBeGreaterThan(0);
+    for (const { contract } of all) {
+      const url = contract.path.replace(/\{[^}]+\}/g, 'InternalAccount:x');
+      const body = contract.method === 'GET' ? undefined : {};
+      const answer = await shop.app.call(contract.method, url, body, shop.as);
+      expect([url, answer.status, answer.body.code]).toEqual([url, 403, 'FORBIDDEN']);
+    }
+  });
+});

@@ -1,0 +1,111 @@
+// What staging itself promises: rows merge, and no change leaves the lifecycle of its table, whoever makes
+// it and however many moves one change set holds.
+import { describe, expect, it } from 'vitest';
+import { testWorld } from '../../test/harness.ts';
+import { stateTable } from '../kernel/states.ts';
+import { type Ctx, createContext } from './context.ts';
+import type { Database } from './database.ts';
+import { col, type RowOf, table } from './table.ts';
+
+const flat = stateTable<'NEW' | 'OLD', 'age'>('flat', { NEW: { age: 'OLD' }, OLD: {} });
+const round = stateTable<'NEW' | 'MID' | 'OLD', 'go'>('round', {
+  NEW: { go: 'MID' },
+  MID: { go: 'OLD' },
+  OLD: { go: 'NEW' },
+});
+const track = stateTable<'NONE' | 'PAID', 'pay'>('track', { NONE: { pay: 'PAID' }, PAID: {} });
+
+const lived = table(
+  'lived',
+  {
+    id: col.text,
+    kind: col.word<'flat' | 'round'>(),
+    status: col.word<'NEW' | 'MID' | 'OLD'>().mut,
+    paid: col.json<{ status: 'PAID' }>().null.mut,
+    note: col.text.null.mut,
+    version: col.int4,
+  },
+  {
+    lives: [
+      { state: (row) => row.status, states: (row) => (row.kind === 'flat' ? flat : round) },
+      { state: (row) => row.paid?.status ?? 'NONE', states: track },
+    ],
+  },
+);
+
+const context = (): Ctx =>
+  createContext(testWorld(), {} as Database, {
+    platformId: 'P',
+    environment: 'sandbox',
+    tokenId: null,
+    permissions: [],
+  });
+
+const row = (more: Partial<RowOf<typeof lived>> = {}): RowOf<typeof lived> => ({
+  id: 'row',
+  kind: 'flat',
+  status: 'NEW',
+  paid: null,
+  note: null,
+  version: 1,
+  ...more,
+});
+
+describe('a change of a row', () => {
+  it('may stay where it is or follow an edge', () => {
+    const ctx = context();
+    expect(ctx.update(lived, row(), { note: 'x' }).status).toBe('NEW');
+    expect(ctx.update(lived, row(), { status: 'OLD', paid: { status: 'PAID' } }).note).toBe('x');
+    expect(ctx.set.updates).toMatchObject([{ row: { status: 'OLD', note: 'x' } }]);
+  });
+
+  it('may not jump or go back', () => {
+    const jump = () => context().update(lived, row({ kind: 'round' }), { status: 'OLD' });
+    expect(jump).toThrow('lived row: round does not go from NEW to OLD');
+    const back = () => context().update(lived, row({ status: 'OLD' }), { status: 'NEW' });
+    expect(back).toThrow('lived row: flat does not go from OLD to NEW');
+    const strange = () => context().update(lived, row(), { status: 'MID' });
+    expect(strange).toThrow('flat does not go from NEW to MID');
+  });
+
+  it('goes step by step within one change set, each held against the one before', () => {
+    const ctx = context();
+    const was = row({ kind: 'round' });
+    ctx.update(lived, was, { status: 'MID' });
+    ctx.update(lived, was, { status: 'OLD' });
+    expect(() => ctx.update(lived, was, { status: 'MID' })).toThrow('from OLD to MID');
+  });
+
+  it('keeps to every lifecycle of the table', () => {
+    const paid = row({ paid: { status: 'PAID' } });
+    expect(() => context().update(lived, paid, { paid: null })).toThrow(
+      'track does not go from PAID to NONE',
+    );
+  });
+
+  it('is held to the lifecycle of a row that was inserted in the same change set', () => {
+    const ctx = context();
+    const made = ctx.insert(lived, { id: 'new', kind: 'flat', status: 'OLD' });
+    expect(() => ctx.update(lived, made, { status: 'NEW' })).toThrow('from OLD to NEW');
+  });
+});
+
+describe('a movement', () => {
+  it('says what it means when its account is short, and stays plain data', () => {
+    const ctx = context();
+    const short = () => {
+      throw new Error('never called here');
+    };
+    const move = { transactionId: 'T', step: 's', debit: 'a', credit: 'b', currency: 'USD' };
+    ctx.move('posted', { ...move, amount: 1n, short });
+    ctx.gate('a', 'shut');
+    ctx.gate('b', 'open', { empty: true });
+    expect(ctx.shorts.get('a')).toBe(short);
+    expect(JSON.stringify(ctx.set.transfers, (_, value) => String(value))).not.toContain('short');
+    expect(Object.values(ctx.set.transfers[0] ?? {}).some((each) => each === short)).toBe(false);
+    expect(ctx.set.gates).toEqual([
+      { account: 'a', shut: true, empty: false },
+      { account: 'b', shut: false, empty: true },
+    ]);
+  });
+});

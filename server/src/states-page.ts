@@ -1,0 +1,82 @@
+// The page of the documentation that shows every lifecycle, made from the tables that the server itself goes
+// by. A drawing that somebody keeps by hand is wrong within a year; this one cannot be, because a test
+// holds the page against what is made here.
+import { externalAccountStates } from './features/external-accounts/index.ts';
+import { internalAccountStates } from './features/internal-accounts/index.ts';
+import { incomingStates, outgoingStates, refundStates } from './features/transactions/index.ts';
+import type { Lifecycle } from './kernel/states.ts';
+
+interface Chapter {
+  title: string;
+  /** What goes through it, and where it begins. */
+  about: string;
+  states: Lifecycle;
+}
+
+/** Every lifecycle there is, in the order of the page. */
+export const CHAPTERS: readonly Chapter[] = [
+  {
+    title: 'Outgoing payment',
+    about: `\`status\` of a transaction of type OUTGOING. It begins PENDING, with its quote or transfer. A
+completed payment fails when the receiving bank sends the money back later.`,
+    states: outgoingStates,
+  },
+  {
+    title: 'Incoming payment',
+    about: `\`status\` of a transaction of type INCOMING. Money that is usable at once begins COMPLETED; what
+must be waited for, approved or explained begins PENDING.`,
+    states: incomingStates,
+  },
+  {
+    title: 'Refund',
+    about: `\`refund.status\` of a transaction; NONE stands for a transaction without a refund. FAILED means
+that the money could not go back by itself and waits for a person.`,
+    states: refundStates,
+  },
+  {
+    title: 'Internal account',
+    about: `\`status\` of an internal account. It begins ACTIVE, or PENDING where its owner was there before
+it. In every state but ACTIVE nothing new moves out or in; what was set aside before goes on, and
+refunds come back. An account is closed only when nothing is in it.`,
+    states: internalAccountStates,
+  },
+  {
+    title: 'External account',
+    about: `\`status\` of an external account. Its first state follows from what is known of it when it is
+registered.`,
+    states: externalAccountStates,
+  },
+];
+
+const edges = ({ moves }: Lifecycle): [string, string, string][] =>
+  Object.entries(moves).flatMap(([from, to]) =>
+    Object.entries(to).map(([event, next]): [string, string, string] => [
+      from,
+      event,
+      String(next),
+    ]),
+  );
+
+function chapter({ title, about, states }: Chapter): string {
+  const all = edges(states);
+  const ends = Object.keys(states.moves).filter((from) => all.every(([each]) => each !== from));
+  const drawing = all.map(([from, event, to]) => `  ${from} --> ${to}: ${event}`);
+  const rows = all.map(([from, event, to]) => `| \`${from}\` | ${event} | \`${to}\` |`);
+  const last = ends.map((state) => `\`${state}\``).join(', ');
+  return [
+    `## ${title}`,
+    about,
+    ['```mermaid', 'stateDiagram-v2', ...drawing, '```'].join('\n'),
+    ['| From | Event | To |', '| --- | --- | --- |', ...rows].join('\n'),
+    ends.length ? `Nothing leads out of ${last}.` : 'No state is the last.',
+  ].join('\n\n');
+}
+
+const OPENING = `# Lifecycles
+
+Made by \`npm run states\` from the tables that the server goes by; do not edit it. A change of a row
+along any other way throws while it is staged (\`kernel/states.ts\`, \`runtime/table.ts\`), so it is
+never committed.`;
+
+/** The text of docs/states.md. */
+export const statesPage = (): string => `${[OPENING, ...CHAPTERS.map(chapter)].join('\n\n')}\n`;

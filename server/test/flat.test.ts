@@ -1,0 +1,240 @@
+// Lists cost the same however much there is and however deep the page lies: with a few hundred thousand rows
+// each list, with each filter that names an owner, an account or a time, is a walk along an index from the
+// place where the page begins. What is looked at is PostgreSQL's own account of it: the plan, and how many
+// blocks it read. Filters by a status, a type or a region are not here: they read past what does not match.
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { countSql, type PageQuery, pageSql } from '../src/runtime/paging.ts';
+import type { Table } from '../src/runtime/table.ts';
+import { externalAccount, fundedCustomer, ok, quoteBody } from './fixtures.ts';
+import { startApp, type TestApp } from './harness.ts';
+
+const TRANSACTIONS = 200_000;
+const PEOPLE = 20_000;
+const ACCOUNTS = 60_000;
+/** Blocks for a page of twenty: the rows, and the way down an index for each branch. */
+const FEW = 150;
+/** Blocks for a count, which ends at ten thousand rows. */
+const MANY = 12_000;
+
+let app: TestApp;
+/** A connection of our own, whose statements may take their time. */
+let client: pg.Client;
+const seen: { table: Table; query: PageQuery }[] = [];
+
+const uuid = (n: number | string) => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`;
+
+/** SQL for `resource` and the hexadecimal of an expression as an id. */
+const idSql = (resource: string, n: string) =>
+  `'${resource}:00000000-0000-7000-8000-' || lpad((${n})::text, 12, '0')`;
+
+/** Copies of one row with other values in some columns; every fourth is the other platform's. */
+async function fill(table: string, id: string, count: number, given: Record<string, string>) {
+  const columns: Record<string, string> = {
+    platform_id: `case when n % 4 = 0 then '${app.other.id}' else '${app.platform.id}' end`,
+    created_at: `to_timestamp(${app.world.now() / 1000} - n)`,
+    ...given,
+  };
+  const { rows } = await client.query<{ name: string }>(
+    `select column_name as name from information_schema.columns where table_name = '${table}'`,
+  );
+  const names = rows.map(({ name }) => name);
+  const values = names.map((name) => columns[name] ?? `t.${name}`);
+  await client.query(`insert into ${table} (${names.join(', ')})
+    select ${values.join(', ')} from ${table} t, generate_series(1, ${count}) n where t.id = '${id}'`);
+}
+
+const CLOSED = "case when n % 5000 = 1 then 'CLOSED' else t.status end";
+
+beforeAll(async () => {
+  app = await startApp();
+  client = new pg.Client({ connectionString: app.databaseUrl });
+  await client.connect();
+  const { person, account } = await fundedCustomer(app);
+  const payee = await externalAccount(app, person.id, 'USD');
+  const quote = ok(await app.call('POST', '/quotes', quoteBody(account.id, payee.id, 100_00)), 201);
+  // One owner in three payments, and one account, have most of them; every hundredth is the platform's own.
+  await fill('transactions', quote.transactionId, TRANSACTIONS, {
+    id: idSql('Transaction', 'n'),
+    customer_id: `case when n % 100 = 1 then null when n % 3 = 0 then ${idSql('Customer', '1')}
+      else ${idSql('Customer', `n % ${PEOPLE}`)} end`,
+    source_account: `case when n % 3 = 0 then ${idSql('InternalAccount', '1')}
+      else ${idSql('InternalAccount', `n % ${ACCOUNTS}`)} end`,
+    destination_account: idSql('InternalAccount', `1 + n % 7777`),
+  });
+  await fill('customers', person.id, PEOPLE, {
+    id: idSql('Customer', 'n'),
+    platform_customer_id: `'person ' || n`,
+    uma_address: `'$p' || n || '@example.com'`,
+  });
+  for (const [table, resource, id, more] of [
+    // Of its own a platform has one in each currency; closed ones do not count.
+    ['internal_accounts', 'InternalAccount', account.id, { status: CLOSED }],
+    ['external_accounts', 'ExternalAccount', payee.id, { duplicate_key: "'key ' || n" }],
+  ] as const) {
+    await fill(table, id, ACCOUNTS, {
+      id: idSql(resource, 'n'),
+      customer_id: `case when n % 5000 = 1 then null else ${idSql('Customer', `n % ${PEOPLE}`)} end`,
+      currency: `(array['USD', 'EUR', 'GBP'])[1 + (n - 1) / ${PEOPLE}]`,
+      ...more,
+    });
+  }
+  await client.query(`insert into ledger_accounts (id, currency, floor, created_at)
+    select id, currency, 0, created_at from internal_accounts on conflict do nothing`);
+  for (const table of ['transactions', 'customers', 'internal_accounts', 'external_accounts']) {
+    await client.query(`vacuum analyze ${table}`);
+  }
+  const { db } = app.runtime;
+  const { page } = db;
+  db.page = (table, query) => {
+    seen.push({ table, query });
+    return page(table, query);
+  };
+}, 120_000);
+afterAll(async () => {
+  await client?.end();
+  await app.close();
+});
+
+interface Plan {
+  'Node Type': string;
+  'Shared Hit Blocks': number;
+  'Shared Read Blocks': number;
+  'Actual Rows': number;
+  'Index Name'?: string;
+  Plans?: Plan[];
+}
+
+const flatten = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(flatten)];
+
+async function explain({ text, values }: { text: string; values: unknown[] }): Promise<Plan[]> {
+  const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+    `explain (analyze, buffers, format json) ${text}`,
+    values,
+  );
+  const [said] = rows;
+  if (!said) throw new Error('nothing was explained');
+  return flatten(said['QUERY PLAN'][0].Plan);
+}
+
+const blocksOf = ([top]: Plan[]) =>
+  (top?.['Shared Hit Blocks'] ?? 0) + (top?.['Shared Read Blocks'] ?? 0);
+
+/** A sort of what two walks have found is short; any other reads everything first. */
+const longSorts = (nodes: Plan[]) =>
+  nodes.filter(
+    (each) => /Sort/.test(each['Node Type']) && (each.Plans?.[0]?.['Actual Rows'] ?? 0) > 50,
+  );
+
+async function checkFlat(sql: { text: string; values: unknown[] }, most: number): Promise<void> {
+  const nodes = await explain(sql);
+  const told = nodes
+    .map((each) => `${each['Node Type']} ${each['Index Name'] ?? ''} ${each['Actual Rows']}`)
+    .join(', ');
+  expect(
+    nodes.map((each) => each['Node Type']),
+    told,
+  ).not.toContain('Seq Scan');
+  expect(longSorts(nodes), told).toEqual([]);
+  expect(blocksOf(nodes), told).toBeLessThanOrEqual(most);
+}
+
+/** A cursor into the middle of everything, as the server writes them. */
+const deep = (resource: string) => {
+  const n = 100_000;
+  const time = app.world.now() - n * 1_000;
+  return Buffer.from(`${time} ${resource}:${uuid(n)}`).toString('base64url');
+};
+
+const hub = `Customer:${uuid(1)}`;
+const rare = `Customer:${uuid(4_321)}`;
+const hubAccount = `InternalAccount:${uuid(1)}`;
+const rareAccount = `InternalAccount:${uuid(54_321)}`;
+const from = '2026-01-04T10:00:00Z';
+const until = '2026-01-04T12:00:00Z';
+
+const LISTS: [string, string, string[]][] = [
+  [
+    '/transactions',
+    'Transaction',
+    [
+      '',
+      'sortOrder=asc',
+      `customerId=${hub}`,
+      `customerId=${rare}`,
+      `customerId=${hub}&sortOrder=asc`,
+      'customerId=PLATFORM',
+      'customerId=nobody',
+      'platformCustomerId=person 1',
+      'platformCustomerId=person 4321',
+      'platformCustomerId=PLATFORM',
+      'platformCustomerId=nobody',
+      `accountIdentifier=${hubAccount}`,
+      `accountIdentifier=${rareAccount}`,
+      `accountIdentifier=${hubAccount}&sortOrder=asc`,
+      `senderAccountIdentifier=${hubAccount}`,
+      `senderAccountIdentifier=${rareAccount}`,
+      `receiverAccountIdentifier=${hubAccount}`,
+      `receiverAccountIdentifier=nobody`,
+      'reference=nothing',
+      `startDate=${from}`,
+      `endDate=${until}`,
+      `startDate=${from}&endDate=${until}&sortOrder=asc`,
+      'type=OUTGOING',
+      'status=PENDING',
+    ],
+  ],
+  [
+    '/customers',
+    'Customer',
+    [
+      '',
+      'isIncludingDeleted=true',
+      'platformCustomerId=person 77',
+      'platformCustomerId=person 77&isIncludingDeleted=true',
+      'umaAddress=$p77@example.com',
+      `createdAfter=${from}`,
+      `createdBefore=${until}`,
+    ],
+  ],
+  ...['/customers/internal-accounts', '/internal-accounts', '/customers/external-accounts'].map(
+    (path): [string, string, string[]] => [
+      path,
+      path.includes('external') ? 'ExternalAccount' : 'InternalAccount',
+      ['', 'currency=GBP', 'currency=MXN', `customerId=${rare}`, `customerId=${rare}&currency=USD`],
+    ],
+  ),
+  ['/platform/external-accounts', 'ExternalAccount', ['', 'currency=USD']],
+  ['/tokens', 'Token', ['', 'name=none']],
+];
+
+describe.each(LISTS)('GET %s', (path, resource, queries) => {
+  it.each(queries)('walks an index, whatever the page: %s', async (given) => {
+    const query = given.replace('PLATFORM', app.platform.id).replaceAll(' ', '%20');
+    for (const cursor of ['', `&cursor=${deep(resource)}`]) {
+      seen.length = 0;
+      ok(await app.call('GET', `${path}?${query}${cursor}`), 200);
+      const [{ table, query: asked } = { table: undefined, query: undefined }] = seen;
+      if (!table || !asked) throw new Error(`${path} asked for no page`);
+      if (table.name === 'tokens') continue; // a platform has a handful
+      await checkFlat(pageSql(table, asked), FEW);
+      await checkFlat(countSql(table, asked), MANY);
+    }
+  });
+});
+
+it('finds the accounts of the platform itself without looking at those of its customers', async () => {
+  const { db } = app.runtime;
+  const { find } = db;
+  const asked: string[] = [];
+  db.find = (table, where, options) => {
+    asked.push(`${table.name} ${Object.keys(where).join()} ${options?.orderBy ?? ''}`);
+    return find(table, where, options);
+  };
+  ok(await app.call('GET', '/platform/internal-accounts'), 200);
+  db.find = find;
+  expect(asked).toEqual(['internal_accounts platform_id,customer_id id']);
+  const text = `select * from internal_accounts
+    where platform_id = $1 and customer_id is null order by id limit 1000`;
+  await checkFlat({ text, values: [app.platform.id] }, FEW);
+});

@@ -1,0 +1,42 @@
+// What an actor may do, as data: how often, when at all, and how. The note that `run` answers goes into the
+// trace, which two runs of one seed must share; so it names amounts, places in lists and codes, and no ids.
+import { type Answer, broken, type Person, type Purse, type Sim } from '../sim.ts';
+
+export interface Action {
+  name: string;
+  weight: number;
+  /** Absent: always. */
+  ready?(sim: Sim): boolean;
+  run(sim: Sim): Promise<string>;
+}
+
+/** The code of a refusal, which must be one of those named. */
+export function refusal(answer: Answer, codes: readonly string[]): string | undefined {
+  if (answer.status < 400) return undefined;
+  const { code } = answer.body as { code: string };
+  if (!codes.includes(code)) {
+    throw broken(`refused with ${code} (${JSON.stringify(answer.body)}), not ${codes.join(', ')}`);
+  }
+  return code;
+}
+
+/** The body of a reply that must have this status. */
+export function expected(answer: Answer, status: number): Answer['body'] {
+  if (answer.status !== status) {
+    throw broken(`answered ${answer.status} and not ${status}: ${JSON.stringify(answer.body)}`);
+  }
+  return answer.body;
+}
+
+export const living = (sim: Sim): Person[] => sim.people.filter((each) => !each.gone);
+
+/** Whoever may pay. */
+export const payers = (sim: Sim): Person[] => living(sim).filter((each) => each.ready);
+
+/** Currencies that payments start in here; their amounts are of a like size. */
+export const PAID_IN = ['USD', 'EUR', 'GBP', 'MXN', 'USDC'];
+
+export function purseOf(sim: Sim, person: Person, currencies: readonly string[]): Purse {
+  const held = currencies.flatMap((each) => person.purses.get(each) ?? []);
+  return sim.chance.of(held);
+}

@@ -1,0 +1,213 @@
+// Who there is: platforms with their settings, customers, accounts outside; and how they go.
+import { createPlatformWithToken, FIRST_CURRENCIES } from '../../../src/bootstrap.ts';
+import { connectorRegistry } from '../../../src/connectors/registry.ts';
+import { SUFFIXES } from '../endings.ts';
+import { broken, type Outside, type Person, type Platform, type Purse, type Sim } from '../sim.ts';
+import { type Action, expected, living, payers, refusal } from './action.ts';
+
+const MOST_PLATFORMS = 4;
+const MOST_PEOPLE = 40;
+const MOST_OUTSIDE = 150;
+
+async function pursesOf(sim: Sim, owner: Person): Promise<Map<string, Purse>> {
+  const path = owner.id
+    ? `/customers/internal-accounts?limit=100&customerId=${owner.id}`
+    : '/platform/internal-accounts?limit=100';
+  const { data } = expected(await sim.ask('GET', path, undefined, owner.platform), 200);
+  const all = data as { id: string; balance: { currency: { code: string } } }[];
+  return new Map(
+    all.map(({ id, balance }) => {
+      const currency = balance.currency.code;
+      return [currency, { id, currency, owner, due: 0n }];
+    }),
+  );
+}
+
+async function addPlatform(sim: Sim): Promise<string> {
+  const registry = connectorRegistry(sim.world);
+  const node = sim.node();
+  node.trap(undefined);
+  const made = await createPlatformWithToken(node.app.runtime, {
+    name: `Platform ${sim.platforms.length + 1}`,
+    environment: 'sandbox',
+    regulated: true,
+    skipPaperwork: false,
+    currencies: FIRST_CURRENCIES,
+    fundingOf: (environment) => registry(environment).funding,
+  });
+  const login = Buffer.from(`${made.clientId}:${made.clientSecret}`).toString('base64');
+  const platform: Platform = {
+    id: made.platformId,
+    auth: `Basic ${login}`,
+    receiver: sim.world.receiver(),
+    told: false,
+  };
+  const self: Person = { id: null, platform, ready: true, gone: false, purses: new Map() };
+  self.purses = await pursesOf(sim, self);
+  sim.platforms.push(platform);
+  sim.people.push(self);
+  return `${self.purses.size} purses`;
+}
+
+/** A platform that does not tell anybody; most of the time it soon does. */
+async function setEndpoint(sim: Sim): Promise<string> {
+  const platform = sim.chance.of(sim.platforms);
+  if (platform.told) platform.receiver = sim.world.receiver();
+  const body = { webhookEndpoint: platform.receiver.url };
+  expected(await sim.ask('PATCH', '/config', body, platform), 200);
+  platform.told = true;
+  return `of ${sim.platforms.indexOf(platform)}`;
+}
+
+async function setFees(sim: Sim): Promise<string> {
+  const platform = sim.chance.of(sim.platforms);
+  const [bps, fixed] = [sim.chance.of([0, 10, 25, 300]), sim.chance.of([0, 1, 50])];
+  const fee = {
+    feeType: 'CROSS_CURRENCY_TRANSACTION',
+    sourceCurrency: 'USD',
+    variableFeeBps: bps,
+    fixedFee: { amount: fixed, currency: 'USD' },
+  };
+  expected(await sim.ask('PATCH', '/config', { feeConfigs: [fee] }, platform), 200);
+  return `${bps} bps and ${fixed} of ${sim.platforms.indexOf(platform)}`;
+}
+
+/** First statuses of persons, by the end of their name. */
+const NAMES: readonly { end: string; weight: number; ready: boolean }[] = [
+  { end: '', weight: 20, ready: true },
+  { end: ' 001', weight: 1, ready: false },
+  { end: ' 002', weight: 1, ready: false },
+  { end: ' 003', weight: 1, ready: false },
+];
+
+async function addCustomer(sim: Sim): Promise<string> {
+  const platform = sim.chance.of(sim.platforms);
+  const { end, ready } = sim.chance.weighed(NAMES);
+  const body = {
+    customerType: 'INDIVIDUAL',
+    platformCustomerId: `person-${sim.next()}`,
+    fullName: `Ada Lovelace${end}`,
+    birthDate: '1990-01-15',
+    nationality: 'US',
+    address: { line1: '1 Main St', city: 'Austin', postalCode: '78701', country: 'US' },
+  };
+  const { id } = expected(await sim.ask('POST', '/customers', body, platform), 201);
+  const person: Person = { id, platform, ready, gone: false, purses: new Map() };
+  person.purses = await pursesOf(sim, person);
+  sim.people.push(person);
+  return `${end || 'ready'} of ${sim.platforms.indexOf(platform)}`;
+}
+
+const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
+const digits = (count: number, value: number) => String(value % 10 ** count).padStart(count, '0');
+
+/** Details of an account, by currency; `n` makes it another, the suffix ends its number. */
+const DETAILS: Readonly<Record<string, (n: number, suffix: string) => object>> = {
+  USD: (n, suffix) => ({
+    accountType: 'USD_ACCOUNT',
+    accountNumber: `${digits(8, n)}${suffix}`,
+    routingNumber: '021000021',
+    beneficiary,
+  }),
+  EUR: (n, suffix) => ({
+    accountType: 'EUR_ACCOUNT',
+    iban: `DE89370400440${digits(6, n)}${suffix}`,
+    beneficiary: { ...beneficiary, countryOfResidence: 'DE' },
+  }),
+  MXN: (n, suffix) => ({
+    accountType: 'MXN_ACCOUNT',
+    clabeNumber: `032180000${digits(6, n)}${suffix}`,
+    beneficiary,
+  }),
+  GBP: (n, suffix) => ({
+    accountType: 'GBP_ACCOUNT',
+    sortCode: '200000',
+    accountNumber: `${digits(5, n)}${suffix}`,
+    beneficiary,
+  }),
+  USDC: (n, suffix) => ({
+    accountType: 'BASE_WALLET',
+    address: `0x5aAeb6053F3E94C9b9A09f33${digits(13, n)}${suffix}`,
+  }),
+};
+
+async function addOutside(sim: Sim): Promise<string> {
+  const owner = sim.chance.of(living(sim));
+  const currency = sim.chance.of(Object.keys(DETAILS));
+  const suffix = sim.chance.of(SUFFIXES);
+  const accountInfo = DETAILS[currency]?.(sim.next(), suffix);
+  const path = owner.id ? '/customers/external-accounts' : '/platform/external-accounts';
+  const body = { currency, accountInfo, ...(owner.id ? { customerId: owner.id } : {}) };
+  const { id } = expected(await sim.ask('POST', path, body, owner.platform), 201);
+  sim.outside.push({ id, currency, owner, suffix, gone: false });
+  return `${currency} …${suffix} of ${sim.people.indexOf(owner)}`;
+}
+
+/** Lists stay short: what is gone is remembered for a while and then left out. */
+function drop<T extends { gone: boolean }>(list: T[], most: number): void {
+  if (list.length <= most) return;
+  const at = list.findIndex((each) => each.gone);
+  if (at >= 0) list.splice(at, 1);
+}
+
+async function removeOutside(sim: Sim): Promise<string> {
+  const account = sim.chance.of(sim.outside);
+  const { owner, gone } = account;
+  const path = `/${owner.id ? 'customers' : 'platform'}/external-accounts/${account.id}`;
+  const answer = await sim.ask('DELETE', path, undefined, owner.platform);
+  const code = refusal(answer, ['ACCOUNT_NOT_FOUND']);
+  if (!gone && !owner.gone && code && !sim.rough) throw broken(`${account.id} is not found`);
+  account.gone = true;
+  drop<Outside>(sim.outside, MOST_OUTSIDE);
+  return code ?? 'gone';
+}
+
+async function removeCustomer(sim: Sim): Promise<string> {
+  const person = sim.chance.of(living(sim).filter((each) => each.id !== null));
+  const answer = await sim.ask('DELETE', `/customers/${person.id}`, undefined, person.platform);
+  const code = refusal(answer, ['CONFLICT', 'CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED']);
+  if (code === 'CONFLICT') return code;
+  person.gone = true;
+  for (const purse of person.purses.values()) {
+    const { balance, held } = sim.picture.accounts.get(purse.id) ?? { balance: 0n, held: 0n };
+    if (balance || held) throw broken(`${person.id} was deleted with ${balance}, ${held}`);
+  }
+  for (const each of sim.outside) if (each.owner === person) each.gone = true;
+  drop<Person>(sim.people, MOST_PEOPLE);
+  return 'gone';
+}
+
+export const PARTIES: readonly Action[] = [
+  {
+    name: 'add a platform',
+    weight: 2,
+    ready: (sim) => sim.platforms.length < MOST_PLATFORMS,
+    run: addPlatform,
+  },
+  { name: 'set where webhooks go', weight: 1, run: setEndpoint },
+  { name: 'set fees', weight: 1, run: setFees },
+  {
+    name: 'add a customer',
+    weight: 4,
+    ready: (sim) => living(sim).length < MOST_PEOPLE,
+    run: addCustomer,
+  },
+  {
+    name: 'remove a customer',
+    weight: 1,
+    ready: (sim) => payers(sim).some((each) => each.id !== null),
+    run: removeCustomer,
+  },
+  {
+    name: 'add an account outside',
+    weight: 6,
+    ready: (sim) => sim.outside.length < MOST_OUTSIDE,
+    run: addOutside,
+  },
+  {
+    name: 'remove an account outside',
+    weight: 1,
+    ready: (sim) => sim.outside.length > 5,
+    run: removeOutside,
+  },
+];

@@ -1,0 +1,277 @@
+// Money from outside: pulled from bank accounts, paid in for a quote in every wrong and right amount, sent
+// by people at other UMA providers with the platform's consent; and what banks and operators do to it later.
+
+import { returnDeposit } from '../../../src/features/incoming/index.ts';
+import {
+  internalAccounts,
+  moveInternalAccount,
+} from '../../../src/features/internal-accounts/index.ts';
+import { systemCaller } from '../../../src/features/platform/index.ts';
+import { takeDeposit } from '../../../src/features/quotes/index.ts';
+import { transactions } from '../../../src/features/transactions/index.ts';
+import type { Ctx } from '../../../src/runtime/context.ts';
+import { operate } from '../../../src/runtime/operate.ts';
+import { type Ending, pullEnding } from '../endings.ts';
+import { purseById } from '../quiet.ts';
+import {
+  type Answer,
+  broken,
+  isActive,
+  type Order,
+  type Outside,
+  type Person,
+  type Platform,
+  type Purse,
+  type Sim,
+} from '../sim.ts';
+import { type Action, expected, living, PAID_IN, payers, purseOf, refusal } from './action.ts';
+import { isGone, orderOf, UNQUOTABLE } from './payments.ts';
+
+/** Work of the server on a platform's behalf, as an operator or a bank's notice starts it. */
+async function behind<R>(sim: Sim, { id }: Platform, work: (ctx: Ctx) => Promise<R>): Promise<R> {
+  for (const node of sim.nodes) node.trap(undefined);
+  return operate(sim.node().app.runtime, systemCaller(id, 'sandbox'), work);
+}
+
+const NOTHING = { sent: 0n, received: 0n, platformFee: 0n, feePurse: null, source: null } as const;
+
+/** Money that is on its way in, to be compared when all is at rest. */
+function expectIn(sim: Sim, to: Purse, id: string, amount: bigint, ending: Ending | null): void {
+  sim.orders.push({
+    ...NOTHING,
+    ...{ id, kind: 'in', quoteId: null, platform: to.owner.platform, inside: to, outside: null },
+    ...{ received: amount, ending, started: true, expiresAt: 0 },
+  });
+}
+
+const dollars = (sim: Sim, owner: Person) =>
+  sim.outside.filter((each) => each.owner === owner && each.currency === 'USD' && !each.gone);
+
+async function transferIn(sim: Sim): Promise<string> {
+  const owner = sim.chance.of(payers(sim));
+  const own = dollars(sim, owner);
+  if (own.length === 0) return 'nowhere from';
+  const from = sim.chance.of(own);
+  const to = owner.purses.get('USD') as Purse;
+  const amount = sim.chance.between(100, 90_000);
+  const body = { source: { accountId: from.id }, destination: { accountId: to.id }, amount };
+  const answer = await sim.ask('POST', '/transfer-in', body, owner.platform);
+  if (!isActive(sim, to)) return `${refusal(answer, ['INVALID_INPUT'])}`;
+  const { id } = expected(answer, 201);
+  expectIn(sim, to, id, BigInt(amount), pullEnding(from.suffix));
+  return `${amount} from …${from.suffix}`;
+}
+
+interface Target {
+  inside: Purse | null;
+  outside: Outside | null;
+}
+
+/** Anybody's account inside, or one of the payer's own outside. */
+function targetFor(sim: Sim, payer: Person): Target {
+  const own = sim.outside.filter((each) => each.owner === payer && !each.gone);
+  if (own.length && sim.chance.percent(60)) return { inside: null, outside: sim.chance.of(own) };
+  const others = living(sim).filter((each) => each.platform === payer.platform);
+  return { inside: purseOf(sim, sim.chance.of(others), PAID_IN), outside: null };
+}
+
+async function quoteFrom(
+  sim: Sim,
+  payer: Person,
+  source: object,
+  kind: 'pull' | 'realtime',
+): Promise<Order | string> {
+  const target = targetFor(sim, payer);
+  const { inside, outside } = target;
+  const body = {
+    source,
+    destination: { destinationType: 'ACCOUNT', accountId: (inside ?? outside)?.id },
+    lockedCurrencySide: sim.chance.of(['SENDING', 'RECEIVING']),
+    lockedCurrencyAmount: sim.chance.between(100, 60_000),
+    purposeOfPayment: 'GIFT',
+  };
+  const answer = await sim.ask('POST', '/quotes', body, payer.platform);
+  const shut = inside !== null && !isActive(sim, inside);
+  const codes = ['SELF_PAYMENT', ...UNQUOTABLE];
+  const code = refusal(answer, shut ? ['INVALID_INPUT', ...codes] : codes);
+  if (code) return code;
+  if (shut) throw broken(`a quote to ${inside.id}, which is shut`);
+  const order = orderOf(sim, { source: null, ...target }, expected(answer, 201), payer);
+  sim.orders.push(order);
+  order.kind = kind;
+  return order;
+}
+
+async function quotePull(sim: Sim): Promise<string> {
+  const payer = sim.chance.of(payers(sim));
+  const own = dollars(sim, payer);
+  if (own.length === 0) return 'nowhere from';
+  const from = sim.chance.of(own);
+  const source = { sourceType: 'ACCOUNT', accountId: from.id };
+  const order = await quoteFrom(sim, payer, source, 'pull');
+  if (typeof order === 'string') return order;
+  order.from = from;
+  const pulled = pullEnding(from.suffix);
+  if (pulled.status === 'FAILED') order.ending = pulled;
+  return `${order.sent} from …${from.suffix}`;
+}
+
+async function quoteRealtime(sim: Sim): Promise<string> {
+  const payer = sim.chance.of(payers(sim));
+  const currency = sim.chance.of(['USD', 'EUR', 'MXN', 'USDC']);
+  const source = {
+    sourceType: 'REALTIME_FUNDING',
+    currency,
+    ...(payer.id ? { customerId: payer.id } : {}),
+    ...(currency === 'USDC' ? { cryptoNetwork: 'BASE' } : {}),
+  };
+  const order = await quoteFrom(sim, payer, source, 'realtime');
+  if (typeof order === 'string') return order;
+  order.payer = payer;
+  return `${order.sent} ${currency}`;
+}
+
+const unpaid = (sim: Sim) => sim.orders.filter((each) => each.kind === 'realtime');
+
+const BACK: Ending = { status: 'FAILED', refund: 'COMPLETED' };
+
+/** What came of money that was paid in beside the quote it was for. */
+function noteStray(sim: Sim, body: Answer['body'], amount: bigint): string {
+  const at = purseById(sim, body.destination?.accountId);
+  if (at && body.status !== 'FAILED') expectIn(sim, at, body.id, amount, null);
+  return `stray, ${body.status}`;
+}
+
+/** Pays in for a quote: what it asks for, too little, too much, too late or once more. */
+async function payIn(sim: Sim): Promise<string> {
+  const order = sim.chance.percent(70) ? (unpaid(sim).at(-1) as Order) : sim.chance.of(unpaid(sim));
+  const row = sim.picture.payments.get(order.id)?.row;
+  const off = sim.chance.of([0n, 0n, 0n, 0n, -1n, 7n]);
+  const amount = order.sent + off > 0n ? order.sent + off : order.sent;
+  const wanted = amount === order.sent;
+  const body = {
+    quoteId: order.quoteId,
+    currencyCode: row?.sent_currency,
+    ...(wanted ? {} : { currencyAmount: Number(amount) }),
+  };
+  const paid = expected(await sim.ask('POST', '/sandbox/send', body, order.platform), 200);
+  if (paid.id !== order.id) return noteStray(sim, paid, amount);
+  if (order.started) throw broken(`${order.id} was paid twice`);
+  order.started = true;
+  // Whoever is gone or frozen cannot be paid, and the money goes back, or waits where nobody can take it.
+  const shut = order.inside && !isActive(sim, order.inside);
+  if (shut || isGone(order) || order.payer?.gone) order.ending = null;
+  else if (!wanted) order.ending = BACK;
+  return `${amount} of ${order.sent}`;
+}
+
+const SENDERS = ['$success.usd', '$success.eur', '$pending.long.usd', '$fail.compliance.usd'];
+
+/** A customer is paid over UMA, if the platform consents. */
+async function receiveUma(sim: Sim): Promise<string> {
+  const receiver = sim.chance.of(payers(sim).filter((each) => each.id !== null));
+  const currency = sim.chance.of(['USD', 'EUR', 'MXN']);
+  const amount = sim.chance.between(1, 50_000);
+  const body = {
+    senderUmaAddress: `${sim.chance.of(SENDERS)}@sandbox.uma.money`,
+    customerId: receiver.id,
+    receivingCurrencyCode: currency,
+    receivingCurrencyAmount: amount,
+  };
+  const to = receiver.purses.get(currency) as Purse;
+  const answer = await sim.ask('POST', '/sandbox/uma/receive', body, receiver.platform);
+  const codes = ['WEBHOOK_ENDPOINT_NOT_SET', ...(isActive(sim, to) ? [] : ['INVALID_CURRENCY'])];
+  const code = refusal(answer, codes);
+  if (code) return code;
+  expectIn(sim, to, expected(answer, 200).id, BigInt(amount), null);
+  return `${amount} ${currency}`;
+}
+
+const comingIn = (sim: Sim) => sim.orders.filter((each) => each.kind === 'in');
+
+async function decide(sim: Sim, what: 'approve' | 'reject'): Promise<string> {
+  const order = sim.chance.of(comingIn(sim));
+  const path = `/transactions/${order.id}/${what}`;
+  const info = { FULL_NAME: 'Ada Lovelace', BIRTH_DATE: '1990-01-15', NATIONALITY: 'US' };
+  const body = what === 'approve' ? { receiverCustomerInfo: info } : {};
+  const codes = ['TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL', 'MISSING_MANDATORY_USER_INFO'];
+  return refusal(await sim.ask('POST', path, body, order.platform), codes) ?? 'done';
+}
+
+/** Asks to call back a payment that may be on its way. */
+async function cancel(sim: Sim): Promise<string> {
+  const order = sim.chance.of(sim.orders);
+  const path = `/transactions/${order.id}/cancel`;
+  const codes = ['INVALID_INPUT', 'TRANSACTION_NOT_CANCELLABLE'];
+  const code = refusal(await sim.ask('POST', path, undefined, order.platform), codes);
+  if (code === undefined) order.ending = null;
+  return code ?? 'asked';
+}
+
+/** An operator freezes an account, or lets it move money again. */
+async function freeze(sim: Sim, thaw: boolean): Promise<string> {
+  const all = living(sim).flatMap((each) => [...each.purses.values()]);
+  const status = thaw ? 'FROZEN' : 'ACTIVE';
+  const fitting = all.filter((each) => sim.picture.internal.get(each.id)?.status === status);
+  if (fitting.length === 0) return 'none';
+  const purse = sim.chance.of(fitting);
+  await behind(sim, purse.owner.platform, async (ctx) => {
+    const row = await ctx.read(internalAccounts, purse.id);
+    if (!row) throw broken(`${purse.id} is gone`);
+    const cause = { actor: 'operator', reason: 'simulated' };
+    moveInternalAccount(ctx, row, thaw ? 'unfreeze' : 'freeze', cause);
+  });
+  for (const each of sim.orders) {
+    if (each.kind !== 'balance' && each.inside === purse) each.ending = null;
+  }
+  return purse.currency;
+}
+
+/** A deposit from a bank, to whatever state the account is in. */
+async function deposit(sim: Sim): Promise<string> {
+  const purse = purseOf(sim, sim.chance.of(living(sim)), PAID_IN);
+  const amount = BigInt(sim.chance.between(1, 50_000));
+  const notice = { accountId: purse.id, currency: purse.currency, amount };
+  const row = await behind(sim, purse.owner.platform, (ctx) => takeDeposit(ctx, notice));
+  expectIn(sim, purse, row.id, amount, null);
+  return `${amount} ${purse.currency}, ${row.status}`;
+}
+
+/** A bank takes a deposit back, whether it is still there or not. */
+async function takeBack(sim: Sim): Promise<string> {
+  const deposits = comingIn(sim).filter(({ id }) => {
+    const row = sim.picture.payments.get(id)?.row;
+    return row?.status === 'COMPLETED' && row.source_account === null;
+  });
+  if (deposits.length === 0) return 'none';
+  const order = sim.chance.of(deposits);
+  const row = await behind(sim, order.platform, async (ctx) => {
+    const found = await ctx.read(transactions, order.id);
+    if (!found) throw broken(`${order.id} is gone`);
+    return returnDeposit(ctx, found);
+  });
+  return `${order.received}, ${row.status}`;
+}
+
+const anyPayer = (sim: Sim) => payers(sim).length > 0;
+const anyIn = (sim: Sim) => comingIn(sim).length > 0;
+
+export const WAYS_IN: readonly Action[] = [
+  { name: 'transfer in', weight: 5, ready: anyPayer, run: transferIn },
+  { name: 'ask for a quote that pulls', weight: 4, ready: anyPayer, run: quotePull },
+  { name: 'ask for a quote to pay in for', weight: 7, ready: anyPayer, run: quoteRealtime },
+  { name: 'pay in', weight: 7, ready: (sim) => unpaid(sim).length > 0, run: payIn },
+  {
+    name: 'receive over UMA',
+    weight: 5,
+    ready: (sim) => payers(sim).some((each) => each.id !== null),
+    run: receiveUma,
+  },
+  { name: 'approve', weight: 2, ready: anyIn, run: (sim) => decide(sim, 'approve') },
+  { name: 'reject', weight: 1, ready: anyIn, run: (sim) => decide(sim, 'reject') },
+  { name: 'call back', weight: 3, ready: (sim) => sim.orders.length > 0, run: cancel },
+  { name: 'freeze an account', weight: 0.8, run: (sim) => freeze(sim, false) },
+  { name: 'thaw an account', weight: 1.6, run: (sim) => freeze(sim, true) },
+  { name: 'deposit from a bank', weight: 4, ready: anyPayer, run: deposit },
+  { name: 'take a deposit back', weight: 2, ready: anyIn, run: takeBack },
+];

@@ -1,0 +1,60 @@
+// Chance from a seed: the same seed draws the same numbers, bytes and choices on every machine. Two streams
+// are never shared: what the actors draw must not depend on how often the server drew in between.
+
+export interface Chance {
+  /** A whole number from 0 up to but not `limit`. */
+  below(limit: number): number;
+  /** A whole number from `least` to `most`, both possible. */
+  between(least: number, most: number): number;
+  /** True in so many of a hundred cases. */
+  percent(share: number): boolean;
+  of<T>(list: readonly T[]): T;
+  /** One of the list, each as often as its weight says. */
+  weighed<T extends { weight: number }>(list: readonly T[]): T;
+  bytes(count: number): Uint8Array;
+}
+
+/** sfc32, seeded by a text through a small hash. */
+function generator(seed: string): () => number {
+  let hash = 2166136261;
+  for (const letter of seed) hash = Math.imul(hash ^ letter.charCodeAt(0), 16777619);
+  let [a, b, c, d] = [hash, hash ^ 0x9e3779b9, Math.imul(hash, 0x85ebca6b), 1];
+  const next = () => {
+    const sum = (((a + b) | 0) + d) | 0;
+    d = (d + 1) | 0;
+    a = b ^ (b >>> 9);
+    b = (c + (c << 3)) | 0;
+    c = ((c << 21) | (c >>> 11)) + sum;
+    return sum >>> 0;
+  };
+  for (let i = 0; i < 15; i++) next();
+  return next;
+}
+
+export function chanceOf(seed: string): Chance {
+  const next = generator(seed);
+  const below = (limit: number) => Math.floor((next() / 2 ** 32) * limit);
+  return {
+    below,
+    between: (least, most) => least + below(most - least + 1),
+    percent: (share) => below(100) < share,
+    of: (list) => {
+      if (list.length === 0) throw new Error('nothing to choose from');
+      return list[below(list.length)] as (typeof list)[number];
+    },
+    weighed(list) {
+      const total = list.reduce((sum, each) => sum + each.weight, 0);
+      let left = (next() / 2 ** 32) * total;
+      const found = list.find((each) => {
+        left -= each.weight;
+        return left < 0;
+      });
+      return (found ?? list.at(-1)) as (typeof list)[number];
+    },
+    bytes(count) {
+      const out = Buffer.alloc(count);
+      for (let at = 0; at < count; at++) out[at] = next() >>> 24;
+      return out;
+    },
+  };
+}

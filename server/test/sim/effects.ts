@@ -1,0 +1,153 @@
+// What all transfers of a payment together must have done by now, told from its row alone: how much each
+// account has more or less, and how much is set aside. Which steps that took is the server's business; that
+// nothing else moved is ours.
+import { amountIn, type Noted, type Payment, type Picture, type Transfer } from './picture.ts';
+
+/** Amounts by account; what is zero is not there. Held amounts stand under the account's name and ` held`. */
+export type Sums = Map<string, bigint>;
+
+export function add(sums: Sums, name: string | null | undefined, amount: bigint): void {
+  if (!name || amount === 0n) return;
+  const sum = (sums.get(name) ?? 0n) + amount;
+  if (sum === 0n) sums.delete(name);
+  else sums.set(name, sum);
+}
+
+export const textOf = (sums: Sums) =>
+  [...sums]
+    .map(([name, sum]) => `${name} ${sum}`)
+    .sort()
+    .join(', ');
+
+export function effectOf(transfers: readonly Transfer[]): Sums {
+  const sums: Sums = new Map();
+  for (const { phase, debit, credit, amount } of transfers) {
+    const moves = phase === 'posted' || phase === 'post';
+    if (moves) add(sums, debit, -amount);
+    if (moves) add(sums, credit, amount);
+    if (phase !== 'posted') add(sums, `${debit} held`, phase === 'pending' ? amount : -amount);
+  }
+  return sums;
+}
+
+export const isInside = (id: string | null | undefined): id is string =>
+  id?.startsWith('InternalAccount:') ?? false;
+
+interface Money {
+  house(purpose: string, currency: string | null | undefined): string;
+  source: string;
+  sent: bigint;
+  /** What leaves the source: all that is sent, save a fee that it would pay to itself. */
+  leaving: bigint;
+  row: Noted;
+}
+
+function moneyOf(row: Noted, environment: string): Money {
+  const house = (purpose: string, currency: string | null | undefined) =>
+    `house:${environment}:${purpose}:${currency}`;
+  const inside = isInside(row.source_account);
+  const source = inside ? (row.source_account as string) : house('inbound', row.sent_currency);
+  const sent = amountIn(row.sent_amount);
+  const own = row.platform_fee_account === source;
+  return { house, source, sent, leaving: own ? sent - amountIn(row.platform_fees) : sent, row };
+}
+
+/** The payment made: fees earned, both currencies exchanged, the money at its end. */
+function addPayment(due: Sums, { house, source, leaving, sent, row }: Money, end: string): void {
+  const [received, fees] = [amountIn(row.received_amount), amountIn(row.fees)];
+  const earned = amountIn(row.platform_fees);
+  const { sent_currency: from, received_currency: to } = row;
+  add(due, source, -leaving);
+  if (row.platform_fee_account !== source) add(due, row.platform_fee_account, earned);
+  add(due, house('fees', from), fees - earned);
+  add(due, house('exchange', from), sent - fees);
+  add(due, house('exchange', to), -received);
+  add(due, end, received);
+}
+
+function outgoingEffect(row: Noted, environment: string): Sums {
+  const due: Sums = new Map();
+  const money = moneyOf(row, environment);
+  const { house, source, leaving } = money;
+  const funded = amountIn(row.funded_amount);
+  const { sent_currency: from, received_currency: to } = row;
+  add(due, house('clearing', from), -funded);
+  add(due, house('inbound', from), funded);
+  if (row.funds === 'HELD') add(due, `${source} held`, leaving);
+  if (row.funds === 'HANDED') addPayment(due, money, house('clearing', to));
+  if (row.funds === 'SETTLED') {
+    const inside = isInside(row.destination_account);
+    addPayment(due, money, inside ? (row.destination_account as string) : house('settled', to));
+  }
+  if (row.funds === 'RETURNED' && funded) {
+    add(due, house('inbound', from), -funded);
+    add(due, house('clearing', from), funded);
+  }
+  if (row.funds === 'PARKED') {
+    const parked = funded || leaving;
+    add(due, source, -parked);
+    add(due, house('suspense', from), parked);
+  }
+  return due;
+}
+
+/** Money in. It lies on the account, or in our keeping where no account can have it. */
+function incomingEffect(row: Noted, environment: string): Sums {
+  const due: Sums = new Map();
+  const amount = amountIn(row.received_amount);
+  const inside = isInside(row.destination_account);
+  const to = row.destination_account as string;
+  const house = (purpose: string) => `house:${environment}:${purpose}:${row.received_currency}`;
+  const arrive = (at: string) => {
+    add(due, house('clearing'), -amount);
+    add(due, at, amount);
+  };
+  // The receiver's end of a payment inside: the payer's end has moved the money.
+  if (row.quote_id && row.sent_amount) return due;
+  const open = row.status === 'PENDING' || row.status === 'PROCESSING';
+  if (row.funds === 'SETTLED') arrive(inside ? to : house('settled'));
+  if (row.funds === 'PARKED') arrive(house('suspense'));
+  if (row.funds === 'HELD' || row.funds === 'HANDED') {
+    arrive(inside && open ? to : house('inbound'));
+    if (inside && open) add(due, `${to} held`, amount);
+  }
+  return due;
+}
+
+/** What an owner could not give, or gave us back, stands on the house's account in their stead. */
+function withDebts(did: Sums, row: Noted, environment: string): Sums {
+  const outgoing = row.type === 'OUTGOING';
+  const currency = outgoing ? row.sent_currency : row.received_currency;
+  const owner = outgoing ? row.platform_fee_account : row.destination_account;
+  const owed = `house:${environment}:receivable:${currency}`;
+  const debt = did.get(owed);
+  if (debt === undefined) return did;
+  const left = new Map(did);
+  add(left, owed, -debt);
+  add(left, owner, debt);
+  return left;
+}
+
+/** A digital asset that cannot be used goes to a balance of whoever paid, not back to a wallet. */
+function withStrays(did: Sums, { row, transfers }: Payment): Sums {
+  const out = transfers.find(({ step, credit }) => step === 'refund.out' && isInside(credit));
+  if (!out || row.type !== 'OUTGOING') return did;
+  const left = new Map(did);
+  add(left, out.credit, -out.amount);
+  add(left, out.debit.replace(':inbound:', ':clearing:'), out.amount);
+  return left;
+}
+
+/** What is wrong with what a payment's transfers did. */
+export function effectProblem(picture: Picture, payment: Payment): string | undefined {
+  const { row, transfers } = payment;
+  const environment = picture.platforms.get(row.platform_id ?? '')?.environment ?? 'sandbox';
+  const outgoing = row.type === 'OUTGOING';
+  const due = outgoing ? outgoingEffect(row, environment) : incomingEffect(row, environment);
+  // How much a platform sends in a day is counted in units of its own.
+  const money = transfers.filter(({ currency }) => !currency.startsWith('volume.'));
+  const did = withStrays(withDebts(effectOf(money), row, environment), payment);
+  const [should, is] = [textOf(due), textOf(did)];
+  if (should === is) return undefined;
+  return `is ${row.status}, money ${row.funds}; it moved [${is}] and not [${should}]`;
+}

@@ -1,0 +1,175 @@
+// Every invariant can fail: the database of a running simulation is broken by hand, each time in one
+// transaction that is rolled back, and the rule that must notice has to.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../database.ts';
+import { TROUBLE } from './actions/trouble.ts';
+import { takeIn } from './invariants.ts';
+import { observe, quiesce } from './quiet.ts';
+import { recount } from './recount.ts';
+import { choose, takeStep } from './run.ts';
+import { openSim, type Sim } from './sim.ts';
+
+let database: TestDatabase;
+let sim: Sim;
+
+/** Enough that there are payments over and under way, and events told and waiting. */
+const STEPS = 220;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  sim = await openSim('to be broken', database.url);
+  await observe(sim);
+  for (let step = 0; step < STEPS || sim.picture.driven.size === 0; step++) {
+    await takeStep(sim, choose(sim, step));
+  }
+}, 120_000);
+
+afterAll(async () => {
+  await sim.close();
+  await database.drop();
+});
+
+/** What is noticed when these statements are run, of which each has to change something. */
+async function noticed(statements: readonly string[]): Promise<string> {
+  const { client, diary, world } = sim;
+  const picture = structuredClone(sim.picture);
+  await client.query('begin');
+  try {
+    for (const text of statements) {
+      const { command, rowCount } = await client.query(text);
+      if (command !== 'ALTER') expect(rowCount, text).toBeGreaterThan(0);
+    }
+    const heard = new Set(world.heard);
+    const problems = takeIn(picture, await diary.read(), heard);
+    problems.push(...(await recount(client, picture, heard)));
+    return problems.join('\n');
+  } finally {
+    await client.query('rollback');
+  }
+}
+
+const FREE = 'alter table ledger_transfers disable trigger ledger_transfers_immutable';
+const unseen = (table: string) => `alter table ${table} disable trigger zz_sim_note`;
+const one = (table: string, where: string) => `(select id from ${table} where ${where} limit 1)`;
+const DEPOSIT = `${one('transactions', "type = 'INCOMING' and status = 'COMPLETED'")}`;
+const transfer = (step: string, phase: string) => `insert into ledger_transfers
+  (transaction_id, step, phase, debit, credit, currency, amount, created_at)
+  select transaction_id, '${step}', '${phase}', debit, credit, currency, 1, created_at
+  from ledger_transfers where step = 'deposit' limit 1`;
+const event = (columns: string, values: string) => `insert into events
+  (id, platform_id, type, subject, data, created_at, due_at, ${columns})
+  select 'Webhook:made-up', platform_id, type, subject, data, created_at, created_at, ${values}
+  from events where account is not null and due_at is not null limit 1`;
+
+describe('a broken database', () => {
+  it('is none before it was broken', async () => {
+    expect(await noticed(['update platforms set name = name'])).toBe('');
+  });
+
+  it.each<[string, string[]]>([
+    [
+      'transfers are only ever added',
+      [FREE, "update ledger_transfers set amount = amount + 1 where step = 'deposit'"],
+    ],
+    ['accounts are what their transfers say', [transfer('more', 'posted')]],
+    ['a payment has moved what its state says', [transfer('more', 'posted')]],
+    ['its transfers say', [unseen('ledger_transfers'), transfer('more', 'posted')]],
+    [
+      'every currency sums to zero',
+      ["update ledger_accounts set balance = balance + 1 where id like '%:fees:USD'"],
+    ],
+    [
+      'no account falls below its floor',
+      [
+        'alter table ledger_accounts drop constraint ledger_floor',
+        'update ledger_accounts set balance = -1 where floor = 0',
+      ],
+    ],
+    [
+      'what is posted or released was set aside before',
+      [transfer('pay!', 'post'), transfer('sell!', 'release')],
+    ],
+    [
+      'payments move along their lifecycle',
+      [`update transactions set status = 'PENDING' where id = ${DEPOSIT}`],
+    ],
+    [
+      'accounts move along their lifecycle',
+      ["update internal_accounts set status = 'FAILED' where status = 'ACTIVE'"],
+    ],
+    [
+      'a balance is told as its commit left it',
+      [event('account, balance, held', 'account, balance + 1, held')],
+    ],
+    ['events are never removed', ["delete from events where type like '%_PAYMENT.%'"]],
+    [
+      'a payment has told what its state says',
+      [
+        event('attempts', '0').replace(
+          ', type, subject, data, created_at, created_at',
+          `, 'INCOMING_PAYMENT.FAILED', ${DEPOSIT}, data, created_at, created_at`,
+        ),
+      ],
+    ],
+    ['quotes never change', ['update quotes set fees = fees + 1']],
+    [
+      'an event is delivered, due or given up',
+      ['update events set due_at = null where due_at is not null'],
+    ],
+    [
+      'nobody has heard it',
+      [
+        `insert into webhook_attempts (id, event_id, attempt, at, ms, result)
+          select id || '/99', id, 99, created_at, 1, 'delivered' from events
+          where due_at is not null`,
+        'update events set due_at = null where due_at is not null',
+      ],
+    ],
+    ['events are there', [unseen('events'), "delete from events where type = 'TEST'"]],
+    [
+      'an open payment has a job',
+      ["delete from jobs where kind like 'payout.%' or kind = 'refund.pay'"],
+    ],
+    [
+      'a job is about a transaction that is there',
+      [
+        `insert into jobs (id, kind, input, due_at)
+          select 'Job:made-up', kind, '{"transactionId":"Transaction:none"}', due_at
+          from jobs limit 1`,
+      ],
+    ],
+    [
+      'what owners owe is what the house is owed',
+      [
+        `update internal_accounts set owed = owed + 1 where id in
+          (select id from internal_accounts where currency = 'USD' limit 1)`,
+      ],
+    ],
+    ['went unnoticed', [unseen('jobs'), 'delete from jobs']],
+    [
+      'belongs to no transaction',
+      [
+        `insert into ledger_transfers select 'Transaction:none', step, phase, debit, credit,
+          currency, amount, created_at from ledger_transfers where step = 'deposit' limit 1`,
+      ],
+    ],
+  ])('is noticed: %s', async (rule, statements) => {
+    expect(await noticed(statements)).toContain(rule);
+  });
+
+  it('is noticed by what actors expect, once all is at rest', async () => {
+    await quiesce(sim);
+    const [purse] = sim.people.flatMap((each) => [...each.purses.values()]);
+    purse!.due += 1n;
+    await expect(quiesce(sim)).rejects.toThrow('; due is');
+    purse!.due -= 1n;
+    await quiesce(sim);
+  });
+
+  it('is noticed when a reply is another the second time', async () => {
+    const again = TROUBLE.find((each) => each.name === 'ask again');
+    await again?.run(sim);
+    await sim.client.query(`update idempotency set reply = '{"made":"up"}', status = 299`);
+    await expect(again?.run(sim)).rejects.toThrow('was answered');
+  });
+});

@@ -1,0 +1,304 @@
+// What must hold after every step, as data. A rule looks at what the step has touched and names what is
+// wrong; an empty answer is a world in order. `recount.ts` asks the same of everything that is there.
+import { effectProblem } from './effects.ts';
+import { accountMoveProblem, moveProblem, refundOf, storyProblem } from './lifecycles.ts';
+import {
+  amountIn,
+  applyNote,
+  type Note,
+  type Noted,
+  type Payment,
+  type Picture,
+} from './picture.ts';
+
+/** What a step has touched, by id. */
+export interface Touched {
+  accounts: Set<string>;
+  payments: Set<string>;
+  events: Set<string>;
+  internal: Set<string>;
+}
+
+const nothing = (): Touched => ({
+  accounts: new Set(),
+  payments: new Set(),
+  events: new Set(),
+  internal: new Set(),
+});
+
+/** Events that some receiver has said yes to. */
+export type Heard = Set<string>;
+
+interface NoteRule {
+  name: string;
+  table: string;
+  /** Looks at one note, with the picture as it is right after it. */
+  check(picture: Picture, was: Noted | null, now: Noted | null): string | undefined;
+}
+
+interface StepRule {
+  name: string;
+  check(picture: Picture, touched: Touched, heard: Heard): Iterable<string>;
+}
+
+export const NOTE_RULES: readonly NoteRule[] = [
+  {
+    name: 'transfers are only ever added, between accounts of their currency',
+    table: 'ledger_transfers',
+    check(picture, was, now) {
+      if (was || !now) return `${(was ?? now)?.transaction_id} ${was?.step} was changed`;
+      const ends = [now.debit, now.credit].map((id) => picture.accounts.get(id ?? ''));
+      const fit = ends.every((end) => end?.currency === now.currency);
+      return fit
+        ? undefined
+        : `${now.transaction_id} ${now.step} joins ${now.debit}, ${now.credit}`;
+    },
+  },
+  {
+    name: 'no account falls below its floor',
+    table: 'ledger_accounts',
+    check(picture, _was, now) {
+      const account = picture.accounts.get(now?.id ?? '');
+      if (!account) return `${_was?.id} was removed`;
+      const { id, balance, held, floor } = account;
+      const low = held < 0n || (floor !== null && balance - held < floor);
+      return low ? `${id} has ${balance}, ${held} of it set aside` : undefined;
+    },
+  },
+  {
+    name: 'payments move along their lifecycle',
+    table: 'transactions',
+    check(_picture, was, now) {
+      if (!now) return `${was?.id} was removed`;
+      const problem = moveProblem(was, now);
+      return problem && `${now.id} ${problem}`;
+    },
+  },
+  {
+    name: 'accounts move along their lifecycle',
+    table: 'internal_accounts',
+    check(_picture, was, now) {
+      if (!now) return `${was?.id} was removed`;
+      const problem = accountMoveProblem(was, now);
+      return problem && `${now.id} ${problem}`;
+    },
+  },
+  {
+    name: 'a balance is told as its commit left it',
+    table: 'events',
+    check(picture, was, now) {
+      if (was || !now?.account) return undefined;
+      const account = picture.accounts.get(now.account);
+      const [balance, held] = [amountIn(now.balance), amountIn(now.held)];
+      if (account?.balance === balance && account.held === held) return undefined;
+      return `${now.id} says ${balance}, ${held} where it is ${account?.balance}, ${account?.held}`;
+    },
+  },
+  {
+    name: 'events are never removed',
+    table: 'events',
+    check: (_picture, was, now) => (now ? undefined : `${was?.id} ${was?.type} was removed`),
+  },
+  {
+    name: 'quotes never change',
+    table: 'quotes',
+    check: (_picture, was) => (was ? `${was.id} was changed` : undefined),
+  },
+];
+
+function* eachOf<T>(ids: Iterable<string>, map: Map<string, T>): Iterable<T> {
+  for (const id of ids) {
+    const found = map.get(id);
+    if (found) yield found;
+  }
+}
+
+function isOpen({ row }: Payment): boolean {
+  if (row.status === 'PROCESSING' || refundOf(row) === 'PENDING') return true;
+  return row.type === 'INCOMING' && row.status === 'PENDING';
+}
+
+/** In production an operator says how it went, whenever they know. */
+const waits = ({ row }: Payment, picture: Picture) =>
+  picture.platforms.get(row.platform_id ?? '')?.environment === 'production';
+
+function outboxProblem(event: Noted, results: string[], picture: Picture, heard: Heard) {
+  const endpoint = picture.platforms.get(event.platform_id ?? '')?.webhook_endpoint;
+  const last = results.at(-1);
+  if (event.due_at !== null) return undefined;
+  // A question is put by a job, once, and not by the usual deliveries.
+  const question = event.type === 'INCOMING_PAYMENT.PENDING';
+  if (last === undefined) return endpoint && !question ? 'is neither due nor tried' : undefined;
+  if (last === 'retry') return 'was to be tried again and is not due';
+  if (last !== 'delivered') return undefined;
+  return heard.has(event.id as string) ? undefined : 'counts as delivered, and nobody has heard it';
+}
+
+export const STEP_RULES: readonly StepRule[] = [
+  {
+    name: 'every currency sums to zero',
+    *check(picture) {
+      for (const [currency, total] of picture.totals) {
+        if (total !== 0n) yield `${currency} sums to ${total}`;
+      }
+    },
+  },
+  {
+    name: 'accounts are what their transfers say',
+    *check(picture, touched) {
+      for (const { id, balance, held } of eachOf(touched.accounts, picture.accounts)) {
+        const sum = picture.sums.get(id) ?? { balance: 0n, held: 0n };
+        if (sum.balance !== balance || sum.held !== held) {
+          yield `${id} has ${balance}, ${held} and its transfers say ${sum.balance}, ${sum.held}`;
+        }
+      }
+    },
+  },
+  {
+    name: 'what is posted or released was set aside before',
+    *check(picture, touched) {
+      for (const { row, transfers } of eachOf(touched.payments, picture.payments)) {
+        const held = new Map(
+          transfers.filter((each) => each.phase === 'pending').map((each) => [each.step, each]),
+        );
+        for (const each of transfers) {
+          if (each.phase !== 'post' && each.phase !== 'release') continue;
+          const first = held.get(each.step.slice(0, -1));
+          const same = first?.amount === each.amount && first.debit === each.debit;
+          if (!same) yield `${row.id} ${each.step} resolves no hold`;
+        }
+      }
+    },
+  },
+  {
+    name: 'a payment has moved what its state says',
+    *check(picture, touched) {
+      for (const payment of eachOf(touched.payments, picture.payments)) {
+        if (!payment.row.status) yield `${payment.row.id} is in transfers or events alone`;
+        const problem = payment.row.status && effectProblem(picture, payment);
+        if (problem) yield `${payment.row.id} ${problem}`;
+      }
+    },
+  },
+  {
+    name: 'a payment has told what its state says',
+    *check(picture, touched) {
+      for (const payment of eachOf(touched.payments, picture.payments)) {
+        const problem = payment.row.status && storyProblem(payment);
+        if (problem) yield `${payment.row.id} ${problem}`;
+      }
+    },
+  },
+  {
+    name: 'a job is about a transaction that is there',
+    *check(picture, touched) {
+      for (const id of touched.payments) {
+        const there = picture.payments.get(id)?.row.status;
+        if (picture.driven.has(id) && !there) yield `${id} has jobs and is not there`;
+      }
+    },
+  },
+  {
+    name: 'an open payment has a job, or waits for a notice',
+    *check(picture, touched) {
+      for (const payment of eachOf(touched.payments, picture.payments)) {
+        const { id, status, funds } = payment.row;
+        if (!isOpen(payment) || picture.driven.has(id as string)) continue;
+        if (!waits(payment, picture)) yield `${id} is ${status}, money ${funds}, with no job`;
+      }
+    },
+  },
+  {
+    name: 'an event is delivered, due or given up',
+    *check(picture, touched, heard) {
+      for (const { row, results } of eachOf(touched.events, picture.events)) {
+        const problem = outboxProblem(row, results, picture, heard);
+        if (problem) yield `${row.id} ${row.type} ${problem}`;
+      }
+    },
+  },
+  {
+    name: 'what owners owe is what the house is owed',
+    *check(picture, touched) {
+      if (touched.internal.size === 0) return;
+      const owed = new Map<string, bigint>();
+      for (const { owed: amount, currency, platform_id } of picture.internal.values()) {
+        const environment = picture.platforms.get(platform_id ?? '')?.environment;
+        const house = `house:${environment}:receivable:${currency}`;
+        owed.set(house, (owed.get(house) ?? 0n) + amountIn(amount));
+      }
+      for (const [house, sum] of owed) {
+        const balance = picture.accounts.get(house)?.balance ?? 0n;
+        if (OWES_FEES_TOO ? -balance < sum : -balance !== sum) {
+          yield `${house} has ${balance} and owners owe ${sum}`;
+        }
+      }
+    },
+  },
+];
+
+/** Fees given back for a platform that has spent them are owed by nobody in particular. */
+const OWES_FEES_TOO = true;
+
+const TABLE_IDS: Readonly<Record<string, (touched: Touched, row: Noted) => void>> = {
+  ledger_accounts: (touched, row) => touched.accounts.add(row.id as string),
+  ledger_transfers(touched, row) {
+    touched.payments.add(row.transaction_id as string);
+    touched.accounts.add(row.debit as string).add(row.credit as string);
+  },
+  transactions: (touched, row) => touched.payments.add(row.id as string),
+  jobs(touched, row) {
+    const { transactionId } = JSON.parse(row.input ?? '{}') as { transactionId?: string };
+    if (transactionId) touched.payments.add(transactionId);
+  },
+  events(touched, row) {
+    touched.events.add(row.id as string);
+    if (row.subject?.startsWith('Transaction:')) touched.payments.add(row.subject);
+  },
+  webhook_attempts: (touched, row) => touched.events.add(row.event_id as string),
+  internal_accounts: (touched, row) => touched.internal.add(row.id as string),
+};
+
+/** Events that are through are forgotten, so that a long run costs no more than a short one. */
+function forgetTold(picture: Picture, touched: Touched, heard: Heard): void {
+  for (const id of touched.events) {
+    if (picture.events.get(id)?.row.due_at !== null) continue;
+    picture.events.delete(id);
+    heard.delete(id);
+  }
+}
+
+const checkStep = (picture: Picture, touched: Touched, heard: Heard) =>
+  STEP_RULES.flatMap((rule) =>
+    [...rule.check(picture, touched, heard)].map((problem) => `${rule.name}: ${problem}`),
+  );
+
+/** Takes a step's notes into the picture and says everything that is wrong with them. */
+export function takeIn(picture: Picture, notes: readonly Note[], heard: Heard): string[] {
+  const touched = nothing();
+  const problems: string[] = [];
+  for (const note of notes) {
+    applyNote(picture, note);
+    const row = note.now ?? note.was;
+    if (row) TABLE_IDS[note.table]?.(touched, row);
+    for (const rule of NOTE_RULES) {
+      if (rule.table !== note.table) continue;
+      const problem = rule.check(picture, note.was, note.now);
+      if (problem) problems.push(`${rule.name}: ${problem}`);
+    }
+  }
+  problems.push(...checkStep(picture, touched, heard));
+  forgetTold(picture, touched, heard);
+  return problems;
+}
+
+/** The rules of a step, asked of everything in the picture. */
+export function checkAll(picture: Picture, heard: Heard): string[] {
+  const touched: Touched = {
+    accounts: new Set(picture.accounts.keys()),
+    payments: new Set(picture.payments.keys()),
+    events: new Set(picture.events.keys()),
+    internal: new Set(picture.internal.keys()),
+  };
+  return checkStep(picture, touched, heard);
+}

@@ -1,0 +1,145 @@
+// What the lives of payments and accounts may look like, written anew from the specification and not taken
+// from the code that moves them: which status may follow which, and which events a payment must have told
+// by now.
+import type { Noted, Payment } from './picture.ts';
+
+type Moves = Readonly<Record<string, readonly string[]>>;
+
+const OUTGOING: Moves = {
+  PENDING: ['PENDING_AUTHORIZATION', 'PROCESSING', 'EXPIRED'],
+  PENDING_AUTHORIZATION: ['PROCESSING', 'FAILED'],
+  PROCESSING: ['COMPLETED', 'FAILED'],
+  COMPLETED: ['FAILED'],
+  FAILED: [],
+  EXPIRED: [],
+};
+
+const INCOMING: Moves = {
+  PENDING: ['PROCESSING', 'COMPLETED', 'FAILED'],
+  PROCESSING: ['COMPLETED', 'FAILED'],
+  COMPLETED: ['FAILED'],
+  FAILED: [],
+};
+
+const REFUND: Moves = {
+  NONE: ['PENDING'],
+  PENDING: ['COMPLETED', 'FAILED'],
+  COMPLETED: [],
+  FAILED: [],
+};
+
+const ACCOUNT: Moves = {
+  PENDING: ['ACTIVE', 'FAILED'],
+  FAILED: ['PENDING'],
+  ACTIVE: ['FROZEN', 'CLOSED'],
+  FROZEN: ['ACTIVE', 'CLOSED'],
+  CLOSED: [],
+};
+
+/** Several moves may be one commit, so whatever can be reached is allowed. */
+function reaches(moves: Moves, from: string, to: string, seen = new Set<string>()): boolean {
+  if (from === to) return true;
+  if (seen.has(from)) return false;
+  seen.add(from);
+  return (moves[from] ?? []).some((next) => reaches(moves, next, to, seen));
+}
+
+export const refundOf = (row: Noted): string =>
+  row.refund ? (JSON.parse(row.refund) as { status: string }).status : 'NONE';
+
+/** What is wrong with a payment's move; nothing when it is allowed. `was` is null when it is new. */
+export function moveProblem(was: Noted | null, now: Noted): string | undefined {
+  const moves = now.type === 'OUTGOING' ? OUTGOING : INCOMING;
+  const [from, to] = [was?.status ?? 'PENDING', now.status ?? ''];
+  if (!moves[to]) return `has no such status as ${to}`;
+  if (!reaches(moves, from, to)) return `went from ${from} to ${to}`;
+  const [open, next] = [was ? refundOf(was) : 'NONE', refundOf(now)];
+  if (!REFUND[next]) return `has no such refund as ${next}`;
+  if (!reaches(REFUND, open, next)) return `its refund went from ${open} to ${next}`;
+  return undefined;
+}
+
+/** The same of an internal account. */
+export function accountMoveProblem(was: Noted | null, now: Noted): string | undefined {
+  const [from, to] = [was?.status, now.status ?? ''];
+  if (!ACCOUNT[to]) return `has no such status as ${to}`;
+  if (from && !reaches(ACCOUNT, from, to)) return `went from ${from} to ${to}`;
+  return undefined;
+}
+
+const BEGUN = ['PENDING', 'PROCESSING'];
+
+function refundStory(row: Noted): string[] {
+  const refund = refundOf(row);
+  if (refund === 'NONE') return [];
+  return refund === 'PENDING' ? ['REFUND_PENDING'] : ['REFUND_PENDING', `REFUND_${refund}`];
+}
+
+/** Where the money may be, by what the refund says; the last part of a failed payment's life. */
+const FAILED_FUNDS: Moves = {
+  NONE: ['NONE'],
+  PENDING: ['FUNDED', 'HELD', 'HANDED', 'SETTLED'],
+  COMPLETED: ['RETURNED'],
+  FAILED: ['PARKED'],
+};
+
+function outgoingStories(row: Noted): string[][] {
+  const { status, settled_at } = row;
+  const funds = row.funds ?? '';
+  const refund = refundOf(row);
+  const back = refundStory(row);
+  switch (status) {
+    case 'PENDING':
+      return funds === 'NONE' && refund === 'NONE' ? [[]] : [];
+    case 'EXPIRED':
+      return funds === 'NONE' && refund === 'NONE' ? [['EXPIRED']] : [];
+    case 'PROCESSING':
+      if (!['AWAITED', 'FUNDED', 'HELD', 'HANDED'].includes(funds)) return [];
+      return refund === 'NONE' || refund === 'PENDING' ? [[...BEGUN, ...back]] : [];
+    case 'COMPLETED':
+      if (refund === 'NONE') return funds === 'SETTLED' ? [[...BEGUN, 'COMPLETED']] : [];
+      if (!['RETURNED', 'PARKED'].includes(funds)) return [];
+      return [[...BEGUN, ...back, 'COMPLETED']];
+    case 'FAILED': {
+      if (!FAILED_FUNDS[refund]?.includes(funds)) return [];
+      const done = settled_at ? ['COMPLETED'] : [];
+      return [[...BEGUN, ...done, 'FAILED', ...back]];
+    }
+    default:
+      return [];
+  }
+}
+
+/** A payment in is told of while it waits, or only once it is there. */
+function incomingStories(row: Noted): string[][] {
+  const { status } = row;
+  const back = refundStory(row);
+  switch (status) {
+    case 'PENDING':
+      return [['PENDING'], []];
+    case 'PROCESSING':
+      return [['PENDING'], ['PENDING', ...back], []];
+    case 'COMPLETED':
+      return [['COMPLETED'], ['PENDING', 'COMPLETED']];
+    case 'FAILED':
+      return [
+        ['FAILED', ...back],
+        ['PENDING', 'FAILED', ...back],
+        ['COMPLETED', 'FAILED', ...back],
+        ['PENDING', 'COMPLETED', 'FAILED', ...back],
+      ];
+    default:
+      return [];
+  }
+}
+
+/** What is wrong with what was told about a payment. */
+export function storyProblem({ row, story }: Payment): string | undefined {
+  const prefix = `${row.type}_PAYMENT.`;
+  const stories = row.type === 'OUTGOING' ? outgoingStories(row) : incomingStories(row);
+  const state = `${row.status}, money ${row.funds}, refund ${refundOf(row)}`;
+  if (stories.length === 0) return `cannot be ${state}`;
+  const told = story.join(', ');
+  const fits = stories.some((each) => each.map((what) => prefix + what).join(', ') === told);
+  return fits ? undefined : `is ${state} and told [${told}]`;
+}

@@ -1,0 +1,78 @@
+// `npm run sim`: runs seeds one after another, each on a database of its own inside a PostgreSQL that is
+// started for it and thrown away.
+import { randomInt } from 'node:crypto';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { startEmbedded } from '../../src/runtime/embedded.ts';
+import { migrate } from '../../src/runtime/migrate.ts';
+import { connect } from './picture.ts';
+import { type Report, simulate } from './run.ts';
+
+export interface SimFlags {
+  /** The first seed; drawn when absent. Further ones count on from it. */
+  seed: string | undefined;
+  steps: number;
+  seeds: number;
+  verbose: boolean;
+}
+
+const TEMPLATE = 'sim_template';
+
+const urlOf = (url: string, name: string): string => {
+  const other = new URL(url);
+  other.pathname = `/${name}`;
+  return other.href;
+};
+
+function print(report: Report, ms: number, verbose: boolean): void {
+  const { seed, steps, transactions, transfers, events, trace } = report;
+  const speed = Math.round((steps / ms) * 1_000);
+  console.log(
+    `seed ${seed}: ${steps} steps, ${speed} a second; ${transactions} transactions, ` +
+      `${transfers} transfers, ${events} events; trace ${trace.slice(0, 12)}`,
+  );
+  if (!verbose) return;
+  const taken = [...report.taken].sort((a, b) => b[1] - a[1]);
+  for (const [name, times] of taken) console.log(`  ${String(times).padStart(6)} ${name}`);
+}
+
+/** Runs what the flags ask for; answers whether all held. */
+export async function main(flags: SimFlags): Promise<boolean> {
+  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-sim-'));
+  const cluster = await startEmbedded({ dir, durable: false });
+  const orders = await connect(cluster.url);
+  const first = flags.seed ?? String(randomInt(1_000_000_000));
+  const numbered = /^\d+$/.test(first);
+  const seedAt = (at: number) => (numbered ? String(Number(first) + at) : `${first}-${at}`);
+  let failed = 0;
+  try {
+    await orders.query(`create database ${TEMPLATE}`);
+    await migrate(urlOf(cluster.url, TEMPLATE), () => Date.now());
+    for (let at = 0; at < flags.seeds; at++) {
+      const [seed, name] = [at === 0 ? first : seedAt(at), `sim_${at}`];
+      await orders.query(`create database ${name} template ${TEMPLATE} strategy file_copy`);
+      const began = performance.now();
+      let mark = began;
+      const progress = (steps: number) => {
+        if (!flags.verbose) return;
+        const now = performance.now();
+        console.log(`  seed ${seed}: ${steps} steps, ${Math.round(now - mark)} ms for the latest`);
+        mark = now;
+      };
+      const options = { seed, steps: flags.steps, databaseUrl: urlOf(cluster.url, name), progress };
+      try {
+        print(await simulate(options), performance.now() - began, flags.verbose);
+      } catch (error) {
+        failed++;
+        console.error(error instanceof Error ? error.message : error);
+      }
+      await orders.query(`drop database ${name} with (force)`);
+    }
+  } finally {
+    await orders.end();
+    await cluster.stop();
+    fs.rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
+  }
+  return failed === 0;
+}

@@ -1,0 +1,261 @@
+// What is in the database, kept up to date from a diary that the database itself writes: triggers note every
+// row that is inserted, changed or removed, whoever does it. So a step costs what it changed and not what is
+// there, a move from one status to another cannot hide behind the next, and the order is that of the commits.
+import pg from 'pg';
+
+type Text = string | null;
+
+/** A row as the diary has it: every value as text. */
+export type Noted = Record<string, Text>;
+
+/** One row of a table that came, changed or went. */
+export interface Note {
+  table: string;
+  was: Noted | null;
+  now: Noted | null;
+}
+
+/** The tables that are watched, with the columns that matter. */
+const WATCHED: Readonly<Record<string, string>> = {
+  ledger_accounts: 'id currency balance held floor shut',
+  ledger_transfers: 'transaction_id step phase debit credit currency amount',
+  transactions: `id platform_id customer_id type status funds source_account destination_account
+    sent_amount sent_currency received_amount received_currency fees platform_fees
+    platform_fee_account funded_amount quote_id settled_at failure_reason refund origin
+    cancel_requested_at`,
+  quotes: 'id transaction_id expires_at',
+  jobs: 'id kind input due_at version',
+  events: 'id platform_id type subject account balance held due_at attempts',
+  webhook_attempts: 'event_id attempt result status',
+  internal_accounts: 'id platform_id customer_id currency status owed',
+  platforms: 'id environment webhook_endpoint',
+};
+
+const DIARY = `
+  create unlogged table sim_diary (n bigserial primary key, tab text not null, was text, now text);
+  create function sim_pick(given jsonb, names text[]) returns text language sql immutable as $$
+    select jsonb_object_agg(key, value)::text from jsonb_each_text(given) where key = any(names)
+  $$;
+  create function sim_note() returns trigger language plpgsql as $$
+  begin
+    insert into sim_diary (tab, was, now) values (tg_table_name,
+      case when tg_op <> 'INSERT' then sim_pick(to_jsonb(old), tg_argv) end,
+      case when tg_op <> 'DELETE' then sim_pick(to_jsonb(new), tg_argv) end);
+    return null;
+  end $$;`;
+
+/** Makes a database keep a diary; once for each, before anything is written. */
+export async function keepDiary(client: pg.Client): Promise<void> {
+  const triggers = Object.entries(WATCHED).map(([table, columns]) => {
+    const names = columns.split(/\s+/).map((each) => `'${each}'`);
+    return `create trigger zz_sim_note after insert or update or delete on ${table}
+      for each row execute function sim_note(${names.join(', ')})`;
+  });
+  await client.query([DIARY, ...triggers].join(';'));
+}
+
+export interface LedgerAccount {
+  id: string;
+  currency: string;
+  balance: bigint;
+  held: bigint;
+  floor: bigint | null;
+}
+
+export interface Transfer {
+  transaction_id: string;
+  step: string;
+  phase: string;
+  debit: string;
+  credit: string;
+  currency: string;
+  amount: bigint;
+}
+
+export interface Payment {
+  row: Noted;
+  transfers: Transfer[];
+  /** Types of the events about it, in the order of the diary. */
+  story: string[];
+}
+
+export interface Job {
+  id: string;
+  kind: string;
+  /** Null for work that is about no transaction. */
+  transactionId: Text;
+  dueAt: number;
+}
+
+export interface Event {
+  row: Noted;
+  /** What came of the tries so far, the latest last. */
+  results: string[];
+}
+
+export interface Picture {
+  accounts: Map<string, LedgerAccount>;
+  /** What the transfers alone say of each account. */
+  sums: Map<string, { balance: bigint; held: bigint }>;
+  /** Sum of all balances, by currency. */
+  totals: Map<string, bigint>;
+  payments: Map<string, Payment>;
+  jobs: Map<string, Job>;
+  /** How many jobs name a transaction. */
+  driven: Map<string, number>;
+  /** Events that are not told yet. */
+  events: Map<string, Event>;
+  internal: Map<string, Noted>;
+  platforms: Map<string, Noted>;
+  /** How many of each table were ever inserted. */
+  counts: Map<string, number>;
+}
+
+export const emptyPicture = (): Picture => ({
+  accounts: new Map(),
+  sums: new Map(),
+  totals: new Map(),
+  payments: new Map(),
+  jobs: new Map(),
+  driven: new Map(),
+  events: new Map(),
+  internal: new Map(),
+  platforms: new Map(),
+  counts: new Map(),
+});
+
+const bump = <K>(map: Map<K, number>, key: K, by: number) => {
+  const next = (map.get(key) ?? 0) + by;
+  if (next === 0) map.delete(key);
+  else map.set(key, next);
+};
+
+export const amountIn = (text: Text | undefined): bigint => BigInt(text ?? 0);
+
+function applyTransfer({ sums }: Picture, { phase, debit, credit, amount }: Transfer): void {
+  const add = (id: string, balance: bigint, held: bigint) => {
+    const sum = sums.get(id) ?? { balance: 0n, held: 0n };
+    sums.set(id, { balance: sum.balance + balance, held: sum.held + held });
+  };
+  const moves = phase === 'posted' || phase === 'post';
+  const held = phase === 'posted' ? 0n : phase === 'pending' ? amount : -amount;
+  add(debit, moves ? -amount : 0n, held);
+  if (moves) add(credit, amount, 0n);
+}
+
+export const transferOf = (now: Noted): Transfer => ({
+  ...(now as unknown as Transfer),
+  amount: amountIn(now.amount),
+});
+
+function paymentIn(picture: Picture, id: string): Payment {
+  const known = picture.payments.get(id);
+  if (known) return known;
+  const fresh: Payment = { row: { id }, transfers: [], story: [] };
+  picture.payments.set(id, fresh);
+  return fresh;
+}
+
+function jobOf(now: Noted): Job {
+  const { transactionId } = JSON.parse(now.input ?? '{}') as { transactionId?: string };
+  const { id, kind, due_at } = now as { id: string; kind: string; due_at: string };
+  return { id, kind, transactionId: transactionId ?? null, dueAt: Date.parse(due_at) };
+}
+
+const isBalance = (type: Text | undefined) => type === 'INTERNAL_ACCOUNT.BALANCE_UPDATED';
+
+/** How a note changes the picture, by table. */
+const APPLY: Readonly<Record<string, (picture: Picture, note: Note) => void>> = {
+  ledger_accounts({ accounts, totals }, { was, now }) {
+    if (!now) return;
+    const { id, currency } = now as { id: string; currency: string };
+    const [balance, held] = [amountIn(now.balance), amountIn(now.held)];
+    const floor = now.floor === null || now.floor === undefined ? null : BigInt(now.floor);
+    accounts.set(id, { id, currency, balance, held, floor });
+    totals.set(currency, (totals.get(currency) ?? 0n) + balance - amountIn(was?.balance));
+  },
+  ledger_transfers(picture, { now }) {
+    if (!now) return;
+    const transfer = transferOf(now);
+    applyTransfer(picture, transfer);
+    paymentIn(picture, transfer.transaction_id).transfers.push(transfer);
+  },
+  transactions(picture, { now }) {
+    if (now) paymentIn(picture, now.id as string).row = now;
+  },
+  jobs({ jobs, driven }, { was, now }) {
+    const old = was && jobs.get(was.id as string);
+    if (old?.transactionId) bump(driven, old.transactionId, -1);
+    if (old) jobs.delete(old.id);
+    if (!now) return;
+    const job = jobOf(now);
+    jobs.set(job.id, job);
+    if (job.transactionId) bump(driven, job.transactionId, 1);
+  },
+  events(picture, { was, now }) {
+    if (!now) return void picture.events.delete(was?.id as string);
+    const { id, type, subject } = now as { id: string; type: string; subject: string };
+    if (!was && subject.startsWith('Transaction:') && !isBalance(type)) {
+      paymentIn(picture, subject).story.push(type);
+    }
+    const known = picture.events.get(id);
+    if (known) known.row = now;
+    else picture.events.set(id, { row: now, results: [] });
+  },
+  webhook_attempts({ events }, { now }) {
+    if (now) events.get(now.event_id as string)?.results.push(now.result as string);
+  },
+  internal_accounts({ internal }, { now }) {
+    if (now) internal.set(now.id as string, now);
+  },
+  platforms({ platforms }, { now }) {
+    if (now) platforms.set(now.id as string, now);
+  },
+};
+
+export function applyNote(picture: Picture, note: Note): void {
+  if (!note.was) bump(picture.counts, note.table, 1);
+  APPLY[note.table]?.(picture, note);
+}
+
+export interface Diary {
+  /** What was noted since the last look, in order. */
+  read(): Promise<Note[]>;
+  /** Forgets what was read. */
+  trim(): Promise<void>;
+}
+
+const READ = 'select n, tab, was, now from sim_diary where n > $1 order by n';
+
+const parsed = (text: Text): Noted | null => (text === null ? null : (JSON.parse(text) as Noted));
+
+export function openDiary(client: pg.Client): Diary {
+  let last = '0';
+  return {
+    async read() {
+      const { rows } = await client.query<{ n: string; tab: string; was: Text; now: Text }>({
+        name: 'diary',
+        text: READ,
+        values: [last],
+      });
+      last = rows.at(-1)?.n ?? last;
+      return rows.map(({ tab, was, now }) => ({
+        table: tab,
+        was: parsed(was),
+        now: parsed(now),
+      }));
+    },
+    async trim() {
+      await client.query('truncate sim_diary');
+    },
+  };
+}
+
+/** A connection for the simulator's own looks. */
+export async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url, application_name: 'simulator' });
+  client.on('error', () => undefined);
+  await client.connect();
+  await client.query("set timezone = 'UTC'");
+  return client;
+}

@@ -1,0 +1,130 @@
+// A run: so many steps of one seed, the invariants after each, everything counted again now and then, and a
+// last look when all has come to rest. A failure says how to see it again.
+import { createHash } from 'node:crypto';
+import type { Action } from './actions/action.ts';
+import { PARTIES } from './actions/parties.ts';
+import { PAYMENTS } from './actions/payments.ts';
+import { TROUBLE } from './actions/trouble.ts';
+import { UMA } from './actions/uma.ts';
+import { WAYS_IN } from './actions/ways-in.ts';
+import { observe, quiesce } from './quiet.ts';
+import { recount } from './recount.ts';
+import { broken, openSim, type Sim } from './sim.ts';
+
+export interface Report {
+  seed: string;
+  steps: number;
+  /** Of the actions, what they chose and how they ended: the same for every run of a seed. */
+  trace: string;
+  /** How often each action was taken. */
+  taken: Map<string, number>;
+  transactions: number;
+  transfers: number;
+  events: number;
+}
+
+const RECOUNT_EVERY = 400;
+const LAST = 20;
+
+const REST: Action = {
+  name: 'let all come to rest',
+  weight: 0.25,
+  run: quiesce,
+};
+
+export const ACTIONS: readonly Action[] = [
+  ...PARTIES,
+  ...PAYMENTS,
+  ...WAYS_IN,
+  ...UMA,
+  ...TROUBLE,
+  REST,
+];
+
+/** The first steps make the world that the others need. */
+const OPENING = ['add a platform', 'set where webhooks go', 'add a customer', 'add a customer'];
+
+const isReady = (sim: Sim) => (action: Action) => action.ready?.(sim) ?? true;
+
+export function choose(sim: Sim, step: number): Action {
+  const opening = ACTIONS.find((each) => each.name === OPENING[step]);
+  return opening ?? sim.chance.weighed(ACTIONS.filter(isReady(sim)));
+}
+
+/** Takes one step and looks at what it has done. */
+export async function takeStep(sim: Sim, action: Action): Promise<string> {
+  sim.rough = false;
+  await sim.revive();
+  const note = await action.run(sim);
+  await observe(sim);
+  return `${action.name}: ${note}`;
+}
+
+async function countAgain(sim: Sim): Promise<void> {
+  const problems = await recount(sim.client, sim.picture, sim.world.heard);
+  if (problems.length) throw broken(problems.join('\n'));
+  await sim.diary.trim();
+}
+
+function failure(error: unknown, seed: string, step: number, last: readonly string[]): Error {
+  const what = error instanceof Error && error.name !== 'Broken' ? error.stack : String(error);
+  const lines = last.map((each, at) => `  ${step - last.length + at + 1} ${each}`);
+  const again = `npm run sim -- --seed ${seed} --steps ${step + 1}`;
+  return new Error(
+    [`Seed ${seed}, step ${step}: ${what}`, 'The last steps:', ...lines, `Again: ${again}`].join(
+      '\n',
+    ),
+    { cause: error },
+  );
+}
+
+export interface RunOptions {
+  seed: string;
+  steps: number;
+  databaseUrl: string;
+  /** Called now and then with the number of steps done. */
+  progress?(steps: number): void;
+}
+
+/** Runs a simulation on a fresh, migrated database. Throws when something is not as it must be. */
+export async function simulate({ seed, steps, databaseUrl, progress }: RunOptions) {
+  const sim = await openSim(seed, databaseUrl);
+  const trace = createHash('sha256');
+  const taken = new Map<string, number>();
+  const last: string[] = [];
+  let step = 0;
+  try {
+    await observe(sim);
+    for (; step < steps; step++) {
+      const action = choose(sim, step);
+      last.push(`${action.name}: …`);
+      if (last.length > LAST) last.shift();
+      const line = await takeStep(sim, action);
+      last[last.length - 1] = line;
+      trace.update(`${line}\n`);
+      taken.set(action.name, (taken.get(action.name) ?? 0) + 1);
+      if ((step + 1) % RECOUNT_EVERY === 0) {
+        await countAgain(sim);
+        progress?.(step + 1);
+      }
+    }
+    last.push('the end');
+    trace.update(await quiesce(sim));
+    await countAgain(sim);
+  } catch (error) {
+    throw failure(error, seed, step, last);
+  } finally {
+    await sim.close();
+  }
+  const { counts } = sim.picture;
+  const report: Report = {
+    seed,
+    steps,
+    trace: trace.digest('hex'),
+    taken,
+    transactions: counts.get('transactions') ?? 0,
+    transfers: counts.get('ledger_transfers') ?? 0,
+    events: counts.get('events') ?? 0,
+  };
+  return report;
+}

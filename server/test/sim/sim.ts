@@ -1,0 +1,222 @@
+// One simulation: the world, two servers on one database, who lives in it, and what the actors expect of
+// each payment. Actors ask over the real routes with a key, and ask again until they are answered, as a
+// client would whose connection broke; what was answered must then hold for good.
+import type pg from 'pg';
+import { BASE_PATH } from '../../src/http/server.ts';
+import { type Chance, chanceOf } from './chance.ts';
+import type { Ending } from './endings.ts';
+import { type Node, openNode } from './node.ts';
+import { connect, emptyPicture, keepDiary, openDiary, type Picture } from './picture.ts';
+import { type Receiver, type SimWorld, simWorld } from './world.ts';
+
+export interface Platform {
+  id: string;
+  auth: string;
+  receiver: Receiver;
+  /** Whether it has an endpoint for webhooks. */
+  told: boolean;
+}
+
+export interface Person {
+  /** Null is the platform itself. */
+  id: string | null;
+  platform: Platform;
+  /** May pay: approved, and not deleted. */
+  ready: boolean;
+  gone: boolean;
+  purses: Map<string, Purse>;
+}
+
+/** An internal account, and what it must hold once all is quiet. */
+export interface Purse {
+  id: string;
+  currency: string;
+  owner: Person;
+  due: bigint;
+}
+
+export interface Outside {
+  id: string;
+  currency: string;
+  owner: Person;
+  suffix: string;
+  gone: boolean;
+}
+
+/** A payment as whoever ordered it sees it. */
+export interface Order {
+  id: string;
+  /** Where its money comes from: a balance, a pull, whoever pays in; or it is money that comes in itself. */
+  kind: 'balance' | 'pull' | 'realtime' | 'in';
+  quoteId: string | null;
+  platform: Platform;
+  source: Purse | null;
+  inside: Purse | null;
+  outside: Outside | null;
+  /** The account that is pulled from, and whoever it is for when money is paid in. */
+  from?: Outside;
+  payer?: Person;
+  sent: bigint;
+  received: bigint;
+  platformFee: bigint;
+  feePurse: Purse | null;
+  /** Null where it depends on what else happens; then any ending will do, as long as the books follow it. */
+  ending: Ending | null;
+  started: boolean;
+  expiresAt: number;
+}
+
+export interface Answer {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: replies of every shape; what is read is checked.
+  body: any;
+  replayed: boolean;
+}
+
+/** A request that was answered for good: asked again it must be answered the same. */
+export interface Settled {
+  platform: Platform;
+  path: string;
+  key: string;
+  body: object | undefined;
+  answer: Answer;
+  at: number;
+}
+
+export interface Sim {
+  readonly seed: string;
+  readonly world: SimWorld;
+  readonly chance: Chance;
+  readonly picture: Picture;
+  /** The simulator's own connection. */
+  readonly client: pg.Client;
+  readonly nodes: Node[];
+  readonly platforms: Platform[];
+  readonly people: Person[];
+  readonly outside: Outside[];
+  /** Payments that are not known to be over. */
+  orders: Order[];
+  readonly settled: Settled[];
+  /** Whether errors in the logs are to be expected of this step. */
+  rough: boolean;
+  next(): number;
+  node(): Node;
+  /** A request that is answered for certain, whatever dies on the way. */
+  ask(method: string, path: string, body: object | undefined, as: Platform): Promise<Answer>;
+  /** One try; undefined when no answer came. */
+  once(node: Node, request: Request): Promise<Answer | undefined>;
+  /** Puts a new server in the place of each dead one. */
+  revive(): Promise<void>;
+  diary: ReturnType<typeof openDiary>;
+  close(): Promise<void>;
+}
+
+export interface Request {
+  method: string;
+  path: string;
+  body: object | undefined;
+  as: Platform;
+  key?: string;
+}
+
+/** Thrown where something is not as it must be. */
+export const broken = (problem: string): Error =>
+  Object.assign(new Error(problem), { name: 'Broken' });
+
+const REMEMBERED = 60;
+const MASTER_KEY = Buffer.alloc(32, 7);
+
+async function send(node: Node, request: Request): Promise<Answer | undefined> {
+  const { method, path, body, as, key } = request;
+  const reply = await node.app.server.inject({
+    method: method as 'GET',
+    url: `${BASE_PATH}${path}`,
+    headers: {
+      authorization: as.auth,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(key === undefined ? {} : { 'idempotency-key': key }),
+    },
+    ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+  });
+  if (node.dead) return undefined;
+  return {
+    status: reply.statusCode,
+    body: reply.body ? JSON.parse(reply.body) : undefined,
+    replayed: reply.headers['idempotency-replayed'] === 'true',
+  };
+}
+
+export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
+  const world = simWorld(seed);
+  const chance = chanceOf(`${seed} actors`);
+  const client = await connect(databaseUrl);
+  await keepDiary(client);
+  const settings = { databaseUrl, masterKey: MASTER_KEY, serviceWord: 'Service' };
+  const nodes = [await openNode(settings, world), await openNode(settings, world)];
+  const settled: Settled[] = [];
+  let counter = 0;
+
+  const node = () => nodes[chance.below(nodes.length)] as Node;
+
+  async function revive(): Promise<void> {
+    for (const [at, each] of nodes.entries()) {
+      if (!each.dead) continue;
+      await each.close();
+      nodes[at] = await openNode(settings, world);
+    }
+  }
+
+  async function ask(method: string, path: string, body: object | undefined, as: Platform) {
+    const key = method === 'POST' ? `key-${++counter}` : undefined;
+    for (let tries = 0; tries < 5; tries++) {
+      const answer = await send(node(), { method, path, body, as, key });
+      if (!answer) {
+        await revive();
+        continue;
+      }
+      if (answer.status >= 500) throw broken(`${method} ${path}: ${JSON.stringify(answer)}`);
+      if (key !== undefined) {
+        settled.push({ platform: as, path, key, body, answer, at: world.now() });
+        if (settled.length > REMEMBERED) settled.shift();
+      }
+      return answer;
+    }
+    throw broken(`${method} ${path} was never answered`);
+  }
+
+  return {
+    seed,
+    world,
+    chance,
+    picture: emptyPicture(),
+    client,
+    nodes,
+    platforms: [],
+    people: [],
+    outside: [],
+    orders: [],
+    settled,
+    rough: false,
+    next: () => ++counter,
+    node,
+    ask,
+    once: send,
+    revive,
+    diary: openDiary(client),
+    async close() {
+      for (const each of nodes) await each.close();
+      await client.end();
+    },
+  };
+}
+
+/** What is known of an account outside of the model: its status and what its owner owes. */
+export const noted = ({ picture }: Sim, purse: Purse) => picture.internal.get(purse.id);
+
+export const isActive = (sim: Sim, purse: Purse): boolean => noted(sim, purse)?.status === 'ACTIVE';
+
+/** What an account can spend now, as the diary has it. */
+export function spendable({ picture }: Sim, purse: Purse): bigint {
+  const account = picture.accounts.get(purse.id);
+  return account ? account.balance - account.held : 0n;
+}
