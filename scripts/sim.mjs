@@ -1,5 +1,5 @@
-// `npm run sim [-- --seed N --steps M --seeds K --verbose]`: bundles the simulator and runs it, on a database of
-// its own that is thrown away. Without a seed it draws one and prints it.
+// `npm run sim [-- --seed N --steps M --seeds K --verbose]`: bundles the simulator and runs it, on databases
+// of its own that are thrown away. Without a seed it draws one and prints it.
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';

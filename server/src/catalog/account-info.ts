@@ -226,3 +226,6 @@ export const isSelfCustody = (info: Account): boolean =>
 
 /** The rail that can pull money from the account, if any. */
 export const pullRailOf = (info: Account): PaymentRail | undefined => rowOf(info).pull;
+
+/** The chain that a wallet is on, if it is one and its chain has a name. */
+export const networkOf = (info: Account): string | undefined => rowOf(info).network;

@@ -136,7 +136,7 @@ const POSTINGS = `with lines as (
       left join internal_accounts d on d.id = l.debit
       left join internal_accounts c on c.id = l.credit
       left join platforms p on p.id = coalesce(d.platform_id, c.platform_id, t.platform_id)
-    where l.created_at >= $1 and l.created_at < $2
+    where l.created_at >= $1 and l.created_at < $2 and l.currency not like 'volume.%'
   )
   select environment, platform_id, transaction_id, step, phase, created_at, debit, credit, currency,
     amount
@@ -195,6 +195,7 @@ const BALANCES = `with legs as (
       coalesce(p.environment, split_part(a.id, ':', 2)) as environment
     from ledger_accounts a left join internal_accounts i on i.id = a.id
       left join platforms p on p.id = i.platform_id
+    where a.currency not like 'volume.%'
   ), run as (
     select a.*, days.day, coalesce(m.debits, 0) as debits, coalesce(m.credits, 0) as credits,
       a.balance - coalesce(sum(coalesce(m.credits, 0) - coalesce(m.debits, 0)) over (

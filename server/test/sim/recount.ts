@@ -1,5 +1,6 @@
-// Everything counted again from the tables themselves, with nothing remembered: what the diary missed, because
-// a trigger was off or a row went by another way, shows here. Costs what is there, so it is done now and then.
+// Everything counted again from the tables themselves, with nothing remembered: what the diary missed,
+// because a trigger was off or a row went by another way, shows here. It costs what is there, so it is done
+// now and then.
 import type pg from 'pg';
 import { checkAll, type Heard } from './invariants.ts';
 import type { Picture } from './picture.ts';

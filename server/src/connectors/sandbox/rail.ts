@@ -3,6 +3,7 @@
 import { sandboxSuffixOf } from '../../catalog/account-info.ts';
 import type { Time } from '../../kernel/world.ts';
 import type { Progress, RailInstruction, RailPort } from '../ports.ts';
+import { onChainOf } from './on-chain.ts';
 import {
   QUOTE_OUTCOMES,
   REFUND_OUTCOMES,
@@ -47,8 +48,12 @@ export function progressOn(timeline: Timeline, reference: string, elapsedMs: num
 }
 
 /** Where the instruction stands `elapsedMs` after it was sent, and when to look again. */
-export const progressAt = (instruction: RailInstruction, elapsedMs: number): Progress =>
-  progressOn(timelineOf(instruction), instruction.id, elapsedMs);
+export function progressAt(instruction: RailInstruction, elapsedMs: number): Progress {
+  const progress = progressOn(timelineOf(instruction), instruction.id, elapsedMs);
+  if (progress.state !== 'settled') return progress;
+  const onChain = onChainOf(instruction);
+  return onChain ? { ...progress, onChain } : progress;
+}
 
 export const sandboxRail: RailPort = {
   carries: () => true,

@@ -166,8 +166,9 @@ describe('createTransferIn', () => {
     await refused(transferIn(source.id, account.id, much), 400, 'TRANSACTION_SIZE_LIMIT_EXCEEDED');
     await move(account.id, 'freeze');
     await refused(transferIn(source.id, account.id), 400, 'INVALID_INPUT');
-    ok(await app.call('DELETE', `/customers/external-accounts/${source.id}`), 204);
-    await refused(transferIn(source.id, account.id), 404, 'ACCOUNT_NOT_FOUND');
+    const third = await ends();
+    ok(await app.call('DELETE', `/customers/external-accounts/${third.source.id}`), 204);
+    await refused(transferIn(third.source.id, third.account.id), 404, 'ACCOUNT_NOT_FOUND');
     ok(await app.call('DELETE', `/customers/${other.person.id}`), 200);
     await refused(transferIn(other.source.id, other.account.id), 410, 'CUSTOMER_DELETED');
   });

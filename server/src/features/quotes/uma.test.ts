@@ -110,6 +110,16 @@ describe('a payment to a UMA address', () => {
 });
 
 describe('a quote to a UMA address', () => {
+  it.each<[string, number, string]>([
+    ['payment.unsupported-uma-version', 412, 'UNSUPPORTED_UMA_VERSION'],
+    ['payment.no-compatible-uma-version', 424, 'NO_COMPATIBLE_UMA_VERSION'],
+    ['payreq-request-failed', 424, 'PAYREQ_REQUEST_FAILED'],
+    ['sender-not-accepted', 400, 'SENDER_NOT_ACCEPTED'],
+  ])('hears what the other side says: %s', async (name, status, code) => {
+    const { answer } = await quoted(`$error.${name}@${HOST}`);
+    expect([answer.status, answer.body.code]).toEqual([status, code]);
+  });
+
   const code = (answer: { status: number; body: { code: string } }) => [
     answer.status,
     answer.body.code,

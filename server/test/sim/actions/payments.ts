@@ -34,9 +34,18 @@ export interface Ends {
 
 type FromPurse = Ends & { source: Purse };
 
+/** Mostly one that has something to spend, or nearly every payment would fail for want of it. */
+function someSource(sim: Sim, payer: Person): Purse {
+  const full = PAID_IN.filter((currency) => {
+    const purse = payer.purses.get(currency);
+    return purse && spendable(sim, purse) > 1_000n;
+  });
+  return purseOf(sim, payer, full.length && sim.chance.percent(85) ? full : PAID_IN);
+}
+
 /** Where money may go from here: accounts outside of the same owner, or anybody's account inside. */
 export function endsFrom(sim: Sim, payer: Person): FromPurse | undefined {
-  const source = purseOf(sim, payer, PAID_IN);
+  const source = someSource(sim, payer);
   if (sim.chance.percent(70)) {
     const own = sim.outside.filter((each) => each.owner === payer && !each.gone);
     return own.length ? { source, inside: null, outside: sim.chance.of(own) } : undefined;
