@@ -11,6 +11,7 @@ import { discoveryOperations } from './features/discovery/index.ts';
 import {
   externalAccountOperations,
   externalAccountWebhooks,
+  nameJobs,
 } from './features/external-accounts/index.ts';
 import { incomingJobs, incomingOperations } from './features/incoming/index.ts';
 import {
@@ -150,6 +151,7 @@ const handlersOf = ({ connectors, webhooks }: Pick<Parts, 'connectors' | 'webhoo
   ...fundingJobs(connectors),
   ...incomingJobs({ connectors, webhooks }),
   ...accountJobs({ connectors }),
+  ...nameJobs({ connectors }),
   ...ownershipJobs({ connectors }),
 ];
 

@@ -57,17 +57,31 @@ const edges = ({ moves }: Lifecycle): [string, string, string][] =>
     ]),
   );
 
+/** Padded, as the formatter of the documents wants it. */
+function table(heads: string[], rows: string[][]): string {
+  const widths = heads.map((head, at) =>
+    Math.max(head.length, ...rows.map((row) => row[at]?.length ?? 0)),
+  );
+  const line = (cells: string[], by: string) =>
+    `| ${cells.map((cell, at) => cell.padEnd(widths[at] ?? 0, by)).join(' | ')} |`;
+  const rule = line(
+    heads.map(() => ''),
+    '-',
+  );
+  return [line(heads, ' '), rule, ...rows.map((row) => line(row, ' '))].join('\n');
+}
+
 function chapter({ title, about, states }: Chapter): string {
   const all = edges(states);
   const ends = Object.keys(states.moves).filter((from) => all.every(([each]) => each !== from));
   const drawing = all.map(([from, event, to]) => `  ${from} --> ${to}: ${event}`);
-  const rows = all.map(([from, event, to]) => `| \`${from}\` | ${event} | \`${to}\` |`);
+  const rows = all.map(([from, event, to]) => [`\`${from}\``, event, `\`${to}\``]);
   const last = ends.map((state) => `\`${state}\``).join(', ');
   return [
     `## ${title}`,
     about,
     ['```mermaid', 'stateDiagram-v2', ...drawing, '```'].join('\n'),
-    ['| From | Event | To |', '| --- | --- | --- |', ...rows].join('\n'),
+    table(['From', 'Event', 'To'], rows),
     ends.length ? `Nothing leads out of ${last}.` : 'No state is the last.',
   ].join('\n\n');
 }

@@ -204,6 +204,25 @@ describe.each(CONNECTORS)('the funding of the %s connector', (_name, environment
   });
 });
 
+describe.each(CONNECTORS)('the names of the %s connector', (_name, environment) => {
+  const { names } = registry(environment);
+
+  it.skipIf(!names)('are answered in the end, by asking at the times that are named', async () => {
+    for (const suffix of [...SUFFIXES, '102', '103', '104', '105', '106', '107']) {
+      const { account } = ending(suffix);
+      let elapsedMs = 0;
+      for (let asked = 0; asked < 20; asked++) {
+        const check = await names?.verify(account, elapsedMs);
+        expect(await names?.verify(account, elapsedMs)).toEqual(check);
+        if (check?.status !== 'PENDING') break;
+        expect(check.checkAfterMs).toBeGreaterThan(0);
+        elapsedMs += check.checkAfterMs;
+      }
+      expect((await names?.verify(account, elapsedMs))?.status).not.toBe('PENDING');
+    }
+  });
+});
+
 describe('production', () => {
   it('is never served by the sandbox, and has no rates and coordinates that nobody set', () => {
     const bare = connectorRegistry(world)('production');

@@ -75,12 +75,20 @@ export interface RailPort {
 
 export type NameCheck =
   | { status: 'MATCHED' | 'PARTIAL_MATCH'; fullName: string }
-  | { status: 'NOT_MATCHED' | 'UNSUPPORTED' | 'CHECKED_BY_RECEIVING_FI' | 'PENDING' }
+  | { status: 'NOT_MATCHED' | 'UNSUPPORTED' | 'CHECKED_BY_RECEIVING_FI' }
+  /** The answer takes its time; worth asking again then. */
+  | { status: 'PENDING'; checkAfterMs: number }
   | { status: 'INVALID_ACCOUNT' };
 
 export interface NamePort {
-  /** Compares the beneficiary's name with the one the account's institution holds. */
-  verify(account: Record<string, unknown> & { accountType: string }): Promise<NameCheck>;
+  /**
+   * Compares the beneficiary's name with the one the account's institution holds. `elapsedMs` is how long
+   * ago the same was asked for the first time.
+   */
+  verify(
+    account: Record<string, unknown> & { accountType: string },
+    elapsedMs: number,
+  ): Promise<NameCheck>;
 }
 
 export interface RatePort {

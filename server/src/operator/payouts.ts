@@ -193,7 +193,10 @@ async function giveBack(system: System, given: Given): Promise<Output> {
     if (!outside?.startsWith('ExternalAccount:')) {
       throw refused('Its money never went over a rail. Deposits are returned by deposits return.');
     }
-    if (row.status !== 'COMPLETED' || row.funds !== 'SETTLED') {
+    // A pull has settled once its money is here, wherever the payment made with it is by now.
+    const pulledFor = kind === 'pull' && row.type === 'OUTGOING';
+    const done = row.status === 'COMPLETED' && row.funds === 'SETTLED';
+    if (!(pulledFor ? row.funded_amount !== null : done)) {
       throw refused(`Only what has settled can come back; it is ${row.status}.`);
     }
     await takeNotice(ctx, row, kind, { state: 'returned', reason });

@@ -1,6 +1,9 @@
 // Settings as a person gives them: defaults, both ways to give one, and every mistake in one plain line.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Config, readConfig, settingsHelp, settingsTable, splitFlags } from './config.ts';
+import { projectRoot } from './root.ts';
 
 type Env = Record<string, string>;
 
@@ -196,6 +199,12 @@ describe('readConfig', () => {
       expect(settingsHelp()).toContain(name);
       expect(settingsTable()).toContain(`| \`${name}\` |`);
     }
+  });
+
+  it('is what the README shows, whose cells are padded', () => {
+    const readme = readFileSync(path.join(projectRoot(), 'README.md'), 'utf8');
+    const cells = (text: string) => text.replace(/ +/g, ' ').replace(/\| ?-+ ?(?=\|)/g, '|---');
+    expect(cells(readme)).toContain(cells(settingsTable()));
   });
 });
 

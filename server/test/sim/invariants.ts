@@ -238,7 +238,7 @@ export const STEP_RULES: readonly StepRule[] = [
 ];
 
 /** Fees given back for a platform that has spent them are owed by nobody in particular. */
-const OWES_FEES_TOO = true;
+const OWES_FEES_TOO = false;
 
 const TABLE_IDS: Readonly<Record<string, (touched: Touched, row: Noted) => void>> = {
   ledger_accounts: (touched, row) => touched.accounts.add(row.id as string),

@@ -9,10 +9,15 @@ const AWAY = "interval '365000 days'";
 const HIDE = `update jobs set due_at = due_at + ${AWAY} where due_at <= $1 and not id = any($2)`;
 const SHOW = `update jobs set due_at = due_at - ${AWAY} where due_at > '2500-01-01'`;
 
-export function dueJobs(sim: Sim): Job[] {
-  const now = sim.world.now();
-  return [...sim.picture.jobs.values()].filter((job) => job.dueAt <= now);
+/** Jobs in an order that does not depend on which of two commits that met was first. */
+export function jobsInOrder({ picture }: Sim, which: (job: Job) => boolean): Job[] {
+  const place = ({ transactionId }: Job) => picture.payments.get(transactionId ?? '')?.place ?? -1;
+  return [...picture.jobs.values()]
+    .filter(which)
+    .sort((a, b) => a.dueAt - b.dueAt || place(a) - place(b) || (a.kind < b.kind ? -1 : 1));
 }
+
+export const dueJobs = (sim: Sim): Job[] => jobsInOrder(sim, (job) => job.dueAt <= sim.world.now());
 
 /** Has a server look for work while it finds only these jobs. */
 export async function runOnly(sim: Sim, node: Node, jobs: readonly Job[]): Promise<void> {

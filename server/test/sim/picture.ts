@@ -28,30 +28,57 @@ const WATCHED: Readonly<Record<string, string>> = {
   events: 'id platform_id type subject account balance held due_at attempts',
   webhook_attempts: 'event_id attempt result status',
   internal_accounts: 'id platform_id customer_id currency status owed',
-  platforms: 'id environment webhook_endpoint',
+  platforms: 'id environment webhook_endpoint limits',
+  rail_waits: 'id kind',
+  external_accounts: 'id customer_id status default_uma deleted_at',
 };
 
-const DIARY = `
-  create unlogged table sim_diary (n bigserial primary key, tab text not null, was text, now text);
-  create function sim_pick(given jsonb, names text[]) returns text language sql immutable as $$
-    select jsonb_object_agg(key, value)::text from jsonb_each_text(given) where key = any(names)
-  $$;
-  create function sim_note() returns trigger language plpgsql as $$
-  begin
-    insert into sim_diary (tab, was, now) values (tg_table_name,
-      case when tg_op <> 'INSERT' then sim_pick(to_jsonb(old), tg_argv) end,
-      case when tg_op <> 'DELETE' then sim_pick(to_jsonb(new), tg_argv) end);
-    return null;
-  end $$;`;
+const DIARY =
+  'create unlogged table sim_diary (n bigserial primary key, tab text not null, was text, now text)';
+
+const TYPES = `select attname as name, format_type(atttypid, null) as type from pg_attribute
+  where attrelid = $1::regclass and attname = any($2)`;
+
+/** Types that JSON keeps as they are; all others are noted as PostgreSQL writes them. */
+const PLAIN = ['text', 'timestamp with time zone'];
+
+/** Hiding due jobs and showing them again is no news. */
+const NEWS: Readonly<Record<string, string>> = {
+  jobs: "when (current_setting('application_name') <> 'simulator')",
+};
+
+/** What notes the changes of one table: as little work as can be, because every statement pays for it. */
+async function noterOf(client: pg.Client, table: string, columns: readonly string[]) {
+  const { rows } = await client.query<{ name: string; type: string }>(TYPES, [table, columns]);
+  const row = (which: 'old' | 'new') => {
+    const pairs = rows.map(({ name, type }) => {
+      const value = `${which}.${name}${PLAIN.includes(type) ? '' : '::text'}`;
+      return `'${name}', ${value}`;
+    });
+    return `json_build_object(${pairs.join(', ')})::text`;
+  };
+  const note = (was: string, now: string) =>
+    `insert into sim_diary (tab, was, now) values ('${table}', ${was}, ${now})`;
+  const on = (event: string, when = '') => `create trigger zz_sim_${event} after ${event} on ${table}
+    for each row ${when} execute function sim_note_${table}()`;
+  return `create function sim_note_${table}() returns trigger language plpgsql as $$
+    begin
+      if tg_op = 'INSERT' then ${note('null', row('new'))};
+      elsif tg_op = 'UPDATE' then ${note(row('old'), row('new'))};
+      else ${note(row('old'), 'null')};
+      end if;
+      return null;
+    end $$;
+    ${on('insert')}; ${on('update', NEWS[table])}; ${on('delete')}`;
+}
 
 /** Makes a database keep a diary; once for each, before anything is written. */
 export async function keepDiary(client: pg.Client): Promise<void> {
-  const triggers = Object.entries(WATCHED).map(([table, columns]) => {
-    const names = columns.split(/\s+/).map((each) => `'${each}'`);
-    return `create trigger zz_sim_note after insert or update or delete on ${table}
-      for each row execute function sim_note(${names.join(', ')})`;
-  });
-  await client.query([DIARY, ...triggers].join(';'));
+  const statements = [DIARY];
+  for (const [table, columns] of Object.entries(WATCHED)) {
+    statements.push(await noterOf(client, table, columns.split(/\s+/)));
+  }
+  await client.query(statements.join(';'));
 }
 
 export interface LedgerAccount {
@@ -73,6 +100,8 @@ export interface Transfer {
 }
 
 export interface Payment {
+  /** How many were there before it. */
+  place: number;
   row: Noted;
   transfers: Transfer[];
   /** Types of the events about it, in the order of the diary. */
@@ -93,6 +122,12 @@ export interface Event {
   results: string[];
 }
 
+/** What an operator lets a platform send, and until when that held; the latest without an end. */
+export interface Limits {
+  list: readonly { currency: string; to?: string; perDay?: number }[];
+  until: number;
+}
+
 export interface Picture {
   accounts: Map<string, LedgerAccount>;
   /** What the transfers alone say of each account. */
@@ -107,6 +142,13 @@ export interface Picture {
   events: Map<string, Event>;
   internal: Map<string, Noted>;
   platforms: Map<string, Noted>;
+  /** Daily limits that hold or held until lately, by platform. */
+  limits: Map<string, Limits[]>;
+  /** What a payment waits to hear of, by its id. */
+  waits: Map<string, string>;
+  outside: Map<string, Noted>;
+  /** The time of the latest look. */
+  now: number;
   /** How many of each table were ever inserted. */
   counts: Map<string, number>;
 }
@@ -121,6 +163,10 @@ export const emptyPicture = (): Picture => ({
   events: new Map(),
   internal: new Map(),
   platforms: new Map(),
+  limits: new Map(),
+  waits: new Map(),
+  outside: new Map(),
+  now: 0,
   counts: new Map(),
 });
 
@@ -151,7 +197,7 @@ export const transferOf = (now: Noted): Transfer => ({
 function paymentIn(picture: Picture, id: string): Payment {
   const known = picture.payments.get(id);
   if (known) return known;
-  const fresh: Payment = { row: { id }, transfers: [], story: [] };
+  const fresh: Payment = { place: picture.payments.size, row: { id }, transfers: [], story: [] };
   picture.payments.set(id, fresh);
   return fresh;
 }
@@ -208,8 +254,22 @@ const APPLY: Readonly<Record<string, (picture: Picture, note: Note) => void>> = 
   internal_accounts({ internal }, { now }) {
     if (now) internal.set(now.id as string, now);
   },
-  platforms({ platforms }, { now }) {
-    if (now) platforms.set(now.id as string, now);
+  platforms({ platforms, limits, now: at }, { was, now }) {
+    if (!now) return;
+    const id = now.id as string;
+    platforms.set(id, now);
+    if (was?.limits === now.limits) return;
+    const before = limits.get(id) ?? [];
+    const last = before.at(-1);
+    if (last) last.until = at;
+    limits.set(id, [...before, { list: JSON.parse(now.limits ?? '[]'), until: Infinity }]);
+  },
+  rail_waits({ waits }, { was, now }) {
+    if (now) waits.set(now.id as string, now.kind as string);
+    else waits.delete(was?.id as string);
+  },
+  external_accounts({ outside }, { now }) {
+    if (now) outside.set(now.id as string, now);
   },
 };
 

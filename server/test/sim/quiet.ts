@@ -14,6 +14,7 @@ const LEASES_END_MS = 21_000;
 /** Takes in what was noted; throws where an invariant is broken. */
 export async function observe(sim: Sim): Promise<number> {
   const notes = await sim.diary.read();
+  sim.picture.now = sim.world.now();
   const problems = takeIn(sim.picture, notes, sim.world.heard);
   for (const node of sim.nodes) {
     problems.push(...node.broken().map((each) => `a reply breaks its contract: ${each}`));

@@ -25,8 +25,8 @@ const LONE = `select t.transaction_id, t.step from ledger_transfers t
   left join transactions p on p.id = t.transaction_id where p.id is null`;
 const JOBS = 'select id from jobs';
 const DUE = 'select id from events where due_at is not null';
-const TOLD = `select e.id from events e where e.due_at is null and e.attempts > 0 and not exists (
-  select from webhook_attempts a where a.event_id = e.id and a.result in ('delivered', 'dropped'))`;
+const TOLD = `select id from events where due_at is null and attempts > 0
+  except select event_id from webhook_attempts where result in ('delivered', 'dropped')`;
 const COUNTS = `select 'events' as name, count(*)::text as n from events
   union all select 'webhook_attempts', count(*)::text from webhook_attempts
   union all select 'quotes', count(*)::text from quotes

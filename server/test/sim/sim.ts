@@ -1,16 +1,25 @@
 // One simulation: the world, two servers on one database, who lives in it, and what the actors expect of
 // each payment. Actors ask over the real routes with a key, and ask again until they are answered, as a
 // client would whose connection broke; what was answered must then hold for good.
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import type pg from 'pg';
+import type { Settings } from '../../src/compose.ts';
 import { BASE_PATH } from '../../src/http/server.ts';
 import { type Chance, chanceOf } from './chance.ts';
 import type { Ending } from './endings.ts';
 import { type Node, openNode } from './node.ts';
 import { connect, emptyPicture, keepDiary, openDiary, type Picture } from './picture.ts';
-import { type Receiver, type SimWorld, simWorld } from './world.ts';
+import { RATES_URL, type Receiver, type SimWorld, simWorld } from './world.ts';
 
 export interface Platform {
   id: string;
+  environment: 'sandbox' | 'production';
+  /** Its customers are ready at once; otherwise their identity would have to be checked first. */
+  regulated: boolean;
+  /** Whether what it sends in a day was ever limited. */
+  limited: boolean;
   auth: string;
   receiver: Receiver;
   /** Whether it has an endpoint for webhooks. */
@@ -35,12 +44,20 @@ export interface Purse {
   due: bigint;
 }
 
+/** A wallet whose owner can show that it is theirs. */
+export interface Wallet {
+  sign(message: string): string;
+  /** The text that waits for a signature, and until when. */
+  asked?: { text: string; until: number } | undefined;
+}
+
 export interface Outside {
   id: string;
   currency: string;
   owner: Person;
   suffix: string;
   gone: boolean;
+  wallet?: Wallet;
 }
 
 /** A payment as whoever ordered it sees it. */
@@ -64,6 +81,14 @@ export interface Order {
   ending: Ending | null;
   started: boolean;
   expiresAt: number;
+}
+
+/** An entry of a bank's statement as it was recorded. */
+export interface Entry {
+  words: readonly string[];
+  amount: bigint;
+  currency: string;
+  transactionId: string;
 }
 
 export interface Answer {
@@ -97,6 +122,7 @@ export interface Sim {
   /** Payments that are not known to be over. */
   orders: Order[];
   readonly settled: Settled[];
+  readonly entries: Entry[];
   /** Whether errors in the logs are to be expected of this step. */
   rough: boolean;
   next(): number;
@@ -126,6 +152,30 @@ export const broken = (problem: string): Error =>
 const REMEMBERED = 60;
 const MASTER_KEY = Buffer.alloc(32, 7);
 
+/** The operator's collection accounts, as production platforms show them to who pays in. */
+const COLLECTION = {
+  USD: [
+    {
+      accountOrWalletInfo: {
+        accountType: 'USD_ACCOUNT',
+        accountNumber: '123456789',
+        routingNumber: '021000021',
+        bankName: 'First Bank',
+        accountHolderName: 'Example Payments',
+        paymentRails: ['ACH', 'WIRE', 'RTP'],
+      },
+    },
+  ],
+};
+
+/** A server's settings; its files lie in a folder of their own. */
+function settingsIn(folder: string, databaseUrl: string): Settings {
+  const fundingFile = path.join(folder, 'funding.json');
+  fs.writeFileSync(fundingFile, JSON.stringify(COLLECTION));
+  const connectors = { ratesUrl: RATES_URL, fundingFile };
+  return { databaseUrl, masterKey: MASTER_KEY, serviceWord: 'Service', connectors };
+}
+
 async function send(node: Node, request: Request): Promise<Answer | undefined> {
   const { method, path, body, as, key } = request;
   const reply = await node.app.server.inject({
@@ -151,7 +201,8 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
   const chance = chanceOf(`${seed} actors`);
   const client = await connect(databaseUrl);
   await keepDiary(client);
-  const settings = { databaseUrl, masterKey: MASTER_KEY, serviceWord: 'Service' };
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-sim-'));
+  const settings = settingsIn(folder, databaseUrl);
   const nodes = [await openNode(settings, world), await openNode(settings, world)];
   const settled: Settled[] = [];
   let counter = 0;
@@ -196,6 +247,7 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
     outside: [],
     orders: [],
     settled,
+    entries: [],
     rough: false,
     next: () => ++counter,
     node,
@@ -206,6 +258,7 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
     async close() {
       for (const each of nodes) await each.close();
       await client.end();
+      fs.rmSync(folder, { recursive: true, force: true });
     },
   };
 }

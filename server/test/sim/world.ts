@@ -27,6 +27,10 @@ export interface SimWorld extends World {
   readonly heard: Set<string>;
 }
 
+/** Where production platforms get their rates. */
+export const RATES_URL = 'https://rates.example.com/';
+const RATES = { EUR: 0.9154, GBP: 0.7871, MXN: 18.25, USDC: 1, INR: 83.1, BTC: 0.0000105 };
+
 const START = Date.UTC(2026, 0, 5, 9, 0, 0);
 
 const tick = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -82,6 +86,7 @@ export function simWorld(seed: string, start = START): SimWorld {
     now: () => now,
     random: (count) => chance.bytes(count),
     async http({ url, body }: HttpRequest) {
+      if (url === RATES_URL) return reply(200, { base: 'USD', at: new Date(now).toISOString(), rates: RATES });
       const receiver = receivers.get(url);
       await tick();
       if (!receiver) throw noAnswer('ENOTFOUND');
@@ -101,7 +106,7 @@ export function simWorld(seed: string, start = START): SimWorld {
       now += ms;
     },
     receiver() {
-      const url = `http://127.0.0.1:9/${receivers.size + 1}`;
+      const url = `https://hooks.example.com/${receivers.size + 1}`;
       const fresh: Receiver = {
         url,
         mood: 'well',

@@ -1,13 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { sandboxNames } from './names.ts';
 
-const usd = (accountNumber: string, beneficiary: object) =>
-  sandboxNames.verify({
-    accountType: 'USD_ACCOUNT',
-    accountNumber,
-    routingNumber: '1',
-    beneficiary,
-  });
+const usd = (accountNumber: string, beneficiary: object, elapsedMs = 0) =>
+  sandboxNames.verify(
+    { accountType: 'USD_ACCOUNT', accountNumber, routingNumber: '1', beneficiary },
+    elapsedMs,
+  );
 
 const ada = { beneficiaryType: 'INDIVIDUAL', fullName: 'Ada King Lovelace' };
 
@@ -15,13 +13,19 @@ describe('sandboxNames', () => {
   it.each([
     ['102', { status: 'NOT_MATCHED' }],
     ['103', { status: 'PARTIAL_MATCH', fullName: 'A. King Lovelace' }],
-    ['104', { status: 'PENDING' }],
+    ['104', { status: 'PENDING', checkAfterMs: 5_000 }],
     ['105', { status: 'INVALID_ACCOUNT' }],
     ['106', { status: 'UNSUPPORTED' }],
     ['107', { status: 'CHECKED_BY_RECEIVING_FI' }],
     ['789', { status: 'MATCHED', fullName: 'Ada King Lovelace' }],
   ])('reads the ending %s', async (suffix, expected) => {
     expect(await usd(`123456${suffix}`, ada)).toEqual(expected);
+  });
+
+  it('has its answer after a while where it takes its time', async () => {
+    expect(await usd('104', ada, 4_999)).toEqual({ status: 'PENDING', checkAfterMs: 1 });
+    const found = { status: 'MATCHED', fullName: 'Ada King Lovelace' };
+    expect(await usd('104', ada, 5_000)).toEqual(found);
   });
 
   it('knows firms by their legal name', async () => {
@@ -35,6 +39,6 @@ describe('sandboxNames', () => {
 
   it('reads the user part of an identifier with a domain', async () => {
     const vpa = { accountType: 'INR_ACCOUNT', vpa: 'ada.102@upi', beneficiary: ada };
-    expect(await sandboxNames.verify(vpa)).toEqual({ status: 'NOT_MATCHED' });
+    expect(await sandboxNames.verify(vpa, 0)).toEqual({ status: 'NOT_MATCHED' });
   });
 });

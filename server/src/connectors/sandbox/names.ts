@@ -1,9 +1,12 @@
 // What a bank says about a beneficiary's name, in the sandbox: the ending of the account's identifier
-// decides, everything else matches. The table is the sandbox's documentation of these endings.
+// decides, everything else matches. The table is the sandbox's documentation of these endings. Nothing is
+// kept: a bank that takes its time has its answer once enough of it has passed since it was first asked.
 import { beneficiaryNameOf, sandboxSuffixOf } from '../../catalog/account-info.ts';
 import type { NameCheck, NamePort } from '../ports.ts';
 
-type Answer = (name: string) => NameCheck;
+type Answer = (name: string, elapsedMs: number) => NameCheck;
+
+const ANSWER_AFTER_MS = 5_000;
 
 /** A name as a bank has it that knows the person by an initial: `Ada Lovelace` is `A. Lovelace`. */
 function nearly(name: string): string {
@@ -11,18 +14,25 @@ function nearly(name: string): string {
   return rest.length ? `${first.charAt(0)}. ${rest.join(' ')}` : `${first} Jr`;
 }
 
-const BY_SUFFIX: Readonly<Record<string, Answer>> = {
+const matched: Answer = (fullName) => ({ status: 'MATCHED', fullName });
+
+const matchedLater: Answer = (name, elapsedMs) =>
+  elapsedMs < ANSWER_AFTER_MS
+    ? { status: 'PENDING', checkAfterMs: ANSWER_AFTER_MS - elapsedMs }
+    : matched(name, elapsedMs);
+
+export const NAME_ANSWERS: Readonly<Record<string, Answer>> = {
   '102': () => ({ status: 'NOT_MATCHED' }),
   '103': (name) => ({ status: 'PARTIAL_MATCH', fullName: nearly(name) }),
-  '104': () => ({ status: 'PENDING' }),
+  '104': matchedLater,
   '105': () => ({ status: 'INVALID_ACCOUNT' }),
   '106': () => ({ status: 'UNSUPPORTED' }),
   '107': () => ({ status: 'CHECKED_BY_RECEIVING_FI' }),
 };
 
-const matched: Answer = (fullName) => ({ status: 'MATCHED', fullName });
-
 export const sandboxNames: NamePort = {
-  verify: async (account) =>
-    (BY_SUFFIX[sandboxSuffixOf(account)] ?? matched)(beneficiaryNameOf(account) ?? ''),
+  async verify(account, elapsedMs) {
+    const answer = NAME_ANSWERS[sandboxSuffixOf(account)] ?? matched;
+    return answer(beneficiaryNameOf(account) ?? '', elapsedMs);
+  },
 };

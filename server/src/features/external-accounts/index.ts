@@ -2,6 +2,7 @@
 export { railsOfAccount } from './account.ts';
 export { ExternalAccount, externalAccountWebhooks } from './contract.ts';
 export { isDeclared, noteDeclared, WALLET_DECLARED } from './declared.ts';
+export { nameJobs } from './names.ts';
 export { externalAccountOperations } from './operations.ts';
 export {
   externalAccountOf,

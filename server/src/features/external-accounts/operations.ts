@@ -2,22 +2,14 @@
 // name while the client waits, since the answer is part of the account; everything else is decided from
 // the request. A deleted account stays as a row, because payments to it may still be on their way.
 import type { Static } from '@sinclair/typebox';
-import type { AccountInfo } from '../../catalog/account-schemas.ts';
 import type { Connectors } from '../../connectors/ports.ts';
-import { Fault, invalidField } from '../../kernel/fault.ts';
+import { invalidField } from '../../kernel/fault.ts';
 import type { Ctx, Environment } from '../../runtime/context.ts';
 import type { Filter } from '../../runtime/database.ts';
 import { handle } from '../../runtime/handle.ts';
 import { customerOf } from '../customers/index.ts';
 import { platforms } from '../platform/index.ts';
-import {
-  checkDeletable,
-  checkProposal,
-  duplicateHash,
-  firstStatus,
-  hasInstitution,
-  keptInfo,
-} from './account.ts';
+import { checkDeletable, checkProposal, duplicateHash, firstStatus, keptInfo } from './account.ts';
 import {
   createCustomerExternalAccount,
   createPlatformExternalAccount,
@@ -29,27 +21,12 @@ import {
   listPlatformExternalAccounts,
 } from './contract.ts';
 import { noteDeclared } from './declared.ts';
+import { askNameLater, firstNameCheck, verdictOf } from './names.ts';
 import { type Owner, ownedBy, presentTo } from './present.ts';
-import { type BeneficiaryStatus, type ExternalAccountRow, externalAccounts } from './store.ts';
+import { type ExternalAccountRow, externalAccounts } from './store.ts';
 
 type CreateRequest = Static<(typeof createCustomerExternalAccount)['body']>;
 type ListQuery = Static<(typeof listCustomerExternalAccounts)['query']>;
-
-interface Verified {
-  beneficiary_status: BeneficiaryStatus | null;
-  verified_name: string | null;
-}
-
-async function verifyName(connectors: Connectors, info: AccountInfo): Promise<Verified> {
-  if (!hasInstitution(info)) return { beneficiary_status: null, verified_name: null };
-  const check = await connectors.names?.verify(info);
-  if (!check) return { beneficiary_status: 'UNSUPPORTED', verified_name: null };
-  if (check.status === 'INVALID_ACCOUNT') {
-    throw new Fault('INVALID_BANK_ACCOUNT', 'The institution says that there is no such account.');
-  }
-  const verified_name = 'fullName' in check ? check.fullName : null;
-  return { beneficiary_status: check.status, verified_name };
-}
 
 /** Whether the platform asked for anything about counterparties of payments in this currency. */
 async function hasCounterpartyDuty(ctx: Ctx, currency: string): Promise<boolean> {
@@ -86,7 +63,7 @@ async function create(
     throw invalidField('defaultUmaDepositAccount', 'applies to accounts of customers only');
   }
   if (customerId !== undefined) await customerOf(ctx, customerId, { alive: true });
-  const verified = await verifyName(connectors, proposal.info);
+  const check = await firstNameCheck(connectors.names, proposal.info);
   if (defaultUmaDepositAccount && customerId !== undefined) await dropDefault(ctx, customerId);
   const row = ctx.insert(externalAccounts, {
     id: ctx.id('ExternalAccount'),
@@ -98,12 +75,13 @@ async function create(
     platform_account_id: request.platformAccountId ?? null,
     ownership_type: ownershipType ?? null,
     default_uma: defaultUmaDepositAccount,
-    ...verified,
+    ...(check ? verdictOf(check) : {}),
     info: proposal.info,
     duplicate_key: duplicateHash(proposal.info, currency),
     created_at: ctx.now,
     updated_at: ctx.now,
   });
+  askNameLater(ctx, row, check);
   noteDeclared(ctx, row);
   return row;
 }

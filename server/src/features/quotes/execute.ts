@@ -144,7 +144,7 @@ export async function makePayment(
   const payerId = source ? source.customer_id : row.customer_id;
   const alone = payerId === target.customer_id;
   const twin = alone ? null : await insertTwin(ctx, row, target, ends);
-  return payInside(ctx, row, twin, came);
+  return payInside(ctx, row, { target, twin }, came);
 }
 
 const volumeOf = (row: TransactionRow) => ({

@@ -156,11 +156,16 @@ export async function takeDeposit(ctx: Ctx, notice: Notice): Promise<Transaction
   return strayFunds(ctx, payment, notice);
 }
 
+const TAKEN_BACK = `select 1 from ledger_transfers
+  where transaction_id = $1 and step in ('return', 'return.owed') limit 1`;
+
 /**
  * A pull that is taken back after it was passed on: the balance of whoever paid answers for it, else the
  * platform's own. Where neither has one in this currency a person has to find the money.
  */
 async function takeBackPull(ctx: Ctx, row: TransactionRow): Promise<void> {
+  const [before] = await ctx.db.query(TAKEN_BACK, [row.id]);
+  if (before) return;
   const currency = row.sent_currency as string;
   const creditTo = house(ctx.caller.environment, 'clearing', currency);
   const all = await Promise.all(
@@ -199,7 +204,7 @@ export async function heedFunding(
       return again(progress.checkAfterMs);
     case 'returned':
       if (awaited) await failPayout(ctx, row, progress.reason, true);
-      else await takeBackPull(ctx, row);
+      else if (row.funded_amount !== null) await takeBackPull(ctx, row);
       return;
     case 'failed':
       if (awaited) await failPayout(ctx, row, progress.reason, true);

@@ -4,6 +4,7 @@
 // first step: what came in for a payment waits in `inbound` as another's waits on its account.
 import type { OnChain } from '../../connectors/ports.ts';
 import type { Ctx } from '../../runtime/context.ts';
+import { type InternalAccountRow, repayOwed } from '../internal-accounts/index.ts';
 import { giveVolumeBack } from '../platform/index.ts';
 import { fund, handOver, hold, type Legs, legsOf, payThrough, settle } from './legs.ts';
 import type { TransactionRow } from './present.ts';
@@ -63,11 +64,14 @@ export async function startPayout(
   return started;
 }
 
-/** The whole way at once, into an internal account. The twin is the receiver's transaction. */
+/**
+ * The whole way at once, into an internal account, and out of that again what its owner owes. The twin is
+ * the receiver's transaction.
+ */
 export async function payInside(
   ctx: Ctx,
   row: TransactionRow,
-  twin: TransactionRow | null,
+  { target, twin }: { target: InternalAccountRow; twin: TransactionRow | null },
   came?: CameIn,
 ): Promise<TransactionRow> {
   const started = begun(row);
@@ -79,6 +83,8 @@ export async function payInside(
   await moveAndTell(ctx, () => {
     if (came) fund(ctx, row, came.amount);
     payThrough(ctx, row.id, legs(ctx, row));
+    const amount = row.received_amount as bigint;
+    repayOwed(ctx, target, { transactionId: row.id, step: 'owed', amount });
   });
   const status = outgoingStates.next(started, 'settle');
   const done = patch(ctx, processing, { status, funds: 'SETTLED', settled_at: ctx.now });

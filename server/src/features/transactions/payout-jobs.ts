@@ -104,7 +104,7 @@ export async function heedRefund(ctx: Ctx, row: TransactionRow, progress: Progre
     case 'unknown': {
       const { checkAfterMs } = progress;
       if (checkAfterMs === undefined) return awaitNotice(ctx, row, 'refund');
-      const input = { transactionId: row.id, refundable: true };
+      const input = { transactionId: row.id, refundable: true, ask: 'check' };
       return ctx.later(PAY_REFUND, input, ctx.now + checkAfterMs);
     }
     default:
@@ -138,7 +138,11 @@ export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
     let progress: Progress = { state: 'settled', reference: row.id };
     if (job.input.refundable === false) progress = failed;
     else if (goesBackByRail(row)) {
-      progress = await railOf(connectors, caller).send(await refundOf(runtime, row));
+      const rail = railOf(connectors, caller);
+      const instruction = await refundOf(runtime, row);
+      progress = await (job.input.ask === 'check'
+        ? rail.check(instruction, runtime.world.now())
+        : rail.send(instruction));
     }
     return {
       caller,

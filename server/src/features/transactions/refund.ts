@@ -5,7 +5,12 @@ import { isFiat } from '../../catalog/currencies.ts';
 import { iso } from '../../kernel/world.ts';
 import { house } from '../../ledger/chart.ts';
 import type { Ctx } from '../../runtime/context.ts';
-import { internalAccounts, takeBack } from '../internal-accounts/index.ts';
+import {
+  type InternalAccountRow,
+  internalAccounts,
+  repayOwed,
+  takeBack,
+} from '../internal-accounts/index.ts';
 import { giveVolumeBack } from '../platform/index.ts';
 import { type Leg, legsOf, park, release, reverse } from './legs.ts';
 import { refundReference, type TransactionRow } from './present.ts';
@@ -64,20 +69,14 @@ async function moveBack(ctx: Ctx, row: TransactionRow, keeper?: string): Promise
   }
 }
 
-/** The balance that a digital asset goes back to, never the wallet it came from. */
-async function balanceFor(ctx: Ctx, row: TransactionRow): Promise<string | undefined> {
+/** The account that a digital asset goes back to, never the wallet it came from. */
+async function balanceFor(ctx: Ctx, row: TransactionRow): Promise<InternalAccountRow | undefined> {
   const own = await ctx.db.find(internalAccounts, {
     platform_id: row.platform_id,
     customer_id: row.customer_id,
     currency: row.sent_currency as string,
   });
-  return own.find((each) => each.status === 'ACTIVE' || each.status === 'FROZEN')?.id;
-}
-
-/** Where money that came from outside goes in the end; undefined where there is no such place. */
-async function returnTarget(ctx: Ctx, row: TransactionRow): Promise<string | undefined> {
-  if (!goesBackByRail(row)) return balanceFor(ctx, row);
-  return house(ctx.caller.environment, 'clearing', row.sent_currency as string);
+  return own.find((each) => each.status === 'ACTIVE' || each.status === 'FROZEN');
 }
 
 function moveOut(ctx: Ctx, row: TransactionRow, step: string, target: string): void {
@@ -92,6 +91,13 @@ function moveOut(ctx: Ctx, row: TransactionRow, step: string, target: string): v
   });
 }
 
+/** Onto the balance of its owner, and out of it again what they owe. */
+function returnInside(ctx: Ctx, row: TransactionRow, account: InternalAccountRow): void {
+  moveOut(ctx, row, 'refund.out', account.id);
+  const amount = row.funded_amount as bigint;
+  repayOwed(ctx, account, { transactionId: row.id, step: 'refund.owed', amount });
+}
+
 /** The refund itself: back to the source, or into suspense when the money cannot go back by itself. */
 export async function payRefund(
   ctx: Ctx,
@@ -99,14 +105,17 @@ export async function payRefund(
   refundable: boolean,
 ): Promise<TransactionRow> {
   if (row.refund?.status !== 'PENDING') return row;
-  const outside = fundedOutside(row);
-  const target = outside && refundable ? await returnTarget(ctx, row) : undefined;
-  const back = refundable && (!outside || target !== undefined);
-  const suspense = house(ctx.caller.environment, 'suspense', row.sent_currency as string);
+  const kept = fundedOutside(row) && !goesBackByRail(row);
+  const account = kept && refundable ? await balanceFor(ctx, row) : undefined;
+  const back = refundable && (!kept || account !== undefined);
+  const [suspense, clearing] = (['suspense', 'clearing'] as const).map((purpose) =>
+    house(ctx.caller.environment, purpose, row.sent_currency as string),
+  ) as [string, string];
   await giveVolumeBack(ctx, row);
   await moveAndTell(ctx, async () => {
     await moveBack(ctx, row, back ? undefined : suspense);
-    if (target !== undefined) moveOut(ctx, row, 'refund.out', target);
+    if (account) returnInside(ctx, row, account);
+    else if (back && fundedOutside(row)) moveOut(ctx, row, 'refund.out', clearing);
     else if (row.funds === 'FUNDED') moveOut(ctx, row, 'park.fund', suspense);
   });
   const status = refundStates.next('PENDING', back ? 'pay' : 'park') as 'COMPLETED' | 'FAILED';

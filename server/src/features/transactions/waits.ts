@@ -53,7 +53,7 @@ export async function noticeCame(
   progress: Progress,
 ): Promise<void> {
   const wait = await ctx.read(railWaits, transactionId);
-  if (wait) ctx.remove(railWaits, wait);
+  if (wait?.kind === kind) ctx.remove(railWaits, wait);
   const { state } = progress;
   ctx.insert(railNotices, {
     id: `${transactionId}/${kind}/${state}`,

@@ -1,6 +1,6 @@
 // What goes wrong, and time: clocks that jump, jobs in any order, late and twice, receivers in every mood,
 // servers that die around a commit, connections that are cut, and crowds that ask for the same at once.
-import { deliver, dueJobs, look, runOnly } from '../jobs.ts';
+import { deliver, dueJobs, jobsInOrder, look, runOnly } from '../jobs.ts';
 import type { Node, Trap } from '../node.ts';
 import {
   broken,
@@ -68,7 +68,7 @@ const COPY = `insert into jobs (id, kind, input, due_at) select $2, kind, input,
 
 /** A notice that comes a second time, now or later: the same job, once more. */
 async function repeat(sim: Sim): Promise<string> {
-  const job = sim.chance.of([...sim.picture.jobs.values()]);
+  const job = sim.chance.of(jobsInOrder(sim, () => true));
   const at = sim.world.now() + sim.chance.of([0, 0, SECOND, 20 * SECOND, HOUR]);
   await sim.client.query(COPY, [job.id, `Job:again-${sim.next()}`, new Date(at)]);
   return job.kind;
