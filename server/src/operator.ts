@@ -17,6 +17,7 @@ import {
 import { keysVerbs } from './operator/keys.ts';
 import { ledgerVerbs } from './operator/ledger.ts';
 import { limitVerbs } from './operator/limits.ts';
+import { parkedVerbs } from './operator/parked.ts';
 import { payoutVerbs } from './operator/payouts.ts';
 import { platformVerbs } from './operator/platform.ts';
 import { withSystem } from './operator/system.ts';
@@ -43,6 +44,7 @@ const VERBS: readonly Verb[] = [
   ...ledgerVerbs,
   ...accountVerbs,
   ...payoutVerbs,
+  ...parkedVerbs,
   ...depositVerbs,
   ...webhookVerbs,
   ...exportVerbs,

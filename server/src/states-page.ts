@@ -30,7 +30,7 @@ must be waited for, approved or explained begins PENDING.`,
   {
     title: 'Refund',
     about: `\`refund.status\` of a transaction; NONE stands for a transaction without a refund. FAILED means
-that the money could not go back by itself and waits for a person.`,
+that the money could not go back by itself and waits for a person, who may give it back later.`,
     states: refundStates,
   },
   {

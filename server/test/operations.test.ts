@@ -194,6 +194,15 @@ describe.each(contracts)('$operationId', ({ operationId, path }) => {
       const encoded = await ask((name) => encodeURIComponent(foreign[name] as string));
       expect(encoded.body).toEqual(theirs.body);
     });
+
+    it('answers an id with a NUL in it likewise, under a key too', async () => {
+      const contract = contractOf(operationId);
+      const target = fill(contract, () => '%00');
+      for (const headers of [undefined, { 'idempotency-key': 'zero' }]) {
+        const answer = await app.call(contract.method, target, bodyOf(contract), { headers });
+        expect([answer.status, answer.body.code]).toEqual([404, contract.notFound]);
+      }
+    });
   }
 
   it('hides what went wrong inside', async () => {

@@ -3,7 +3,7 @@
 // may get again is written exactly when its effects are; the happy path costs no look-up.
 import { createHash } from 'node:crypto';
 import type { TSchema } from '@sinclair/typebox';
-import { Fault, type FieldError, invalid } from '../kernel/fault.ts';
+import { Fault, type FieldError, invalid, mayPass } from '../kernel/fault.ts';
 import type { Bound, Contract, Reply } from '../kernel/operation.ts';
 import type { Caller, Ctx } from '../runtime/context.ts';
 import { idempotency } from '../runtime/idempotency.ts';
@@ -74,8 +74,11 @@ function keyedBy(contract: Contract, caller: Caller, request: Request): Keyed | 
       },
     ]);
   }
-  // Filled in from the parameters, so that a raw and a percent-encoded path are the same.
-  const path = contract.path.replaceAll(/\{(\w+)\}/g, (_, name) => request.params[name] ?? '');
+  // Filled in from the parameters, so that a raw and a percent-encoded path are the same. A NUL, which no
+  // text in the database can hold, stays written as it came.
+  const path = contract.path
+    .replaceAll(/\{(\w+)\}/g, (_, name) => request.params[name] ?? '')
+    .replaceAll('\0', '%00');
   return {
     id: `${caller.platformId} ${contract.method} ${path} ${key}`,
     hash: createHash('sha256')
@@ -115,9 +118,6 @@ function remember(ctx: Ctx, contract: Contract, keyed: Keyed, reply: Reply): voi
   });
 }
 
-/** A refusal is as final as a success under the same key, unless trying again could cure it. */
-const isKept = (fault: Fault) => fault.status < 500 && fault.status !== 429;
-
 async function runKeyed(
   runtime: Runtime,
   caller: Caller,
@@ -141,7 +141,8 @@ async function runKeyed(
     if (!isKeyTaken(error) && !(error instanceof Fault)) throw error;
     const stored = await replay(runtime, contract, keyed);
     if (stored) return stored;
-    if (!(error instanceof Fault) || !isKept(error)) throw error;
+    // A refusal is as final as a success under the same key, unless trying again could cure it.
+    if (!(error instanceof Fault) || mayPass(error.code)) throw error;
     const refusal = { status: error.status, body: faultBody(error) };
     try {
       await operate(runtime, caller, async (ctx) => remember(ctx, contract, keyed, refusal));

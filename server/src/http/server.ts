@@ -13,6 +13,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { Runtime } from '../runtime/operate.ts';
 import { type Operation, perform } from './bind.ts';
 import { isDeeperThan } from './depth.ts';
+import { readQuery, refuseUnreadableQuery, splitLists } from './query.ts';
 import type { Limiter } from './rate-limit.ts';
 
 export const BASE_PATH = '/2025-10-13';
@@ -92,29 +93,6 @@ function readJson(
   }
 }
 
-/** `a=1&b=2,3&b=4` → { a: '1', b: ['2,3', '4'] }; lists are split where the schema wants a list. */
-function readQuery(text: string): Record<string, unknown> {
-  const out: Record<string, unknown> = {};
-  if (text.includes('%00')) throw new Fault('INVALID_INPUT', 'The query has a NUL in it.');
-  for (const [name, value] of new URLSearchParams(text)) {
-    const known = out[name];
-    if (known === undefined) out[name] = value;
-    else if (Array.isArray(known)) known.push(value);
-    else out[name] = [known, value];
-  }
-  return out;
-}
-
-function splitLists(contract: Contract, query: Record<string, unknown>): Record<string, unknown> {
-  const properties = (contract.query?.properties ?? {}) as Record<string, { type?: unknown }>;
-  const out = { ...query };
-  for (const [name, schema] of Object.entries(properties)) {
-    if (schema.type !== 'array' || out[name] === undefined) continue;
-    out[name] = [out[name]].flat().flatMap((each) => String(each).split(','));
-  }
-  return out;
-}
-
 function send(reply: FastifyReply, status: number, body: unknown): void {
   reply.code(status);
   reply.header('X-Request-Id', reply.request.id);
@@ -166,6 +144,7 @@ function bindRoute(server: FastifyInstance, options: ServerOptions, operation: O
   const toBody = (fault: Fault) => faultBody(naming, fault);
 
   async function answer(request: FastifyRequest, caller: Caller) {
+    refuseUnreadableQuery(request.query as Record<string, unknown>);
     const given = request.body as { raw: string; json: unknown } | undefined;
     return perform(
       runtime,

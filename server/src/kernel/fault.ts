@@ -157,6 +157,25 @@ export const STATUS_OF = {
 
 export type Code = keyof typeof STATUS_OF;
 
+/** Statuses that say: not now, or not because of you. From 500 on the same holds of all. */
+const PASSING_STATUSES: readonly number[] = [424, 429];
+
+/** Codes whose status does not say so: somebody else gave no answer, or has not finished yet. */
+const PASSING_CODES: readonly Code[] = [
+  'QUOTE_REQUEST_FAILED',
+  'WEBHOOK_DELIVERY_ERROR',
+  'BANK_ACCOUNT_VALIDATION_PENDING',
+];
+
+/**
+ * Whether the very same request may be let through later, without the client changing anything of its own.
+ * What the client itself can mend, such as a balance or an expired quote, is a new request.
+ */
+export const mayPass = (code: Code): boolean => {
+  const status = STATUS_OF[code];
+  return status >= 500 || PASSING_STATUSES.includes(status) || PASSING_CODES.includes(code);
+};
+
 /** What a field should have looked like; every part is optional. */
 export interface FieldConstraint {
   format?: string;

@@ -1,7 +1,15 @@
 // Money that comes in for a production platform, recorded by hand from a bank's statement.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { balances, ok, quoteBody } from '../../test/fixtures.ts';
+import {
+  balances,
+  customer,
+  externalAccount,
+  internalAccount,
+  ok,
+  quoteBody,
+} from '../../test/fixtures.ts';
 import { DAY, type Production, startProduction } from '../../test/production.ts';
+import { PENDING_REASONS } from '../features/transactions/index.ts';
 
 let shop: Production;
 
@@ -114,6 +122,113 @@ describe('money that comes in', () => {
     expect((await shop.queue(refused))[0]).toMatchObject({ kind: 'refund', amount: 5_00 });
     await shop.json('payouts', 'settle', refused);
     expect(await balances(shop.app, account, shop.as)).toEqual({ balance: 5_00, total: 5_00 });
+  });
+
+  it('may be a pull or a payment that arrived after the freeze', async () => {
+    const { person, account } = await shop.payer();
+    const from = await externalAccount(shop.app, person.id, 'USD', '000', shop.as);
+    const pulled = async () => {
+      const ends = { source: { accountId: from.id }, destination: { accountId: account } };
+      const body = { ...ends, amount: 40_00 };
+      const row = ok(await shop.app.call('POST', '/transfer-in', body, shop.as), 201);
+      await shop.app.settle();
+      return row.id as string;
+    };
+    const all = [await pulled(), await pulled(), await pulled(), await pulled()] as const;
+    const [kept, refused, returned, mistaken] = all;
+    await shop.refused('It is no deposit.', 'deposits', 'release', kept);
+    await shop.json('accounts', 'hold', account, '--reason', 'A test');
+    for (const id of all) await shop.json('payouts', 'settle', id);
+    expect(await balances(shop.app, account, shop.as)).toEqual({ balance: 0, total: 160_00 });
+    const cancel = `/transactions/${kept}/cancel`;
+    expect((await shop.app.call('POST', cancel, undefined, shop.as)).status).toBe(409);
+    await shop.refused(
+      'Nothing is awaited',
+      'payouts',
+      'fail',
+      kept,
+      '--reason',
+      'ACCOUNT_INVALID',
+    );
+    expect(await shop.json('deposits', 'release', kept)).toMatchObject({ status: 'COMPLETED' });
+    expect(await shop.json('deposits', 'refuse', refused)).toMatchObject({ status: 'FAILED' });
+    await shop.app.settle();
+    const [back] = await shop.queue(refused);
+    expect(back).toMatchObject({ kind: 'refund', amount: 40_00, currency: 'USD' });
+    expect(back.account.routingNumber).toBe('021000021');
+    await shop.json('payouts', 'settle', refused);
+    const why = ['--reason', 'PAYOUT_RETURNED'];
+    await shop.json('payouts', 'return', returned, ...why);
+    expect(await shop.status(returned)).toBe('FAILED - COLLECTION_FAILED');
+    expect(await shop.json('deposits', 'return', mistaken)).toMatchObject({ status: 'FAILED' });
+    expect(await balances(shop.app, account, shop.as)).toEqual({ balance: 40_00, total: 40_00 });
+    await shop.json('payouts', 'return', kept, ...why);
+    expect((await balances(shop.app, account, shop.as)).total).toBe(0);
+  });
+
+  it('is held for what it is said to be held for', async () => {
+    const { account } = await shop.payer();
+    const entry = ['--account', account, '--amount', '5.00', '--currency', 'USD'];
+    for (const reason of PENDING_REASONS) {
+      const more = ['--reference', `HOLD-${reason}`, '--hold', reason];
+      const made = await shop.json('deposits', 'record', ...entry, ...more);
+      expect(made).toMatchObject({ status: 'PENDING', pendingReason: reason });
+    }
+    expect(await balances(shop.app, account, shop.as)).toEqual({ balance: 0, total: 20_00 });
+    const quoted = ['--payment-reference', `RH${'0'.repeat(32)}`, ...entry.slice(2)];
+    const ran = await shop.run(
+      ...['deposits', 'record', ...quoted, '--reference', 'X', '--hold', 'COMPLIANCE_REVIEW'],
+    );
+    expect([ran.code, ran.err]).toEqual([2, expect.stringContaining('--hold is for money')]);
+  });
+
+  it('is decided about in the sandbox too, where nothing is returned by hand', async () => {
+    const person = await customer(shop.app);
+    const account = await internalAccount(shop.app, person.id, 'USD');
+    const held = async () => {
+      const body = { amount: 7_00, pendingReason: 'COMPLIANCE_REVIEW' };
+      const url = `/sandbox/internal-accounts/${account.id}/fund`;
+      ok(await shop.app.call('POST', url, body), 200);
+      const query = `/transactions?accountIdentifier=${account.id}&status=PENDING`;
+      return ok(await shop.app.call('GET', query), 200).data[0].id as string;
+    };
+    const kept = await held();
+    await shop.refused('It belongs to the sandbox', 'deposits', 'return', kept);
+    expect(await shop.json('deposits', 'release', kept)).toMatchObject({ status: 'COMPLETED' });
+    await shop.json('deposits', 'refuse', await held());
+    await shop.app.settle();
+    expect(await balances(shop.app, account.id)).toEqual({ balance: 7_00, total: 7_00 });
+  });
+
+  it('is taken back from whoever paid it in, not from whoever was paid with it', async () => {
+    const { person, account } = await shop.payer();
+    const friend = await shop.payer();
+    const to = await internalAccount(shop.app, friend.person.id, 'EUR', shop.as);
+    const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
+    const asked = { ...quoteBody('', to.id, 100_00), source };
+    const quote = ok(await shop.app.call('POST', '/quotes', asked, shop.as), 201);
+    const { reference } = quote.paymentInstructions[0].accountOrWalletInfo;
+    const id = quote.transactionId as string;
+    await shop.refused('It is no deposit.', 'deposits', 'return', id);
+    await shop.json(
+      ...['deposits', 'record', '--payment-reference', reference, '--amount', '100.00'],
+      ...['--currency', 'USD', '--reference', 'INSIDE-1', '--rail', 'RTP'],
+    );
+    expect(await shop.status(id)).toBe('COMPLETED - -');
+    const query = `/transactions?accountIdentifier=${to.id}&type=INCOMING`;
+    const [twin] = ok(await shop.app.call('GET', query, undefined, shop.as), 200).data;
+    expect(twin.source.sourceType).toBe('REALTIME_FUNDING');
+    await shop.refused(quote.id, 'deposits', 'return', twin.id);
+    const received = { balance: 91_08, total: 91_08 };
+    expect(await balances(shop.app, to.id, shop.as)).toEqual(received);
+    expect(await shop.json('deposits', 'return', id)).toMatchObject({ status: 'COMPLETED' });
+    await shop.refused('It was taken back before.', 'deposits', 'return', id);
+    expect(await balances(shop.app, to.id, shop.as)).toEqual(received);
+    const [owing] = await shop.app.runtime.db.query<{ owed: bigint }>(
+      'select owed from internal_accounts where id = $1',
+      [account],
+    );
+    expect(owing?.owed).toBe(100_00n);
   });
 
   it('pays for a quote that waits for it', async () => {

@@ -4,22 +4,31 @@
 import { ACCOUNT_TYPE_ROWS } from '../catalog/account-types.ts';
 import { PAYMENT_RAILS } from '../catalog/rails.ts';
 import { accountOfReference } from '../connectors/manual/reference.ts';
-import { refuseDeposit, releaseDeposit, returnDeposit } from '../features/incoming/index.ts';
+import {
+  broughtMoney,
+  isHeld,
+  refuseDeposit,
+  releaseDeposit,
+  returnDeposit,
+} from '../features/incoming/index.ts';
 import { internalAccounts } from '../features/internal-accounts/index.ts';
 import { platforms, systemCaller } from '../features/platform/index.ts';
-import { type Notice, takeDeposit } from '../features/quotes/index.ts';
+import { type Notice, takeBackFunds, takeDeposit } from '../features/quotes/index.ts';
 import {
   type FailureReason,
+  PENDING_REASONS,
+  type PendingReason,
   type TransactionRow,
   transactionOfReference,
   transactions,
 } from '../features/transactions/index.ts';
 import { Fault } from '../kernel/fault.ts';
+import type { Ctx } from '../runtime/context.ts';
 import { isKeyTaken, operate } from '../runtime/operate.ts';
 import { col, type RowOf, table } from '../runtime/table.ts';
 import { type Flags, type Given, usageError } from './flags.ts';
 import { amountIn, currencyIn } from './limits.ts';
-import { onTransaction, refused } from './notice.ts';
+import { onAnyTransaction, onTransaction, refused } from './notice.ts';
 import { notFound, type Output, type System, type Verb } from './verb.ts';
 
 /** Entries of a statement that were taken in. The id is environment, currency and the bank's reference. */
@@ -57,6 +66,11 @@ const RECORD: Flags = {
   remittance: { value: 'TEXT', help: 'What the sender wrote' },
   hash: { value: 'HASH', help: 'The transaction on its chain' },
   network: { value: 'NETWORK', choices: NETWORKS, help: 'Which chain' },
+  hold: {
+    value: 'REASON',
+    choices: PENDING_REASONS,
+    help: 'Why it must not be spent yet, of money for an account',
+  },
 };
 
 const REASONS: readonly FailureReason[] = ['COLLECTION_FAILED', 'COMPLIANCE_REJECTED'];
@@ -106,8 +120,12 @@ function chainOf(call: Given): Notice['chain'] {
 function noticeOf(call: Given): Notice {
   const currency = currencyIn(call, 'currency') as string;
   const chain = chainOf(call);
+  const target = targetOf(call);
+  const hold = call.text('hold') as PendingReason | undefined;
+  if (hold && target.accountId === undefined)
+    throw usageError('--hold is for money for an account');
   return {
-    ...targetOf(call),
+    ...target,
     currency,
     amount: BigInt(amountIn(call, 'amount', currency) as number),
     origin: given({
@@ -119,6 +137,7 @@ function noticeOf(call: Given): Notice {
       traceNumber: call.needed('reference'),
     }),
     ...(chain ? { chain } : {}),
+    ...(hold ? { hold } : {}),
   };
 }
 
@@ -177,23 +196,56 @@ async function record(system: System, call: Given): Promise<Output> {
 
 const reasonOf = (call: Given) => call.text('reason') as FailureReason | undefined;
 
-/** Runs one step on a deposit; says so where its state forbids it. */
-const step =
-  (work: typeof releaseDeposit | typeof returnDeposit): Verb['run'] =>
+const isDeposit = ({ source }: TransactionRow) => source.sourceType === 'REALTIME_FUNDING';
+
+/** Whether it lies on its account until somebody decides; a pull or a UMA payment may, too. */
+const waitsForUs = (row: TransactionRow) => isHeld(row) && row.pending_reason !== null;
+
+type Step = typeof releaseDeposit | typeof returnDeposit;
+
+/** Takes a step, and says so where the state of the row forbids it. */
+async function take(work: Step, call: Given, ctx: Ctx, row: TransactionRow): Promise<void> {
+  if (row.type !== 'INCOMING' || !(isDeposit(row) || waitsForUs(row))) {
+    throw refused('It is no deposit.');
+  }
+  const { status, funds } = row;
+  const moved = await work(ctx, row, reasonOf(call) as FailureReason);
+  if (moved.status === status && moved.funds === funds) {
+    throw refused(`That cannot be done with it: it is ${status}.`);
+  }
+}
+
+/** Decides about money that is held. No bank has a say in it, so the sandbox's is not contradicted. */
+const decide =
+  (work: Step): Verb['run'] =>
   async (system, call) => {
     const id = call.needed('transaction');
-    await onTransaction(system, id, async (ctx, row) => {
-      if (row.type !== 'INCOMING' || row.source.sourceType !== 'REALTIME_FUNDING') {
-        throw refused('It is no deposit.');
-      }
-      const { status, funds } = row;
-      const moved = await work(ctx, row, reasonOf(call) as FailureReason);
-      if (moved.status === status && moved.funds === funds) {
-        throw refused(`That cannot be done with it: it is ${status}.`);
-      }
-    });
+    await onAnyTransaction(system, id, (ctx, row) => take(work, call, ctx, row));
     return shown(system, id);
   };
+
+/** Money that was paid in for one payment: whoever paid answers for it, and the payment stays. */
+async function takeBackOfPayment(ctx: Ctx, row: TransactionRow): Promise<void> {
+  if (!isDeposit(row) || row.funded_amount === null) throw refused('It is no deposit.');
+  if (row.refund?.status === 'PENDING') {
+    throw refused('It is on its way back. Say by payouts settle that it is there.');
+  }
+  if (!(await takeBackFunds(ctx, row))) throw refused('It was taken back before.');
+}
+
+/** The bank has taken a deposit back, whatever it was for. */
+async function takenBack(system: System, call: Given): Promise<Output> {
+  const id = call.needed('transaction');
+  await onTransaction(system, id, async (ctx, row) => {
+    if (row.type === 'OUTGOING') return takeBackOfPayment(ctx, row);
+    if (row.status === 'COMPLETED' && isDeposit(row) && !(await broughtMoney(ctx, row))) {
+      const why = 'What was paid in for it is returned with the payment';
+      throw refused(`It came by a payment inside. ${why} of ${row.quote_id}.`);
+    }
+    return take(returnDeposit, call, ctx, row);
+  });
+  return shown(system, id);
+}
 
 const verb = (name: string, summary: string, more: Flags, run: Verb['run']): Verb => ({
   noun: 'deposits',
@@ -212,7 +264,7 @@ export const depositVerbs: readonly Verb[] = [
     flags: RECORD,
     run: record,
   },
-  verb('return', 'Say that the bank has taken a deposit back', REASON, step(returnDeposit)),
-  verb('release', 'Let a held deposit be spent', {}, step(releaseDeposit)),
-  verb('refuse', 'Send a held deposit back', REASON, step(refuseDeposit)),
+  verb('return', 'Say that the bank has taken a deposit back', REASON, takenBack),
+  verb('release', 'Let a held deposit be spent', {}, decide(releaseDeposit)),
+  verb('refuse', 'Send a held deposit back', REASON, decide(refuseDeposit)),
 ];

@@ -99,7 +99,7 @@ const key = (row: Record<string, string>, account: string) => `${account} ${row.
 
 describe('the export', () => {
   it('ties: opening and postings of a day are its closing, for every account and each day', async () => {
-    const balances = await exported('balances', '2026-01-05', '2026-01-10');
+    const balances = await exported('balances', '2026-01-05', '2026-01-10', '--idle');
     const postings = await exported('postings', '2026-01-05', '2026-01-10');
     const moved = new Map<string, bigint>();
     for (const row of postings.filter((each) => each.effect === 'MOVED')) {
@@ -136,12 +136,29 @@ describe('the export', () => {
     );
   });
 
-  it('gives the same days the same figures, whichever days are asked for', async () => {
-    const whole = await exported('balances', '2026-01-05', '2026-01-10');
-    const part = await exported('balances', '2026-01-06', '2026-01-06');
+  it('has the days on which an account moved, and all others only when asked', async () => {
+    const all = await exported('balances', '2026-01-05', '2026-01-10', '--idle');
+    const moved = await exported('balances', '2026-01-05', '2026-01-10');
+    expect(moved.length).toBeGreaterThan(15);
+    const movedOf = (row: Record<string, string>) =>
+      row.debits_minor !== '0' || row.credits_minor !== '0';
+    expect(moved).toEqual(all.filter(movedOf));
+    expect(all.filter((row) => !movedOf(row) && row.closing_minor === '0')).toEqual([]);
+    const rests = (row: Record<string, string>) => row.account?.startsWith('InternalAccount:');
+    expect(all.filter((row) => !movedOf(row) && rests(row)).length).toBeGreaterThan(5);
+    expect(await exported('balances', '2026-01-07', '2026-01-07')).toEqual([]);
+    const after = await exported('balances', '2027-01-01', '2027-01-01', '--idle');
+    const last = all.filter((each) => each.day === '2026-01-10' && each.closing_minor !== '0');
+    const held = (row: Record<string, string>) => [row.account, row.closing_minor];
+    expect(after.map(held)).toEqual(last.map(held));
+  });
+
+  it.each([[[]], [['--idle']]])('gives the same days the same figures %j', async (more) => {
+    const whole = await exported('balances', '2026-01-05', '2026-01-10', ...more);
+    const part = await exported('balances', '2026-01-06', '2026-01-06', ...more);
     expect(part.length).toBeGreaterThan(0);
     expect(part).toEqual(whole.filter((each) => each.day === '2026-01-06'));
-    expect(await exported('balances', '2025-12-01', '2025-12-31')).toEqual([]);
+    expect(await exported('balances', '2025-12-01', '2025-12-31', ...more)).toEqual([]);
     expect(await exported('postings', '2026-01-07', '2026-01-07')).toEqual([]);
   });
 

@@ -1,7 +1,8 @@
 // `export transactions|postings|balances`: what an accountant checks against a bank, as CSV on standard
 // output, of days in UTC. Each is one statement at one moment. Balances are counted back from what the
-// accounts hold now by what has moved since, so a month costs what moved since its first day and not the
-// whole history; that they then agree with the postings of each day is the proof.
+// accounts hold now by what has moved since, so a month costs what moved since its first day, and neither
+// the whole history nor the number of accounts; that they then agree with the postings of each day is the
+// proof.
 import { iso, type Time } from '../kernel/world.ts';
 import { amount, csv, plain, text } from './csv.ts';
 import { type Flags, type Given, usageError } from './flags.ts';
@@ -179,39 +180,58 @@ interface BalanceLine {
   closing: bigint;
 }
 
-// The day after the last stands for everything since. Rows of an account run from it backwards.
-const BALANCES = `with legs as (
-    select debit as account, created_at, amount as debits, 0 as credits
+// Balances are counted back from those of now over the rows that moved alone; the day after the last stands
+// for everything since. So an account that rests costs nothing, however many there are.
+const RUN = `with legs as (
+    select debit as account, currency, created_at, amount as debits, 0 as credits
     from ledger_transfers where created_at >= $1 and phase in ('posted', 'post')
     union all
-    select credit, created_at, 0, amount
+    select credit, currency, created_at, 0, amount
     from ledger_transfers where created_at >= $1 and phase in ('posted', 'post')
   ), moved as (
     select account, date_trunc('day', least(created_at, $2::timestamptz)) as day,
       sum(debits) as debits, sum(credits) as credits
-    from legs group by 1, 2
-  ), accounts as (
-    select a.id, a.currency, a.balance, i.platform_id, i.customer_id,
-      coalesce(p.environment, split_part(a.id, ':', 2)) as environment
-    from ledger_accounts a left join internal_accounts i on i.id = a.id
-      left join platforms p on p.id = i.platform_id
-    where a.currency not like 'volume.%'
+    from legs where currency not like 'volume.%' group by 1, 2
   ), run as (
-    select a.*, days.day, coalesce(m.debits, 0) as debits, coalesce(m.credits, 0) as credits,
-      a.balance - coalesce(sum(coalesce(m.credits, 0) - coalesce(m.debits, 0)) over (
-        partition by a.id order by days.day desc
-        rows between unbounded preceding and 1 preceding), 0) as closing
-    from accounts a
-      cross join generate_series($1::timestamptz, $2::timestamptz, interval '1 day') as days(day)
-      left join moved m on m.account = a.id and m.day = days.day
-    where ($3::text is null or a.platform_id = $3) and ($4::text is null or a.environment = $4)
-  )
-  select environment, platform_id, customer_id, id as account, currency,
-    to_char(day, 'YYYY-MM-DD') as day, (closing + debits - credits)::bigint as opening,
-    debits::bigint, credits::bigint, closing::bigint
-  from run
-  where day < $2 and (closing <> 0 or debits <> 0 or credits <> 0)
-  order by run.day, id`;
+    select account, day, debits, credits, lead(day) over forwards as next,
+      a.balance - coalesce(sum(credits - debits) over (
+        partition by account order by day desc
+        rows between unbounded preceding and 1 preceding), 0) as closing,
+      row_number() over forwards as nth
+    from moved join ledger_accounts a on a.id = account
+    window forwards as (partition by account order by day)
+  )`;
+
+/** Days between the movements, as long as something is there: what rests before, between and without them. */
+const RESTING = `, spans as (
+    select account, day + interval '1 day' as since, coalesce(next, $2::timestamptz) as until, closing
+    from run where day < $2
+    union all
+    select account, $1::timestamptz, day, closing + debits - credits from run where nth = 1
+    union all
+    select id, $1::timestamptz, $2::timestamptz, balance from ledger_accounts
+    where balance <> 0 and currency not like 'volume.%'
+      and not exists (select from run where account = id)
+  ), lines as (
+    select account, day, 0 as debits, 0 as credits, closing
+    from spans, generate_series(since, until - interval '1 day', interval '1 day') as days(day)
+    where closing <> 0
+    union all
+    select account, day, debits, credits, closing from run
+  )`;
+
+const balancesOf = (head: string, lines: string) => `${head}
+  select coalesce(p.environment, split_part(account, ':', 2)) as environment, i.platform_id,
+    i.customer_id, account, a.currency, to_char(day, 'YYYY-MM-DD') as day,
+    (closing + debits - credits)::bigint as opening, debits::bigint, credits::bigint, closing::bigint
+  from ${lines} each join ledger_accounts a on a.id = account
+    left join internal_accounts i on i.id = account left join platforms p on p.id = i.platform_id
+  where day < $2 and ($3::text is null or i.platform_id = $3)
+    and ($4::text is null or coalesce(p.environment, split_part(account, ':', 2)) = $4)
+  order by each.day, account`;
+
+const MOVED_BALANCES = balancesOf(RUN, 'run');
+const ALL_BALANCES = balancesOf(RUN + RESTING, 'lines');
 
 const BALANCE_HEAD = [
   ...['environment', 'platform_id', 'customer_id', 'account', 'currency', 'day'],
@@ -228,40 +248,46 @@ const balanceCells = (row: BalanceLine): string[] => [
   ...amount(row.closing, row.currency),
 ];
 
-function exporting<R extends object>(
-  name: string,
-  summary: string,
-  sql: string,
-  head: readonly string[],
-  cellsOf: (row: R) => readonly string[],
-): Verb {
+interface Sheet<R> {
+  name: string;
+  summary: string;
+  sql: (given: Given) => string;
+  head: readonly string[];
+  cellsOf: (row: R) => readonly string[];
+  flags?: Flags;
+}
+
+function exporting<R extends object>({ name, summary, sql, head, cellsOf, flags }: Sheet<R>): Verb {
   const run = async (system: System, given: Given): Promise<Output> => {
-    const rows = system.stream<R>(sql, await rangeOf(system, given));
+    const rows = system.stream<R>(sql(given), await rangeOf(system, given));
     return { json: null, text: '', pieces: csv(head, rows, cellsOf) };
   };
-  return { noun: 'export', verb: name, summary, flags: FLAGS, run };
+  return { noun: 'export', verb: name, summary, flags: { ...FLAGS, ...flags }, run };
 }
 
 export const exportVerbs: readonly Verb[] = [
-  exporting<TransactionLine>(
-    'transactions',
-    'Print the transactions that were created on some days, as CSV',
-    TRANSACTIONS,
-    TRANSACTION_HEAD,
-    transactionCells,
-  ),
-  exporting<PostingLine>(
-    'postings',
-    'Print every movement of the ledger on some days, as CSV',
-    POSTINGS,
-    POSTING_HEAD,
-    postingCells,
-  ),
-  exporting<BalanceLine>(
-    'balances',
-    'Print what each account held at the ends of some days, and what moved, as CSV',
-    BALANCES,
-    BALANCE_HEAD,
-    balanceCells,
-  ),
+  exporting<TransactionLine>({
+    name: 'transactions',
+    summary: 'Print the transactions that were created on some days, as CSV',
+    sql: () => TRANSACTIONS,
+    head: TRANSACTION_HEAD,
+    cellsOf: transactionCells,
+  }),
+  exporting<PostingLine>({
+    name: 'postings',
+    summary: 'Print every movement of the ledger on some days, as CSV',
+    sql: () => POSTINGS,
+    head: POSTING_HEAD,
+    cellsOf: postingCells,
+  }),
+  exporting<BalanceLine>({
+    name: 'balances',
+    summary: 'Print what accounts held around the days on which they moved, as CSV',
+    sql: (given) => (given.on('idle') ? ALL_BALANCES : MOVED_BALANCES),
+    head: BALANCE_HEAD,
+    cellsOf: balanceCells,
+    flags: {
+      idle: { off: 'no-idle', help: 'Also days on which a balance rested; a row for each' },
+    },
+  }),
 ];

@@ -22,16 +22,13 @@ import { notFound, type System } from './verb.ts';
 export const refused = (reason: string): Error => new Error(reason);
 
 async function heed(ctx: Ctx, row: TransactionRow, kind: WaitKind, progress: Progress) {
-  if (row.type === 'INCOMING') return heedIncoming(ctx, row, progress);
+  if (row.type === 'INCOMING') return heedIncoming(ctx, row, kind, progress);
   if (kind === 'pull') return heedFunding(ctx, row, progress);
   return kind === 'refund' ? heedRefund(ctx, row, progress) : heedPayout(ctx, row, progress);
 }
 
-/**
- * Runs `work` on a transaction of a production platform, as the server on the platform's behalf. The
- * sandbox has a bank of its own, which nobody may contradict.
- */
-export async function onTransaction<R>(
+/** Runs `work` on a transaction, as the server on its platform's behalf. */
+export async function onAnyTransaction<R>(
   { runtime }: System,
   id: string,
   work: (ctx: Ctx, row: TransactionRow) => Promise<R>,
@@ -39,15 +36,25 @@ export async function onTransaction<R>(
   const known = await runtime.db.read(transactions, id);
   const platform = known && (await runtime.db.read(platforms, known.platform_id));
   if (!platform) throw notFound('transaction');
-  if (platform.environment !== 'production') {
-    throw refused('It belongs to the sandbox, where account numbers say what happens.');
-  }
   return operate(runtime, systemCaller(platform.id, platform.environment), async (ctx) => {
     const row = await ctx.read(transactions, id);
     if (!row) throw notFound('transaction');
     return work(ctx, row);
   });
 }
+
+/**
+ * The same of a production platform alone. The sandbox has a bank of its own, which nobody may contradict.
+ */
+export const onTransaction = <R>(
+  system: System,
+  id: string,
+  work: (ctx: Ctx, row: TransactionRow) => Promise<R>,
+): Promise<R> =>
+  onAnyTransaction(system, id, (ctx, row) => {
+    if (ctx.caller.environment === 'production') return work(ctx, row);
+    throw refused('It belongs to the sandbox, where account numbers say what happens.');
+  });
 
 /** What is awaited of a transaction now; throws where nothing is. */
 export async function awaitedOf(ctx: Ctx, row: TransactionRow): Promise<WaitKind> {

@@ -7,12 +7,16 @@ import {
   customer,
   eventTypes,
   externalAccount,
+  fundedCustomer,
   internalAccount,
   ok,
   quoteBody,
 } from '../../test/fixtures.ts';
 import { DAY, type Production, startProduction } from '../../test/production.ts';
+import { heedIncoming } from '../features/incoming/index.ts';
+import { awaitNotice, type TransactionRow, transactions } from '../features/transactions/index.ts';
 import type { HttpRequest } from '../kernel/world.ts';
+import type { Ctx } from '../runtime/context.ts';
 
 let shop: Production;
 
@@ -117,6 +121,22 @@ describe('a payout', () => {
     expect(await shop.json('payouts', 'list', '--limit', '1')).toHaveLength(1);
     for (const { id } of [first, second]) await shop.json('payouts', 'settle', id);
   });
+
+  it('is listed behind any number of rows that outlived their payments', async () => {
+    const over = [await shop.payment(), await shop.payment(), await shop.payment()];
+    for (const { id } of over) {
+      await shop.json('payouts', 'settle', id);
+      const left = `insert into rail_waits (id, platform_id, kind, since)
+        values ($1, $2, 'payout', '2026-01-01T00:00:00Z')`;
+      await shop.app.runtime.db.query(left, [id, shop.shop.id]);
+    }
+    const { id } = await shop.payment();
+    for (const limit of ['1', '2', '3']) {
+      const listed = await shop.json('payouts', 'list', '--limit', limit);
+      expect(listed).toMatchObject([{ transactionId: id }]);
+    }
+    await shop.json('payouts', 'settle', id);
+  });
 });
 
 describe('a callback', () => {
@@ -148,6 +168,50 @@ describe('a callback', () => {
   });
 });
 
+describe('what came inside', () => {
+  it('is not returned as if a rail had carried it', async () => {
+    const { person, account } = await shop.payer();
+    const friend = await shop.payer();
+    const to = await internalAccount(shop.app, friend.person.id, 'EUR', shop.as);
+    const from = await externalAccount(shop.app, person.id, 'USD', '000', shop.as);
+    const body = quoteBody(from.id, to.id, 100_00, { immediatelyExecute: true });
+    const made = ok(await shop.app.call('POST', '/quotes', body, shop.as), 201);
+    await shop.app.settle();
+    const id = made.transactionId as string;
+    await shop.json('payouts', 'settle', id);
+    const query = `/transactions?accountIdentifier=${to.id}&type=INCOMING`;
+    const [twin] = ok(await shop.app.call('GET', query, undefined, shop.as), 200).data;
+    const why = ['--reason', 'PAYOUT_RETURNED'];
+    await shop.refused('never went over a rail', 'payouts', 'return', twin.id, ...why);
+    await shop.json('payouts', 'return', id, '--of', 'pull', ...why);
+    const received = { balance: 91_08, total: 91_08 };
+    expect(await balances(shop.app, to.id, shop.as)).toEqual(received);
+    expect((await balances(shop.app, account, shop.as)).total).toBe(0);
+  });
+});
+
+describe('a callback of a pull', () => {
+  it('is decided while the pull is on its way', async () => {
+    const { person, account } = await shop.payer();
+    const from = await externalAccount(shop.app, person.id, 'USD', '000', shop.as);
+    const ends = { source: { accountId: from.id }, destination: { accountId: account } };
+    const body = { ...ends, amount: 40_00 };
+    const { id } = ok(await shop.app.call('POST', '/transfer-in', body, shop.as), 201);
+    const ask = () => shop.app.call('POST', `/transactions/${id}/cancel`, undefined, shop.as);
+    // Before the rail has it, and after.
+    ok(await ask(), 200);
+    await shop.app.advance(60_000);
+    await shop.json('payouts', 'refuse-cancel', id);
+    expect((await shop.queue(id))[0].cancelRequestedAt).toBeNull();
+    ok(await ask(), 200);
+    await shop.app.settle();
+    await shop.json('payouts', 'cancel', id);
+    expect(await shop.status(id)).toBe('FAILED - COLLECTION_FAILED');
+    expect((await balances(shop.app, account, shop.as)).total).toBe(0);
+    expect((await ask()).status).toBe(409);
+  });
+});
+
 describe('a pull', () => {
   it('is listed, settled, and then pays out; one that fails takes nothing', async () => {
     const { person } = await shop.payer();
@@ -172,6 +236,58 @@ describe('a pull', () => {
       await shop.json('payouts', 'settle', id);
       expect(await shop.status(id)).toBe('COMPLETED - -');
     }
+  });
+});
+
+describe('a payment over UMA', () => {
+  const onRow = (id: string, work: (ctx: Ctx, row: TransactionRow) => Promise<unknown>) =>
+    shop.app.operate(async (ctx) => {
+      await work(ctx, (await ctx.read(transactions, id)) as TransactionRow);
+    });
+  const waitsFor = async (id: string) => {
+    const all: { transactionId: string }[] = await shop.json('payouts', 'list');
+    return all.find((each) => each.transactionId === id);
+  };
+
+  it('that waits is listed with the address it goes to', async () => {
+    const { account } = await fundedCustomer(shop.app);
+    const umaAddress = '$pending.long.usd@sandbox.uma.money';
+    const url = `/receiver/uma/${encodeURIComponent(umaAddress)}`;
+    const { lookupId } = ok(await shop.app.call('GET', url), 200);
+    const destination = { destinationType: 'UMA_ADDRESS', umaAddress };
+    const body = quoteBody(account.id, '', 10_00, { destination, lookupId });
+    const made = ok(
+      await shop.app.call('POST', '/quotes', { ...body, immediatelyExecute: true }),
+      201,
+    );
+    const id = made.transactionId as string;
+    await shop.app.settle();
+    await onRow(id, (ctx, row) => awaitNotice(ctx, row, 'payout'));
+    expect(await waitsFor(id)).toMatchObject({
+      ...{ kind: 'payout', accountType: 'UMA_ADDRESS', account: { umaAddress }, rail: null },
+    });
+  });
+
+  it('that is fetched waits for word where nobody says when to ask', async () => {
+    const hook = { webhookEndpoint: 'http://127.0.0.1:9/' };
+    ok(await shop.app.call('PATCH', '/config', hook), 200);
+    const person = await customer(shop.app);
+    const account = await internalAccount(shop.app, person.id, 'USD');
+    const umaAddress = '$success.usd@sandbox.uma.money';
+    const body = { senderUmaAddress: umaAddress, customerId: person.id };
+    const money = { receivingCurrencyCode: 'USD', receivingCurrencyAmount: 5_00 };
+    const url = '/sandbox/uma/receive';
+    const { id } = ok(await shop.app.call('POST', url, { ...body, ...money }), 200);
+    ok(await shop.app.call('POST', `/transactions/${id}/approve`), 200);
+    await onRow(id, (ctx, row) => heedIncoming(ctx, row, 'pull', { state: 'accepted' }));
+    expect(await waitsFor(id)).toMatchObject({
+      ...{ kind: 'pull', amount: 5_00, accountType: 'UMA_ADDRESS', account: { umaAddress } },
+    });
+    await onRow(id, (ctx, row) =>
+      heedIncoming(ctx, row, 'pull', { state: 'settled', reference: 'x' }),
+    );
+    expect(await waitsFor(id)).toBeUndefined();
+    expect((await balances(shop.app, account.id)).total).toBe(5_00);
   });
 });
 

@@ -5,13 +5,12 @@ import { ACCOUNT_TYPE_ROWS, isAccountType } from '../catalog/account-types.ts';
 import { findCurrency } from '../catalog/currencies.ts';
 import type { FailureReason, Progress, RailInstruction } from '../connectors/ports.ts';
 import { externalAccounts } from '../features/external-accounts/index.ts';
-import { wayBackOf } from '../features/incoming/index.ts';
+import { isHeld, isPull, wayBackOf } from '../features/incoming/index.ts';
 import {
   isWanted,
   paymentReference,
   payoutOf,
   pullOf,
-  railWaits,
   refundOf,
   refuseCancel,
   type TransactionRow,
@@ -23,9 +22,10 @@ import { readable } from '../kernel/money.ts';
 import { iso } from '../kernel/world.ts';
 import type { Ctx } from '../runtime/context.ts';
 import type { Runtime } from '../runtime/operate.ts';
-import { type Flags, type Given, usageError } from './flags.ts';
+import type { Flags, Given } from './flags.ts';
 import { awaitedOf, onTransaction, refused, takeNotice } from './notice.ts';
 import { platformOf } from './platform.ts';
+import { inline, LIMIT, limitIn } from './queue.ts';
 import { table } from './table.ts';
 import type { Output, System, Verb } from './verb.ts';
 
@@ -38,9 +38,6 @@ const REASONS: readonly FailureReason[] = [
   'QUOTE_EXECUTION_FAILED',
   'COUNTERPARTY_POST_TX_FAILED',
 ];
-
-const MOST = 1_000;
-const USUAL = 200;
 
 const ID: Flags = {
   transaction: { value: 'TRANSACTION', required: true, help: 'Id of the transaction' },
@@ -58,10 +55,35 @@ const OF: Flags = {
 
 const INSTRUCTION = { payout: payoutOf, pull: pullOf, refund: refundOf } as const;
 
-const instructionOf = (runtime: Runtime, row: TransactionRow, kind: WaitKind) =>
-  kind === 'refund' && row.type === 'INCOMING'
-    ? wayBackOf(runtime, row)
-    : INSTRUCTION[kind](runtime, row);
+/** The UMA address at the other end of a movement; undefined where an account is. */
+function umaAddressOf(row: TransactionRow, kind: WaitKind): string | undefined {
+  if (kind === 'payout' && row.carrier) return row.destination_account as string;
+  const comes = kind === 'pull' && row.source.sourceType === 'UMA_ADDRESS';
+  return comes ? (row.source_account as string) : undefined;
+}
+
+async function instructionOf(
+  runtime: Runtime,
+  row: TransactionRow,
+  kind: WaitKind,
+): Promise<RailInstruction> {
+  const umaAddress = umaAddressOf(row, kind);
+  if (umaAddress === undefined) {
+    const back = kind === 'refund' && row.type === 'INCOMING';
+    return back ? wayBackOf(runtime, row) : INSTRUCTION[kind](runtime, row);
+  }
+  return {
+    id: row.id,
+    platformId: row.platform_id,
+    kind,
+    origin: 'quote',
+    rail: null,
+    currency: row.received_currency as string,
+    amount: row.received_amount as bigint,
+    account: { accountType: 'UMA_ADDRESS', umaAddress },
+    sentAt: row.sent_at ?? row.updated_at,
+  };
+}
 
 function view(wait: WaitRow, row: TransactionRow, its: RailInstruction) {
   const { beneficiary: _, accountType, ...account } = its.account;
@@ -90,28 +112,34 @@ async function viewOf(runtime: Runtime, wait: WaitRow) {
   return [view(wait, row, await instructionOf(runtime, row, wait.kind))];
 }
 
+const WAITS = `select id, kind, since from rail_waits
+  where ($1::text is null or platform_id = $1) and (since, id) > ($2::timestamptz, $3)
+  order by since, id limit $4`;
+
+/** The oldest that are still wanted. Rows that outlived their payments are passed, however many. */
+async function wantedIn({ runtime }: System, platform: string | null, limit: number) {
+  const found: ReturnType<typeof view>[] = [];
+  let after: Pick<WaitRow, 'id' | 'since'> = { id: '', since: 0 };
+  for (;;) {
+    const place = [new Date(after.since), after.id];
+    const waits = await runtime.db.query<WaitRow>(WAITS, [platform, ...place, limit]);
+    found.push(...(await Promise.all(waits.map((each) => viewOf(runtime, each)))).flat());
+    const last = waits.at(-1);
+    if (!last || waits.length < limit || found.length >= limit) return found.slice(0, limit);
+    after = last;
+  }
+}
+
 const HEADS = [
   ...['SINCE', 'TRANSACTION', 'KIND', 'AMOUNT', 'CURRENCY', 'RAIL', 'BENEFICIARY', 'ACCOUNT'],
   ...['REFERENCE', 'CALLED BACK'],
 ];
 
-/** Names and values on one line; what lies deeper as JSON. */
-const inline = (details: Record<string, unknown>) =>
-  Object.entries(details)
-    .filter(([, value]) => value !== null && value !== undefined)
-    .map(([name, value]) => `${name}=${typeof value === 'object' ? JSON.stringify(value) : value}`)
-    .join(' ');
-
 async function list(system: System, given: Given): Promise<Output> {
-  const { runtime } = system;
-  const limit = Number(given.text('limit') ?? USUAL);
-  if (!Number.isInteger(limit) || limit < 1 || limit > MOST) {
-    throw usageError(`--limit must be a number from 1 to ${MOST}`);
-  }
+  const limit = limitIn(given);
   const id = given.text('platform');
-  const where = id === undefined ? {} : { platform_id: (await platformOf(system, id)).id };
-  const waits = await runtime.db.find(railWaits, where, { orderBy: 'since', limit });
-  const json = (await Promise.all(waits.map((each) => viewOf(runtime, each)))).flat();
+  const platform = id === undefined ? null : (await platformOf(system, id)).id;
+  const json = await wantedIn(system, platform, limit);
   const text = table(
     HEADS.map((head) => ({ head, align: head === 'AMOUNT' ? 'right' : 'left' })),
     json.map((each) => [
@@ -182,21 +210,39 @@ const fail = (system: System, given: Given): Promise<Output> =>
     refundable: given.on('refundable') ?? true,
   }));
 
+type Carried = 'payout' | 'pull';
+
+const isOutside = (id: string | null) => id?.startsWith('ExternalAccount:') ?? false;
+
+/** What comes in from a UMA address may go on to an account outside, and come back from there. */
+const usualOf = (row: TransactionRow): Carried =>
+  row.type === 'OUTGOING' || isOutside(row.destination_account) ? 'payout' : 'pull';
+
+/** Whether a rail carried this movement. The receiver's side of a payment made inside tells its source only. */
+function overRail(row: TransactionRow, kind: Carried): boolean {
+  if (kind === 'payout') return isOutside(row.destination_account);
+  return row.type === 'OUTGOING' ? isOutside(row.source_account) : isPull(row);
+}
+
+function hasSettled(row: TransactionRow, kind: Carried): boolean {
+  if (kind === 'pull') {
+    // A pull has settled once its money is here, wherever the payment made with it is by now.
+    if (row.type === 'OUTGOING') return row.funded_amount !== null;
+    if (isHeld(row)) return row.pending_reason !== null;
+  }
+  return row.status === 'COMPLETED' && row.funds === 'SETTLED';
+}
+
 /** A bank sends back what it had settled, often days later. */
 async function giveBack(system: System, given: Given): Promise<Output> {
   const id = given.needed('transaction');
   const reason = given.needed('reason') as FailureReason;
   await onTransaction(system, id, async (ctx, row) => {
-    const usual = row.type === 'OUTGOING' ? 'payout' : 'pull';
-    const kind = (given.text('of') as 'payout' | 'pull' | undefined) ?? usual;
-    const outside = kind === 'payout' ? row.destination_account : row.source_account;
-    if (!outside?.startsWith('ExternalAccount:')) {
+    const kind = (given.text('of') as 'payout' | 'pull' | undefined) ?? usualOf(row);
+    if (!overRail(row, kind)) {
       throw refused('Its money never went over a rail. Deposits are returned by deposits return.');
     }
-    // A pull has settled once its money is here, wherever the payment made with it is by now.
-    const pulledFor = kind === 'pull' && row.type === 'OUTGOING';
-    const done = row.status === 'COMPLETED' && row.funds === 'SETTLED';
-    if (!(pulledFor ? row.funded_amount !== null : done)) {
+    if (!hasSettled(row, kind)) {
       throw refused(`Only what has settled can come back; it is ${row.status}.`);
     }
     await takeNotice(ctx, row, kind, { state: 'returned', reason });
@@ -240,7 +286,7 @@ export const payoutVerbs: readonly Verb[] = [
     summary: 'List what waits for the operator: payouts, pulls and refunds, oldest first',
     flags: {
       platform: { value: 'PLATFORM', help: 'Of one platform (all)' },
-      limit: { value: 'NUMBER', help: `Most to list (${USUAL})` },
+      ...LIMIT,
     },
     run: list,
   },

@@ -41,6 +41,8 @@ export interface Movement {
   force?: boolean;
   /** What it means when the debit account cannot pay this; INSUFFICIENT_FUNDS unless said. */
   short?: () => Fault;
+  /** When the debit account cannot pay this, the operation decides once more with fresh reads. */
+  again?: boolean;
 }
 
 export interface Ctx {
@@ -52,6 +54,8 @@ export interface Ctx {
   readonly set: ChangeSet;
   /** What it means when an account cannot pay, where a movement said so. */
   readonly shorts: ReadonlyMap<string, () => Fault>;
+  /** Accounts whose lack of money is a reason to decide once more. */
+  readonly rereads: ReadonlySet<string>;
   id<R extends string>(resource: R): Id<R>;
   /** One row by id, read together with those of concurrent callers. */
   read<T extends Table>(table: T, id: string): Promise<RowOf<T> | undefined>;
@@ -82,6 +86,7 @@ export function createContext(world: World, db: Database, caller: Caller): Ctx {
   const set = emptyChangeSet();
   const staged = new Map<string, Row>();
   const shorts = new Map<string, () => Fault>();
+  const rereads = new Set<string>();
   const keyOf = (table: Table, id: unknown) => `${table.name} ${String(id)}`;
   const versioned = (table: Table, row: Row) => ({
     table,
@@ -112,10 +117,11 @@ export function createContext(world: World, db: Database, caller: Caller): Ctx {
     return row as RowOf<T>;
   }
 
-  function move(phase: Phase, { transactionId, step, short, ...rest }: Movement): void {
+  function move(phase: Phase, { transactionId, step, short, again, ...rest }: Movement): void {
     const transaction_id = transactionId;
     set.transfers.push({ transaction_id, step, phase, ...rest, created_at: now });
     if (short) shorts.set(rest.debit, short);
+    if (again) rereads.add(rest.debit);
   }
 
   function emit(type: string, subject: string, data: unknown, account?: string): void {
@@ -138,6 +144,7 @@ export function createContext(world: World, db: Database, caller: Caller): Ctx {
     now,
     set,
     shorts,
+    rereads,
     id: (resource) => newId(world, resource),
     read: (table, id) => db.read(table, id),
     insert,

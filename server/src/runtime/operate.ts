@@ -62,6 +62,10 @@ function faultOf(refusal: Refusal, { set, shorts }: Ctx): Error {
   return new Fault('SERVICE_UNAVAILABLE', reason, undefined, { retryAfterS: 1 });
 }
 
+/** Whether fresh reads may lead to another decision. */
+const curable = (refusal: Refusal, { rereads }: Ctx): boolean =>
+  refusal.why === 'version' || (refusal.why === 'funds' && rereads.has(refusal.account));
+
 /** Runs `work` as `caller` and commits what it staged. Its result is what the last attempt returned. */
 export async function operate<R>(
   runtime: Runtime,
@@ -78,7 +82,7 @@ export async function operate<R>(
       if (ctx.set.inserts.some((each) => each.table.name === 'jobs')) runtime.wake.jobs();
       return result;
     }
-    const again = outcome.refusal.why === 'version' && attempt < MAX_ATTEMPTS;
+    const again = curable(outcome.refusal, ctx) && attempt < MAX_ATTEMPTS;
     if (!again) throw faultOf(outcome.refusal, ctx);
   }
 }

@@ -53,10 +53,10 @@ export function typeOf(table: Table, name: string): ColumnType {
 
 export const columnList = (table: Table) => table.columnNames.map(quoted).join(', ');
 
-/** A time as SQL reads it; what has no year of four digits is before or after everything. */
+/** A time as SQL reads it; what has no year from 1 to 9999 is before or after everything. */
 function sqlTime(time: Time): string {
   const text = new Date(time).toISOString();
-  if (text.startsWith('-')) return '-infinity';
+  if (text.startsWith('-') || text.startsWith('0000')) return '-infinity';
   return text.startsWith('+') ? 'infinity' : text;
 }
 

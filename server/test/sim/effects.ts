@@ -114,18 +114,19 @@ function incomingEffect(row: Noted, environment: string): Sums {
   return due;
 }
 
-/** What an owner could not give, or gave us back, stands on the house's account in their stead. */
-function withDebts(did: Sums, row: Noted, environment: string): Sums {
-  const outgoing = row.type === 'OUTGOING';
-  const currency = outgoing ? row.sent_currency : row.received_currency;
-  const owner = outgoing ? row.platform_fee_account : row.destination_account;
-  const owed = `house:${environment}:receivable:${currency}`;
-  const debt = did.get(owed);
-  if (debt === undefined) return did;
-  const left = new Map(did);
-  add(left, owed, -debt);
-  add(left, owner, debt);
-  return left;
+/**
+ * What an owner owes stands on the house's account in their stead: taken from there, it is taken from them,
+ * and what they repay they have had.
+ */
+function withoutDebts(transfers: readonly Transfer[], row: Noted): Transfer[] {
+  const isHouse = (id: string) => id.includes(':receivable:');
+  return transfers.flatMap((each) => {
+    if (isHouse(each.credit)) return [];
+    if (!isHouse(each.debit)) return [each];
+    const fee = each.step.startsWith('refund.fee.');
+    const owner = fee ? row.platform_fee_account : row.destination_account;
+    return [{ ...each, debit: owner ?? each.debit }];
+  });
 }
 
 /** A digital asset that cannot be used goes to a balance of whoever paid, not back to a wallet. */
@@ -138,6 +139,12 @@ function withStrays(did: Sums, { row, transfers }: Payment): Sums {
   return left;
 }
 
+/** A pull that was taken back after it was passed on is paid by its payer, beside the payment's own way. */
+const isTakenBack = ({ row }: Payment, { step }: Transfer): boolean =>
+  row.type === 'OUTGOING' &&
+  !isInside(row.source_account) &&
+  (step === 'return' || step === 'return.owed');
+
 /** What is wrong with what a payment's transfers did. */
 export function effectProblem(picture: Picture, payment: Payment): string | undefined {
   const { row, transfers } = payment;
@@ -145,8 +152,10 @@ export function effectProblem(picture: Picture, payment: Payment): string | unde
   const outgoing = row.type === 'OUTGOING';
   const due = outgoing ? outgoingEffect(row, environment) : incomingEffect(row, environment);
   // How much a platform sends in a day is counted in units of its own.
-  const money = transfers.filter(({ currency }) => !currency.startsWith('volume.'));
-  const did = withStrays(withDebts(effectOf(money), row, environment), payment);
+  const money = transfers.filter(
+    (each) => !each.currency.startsWith('volume.') && !isTakenBack(payment, each),
+  );
+  const did = withStrays(effectOf(withoutDebts(money, row)), payment);
   const [should, is] = [textOf(due), textOf(did)];
   if (should === is) return undefined;
   return `is ${row.status}, money ${row.funds}; it moved [${is}] and not [${should}]`;

@@ -1,7 +1,13 @@
 // What must hold after every step, as data. A rule looks at what the step has touched and names what is
 // wrong; an empty answer is a world in order. `recount.ts` asks the same of everything that is there.
 import { effectProblem } from './effects.ts';
-import { accountMoveProblem, moveProblem, refundOf, storyProblem } from './lifecycles.ts';
+import {
+  accountMoveProblem,
+  moveProblem,
+  outsideMoveProblem,
+  refundOf,
+  storyProblem,
+} from './lifecycles.ts';
 import {
   amountIn,
   applyNote,
@@ -10,11 +16,14 @@ import {
   type Payment,
   type Picture,
 } from './picture.ts';
+import { begins, begunProblem, defaultProblem, volumeProblem, waitProblem } from './standing.ts';
 
 /** What a step has touched, by id. */
 export interface Touched {
   accounts: Set<string>;
   payments: Set<string>;
+  /** Those of them that began to move money. */
+  begun: Set<string>;
   events: Set<string>;
   internal: Set<string>;
 }
@@ -22,6 +31,7 @@ export interface Touched {
 const nothing = (): Touched => ({
   accounts: new Set(),
   payments: new Set(),
+  begun: new Set(),
   events: new Set(),
   internal: new Set(),
 });
@@ -84,6 +94,15 @@ export const NOTE_RULES: readonly NoteRule[] = [
     },
   },
   {
+    name: 'accounts outside move along their lifecycle',
+    table: 'external_accounts',
+    check(picture, was, now) {
+      if (!now) return `${was?.id} was removed`;
+      const problem = outsideMoveProblem(was, now);
+      return problem ? `${now.id} ${problem}` : defaultProblem(picture, now);
+    },
+  },
+  {
     name: 'a balance is told as its commit left it',
     table: 'events',
     check(picture, was, now) {
@@ -117,10 +136,6 @@ function isOpen({ row }: Payment): boolean {
   if (row.status === 'PROCESSING' || refundOf(row) === 'PENDING') return true;
   return row.type === 'INCOMING' && row.status === 'PENDING';
 }
-
-/** In production an operator says how it went, whenever they know. */
-const waits = ({ row }: Payment, picture: Picture) =>
-  picture.platforms.get(row.platform_id ?? '')?.environment === 'production';
 
 function outboxProblem(event: Noted, results: string[], picture: Picture, heard: Heard) {
   const endpoint = picture.platforms.get(event.platform_id ?? '')?.webhook_endpoint;
@@ -202,9 +217,26 @@ export const STEP_RULES: readonly StepRule[] = [
     name: 'an open payment has a job, or waits for a notice',
     *check(picture, touched) {
       for (const payment of eachOf(touched.payments, picture.payments)) {
-        const { id, status, funds } = payment.row;
-        if (!isOpen(payment) || picture.driven.has(id as string)) continue;
-        if (!waits(payment, picture)) yield `${id} is ${status}, money ${funds}, with no job`;
+        const problem = payment.row.status && waitProblem(picture, payment, isOpen(payment));
+        if (problem) yield problem;
+      }
+    },
+  },
+  {
+    name: 'a payment counts toward its day, unless it goes back',
+    *check(picture, touched) {
+      for (const payment of eachOf(touched.payments, picture.payments)) {
+        const problem = payment.row.type === 'OUTGOING' && volumeProblem(payment);
+        if (problem) yield problem;
+      }
+    },
+  },
+  {
+    name: 'a payment that begins counts, within the limits of its day',
+    *check(picture, touched) {
+      for (const payment of eachOf(touched.begun, picture.payments)) {
+        const problem = begunProblem(picture, payment);
+        if (problem) yield problem;
       }
     },
   },
@@ -220,7 +252,8 @@ export const STEP_RULES: readonly StepRule[] = [
   {
     name: 'what owners owe is what the house is owed',
     *check(picture, touched) {
-      if (touched.internal.size === 0) return;
+      const moved = [...touched.accounts].some((id) => id.includes(':receivable:'));
+      if (touched.internal.size === 0 && !moved) return;
       const owed = new Map<string, bigint>();
       for (const { owed: amount, currency, platform_id } of picture.internal.values()) {
         const environment = picture.platforms.get(platform_id ?? '')?.environment;
@@ -229,16 +262,11 @@ export const STEP_RULES: readonly StepRule[] = [
       }
       for (const [house, sum] of owed) {
         const balance = picture.accounts.get(house)?.balance ?? 0n;
-        if (OWES_FEES_TOO ? -balance < sum : -balance !== sum) {
-          yield `${house} has ${balance} and owners owe ${sum}`;
-        }
+        if (-balance !== sum) yield `${house} has ${balance} and owners owe ${sum}`;
       }
     },
   },
 ];
-
-/** Fees given back for a platform that has spent them are owed by nobody in particular. */
-const OWES_FEES_TOO = false;
 
 const TABLE_IDS: Readonly<Record<string, (touched: Touched, row: Noted) => void>> = {
   ledger_accounts: (touched, row) => touched.accounts.add(row.id as string),
@@ -257,6 +285,7 @@ const TABLE_IDS: Readonly<Record<string, (touched: Touched, row: Noted) => void>
   },
   webhook_attempts: (touched, row) => touched.events.add(row.event_id as string),
   internal_accounts: (touched, row) => touched.internal.add(row.id as string),
+  rail_waits: (touched, row) => touched.payments.add(row.id as string),
 };
 
 /** Events that are through are forgotten, so that a long run costs no more than a short one. */
@@ -281,6 +310,9 @@ export function takeIn(picture: Picture, notes: readonly Note[], heard: Heard): 
     applyNote(picture, note);
     const row = note.now ?? note.was;
     if (row) TABLE_IDS[note.table]?.(touched, row);
+    if (note.table === 'transactions' && begins(note.was, note.now)) {
+      touched.begun.add(row?.id as string);
+    }
     for (const rule of NOTE_RULES) {
       if (rule.table !== note.table) continue;
       const problem = rule.check(picture, note.was, note.now);
@@ -297,6 +329,7 @@ export function checkAll(picture: Picture, heard: Heard): string[] {
   const touched: Touched = {
     accounts: new Set(picture.accounts.keys()),
     payments: new Set(picture.payments.keys()),
+    begun: new Set(),
     events: new Set(picture.events.keys()),
     internal: new Set(picture.internal.keys()),
   };

@@ -36,6 +36,15 @@ const ACCOUNT: Moves = {
   CLOSED: [],
 };
 
+const OUTSIDE: Moves = {
+  PENDING: ['ACTIVE', 'UNDER_REVIEW', 'INACTIVE'],
+  UNDER_REVIEW: ['ACTIVE', 'INACTIVE'],
+  ACTIVE: ['UNDER_REVIEW', 'INACTIVE', 'UNVERIFIED'],
+  INACTIVE: ['ACTIVE'],
+  PENDING_OWNERSHIP_VERIFICATION: ['ACTIVE', 'UNVERIFIED'],
+  UNVERIFIED: ['PENDING_OWNERSHIP_VERIFICATION'],
+};
+
 /** Several moves may be one commit, so whatever can be reached is allowed. */
 function reaches(moves: Moves, from: string, to: string, seen = new Set<string>()): boolean {
   if (from === to) return true;
@@ -59,13 +68,17 @@ export function moveProblem(was: Noted | null, now: Noted): string | undefined {
   return undefined;
 }
 
-/** The same of an internal account. */
-export function accountMoveProblem(was: Noted | null, now: Noted): string | undefined {
-  const [from, to] = [was?.status, now.status ?? ''];
-  if (!ACCOUNT[to]) return `has no such status as ${to}`;
-  if (from && !reaches(ACCOUNT, from, to)) return `went from ${from} to ${to}`;
-  return undefined;
-}
+const simpleMove =
+  (moves: Moves) =>
+  (was: Noted | null, now: Noted): string | undefined => {
+    const [from, to] = [was?.status, now.status ?? ''];
+    if (!moves[to]) return `has no such status as ${to}`;
+    return from && !reaches(moves, from, to) ? `went from ${from} to ${to}` : undefined;
+  };
+
+/** The same of an internal account, and of one outside. */
+export const accountMoveProblem = simpleMove(ACCOUNT);
+export const outsideMoveProblem = simpleMove(OUTSIDE);
 
 const BEGUN = ['PENDING', 'PROCESSING'];
 

@@ -59,7 +59,10 @@ async function noterOf(client: pg.Client, table: string, columns: readonly strin
   };
   const note = (was: string, now: string) =>
     `insert into sim_diary (tab, was, now) values ('${table}', ${was}, ${now})`;
-  const on = (event: string, when = '') => `create trigger zz_sim_${event} after ${event} on ${table}
+  const on = (
+    event: string,
+    when = '',
+  ) => `create trigger zz_sim_${event} after ${event} on ${table}
     for each row ${when} execute function sim_note_${table}()`;
   return `create function sim_note_${table}() returns trigger language plpgsql as $$
     begin

@@ -5,8 +5,10 @@ import { type Ending, LAPSED } from './endings.ts';
 import { takeIn } from './invariants.ts';
 import { deliver, look } from './jobs.ts';
 import { refundOf } from './lifecycles.ts';
+import { operator, outcome } from './operator.ts';
 import { amountIn } from './picture.ts';
 import { broken, noted, type Order, type Purse, type Sim } from './sim.ts';
+import { awaitedOf } from './standing.ts';
 
 const MOST_ROUNDS = 4_000;
 const LEASES_END_MS = 21_000;
@@ -48,14 +50,6 @@ async function untilIdle(sim: Sim): Promise<void> {
   throw broken(`after ${MOST_ROUNDS} rounds there is still work to do`);
 }
 
-/** Whether the platform's fee was given back by us instead, because the platform had spent it. */
-function feeWasLent(sim: Sim, order: Order): boolean {
-  const transfers = sim.picture.payments.get(order.id)?.transfers ?? [];
-  return transfers.some(
-    ({ step, debit }) => step === 'refund.fee.platform' && debit.includes(':receivable:'),
-  );
-}
-
 /** Whether payer and payee stayed as they were; if not, a payment may end in other ways. */
 function isUndisturbed(order: Order): boolean {
   if (order.kind === 'balance') return true;
@@ -84,8 +78,13 @@ function keepStray(sim: Sim, { id }: Order): void {
   }
 }
 
-export const purseById = (sim: Sim, id: string): Purse | undefined =>
-  sim.people.flatMap((each) => [...each.purses.values()]).find((each) => each.id === id);
+export function purseById({ people, picture }: Sim, id: string): Purse | undefined {
+  const { customer_id, platform_id, currency } = picture.internal.get(id) ?? {};
+  if (!currency) return undefined;
+  const owner = people.find((each) => each.id === customer_id && each.platform.id === platform_id);
+  const purse = owner?.purses.get(currency);
+  return purse?.id === id ? purse : undefined;
+}
 
 function settle(sim: Sim, order: Order): string | undefined {
   const { source, inside, feePurse, sent, received, platformFee } = order;
@@ -98,8 +97,10 @@ function settle(sim: Sim, order: Order): string | undefined {
   if (source && (kept || parked)) source.due -= sent;
   // A platform that pays a fee to itself sends less.
   if (source && source === feePurse && parked) source.due += platformFee;
-  if (kept && inside) inside.due += received;
-  if (feePurse && (kept || feeWasLent(sim, order))) feePurse.due += platformFee;
+  // What comes over UMA may go to an account outside at once.
+  const there = sim.picture.payments.get(order.id)?.row.destination_account === inside?.id;
+  if (kept && inside && there) inside.due += received;
+  if (feePurse && kept) feePurse.due += platformFee;
   return undefined;
 }
 
@@ -129,14 +130,31 @@ function* strays({ picture }: Sim): Iterable<string> {
   }
 }
 
+/** The operator lets frozen accounts go and works off the queue. */
+async function workOff(sim: Sim): Promise<void> {
+  for (const { id, status } of [...sim.picture.internal.values()]) {
+    const gone = purseById(sim, id as string)?.owner.gone ?? true;
+    if (status === 'FROZEN' && !gone) await operator(sim, 'accounts', 'release', id as string);
+  }
+  for (;;) {
+    await untilIdle(sim);
+    const waiting = [...sim.picture.waits.keys()].filter((id) => {
+      const payment = sim.picture.payments.get(id);
+      return payment && awaitedOf(sim.picture, payment) !== undefined;
+    });
+    if (waiting.length === 0) return;
+    for (const id of waiting) outcome(await operator(sim, 'payouts', 'settle', id), true, id);
+  }
+}
+
 /** Lets everything come to rest and compares it with what must be. */
 export async function quiesce(sim: Sim): Promise<string> {
   await sim.revive();
   for (const node of sim.nodes) node.trap(undefined);
   for (const platform of sim.platforms) platform.receiver.mood = 'well';
-  await untilIdle(sim);
+  await workOff(sim);
   sim.world.pass(3_600_000);
-  await untilIdle(sim);
+  await workOff(sim);
   const problems = sim.orders.flatMap((order) => settle(sim, order) ?? []);
   problems.push(...pursesLeft(sim), ...strays(sim));
   if (problems.length) throw broken(`at rest: ${problems.join('\n')}`);

@@ -2,10 +2,13 @@
 // last look when all has come to rest. A failure says how to see it again.
 import { createHash } from 'node:crypto';
 import type { Action } from './actions/action.ts';
+import { DESK } from './actions/desk.ts';
 import { PARTIES } from './actions/parties.ts';
 import { PAYMENTS } from './actions/payments.ts';
+import { SETTINGS } from './actions/settings.ts';
 import { TROUBLE } from './actions/trouble.ts';
 import { UMA } from './actions/uma.ts';
+import { WALLETS } from './actions/wallets.ts';
 import { WAYS_IN } from './actions/ways-in.ts';
 import { observe, quiesce } from './quiet.ts';
 import { recount } from './recount.ts';
@@ -37,12 +40,18 @@ export const ACTIONS: readonly Action[] = [
   ...PAYMENTS,
   ...WAYS_IN,
   ...UMA,
+  ...DESK,
+  ...SETTINGS,
+  ...WALLETS,
   ...TROUBLE,
   REST,
 ];
 
 /** The first steps make the world that the others need. */
-const OPENING = ['add a platform', 'set where webhooks go', 'add a customer', 'add a customer'];
+const OPENING = [
+  ...['add a platform', 'set where webhooks go', 'add a customer', 'add a customer'],
+  ...['add a production platform', 'add a customer', 'add a customer', 'add a customer'],
+];
 
 const isReady = (sim: Sim) => (action: Action) => action.ready?.(sim) ?? true;
 

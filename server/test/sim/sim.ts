@@ -96,6 +96,8 @@ export interface Answer {
   // biome-ignore lint/suspicious/noExplicitAny: replies of every shape; what is read is checked.
   body: any;
   replayed: boolean;
+  /** Asked more than once, because no answer came. */
+  again?: boolean;
 }
 
 /** A request that was answered for good: asked again it must be answered the same. */
@@ -221,12 +223,16 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
     const key = method === 'POST' ? `key-${++counter}` : undefined;
     for (let tries = 0; tries < 5; tries++) {
       const answer = await send(node(), { method, path, body, as, key });
+      if (answer && tries > 0) answer.again = true;
       if (!answer) {
         await revive();
         continue;
       }
-      if (answer.status >= 500) throw broken(`${method} ${path}: ${JSON.stringify(answer)}`);
-      if (key !== undefined) {
+      // What no connector offers is 501, which is an answer.
+      if (answer.status >= 500 && answer.status !== 501)
+        throw broken(`${method} ${path}: ${JSON.stringify(answer)}`);
+      // What may be asked for again later is not kept.
+      if (key !== undefined && answer.status !== 429) {
         settled.push({ platform: as, path, key, body, answer, at: world.now() });
         if (settled.length > REMEMBERED) settled.shift();
       }

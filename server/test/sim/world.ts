@@ -86,7 +86,8 @@ export function simWorld(seed: string, start = START): SimWorld {
     now: () => now,
     random: (count) => chance.bytes(count),
     async http({ url, body }: HttpRequest) {
-      if (url === RATES_URL) return reply(200, { base: 'USD', at: new Date(now).toISOString(), rates: RATES });
+      if (url === RATES_URL)
+        return reply(200, { base: 'USD', at: new Date(now).toISOString(), rates: RATES });
       const receiver = receivers.get(url);
       await tick();
       if (!receiver) throw noAnswer('ENOTFOUND');

@@ -1,5 +1,5 @@
-// The movement on a chain that a sandbox payout to a wallet would have made: a hash of the form that the chain
-// has, always the same for the same payment, and found on no chain.
+// The movement on a chain that a sandbox payout to a wallet would have made: a hash of the form that
+// the chain has, always the same for the same payment, and found on no chain.
 import { base58 } from '@scure/base';
 import { networkOf } from '../../catalog/account-info.ts';
 import type { OnChain, RailInstruction } from '../ports.ts';

@@ -1,5 +1,5 @@
 // Calling back a pull on its way: the rail is asked, and what it says is brought in like any notice. A pull
-// that has ended meanwhile, or a rail that cannot call back, leaves everything as it is.
+// that has ended or arrived meanwhile, or a rail that cannot call back, leaves everything as it is.
 import type { Ctx } from '../../runtime/context.ts';
 import type { JobHandler } from '../../runtime/jobs.ts';
 import {
@@ -9,11 +9,19 @@ import {
   loadOf,
   pullOf,
   refuseCancel,
+  type TransactionRow,
 } from '../transactions/index.ts';
 import { cancelPull } from './pull.ts';
 
-/** How long a callback waits for a pull that the rail has not answered yet. */
+/** How long a callback waits for a pull that the rail has not answered yet: longer each time. */
 const WAIT_MS = 1_000;
+const WAIT_AT_MOST_MS = 60_000;
+
+/** Whether the rail has yet to say that it took it. */
+const isUnsent = ({ status, funds }: TransactionRow) => status === 'PENDING' && funds === 'AWAITED';
+
+const isOnItsWay = ({ status, funds, pending_reason }: TransactionRow) =>
+  status === 'PROCESSING' && (funds === 'AWAITED' || funds === 'HELD') && pending_reason === null;
 
 export const cancelPullJob = (connectors: ConnectorsOf): JobHandler => ({
   kind: CANCEL_PULL,
@@ -22,13 +30,12 @@ export const cancelPullJob = (connectors: ConnectorsOf): JobHandler => ({
     const { rail } = connectors(caller.environment);
     const now = runtime.world.now();
     const refuse = async (ctx: Ctx) => void refuseCancel(ctx, await currentOf(ctx, row.id));
-    const over = row.status !== 'PENDING' && row.status !== 'PROCESSING';
-    if (over || !rail?.cancel) return { caller, stage: refuse };
-    if (row.status === 'PENDING') {
+    if (!rail?.cancel || !(isUnsent(row) || isOnItsWay(row))) return { caller, stage: refuse };
+    if (isUnsent(row)) {
       // Its sending may be under way in another worker; a callback must come after it.
-      const again = async (ctx: Ctx) =>
-        ctx.later(CANCEL_PULL, { transactionId: row.id }, now + WAIT_MS);
-      return { caller, stage: again };
+      const waitMs = Math.min((job.input.waitMs as number | undefined) ?? WAIT_MS, WAIT_AT_MOST_MS);
+      const input = { transactionId: row.id, waitMs: waitMs * 2 };
+      return { caller, stage: async (ctx) => ctx.later(CANCEL_PULL, input, now + waitMs) };
     }
     const answer = await rail.cancel(await pullOf(runtime, row), now);
     return {

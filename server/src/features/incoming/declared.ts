@@ -7,9 +7,10 @@ import {
   type ExternalAccountRow,
   externalAccounts,
   isDeclared,
+  WALLET_DECLARED,
 } from '../external-accounts/index.ts';
 import { internalAccounts } from '../internal-accounts/index.ts';
-import { type TransactionRow, transactions } from '../transactions/index.ts';
+import { transactions } from '../transactions/index.ts';
 import { isHeld, releaseDeposit } from './deposit.ts';
 
 /** What a declared wallet answers; who sent it, and what a person is looking at, it does not. */
@@ -21,27 +22,44 @@ function addressOf({ info }: ExternalAccountRow): (given: unknown) => string {
   return (given) => (typeof given === 'string' ? (field?.normalise(given) ?? given) : '');
 }
 
-const HELD = `select id from transactions
-  where destination_account = $1 and funds = 'HELD' and type = 'INCOMING'
-    and pending_reason = any($2::text[])`;
+/** As many are looked at in one change set; the next job goes on behind the last of them. */
+const AT_ONCE = 50;
 
-async function heldOn(ctx: Ctx, accountId: string): Promise<TransactionRow[]> {
-  const found = await ctx.db.query<{ id: string }>(HELD, [accountId, ANSWERED]);
-  const rows = await Promise.all(found.map(({ id }) => ctx.read(transactions, id)));
-  return rows.filter((row) => row !== undefined && isHeld(row)) as TransactionRow[];
+const HELD = `select id from transactions
+  where destination_account = any($1::text[]) and funds = 'HELD' and type = 'INCOMING'
+    and pending_reason = any($2::text[]) and id > $3
+  order by id limit ${AT_ONCE}`;
+
+async function heldOn(ctx: Ctx, accountIds: string[], after: string): Promise<string[]> {
+  const found = await ctx.db.query<{ id: string }>(HELD, [accountIds, ANSWERED, after]);
+  return found.map(({ id }) => id);
 }
 
-/** Releases what its owner got from this account and what was held until it was declared. */
-export async function releaseDeclared(ctx: Ctx, externalAccountId: string): Promise<void> {
+/**
+ * Releases what its owner got from this account and what was held until it was declared, of the deposits
+ * behind the one named by `after`.
+ */
+export async function releaseDeclared(
+  ctx: Ctx,
+  externalAccountId: string,
+  after = '',
+): Promise<void> {
   const account = await ctx.read(externalAccounts, externalAccountId);
   if (!account || !isDeclared(account)) return;
   const spelled = addressOf(account);
   const from = spelled((account.info as Record<string, unknown>).address);
   const { platform_id, customer_id, currency } = account;
   const own = await ctx.db.find(internalAccounts, { platform_id, customer_id, currency });
-  for (const { id } of own) {
-    for (const row of await heldOn(ctx, id)) {
-      if (spelled(row.source.accountIdentifier) === from) await releaseDeposit(ctx, row);
-    }
+  const ids = await heldOn(
+    ctx,
+    own.map(({ id }) => id),
+    after,
+  );
+  for (const id of ids) {
+    const row = await ctx.read(transactions, id);
+    if (!row || !isHeld(row)) continue;
+    if (spelled(row.source.accountIdentifier) === from) await releaseDeposit(ctx, row);
   }
+  if (ids.length < AT_ONCE) return;
+  ctx.later(WALLET_DECLARED, { externalAccountId, after: ids.at(-1) });
 }

@@ -259,7 +259,7 @@ describe('returnDeposit', () => {
     const id = await arrive(account.id, 500);
     await app.advance(3 * DAY);
     await onRow(id, (ctx, row) =>
-      heedIncoming(ctx, row, { state: 'returned', reason: 'PAYOUT_RETURNED' }),
+      heedIncoming(ctx, row, 'pull', { state: 'returned', reason: 'PAYOUT_RETURNED' }),
     );
     expect(await read(id)).toMatchObject({ status: 'FAILED', failureReason: 'COLLECTION_FAILED' });
     expect(await eventTypes(app, id)).toEqual(told('COMPLETED FAILED'));
@@ -357,6 +357,21 @@ describe('a wallet that is declared', () => {
       'PENDING',
     ]);
     expect(await balances(app, account.id)).toEqual({ balance: 200, total: 400 });
+  });
+
+  it('releases more than one change set may hold', async () => {
+    const { person, account } = await someone('USDC');
+    const address = '0xde709f2102306220921060314715629080e2fb77';
+    const origin = { accountIdentifier: address };
+    const hold = 'COUNTERPARTY_DECLARATION_REQUIRED';
+    for (let at = 0; at < 120; at++) await arrive(account.id, 1, { hold, origin });
+    ok(await register(person.id, address, { vaspName }), 201);
+    const before = await balances(app, account.id);
+    expect(before).toEqual({ balance: 0, total: 120 });
+    await app.settle();
+    expect(await balances(app, account.id)).toEqual({ balance: 120, total: 120 });
+    const spendable = (await balancesTold(account.id)).map(([now]) => now);
+    expect([...new Set(spendable)]).toEqual([0, 50, 100, 120]);
   });
 
   it('counts once its owner has proved it', async () => {

@@ -139,7 +139,12 @@ export async function holdArrived(
   if (row.pending_reason !== null) return row;
   if (!isHeld(row)) await hold(ctx, row, account);
   waitForRelease(ctx, row);
-  return patch(ctx, row, { funds: 'HELD', pending_reason: 'COMPLIANCE_REVIEW' });
+  return patch(ctx, row, {
+    funds: 'HELD',
+    pending_reason: 'COMPLIANCE_REVIEW',
+    // It is here, so there is nothing to call back any more.
+    cancel_requested_at: null,
+  });
 }
 
 /** Money that came for nothing that can take it: it is told as failed, and goes back. */
@@ -191,6 +196,17 @@ export async function refuseDeposit(
   return openWayBack(ctx, failed);
 }
 
+const OWN_DEPOSIT = `select 1 from ledger_transfers
+  where transaction_id = $1 and step = 'deposit'`;
+
+/**
+ * Whether this transaction brought money in by itself. The receiver's side of a payment made inside did
+ * not, though it tells the same source: what came in is the payment's, in another currency perhaps.
+ */
+export async function broughtMoney(ctx: Ctx, row: TransactionRow): Promise<boolean> {
+  return (await ctx.db.query(OWN_DEPOSIT, [row.id])).length > 0;
+}
+
 /**
  * The bank has taken it back, so there is nothing to send. What the account lacks by then its owner owes.
  */
@@ -205,6 +221,7 @@ export async function returnDeposit(
     return failed;
   }
   if (row.status !== 'COMPLETED' || row.funds !== 'SETTLED') return row;
+  if (!(await broughtMoney(ctx, row))) return row;
   const account = await accountOf(ctx, row);
   const currency = row.received_currency as string;
   const failed = fail(ctx, row, reason, 'RETURNED');

@@ -10,6 +10,7 @@ import {
   repayOwed,
 } from '../internal-accounts/index.ts';
 import {
+  awaitDecision,
   awaitNotice,
   type FailureReason,
   incomingStates,
@@ -68,7 +69,11 @@ export async function hold(
   await moveAndTell(ctx, () => creditAside(ctx, row, account.id, frozen));
 }
 
-/** Out of what has just become spendable. */
+/**
+ * Out of what has just become spendable. Where nothing is owed the account's row is not leaned on: busy
+ * accounts would otherwise refuse each other's deposits. A debt that is made in the same moment waits for
+ * the next money in, which harms nobody, as an account that owes cannot pay.
+ */
 export async function repayFrom(
   ctx: Ctx,
   row: TransactionRow,
@@ -130,7 +135,11 @@ export function failAndSendBack(
 }
 
 /** The way back has ended: with whoever paid, or, where they cannot be reached, with a person. */
-export function closeWayBack(ctx: Ctx, row: TransactionRow, reached: boolean): TransactionRow {
+export async function closeWayBack(
+  ctx: Ctx,
+  row: TransactionRow,
+  reached: boolean,
+): Promise<TransactionRow> {
   if (row.refund?.status !== 'PENDING') return row;
   (reached ? sendBack : park)(ctx, row);
   const status = refundStates.next('PENDING', reached ? 'pay' : 'park') as 'COMPLETED' | 'FAILED';
@@ -139,6 +148,7 @@ export function closeWayBack(ctx: Ctx, row: TransactionRow, reached: boolean): T
     funds: reached ? 'RETURNED' : 'PARKED',
     refund: { ...row.refund, status, ...settledAt },
   });
+  if (!reached) await awaitDecision(ctx, done);
   tell(ctx, done, reached ? 'REFUND_COMPLETED' : 'REFUND_FAILED');
   return done;
 }

@@ -3,7 +3,9 @@ export { approvePendingPayment, rejectPendingPayment } from './contract.ts';
 export {
   type Bounce,
   bounceDeposit,
+  broughtMoney,
   type Deposit,
+  isHeld,
   type Origin,
   receiveDeposit,
   refuseDeposit,

@@ -16,6 +16,7 @@ import {
   payoutOf,
   pullOf,
   type TransactionRow,
+  type WaitKind,
 } from '../transactions/index.ts';
 import { putQuestion, type QuestionDeps } from '../webhooks/index.ts';
 import { ANSWER_WITHIN_MS, SILENCE, type Verdict, verdictOf } from './approval.ts';
@@ -23,9 +24,17 @@ import { cancelPullJob } from './cancel.ts';
 import { releaseDeclared } from './declared.ts';
 import { isHeld, refuseDeposit, returnDeposit, waitForRelease } from './deposit.ts';
 import { closeWayBack, followUp, incomingReason } from './ends.ts';
-import { ASK, COLLECT, HELD_LONG, LAPSE, PASS_ON, PULL, SEND_BACK } from './kinds.ts';
+import { ASK, type Ask, COLLECT, HELD_LONG, LAPSE, PASS_ON, PULL, SEND_BACK } from './kinds.ts';
 import { heedPull, isPull } from './pull.ts';
-import { awaitsWord, heedCollect, heedPassOn, heedVerdict, isUma, refuseUma } from './uma.ts';
+import {
+  awaitsWord,
+  heedCollect,
+  heedPassOn,
+  heedVerdict,
+  isUma,
+  isUnderWay,
+  refuseUma,
+} from './uma.ts';
 
 export interface IncomingParts {
   connectors: ConnectorsOf;
@@ -69,24 +78,28 @@ export async function heedSendBack(
   progress: Progress,
 ): Promise<void> {
   const { state } = progress;
+  if (row.refund?.status !== 'PENDING') return;
   if (state === 'accepted' || state === 'unknown') {
     return followUp(ctx, row, [SEND_BACK, 'refund'], progress);
   }
-  closeWayBack(ctx, row, state === 'settled');
+  await closeWayBack(ctx, row, state === 'settled');
 }
 
-/** A notice from outside about whatever an incoming transaction waits for. */
+/**
+ * A notice from outside about one movement of an incoming transaction: its way in (`pull`), its way on to
+ * an account outside (`payout`), or its way back. The kind is said and never guessed from the row, since a
+ * notice may come twice, and the second time the row waits for something else.
+ */
 export async function heedIncoming(
   ctx: Ctx,
   row: TransactionRow,
+  kind: WaitKind,
   progress: Progress,
 ): Promise<void> {
-  if (row.refund?.status === 'PENDING') return heedSendBack(ctx, row, progress);
+  if (kind === 'refund') return heedSendBack(ctx, row, progress);
+  if (kind === 'payout') return heedPassOn(ctx, row, progress);
   if (isPull(row)) return heedPull(ctx, row, progress);
-  if (isUma(row)) {
-    if (row.funds === 'AWAITED') return heedCollect(ctx, row, progress);
-    return heedPassOn(ctx, row, progress);
-  }
+  if (isUma(row) && row.funds === 'AWAITED') return heedCollect(ctx, row, progress);
   if (progress.state !== 'returned') return;
   await returnDeposit(ctx, row, incomingReason(progress.reason, 'COLLECTION_FAILED'));
 }
@@ -94,15 +107,41 @@ export async function heedIncoming(
 type InstructionOf = (runtime: Runtime, row: TransactionRow) => Promise<RailInstruction>;
 type HeedProgress = (ctx: Ctx, row: TransactionRow, progress: Progress) => Promise<void> | void;
 
+/** One movement that a job makes: what it tells the rail, and what the answer means. */
+interface Movement {
+  instructionOf: InstructionOf;
+  heed: HeedProgress;
+  /** Whether the rail is still to be told, or asked; a notice may have come before the job. */
+  wanted(row: TransactionRow, ask: Ask): boolean;
+}
+
+const PASSING_ON: Movement = {
+  instructionOf: payoutOf,
+  heed: heedPassOn,
+  wanted: (row, ask) => ask === 'check' || isUnderWay(row),
+};
+
+const PULLING: Movement = {
+  instructionOf: pullOf,
+  heed: heedPull,
+  wanted: (row, ask) => ask === 'check' || row.funds === 'AWAITED',
+};
+
+const SENDING_BACK: Movement = {
+  instructionOf: wayBackOf,
+  heed: heedSendBack,
+  wanted: (row) => row.refund?.status === 'PENDING',
+};
+
 /** A job that sends an instruction over the rail, or asks about it, and heeds the answer. */
 function overRail(
   connectors: ConnectorsOf,
   kind: string,
-  instructionOf: InstructionOf,
-  heed: HeedProgress,
+  { instructionOf, heed, wanted }: Movement,
 ): JobHandler {
   const run = async (runtime: Runtime, job: Job): Promise<Result> => {
     const { row, caller } = await loadOf(runtime, job);
+    if (!wanted(row, job.input.ask as Ask)) return then(caller, row.id, NOTHING);
     const { rail } = connectors(caller.environment);
     if (!rail) throw new Error(`no rail serves ${caller.environment}`);
     const instruction = await instructionOf(runtime, row);
@@ -166,12 +205,15 @@ async function giveUpHolding(ctx: Ctx, row: TransactionRow): Promise<void> {
 }
 
 async function declared(runtime: Runtime, job: Job): Promise<Result> {
-  const id = job.input.externalAccountId as string;
+  const { externalAccountId: id, after } = job.input as {
+    externalAccountId: string;
+    after?: string;
+  };
   const account = await runtime.db.read(externalAccounts, id);
   const platform = account && (await runtime.db.read(platforms, account.platform_id));
   if (!platform) throw new Error(`job ${job.id} names no account`);
   const caller = systemCaller(platform.id, platform.environment);
-  return { caller, stage: (ctx) => releaseDeclared(ctx, id) };
+  return { caller, stage: (ctx) => releaseDeclared(ctx, id, after) };
 }
 
 export function incomingJobs({ connectors, webhooks }: IncomingParts): JobHandler[] {
@@ -201,9 +243,9 @@ export function incomingJobs({ connectors, webhooks }: IncomingParts): JobHandle
     { kind: COLLECT, run: fetchIt },
     { kind: HELD_LONG, run: about(async () => giveUpHolding) },
     { kind: WALLET_DECLARED, run: declared },
-    overRail(connectors, PASS_ON, payoutOf, heedPassOn),
-    overRail(connectors, PULL, pullOf, heedPull),
-    overRail(connectors, SEND_BACK, wayBackOf, heedSendBack),
+    overRail(connectors, PASS_ON, PASSING_ON),
+    overRail(connectors, PULL, PULLING),
+    overRail(connectors, SEND_BACK, SENDING_BACK),
     cancelPullJob(connectors),
   ];
 }

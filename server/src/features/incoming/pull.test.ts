@@ -1,6 +1,6 @@
 // Transfers in: every ending that the sandbox scripts, what a rail's word means at each moment, and every
 // request that is refused.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
   balances,
   booksBalance,
@@ -12,9 +12,10 @@ import {
 } from '../../../test/fixtures.ts';
 import { startApp, type TestApp, type TestPlatform } from '../../../test/harness.ts';
 import type { Progress } from '../../connectors/ports.ts';
+import { sandboxRail } from '../../connectors/sandbox/rail.ts';
 import { internalAccounts, moveInternalAccount } from '../internal-accounts/index.ts';
-import { type TransactionRow, transactions } from '../transactions/index.ts';
-import { cancelPull, heedIncoming } from './index.ts';
+import { type TransactionRow, transactions, type WaitKind } from '../transactions/index.ts';
+import { cancelPull, heedIncoming, refuseDeposit, releaseDeposit } from './index.ts';
 
 const told = (words: string) => words.split(' ').map((word) => `INCOMING_PAYMENT.${word}`);
 
@@ -50,10 +51,15 @@ async function pulled(suffix: string) {
 
 const read = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
 
-const heed = (id: string, progress: Progress) =>
+const heed = (id: string, progress: Progress, kind: WaitKind = 'pull') =>
   app.operate(async (ctx) => {
     const row = (await ctx.read(transactions, id)) as TransactionRow;
-    await heedIncoming(ctx, row, progress);
+    await heedIncoming(ctx, row, kind, progress);
+  });
+
+const decide = (id: string, work: typeof releaseDeposit) =>
+  app.operate(async (ctx) => {
+    await work(ctx, (await ctx.read(transactions, id)) as TransactionRow);
   });
 
 const move = (id: string, event: 'freeze' | 'close') =>
@@ -255,16 +261,100 @@ describe("a rail's word about a pull", () => {
     expect(await eventTypes(app, row.id)).toEqual(told('PENDING FAILED'));
   });
 
-  it('holds the money on an account that froze meanwhile', async () => {
+  /** Settled by its bank on an account that froze before. */
+  async function heldBack(settle = true) {
     const { account, row } = await pulled('005');
-    await app.settle();
+    if (settle) await app.settle();
     await move(account.id, 'freeze');
     await heed(row.id, { state: 'settled', reference: 'x' });
+    return { account, row };
+  }
+
+  it('holds the money on an account that froze meanwhile', async () => {
+    const { account, row } = await heldBack();
     expect(await read(row.id)).toMatchObject({
       status: 'PROCESSING',
       pendingReason: 'COMPLIANCE_REVIEW',
     });
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 250_00 });
+  });
+
+  it('leaves held money alone until it is said to be returned', async () => {
+    const { account, row } = await heldBack();
+    await heed(row.id, { state: 'failed', reason: 'ACCOUNT_INVALID' });
+    await heed(row.id, { state: 'cancelled' });
+    expect((await read(row.id)).status).toBe('PROCESSING');
+    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 250_00 });
+    await heed(row.id, { state: 'returned', reason: 'PAYOUT_RETURNED' });
+    expect(await eventTypes(app, row.id)).toEqual(told('PENDING FAILED'));
+    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+  });
+
+  it('ends with whoever releases or refuses what is held', async () => {
+    const kept = await heldBack();
+    await decide(kept.row.id, releaseDeposit);
+    expect(await balances(app, kept.account.id)).toEqual({ balance: 250_00, total: 250_00 });
+    expect(await eventTypes(app, kept.row.id)).toEqual(told('PENDING COMPLETED'));
+    const sent = await heldBack();
+    await decide(sent.row.id, refuseDeposit);
+    await app.settle();
+    expect(await balances(app, sent.account.id)).toEqual({ balance: 0, total: 0 });
+    const all = told('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
+    expect(await eventTypes(app, sent.row.id)).toEqual(all);
+  });
+
+  it('cannot be called back once it is held', async () => {
+    // Settled before the rail had said that it took it, and then the usual way.
+    for (const settle of [false, true]) {
+      const { row } = await heldBack(settle);
+      const reply = await app.call('POST', `/transactions/${row.id}/cancel`);
+      expect([reply.status, reply.body.code]).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
+    }
+  });
+
+  it('ends the callback of what arrives meanwhile', async () => {
+    const { account, row } = await pulled('005');
+    ok(await app.call('POST', `/transactions/${row.id}/cancel`), 200);
+    await move(account.id, 'freeze');
+    await heed(row.id, { state: 'settled', reference: 'x' });
+    await app.advance(10 * 60_000);
+    expect(await read(row.id)).toMatchObject({ pendingReason: 'COMPLIANCE_REVIEW' });
+    const rows = await app.runtime.db.query(
+      `select kind from jobs where input ->> 'transactionId' = $1 and kind = 'incoming.cancel'`,
+      [row.id],
+    );
+    expect(rows).toEqual([]);
+    const [{ cancel_requested_at }] = (await app.runtime.db.query(
+      'select cancel_requested_at from transactions where id = $1',
+      [row.id],
+    )) as [{ cancel_requested_at: unknown }];
+    expect(cancel_requested_at).toBeNull();
+  });
+
+  it('is not its word about the way back', async () => {
+    const { account, row } = await pulled('005');
+    await move(account.id, 'close');
+    await heed(row.id, { state: 'settled', reference: 'x' });
+    for (const state of ['settled', 'failed', 'returned'] as const) {
+      await heed(row.id, { state, reference: 'x', reason: 'ACCOUNT_INVALID' });
+      expect((await read(row.id)).refund.status).toBe('PENDING');
+    }
+    await app.settle();
+    const all = told('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
+    expect(await eventTypes(app, row.id)).toEqual(all);
+  });
+
+  it('about the way back keeps it from being sent', async () => {
+    const { account, row } = await pulled('005');
+    await move(account.id, 'close');
+    await heed(row.id, { state: 'settled', reference: 'x' });
+    await heed(row.id, { state: 'failed', reason: 'ACCOUNT_INVALID' }, 'refund');
+    expect((await read(row.id)).refund.status).toBe('FAILED');
+    const send = vi.spyOn(sandboxRail, 'send');
+    await app.settle();
+    const sent = send.mock.calls.map(([{ id }]) => id);
+    send.mockRestore();
+    expect(sent).not.toContain(`${row.id}/refund`);
   });
 
   it('sends the money back where the account closed meanwhile', async () => {

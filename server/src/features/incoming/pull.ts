@@ -99,6 +99,9 @@ async function settlePull(ctx: Ctx, row: TransactionRow): Promise<TransactionRow
   return failAndSendBack(ctx, row, 'COLLECTION_FAILED');
 }
 
+/** Whether the rail has settled it, though nobody may spend it yet. */
+const hasArrived = (row: TransactionRow): boolean => isHeld(row) && row.pending_reason !== null;
+
 /** It did not come, or not for good before we had it. */
 async function failPull(
   ctx: Ctx,
@@ -113,9 +116,9 @@ async function failPull(
   return row.funds === 'AWAITED' ? fail(ctx, row, reason, 'NONE') : row;
 }
 
-/** The rail agreed to call it back. */
-export const cancelPull = (ctx: Ctx, row: TransactionRow): Promise<TransactionRow> =>
-  failPull(ctx, row);
+/** The rail agreed to call it back; what has arrived by then can only be returned. */
+export const cancelPull = async (ctx: Ctx, row: TransactionRow): Promise<TransactionRow> =>
+  hasArrived(row) ? row : failPull(ctx, row);
 
 /** What the rail's answer about a pull means for it; also the door for notices. */
 export async function heedPull(ctx: Ctx, row: TransactionRow, progress: Progress): Promise<void> {
@@ -132,6 +135,8 @@ export async function heedPull(ctx: Ctx, row: TransactionRow, progress: Progress
       return void (await failPull(ctx, row, reason));
     }
     case 'failed':
+      // What has settled leaves an account only when it is said to have been returned.
+      if (hasArrived(row)) return;
       return void (await failPull(ctx, row, incomingReason(progress.reason, 'COLLECTION_FAILED')));
     case 'cancelled':
       return void (await cancelPull(ctx, row));

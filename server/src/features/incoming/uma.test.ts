@@ -1,7 +1,7 @@
 // Payments from UMA addresses to customers: who can receive one, where its money lands, and that it goes back
 // where it cannot stay.
 import { createPublicKey, verify } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   balances,
   booksBalance,
@@ -22,8 +22,12 @@ import {
   SENDER,
   type UmaDesk,
 } from '../../../test/uma-desk.ts';
+import type { Progress } from '../../connectors/ports.ts';
+import { sandboxRail } from '../../connectors/sandbox/rail.ts';
 import { internalAccounts, moveInternalAccount } from '../internal-accounts/index.ts';
+import { type TransactionRow, transactions, type WaitKind } from '../transactions/index.ts';
 import { attemptsOf } from '../webhooks/index.ts';
+import { heedIncoming } from './index.ts';
 
 let desk: UmaDesk;
 let app: TestApp;
@@ -126,6 +130,8 @@ describe('sandboxReceive', () => {
     await refused({ senderUmaAddress: 'nobody' }, 400, 'INVALID_UMA_ADDRESS');
     const error = '$error.cert-chain-expired@sandbox.uma.money';
     await refused({ senderUmaAddress: error }, 400, 'SENDER_NOT_ACCEPTED');
+    const blocked = '$success.usd@blockvale.example';
+    await refused({ senderUmaAddress: blocked }, 403, 'COUNTERPARTY_NOT_ALLOWED');
     await refused({ receiverUmaAddress: '$nobody@main.example' }, 404, 'UMA_NOT_FOUND');
     const other = await customer(app);
     await refused({ receiverUmaAddress: other.umaAddress }, 404, 'UMA_NOT_FOUND');
@@ -261,6 +267,25 @@ describe('the money of an approved payment', () => {
   });
 });
 
+describe('a word about the money of an approved payment', () => {
+  const heed = (id: string, kind: WaitKind, progress: Progress) =>
+    app.operate(async (ctx) => {
+      const row = (await ctx.read(transactions, id)) as TransactionRow;
+      await heedIncoming(ctx, row, kind, progress);
+    });
+
+  it('that it was taken back takes it off the account', async () => {
+    const { account, payment } = await desk.offered();
+    await app.settle();
+    await heed(payment.id, 'payout', { state: 'returned', reason: 'PAYOUT_RETURNED' });
+    expect((await desk.read(payment.id)).status).toBe('COMPLETED');
+    await heed(payment.id, 'pull', { state: 'returned', reason: 'PAYOUT_RETURNED' });
+    expect((await desk.read(payment.id)).status).toBe('FAILED');
+    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+    await booksBalance(app);
+  });
+});
+
 describe('the default UMA deposit account', () => {
   async function withDefault(suffix: string, currency = 'USD') {
     const person = await customer(app);
@@ -307,6 +332,45 @@ describe('the default UMA deposit account', () => {
     });
     expect(await eventTypes(app, payment.id)).toEqual([PENDING, FAILED, ...BACK]);
     await booksBalance(app);
+  });
+
+  const heed = (id: string, kind: WaitKind, progress: Progress) =>
+    app.operate(async (ctx) => {
+      const row = (await ctx.read(transactions, id)) as TransactionRow;
+      await heedIncoming(ctx, row, kind, progress);
+    });
+
+  /** Approved and fetched, with the way on not begun. */
+  async function fetched(suffix: string) {
+    desk.say({ status: 202 });
+    const { account, payment } = await withDefault(suffix);
+    await app.settle();
+    ok(await desk.act(payment.id, 'approve'), 200);
+    await heed(payment.id, 'pull', { state: 'settled', reference: 'x' });
+    return { account, id: payment.id as string };
+  }
+
+  it.each(['failed', 'settled', 'returned'] as const)(
+    'that is said to have failed and then to have %s gives back once',
+    async (state) => {
+      const { id } = await fetched('005');
+      await heed(id, 'payout', { state: 'failed', reason: 'ACCOUNT_INVALID' });
+      await heed(id, 'payout', { state, reference: 'x', reason: 'ACCOUNT_INVALID' });
+      expect((await desk.read(id)).refund.status).toBe('PENDING');
+      await app.advance(60_000);
+      expect((await desk.read(id)).refund.status).toBe('COMPLETED');
+      expect(await eventTypes(app, id)).toEqual([PENDING, FAILED, ...BACK]);
+    },
+  );
+
+  it('is not paid after it was said to have failed', async () => {
+    const { id } = await fetched('000');
+    await heed(id, 'payout', { state: 'failed', reason: 'ACCOUNT_INVALID' });
+    const send = vi.spyOn(sandboxRail, 'send');
+    await app.settle();
+    const sent = send.mock.calls.map(([instruction]) => instruction.id);
+    send.mockRestore();
+    expect(sent.filter((each) => each.startsWith(id))).toEqual([`${id}/refund`]);
   });
 
   it('is passed over where it holds another currency or is not usable', async () => {

@@ -13,7 +13,9 @@ import { awaitsTerms, type CustomerRow, customers, isReady } from '../customers/
 import { externalAccounts, railsOfAccount } from '../external-accounts/index.ts';
 import { internalAccounts } from '../internal-accounts/index.ts';
 import type { PlatformRow } from '../platform/index.ts';
+import { refuseBlocked } from '../receivers/index.ts';
 import {
+  awaitNotice,
   type FailureReason,
   incomingStates,
   patch,
@@ -135,6 +137,7 @@ export async function receiveUmaPayment(
   connectors: Connectors,
   given: UmaIncoming,
 ): Promise<TransactionRow> {
+  refuseBlocked(connectors.uma, given.sender);
   admit(given);
   const counterparty = aboutSender(given);
   const { accountId, rail } = await destinationOf(ctx, connectors.rail, given);
@@ -233,7 +236,7 @@ export async function heedCollect(
     case 'accepted':
     case 'unknown': {
       const { checkAfterMs } = progress;
-      if (checkAfterMs === undefined) return;
+      if (checkAfterMs === undefined) return awaitNotice(ctx, row, 'pull');
       return ctx.later(COLLECT, { transactionId: row.id, receiverInfo }, ctx.now + checkAfterMs);
     }
     case 'settled':
@@ -249,11 +252,16 @@ export async function heedCollect(
   }
 }
 
-const isUnderWay = ({ status, funds }: TransactionRow) =>
-  status === 'PROCESSING' && (funds === 'HELD' || funds === 'HANDED');
+const goesOn = (row: TransactionRow): boolean =>
+  isUma(row) && isId(row.destination_account as string, 'ExternalAccount');
+
+/** Whether its money is here and still to reach the account outside. */
+export const isUnderWay = (row: TransactionRow): boolean =>
+  goesOn(row) && row.status === 'PROCESSING' && (row.funds === 'HELD' || row.funds === 'HANDED');
 
 /** How far the rail is with the way on to the account outside. */
 export async function heedPassOn(ctx: Ctx, row: TransactionRow, progress: Progress): Promise<void> {
+  if (!goesOn(row)) return;
   switch (progress.state) {
     case 'unknown':
     case 'accepted':

@@ -13,11 +13,21 @@ const UNDER_WAY = `select 1 from transactions
     and (funds in ('AWAITED', 'FUNDED', 'HELD', 'HANDED', 'PARKED') or refund ->> 'status' = 'PENDING')
   limit 1`;
 
+// Only a platform's own account earns fees, and closing one is rare enough to look through its payments.
+const FEES_UNDER_WAY = `select 1 from transactions
+  where platform_id = $2 and platform_fee_account = $1
+    and (funds in ('AWAITED', 'FUNDED', 'HELD', 'HANDED') or refund ->> 'status' = 'PENDING')
+  limit 1`;
+
 /** Throws CONFLICT while a payment from or to the account is under way, or its owner owes us. */
 export async function refuseWhileUsed(ctx: Ctx, row: InternalAccountRow): Promise<void> {
   if (row.owed > 0n) throw new Fault('CONFLICT', 'The account still owes money.');
   const under = await ctx.db.query(UNDER_WAY, [row.id]);
-  if (under.length) throw new Fault('CONFLICT', 'A payment of this account is still under way.');
+  const fees =
+    row.customer_id === null ? await ctx.db.query(FEES_UNDER_WAY, [row.id, row.platform_id]) : [];
+  if (under.length + fees.length) {
+    throw new Fault('CONFLICT', 'A payment of this account is still under way.');
+  }
 }
 
 const NOTHING: Holding = { balance: 0n, held: 0n };

@@ -139,12 +139,13 @@ function exceeded({ limit }: Counted, now: Time): Fault {
 
 /**
  * Counts a payment that is being started; at the commit it is refused with DAILY_VOLUME_LIMIT_EXCEEDED when
- * the day has no room for it. Call it before the money is moved, so that this is what is said first.
+ * the day has no room for it. Call it before the money is moved, so that this is what is said first. With
+ * `again` the operation decides once more instead, having asked `hasVolume`.
  */
 export async function takeVolume(
   ctx: Ctx,
   platform: PlatformRow,
-  { transactionId, ...volume }: Volume & { transactionId: string },
+  { transactionId, again = false, ...volume }: Volume & { transactionId: string; again?: boolean },
 ): Promise<void> {
   const all = counted(platform, volume, ctx.now);
   if (all.length === 0) return;
@@ -158,6 +159,7 @@ export async function takeVolume(
       currency: unitOf(volume.from),
       amount: volume.sending,
       short: () => exceeded(each, ctx.now),
+      again,
     });
   }
 }

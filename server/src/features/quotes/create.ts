@@ -16,7 +16,7 @@ import { type Payee, type Payer, payeeOf, payerOf, realtimePayer } from './parti
 import type { QuoteRow } from './present.ts';
 import { type Priced, pricedFor } from './pricing.ts';
 import { quotes } from './store.ts';
-import { checkAccountLookup, payeeOfUma, payerData, requestPayment } from './uma.ts';
+import { checkAccountLookup, payeeOfUma, payerData, requestPayment, senderOf } from './uma.ts';
 
 type Request = Static<typeof QuoteRequest>;
 
@@ -32,7 +32,7 @@ async function endsOf(
       throw new Fault('SELF_PAYMENT', 'Source and destination are the same account.');
     }
   }
-  return Promise.all([
+  const ends = await Promise.all([
     'accountId' in source
       ? payerOf(ctx, platform, source, connectors.rail)
       : realtimePayer(ctx, platform, source),
@@ -40,6 +40,11 @@ async function endsOf(
       ? payeeOfUma(ctx, destination, lookupId, connectors.rail)
       : payeeOf(ctx, destination, connectors.rail),
   ]);
+  const [from, to] = ends.map((end) => ('account' in end ? end.account.id : undefined));
+  if (from !== undefined && from === to) {
+    throw new Fault('SELF_PAYMENT', 'The address leads to the account that pays.');
+  }
+  return ends;
 }
 
 /** Where the money is to be paid in, for a payment that waits for it. */
@@ -104,6 +109,7 @@ export async function stageQuote(
         ? await requestPayment(ctx, connectors.uma, payee, {
             id,
             amount: receiving,
+            sender: senderOf(payee.lookup, payer.customer),
             payerData: payerData(payee.lookup, payer.customer, request.senderCustomerInfo),
           })
         : undefined,

@@ -85,6 +85,7 @@ export async function checkEnds(ctx: Ctx, row: TransactionRow): Promise<Ends> {
   ]);
   if (payer) checkReady(payer);
   if (source) refuseOwing(source);
+  if (row.platform_fee_account) await usable(ctx, row.platform_fee_account, "platform's fee");
   const same = !target || target.customer_id === row.customer_id;
   const owner = same ? payer : await livingOwner(ctx, target);
   if (target && 'info' in target) {
@@ -154,8 +155,9 @@ const volumeOf = (row: TransactionRow) => ({
 });
 
 /** Counts what a payment sends toward what its platform may send today. */
-export async function countVolume(ctx: Ctx, row: TransactionRow): Promise<void> {
-  await takeVolume(ctx, await ownPlatform(ctx), { transactionId: row.id, ...volumeOf(row) });
+export async function countVolume(ctx: Ctx, row: TransactionRow, again = false): Promise<void> {
+  const counted = { transactionId: row.id, again, ...volumeOf(row) };
+  await takeVolume(ctx, await ownPlatform(ctx), counted);
 }
 
 /** Whether the platform may send that much more today. */

@@ -10,7 +10,7 @@ import type { Ctx } from '../../runtime/context.ts';
 import type { Job, JobHandler, Result } from '../../runtime/jobs.ts';
 import type { Runtime } from '../../runtime/operate.ts';
 import { customers } from '../customers/index.ts';
-import { bounceDeposit, receiveDeposit } from '../incoming/index.ts';
+import { bounceDeposit, type Deposit, receiveDeposit } from '../incoming/index.ts';
 import {
   type InternalAccountRow,
   internalAccountOf,
@@ -18,16 +18,20 @@ import {
   takeBack,
 } from '../internal-accounts/index.ts';
 import {
+  awaitDecision,
   awaitNotice,
+  CANCEL_FUNDING,
   type CameIn,
   type ConnectorsOf,
   currentOf,
   expirePayment,
   type FailureReason,
   failPayout,
+  isBeingSent,
   loadOf,
   moveAndTell,
   pullOf,
+  refuseCancel,
   refuseFunds,
   type TransactionRow,
   transactionOfReference,
@@ -58,7 +62,7 @@ async function payWith(ctx: Ctx, row: TransactionRow, came: CameIn): Promise<Tra
   // What is pulled was counted when the pull began.
   if (row.status === 'PENDING') {
     if (!(await hasRoom(ctx, row))) return refuseFunds(ctx, row, came, 'LIMIT_EXCEEDED');
-    await countVolume(ctx, row);
+    await countVolume(ctx, row, true);
   }
   return makePayment(ctx, row, ends, came);
 }
@@ -74,6 +78,8 @@ export interface Notice {
   /** What the rail tells of the payer: fields of a REALTIME_FUNDING source. */
   origin?: CameIn['origin'];
   chain?: CameIn['chain'];
+  /** Why it must not be spent yet; of money for an account alone. */
+  hold?: Deposit['hold'];
 }
 
 async function ownerOf(ctx: Ctx, customerId: string | null) {
@@ -83,11 +89,11 @@ async function ownerOf(ctx: Ctx, customerId: string | null) {
 async function depositTo(
   ctx: Ctx,
   account: InternalAccountRow,
-  { amount, origin = {}, chain }: Notice,
+  { amount, origin = {}, chain, hold }: Notice,
   quoteId?: string,
 ): Promise<TransactionRow> {
   const owner = await ownerOf(ctx, account.customer_id);
-  return receiveDeposit(ctx, { account, owner, amount, origin, chain, quoteId });
+  return receiveDeposit(ctx, { account, owner, amount, origin, chain, quoteId, hold });
 }
 
 /**
@@ -160,12 +166,13 @@ const TAKEN_BACK = `select 1 from ledger_transfers
   where transaction_id = $1 and step in ('return', 'return.owed') limit 1`;
 
 /**
- * A pull that is taken back after it was passed on: the balance of whoever paid answers for it, else the
- * platform's own. Where neither has one in this currency a person has to find the money.
+ * What came in for a payment is taken back after it was passed on, a pull or a deposit: the balance of
+ * whoever paid answers for it, else the platform's own. Where neither has one in this currency a person has
+ * to find the money. Answers whether it was still to be done.
  */
-async function takeBackPull(ctx: Ctx, row: TransactionRow): Promise<void> {
+export async function takeBackFunds(ctx: Ctx, row: TransactionRow): Promise<boolean> {
   const [before] = await ctx.db.query(TAKEN_BACK, [row.id]);
-  if (before) return;
+  if (before) return false;
   const currency = row.sent_currency as string;
   const creditTo = house(ctx.caller.environment, 'clearing', currency);
   const all = await Promise.all(
@@ -174,12 +181,15 @@ async function takeBackPull(ctx: Ctx, row: TransactionRow): Promise<void> {
     ),
   );
   const account = all.flat().find((each) => each.status !== 'CLOSED');
-  const movement = { transactionId: row.id, step: 'return', amount: row.sent_amount as bigint };
+  const movement = { transactionId: row.id, step: 'return', amount: row.funded_amount as bigint };
   if (account) {
-    return moveAndTell(ctx, () => takeBack(ctx, account, { ...movement, creditTo }));
+    await moveAndTell(ctx, () => takeBack(ctx, account, { ...movement, creditTo }));
+    return true;
   }
   const debit = house(ctx.caller.environment, 'suspense', currency);
   ctx.move('posted', { ...movement, debit, credit: creditTo, currency });
+  await awaitDecision(ctx, row);
+  return true;
 }
 
 /** What a rail's answer about the pull of a payment's money means for it; also the door for notices. */
@@ -204,7 +214,7 @@ export async function heedFunding(
       return again(progress.checkAfterMs);
     case 'returned':
       if (awaited) await failPayout(ctx, row, progress.reason, true);
-      else if (row.funded_amount !== null) await takeBackPull(ctx, row);
+      else if (row.funded_amount !== null) await takeBackFunds(ctx, row);
       return;
     case 'failed':
       if (awaited) await failPayout(ctx, row, progress.reason, true);
@@ -214,7 +224,37 @@ export async function heedFunding(
   }
 }
 
-/** The jobs that pull the money of payments. */
+/** How long a callback waits for a pull that has not been sent yet. */
+const WAIT_MS = 1_000;
+
+/** Calls a pull back whose money has not come yet. */
+const cancelFunding =
+  (connectors: ConnectorsOf) =>
+  async (runtime: Runtime, job: Job): Promise<Result> => {
+    const { row, caller } = await loadOf(runtime, job);
+    const { rail } = connectors(caller.environment);
+    const now = runtime.world.now();
+    if (row.funds !== 'AWAITED' || !rail?.cancel) {
+      const stage = async (ctx: Ctx) => void refuseCancel(ctx, await currentOf(ctx, row.id));
+      return { caller, stage };
+    }
+    if (await isBeingSent(runtime, SEND_PULL, row)) {
+      // Its sending may be under way in another worker; a callback must come after it.
+      const input = { transactionId: row.id };
+      return { caller, stage: async (ctx) => ctx.later(CANCEL_FUNDING, input, now + WAIT_MS) };
+    }
+    const answer = await rail.cancel(await pullOf(runtime, row), now);
+    return {
+      caller,
+      stage: async (ctx) => {
+        const current = await currentOf(ctx, row.id);
+        if (answer === 'cancelled') await heedFunding(ctx, current, { state: 'cancelled' });
+        if (answer === 'refused') refuseCancel(ctx, current);
+      },
+    };
+  };
+
+/** The jobs that pull the money of payments, and call a pull back. */
 export function fundingJobs(connectors: ConnectorsOf): JobHandler[] {
   const follow =
     (what: 'send' | 'check') =>
@@ -222,6 +262,7 @@ export function fundingJobs(connectors: ConnectorsOf): JobHandler[] {
       const { row, caller } = await loadOf(runtime, job);
       const { rail } = connectors(caller.environment);
       if (!rail) throw new Error(`no rail serves ${caller.environment}`);
+      if (what === 'send' && row.funds !== 'AWAITED') return { caller, stage: async () => {} };
       const instruction = await pullOf(runtime, row);
       const progress = await (what === 'send'
         ? rail.send(instruction)
@@ -234,5 +275,6 @@ export function fundingJobs(connectors: ConnectorsOf): JobHandler[] {
   return [
     { kind: SEND_PULL, run: follow('send') },
     { kind: CHECK_PULL, run: follow('check') },
+    { kind: CANCEL_FUNDING, run: cancelFunding(connectors) },
   ];
 }

@@ -3,7 +3,7 @@
 export { createQuote, executeQuote, getQuoteById } from './contract.ts';
 
 export { startPayment } from './execute.ts';
-export { fundingJobs, heedFunding, type Notice, takeDeposit } from './funding.ts';
+export { fundingJobs, heedFunding, type Notice, takeBackFunds, takeDeposit } from './funding.ts';
 export { insertPayment } from './insert.ts';
 export { admit } from './limits.ts';
 export { expirySweep, quoteOperations } from './operations.ts';

@@ -120,6 +120,23 @@ describe('a quote to a UMA address', () => {
     expect([answer.status, answer.body.code]).toEqual([status, code]);
   });
 
+  it.each([
+    ['payreq-request-failed', undefined],
+    ['payment.no-compatible-uma-version', undefined],
+    ['quote-request-failed', undefined],
+    ['sender-not-accepted', 'true'],
+  ])(
+    'is asked for again under the same key, unless the answer was final: %s',
+    async (name, replayed) => {
+      const { body } = await quoted(`$error.${name}@${HOST}`);
+      const headers = { 'idempotency-key': `again ${name}` };
+      const first = await app.call('POST', '/quotes', body, { headers });
+      const again = await app.call('POST', '/quotes', body, { headers });
+      expect([again.status, again.body]).toEqual([first.status, first.body]);
+      expect(again.headers['idempotency-replayed']).toBe(replayed);
+    },
+  );
+
   const code = (answer: { status: number; body: { code: string } }) => [
     answer.status,
     answer.body.code,

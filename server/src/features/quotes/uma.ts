@@ -108,6 +108,14 @@ export function payerData(
   return Object.fromEntries(asked.flatMap((name) => (known[name] ? [[name, known[name]]] : [])));
 }
 
+/** Whose address the payment carries: the payer's own, never that of somebody whom a lookup was made for. */
+export function senderOf(lookup: LookupRow, customer: CustomerRow | null): string {
+  if (lookup.customer_id !== null && lookup.customer_id !== customer?.id) {
+    throw invalidField('lookupId', 'was made for another customer than the one who pays');
+  }
+  return customer?.uma_address ?? lookup.sender;
+}
+
 /** Holds a payment to an account to the lookup that it names. */
 export async function checkAccountLookup(
   ctx: Ctx,
@@ -128,13 +136,12 @@ export async function requestPayment(
   ctx: Ctx,
   port: UmaPort | undefined,
   payee: Payee & { kind: 'uma' },
-  payment: { id: string; amount: bigint; payerData: Record<string, unknown> },
+  payment: { id: string; amount: bigint; sender: string; payerData: Record<string, unknown> },
 ): Promise<UmaCarrier> {
   if (!port) throw new Fault('NOT_IMPLEMENTED', 'No connection to other UMA providers is set up.');
-  const { sender } = payee.lookup;
+  const { sender } = payment;
   const reply = await port.payRequest({
     ...payment,
-    sender,
     receiver: payee.umaAddress,
     currency: payee.currency,
     at: ctx.now,

@@ -23,12 +23,17 @@ export const sandboxOperations = [
       ? await customerOf(ctx, account.customer_id, { alive: true })
       : null;
     const amount = BigInt(body.amount);
-    const origin = { accountHolderName: 'Sandbox funding' };
-    await receiveDeposit(ctx, { account, owner, amount, origin });
-    const repaid = account.owed < amount ? account.owed : amount;
+    const { payerAccountIdentifier: from, pendingReason: hold } = body;
+    const sender = from === undefined ? {} : { accountIdentifier: from };
+    const origin = { accountHolderName: 'Sandbox funding', ...sender };
+    await receiveDeposit(ctx, { account, owner, amount, origin, hold });
+    const repaid = hold ? 0n : account.owed < amount ? account.owed : amount;
     const { balance, held } = (await balancesOf(ctx, [account.id]))(account.id);
     // Read before the commit: what others move in the same instant shows in the next read.
-    const after = presentInternalAccount(account, { balance: balance + amount - repaid, held });
+    const after = presentInternalAccount(account, {
+      balance: balance + amount - repaid,
+      held: hold ? held + amount : held,
+    });
     return { status: 200, body: after as Static<typeof InternalAccount> };
   }),
 ];

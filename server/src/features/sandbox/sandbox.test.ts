@@ -56,6 +56,51 @@ describe('sandboxFundInternalAccount', () => {
     expect(data[0]).not.toHaveProperty('quoteId');
   });
 
+  it('holds what comes from a wallet nobody had declared, until somebody does', async () => {
+    const person = await customer(app);
+    const account = await internalAccount(app, person.id, 'USDC');
+    const address = '0x52908400098527886E0F7030069857D2E4169EE7';
+    const held = async (payerAccountIdentifier: string) => {
+      const body = { amount: 40, pendingReason: 'COUNTERPARTY_DECLARATION_REQUIRED' };
+      return ok(await app.call('POST', path(account.id), { ...body, payerAccountIdentifier }), 200);
+    };
+    await fund(app, account.id, 2);
+    const answer = await held(address);
+    expect([answer.balance.amount, answer.totalBalance.amount]).toEqual([2, 42]);
+    expect(await balances(app, account.id)).toEqual({ balance: 2, total: 42 });
+    await held('0xde709f2102306220921060314715629080e2fb77');
+    const query = `/transactions?accountIdentifier=${account.id}&status=PENDING`;
+    const waiting = async () => ok(await app.call('GET', query), 200).data;
+    expect(await waiting()).toMatchObject([
+      { pendingReason: 'COUNTERPARTY_DECLARATION_REQUIRED' },
+      {
+        pendingReason: 'COUNTERPARTY_DECLARATION_REQUIRED',
+        source: { sourceType: 'REALTIME_FUNDING', accountIdentifier: address },
+      },
+    ]);
+    const accountInfo = { accountType: 'ETHEREUM_WALLET', address, vaspName: 'Coinbase' };
+    const wallet = { customerId: person.id, currency: 'USDC', accountInfo };
+    ok(await app.call('POST', '/customers/external-accounts', wallet), 201);
+    await app.settle();
+    expect(await balances(app, account.id)).toEqual({ balance: 42, total: 82 });
+    await app.advance(30 * 86_400_000);
+    expect(await waiting()).toEqual([]);
+    expect(await balances(app, account.id)).toEqual({ balance: 42, total: 42 });
+    const { data } = ok(await app.call('GET', `${query.replace('PENDING', 'FAILED')}`), 200);
+    expect(data).toMatchObject([
+      { failureReason: 'COLLECTION_FAILED', refund: { status: 'COMPLETED' } },
+    ]);
+  });
+
+  it('refuses reasons and senders that it cannot show', async () => {
+    const own = await internalAccount(app, null, 'GBP');
+    const body = { amount: 1, pendingReason: 'BECAUSE', payerAccountIdentifier: '' };
+    const answer = await app.call('POST', path(own.id), body);
+    expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
+    const fields = answer.body.details.errors.map((each: { field: string }) => each.field);
+    expect(fields.sort()).toEqual(['payerAccountIdentifier', 'pendingReason']);
+  });
+
   it('takes whole amounts up to a hundred thousand million', async () => {
     const own = await internalAccount(app, null, 'MXN');
     for (const amount of [0, -1, 1.5, '1', null, 100_000_000_001, undefined]) {

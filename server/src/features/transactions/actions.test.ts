@@ -97,7 +97,8 @@ describe('confirmReceiptDelivery', () => {
 
   it('refuses a time that is none, or is to come', async () => {
     const { id } = await payout('000', 'ACH');
-    for (const at of ['2099-01-01T00:00:00.000Z', 'yesterday']) {
+    const outside = ['0000-06-01T00:00:00Z', '0001-01-01T00:00:00+14:00'];
+    for (const at of ['2099-01-01T00:00:00.000Z', 'yesterday', ...outside]) {
       const answer = await confirm(id, at);
       expect([answer.status, answer.body.details.errors[0].field]).toEqual([
         400,

@@ -12,7 +12,8 @@ export {
 } from './contract.ts';
 export { payoutOf, pullOf, refundOf, type UmaCarrier } from './instructions.ts';
 export { fund } from './legs.ts';
-export { CANCEL_PULL, transactionOf, transactionOperations } from './operations.ts';
+export { CANCEL_FUNDING, CANCEL_PULL, transactionOf, transactionOperations } from './operations.ts';
+export { awaitDecision, inSuspense, type ParkedRow, parked } from './parked.ts';
 export {
   awaitFunds,
   type CameIn,
@@ -28,6 +29,7 @@ export {
   currentOf,
   heedPayout,
   heedRefund,
+  isBeingSent,
   loadOf,
   payoutJobs,
 } from './payout-jobs.ts';
@@ -39,6 +41,7 @@ export {
   transactionOfReference,
 } from './present.ts';
 export { openRefund } from './refund.ts';
+export { coverMissing, parkedCurrency, parkedFrom, returnParked } from './resolve.ts';
 export { moveAndTell, patch, tell } from './staging.ts';
 export { type FailureReason, incomingStates, outgoingStates, refundStates } from './states.ts';
 export { PENDING_REASONS, type PendingReason, type Refund, transactions } from './store.ts';

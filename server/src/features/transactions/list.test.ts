@@ -228,6 +228,11 @@ describe('listTransactions', () => {
     expect([answer.status, answer.body.code]).toEqual([404, 'TRANSACTION_NOT_FOUND']);
   });
 
+  it('takes moments from the year 1 to 9999', async () => {
+    const query = 'startDate=0001-01-01T00:00:00Z&endDate=9999-12-31T23:59:59.999Z';
+    expect((await app.call('GET', `/transactions?${query}`)).status).toBe(200);
+  });
+
   it('names every bad parameter at once', async () => {
     const query =
       'limit=0&status=DONE&type=IN&startDate=yesterday&endDate=2026-02-30T00:00:00Z&sortOrder=up';
@@ -241,6 +246,9 @@ describe('listTransactions', () => {
       'limit=',
       'cursor=x',
       'status=FAILED&status=PENDING',
+      'startDate=0000-01-01T00:00:00Z',
+      'endDate=0001-01-01T00:00:00%2B00:01',
+      'endDate=9999-12-31T23:59:59-00:01',
     ]) {
       expect([bad, (await app.call('GET', `/transactions?${bad}`)).status]).toEqual([bad, 400]);
     }

@@ -1,6 +1,7 @@
 // Transactions over HTTP: reading one by id or a page of those that match, calling one back, and noting that
 // a receipt was delivered.
 import type { Static } from '@sinclair/typebox';
+import { pullRailOf } from '../../catalog/account-info.ts';
 import { type PaymentRail, RAILS } from '../../catalog/rails.ts';
 import { Fault, invalidField } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
@@ -8,6 +9,7 @@ import type { Ctx } from '../../runtime/context.ts';
 import type { Filter } from '../../runtime/database.ts';
 import { handle } from '../../runtime/handle.ts';
 import { customers } from '../customers/index.ts';
+import { externalAccounts } from '../external-accounts/index.ts';
 import {
   cancelTransaction,
   confirmReceiptDelivery,
@@ -92,37 +94,49 @@ async function filtersOf(ctx: Ctx, query: Query): Promise<Filter[]> {
   return filters;
 }
 
-/** The job that calls a pull back; its handler belongs to incoming money. */
+/** Jobs that call pulls back: of incoming money, and of money that a payment is made with. */
 export const CANCEL_PULL = 'incoming.cancel';
+export const CANCEL_FUNDING = 'funding.cancel';
 
 const underWay = (row: TransactionRow) => row.status === 'PENDING' || row.status === 'PROCESSING';
 
+/** What of a transaction could be called back: which movement, over which rail, and whether it is open. */
+async function movementOf(ctx: Ctx, row: TransactionRow) {
+  const awaited = row.funds === 'AWAITED';
+  if (row.type === 'INCOMING') {
+    const pull = row.source?.sourceType === 'ACCOUNT';
+    // What is held for a person to decide is with us already.
+    const open = underWay(row) && (awaited || row.funds === 'HELD') && row.pending_reason === null;
+    return { job: CANCEL_PULL, rail: pull ? row.rail : null, open };
+  }
+  if (awaited) {
+    const source = await ctx.read(externalAccounts, row.source_account as string);
+    return { job: CANCEL_FUNDING, rail: (source && pullRailOf(source.info)) ?? null, open: true };
+  }
+  const open = row.status === 'PROCESSING' && (row.funds === 'HELD' || row.funds === 'HANDED');
+  return { job: CANCEL_PAYOUT, rail: row.rail, open };
+}
+
 /** Stages the request to call a payment back, or throws why it cannot be. */
-function cancel(ctx: Ctx, row: TransactionRow): TransactionRow {
-  const pull = row.type === 'INCOMING' && row.source?.sourceType === 'ACCOUNT';
-  const rail = row.rail as PaymentRail | null;
-  if (rail === null || !RAILS[rail].cancellable || (row.type === 'INCOMING' && !pull)) {
+async function cancel(ctx: Ctx, row: TransactionRow): Promise<TransactionRow> {
+  const { job, rail, open } = await movementOf(ctx, row);
+  if (rail === null || !RAILS[rail as PaymentRail].cancellable) {
     const why = 'Only payments over ACH or wire can be called back.';
     throw new Fault('INVALID_INPUT', why, { paymentRail: rail });
   }
-  const open = pull
-    ? underWay(row) && (row.funds === 'AWAITED' || row.funds === 'HELD')
-    : row.status === 'PROCESSING' && (row.funds === 'HELD' || row.funds === 'HANDED');
   if (!open || row.refund) {
     const why =
       'The payment is not on its way: it has not begun, has settled, or goes back already.';
     throw new Fault('TRANSACTION_NOT_CANCELLABLE', why);
   }
-  return requestCancel(ctx, row, pull ? CANCEL_PULL : CANCEL_PAYOUT);
+  return requestCancel(ctx, row, job);
 }
 
 export const transactionOperations = [
-  handle(cancelTransaction, async (ctx, { params }) => ({
-    status: 200,
-    body: presentTransaction(
-      cancel(ctx, await transactionOf(ctx, params.transactionId)),
-    ) as Presented,
-  })),
+  handle(cancelTransaction, async (ctx, { params }) => {
+    const row = await cancel(ctx, await transactionOf(ctx, params.transactionId));
+    return { status: 200, body: presentTransaction(row) as Presented };
+  }),
   handle(confirmReceiptDelivery, async (ctx, { params, body }) => {
     const row = await transactionOf(ctx, params.transactionId);
     const given = body.receiptDeliveryConfirmedAt;

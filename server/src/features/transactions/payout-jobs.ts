@@ -18,7 +18,7 @@ import {
   SEND_PAYOUT,
 } from './refund.ts';
 import { transactions } from './store.ts';
-import { awaitNotice } from './waits.ts';
+import { awaitNotice, isWanted } from './waits.ts';
 
 export type ConnectorsOf = (environment: Environment) => Connectors;
 
@@ -79,14 +79,18 @@ export async function heedPayout(ctx: Ctx, row: TransactionRow, progress: Progre
   switch (progress.state) {
     case 'unknown':
       return again(progress.checkAfterMs);
-    case 'accepted':
-      await handOverPayout(ctx, row);
-      if (progress.checkAfterMs === undefined) await awaitNotice(ctx, row, 'payout');
-      return again(progress.checkAfterMs);
+    case 'accepted': {
+      const handed = await handOverPayout(ctx, row);
+      if (progress.checkAfterMs !== undefined) return again(progress.checkAfterMs);
+      if (isWanted(handed, 'payout')) await awaitNotice(ctx, handed, 'payout');
+      return;
+    }
     case 'settled':
       await settlePayout(ctx, row, progress.onChain);
       return again(progress.checkAfterMs);
     case 'failed':
+      // What was delivered only a return brings back.
+      if (row.status === 'COMPLETED') return;
       return void (await failPayout(ctx, row, progress.reason, progress.refundable ?? true));
     case 'returned':
       return void (await failPayout(ctx, await settlePayout(ctx, row), progress.reason, true));
@@ -97,6 +101,7 @@ export async function heedPayout(ctx: Ctx, row: TransactionRow, progress: Progre
 
 /** What a rail's answer about a refund means. */
 export async function heedRefund(ctx: Ctx, row: TransactionRow, progress: Progress): Promise<void> {
+  if (row.refund?.status !== 'PENDING') return;
   switch (progress.state) {
     case 'settled':
       return void (await payRefund(ctx, row, true));
@@ -110,6 +115,17 @@ export async function heedRefund(ctx: Ctx, row: TransactionRow, progress: Progre
     default:
       return void (await payRefund(ctx, row, false));
   }
+}
+
+const SENDING = `select 1 from jobs where kind = $1 and input ->> 'transactionId' = $2 limit 1`;
+
+/** Whether the job that sends a movement of this transaction is still there. */
+export async function isBeingSent(
+  { db }: Runtime,
+  kind: string,
+  { id }: TransactionRow,
+): Promise<boolean> {
+  return (await db.query(SENDING, [kind, id])).length > 0;
 }
 
 /** Sending must not begin once the payment is over or on its way back. */
@@ -134,6 +150,7 @@ export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
 
   const refund = async (runtime: Runtime, job: Job): Promise<Result> => {
     const { row, caller } = await loadOf(runtime, job);
+    if (row.refund?.status !== 'PENDING') return { caller, stage: NOTHING };
     const failed: Progress = { state: 'failed', reason: 'QUOTE_EXECUTION_FAILED' };
     let progress: Progress = { state: 'settled', reference: row.id };
     if (job.input.refundable === false) progress = failed;
@@ -159,7 +176,7 @@ export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
       const stage = async (ctx: Ctx) => void refuseCancel(ctx, await currentOf(ctx, row.id));
       return { caller, stage };
     }
-    if (row.funds === 'HELD') {
+    if (await isBeingSent(runtime, SEND_PAYOUT, row)) {
       // Its sending may be under way in another worker; a callback must come after it.
       const input = { transactionId: row.id };
       const stage = async (ctx: Ctx) => ctx.later(CANCEL_PAYOUT, input, now + CALLBACK_WAIT_MS);

@@ -5,6 +5,7 @@ import { isFiat } from '../../catalog/currencies.ts';
 import { iso } from '../../kernel/world.ts';
 import { house } from '../../ledger/chart.ts';
 import type { Ctx } from '../../runtime/context.ts';
+import { customers } from '../customers/index.ts';
 import {
   type InternalAccountRow,
   internalAccounts,
@@ -13,6 +14,7 @@ import {
 } from '../internal-accounts/index.ts';
 import { giveVolumeBack } from '../platform/index.ts';
 import { type Leg, legsOf, park, release, reverse } from './legs.ts';
+import { awaitDecision } from './parked.ts';
 import { refundReference, type TransactionRow } from './present.ts';
 import { moveAndTell, patch, tell } from './staging.ts';
 import { outgoingStates, refundStates } from './states.ts';
@@ -70,13 +72,34 @@ async function moveBack(ctx: Ctx, row: TransactionRow, keeper?: string): Promise
 }
 
 /** The account that a digital asset goes back to, never the wallet it came from. */
-async function balanceFor(ctx: Ctx, row: TransactionRow): Promise<InternalAccountRow | undefined> {
-  const own = await ctx.db.find(internalAccounts, {
+export async function balanceFor(
+  db: Ctx['db'],
+  row: TransactionRow,
+): Promise<InternalAccountRow | undefined> {
+  const own = await db.find(internalAccounts, {
     platform_id: row.platform_id,
     customer_id: row.customer_id,
     currency: row.sent_currency as string,
   });
-  return own.find((each) => each.status === 'ACTIVE' || each.status === 'FROZEN');
+  return own.find((each) => TAKES_BACK.includes(each.status));
+}
+
+/** Accounts in these states take back what was theirs, a frozen one out of its owner's reach. */
+const TAKES_BACK = ['ACTIVE', 'FROZEN'];
+
+/** The account inside that a refund goes to; undefined where it can take nothing any more. */
+async function receiverOf(ctx: Ctx, row: TransactionRow): Promise<InternalAccountRow | undefined> {
+  const account = fundedOutside(row)
+    ? await balanceFor(ctx.db, row)
+    : await ctx.read(internalAccounts, row.source_account as string);
+  if (!account || !TAKES_BACK.includes(account.status)) return undefined;
+  const { customer_id: id } = account;
+  const owner = id === null ? undefined : await ctx.read(customers, id);
+  if (owner && owner.deleted_at !== null) return undefined;
+  if (owner) ctx.require(customers, owner);
+  // One that owes is changed by the refund itself, which guards it as well.
+  if (account.owed === 0n) ctx.require(internalAccounts, account);
+  return account;
 }
 
 function moveOut(ctx: Ctx, row: TransactionRow, step: string, target: string): void {
@@ -105,17 +128,17 @@ export async function payRefund(
   refundable: boolean,
 ): Promise<TransactionRow> {
   if (row.refund?.status !== 'PENDING') return row;
-  const kept = fundedOutside(row) && !goesBackByRail(row);
-  const account = kept && refundable ? await balanceFor(ctx, row) : undefined;
-  const back = refundable && (!kept || account !== undefined);
+  const byRail = goesBackByRail(row);
+  const account = byRail || !refundable ? undefined : await receiverOf(ctx, row);
+  const back = refundable && (byRail || account !== undefined);
   const [suspense, clearing] = (['suspense', 'clearing'] as const).map((purpose) =>
     house(ctx.caller.environment, purpose, row.sent_currency as string),
   ) as [string, string];
   await giveVolumeBack(ctx, row);
   await moveAndTell(ctx, async () => {
     await moveBack(ctx, row, back ? undefined : suspense);
-    if (account) returnInside(ctx, row, account);
-    else if (back && fundedOutside(row)) moveOut(ctx, row, 'refund.out', clearing);
+    if (account && fundedOutside(row)) returnInside(ctx, row, account);
+    else if (back && byRail) moveOut(ctx, row, 'refund.out', clearing);
     else if (row.funds === 'FUNDED') moveOut(ctx, row, 'park.fund', suspense);
   });
   const status = refundStates.next('PENDING', back ? 'pay' : 'park') as 'COMPLETED' | 'FAILED';
@@ -124,6 +147,7 @@ export async function payRefund(
     funds: back ? 'RETURNED' : 'PARKED',
     refund: { ...row.refund, status, ...settledAt },
   });
+  if (!back) await awaitDecision(ctx, done);
   tell(ctx, done, back ? 'REFUND_COMPLETED' : 'REFUND_FAILED');
   if (done.status !== 'PROCESSING') return done;
   const completed = patch(ctx, done, {

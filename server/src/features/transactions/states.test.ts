@@ -49,9 +49,10 @@ describe('a refund', () => {
     'NONE open': 'PENDING',
     'PENDING pay': 'COMPLETED',
     'PENDING park': 'FAILED',
+    'FAILED resolve': 'COMPLETED',
   };
   const moves = REFUNDS.flatMap((from) =>
-    (['open', 'pay', 'park'] as const).map((event) => ({ from, event })),
+    (['open', 'pay', 'park', 'resolve'] as const).map((event) => ({ from, event })),
   );
   it.each(moves)('$from, $event', ({ from, event }) => {
     expect(refundStates.peek(from, event)).toBe(allowed[`${from} ${event}`]);

@@ -66,9 +66,13 @@ export const outgoingStates = stateTable<OutgoingStatus, PaymentEvent>('outgoing
 
 export type RefundStatus = 'NONE' | 'PENDING' | 'COMPLETED' | 'FAILED';
 
-export const refundStates = stateTable<RefundStatus, 'open' | 'pay' | 'park'>('refund', {
-  NONE: { open: 'PENDING' },
-  PENDING: { pay: 'COMPLETED', park: 'FAILED' },
-  COMPLETED: {},
-  FAILED: {},
-});
+export const refundStates = stateTable<RefundStatus, 'open' | 'pay' | 'park' | 'resolve'>(
+  'refund',
+  {
+    NONE: { open: 'PENDING' },
+    PENDING: { pay: 'COMPLETED', park: 'FAILED' },
+    COMPLETED: {},
+    // By a person, who has found where the money may go.
+    FAILED: { resolve: 'COMPLETED' },
+  },
+);

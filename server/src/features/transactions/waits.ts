@@ -29,7 +29,8 @@ export const railNotices = table(
   {
     id: col.text,
     transaction_id: col.text,
-    kind: col.word<WaitKind>(),
+    /** `parked` is what a person decided about money in suspense. */
+    kind: col.word<WaitKind | 'parked'>(),
     state: col.word<Progress['state']>(),
     reference: col.text.null,
     reason: col.text.null,

@@ -114,6 +114,18 @@ describe.each(DOORS)('%s', (_operation, path) => {
     expect(receiver.got).toHaveLength(1);
   });
 
+  it('sends again under a key when nothing was reached before', async () => {
+    const headers = { 'idempotency-key': `second try of ${path}` };
+    await receiver.close();
+    await setEndpoint(receiver.url);
+    const first = await app.call('POST', path, {}, { headers });
+    expect(first.body.code).toBe('WEBHOOK_DELIVERY_ERROR');
+    receiver = await startReceiver();
+    await setEndpoint(receiver.url);
+    expect((await app.call('POST', path, {}, { headers })).status).toBe(200);
+    expect(receiver.got).toHaveLength(1);
+  });
+
   it('needs MANAGE', async () => {
     const as = await app.tokenWith(['VIEW', 'TRANSACT']);
     const { status, body } = await app.call('POST', path, undefined, { as });

@@ -33,6 +33,10 @@ export const living = (sim: Sim): Person[] => sim.people.filter((each) => !each.
 /** Whoever may pay. */
 export const payers = (sim: Sim): Person[] => living(sim).filter((each) => each.ready);
 
+/** Whose money the sandbox makes. */
+export const inSandbox = ({ platform }: Pick<Person, 'platform'>): boolean =>
+  platform.environment === 'sandbox';
+
 /** Currencies that payments start in here; their amounts are of a like size. */
 export const PAID_IN = ['USD', 'EUR', 'GBP', 'MXN', 'USDC'];
 

@@ -3,9 +3,9 @@ import { createPlatformWithToken, FIRST_CURRENCIES } from '../../../src/bootstra
 import { connectorRegistry } from '../../../src/connectors/registry.ts';
 import { SUFFIXES } from '../endings.ts';
 import { broken, type Outside, type Person, type Platform, type Purse, type Sim } from '../sim.ts';
-import { type Action, expected, living, payers, refusal } from './action.ts';
+import { type Action, expected, inSandbox, living, payers, refusal } from './action.ts';
 
-const MOST_PLATFORMS = 4;
+const MOST_PLATFORMS = 5;
 const MOST_PEOPLE = 40;
 const MOST_OUTSIDE = 150;
 
@@ -23,21 +23,28 @@ async function pursesOf(sim: Sim, owner: Person): Promise<Map<string, Purse>> {
   );
 }
 
-async function addPlatform(sim: Sim): Promise<string> {
+async function addPlatform(
+  sim: Sim,
+  environment: Platform['environment'],
+  regulated = true,
+): Promise<string> {
   const registry = connectorRegistry(sim.world);
   const node = sim.node();
   node.trap(undefined);
   const made = await createPlatformWithToken(node.app.runtime, {
     name: `Platform ${sim.platforms.length + 1}`,
-    environment: 'sandbox',
-    regulated: true,
+    environment,
+    regulated,
     skipPaperwork: false,
     currencies: FIRST_CURRENCIES,
-    fundingOf: (environment) => registry(environment).funding,
+    fundingOf: (each) => registry(each).funding,
   });
   const login = Buffer.from(`${made.clientId}:${made.clientSecret}`).toString('base64');
   const platform: Platform = {
     id: made.platformId,
+    environment,
+    regulated,
+    limited: false,
     auth: `Basic ${login}`,
     receiver: sim.world.receiver(),
     told: false,
@@ -80,6 +87,9 @@ const NAMES: readonly { end: string; weight: number; ready: boolean }[] = [
   { end: ' 003', weight: 1, ready: false },
 ];
 
+/** No verification can be submitted in production yet, so it is told to the database. */
+const APPROVE = "update customers set status = 'APPROVED' where id = $1";
+
 async function addCustomer(sim: Sim): Promise<string> {
   const platform = sim.chance.of(sim.platforms);
   const { end, ready } = sim.chance.weighed(NAMES);
@@ -92,7 +102,10 @@ async function addCustomer(sim: Sim): Promise<string> {
     address: { line1: '1 Main St', city: 'Austin', postalCode: '78701', country: 'US' },
   };
   const { id } = expected(await sim.ask('POST', '/customers', body, platform), 201);
-  const person: Person = { id, platform, ready, gone: false, purses: new Map() };
+  const production = platform.environment === 'production';
+  if (production && ready) await sim.client.query(APPROVE, [id]);
+  const mayPay = ready && (platform.regulated || production);
+  const person: Person = { id, platform, ready: mayPay, gone: false, purses: new Map() };
   person.purses = await pursesOf(sim, person);
   sim.people.push(person);
   return `${end || 'ready'} of ${sim.platforms.indexOf(platform)}`;
@@ -100,6 +113,12 @@ async function addCustomer(sim: Sim): Promise<string> {
 
 const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
 const digits = (count: number, value: number) => String(value % 10 ** count).padStart(count, '0');
+
+/** A German number with check digits that hold. */
+function ibanOf(rest: string): string {
+  const check = 98n - (BigInt(`${rest}131400`) % 97n);
+  return `DE${String(check).padStart(2, '0')}${rest}`;
+}
 
 /** Details of an account, by currency; `n` makes it another, the suffix ends its number. */
 const DETAILS: Readonly<Record<string, (n: number, suffix: string) => object>> = {
@@ -111,7 +130,7 @@ const DETAILS: Readonly<Record<string, (n: number, suffix: string) => object>> =
   }),
   EUR: (n, suffix) => ({
     accountType: 'EUR_ACCOUNT',
-    iban: `DE89370400440${digits(6, n)}${suffix}`,
+    iban: ibanOf(`370400440${digits(6, n)}${suffix}`),
     beneficiary: { ...beneficiary, countryOfResidence: 'DE' },
   }),
   MXN: (n, suffix) => ({
@@ -132,12 +151,22 @@ const DETAILS: Readonly<Record<string, (n: number, suffix: string) => object>> =
 };
 
 async function addOutside(sim: Sim): Promise<string> {
-  const owner = sim.chance.of(living(sim));
-  const currency = sim.chance.of(Object.keys(DETAILS));
+  const inProduction = living(sim).filter((each) => !inSandbox(each));
+  const some = sim.chance.percent(40) && inProduction.length ? inProduction : living(sim);
+  const owner = sim.chance.of(some);
+  // Elsewhere check digits count.
+  const real = owner.platform.environment === 'production';
+  const currency = sim.chance.of(real ? ['USD', 'EUR'] : Object.keys(DETAILS));
   const suffix = sim.chance.of(SUFFIXES);
   const accountInfo = DETAILS[currency]?.(sim.next(), suffix);
   const path = owner.id ? '/customers/external-accounts' : '/platform/external-accounts';
-  const body = { currency, accountInfo, ...(owner.id ? { customerId: owner.id } : {}) };
+  const defaultUmaDepositAccount = owner.id !== null && sim.chance.percent(15);
+  const body = {
+    currency,
+    accountInfo,
+    ...(owner.id ? { customerId: owner.id } : {}),
+    ...(defaultUmaDepositAccount ? { defaultUmaDepositAccount } : {}),
+  };
   const { id } = expected(await sim.ask('POST', path, body, owner.platform), 201);
   sim.outside.push({ id, currency, owner, suffix, gone: false });
   return `${currency} …${suffix} of ${sim.people.indexOf(owner)}`;
@@ -156,7 +185,7 @@ async function removeOutside(sim: Sim): Promise<string> {
   const path = `/${owner.id ? 'customers' : 'platform'}/external-accounts/${account.id}`;
   const answer = await sim.ask('DELETE', path, undefined, owner.platform);
   const code = refusal(answer, ['ACCOUNT_NOT_FOUND']);
-  if (!gone && !owner.gone && code && !sim.rough) throw broken(`${account.id} is not found`);
+  if (!gone && !owner.gone && code && !answer.again) throw broken(`${account.id} is not found`);
   account.gone = true;
   drop<Outside>(sim.outside, MOST_OUTSIDE);
   return code ?? 'gone';
@@ -182,7 +211,19 @@ export const PARTIES: readonly Action[] = [
     name: 'add a platform',
     weight: 2,
     ready: (sim) => sim.platforms.length < MOST_PLATFORMS,
-    run: addPlatform,
+    run: (sim) => addPlatform(sim, 'sandbox'),
+  },
+  {
+    name: 'add a production platform',
+    weight: 2,
+    ready: (sim) => !sim.platforms.some((each) => each.environment === 'production'),
+    run: (sim) => addPlatform(sim, 'production'),
+  },
+  {
+    name: 'add an unregulated platform',
+    weight: 1,
+    ready: (sim) => sim.platforms.every((each) => each.regulated),
+    run: (sim) => addPlatform(sim, 'sandbox', false),
   },
   { name: 'set where webhooks go', weight: 1, run: setEndpoint },
   { name: 'set fees', weight: 1, run: setFees },

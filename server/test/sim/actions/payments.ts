@@ -13,10 +13,19 @@ import {
   type Sim,
   spendable,
 } from '../sim.ts';
-import { type Action, expected, living, PAID_IN, payers, purseOf, refusal } from './action.ts';
+import {
+  type Action,
+  expected,
+  inSandbox,
+  living,
+  PAID_IN,
+  payers,
+  purseOf,
+  refusal,
+} from './action.ts';
 
 async function fund(sim: Sim): Promise<string> {
-  const purse = purseOf(sim, sim.chance.of(living(sim)), PAID_IN);
+  const purse = purseOf(sim, sim.chance.of(living(sim).filter(inSandbox)), PAID_IN);
   const amount = sim.chance.between(1, sim.chance.of([100, 100_000, 1_000_000]));
   const path = `/sandbox/internal-accounts/${purse.id}/fund`;
   const answer = await sim.ask('POST', path, { amount }, purse.owner.platform);
@@ -63,7 +72,15 @@ export const UNQUOTABLE = [
   'INSUFFICIENT_FUNDS',
   'USER_NOT_READY',
   'NOT_IMPLEMENTED',
+  'EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED',
 ];
+
+/** Whether the account that earns the platform's fees is shut, so that no fee can be charged. */
+export function feesBarred(sim: Sim, { platform }: Person, currency: string): boolean {
+  const own = sim.people.find((each) => each.id === null && each.platform === platform);
+  const purse = own?.purses.get(currency);
+  return purse !== undefined && !isActive(sim, purse);
+}
 
 function quoteBody(sim: Sim, { source, inside, outside }: FromPurse, now: boolean): object {
   const { chance } = sim;
@@ -101,14 +118,14 @@ export function orderOf(sim: Sim, ends: Ends, body: Answer['body'], payer: Perso
     received: BigInt(body.totalReceivingAmount),
     platformFee: BigInt(body.platformFeesIncluded ?? 0),
     feePurse: own?.purses.get(body.sendingCurrency.code) ?? null,
-    ending: endingOf('quote', outside?.suffix ?? null),
+    ending: outside && !inSandbox(payer) ? null : endingOf('quote', outside?.suffix ?? null),
     started: false,
     expiresAt: Date.parse(body.expiresAt),
   };
 }
 
-async function quote(sim: Sim, now: boolean): Promise<string> {
-  const payer = sim.chance.of(payers(sim));
+export async function quote(sim: Sim, now: boolean, who = payers(sim)): Promise<string> {
+  const payer = sim.chance.of(who);
   const ends = endsFrom(sim, payer);
   if (!ends) return 'nowhere to';
   const request = quoteBody(sim, ends, now);
@@ -116,7 +133,8 @@ async function quote(sim: Sim, now: boolean): Promise<string> {
   const answer = await sim.ask('POST', '/quotes', request, payer.platform);
   const purses = [ends.source, ends.inside].flatMap((each) => each ?? []);
   const shut = purses.some((each) => !isActive(sim, each));
-  const code = refusal(answer, shut ? ['INVALID_INPUT', ...UNQUOTABLE] : UNQUOTABLE);
+  const barred = shut || feesBarred(sim, payer, ends.source.currency);
+  const code = refusal(answer, barred ? ['INVALID_INPUT', ...UNQUOTABLE] : UNQUOTABLE);
   if (code) return code;
   if (shut) throw broken('a quote between accounts of which one is shut');
   const order = orderOf(sim, ends, expected(answer, 201), payer);
@@ -143,6 +161,8 @@ function verdictOn(sim: Sim, order: Order, isStarted: boolean): string[] {
   if ([order.source, order.inside].some((each) => each && !isActive(sim, each))) {
     return ['INVALID_INPUT'];
   }
+  const fee = order.platformFee > 0n ? order.feePurse : null;
+  if (fee && !isActive(sim, fee)) return ['INVALID_INPUT'];
   if (order.source && noted(sim, order.source)?.owed !== '0') return ['INSUFFICIENT_FUNDS'];
   const needs = order.feePurse === order.source ? order.sent - order.platformFee : order.sent;
   if (order.source && spendable(sim, order.source) < needs) return ['INSUFFICIENT_FUNDS'];
@@ -153,7 +173,11 @@ export async function executeOrder(sim: Sim, order: Order): Promise<string> {
   const codes = verdictOn(sim, order, order.started);
   const path = `/quotes/${order.quoteId}/execute`;
   const answer = await sim.ask('POST', path, undefined, order.platform);
-  const code = refusal(answer, [...codes, 'DAILY_VOLUME_LIMIT_EXCEEDED']);
+  const unsure = [
+    ...(order.platform.limited ? ['DAILY_VOLUME_LIMIT_EXCEEDED'] : []),
+    ...(order.outside?.wallet ? ['EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED'] : []),
+  ];
+  const code = refusal(answer, [...codes, ...unsure]);
   if (code) return code;
   expected(answer, 200);
   if (codes.length) throw broken(`${order.id} was executed; expected ${codes.join(' or ')}`);
@@ -169,8 +193,8 @@ const started = (sim: Sim) => quoted(sim).filter((each) => each.started);
 /** Refusals that a transfer between living parties may get. */
 const UNPAYABLE = [...UNQUOTABLE, 'INVALID_CURRENCY'];
 
-async function transferOut(sim: Sim): Promise<string> {
-  const payer = sim.chance.of(payers(sim));
+export async function transferOut(sim: Sim, who = payers(sim)): Promise<string> {
+  const payer = sim.chance.of(who);
   const own = sim.outside.filter((each) => each.owner === payer && !each.gone);
   if (own.length === 0) return 'nowhere to';
   const outside = sim.chance.of(own);
@@ -191,7 +215,7 @@ async function transferOut(sim: Sim): Promise<string> {
   const { id } = expected(answer, 201);
   if (before < BigInt(amount)) throw broken(`${id} spends ${amount} of ${before}`);
   const money = { sent: BigInt(amount), received: BigInt(amount), platformFee: 0n };
-  const ending = endingOf('transfer', outside.suffix);
+  const ending = inSandbox(payer) ? endingOf('transfer', outside.suffix) : null;
   sim.orders.push({
     ...{
       id,
@@ -243,6 +267,6 @@ export const PAYMENTS: readonly Action[] = [
     name: 'transfer out',
     weight: 8,
     ready: (sim) => payers(sim).length > 0,
-    run: transferOut,
+    run: (sim) => transferOut(sim),
   },
 ];

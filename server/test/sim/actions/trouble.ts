@@ -13,7 +13,7 @@ import {
   spendable,
 } from '../sim.ts';
 import { MOODS, VERDICTS } from '../world.ts';
-import { type Action, living, PAID_IN, purseOf } from './action.ts';
+import { type Action, inSandbox, living, PAID_IN, purseOf } from './action.ts';
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
@@ -45,9 +45,13 @@ async function runJob(sim: Sim): Promise<string> {
 
 /** Fees that are given back by an account that may run dry depend on the order; those go one by one. */
 function commuting(sim: Sim) {
+  const seen = new Set<string>();
   return dueJobs(sim).filter(({ transactionId }) => {
     const row = transactionId === null ? null : sim.picture.payments.get(transactionId)?.row;
-    return row && row.platform_fee_account === null;
+    if (!row || row.platform_fee_account !== null || seen.has(row.id as string)) return false;
+    // Nor do two about one payment, of which only the first finds something to do.
+    seen.add(row.id as string);
+    return true;
   });
 }
 
@@ -139,7 +143,7 @@ async function crowd(sim: Sim, requests: readonly Request[], cut: boolean) {
 
 /** Many fund one account at once, and some never hear: each deposit is there once in the end. */
 async function fundTogether(sim: Sim): Promise<string> {
-  const purse = purseOf(sim, sim.chance.of(living(sim)), PAID_IN);
+  const purse = purseOf(sim, sim.chance.of(living(sim).filter(inSandbox)), PAID_IN);
   if (!isActive(sim, purse)) return 'shut';
   const cut = sim.chance.percent(40);
   sim.rough = cut;
@@ -169,6 +173,8 @@ const ripe = (sim: Sim) =>
   sim.orders.filter((order) => {
     const { source, started, expiresAt, inside, outside } = order;
     if (started || !source || order.quoteId === null || sim.world.now() >= expiresAt) return false;
+    if (order.platform.limited || outside?.wallet) return false;
+    if (order.platformFee && order.feePurse && !isActive(sim, order.feePurse)) return false;
     if (!isActive(sim, source) || noted(sim, source)?.owed !== '0') return false;
     if (inside && !isActive(sim, inside)) return false;
     const gone = source.owner.gone || inside?.owner.gone || outside?.gone || outside?.owner.gone;

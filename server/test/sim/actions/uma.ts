@@ -2,11 +2,11 @@
 // documented addresses of the sandbox say how each must end.
 import { ADDRESSES } from '../endings.ts';
 import { isActive, type Sim } from '../sim.ts';
-import { type Action, expected, PAID_IN, payers, purseOf, refusal } from './action.ts';
-import { orderOf, UNQUOTABLE } from './payments.ts';
+import { type Action, expected, inSandbox, PAID_IN, payers, purseOf, refusal } from './action.ts';
+import { feesBarred, orderOf, UNQUOTABLE } from './payments.ts';
 
 async function quoteUma(sim: Sim): Promise<string> {
-  const payer = sim.chance.of(payers(sim));
+  const payer = sim.chance.of(payers(sim).filter(inSandbox));
   const source = purseOf(sim, payer, PAID_IN);
   const [address, ending] = sim.chance.of(Object.entries(ADDRESSES));
   const to = `${address}@sandbox.uma.money`;
@@ -23,7 +23,8 @@ async function quoteUma(sim: Sim): Promise<string> {
     senderCustomerInfo: { FULL_NAME: 'Ada Lovelace' },
   };
   const answer = await sim.ask('POST', '/quotes', body, payer.platform);
-  const code = refusal(answer, isActive(sim, source) ? UNQUOTABLE : ['INVALID_INPUT']);
+  const shut = !isActive(sim, source) || feesBarred(sim, payer, source.currency);
+  const code = refusal(answer, shut ? ['INVALID_INPUT', ...UNQUOTABLE] : UNQUOTABLE);
   if (code) return code;
   const ends = { source, inside: null, outside: null };
   const order = orderOf(sim, ends, expected(answer, 201), payer);
@@ -36,7 +37,7 @@ export const UMA: readonly Action[] = [
   {
     name: 'ask for a quote to a UMA address',
     weight: 4,
-    ready: (sim) => payers(sim).length > 0,
+    ready: (sim) => payers(sim).some(inSandbox),
     run: quoteUma,
   },
 ];

@@ -1,17 +1,20 @@
 // Money from outside: pulled from bank accounts, paid in for a quote in every wrong and right amount, sent
 // by people at other UMA providers with the platform's consent; and what banks and operators do to it later.
 
-import { returnDeposit } from '../../../src/features/incoming/index.ts';
+import {
+  refuseDeposit,
+  releaseDeposit,
+  returnDeposit,
+} from '../../../src/features/incoming/index.ts';
 import {
   internalAccounts,
   moveInternalAccount,
 } from '../../../src/features/internal-accounts/index.ts';
-import { systemCaller } from '../../../src/features/platform/index.ts';
 import { takeDeposit } from '../../../src/features/quotes/index.ts';
 import { transactions } from '../../../src/features/transactions/index.ts';
-import type { Ctx } from '../../../src/runtime/context.ts';
-import { operate } from '../../../src/runtime/operate.ts';
 import { type Ending, pullEnding } from '../endings.ts';
+import { behind } from '../operator.ts';
+import type { Noted } from '../picture.ts';
 import { purseById } from '../quiet.ts';
 import {
   type Answer,
@@ -20,23 +23,31 @@ import {
   type Order,
   type Outside,
   type Person,
-  type Platform,
   type Purse,
   type Sim,
 } from '../sim.ts';
-import { type Action, expected, living, PAID_IN, payers, purseOf, refusal } from './action.ts';
-import { isGone, orderOf, UNQUOTABLE } from './payments.ts';
-
-/** Work of the server on a platform's behalf, as an operator or a bank's notice starts it. */
-async function behind<R>(sim: Sim, { id }: Platform, work: (ctx: Ctx) => Promise<R>): Promise<R> {
-  for (const node of sim.nodes) node.trap(undefined);
-  return operate(sim.node().app.runtime, systemCaller(id, 'sandbox'), work);
-}
+import {
+  type Action,
+  expected,
+  inSandbox,
+  living,
+  PAID_IN,
+  payers,
+  purseOf,
+  refusal,
+} from './action.ts';
+import { feesBarred, isGone, orderOf, UNQUOTABLE } from './payments.ts';
 
 const NOTHING = { sent: 0n, received: 0n, platformFee: 0n, feePurse: null, source: null } as const;
 
 /** Money that is on its way in, to be compared when all is at rest. */
-function expectIn(sim: Sim, to: Purse, id: string, amount: bigint, ending: Ending | null): void {
+export function expectIn(
+  sim: Sim,
+  to: Purse,
+  id: string,
+  amount: bigint,
+  ending: Ending | null,
+): void {
   sim.orders.push({
     ...NOTHING,
     ...{ id, kind: 'in', quoteId: null, platform: to.owner.platform, inside: to, outside: null },
@@ -47,8 +58,8 @@ function expectIn(sim: Sim, to: Purse, id: string, amount: bigint, ending: Endin
 const dollars = (sim: Sim, owner: Person) =>
   sim.outside.filter((each) => each.owner === owner && each.currency === 'USD' && !each.gone);
 
-async function transferIn(sim: Sim): Promise<string> {
-  const owner = sim.chance.of(payers(sim));
+export async function transferIn(sim: Sim, who = payers(sim)): Promise<string> {
+  const owner = sim.chance.of(who);
   const own = dollars(sim, owner);
   if (own.length === 0) return 'nowhere from';
   const from = sim.chance.of(own);
@@ -58,7 +69,7 @@ async function transferIn(sim: Sim): Promise<string> {
   const answer = await sim.ask('POST', '/transfer-in', body, owner.platform);
   if (!isActive(sim, to)) return `${refusal(answer, ['INVALID_INPUT'])}`;
   const { id } = expected(answer, 201);
-  expectIn(sim, to, id, BigInt(amount), pullEnding(from.suffix));
+  expectIn(sim, to, id, BigInt(amount), inSandbox(owner) ? pullEnding(from.suffix) : null);
   return `${amount} from …${from.suffix}`;
 }
 
@@ -78,7 +89,7 @@ function targetFor(sim: Sim, payer: Person): Target {
 async function quoteFrom(
   sim: Sim,
   payer: Person,
-  source: object,
+  source: { sourceType: string; currency?: string },
   kind: 'pull' | 'realtime',
 ): Promise<Order | string> {
   const target = targetFor(sim, payer);
@@ -93,17 +104,19 @@ async function quoteFrom(
   const answer = await sim.ask('POST', '/quotes', body, payer.platform);
   const shut = inside !== null && !isActive(sim, inside);
   const codes = ['SELF_PAYMENT', ...UNQUOTABLE];
-  const code = refusal(answer, shut ? ['INVALID_INPUT', ...codes] : codes);
+  const barred = shut || feesBarred(sim, payer, source.currency ?? 'USD');
+  const code = refusal(answer, barred ? ['INVALID_INPUT', ...codes] : codes);
   if (code) return code;
   if (shut) throw broken(`a quote to ${inside.id}, which is shut`);
   const order = orderOf(sim, { source: null, ...target }, expected(answer, 201), payer);
   sim.orders.push(order);
   order.kind = kind;
+  if (payer.platform.limited || target.outside?.wallet) order.ending = null;
   return order;
 }
 
-async function quotePull(sim: Sim): Promise<string> {
-  const payer = sim.chance.of(payers(sim));
+export async function quotePull(sim: Sim, who = payers(sim)): Promise<string> {
+  const payer = sim.chance.of(who);
   const own = dollars(sim, payer);
   if (own.length === 0) return 'nowhere from';
   const from = sim.chance.of(own);
@@ -112,7 +125,8 @@ async function quotePull(sim: Sim): Promise<string> {
   if (typeof order === 'string') return order;
   order.from = from;
   const pulled = pullEnding(from.suffix);
-  if (pulled.status === 'FAILED') order.ending = pulled;
+  if (!inSandbox(payer)) order.ending = null;
+  else if (pulled.status === 'FAILED') order.ending = pulled;
   return `${order.sent} from …${from.suffix}`;
 }
 
@@ -131,20 +145,30 @@ async function quoteRealtime(sim: Sim): Promise<string> {
   return `${order.sent} ${currency}`;
 }
 
-const unpaid = (sim: Sim) => sim.orders.filter((each) => each.kind === 'realtime');
+export const unpaid = (sim: Sim) => sim.orders.filter((each) => each.kind === 'realtime');
+const unpaidHere = (sim: Sim) => unpaid(sim).filter(inSandbox);
 
 const BACK: Ending = { status: 'FAILED', refund: 'COMPLETED' };
 
 /** What came of money that was paid in beside the quote it was for. */
-function noteStray(sim: Sim, body: Answer['body'], amount: bigint): string {
+export function noteStray(sim: Sim, body: Answer['body'], amount: bigint): string {
   const at = purseById(sim, body.destination?.accountId);
   if (at && body.status !== 'FAILED') expectIn(sim, at, body.id, amount, null);
   return `stray, ${body.status}`;
 }
 
+/** Money came for a payment. Whoever is gone or shut cannot be paid, and nothing is said of how it ends. */
+export function noteFunds(sim: Sim, order: Order): void {
+  const { inside, feePurse, payer, platform } = order;
+  const ends = [inside, order.platformFee ? feePurse : null];
+  const shut = ends.some((each) => each && !isActive(sim, each));
+  if (shut || isGone(order) || payer?.gone || platform.limited) order.ending = null;
+}
+
 /** Pays in for a quote: what it asks for, too little, too much, too late or once more. */
 async function payIn(sim: Sim): Promise<string> {
-  const order = sim.chance.percent(70) ? (unpaid(sim).at(-1) as Order) : sim.chance.of(unpaid(sim));
+  const all = unpaidHere(sim);
+  const order = sim.chance.percent(70) ? (all.at(-1) as Order) : sim.chance.of(all);
   const row = sim.picture.payments.get(order.id)?.row;
   const off = sim.chance.of([0n, 0n, 0n, 0n, -1n, 7n]);
   const amount = order.sent + off > 0n ? order.sent + off : order.sent;
@@ -158,18 +182,18 @@ async function payIn(sim: Sim): Promise<string> {
   if (paid.id !== order.id) return noteStray(sim, paid, amount);
   if (order.started) throw broken(`${order.id} was paid twice`);
   order.started = true;
-  // Whoever is gone or frozen cannot be paid, and the money goes back, or waits where nobody can take it.
-  const shut = order.inside && !isActive(sim, order.inside);
-  if (shut || isGone(order) || order.payer?.gone) order.ending = null;
-  else if (!wanted) order.ending = BACK;
+  noteFunds(sim, order);
+  if (!wanted && order.ending) order.ending = BACK;
   return `${amount} of ${order.sent}`;
 }
 
 const SENDERS = ['$success.usd', '$success.eur', '$pending.long.usd', '$fail.compliance.usd'];
 
+const receivers = (sim: Sim) => payers(sim).filter((each) => each.id !== null && inSandbox(each));
+
 /** A customer is paid over UMA, if the platform consents. */
 async function receiveUma(sim: Sim): Promise<string> {
-  const receiver = sim.chance.of(payers(sim).filter((each) => each.id !== null));
+  const receiver = sim.chance.of(receivers(sim));
   const currency = sim.chance.of(['USD', 'EUR', 'MXN']);
   const amount = sim.chance.between(1, 50_000);
   const body = {
@@ -187,7 +211,7 @@ async function receiveUma(sim: Sim): Promise<string> {
   return `${amount} ${currency}`;
 }
 
-const comingIn = (sim: Sim) => sim.orders.filter((each) => each.kind === 'in');
+export const comingIn = (sim: Sim) => sim.orders.filter((each) => each.kind === 'in');
 
 async function decide(sim: Sim, what: 'approve' | 'reject'): Promise<string> {
   const order = sim.chance.of(comingIn(sim));
@@ -222,14 +246,15 @@ async function freeze(sim: Sim, thaw: boolean): Promise<string> {
     moveInternalAccount(ctx, row, thaw ? 'unfreeze' : 'freeze', cause);
   });
   for (const each of sim.orders) {
-    if (each.kind !== 'balance' && each.inside === purse) each.ending = null;
+    const touches = each.inside === purse || each.feePurse === purse;
+    if (each.kind !== 'balance' && touches) each.ending = null;
   }
   return purse.currency;
 }
 
 /** A deposit from a bank, to whatever state the account is in. */
 async function deposit(sim: Sim): Promise<string> {
-  const purse = purseOf(sim, sim.chance.of(living(sim)), PAID_IN);
+  const purse = purseOf(sim, sim.chance.of(living(sim).filter(inSandbox)), PAID_IN);
   const amount = BigInt(sim.chance.between(1, 50_000));
   const notice = { accountId: purse.id, currency: purse.currency, amount };
   const row = await behind(sim, purse.owner.platform, (ctx) => takeDeposit(ctx, notice));
@@ -237,12 +262,31 @@ async function deposit(sim: Sim): Promise<string> {
   return `${amount} ${purse.currency}, ${row.status}`;
 }
 
+/** Deposits of the sandbox in some state. */
+const depositsHere = (sim: Sim, which: (row: Noted) => boolean) =>
+  comingIn(sim).filter((order) => {
+    const row = sim.picture.payments.get(order.id)?.row;
+    return inSandbox(order) && row?.source_account === null && which(row);
+  });
+
+/** An operator decides about what is held: it may be spent, or it goes back. */
+async function judge(sim: Sim): Promise<string> {
+  const held = depositsHere(sim, ({ funds, status }) => funds === 'HELD' && status === 'PENDING');
+  if (held.length === 0) return 'none';
+  const order = sim.chance.of(held);
+  const good = sim.chance.percent(50);
+  const row = await behind(sim, order.platform, async (ctx) => {
+    const found = await ctx.read(transactions, order.id);
+    if (!found) throw broken(`${order.id} is gone`);
+    return good ? releaseDeposit(ctx, found) : refuseDeposit(ctx, found);
+  });
+  if (row.status !== (good ? 'COMPLETED' : 'FAILED')) throw broken(`${order.id} is ${row.status}`);
+  return row.status;
+}
+
 /** A bank takes a deposit back, whether it is still there or not. */
 async function takeBack(sim: Sim): Promise<string> {
-  const deposits = comingIn(sim).filter(({ id }) => {
-    const row = sim.picture.payments.get(id)?.row;
-    return row?.status === 'COMPLETED' && row.source_account === null;
-  });
+  const deposits = depositsHere(sim, ({ status }) => status === 'COMPLETED');
   if (deposits.length === 0) return 'none';
   const order = sim.chance.of(deposits);
   const row = await behind(sim, order.platform, async (ctx) => {
@@ -257,14 +301,14 @@ const anyPayer = (sim: Sim) => payers(sim).length > 0;
 const anyIn = (sim: Sim) => comingIn(sim).length > 0;
 
 export const WAYS_IN: readonly Action[] = [
-  { name: 'transfer in', weight: 5, ready: anyPayer, run: transferIn },
-  { name: 'ask for a quote that pulls', weight: 4, ready: anyPayer, run: quotePull },
+  { name: 'transfer in', weight: 5, ready: anyPayer, run: (sim) => transferIn(sim) },
+  { name: 'ask for a quote that pulls', weight: 4, ready: anyPayer, run: (sim) => quotePull(sim) },
   { name: 'ask for a quote to pay in for', weight: 7, ready: anyPayer, run: quoteRealtime },
-  { name: 'pay in', weight: 7, ready: (sim) => unpaid(sim).length > 0, run: payIn },
+  { name: 'pay in', weight: 7, ready: (sim) => unpaidHere(sim).length > 0, run: payIn },
   {
     name: 'receive over UMA',
     weight: 5,
-    ready: (sim) => payers(sim).some((each) => each.id !== null),
+    ready: (sim) => receivers(sim).length > 0,
     run: receiveUma,
   },
   { name: 'approve', weight: 2, ready: anyIn, run: (sim) => decide(sim, 'approve') },
@@ -274,4 +318,5 @@ export const WAYS_IN: readonly Action[] = [
   { name: 'thaw an account', weight: 1.6, run: (sim) => freeze(sim, true) },
   { name: 'deposit from a bank', weight: 4, ready: anyPayer, run: deposit },
   { name: 'take a deposit back', weight: 2, ready: anyIn, run: takeBack },
+  { name: 'judge a held deposit', weight: 2, ready: anyIn, run: judge },
 ];

@@ -1,0 +1,110 @@
+// What a person decides about money in suspense. Parked money goes where its refund would have put it: onto
+// a balance inside, or out through clearing when somebody has sent it back by hand; the refund that had
+// failed is complete then. Money that is missing, because a bank took a pull back and nobody had an account
+// to answer for it, is made good with money that came in for it. Each is done once: the row of the queue
+// goes with it.
+import { Fault } from '../../kernel/fault.ts';
+import { isId } from '../../kernel/id.ts';
+import { iso } from '../../kernel/world.ts';
+import { type House, house } from '../../ledger/chart.ts';
+import type { Ctx } from '../../runtime/context.ts';
+import {
+  type InternalAccountRow,
+  internalAccounts,
+  repayOwed,
+} from '../internal-accounts/index.ts';
+import { decided, inSuspense, type Said } from './parked.ts';
+import type { TransactionRow } from './present.ts';
+import { balanceFor, fundedOutside, goesBackByRail } from './refund.ts';
+import { moveAndTell, patch, tell } from './staging.ts';
+import { refundStates } from './states.ts';
+
+/** The currency in which a transaction's money is parked: that of whoever gets it back. */
+export const parkedCurrency = (row: TransactionRow): string =>
+  (row.type === 'OUTGOING' ? row.sent_currency : row.received_currency) as string;
+
+/** The balance that parked money goes back to; none when it came from outside and has to go back there. */
+export async function parkedFrom(
+  db: Ctx['db'],
+  row: TransactionRow,
+): Promise<InternalAccountRow | undefined> {
+  if (row.type === 'INCOMING' || goesBackByRail(row)) return undefined;
+  if (fundedOutside(row)) return balanceFor(db, row);
+  const id = row.source_account ?? '';
+  return isId(id, 'InternalAccount') ? db.read(internalAccounts, id) : undefined;
+}
+
+const purse = (ctx: Ctx, row: TransactionRow, purpose: House): string =>
+  house(ctx.caller.environment, purpose, parkedCurrency(row));
+
+const ownNet = async (ctx: Ctx, row: TransactionRow): Promise<bigint> =>
+  (await inSuspense(ctx.db, [row.id])).get(row.id) ?? 0n;
+
+/** Out of suspense; an account pays off with it what its owner owes. */
+function moveBack(
+  ctx: Ctx,
+  row: TransactionRow,
+  account: InternalAccountRow | undefined,
+  amount: bigint,
+) {
+  const transactionId = row.id;
+  ctx.move('posted', {
+    transactionId,
+    step: 'resolve',
+    debit: purse(ctx, row, 'suspense'),
+    credit: account?.id ?? purse(ctx, row, 'clearing'),
+    currency: parkedCurrency(row),
+    amount,
+    // The account may be frozen: what goes back was its own.
+    force: true,
+  });
+  if (!account) return;
+  // Its gate is not asked, so that it is not closed meanwhile is asked of the row.
+  if (account.owed === 0n) ctx.require(internalAccounts, account);
+  repayOwed(ctx, account, { transactionId, step: 'resolve.owed', amount });
+}
+
+/** Everything that the transaction has in suspense goes back; throws CONFLICT where nothing can. */
+export async function returnParked(
+  ctx: Ctx,
+  row: TransactionRow,
+  said: Said,
+): Promise<TransactionRow> {
+  if (row.funds !== 'PARKED' || row.refund?.status !== 'FAILED') {
+    const refund = row.refund ? `, its refund ${row.refund.status}` : '';
+    throw new Fault('CONFLICT', `No money of it is parked: it is ${row.status}${refund}.`);
+  }
+  const account = await parkedFrom(ctx.db, row);
+  if (account && said.reference !== undefined) {
+    throw new Fault('CONFLICT', `It goes back to ${account.id}; nobody should send it by hand.`);
+  }
+  if (!account && said.reference === undefined) {
+    throw new Fault('CONFLICT', "It goes back outside: send it, then say the bank's --reference.");
+  }
+  const amount = await ownNet(ctx, row);
+  // Nothing is left where the bank has taken back the pull that brought it.
+  if (amount > 0n) await moveAndTell(ctx, () => moveBack(ctx, row, account, amount));
+  const status = refundStates.next('FAILED', 'resolve') as 'COMPLETED';
+  const done = patch(ctx, row, {
+    funds: 'RETURNED',
+    refund: { ...row.refund, status, settledAt: iso(ctx.now) },
+  });
+  tell(ctx, done, 'REFUND_COMPLETED');
+  await decided(ctx, done, 'returned', said);
+  return done;
+}
+
+/** Money has come in for what was missing; throws CONFLICT where nothing is. */
+export async function coverMissing(ctx: Ctx, row: TransactionRow, said: Said): Promise<void> {
+  const amount = -(await ownNet(ctx, row));
+  if (amount <= 0n) throw new Fault('CONFLICT', 'No money of it is missing.');
+  ctx.move('posted', {
+    transactionId: row.id,
+    step: 'found',
+    debit: purse(ctx, row, 'clearing'),
+    credit: purse(ctx, row, 'suspense'),
+    currency: parkedCurrency(row),
+    amount,
+  });
+  await decided(ctx, row, 'settled', said);
+}
