@@ -6,13 +6,13 @@ import type { FieldError } from '../kernel/fault.ts';
 import {
   type AddressKind,
   isAddress,
-  isBolt11,
   isBolt12,
   isLightningAddress,
   looksLikeAddress,
   looksLikeBolt11,
 } from './addresses.ts';
 import { institutions } from './banks.ts';
+import { readBolt11 } from './bolt11.ts';
 import { isPixKey, isPixShape } from './checks.ts';
 import { isCountry, scaRegion } from './countries.ts';
 import { isVasp } from './vasps.ts';
@@ -67,12 +67,12 @@ export const lightningRule: Rule = (info, production) => {
   }
   const name = given[0] as (typeof LIGHTNING)[number];
   const value = textOf(info, name) ?? '';
-  const good = {
-    invoice: production ? isBolt11 : looksLikeBolt11,
-    bolt12: isBolt12,
-    lightningAddress: isLightningAddress,
-  };
-  return good[name](value) ? [] : wrong(name, 'is not of the form this field takes');
+  const good = { invoice: looksLikeBolt11, bolt12: isBolt12, lightningAddress: isLightningAddress };
+  if (!good[name](value)) return wrong(name, 'is not of the form this field takes');
+  if (!production || name !== 'invoice') return [];
+  const invoice = readBolt11(value);
+  if (!invoice) return wrong(name, 'is not a whole invoice; its checksum does not fit');
+  return invoice.network === 'lnbc' ? [] : wrong(name, 'is an invoice of a test network');
 };
 
 /** An address of the wallet's chain; in production with its checksum. */

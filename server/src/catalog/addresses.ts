@@ -5,8 +5,9 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
-import { base58, bech32, bech32m, createBase58check } from '@scure/base';
+import { base58, bech32m, createBase58check } from '@scure/base';
 import { bitcoinAddress } from './bitcoin-address.ts';
+import { readBolt11 } from './bolt11.ts';
 
 export type AddressKind = 'evm' | 'solana' | 'tron' | 'spark' | 'bitcoin';
 
@@ -107,11 +108,8 @@ export const isAddress = (kind: AddressKind, text: string): boolean => EXACT[kin
 export const looksLikeBolt11 = (text: string): boolean =>
   new RegExp(`^ln(?:bcrt|bc|tbs|tb)(?:[0-9]+[munp]?)?1${BECH32}{10,}$`, 'i').test(text);
 
-/** A Lightning invoice of the main network whose bech32 checksum holds. */
-export function isBolt11(text: string): boolean {
-  if (!/^lnbc(?:[0-9]+[munp]?)?1/i.test(text)) return false;
-  return bech32.decodeUnsafe(text as `${string}1${string}`, 10_000) !== undefined;
-}
+/** A Lightning invoice of the main network whose checksum holds. */
+export const isBolt11 = (text: string): boolean => readBolt11(text)?.network === 'lnbc';
 
 /** A reusable Lightning offer: `lno1` and the bech32 alphabet; offers carry no checksum. */
 export const isBolt12 = (text: string): boolean =>

@@ -9,7 +9,8 @@ const STYLE = `
 :root { color-scheme: light dark; font: 1.125rem/1.5 system-ui, sans-serif; }
 main { max-width: 34rem; margin: 10vh auto; padding: 0 1.5rem; }
 p { overflow-wrap: anywhere; }
-button { font: inherit; padding: .6rem 1.4rem; border: 2px solid; border-radius: .5rem; cursor: pointer; }
+button { font: inherit; padding: .6rem 1.4rem; cursor: pointer; }
+button { border: 2px solid; border-radius: .5rem; }
 button:focus-visible { outline: 3px solid; outline-offset: 3px; }
 `;
 

@@ -128,4 +128,21 @@ describe('accounts list', () => {
     expect(owing.map((each) => each.owed)).toEqual([3]);
     await expect(run('list', 'nobody')).rejects.toThrow('No such platform.');
   });
+
+  it('takes a piece at a time', async () => {
+    const { id: platform } = await app.newPlatform('Paged');
+    const ids = async (...more: string[]) => {
+      const { json } = await run('list', platform, ...more);
+      return (json as { accountId: string }[]).map((each) => each.accountId);
+    };
+    const all = await ids();
+    expect(await ids('--limit', '2')).toEqual(all.slice(0, 2));
+    const second = all[1] as string;
+    expect(await ids('--limit', '2', '--after', second)).toEqual(all.slice(2, 4));
+    expect(await ids('--after', all.at(-1) as string)).toEqual([]);
+    await expect(run('list', '--after', 'nobody')).rejects.toThrow('No such account.');
+    for (const limit of ['0', '1001', 'x']) {
+      await expect(run('list', '--limit', limit)).rejects.toThrow('--limit must be a number');
+    }
+  });
 });

@@ -22,8 +22,10 @@ import { ledgerAccounts } from '../ledger/store.ts';
 import type { Ctx } from '../runtime/context.ts';
 import type { Filter } from '../runtime/database.ts';
 import { operate } from '../runtime/operate.ts';
+import { cursorOf } from '../runtime/paging.ts';
 import type { Flags, Given } from './flags.ts';
 import { platformOf } from './platform.ts';
+import { LIMIT, limitIn } from './queue.ts';
 import { record, table } from './table.ts';
 import { notFound, type Output, type System, type Verb } from './verb.ts';
 
@@ -54,8 +56,6 @@ async function viewsOf({ runtime }: System, rows: readonly InternalAccountRow[])
   return rows.map((row, at) => view(row, kept[at] ?? { balance: 0n, held: 0n }));
 }
 
-const PAGE = 1_000;
-
 async function matching(system: System, given: Given): Promise<InternalAccountRow[]> {
   const filters: Filter<typeof internalAccounts>[] = [];
   const platform = given.text('platform');
@@ -66,15 +66,10 @@ async function matching(system: System, given: Given): Promise<InternalAccountRo
   const status = given.text('status');
   if (status !== undefined) filters.push({ column: 'status', op: '=', value: status });
   if (given.on('owing')) filters.push({ column: 'owed', op: '>=', value: 1n });
-  const all: InternalAccountRow[] = [];
-  let cursor: string | undefined;
-  do {
-    const query = { filters, sort: 'asc', limit: PAGE, cursor } as const;
-    const page = await system.runtime.db.page(internalAccounts, query);
-    all.push(...page.rows);
-    cursor = page.nextCursor;
-  } while (cursor);
-  return all;
+  const after = given.text('after');
+  const cursor = after === undefined ? undefined : cursorOf(await accountOf(system, after));
+  const query = { filters, sort: 'asc', limit: limitIn(given), cursor } as const;
+  return (await system.runtime.db.page(internalAccounts, query)).rows;
 }
 
 const COLUMNS = [
@@ -194,6 +189,8 @@ export const accountVerbs: readonly Verb[] = [
         help: 'Only those in this state',
       },
       owing: { off: 'all', help: 'Only those whose owner owes something' },
+      ...LIMIT,
+      after: { value: 'ACCOUNT', help: 'Go on behind this account, the last of a list before' },
     },
     bare: 'platform',
     run: list,

@@ -223,7 +223,8 @@ const RESTING = `, spans as (
 const balancesOf = (head: string, lines: string) => `${head}
   select coalesce(p.environment, split_part(account, ':', 2)) as environment, i.platform_id,
     i.customer_id, account, a.currency, to_char(day, 'YYYY-MM-DD') as day,
-    (closing + debits - credits)::bigint as opening, debits::bigint, credits::bigint, closing::bigint
+    (closing + debits - credits)::bigint as opening, debits::bigint, credits::bigint,
+    closing::bigint
   from ${lines} each join ledger_accounts a on a.id = account
     left join internal_accounts i on i.id = account left join platforms p on p.id = i.platform_id
   where day < $2 and ($3::text is null or i.platform_id = $3)

@@ -218,7 +218,7 @@ const isOutside = (id: string | null) => id?.startsWith('ExternalAccount:') ?? f
 const usualOf = (row: TransactionRow): Carried =>
   row.type === 'OUTGOING' || isOutside(row.destination_account) ? 'payout' : 'pull';
 
-/** Whether a rail carried this movement. The receiver's side of a payment made inside tells its source only. */
+/** Whether a rail carried it. The receiver of a payment made inside has only its source to show. */
 function overRail(row: TransactionRow, kind: Carried): boolean {
   if (kind === 'payout') return isOutside(row.destination_account);
   return row.type === 'OUTGOING' ? isOutside(row.source_account) : isPull(row);

@@ -102,7 +102,8 @@ interface Place {
   id: string;
 }
 
-function cursorOf({ created_at, id }: Place): string {
+/** Where a page goes on behind this row. */
+export function cursorOf({ created_at, id }: Place): string {
   return Buffer.from(`${created_at} ${id}`).toString('base64url');
 }
 

@@ -231,8 +231,8 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
       // What no connector offers is 501, which is an answer.
       if (answer.status >= 500 && answer.status !== 501)
         throw broken(`${method} ${path}: ${JSON.stringify(answer)}`);
-      // What may be asked for again later is not kept.
-      if (key !== undefined && answer.status !== 429) {
+      // What may go better later is not kept.
+      if (key !== undefined && answer.status < 429) {
         settled.push({ platform: as, path, key, body, answer, at: world.now() });
         if (settled.length > REMEMBERED) settled.shift();
       }

@@ -25,6 +25,7 @@ const proposal = (info: AccountInfo, more: Partial<Proposal> = {}): Proposal => 
   ownershipType: undefined,
   production: false,
   counterpartyDuty: false,
+  now: Date.UTC(2026, 0, 5),
   ...more,
 });
 

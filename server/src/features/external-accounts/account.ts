@@ -11,9 +11,11 @@ import {
   validateAccountInfo,
 } from '../../catalog/account-info.ts';
 import type { AccountInfo } from '../../catalog/account-schemas.ts';
+import { readBolt11 } from '../../catalog/bolt11.ts';
 import type { PaymentRail } from '../../catalog/rails.ts';
 import { isVasp } from '../../catalog/vasps.ts';
 import { Fault, type FieldError, invalid } from '../../kernel/fault.ts';
+import { iso, type Time } from '../../kernel/world.ts';
 import type { ExternalAccountStatus } from './states.ts';
 import type { OwnershipType } from './store.ts';
 
@@ -25,6 +27,7 @@ export interface Proposal {
   production: boolean;
   /** The platform has to know its counterparties in this currency (travel rule). */
   counterpartyDuty: boolean;
+  now: Time;
 }
 
 function ownershipErrors({ info, ownershipType, counterpartyDuty }: Proposal): FieldError[] {
@@ -46,6 +49,13 @@ function ownershipErrors({ info, ownershipType, counterpartyDuty }: Proposal): F
   return errors;
 }
 
+/** A Lightning invoice that can be read must still be good; the sandbox takes some that cannot be. */
+function invoiceErrors({ info, now }: Proposal): FieldError[] {
+  const invoice = 'invoice' in info ? readBolt11(String(info.invoice)) : undefined;
+  if (!invoice || now < invoice.expiresAt) return [];
+  return [{ field: 'accountInfo.invoice', message: `ran out at ${iso(invoice.expiresAt)}` }];
+}
+
 /** Throws INVALID_CURRENCY, or INVALID_INPUT naming every bad field. */
 export function checkProposal(proposal: Proposal): void {
   const { info, currency, production } = proposal;
@@ -54,7 +64,7 @@ export function checkProposal(proposal: Proposal): void {
     const message = `an account of type ${info.accountType} cannot hold ${currency}`;
     throw invalid([{ field: 'currency', message }, ...verdict.errors], 'INVALID_CURRENCY');
   }
-  const errors = [...verdict.errors, ...ownershipErrors(proposal)];
+  const errors = [...verdict.errors, ...ownershipErrors(proposal), ...invoiceErrors(proposal)];
   if (errors.length) throw invalid(errors);
 }
 

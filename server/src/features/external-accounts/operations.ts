@@ -57,6 +57,7 @@ async function create(
     ownershipType,
     production: ctx.caller.environment === 'production',
     counterpartyDuty: await hasCounterpartyDuty(ctx, currency),
+    now: ctx.now,
   };
   checkProposal(proposal);
   if (defaultUmaDepositAccount && customerId === undefined) {

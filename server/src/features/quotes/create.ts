@@ -11,6 +11,7 @@ import { ownPlatform, type PlatformRow } from '../platform/index.ts';
 import { paymentReference, type TransactionRow } from '../transactions/index.ts';
 import type { QuoteRequest } from './contract.ts';
 import { insertPayment } from './insert.ts';
+import { checkInvoice } from './invoice.ts';
 import { admit } from './limits.ts';
 import { type Payee, type Payer, payeeOf, payerOf, realtimePayer } from './parties.ts';
 import type { QuoteRow } from './present.ts';
@@ -90,6 +91,7 @@ export async function stageQuote(
   const money = await pricedFor(ctx, connectors, platform, request, currencies);
   const purpose = request.purposeOfPayment;
   const route = admit(platform, { payer, payee, purpose }, money.price);
+  if (payee.kind === 'external') await checkInvoice(ctx, payee.account, money.price.receiving);
   const [id, quoteId] = [ctx.id('Transaction'), ctx.id('Quote')];
   const expiresAt = ctx.now + (payer.kind === 'realtime' ? payer.ways.ttlMs : QUOTE_TTL_MS);
   const { sending: amount, receiving } = money.price;

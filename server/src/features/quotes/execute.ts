@@ -21,6 +21,7 @@ import {
   transactions,
 } from '../transactions/index.ts';
 import { aboutOwner } from './counterparty.ts';
+import { takeInvoice } from './invoice.ts';
 import { checkReceiver } from './limits.ts';
 import { checkReady, livingOwner } from './parties.ts';
 import type { QuoteRow } from './present.ts';
@@ -89,7 +90,9 @@ export async function checkEnds(ctx: Ctx, row: TransactionRow): Promise<Ends> {
   const same = !target || target.customer_id === row.customer_id;
   const owner = same ? payer : await livingOwner(ctx, target);
   if (target && 'info' in target) {
-    checkReceiver(target, row.received_amount as bigint);
+    const amount = row.received_amount as bigint;
+    checkReceiver(target, amount);
+    await takeInvoice(ctx, target, { id: row.id, amount });
     ctx.require(externalAccounts, target);
     // An account outside is not shut when its owner is deleted.
     if (owner) ctx.require(customers, owner);

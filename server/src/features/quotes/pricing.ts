@@ -51,10 +51,8 @@ async function feeAccount(ctx: Ctx, currency: string, fee: bigint): Promise<stri
   });
   const open = own.find((each) => each.status === 'ACTIVE');
   if (!open) {
-    throw invalidField(
-      'platformFeeOverride',
-      `the platform has no ${currency} account for its fee`,
-    );
+    const why = `The platform has no open ${currency} account that its fee could go to.`;
+    throw new Fault('INVALID_INPUT', why);
   }
   return open.id;
 }

@@ -1,6 +1,7 @@
 // A quote: a price held until it expires, and everything execution needs without asking again. Its rows
 // never change: whether it was executed, and how that went, is told by its transaction alone, so there is
 // one row to guard and the two can never disagree.
+import { Fault } from '../../kernel/fault.ts';
 import { col, table } from '../../runtime/table.ts';
 
 export const quotes = table('quotes', {
@@ -26,3 +27,15 @@ export const quotes = table('quotes', {
   expires_at: col.time,
   created_at: col.time,
 });
+
+/** Of a Lightning invoice, by its payment hash: the payment that goes to it. */
+export const invoiceUses = table(
+  'invoice_uses',
+  { id: col.text, transaction_id: col.text.mut, created_at: col.time, version: col.int4 },
+  {
+    unique: {
+      invoice_uses_pkey: () =>
+        new Fault('INVALID_RECEIVER', 'Another payment goes to this invoice already.'),
+    },
+  },
+);

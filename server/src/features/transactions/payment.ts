@@ -151,6 +151,7 @@ export async function failPayout(
   const failed = patch(ctx, row, {
     status,
     failure_reason: reason,
+    cancel_requested_at: null,
     ...(untouched ? { funds: 'NONE' } : {}),
   });
   tell(ctx, failed, 'FAILED');
