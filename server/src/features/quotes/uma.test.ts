@@ -56,6 +56,7 @@ describe('a payment to a UMA address', () => {
     expect(await transaction(quote.transactionId)).toMatchObject({
       status: 'COMPLETED',
       destination: { destinationType: 'UMA_ADDRESS', umaAddress: address },
+      receiverUmaAddress: address,
     });
     expect((await balances(app, account.id)).total).toBe(900_00);
     const filter = `receiverAccountIdentifier=${encodeURIComponent(address)}`;

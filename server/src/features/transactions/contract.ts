@@ -199,6 +199,12 @@ const common = {
     ),
   ),
   fees: Type.Optional(described(Amount, 'All fees, in the sending currency.')),
+  senderUmaAddress: Type.Optional(
+    Type.String({ deprecated: true, description: 'As `source.umaAddress`, for older clients.' }),
+  ),
+  receiverUmaAddress: Type.Optional(
+    Type.String({ deprecated: true, description: 'As `destination.umaAddress`, likewise.' }),
+  ),
 };
 
 export const OutgoingTransaction = named(

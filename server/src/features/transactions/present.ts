@@ -42,6 +42,8 @@ function common(row: TransactionRow) {
     direction: row.direction,
     ...(row.source ? { source: withChain(row.source, row.source_chain) } : {}),
     destination: withChain(row.destination, row.destination_chain),
+    ...(row.source?.umaAddress ? { senderUmaAddress: row.source.umaAddress } : {}),
+    ...(row.destination.umaAddress ? { receiverUmaAddress: row.destination.umaAddress } : {}),
     customerId: row.customer_id ?? row.platform_id,
     platformCustomerId: row.platform_customer_id,
     ...(row.pending_reason ? { pendingReason: row.pending_reason } : {}),
