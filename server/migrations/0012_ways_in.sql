@@ -8,3 +8,4 @@ alter table transactions add column source_chain json;
 alter table transactions add column destination_chain json;
 alter table transactions add column instructions json;
 alter table transactions add column sent_at timestamptz;
+alter table transactions add column needs_proof boolean;

@@ -6,6 +6,7 @@ import { Fault } from './kernel/fault.ts';
 import { accountVerbs } from './operator/accounts.ts';
 import { depositVerbs } from './operator/deposits.ts';
 import { exportVerbs } from './operator/export.ts';
+import { externalAccountVerbs } from './operator/external-accounts.ts';
 import {
   describeFlags,
   isUsageError,
@@ -43,6 +44,7 @@ const VERBS: readonly Verb[] = [
   ...keysVerbs,
   ...ledgerVerbs,
   ...accountVerbs,
+  ...externalAccountVerbs,
   ...payoutVerbs,
   ...parkedVerbs,
   ...depositVerbs,

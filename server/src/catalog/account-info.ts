@@ -229,3 +229,7 @@ export const pullRailOf = (info: Account): PaymentRail | undefined => rowOf(info
 
 /** The chain that a wallet is on, if it is one and its chain has a name. */
 export const networkOf = (info: Account): string | undefined => rowOf(info).network;
+
+/** The network that a payment leaves over, as its fee is asked for: chains that have a name, Lightning. */
+export const withdrawalNetworkOf = (info: Account): string | undefined =>
+  rowOf(info).kind === 'lightning' ? 'LIGHTNING' : networkOf(info);

@@ -1,6 +1,6 @@
-// `accounts list|history|hold|release|close|fail|retry`: the life of internal accounts as only an operator
-// may move it. A hold takes effect in the commit that writes it: what was set aside for payments goes on,
-// refunds come back, and nothing new goes out or in. Every move is kept with its reason.
+// `accounts list|history|hold|release|close|fail|retry|refresh-funding`: the life of internal accounts as
+// only an operator may move it. A hold takes effect in the commit that writes it: what was set aside for
+// payments goes on, refunds come back, and nothing new goes out or in. Every move is kept with its reason.
 import { findCurrency } from '../catalog/currencies.ts';
 import { customers } from '../features/customers/index.ts';
 import {
@@ -24,6 +24,7 @@ import type { Filter } from '../runtime/database.ts';
 import { operate } from '../runtime/operate.ts';
 import { cursorOf } from '../runtime/paging.ts';
 import type { Flags, Given } from './flags.ts';
+import { refreshFundingVerb } from './funding.ts';
 import { platformOf } from './platform.ts';
 import { LIMIT, limitIn } from './queue.ts';
 import { record, table } from './table.ts';
@@ -104,8 +105,8 @@ async function accountOf({ runtime }: System, id: string): Promise<InternalAccou
   return row;
 }
 
-async function history(system: System, given: Given): Promise<Output> {
-  const { id } = await accountOf(system, given.needed('account'));
+/** Who moved an account by hand, inside or outside. */
+export async function historyOf(system: System, id: string): Promise<Output> {
   const moves = await system.runtime.db.find(accountMoves, { account_id: id }, { orderBy: 'id' });
   const json = moves.map(({ actor, move, reason, created_at }) => ({
     actor,
@@ -201,11 +202,13 @@ export const accountVerbs: readonly Verb[] = [
     summary: 'Show who moved an account by hand, and why',
     flags: ACCOUNT,
     bare: 'account',
-    run: history,
+    run: async (system, given) =>
+      historyOf(system, (await accountOf(system, given.needed('account'))).id),
   },
   mover('hold', 'freeze', 'Freeze an account: nothing new moves out of it or in', true),
   mover('release', 'unfreeze', 'Let a frozen account move money again'),
   mover('close', 'close', 'Close an account for good; it must be empty'),
   mover('fail', 'fail', 'Say that a pending account could not be provided for'),
   mover('retry', 'retry', 'Provide for a failed account once more'),
+  refreshFundingVerb,
 ];

@@ -11,6 +11,17 @@ import {
 import { DAY, type Production, startProduction } from '../../test/production.ts';
 import { PENDING_REASONS } from '../features/transactions/index.ts';
 
+const DEPOSIT = 'REALTIME_FUNDING';
+
+/** What the list has of an account. */
+async function heldOn(accountId: string) {
+  const all: { accountId: string }[] = await shop.json('deposits', 'list', '--limit', '1000');
+  // biome-ignore lint/suspicious/noExplicitAny: what a test reads it asserts.
+  return all.filter((each) => each.accountId === accountId) as any[];
+}
+
+const BACK = ['--reason', 'PAYOUT_RETURNED'];
+
 let shop: Production;
 
 beforeAll(async () => {
@@ -140,6 +151,9 @@ describe('money that comes in', () => {
     await shop.json('accounts', 'hold', account, '--reason', 'A test');
     for (const id of all) await shop.json('payouts', 'settle', id);
     expect(await balances(shop.app, account, shop.as)).toEqual({ balance: 0, total: 160_00 });
+    expect((await heldOn(account)).map((each) => each.transactionId).sort()).toEqual(
+      [...all].sort(),
+    );
     const cancel = `/transactions/${kept}/cancel`;
     expect((await shop.app.call('POST', cancel, undefined, shop.as)).status).toBe(409);
     await shop.refused(
@@ -182,7 +196,7 @@ describe('money that comes in', () => {
     expect([ran.code, ran.err]).toEqual([2, expect.stringContaining('--hold is for money')]);
   });
 
-  it('is decided about in the sandbox too, where nothing is returned by hand', async () => {
+  it('is decided about and taken back in the sandbox too', async () => {
     const person = await customer(shop.app);
     const account = await internalAccount(shop.app, person.id, 'USD');
     const held = async () => {
@@ -193,11 +207,34 @@ describe('money that comes in', () => {
       return ok(await shop.app.call('GET', query), 200).data[0].id as string;
     };
     const kept = await held();
-    await shop.refused('It belongs to the sandbox', 'deposits', 'return', kept);
     expect(await shop.json('deposits', 'release', kept)).toMatchObject({ status: 'COMPLETED' });
     await shop.json('deposits', 'refuse', await held());
     await shop.app.settle();
     expect(await balances(shop.app, account.id)).toEqual({ balance: 7_00, total: 7_00 });
+    const to = await externalAccount(shop.app, person.id, 'USD');
+    const ends = { source: { accountId: account.id }, destination: { accountId: to.id } };
+    ok(await shop.app.call('POST', '/transfer-out', { ...ends, amount: 5_00 }), 201);
+    await shop.app.settle();
+    expect(await shop.json('deposits', 'return', kept)).toMatchObject({ status: 'FAILED' });
+    await shop.refused('it is FAILED', 'deposits', 'return', kept);
+    const query = ['accounts', 'list', '--owing', '--platform', shop.app.platform.id];
+    expect(await shop.json(...query)).toMatchObject([{ accountId: account.id, owed: 5_00 }]);
+    expect((await balances(shop.app, account.id)).total).toBe(0);
+  });
+
+  it('may be a pull of the sandbox that its bank takes back', async () => {
+    const person = await customer(shop.app);
+    const account = await internalAccount(shop.app, person.id, 'USD');
+    const from = await externalAccount(shop.app, person.id, 'USD');
+    const ends = { source: { accountId: from.id }, destination: { accountId: account.id } };
+    const body = { ...ends, amount: 40_00 };
+    const { id } = ok(await shop.app.call('POST', '/transfer-in', body), 201);
+    await shop.refused('Only what has settled', 'payouts', 'return', id, ...BACK);
+    await shop.app.settle();
+    expect((await balances(shop.app, account.id)).total).toBe(40_00);
+    expect(await shop.json('payouts', 'return', id, ...BACK)).toMatchObject({ status: 'FAILED' });
+    expect((await balances(shop.app, account.id)).total).toBe(0);
+    await shop.refused('belongs to the sandbox', 'payouts', 'settle', id);
   });
 
   it('is taken back from whoever paid it in, not from whoever was paid with it', async () => {
@@ -261,5 +298,35 @@ describe('money that comes in', () => {
       '--reference',
       'X',
     );
+  });
+
+  it('is listed for as long as it is held, the oldest first', async () => {
+    const { account } = await shop.payer();
+    await shop.json('accounts', 'hold', account, '--reason', 'A test');
+    const ids: string[] = [];
+    for (const reference of ['LIST-1', 'LIST-2']) {
+      const entry = ['--account', account, '--amount', '5.25', '--currency', 'USD'];
+      const made = await shop.json('deposits', 'record', ...entry, '--reference', reference);
+      ids.push(made.transactionId);
+      await shop.app.advance(1_000);
+    }
+    const before = await heldOn(account);
+    expect(before).toMatchObject([
+      { transactionId: ids[0], reason: 'COMPLIANCE_REVIEW', readable: '5.25', source: DEPOSIT },
+      { transactionId: ids[1], platformId: shop.shop.id, currency: 'USD', accountId: account },
+    ]);
+    expect(Date.parse(before[1].since) - Date.parse(before[0].since)).toBe(1_000);
+    // After a month a frozen account still has it, and so does the list.
+    await shop.app.advance(31 * DAY);
+    await shop.app.settle();
+    expect(await heldOn(account)).toEqual(before);
+    const first = await shop.json('deposits', 'list', '--limit', '1');
+    expect(first).toHaveLength(1);
+    const shown = await shop.run('deposits', 'list', '--platform', shop.shop.id);
+    expect(shown.out).toContain(ids[0]);
+    expect(await shop.json('deposits', 'list', '--platform', shop.app.other.id)).toEqual([]);
+    await shop.json('deposits', 'release', ids[0] as string);
+    await shop.json('deposits', 'refuse', ids[1] as string);
+    expect(await heldOn(account)).toEqual([]);
   });
 });

@@ -27,8 +27,9 @@ import type { Ctx } from '../runtime/context.ts';
 import { isKeyTaken, operate } from '../runtime/operate.ts';
 import { col, type RowOf, table } from '../runtime/table.ts';
 import { type Flags, type Given, usageError } from './flags.ts';
+import { heldList } from './held.ts';
 import { amountIn, currencyIn } from './limits.ts';
-import { onAnyTransaction, onTransaction, refused } from './notice.ts';
+import { onAnyTransaction, refused } from './notice.ts';
 import { notFound, type Output, type System, type Verb } from './verb.ts';
 
 /** Entries of a statement that were taken in. The id is environment, currency and the bank's reference. */
@@ -233,10 +234,13 @@ async function takeBackOfPayment(ctx: Ctx, row: TransactionRow): Promise<void> {
   if (!(await takeBackFunds(ctx, row))) throw refused('It was taken back before.');
 }
 
-/** The bank has taken a deposit back, whatever it was for. */
+/**
+ * The bank has taken a deposit back, whatever it was for. The sandbox's bank never does so by itself, so
+ * there nothing is contradicted either.
+ */
 async function takenBack(system: System, call: Given): Promise<Output> {
   const id = call.needed('transaction');
-  await onTransaction(system, id, async (ctx, row) => {
+  await onAnyTransaction(system, id, async (ctx, row) => {
     if (row.type === 'OUTGOING') return takeBackOfPayment(ctx, row);
     if (row.status === 'COMPLETED' && isDeposit(row) && !(await broughtMoney(ctx, row))) {
       const why = 'What was paid in for it is returned with the payment';
@@ -257,6 +261,7 @@ const verb = (name: string, summary: string, more: Flags, run: Verb['run']): Ver
 });
 
 export const depositVerbs: readonly Verb[] = [
+  heldList,
   {
     noun: 'deposits',
     verb: 'record',

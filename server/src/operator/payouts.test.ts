@@ -306,6 +306,23 @@ describe('the borders', () => {
     await shop.refused('No such transaction.', 'payouts', 'settle', 'Transaction:x');
   });
 
+  it('let a payout of the sandbox come back, once, also where its bank says so later', async () => {
+    const { person, account } = await fundedCustomer(shop.app, 20_00);
+    const back = ['--reason', 'PAYOUT_RETURNED'];
+    for (const suffix of ['000', '005']) {
+      const to = await externalAccount(shop.app, person.id, 'USD', suffix);
+      const body = { ...quoteBody(account.id, to.id, 10_00), immediatelyExecute: true };
+      const { transactionId: id } = ok(await shop.app.call('POST', '/quotes', body), 201);
+      await shop.refused('Only what has settled', 'payouts', 'return', id, ...back);
+      await shop.app.settle();
+      await shop.json('payouts', 'return', id, ...back);
+      await shop.refused('Only what has settled', 'payouts', 'return', id, ...back);
+      await shop.app.advance(60_000);
+      await shop.app.settle();
+      expect(await balances(shop.app, account.id)).toEqual({ balance: 20_00, total: 20_00 });
+    }
+  });
+
   it('keep every sandbox operation from production credentials', async () => {
     // A test webhook tells nothing and moves nothing, so a production platform may ask for one.
     const all = shop.app.operations.filter(

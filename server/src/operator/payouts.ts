@@ -23,7 +23,7 @@ import { iso } from '../kernel/world.ts';
 import type { Ctx } from '../runtime/context.ts';
 import type { Runtime } from '../runtime/operate.ts';
 import type { Flags, Given } from './flags.ts';
-import { awaitedOf, onTransaction, refused, takeNotice } from './notice.ts';
+import { awaitedOf, onAnyTransaction, onTransaction, refused, takeNotice } from './notice.ts';
 import { platformOf } from './platform.ts';
 import { inline, LIMIT, limitIn } from './queue.ts';
 import { table } from './table.ts';
@@ -233,11 +233,11 @@ function hasSettled(row: TransactionRow, kind: Carried): boolean {
   return row.status === 'COMPLETED' && row.funds === 'SETTLED';
 }
 
-/** A bank sends back what it had settled, often days later. */
+/** A bank sends back what it had settled, often days later; in the sandbox, when somebody tries that. */
 async function giveBack(system: System, given: Given): Promise<Output> {
   const id = given.needed('transaction');
   const reason = given.needed('reason') as FailureReason;
-  await onTransaction(system, id, async (ctx, row) => {
+  await onAnyTransaction(system, id, async (ctx, row) => {
     const kind = (given.text('of') as 'payout' | 'pull' | undefined) ?? usualOf(row);
     if (!overRail(row, kind)) {
       throw refused('Its money never went over a rail. Deposits are returned by deposits return.');

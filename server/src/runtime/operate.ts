@@ -63,8 +63,11 @@ function faultOf(refusal: Refusal, { set, shorts }: Ctx): Error {
 }
 
 /** Whether fresh reads may lead to another decision. */
-const curable = (refusal: Refusal, { rereads }: Ctx): boolean =>
-  refusal.why === 'version' || (refusal.why === 'funds' && rereads.has(refusal.account));
+function curable(refusal: Refusal, { rereads, set }: Ctx): boolean {
+  if (refusal.why === 'funds') return rereads.has(refusal.account);
+  if (refusal.why !== 'constraint') return refusal.why === 'version';
+  return set.inserts.some(({ table }) => table.races.includes(refusal.constraint));
+}
 
 /** Runs `work` as `caller` and commits what it staged. Its result is what the last attempt returned. */
 export async function operate<R>(

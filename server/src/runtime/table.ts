@@ -68,6 +68,8 @@ export interface Table<C extends Columns = Columns> {
   readonly clientKeyed: boolean;
   /** Name of a unique constraint or index → the fault to answer when it is broken. */
   readonly unique: Readonly<Record<string, () => Fault>>;
+  /** Unique keys that two may meet at who both found nothing there: reading again shows what to do. */
+  readonly races: readonly string[];
   /** Lifecycles that every change of a row must keep to. */
   readonly lives: readonly LifeOf[];
 }
@@ -79,6 +81,7 @@ export function table<C extends Columns>(
   options: {
     unique?: Record<string, () => Fault>;
     clientKeyed?: boolean;
+    races?: readonly string[];
     lives?: readonly LifeOf<RowOf<Table<C>>>[];
   } = {},
 ): Table<C> {
@@ -91,6 +94,7 @@ export function table<C extends Columns>(
     versioned: 'version' in columns,
     clientKeyed: options.clientKeyed ?? false,
     unique: options.unique ?? {},
+    races: options.races ?? [],
     lives: (options.lives ?? []) as readonly LifeOf[],
   };
 }

@@ -146,6 +146,8 @@ function outboxProblem(event: Noted, results: string[], picture: Picture, heard:
   if (last === undefined) return endpoint && !question ? 'is neither due nor tried' : undefined;
   if (last === 'retry') return 'was to be tried again and is not due';
   if (last !== 'delivered') return undefined;
+  // One that was told before was heard then, and has been forgotten since.
+  if (results.slice(0, -1).includes('delivered')) return undefined;
   return heard.has(event.id as string) ? undefined : 'counts as delivered, and nobody has heard it';
 }
 

@@ -57,17 +57,30 @@ describe('manualFunding', () => {
     const payment = {
       transactionId: 'Transaction:1',
       reference: 'RH1',
-      amount: 1n,
+      amount: 1_234_56n,
       owner: 'customer' as const,
       at: 0,
-      expiresAt: 1,
+      expiresAt: Date.UTC(2026, 0, 5, 9, 15),
     };
     expect(port.forPayment?.({ ...payment, currency: 'USD' })).toEqual([]);
     const [instant] = port.forPayment?.({ ...payment, currency: 'EUR' }) ?? [];
     expect(instant?.accountOrWalletInfo).toMatchObject({
       iban: 'DE89370400440532013000',
       reference: 'RH1',
+      paymentRails: ['SEPA_INSTANT'],
     });
+    expect(instant?.instructionsNotes).toMatch(
+      /^Send exactly 1234\.56 EUR by 2026-01-05T09:15:00\S*Z, with the reference RH1, /,
+    );
+    expect(judge(instant)).toEqual([]);
+    const rails = ['ACH', 'WIRE', 'RTP'];
+    const info = { ...usd.accountOrWalletInfo, paymentRails: rails };
+    const wider = manualFunding(read({ USD: [{ ...usd, accountOrWalletInfo: info }] }));
+    const [dollars] = wider.forPayment?.({ ...payment, currency: 'USD' }) ?? [];
+    expect(dollars?.accountOrWalletInfo.paymentRails).toEqual(['RTP']);
+    expect(dollars?.instructionsNotes).toContain(usd.instructionsNotes);
+    // The account itself keeps all of its ways.
+    expect(wider.instructions(asked)[0]?.accountOrWalletInfo.paymentRails).toEqual(rails);
   });
 });
 

@@ -1,9 +1,12 @@
 // Where money is paid in before a bank is connected: the operator's own collection accounts, one list per
 // currency. Everybody pays into the same account, so the reference alone tells whose money it is; a form
 // without one cannot be shared and is refused.
+import { currencyOf } from '../../catalog/currencies.ts';
 import type { PaymentInstructions } from '../../catalog/payment-instructions.ts';
 import { isRail, RAILS } from '../../catalog/rails.ts';
-import type { FundingPort } from '../ports.ts';
+import { readable } from '../../kernel/money.ts';
+import { iso } from '../../kernel/world.ts';
+import type { FundingPort, PaymentFunding } from '../ports.ts';
 import { accountReference } from './reference.ts';
 
 /** By currency: the coordinates of the operator's accounts, without references. */
@@ -19,17 +22,31 @@ const named = (
   isPlatformAccount: owner === 'platform',
 });
 
-/** Whether money arrives within minutes by one of the rails it is collected over. */
-function isQuick({ accountOrWalletInfo }: PaymentInstructions): boolean {
-  const { paymentRails } = accountOrWalletInfo as { paymentRails?: unknown };
-  return Array.isArray(paymentRails)
-    ? paymentRails.some((rail: string) => isRail(rail) && RAILS[rail].instant)
-    : false;
+/** How much, by when and under which reference; a payer who misses one of them has not paid. */
+function termsOf({ amount, currency, expiresAt, reference }: PaymentFunding): string {
+  const much = readable(amount, currencyOf(currency).decimals).replaceAll(',', '');
+  return (
+    `Send exactly ${much} ${currency} by ${iso(expiresAt)}, with the reference ${reference}, ` +
+    'in one payment, over one of the rails named here. Any other amount fails.'
+  );
+}
+
+/** For one payment: over the rails alone that bring money within minutes; nothing where none does. */
+function forOne(payment: PaymentFunding, each: PaymentInstructions): PaymentInstructions[] {
+  const { paymentRails } = each.accountOrWalletInfo as { paymentRails?: unknown };
+  const quick = (Array.isArray(paymentRails) ? paymentRails : []).filter(
+    (rail: string) => isRail(rail) && RAILS[rail].instant,
+  );
+  if (quick.length === 0) return [];
+  const { accountOrWalletInfo, ...rest } = named(each, payment.reference, payment.owner);
+  const notes = [termsOf(payment), each.instructionsNotes].filter(Boolean).join(' ');
+  const info = { ...accountOrWalletInfo, paymentRails: quick };
+  return [{ ...rest, accountOrWalletInfo: info, instructionsNotes: notes }];
 }
 
 export const manualFunding = (collection: Collection): FundingPort => ({
   instructions: ({ accountId, currency, owner }) =>
     (collection[currency] ?? []).map((each) => named(each, accountReference(accountId), owner)),
-  forPayment: ({ currency, reference, owner }) =>
-    (collection[currency] ?? []).filter(isQuick).map((each) => named(each, reference, owner)),
+  forPayment: (payment) =>
+    (collection[payment.currency] ?? []).flatMap((each) => forOne(payment, each)),
 });

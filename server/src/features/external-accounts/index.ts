@@ -1,5 +1,5 @@
 // What other features may use of external accounts, and what the composition lists.
-export { railsOfAccount } from './account.ts';
+export { hasInstitution, railsOfAccount } from './account.ts';
 export { ExternalAccount, externalAccountWebhooks } from './contract.ts';
 export { isDeclared, noteDeclared, WALLET_DECLARED } from './declared.ts';
 export { nameJobs } from './names.ts';
@@ -12,5 +12,9 @@ export {
   presentExternalAccount,
   presentTo as presentExternalAccountTo,
 } from './present.ts';
-export { externalAccountStates } from './states.ts';
+export {
+  EXTERNAL_ACCOUNT_STATUSES,
+  type ExternalAccountEvent,
+  externalAccountStates,
+} from './states.ts';
 export { type ExternalAccountRow, externalAccounts } from './store.ts';

@@ -14,6 +14,7 @@ export type ExternalAccountStatus = (typeof EXTERNAL_ACCOUNT_STATUSES)[number];
 
 /** What can happen to an external account. */
 export type ExternalAccountEvent =
+  | 'check'
   | 'pass'
   | 'review'
   | 'refuse'
@@ -28,8 +29,14 @@ export const externalAccountStates = stateTable<ExternalAccountStatus, ExternalA
   {
     PENDING: { pass: 'ACTIVE', review: 'UNDER_REVIEW', refuse: 'INACTIVE' },
     UNDER_REVIEW: { pass: 'ACTIVE', refuse: 'INACTIVE' },
-    // A wallet that need not be proven may be, and a proof that fails then counts all the same.
-    ACTIVE: { review: 'UNDER_REVIEW', disable: 'INACTIVE', disprove: 'UNVERIFIED' },
+    // A bank account is usable until somebody wants it checked. A wallet that need not be proven may be,
+    // and a proof that fails then counts all the same.
+    ACTIVE: {
+      check: 'PENDING',
+      review: 'UNDER_REVIEW',
+      disable: 'INACTIVE',
+      disprove: 'UNVERIFIED',
+    },
     INACTIVE: { reactivate: 'ACTIVE' },
     PENDING_OWNERSHIP_VERIFICATION: { prove: 'ACTIVE', disprove: 'UNVERIFIED' },
     UNVERIFIED: { challenge: 'PENDING_OWNERSHIP_VERIFICATION' },

@@ -13,6 +13,7 @@ export {
   returnDeposit,
 } from './deposit.ts';
 export { heedIncoming, heedSendBack, incomingJobs, wayBackOf } from './jobs.ts';
+export { HELD_LONG } from './kinds.ts';
 export { incomingOperations } from './operations.ts';
 export { cancelPull, heedPull, isPull, type Pull, startPull } from './pull.ts';
 export { receiveUmaPayment, type UmaIncoming } from './uma.ts';

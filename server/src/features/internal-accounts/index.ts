@@ -9,6 +9,7 @@ export {
   emitBalance,
   internalAccountOf,
   provisionAccounts,
+  refreshFunding,
 } from './provision.ts';
 export { refuseOwing, repayOwed, type Shortfall, takeBack } from './shortfall.ts';
 export {

@@ -1,6 +1,7 @@
 // Opening accounts and telling about them. An account is two rows under one id: the internal account that
 // the API shows and the ledger account that holds the money. Both are staged together, so neither can
 // exist alone.
+import { isDeepStrictEqual } from 'node:util';
 import type { FundingPort } from '../../connectors/ports.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
@@ -9,6 +10,8 @@ import type { Ctx } from '../../runtime/context.ts';
 import { type Holding, presentInternalAccount, typesFor } from './account.ts';
 import { type InternalAccountStatus, isOpen } from './states.ts';
 import { type InternalAccountRow, internalAccounts } from './store.ts';
+
+const NOTHING: Holding = { balance: 0n, held: 0n };
 
 export interface Provision {
   /** Null opens the platform's own accounts. */
@@ -58,6 +61,23 @@ export function provisionAccounts(ctx: Ctx, of: Provision): InternalAccountRow[]
   );
 }
 
+/**
+ * Asks again where money is paid in for an account, and stages what is different, with the event about it.
+ * Answers whether anything is.
+ */
+export function refreshFunding(ctx: Ctx, row: InternalAccountRow, port: FundingPort): boolean {
+  const { id, currency, customer_id } = row;
+  if (row.status === 'CLOSED') return false;
+  const owner = customer_id === null ? 'platform' : 'customer';
+  const funding = port.instructions({ accountId: id, currency, owner });
+  // As it will be once it has been a row.
+  if (isDeepStrictEqual(JSON.parse(JSON.stringify(funding)), row.funding)) return false;
+  const moved = ctx.update(internalAccounts, row, { funding, updated_at: ctx.now });
+  const data = presentInternalAccount(moved, NOTHING);
+  ctx.emit('INTERNAL_ACCOUNT.FUNDING_INSTRUCTIONS_UPDATED', id, data, id);
+  return true;
+}
+
 /** An internal account of the calling platform; ACCOUNT_NOT_FOUND for every other id. */
 export async function internalAccountOf(ctx: Ctx, id: string): Promise<InternalAccountRow> {
   const row = isId(id, 'InternalAccount') ? await ctx.read(internalAccounts, id) : undefined;
@@ -66,8 +86,6 @@ export async function internalAccountOf(ctx: Ctx, id: string): Promise<InternalA
   }
   return row;
 }
-
-const NOTHING: Holding = { balance: 0n, held: 0n };
 
 /** What each account holds now, smallest units; an account that was never committed holds nothing. */
 export async function balancesOf(

@@ -12,7 +12,7 @@ import { paymentReference, type TransactionRow } from '../transactions/index.ts'
 import type { QuoteRequest } from './contract.ts';
 import { insertPayment } from './insert.ts';
 import { checkInvoice } from './invoice.ts';
-import { admit } from './limits.ts';
+import { admit, needsProof } from './limits.ts';
 import { type Payee, type Payer, payeeOf, payerOf, realtimePayer } from './parties.ts';
 import type { QuoteRow } from './present.ts';
 import { type Priced, pricedFor } from './pricing.ts';
@@ -87,10 +87,12 @@ export async function stageQuote(
   if (request.immediatelyExecute && payer.kind === 'realtime') {
     throw invalidField('immediatelyExecute', 'does not apply to money that is still to come in');
   }
-  const currencies = [payer.currency, payee.currency] as const;
-  const money = await pricedFor(ctx, connectors, platform, request, currencies);
+  const ends = [payer.currency, payee] as const;
+  const money = await pricedFor(ctx, connectors, platform, request, ends);
   const purpose = request.purposeOfPayment;
-  const route = admit(platform, { payer, payee, purpose }, money.price);
+  const proofNeeded =
+    payee.kind === 'external' && (await needsProof(payee, money.price.receiving, connectors.rates));
+  const route = admit(platform, { payer, payee, purpose, proofNeeded }, money.price);
   if (payee.kind === 'external') await checkInvoice(ctx, payee.account, money.price.receiving);
   const [id, quoteId] = [ctx.id('Transaction'), ctx.id('Quote')];
   const expiresAt = ctx.now + (payer.kind === 'realtime' ? payer.ways.ttlMs : QUOTE_TTL_MS);
@@ -101,6 +103,7 @@ export async function stageQuote(
     description: request.description,
     remittance: request.remittanceInformation,
     purpose,
+    proofNeeded,
     instructions: instructionsFor(ctx, payer, connectors.funding, {
       transactionId: id,
       amount,

@@ -91,7 +91,7 @@ export async function checkEnds(ctx: Ctx, row: TransactionRow): Promise<Ends> {
   const owner = same ? payer : await livingOwner(ctx, target);
   if (target && 'info' in target) {
     const amount = row.received_amount as bigint;
-    checkReceiver(target, amount);
+    checkReceiver(target, row.needs_proof === true);
     await takeInvoice(ctx, target, { id: row.id, amount });
     ctx.require(externalAccounts, target);
     // An account outside is not shut when its owner is deleted.

@@ -53,6 +53,7 @@ export interface PaymentDetails {
   purpose?: string;
   instructions?: PaymentInstructions[];
   carrier?: UmaCarrier;
+  proofNeeded?: boolean;
 }
 
 /** The pending transaction of a payment. */
@@ -61,7 +62,16 @@ export function insertPayment(
   ends: { platform: PlatformRow; payer: Payer; payee: Payee },
   money: Priced,
   { rail, railMode }: Route,
-  { id, quoteId, description, remittance, purpose, instructions, carrier }: PaymentDetails,
+  {
+    id,
+    quoteId,
+    description,
+    remittance,
+    purpose,
+    instructions,
+    carrier,
+    proofNeeded = false,
+  }: PaymentDetails,
 ): TransactionRow {
   const { platform, payer, payee } = ends;
   const seconds = rail && RAILS[rail].settlementSeconds;
@@ -89,6 +99,7 @@ export function insertPayment(
     expected_settlement_at: slow && seconds !== null ? ctx.now + seconds * 1000 : null,
     settlement_seconds: seconds,
     instructions,
+    needs_proof: proofNeeded || null,
     carrier: carrier as Record<string, unknown> | undefined,
     created_at: ctx.now,
     updated_at: ctx.now,

@@ -109,6 +109,10 @@ describe('an invoice', () => {
     expect(outcome(wrong)).toEqual([400, 'INVALID_AMOUNT']);
     const { status, body } = await quote(from, to);
     expect([status, body.totalReceivingAmount]).toEqual([201, 50_000]);
+    // Ten satoshis are what the network takes; what arrives has to be right.
+    const bare = await app.call('POST', '/transfer-out', { ...transfer, amount: 50_000 });
+    expect(outcome(bare)).toEqual([400, 'INVALID_AMOUNT']);
+    ok(await app.call('POST', '/transfer-out', { ...transfer, amount: 50_010 }), 201);
   });
 
   it('without an amount takes any', async () => {

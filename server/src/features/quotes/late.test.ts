@@ -121,8 +121,7 @@ describe('a pull that is taken back', () => {
     await app.advance(60_000);
     expect((await balances(app, account.id)).total).toBe(300_00);
     const again = await app.call('POST', `/transactions/${id}/cancel`);
-    // Nothing is left of it but a payout that would have gone over SPEI.
-    expect(again.body.code).toBe('INVALID_INPUT');
+    expect(again.body.code).toBe('TRANSACTION_NOT_CANCELLABLE');
   });
 });
 

@@ -1,12 +1,13 @@
 // What a payment may amount to and by which rail it goes: the platform's settings for both currencies, the
 // corridor's least and most, the reason a receiving country asks for, and how much may go to a wallet whose
 // owner has not shown that it is theirs. Quotes and same-currency transfers are held to the same.
+import { isSelfCustody } from '../../catalog/account-info.ts';
 import { type Corridor, corridors } from '../../catalog/corridors.ts';
 import { needsPurpose } from '../../catalog/purposes.ts';
 import { chooseRail, type PaymentRail } from '../../catalog/rails.ts';
-import { referenceRate } from '../../catalog/reference-rates.ts';
+import type { RatePort } from '../../connectors/ports.ts';
 import { Fault, invalid } from '../../kernel/fault.ts';
-import { MAX_AMOUNT, scale } from '../../kernel/money.ts';
+import { MAX_AMOUNT, type Rate, scale } from '../../kernel/money.ts';
 import type { ExternalAccountRow } from '../external-accounts/index.ts';
 import { checkPaymentSize, type PlatformRow } from '../platform/index.ts';
 import { checkOffer } from '../receivers/index.ts';
@@ -22,22 +23,36 @@ export interface Route {
 
 /** What European law lets go to an unproven wallet in one transfer, in cents of a euro. */
 const UNPROVEN_LIMIT = 1_000_00n;
+const SAME: Rate = { num: 1n, den: 1n };
 const UNPROVEN: readonly string[] = ['PENDING_OWNERSHIP_VERIFICATION', 'UNVERIFIED'];
 
 /**
+ * Whether so much may go to this account only once its owner has proven that it is theirs. Told at the rates
+ * of the moment the price is made; where there is no rate, nothing goes without proof.
+ */
+export async function needsProof(
+  { account, currency }: Payee & { kind: 'external' },
+  amount: bigint,
+  rates: RatePort | undefined,
+): Promise<boolean> {
+  if (!isSelfCustody(account.info)) return false;
+  const found = currency === 'EUR' ? { rate: SAME } : await rates?.rate(currency, 'EUR');
+  return !found || scale(amount, found.rate, 'ceil') > UNPROVEN_LIMIT;
+}
+
+/**
  * Throws INVALID_RECEIVER for an account that cannot be paid, EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED for
- * too much to a wallet that is not proven. `amount` is what arrives.
+ * more to a wallet than goes without proof.
  */
 export function checkReceiver(
-  account: Pick<ExternalAccountRow, 'status' | 'currency'>,
-  amount: bigint,
+  { status }: Pick<ExternalAccountRow, 'status'>,
+  proofNeeded: boolean,
 ): void {
-  if (account.status === 'ACTIVE') return;
-  if (!UNPROVEN.includes(account.status)) {
-    throw new Fault('INVALID_RECEIVER', `The destination account is ${account.status}.`);
+  if (status === 'ACTIVE') return;
+  if (!UNPROVEN.includes(status)) {
+    throw new Fault('INVALID_RECEIVER', `The destination account is ${status}.`);
   }
-  const rate = referenceRate(account.currency, 'EUR');
-  if (rate && scale(amount, rate, 'ceil') <= UNPROVEN_LIMIT) return;
+  if (!proofNeeded) return;
   throw new Fault(
     'EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED',
     'Ownership of the destination must be verified before this much can be sent to it.',
@@ -92,10 +107,18 @@ export function routeOf(from: string, payee: Payee, sending: bigint): Route {
   return { rail: chooseRail(open.flatMap((way) => way.rail ?? [])) ?? null, railMode };
 }
 
+export interface Admission {
+  payer: Payer;
+  payee: Payee;
+  purpose: string | undefined;
+  /** Whether it goes to a wallet only once that is proven. */
+  proofNeeded?: boolean;
+}
+
 /** Throws why this payment may not be made; answers the way it goes. */
 export function admit(
   platform: PlatformRow,
-  { payer, payee, purpose }: { payer: Payer; payee: Payee; purpose: string | undefined },
+  { payer, payee, purpose, proofNeeded = false }: Admission,
   { sending, receiving }: Pick<Price, 'sending' | 'receiving'>,
 ): Route {
   const [from, to] = [payer.currency, payee.currency];
@@ -108,7 +131,7 @@ export function admit(
       throw invalid(missing, 'MISSING_MANDATORY_USER_INFO');
     }
     if (payer.customer) checkSender(payer.customer, to);
-    checkReceiver(payee.account, receiving);
+    checkReceiver(payee.account, proofNeeded);
   }
   const route = routeOf(from, payee, sending);
   checkPaymentSize(platform, { from, to, sending });

@@ -1,15 +1,19 @@
-// The price of one payment for one platform: the rate of this moment, the fees of the service and of the
-// platform, and the account that earns the latter. How they make up an amount is pure and in price.ts.
+// The price of one payment for one platform: the rate of this moment, the fees of the service, of a network
+// to a wallet and of the platform, and the account that earns the last. How they make up an amount is pure
+// and in price.ts.
 import type { Static } from '@sinclair/typebox';
+import { withdrawalNetworkOf } from '../../catalog/account-info.ts';
 import { currencyOf } from '../../catalog/currencies.ts';
-import { type FeeSchedule, serviceFeeOf } from '../../catalog/fees.ts';
+import { type FeeSchedule, NO_FEE } from '../../catalog/fees.ts';
 import type { Connectors } from '../../connectors/ports.ts';
 import { Fault, invalidField } from '../../kernel/fault.ts';
 import { type Rate, toDecimal } from '../../kernel/money.ts';
 import type { Ctx } from '../../runtime/context.ts';
 import { internalAccounts } from '../internal-accounts/index.ts';
 import { type PlatformRow, platformFeeOf } from '../platform/index.ts';
+import { serviceFeeOver } from '../receivers/index.ts';
 import type { QuoteRequest } from './contract.ts';
+import type { Payee } from './parties.ts';
 import { exchangeRate, type Price, priceOf } from './price.ts';
 
 type Request = Static<typeof QuoteRequest>;
@@ -39,6 +43,12 @@ async function rateOf(connectors: Connectors, from: string, to: string): Promise
   const found = await connectors.rates?.rate(from, to);
   if (!found) throw new Fault('QUOTE_RATE_UNAVAILABLE', `There is no rate from ${from} to ${to}.`);
   return found.rate;
+}
+
+/** The service's fee on a payment to there, with what a network takes where it leaves over one. */
+async function serviceOf(connectors: Connectors, from: string, payee: Payee): Promise<FeeSchedule> {
+  const network = payee.kind === 'external' ? withdrawalNetworkOf(payee.account.info) : undefined;
+  return (await serviceFeeOver(connectors, network, [from, payee.currency])).service;
 }
 
 /** The platform's own account in the sending currency, which a platform fee is paid into. */
@@ -105,20 +115,35 @@ async function priced(ctx: Ctx, asked: Asked, from: string, to: string): Promise
   };
 }
 
-/** Prices a payment between two currencies, or throws why there is no price. */
+/** Prices a payment from a currency to whoever receives it, or throws why there is no price. */
 export async function pricedFor(
   ctx: Ctx,
   connectors: Connectors,
   platform: PlatformRow,
   request: Request,
-  [from, to]: readonly [string, string],
+  [from, payee]: readonly [string, Payee],
 ): Promise<Priced> {
+  const to = payee.currency;
   const asked = {
     lock: request.lockedCurrencySide,
     amount: BigInt(request.lockedCurrencyAmount),
-    service: serviceFeeOf(from, to),
+    service: await serviceOf(connectors, from, payee),
     platform: platformFee(platform, request, from, to),
     rate: await rateOf(connectors, from, to),
   };
   return priced(ctx, asked, from, to);
+}
+
+/** Prices a transfer within one currency, whose platform earns nothing: fees come out of the amount. */
+export async function pricedTransfer(
+  ctx: Ctx,
+  connectors: Connectors,
+  payee: Payee,
+  amount: bigint,
+): Promise<Priced> {
+  const { currency } = payee;
+  const service = await serviceOf(connectors, currency, payee);
+  const asked = { lock: 'SENDING', amount, service, platform: NO_FEE, rate: SAME } as const;
+  const money = await priced(ctx, asked, currency, currency);
+  return money.fees > 0n ? money : { ...money, rateDetails: null };
 }

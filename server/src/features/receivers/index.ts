@@ -1,7 +1,8 @@
 // What other features may use of receivers: a lookup found again (`lookupOf`), what it offers (`offerOf`,
-// `checkOffer`), what must still be told of the payer (`missingPayerData`), and how a UMA address reads.
-// A UMA payment takes its sender from `row.sender`; `row.receiver_customer_id` is set when the receiver is
-// a customer of this server, and then no provider is asked.
+// `checkOffer`), what must still be told of the payer (`missingPayerData`), how a UMA address reads, and
+// what is charged when money leaves over a network (`serviceFeeOver`). A UMA payment takes its sender from
+// `row.sender`; `row.receiver_customer_id` is set when the receiver is a customer of this server, and then
+// no provider is asked.
 export { platformAddress, readUma, type UmaAddress, umaAddresses } from './address.ts';
 export {
   checkOffer,
@@ -12,6 +13,7 @@ export {
   type Offer,
   offerOf,
 } from './lookup.ts';
+export { serviceFeeOver } from './network-fee.ts';
 export { receiverOperations } from './operations.ts';
 export type { LookupRow, OfferedCurrency } from './store.ts';
 export { refuseBlocked } from './uma.ts';

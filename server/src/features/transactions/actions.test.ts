@@ -74,6 +74,8 @@ describe('cancelTransaction', () => {
     expect(await refusal(instant.id)).toEqual([400, 'INVALID_INPUT']);
     const quoted = await payout('000', 'ACH');
     expect(await refusal(quoted.id)).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
+    const unsent = await payout('000', 'RTP');
+    expect(await refusal(unsent.id)).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
     await execute(quoted.quote.id);
     await app.settle();
     expect(await refusal(quoted.id)).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);

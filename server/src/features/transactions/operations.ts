@@ -120,14 +120,14 @@ async function movementOf(ctx: Ctx, row: TransactionRow) {
 /** Stages the request to call a payment back, or throws why it cannot be. */
 async function cancel(ctx: Ctx, row: TransactionRow): Promise<TransactionRow> {
   const { job, rail, open } = await movementOf(ctx, row);
-  if (rail === null || !RAILS[rail as PaymentRail].cancellable) {
-    const why = 'Only payments over ACH or wire can be called back.';
-    throw new Fault('INVALID_INPUT', why, { paymentRail: rail });
-  }
   if (!open || row.refund) {
     const why =
       'The payment is not on its way: it has not begun, has settled, or goes back already.';
     throw new Fault('TRANSACTION_NOT_CANCELLABLE', why);
+  }
+  if (rail === null || !RAILS[rail as PaymentRail].cancellable) {
+    const why = 'Only payments over ACH or wire can be called back.';
+    throw new Fault('INVALID_INPUT', why, { paymentRail: rail });
   }
   return requestCancel(ctx, row, job);
 }

@@ -81,7 +81,8 @@ export async function balanceFor(
     customer_id: row.customer_id,
     currency: row.sent_currency as string,
   });
-  return own.find((each) => TAKES_BACK.includes(each.status));
+  // Money that was never the account's own does not reach one that is frozen.
+  return own.find((each) => each.status === 'ACTIVE');
 }
 
 /** Accounts in these states take back what was theirs, a frozen one out of its owner's reach. */

@@ -94,6 +94,8 @@ const columns = {
   sent_at: col.time.null.mut,
   /** When somebody asked to call it back and the rail has not answered yet. */
   cancel_requested_at: col.time.null.mut,
+  /** Whether it is too much for a wallet whose owner has not proven that it is theirs. */
+  needs_proof: col.bool.null,
   /** Where to pay in for it. */
   instructions: col.json<PaymentInstructions[]>().null,
   /** What its connector needs beyond the row: the accepted pay request of a UMA payment. */

@@ -13,13 +13,17 @@ import type { TransactionRow } from './present.ts';
 export type WaitKind = RailInstruction['kind'];
 
 /** The id is the transaction's: of one transaction at most one movement is under way outside. */
-export const railWaits = table('rail_waits', {
-  id: col.text,
-  platform_id: col.text,
-  kind: col.word<WaitKind>().mut,
-  since: col.time.mut,
-  version: col.int4,
-});
+export const railWaits = table(
+  'rail_waits',
+  {
+    id: col.text,
+    platform_id: col.text,
+    kind: col.word<WaitKind>().mut,
+    since: col.time.mut,
+    version: col.int4,
+  },
+  { races: ['rail_waits_pkey'] },
+);
 
 export type WaitRow = RowOf<typeof railWaits>;
 

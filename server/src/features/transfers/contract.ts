@@ -17,7 +17,9 @@ export const createTransferOut = operation({
   path: '/transfer-out',
   tag: 'Same-Currency Transfers',
   summary: 'Pay out in the same currency',
-  description: 'Sends money from an internal account to an external one. Quotes do this too.',
+  description:
+    'Sends money from an internal account to an external one. Quotes do this too. What the network of a ' +
+    'wallet takes comes out of the amount.',
   permission: 'TRANSACT',
   deprecated: true,
   body: named(

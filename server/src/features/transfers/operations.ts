@@ -1,4 +1,5 @@
-// Paying out in one currency: the same parties, transaction and start as a quote's, at rate 1 and free.
+// Paying out in one currency: the same parties, transaction and start as a quote's, at rate 1. It costs what
+// the network of a wallet takes, out of the amount, and nothing to a bank.
 import type { Static } from '@sinclair/typebox';
 import type { Connectors } from '../../connectors/ports.ts';
 import { Fault, invalidField } from '../../kernel/fault.ts';
@@ -8,31 +9,16 @@ import { ownPlatform } from '../platform/index.ts';
 import {
   admit,
   insertPayment,
+  needsProof,
   type Payee,
   type Payer,
-  type Priced,
   payeeOf,
   payerOf,
+  pricedTransfer,
   startPayment,
 } from '../quotes/index.ts';
 import { presentTransaction, type TransactionOneOf } from '../transactions/index.ts';
 import { createTransferOut } from './contract.ts';
-
-/** What a transfer costs: nothing, and it delivers what it takes. */
-const free = (amount: bigint): Priced => ({
-  price: {
-    sending: amount,
-    receiving: amount,
-    net: amount,
-    serviceFee: 0n,
-    serviceVariable: 0n,
-    platformFee: 0n,
-  },
-  fees: 0n,
-  exchangeRate: '1',
-  rateDetails: null,
-  feeAccount: null,
-});
 
 function checkEnds(payer: Payer, payee: Payee): void {
   if (payer.kind !== 'internal') {
@@ -54,20 +40,23 @@ function checkEnds(payer: Payer, payee: Payee): void {
 export const transferOperations = (connectors: (environment: Environment) => Connectors) => [
   handle(createTransferOut, async (ctx, { body }) => {
     const platform = await ownPlatform(ctx);
-    const { rail } = connectors(ctx.caller.environment);
+    const ports = connectors(ctx.caller.environment);
     const { accountId, paymentRail } = body.destination;
     const [payer, payee] = await Promise.all([
-      payerOf(ctx, platform, { accountId: body.source.accountId }, rail),
-      payeeOf(ctx, { accountId, paymentRail }, rail),
+      payerOf(ctx, platform, { accountId: body.source.accountId }, ports.rail),
+      payeeOf(ctx, { accountId, paymentRail }, ports.rail),
     ]);
     checkEnds(payer, payee);
-    const money = free(BigInt(body.amount as number));
+    const money = await pricedTransfer(ctx, ports, payee, BigInt(body.amount as number));
     const { purposeOfPayment: purpose } = body;
-    const route = admit(platform, { payer, payee, purpose }, money.price);
+    const proofNeeded =
+      payee.kind === 'external' && (await needsProof(payee, money.price.receiving, ports.rates));
+    const route = admit(platform, { payer, payee, purpose, proofNeeded }, money.price);
     const payment = insertPayment(ctx, { platform, payer, payee }, money, route, {
       id: ctx.id('Transaction'),
       remittance: body.remittanceInformation,
       purpose,
+      proofNeeded,
     });
     // The answer shows the transfer as accepted; how it goes on is told by events.
     const accepted = presentTransaction(payment) as Static<typeof TransactionOneOf>;

@@ -193,6 +193,9 @@ const started = (sim: Sim) => quoted(sim).filter((each) => each.started);
 /** Refusals that a transfer between living parties may get. */
 const UNPAYABLE = [...UNQUOTABLE, 'INVALID_CURRENCY'];
 
+/** All wallets here are on Base, in the sandbox: 650 thousand million wei at 3,500 dollars an ether. */
+const BASE_TAKES = 2_275;
+
 export async function transferOut(sim: Sim, who = payers(sim)): Promise<string> {
   const payer = sim.chance.of(who);
   const own = sim.outside.filter((each) => each.owner === payer && !each.gone);
@@ -212,9 +215,11 @@ export async function transferOut(sim: Sim, who = payers(sim)): Promise<string> 
   const code = refusal(answer, shut ? ['INVALID_INPUT', ...UNPAYABLE] : UNPAYABLE);
   if (code) return code;
   if (shut) throw broken(`a transfer out of ${source.id}, which is shut`);
-  const { id } = expected(answer, 201);
+  const { id, receivedAmount } = expected(answer, 201);
   if (before < BigInt(amount)) throw broken(`${id} spends ${amount} of ${before}`);
-  const money = { sent: BigInt(amount), received: BigInt(amount), platformFee: 0n };
+  const received = amount - (outside.currency === 'USDC' ? BASE_TAKES : 0);
+  if (receivedAmount.amount !== received) throw broken(`${id} does not deliver ${received}`);
+  const money = { sent: BigInt(amount), received: BigInt(received), platformFee: 0n };
   const ending = inSandbox(payer) ? endingOf('transfer', outside.suffix) : null;
   sim.orders.push({
     ...{
