@@ -107,7 +107,8 @@ export interface IdentityPort {
 export interface FundingPort {
   /**
    * Where money is paid in for one internal account: under unchanged settings always the same
-   * coordinates for the same account, and never those of another; empty where money of this currency cannot be paid in.
+   * coordinates for the same account, and never those of another; empty where money of this currency
+   * cannot be paid in.
    */
   instructions(account: {
     accountId: string;
