@@ -98,8 +98,10 @@ export function simWorld(seed: string, start = START): SimWorld {
         type: string;
         data?: Record<string, unknown>;
       };
-      const answer = answerOf(receiver, isQuestion(type, data));
-      if (answer.status < 300 || answer.status === 409) heard.add(id);
+      const question = isQuestion(type, data);
+      const answer = answerOf(receiver, question);
+      // A question was heard whatever the answer is.
+      if (question || answer.status < 300 || answer.status === 409) heard.add(id);
       return answer;
     },
     heard,
