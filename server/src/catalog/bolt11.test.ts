@@ -1,5 +1,7 @@
 // The invoices that BOLT 11 publishes, good and bad ones, and any that the sandbox writes. What only the
 // paying node judges, a signature or a feature it lacks, is no business of this reader.
+
+import { bech32 } from '@scure/base';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bolt11 } from '../connectors/sandbox/bolt11.ts';
@@ -95,6 +97,13 @@ const NONSENSE =
   'p76r4zkmneet7uvyakky2zr4cusd45tftc9c5fh0nnqpnl2jfll544esqchsrn';
 
 describe('a text that is no invoice', () => {
+  it('of a hash whose last bits are no bits of it', () => {
+    const words = [...Array(7).fill(0), 1, 1, 20, ...Array(51).fill(0), 1, ...Array(104).fill(0)];
+    expect(readBolt11(bech32.encode('lnbcrt', words, 2_000))).toBeUndefined();
+    words[61] = 0;
+    expect(readBolt11(bech32.encode('lnbcrt', words, 2_000))?.paymentHash).toBe('00'.repeat(32));
+  });
+
   it.each([
     ['a wrong checksum', `lnbc2500u1${NONSENSE}t`],
     ['no separator', `${NONSENSE}y`],

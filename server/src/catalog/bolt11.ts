@@ -78,7 +78,8 @@ export function readBolt11(text: string): Invoice | undefined {
   const amountMsat = digits === undefined ? undefined : amountOf(digits, unit);
   const fields = fieldsOf(words.slice(TIMESTAMP_GROUPS, -SIGNATURE_GROUPS));
   const hash = fields?.get(HASH_TAG);
-  if (amountMsat === null || !hash) return undefined;
+  const paymentHash = hash && bech32.fromWordsUnsafe([...hash]);
+  if (amountMsat === null || !paymentHash) return undefined;
   const expiry = fields?.get(EXPIRY_TAG);
   const endS =
     numberOf(words.slice(0, TIMESTAMP_GROUPS)) + (expiry ? numberOf(expiry) : USUAL_EXPIRY_S);
@@ -86,6 +87,6 @@ export function readBolt11(text: string): Invoice | undefined {
     network: network as LightningNetwork,
     amountMsat,
     expiresAt: Math.min(endS * 1_000, LAST_MOMENT),
-    paymentHash: bytesToHex(bech32.fromWords([...hash])),
+    paymentHash: bytesToHex(paymentHash),
   };
 }

@@ -70,6 +70,23 @@ describe('a payment of the sandbox whose refund fails', () => {
     return { id: transactionId as string, account: account.id as string };
   }
 
+  it('goes out by hand when the account that paid is closed by then', async () => {
+    const { app } = shop;
+    const { person, account } = await fundedCustomer(app, 100_00);
+    const to = await externalAccount(app, person.id, 'EUR', '005');
+    const body = quoteBody(account.id, to.id, 100_00, { immediatelyExecute: true });
+    const { transactionId: id } = ok(await app.call('POST', '/quotes', body), 201);
+    await app.settle();
+    await shop.json('accounts', 'close', account.id);
+    await app.advance(60_000);
+    expect(await listed(id)).toMatchObject([{ to: 'outside', outside: null, amount: 100_00 }]);
+    await shop.refused('--reference', 'parked', 'return', id);
+    const done = await shop.json('parked', 'return', id, '--reference', 'WIRE-7');
+    expect(done).toMatchObject({ refund: 'COMPLETED', funds: 'RETURNED' });
+    expect((await balances(app, account.id)).total).toBe(0);
+    expect(await listed(id)).toEqual([]);
+  });
+
   it('is listed, and goes back whole, once', async () => {
     const before = await suspense('USD', 'sandbox');
     const { id, account } = await stuck();

@@ -13,6 +13,7 @@ import {
   type TransactionRow,
   transactions,
 } from '../features/transactions/index.ts';
+import { isId } from '../kernel/id.ts';
 import { readable } from '../kernel/money.ts';
 import { iso, type Time } from '../kernel/world.ts';
 import type { Environment } from '../runtime/context.ts';
@@ -37,6 +38,10 @@ interface Waiting {
 async function wayOf({ runtime }: System, row: TransactionRow) {
   const account = await parkedFrom(runtime.db, row);
   if (account) return { to: account.id, outside: null };
+  // It was paid from a balance that is closed by now: nothing says where its owner is.
+  if (isId(row.source_account ?? '', 'InternalAccount') && row.type === 'OUTGOING') {
+    return { to: 'outside', outside: null };
+  }
   const its = await (row.type === 'INCOMING' ? wayBackOf : refundOf)(runtime, row);
   const { beneficiary: _, ...outside } = its.account;
   return { to: 'outside', outside: { beneficiaryName: its.beneficiaryName, ...outside } };

@@ -8,14 +8,11 @@ import {
   currentOf,
   loadOf,
   pullOf,
+  putOff,
   refuseCancel,
   type TransactionRow,
 } from '../transactions/index.ts';
 import { cancelPull } from './pull.ts';
-
-/** How long a callback waits for a pull that the rail has not answered yet: longer each time. */
-const WAIT_MS = 1_000;
-const WAIT_AT_MOST_MS = 60_000;
 
 /** Whether the rail has yet to say that it took it. */
 const isUnsent = ({ status, funds }: TransactionRow) => status === 'PENDING' && funds === 'AWAITED';
@@ -33,9 +30,7 @@ export const cancelPullJob = (connectors: ConnectorsOf): JobHandler => ({
     if (!rail?.cancel || !(isUnsent(row) || isOnItsWay(row))) return { caller, stage: refuse };
     if (isUnsent(row)) {
       // Its sending may be under way in another worker; a callback must come after it.
-      const waitMs = Math.min((job.input.waitMs as number | undefined) ?? WAIT_MS, WAIT_AT_MOST_MS);
-      const input = { transactionId: row.id, waitMs: waitMs * 2 };
-      return { caller, stage: async (ctx) => ctx.later(CANCEL_PULL, input, now + waitMs) };
+      return { caller, stage: async (ctx) => putOff(ctx, CANCEL_PULL, job) };
     }
     const answer = await rail.cancel(await pullOf(runtime, row), now);
     return {

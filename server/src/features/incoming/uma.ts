@@ -104,6 +104,8 @@ async function chosenOutside(
   const wanted = { customer_id: customer.id, default_uma: true };
   const [account] = await ctx.db.find(externalAccounts, wanted);
   if (!port || account?.status !== 'ACTIVE' || account.currency !== currency) return undefined;
+  // An invoice is good for one payment of its amount, not for whatever comes.
+  if ('invoice' in account.info) return undefined;
   const own = railsOfAccount(account);
   const ways = corridors(currency, currency).filter(
     ({ rail, minSending, maxSending }) =>

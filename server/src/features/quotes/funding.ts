@@ -31,6 +31,7 @@ import {
   loadOf,
   moveAndTell,
   pullOf,
+  putOff,
   refuseCancel,
   refuseFunds,
   type TransactionRow,
@@ -205,8 +206,9 @@ export async function heedFunding(
   const awaited = row.funds === 'AWAITED';
   switch (progress.state) {
     case 'accepted':
-      if (progress.checkAfterMs === undefined) return awaitNotice(ctx, row, 'pull');
-      return again(progress.checkAfterMs);
+      if (progress.checkAfterMs !== undefined) return again(progress.checkAfterMs);
+      if (awaited) await awaitNotice(ctx, row, 'pull');
+      return;
     case 'unknown':
       return again(progress.checkAfterMs);
     case 'settled':
@@ -224,9 +226,6 @@ export async function heedFunding(
   }
 }
 
-/** How long a callback waits for a pull that has not been sent yet. */
-const WAIT_MS = 1_000;
-
 /** Calls a pull back whose money has not come yet. */
 const cancelFunding =
   (connectors: ConnectorsOf) =>
@@ -240,8 +239,7 @@ const cancelFunding =
     }
     if (await isBeingSent(runtime, SEND_PULL, row)) {
       // Its sending may be under way in another worker; a callback must come after it.
-      const input = { transactionId: row.id };
-      return { caller, stage: async (ctx) => ctx.later(CANCEL_FUNDING, input, now + WAIT_MS) };
+      return { caller, stage: async (ctx) => putOff(ctx, CANCEL_FUNDING, job) };
     }
     const answer = await rail.cancel(await pullOf(runtime, row), now);
     return {

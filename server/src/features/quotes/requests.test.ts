@@ -291,6 +291,25 @@ describe('a production platform', () => {
       [403, 'FORBIDDEN'],
       options,
     );
+    const btc = await internalAccount(app, null, 'BTC', options);
+    const lightning = ok(
+      await app.call(
+        'POST',
+        '/platform/external-accounts',
+        {
+          currency: 'BTC',
+          accountInfo: { accountType: 'LIGHTNING', lightningAddress: 'ada@example.com' },
+        },
+        options,
+      ),
+      201,
+    );
+    const transfer = {
+      source: { accountId: btc.id },
+      destination: { accountId: lightning.id },
+      amount: 1_000,
+    };
+    await refused('/transfer-out', transfer, [501, 'NOT_IMPLEMENTED'], options);
     const paidIn = { sourceType: 'REALTIME_FUNDING', currency: 'USD' };
     const asked = { ...quoteBody(usd.id, bank.id, 100_00), source: paidIn };
     await refused('/quotes', asked, [501, 'NOT_IMPLEMENTED'], options);

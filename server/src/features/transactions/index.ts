@@ -32,6 +32,7 @@ export {
   isBeingSent,
   loadOf,
   payoutJobs,
+  putOff,
 } from './payout-jobs.ts';
 export {
   paymentReference,

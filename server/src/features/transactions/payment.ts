@@ -57,7 +57,8 @@ export async function startPayout(
     if (came) fund(ctx, row, came.amount);
     hold(ctx, row.id, legs(ctx, row));
   });
-  const held = { status, funds: 'HELD', sent_at: ctx.now } as const;
+  // A pull that somebody asked to call back has come after all.
+  const held = { status, funds: 'HELD', sent_at: ctx.now, cancel_requested_at: null } as const;
   const started = patch(ctx, row, { ...held, ...cameIn(row, came) });
   if (fresh) tell(ctx, started, 'PROCESSING');
   ctx.later(SEND_PAYOUT, { transactionId: row.id });
@@ -87,7 +88,12 @@ export async function payInside(
     repayOwed(ctx, target, { transactionId: row.id, step: 'owed', amount });
   });
   const status = outgoingStates.next(started, 'settle');
-  const done = patch(ctx, processing, { status, funds: 'SETTLED', settled_at: ctx.now });
+  const done = patch(ctx, processing, {
+    status,
+    funds: 'SETTLED',
+    settled_at: ctx.now,
+    cancel_requested_at: null,
+  });
   tell(ctx, done, 'COMPLETED');
   if (twin) tell(ctx, twin, 'COMPLETED');
   return done;

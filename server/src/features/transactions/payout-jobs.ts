@@ -22,8 +22,9 @@ import { awaitNotice, isWanted } from './waits.ts';
 
 export type ConnectorsOf = (environment: Environment) => Connectors;
 
-/** How long a callback waits for a payout that the rail has not answered yet. */
-const CALLBACK_WAIT_MS = 1_000;
+/** How long a callback waits, at first and at most, for what is to be called back to have been sent. */
+const WAIT_MS = 1_000;
+const WAIT_AT_MOST_MS = 60_000;
 
 export interface Loaded {
   row: TransactionRow;
@@ -128,6 +129,12 @@ export async function isBeingSent(
   return (await db.query(SENDING, [kind, id])).length > 0;
 }
 
+/** Puts a callback off, twice as long each time. */
+export function putOff(ctx: Ctx, kind: string, { input }: Job): void {
+  const waitMs = Math.min((input.waitMs as number | undefined) ?? WAIT_MS, WAIT_AT_MOST_MS);
+  ctx.later(kind, { ...input, waitMs: waitMs * 2 }, ctx.now + waitMs);
+}
+
 /** Sending must not begin once the payment is over or on its way back. */
 const maySend = (row: TransactionRow) =>
   row.status === 'PROCESSING' && row.funds === 'HELD' && !row.refund;
@@ -178,9 +185,7 @@ export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
     }
     if (await isBeingSent(runtime, SEND_PAYOUT, row)) {
       // Its sending may be under way in another worker; a callback must come after it.
-      const input = { transactionId: row.id };
-      const stage = async (ctx: Ctx) => ctx.later(CANCEL_PAYOUT, input, now + CALLBACK_WAIT_MS);
-      return { caller, stage };
+      return { caller, stage: async (ctx) => putOff(ctx, CANCEL_PAYOUT, job) };
     }
     const answer = await rail.cancel(await payoutOf(runtime, row), now);
     return {

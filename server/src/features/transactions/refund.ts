@@ -88,15 +88,23 @@ export async function balanceFor(
 /** Accounts in these states take back what was theirs, a frozen one out of its owner's reach. */
 const TAKES_BACK = ['ACTIVE', 'FROZEN'];
 
+/** Whether money may go back onto an account: it is not closed, and its owner is still there. */
+export async function takesBack(
+  db: Ctx['db'],
+  { status, customer_id: id }: InternalAccountRow,
+): Promise<boolean> {
+  if (!TAKES_BACK.includes(status)) return false;
+  const owner = id === null ? undefined : await db.read(customers, id);
+  return !owner || owner.deleted_at === null;
+}
+
 /** The account inside that a refund goes to; undefined where it can take nothing any more. */
 async function receiverOf(ctx: Ctx, row: TransactionRow): Promise<InternalAccountRow | undefined> {
   const account = fundedOutside(row)
     ? await balanceFor(ctx.db, row)
     : await ctx.read(internalAccounts, row.source_account as string);
-  if (!account || !TAKES_BACK.includes(account.status)) return undefined;
-  const { customer_id: id } = account;
-  const owner = id === null ? undefined : await ctx.read(customers, id);
-  if (owner && owner.deleted_at !== null) return undefined;
+  if (!account || !(await takesBack(ctx.db, account))) return undefined;
+  const owner = account.customer_id && (await ctx.read(customers, account.customer_id));
   if (owner) ctx.require(customers, owner);
   // One that owes is changed by the refund itself, which guards it as well.
   if (account.owed === 0n) ctx.require(internalAccounts, account);

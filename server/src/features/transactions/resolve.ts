@@ -4,7 +4,6 @@
 // to answer for it, is made good with money that came in for it. Each is done once: the row of the queue
 // goes with it.
 import { Fault } from '../../kernel/fault.ts';
-import { isId } from '../../kernel/id.ts';
 import { iso } from '../../kernel/world.ts';
 import { type House, house } from '../../ledger/chart.ts';
 import type { Ctx } from '../../runtime/context.ts';
@@ -15,7 +14,7 @@ import {
 } from '../internal-accounts/index.ts';
 import { decided, inSuspense, type Said } from './parked.ts';
 import type { TransactionRow } from './present.ts';
-import { balanceFor, fundedOutside, goesBackByRail } from './refund.ts';
+import { balanceFor, fundedOutside, goesBackByRail, takesBack } from './refund.ts';
 import { moveAndTell, patch, tell } from './staging.ts';
 import { refundStates } from './states.ts';
 
@@ -23,15 +22,19 @@ import { refundStates } from './states.ts';
 export const parkedCurrency = (row: TransactionRow): string =>
   (row.type === 'OUTGOING' ? row.sent_currency : row.received_currency) as string;
 
-/** The balance that parked money goes back to; none when it came from outside and has to go back there. */
+/**
+ * The balance that parked money goes back to; none when it came from outside and has to go back there, or
+ * when its account is closed or its owner gone: then somebody has to find them.
+ */
 export async function parkedFrom(
   db: Ctx['db'],
   row: TransactionRow,
 ): Promise<InternalAccountRow | undefined> {
   if (row.type === 'INCOMING' || goesBackByRail(row)) return undefined;
-  if (fundedOutside(row)) return balanceFor(db, row);
-  const id = row.source_account ?? '';
-  return isId(id, 'InternalAccount') ? db.read(internalAccounts, id) : undefined;
+  const account = fundedOutside(row)
+    ? await balanceFor(db, row)
+    : await db.read(internalAccounts, row.source_account as string);
+  return account && (await takesBack(db, account)) ? account : undefined;
 }
 
 const purse = (ctx: Ctx, row: TransactionRow, purpose: House): string =>
