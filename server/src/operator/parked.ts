@@ -2,7 +2,6 @@
 // The list says whose it is and where it would go; the other verbs do what was decided, in the sandbox too,
 // as a refund that failed there waits just as long. Nothing here has an amount to type: the ledger knows it.
 import { findCurrency } from '../catalog/currencies.ts';
-import { wayBackOf } from '../features/incoming/index.ts';
 import {
   coverMissing,
   inSuspense,
@@ -42,7 +41,7 @@ async function wayOf({ runtime }: System, row: TransactionRow) {
   if (isId(row.source_account ?? '', 'InternalAccount') && row.type === 'OUTGOING') {
     return { to: 'outside', outside: null };
   }
-  const its = await (row.type === 'INCOMING' ? wayBackOf : refundOf)(runtime, row);
+  const its = await refundOf(runtime, row);
   const { beneficiary: _, ...outside } = its.account;
   return { to: 'outside', outside: { beneficiaryName: its.beneficiaryName, ...outside } };
 }

@@ -5,7 +5,7 @@ import { ACCOUNT_TYPE_ROWS, isAccountType } from '../catalog/account-types.ts';
 import { findCurrency } from '../catalog/currencies.ts';
 import type { FailureReason, Progress, RailInstruction } from '../connectors/ports.ts';
 import { externalAccounts } from '../features/external-accounts/index.ts';
-import { isHeld, isPull, wayBackOf } from '../features/incoming/index.ts';
+import { isHeld, isPull } from '../features/incoming/index.ts';
 import {
   isWanted,
   paymentReference,
@@ -68,10 +68,7 @@ async function instructionOf(
   kind: WaitKind,
 ): Promise<RailInstruction> {
   const umaAddress = umaAddressOf(row, kind);
-  if (umaAddress === undefined) {
-    const back = kind === 'refund' && row.type === 'INCOMING';
-    return back ? wayBackOf(runtime, row) : INSTRUCTION[kind](runtime, row);
-  }
+  if (umaAddress === undefined) return INSTRUCTION[kind](runtime, row);
   return {
     id: row.id,
     platformId: row.platform_id,

@@ -10,6 +10,7 @@ import {
   repayOwed,
 } from '../internal-accounts/index.ts';
 import {
+  type Ask,
   awaitDecision,
   awaitNotice,
   type FailureReason,
@@ -23,7 +24,7 @@ import {
   type WaitKind,
 } from '../transactions/index.ts';
 import { credit, creditAside, keep, park, sendBack } from './books.ts';
-import { type Ask, SEND_BACK } from './kinds.ts';
+import { SEND_BACK } from './kinds.ts';
 
 /** Asks the rail again when it said to, or waits for word from one that says it takes its time. */
 export async function followUp(

@@ -12,7 +12,7 @@ export {
   releaseDeposit,
   returnDeposit,
 } from './deposit.ts';
-export { heedIncoming, heedSendBack, incomingJobs, wayBackOf } from './jobs.ts';
+export { heedIncoming, heedSendBack, incomingJobs } from './jobs.ts';
 export { HELD_LONG } from './kinds.ts';
 export { incomingOperations } from './operations.ts';
 export { cancelPull, heedPull, isPull, type Pull, startPull } from './pull.ts';

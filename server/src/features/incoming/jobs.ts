@@ -2,7 +2,7 @@
 // they hear in through the same steps that a notice takes. A platform is asked once; only when this process
 // died between question and answer is it asked once more, with the same event, because nobody knows whether
 // it heard. After that the payment is refused: nothing has moved yet, so refusing is always safe.
-import type { Connectors, Progress, RailInstruction } from '../../connectors/ports.ts';
+import type { Connectors, Progress } from '../../connectors/ports.ts';
 import type { Caller, Ctx } from '../../runtime/context.ts';
 import type { Job, JobHandler, Result } from '../../runtime/jobs.ts';
 import type { Runtime } from '../../runtime/operate.ts';
@@ -13,8 +13,11 @@ import {
   type ConnectorsOf,
   currentOf,
   loadOf,
+  overRail,
   payoutOf,
   pullOf,
+  type RailMovement,
+  refundOf,
   type TransactionRow,
   type WaitKind,
 } from '../transactions/index.ts';
@@ -24,7 +27,7 @@ import { cancelPullJob } from './cancel.ts';
 import { releaseDeclared } from './declared.ts';
 import { isHeld, refuseDeposit, returnDeposit, waitForRelease } from './deposit.ts';
 import { closeWayBack, followUp, incomingReason } from './ends.ts';
-import { ASK, type Ask, COLLECT, HELD_LONG, LAPSE, PASS_ON, PULL, SEND_BACK } from './kinds.ts';
+import { ASK, COLLECT, HELD_LONG, LAPSE, PASS_ON, PULL, SEND_BACK } from './kinds.ts';
 import { heedPull, isPull } from './pull.ts';
 import {
   awaitsWord,
@@ -52,24 +55,6 @@ const then = (caller: Caller, id: string, heed: Heed): Result => ({
 });
 
 const NOTHING: Heed = () => {};
-
-/** Back to the account it was pulled from, or to the payer of whom the source tells what is known. */
-export async function wayBackOf(runtime: Runtime, row: TransactionRow): Promise<RailInstruction> {
-  const from = isPull(row)
-    ? await runtime.db.read(externalAccounts, row.source_account as string)
-    : undefined;
-  return {
-    id: `${row.id}/refund`,
-    platformId: row.platform_id,
-    kind: 'refund',
-    origin: 'transfer',
-    rail: null,
-    currency: row.received_currency as string,
-    amount: row.received_amount as bigint,
-    account: from ? from.info : { ...row.source, accountType: 'ORIGINATOR' },
-    sentAt: row.refund ? Date.parse(row.refund.initiatedAt) : row.updated_at,
-  };
-}
 
 /** What the rail's answer about a way back means. */
 export async function heedSendBack(
@@ -104,54 +89,23 @@ export async function heedIncoming(
   await returnDeposit(ctx, row, incomingReason(progress.reason, 'COLLECTION_FAILED'));
 }
 
-type InstructionOf = (runtime: Runtime, row: TransactionRow) => Promise<RailInstruction>;
-type HeedProgress = (ctx: Ctx, row: TransactionRow, progress: Progress) => Promise<void> | void;
-
-/** One movement that a job makes: what it tells the rail, and what the answer means. */
-interface Movement {
-  instructionOf: InstructionOf;
-  heed: HeedProgress;
-  /** Whether the rail is still to be told, or asked; a notice may have come before the job. */
-  wanted(row: TransactionRow, ask: Ask): boolean;
-}
-
-const PASSING_ON: Movement = {
+const PASSING_ON: RailMovement = {
   instructionOf: payoutOf,
   heed: heedPassOn,
   wanted: (row, ask) => ask === 'check' || isUnderWay(row),
 };
 
-const PULLING: Movement = {
+const PULLING: RailMovement = {
   instructionOf: pullOf,
   heed: heedPull,
   wanted: (row, ask) => ask === 'check' || row.funds === 'AWAITED',
 };
 
-const SENDING_BACK: Movement = {
-  instructionOf: wayBackOf,
+const SENDING_BACK: RailMovement = {
+  instructionOf: refundOf,
   heed: heedSendBack,
   wanted: (row) => row.refund?.status === 'PENDING',
 };
-
-/** A job that sends an instruction over the rail, or asks about it, and heeds the answer. */
-function overRail(
-  connectors: ConnectorsOf,
-  kind: string,
-  { instructionOf, heed, wanted }: Movement,
-): JobHandler {
-  const run = async (runtime: Runtime, job: Job): Promise<Result> => {
-    const { row, caller } = await loadOf(runtime, job);
-    if (!wanted(row, job.input.ask as Ask)) return then(caller, row.id, NOTHING);
-    const { rail } = connectors(caller.environment);
-    if (!rail) throw new Error(`no rail serves ${caller.environment}`);
-    const instruction = await instructionOf(runtime, row);
-    const progress = await (job.input.ask === 'check'
-      ? rail.check(instruction, runtime.world.now())
-      : rail.send(instruction));
-    return then(caller, row.id, (ctx, current) => heed(ctx, current, progress));
-  };
-  return { kind, run };
-}
 
 async function askPlatform(
   runtime: Runtime,

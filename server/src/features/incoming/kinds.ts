@@ -15,6 +15,3 @@ export const PULL = 'incoming.pull';
 export const SEND_BACK = 'incoming.send-back';
 /** A deposit has been held for as long as it may be. */
 export const HELD_LONG = 'incoming.held-long';
-
-/** Of a job that talks to a rail: whether it sends, or asks about what it sent. */
-export type Ask = 'send' | 'check';

@@ -7,6 +7,7 @@ import { customers } from '../customers/index.ts';
 import type { ExternalAccountRow } from '../external-accounts/index.ts';
 import { type InternalAccountRow, internalAccounts } from '../internal-accounts/index.ts';
 import {
+  type Ask,
   type FailureReason,
   incomingStates,
   moveAndTell,
@@ -26,7 +27,7 @@ import {
   incomingReason,
   statusOf,
 } from './ends.ts';
-import { type Ask, PULL } from './kinds.ts';
+import { PULL } from './kinds.ts';
 
 export interface Pull {
   source: ExternalAccountRow;

@@ -15,6 +15,7 @@ import { internalAccounts } from '../internal-accounts/index.ts';
 import type { PlatformRow } from '../platform/index.ts';
 import { refuseBlocked } from '../receivers/index.ts';
 import {
+  type Ask,
   awaitNotice,
   type FailureReason,
   incomingStates,
@@ -36,7 +37,7 @@ import {
   openWayBack,
   statusOf,
 } from './ends.ts';
-import { ASK, type Ask, COLLECT, LAPSE, PASS_ON } from './kinds.ts';
+import { ASK, COLLECT, LAPSE, PASS_ON } from './kinds.ts';
 
 export interface UmaIncoming {
   platform: PlatformRow;

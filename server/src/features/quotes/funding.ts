@@ -30,8 +30,10 @@ import {
   isBeingSent,
   loadOf,
   moveAndTell,
+  overRail,
   pullOf,
   putOff,
+  type RailMovement,
   refuseCancel,
   refuseFunds,
   type TransactionRow,
@@ -252,27 +254,17 @@ const cancelFunding =
     };
   };
 
+const FUNDING: RailMovement = {
+  instructionOf: pullOf,
+  heed: heedFunding,
+  wanted: (row, ask) => ask === 'check' || row.funds === 'AWAITED',
+};
+
 /** The jobs that pull the money of payments, and call a pull back. */
 export function fundingJobs(connectors: ConnectorsOf): JobHandler[] {
-  const follow =
-    (what: 'send' | 'check') =>
-    async (runtime: Runtime, job: Job): Promise<Result> => {
-      const { row, caller } = await loadOf(runtime, job);
-      const { rail } = connectors(caller.environment);
-      if (!rail) throw new Error(`no rail serves ${caller.environment}`);
-      if (what === 'send' && row.funds !== 'AWAITED') return { caller, stage: async () => {} };
-      const instruction = await pullOf(runtime, row);
-      const progress = await (what === 'send'
-        ? rail.send(instruction)
-        : rail.check(instruction, runtime.world.now()));
-      return {
-        caller,
-        stage: async (ctx) => heedFunding(ctx, await currentOf(ctx, row.id), progress),
-      };
-    };
   return [
-    { kind: SEND_PULL, run: follow('send') },
-    { kind: CHECK_PULL, run: follow('check') },
+    overRail(connectors, SEND_PULL, FUNDING, 'send'),
+    overRail(connectors, CHECK_PULL, FUNDING, 'check'),
     { kind: CANCEL_FUNDING, run: cancelFunding(connectors) },
   ];
 }

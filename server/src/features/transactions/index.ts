@@ -13,6 +13,7 @@ export {
 export { payoutOf, pullOf, refundOf, type UmaCarrier } from './instructions.ts';
 export { fund } from './legs.ts';
 export { CANCEL_FUNDING, CANCEL_PULL, transactionOf, transactionOperations } from './operations.ts';
+export { type Ask, overRail, type RailMovement } from './over-rail.ts';
 export { awaitDecision, inSuspense, type ParkedRow, parked } from './parked.ts';
 export {
   awaitFunds,

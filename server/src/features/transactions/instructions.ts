@@ -61,14 +61,15 @@ export async function refundOf(runtime: Runtime, row: TransactionRow): Promise<R
     row.source.sourceType === 'ACCOUNT'
       ? await accountInfo(runtime, row.source_account)
       : { account: { ...row.source, accountType: 'ORIGINATOR' } };
+  const outgoing = row.type === 'OUTGOING';
   return {
     id: `${row.id}/refund`,
     platformId: row.platform_id,
     kind: 'refund',
     origin: origin(row),
     rail: null,
-    currency: row.sent_currency as string,
-    amount: row.funded_amount as bigint,
+    currency: (outgoing ? row.sent_currency : row.received_currency) as string,
+    amount: (outgoing ? row.funded_amount : row.received_amount) as bigint,
     ...known,
     sentAt: row.refund ? Date.parse(row.refund.initiatedAt) : sentAt(row),
   };
