@@ -12,7 +12,7 @@ import type { Ctx } from '../../runtime/context.ts';
 import { awaitsTerms, type CustomerRow, customers, isReady } from '../customers/index.ts';
 import { externalAccounts, railsOfAccount } from '../external-accounts/index.ts';
 import { internalAccounts } from '../internal-accounts/index.ts';
-import type { PlatformRow } from '../platform/index.ts';
+import { checkAmount, checkDirection, type PlatformRow, settingOf } from '../platform/index.ts';
 import { refuseBlocked } from '../receivers/index.ts';
 import {
   type Ask,
@@ -63,21 +63,16 @@ function admit({ platform, customer, currency, amount }: UmaIncoming): void {
   if (!isReady(customer)) {
     throw new Fault('USER_NOT_READY', 'The customer is not approved to move money yet.');
   }
-  const setting = platform.currencies.find((each) => each.currencyCode === currency);
-  if (!setting?.enabledTransactionTypes.includes('INCOMING')) {
+  if (!settingOf(platform, currency)) {
     throw new Fault('INVALID_CURRENCY', `The customer cannot receive ${currency}.`);
   }
-  const { minAmount, maxAmount } = setting;
-  if (amount < BigInt(minAmount) || amount > BigInt(maxAmount)) {
-    const reason = `${currency} payments go from ${minAmount} to ${maxAmount}.`;
-    throw new Fault('AMOUNT_OUT_OF_RANGE', reason, { minAmount, maxAmount });
-  }
+  checkDirection(platform, currency, 'INCOMING');
+  checkAmount(platform, currency, amount);
 }
 
 /** What the platform wants to know of a sender; throws where the sender's side does not tell it. */
 function aboutSender({ platform, currency, payerData }: UmaIncoming): Info | null {
-  const setting = platform.currencies.find((each) => each.currencyCode === currency);
-  const wanted = setting?.requiredCounterpartyFields ?? [];
+  const wanted = settingOf(platform, currency)?.requiredCounterpartyFields ?? [];
   const missing = wanted
     .filter(({ name, mandatory }) => mandatory && payerData[name] === undefined)
     .map(({ name }) => name);

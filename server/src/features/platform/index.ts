@@ -1,5 +1,6 @@
 // What other features may know of platforms.
 export { FixedFee } from './contract.ts';
+export { checkAmount, checkDirection, settingOf } from './currencies.ts';
 export { ownPlatform, type PlatformParts, platformOperations } from './operations.ts';
 export {
   checkCurrencyCodes,

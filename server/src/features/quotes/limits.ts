@@ -7,9 +7,14 @@ import { needsPurpose } from '../../catalog/purposes.ts';
 import { chooseRail, type PaymentRail } from '../../catalog/rails.ts';
 import type { RatePort } from '../../connectors/ports.ts';
 import { Fault, invalid } from '../../kernel/fault.ts';
-import { MAX_AMOUNT, type Rate, scale } from '../../kernel/money.ts';
+import { type Rate, scale } from '../../kernel/money.ts';
 import type { ExternalAccountRow } from '../external-accounts/index.ts';
-import { checkPaymentSize, type PlatformRow } from '../platform/index.ts';
+import {
+  checkAmount,
+  checkDirection,
+  checkPaymentSize,
+  type PlatformRow,
+} from '../platform/index.ts';
 import { checkOffer } from '../receivers/index.ts';
 import type { Payee, Payer } from './parties.ts';
 import type { Price } from './price.ts';
@@ -56,26 +61,6 @@ export function checkReceiver(
   throw new Fault(
     'EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED',
     'Ownership of the destination must be verified before this much can be sent to it.',
-  );
-}
-
-const settingOf = (platform: PlatformRow, code: string) =>
-  platform.currencies.find((each) => each.currencyCode === code);
-
-function checkDirection(platform: PlatformRow, code: string, type: 'INCOMING' | 'OUTGOING'): void {
-  const types = settingOf(platform, code)?.enabledTransactionTypes;
-  if (types && !types.includes(type)) {
-    throw new Fault('INVALID_CURRENCY', `${type} payments in ${code} are switched off.`);
-  }
-}
-
-function checkAmount(platform: PlatformRow, code: string, amount: bigint): void {
-  const { minAmount = 1, maxAmount = Number(MAX_AMOUNT) } = settingOf(platform, code) ?? {};
-  if (amount >= BigInt(minAmount) && amount <= BigInt(maxAmount)) return;
-  throw new Fault(
-    'AMOUNT_OUT_OF_RANGE',
-    `${code} payments go from ${minAmount} to ${maxAmount}; this would be ${amount}.`,
-    { minAmount, maxAmount },
   );
 }
 

@@ -10,7 +10,7 @@ import type { Environment } from '../../runtime/context.ts';
 import { handle } from '../../runtime/handle.ts';
 import { externalAccounts } from '../external-accounts/index.ts';
 import { startPull } from '../incoming/index.ts';
-import { ownPlatform, type PlatformRow } from '../platform/index.ts';
+import { checkAmount, checkDirection, ownPlatform, type PlatformRow } from '../platform/index.ts';
 import { checkPullable, type Payee, type Payer, payeeOf, payerOf } from '../quotes/index.ts';
 import { presentTransaction, TransactionOneOf } from '../transactions/index.ts';
 import { InternalAccountReference } from './contract.ts';
@@ -67,15 +67,8 @@ function endsOf(payer: Payer, payee: Payee): Ends {
 
 /** Throws why this much may not be taken in over that rail. */
 function admit(platform: PlatformRow, currency: string, rail: string, amount: bigint): void {
-  const setting = platform.currencies.find((each) => each.currencyCode === currency);
-  if (setting && !setting.enabledTransactionTypes.includes('INCOMING')) {
-    throw new Fault('INVALID_CURRENCY', `INCOMING payments in ${currency} are switched off.`);
-  }
-  const { minAmount = 1, maxAmount = Number.MAX_SAFE_INTEGER } = setting ?? {};
-  if (amount < BigInt(minAmount) || amount > BigInt(maxAmount)) {
-    const reason = `${currency} payments go from ${minAmount} to ${maxAmount}.`;
-    throw new Fault('AMOUNT_OUT_OF_RANGE', reason, { minAmount, maxAmount });
-  }
+  checkDirection(platform, currency, 'INCOMING');
+  checkAmount(platform, currency, amount);
   const way = corridors(currency, currency).find((each) => each.rail === rail);
   if (way && amount > way.maxSending) {
     const reason = 'The amount is above the most that can be taken in at once.';
