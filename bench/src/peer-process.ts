@@ -13,6 +13,7 @@ import { type Caller, createContext } from '../../server/src/runtime/context.ts'
 import type { Database } from '../../server/src/runtime/database.ts';
 import { systemWorld } from '../../server/src/runtime/system-world.ts';
 import type { ColumnType, Table } from '../../server/src/runtime/table.ts';
+import { createVault } from '../../server/src/runtime/vault.ts';
 import { answer } from './answer.ts';
 
 export interface PeerOptions {
@@ -23,6 +24,9 @@ export interface PeerOptions {
 }
 
 const world = systemWorld();
+const vault = createVault(world, () => {
+  throw new Error('executing opens nothing personal');
+});
 const operation = quoteOperations(connectorRegistry(world)).find(
   ({ contract }) => contract.operationId === 'executeQuote',
 );
@@ -194,7 +198,7 @@ async function execute(
   key: string,
 ): Promise<string> {
   await client.query('begin');
-  const ctx = createContext(world, readerOf(client), caller);
+  const ctx = createContext({ world, db: readerOf(client), vault }, caller);
   const input = { params: { quoteId }, query: {}, headers: {}, body: {} };
   const result = await operation?.run(ctx, input as never);
   if (!result || 'refused' in result) throw new Error('the quote was not executed');

@@ -60,6 +60,7 @@ import type { Log } from './runtime/log.ts';
 import { createMetrics } from './runtime/metrics.ts';
 import type { Runtime } from './runtime/operate.ts';
 import { createPressureMeter } from './runtime/pressure.ts';
+import { createVault } from './runtime/vault.ts';
 
 export interface Settings {
   databaseUrl: string;
@@ -107,7 +108,6 @@ export const webhookContracts = [
 
 /** What the operations are made with. */
 export interface Parts {
-  masterKey: Uint8Array;
   connectors: (environment: Environment) => Connectors;
   tokens: Pick<Authenticator, 'drop'>;
   webhooks: WebhookParts;
@@ -116,19 +116,13 @@ export interface Parts {
 }
 
 /** Every operation of the server. */
-export const operationsOf = ({
-  masterKey,
-  connectors,
-  tokens,
-  webhooks,
-  origin,
-}: Parts): Operation[] => [
+export const operationsOf = ({ connectors, tokens, webhooks, origin }: Parts): Operation[] => [
   ...platformOperations({
     provision: (ctx, currencies) =>
       openPlatformAccounts(ctx, currencies, (environment) => connectors(environment).funding),
   }),
   ...tokenOperations(tokens),
-  ...customerOperations({ masterKey, connectors }),
+  ...customerOperations({ connectors }),
   ...internalAccountOperations,
   ...externalAccountOperations({ connectors }),
   ...ownershipOperations({ connectors, origin }),
@@ -178,14 +172,14 @@ export async function compose(
     onBatch: ({ units, ms, mode }) => metrics.batch(units, ms, mode),
   });
   const wake = { events: () => deliverer.wake(), jobs: () => worker.wake() };
-  const runtime: Runtime = { world, db, committer, wake };
+  const vault = createVault(world, () => settings.masterKey);
+  const runtime: Runtime = { world, db, vault, committer, wake };
   await ensureHouse(db, world.now());
   const keys = await loadSigningKeys(runtime, settings.masterKey);
   const connectors = connectorsOf(settings, world, log);
   const tokens = authenticator(db, world.now);
   const webhooks = { keys, naming, metrics };
   const operations = operationsOf({
-    masterKey: settings.masterKey,
     connectors,
     tokens,
     webhooks,

@@ -1,6 +1,7 @@
 // The page of the documentation that shows every lifecycle, made from the tables that the server itself goes
 // by. A drawing that somebody keeps by hand is wrong within a year; this one cannot be, because a test
 // holds the page against what is made here.
+import { checkStates } from './features/customers/index.ts';
 import { externalAccountStates } from './features/external-accounts/index.ts';
 import { internalAccountStates } from './features/internal-accounts/index.ts';
 import { incomingStates, outgoingStates, refundStates } from './features/transactions/index.ts';
@@ -39,6 +40,12 @@ that the money could not go back by itself and waits for a person, who may give 
 it. In every state but ACTIVE nothing new moves out or in; what was set aside before goes on, and
 refunds come back. An account is closed only when nothing is in it.`,
     states: internalAccountStates,
+  },
+  {
+    title: 'Identity check',
+    about: `\`kycStatus\` of a person, \`kybStatus\` of a business, \`kycStatus\` of a beneficial owner. It
+begins UNVERIFIED, or where the sandbox says at once. HOLD means that more information is wanted.`,
+    states: checkStates,
   },
   {
     title: 'External account',

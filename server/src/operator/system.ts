@@ -12,6 +12,7 @@ import { migrate } from '../runtime/migrate.ts';
 import type { Runtime } from '../runtime/operate.ts';
 import { streamRows } from '../runtime/stream.ts';
 import { systemWorld } from '../runtime/system-world.ts';
+import { createVault } from '../runtime/vault.ts';
 import type { System } from './verb.ts';
 
 /** Verifying reads every transfer there ever was: 100 million of them take minutes. */
@@ -35,7 +36,9 @@ async function onDatabase<T>(
   const committer = createCommitter({ connect: () => connectLane(url), lanes: 1 });
   // A running server finds new jobs and events by itself, at its next look.
   const wake = { events: () => undefined, jobs: () => undefined };
-  const runtime: Runtime = { world, db, committer, wake };
+  const masterKey = () => keyOf(config, world);
+  const vault = createVault(world, masterKey);
+  const runtime: Runtime = { world, db, vault, committer, wake };
   // Only when asked for: a file that has a fault must not keep the books from being looked at.
   let connectors: ReturnType<typeof connectorRegistry> | undefined;
   const connectorsOf = () => {
@@ -47,7 +50,7 @@ async function onDatabase<T>(
       runtime,
       fundingOf: (environment) => connectorsOf()(environment).funding,
       stream: (text, values) => streamRows({ url, statementTimeoutMs }, text, values),
-      masterKey: () => keyOf(config, world),
+      masterKey,
     });
   } finally {
     await committer.close();

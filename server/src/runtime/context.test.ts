@@ -6,6 +6,7 @@ import { stateTable } from '../kernel/states.ts';
 import { type Ctx, createContext } from './context.ts';
 import type { Database } from './database.ts';
 import { col, type RowOf, table } from './table.ts';
+import type { Vault } from './vault.ts';
 
 const flat = stateTable<'NEW' | 'OLD', 'age'>('flat', { NEW: { age: 'OLD' }, OLD: {} });
 const round = stateTable<'NEW' | 'MID' | 'OLD', 'go'>('round', {
@@ -34,12 +35,15 @@ const lived = table(
 );
 
 const context = (): Ctx =>
-  createContext(testWorld(), {} as Database, {
-    platformId: 'P',
-    environment: 'sandbox',
-    tokenId: null,
-    permissions: [],
-  });
+  createContext(
+    { world: testWorld(), db: {} as Database, vault: {} as Vault },
+    {
+      platformId: 'P',
+      environment: 'sandbox',
+      tokenId: null,
+      permissions: [],
+    },
+  );
 
 const row = (more: Partial<RowOf<typeof lived>> = {}): RowOf<typeof lived> => ({
   id: 'row',

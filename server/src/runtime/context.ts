@@ -16,6 +16,7 @@ import {
   standing,
   type Table,
 } from './table.ts';
+import type { Vault } from './vault.ts';
 
 export type Environment = 'sandbox' | 'production';
 
@@ -48,6 +49,8 @@ export interface Movement {
 export interface Ctx {
   readonly world: World;
   readonly db: Database;
+  /** Seals and opens personal data. */
+  readonly vault: Vault;
   readonly caller: Caller;
   /** The time of this attempt; every row of one change set carries the same. */
   readonly now: Time;
@@ -81,7 +84,10 @@ export interface Ctx {
 }
 
 /** A fresh context: no reads done, nothing staged. */
-export function createContext(world: World, db: Database, caller: Caller): Ctx {
+export function createContext(
+  { world, db, vault }: Pick<Ctx, 'world' | 'db' | 'vault'>,
+  caller: Caller,
+): Ctx {
   const now = world.now();
   const set = emptyChangeSet();
   const staged = new Map<string, Row>();
@@ -140,6 +146,7 @@ export function createContext(world: World, db: Database, caller: Caller): Ctx {
   return {
     world,
     db,
+    vault,
     caller,
     now,
     set,

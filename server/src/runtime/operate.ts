@@ -7,6 +7,7 @@ import type { ChangeSet, Outcome, Refusal } from './change-set.ts';
 import { type Caller, type Ctx, createContext } from './context.ts';
 import type { Database } from './database.ts';
 import type { Table } from './table.ts';
+import type { Vault } from './vault.ts';
 
 /** A row that loses this many races in a row is contended beyond reason. */
 const MAX_ATTEMPTS = 12;
@@ -14,6 +15,7 @@ const MAX_ATTEMPTS = 12;
 export interface Runtime {
   world: World;
   db: Database;
+  vault: Vault;
   committer: { commit(set: ChangeSet): Promise<Outcome> };
   /** Called after a commit that staged events or jobs, so that loops need not wait for their next look. */
   wake: { events(): void; jobs(): void };
@@ -76,7 +78,7 @@ export async function operate<R>(
   work: (ctx: Ctx) => Promise<R>,
 ): Promise<R> {
   for (let attempt = 1; ; attempt++) {
-    const ctx = createContext(runtime.world, runtime.db, caller);
+    const ctx = createContext(runtime, caller);
     const result = await work(ctx);
     if (isEmpty(ctx.set)) return result;
     const outcome = await runtime.committer.commit(ctx.set);

@@ -3,10 +3,8 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { operation, type WebhookContract } from '../../kernel/operation.ts';
 import {
   Address,
-  DateOnly,
   described,
   named,
-  oneOf,
   PageQuery,
   page,
   Timestamp,
@@ -19,7 +17,6 @@ import {
   EndUserTermsConsent,
   firmCore,
   firmDetails,
-  IdentificationType,
   Identifier,
   individualFields,
   KybStatus,
@@ -27,6 +24,7 @@ import {
   object,
   text,
 } from './fields.ts';
+import { BeneficialOwner } from './owner-contract.ts';
 import { CustomerCreateRequest, CustomerUpdateRequest, umaAddress } from './requests.ts';
 import { customerErrors, updateErrors } from './rules.ts';
 
@@ -51,41 +49,6 @@ const replyCommon = {
   updatedAt: shown(Timestamp, 'When it was last changed.'),
   isDeleted: Type.Boolean({ readOnly: true, description: 'Whether it was deleted.' }),
 };
-
-const BeneficialOwner = object(
-  'BeneficialOwner',
-  'A person who owns or controls a part of a business.',
-  {
-    id: text('Id of the owner.'),
-    customerId: text('The business.'),
-    roles: Type.Array(
-      named(
-        'BeneficialOwnerRole',
-        oneOf(
-          ['UBO', 'DIRECTOR', 'COMPANY_OFFICER', 'CONTROL_PERSON', 'TRUSTEE', 'GENERAL_PARTNER'],
-          { description: 'What the person is to the business.' },
-        ),
-      ),
-      { description: 'What the person is to the business.' },
-    ),
-    ownershipPercentage: Type.Integer({ minimum: 0, maximum: 100, description: 'Share held.' }),
-    personalInfo: object('BeneficialOwnerPersonalInfo', 'Who the person is.', {
-      firstName: text('Given name.'),
-      middleName: maybe(text('Middle name.')),
-      lastName: text('Family name.'),
-      birthDate: described(DateOnly, 'Day of birth.'),
-      nationality: text('Country of citizenship.'),
-      ...contactFields,
-      address: Address,
-      idType: IdentificationType,
-      identifier: text('The number, of which only the end is shown.'),
-      countryOfIssuance: maybe(text('Country that issued it.')),
-    }),
-    kycStatus: KycStatus,
-    createdAt: Timestamp,
-    updatedAt: maybe(Timestamp),
-  },
-);
 
 const BusinessInfoResponse = object('BusinessInfoResponse', 'What is known about a business.', {
   ...Type.Partial(Type.Object(firmCore)).properties,

@@ -2,6 +2,7 @@
 import type { Static } from '@sinclair/typebox';
 import { Address } from '../../kernel/schema.ts';
 import { stamps } from '../../runtime/context.ts';
+import type { Vault } from '../../runtime/vault.ts';
 import type { PlatformRow } from '../platform/index.ts';
 import { currenciesOf } from './admission.ts';
 import type { Customer, updateCustomerById } from './contract.ts';
@@ -13,6 +14,8 @@ import {
   firmDetails,
   individualFields,
 } from './fields.ts';
+import { type OwnerRow, presentOwner } from './owners.ts';
+import { personalOf } from './personal.ts';
 import type { CustomerRow, TermsConsent } from './store.ts';
 
 export type CustomerView = Static<typeof Customer>;
@@ -21,9 +24,17 @@ export type Change = Static<(typeof updateCustomerById)['body']>;
 const unlessNull = <K extends string, V>(name: K, value: V | null) =>
   (value === null ? {} : { [name]: value }) as { [N in K]?: V };
 
-/** The resource. `platform` is the one it belongs to, which says what unchosen currencies are. */
-export function presentCustomer(row: CustomerRow, platform: PlatformRow): CustomerView {
-  const { businessInfo, ...personal } = row.details;
+/**
+ * The resource. `platform` is the one it belongs to, which says what unchosen currencies are; `owners` are
+ * those of a business.
+ */
+export function presentCustomer(
+  vault: Vault,
+  row: CustomerRow,
+  platform: PlatformRow,
+  owners: readonly OwnerRow[],
+): CustomerView {
+  const { businessInfo, ...personal } = personalOf(vault, row).details;
   const common = {
     id: row.id,
     platformCustomerId: row.platform_customer_id,
@@ -45,8 +56,8 @@ export function presentCustomer(row: CustomerRow, platform: PlatformRow): Custom
     customerType: row.type,
     kybStatus: row.status,
     ...personal,
-    businessInfo: businessInfo as BusinessInfo,
-    beneficialOwners: [],
+    businessInfo: businessInfo ?? { legalName: '' },
+    beneficialOwners: owners.map((owner) => presentOwner(vault, row, owner)),
   };
 }
 

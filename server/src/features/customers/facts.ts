@@ -1,12 +1,16 @@
 // What is known of a customer, by the names in which platforms and providers ask about people at the ends
-// of a payment. Pure; what is not known is undefined.
+// of a payment. What is not known is undefined.
 import type { CounterpartyFieldName } from '../../catalog/field-names.ts';
+import type { Vault } from '../../runtime/vault.ts';
+import { personalOf } from './personal.ts';
 import type { CustomerRow } from './store.ts';
 
 export type Facts = Partial<Record<CounterpartyFieldName, unknown>>;
 
 /** Of an individual or a firm. */
-export function factsOfCustomer({ type, email, phone, details }: CustomerRow): Facts {
+export function factsOfCustomer(vault: Vault, row: CustomerRow): Facts {
+  const { type, email, phone } = row;
+  const { details } = personalOf(vault, row);
   const firm = details.businessInfo;
   return {
     FULL_NAME: details.fullName ?? firm?.legalName,

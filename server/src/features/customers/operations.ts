@@ -20,12 +20,15 @@ import {
   listCustomers,
 } from './contract.ts';
 import { consentOf, detailsAfter, presentCustomer, statusEvent } from './customer.ts';
-import { type CustomerParts, openAccounts, sealedIdentifier } from './parts.ts';
+import { type CustomerParts, openAccounts } from './parts.ts';
+import { sealPersonal } from './personal.ts';
 import { customerOf, filtersOf, platformOf, shutAccounts } from './reads.ts';
-import { type CustomerStatus, customers } from './store.ts';
+import type { CheckStatus } from './states.ts';
+import { customers } from './store.ts';
 import { currentTermsVersion } from './terms.ts';
 import { drawUmaAddress, umaAddressOf } from './uma.ts';
 import { updateOperation } from './update.ts';
+import { customerView, customerViews } from './views.ts';
 
 type Body = Static<(typeof createCustomer)['body']>;
 
@@ -48,7 +51,7 @@ function candidateOf(body: Body): Candidate {
  * Platforms that do their own compliance, or were relieved of paperwork, get a decision at once where
  * somebody is there to decide; everyone else starts unverified.
  */
-function firstStatus(platform: PlatformRow, of: Candidate, parts: CustomerParts): CustomerStatus {
+function firstStatus(platform: PlatformRow, of: Candidate, parts: CustomerParts): CheckStatus {
   const { identity } = parts.connectors(platform.environment);
   if (!identity || !(platform.regulated || platform.skip_paperwork)) return 'UNVERIFIED';
   return identity.atCreation({ type: of.type, fullName: of.details.fullName ?? null });
@@ -60,6 +63,8 @@ async function register(ctx: Ctx, body: Body, parts: CustomerParts) {
   refuse(complaintsAbout(of, platform, ctx.now));
   refuseUnserved(platform, of.region, of.currencies);
   const id = ctx.id('Customer');
+  const data_key = ctx.vault.newKey(id);
+  const identifier = (body.customerType === 'INDIVIDUAL' && body.identifier) || null;
   const row = ctx.insert(customers, {
     id,
     platform_id: platform.id,
@@ -76,29 +81,27 @@ async function register(ctx: Ctx, body: Body, parts: CustomerParts) {
       phone: true,
     }),
     terms_consent: of.consent ?? null,
-    identifier:
-      body.customerType === 'INDIVIDUAL' && body.identifier !== undefined
-        ? sealedIdentifier(ctx, parts, id, body.identifier)
-        : null,
-    details: of.details,
+    data_key,
+    personal: sealPersonal(
+      ctx.vault,
+      { owner: id, sealed: data_key },
+      { details: of.details, identifier },
+    ),
     created_at: ctx.now,
     updated_at: ctx.now,
   });
   openAccounts(ctx, parts, platform, row, []);
-  const view = presentCustomer(row, platform);
+  const view = presentCustomer(ctx.vault, row, platform, []);
   const event = statusEvent(row);
   if (event) ctx.emit(event, row.id, view);
   return view;
 }
 
 async function remove(ctx: Ctx, id: string) {
-  const [platform, row] = await Promise.all([
-    platformOf(ctx),
-    customerOf(ctx, id, { alive: true }),
-  ]);
+  const row = await customerOf(ctx, id, { alive: true });
   await shutAccounts(ctx, row);
   const gone = ctx.update(customers, row, { deleted_at: ctx.now, updated_at: ctx.now });
-  return presentCustomer(gone, platform);
+  return customerView(ctx, gone);
 }
 
 export const customerOperations = (parts: CustomerParts) => [
@@ -117,16 +120,13 @@ export const customerOperations = (parts: CustomerParts) => [
     });
     return {
       status: 200,
-      body: { data: rows.map((row) => presentCustomer(row, platform)), ...rest },
+      body: { data: await customerViews(ctx, rows), ...rest },
     };
   }),
 
   handle(getCustomerById, async (ctx, { params }) => {
-    const [platform, row] = await Promise.all([
-      platformOf(ctx),
-      customerOf(ctx, params.customerId),
-    ]);
-    return { status: 200, body: presentCustomer(row, platform) };
+    const row = await customerOf(ctx, params.customerId);
+    return { status: 200, body: await customerView(ctx, row) };
   }),
 
   updateOperation(parts),

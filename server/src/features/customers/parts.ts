@@ -1,9 +1,8 @@
-// What the operations on customers are given by whoever composes the server, and the two acts that
-// registering and changing a customer share: sealing an identity number and opening accounts.
+// What the operations on customers are given by whoever composes the server, and the act that registering
+// and changing a customer share: opening accounts.
 import type { Static } from '@sinclair/typebox';
 import type { Connectors } from '../../connectors/ports.ts';
 import type { Ctx, Environment } from '../../runtime/context.ts';
-import { seal } from '../../runtime/crypto.ts';
 import { internalAccounts, provisionAccounts } from '../internal-accounts/index.ts';
 import type { PlatformRow } from '../platform/index.ts';
 import { currenciesOf } from './admission.ts';
@@ -34,21 +33,11 @@ export type TiedCredentials = (
 
 export interface CustomerParts {
   connectors(environment: Environment): Connectors;
-  /** Seals identity numbers. */
-  masterKey: Uint8Array;
   /** Where a version of the end-user terms is to be read; in the platform's own domain unless given. */
   termsUrl?: (version: string) => string;
   /** Absent while there are no wallets: then contacts change at once. */
   credentialsTiedTo?: TiedCredentials;
 }
-
-/** The sealed form of an identity number; only who holds the master key can read it. */
-export const sealedIdentifier = (
-  ctx: Ctx,
-  parts: CustomerParts,
-  customerId: string,
-  number: string,
-): string => seal(ctx.world, parts.masterKey, number, `customers ${customerId}`);
 
 /** Opens the accounts a customer should have beside those in the currencies it `has`. */
 export function openAccounts(

@@ -8,9 +8,6 @@ import { PERSONAL_ID_TYPES } from './fields.ts';
 type Json = Record<string, unknown>;
 type Say = (field: string, message: string, constraint?: FieldConstraint) => void;
 
-/** Stands for an identifier that is stored sealed: there, but not to be looked at. */
-export const KEPT = Symbol('kept identifier');
-
 const NAME = /^[\p{L}\p{M}\p{N}'’.,-]+( [\p{L}\p{M}\p{N}'’.,-]+)*$/u;
 
 const ID_SHAPES = {

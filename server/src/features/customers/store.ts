@@ -1,10 +1,9 @@
 // A customer of a platform, individual or business, and how far its identity check has come.
 import { Fault } from '../../kernel/fault.ts';
 import { col, type RowOf, table } from '../../runtime/table.ts';
-import type { CustomerDetails } from './fields.ts';
+import { type CheckStatus, checkStates } from './states.ts';
 
 export type CustomerType = 'INDIVIDUAL' | 'BUSINESS';
-export type CustomerStatus = 'UNVERIFIED' | 'PENDING' | 'APPROVED' | 'REJECTED' | 'HOLD';
 
 /** How far each channel that must be proved has come. */
 export interface Channels {
@@ -27,7 +26,7 @@ export const customers = table(
     platform_customer_id: col.text,
     type: col.word<CustomerType>(),
     /** `kycStatus` of an individual, `kybStatus` of a business. */
-    status: col.word<CustomerStatus>().mut,
+    status: col.word<CheckStatus>().mut,
     /** In small letters. */
     uma_address: col.text.mut,
     region: col.text.null,
@@ -38,16 +37,17 @@ export const customers = table(
     /** Null where nothing must be proved before the identity check. */
     contact_verification: col.json<Channels>().null.mut,
     terms_consent: col.json<TermsConsent>().null.mut,
-    /** Number of an individual's `idType`, sealed. */
-    identifier: col.text.null.mut,
-    /** The fields of its type, named as the API names them. */
-    details: col.json<CustomerDetails>().mut,
+    /** Seals everything personal, itself sealed; null once it was forgotten. */
+    data_key: col.text.null.mut,
+    /** `Personal`, sealed. */
+    personal: col.text.null.mut,
     deleted_at: col.time.null.mut,
     created_at: col.time,
     updated_at: col.time.mut,
     version: col.int4,
   },
   {
+    lives: [{ state: (row) => row.status, states: checkStates }],
     unique: {
       customers_platform_customer_id: () =>
         new Fault('CONFLICT', 'Another customer of this platform has this platformCustomerId.'),

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp, type TestPlatform } from '../../../test/harness.ts';
-import { open } from '../../runtime/crypto.ts';
 import { customerOperations } from './operations.ts';
 import type { ContactChange } from './parts.ts';
+import { personalOf } from './personal.ts';
 import { customers } from './store.ts';
 
 let app: TestApp;
@@ -40,8 +40,8 @@ const patch = (id: string, change: object, type = 'INDIVIDUAL', as?: TestPlatfor
 const fieldsOf = (answer: { body: { details: { errors: { field: string }[] } } }) =>
   answer.body.details.errors.map((error) => error.field).sort();
 const identifierOf = async (id: string) => {
-  const sealed = (await app.runtime.db.read(customers, id))?.identifier;
-  return sealed ? open(Buffer.alloc(32, 7), sealed, `customers ${id}`).toString() : null;
+  const row = await app.runtime.db.read(customers, id);
+  return row ? personalOf(app.runtime.vault, row).identifier : null;
 };
 
 describe('updateCustomerById', () => {
@@ -258,7 +258,6 @@ describe('updateCustomerById where wallet credentials hang on a contact', () => 
     const asked: ContactChange[] = [];
     const operations = customerOperations({
       connectors: () => ({}),
-      masterKey: Buffer.alloc(32),
       credentialsTiedTo: async (_ctx, change) => {
         asked.push(change);
         return change.headers['request-id'] ? undefined : challenge;

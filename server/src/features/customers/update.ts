@@ -18,12 +18,14 @@ import {
   refuseUnserved,
 } from './admission.ts';
 import { updateCustomerById } from './contract.ts';
-import { type Change, consentOf, detailsAfter, presentCustomer } from './customer.ts';
-import { type CustomerParts, heldCurrencies, openAccounts, sealedIdentifier } from './parts.ts';
+import { type Change, consentOf, detailsAfter } from './customer.ts';
+import { type CustomerParts, heldCurrencies, openAccounts } from './parts.ts';
+import { dataKeyOf, type Personal, personalOf, sealPersonal } from './personal.ts';
 import { customerOf, platformOf } from './reads.ts';
-import { customerErrors, KEPT } from './rules.ts';
+import { customerErrors } from './rules.ts';
 import { type CustomerRow, customers } from './store.ts';
 import { umaAddressOf } from './uma.ts';
+import { customerView } from './views.ts';
 
 type Patch = PatchOf<typeof customers>;
 
@@ -32,22 +34,22 @@ const after = <V>(was: V | null, given: V | null | undefined): V | null =>
   given === undefined ? was : given;
 
 /** What is to become of the identity number: it goes with its type. */
-function identifierAfter(row: CustomerRow, body: Change): string | typeof KEPT | undefined {
-  if (body.customerType !== 'INDIVIDUAL') return undefined;
-  if (body.identifier !== undefined) return body.identifier ?? undefined;
-  const isSameType = body.idType === undefined || body.idType === row.details.idType;
-  return row.identifier !== null && isSameType ? KEPT : undefined;
+function identifierAfter(was: Personal, body: Change): string | null {
+  if (body.customerType !== 'INDIVIDUAL') return null;
+  if (body.identifier !== undefined) return body.identifier;
+  const isSameType = body.idType === undefined || body.idType === was.details.idType;
+  return isSameType ? was.identifier : null;
 }
 
-function candidateAfter(row: CustomerRow, body: Change): Candidate {
+function candidateAfter(row: CustomerRow, was: Personal, body: Change): Candidate {
   const umaAddress = body.umaAddress === undefined ? undefined : umaAddressOf(body.umaAddress);
   return {
     type: row.type,
     region: row.region,
     email: after(row.email, body.email),
     phone: after(row.phone, body.phoneNumber),
-    details: detailsAfter(row, body),
-    hasIdentifier: identifierAfter(row, body) !== undefined,
+    details: detailsAfter({ type: row.type, details: was.details }, body),
+    hasIdentifier: identifierAfter(was, body) !== null,
     currencies: body.currencies,
     umaAddress: umaAddress === row.uma_address ? undefined : umaAddress,
     consent: body.endUserTermsConsent && consentOf(body.endUserTermsConsent),
@@ -59,13 +61,14 @@ function complaintsAfter(
   ctx: Ctx,
   platform: PlatformRow,
   row: CustomerRow,
+  was: Personal,
   body: Change,
 ): Complaint[] {
-  const of = candidateAfter(row, body);
+  const of = candidateAfter(row, was, body);
   const whole = {
     customerType: row.type,
     ...of.details,
-    identifier: identifierAfter(row, body),
+    identifier: identifierAfter(was, body) ?? undefined,
   };
   const own = asInvalid(customerErrors(whole));
   const known = new Set(own.map((error) => error.field));
@@ -73,15 +76,22 @@ function complaintsAfter(
   return [...own, ...more];
 }
 
+/** The sealed text after the change: as it was where nothing in it changes, because sealing draws anew. */
+function personalAfter(ctx: Ctx, row: CustomerRow, was: Personal, after: Personal): string | null {
+  const key = dataKeyOf(row);
+  if (!key || JSON.stringify(was) === JSON.stringify(after)) return row.personal;
+  return sealPersonal(ctx.vault, key, after);
+}
+
 function patchFor(
   ctx: Ctx,
-  parts: CustomerParts,
   platform: PlatformRow,
   row: CustomerRow,
+  was: Personal,
   body: Change,
 ): Patch {
-  const of = candidateAfter(row, body);
-  const identifier = identifierAfter(row, body);
+  const of = candidateAfter(row, was, body);
+  const identifier = identifierAfter(was, body);
   const changed = { email: of.email !== row.email, phone: of.phone !== row.phone };
   const needed = mustProveContacts(platform, of);
   return {
@@ -91,13 +101,7 @@ function patchFor(
     currencies: of.currencies ? [...of.currencies] : row.currencies,
     terms_consent: of.consent ?? row.terms_consent,
     contact_verification: channelsAfter(needed, row.contact_verification, changed),
-    details: of.details,
-    identifier:
-      typeof identifier === 'string'
-        ? sealedIdentifier(ctx, parts, row.id, identifier)
-        : identifier === KEPT
-          ? row.identifier
-          : null,
+    personal: personalAfter(ctx, row, was, { details: of.details, identifier }),
   };
 }
 
@@ -136,20 +140,21 @@ async function change(
   if (body.customerType !== row.type) {
     throw invalidField('customerType', `this customer is ${row.type}, which cannot be changed`);
   }
+  const was = personalOf(ctx.vault, row);
   const nothing = { customerType: row.type } as Change;
-  const before = new Set(complaintsAfter(ctx, platform, row, nothing).map((each) => each.field));
-  const complaints = complaintsAfter(ctx, platform, row, body);
-  refuse(complaints.filter((each) => !before.has(each.field)));
+  const before = complaintsAfter(ctx, platform, row, was, nothing).map((each) => each.field);
+  const complaints = complaintsAfter(ctx, platform, row, was, body);
+  refuse(complaints.filter((each) => !before.includes(each.field)));
   refuseUnserved(platform, row.region, body.currencies);
   const challenge = await challengeFor(ctx, parts, row, body, headers);
   if (challenge) return { status: 202 as const, body: challenge };
-  const patch = patchFor(ctx, parts, platform, row, body);
-  if (!differs(row, patch)) return { status: 200 as const, body: presentCustomer(row, platform) };
+  const patch = patchFor(ctx, platform, row, was, body);
+  if (!differs(row, patch)) return { status: 200 as const, body: await customerView(ctx, row) };
   const now = ctx.update(customers, row, { ...patch, updated_at: ctx.now });
   if (body.currencies || (now.terms_consent && !row.terms_consent)) {
     openAccounts(ctx, parts, platform, now, await heldCurrencies(ctx, row.id));
   }
-  return { status: 200 as const, body: presentCustomer(now, platform) };
+  return { status: 200 as const, body: await customerView(ctx, now) };
 }
 
 export const updateOperation = (parts: CustomerParts) =>

@@ -2,7 +2,7 @@
 // question is put once, over HTTP, and every answer, or none, decides the payment or gives a little time.
 import type { CounterpartyFieldName } from '../../catalog/field-names.ts';
 import { providerRequiredCustomerFields } from '../../catalog/offers.ts';
-import { type CustomerRow, factsOfCustomer } from '../customers/index.ts';
+import type { Facts } from '../customers/index.ts';
 import type { FailureReason } from '../transactions/index.ts';
 
 /** How long a platform has to answer, and how long for its word after it asked for time. */
@@ -14,8 +14,7 @@ export interface RequestedField {
 }
 
 /** What the currency's provider demands of a receiver, and the platform's registration does not say. */
-export function requestedFields(currency: string, customer: CustomerRow): RequestedField[] {
-  const known = factsOfCustomer(customer);
+export function requestedFields(currency: string, known: Facts): RequestedField[] {
   return providerRequiredCustomerFields(currency)
     .filter((name) => known[name] === undefined)
     .map((name) => ({ name, mandatory: true }));

@@ -9,7 +9,13 @@ import { Fault } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
 import type { EventRow } from '../../runtime/change-set.ts';
 import type { Ctx } from '../../runtime/context.ts';
-import { awaitsTerms, type CustomerRow, customers, isReady } from '../customers/index.ts';
+import {
+  awaitsTerms,
+  type CustomerRow,
+  customers,
+  factsOfCustomer,
+  isReady,
+} from '../customers/index.ts';
 import { externalAccounts, railsOfAccount } from '../external-accounts/index.ts';
 import { internalAccounts } from '../internal-accounts/index.ts';
 import { checkAmount, checkDirection, type PlatformRow, settingOf } from '../platform/index.ts';
@@ -158,7 +164,7 @@ export async function receiveUmaPayment(
     received_currency: currency,
     counterparty,
     rail,
-    requested_fields: requestedFields(currency, customer),
+    requested_fields: requestedFields(currency, factsOfCustomer(ctx.vault, customer)),
     created_at: ctx.now,
     updated_at: ctx.now,
   });

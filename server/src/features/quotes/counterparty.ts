@@ -2,6 +2,7 @@
 // received, as much as is known. Pure; for an account outside it is the beneficiary, for one inside its
 // owner.
 import type { CounterpartyFieldName } from '../../catalog/field-names.ts';
+import type { Vault } from '../../runtime/vault.ts';
 import { type CustomerRow, type Facts, factsOfCustomer } from '../customers/index.ts';
 import type { PlatformRow } from '../platform/index.ts';
 import type { Payee, Payer } from './parties.ts';
@@ -37,6 +38,7 @@ function asked(platform: PlatformRow, currency: string, facts: Facts): Fields | 
 
 /** Of the owner of an internal account at the other end; without a customer it is the platform's own. */
 export const aboutOwner = (
+  vault: Vault,
   platform: PlatformRow,
   currency: string,
   owner: CustomerRow | null,
@@ -44,11 +46,16 @@ export const aboutOwner = (
   asked(
     platform,
     currency,
-    owner ? factsOfCustomer(owner) : { FULL_NAME: platform.name, USER_TYPE: 'BUSINESS' },
+    owner ? factsOfCustomer(vault, owner) : { FULL_NAME: platform.name, USER_TYPE: 'BUSINESS' },
   );
 
 /** Of whoever receives; null where that is the sender, or where their own provider knows them. */
-export function aboutPayee(platform: PlatformRow, payer: Payer, payee: Payee): Fields | null {
+export function aboutPayee(
+  vault: Vault,
+  platform: PlatformRow,
+  payer: Payer,
+  payee: Payee,
+): Fields | null {
   if (payee.kind === 'uma') return null;
   if (payee.kind === 'external') {
     const beneficiary = payee.account.info.beneficiary as Fields | undefined;
@@ -56,5 +63,5 @@ export function aboutPayee(platform: PlatformRow, payer: Payer, payee: Payee): F
   }
   const payerId = payer.kind === 'internal' ? payer.account.customer_id : payer.customer?.id;
   if (payee.account.customer_id === (payerId ?? null)) return null;
-  return aboutOwner(platform, payee.currency, payee.owner);
+  return aboutOwner(vault, platform, payee.currency, payee.owner);
 }

@@ -92,7 +92,7 @@ export async function stageQuote(
   const purpose = request.purposeOfPayment;
   const proofNeeded =
     payee.kind === 'external' && (await needsProof(payee, money.price.receiving, connectors.rates));
-  const route = admit(platform, { payer, payee, purpose, proofNeeded }, money.price);
+  const route = admit(ctx.vault, platform, { payer, payee, purpose, proofNeeded }, money.price);
   if (payee.kind === 'external') await checkInvoice(ctx, payee.account, money.price.receiving);
   const [id, quoteId] = [ctx.id('Transaction'), ctx.id('Quote')];
   const expiresAt = ctx.now + (payer.kind === 'realtime' ? payer.ways.ttlMs : QUOTE_TTL_MS);
@@ -115,7 +115,12 @@ export async function stageQuote(
             id,
             amount: receiving,
             sender: senderOf(payee.lookup, payer.customer),
-            payerData: payerData(payee.lookup, payer.customer, request.senderCustomerInfo),
+            payerData: payerData(
+              ctx.vault,
+              payee.lookup,
+              payer.customer,
+              request.senderCustomerInfo,
+            ),
           })
         : undefined,
   };

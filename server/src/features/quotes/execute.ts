@@ -108,7 +108,8 @@ async function insertTwin(
   { owner, payer }: Ends,
 ): Promise<TransactionRow> {
   // Who asks nothing about the one end asks nothing about the other: a read less on the usual way.
-  const counterparty = row.counterparty && aboutOwner(await ownPlatform(ctx), to.currency, payer);
+  const counterparty =
+    row.counterparty && aboutOwner(ctx.vault, await ownPlatform(ctx), to.currency, payer);
   return ctx.insert(transactions, {
     id: ctx.id('Transaction'),
     platform_id: row.platform_id,

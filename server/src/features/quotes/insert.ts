@@ -93,7 +93,7 @@ export function insertPayment(
     description,
     remittance,
     purpose,
-    counterparty: aboutPayee(platform, payer, payee),
+    counterparty: aboutPayee(ctx.vault, platform, payer, payee),
     rail,
     rail_mode: railMode,
     expected_settlement_at: slow && seconds !== null ? ctx.now + seconds * 1000 : null,

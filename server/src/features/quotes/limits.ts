@@ -8,6 +8,7 @@ import { chooseRail, type PaymentRail } from '../../catalog/rails.ts';
 import type { RatePort } from '../../connectors/ports.ts';
 import { Fault, invalid } from '../../kernel/fault.ts';
 import { type Rate, scale } from '../../kernel/money.ts';
+import type { Vault } from '../../runtime/vault.ts';
 import type { ExternalAccountRow } from '../external-accounts/index.ts';
 import {
   checkAmount,
@@ -102,6 +103,7 @@ export interface Admission {
 
 /** Throws why this payment may not be made; answers the way it goes. */
 export function admit(
+  vault: Vault,
   platform: PlatformRow,
   { payer, payee, purpose, proofNeeded = false }: Admission,
   { sending, receiving }: Pick<Price, 'sending' | 'receiving'>,
@@ -115,7 +117,7 @@ export function admit(
       const missing = [{ field: 'purposeOfPayment', message: `is required for ${to}` }];
       throw invalid(missing, 'MISSING_MANDATORY_USER_INFO');
     }
-    if (payer.customer) checkSender(payer.customer, to);
+    if (payer.customer) checkSender(vault, payer.customer, to);
     checkReceiver(payee.account, proofNeeded);
   }
   const route = routeOf(from, payee, sending);

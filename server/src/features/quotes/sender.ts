@@ -1,7 +1,8 @@
 // What a receiving country wants to know of a business that pays into it, and a business may not have told
 // us yet. Asked when a payment is quoted, so that nobody learns of it after the money was taken.
 import { invalid } from '../../kernel/fault.ts';
-import type { CustomerRow } from '../customers/index.ts';
+import type { Vault } from '../../runtime/vault.ts';
+import { type CustomerRow, personalOf } from '../customers/index.ts';
 
 /** Currencies whose banks ask for the number that a paying business is registered under. */
 const ASK_REGISTRATION: ReadonlySet<string> = new Set(
@@ -9,9 +10,9 @@ const ASK_REGISTRATION: ReadonlySet<string> = new Set(
 );
 
 /** Throws MISSING_MANDATORY_USER_INFO that names everything the business has to add to its profile. */
-export function checkSender({ type, details }: CustomerRow, to: string): void {
-  if (type !== 'BUSINESS') return;
-  const firm = details.businessInfo;
+export function checkSender(vault: Vault, customer: CustomerRow, to: string): void {
+  if (customer.type !== 'BUSINESS') return;
+  const firm = personalOf(vault, customer).details.businessInfo;
   const missing = [
     ...(firm?.businessType ? [] : ['businessType']),
     ...(ASK_REGISTRATION.has(to) && !firm?.registrationNumber ? ['registrationNumber'] : []),

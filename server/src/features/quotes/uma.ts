@@ -4,6 +4,7 @@
 import type { RailPort, UmaPort } from '../../connectors/ports.ts';
 import { Fault, invalid, invalidField } from '../../kernel/fault.ts';
 import type { Ctx } from '../../runtime/context.ts';
+import type { Vault } from '../../runtime/vault.ts';
 import { type CustomerRow, customerOf, customers, factsOfCustomer } from '../customers/index.ts';
 import { externalAccounts } from '../external-accounts/index.ts';
 import { internalAccounts } from '../internal-accounts/index.ts';
@@ -88,12 +89,13 @@ export async function payeeOfUma(
 
 /** What is told of the payer; MISSING_MANDATORY_USER_INFO names everything that is not known. */
 export function payerData(
+  vault: Vault,
   lookup: LookupRow,
   customer: CustomerRow | null,
   given: Record<string, unknown> = {},
 ): Record<string, unknown> {
   const known: Record<string, unknown> = {
-    ...(customer ? factsOfCustomer(customer) : {}),
+    ...(customer ? factsOfCustomer(vault, customer) : {}),
     ...given,
   };
   const missing = missingPayerData(lookup, known);
@@ -128,7 +130,7 @@ export async function checkAccountLookup(
   if (lookup.kind !== 'ACCOUNT' || lookup.receiver !== accountId) {
     throw invalidField('lookupId', 'is of another receiver');
   }
-  payerData(lookup, customer, given);
+  payerData(ctx.vault, lookup, customer, given);
 }
 
 /** Asks the receiver's side to take the payment, and answers what settling it will need. */

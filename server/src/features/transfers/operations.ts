@@ -51,7 +51,7 @@ export const transferOperations = (connectors: (environment: Environment) => Con
     const { purposeOfPayment: purpose } = body;
     const proofNeeded =
       payee.kind === 'external' && (await needsProof(payee, money.price.receiving, ports.rates));
-    const route = admit(platform, { payer, payee, purpose, proofNeeded }, money.price);
+    const route = admit(ctx.vault, platform, { payer, payee, purpose, proofNeeded }, money.price);
     const payment = insertPayment(ctx, { platform, payer, payee }, money, route, {
       id: ctx.id('Transaction'),
       remittance: body.remittanceInformation,
