@@ -5,6 +5,11 @@ import { spawnSync } from 'node:child_process';
 const [checker, document] = process.argv.slice(2);
 const WHOLE = [
   'Platform Configuration',
+  'Customers',
+  'Contact Verification',
+  'KYC/KYB Verifications',
+  'Documents',
+  'Invitations',
   'API Tokens',
   'External Accounts',
   'Same-Currency Transfers',

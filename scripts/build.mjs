@@ -64,10 +64,30 @@ function removeOldBuilds() {
   }
 }
 
-async function bundle(outdir) {
+/** Puts the finished script and style of the hosted page in the place of the file that makes them. */
+const pageAssets = (build, sources) => ({
+  name: 'page assets',
+  setup(outer) {
+    outer.onLoad({ filter: /[\\/]kyc-links[\\/]assets\.ts$/ }, async ({ path: file }) => {
+      const folder = path.join(path.dirname(file), 'page');
+      const settings = JSON.parse(fs.readFileSync(path.join(folder, 'build.json'), 'utf8'));
+      const made = await build({ ...settings, absWorkingDir: folder, metafile: true });
+      for (const input of [...Object.keys(made.metafile.inputs), 'build.json']) {
+        sources.push(path.relative(root, path.join(folder, input)).replaceAll(path.sep, '/'));
+      }
+      const text = (ending) => made.outputFiles.find((each) => each.path.endsWith(ending)).text;
+      const assets = JSON.stringify({ script: text('.js'), style: text('.css') });
+      return { contents: `export const pageAssets = async () => (${assets});`, loader: 'js' };
+    });
+  },
+});
+
+/** What else than the metafile names went into it is added to `sources`. */
+async function bundle(outdir, sources) {
   // Found only now: at the first start it has just been installed.
   const { build } = createRequire(import.meta.url)('esbuild');
   return build({
+    plugins: [pageAssets(build, sources)],
     entryPoints: entryFiles(),
     outdir,
     absWorkingDir: root,
@@ -93,9 +113,10 @@ async function rebuild() {
   const folder = fs.mkdtempSync(path.join(dist, 'b'));
   try {
     const entries = entryFiles();
-    const { metafile } = await bundle(folder);
+    const ofPage = [];
+    const { metafile } = await bundle(folder, ofPage);
     const sources = Object.keys(metafile.inputs).filter((file) => !file.includes('node_modules/'));
-    const watched = [...sources, 'package-lock.json', 'scripts/build.mjs'];
+    const watched = [...new Set([...sources, ...ofPage]), 'package-lock.json', 'scripts/build.mjs'];
     const inputs = Object.fromEntries(watched.map((file) => [file, markBefore(file, began)]));
     for (const file of entries) {
       const name = `${path.basename(file, '.ts')}.js`;

@@ -8,6 +8,7 @@ import type { Bench } from './bench.ts';
 import { stopAll } from './children.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 import { executeRows } from './execute-row.ts';
+import { importRows } from './import-row.ts';
 import { ledgerRows } from './ledger-row.ts';
 import { type BestPgbench, pgbenchVersion, preparePgbench } from './pgbench.ts';
 import { readRows } from './read-row.ts';
@@ -28,11 +29,12 @@ export interface Options {
   logLevel: string;
 }
 
-/** In this order: reading before executing, which leaves the server with much to deliver. */
+/** In this order: reading before executing and importing, which leave the server with much to deliver. */
 const ROWS: readonly [string, (bench: Bench) => Promise<Row[]>][] = [
   ['1', ledgerRows],
   ['3', readRows],
   ['2', executeRows],
+  ['5', importRows],
   ['4', startRows],
 ];
 

@@ -20,6 +20,17 @@ const megabytes = (text: string, name: string) =>
 /** Memory that a process keeps resident. */
 export const residentMb = (pid: number) => megabytes(read(pid, 'status'), 'VmRSS');
 
+/** The most memory that a process has kept resident since it started, or since `resetPeak`. */
+export const peakMb = (pid: number) => megabytes(read(pid, 'status'), 'VmHWM');
+
+export function resetPeak(pid: number): void {
+  try {
+    fs.writeFileSync(`/proc/${pid}/clear_refs`, '5');
+  } catch {
+    // Elsewhere there is no peak to read either.
+  }
+}
+
 /** A process and its children. */
 export function familyOf(pid: number): number[] {
   if (!fs.existsSync('/proc/self/stat')) return [pid];

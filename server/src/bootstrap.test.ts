@@ -39,6 +39,7 @@ describe('firstStart', () => {
         skip_paperwork: false,
         sca: true,
         terms_gate: false,
+        invitations: true,
       });
       const codes = platform?.currencies.map((each) => each.currencyCode);
       expect(codes).toEqual([...FIRST_CURRENCIES]);

@@ -5,20 +5,41 @@ import { openPlatformAccounts } from './bootstrap.ts';
 import { CURRENCIES } from './catalog/currencies.ts';
 import { namingFor } from './catalog/naming.ts';
 import type { Connectors } from './connectors/ports.ts';
-import { type ConnectorSettings, connectorRegistry } from './connectors/registry.ts';
-import { customerOperations, customerWebhooks } from './features/customers/index.ts';
+import {
+  type ConnectorSettings,
+  connectorRegistry,
+  type StorageSettings,
+  storageOf,
+} from './connectors/registry.ts';
+import { contactOperations } from './features/contacts/index.ts';
+import {
+  customerOperations,
+  customerWebhooks,
+  ownerOperations,
+  sealOldCustomers,
+} from './features/customers/index.ts';
 import { discoveryOperations } from './features/discovery/index.ts';
+import { documentOperations } from './features/documents/index.ts';
 import {
   externalAccountOperations,
   externalAccountWebhooks,
   nameJobs,
 } from './features/external-accounts/index.ts';
+import { importJobs, importOperations, importWebhooks } from './features/imports/index.ts';
 import { incomingJobs, incomingOperations } from './features/incoming/index.ts';
 import {
   accountJobs,
   internalAccountOperations,
   internalAccountWebhooks,
 } from './features/internal-accounts/index.ts';
+import {
+  invitationJobs,
+  invitationOperations,
+  invitationPage,
+  invitationWebhooks,
+} from './features/invitations/index.ts';
+import { kycLinkOperations, linkBearers, verificationPage } from './features/kyc-links/index.ts';
+import { messageJobs } from './features/messages/index.ts';
 import { livenessPage, ownershipJobs, ownershipOperations } from './features/ownership/index.ts';
 import { platformOperations } from './features/platform/index.ts';
 import { expirySweep, fundingJobs, quoteOperations } from './features/quotes/index.ts';
@@ -36,28 +57,36 @@ import {
 } from './features/transactions/index.ts';
 import { transferInOperations, transferOperations } from './features/transfers/index.ts';
 import {
+  verificationJobs,
+  verificationOperations,
+  verificationWebhooks,
+} from './features/verifications/index.ts';
+import {
   createDeliverer,
   testWebhooks,
   type WebhookDeps as WebhookParts,
   webhookOperations,
 } from './features/webhooks/index.ts';
 import type { Operation } from './http/bind.ts';
+import { addHostedApp } from './http/hosted.ts';
 import { openApiDocument } from './http/openapi.ts';
 import { addPages, originOf } from './http/pages.ts';
 import { createLimiter, type RateLimits } from './http/rate-limit.ts';
 import { createServer, type Watch } from './http/server.ts';
 import { addSite } from './http/site.ts';
+import { bodyErrors } from './http/validate.ts';
 import type { World } from './kernel/world.ts';
 import { houseAccounts } from './ledger/chart.ts';
-import { createCommitter } from './runtime/committer.ts';
+import { type Committer, createCommitter } from './runtime/committer.ts';
 import type { Environment } from './runtime/context.ts';
 import { type Database, openDatabase } from './runtime/database.ts';
+import { createFiles, type Files, fileJobs, fileSweep } from './runtime/files.ts';
 import { forgetSweep } from './runtime/idempotency.ts';
 import { createWorker, type Worker } from './runtime/jobs.ts';
 import { loadSigningKeys, type SigningKeys } from './runtime/keys.ts';
 import { connectLane } from './runtime/lane.ts';
 import type { Log } from './runtime/log.ts';
-import { createMetrics } from './runtime/metrics.ts';
+import { createMetrics, type Metrics } from './runtime/metrics.ts';
 import type { Runtime } from './runtime/operate.ts';
 import { createPressureMeter } from './runtime/pressure.ts';
 import { createVault } from './runtime/vault.ts';
@@ -68,6 +97,8 @@ export interface Settings {
   serviceWord: string;
   /** What connects production platforms to the outside; only the manual rail unless said otherwise. */
   connectors?: ConnectorSettings;
+  /** Where files are kept. */
+  files: StorageSettings;
   /** Absent: nobody is limited. */
   rateLimits?: RateLimits;
   /** Where clients reach the server; where it listens unless said otherwise. */
@@ -77,6 +108,7 @@ export interface Settings {
 export interface App {
   server: FastifyInstance;
   runtime: Runtime;
+  files: Files;
   operations: readonly Operation[];
   keys: SigningKeys;
   worker: Worker;
@@ -103,6 +135,9 @@ export const webhookContracts = [
   ...internalAccountWebhooks,
   ...externalAccountWebhooks,
   ...customerWebhooks,
+  ...verificationWebhooks,
+  ...importWebhooks,
+  ...invitationWebhooks,
   ...testWebhooks,
 ];
 
@@ -111,18 +146,32 @@ export interface Parts {
   connectors: (environment: Environment) => Connectors;
   tokens: Pick<Authenticator, 'drop'>;
   webhooks: WebhookParts;
+  files: Files;
   /** What links to pages of this server begin with. */
   origin: () => string;
 }
 
 /** Every operation of the server. */
-export const operationsOf = ({ connectors, tokens, webhooks, origin }: Parts): Operation[] => [
+export const operationsOf = ({
+  connectors,
+  tokens,
+  webhooks,
+  files,
+  origin,
+}: Parts): Operation[] => [
   ...platformOperations({
     provision: (ctx, currencies) =>
       openPlatformAccounts(ctx, currencies, (environment) => connectors(environment).funding),
   }),
   ...tokenOperations(tokens),
   ...customerOperations({ connectors }),
+  ...importOperations,
+  ...documentOperations({ connectors, files }),
+  ...verificationOperations({ connectors }),
+  ...kycLinkOperations({ connectors, files, origin }),
+  ...contactOperations({ connectors }),
+  ...ownerOperations,
+  ...invitationOperations({ origin }),
   ...internalAccountOperations,
   ...externalAccountOperations({ connectors }),
   ...ownershipOperations({ connectors, origin }),
@@ -140,13 +189,20 @@ export const operationsOf = ({ connectors, tokens, webhooks, origin }: Parts): O
 ];
 
 /** What is done for every kind of job. */
-const handlersOf = ({ connectors, webhooks }: Pick<Parts, 'connectors' | 'webhooks'>) => [
+const handlersOf = ({
+  connectors,
+  webhooks,
+  origin,
+}: Pick<Parts, 'connectors' | 'webhooks' | 'origin'>) => [
   ...payoutJobs(connectors),
   ...fundingJobs(connectors),
   ...incomingJobs({ connectors, webhooks }),
   ...accountJobs({ connectors }),
+  ...invitationJobs({ origin }),
   ...nameJobs({ connectors }),
   ...ownershipJobs({ connectors }),
+  ...verificationJobs({ connectors }),
+  ...messageJobs(connectors),
 ];
 
 /** The connectors as set, with what is wrong with their sources in the log. */
@@ -155,6 +211,27 @@ const connectorsOf = ({ connectors }: Settings, world: World, log: Log) =>
     ...connectors,
     note: (problem) => log.warn({ problem }, 'a connector has a problem'),
   });
+
+/** Whether requests need all the time there is. Imports hold back by themselves, so theirs is not counted. */
+function pressureOn(committer: Pick<Committer, 'stats'>) {
+  let imported = 0;
+  const pressed = createPressureMeter(committer, () => imported);
+  const written = () => {
+    imported++;
+  };
+  return { pressed, written };
+}
+
+function committerOf({ databaseUrl }: Settings, metrics: Metrics): Committer {
+  const committer = createCommitter({
+    connect: () => connectLane(databaseUrl),
+    elapsed: () => performance.now(),
+    onBatch: ({ units, ms, mode }) => metrics.batch(units, ms, mode),
+  });
+  const waiting = () => committer.stats().waiting;
+  metrics.watch('railhead_waiting_change_sets', 'Change sets waiting for a lane.', waiting);
+  return committer;
+}
 
 /** Puts a server together on a migrated database. It neither listens nor works until started. */
 export async function compose(
@@ -166,46 +243,46 @@ export async function compose(
   const metrics = createMetrics();
   const naming = namingFor(settings.serviceWord);
   const db = openDatabase({ url: settings.databaseUrl });
-  const committer = createCommitter({
-    connect: () => connectLane(settings.databaseUrl),
-    elapsed: () => performance.now(),
-    onBatch: ({ units, ms, mode }) => metrics.batch(units, ms, mode),
-  });
+  const committer = committerOf(settings, metrics);
   const wake = { events: () => deliverer.wake(), jobs: () => worker.wake() };
   const vault = createVault(world, () => settings.masterKey);
   const runtime: Runtime = { world, db, vault, committer, wake };
   await ensureHouse(db, world.now());
   const keys = await loadSigningKeys(runtime, settings.masterKey);
+  // Only now is it known that the master key is the right one.
+  await sealOldCustomers(db, vault);
   const connectors = connectorsOf(settings, world, log);
+  const storage = storageOf(world, settings.files);
+  const files = createFiles(runtime, storage);
   const tokens = authenticator(db, world.now);
   const webhooks = { keys, naming, metrics };
-  const operations = operationsOf({
-    connectors,
-    tokens,
-    webhooks,
-    origin: () => settings.publicUrl ?? originOf(server),
-  });
-  const pressed = createPressureMeter(committer);
-  const deliverer = createDeliverer({ world, db, pressed, keys, naming, log, metrics });
-  const handlers = handlersOf({ connectors, webhooks });
-  const sweeps = [expirySweep(), forgetSweep(), lookupSweep()];
+  const origin = () => settings.publicUrl ?? originOf(server);
+  const operations = operationsOf({ connectors, tokens, webhooks, files, origin });
+  const pressure = pressureOn(committer);
+  const { pressed } = pressure;
+  const deliverer = createDeliverer({ world, db, vault, pressed, keys, naming, log, metrics });
+  const handlers = [
+    ...handlersOf({ connectors, webhooks, origin }),
+    ...fileJobs({ storage }),
+    ...importJobs({ connectors, files, bodyErrors, ...pressure }),
+  ];
+  const sweeps = [expirySweep(), forgetSweep(), lookupSweep(), fileSweep()];
   const worker = createWorker({ runtime, handlers, sweeps, log, metrics });
-  metrics.watch(
-    'railhead_waiting_change_sets',
-    'Change sets waiting for a lane.',
-    () => committer.stats().waiting,
-  );
   const contracts = operations.map((each) => each.contract);
   const openApi = () => openApiDocument(contracts, webhookContracts, naming);
   const { rateLimits } = settings;
   const limiter = rateLimits && createLimiter(rateLimits, world.now, metrics.limited);
-  const served = { runtime, operations, naming, log, metrics, watch, limiter };
-  const server = createServer({ ...served, ...tokens });
+  const served = { runtime, files, operations, naming, log, metrics, watch, limiter };
+  const bearers = linkBearers(runtime);
+  const server = createServer({ ...served, ...tokens, bearers });
   addSite(server, { ping: () => db.ping(), metrics, openApi });
-  addPages(server, [livenessPage(runtime, { connectors })]);
+  const plain = [livenessPage(runtime, { connectors }), invitationPage(runtime, { connectors })];
+  addPages(server, plain, limiter);
+  addHostedApp(server, verificationPage, { bearers, limiter, log });
   return {
     server,
     runtime,
+    files,
     operations,
     keys,
     worker,

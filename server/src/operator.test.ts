@@ -83,6 +83,7 @@ describe('platform', () => {
       skipVerificationPaperwork: false,
       sca: true,
       terms: false,
+      invitations: true,
       currencies: ['USD', 'EUR', 'BTC'],
       webhookEndpoint: null,
     });
@@ -92,8 +93,10 @@ describe('platform', () => {
     const { platformId } = await json(
       ...['platform', 'create', '--name', 'Other', '--environment', 'production'],
       ...['--unregulated', '--skip-verification-paperwork', '--no-sca', '--terms'],
+      '--no-invitations',
     );
-    const created = { regulated: false, skipVerificationPaperwork: true, sca: false, terms: true };
+    const switches = { sca: false, terms: true, invitations: false };
+    const created = { regulated: false, skipVerificationPaperwork: true, ...switches };
     expect(await json('platform', 'show', platformId)).toMatchObject({
       environment: 'production',
       currencies: FIRST_CURRENCIES,
@@ -101,7 +104,7 @@ describe('platform', () => {
     });
     const turned = await json(
       ...['platform', 'set', platformId, '--regulated', '--no-skip-verification-paperwork'],
-      ...['--sca', 'on', '--terms=off', '--name', 'Renamed'],
+      ...['--sca', 'on', '--terms=off', '--invitations', '--name', 'Renamed'],
     );
     expect(turned).toMatchObject({
       name: 'Renamed',
@@ -109,6 +112,7 @@ describe('platform', () => {
       skipVerificationPaperwork: false,
       sca: true,
       terms: false,
+      invitations: true,
     });
     expect(await json('platform', 'show', '--platform', platformId)).toEqual(turned);
   });

@@ -4,7 +4,9 @@
 
 import { Fault } from './kernel/fault.ts';
 import { accountVerbs } from './operator/accounts.ts';
+import { customerVerbs } from './operator/customers.ts';
 import { depositVerbs } from './operator/deposits.ts';
+import { documentVerbs } from './operator/documents.ts';
 import { exportVerbs } from './operator/export.ts';
 import { externalAccountVerbs } from './operator/external-accounts.ts';
 import {
@@ -15,15 +17,18 @@ import {
   usageError,
   usageOf,
 } from './operator/flags.ts';
+import { importVerbs } from './operator/imports.ts';
 import { keysVerbs } from './operator/keys.ts';
 import { ledgerVerbs } from './operator/ledger.ts';
 import { limitVerbs } from './operator/limits.ts';
+import { messageVerbs } from './operator/messages.ts';
 import { parkedVerbs } from './operator/parked.ts';
 import { payoutVerbs } from './operator/payouts.ts';
 import { platformVerbs } from './operator/platform.ts';
 import { withSystem } from './operator/system.ts';
 import { tokenVerbs } from './operator/token.ts';
 import type { Output, Verb } from './operator/verb.ts';
+import { verificationVerbs } from './operator/verifications.ts';
 import { webhookVerbs } from './operator/webhooks.ts';
 import { type Config, readConfig, splitFlags } from './runtime/config.ts';
 
@@ -44,11 +49,16 @@ const VERBS: readonly Verb[] = [
   ...keysVerbs,
   ...ledgerVerbs,
   ...accountVerbs,
+  ...customerVerbs,
   ...externalAccountVerbs,
+  ...documentVerbs,
   ...payoutVerbs,
   ...parkedVerbs,
   ...depositVerbs,
+  ...verificationVerbs,
   ...webhookVerbs,
+  ...messageVerbs,
+  ...importVerbs,
   ...exportVerbs,
 ];
 const NOUNS = [...new Set(VERBS.map((each) => each.noun))];
@@ -126,7 +136,7 @@ function failed(io: Io, error: unknown): number {
 }
 
 async function print(io: Io, json: boolean, output: Output): Promise<number> {
-  if (output.pieces && json) throw usageError('This prints CSV, and no JSON.');
+  if (output.pieces && json && !output.isJson) throw usageError('This prints CSV, and no JSON.');
   if (output.pieces) for await (const piece of output.pieces) await io.out(piece);
   else await io.out(json ? `${JSON.stringify(output.json, null, 2)}\n` : output.text);
   return output.failed ? FAILED : ANSWERED;

@@ -3,9 +3,15 @@
 // holds the page against what is made here.
 import { checkStates } from './features/customers/index.ts';
 import { externalAccountStates } from './features/external-accounts/index.ts';
+import { importStates } from './features/imports/index.ts';
 import { internalAccountStates } from './features/internal-accounts/index.ts';
+import { invitationStates } from './features/invitations/index.ts';
+import { linkStates } from './features/kyc-links/index.ts';
+import { messageStates } from './features/messages/index.ts';
 import { incomingStates, outgoingStates, refundStates } from './features/transactions/index.ts';
+import { verificationStates } from './features/verifications/index.ts';
 import type { Lifecycle } from './kernel/states.ts';
+import { fileStates } from './runtime/files.ts';
 
 interface Chapter {
   title: string;
@@ -48,10 +54,47 @@ begins UNVERIFIED, or where the sandbox says at once. HOLD means that more infor
     states: checkStates,
   },
   {
+    title: 'Import of customers',
+    about: `\`status\` of an import of customers from a file. It is over when every row was tried: COMPLETED
+where one at least became a customer. A file that cannot be read fails before any does.`,
+    states: importStates,
+  },
+  {
+    title: 'Verification',
+    about: `\`verificationStatus\` of one submission. It begins wherever the submission left it. What must be
+mended, or is asked about anew, is submitted again, as a verification of its own.`,
+    states: verificationStates,
+  },
+  {
+    title: 'Verification link',
+    about: `Shown nowhere: a link to the hosted verification page. It begins OPEN, and is USED when a
+submission through it was accepted. A link whose day is over stays OPEN and opens nothing.`,
+    states: linkStates,
+  },
+  {
+    title: 'Invitation',
+    about: `\`status\` of an invitation. It begins PENDING; a pending one whose time is over is shown as
+EXPIRED and can no longer be claimed.`,
+    states: invitationStates,
+  },
+  {
     title: 'External account',
     about: `\`status\` of an external account. Its first state follows from what is known of it when it is
 registered.`,
     states: externalAccountStates,
+  },
+  {
+    title: 'Message',
+    about: `Status of an e-mail or a text message, as the operator sees it. It begins QUEUED. KEPT means that
+the sandbox sent nothing and holds it for the operator to read.`,
+    states: messageStates,
+  },
+  {
+    title: 'File',
+    about: `A file that a client sends. It begins UPLOADING; what no operation keeps is GONE within the
+hour, and so is what the operation that kept it lets go of. Storage forgets it next, and then the row
+goes.`,
+    states: fileStates,
   },
 ];
 

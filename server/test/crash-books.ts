@@ -55,6 +55,7 @@ interface Event {
   balance: bigint | null;
   held: bigint | null;
   due: boolean;
+  sealed: boolean;
   delivered: boolean;
 }
 
@@ -82,6 +83,7 @@ const QUERIES = {
     from transactions order by id`,
   quotes: 'select id, transaction_id, description from quotes',
   events: `select id, type, subject, data, account, balance, held, due_at is not null as due,
+      sealed_for is not null as sealed,
       exists (select from webhook_attempts a
         where a.event_id = e.id and a.result = 'delivered') as delivered
     from events e order by id`,

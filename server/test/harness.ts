@@ -1,7 +1,9 @@
 // A whole server in the test's own process, on its own database cloned from the migrated template, with a
 // clock that stands still until moved. Requests go through the real routes, and every reply is checked
 // against its contract and noted, so that a declared status nobody has seen can be named.
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { createPlatformWithToken, FIRST_CURRENCIES } from '../src/bootstrap.ts';
 import { namingFor } from '../src/catalog/naming.ts';
 import { type App, compose } from '../src/compose.ts';
@@ -13,7 +15,7 @@ import { BASE_PATH } from '../src/http/server.ts';
 import { fieldErrors } from '../src/http/validate.ts';
 import type { Contract, Permission } from '../src/kernel/operation.ts';
 import type { HttpRequest, World } from '../src/kernel/world.ts';
-import type { Ctx, Environment } from '../src/runtime/context.ts';
+import { type Ctx, type Environment, eventContext } from '../src/runtime/context.ts';
 import { createLog } from '../src/runtime/log.ts';
 import { operate } from '../src/runtime/operate.ts';
 import { systemWorld } from '../src/runtime/system-world.ts';
@@ -67,6 +69,7 @@ export function testWorld(start = START): TestWorld {
     },
     random: (bytes) => real.random(bytes),
     http: (request: HttpRequest) => real.http(request),
+    stream: (request) => real.stream(request),
   };
 }
 
@@ -103,6 +106,15 @@ function errorSchemas(status: number) {
   return schema;
 }
 
+/** A body as it goes out: a `FormData` as multipart/form-data, anything else as JSON. */
+export async function wireOf(body: unknown): Promise<{ type: string; payload: string | Buffer }> {
+  if (!(body instanceof FormData))
+    return { type: 'application/json', payload: JSON.stringify(body) };
+  const form = new Response(body);
+  const type = form.headers.get('content-type') as string;
+  return { type, payload: Buffer.from(await form.arrayBuffer()) };
+}
+
 export type TestApp = Awaited<ReturnType<typeof startApp>>;
 
 /** Starts a server with four platforms: regulated, another, an unregulated and a production one. */
@@ -125,6 +137,7 @@ export async function startApp(
     serviceWord: options.serviceWord ?? 'Service',
     rateLimits: options.rateLimits,
     connectors: options.connectors,
+    files: { folder: mkdtempSync(path.join(os.tmpdir(), 'files-')) },
   };
   const app: App = await compose(settings, world, log, watcher(problems));
   const { runtime, server } = app;
@@ -159,15 +172,16 @@ export async function startApp(
     { as = main, headers = {} }: CallOptions = {},
   ): Promise<Answer> {
     const auth = as && Buffer.from(`${as.clientId}:${as.clientSecret}`).toString('base64');
+    const wire = body === undefined ? undefined : await wireOf(body);
     const reply = await server.inject({
       method: method as 'GET',
       url: path.startsWith('/healthz') ? path : `${BASE_PATH}${path}`,
       headers: {
         ...(auth ? { authorization: `Basic ${auth}` } : {}),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(wire ? { 'content-type': wire.type } : {}),
         ...headers,
       },
-      ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+      ...(wire ? { payload: wire.payload } : {}),
     });
     if (problems.length) throw new Error(`contract broken: ${problems.splice(0).join('; ')}`);
     const text = reply.body;
@@ -210,9 +224,18 @@ export async function startApp(
     await settle();
   }
 
+  /** The data of an event, opened where it is kept sealed; of one who was erased there is none. */
+  function clearData({ id, data, sealed_for: owner, data_key: sealed }: Record<string, unknown>) {
+    if (owner === null) return data as string;
+    if (sealed === null) return 'null';
+    const key = { owner: owner as string, sealed: sealed as string };
+    return runtime.vault.open(key, data as string, eventContext(id as string)).toString();
+  }
+
   async function events(): Promise<SeenEvent[]> {
     const rows = await runtime.db.query(
-      'select id, platform_id, type, subject, data, balance, held from events order by id',
+      `select e.id, e.platform_id, e.type, subject, data, sealed_for, data_key, balance, held
+        from events e left join customers c on c.id = sealed_for order by e.id`,
       [],
     );
     return rows.map((row) => ({
@@ -220,7 +243,7 @@ export async function startApp(
       platformId: row.platform_id as string,
       type: row.type as string,
       subject: row.subject as string,
-      data: JSON.parse(row.data as string),
+      data: JSON.parse(clearData(row)),
       balance: row.balance as bigint | null,
       held: row.held as bigint | null,
     }));
@@ -233,6 +256,7 @@ export async function startApp(
     fundingOf: (each: Environment) => registry(each).funding,
     log: lines,
     databaseUrl: database.url,
+    filesFolder: settings.files.folder,
     platform: main,
     other,
     unregulated,
@@ -252,6 +276,7 @@ export async function startApp(
     async close() {
       await app.stop();
       await database.drop();
+      rmSync(settings.files.folder, { recursive: true, force: true });
       if (problems.length) throw new Error(`contract broken: ${problems.join('; ')}`);
     },
   };

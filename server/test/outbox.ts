@@ -11,6 +11,7 @@ import type { SigningKeys } from '../src/runtime/keys.ts';
 import type { Log } from '../src/runtime/log.ts';
 import { createMetrics, type Metrics } from '../src/runtime/metrics.ts';
 import { systemWorld } from '../src/runtime/system-world.ts';
+import { createVault } from '../src/runtime/vault.ts';
 import { createTestDatabase } from './database.ts';
 
 const START = Date.UTC(2026, 0, 5, 9);
@@ -85,8 +86,10 @@ export async function openOutbox() {
     return more;
   }
 
+  const vault = createVault(world, () => Buffer.alloc(32, 7));
   return {
     db,
+    vault,
     keys,
     naming,
     metrics,
@@ -96,7 +99,8 @@ export async function openOutbox() {
     anotherDatabase,
     /** A deliverer on the standing clock, or on `world`. */
     deliverer(more: Partial<Parameters<typeof createDeliverer>[0]> = {}): Deliverer {
-      const made = createDeliverer({ world, db, keys, naming, log: silentLog, metrics, ...more });
+      const usual = { world, db, vault, keys, naming, log: silentLog, metrics };
+      const made = createDeliverer({ ...usual, ...more });
       deliverers.push(made);
       return made;
     },

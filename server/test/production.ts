@@ -1,7 +1,6 @@
 // A production platform from its first minute, with commands and requests on one installation and one
 // clock. Rates and collection accounts are files; the platform's webhooks are kept instead of sent, because
-// production sends to public addresses only. Customers are approved by a statement on the database, as no
-// verification can be submitted to a production platform yet.
+// production sends to public addresses only. Customers are approved by the operator's own command.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -51,7 +50,7 @@ const commandOn =
   (app: TestApp) =>
   async (argv: readonly string[]): Promise<Ran> => {
     const ran = { code: 0, out: '', err: '' };
-    const { runtime, databaseUrl: url, fundingOf } = app;
+    const { runtime, files, databaseUrl: url, fundingOf } = app;
     ran.code = await main(argv, {
       env: { DATABASE_URL: url },
       out: (text) => {
@@ -63,6 +62,7 @@ const commandOn =
       open: (_config, work) =>
         work({
           runtime,
+          files,
           fundingOf,
           stream: (text, values) => streamRows({ url, statementTimeoutMs: 60_000 }, text, values),
           masterKey: () => Buffer.alloc(32, 7),
@@ -111,8 +111,7 @@ export async function startProduction() {
   /** An approved customer with what the bank's statement shows for it. */
   async function payer(usd?: string) {
     const person = await customer(app, as);
-    const approve = "update customers set status = 'APPROVED' where id = $1";
-    await app.runtime.db.query(approve, [person.id]);
+    await json('verifications', 'approve', person.id);
     const account = await internalAccount(app, person.id, 'USD', as);
     const { reference } = account.fundingPaymentInstructions[0].accountOrWalletInfo;
     if (usd !== undefined) {

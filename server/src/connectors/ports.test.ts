@@ -5,6 +5,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { testWorld } from '../../test/harness.ts';
+import { startIdentityService } from '../../test/identity-service.ts';
+import { startMailServer } from '../../test/mail-server.ts';
+import { startReceiver } from '../../test/receiver.ts';
 import { exampleOf } from '../catalog/account-examples.ts';
 import { railsOf, sandboxSuffixOf } from '../catalog/account-info.ts';
 import { ACCOUNT_TYPES, type AccountType } from '../catalog/account-types.ts';
@@ -12,7 +15,7 @@ import { CURRENCIES } from '../catalog/currencies.ts';
 import { PaymentInstructions } from '../catalog/payment-instructions.ts';
 import { fieldErrors } from '../http/validate.ts';
 import type { Environment } from '../runtime/context.ts';
-import type { PaymentFunding, Progress, RailInstruction } from './ports.ts';
+import type { IdentityCase, PaymentFunding, Progress, RailInstruction } from './ports.ts';
 import { connectorRegistry } from './registry.ts';
 
 const world = testWorld();
@@ -221,6 +224,132 @@ describe.each(NAMERS)('the names of the %s connector', (_name, environment) => {
         elapsedMs += check.checkAfterMs;
       }
       expect((await names?.verify(account, elapsedMs))?.status).not.toBe('PENDING');
+    }
+  });
+});
+
+/** Each with a peer of its own on this machine: where to, and how the peer comes to answer so. */
+const MESSENGERS = [
+  [
+    'mail',
+    async () => {
+      const peer = await startMailServer();
+      const { mail } = connectorRegistry(world, { smtpUrl: peer.url, mailFrom: 'a@example.com' })(
+        'production',
+      );
+      const told = { taken: 250, refused: 550, later: 451 };
+      return {
+        peer,
+        send: (to: string, id: string) => mail?.send({ id, to, subject: 'Hi', text: 'SECRET' }),
+        answer: (how: keyof typeof told, to: string) =>
+          how === 'taken' ? undefined : peer.refuse(to, told[how]),
+        ids: () => peer.got.map(({ raw }) => /^Message-ID: (.*)$/im.exec(raw)?.[1]),
+      };
+    },
+  ],
+  [
+    'sms',
+    async () => {
+      const peer = await startReceiver();
+      const { sms } = connectorRegistry(world, { smsUrl: peer.url })('production');
+      const told = { taken: 202, refused: 422, later: 429 };
+      return {
+        peer,
+        send: (to: string, id: string) => sms?.send({ id, to, text: 'SECRET' }),
+        answer: (how: keyof typeof told) => peer.behave(told[how]),
+        ids: () => peer.got.map(({ id }) => id),
+      };
+    },
+  ],
+] as const;
+
+describe.each(MESSENGERS)('the %s connector', (_name, start) => {
+  it('tells what went out from what never will, and throws at the rest without a word of it', async () => {
+    const { peer, send, answer, ids } = await start();
+    const to = 'bo@example.org';
+    answer('taken', to);
+    expect([await send(to, 'Message:1'), await send(to, 'Message:1')]).toEqual(['sent', 'sent']);
+    expect(ids()).toHaveLength(2);
+    expect(ids()[0]).toContain('1');
+    expect(new Set(ids()).size).toBe(1);
+    answer('refused', 'no@example.org');
+    expect(await send('no@example.org', 'Message:2')).toBe('refused');
+    answer('later', 'later@example.org');
+    for (const down of [false, true]) {
+      if (down) await peer.close();
+      const thrown = await send('later@example.org', 'Message:3')?.catch((error: Error) => error);
+      expect(thrown).toBeInstanceOf(Error);
+      const { message, stack } = thrown as Error;
+      expect(`${message} ${stack}`).not.toMatch(/later@example|SECRET/);
+    }
+  });
+
+  it('is not there unless a setting says so, and never in the sandbox', () => {
+    const bare = connectorRegistry(world)('production');
+    const full = { smtpUrl: 'smtps://a', mailFrom: 'a@example.com', smsUrl: 'https://a' };
+    const sandbox = connectorRegistry(world, full)('sandbox');
+    for (const { mail, sms } of [bare, sandbox])
+      expect([mail, sms]).toEqual([undefined, undefined]);
+  });
+});
+
+/** A service of an operator that looks at a case three times before it decides. */
+const service = await startIdentityService();
+afterAll(() => service.close());
+service.answer((reply, { id }) => {
+  const asked = service.cases.filter((each) => each.id === id).length;
+  const verdict = asked < 3 ? { state: 'review', checkAfterMs: 5_000 } : { state: 'approved' };
+  reply.writeHead(200).end(JSON.stringify(verdict));
+});
+const silent = await startIdentityService();
+afterAll(() => silent.close());
+silent.answer((reply) => reply.socket?.destroy());
+const CHECKERS = [
+  ['sandbox', registry('sandbox').identity],
+  ['bridge', connectorRegistry(world, { identityUrl: service.url })('production').identity],
+  ['silent', connectorRegistry(world, { identityUrl: silent.url })('production').identity],
+] as const;
+
+describe.each(CHECKERS)('the identity checks of the %s connector', (name, identity) => {
+  const documents: IdentityCase['documents'] = [
+    { id: 'Document:1', holder: 'Customer:1', documentType: 'PASSPORT', country: 'US' },
+  ];
+  const cases = [...SUFFIXES, ''].flatMap((suffix): IdentityCase[] => {
+    const common = {
+      ...{ platformId: 'PlatformConfig:1', customerId: 'Customer:1', identifier: null },
+      ...{ email: null, phoneNumber: null, documents },
+    };
+    const personalInfo = { lastName: `Hopper${suffix}` };
+    const owners = [
+      { id: 'BeneficialOwner:1', roles: ['UBO'], ownershipPercentage: 50, personalInfo },
+    ];
+    const details = { businessInfo: { registrationNumber: `REG${suffix}` } };
+    const fullName = `Ada Lovelace${suffix}`;
+    return [
+      { ...common, id: `P${suffix}`, type: 'INDIVIDUAL', details: { fullName }, owners: [] },
+      { ...common, id: `B${suffix}`, type: 'BUSINESS', details, owners },
+    ];
+  });
+
+  it('come to an end, or wait for an operator, by asking at the times they name', async () => {
+    for (const each of cases) {
+      let verdict = await identity?.submit(each);
+      for (let asked = 0; asked < 5; asked++) {
+        if (verdict?.state !== 'review' && verdict?.state !== 'unknown') break;
+        if (verdict.checkAfterMs === undefined) break;
+        expect(verdict.checkAfterMs).toBeGreaterThan(0);
+        verdict = await identity?.check(each);
+      }
+      if (name === 'silent') expect(verdict?.state).toBe('unknown');
+      else expect((verdict as { checkAfterMs?: number }).checkAfterMs).toBeUndefined();
+      if (verdict?.state === 'unresolved') expect(verdict.findings).not.toEqual([]);
+    }
+  });
+
+  it('take a second submission of a case as the first', async () => {
+    for (const each of cases) {
+      const first = await identity?.submit(each);
+      expect(await identity?.submit({ ...each })).toEqual(first);
     }
   });
 });

@@ -3,9 +3,14 @@
 // take and give plain data, never rows or contexts, so a connector cannot reach the database or the books.
 import type { PaymentInstructions } from '../catalog/payment-instructions.ts';
 import type { UmaProvider } from '../catalog/uma-providers.ts';
+import type { FindingType } from '../catalog/verification-errors.ts';
 import type { Code } from '../kernel/fault.ts';
 import type { Rate } from '../kernel/money.ts';
 import type { Time } from '../kernel/world.ts';
+import type { DocumentCheckPort } from './ports-documents.ts';
+
+/** Said in the kernel, because the runtime reads and seals what a storage keeps. */
+export type { StoragePort } from '../kernel/upload.ts';
 
 /**
  * A movement of money over a rail, as the rail sees it: out to an account, in from one, or back to whoever
@@ -96,12 +101,86 @@ export interface RatePort {
   rate(from: string, to: string): Promise<{ rate: Rate; at: Time } | undefined>;
 }
 
+/** Somebody who owns or controls a business. */
+export interface IdentityOwner {
+  id: string;
+  roles: readonly string[];
+  ownershipPercentage: number;
+  /** Name, birth date, address, identity number: as the API names them. */
+  personalInfo: Readonly<Record<string, unknown>>;
+}
+
+/** A document as a case shows it; its file stays with us. */
+export interface IdentityDocument {
+  id: string;
+  /** Id of the customer or the owner that it belongs to. */
+  holder: string;
+  documentType: string;
+  side?: string;
+  country: string;
+  documentNumber?: string;
+  issuingAuthority?: string;
+}
+
+/** What is submitted for a customer to be checked, complete as far as this server can tell. */
+export interface IdentityCase {
+  /** Unique for this submission; a second submit of it must be taken as the first. */
+  id: string;
+  platformId: string;
+  customerId: string;
+  type: 'INDIVIDUAL' | 'BUSINESS';
+  email: string | null;
+  phoneNumber: string | null;
+  /** The fields of its type, as the API names them. */
+  details: Readonly<Record<string, unknown>>;
+  /** The number of an individual's `idType`. */
+  identifier: string | null;
+  owners: readonly IdentityOwner[];
+  documents: readonly IdentityDocument[];
+}
+
+/** Something that keeps a case from being decided. */
+export interface IdentityFinding {
+  type: FindingType;
+  /** Id of the customer, the owner or the document that it is about; the customer unless given. */
+  resourceId?: string;
+  field?: string;
+  reason?: string;
+}
+
+export type OwnerOutcome = 'APPROVED' | 'REJECTED' | 'PENDING';
+
+/**
+ * How far a case has come. `review` takes its time: worth asking again after `checkAfterMs`, or decided by
+ * an operator where that is absent. `unknown` is a submission that may not have arrived. Owners that were
+ * submitted and that a final verdict does not name share its outcome.
+ */
+export type IdentityVerdict =
+  | { state: 'approved'; owners?: Readonly<Record<string, OwnerOutcome>> }
+  | {
+      state: 'rejected';
+      owners?: Readonly<Record<string, OwnerOutcome>>;
+      findings?: readonly IdentityFinding[];
+    }
+  | { state: 'unresolved'; findings: readonly IdentityFinding[] }
+  | { state: 'review'; checkAfterMs?: number }
+  | { state: 'unknown'; checkAfterMs: number };
+
 export interface IdentityPort {
   /** The status a new customer of a platform that does its own compliance starts in. */
   atCreation(customer: {
     type: 'INDIVIDUAL' | 'BUSINESS';
     fullName: string | null;
   }): 'UNVERIFIED' | 'PENDING' | 'APPROVED' | 'REJECTED';
+  /**
+   * What becomes of a case of a platform that was relieved of paperwork, whether or not it is complete;
+   * undefined where it has to be complete. Without it every case has to be.
+   */
+  unasked?(submitted: IdentityCase): IdentityVerdict | undefined;
+  /** Asked while the client waits, and again by a job after `unknown`. */
+  submit(submitted: IdentityCase): Promise<IdentityVerdict>;
+  /** Asked at the times `checkAfterMs` named, until the case is decided. */
+  check(submitted: IdentityCase): Promise<IdentityVerdict>;
 }
 
 export interface FundingPort {
@@ -248,8 +327,33 @@ export interface ContractWalletPort {
   }): Promise<boolean>;
 }
 
+/** One message to one person. */
+export interface OutgoingMessage {
+  /** Unique for this message; a second send of it can be told by this. */
+  id: string;
+  /** An e-mail address, or a telephone number in E.164 form. */
+  to: string;
+  text: string;
+}
+
+/**
+ * `sent`: somebody else has it now. `refused`: nobody will ever take it. What throws is tried again while
+ * the message is of use; the error names neither whom the message is for nor what it says.
+ */
+export type MessageReply = 'sent' | 'refused';
+
+export interface MailPort {
+  send(message: OutgoingMessage & { subject: string }): Promise<MessageReply>;
+}
+
+export interface SmsPort {
+  send(message: OutgoingMessage): Promise<MessageReply>;
+}
+
 /** What serves one environment. */
 export interface Connectors {
+  mail?: MailPort;
+  sms?: SmsPort;
   rail?: RailPort;
   names?: NamePort;
   rates?: RatePort;
@@ -259,4 +363,5 @@ export interface Connectors {
   networkFees?: NetworkFeePort;
   liveness?: LivenessPort;
   contractWallets?: ContractWalletPort;
+  documents?: DocumentCheckPort;
 }

@@ -5,12 +5,17 @@ import { PaymentInstructions } from '../catalog/payment-instructions.ts';
 import { fieldErrors } from '../http/validate.ts';
 import type { World } from '../kernel/world.ts';
 import type { Environment } from '../runtime/context.ts';
+import { httpIdentity } from './bridge/identity.ts';
 import { contractWallets } from './evm/contract-wallets.ts';
+import { folderStorage } from './folder/storage.ts';
+import { localDocuments } from './local/documents.ts';
 import { readCollection } from './manual/collection.ts';
 import { manualFunding } from './manual/funding.ts';
 import { manualRail } from './manual/rail.ts';
 import { fileRates, httpRates } from './manual/rates.ts';
-import type { Connectors, FundingPort, RatePort } from './ports.ts';
+import type { Connectors, FundingPort, RatePort, StoragePort } from './ports.ts';
+import { type S3Settings, s3Storage } from './s3/storage.ts';
+import { sandboxDocuments } from './sandbox/documents.ts';
 import { sandboxFunding } from './sandbox/funding.ts';
 import { sandboxPaymentFunding } from './sandbox/funding-payment.ts';
 import { sandboxIdentity } from './sandbox/identity.ts';
@@ -20,6 +25,8 @@ import { sandboxNetworkFees } from './sandbox/network-fees.ts';
 import { sandboxRail } from './sandbox/rail.ts';
 import { sandboxRates } from './sandbox/rates.ts';
 import { sandboxUma } from './sandbox/uma.ts';
+import { smsBridge } from './sms/bridge.ts';
+import { smtpMail } from './smtp/mail.ts';
 
 /** Where the sandbox's scripted UMA addresses live unless a setting says otherwise. */
 const SANDBOX_UMA_DOMAIN = 'sandbox.uma.money';
@@ -36,6 +43,13 @@ export interface ConnectorSettings {
   fundingFile?: string | undefined;
   /** Nodes to ask about wallets that are contracts, by chain: `ETHEREUM`. */
   rpcUrls?: Readonly<Record<string, string>> | undefined;
+  /** The operator's own service that decides about customers; without it an operator does, by hand. */
+  identityUrl?: string | undefined;
+  /** The mail server, and who e-mail is from; both or neither. */
+  smtpUrl?: string | undefined;
+  mailFrom?: string | undefined;
+  /** The service that text messages are posted to. */
+  smsUrl?: string | undefined;
   /** Told what is wrong with a source while the server runs. */
   note?: ((problem: string) => void) | undefined;
 }
@@ -54,6 +68,15 @@ function fundingOf({ fundingFile }: ConnectorSettings): FundingPort | undefined 
   return manualFunding(readCollection(fundingFile, judge));
 }
 
+const identityOf = (world: World, { identityUrl, note = () => {} }: ConnectorSettings) =>
+  identityUrl ? { identity: httpIdentity(world, identityUrl, note) } : {};
+
+/** In the sandbox there are none: what would be sent is kept for the operator to read. */
+const messengersOf = (world: World, { smtpUrl, mailFrom, smsUrl }: ConnectorSettings) => ({
+  ...(smtpUrl && mailFrom ? { mail: smtpMail(world, { url: smtpUrl, from: mailFrom }) } : {}),
+  ...(smsUrl ? { sms: smsBridge(world, smsUrl) } : {}),
+});
+
 /** The connectors of both environments. Throws where a file that a setting names cannot be used. */
 export function connectorRegistry(
   world: World,
@@ -71,13 +94,28 @@ export function connectorRegistry(
       uma: sandboxUma(settings.sandboxUmaDomain ?? SANDBOX_UMA_DOMAIN),
       liveness: sandboxLiveness,
       contractWallets: contracts,
+      documents: sandboxDocuments,
     },
     production: {
       rail: manualRail,
       rates: ratesOf(world, settings),
       funding: fundingOf(settings),
       contractWallets: contracts,
+      documents: localDocuments,
+      ...identityOf(world, settings),
+      ...messengersOf(world, settings),
     },
   };
   return (environment) => serving[environment];
 }
+
+/** Where files are kept. */
+export interface StorageSettings {
+  /** Absolute. With a bucket only files on their way to it are here. */
+  folder: string;
+  s3?: S3Settings | undefined;
+}
+
+/** The storage that serves both environments. */
+export const storageOf = (world: World, { folder, s3 }: StorageSettings): StoragePort =>
+  s3 ? s3Storage(world, s3, folder) : folderStorage(folder);

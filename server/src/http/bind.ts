@@ -2,13 +2,12 @@
 // remember. The idempotency record travels in the operation's own change set, so a reply that a client
 // may get again is written exactly when its effects are; the happy path costs no look-up.
 import { createHash } from 'node:crypto';
-import type { TSchema } from '@sinclair/typebox';
 import { Fault, type FieldError, invalid, mayPass } from '../kernel/fault.ts';
 import type { Bound, Contract, Reply } from '../kernel/operation.ts';
 import type { Caller, Ctx } from '../runtime/context.ts';
 import { idempotency } from '../runtime/idempotency.ts';
 import { isKeyTaken, operate, type Runtime } from '../runtime/operate.ts';
-import { fieldErrors } from './validate.ts';
+import { bodyErrors, fieldErrors } from './validate.ts';
 
 export type Operation = Bound<Ctx>;
 
@@ -19,6 +18,8 @@ export interface Request {
   body: unknown;
   /** The body as it came, for comparing two requests under one key. */
   rawBody: string;
+  /** What is wrong with the parts of a form that no schema sees. */
+  errors?: FieldError[];
 }
 
 export type Answer = Reply & { replayed?: boolean };
@@ -36,21 +37,18 @@ function underWayIn(runtime: Runtime): Map<string, Promise<unknown>> {
   return map;
 }
 
-function bodyErrors(contract: Contract, schema: TSchema, body: unknown): FieldError[] {
-  const errors = fieldErrors(schema, body, 'body');
-  const known = new Set(errors.map((error) => error.field));
-  const more = contract.bodyRules?.(body) ?? [];
-  return [...errors, ...more.filter((error) => !known.has(error.field))];
-}
-
 function checked(contract: Contract, request: Request) {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = [...(request.errors ?? [])];
   const body = request.body ?? (contract.bodyOptional ? {} : undefined);
   if (contract.query) errors.push(...fieldErrors(contract.query, request.query, 'query'));
   if (contract.headers) errors.push(...fieldErrors(contract.headers, request.headers, 'body'));
   if (contract.body) {
     if (body === undefined) errors.push({ field: '', message: 'A JSON body is required.' });
-    else errors.push(...bodyErrors(contract, contract.body, body));
+    else {
+      const known = new Set(errors.map((error) => error.field));
+      const more = bodyErrors(contract, body);
+      errors.push(...more.filter(({ field }) => !known.has(field)));
+    }
   }
   if (errors.length) throw invalid(errors);
   const { params, query, headers } = request;
@@ -64,7 +62,8 @@ interface Keyed {
 
 function keyedBy(contract: Contract, caller: Caller, request: Request): Keyed | null {
   const key = request.headers['idempotency-key'];
-  if (contract.method !== 'POST' || key === undefined || key === '') return null;
+  // The path of a hosted operation holds a secret, which must not become part of a stored key.
+  if (contract.method !== 'POST' || contract.hosted || !key) return null;
   if (key.length > MAX_KEY_LENGTH) {
     throw invalid([
       {
@@ -90,6 +89,8 @@ function keyedBy(contract: Contract, caller: Caller, request: Request): Keyed | 
   };
 }
 
+const sealedAs = ({ id }: Keyed) => `idempotency ${id} reply`;
+
 async function replay(runtime: Runtime, contract: Contract, keyed: Keyed): Promise<Answer | null> {
   const stored = await runtime.db.read(idempotency, keyed.id);
   if (!stored) return null;
@@ -99,7 +100,12 @@ async function replay(runtime: Runtime, contract: Contract, keyed: Keyed): Promi
       'This Idempotency-Key was used before with another request.',
     );
   }
-  return { status: stored.status, body: JSON.parse(stored.reply) as unknown, replayed: true };
+  // No JSON begins like a sealed text; an older version kept replies of the same contract in clear.
+  const isSealed = stored.reply.startsWith('s');
+  const reply = isSealed
+    ? runtime.vault.openOwn(stored.reply, sealedAs(keyed)).toString()
+    : stored.reply;
+  return { status: stored.status, body: JSON.parse(reply) as unknown, replayed: true };
 }
 
 /** What a replay may show: secrets that are shown once are not even stored. */
@@ -109,11 +115,12 @@ function storable({ once }: Contract, body: unknown): unknown {
 }
 
 function remember(ctx: Ctx, contract: Contract, keyed: Keyed, reply: Reply): void {
+  const text = JSON.stringify(storable(contract, reply.body) ?? null);
   ctx.insert(idempotency, {
     id: keyed.id,
     body_hash: keyed.hash,
     status: reply.status,
-    reply: JSON.stringify(storable(contract, reply.body) ?? null),
+    reply: contract.sealed ? ctx.vault.sealOwn(text, sealedAs(keyed)) : text,
     created_at: ctx.now,
   });
 }

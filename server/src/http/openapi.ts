@@ -153,7 +153,9 @@ function operationOf(contract: Contract, naming: Naming, components: Json): Json
   const body = contract.body && {
     requestBody: {
       required: !contract.bodyOptional,
-      content: contentOf(contract.body, components),
+      content: contract.upload
+        ? { 'multipart/form-data': { schema: toOpenApi(contract.body, components) } }
+        : contentOf(contract.body, components),
     },
   };
   return {
@@ -188,6 +190,7 @@ export function openApiDocument(
   const components: Json = {};
   const paths: Record<string, Json> = {};
   for (const contract of contracts) {
+    if (contract.hosted) continue;
     const item = paths[contract.path] ?? {};
     item[contract.method.toLowerCase()] = operationOf(contract, naming, components);
     paths[contract.path] = item;

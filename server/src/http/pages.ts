@@ -2,8 +2,10 @@
 // most one button: no script, nothing from anywhere else, no frame around them, and nothing kept by a
 // browser or told to the next site, so that the link stays with whom it was given to.
 import { createHash } from 'node:crypto';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Fault } from '../kernel/fault.ts';
 import type { HostedPage, PageContent } from '../kernel/page.ts';
+import type { Limiter } from './rate-limit.ts';
 
 const STYLE = `
 :root { color-scheme: light dark; font: 1.125rem/1.5 system-ui, sans-serif; }
@@ -16,15 +18,9 @@ button:focus-visible { outline: 3px solid; outline-offset: 3px; }
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
-const HEADERS: Record<string, string> = {
+/** What keeps a page closed, beside its policy. */
+export const CLOSED_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': [
-    "default-src 'none'",
-    `style-src 'sha256-${STYLE_HASH}'`,
-    "form-action 'self'",
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ].join('; '),
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
@@ -32,7 +28,18 @@ const HEADERS: Record<string, string> = {
   'x-robots-tag': 'noindex',
 };
 
-const escaped = (text: string): string =>
+const HEADERS: Record<string, string> = {
+  ...CLOSED_HEADERS,
+  'content-security-policy': [
+    "default-src 'none'",
+    `style-src 'sha256-${STYLE_HASH}'`,
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+};
+
+export const escaped = (text: string): string =>
   text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 
 /** The page as HTML; every word of it is text. */
@@ -57,17 +64,43 @@ ${lines.map((line) => `<p>${escaped(line)}</p>\n`).join('')}${form}</main>
 `;
 }
 
-const send = (reply: FastifyReply, content: PageContent) =>
+export const sendPage = (reply: FastifyReply, content: PageContent) =>
   reply.code(content.status).headers(HEADERS).send(pageHtml(content));
 
-/** Adds the pages, outside the versioned base path. */
-export function addPages(server: FastifyInstance, pages: readonly HostedPage[]): void {
+export const HASTE: PageContent = {
+  status: 429,
+  title: 'Too many tries',
+  lines: ['Wait a few seconds and open the link again.'],
+};
+
+type PageRequest = FastifyRequest<{ Params: { secret: string } }>;
+
+/**
+ * Adds the pages, outside the versioned base path. An address that opens links which lead nowhere is
+ * counted like one with bad credentials, so that nobody finds a page by trying.
+ */
+export function addPages(
+  server: FastifyInstance,
+  pages: readonly HostedPage[],
+  limiter?: Pick<Limiter, 'checkAddress' | 'blame'>,
+): void {
+  const answerWith =
+    (ask: (secret: string) => Promise<PageContent>) =>
+    async ({ ip, params }: PageRequest, reply: FastifyReply) => {
+      try {
+        limiter?.checkAddress(ip, () => false);
+      } catch (error) {
+        if (!(error instanceof Fault)) throw error;
+        return sendPage(reply.header('retry-after', String(error.retryAfterS ?? 1)), HASTE);
+      }
+      const content = await ask(params.secret);
+      if (content.status === 404) limiter?.blame(ip);
+      return sendPage(reply, content);
+    };
   for (const page of pages) {
     const url = `${page.path}/:secret`;
-    const secretOf = (request: { params: unknown }) =>
-      (request.params as { secret: string }).secret;
-    server.get(url, async (request, reply) => send(reply, await page.show(secretOf(request))));
-    server.post(url, async (request, reply) => send(reply, await page.press(secretOf(request))));
+    server.get(url, answerWith(page.show));
+    server.post(url, answerWith(page.press));
   }
 }
 

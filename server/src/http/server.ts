@@ -4,10 +4,11 @@
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Naming } from '../catalog/naming.ts';
-import { Fault, STATUS_OF } from '../kernel/fault.ts';
+import { type Code, Fault, STATUS_OF } from '../kernel/fault.ts';
 import { uuid7 } from '../kernel/id.ts';
 import type { Contract } from '../kernel/operation.ts';
 import type { Caller } from '../runtime/context.ts';
+import type { Files } from '../runtime/files.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Runtime } from '../runtime/operate.ts';
@@ -15,6 +16,7 @@ import { type Operation, perform } from './bind.ts';
 import { isDeeperThan } from './depth.ts';
 import { readQuery, refuseUnreadableQuery, splitLists } from './query.ts';
 import type { Limiter } from './rate-limit.ts';
+import { createUploads, type FormParts, type Uploads } from './upload.ts';
 
 export const BASE_PATH = '/2025-10-13';
 /** Bytes of a JSON body. */
@@ -25,13 +27,24 @@ const MAX_DEPTH = 32;
 /** What tests watch: every reply that an operation gave. */
 export type Watch = (contract: Contract, status: number, body: unknown) => void;
 
+/** Whom the secret of a link stands for. */
+export interface LinkBearers {
+  /** Throws LINK_ENDED. */
+  callerOf(secret: string): Promise<Caller>;
+  /** Whether this secret was found good before. */
+  isProven(secret: string): boolean;
+}
+
 export interface ServerOptions {
   runtime: Runtime;
+  files: Files;
   operations: readonly Operation[];
   /** The caller of a request from its Authorization header; throws UNAUTHORIZED. */
   authenticate(authorization: string | undefined): Promise<Caller>;
   /** Whether this header was found good before: then bad ones from the same address do not matter. */
   isProven?(authorization: string | undefined): boolean;
+  /** Needed where an operation is hosted. */
+  bearers?: LinkBearers;
   /** Absent: nobody is limited. */
   limiter?: Limiter;
   naming: Naming;
@@ -104,7 +117,8 @@ function send(reply: FastifyReply, status: number, body: unknown): void {
     void reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(body));
 }
 
-const routeOf = (path: string) => `${BASE_PATH}${path.replaceAll(/\{(\w+)\}/g, ':$1')}`;
+const routeOf = ({ path, hosted }: Contract) =>
+  (hosted ? '' : BASE_PATH) + path.replaceAll(/\{(\w+)\}/g, ':$1');
 
 function refuseForeignEnvironment(contract: Contract, caller: Caller): void {
   if (contract.sandboxOnly && caller.environment !== 'sandbox') {
@@ -115,16 +129,42 @@ function refuseForeignEnvironment(contract: Contract, caller: Caller): void {
   }
 }
 
+/** A credential as it came: whether it was good before, and whom it stands for. */
+interface Credential {
+  isProven(): boolean;
+  caller(): Promise<Caller>;
+}
+
+function credentialOf(
+  options: ServerOptions,
+  request: FastifyRequest,
+  hosted: boolean,
+): Credential {
+  const { bearers } = options;
+  if (hosted && bearers) {
+    const { secret } = request.params as { secret: string };
+    return { isProven: () => bearers.isProven(secret), caller: () => bearers.callerOf(secret) };
+  }
+  const { authorization } = request.headers;
+  return {
+    isProven: () => options.isProven?.(authorization) ?? false,
+    caller: () => options.authenticate(authorization),
+  };
+}
+
+const REFUSED_CREDENTIAL: readonly Code[] = ['UNAUTHORIZED', 'LINK_ENDED'];
+
 /** Who asks, when both they and their address may ask now. */
 async function admitted(
-  { limiter, authenticate, isProven }: ServerOptions,
-  { headers: { authorization }, ip }: FastifyRequest,
+  limiter: Limiter | undefined,
+  credential: Credential,
+  { ip }: FastifyRequest,
   reply: FastifyReply,
   costly: boolean,
 ): Promise<Caller> {
-  limiter?.checkAddress(ip, () => isProven?.(authorization) ?? false);
-  const caller = await authenticate(authorization).catch((error: unknown) => {
-    if (error instanceof Fault && error.status === 401) limiter?.blame(ip);
+  limiter?.checkAddress(ip, credential.isProven);
+  const caller = await credential.caller().catch((error: unknown) => {
+    if (error instanceof Fault && REFUSED_CREDENTIAL.includes(error.code)) limiter?.blame(ip);
     throw error;
   });
   limiter?.admit(reply, caller.tokenId ?? caller.platformId, costly);
@@ -138,40 +178,40 @@ const NOBODY: Caller = {
   permissions: [],
 };
 
-function bindRoute(server: FastifyInstance, options: ServerOptions, operation: Operation): void {
+function bindRoute(
+  server: FastifyInstance,
+  options: ServerOptions,
+  uploads: Uploads,
+  operation: Operation,
+): void {
   const { contract } = operation;
   const { runtime, naming, log, metrics, watch } = options;
   const toBody = (fault: Fault) => faultBody(naming, fault);
 
   async function answer(request: FastifyRequest, caller: Caller) {
     refuseUnreadableQuery(request.query as Record<string, unknown>);
+    const headers = request.headers as Record<string, string | undefined>;
+    const params = request.params as Record<string, string>;
+    const query = splitLists(contract, request.query as Record<string, unknown>);
+    const act = (parts: FormParts) =>
+      perform(runtime, caller, operation, { params, query, headers, ...parts }, toBody);
+    if (contract.upload) return uploads.run({ caller, rules: contract.upload, request }, act);
     const given = request.body as { raw: string; json: unknown } | undefined;
-    return perform(
-      runtime,
-      caller,
-      operation,
-      {
-        params: request.params as Record<string, string>,
-        query: splitLists(contract, request.query as Record<string, unknown>),
-        headers: request.headers as Record<string, string | undefined>,
-        body: naming.fromWire(given?.json),
-        rawBody: given?.raw ?? '',
-      },
-      toBody,
-    );
+    return act({ body: naming.fromWire(given?.json), rawBody: given?.raw ?? '' });
   }
 
   server.route({
     method: contract.method,
-    url: routeOf(contract.path),
+    url: routeOf(contract),
     handler: async (request, reply) => {
       const started = performance.now();
       let caller = NOBODY;
       let status = 500;
       let body: unknown;
       try {
-        if (contract.permission) {
-          caller = await admitted(options, request, reply, contract.costly ?? false);
+        if (contract.permission || contract.hosted) {
+          const credential = credentialOf(options, request, contract.hosted ?? false);
+          caller = await admitted(options.limiter, credential, request, reply, !!contract.costly);
         }
         refuseForeignEnvironment(contract, caller);
         const result = await answer(request, caller);
@@ -187,19 +227,36 @@ function bindRoute(server: FastifyInstance, options: ServerOptions, operation: O
         if (status === 500) log.error({ err: error, requestId: request.id }, 'failed');
       }
       const ms = performance.now() - started;
+      if (contract.hosted) reply.header('cache-control', 'no-store');
       metrics.request(contract.operationId, status, ms);
       log.request(request.id, contract.operationId, caller.platformId, status, ms);
       watch?.(contract, status, body);
+      if (contract.upload && !(await uploads.isOver(request, contract.upload))) {
+        reply.header('connection', 'close');
+      }
       send(reply, status, naming.toWire(body));
       return reply;
     },
   });
 }
 
+/** Routes whose bodies reach the handler as they arrive, once it is known who sends them. */
+function bindUploads(
+  server: FastifyInstance,
+  bind: (scope: FastifyInstance, operation: Operation) => void,
+  operations: readonly Operation[],
+): void {
+  void server.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, body, done) => done(null, body));
+    for (const operation of operations) bind(scope, operation);
+  });
+}
+
 function refuseUnknown(server: FastifyInstance, options: ServerOptions): void {
   const methods = new Map<string, Set<string>>();
   for (const { contract } of options.operations) {
-    const route = routeOf(contract.path);
+    const route = routeOf(contract);
     methods.set(route, (methods.get(route) ?? new Set()).add(contract.method));
   }
   const others = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'];
@@ -212,7 +269,7 @@ function refuseUnknown(server: FastifyInstance, options: ServerOptions): void {
         reply.header('allow', [...known].join(', '));
         const body = faultBody(options.naming, fault);
         for (const { contract } of options.operations) {
-          if (routeOf(contract.path) === route) options.watch?.(contract, fault.status, body);
+          if (routeOf(contract) === route) options.watch?.(contract, fault.status, body);
         }
         send(reply, fault.status, body);
         return reply;
@@ -222,23 +279,28 @@ function refuseUnknown(server: FastifyInstance, options: ServerOptions): void {
 }
 
 /** What is no request at all, answered on the bare connection: there is no route and no reply yet. */
-const refuseUnreadable = (naming: Naming) => (error: { code?: string }, socket: Socket) => {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  // Nobody waits for what a client took too long to ask.
-  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return void socket.end('HTTP/1.1 408 Request Timeout\r\nconnection: close\r\n\r\n');
-  }
-  const long = error.code === 'HPE_HEADER_OVERFLOW';
-  const reason = long ? 'The address and headers are too long.' : 'The request cannot be read.';
-  const body = JSON.stringify(naming.toWire(faultBody(naming, new Fault('INVALID_INPUT', reason))));
-  const head = [
-    'HTTP/1.1 400 Bad Request',
-    'content-type: application/json; charset=utf-8',
-    `content-length: ${Buffer.byteLength(body)}`,
-    'connection: close',
-  ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-};
+const refuseUnreadable =
+  (naming: Naming, uploads: Uploads) => (error: { code?: string }, socket: Socket) => {
+    // Files have a patience of their own.
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && uploads.holds(socket)) return;
+    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+    // Nobody waits for what a client took too long to ask.
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+      return void socket.end('HTTP/1.1 408 Request Timeout\r\nconnection: close\r\n\r\n');
+    }
+    const long = error.code === 'HPE_HEADER_OVERFLOW';
+    const reason = long ? 'The address and headers are too long.' : 'The request cannot be read.';
+    const body = JSON.stringify(
+      naming.toWire(faultBody(naming, new Fault('INVALID_INPUT', reason))),
+    );
+    const head = [
+      'HTTP/1.1 400 Bad Request',
+      'content-type: application/json; charset=utf-8',
+      `content-length: ${Buffer.byteLength(body)}`,
+      'connection: close',
+    ];
+    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  };
 
 const SWEEP_MS = 50;
 
@@ -268,6 +330,9 @@ function sayGoodbye(server: FastifyInstance): void {
 /** Builds the server without listening; `inject` works at once. */
 export function createServer(options: ServerOptions): FastifyInstance {
   const { runtime, naming } = options;
+  const uploads = createUploads(options.files, naming.fromWire, (error) =>
+    options.log.error({ err: error }, 'a file was not stored or not removed'),
+  );
   const server = Fastify({
     logger: false,
     genReqId: () => uuid7(runtime.world),
@@ -276,7 +341,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     requestTimeout: 60_000,
     forceCloseConnections: 'idle',
     return503OnClosing: true,
-    clientErrorHandler: refuseUnreadable(naming),
+    clientErrorHandler: refuseUnreadable(naming, uploads),
     frameworkErrors(error, _request, reply) {
       const fault = faultOf(error);
       send(reply, fault.status, faultBody(naming, fault));
@@ -285,7 +350,13 @@ export function createServer(options: ServerOptions): FastifyInstance {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'string' }, readJson as never);
   sayGoodbye(server);
-  for (const operation of options.operations) bindRoute(server, options, operation);
+  const bind = (scope: FastifyInstance, each: Operation) =>
+    bindRoute(scope, options, uploads, each);
+  const [plain, withFile] = [false, true].map((wanted) =>
+    options.operations.filter(({ contract }) => Boolean(contract.upload) === wanted),
+  ) as [Operation[], Operation[]];
+  for (const operation of plain) bind(server, operation);
+  bindUploads(server, bind, withFile);
   refuseUnknown(server, options);
   server.setNotFoundHandler((request, reply) => {
     const fault = new Fault('NOT_FOUND', `Nothing is at ${request.url.split('?', 1)[0]}.`);
@@ -293,7 +364,9 @@ export function createServer(options: ServerOptions): FastifyInstance {
   });
   server.setErrorHandler((error, request, reply) => {
     const fault = faultOf(error);
-    if (fault.status === 500) options.log.error({ err: error, url: request.url }, 'failed');
+    // The route and not the address, which may hold the secret of a link.
+    const url = request.routeOptions.url;
+    if (fault.status === 500) options.log.error({ err: error, url }, 'failed');
     send(reply, fault.status, faultBody(naming, fault));
   });
   return server;

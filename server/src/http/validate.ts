@@ -4,6 +4,7 @@ import type { TSchema } from '@sinclair/typebox';
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import type { FieldConstraint, FieldError } from '../kernel/fault.ts';
+import type { Contract } from '../kernel/operation.ts';
 import { toAjv } from '../kernel/schema.ts';
 
 const base: Options = { allErrors: true, strict: false, messages: true, verbose: false };
@@ -25,6 +26,7 @@ function ajv(options: Options): Ajv {
   const instance = new Ajv({ ...base, ...options });
   (addFormats as unknown as (to: Ajv) => void)(instance);
   instance.addFormat('int64', true);
+  instance.addFormat('binary', true);
   instance.addFormat('date-time', isMoment);
   return instance;
 }
@@ -86,4 +88,18 @@ export function fieldErrors(schema: TSchema, value: unknown, part: 'body' | 'que
     if (!found.has(one.field)) found.set(one.field, one);
   }
   return [...found.values()];
+}
+
+type Form = Record<string, unknown>;
+
+/** To its schema a file is a text, of which only presence matters. */
+const formAsText = (body: Form): Form => ('file' in body ? { ...body, file: '' } : body);
+
+/** Everything wrong with a body, by its schema and by the rules that no schema can state. */
+export function bodyErrors(contract: Contract, body: unknown): FieldError[] {
+  const shown = contract.upload ? formAsText(body as Form) : body;
+  const errors = contract.body ? fieldErrors(contract.body, shown, 'body') : [];
+  const known = new Set(errors.map((error) => error.field));
+  const more = contract.bodyRules?.(body) ?? [];
+  return [...errors, ...more.filter((error) => !known.has(error.field))];
 }

@@ -12,6 +12,7 @@ function worldAt(clock: { now: number }): World {
         return seed >> 16;
       }),
     http: () => Promise.reject(new Error('no network')),
+    stream: () => Promise.reject(new Error('no network')),
   };
 }
 

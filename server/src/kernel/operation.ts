@@ -3,6 +3,7 @@
 // tests; the operationId is the name of both, in code, logs and metrics.
 import type { Static, TSchema } from '@sinclair/typebox';
 import type { Code, Fault, FieldError } from './fault.ts';
+import type { UploadRules } from './upload.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 export type Permission = 'VIEW' | 'TRANSACT' | 'MANAGE';
@@ -27,6 +28,8 @@ export interface Contract {
   readonly body?: TSchema;
   /** The body may be absent or empty, which then reads as `{}`. */
   readonly bodyOptional?: boolean;
+  /** The body is multipart/form-data, and its property `file` is a file. */
+  readonly upload?: UploadRules;
   /** What the schema cannot say about a body; told in one reply with what the schema says. */
   readonly bodyRules?: (body: unknown) => FieldError[];
   /** Success status → schema of the reply, null where there is none. */
@@ -43,6 +46,13 @@ export interface Contract {
   readonly costly?: boolean;
   /** Top-level fields of the reply that are shown once: a replay of the stored reply lacks them. */
   readonly once?: readonly string[];
+  /** What it answers is personal, or a secret that a replay shows again: it is stored sealed. */
+  readonly sealed?: boolean;
+  /**
+   * Asked by a page of ours for whoever has its link. The link's secret, `{secret}` of the path, is the
+   * credential. Served beside the versioned base and left out of the document.
+   */
+  readonly hosted?: boolean;
 }
 
 /** What we send to a platform's endpoint: the events of one kind of resource. */

@@ -17,3 +17,21 @@ export interface HostedPage {
   show(secret: string): Promise<PageContent>;
   press(secret: string): Promise<PageContent>;
 }
+
+/** What a page with a script of its own consists of beside its markup. */
+export interface PageAssets {
+  script: string;
+  style: string;
+}
+
+/** A page that works by a script and asks hosted operations below the same link. */
+export interface HostedApp {
+  /** In front of the secret: `/verify`. */
+  path: string;
+  title: string;
+  /** Shown where the script does not run. */
+  withoutScript: string;
+  /** Shown instead of the page where the link is no good. */
+  ended: PageContent;
+  assets(): Promise<PageAssets>;
+}

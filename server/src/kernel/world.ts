@@ -24,11 +24,31 @@ export interface HttpReply {
   body: string;
 }
 
+/** A request whose body or answer is too much to hold at once. */
+export interface StreamRequest {
+  url: string;
+  method: 'GET' | 'PUT' | 'DELETE';
+  /** With `content-length` where there is a body. */
+  headers: Record<string, string>;
+  body?: AsyncIterable<Uint8Array>;
+  /** How long nothing may move in either direction. */
+  timeoutMs: number;
+}
+
+export interface StreamReply {
+  status: number;
+  headers: Record<string, string>;
+  /** To be read to its end, or left early, which closes the connection. */
+  body: AsyncIterable<Uint8Array>;
+}
+
 export interface World {
   now(): Time;
   random(bytes: number): Uint8Array;
   /** One exchange, no redirects followed. Rejects when no answer came. */
   http(request: HttpRequest): Promise<HttpReply>;
+  /** The same in pieces, to services of the operator's own choice. Resolves with the head of the answer. */
+  stream(request: StreamRequest): Promise<StreamReply>;
 }
 
 /** A time as the API writes it. */

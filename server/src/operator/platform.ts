@@ -27,6 +27,7 @@ const SETTINGS: Flags = {
   },
   sca: { off: 'no-sca', help: 'Strong customer authentication where regions ask for it (on)' },
   terms: { off: 'no-terms', help: 'Customers must accept terms before money moves (off)' },
+  invitations: { off: 'no-invitations', help: 'Its customers may invite others (on)' },
   currencies: {
     value: 'USD,EUR',
     list: true,
@@ -44,6 +45,7 @@ const view = (row: PlatformRow) => ({
   skipVerificationPaperwork: row.skip_paperwork,
   sca: row.sca,
   terms: row.terms_gate,
+  invitations: row.invitations,
   currencies: row.currencies.map((each) => each.currencyCode),
   umaDomain: row.uma_domain,
   webhookEndpoint: row.webhook_endpoint,
@@ -63,6 +65,7 @@ function shown(row: PlatformRow): Output {
     ['Skips verification paperwork', yesNo(json.skipVerificationPaperwork)],
     ['Strong customer authentication', yesNo(json.sca)],
     ['Terms must be accepted', yesNo(json.terms)],
+    ['Invitations', yesNo(json.invitations)],
     ['Currencies', json.currencies.join(', ')],
     ['UMA domain', json.umaDomain],
     ['Webhook endpoint', json.webhookEndpoint ?? 'not set'],
@@ -100,6 +103,7 @@ async function create(system: System, given: Given): Promise<Output> {
     skipPaperwork: given.on('skip-verification-paperwork') ?? false,
     sca: given.on('sca'),
     termsGate: given.on('terms'),
+    invitations: given.on('invitations'),
     currencies,
     fundingOf: system.fundingOf,
   });
@@ -172,6 +176,7 @@ async function set(system: System, given: Given): Promise<Output> {
       skip_paperwork: given.on('skip-verification-paperwork') ?? row.skip_paperwork,
       sca: given.on('sca') ?? row.sca,
       terms_gate: given.on('terms') ?? row.terms_gate,
+      invitations: given.on('invitations') ?? row.invitations,
       currencies: codes ? currenciesAs(row, codes) : row.currencies,
       updated_at: ctx.now,
     });

@@ -1,11 +1,14 @@
 // The installation an operator's command works on: the database in DATABASE_URL, or the embedded one of
 // the data folder, which a running server shares with us and which is started for the call when none runs.
-import { connectorRegistry } from '../connectors/registry.ts';
+import { connectorRegistry, storageOf } from '../connectors/registry.ts';
+import { awaitSealing, sealOldCustomers } from '../features/customers/index.ts';
 import type { World } from '../kernel/world.ts';
 import { createCommitter } from '../runtime/committer.ts';
 import type { Config } from '../runtime/config.ts';
 import { openDatabase } from '../runtime/database.ts';
 import { withEmbedded } from '../runtime/embedded.ts';
+import { createFiles } from '../runtime/files.ts';
+import { loadSigningKeys } from '../runtime/keys.ts';
 import { connectLane } from '../runtime/lane.ts';
 import { masterKeyIn } from '../runtime/master-key.ts';
 import { migrate } from '../runtime/migrate.ts';
@@ -46,8 +49,14 @@ async function onDatabase<T>(
     return connectors;
   };
   try {
+    if (await awaitSealing(db)) {
+      // Under another master key than the server's, nobody could ever open them again.
+      await loadSigningKeys(runtime, masterKey());
+      await sealOldCustomers(db, vault);
+    }
     return await work({
       runtime,
+      files: createFiles(runtime, storageOf(world, config.files)),
       fundingOf: (environment) => connectorsOf()(environment).funding,
       stream: (text, values) => streamRows({ url, statementTimeoutMs }, text, values),
       masterKey,

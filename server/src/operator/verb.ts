@@ -1,11 +1,14 @@
 // The shape of a verb of the operator's command, and what it is given to work with.
 import type { FundingOf } from '../bootstrap.ts';
+import type { Files } from '../runtime/files.ts';
 import type { Runtime } from '../runtime/operate.ts';
 import type { Flags, Given } from './flags.ts';
 
 /** The installation that a command works on. */
 export interface System {
   runtime: Runtime;
+  /** What clients sent, in the installation's storage. */
+  files: Files;
   fundingOf: FundingOf;
   /** Rows of one statement and one moment, in pieces, for answers that do not fit into memory. */
   stream<R extends object>(text: string, values?: readonly unknown[]): AsyncIterable<R[]>;
@@ -19,6 +22,8 @@ export interface Output {
   text: string;
   /** Printed instead of both, piece by piece, as fast as it is taken. */
   pieces?: AsyncIterable<string>;
+  /** The pieces are one JSON value, and CSV otherwise. */
+  isJson?: boolean;
   /** The answer is that something is wrong. */
   failed?: boolean;
 }

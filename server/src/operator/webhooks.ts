@@ -56,7 +56,11 @@ async function dropped({ runtime }: System, given: Given): Promise<Output> {
 
 async function resend({ runtime }: System, given: Given): Promise<Output> {
   const eventId = given.needed('event');
-  if (!(await resendEvent(runtime.db, eventId, runtime.world.now()))) throw notFound('event');
+  if (!(await resendEvent(runtime.db, eventId, runtime.world.now()))) {
+    const known = await runtime.db.query('select id from events where id = $1', [eventId]);
+    if (known.length === 0) throw notFound('event');
+    throw new Error('The customer this event tells of was erased, and the event with them.');
+  }
   return { json: { eventId, due: true }, text: `${eventId} will be sent again.\n` };
 }
 

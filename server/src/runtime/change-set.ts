@@ -67,6 +67,8 @@ export interface EventRow {
   created_at: Time;
   /** When the first delivery is due; null for an event that nobody is to be told. */
   due_at: Time | null;
+  /** The customer under whose data key `data` is sealed; absent where it lies in clear. */
+  sealed_for?: string | null;
 }
 
 export interface ChangeSet {

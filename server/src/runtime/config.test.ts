@@ -22,6 +22,14 @@ function bad(env: Env, argv: string[] = []): string[] {
 const HEX = '00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff';
 const BYTES = Buffer.from(HEX, 'hex');
 
+const BUCKET = {
+  RAILHEAD_S3_ENDPOINT: 'https://s3.example.com',
+  RAILHEAD_S3_BUCKET: 'files',
+  RAILHEAD_S3_REGION: 'eu-central-1',
+  RAILHEAD_S3_ACCESS_KEY_ID: 'AK',
+  RAILHEAD_S3_SECRET_ACCESS_KEY: 'SK',
+};
+
 describe('readConfig', () => {
   it('has a default for everything', () => {
     expect(good({})).toEqual({
@@ -42,8 +50,22 @@ describe('readConfig', () => {
         fundingFile: undefined,
         sandboxUmaDomain: 'sandbox.uma.money',
         rpcUrls: {},
+        identityUrl: undefined,
+        smtpUrl: undefined,
+        mailFrom: undefined,
+        smsUrl: undefined,
       },
+      files: { folder: '/base/.railhead/files', s3: undefined },
       publicUrl: undefined,
+    });
+  });
+
+  it('keeps files in the data folder, another folder or a bucket', () => {
+    expect(good({ RAILHEAD_DATA_DIR: '/var/rh' }).files.folder).toBe('/var/rh/files');
+    expect(good({}, ['--files-dir=/mnt/share']).files.folder).toBe('/mnt/share');
+    expect(good(BUCKET).files.s3).toEqual({
+      ...{ endpoint: 'https://s3.example.com', bucket: 'files', region: 'eu-central-1' },
+      ...{ accessKeyId: 'AK', secretAccessKey: 'SK' },
     });
   });
 
@@ -161,6 +183,55 @@ describe('readConfig', () => {
       { NODE_ENV: 'production' },
       [],
       'RAILHEAD_MASTER_KEY must be set when NODE_ENV is production.',
+    ],
+    [
+      'a mail server without a sender',
+      { RAILHEAD_SMTP_URL: 'smtps://mail.example.com' },
+      [],
+      'RAILHEAD_MAIL_FROM must be set when RAILHEAD_SMTP_URL is.',
+    ],
+    [
+      'mail over something else',
+      { RAILHEAD_SMTP_URL: 'https://mail.example.com', RAILHEAD_MAIL_FROM: 'a@example.com' },
+      [],
+      'RAILHEAD_SMTP_URL must look like smtps://user:password@host:465.',
+    ],
+    [
+      'two senders',
+      { RAILHEAD_MAIL_FROM: 'a@example.com, b@example.com' },
+      [],
+      'RAILHEAD_MAIL_FROM must be an address, or a name and the address in angle brackets.',
+    ],
+    [
+      'text messages in the open',
+      { RAILHEAD_SMS_URL: 'http://sms.example.com/send' },
+      [],
+      'RAILHEAD_SMS_URL must be an address with https, or with http on this machine.',
+    ],
+    [
+      'identity checks in the open',
+      { RAILHEAD_IDENTITY_URL: 'http://kyc.example.com/cases' },
+      [],
+      'RAILHEAD_IDENTITY_URL must be an address with https, or with http on this machine.',
+    ],
+    [
+      'half a bucket',
+      { RAILHEAD_S3_ENDPOINT: 'https://s3.example.com', RAILHEAD_S3_BUCKET: 'files' },
+      ['--s3-region', 'eu-central-1'],
+      'RAILHEAD_S3_ACCESS_KEY_ID, RAILHEAD_S3_SECRET_ACCESS_KEY must be set as well, ' +
+        'or nothing of RAILHEAD_S3.',
+    ],
+    [
+      'a bucket in the open',
+      { ...BUCKET, RAILHEAD_S3_ENDPOINT: 'http://s3.example.com' },
+      [],
+      'RAILHEAD_S3_ENDPOINT must be an address with https, or with http on this machine.',
+    ],
+    [
+      'a secret on the command line',
+      {},
+      ['--s3-secret-access-key=x'],
+      '--s3-secret-access-key is not a setting. Try --help.',
     ],
     ['an unknown flag', {}, ['--prot', '1'], '--prot is not a setting. Try --help.'],
     ['a stray word', {}, ['4001'], '4001 is not understood. Settings look like --port 4001.'],

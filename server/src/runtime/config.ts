@@ -1,9 +1,10 @@
-// Every setting of the server, as one table: its environment variable, its flag, its default, what it
-// accepts and what it is for. The command line help and the README's table are printed from it, so they
-// cannot drift. Reading is pure, and every bad setting is reported at once, one plain line each.
+// Reads the settings from the environment and from flags. Reading is pure, and every bad setting is
+// reported at once, one plain line each. The command line help and the README's table are printed from
+// the same list (settings.ts), so they cannot drift.
 import path from 'node:path';
-import { LEVELS, type Level } from './log.ts';
+import type { Level } from './log.ts';
 import { projectRoot } from './root.ts';
+import { keyFrom, RPC_CHAINS, SETTINGS } from './settings.ts';
 
 export interface Config {
   /** 0 means any free port. */
@@ -31,220 +32,30 @@ export interface Config {
     sandboxUmaDomain: string;
     /** By chain. */
     rpcUrls: Record<string, string>;
+    identityUrl: string | undefined;
+    smtpUrl: string | undefined;
+    mailFrom: string | undefined;
+    smsUrl: string | undefined;
+  };
+  /** Where files of customers are kept: in the bucket where one is set. */
+  files: {
+    /** Absolute; with a bucket, files on their way to it. */
+    folder: string;
+    s3:
+      | {
+          endpoint: string;
+          bucket: string;
+          region: string;
+          accessKeyId: string;
+          secretAccessKey: string;
+        }
+      | undefined;
   };
   /** Where clients reach the server; undefined: where it listens. */
   publicUrl: string | undefined;
 }
 
 export type ConfigResult = { config: Config } | { errors: string[] } | { help: string };
-
-interface Setting {
-  env: string;
-  /** Without the dashes. Absent: environment only. */
-  flag?: string;
-  fallback?: string;
-  /** The word that stands for the value in the help. */
-  value: string;
-  help: string;
-  /** What is wrong with a text, or undefined. Never repeats the text: it may be a secret. */
-  complaint(text: string): string | undefined;
-}
-
-const unless = (good: boolean, complaint: string) => (good ? undefined : complaint);
-const matches = (pattern: RegExp, complaint: string) => (text: string) =>
-  unless(pattern.test(text), complaint);
-
-function urlComplaint(text: string): string | undefined {
-  const complaint = 'must look like postgresql://user:password@host:5432/database';
-  // A unix socket as ?host= leaves the place of the host empty, which the URL parser refuses.
-  const filled = text.replace(/^(postgres(?:ql)?:\/\/[^/@]*@)(?=[/?])/, '$1localhost');
-  return unless(/^postgres(ql)?:\/\//.test(text) && URL.canParse(filled), complaint);
-}
-
-/** A service of the operator's own choice, never asked over a network in the open. */
-function serviceComplaint(text: string): string | undefined {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const local = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url?.hostname ?? '');
-  const good = url?.protocol === 'https:' || (url?.protocol === 'http:' && local);
-  return unless(good, 'must be an address with https, or with http on this machine');
-}
-
-const fileComplaint = (text: string) =>
-  unless(text.trim() !== '' && !text.includes('\0'), 'must name a file');
-
-/** 32 bytes from hexadecimal or base64 (either alphabet, padding optional). */
-function keyFrom(text: string): Uint8Array | undefined {
-  if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex');
-  if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return undefined;
-  return Buffer.from(text, 'base64');
-}
-
-const perSecond = (text: string) =>
-  unless(/^\d{1,6}$/.test(text), 'must be a number from 0, which sets no limit, to 999999');
-
-const RPC_CHAINS = ['ETHEREUM', 'BASE', 'POLYGON', 'PLASMA', 'ARBITRUM'] as const;
-
-const rpcSetting = (chain: string): Setting => ({
-  env: `RAILHEAD_RPC_${chain}`,
-  flag: `rpc-${chain.toLowerCase()}`,
-  value: 'URL',
-  help: 'JSON-RPC of a node of this chain, asked whether contract wallets signed',
-  complaint: serviceComplaint,
-});
-
-const SETTINGS: readonly Setting[] = [
-  {
-    env: 'PORT',
-    flag: 'port',
-    fallback: '4000',
-    value: 'NUMBER',
-    help: 'port to listen on; 0 takes any free one',
-    complaint: (text) =>
-      unless(/^\d{1,5}$/.test(text) && Number(text) < 65_536, 'must be a number from 0 to 65535'),
-  },
-  {
-    env: 'HOST',
-    flag: 'host',
-    fallback: '127.0.0.1',
-    value: 'ADDRESS',
-    help: 'address to listen on; 0.0.0.0 for all',
-    complaint: matches(/^[A-Za-z0-9._:-]{1,253}$/, 'must be an address or a host name'),
-  },
-  {
-    env: 'RAILHEAD_DATA_DIR',
-    flag: 'data-dir',
-    fallback: '.railhead',
-    value: 'FOLDER',
-    help: 'database, credentials and keys; a relative path starts at the checkout',
-    complaint: (text) => unless(text.trim() !== '' && !text.includes('\0'), 'must name a folder'),
-  },
-  {
-    env: 'DATABASE_URL',
-    flag: 'database-url',
-    value: 'URL',
-    help: 'a PostgreSQL 15 or newer to use instead of the embedded one',
-    complaint: urlComplaint,
-  },
-  {
-    env: 'RAILHEAD_CLIENT_ID',
-    flag: 'client-id',
-    value: 'TEXT',
-    help: "fixed client id of the first platform's token",
-    complaint: matches(/^[!-9;-~]{1,128}$/, 'must be 1 to 128 visible characters without ":"'),
-  },
-  {
-    env: 'RAILHEAD_CLIENT_SECRET',
-    flag: 'client-secret',
-    value: 'TEXT',
-    help: 'its secret; both or neither',
-    complaint: matches(/^[!-~]{1,256}$/, 'must be 1 to 256 visible characters'),
-  },
-  {
-    env: 'RAILHEAD_MASTER_KEY',
-    flag: 'master-key',
-    value: 'KEY',
-    help: 'seals stored secrets: 32 bytes, hexadecimal or base64; made in the data folder when absent',
-    complaint: (text) => unless(keyFrom(text) !== undefined, 'must be 32 bytes in hex or base64'),
-  },
-  {
-    env: 'RAILHEAD_SERVICE_WORD',
-    flag: 'service-word',
-    fallback: 'Service',
-    value: 'WORD',
-    help: 'the word in names such as X-Service-Signature',
-    complaint: matches(
-      /^[A-Z][A-Za-z0-9]{0,31}$/,
-      'must be a capital and up to 31 letters or digits',
-    ),
-  },
-  {
-    env: 'RAILHEAD_RATE_LIMIT',
-    flag: 'rate-limit',
-    fallback: '500',
-    value: 'NUMBER',
-    help: 'requests a second of one token, twice as many at once; 0 for no limit',
-    complaint: perSecond,
-  },
-  {
-    env: 'RAILHEAD_RATE_LIMIT_QUOTES',
-    flag: 'rate-limit-quotes',
-    fallback: '100',
-    value: 'NUMBER',
-    help: 'quotes a second that one token may create, likewise',
-    complaint: perSecond,
-  },
-  {
-    env: 'RAILHEAD_RATE_LIMIT_REFUSED',
-    flag: 'rate-limit-refused',
-    fallback: '20',
-    value: 'NUMBER',
-    help: 'bad credentials a second from one address, likewise',
-    complaint: perSecond,
-  },
-  {
-    env: 'RAILHEAD_RATES_URL',
-    flag: 'rates-url',
-    value: 'URL',
-    help: 'service that production exchange rates come from',
-    complaint: serviceComplaint,
-  },
-  {
-    env: 'RAILHEAD_RATES_FILE',
-    flag: 'rates-file',
-    value: 'FILE',
-    help: 'or the file they are kept in, JSON or CSV; a relative path starts at the checkout',
-    complaint: fileComplaint,
-  },
-  {
-    env: 'RAILHEAD_RATES_MAX_AGE',
-    flag: 'rates-max-age',
-    fallback: '86400',
-    value: 'SECONDS',
-    help: 'older production exchange rates are not used',
-    complaint: matches(/^[1-9]\d{0,7}$/, 'must be a number of seconds from 1 to 99999999'),
-  },
-  {
-    env: 'RAILHEAD_FUNDING_FILE',
-    flag: 'funding-file',
-    value: 'FILE',
-    help: 'JSON with the collection accounts that production customers pay into',
-    complaint: fileComplaint,
-  },
-  {
-    env: 'RAILHEAD_SANDBOX_UMA_DOMAIN',
-    flag: 'sandbox-uma-domain',
-    fallback: 'sandbox.uma.money',
-    value: 'NAME',
-    help: 'one more domain at which the scripted UMA addresses of the sandbox are answered',
-    complaint: matches(
-      /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/,
-      'must be a domain in small letters',
-    ),
-  },
-  ...RPC_CHAINS.map(rpcSetting),
-  {
-    env: 'RAILHEAD_PUBLIC_URL',
-    flag: 'public-url',
-    value: 'URL',
-    help: 'address that links to pages of this server begin with; where it listens when absent',
-    complaint: serviceComplaint,
-  },
-  {
-    env: 'LOG_LEVEL',
-    flag: 'log-level',
-    fallback: 'info',
-    value: 'LEVEL',
-    help: LEVELS.join(', '),
-    complaint: (text) =>
-      unless((LEVELS as readonly string[]).includes(text), `must be one of ${LEVELS.join(', ')}`),
-  },
-  {
-    env: 'NODE_ENV',
-    value: 'production',
-    help: 'production requires RAILHEAD_MASTER_KEY',
-    complaint: () => undefined,
-  },
-];
 
 interface Flags {
   /** By environment name, as given. */
@@ -295,6 +106,19 @@ function strangers(rest: readonly string[]): string[] {
   });
 }
 
+/** The settings of a bucket, which are set all or none. */
+const S3_NAMES = ['ENDPOINT', 'BUCKET', 'REGION', 'ACCESS_KEY_ID', 'SECRET_ACCESS_KEY'].map(
+  (name) => `RAILHEAD_S3_${name}`,
+);
+
+function bucketOf(values: Map<string, string>): Config['files']['s3'] {
+  const [endpoint, bucket, region, accessKeyId, secretAccessKey] = S3_NAMES.map((name) =>
+    values.get(name),
+  );
+  if (!endpoint || !bucket || !region || !accessKeyId || !secretAccessKey) return undefined;
+  return { endpoint, bucket, region, accessKeyId, secretAccessKey };
+}
+
 function build(values: Map<string, string>, base: string): Config {
   const text = (env: string) => values.get(env);
   const file = (env: string) => {
@@ -324,6 +148,7 @@ function build(values: Map<string, string>, base: string): Config {
       ratesFile: file('RAILHEAD_RATES_FILE'),
       ratesMaxAgeMs: Number(text('RAILHEAD_RATES_MAX_AGE')) * 1000,
       fundingFile: file('RAILHEAD_FUNDING_FILE'),
+      identityUrl: text('RAILHEAD_IDENTITY_URL'),
       sandboxUmaDomain: text('RAILHEAD_SANDBOX_UMA_DOMAIN')!,
       rpcUrls: Object.fromEntries(
         RPC_CHAINS.flatMap((chain) => {
@@ -331,6 +156,13 @@ function build(values: Map<string, string>, base: string): Config {
           return url === undefined ? [] : [[chain, url]];
         }),
       ),
+      smtpUrl: text('RAILHEAD_SMTP_URL'),
+      mailFrom: text('RAILHEAD_MAIL_FROM'),
+      smsUrl: text('RAILHEAD_SMS_URL'),
+    },
+    files: {
+      folder: file('RAILHEAD_FILES_DIR') ?? path.resolve(base, text('RAILHEAD_DATA_DIR')!, 'files'),
+      s3: bucketOf(values),
     },
     publicUrl: text('RAILHEAD_PUBLIC_URL')?.replace(/\/+$/, ''),
   };
@@ -344,6 +176,13 @@ function togetherErrors(values: Map<string, string>): string[] {
   }
   if (values.has('RAILHEAD_RATES_URL') && values.has('RAILHEAD_RATES_FILE')) {
     errors.push('RAILHEAD_RATES_URL and RAILHEAD_RATES_FILE exclude each other.');
+  }
+  if (values.has('RAILHEAD_SMTP_URL') && !values.has('RAILHEAD_MAIL_FROM')) {
+    errors.push('RAILHEAD_MAIL_FROM must be set when RAILHEAD_SMTP_URL is.');
+  }
+  const missing = S3_NAMES.filter((name) => !values.has(name));
+  if (missing.length > 0 && missing.length < S3_NAMES.length) {
+    errors.push(`${missing.join(', ')} must be set as well, or nothing of RAILHEAD_S3.`);
   }
   if (values.get('NODE_ENV') === 'production' && !values.has('RAILHEAD_MASTER_KEY')) {
     errors.push('RAILHEAD_MASTER_KEY must be set when NODE_ENV is production.');

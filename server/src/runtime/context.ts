@@ -5,7 +5,13 @@ import type { Fault } from '../kernel/fault.ts';
 import { type Id, newId } from '../kernel/id.ts';
 import type { Permission } from '../kernel/operation.ts';
 import { iso, type Time, type World } from '../kernel/world.ts';
-import { type ChangeSet, emptyChangeSet, type Phase, type Row } from './change-set.ts';
+import {
+  type ChangeSet,
+  type EventRow,
+  emptyChangeSet,
+  type Phase,
+  type Row,
+} from './change-set.ts';
 import type { Database } from './database.ts';
 import { jobs } from './jobs-table.ts';
 import {
@@ -16,7 +22,7 @@ import {
   standing,
   type Table,
 } from './table.ts';
-import type { Vault } from './vault.ts';
+import type { DataKey, Vault } from './vault.ts';
 
 export type Environment = 'sandbox' | 'production';
 
@@ -79,9 +85,17 @@ export interface Ctx {
   gate(accountId: string, to: 'open' | 'shut', options?: { empty?: boolean }): void;
   /** Tells the platform a fact. `account` names the ledger account whose balance the event shows. */
   emit(type: string, subject: string, data: unknown, account?: string): void;
+  /**
+   * The same of what is personal: kept sealed under a customer's key until it is sent. Without a key, of a
+   * customer who was erased, there is nothing left to seal.
+   */
+  emitSealed(key: DataKey | undefined, type: string, subject: string, data: unknown): void;
   /** Work to do after the commit, at `at` or at once. */
   later(kind: string, input: Record<string, unknown>, at?: Time): void;
 }
+
+/** What the sealed text of an event is bound to. */
+export const eventContext = (id: string) => `events ${id} data`;
 
 /** A fresh context: no reads done, nothing staged. */
 export function createContext(
@@ -130,8 +144,8 @@ export function createContext(
     if (again) rereads.add(rest.debit);
   }
 
-  function emit(type: string, subject: string, data: unknown, account?: string): void {
-    set.events.push({
+  function emit(type: string, subject: string, data: unknown, account?: string): EventRow {
+    const row: EventRow = {
       id: newId(world, 'Webhook'),
       platform_id: caller.platformId,
       type,
@@ -140,7 +154,21 @@ export function createContext(
       account: account ?? null,
       created_at: now,
       due_at: now,
-    });
+    };
+    set.events.push(row);
+    return row;
+  }
+
+  function emitSealed(
+    key: DataKey | undefined,
+    type: string,
+    subject: string,
+    data: unknown,
+  ): void {
+    const row = emit(type, subject, data);
+    if (!key) return;
+    row.data = vault.seal(key, row.data, eventContext(row.id));
+    row.sealed_for = key.owner;
   }
 
   return {
@@ -161,7 +189,8 @@ export function createContext(
     move,
     gate: (account, to, { empty = false } = {}) =>
       void set.gates.push({ account, shut: to === 'shut', empty }),
-    emit,
+    emit: (...told) => void emit(...told),
+    emitSealed,
     later: (kind, input, at = now) =>
       void insert(jobs, { id: newId(world, 'Job'), kind, input, due_at: at, attempts: 0 }),
   };

@@ -26,6 +26,7 @@ function countingWorld(first?: Uint8Array): World {
       );
     },
     http: () => Promise.reject(new Error('no network here')),
+    stream: () => Promise.reject(new Error('no network here')),
   };
 }
 

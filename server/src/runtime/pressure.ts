@@ -9,8 +9,14 @@ const BUSY = 0.8;
 /** Change sets of a stretch from which on requests are said to be coming in. */
 const MANY = 20;
 
-/** A meter over a committer's count of change sets; reading it costs next to nothing. */
-export function createPressureMeter(committer: { stats(): { units: number } }): () => boolean {
+/**
+ * A meter over a committer's count of change sets; reading it costs next to nothing. `aside` counts those of
+ * work that holds back itself: it would otherwise take its own for those of requests.
+ */
+export function createPressureMeter(
+  committer: { stats(): { units: number; writing: number } },
+  aside: () => number = () => 0,
+): () => boolean {
   let loop = performance.eventLoopUtilization();
   let since = performance.now();
   let units = 0;
@@ -20,7 +26,9 @@ export function createPressureMeter(committer: { stats(): { units: number } }): 
     if (now - since < STRETCH_MS) return pressed;
     const next = performance.eventLoopUtilization();
     const share = performance.eventLoopUtilization(next, loop).utilization;
-    const written = committer.stats().units;
+    // What is done, not what was begun: the two sides of the difference are then of one moment.
+    const stats = committer.stats();
+    const written = stats.units - stats.writing - aside();
     const rate = ((written - units) * STRETCH_MS) / (now - since);
     pressed = share > BUSY && rate > MANY;
     loop = next;

@@ -243,8 +243,19 @@ export const EVENT_NAMES = [
   'account',
   'created_at',
   'due_at',
+  'sealed_for',
 ];
-const EVENT_TYPES: ColumnType[] = ['text', 'text', 'text', 'text', 'text', 'text', 'time', 'time'];
+const EVENT_TYPES: ColumnType[] = [
+  'text',
+  'text',
+  'text',
+  'text',
+  'text',
+  'text',
+  'time',
+  'time',
+  'text',
+];
 
 /** Parameters: as named. Each row keeps balance and held of its account as this batch leaves them. */
 export const INSERT_EVENTS = statement(

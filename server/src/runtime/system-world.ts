@@ -8,8 +8,10 @@ import { Resolver } from 'node:dns/promises';
 import http from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { endpointProblem, isLoopbackHost, isPublicAddress } from '../kernel/endpoint.ts';
-import type { HttpReply, HttpRequest, World } from '../kernel/world.ts';
+import type { HttpReply, HttpRequest, StreamReply, StreamRequest, World } from '../kernel/world.ts';
 
 /** All addresses of a name; rejects where there are none. */
 export type Resolve = (hostname: string) => Promise<string[]>;
@@ -173,6 +175,27 @@ function exchange(request: HttpRequest, door: Door): Promise<HttpReply> {
   });
 }
 
+/** One exchange in pieces. Nothing is sent twice: its body may be there only once. */
+function streamed(request: StreamRequest, door: Door): Promise<StreamReply> {
+  const { method, headers, timeoutMs } = request;
+  const url = new URL(request.url);
+  const secure = url.protocol === 'https:';
+  const agent = secure ? door.secure : door.plain;
+  return new Promise((resolve, reject) => {
+    const call = (secure ? https : http).request(url, { method, headers, agent }, (answer) => {
+      const { statusCode: status = 0 } = answer;
+      resolve({ status, headers: flat(answer.headers), body: answer });
+    });
+    call.setTimeout(timeoutMs, () => {
+      call.destroy(failure('ETIMEDOUT', `nothing moved for ${timeoutMs} ms`));
+    });
+    call.on('error', reject);
+    call.on('close', () => reject(failure('ECONNRESET', 'closed without an answer')));
+    if (request.body) pipeline(Readable.from(request.body), call).catch(reject);
+    else call.end();
+  });
+}
+
 function pooledRandom(): (bytes: number) => Uint8Array {
   let pool = randomBytes(POOL_BYTES);
   let used = 0;
@@ -202,5 +225,6 @@ export function systemWorld(options: SystemWorldOptions = {}): World {
       if (problem) throw failure('EADDRREFUSED', `the address ${problem}`);
       return exchange(request, publicDoor);
     },
+    stream: (request) => streamed(request, openDoor),
   };
 }

@@ -8,11 +8,18 @@ import { isUsageError, parse } from '../../src/operator/flags.ts';
 import { limitVerbs } from '../../src/operator/limits.ts';
 import { payoutVerbs } from '../../src/operator/payouts.ts';
 import type { System } from '../../src/operator/verb.ts';
+import { verificationVerbs } from '../../src/operator/verifications.ts';
 import type { Ctx } from '../../src/runtime/context.ts';
 import { operate } from '../../src/runtime/operate.ts';
 import { broken, type Platform, type Sim } from './sim.ts';
 
-const VERBS = [...accountVerbs, ...depositVerbs, ...limitVerbs, ...payoutVerbs];
+const VERBS = [
+  ...accountVerbs,
+  ...depositVerbs,
+  ...limitVerbs,
+  ...payoutVerbs,
+  ...verificationVerbs,
+];
 
 /** What the command printed as JSON, or the sentence with which it refused. */
 export interface Ran {
@@ -34,8 +41,10 @@ export async function operator(sim: Sim, ...words: string[]): Promise<Ran> {
   if (!verb) throw broken(`there is no verb ${noun} ${name}`);
   const { given } = parse(verb.flags, verb.bare, rest);
   const registry = connectorRegistry(sim.world);
+  const { runtime, files } = sim.node().app;
   const system: System = {
-    runtime: sim.node().app.runtime,
+    runtime,
+    files,
     fundingOf: (environment) => registry(environment).funding,
     stream: () => {
       throw broken('nothing is streamed here');

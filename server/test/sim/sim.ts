@@ -175,7 +175,8 @@ function settingsIn(folder: string, databaseUrl: string): Settings {
   const fundingFile = path.join(folder, 'funding.json');
   fs.writeFileSync(fundingFile, JSON.stringify(COLLECTION));
   const connectors = { ratesUrl: RATES_URL, fundingFile };
-  return { databaseUrl, masterKey: MASTER_KEY, serviceWord: 'Service', connectors };
+  const files = { folder: path.join(folder, 'files') };
+  return { databaseUrl, masterKey: MASTER_KEY, serviceWord: 'Service', connectors, files };
 }
 
 async function send(node: Node, request: Request): Promise<Answer | undefined> {

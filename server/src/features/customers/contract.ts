@@ -56,6 +56,13 @@ const BusinessInfoResponse = object('BusinessInfoResponse', 'What is known about
   ...firmDetails,
 });
 
+/** As operations show a customer that is not what they are about; all of it comes along. */
+export const CustomerSummary = object(
+  'Customer',
+  'What persons and businesses have in common. The fields of its type come along.',
+  { ...replyCommon, customerType: CustomerType },
+);
+
 export const Customer = named(
   'CustomerOneOf',
   variant(
@@ -123,6 +130,7 @@ export const createCustomer = operation({
   bodyRules: customerErrors,
   replies: { 201: Customer },
   errors: [400, 405, 409, 501],
+  sealed: true,
 });
 
 export const listCustomers = operation({
@@ -185,7 +193,7 @@ export const updateCustomerById = operation({
   body: CustomerUpdateRequest,
   bodyRules: updateErrors,
   replies: { 200: Customer, 202: SignedRequestChallenge },
-  errors: [400, 404, 409, 410, 424],
+  errors: [400, 404, 409, 410, 424, 501],
   notFound: 'CUSTOMER_NOT_FOUND',
 });
 

@@ -56,7 +56,8 @@ export function presentCustomer(
     customerType: row.type,
     kybStatus: row.status,
     ...personal,
-    businessInfo: businessInfo ?? { legalName: '' },
+    // Only of one that was erased is there nothing.
+    businessInfo: businessInfo ?? { legalName: 'erased' },
     beneficialOwners: owners.map((owner) => presentOwner(vault, row, owner)),
   };
 }

@@ -133,10 +133,10 @@ const SourceOfWealthCategory = words('SourceOfWealthCategory', 'How a person bec
 const diligence = {
   ...purposes,
   sourceOfFundsCategories: maybe(
-    Type.Array(IndividualSourceOfFundsCategory, { description: 'Sources of funds.' }),
+    Type.Array(IndividualSourceOfFundsCategory, { description: 'Sources of funds.', maxItems: 20 }),
   ),
   sourceOfWealthCategories: maybe(
-    Type.Array(SourceOfWealthCategory, { description: 'Sources of wealth.' }),
+    Type.Array(SourceOfWealthCategory, { description: 'Sources of wealth.', maxItems: 20 }),
   ),
   sourceOfWealthOtherDescription: maybe(text(OTHER, { minLength: 1, maxLength: 500 })),
   annualIncomeRange: maybe(
@@ -259,7 +259,7 @@ export const firmDetails = {
   expectedCounterpartyCountries: maybe(countries('Where those it deals with are.')),
   sourceOfFunds: maybe(text('Where its money comes from, in words.', { maxLength: 500 })),
   sourceOfFundsCategories: maybe(
-    Type.Array(SourceOfFundsCategory, { description: 'Where its money comes from.' }),
+    Type.Array(SourceOfFundsCategory, { description: 'Where its money comes from.', maxItems: 20 }),
   ),
   ...purposes,
   primaryContactFirstName: maybe(

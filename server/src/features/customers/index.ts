@@ -1,8 +1,41 @@
 // What other features may use of customers.
-export { Customer, customerWebhooks, SignedRequestChallenge } from './contract.ts';
+
+export { type Complaint, refuse } from './admission.ts';
+export {
+  Customer,
+  CustomerSummary,
+  createCustomer,
+  customerWebhooks,
+  SignedRequestChallenge,
+  updateCustomerById,
+} from './contract.ts';
 export { awaitsTerms, isReady } from './customer.ts';
+export {
+  customerDigests,
+  digestOf,
+  NO_DIGESTS,
+  ownerDigests,
+  SOUGHT,
+  type Sought,
+} from './digests.ts';
+export { eraseCustomer, tombstoneOf } from './erase.ts';
 export { type Facts, factsOfCustomer } from './facts.ts';
+export { firmDetails, individualFields, PERSONAL_ID_TYPES } from './fields.ts';
 export { customerOperations } from './operations.ts';
+export {
+  BeneficialOwnerCreateRequest,
+  BeneficialOwnerUpdateRequest,
+  createBeneficialOwner,
+  updateBeneficialOwner,
+} from './owner-contract.ts';
+export {
+  addOwner,
+  changeOwner,
+  type NewOwner,
+  type OwnerChange,
+  ownerOf,
+  ownerOperations,
+} from './owner-operations.ts';
 export {
   beneficialOwners,
   type OwnerPersonal,
@@ -14,6 +47,9 @@ export {
 export type { ContactChange, CustomerParts, TiedCredentials } from './parts.ts';
 export { dataKeyOf, type Personal, personalOf, sealPersonal } from './personal.ts';
 export { customerOf, platformOf } from './reads.ts';
+export { type CreateBody, registerCustomer } from './register.ts';
 export { type CheckMove, type CheckStatus, checkStates, isFinal } from './states.ts';
 export { type CustomerRow, type CustomerType, customers } from './store.ts';
+export { changeCustomer } from './update.ts';
+export { awaitSealing, sealOldCustomers } from './upgrade.ts';
 export { customerView, moveCheck, ownersOf } from './views.ts';

@@ -1,8 +1,21 @@
-// People who own or control a business, as the API shows them.
+// People who own or control a business, as the API shows them, and the operations on them.
 import { Type } from '@sinclair/typebox';
-import { Address, DateOnly, described, named, oneOf, Timestamp } from '../../kernel/schema.ts';
+import { operation } from '../../kernel/operation.ts';
+import {
+  Address,
+  DateOnly,
+  described,
+  named,
+  oneOf,
+  PageQuery,
+  page,
+  Timestamp,
+} from '../../kernel/schema.ts';
 import { contactFields, IdentificationType, KycStatus, object, text } from './fields.ts';
+import { ownerBodyErrors } from './owner-rules.ts';
+import { clearable } from './requests.ts';
 
+const TAG = 'KYC/KYB Verifications';
 const maybe = Type.Optional;
 
 const BeneficialOwnerRole = named(
@@ -12,22 +25,47 @@ const BeneficialOwnerRole = named(
   }),
 );
 
+const needed = {
+  firstName: text('Given name.'),
+  lastName: text('Family name.'),
+  birthDate: described(DateOnly, 'Day of birth.'),
+  nationality: text('Country of citizenship, ISO 3166-1 alpha-2.'),
+  address: Address,
+  idType: IdentificationType,
+  identifier: text('The number. Replies show the end of it only.'),
+};
+
+const optional = {
+  middleName: maybe(text('Middle name.')),
+  ...contactFields,
+  countryOfIssuance: maybe(
+    text('Country that issued `identifier`; US for an American number when left out.'),
+  ),
+};
+
 export const BeneficialOwnerPersonalInfo = object(
   'BeneficialOwnerPersonalInfo',
   'Who the person is.',
-  {
-    firstName: text('Given name.'),
-    middleName: maybe(text('Middle name.')),
-    lastName: text('Family name.'),
-    birthDate: described(DateOnly, 'Day of birth.'),
-    nationality: text('Country of citizenship.'),
-    ...contactFields,
-    address: Address,
-    idType: IdentificationType,
-    identifier: text('The number, of which only the end is shown.'),
-    countryOfIssuance: maybe(text('Country that issued it.')),
-  },
+  { ...needed, ...optional },
 );
+
+const BeneficialOwnerPersonalInfoUpdate = object(
+  'BeneficialOwnerPersonalInfoUpdate',
+  'What changes about the person; what is left out stays, null empties, an address is replaced whole.',
+  { ...Type.Partial(Type.Object(needed)).properties, ...clearable(optional) },
+);
+
+const roles = Type.Array(BeneficialOwnerRole, {
+  minItems: 1,
+  maxItems: 20,
+  description: 'What the person is to the business.',
+});
+
+const share = Type.Integer({
+  minimum: 0,
+  maximum: 100,
+  description: 'Percent of the business; those of all UBOs together are 100 at most.',
+});
 
 export const BeneficialOwner = object(
   'BeneficialOwner',
@@ -43,3 +81,87 @@ export const BeneficialOwner = object(
     updatedAt: maybe(Timestamp),
   },
 );
+
+export const BeneficialOwnerCreateRequest = object(
+  'BeneficialOwnerCreateRequest',
+  'Somebody who owns or controls a business.',
+  {
+    customerId: text('The business.'),
+    roles,
+    ownershipPercentage: share,
+    personalInfo: BeneficialOwnerPersonalInfo,
+  },
+);
+
+export const BeneficialOwnerUpdateRequest = object(
+  'BeneficialOwnerUpdateRequest',
+  'What changes about an owner; what is left out stays.',
+  {
+    roles: maybe(roles),
+    ownershipPercentage: maybe(share),
+    personalInfo: maybe(BeneficialOwnerPersonalInfoUpdate),
+  },
+);
+
+const params = Type.Object({ beneficialOwnerId: text('Id of the owner.') });
+
+export const createBeneficialOwner = operation({
+  operationId: 'createBeneficialOwner',
+  method: 'POST',
+  path: '/beneficial-owners',
+  tag: TAG,
+  summary: 'Name an owner of a business',
+  description:
+    'Directors and officers are named here too. They are checked together with the business, and no ' +
+    'longer named or changed once its check is over.',
+  permission: 'MANAGE',
+  body: BeneficialOwnerCreateRequest,
+  bodyRules: ownerBodyErrors,
+  replies: { 201: BeneficialOwner },
+  errors: [400, 404, 410],
+  sealed: true,
+});
+
+export const listBeneficialOwners = operation({
+  operationId: 'listBeneficialOwners',
+  method: 'GET',
+  path: '/beneficial-owners',
+  tag: TAG,
+  summary: 'List the owners of a business',
+  description: 'Newest first; none of a customer that is not known.',
+  permission: 'VIEW',
+  query: Type.Object({ customerId: text('The business.'), ...PageQuery }),
+  replies: { 200: named('BeneficialOwnerListResponse', page(BeneficialOwner)) },
+  errors: [400],
+});
+
+export const getBeneficialOwner = operation({
+  operationId: 'getBeneficialOwner',
+  method: 'GET',
+  path: '/beneficial-owners/{beneficialOwnerId}',
+  tag: TAG,
+  summary: 'Show an owner of a business',
+  permission: 'VIEW',
+  params,
+  replies: { 200: BeneficialOwner },
+  errors: [404],
+  notFound: 'NOT_FOUND',
+});
+
+export const updateBeneficialOwner = operation({
+  operationId: 'updateBeneficialOwner',
+  method: 'PATCH',
+  path: '/beneficial-owners/{beneficialOwnerId}',
+  tag: TAG,
+  summary: 'Change an owner of a business',
+  description:
+    'Changes what the body names. `personalInfo` changes field by field, null empties an optional ' +
+    'one; a new `idType` needs its `identifier` with it.',
+  permission: 'MANAGE',
+  params,
+  body: BeneficialOwnerUpdateRequest,
+  bodyRules: ownerBodyErrors,
+  replies: { 200: BeneficialOwner },
+  errors: [400, 404, 410],
+  notFound: 'NOT_FOUND',
+});

@@ -26,6 +26,10 @@ export const beneficialOwners = table(
     status: col.word<CheckStatus>().mut,
     /** `OwnerPersonal`, sealed; null once erased. */
     personal: col.text.null.mut,
+    /** Keyed hashes that an operator finds owners by. */
+    email_digest: col.text.null.mut,
+    phone_digest: col.text.null.mut,
+    identifier_digest: col.text.null.mut,
     created_at: col.time,
     updated_at: col.time.mut,
     version: col.int4,
@@ -58,12 +62,13 @@ export const masked = (identifier: string): string => {
   return identifier.slice(0, hidden).replaceAll(/[\p{L}\p{N}]/gu, '*') + identifier.slice(hidden);
 };
 
+/** What must be there once nothing is known any more; ZZ is nobody's country. */
 const ERASED = {
   firstName: '',
   lastName: '',
   birthDate: '0001-01-01',
   nationality: '',
-  address: { line1: '', postalCode: '', country: '' },
+  address: { line1: '-', postalCode: '-', country: 'ZZ' },
   idType: 'NON_US_TAX_ID',
   identifier: '',
 } as const satisfies OwnerPersonal;

@@ -99,7 +99,7 @@ type Clearable<P extends TProperties> = {
 };
 
 /** The same fields, each of which null empties. */
-const clearable = <P extends TProperties>(properties: P): Clearable<P> =>
+export const clearable = <P extends TProperties>(properties: P): Clearable<P> =>
   Object.fromEntries(
     Object.entries(properties).map(([name, schema]) => [name, maybe(nullable(schema))]),
   ) as unknown as Clearable<P>;

@@ -5,12 +5,12 @@ import { isCountry } from '../../catalog/countries.ts';
 import type { FieldConstraint, FieldError } from '../../kernel/fault.ts';
 import { PERSONAL_ID_TYPES } from './fields.ts';
 
-type Json = Record<string, unknown>;
-type Say = (field: string, message: string, constraint?: FieldConstraint) => void;
+export type Json = Record<string, unknown>;
+export type Say = (field: string, message: string, constraint?: FieldConstraint) => void;
 
 const NAME = /^[\p{L}\p{M}\p{N}'’.,-]+( [\p{L}\p{M}\p{N}'’.,-]+)*$/u;
 
-const ID_SHAPES = {
+export const ID_SHAPES = {
   SSN: { format: 'us-ssn', pattern: '^\\d{3}-\\d{2}-\\d{4}$' },
   ITIN: { pattern: '^9\\d{2}-\\d{2}-\\d{4}$' },
 };
@@ -20,17 +20,19 @@ const US_TAX_ID = '^(\\d{2}-\\d{7}|\\d{3}-\\d{2}-\\d{4})$';
 
 const COUNTRY: FieldConstraint = { format: 'iso3166-1-alpha-2' };
 
+export const US_ONLY: FieldConstraint = { enum: ['US'] };
+
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const inside = (value: unknown, name: string): Json => {
+export const inside = (value: unknown, name: string): Json => {
   const inner = isObject(value) ? value[name] : undefined;
   return isObject(inner) ? inner : {};
 };
 
 const isThere = (value: unknown) => value !== undefined && value !== null;
 
-function countryRule(say: Say, of: Json, prefix: string, names: readonly string[]): void {
+export function countryRule(say: Say, of: Json, prefix: string, names: readonly string[]): void {
   for (const name of names) {
     const codes = [of[name]].flat();
     const unknown = codes.filter((code) => typeof code === 'string' && !isCountry(code));
@@ -38,7 +40,22 @@ function countryRule(say: Say, of: Json, prefix: string, names: readonly string[
   }
 }
 
-function nameRule(say: Say, of: Json, prefix: string, names: readonly string[]): void {
+const ADDRESS_TEXTS = ['line1', 'line2', 'city', 'state', 'postalCode'] as const;
+const MOST_OF_ADDRESS = 255;
+
+/** An address in a country there is, of a length that fits on paper. */
+export function addressRule(say: Say, of: Json, prefix = ''): void {
+  const address = inside(of, 'address');
+  countryRule(say, address, `${prefix}address.`, ['country']);
+  for (const name of ADDRESS_TEXTS) {
+    const value = address[name];
+    if (typeof value !== 'string' || value.length <= MOST_OF_ADDRESS) continue;
+    const message = `must not be longer than ${MOST_OF_ADDRESS}`;
+    say(`${prefix}address.${name}`, message, { maxLength: MOST_OF_ADDRESS });
+  }
+}
+
+export function nameRule(say: Say, of: Json, prefix: string, names: readonly string[]): void {
   for (const name of names) {
     const value = of[name];
     if (typeof value === 'string' && value !== '' && !NAME.test(value)) {
@@ -72,7 +89,7 @@ function numberRule(say: Say, of: Json): void {
     say('idType', message, { enum: [...PERSONAL_ID_TYPES] });
   }
   if (typeof countryOfIssuance === 'string' && countryOfIssuance !== 'US') {
-    say('countryOfIssuance', 'must be US', { enum: ['US'] });
+    say('countryOfIssuance', 'must be US', US_ONLY);
   }
   const shape = idType === 'SSN' || idType === 'ITIN' ? ID_SHAPES[idType] : undefined;
   if (typeof identifier === 'string' && shape && !new RegExp(shape.pattern).test(identifier)) {
@@ -104,7 +121,7 @@ function blankRule(say: Say, firm: Json): void {
 
 /** What each field says by itself. */
 function ownRules(say: Say, body: Json): void {
-  countryRule(say, inside(body, 'address'), 'address.', ['country']);
+  addressRule(say, body);
   if (body.customerType === 'BUSINESS') {
     const firm = inside(body, 'businessInfo');
     countryRule(say, firm, 'businessInfo.', [
@@ -134,7 +151,11 @@ function wholeRules(say: Say, body: Json): void {
   pairRule(say, body);
 }
 
-function collect(body: unknown, rules: readonly ((say: Say, body: Json) => void)[]): FieldError[] {
+/** What `rules` say of a body; nothing of what is no object. */
+export function collect(
+  body: unknown,
+  rules: readonly ((say: Say, body: Json) => void)[],
+): FieldError[] {
   const errors: FieldError[] = [];
   if (!isObject(body)) return errors;
   const say: Say = (field, message, constraint) =>

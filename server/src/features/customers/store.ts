@@ -23,7 +23,7 @@ export const customers = table(
   {
     id: col.text,
     platform_id: col.text,
-    platform_customer_id: col.text,
+    platform_customer_id: col.text.mut,
     type: col.word<CustomerType>(),
     /** `kycStatus` of an individual, `kybStatus` of a business. */
     status: col.word<CheckStatus>().mut,
@@ -41,6 +41,10 @@ export const customers = table(
     data_key: col.text.null.mut,
     /** `Personal`, sealed. */
     personal: col.text.null.mut,
+    /** Keyed hashes that an operator finds customers by. */
+    email_digest: col.text.null.mut,
+    phone_digest: col.text.null.mut,
+    identifier_digest: col.text.null.mut,
     deleted_at: col.time.null.mut,
     created_at: col.time,
     updated_at: col.time.mut,

@@ -27,6 +27,7 @@ describe('umaProblem', () => {
       now: () => 0,
       random: (n: number) => Buffer.alloc(n, 255),
       http: () => never(),
+      stream: () => never(),
     };
     const address = drawUmaAddress(world, 'pay.example');
     expect(umaProblem(address, 'pay.example')).toBeNull();

@@ -180,6 +180,42 @@ describe('updateCustomerById', () => {
     expect((await patch(nameless.id, { currencies: ['INR'], fullName: 'Ada' })).status).toBe(200);
   });
 
+  it('answers 501 for a currency that the region does not have', async () => {
+    const contact = { email: 'ada@example.de', phoneNumber: '+4915112345678' };
+    const was = await created(person({ region: 'DE', currencies: ['EUR'], ...contact }));
+    const refused = await patch(was.id, { currencies: ['EUR', 'USDT'] });
+    expect([refused.status, refused.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
+    expect(refused.body.details).toEqual({ region: 'DE', currencies: ['USDT'] });
+    expect((await app.call('GET', `/customers/${was.id}`)).body).toEqual(was);
+  });
+
+  it('takes terms later, keeps what was said last, and wants them to be true', async () => {
+    const was = await created(person());
+    const consent = {
+      acceptedAt: '2026-01-05T08:00:00Z',
+      ipAddress: '192.0.2.1',
+      termsVersion: 'V1',
+      acceptanceMethod: 'CHECKBOX',
+    };
+    const first = await patch(was.id, { endUserTermsConsent: consent });
+    expect(first.body.endUserTermsConsent).toEqual(consent);
+    const again = { ...consent, ipAddress: '2001:db8::1', acceptanceMethod: 'CLICK_TO_ACCEPT' };
+    const second = await patch(was.id, { endUserTermsConsent: again });
+    expect(second.body.endUserTermsConsent).toEqual(again);
+    const wrong = {
+      ...consent,
+      acceptedAt: new Date(app.world.now() + 3_600_000).toISOString(),
+      ipAddress: '300.1.1.1',
+    };
+    expect(fieldsOf(await patch(was.id, { endUserTermsConsent: wrong }))).toEqual([
+      'endUserTermsConsent.acceptedAt',
+      'endUserTermsConsent.ipAddress',
+    ]);
+    expect(fieldsOf(await patch(was.id, { endUserTermsConsent: null }))).toEqual([
+      'endUserTermsConsent',
+    ]);
+  });
+
   it('moves to a UMA address that is free', async () => {
     const [one, two] = [await created(person()), await created(person())];
     const domain = one.umaAddress.split('@')[1];

@@ -19,6 +19,7 @@ import {
 } from './admission.ts';
 import { updateCustomerById } from './contract.ts';
 import { type Change, consentOf, detailsAfter } from './customer.ts';
+import { customerDigests } from './digests.ts';
 import { type CustomerParts, heldCurrencies, openAccounts } from './parts.ts';
 import { dataKeyOf, type Personal, personalOf, sealPersonal } from './personal.ts';
 import { customerOf, platformOf } from './reads.ts';
@@ -91,7 +92,7 @@ function patchFor(
   body: Change,
 ): Patch {
   const of = candidateAfter(row, was, body);
-  const identifier = identifierAfter(was, body);
+  const personal = { details: of.details, identifier: identifierAfter(was, body) };
   const changed = { email: of.email !== row.email, phone: of.phone !== row.phone };
   const needed = mustProveContacts(platform, of);
   return {
@@ -101,7 +102,8 @@ function patchFor(
     currencies: of.currencies ? [...of.currencies] : row.currencies,
     terms_consent: of.consent ?? row.terms_consent,
     contact_verification: channelsAfter(needed, row.contact_verification, changed),
-    personal: personalAfter(ctx, row, was, { details: of.details, identifier }),
+    personal: personalAfter(ctx, row, was, personal),
+    ...customerDigests(ctx.vault, { email: of.email, phone: of.phone, personal }),
   };
 }
 
@@ -128,7 +130,8 @@ const differs = (row: CustomerRow, patch: Patch): boolean =>
     (name) => JSON.stringify(row[name]) !== JSON.stringify(patch[name]),
   );
 
-async function change(
+/** Changes a customer as a body that has passed the contract's checks asks; 202 with a challenge to sign. */
+export async function changeCustomer(
   ctx: Ctx,
   parts: CustomerParts,
   { params, body, headers }: Input<typeof updateCustomerById>,
@@ -158,4 +161,4 @@ async function change(
 }
 
 export const updateOperation = (parts: CustomerParts) =>
-  handle(updateCustomerById, (ctx, input) => change(ctx, parts, input));
+  handle(updateCustomerById, (ctx, input) => changeCustomer(ctx, parts, input));

@@ -154,6 +154,7 @@ export const createCustomerExternalAccount = operation({
   replies: { 201: ExternalAccount },
   errors: [400, 404, 409, 410],
   talks: true,
+  sealed: true,
 });
 
 export const getCustomerExternalAccountById = operation({
@@ -208,6 +209,7 @@ export const createPlatformExternalAccount = operation({
   replies: { 201: ExternalAccount },
   errors: [400, 409],
   talks: true,
+  sealed: true,
 });
 
 export const getPlatformExternalAccountById = operation({

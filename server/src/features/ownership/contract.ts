@@ -119,6 +119,7 @@ const VERIFY = {
   params,
   body: OwnershipVerifyRequest,
   replies: { 200: ExternalAccount },
+  sealed: true,
   errors: [400, 404, 409, 503],
   notFound: 'ACCOUNT_NOT_FOUND',
   talks: true,

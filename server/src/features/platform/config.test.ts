@@ -36,6 +36,7 @@ const row: PlatformRow = {
   skip_paperwork: false,
   sca: true,
   terms_gate: false,
+  invitations: true,
   uma_domain: 'uma.test',
   proxy_uma_subdomain: 'p-1',
   webhook_endpoint: null,

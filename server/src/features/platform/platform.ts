@@ -25,6 +25,8 @@ export interface NewPlatform {
   sca?: boolean;
   /** Refuse money movements before end-user terms were accepted; off unless said otherwise. */
   termsGate?: boolean;
+  /** Its customers may invite others; on unless said otherwise. */
+  invitations?: boolean;
 }
 
 /** An id for a platform that is about to be created, and its name in the API's configuration. */
@@ -77,6 +79,7 @@ export function createPlatform(ctx: Ctx, given: NewPlatform): PlatformRow {
     skip_paperwork: given.skipPaperwork,
     sca: given.sca ?? true,
     terms_gate: given.termsGate ?? false,
+    invitations: given.invitations ?? true,
     uma_domain: `${subdomain}.${UMA_BASE_DOMAIN}`,
     proxy_uma_subdomain: subdomain,
     currencies: given.currencies.map(openCurrency),

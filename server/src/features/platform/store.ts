@@ -36,6 +36,8 @@ export const platforms = table('platforms', {
   skip_paperwork: col.bool.mut,
   sca: col.bool.mut,
   terms_gate: col.bool.mut,
+  /** Its customers may invite others. */
+  invitations: col.bool.mut,
   uma_domain: col.text.mut,
   proxy_uma_subdomain: col.text,
   webhook_endpoint: col.text.null.mut,

@@ -1,6 +1,7 @@
 // Paying to a UMA address: what the lookup offered decides the currency and what must be told of the payer,
 // and the receiver's side is asked to take the payment before it is quoted. A receiver who is a customer of
 // the same platform is paid like any account inside; no provider is asked about them.
+import { readUma } from '../../catalog/uma-address.ts';
 import type { RailPort, UmaPort } from '../../connectors/ports.ts';
 import { Fault, invalid, invalidField } from '../../kernel/fault.ts';
 import type { Ctx } from '../../runtime/context.ts';
@@ -8,13 +9,7 @@ import type { Vault } from '../../runtime/vault.ts';
 import { type CustomerRow, customerOf, customers, factsOfCustomer } from '../customers/index.ts';
 import { externalAccounts } from '../external-accounts/index.ts';
 import { internalAccounts } from '../internal-accounts/index.ts';
-import {
-  type LookupRow,
-  lookupOf,
-  missingPayerData,
-  offerOf,
-  readUma,
-} from '../receivers/index.ts';
+import { type LookupRow, lookupOf, missingPayerData, offerOf } from '../receivers/index.ts';
 import type { UmaCarrier } from '../transactions/index.ts';
 import { type Payee, payeeOf } from './parties.ts';
 

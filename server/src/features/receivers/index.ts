@@ -3,7 +3,7 @@
 // what is charged when money leaves over a network (`serviceFeeOver`). A UMA payment takes its sender from
 // `row.sender`; `row.receiver_customer_id` is set when the receiver is a customer of this server, and then
 // no provider is asked.
-export { platformAddress, readUma, type UmaAddress, umaAddresses } from './address.ts';
+export { platformAddress } from './address.ts';
 export {
   checkOffer,
   LOOKUP_TTL_MS,

@@ -1,12 +1,12 @@
 // The operations about receivers. Lookups ask, rate and leave a row behind; the lists are data.
 import { currencyView } from '../../catalog/currencies.ts';
+import { type UmaAddress, umaAddresses } from '../../catalog/uma-address.ts';
 import type { UmaProvider } from '../../catalog/uma-providers.ts';
 import { VASPS } from '../../catalog/vasps.ts';
 import type { Connectors } from '../../connectors/ports.ts';
 import type { Environment } from '../../runtime/context.ts';
 import { handle } from '../../runtime/handle.ts';
 import { findAccount } from './account.ts';
-import { type UmaAddress, umaAddresses } from './address.ts';
 import {
   estimateCryptoWithdrawalFee,
   getAvailableUmaProviders,

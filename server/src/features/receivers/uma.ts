@@ -6,6 +6,7 @@ import {
   type CounterpartyFieldDefinition,
   type CounterpartyFieldName,
 } from '../../catalog/field-names.ts';
+import { readUma, type UmaAddress } from '../../catalog/uma-address.ts';
 import type { Connectors, UmaPort } from '../../connectors/ports.ts';
 import { Fault } from '../../kernel/fault.ts';
 import type { Ctx } from '../../runtime/context.ts';
@@ -13,7 +14,6 @@ import { type CustomerRow, customers, isReady } from '../customers/index.ts';
 import { externalAccounts } from '../external-accounts/index.ts';
 import { internalAccounts } from '../internal-accounts/index.ts';
 import { type PlatformRow, platforms } from '../platform/index.ts';
-import { readUma, type UmaAddress } from './address.ts';
 import type { Found } from './found.ts';
 import type { Offer } from './lookup.ts';
 import type { Sender } from './sender.ts';

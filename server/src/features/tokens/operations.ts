@@ -1,6 +1,7 @@
 // The operations of API tokens. A token cannot delete itself, so the one that calls stays; its row is
 // part of the decision, so two tokens that delete each other at once cannot both succeed and a platform
-// never loses its last token with MANAGE over the API.
+// never loses its last token with MANAGE over the API. Nor does a token that is being deleted leave
+// another one behind.
 import type { Static } from '@sinclair/typebox';
 import { Fault, invalidField } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
@@ -27,6 +28,13 @@ async function tokenOf(ctx: Ctx, id: string): Promise<TokenRow> {
   return row;
 }
 
+/** Holds the token that asks until the commit. */
+async function requireOwn(ctx: Ctx): Promise<void> {
+  const own = ctx.caller.tokenId && (await ctx.read(tokens, ctx.caller.tokenId));
+  if (!own) throw new Fault('UNAUTHORIZED', 'The API credentials are missing or not valid.');
+  ctx.require(tokens, own);
+}
+
 type Bounds = 'createdAfter' | 'createdBefore' | 'updatedAfter' | 'updatedBefore';
 
 function timeFilters(query: Partial<Record<Bounds, string>>) {
@@ -48,6 +56,7 @@ export const tokenOperations = ({ drop }: Pick<Authenticator, 'drop'>) => [
       const names = [...new Set(lacking)].join(', ');
       throw new Fault('FORBIDDEN', `This token cannot give away what it lacks: ${names}.`);
     }
+    await requireOwn(ctx);
     const { platformId } = ctx.caller;
     const { row, clientSecret } = createTokenFor(ctx, { platformId, ...body });
     return { status: 201, body: { ...presentToken(row), clientSecret } };
@@ -78,9 +87,7 @@ export const tokenOperations = ({ drop }: Pick<Authenticator, 'drop'>) => [
     if (row.id === ctx.caller.tokenId) {
       throw invalidField('tokenId', 'a token cannot delete itself');
     }
-    const own = ctx.caller.tokenId && (await ctx.read(tokens, ctx.caller.tokenId));
-    if (!own) throw new Fault('UNAUTHORIZED', 'The API credentials are missing or not valid.');
-    ctx.require(tokens, own);
+    await requireOwn(ctx);
     ctx.remove(tokens, row);
     drop(row.id);
     return { status: 204, body: undefined };

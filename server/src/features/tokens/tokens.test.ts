@@ -87,7 +87,57 @@ describe('createToken', () => {
   });
 });
 
+describe('createToken beside a deletion', () => {
+  it('leaves no token behind that a deleted one made', async () => {
+    for (let round = 0; round < 5; round++) {
+      const parent = await make('Parent', ['MANAGE', 'VIEW']);
+      const request = { name: `Child ${round}`, permissions: ['MANAGE'] };
+      const [born, gone] = await Promise.all([
+        app.call('POST', '/tokens', request, { as: parent }),
+        remove(parent.id),
+      ]);
+      expect(gone.status).toBe(204);
+      expect([201, 401]).toContain(born.status);
+      const { body } = await app.call('GET', `/tokens?name=Child%20${round}`);
+      expect(body.totalCount).toBe(born.status === 201 ? 1 : 0);
+    }
+    const last = await make('Last', ['MANAGE']);
+    await app.operate(async (ctx) => {
+      const row = await ctx.read(tokens, last.id);
+      if (row) ctx.remove(tokens, row);
+    });
+    const late = await app.call(
+      'POST',
+      '/tokens',
+      { name: 'x', permissions: ['MANAGE'] },
+      {
+        as: last,
+      },
+    );
+    expect([late.status, late.body.code]).toEqual([401, 'UNAUTHORIZED']);
+  });
+});
+
 describe('listTokens', () => {
+  it('takes names of any kind and twice, and finds exactly the one asked for', async () => {
+    const as = await app.newPlatform('Names');
+    const longest = 'n'.repeat(255);
+    for (const name of ['Shop', 'Shop', 'shop', 'Shop 2', 'S%', longest, '💶']) {
+      await make(name, ['VIEW'], as);
+    }
+    const found = async (name: string) => {
+      const path = `/tokens?name=${encodeURIComponent(name)}`;
+      const { body } = await app.call('GET', path, undefined, { as });
+      return body.data.map((each: { name: string }) => each.name);
+    };
+    expect(await found('Shop')).toEqual(['Shop', 'Shop']);
+    expect(await found('S%')).toEqual(['S%']);
+    expect(await found(longest)).toEqual([longest]);
+    expect(await found('sho')).toEqual([]);
+    expect(await found('')).toEqual([]);
+    expect(await found('💶')).toEqual(['💶']);
+  });
+
   it('pages, newest first, and only over the platform that asks', async () => {
     const platform = await app.newPlatform('Lists');
     const made: string[] = [];

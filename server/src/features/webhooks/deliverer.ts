@@ -12,6 +12,7 @@ import type { Database } from '../../runtime/database.ts';
 import type { SigningKeys } from '../../runtime/keys.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
+import type { Vault } from '../../runtime/vault.ts';
 import { createLanes, LIMITS, type Limits } from './lanes.ts';
 import { createReader, type Stride } from './reader.ts';
 import { createRecorder } from './recorder.ts';
@@ -22,6 +23,8 @@ import { type DueEvent, letGo, type Outcome } from './store.ts';
 export interface DelivererOptions {
   world: World;
   db: Database;
+  /** Opens events that are kept sealed. */
+  vault: Vault;
   keys: SigningKeys;
   naming: Naming;
   log: Log;
@@ -69,12 +72,12 @@ export function outcomeOf(world: World, event: DueEvent, sent: Sent): Outcome {
 
 /** Reads, sends and records; the loop around it decides when. */
 function createWorks(options: DelivererOptions) {
-  const { world, db, log, metrics, pressed = () => false } = options;
+  const { world, db, vault, log, metrics, pressed = () => false } = options;
   const limits = { ...LIMITS, ...options.limits };
   const holder = uuid7(world);
   const lanes = createLanes(limits);
   const recorder = createRecorder({ db, log, written: lanes.written });
-  const reader = createReader(db, lanes, holder);
+  const reader = createReader({ db, vault, log, lanes }, holder);
   const tasks = new Set<Promise<void>>();
   let turn: Promise<unknown> = Promise.resolve();
   let tries = 0;

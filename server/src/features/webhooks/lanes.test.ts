@@ -18,6 +18,8 @@ const due = (platform: string, more: Partial<DueEvent> = {}): DueEvent => {
     due_at: 0,
     endpoint: 'https://hooks.example.com',
     environment: 'sandbox',
+    sealed_for: null,
+    data_key: null,
     ...more,
   };
 };

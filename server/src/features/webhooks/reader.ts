@@ -2,9 +2,20 @@
 // delivers, and reads as many events of each as its lane has room for. Each stride goes on where the one
 // before stopped, so every platform's turn comes however many there are.
 import type { Time } from '../../kernel/world.ts';
+import { eventContext } from '../../runtime/context.ts';
 import type { Database } from '../../runtime/database.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { Vault } from '../../runtime/vault.ts';
 import type { Lanes } from './lanes.ts';
-import { dueEvents, holdPlatforms, settleUntold, type Waiting, waitingPlatforms } from './store.ts';
+import {
+  type DueEvent,
+  dueEvents,
+  holdPlatforms,
+  settleUnreadable,
+  settleUntold,
+  type Waiting,
+  waitingPlatforms,
+} from './store.ts';
 
 /** How long a dead process keeps others from its platforms. A living one renews every few seconds. */
 export const LEASE_MS = 10_000;
@@ -28,7 +39,14 @@ interface Ask {
   take: number;
 }
 
-export function createReader(db: Database, lanes: Lanes, holder: string) {
+export interface ReaderDeps {
+  db: Database;
+  vault: Vault;
+  log: Log;
+  lanes: Lanes;
+}
+
+export function createReader({ db, vault, log, lanes }: ReaderDeps, holder: string) {
   let after = '';
 
   function asksFor(due: readonly Waiting[], now: Time, total: number) {
@@ -57,6 +75,21 @@ export function createReader(db: Database, lanes: Lanes, holder: string) {
     }
   }
 
+  /** The event with its data in clear; undefined where that can never be had again. */
+  function opened(event: DueEvent): DueEvent | undefined {
+    const { id, sealed_for: owner, data_key: sealed } = event;
+    if (owner === null) return event;
+    // An erased one has no data, whatever else there is of its customer.
+    if (sealed === null || event.data === '') return undefined;
+    try {
+      const data = vault.open({ owner, sealed }, event.data, eventContext(id)).toString();
+      return { ...event, data };
+    } catch (error) {
+      log.error({ err: error, event: id, platformId: event.platform_id }, 'event unreadable');
+      return undefined;
+    }
+  }
+
   async function read(asks: readonly Ask[], now: Time): Promise<number> {
     await hold(
       asks.map((ask) => ask.platformId),
@@ -70,7 +103,13 @@ export function createReader(db: Database, lanes: Lanes, holder: string) {
       take: take + lanes.inHand(platformId).size,
     }));
     const events = await dueEvents(db, now, reach, known);
-    for (const event of events) lanes.add(event);
+    const lost: string[] = [];
+    for (const event of events) {
+      const readable = opened(event);
+      if (readable) lanes.add(readable);
+      else lost.push(event.id);
+    }
+    if (lost.length) await settleUnreadable(db, lost);
     return events.length;
   }
 

@@ -7,6 +7,7 @@ const worldWith = (byte: () => number): World => ({
   now: () => 0,
   random: (bytes) => Uint8Array.from({ length: bytes }, byte),
   http: () => Promise.reject(new Error('no network')),
+  stream: () => Promise.reject(new Error('no network')),
 });
 
 // 0x800000 of 2^24 is no swing at all.

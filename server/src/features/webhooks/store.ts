@@ -17,6 +17,10 @@ export interface DueEvent extends StoredEvent {
   due_at: Time;
   endpoint: string;
   environment: Environment;
+  /** Whose data key seals the data, and that key; null where the data lies in clear. */
+  sealed_for: string | null;
+  /** Null where it was forgotten: then nobody can read the event any more. */
+  data_key: string | null;
 }
 
 /** A platform with something in the outbox. */
@@ -110,7 +114,7 @@ export async function letGo(db: Database, holder: string, platforms: string[]): 
 
 const DUE = `
   select e.id, e.platform_id, e.type, e.subject, e.data, e.balance, e.held, e.created_at,
-    e.attempts, e.due_at, p.webhook_endpoint as endpoint, p.environment
+    e.attempts, e.due_at, p.webhook_endpoint as endpoint, p.environment, e.sealed_for, c.data_key
   from unnest($2::text[], $3::int[]) as a(platform_id, take)
     join platforms p on p.id = a.platform_id and p.webhook_endpoint is not null
     cross join lateral (
@@ -118,6 +122,7 @@ const DUE = `
       order by due_at, id limit a.take) d
     left join unnest($4::text[]) as known(id) on known.id = d.id
     join events e on e.id = d.id
+    left join customers c on c.id = e.sealed_for
   where known.id is null`;
 
 /**
@@ -186,6 +191,14 @@ export async function settleUntold(
   return (await rowsOf<{ id: string }>(db, SETTLE, [platforms, time(now), limit])).length;
 }
 
+const SETTLE_UNREADABLE =
+  'update events set due_at = null where id = any($1::text[]) and due_at is not null';
+
+/** Takes events out of the queue that nobody can read any more. */
+export async function settleUnreadable(db: Database, ids: readonly string[]): Promise<void> {
+  await db.query(SETTLE_UNREADABLE, [ids]);
+}
+
 const KEEP_TEST = `
   with event as (
     insert into events (id, platform_id, type, subject, data, created_at, attempts)
@@ -244,11 +257,14 @@ export interface DroppedEvent {
 export const droppedEvents = (db: Database, limit: number) =>
   rowsOf<DroppedEvent>(db, DROPPED, [limit]);
 
-const RESEND = 'update events set due_at = $2 where id = $1 returning id';
+// Events are sealed for customers, a table of a feature to the right of this one; read by SQL alone.
+const RESEND = `update events e set due_at = $2 where id = $1 and (sealed_for is null
+  or exists (select from customers c where c.id = e.sealed_for and c.data_key is not null))
+  returning id`;
 
 /**
- * Makes an event due at `now`, whatever came of it before; answers whether there is such an event. It
- * keeps its id and body, and is tried at least once more.
+ * Makes an event due at `now`, whatever came of it before; answers whether there is such an event and it
+ * can still be read. It keeps its id and body, and is tried at least once more.
  */
 export async function resendEvent(db: Database, eventId: string, now: Time): Promise<boolean> {
   return (await rowsOf<{ id: string }>(db, RESEND, [eventId, time(now)])).length > 0;

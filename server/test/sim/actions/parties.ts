@@ -2,6 +2,7 @@
 import { createPlatformWithToken, FIRST_CURRENCIES } from '../../../src/bootstrap.ts';
 import { connectorRegistry } from '../../../src/connectors/registry.ts';
 import { SUFFIXES } from '../endings.ts';
+import { operator } from '../operator.ts';
 import { broken, type Outside, type Person, type Platform, type Purse, type Sim } from '../sim.ts';
 import { type Action, expected, inSandbox, living, payers, refusal } from './action.ts';
 
@@ -87,9 +88,6 @@ const NAMES: readonly { end: string; weight: number; ready: boolean }[] = [
   { end: ' 003', weight: 1, ready: false },
 ];
 
-/** No verification can be submitted in production yet, so it is told to the database. */
-const APPROVE = "update customers set status = 'APPROVED' where id = $1";
-
 async function addCustomer(sim: Sim): Promise<string> {
   const platform = sim.chance.of(sim.platforms);
   const { end, ready } = sim.chance.weighed(NAMES);
@@ -103,7 +101,10 @@ async function addCustomer(sim: Sim): Promise<string> {
   };
   const { id } = expected(await sim.ask('POST', '/customers', body, platform), 201);
   const production = platform.environment === 'production';
-  if (production && ready) await sim.client.query(APPROVE, [id]);
+  if (production && ready) {
+    const { refused } = await operator(sim, 'verifications', 'approve', id);
+    if (refused) throw broken(`${id} was not approved: ${refused}`);
+  }
   const mayPay = ready && (platform.regulated || production);
   const person: Person = { id, platform, ready: mayPay, gone: false, purses: new Map() };
   person.purses = await pursesOf(sim, person);

@@ -1,0 +1,95 @@
+// What can stand in the way of an identity check: every type of finding, in words that fit all of its kind,
+// and the documents that would answer it. Completeness, connectors and operators all speak of these types.
+/** What a finding is about: a field of somebody, the absence of something, a document, or a person. */
+type About = 'field' | 'absence' | 'document' | 'applicant';
+
+interface Kind<Document extends string> {
+  about: About;
+  /** A sentence for whoever has to mend it; never with what somebody entered. */
+  reason: string;
+  /** Documents of which one would do. */
+  accepted?: readonly Document[];
+}
+
+const FINDINGS = {
+  MISSING_FIELD: { about: 'field', reason: 'This field is needed.' },
+  INVALID_FIELD: { about: 'field', reason: 'This field cannot be right.' },
+  MISSING_LEGAL_PRESENCE_DOCUMENT: {
+    about: 'absence',
+    reason: 'A document that shows the business was founded is needed.',
+    accepted: [
+      'CERTIFICATE_OF_INCORPORATION',
+      'ARTICLES_OF_INCORPORATION',
+      'ARTICLES_OF_ASSOCIATION',
+      'STATE_REGISTRY_EXCERPT',
+    ],
+  },
+  MISSING_CONTROL_STRUCTURE_DOCUMENT: {
+    about: 'absence',
+    reason: 'A document that shows who directs the business is needed.',
+    accepted: [
+      'DIRECTOR_REGISTRY',
+      'TRUST_AGREEMENT',
+      'STATE_COMPANY_REGISTRY',
+      'PARTNERSHIP_CONTROL_AGREEMENT',
+    ],
+  },
+  MISSING_OWNERSHIP_STRUCTURE_DOCUMENT: {
+    about: 'absence',
+    reason: 'A document that shows who owns the business is needed.',
+    accepted: ['SHAREHOLDER_REGISTER', 'TRUST_AGREEMENT', 'PARTNERSHIP_AGREEMENT'],
+  },
+  MISSING_PROOF_OF_ADDRESS_DOCUMENT: {
+    about: 'absence',
+    reason: 'A document that shows the address is needed.',
+    accepted: [
+      'UTILITY_BILL',
+      'RENT_OR_LEASE_AGREEMENT',
+      'ELECTRICITY_BILL',
+      'BANK_STATEMENT',
+      'TAX_RETURN',
+      'PROOF_OF_ADDRESS',
+    ],
+  },
+  MISSING_IDENTITY_DOCUMENT: {
+    about: 'absence',
+    reason: 'An identity document is needed.',
+    accepted: ['PASSPORT', 'DRIVERS_LICENSE', 'NATIONAL_ID'],
+  },
+  MISSING_GOOD_STANDING_DOCUMENT: {
+    about: 'absence',
+    reason: 'A document that shows the business is in good standing is needed.',
+    accepted: ['GOOD_STANDING_CERTIFICATE'],
+  },
+  MISSING_BENEFICIAL_OWNER: { about: 'absence', reason: 'A beneficial owner is needed.' },
+  MISSING_CONTROL_PERSON: {
+    about: 'absence',
+    reason: 'Somebody with the role CONTROL_PERSON is needed.',
+  },
+  INVALID_DOCUMENT: { about: 'document', reason: 'The document is not valid.' },
+  EXPIRED_DOCUMENT: { about: 'document', reason: 'The document has expired.' },
+  POOR_QUALITY_DOCUMENT: { about: 'document', reason: 'The picture is too poor to be read.' },
+  SUSPECTED_FRAUD_DOCUMENT: { about: 'document', reason: 'The document may not be genuine.' },
+  WRONG_DOCUMENT_TYPE: { about: 'document', reason: 'The document is not of the type named.' },
+  INCOMPLETE_DOCUMENT: { about: 'document', reason: 'A part of the document is missing.' },
+  UNREADABLE_DOCUMENT: { about: 'document', reason: 'The file cannot be read.' },
+  DOCUMENT_VERIFICATION_FAILED: {
+    about: 'document',
+    reason: 'The document could not be verified.',
+  },
+  APPLICANT_SANCTIONED: { about: 'applicant', reason: 'A sanctions list has this name.' },
+  APPLICANT_FRAUD: { about: 'applicant', reason: 'There are signs of fraud.' },
+  APPLICANT_CRIMINAL_RECORD: { about: 'applicant', reason: 'There is a criminal record.' },
+  APPLICANT_REJECTED: { about: 'applicant', reason: 'The applicant cannot be accepted.' },
+} as const satisfies Record<string, Kind<string>>;
+
+export type FindingType = keyof typeof FINDINGS;
+type Accepting = Extract<(typeof FINDINGS)[FindingType], { accepted: unknown }>;
+export type FindingKind = Kind<Accepting['accepted'][number]>;
+
+export const FINDING_TYPES = Object.keys(FINDINGS) as FindingType[];
+
+/** Whether a word names a type of finding. */
+export const isFindingType = (word: string): word is FindingType => Object.hasOwn(FINDINGS, word);
+
+export const findingKind = (type: FindingType): FindingKind => FINDINGS[type];

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { testWorld } from '../../../test/harness.ts';
+import { type IdentityService, startIdentityService } from '../../../test/identity-service.ts';
+import type { IdentityCase } from '../ports.ts';
+import { httpIdentity, verdictIn } from './identity.ts';
+
+const finding = { type: 'EXPIRED_DOCUMENT', resourceId: 'Document:1', reason: 'Since May.' };
+
+describe('verdictIn', () => {
+  it.each([
+    [{ state: 'approved' }, { state: 'approved', owners: {} }],
+    [
+      { state: 'approved', owners: { 'BeneficialOwner:1': 'PENDING' }, more: 1 },
+      { state: 'approved', owners: { 'BeneficialOwner:1': 'PENDING' } },
+    ],
+    [{ state: 'rejected' }, { state: 'rejected', owners: {}, findings: [] }],
+    [
+      { state: 'unresolved', findings: [{ ...finding, secret: 'x' }] },
+      { state: 'unresolved', findings: [finding] },
+    ],
+    [{ state: 'review' }, { state: 'review' }],
+    [
+      { state: 'review', checkAfterMs: 0 },
+      { state: 'review', checkAfterMs: 1_000 },
+    ],
+    [
+      { state: 'review', checkAfterMs: 1e15 },
+      { state: 'review', checkAfterMs: 604_800_000 },
+    ],
+  ])('takes %j', (body, verdict) => expect(verdictIn(body)).toEqual(verdict));
+
+  it.each([
+    ...[undefined, null, [], 'approved', 1, {}, { state: 'done' }, { state: 'unknown' }],
+    { state: 'unresolved' },
+    { state: 'unresolved', findings: [] },
+    { state: 'unresolved', findings: [{ type: 'BAD_HAIR' }] },
+    { state: 'unresolved', findings: [{ ...finding, field: 7 }] },
+    { state: 'unresolved', findings: 'EXPIRED_DOCUMENT' },
+    { state: 'approved', owners: { 'BeneficialOwner:1': 'MAYBE' } },
+    { state: 'approved', owners: [] },
+    { state: 'review', checkAfterMs: 'soon' },
+  ])('makes nothing of %j', (body) => expect(verdictIn(body)).toBeUndefined());
+});
+
+const SUBMITTED: IdentityCase = {
+  ...{ id: 'Verification:1', platformId: 'PlatformConfig:1', customerId: 'Customer:1' },
+  ...{ type: 'INDIVIDUAL', email: null, phoneNumber: null, identifier: '123-45-6789' },
+  details: { fullName: 'Ada Lovelace' },
+  ...{ owners: [], documents: [] },
+};
+
+describe('httpIdentity', () => {
+  let service: IdentityService;
+  beforeAll(async () => {
+    service = await startIdentityService();
+  });
+  afterAll(() => service.close());
+
+  const notes: string[] = [];
+  const port = () => httpIdentity(testWorld(), service.url, (problem) => void notes.push(problem));
+
+  it('posts the case as it is and reads the verdict', async () => {
+    service.answer({ state: 'approved' });
+    expect(await port().submit(SUBMITTED)).toEqual({ state: 'approved', owners: {} });
+    expect(await port().check(SUBMITTED)).toEqual({ state: 'approved', owners: {} });
+    expect(service.cases).toEqual([SUBMITTED, SUBMITTED]);
+    expect(notes).toEqual([]);
+  });
+
+  it('knows nothing after any other answer, and notes neither case nor address', async () => {
+    const unknown = { state: 'unknown', checkAfterMs: 60_000 };
+    service.answer((reply) => reply.writeHead(201).end('{"state":"approved"}'));
+    expect(await port().submit(SUBMITTED)).toEqual(unknown);
+    service.answer((reply) => reply.writeHead(200).end('approved'));
+    expect(await port().submit(SUBMITTED)).toEqual(unknown);
+    service.answer((reply) => reply.socket?.destroy());
+    expect(await port().submit(SUBMITTED)).toEqual(unknown);
+    service.answer((reply) => {
+      reply.writeHead(200).end(JSON.stringify({ state: 'approved', pad: 'x'.repeat(1_100_000) }));
+    });
+    expect(await port().submit(SUBMITTED)).toEqual(unknown);
+    expect(notes).toEqual([
+      'The identity service answers 201 without a verdict.',
+      'The identity service answers 200 without a verdict.',
+      'The identity service does not answer.',
+      expect.stringMatching(/^The identity service /),
+    ]);
+    expect(notes.join()).not.toMatch(/Ada|127\.0\.0\.1/);
+  });
+
+  it('starts everybody unverified', () => {
+    expect(port().atCreation({ type: 'INDIVIDUAL', fullName: 'Ada 001' })).toBe('UNVERIFIED');
+  });
+});

@@ -1,0 +1,116 @@
+// Identity checks by a service of the operator's own. The case is posted to it as JSON, and again whenever
+// it is time to ask; the answer to the same `id` is how far that case has come. A service must therefore
+// take a second post of an id as the first, whatever else the case says by then.
+//
+// Case:    { id, platformId, customerId, type: INDIVIDUAL | BUSINESS, email, phoneNumber, details,
+//            identifier, owners: [{ id, roles, ownershipPercentage, personalInfo }],
+//            documents: [{ id, holder, documentType, side?, country, documentNumber?, issuingAuthority? }] }
+//          `details` and `personalInfo` have the fields that the API shows for customers and owners.
+// Verdict: { state: approved | rejected | unresolved | review,
+//            owners?: { <owner's id>: APPROVED | REJECTED | PENDING },
+//            findings?: [{ type, resourceId?, field?, reason? }], checkAfterMs? }
+//          `type` is one of the API's VerificationErrorType; `unresolved` has at least one finding. `review`
+//          without `checkAfterMs` waits for the operator's word and is not asked about again.
+//
+// Any other answer than 200 with a verdict, or none, means that nothing is known: it is asked again in a
+// minute. The address is https or this machine, and what its query says is a secret like any credential.
+import { isFindingType } from '../../catalog/verification-errors.ts';
+import type { World } from '../../kernel/world.ts';
+import type {
+  IdentityCase,
+  IdentityFinding,
+  IdentityPort,
+  IdentityVerdict,
+  OwnerOutcome,
+} from '../ports.ts';
+
+type Json = Record<string, unknown>;
+
+/** The client waits for it once. */
+const TIMEOUT_MS = 10_000;
+const MAX_BYTES = 1_000_000;
+const RETRY_AFTER_MS = 60_000;
+/** Whatever the service wishes for. */
+const SOONEST_MS = 1_000;
+const LATEST_MS = 7 * 86_400_000;
+
+const UNKNOWN: IdentityVerdict = { state: 'unknown', checkAfterMs: RETRY_AFTER_MS };
+const OUTCOMES: readonly unknown[] = ['APPROVED', 'REJECTED', 'PENDING'] satisfies OwnerOutcome[];
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isTextOrAbsent = (value: unknown) => value === undefined || typeof value === 'string';
+
+function isFinding(value: unknown): value is IdentityFinding {
+  if (!isObject(value) || typeof value.type !== 'string' || !isFindingType(value.type))
+    return false;
+  return [value.resourceId, value.field, value.reason].every(isTextOrAbsent);
+}
+
+const findingOf = ({ type, resourceId, field, reason }: IdentityFinding): IdentityFinding => ({
+  type,
+  ...(resourceId === undefined ? {} : { resourceId }),
+  ...(field === undefined ? {} : { field }),
+  ...(reason === undefined ? {} : { reason }),
+});
+
+function isOwners(value: unknown): value is Record<string, OwnerOutcome> {
+  return isObject(value) && Object.values(value).every((each) => OUTCOMES.includes(each));
+}
+
+function reviewOf({ checkAfterMs }: Json): IdentityVerdict | undefined {
+  if (checkAfterMs === undefined) return { state: 'review' };
+  if (typeof checkAfterMs !== 'number' || !Number.isFinite(checkAfterMs)) return undefined;
+  const bounded = Math.min(Math.max(Math.ceil(checkAfterMs), SOONEST_MS), LATEST_MS);
+  return { state: 'review', checkAfterMs: bounded };
+}
+
+/** What an answer says, or undefined where it makes no sense. */
+export function verdictIn(body: unknown): IdentityVerdict | undefined {
+  if (!isObject(body)) return undefined;
+  const { state, owners = {}, findings = [] } = body;
+  if (!isOwners(owners) || !Array.isArray(findings) || !findings.every(isFinding)) return undefined;
+  const found = findings.map(findingOf);
+  if (state === 'approved') return { state, owners };
+  if (state === 'rejected') return { state, owners, findings: found };
+  if (state === 'unresolved') return found.length ? { state, findings: found } : undefined;
+  return state === 'review' ? reviewOf(body) : undefined;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** `note` is told in a sentence what is wrong with the service; never its address. */
+export function httpIdentity(
+  world: World,
+  url: string,
+  note: (problem: string) => void,
+): IdentityPort {
+  async function ask(submitted: IdentityCase): Promise<IdentityVerdict> {
+    try {
+      const reply = await world.http({
+        url,
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'application/json' },
+        body: JSON.stringify(submitted),
+        timeoutMs: TIMEOUT_MS,
+        maxBytes: MAX_BYTES,
+        // The operator names the address, which may well be inside the operator's own network.
+        publicOnly: false,
+      });
+      const verdict = reply.status === 200 ? verdictIn(parsed(reply.body)) : undefined;
+      if (verdict) return verdict;
+      note(`The identity service answers ${reply.status} without a verdict.`);
+    } catch {
+      note('The identity service does not answer.');
+    }
+    return UNKNOWN;
+  }
+  return { atCreation: () => 'UNVERIFIED', submit: ask, check: ask };
+}

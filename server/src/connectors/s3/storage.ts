@@ -1,0 +1,143 @@
+// Files in a bucket of any service that speaks S3. An object's size must be known before its first byte is
+// sent, and a client may take minutes to send us a file, so a file is staged on this machine's disk, sealed
+// as it is, and sent from there once it is whole. The staging file has no name: a crash leaves nothing.
+import { createHash } from 'node:crypto';
+import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { AwsV4Signer } from 'aws4fetch';
+import { iso, type StreamReply, type StreamRequest, type World } from '../../kernel/world.ts';
+import type { StoragePort } from '../ports.ts';
+
+export interface S3Settings {
+  /** `https://s3.eu-central-1.amazonaws.com`; the bucket is the first part of the path. */
+  endpoint: string;
+  bucket: string;
+  region: string;
+  accessKeyId: string;
+  secretAccessKey: string;
+}
+
+/** How long nothing may move. */
+const TIMEOUT_MS = 20_000;
+/** Waits before another try, when the service has trouble or cannot be reached. */
+const PAUSES_MS = [250, 1_000, 4_000];
+const EMPTY_SHA256 = createHash('sha256').digest('hex');
+/** Of an answer that says what is wrong. */
+const MOST_WORDS = 10_000;
+
+interface Call {
+  method: StreamRequest['method'];
+  name: string;
+  headers?: Record<string, string>;
+  /** Made anew for every try. */
+  body?: () => AsyncIterable<Uint8Array>;
+  sha256?: string;
+}
+
+const troubled = (status: number) => status >= 500 || status === 429;
+
+/** Reads an answer to its end, so that its connection can be used again; the beginning is kept. */
+async function wordsOf({ body }: StreamReply): Promise<string> {
+  let words = '';
+  for await (const chunk of body) {
+    words += Buffer.from(chunk).toString('latin1');
+    if (words.length > MOST_WORDS) break;
+  }
+  return words;
+}
+
+/** What the service calls the problem: `AccessDenied`. */
+async function problemOf(reply: StreamReply, { method }: Call): Promise<Error> {
+  const words = await wordsOf(reply).catch(() => '');
+  const code = /<Code>(\w{1,60})<\/Code>/.exec(words)?.[1] ?? '';
+  return new Error(`storage answered ${method} with ${reply.status} ${code}`.trim());
+}
+
+function caller(world: World, settings: S3Settings) {
+  const { endpoint, bucket, region, accessKeyId, secretAccessKey } = settings;
+  const base = `${endpoint.replace(/\/+$/, '')}/${bucket}/`;
+
+  async function once(call: Call): Promise<StreamReply> {
+    const signer = new AwsV4Signer({
+      method: call.method,
+      url: `${base}${encodeURIComponent(call.name)}`,
+      headers: { ...call.headers, 'x-amz-content-sha256': call.sha256 ?? EMPTY_SHA256 },
+      accessKeyId,
+      secretAccessKey,
+      region,
+      service: 's3',
+      datetime: iso(world.now()).replaceAll(/[:-]|\.\d{3}/g, ''),
+    });
+    const { url, headers } = await signer.sign();
+    return world.stream({
+      url: url.toString(),
+      method: call.method,
+      headers: Object.fromEntries(headers),
+      ...(call.body ? { body: call.body() } : {}),
+      timeoutMs: TIMEOUT_MS,
+    });
+  }
+
+  return async function send(call: Call): Promise<StreamReply> {
+    for (const wait of PAUSES_MS) {
+      const reply = await once(call).catch(() => undefined);
+      if (reply && !troubled(reply.status)) return reply;
+      if (reply) await wordsOf(reply).catch(() => '');
+      await pause(wait);
+    }
+    return once(call);
+  };
+}
+
+/** A file that only this process can see and that goes with it. */
+async function nameless(folder: string, name: string): Promise<FileHandle> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const file = path.join(folder, `${name}.part`);
+  const handle = await open(file, 'w+', 0o600);
+  await rm(file);
+  return handle;
+}
+
+/** `staging` is a folder on this machine's disk. */
+export function s3Storage(world: World, settings: S3Settings, staging: string): StoragePort {
+  const send = caller(world, settings);
+  const demand = async (call: Call, statuses: readonly number[]) => {
+    const reply = await send(call);
+    if (!statuses.includes(reply.status)) throw await problemOf(reply, call);
+    return reply;
+  };
+  return {
+    async put(name, bytes) {
+      const handle = await nameless(staging, name);
+      try {
+        const hash = createHash('sha256');
+        let size = 0;
+        for await (const chunk of bytes) {
+          hash.update(chunk);
+          size += chunk.length;
+          await handle.writeFile(chunk);
+        }
+        const call: Call = {
+          method: 'PUT',
+          name,
+          headers: { 'content-length': String(size), 'content-type': 'application/octet-stream' },
+          body: () => handle.createReadStream({ start: 0, autoClose: false }),
+          sha256: hash.digest('hex'),
+        };
+        await wordsOf(await demand(call, [200]));
+      } finally {
+        await handle.close();
+      }
+    },
+    async *get(name, from = 0) {
+      const headers = { range: `bytes=${from}-` };
+      const reply = await demand({ method: 'GET', name, headers }, [206, 416]);
+      if (reply.status === 206) yield* reply.body;
+      else await wordsOf(reply);
+    },
+    async remove(name) {
+      await wordsOf(await demand({ method: 'DELETE', name }, [200, 204, 404]));
+    },
+  };
+}

@@ -1,0 +1,29 @@
+// Text messages by a service of the operator's choice, or a small bridge in front of one: each is posted as
+// JSON, and the status is the answer. It is told the message's id, which is the same when it is asked again.
+import type { World } from '../../kernel/world.ts';
+import type { SmsPort } from '../ports.ts';
+
+const TIMEOUT_MS = 10_000;
+const MAX_BYTES = 65_536;
+/** Refusals that say: not now. */
+const NOT_NOW = [408, 425, 429];
+
+export function smsBridge(world: World, url: string): SmsPort {
+  return {
+    async send({ id, to, text }) {
+      const { status } = await world.http({
+        url,
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ id, to, text }),
+        timeoutMs: TIMEOUT_MS,
+        maxBytes: MAX_BYTES,
+        // The operator names the address, which may well be inside the operator's own network.
+        publicOnly: false,
+      });
+      if (status >= 200 && status < 300) return 'sent';
+      if (status >= 400 && status < 500 && !NOT_NOW.includes(status)) return 'refused';
+      throw new Error(`the service for text messages answered ${status}`);
+    },
+  };
+}

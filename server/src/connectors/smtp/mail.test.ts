@@ -1,0 +1,112 @@
+// E-mail through a real mail server on this machine: what arrives, what each refusal means, and that nothing
+// goes out in the open. To a name for this machine that is not known to be this machine, 0.0.0.0, the
+// connector speaks as to any other.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { testWorld } from '../../../test/harness.ts';
+import { type MailServer, startMailServer } from '../../../test/mail-server.ts';
+import { smtpMail } from './mail.ts';
+
+const from = 'Railhead <codes@pay.example.com>';
+const message = {
+  id: 'Message:018f0000-0000-7000-8000-000000000001',
+  to: 'ada@example.org',
+  subject: 'Your code for Käse & Söhne',
+  text: '042137 is your code.\nDo not pass it on.',
+};
+
+let server: MailServer;
+beforeEach(async () => {
+  server = await startMailServer();
+});
+afterEach(() => server.close());
+
+const mail = (url = server.url) => smtpMail(testWorld(), { url, from });
+
+async function complaintOf(work: Promise<unknown>): Promise<string> {
+  const error = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof Error)) throw new Error('it went out');
+  return `${error.message} ${error.stack} ${String(error.cause)}`;
+}
+
+describe('smtpMail', () => {
+  it('logs in and hands over one message with a plain text', async () => {
+    expect(await mail().send(message)).toBe('sent');
+    const [got] = server.got;
+    expect(got).toMatchObject({ from: 'codes@pay.example.com', to: [message.to] });
+    expect(got?.raw).toContain('From: Railhead <codes@pay.example.com>');
+    expect(got?.raw).toContain(`To: ${message.to}`);
+    expect(got?.raw).toContain('Date: Mon, 05 Jan 2026 09:00:00 +0000');
+    expect(got?.raw).toContain('Auto-Submitted: auto-generated');
+    expect(got?.raw).toContain('042137 is your code.\r\nDo not pass it on.');
+    expect(got?.raw).not.toContain('text/html');
+  });
+
+  it('gives a message the same id each time it is sent, and another one another', async () => {
+    await mail().send(message);
+    await mail().send(message);
+    await mail().send({ ...message, id: 'Message:018f0000-0000-7000-8000-000000000002' });
+    const ids = server.got.map(({ raw }) => /^Message-ID: (.*)$/im.exec(raw)?.[1]?.trim());
+    expect(ids[0]).toBe('<018f0000-0000-7000-8000-000000000001@pay.example.com>');
+    expect(ids[1]).toBe(ids[0]);
+    expect(ids[2]).not.toBe(ids[0]);
+  });
+
+  it('writes to one address and to nobody besides', async () => {
+    for (const to of ['ada@example.org, eve@example.org', 'ada@a.org eve@b.org', 'x: ada@a.org;']) {
+      expect([to, await mail().send({ ...message, to })]).toEqual([to, 'refused']);
+    }
+    expect(server.got).toEqual([]);
+    const lines = { ...message, subject: 'Hello\r\nBcc: eve@example.org' };
+    expect(await mail().send(lines)).toBe('sent');
+    expect(server.got[0]?.to).toEqual([message.to]);
+    expect(server.got[0]?.raw).not.toMatch(/^Bcc:/m);
+  });
+
+  it.each([550, 501, 553])('counts a recipient refused with %s as refused', async (status) => {
+    server.refuse(message.to, status);
+    expect(await mail().send(message)).toBe('refused');
+  });
+
+  it.each([451, 503, 530])('throws at %s, and repeats nothing the server said', async (status) => {
+    server.refuse(message.to, status);
+    const words = await complaintOf(mail().send(message));
+    expect(words).toContain(`RCPT TO ${status}`);
+    expect(words).not.toContain('ada@');
+    expect(words).not.toContain('042137');
+  });
+
+  it('throws where the login is wrong, and does not show it', async () => {
+    const words = await complaintOf(
+      mail(`smtp://railhead:hunter2@127.0.0.1:${server.port}`).send(message),
+    );
+    expect(words).toContain('EAUTH');
+    expect(words).not.toContain('hunter2');
+    expect(server.got).toEqual([]);
+  });
+
+  it('throws where nobody listens', async () => {
+    const words = await complaintOf(mail('smtp://127.0.0.1:9').send(message));
+    expect(words).toContain('the mail server took no message');
+  });
+
+  it('gives neither login nor message to another machine without TLS', async () => {
+    const away = server.url.replace('127.0.0.1', '0.0.0.0');
+    const words = await complaintOf(mail(away).send(message));
+    expect(words).toMatch(/ETLS|STARTTLS/);
+    expect(server.got).toEqual([]);
+  });
+
+  it.each([
+    ['STARTTLS', 'smtp', { starttls: true }],
+    ['TLS from the start', 'smtps', { secure: true }],
+  ])('does not trust a certificate that nobody signed, with %s', async (_how, scheme, options) => {
+    const other = await startMailServer(options);
+    const away = other.url.replace('smtp://', `${scheme}://`).replace('127.0.0.1', '0.0.0.0');
+    expect(await complaintOf(mail(away).send(message))).toContain('took no message');
+    expect(other.got).toEqual([]);
+    await other.close();
+  });
+});

@@ -1,0 +1,105 @@
+// E-mail through the operator's mail server. SMTP is no HTTP, so this opens sockets of its own, by the
+// library and past World: it is the one connector that does. The library is loaded with the first e-mail,
+// since most servers never send one. Nothing goes over a network in the open: a server on another machine
+// must speak TLS from the start or by STARTTLS, with a certificate that holds.
+import { isLoopbackHost } from '../../kernel/endpoint.ts';
+import type { World } from '../../kernel/world.ts';
+import type { MailPort } from '../ports.ts';
+
+export interface SmtpSettings {
+  /** `smtps://user:password@host:465`, or `smtp://` for STARTTLS. */
+  url: string;
+  /** An address, or `Name <address>`. */
+  from: string;
+}
+
+/** No step may take longer, and the whole must be over before its job's lease is. */
+const STEP_TIMEOUT_MS = 5_000;
+const TIMEOUT_MS = 15_000;
+
+/** Out of turn, and not logged in. */
+const AGAINST_US = [503, 530, 535];
+
+interface SmtpError {
+  code?: unknown;
+  command?: unknown;
+  responseCode?: unknown;
+}
+
+/**
+ * Whether the server will never take this message: the address is none, or the text is not wanted. What it
+ * has against us, our login or sender, may be mended before the message expires.
+ */
+function isRefusal({ code, command, responseCode }: SmtpError): boolean {
+  if (code === 'EENVELOPE' && command === 'API') return true;
+  const status = Number(responseCode);
+  if (command !== 'RCPT TO' && command !== 'DATA') return false;
+  return status >= 500 && status < 600 && !AGAINST_US.includes(status);
+}
+
+/** Without the server's words, which repeat whom the message is for. */
+const failure = ({ code, command, responseCode }: SmtpError): Error =>
+  new Error(`the mail server took no message: ${[code, command, responseCode].join(' ').trim()}`);
+
+function connectionOf(address: string) {
+  const url = new URL(address);
+  const secure = url.protocol === 'smtps:';
+  const local = isLoopbackHost(url.hostname);
+  const auth = {
+    user: decodeURIComponent(url.username),
+    pass: decodeURIComponent(url.password),
+  };
+  return {
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(url.port) || (secure ? 465 : 587),
+    secure,
+    ...(local && !secure ? { ignoreTLS: true } : { requireTLS: true }),
+    ...(url.username ? { auth } : {}),
+    dnsTimeout: STEP_TIMEOUT_MS,
+    connectionTimeout: STEP_TIMEOUT_MS,
+    greetingTimeout: STEP_TIMEOUT_MS,
+    socketTimeout: STEP_TIMEOUT_MS,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  };
+}
+
+const addressIn = (from: string): string => /<(.+)>$/.exec(from)?.[1] ?? from;
+
+/** The library reads everything else as a list, and would write to all of it. */
+const ONE_ADDRESS = /^[^\s<>(),:;"@]+@[^\s<>(),:;"@]+$/;
+
+/** The same for every attempt at one message, so that a second copy can be told. */
+const messageIdOf = (id: string, from: string): string =>
+  `<${id.replace(/^\w+:/, '')}@${from.slice(from.lastIndexOf('@') + 1)}>`;
+
+export function smtpMail(world: World, { url, from }: SmtpSettings): MailPort {
+  const connection = connectionOf(url);
+  const sender = addressIn(from);
+  return {
+    async send({ id, to, subject, text }) {
+      if (!ONE_ADDRESS.test(to)) return 'refused';
+      const { createTransport } = await import('nodemailer');
+      const transport = createTransport(connection);
+      try {
+        await transport.sendMail({
+          from,
+          to: { name: '', address: to },
+          envelope: { from: sender, to },
+          subject,
+          text,
+          messageId: messageIdOf(id, sender),
+          date: new Date(world.now()),
+          headers: { 'Auto-Submitted': 'auto-generated' },
+          signal: AbortSignal.timeout(TIMEOUT_MS),
+        });
+        return 'sent';
+      } catch (error) {
+        if (isRefusal(error as SmtpError)) return 'refused';
+        throw failure(error as SmtpError);
+      } finally {
+        transport.close();
+      }
+    },
+  };
+}

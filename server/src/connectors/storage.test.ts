@@ -1,0 +1,271 @@
+// What every storage must keep, whether files lie in a folder or in a bucket of a service that speaks S3.
+// The bucket is on a real peer of this machine; it takes any signature of a key it knows, so those are
+// held against the rules of Signature Version 4 here.
+import { createHash, createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import http from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { StoragePort } from '../kernel/upload.ts';
+import { systemWorld } from '../runtime/system-world.ts';
+import { storageOf } from './registry.ts';
+
+const root = mkdtempSync(path.join(os.tmpdir(), 'storage-'));
+const folder = path.join(root, 'folder');
+const staging = path.join(root, 'staging');
+const world = systemWorld();
+
+/** The package brings no types. */
+const S3rver = createRequire(import.meta.url)('s3rver') as new (
+  options: object,
+) => { run(): Promise<{ port: number }>; close(): Promise<void> };
+const peer = new S3rver({
+  ...{ address: '127.0.0.1', port: 0, silent: true, directory: path.join(root, 's3') },
+  configureBuckets: [{ name: 'files', configs: [] }],
+});
+
+/** Stands before the peer and may have trouble of its own. */
+let trouble: ((request: http.IncomingMessage, reply: http.ServerResponse) => boolean) | undefined;
+let peerPort = 0;
+const front = http.createServer((request, reply) => {
+  if (trouble?.(request, reply)) return;
+  const { method, headers, url: path } = request;
+  const through = http.request(
+    { host: '127.0.0.1', port: peerPort, method, path, headers },
+    (answer) => {
+      reply.writeHead(answer.statusCode ?? 0, answer.headers);
+      answer.pipe(reply);
+    },
+  );
+  request.pipe(through);
+});
+
+const bucket = (more = {}) => ({
+  endpoint: `http://127.0.0.1:${(front.address() as AddressInfo).port}`,
+  ...{ bucket: 'files', region: 'us-east-1', accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' },
+  ...more,
+});
+
+const storages: Record<string, StoragePort> = {};
+beforeAll(async () => {
+  peerPort = (await peer.run()).port;
+  front.listen(0, '127.0.0.1');
+  await once(front, 'listening');
+  storages.folder = storageOf(world, { folder });
+  storages.s3 = storageOf(world, { folder: staging, s3: bucket() });
+});
+afterAll(async () => {
+  front.closeAllConnections();
+  front.close();
+  await peer.close();
+  rmSync(root, { recursive: true });
+});
+afterEach(() => {
+  trouble = undefined;
+});
+
+async function* chunks(bytes: Buffer, size = 10_000) {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+async function gather(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const all: Uint8Array[] = [];
+  for await (const piece of pieces) all.push(piece);
+  return Buffer.concat(all);
+}
+let names = 0;
+const newName = () => `00000000-0000-7000-8000-${String(++names).padStart(12, '0')}`;
+const bytesOf = (size: number) => Buffer.from(world.random(size));
+
+describe.each(['folder', 's3'])('the storage in a %s', (kind) => {
+  const storage = (): StoragePort => storages[kind] as StoragePort;
+
+  it.each([1, 16, 65_552, 1_000_003])(
+    'gives back %i bytes, whole and from any offset',
+    async (size) => {
+      const [name, bytes] = [newName(), bytesOf(size)];
+      await storage().put(name, chunks(bytes));
+      for (const from of [undefined, 0, 1, size - 1, size].filter((each) => (each ?? 0) >= 0)) {
+        const got = await gather(storage().get(name, from));
+        expect(got.equals(bytes.subarray(from)), `from ${from}`).toBe(true);
+      }
+    },
+  );
+
+  it('replaces what is there under the same name', async () => {
+    const name = newName();
+    await storage().put(name, chunks(Buffer.from('the first, which is longer')));
+    await storage().put(name, chunks(Buffer.from('the second')));
+    expect((await gather(storage().get(name))).toString()).toBe('the second');
+  });
+
+  it('rejects where there is no such object', async () => {
+    await expect(gather(storage().get(newName()))).rejects.toThrow();
+  });
+
+  it('removes, as often as it is asked to', async () => {
+    const name = newName();
+    await storage().put(name, chunks(bytesOf(100)));
+    await storage().remove(name);
+    await storage().remove(name);
+    await storage().remove(newName());
+    await expect(gather(storage().get(name))).rejects.toThrow();
+  });
+
+  it('has nothing of what broke off, and says why it did', async () => {
+    const name = newName();
+    async function* breaking() {
+      yield bytesOf(200_000);
+      throw new Error('the line is dead');
+    }
+    await expect(storage().put(name, breaking())).rejects.toThrow('the line is dead');
+    await expect(gather(storage().get(name))).rejects.toThrow();
+    const left = [folder, staging].filter(existsSync).flatMap((each) => readdirSync(each));
+    expect(left.filter((each) => each.endsWith('.part'))).toEqual([]);
+  });
+
+  it('lets a reader leave early', async () => {
+    const name = newName();
+    await storage().put(name, chunks(bytesOf(1_000_000)));
+    for await (const piece of storage().get(name)) {
+      expect(piece.length).toBeGreaterThan(0);
+      break;
+    }
+    expect((await gather(storage().get(name))).length).toBe(1_000_000);
+  });
+
+  it('takes many at once', async () => {
+    const all = Array.from({ length: 20 }, () => [newName(), bytesOf(50_000)] as const);
+    await Promise.all(all.map(([name, bytes]) => storage().put(name, chunks(bytes))));
+    const got = await Promise.all(all.map(([name]) => gather(storage().get(name))));
+    expect(got.map((each, at) => each.equals(all[at]?.[1] as Buffer))).not.toContain(false);
+  });
+});
+
+describe('the folder', () => {
+  it('is its owner’s alone', async () => {
+    const name = newName();
+    await storages.folder?.put(name, chunks(bytesOf(10)));
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    expect(statSync(path.join(folder, name)).mode & 0o777).toBe(0o600);
+  });
+
+  it('takes no path for a name', async () => {
+    for (const name of ['../out', 'a/b', '/etc/passwd', '', '.', '..', 'a\0b']) {
+      await expect(storages.folder?.put(name, chunks(bytesOf(1)))).rejects.toThrow('name');
+      await expect(storages.folder?.remove(name)).rejects.toThrow('name');
+      expect(() => storages.folder?.get(name)).toThrow('name');
+    }
+  });
+
+  it('removes what a put left that never ended', async () => {
+    const name = newName();
+    let end = () => {};
+    async function* stuck() {
+      yield bytesOf(1_000);
+      await new Promise<void>((_, reject) => {
+        end = () => reject(new Error('over'));
+      });
+    }
+    const putting = storages.folder?.put(name, stuck());
+    await expect.poll(() => existsSync(path.join(folder, `${name}.part`))).toBe(true);
+    expect(existsSync(path.join(folder, name))).toBe(false);
+    await storages.folder?.remove(name);
+    expect(existsSync(path.join(folder, `${name}.part`))).toBe(false);
+    end();
+    await expect(putting).rejects.toThrow('over');
+  });
+});
+
+/** Whether the Authorization header is what AWS Signature Version 4 makes of this request and secret. */
+function isSigned({ method, url, headers }: http.IncomingMessage, secret: string): boolean {
+  const given =
+    /Credential=\w+\/(\d+)\/([\w-]+)\/s3\/aws4_request, SignedHeaders=([^,]+), Signature=(\w+)/;
+  const [, day = '', region = '', signed = '', signature] =
+    given.exec(headers.authorization ?? '') ?? [];
+  const hmac = (key: string | Buffer, text: string) =>
+    createHmac('sha256', key).update(text).digest();
+  const lines = signed.split(';').map((name) => `${name}:${headers[name]}\n`);
+  const asked = [method, url, '', lines.join(''), signed, headers['x-amz-content-sha256']];
+  const scope = `${day}/${region}/s3/aws4_request`;
+  const hash = createHash('sha256').update(asked.join('\n')).digest('hex');
+  const text = ['AWS4-HMAC-SHA256', headers['x-amz-date'], scope, hash].join('\n');
+  const key = [day, region, 's3', 'aws4_request'].reduce<string | Buffer>(hmac, `AWS4${secret}`);
+  return hmac(key, text).toString('hex') === signature;
+}
+
+describe('the bucket', () => {
+  it('is asked again when the service has trouble', async () => {
+    const seen: string[] = [];
+    trouble = (request, reply) => {
+      seen.push(request.method ?? '');
+      if (seen.length > 2) return false;
+      if (seen.length === 1) request.socket.destroy();
+      else request.resume().on('end', () => reply.writeHead(503).end('<Code>SlowDown</Code>'));
+      return true;
+    };
+    const [name, bytes] = [newName(), bytesOf(300_000)];
+    await storages.s3?.put(name, chunks(bytes));
+    expect(seen).toEqual(['PUT', 'PUT', 'PUT']);
+    expect((await gather(storages.s3?.get(name) as AsyncIterable<Buffer>)).equals(bytes)).toBe(
+      true,
+    );
+  });
+
+  it('is given up on when the trouble lasts, without a word of the keys', async () => {
+    trouble = (request, reply) => {
+      request.resume().on('end', () => reply.writeHead(503).end('<Code>SlowDown</Code>'));
+      return true;
+    };
+    const putting = storages.s3?.put(newName(), chunks(bytesOf(10)));
+    await expect(putting).rejects.toThrow('storage answered PUT with 503 SlowDown');
+  });
+
+  it('refuses a key that it does not know, and is not asked again', async () => {
+    let asked = 0;
+    trouble = () => {
+      asked++;
+      return false;
+    };
+    const s3 = bucket({ accessKeyId: 'STRANGER', secretAccessKey: 'sesame' });
+    const wrong = storageOf(world, { folder: staging, s3 });
+    const refused = wrong.put(newName(), chunks(bytesOf(10)));
+    await expect(refused).rejects.toThrow('storage answered PUT with 403 InvalidAccessKeyId');
+    expect(asked).toBe(1);
+  });
+
+  it('is asked with a signature that says what is asked', async () => {
+    const seen: [string, boolean][] = [];
+    trouble = (request) => {
+      seen.push([request.method ?? '', isSigned(request, 'S3RVER')]);
+      expect(isSigned(request, 'another')).toBe(false);
+      return false;
+    };
+    const name = newName();
+    await storages.s3?.put(name, chunks(bytesOf(70_000)));
+    await gather(storages.s3?.get(name, 3) as AsyncIterable<Buffer>);
+    await storages.s3?.remove(name);
+    expect(seen).toEqual([
+      ['PUT', true],
+      ['GET', true],
+      ['DELETE', true],
+    ]);
+  });
+
+  it('gets the hash and the length of what is sent, and nothing is left on this disk', async () => {
+    let head: http.IncomingHttpHeaders = {};
+    trouble = ({ headers }) => {
+      head = headers;
+      return false;
+    };
+    await storages.s3?.put(newName(), chunks(Buffer.from('hello')));
+    expect(head['content-length']).toBe('5');
+    expect(head['x-amz-content-sha256']).toBe(
+      '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824',
+    );
+    expect(readdirSync(staging)).toEqual([]);
+  });
+});

@@ -1,0 +1,2 @@
+// What the composition uses of contact verification.
+export { type ContactParts, contactOperations } from './operations.ts';

@@ -1,0 +1,103 @@
+// Registering a customer: what is decided before anything is written, and the change set. The operation
+// and the import of a whole file both come here, so that a customer is the same however it came.
+import type { Static } from '@sinclair/typebox';
+import type { Id } from '../../kernel/id.ts';
+import type { Ctx } from '../../runtime/context.ts';
+import type { PlatformRow } from '../platform/index.ts';
+import {
+  type Candidate,
+  channelsAfter,
+  complaintsAbout,
+  mustProveContacts,
+  refuse,
+  refuseUnserved,
+} from './admission.ts';
+import type { createCustomer } from './contract.ts';
+import {
+  type CustomerView,
+  consentOf,
+  detailsAfter,
+  presentCustomer,
+  statusEvent,
+} from './customer.ts';
+import { customerDigests } from './digests.ts';
+import { type CustomerParts, openAccounts } from './parts.ts';
+import { sealPersonal } from './personal.ts';
+import { platformOf } from './reads.ts';
+import type { CheckStatus } from './states.ts';
+import { customers } from './store.ts';
+import { drawUmaAddress, umaAddressOf } from './uma.ts';
+
+export type CreateBody = Static<(typeof createCustomer)['body']>;
+
+/** Everything that `createCustomer` decides before it writes. */
+function candidateOf(body: CreateBody): Candidate {
+  return {
+    type: body.customerType,
+    region: body.region ?? null,
+    email: body.email ?? null,
+    phone: body.phoneNumber ?? null,
+    details: detailsAfter({ type: body.customerType, details: {} }, body),
+    hasIdentifier: body.customerType === 'INDIVIDUAL' && body.identifier !== undefined,
+    currencies: body.currencies,
+    umaAddress: body.umaAddress === undefined ? undefined : umaAddressOf(body.umaAddress),
+    consent: body.endUserTermsConsent && consentOf(body.endUserTermsConsent),
+  };
+}
+
+/**
+ * Platforms that do their own compliance, or were relieved of paperwork, get a decision at once where
+ * somebody is there to decide; everyone else starts unverified.
+ */
+function firstStatus(platform: PlatformRow, of: Candidate, parts: CustomerParts): CheckStatus {
+  const { identity } = parts.connectors(platform.environment);
+  if (!identity || !(platform.regulated || platform.skip_paperwork)) return 'UNVERIFIED';
+  return identity.atCreation({ type: of.type, fullName: of.details.fullName ?? null });
+}
+
+/**
+ * Registers a customer whose body has passed the contract's checks, opens its accounts and tells its
+ * platform. `id` is given by who must recognise the customer as its own when it comes round again.
+ */
+export async function registerCustomer(
+  ctx: Ctx,
+  body: CreateBody,
+  parts: CustomerParts,
+  { id = ctx.id('Customer') }: { id?: Id<'Customer'> } = {},
+): Promise<CustomerView> {
+  const platform = await platformOf(ctx);
+  const of = candidateOf(body);
+  refuse(complaintsAbout(of, platform, ctx.now));
+  refuseUnserved(platform, of.region, of.currencies);
+  const data_key = ctx.vault.newKey(id);
+  const identifier = (body.customerType === 'INDIVIDUAL' && body.identifier) || null;
+  const key = { owner: id, sealed: data_key };
+  const personal = { details: of.details, identifier };
+  const row = ctx.insert(customers, {
+    id,
+    platform_id: platform.id,
+    platform_customer_id: body.platformCustomerId ?? id.slice('Customer:'.length),
+    type: of.type,
+    status: firstStatus(platform, of, parts),
+    uma_address: of.umaAddress ?? drawUmaAddress(ctx.world, platform.uma_domain),
+    region: of.region,
+    currencies: body.currencies ?? null,
+    email: of.email,
+    phone: of.phone,
+    contact_verification: channelsAfter(mustProveContacts(platform, of), null, {
+      email: true,
+      phone: true,
+    }),
+    terms_consent: of.consent ?? null,
+    data_key,
+    personal: sealPersonal(ctx.vault, key, personal),
+    ...customerDigests(ctx.vault, { email: of.email, phone: of.phone, personal }),
+    created_at: ctx.now,
+    updated_at: ctx.now,
+  });
+  openAccounts(ctx, parts, platform, row, []);
+  const view = presentCustomer(ctx.vault, row, platform, []);
+  const event = statusEvent(row);
+  if (event) ctx.emitSealed(key, event, row.id, view);
+  return view;
+}

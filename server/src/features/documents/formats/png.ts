@@ -1,0 +1,62 @@
+// Walks through the chunks of a PNG file: a length, a name, that many bytes and a checksum, from IHDR, which
+// has the size of the image, to IEND. A length that leads past the end of the file shows that a part is
+// missing.
+import type { Reader } from './reader.ts';
+
+const SIGNATURE_BYTES = 8;
+const CHECKSUM_BYTES = 4;
+/** Length and name; of the first chunk also width and height. */
+const HEAD_BYTES = 8;
+const FIRST_BYTES = 16;
+const IHDR_BYTES = 13;
+
+export function pngReader(): Reader {
+  let skip = SIGNATURE_BYTES;
+  let head: number[] = [];
+  let size: { width: number; height: number } | undefined;
+  let state: 'walking' | 'ending' | 'done' | 'broken' = 'walking';
+
+  const number = (at: number) =>
+    (head.slice(at, at + 4) as [number, number, number, number]).reduce(
+      (sum, byte) => sum * 256 + byte,
+      0,
+    );
+
+  function begin(): void {
+    const length = number(0);
+    const name = String.fromCharCode(...head.slice(4, 8));
+    if (!size) {
+      size = { width: number(8), height: number(12) };
+      const isHeader = name === 'IHDR' && length === IHDR_BYTES && size.width && size.height;
+      if (!isHeader) state = 'broken';
+    } else if (name === 'IEND') state = 'ending';
+    skip = length + CHECKSUM_BYTES - (head.length - HEAD_BYTES);
+    head = [];
+  }
+
+  function write(chunk: Uint8Array): void {
+    for (let at = 0; at < chunk.length; ) {
+      if (state === 'done' || state === 'broken') return;
+      if (skip > 0) {
+        const step = Math.min(skip, chunk.length - at);
+        at += step;
+        skip -= step;
+        if (skip === 0 && state === 'ending') state = 'done';
+        continue;
+      }
+      head.push(chunk[at++] as number);
+      if (head.length === (size ? HEAD_BYTES : FIRST_BYTES)) begin();
+    }
+  }
+
+  return {
+    write,
+    end: () => ({
+      complete: state === 'done',
+      readable: state !== 'broken',
+      locked: false,
+      width: (state !== 'broken' && size?.width) || null,
+      height: (state !== 'broken' && size?.height) || null,
+    }),
+  };
+}

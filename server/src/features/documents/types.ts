@@ -1,0 +1,55 @@
+// The kinds of paper there are, and what each must come with. Pure data, so that the API, the identity check
+// and the hosted page agree.
+
+export const DOCUMENT_TYPES = [
+  'PASSPORT',
+  'DRIVERS_LICENSE',
+  'NATIONAL_ID',
+  'PROOF_OF_ADDRESS',
+  'BANK_STATEMENT',
+  'TAX_RETURN',
+  'CERTIFICATE_OF_INCORPORATION',
+  'ARTICLES_OF_INCORPORATION',
+  'ARTICLES_OF_ASSOCIATION',
+  'STATE_REGISTRY_EXCERPT',
+  'GOOD_STANDING_CERTIFICATE',
+  'INFORMATION_STATEMENT',
+  'INCUMBENCY_CERTIFICATE',
+  'BUSINESS_LICENSE',
+  'SHAREHOLDER_REGISTER',
+  'POWER_OF_ATTORNEY',
+  'UTILITY_BILL',
+  'ELECTRICITY_BILL',
+  'RENT_OR_LEASE_AGREEMENT',
+  'DIRECTOR_REGISTRY',
+  'TRUST_AGREEMENT',
+  'STATE_COMPANY_REGISTRY',
+  'PARTNERSHIP_CONTROL_AGREEMENT',
+  'PARTNERSHIP_AGREEMENT',
+  'SELFIE',
+  'OTHER',
+] as const;
+export type DocumentType = (typeof DOCUMENT_TYPES)[number];
+
+export const DOCUMENT_SIDES = ['FRONT', 'BACK'] as const;
+export type DocumentSide = (typeof DOCUMENT_SIDES)[number];
+
+/** Papers that say who a person is; they come with their number and who issued them. */
+export const IDENTITY_TYPES: readonly DocumentType[] = [
+  'PASSPORT',
+  'DRIVERS_LICENSE',
+  'NATIONAL_ID',
+];
+
+/** Papers with two sides, each uploaded by itself; every other kind is one file. */
+export const TWO_SIDED_TYPES: readonly DocumentType[] = ['DRIVERS_LICENSE', 'NATIONAL_ID'];
+
+/** What files may be, by the names of the formats. */
+export const MEDIA_TYPES = {
+  PDF: 'application/pdf',
+  JPEG: 'image/jpeg',
+  PNG: 'image/png',
+} as const;
+
+/** Largest file, in bytes. */
+export const MAX_FILE_BYTES = 10 * 1024 * 1024;

@@ -1,0 +1,6 @@
+// What other parts may use of imports.
+export { importWebhooks } from './contract.ts';
+export { type ImportParts, importJobs } from './jobs.ts';
+export { importOperations } from './operations.ts';
+export { importStates } from './states.ts';
+export { type ImportRow, importErrors, imports } from './store.ts';

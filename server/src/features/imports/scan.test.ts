@@ -1,0 +1,202 @@
+// A file is looked over in pieces of any size and read again from any row: what is found must not depend on
+// where a piece happens to end.
+import { describe, expect, it } from 'vitest';
+import { candidateOf, cellsOfEach } from './columns.ts';
+import { type Findings, inspectCsv, MOST_ROW_BYTES, MOST_ROWS, readRows } from './scan.ts';
+
+const HEAD =
+  'umaAddress,platformCustomerId,customerType,fullName,birthDate,' +
+  'addressLine1,city,state,postalCode,country';
+const ROW = '$a@d,c1,INDIVIDUAL,Ada,1990-01-15,1 Main St,Austin,TX,78701,US';
+
+function inspect(content: string | Uint8Array, size = 7): Findings {
+  const bytes = Buffer.from(content);
+  const inspector = inspectCsv();
+  for (let at = 0; at < bytes.length; at += size) inspector.write(bytes.subarray(at, at + size));
+  return inspector.end() as Findings;
+}
+
+async function* pieces(bytes: Buffer, size: number, taken?: { bytes: number }) {
+  for (let at = 0; at < bytes.length; at += size) {
+    const piece = bytes.subarray(at, at + size);
+    if (taken) taken.bytes += piece.length;
+    yield piece;
+  }
+}
+
+describe('inspectCsv', () => {
+  it.each([
+    ['LF', `${HEAD}\n${ROW}\n${ROW}\n`, 2],
+    ['CRLF and no last line break', `${HEAD}\r\n${ROW}\r\n${ROW}`, 2],
+    ['a byte order mark', `\uFEFF${HEAD}\n${ROW}\n`, 1],
+    ['blank lines', `\n\r\n${HEAD}\n\n${ROW}\n \t\r\n${ROW}\n\n`, 2],
+    ['quotes with line breaks in them', `${HEAD}\n${ROW.replace('Ada', '"A\n""d"",\r\na"')}\n`, 1],
+    ['a stray quote, which is its own row’s alone', `${HEAD}\n${ROW}" x\n${ROW}\n`, 2],
+    ['columns of other names', `${HEAD},shoe size\n${ROW},43\n`, 1],
+    ['quoted columns with spaces', `"umaAddress", ${HEAD.slice(11)}\n${ROW}\n`, 1],
+  ])('takes %s', (_, content, rows) => {
+    for (const size of [1, 3, 64, 100_000]) {
+      const found = inspect(content, size);
+      expect(found).toMatchObject({ rows, problem: null });
+      expect(found.columns.slice(0, 2)).toEqual(['umaAddress', 'platformCustomerId']);
+      const rest = Buffer.from(content).subarray(found.start).toString().trimStart();
+      expect(rest.startsWith('$a@d')).toBe(true);
+    }
+  });
+
+  const lacking = (column: string) =>
+    HEAD.split(',')
+      .filter((name) => name !== column)
+      .join(',');
+
+  it.each([
+    ['nothing', '', ['file'], /empty/],
+    ['blank lines alone', '\n\r\n \n', ['file'], /empty/],
+    ['a head alone', `${HEAD}\n`, ['file'], /no rows/],
+    ['no city', `${lacking('city')}\n${ROW}\n`, ['city'], /lacks columns .*city/],
+    ['no id', `${lacking('platformCustomerId')}\n${ROW}\n`, ['platformCustomerId'], /lacks/],
+    ['half of a person', `${lacking('birthDate')}\n${ROW}\n`, ['birthDate'], /lacks/],
+    [
+      'nobody',
+      `${HEAD.replace('fullName,birthDate,', '')}\n${ROW}\n`,
+      ['fullName', 'birthDate', 'businessLegalName'],
+      /lacks/,
+    ],
+    ['semicolons', `${HEAD.replaceAll(',', ';')}\n${ROW}\n`, 'many', /lacks/],
+    ['a column twice', `${HEAD},city\n${ROW},x\n`, ['city'], /twice/],
+    ['a malformed head', `${HEAD},a"b\n${ROW}\n`, ['file'], /not well-formed/],
+    ['an open quote', `${HEAD}\n${ROW}\n"${ROW}\n${ROW}\n`, ['file'], /Row 2 opens a quote/],
+    [
+      'Latin-1',
+      Buffer.from(`${HEAD}\n${ROW.replace('Ada', 'Zoë')}\n`, 'latin1'),
+      ['file'],
+      /UTF-8/,
+    ],
+    ['a cut letter at the end', Buffer.from(`${HEAD}\n${ROW}ë`).subarray(0, -1), ['file'], /UTF-8/],
+    ['UTF-16', Buffer.from(`\uFEFF${HEAD}\n${ROW}\n`, 'utf16le'), ['file'], /UTF-8/],
+    ['a zero byte', `${HEAD}\n${ROW.replace('Ada', 'A\0a')}\n`, ['file'], /UTF-8/],
+    [
+      'a long row',
+      `${HEAD}\n${ROW}\n${'x'.repeat(MOST_ROW_BYTES + 1)}\n`,
+      ['file'],
+      /Row 2 is longer/,
+    ],
+    [
+      'a long head',
+      `${HEAD}${'x'.repeat(MOST_ROW_BYTES)}\n${ROW}\n`,
+      ['file'],
+      /first row is longer/,
+    ],
+    ['too many rows', `${HEAD}\n${'x\n'.repeat(MOST_ROWS + 1)}`, ['file'], /50001 rows; 50000/],
+  ])('refuses %s', (_, content, fields, message) => {
+    for (const size of [5, 65_536]) {
+      const { problem } = inspect(content, size);
+      expect(problem?.message).toMatch(message as RegExp);
+      const named = problem?.errors.map((each) => each.field);
+      if (fields === 'many') expect(named).toContain('customerType');
+      else expect(named).toEqual(fields);
+    }
+  });
+
+  it('keeps nothing of a file that it refuses', () => {
+    expect(inspect('John Doe,1990-01-01\n').columns).toEqual([]);
+  });
+});
+
+describe('readRows', () => {
+  const rows = ['a,1\r\n', '"b\n,""",2\n', '\n', 'c,3\n', ' \t\r\n', 'ü,4'];
+  const bytes = Buffer.from(rows.join(''));
+
+  it('goes on at any row, whatever the pieces', async () => {
+    for (const size of [1, 2, 5, 1_000]) {
+      const seen: (string[] | undefined)[] = [];
+      let from = 0;
+      for (;;) {
+        const most = { rows: 2, bytes: 1_000 };
+        const slice = await readRows(pieces(bytes.subarray(from), size), from, most);
+        if (slice.length === 0) break;
+        expect(slice.length).toBeLessThanOrEqual(2);
+        seen.push(...cellsOfEach(slice.map((row) => row.bytes)));
+        from = slice.at(-1)?.end as number;
+      }
+      expect(seen).toEqual([
+        ['a', '1'],
+        ['b\n,"', '2'],
+        ['c', '3'],
+        ['ü', '4'],
+      ]);
+      expect(from).toBe(bytes.length);
+    }
+  });
+
+  it('stops reading when it has enough, and so holds little of a large file', async () => {
+    const large = Buffer.from('0123456789,0123456789\n'.repeat(1_000_000));
+    const taken = { bytes: 0 };
+    const most = { rows: 1_024, bytes: 1_048_576 };
+    const slice = await readRows(pieces(large, 65_536, taken), 0, most);
+    expect(slice).toHaveLength(1_024);
+    expect(taken.bytes).toBe(65_536);
+    const wide = Buffer.from(`${'x'.repeat(60_000)}\n`.repeat(300));
+    expect(await readRows(pieces(wide, 65_536), 0, most)).toHaveLength(18);
+  });
+});
+
+describe('candidateOf', () => {
+  const columns = [...HEAD.split(','), 'businessLegalName', 'businessTaxId', 'email', 'other'];
+  const row = (values: Record<string, string>) => columns.map((name) => values[name] ?? '');
+  const place = { addressLine1: 'a', city: 'b', state: 'c', postalCode: 'd', country: 'US' };
+  const fine = () => [];
+
+  it('makes the body of a person and of a business', () => {
+    const common = { umaAddress: '$a@d', platformCustomerId: 'c1' };
+    const address = { line1: 'a', city: 'b', state: 'c', postalCode: 'd', country: 'US' };
+    const person = {
+      ...common,
+      customerType: 'INDIVIDUAL',
+      fullName: 'A',
+      birthDate: '1990-01-15',
+    };
+    const firm = { ...common, customerType: 'BUSINESS' };
+    const cells = { ...place, ...person, email: 'a@b.c', other: 'x', businessLegalName: 'not his' };
+    expect(candidateOf(columns, row(cells), 1, fine)).toEqual({
+      correlationId: 'c1',
+      body: { ...person, address, email: 'a@b.c' },
+      errors: [],
+    });
+    const named = { ...place, ...firm, umaAddress: 'a@d', businessLegalName: 'F' };
+    expect(candidateOf(columns, row(named), 1, fine)).toEqual({
+      correlationId: 'c1',
+      body: { ...firm, address, businessInfo: { legalName: 'F', country: 'US' } },
+      errors: [],
+    });
+  });
+
+  it('names every column at fault once, and no row that has no id of its own', () => {
+    const wrong = () => [
+      { field: 'address.country', message: 'x' },
+      { field: 'businessInfo.country', message: 'y' },
+      { field: 'businessInfo.taxId', message: 'is required' },
+      { field: 'businessInfo.incorporatedOn', message: 'is required' },
+    ];
+    const cells = row({ ...place, customerType: 'BUSINESS', city: '' });
+    const { correlationId, errors } = candidateOf(columns, cells, 7, wrong);
+    expect(correlationId).toBe('row_7');
+    const fields = ['umaAddress', 'platformCustomerId', 'city', 'businessLegalName', 'country'];
+    expect(errors.map((each) => each.field)).toEqual(fields);
+  });
+
+  it('judges a tax number that is there', () => {
+    const wrong = () => [{ field: 'businessInfo.taxId', message: 'x' }];
+    const cells = row({ ...place, customerType: 'BUSINESS', businessTaxId: 'no' });
+    const { errors } = candidateOf(columns, cells, 1, wrong);
+    expect(errors.at(-1)).toEqual({ field: 'businessTaxId', message: 'x' });
+  });
+
+  it('says of a row that does not fit the head only that', () => {
+    for (const cells of [undefined, ['a', 'b'], [...columns, 'more']]) {
+      const made = candidateOf(columns, cells, 3, fine);
+      expect(made.correlationId).toBe('row_3');
+      expect(made.errors.map((each) => each.field)).toEqual(['row']);
+    }
+  });
+});

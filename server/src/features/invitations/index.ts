@@ -1,0 +1,8 @@
+// What the composition lists of invitations, and what other features may know of them.
+export { invitationWebhooks } from './contract.ts';
+export { invitationJobs } from './jobs.ts';
+export { type InvitationParts, invitationOperations } from './operations.ts';
+export { invitationPage } from './page.ts';
+export { eraseInvitations, invitationsOf } from './personal.ts';
+export { type InvitationMove, type InvitationStatus, invitationStates } from './states.ts';
+export { type InvitationRow, invitations } from './store.ts';

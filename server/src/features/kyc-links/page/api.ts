@@ -1,0 +1,69 @@
+// Asking the server. One way for everything, because only this one tells how far a file has got.
+import type { FieldError, Json, Outcome, State } from './types.ts';
+
+/** What the server refused, or why it could not be asked. */
+export interface Refusal {
+  refused: true;
+  status: number;
+  code: string;
+  reason: string;
+  errors: FieldError[];
+}
+
+export type Answer<T> = { refused: false; body: T } | Refusal;
+
+const UNREACHABLE = 'The connection was lost. Please try again.';
+
+function refusalOf(status: number, body: unknown): Refusal {
+  const { code, reason, details } = (body ?? {}) as {
+    code?: string;
+    reason?: string;
+    details?: { errors?: FieldError[] };
+  };
+  const sorry = status === 429 ? 'Too many attempts. Please wait a moment and try again.' : '';
+  return {
+    refused: true,
+    status,
+    code: code ?? 'UNREACHABLE',
+    reason: sorry || reason || UNREACHABLE,
+    errors: details?.errors ?? [],
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Sends a request below this page's own address. `progress` hears of shares from 0 to 1. */
+export function ask<T>(
+  method: string,
+  path: string,
+  body?: Json | FormData,
+  progress?: (share: number) => void,
+): Promise<Answer<T>> {
+  return new Promise((resolve) => {
+    const request = new XMLHttpRequest();
+    request.open(method, `${location.pathname}/${path}`);
+    request.addEventListener('loadend', () => {
+      const answer = parsed(request.responseText);
+      const { status } = request;
+      if (status >= 200 && status < 300) resolve({ refused: false, body: answer as T });
+      else resolve(refusalOf(status, answer));
+    });
+    if (progress) {
+      request.upload.addEventListener('progress', ({ loaded, total, lengthComputable }) => {
+        if (lengthComputable && total > 0) progress(loaded / total);
+      });
+    }
+    if (body instanceof FormData) return request.send(body);
+    if (body) request.setRequestHeader('content-type', 'application/json');
+    request.send(body ? JSON.stringify(body) : null);
+  });
+}
+
+export const readState = () => ask<State>('GET', 'state');
+export const submit = () => ask<Outcome>('POST', 'submit');

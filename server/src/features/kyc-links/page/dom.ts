@@ -1,0 +1,47 @@
+// Making elements. Everything that came from outside is set as text or as a property, never as markup.
+
+export type Child = Node | string | null | undefined | false;
+
+type Attributes = Record<
+  string,
+  string | number | boolean | null | undefined | ((e: Event) => void)
+>;
+
+/** An element; `on…` attributes are listeners, true is an attribute without a value. */
+export function h<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Attributes = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (typeof value === 'function') element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? '' : String(value));
+  }
+  for (const child of children) if (child) element.append(child);
+  return element;
+}
+
+/** A button that does something here. */
+export const action = (
+  words: string,
+  press: () => void,
+  { kind = 'plain', label }: { kind?: string; label?: string } = {},
+): HTMLButtonElement =>
+  h('button', { type: 'button', class: kind, 'aria-label': label, onclick: press }, words);
+
+let counter = 0;
+
+export const freshId = (prefix: string): string => `${prefix}-${++counter}`;
+
+/** While `work` goes on the button is busy and does nothing again. */
+export async function whileBusy(button: HTMLButtonElement, work: () => Promise<void>) {
+  if (button.getAttribute('aria-disabled') === 'true') return;
+  button.setAttribute('aria-disabled', 'true');
+  try {
+    await work();
+  } finally {
+    button.removeAttribute('aria-disabled');
+  }
+}

@@ -1,0 +1,113 @@
+// The screen on which a business names those who own or control it: the list, and a form for one of them.
+import { ask } from './api.ts';
+import { action, freshId, h } from './dom.ts';
+import { ownerFields } from './fields.ts';
+import { complainAbove, createForm } from './form.ts';
+import type { Gap, Json, Owner, Stage, State, Step } from './types.ts';
+import { wordsFor } from './words.ts';
+
+const ABOUT_ALL = ['MISSING_BENEFICIAL_OWNER', 'MISSING_CONTROL_PERSON'];
+
+const gapsOfOwner = ({ gaps }: State, { id }: Owner): Gap[] =>
+  gaps.filter((gap) => gap.resourceId === id && gap.field);
+
+const gapsOfAll = ({ gaps }: State): Gap[] => gaps.filter((gap) => ABOUT_ALL.includes(gap.type));
+
+/** Whether somebody is missing, or something about somebody. */
+export const wantsOwners = (state: State): boolean =>
+  gapsOfAll(state).length > 0 || state.owners.some((owner) => gapsOfOwner(state, owner).length > 0);
+
+export const ownerName = ({ personalInfo: { firstName, middleName, lastName } }: Owner): string =>
+  [firstName, middleName, lastName].filter(Boolean).join(' ');
+
+export const ownerLine = ({ roles, ownershipPercentage }: Owner): string =>
+  [...roles.map((role) => wordsFor(role)), `${ownershipPercentage} %`].join(', ');
+
+function formFor(stage: Stage, owner: Owner | undefined, leave: () => void) {
+  const { choices } = stage.state;
+  const form = createForm({
+    fields: ownerFields,
+    known: (owner ?? {}) as Json,
+    choices,
+    ...(owner ? { onFile: { 'personalInfo.identifier': 'A number is on file.' } } : {}),
+    submitLabel: owner ? 'Save' : 'Add this person',
+    cancel: { label: 'Cancel', press: leave },
+    async submit(values) {
+      const method = owner ? 'PATCH' : 'POST';
+      const answer = await ask(method, owner ? `owners/${owner.id}` : 'owners', values);
+      if (answer.refused) {
+        const { errors, reason } = answer;
+        return errors.length ? errors : [{ field: '', message: reason }];
+      }
+      stage.announce('Saved');
+      await stage.reload();
+      leave();
+      return undefined;
+    },
+  });
+  if (owner) {
+    const errors = gapsOfOwner(stage.state, owner).map((gap) => ({
+      field: gap.field as string,
+      message: gap.type === 'MISSING_FIELD' ? 'is required' : gap.reason,
+    }));
+    if (errors.length) queueMicrotask(() => form.complain(errors));
+  }
+  return form.root;
+}
+
+export function ownersStep(): Step {
+  return {
+    key: 'people',
+    title: 'Owners and those in control',
+    render(stage) {
+      const place = h('div');
+      const edit = (owner: Owner | undefined) => {
+        const words = owner ? `Change ${ownerName(owner)}` : 'Add a person';
+        const title = h('h2', { tabindex: '-1' }, words);
+        place.replaceChildren(title, formFor(stage, owner, list));
+        if (!owner || !gapsOfOwner(stage.state, owner).length) title.focus();
+      };
+      const row = (owner: Owner) => {
+        const name = ownerName(owner);
+        const open = gapsOfOwner(stage.state, owner).length > 0;
+        const line = h('p', { class: 'hint' }, ownerLine(owner));
+        const change = action('Change', () => edit(owner), {
+          kind: 'link',
+          label: `Change ${name}`,
+        });
+        const tag = open ? h('span', { class: 'tag open' }, 'Something is missing') : null;
+        return h('li', {}, h('div', {}, h('b', {}, name), line, tag), change);
+      };
+      function list(): void {
+        const { owners } = stage.state;
+        const above = h('div');
+        const add = action('Add a person', () => edit(undefined));
+        add.id = freshId('add');
+        const go = () => {
+          const { state } = stage;
+          if (!wantsOwners(state)) return void stage.next();
+          const missing = gapsOfAll(state).map((gap) => ({ words: gap.reason, target: add }));
+          const open = state.owners
+            .filter((owner) => gapsOfOwner(state, owner).length)
+            .map((owner) => ({ words: `Something is missing about ${ownerName(owner)}.` }));
+          complainAbove(above, [...missing, ...open]);
+        };
+        const people = h('ul', { class: 'people' }, ...owners.map(row));
+        place.replaceChildren(
+          above,
+          h(
+            'p',
+            {},
+            'Name everyone who owns a quarter of the business or more, ' +
+              'and at least one person who controls it.',
+          ),
+          ...(owners.length ? [people] : []),
+          h('div', { class: 'buttons' }, add, action('Continue', go, { kind: 'primary' })),
+        );
+        if (place.isConnected) add.focus({ preventScroll: true });
+      }
+      list();
+      stage.root.append(place);
+    },
+  };
+}

@@ -1,0 +1,109 @@
+// The screens that ask for fields of the customer: which fields belong together, and which of them are
+// asked now. A screen asks for what is missing; when somebody comes back to change what they said, for all
+// of it.
+import { ask } from './api.ts';
+import { h } from './dom.ts';
+import {
+  activityFields,
+  addressFields,
+  diligenceFields,
+  type Field,
+  firmFields,
+  numberFields,
+  personFields,
+} from './fields.ts';
+import { createForm } from './form.ts';
+import type { Gap, Json, Stage, State, Step } from './types.ts';
+
+export interface FieldsStep {
+  key: string;
+  title: string;
+  lead?: string;
+  fields: Field[];
+  /** One field of it is missing: all are asked. */
+  whole: boolean;
+}
+
+const PERSON: FieldsStep[] = [
+  { key: 'person', title: 'About you', fields: personFields, whole: false },
+  { key: 'address', title: 'Where you live', fields: addressFields('', true), whole: true },
+  {
+    key: 'number',
+    title: 'Your identity number',
+    lead: 'It is stored encrypted and is not shown again.',
+    fields: numberFields,
+    whole: true,
+  },
+  { key: 'questions', title: 'A few more questions', fields: diligenceFields, whole: false },
+];
+
+const FIRM: FieldsStep[] = [
+  { key: 'firm', title: 'About the business', fields: firmFields, whole: false },
+  { key: 'address', title: 'Where the business sits', fields: addressFields(''), whole: true },
+  { key: 'activity', title: 'What the business does', fields: activityFields, whole: false },
+];
+
+export const fieldsStepsOf = ({ customer }: State): FieldsStep[] =>
+  customer.customerType === 'INDIVIDUAL' ? PERSON : FIRM;
+
+/** The field a gap is about, as requests name it. */
+const nameOf = ({ field = '' }: Gap) => field.replace(/^customer\./, '');
+
+/** The fields of the customer itself that are missing or wrong. */
+const wantedNames = ({ gaps, customer }: State): string[] =>
+  gaps.filter((gap) => gap.field && gap.resourceId === customer.id).map(nameOf);
+
+const isWanted = (names: readonly string[], { name }: Field) =>
+  names.some((each) => name === each || name.startsWith(`${each}.`));
+
+export const wantsFields = (state: State, { fields }: FieldsStep): boolean =>
+  fields.some((field) => isWanted(wantedNames(state), field));
+
+function askedFields(state: State, { fields, whole }: FieldsStep): Field[] {
+  const names = wantedNames(state);
+  const wanted = fields.filter((field) => isWanted(names, field));
+  if (whole || !wanted.length) return fields;
+  return fields.filter(
+    (field) => wanted.includes(field) || wanted.some((each) => each.name === field.when?.field),
+  );
+}
+
+/** What the check says of the fields on this screen, where it is more than that they are missing. */
+const remarks = ({ gaps, customer }: State, fields: readonly Field[]) =>
+  gaps
+    .filter((gap) => gap.resourceId === customer.id && gap.type === 'INVALID_FIELD')
+    .filter((gap) => fields.some(({ name }) => name === nameOf(gap)))
+    .map((gap) => ({ field: nameOf(gap), message: gap.reason }));
+
+export function fieldsStep(of: FieldsStep): Step {
+  return {
+    key: of.key,
+    title: of.title,
+    render(stage: Stage) {
+      const { state } = stage;
+      const { customer, choices, hasIdentifier } = state;
+      const fields = askedFields(state, of);
+      const form = createForm({
+        fields,
+        known: customer,
+        choices,
+        ...(hasIdentifier ? { onFile: { identifier: 'A number is on file.' } } : {}),
+        submitLabel: 'Continue',
+        async submit(values: Json) {
+          const body = { customerType: customer.customerType, ...values };
+          const answer = await ask('PATCH', 'customer', body);
+          if (!answer.refused) {
+            await stage.next();
+            return undefined;
+          }
+          const { errors, reason } = answer;
+          return errors.length ? errors : [{ field: '', message: reason }];
+        },
+      });
+      if (of.lead) stage.root.append(h('p', {}, of.lead));
+      stage.root.append(form.root);
+      const told = remarks(state, fields);
+      if (told.length) form.complain(told);
+    },
+  };
+}

@@ -1,0 +1,146 @@
+// A request that carries a file, from its first byte to its reply. Only who may ask at all gets here; the
+// file goes into storage while it arrives, the operation is run on it as on any body, and what no operation
+// kept is removed again. A body that is not read to its end does not hold up its connection for ever.
+import type { Readable } from 'node:stream';
+import { Fault, invalid } from '../kernel/fault.ts';
+import type { UploadedFile, UploadRules } from '../kernel/upload.ts';
+import type { Caller } from '../runtime/context.ts';
+import type { Files } from '../runtime/files.ts';
+import type { Request } from './bind.ts';
+import { type Form, MAX_BESIDE, readForm } from './multipart.ts';
+
+/** Files of one platform on their way in, in this process: a slow client holds nothing but its place. */
+const AT_ONCE = 64;
+
+/** A request as far as it must be known here; there is no body where none was sent. */
+interface RequestWithFile {
+  headers: Record<string, string | string[] | undefined>;
+  body: unknown;
+  raw: { socket: object };
+}
+
+export interface Incoming {
+  caller: Caller;
+  rules: UploadRules;
+  request: RequestWithFile;
+}
+
+/** What of a request a file is part of. */
+export type FormParts = Pick<Request, 'body' | 'rawBody' | 'errors'>;
+
+/** The same form twice is the same request, whatever boundary was drawn and however long it took. */
+function rawOf({ fields, file }: Form): string {
+  const sorted = Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify([sorted, file ? [file.fileName, file.sha256] : null]);
+}
+
+const LONGEST_READING_MS = 5_000;
+const LONGEST_SILENCE_MS = 500;
+
+/**
+ * Reads on and throws away, because a client that is still sending may not hear a reply before it is done.
+ * Answers whether the end was reached; a connection on which it was not is of no more use.
+ */
+function readOn(body: Readable, most: number): Promise<boolean> {
+  if (body.readableEnded || body.destroyed) return Promise.resolve(true);
+  return new Promise((resolve) => {
+    let left = most;
+    const done = (whole: boolean) => {
+      clearTimeout(all);
+      clearTimeout(silence);
+      resolve(whole);
+    };
+    const all = setTimeout(() => done(false), LONGEST_READING_MS);
+    const silence = setTimeout(() => done(false), LONGEST_SILENCE_MS);
+    body.on('data', (chunk: Buffer) => {
+      silence.refresh();
+      left -= chunk.length;
+      if (left < 0) done(false);
+    });
+    body.on('end', () => done(true));
+    body.on('close', () => done(true));
+    body.on('error', () => done(true));
+  });
+}
+
+/**
+ * Makes the receiver of requests with files. `translate` turns the fields' names from the wire; `note` is
+ * told what went wrong where no client hears of it.
+ */
+export function createUploads(
+  files: Files,
+  translate: (fields: unknown) => unknown,
+  note: (error: unknown) => void,
+) {
+  const underWay = new Map<string, number>();
+
+  function enter({ platformId }: Caller): () => void {
+    const count = underWay.get(platformId) ?? 0;
+    if (count >= AT_ONCE) {
+      const reason = `More than ${AT_ONCE} files are on their way at once.`;
+      throw new Fault('RATE_LIMITED', reason, undefined, { retryAfterS: 1 });
+    }
+    underWay.set(platformId, count + 1);
+    return () => {
+      const left = (underWay.get(platformId) ?? 1) - 1;
+      if (left > 0) underWay.set(platformId, left);
+      else underWay.delete(platformId);
+    };
+  }
+
+  async function receive<R>(
+    { caller, rules, request: { headers, body } }: Incoming,
+    use: (parts: FormParts) => Promise<R>,
+  ): Promise<R> {
+    if (!body) throw new Fault('INVALID_INPUT', 'The body must be multipart/form-data.');
+    const maxBytes = rules.maxBytes + MAX_BESIDE;
+    if (Number(headers['content-length'] ?? 0) > maxBytes) {
+      throw invalid([{ field: 'file', message: `is larger than ${rules.maxBytes} bytes` }]);
+    }
+    let stored: UploadedFile | undefined;
+    const leave = enter(caller);
+    try {
+      const form = await readForm(body as Readable, {
+        contentType: headers['content-type'] as string | undefined,
+        maxBytes,
+        async store(source, fileName) {
+          stored = await files.put(caller, source, { ...rules, fileName });
+          return stored;
+        },
+      }).finally(leave);
+      const { fields, file, errors } = form;
+      const named = translate(fields) as object;
+      return await use({ body: { ...named, ...(file && { file }) }, rawBody: rawOf(form), errors });
+    } finally {
+      // Where this fails, the sweep comes by.
+      if (stored) await files.discard(caller, stored.id).catch(note);
+    }
+  }
+
+  /** Connections on which a file is arriving. */
+  const arriving = new WeakSet<object>();
+
+  return {
+    /** Gives `use` the form of a request; a file that it did not keep is gone afterwards. */
+    async run<R>(incoming: Incoming, use: (parts: FormParts) => Promise<R>): Promise<R> {
+      const { socket } = incoming.request.raw;
+      arriving.add(socket);
+      try {
+        return await receive(incoming, use);
+      } catch (error) {
+        if (error instanceof Fault && error.cause !== undefined) note(error.cause);
+        throw error;
+      } finally {
+        arriving.delete(socket);
+      }
+    },
+    /** Whether a file is arriving on this connection, however long it has been. */
+    holds: (socket: object) => arriving.has(socket),
+    /** Whether a request's body has come to its end; waits for a little of what is left of it. */
+    async isOver({ body }: RequestWithFile, rules: UploadRules): Promise<boolean> {
+      return !body || readOn(body as Readable, rules.maxBytes + MAX_BESIDE);
+    },
+  };
+}
+
+export type Uploads = ReturnType<typeof createUploads>;

@@ -1,0 +1,218 @@
+// Erasing a customer. The first change set forgets the data key and with it everything that was sealed, and
+// takes out what lies in clear beside it: from then on the customer is erased for all who look. What can be
+// long (payments, events) is emptied after it in short statements, each of which leaves alone what one before
+// has done; an erasure that is cut short has no finish in its row and goes on when it is run again.
+import { customers, eraseCustomer, tombstoneOf } from '../features/customers/index.ts';
+import { eraseDocuments } from '../features/documents/index.ts';
+import { eraseInvitations } from '../features/invitations/index.ts';
+import { eraseMessages } from '../features/messages/index.ts';
+import { platforms, systemCaller } from '../features/platform/index.ts';
+import type { Time } from '../kernel/world.ts';
+import type { Ctx } from '../runtime/context.ts';
+import { operate, type Runtime } from '../runtime/operate.ts';
+import { col, type RowOf, table } from '../runtime/table.ts';
+import { ERASED, OWNED } from './personal-data.ts';
+import { notFound } from './verb.ts';
+
+export const erasures = table('erasures', {
+  /** The customer's. */
+  id: col.text,
+  platform_id: col.text,
+  actor: col.text,
+  reason: col.text.null,
+  /** How many rows of each table were emptied or removed. */
+  counts: col.json<Record<string, number>>().mut,
+  created_at: col.time,
+  /** Null while it is under way, or when it was cut short. */
+  finished_at: col.time.null.mut,
+  version: col.int4,
+});
+
+export type ErasureRow = RowOf<typeof erasures>;
+
+/** Who asked for it, for those who look later. */
+export interface Asked {
+  actor: string;
+  reason: string | null;
+}
+
+const AT_ONCE = 500;
+
+/** What stays of one end of a payment: which kind it is, our ids, the currency; never who it was. */
+const partyOf = (column: string) => `case when json_typeof(${column}) = 'object' then (
+    select json_object_agg(key,
+      case key when 'umaAddress' then to_json('${ERASED}'::text) else value end)
+    from json_each(${column}) where key in
+      ('sourceType', 'destinationType', 'accountId', 'customerId', 'currency', 'umaAddress'))
+  else ${column} end`;
+
+const ownId = (column: string) =>
+  `case when ${column} ~ '^(Internal|External)Account:' then ${column} end`;
+
+// $1 the customer, $2 its tombstone, $3 and $4 the place in the order after which to go on.
+const PAYMENTS = `with batch as (
+    select id, quote_id, created_at from transactions
+    where customer_id = $1 and (created_at, id) > ($3::timestamptz, $4::text)
+    order by created_at, id limit ${AT_ONCE}
+  ), priced as (
+    update quotes q set source = ${partyOf('q.source')}, destination = ${partyOf('q.destination')},
+      description = null
+    from batch b where q.id = b.quote_id
+  ), done as (
+    update transactions t set platform_customer_id = $2, source = ${partyOf('t.source')},
+      destination = ${partyOf('t.destination')}, source_account = ${ownId('t.source_account')},
+      destination_account = ${ownId('t.destination_account')}, description = null,
+      remittance = null, purpose = null, counterparty = null, carrier = null, requested_fields = null,
+      instructions = null, source_chain = null, destination_chain = null, version = t.version + 1
+    from batch b where t.id = b.id
+  )
+  select created_at as at, id, quote_id is not null as quoted from batch order by created_at, id`;
+
+// The key's order is that of time, so what is older than the customer is not looked at. An emptied event
+// counts as sealed for the customer: nobody can read it, and it is not sent.
+const EVENTS = `with owned as (${OWNED}), batch as (
+    select e.id from events e
+    where e.platform_id = $2 and e.id > $3 and e.data <> ''
+      and (e.sealed_for = $1 or e.subject in (select id from owned))
+    order by e.id limit ${AT_ONCE}
+  ), quiet as (
+    update webhook_attempts a set response = null from batch b
+    where a.id > b.id || '/' and a.id < b.id || '0' and a.response is not null
+  ), done as (
+    update events e set data = '', sealed_for = $1, due_at = null
+    from batch b where e.id = b.id
+  )
+  select id from batch order by id`;
+
+const ACCOUNTS = `update external_accounts a set version = version + 1, platform_account_id = null,
+    verified_name = null, default_uma = false, trusted_at = null, updated_at = $2,
+    deleted_at = coalesce(deleted_at, $2), duplicate_key = '${ERASED} ' || id,
+    info = json_build_object('accountType', account_type)
+  where customer_id = $1 and duplicate_key <> '${ERASED} ' || id returning id`;
+
+const CHALLENGES = `delete from ownership_challenges where id in
+  (select id from external_accounts where customer_id = $1) returning id`;
+
+const LOOKUPS = `delete from lookups where customer_id = $1 or receiver_customer_id = $1
+  or receiver in (select id from external_accounts where customer_id = $1) returning id`;
+
+const LINKS = 'delete from kyc_links where customer_id = $1 returning id';
+const FINDINGS = `update verifications set findings = null, version = version + 1
+  where customer_id = $1 and findings is not null returning id`;
+
+const DAY_MS = 86_400_000;
+
+const INVITATIONS = `update invitations set version = version + 1,
+    inviter_uma = case when customer_id = $1 then $2 else inviter_uma end,
+    invitee_uma = case when invitee_customer_id = $1 then $2 else invitee_uma end
+  where (customer_id = $1 and inviter_uma <> $2) or (invitee_customer_id = $1 and invitee_uma <> $2)
+  returning id`;
+
+/** An event id before every one that was made from `at` on. */
+export function eventsFrom(at: Time): string {
+  // Clocks of several processes differ a little.
+  const hex = Math.max(0, at - DAY_MS)
+    .toString(16)
+    .padStart(12, '0');
+  return `Webhook:${hex.slice(0, 8)}-${hex.slice(8)}`;
+}
+
+interface Emptied {
+  at: Time;
+  id: string;
+  quoted: boolean;
+}
+
+async function emptyPayments({ db }: Runtime, id: string) {
+  const counts = { transactions: 0, quotes: 0 };
+  let [at, after]: [Time, string] = [0, ''];
+  for (;;) {
+    const values = [id, tombstoneOf(id), new Date(at), after];
+    const rows = await db.query<Emptied & object>(PAYMENTS, values);
+    counts.transactions += rows.length;
+    counts.quotes += rows.filter((row) => row.quoted).length;
+    const last = rows.at(-1);
+    if (!last || rows.length < AT_ONCE) return counts;
+    [at, after] = [last.at, last.id];
+  }
+}
+
+async function emptyEvents({ db }: Runtime, row: Registered): Promise<number> {
+  let after = eventsFrom(row.created_at);
+  for (let count = 0; ; ) {
+    const rows = await db.query<{ id: string }>(EVENTS, [row.id, row.platform_id, after]);
+    count += rows.length;
+    const last = rows.at(-1);
+    if (!last || rows.length < AT_ONCE) return count;
+    after = last.id;
+  }
+}
+
+type Registered = Pick<RowOf<typeof customers>, 'id' | 'platform_id' | 'created_at'>;
+
+/** Everything after the first change set, in the order in which it is done. */
+async function emptyTables(runtime: Runtime, row: Registered): Promise<Record<string, number>> {
+  const { db, world } = runtime;
+  const now = new Date(world.now());
+  const run = async (sql: string, values: unknown[] = [row.id]) =>
+    (await db.query(sql, values)).length;
+  return {
+    ownership_challenges: await run(CHALLENGES),
+    lookups: await run(LOOKUPS),
+    kyc_links: await run(LINKS),
+    invitations: await run(INVITATIONS, [row.id, tombstoneOf(row.id)]),
+    verifications: await run(FINDINGS),
+    external_accounts: await run(ACCOUNTS, [row.id, now]),
+    ...(await emptyPayments(runtime, row.id)),
+    events: await emptyEvents(runtime, row),
+  };
+}
+
+const COUNTED = ['customers', 'beneficial_owners', 'documents', 'messages'] as const;
+
+/** How many rows of the tables that the first change set empties. */
+async function countsOf({ db }: Ctx, id: string): Promise<Record<string, number>> {
+  const columns = COUNTED.map(
+    (name) =>
+      `(select count(*)::int from ${name} where ${name === 'customers' ? 'id' : 'customer_id'} = $1)
+        as ${name}`,
+  );
+  const [counts] = await db.query(`select ${columns.join(', ')}`, [id]);
+  return counts as Record<string, number>;
+}
+
+async function forget(ctx: Ctx, id: string, { actor, reason }: Asked): Promise<ErasureRow> {
+  const row = await ctx.read(customers, id);
+  if (!row) throw notFound('customer');
+  if (row.deleted_at === null) {
+    throw new Error('The customer is not deleted. Its platform has to delete it first.');
+  }
+  const known = await ctx.read(erasures, id);
+  if (known) return known;
+  const counts = await countsOf(ctx, id);
+  await eraseDocuments(ctx, row);
+  await eraseMessages(ctx, id);
+  await eraseInvitations(ctx, id);
+  await eraseCustomer(ctx, row);
+  const { platform_id } = row;
+  const began = { id, platform_id, actor, reason, counts, created_at: ctx.now };
+  return ctx.insert(erasures, began);
+}
+
+/** Erases a deleted customer, or goes on with it; once it is finished nothing changes any more. */
+export async function erase(runtime: Runtime, id: string, asked: Asked): Promise<ErasureRow> {
+  const row = await runtime.db.read(customers, id);
+  const platform = row && (await runtime.db.read(platforms, row.platform_id));
+  if (!row || !platform) throw notFound('customer');
+  const caller = systemCaller(platform.id, platform.environment);
+  const began = await operate(runtime, caller, (ctx) => forget(ctx, id, asked));
+  // Also of a finished one: an old process may have written an event in clear since.
+  const more = await emptyTables(runtime, row);
+  if (began.finished_at !== null) return began;
+  return operate(runtime, caller, async (ctx) => {
+    const now = (await ctx.read(erasures, id)) ?? began;
+    if (now.finished_at !== null) return now;
+    const counts = { ...now.counts, ...more };
+    return ctx.update(erasures, now, { counts, finished_at: ctx.now });
+  });
+}

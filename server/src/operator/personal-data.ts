@@ -1,0 +1,125 @@
+// Where data about a customer lies: for every table that names one, how its rows are opened for an export,
+// and what an erasure does about them. A test holds the list against the database, so that a table that
+// comes later is forgotten by neither.
+import {
+  type CustomerRow,
+  type OwnerRow,
+  ownerPersonal,
+  personalOf,
+} from '../features/customers/index.ts';
+import { type DocumentRow, documentPersonal } from '../features/documents/index.ts';
+import { type MessageRow, openMessage } from '../features/messages/index.ts';
+import { findingsOf, type VerificationRow } from '../features/verifications/index.ts';
+import { eventContext } from '../runtime/context.ts';
+import type { DataKey, Vault } from '../runtime/vault.ts';
+
+/** What stands where something was. */
+export const ERASED = 'erased';
+
+/** A row as JSON has it. */
+export type Json = Record<string, unknown>;
+
+/** What sealed columns are opened with; without the key nothing is. */
+export interface Opener {
+  vault: Vault;
+  customer: CustomerRow;
+  key: DataKey | undefined;
+}
+
+interface Held {
+  /** Which rows of the table, as `t`, are about the customer `$1`. */
+  rows: string;
+  /** Columns that say nothing about anybody: hashes, and keys that are shown opened. */
+  without?: readonly string[];
+  /** What is sealed in a row, opened; it takes the place of the columns of the same names. */
+  open?: (opener: Opener, row: Json) => Json;
+  /** What an erasure does about the rows. */
+  erasure: 'emptied' | 'removed' | { stays: string };
+}
+
+const OF_CUSTOMER = 't.customer_id = $1';
+const HASHES = ['email_digest', 'phone_digest', 'identifier_digest'];
+const as = <R>(row: Json) => row as unknown as R;
+
+/** Every table that says something about a customer, in the order of an export. */
+export const HELD: Readonly<Record<string, Held>> = {
+  customers: {
+    rows: 't.id = $1',
+    without: [...HASHES, 'data_key', 'details', 'identifier'],
+    open: ({ vault, customer }) => ({ personal: personalOf(vault, customer) }),
+    erasure: 'emptied',
+  },
+  beneficial_owners: {
+    rows: OF_CUSTOMER,
+    without: HASHES,
+    open: ({ vault, customer }, row) => ({
+      personal: ownerPersonal(vault, customer, as<OwnerRow>(row)) ?? null,
+    }),
+    erasure: 'emptied',
+  },
+  documents: {
+    rows: OF_CUSTOMER,
+    without: ['file_key'],
+    open: ({ vault, key }, row) => ({
+      personal: key ? documentPersonal(vault, key, as<DocumentRow>(row)) : null,
+    }),
+    erasure: 'removed',
+  },
+  verifications: {
+    rows: OF_CUSTOMER,
+    open: ({ vault, customer }, row) => ({
+      findings: findingsOf(vault, customer, as<VerificationRow>(row)),
+    }),
+    erasure: 'emptied',
+  },
+  kyc_links: { rows: OF_CUSTOMER, without: ['secret_hash'], erasure: 'removed' },
+  messages: {
+    rows: OF_CUSTOMER,
+    without: ['recipient', 'content'],
+    open: ({ vault, key }, row) => ({ ...openMessage(vault, key, as<MessageRow>(row)) }),
+    erasure: 'emptied',
+  },
+  invitations: {
+    rows: 't.customer_id = $1 or t.invitee_customer_id = $1',
+    erasure: 'emptied',
+  },
+  internal_accounts: {
+    rows: OF_CUSTOMER,
+    erasure: { stays: 'our own account: a number, a currency and where it is paid in' },
+  },
+  external_accounts: { rows: OF_CUSTOMER, without: ['duplicate_key'], erasure: 'emptied' },
+  ownership_challenges: {
+    rows: 't.id in (select id from external_accounts where customer_id = $1)',
+    without: ['nonce', 'token_hash'],
+    erasure: 'removed',
+  },
+  account_moves: {
+    rows: `t.account_id in (select id from internal_accounts where customer_id = $1
+      union all select id from external_accounts where customer_id = $1)`,
+    erasure: { stays: 'which account an operator moved, and why' },
+  },
+  lookups: { rows: OF_CUSTOMER, erasure: 'removed' },
+  quotes: {
+    rows: 't.id in (select quote_id from transactions where customer_id = $1)',
+    erasure: 'emptied',
+  },
+  transactions: { rows: OF_CUSTOMER, erasure: 'emptied' },
+  erasures: { rows: 't.id = $1', erasure: { stays: 'that the customer was erased, and why' } },
+};
+
+/** Ids that events about the customer `$1` go by. */
+export const OWNED = `select $1::text as id
+  union all select id from beneficial_owners where customer_id = $1
+  union all select id from documents where customer_id = $1
+  union all select id from verifications where customer_id = $1
+  union all select id from external_accounts where customer_id = $1
+  union all select id from invitations where customer_id = $1 or invitee_customer_id = $1
+  union all select id from transactions where customer_id = $1`;
+
+/** An event with its data as it was told. */
+export function openEvent({ vault, key }: Opener, row: Json): Json {
+  const { sealed_for: owner, data, ...rest } = row as Json & { id: string; data: string };
+  if (owner === null) return { ...rest, data: JSON.parse(data) };
+  if (!key || data === '') return { ...rest, data: null };
+  return { ...rest, data: JSON.parse(vault.open(key, data, eventContext(rest.id)).toString()) };
+}

@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { openContent, PIECE_BYTES, sealContent } from './sealed-stream.ts';
+
+const key = Buffer.alloc(32, 3);
+const ID = 'File:00000000-0000-7000-8000-000000000001';
+const SEALED = PIECE_BYTES + 16;
+
+/** The same bytes for the same size, no two pieces alike. */
+function sample(size: number): Buffer {
+  const blocks: Buffer[] = [];
+  for (let at = 0; at * 32 < size; at++) {
+    blocks.push(createHash('sha256').update(`${size} ${at}`).digest());
+  }
+  return Buffer.concat(blocks).subarray(0, size);
+}
+
+async function* inChunks(bytes: Buffer, size: number) {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+async function gather(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const all: Uint8Array[] = [];
+  for await (const piece of pieces) all.push(piece);
+  return Buffer.concat(all);
+}
+
+const sealed = (bytes: Buffer, chunk = 10_000, id = ID, by = key) =>
+  gather(sealContent(by, id, inChunks(bytes, chunk)));
+
+const opened = (bytes: Buffer, { from = 0, chunk = 7_919, id = ID, by = key } = {}) =>
+  gather(openContent(by, id, (offset) => inChunks(bytes.subarray(offset), chunk), from));
+
+const SIZES = [
+  0,
+  1,
+  PIECE_BYTES - 1,
+  PIECE_BYTES,
+  PIECE_BYTES + 1,
+  2 * PIECE_BYTES - 1,
+  2 * PIECE_BYTES,
+  2 * PIECE_BYTES + 1,
+  300_000,
+];
+
+describe.each(SIZES)('%i bytes', (size) => {
+  const clear = sample(size);
+
+  it('come back as they were, however they arrive', async () => {
+    const first = await sealed(clear, 1_000_000);
+    for (const chunk of [997, PIECE_BYTES, PIECE_BYTES + 1]) {
+      const text = await sealed(clear, chunk);
+      expect(text.equals(first)).toBe(true);
+      expect((await opened(text, { chunk })).equals(clear)).toBe(true);
+    }
+    expect(first.length).toBe(size + 16 * Math.max(1, Math.ceil(size / PIECE_BYTES)));
+    expect(size < 16 || !first.includes(clear.subarray(0, 16))).toBe(true);
+  });
+
+  it('can be read from anywhere up to the end, and not from behind it', async () => {
+    const text = await sealed(clear);
+    const edges = SIZES.flatMap((each) => [each - 1, each, each + 1]);
+    for (const from of edges.filter((each) => each >= 0 && each <= size)) {
+      const rest = await opened(text, { from });
+      expect(rest.equals(clear.subarray(from)), `from ${from}`).toBe(true);
+    }
+    await expect(opened(text, { from: size + 1 })).rejects.toThrow();
+    await expect(opened(text, { from: size + PIECE_BYTES })).rejects.toThrow();
+  });
+
+  it('do not open cut off, lengthened, changed, or as another file', async () => {
+    const text = await sealed(clear);
+    const cuts = [0, 1, 15, SEALED - 1, SEALED, SEALED + 1, 2 * SEALED, text.length - 1];
+    for (const cut of cuts.filter((each) => each < text.length)) {
+      await expect(opened(text.subarray(0, cut)), `cut to ${cut}`).rejects.toThrow(/cannot open/);
+    }
+    for (const more of [Buffer.alloc(1), Buffer.alloc(SEALED), text]) {
+      await expect(opened(Buffer.concat([text, more]))).rejects.toThrow(/cannot open/);
+    }
+    for (const at of [0, Math.floor(text.length / 2), text.length - 1]) {
+      const changed = Buffer.from(text);
+      changed[at] = (changed[at] as number) ^ 1;
+      await expect(opened(changed), `changed at ${at}`).rejects.toThrow(/cannot open/);
+    }
+    await expect(opened(text, { id: `${ID}0` })).rejects.toThrow(/cannot open/);
+    await expect(opened(text, { by: Buffer.alloc(32, 4) })).rejects.toThrow(/cannot open/);
+  });
+});
+
+describe('pieces', () => {
+  it('do not open in another order, twice or left out', async () => {
+    const text = await sealed(sample(4 * PIECE_BYTES));
+    const piece = (at: number) => text.subarray(at * SEALED, (at + 1) * SEALED);
+    const orders = [[1, 0, 2, 3], [0, 0, 1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2], [3]];
+    for (const order of orders) {
+      await expect(opened(Buffer.concat(order.map(piece)))).rejects.toThrow(/cannot open/);
+    }
+    expect((await opened(Buffer.concat([0, 1, 2, 3].map(piece)))).length).toBe(4 * PIECE_BYTES);
+  });
+
+  it('are handed out before the end is there, and only genuine ones', async () => {
+    const clear = sample(3 * PIECE_BYTES);
+    const text = await sealed(clear);
+    text[2 * SEALED] = (text[2 * SEALED] as number) ^ 1;
+    const got: Buffer[] = [];
+    const reading = async () => {
+      for await (const each of openContent(key, ID, () => inChunks(text, 5_000))) got.push(each);
+    };
+    await expect(reading()).rejects.toThrow(/cannot open/);
+    expect(Buffer.concat(got).equals(clear.subarray(0, 2 * PIECE_BYTES))).toBe(true);
+  });
+
+  it('carry on an error of the source', async () => {
+    async function* failing() {
+      yield Buffer.alloc(100_000);
+      throw new Error('the line is dead');
+    }
+    await expect(gather(sealContent(key, ID, failing()))).rejects.toThrow('the line is dead');
+  });
+});

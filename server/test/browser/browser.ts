@@ -1,0 +1,106 @@
+// A real browser in front of a real server: Chromium, headless, told to ask nobody but us. Where there is
+// none the tests that need it say so and are left out. Screenshots go to the folder that
+// RAILHEAD_SCREENSHOTS names, if it does.
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+const CANDIDATES = [
+  process.env.CHROME_PATH,
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+];
+
+export const browserPath = CANDIDATES.find((file) => file && existsSync(file));
+
+if (!browserPath) {
+  const how = 'Install Chromium, or name one by CHROME_PATH.';
+  process.stderr.write(`No browser was found: the tests of hosted pages are left out. ${how}\n`);
+}
+
+export const launch = (): Promise<Browser> =>
+  chromium.launch({
+    executablePath: browserPath as string,
+    headless: true,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+
+export const SIZES = {
+  desktop: { viewport: { width: 1280, height: 800 } },
+  phone: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
+} as const;
+export type Size = keyof typeof SIZES;
+
+export interface Visit {
+  page: Page;
+  context: BrowserContext;
+  /** What the browser complained about, and requests that went elsewhere. */
+  complaints: string[];
+  close(): Promise<void>;
+}
+
+/** Opens a page that may only ask `origin`; everything else is refused and noted. */
+export async function visit(browser: Browser, size: Size, origin: string): Promise<Visit> {
+  const context = await browser.newContext({ ...SIZES[size], reducedMotion: 'reduce' });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  await context.route('**/*', (route) => {
+    const url = route.request().url();
+    if (url.startsWith(origin) || url.startsWith('blob:') || url.startsWith('data:')) {
+      return route.continue();
+    }
+    complaints.push(`asked ${url}`);
+    return route.abort();
+  });
+  return { page, context, complaints, close: () => context.close() };
+}
+
+const axeSource = readFileSync(
+  createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
+  'utf8',
+);
+
+interface Violation {
+  id: string;
+  nodes: { html: string; failureSummary: string }[];
+}
+
+/** Fails with what stands in the way of people who use the page otherwise than most. */
+export async function expectAccessible(page: Page): Promise<void> {
+  // As a debugger does, past the page's policy, which lets no script in.
+  const found = (await page.evaluate(
+    `${axeSource}; axe.run(document, { resultTypes: ['violations'] })`,
+  )) as { violations: Violation[] };
+  const told = found.violations.map(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`).join('\n'),
+  );
+  expect(told).toEqual([]);
+}
+
+/** Nothing is wider than the window. */
+export async function expectNoSideways(page: Page): Promise<void> {
+  const wide = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
+  expect(wide).toBeLessThanOrEqual(0);
+}
+
+export async function screenshot(page: Page, name: string): Promise<void> {
+  const folder = process.env.RAILHEAD_SCREENSHOTS;
+  if (!folder) return;
+  mkdirSync(folder, { recursive: true });
+  await page.screenshot({ path: path.join(folder, `${name}.png`), fullPage: true });
+}

@@ -1,0 +1,75 @@
+// What the tests of the verification page share: a server with a browser in front of it, customers of whom
+// nothing or everything is known, and the moves that a person makes on every screen.
+import type { Page } from 'playwright-core';
+import { ok } from '../fixtures.ts';
+import { startApp } from '../harness.ts';
+import { pdfFile, pngFile } from '../papers.ts';
+import { expectAccessible, expectNoSideways, launch, screenshot } from './browser.ts';
+
+/** Many screens, each looked over by axe, on a busy machine. */
+export const PATIENCE_MS = 120_000;
+
+export const REDIRECT = 'http://localhost:9/finished?order=7';
+
+export type Office = Awaited<ReturnType<typeof openOffice>>;
+
+/** A server that listens, and a browser. */
+export async function openOffice() {
+  const app = await startApp();
+  await app.app.server.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = app.app.server.server.address() as { port: number };
+  const browser = await launch();
+  const as = { as: app.unregulated };
+  return {
+    app,
+    browser,
+    as,
+    origin: `http://127.0.0.1:${port}`,
+    async linkFor(customerId: string, redirectUri?: string): Promise<string> {
+      const path = `/customers/${customerId}/kyc-link`;
+      return ok(await app.call('POST', path, { redirectUri }, as), 201).kycUrl;
+    },
+    async close() {
+      await browser.close();
+      await app.close();
+    },
+  };
+}
+
+export const NOBODY = {
+  fullName: undefined,
+  birthDate: undefined,
+  nationality: undefined,
+  address: undefined,
+};
+
+export const ADDRESS = { line1: '1 Main St', city: 'Austin', postalCode: '78701', country: 'US' };
+
+export const WHOLE = {
+  fullName: 'Ada Lovelace',
+  birthDate: '1990-01-15',
+  nationality: 'US',
+  idType: 'SSN',
+  identifier: '123-45-6789',
+  address: ADDRESS,
+};
+
+export const title = (page: Page, words: string) =>
+  page.getByRole('heading', { level: 1, name: words }).waitFor();
+
+export const press = (page: Page, name: string) =>
+  page.getByRole('button', { name, exact: true }).click();
+
+/** Holds the page, as it stands, to what holds for every screen. */
+export async function inspect(page: Page, name: string): Promise<void> {
+  await expectNoSideways(page);
+  await expectAccessible(page);
+  await screenshot(page, name);
+}
+
+export const picture = (name: string) => ({
+  name,
+  mimeType: 'image/png',
+  buffer: pngFile(800, 500),
+});
+export const paper = (name: string) => ({ name, mimeType: 'application/pdf', buffer: pdfFile() });

@@ -1,0 +1,190 @@
+// The hosted verification page beside its straight way: by keyboard alone, in the dark on a narrow phone,
+// when a paper was refused, and when its link has ended.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { customer, ok } from '../fixtures.ts';
+import { paperForm, pdfFile } from '../papers.ts';
+import { browserPath, expectAccessible, screenshot, visit } from './browser.ts';
+import {
+  ADDRESS,
+  inspect,
+  NOBODY,
+  type Office,
+  openOffice,
+  PATIENCE_MS,
+  picture,
+  press,
+  title,
+  WHOLE,
+} from './office.ts';
+
+let office: Office;
+
+describe.runIf(browserPath)('the verification page', () => {
+  beforeAll(async () => {
+    office = await openOffice();
+  });
+  afterAll(() => office?.close());
+
+  it(
+    'can be gone through with the keyboard alone',
+    async () => {
+      const person = await customer(office.app, office.as, {
+        ...NOBODY,
+        address: ADDRESS,
+        nationality: 'US',
+      });
+      const { page, close } = await visit(office.browser, 'desktop', office.origin);
+      // Asked for early: the browser has to be told to hand the choice over.
+      const choosing = page.waitForEvent('filechooser', { timeout: PATIENCE_MS });
+      await page.goto(await office.linkFor(person.id));
+      await title(page, 'About you');
+      const { keyboard } = page;
+      await keyboard.press('Tab');
+      await keyboard.type('Mary Jackson');
+      await keyboard.press('Tab');
+      await keyboard.type('04091921');
+      await keyboard.press('Enter');
+      await title(page, 'Your identity number');
+      expect(await page.evaluate('document.activeElement.tagName')).toBe('H1');
+      await keyboard.press('Tab');
+      await keyboard.press('ArrowDown');
+      await keyboard.press('Tab');
+      await keyboard.type('12');
+      await keyboard.press('Enter');
+      await page.getByRole('alert').waitFor();
+      await page.waitForFunction("document.activeElement.getAttribute('role') === 'alert'");
+      await keyboard.press('Tab');
+      await keyboard.press('Enter');
+      await keyboard.press('Control+A');
+      await keyboard.type('123-45-6789');
+      await keyboard.press('Enter');
+      await title(page, 'Documents');
+      await keyboard.press('Tab');
+      await keyboard.press('ArrowDown');
+      await keyboard.press('Tab');
+      await keyboard.press('Tab');
+      await keyboard.type('P1');
+      await keyboard.press('Tab');
+      await keyboard.type('State Department');
+      await keyboard.press('Tab');
+      await keyboard.press('Enter');
+      const chooser = await choosing;
+      await chooser.setFiles(picture('passport.png'));
+      await keyboard.press('Tab');
+      await keyboard.press('Enter');
+      await page.getByText('Done').waitFor();
+      for (let tabs = 0; tabs < 3; tabs++) {
+        await keyboard.press('Tab');
+        if ((await page.evaluate('document.activeElement.textContent')) === 'Continue') break;
+      }
+      await keyboard.press('Enter');
+      await title(page, 'Check and send');
+      for (let tabs = 0; tabs < 8; tabs++) {
+        await keyboard.press('Tab');
+        if ((await page.evaluate('document.activeElement.textContent')) === 'Send') break;
+      }
+      await keyboard.press('Enter');
+      await title(page, 'You are verified');
+      await page.getByText('You can close this page.').waitFor();
+      await close();
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'stays when more is needed, and takes another file for one that was refused',
+    async () => {
+      const person = await customer(office.app, office.as, {
+        ...NOBODY,
+        ...WHOLE,
+        fullName: 'Bad Scan 003',
+      });
+      const { page, close } = await visit(office.browser, 'phone', office.origin);
+      const link = await office.linkFor(person.id);
+      await page.goto(link);
+      await title(page, 'Documents');
+      await page.getByLabel('Kind of document').selectOption('PASSPORT');
+      await page.getByLabel('Number of the document').fill('P1');
+      await page.getByLabel('Who issued it').fill('State Department');
+      await page.getByLabel('File').setInputFiles(picture('dark.png'));
+      await press(page, 'Upload');
+      await page.getByText('Done').waitFor();
+      await press(page, 'Continue');
+      await title(page, 'Check and send');
+      await press(page, 'Send');
+      await title(page, 'Documents');
+      await page.getByText('Something more is needed').waitFor();
+      await inspect(page, 'phone-more-is-needed');
+      await page.getByLabel('File').setInputFiles(picture('bright.png'));
+      await press(page, 'Replace');
+      await page.getByText('Done').waitFor();
+      const { body } = await office.app.call(
+        'GET',
+        `/documents?documentHolder=${person.id}`,
+        undefined,
+        office.as,
+      );
+      expect(body.data.map((each: { fileName: string }) => each.fileName)).toEqual(['bright.png']);
+      await close();
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'looks its best in the dark, too',
+    async () => {
+      const person = await customer(office.app, office.as, NOBODY);
+      const { page, close } = await visit(office.browser, 'phone', office.origin);
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await page.setViewportSize({ width: 320, height: 640 });
+      await page.goto(await office.linkFor(person.id));
+      await title(page, 'About you');
+      await press(page, 'Continue');
+      await page.getByRole('alert').waitFor();
+      await inspect(page, 'phone-dark-320');
+      await close();
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'is gone when the link was used, has ended or never was',
+    async () => {
+      const person = await customer(office.app, office.as, { ...NOBODY, ...WHOLE });
+      const form = paperForm(
+        {
+          documentHolder: person.id,
+          documentType: 'PASSPORT',
+          country: 'US',
+          documentNumber: 'P1',
+          issuingAuthority: 'State Department',
+        },
+        { bytes: pdfFile() },
+      );
+      ok(await office.app.call('POST', '/documents', form, office.as), 201);
+      const link = await office.linkFor(person.id);
+      const { page, close } = await visit(office.browser, 'phone', office.origin);
+      const later = await customer(office.app, office.as, NOBODY);
+      const second = await office.linkFor(later.id);
+      await page.goto(link);
+      await title(page, 'Check and send');
+      await press(page, 'Send');
+      await title(page, 'You are verified');
+      const gone = async (url: string) => {
+        const reply = await page.goto(url);
+        expect(reply?.status()).toBe(410);
+        await title(page, 'This link does not work any more');
+        await expectAccessible(page);
+      };
+      await gone(link);
+      await screenshot(page, 'phone-ended');
+      await gone(`${office.origin}/verify/nobody-drew-this`);
+      await page.goto(second);
+      await title(page, 'About you');
+      office.app.world.set(office.app.world.now() + 24 * 3_600_000);
+      await gone(second);
+      await close();
+    },
+    PATIENCE_MS,
+  );
+});

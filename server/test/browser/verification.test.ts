@@ -1,0 +1,257 @@
+// The hosted verification page, as people use it: a person and a business from the link to the verdict, on
+// a desktop and on a phone, with the mistakes that people make.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { customer, ok } from '../fixtures.ts';
+import { browserPath, type Size, visit } from './browser.ts';
+import {
+  inspect,
+  NOBODY,
+  type Office,
+  openOffice,
+  PATIENCE_MS,
+  paper,
+  picture,
+  press,
+  REDIRECT,
+  title,
+} from './office.ts';
+
+let office: Office;
+
+describe.runIf(browserPath)('the verification page', () => {
+  beforeAll(async () => {
+    office = await openOffice();
+  });
+  afterAll(() => office?.close());
+
+  it.each<Size>(['desktop', 'phone'])(
+    'takes a person through, on a %s',
+    async (size) => {
+      const person = await customer(office.app, office.as, NOBODY);
+      const { page, context, complaints, close } = await visit(office.browser, size, office.origin);
+      const left: string[] = [];
+      await context.route(`${new URL(REDIRECT).origin}/**`, (route) => {
+        left.push(route.request().url());
+        return route.fulfill({ contentType: 'text/html', body: '<title>back</title>' });
+      });
+      await page.goto(await office.linkFor(person.id, REDIRECT));
+
+      await title(page, 'About you');
+      await page.getByText('Step 1 of 5').waitFor();
+      await inspect(page, `${size}-1-person`);
+      await press(page, 'Continue');
+      await page.getByRole('alert').waitFor();
+      expect(await page.getByRole('alert').getByRole('link').allTextContents()).toEqual([
+        'Enter the full name',
+        'Enter the date of birth',
+        'Choose the nationality',
+      ]);
+      await inspect(page, `${size}-2-person-empty`);
+      await page.getByRole('alert').getByRole('link').first().click();
+      expect(await page.getByLabel('Full name').evaluate('document.activeElement.name')).toBe(
+        'fullName',
+      );
+      await page.getByLabel('Full name').fill('Ada  %Lovelace');
+      await page.getByLabel('Date of birth').fill('1990-01-15');
+      await page.getByLabel('Nationality').selectOption('US');
+      await press(page, 'Continue');
+      const wrong = page.locator('.field.bad');
+      await wrong.waitFor();
+      expect(await wrong.textContent()).toContain('Full name may hold letters');
+      expect(await page.getByLabel('Full name').getAttribute('aria-invalid')).toBe('true');
+      await page.getByLabel('Full name').fill('Ada Lovelace');
+      await press(page, 'Continue');
+
+      await title(page, 'Where you live');
+      await page.getByLabel('Country').selectOption('US');
+      await page.getByLabel('Street and number').fill('1 Main St');
+      await page.getByLabel('City or town').fill('Austin');
+      await page.getByLabel('Postal code').fill('78701');
+      await inspect(page, `${size}-3-address`);
+      await press(page, 'Continue');
+
+      await title(page, 'Your identity number');
+      await page.getByLabel('Kind of number').selectOption('SSN');
+      await page.getByLabel('Number', { exact: true }).fill('123');
+      await press(page, 'Continue');
+      await page.locator('.field.bad').waitFor();
+      await inspect(page, `${size}-4-number-wrong`);
+      await page.getByLabel('Number', { exact: true }).fill('123-45-6789');
+      await press(page, 'Continue');
+
+      await title(page, 'Documents');
+      await inspect(page, `${size}-5-documents`);
+      await page.getByLabel('Kind of document').selectOption('DRIVERS_LICENSE');
+      await page.getByLabel('Number of the document').fill('D1234567');
+      await page.getByLabel('Who issued it').fill('State of Texas');
+      await page.getByLabel('Front side').setInputFiles(picture('front-EXPIRED.png'));
+      await page.getByLabel('Back side').setInputFiles(paper('back.pdf'));
+      await inspect(page, `${size}-6-documents-chosen`);
+      await press(page, 'Upload');
+      await page.getByRole('alert').waitFor();
+      expect(await page.getByRole('alert').textContent()).toContain('no longer valid');
+      await page.getByLabel('Front side').setInputFiles(picture('front.png'));
+      await press(page, 'Upload');
+      await page.getByText('Done').waitFor();
+      await inspect(page, `${size}-7-documents-done`);
+      await press(page, 'Continue');
+
+      await title(page, 'Check and send');
+      expect(await page.locator('main').textContent()).not.toContain('123-45-6789');
+      await inspect(page, `${size}-8-review`);
+      await press(page, 'Send');
+      await title(page, 'You are verified');
+      await inspect(page, `${size}-9-approved`);
+      const { body } = await office.app.call(
+        'GET',
+        `/customers/${person.id}`,
+        undefined,
+        office.as,
+      );
+      expect(body).toMatchObject({ kycStatus: 'APPROVED', fullName: 'Ada Lovelace' });
+      const papers = await office.app.call(
+        'GET',
+        `/documents?documentHolder=${person.id}`,
+        undefined,
+        office.as,
+      );
+      expect(papers.body.data.map((each: { side: string }) => each.side).sort()).toEqual([
+        'BACK',
+        'FRONT',
+      ]);
+      await page.getByRole('link', { name: 'Back to Unregulated' }).click();
+      await page.waitForURL(REDIRECT);
+      expect(left).toEqual([REDIRECT]);
+      // What the browser itself says of a reply that is an error; everything else would be a fault.
+      expect(complaints.filter((each) => !each.includes('status of 400'))).toEqual([]);
+      await close();
+    },
+    PATIENCE_MS,
+  );
+
+  it.each<Size>(['desktop', 'phone'])(
+    'takes a business through, on a %s',
+    async (size) => {
+      const body = {
+        customerType: 'BUSINESS',
+        businessInfo: {
+          legalName: 'Acme Inc',
+          country: 'US',
+          taxId: '12-3456789',
+          incorporatedOn: '2020-01-15',
+        },
+      };
+      const business = ok(await office.app.call('POST', '/customers', body, office.as), 201);
+      const { page, complaints, close } = await visit(office.browser, size, office.origin);
+      await page.goto(await office.linkFor(business.id));
+
+      await title(page, 'About the business');
+      expect(await page.getByLabel('Legal name').count()).toBe(0);
+      await page.getByLabel('Number in the register').fill('HRB 1000');
+      await page.getByLabel('Legal form').selectOption({ label: 'LLC' });
+      await page.getByLabel('Sector').selectOption({ label: 'Information' });
+      await inspect(page, `${size}-firm-1`);
+      await press(page, 'Continue');
+
+      await title(page, 'Where the business sits');
+      await page.getByLabel('Country').selectOption('US');
+      await page.getByLabel('Street and number').fill('2 Side St');
+      await page.getByLabel('Postal code').fill('78702');
+      await press(page, 'Continue');
+
+      await title(page, 'What the business does');
+      await page.getByLabel('Where is the business active?').selectOption('US');
+      await page.getByRole('button', { name: 'Add the country' }).click();
+      await page.getByLabel('Where is the business active?').selectOption('MX');
+      await page.getByLabel('Where does its money come from?').fill('Sales');
+      await page.getByLabel('What is the account mainly for?').selectOption('OTHER');
+      await press(page, 'Continue');
+      expect(await page.getByRole('alert').textContent()).toContain('Please describe');
+      await page.getByLabel('Please describe').fill('Paying artists');
+      await inspect(page, `${size}-firm-2-activity`);
+      await press(page, 'Continue');
+
+      await title(page, 'Owners and those in control');
+      await press(page, 'Continue');
+      await page.getByRole('alert').waitFor();
+      await inspect(page, `${size}-firm-3-no-owner`);
+      await press(page, 'Add a person');
+      await page.getByLabel('Owns a part of the business').check();
+      await page.getByLabel('Controls the business').check();
+      await page.getByLabel('Share of the business').fill('60');
+      await page.getByLabel('Given name').fill('Grace');
+      await page.getByLabel('Family name').fill('Hopper');
+      await page.getByLabel('Date of birth').fill('1970-12-09');
+      await page.getByLabel('Nationality').selectOption('US');
+      await page.getByLabel('Country', { exact: true }).selectOption('US');
+      await page.getByLabel('Street and number').fill('3 Navy Rd');
+      await page.getByLabel('Postal code').fill('22201');
+      await page.getByLabel('Kind of number').selectOption('SSN');
+      await page.getByLabel('Number', { exact: true }).fill('98-1');
+      await press(page, 'Add this person');
+      await page.locator('.field.bad').waitFor();
+      await inspect(page, `${size}-firm-4-owner-wrong`);
+      await page.getByLabel('Number', { exact: true }).fill('987-65-4321');
+      await press(page, 'Add this person');
+      await page.getByText('Grace Hopper').waitFor();
+      await page.getByRole('button', { name: 'Change Grace Hopper' }).click();
+      expect(await page.content()).not.toContain('4321');
+      await page.getByLabel('Share of the business').fill('70');
+      await press(page, 'Save');
+      await page.getByText('70 %').waitFor();
+      await inspect(page, `${size}-firm-5-owner`);
+      await press(page, 'Continue');
+
+      await title(page, 'Documents');
+      await inspect(page, `${size}-firm-6-documents`);
+      const cards = page.locator('section.card');
+      for (let at = 0; at < (await cards.count()); at++) {
+        const card = cards.nth(at);
+        const kind = card.getByLabel('Kind of document');
+        await kind.selectOption({ index: 1 });
+        const number = card.getByLabel('Number of the document');
+        if (await number.isVisible()) {
+          await number.fill('P100');
+          await card.getByLabel('Who issued it').fill('State Department');
+        }
+        await card.getByLabel('File').setInputFiles(paper(`paper-${at}.pdf`));
+        await card.getByRole('button', { name: 'Upload' }).click();
+        await card.getByText('Done').waitFor();
+      }
+      await inspect(page, `${size}-firm-7-documents-done`);
+      await page.getByRole('button', { name: 'Remove paper-0.pdf' }).click();
+      await cards.first().getByLabel('Kind of document').waitFor();
+      await press(page, 'Continue');
+      await page.getByRole('alert').waitFor();
+      const again = cards.first();
+      await again.getByLabel('Kind of document').selectOption({ index: 1 });
+      if (await again.getByLabel('Number of the document').isVisible()) {
+        await again.getByLabel('Number of the document').fill('P100');
+        await again.getByLabel('Who issued it').fill('State Department');
+      }
+      await again.getByLabel('File').setInputFiles(picture('again.png'));
+      await again.getByRole('button', { name: 'Upload' }).click();
+      await again.getByText('Done').waitFor();
+      await press(page, 'Continue');
+
+      await title(page, 'Check and send');
+      await inspect(page, `${size}-firm-8-review`);
+      await press(page, 'Send');
+      await title(page, 'The business is verified');
+      const { body: after } = await office.app.call(
+        'GET',
+        `/customers/${business.id}`,
+        undefined,
+        office.as,
+      );
+      expect(after).toMatchObject({
+        kybStatus: 'APPROVED',
+        businessInfo: { countriesOfOperation: ['US', 'MX'], registrationNumber: 'HRB 1000' },
+        beneficialOwners: [{ ownershipPercentage: 70, kycStatus: 'APPROVED' }],
+      });
+      expect(complaints.filter((each) => !each.includes('status of 400'))).toEqual([]);
+      await close();
+    },
+    PATIENCE_MS,
+  );
+});

@@ -1,0 +1,75 @@
+// A mail server as an operator would run one: it listens on this machine, wants a login, keeps what it was
+// handed and refuses whom the test names.
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { SMTPServer } from 'smtp-server';
+
+export interface ReceivedMail {
+  from: string;
+  to: string[];
+  /** As it came over the wire: headers, an empty line, text. */
+  raw: string;
+}
+
+export interface MailServer {
+  readonly port: number;
+  /** With the login that it wants. */
+  readonly url: string;
+  readonly got: ReceivedMail[];
+  /** Answers a recipient with this status instead of taking it. */
+  refuse(address: string, status: number): void;
+  close(): Promise<void>;
+}
+
+const LOGIN = { user: 'railhead', pass: 'p@ss:word' };
+
+const fault = (status: number, words: string) =>
+  Object.assign(new Error(words), { responseCode: status });
+
+/** `starttls` offers TLS with a certificate that nobody trusts; `secure` speaks nothing else. */
+export async function startMailServer(
+  options: { starttls?: boolean; secure?: boolean } = {},
+): Promise<MailServer> {
+  const got: ReceivedMail[] = [];
+  const refused = new Map<string, number>();
+  const server = new SMTPServer({
+    secure: options.secure ?? false,
+    disabledCommands: options.starttls ? [] : ['STARTTLS'],
+    allowInsecureAuth: true,
+    onAuth({ username, password }, _session, callback) {
+      const good = username === LOGIN.user && password === LOGIN.pass;
+      if (good) callback(null, { user: LOGIN.user });
+      else callback(fault(535, 'No such login'));
+    },
+    onRcptTo({ address }, _session, callback) {
+      const status = refused.get(address);
+      callback(status === undefined ? null : fault(status, `Not to ${address}`));
+    },
+    onData(stream, { envelope }, callback) {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => {
+        const { mailFrom, rcptTo } = envelope;
+        got.push({
+          from: mailFrom ? mailFrom.address : '',
+          to: rcptTo.map((each) => each.address),
+          raw: Buffer.concat(chunks).toString('utf8'),
+        });
+        callback();
+      });
+    },
+  });
+  // A client that breaks off is what some tests are about.
+  server.on('error', () => undefined);
+  server.listen(0, '0.0.0.0');
+  await once(server.server, 'listening');
+  const { port } = server.server.address() as AddressInfo;
+  const login = `${LOGIN.user}:${encodeURIComponent(LOGIN.pass)}`;
+  return {
+    port,
+    url: `smtp://${login}@127.0.0.1:${port}`,
+    got,
+    refuse: (address, status) => void refused.set(address, status),
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
