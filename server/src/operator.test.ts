@@ -89,6 +89,16 @@ describe('platform', () => {
     });
   });
 
+  it.each([
+    ['sandbox', true],
+    ['production', false],
+  ])('makes a platform of the %s regulated or not: %s', async (environment, regulated) => {
+    const { platformId } = await json(
+      ...['platform', 'create', '--name', environment, '--environment', environment],
+    );
+    expect(await json('platform', 'show', platformId)).toMatchObject({ regulated });
+  });
+
   it('takes every switch, and turns each on and off again', async () => {
     const { platformId } = await json(
       ...['platform', 'create', '--name', 'Other', '--environment', 'production'],

@@ -163,7 +163,10 @@ export async function startApp(
   const main = await platform('Main');
   const other = await platform('Other');
   const unregulated = await platform('Unregulated', { regulated: false });
-  const production = await platform('Production', { environment: 'production' });
+  const production = await platform('Production', {
+    environment: 'production',
+    regulated: false,
+  });
 
   async function call(
     method: string,

@@ -167,8 +167,11 @@ export type IdentityVerdict =
   | { state: 'unknown'; checkAfterMs: number };
 
 export interface IdentityPort {
-  /** The status a new customer of a platform that does its own compliance starts in. */
-  atCreation(customer: {
+  /**
+   * Scripts the status that a new customer of a platform without paperwork starts in. Without it the word
+   * of a platform that does its own compliance counts.
+   */
+  atCreation?(customer: {
     type: 'INDIVIDUAL' | 'BUSINESS';
     fullName: string | null;
   }): 'UNVERIFIED' | 'PENDING' | 'APPROVED' | 'REJECTED';

@@ -3,7 +3,7 @@
 // them, and the rest is asked of the hosted operations below the same address. Nothing comes from anywhere
 // else, nothing may frame the page, no browser keeps it and no other site is told its address.
 import { createHash } from 'node:crypto';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Fault } from '../kernel/fault.ts';
 import type { HostedApp, PageAssets, PageContent } from '../kernel/page.ts';
 import type { Log } from '../runtime/log.ts';
@@ -77,6 +77,7 @@ async function hindrance(
   app: HostedApp,
   { bearers, limiter, log }: HostedOptions,
   request: FastifyRequest,
+  reply: FastifyReply,
 ): Promise<PageContent | null> {
   const { secret } = request.params as { secret: string };
   try {
@@ -85,8 +86,10 @@ async function hindrance(
     return null;
   } catch (error) {
     if (!(error instanceof Fault) || error.status >= 500) log.error({ err: error }, 'failed');
-    else if (error.code === 'RATE_LIMITED') return HASTE;
-    else {
+    else if (error.code === 'RATE_LIMITED') {
+      reply.header('retry-after', String(error.retryAfterS ?? 1));
+      return HASTE;
+    } else {
       limiter?.blame(request.ip);
       return app.ended;
     }
@@ -118,7 +121,7 @@ export function addHostedApp(
     return reply.headers(headers).send(found.text);
   });
   server.get(`${app.path}/:secret`, async (request, reply) => {
-    const instead = await hindrance(app, options, request);
+    const instead = await hindrance(app, options, request, reply);
     if (instead) return sendPage(reply, instead);
     const { script, style } = await load();
     return reply

@@ -96,7 +96,7 @@ const view = (row: ErasureRow) => ({
 
 async function eraseOne({ runtime }: System, given: Given): Promise<Output> {
   if (!given.on('yes')) {
-    throw usageError('What is erased cannot be had again, from no backup either. Say --yes');
+    throw usageError('What is erased cannot be had again but from a backup. Say --yes');
   }
   const asked = { actor: given.text('by') ?? 'operator', reason: given.text('reason') ?? null };
   const json = view(await erase(runtime, given.needed('customer'), asked));

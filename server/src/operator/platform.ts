@@ -19,7 +19,7 @@ import { notFound, type Output, type System, type Verb } from './verb.ts';
 const SETTINGS: Flags = {
   regulated: {
     off: 'unregulated',
-    help: 'Whether it does its own compliance (yes unless said otherwise)',
+    help: 'It checks its customers itself (on in the sandbox)',
   },
   'skip-verification-paperwork': {
     off: 'no-skip-verification-paperwork',
@@ -99,7 +99,8 @@ async function create(system: System, given: Given): Promise<Output> {
   const made = await createPlatformWithToken(system.runtime, {
     name: given.needed('name'),
     environment,
-    regulated: given.on('regulated') ?? true,
+    // Nobody's customers go unchecked in production because a flag was forgotten.
+    regulated: given.on('regulated') ?? environment === 'sandbox',
     skipPaperwork: given.on('skip-verification-paperwork') ?? false,
     sca: given.on('sca'),
     termsGate: given.on('terms'),

@@ -10,7 +10,7 @@ let desk: Desk;
 let as: TestPlatform;
 beforeAll(async () => {
   desk = await openDesk();
-  as = await desk.platformOf('regulated', 'production');
+  as = await desk.platformOf('default', 'production');
 });
 afterAll(() => desk.app.close());
 
@@ -84,6 +84,15 @@ describe('verifications list', () => {
     expect((await run(...of)).out).toMatch(/^SINCE +VERIFICATION +STATUS +CUSTOMER +PLATFORM\n/);
     expect(ids(await json('verifications', 'list'))).toEqual(expect.arrayContaining([made[2]]));
   });
+
+  it('has nobody who was deleted: nothing could be decided', async () => {
+    const mine = await desk.platformOf('default', 'production');
+    const { id } = await person(mine);
+    const { verification } = await person(mine);
+    ok(await desk.app.call('DELETE', `/customers/${id}`, undefined, { as: mine }), 200);
+    const rows = await json('verifications', 'list', '--platform', mine.id);
+    expect(rows).toMatchObject([{ verificationId: verification }]);
+  });
 });
 
 describe('verifications show', () => {
@@ -104,6 +113,13 @@ describe('verifications show', () => {
     const { out } = await run('verifications', 'show', id);
     expect(out).toMatch(/^details\.businessInfo\.legalName +Acme Inc$/m);
     expect(out).toMatch(/^owners\.0\.personalInfo\.identifier +987-65-4321$/m);
+  });
+
+  it('says which channels a customer has still to prove', async () => {
+    const contact = { region: 'DE', email: 'a@example.de', phoneNumber: '+4915112345678' };
+    const { id } = await desk.person(as, 'Ada Lovelace', contact);
+    const { contactVerification } = await json('verifications', 'show', id);
+    expect(contactVerification).toEqual({ email: 'PENDING', phone: 'PENDING' });
   });
 
   it('says what is missing of who was never submitted', async () => {
@@ -216,6 +232,19 @@ describe('a decision', () => {
     expect(await desk.statuses(as, id)).toEqual(['HOLD', 'REJECTED', 'HOLD']);
     await json('verifications', 'approve', id);
     expect(await desk.statuses(as, id)).toEqual(['APPROVED', 'REJECTED', 'APPROVED']);
+  });
+
+  it('keeps the papers that it was made by', async () => {
+    const { id } = await desk.firm(as, 'REG-11');
+    const [owner] = await desk.packet(as, id);
+    await json('verifications', 'reject', owner?.id as string);
+    await json('verifications', 'approve', id);
+    for (const holder of [owner?.id, id]) {
+      const path = `/documents?documentHolder=${holder}`;
+      const { data } = ok(await desk.app.call('GET', path, undefined, { as }), 200);
+      const gone = await desk.app.call('DELETE', `/documents/${data[0].id}`, undefined, { as });
+      expect([gone.status, gone.body.code]).toEqual([409, 'CONFLICT']);
+    }
   });
 
   it('is possible in the sandbox, for what its table leaves open', async () => {

@@ -68,7 +68,7 @@ async function subjectOf(reader: Reader, id: string): Promise<Subject> {
     return { customer: await customerBehind(reader, owner.customer_id), owner };
   }
   const row = isId(id, 'Verification') ? await reader.read(verifications, id) : undefined;
-  if (!row) throw notFound('verification');
+  if (!row) throw notFound('verification, customer or owner');
   if (!row.latest) throw refused('A later verification took its place.');
   return { customer: await customerBehind(reader, row.customer_id) };
 }
@@ -137,6 +137,7 @@ async function show(system: System, given: Given): Promise<Output> {
   const json = {
     verification: latest ? { ...view(latest), errors: findingsOf(vault, customer, latest) } : null,
     status: customer.status,
+    contactVerification: customer.contact_verification,
     missing: gapsOfDossier(vault, dossier),
     ...submitted,
     owners: submitted.owners.map((each) => ({ ...each, status: statuses.get(each.id) })),

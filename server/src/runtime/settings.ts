@@ -144,7 +144,7 @@ export const SETTINGS: readonly Setting[] = [
     flag: 'rate-limit-quotes',
     fallback: '100',
     value: 'NUMBER',
-    help: 'quotes a second that one token may create, likewise',
+    help: 'quotes and imports a second that one token may create, likewise',
     complaint: perSecond,
   },
   {

@@ -1,7 +1,8 @@
 // Keeps personal data unreadable at rest. Every customer has a data key of its own, sealed under the
 // operator's master key and stored with the customer; whatever is personal is sealed under that key.
-// Forgetting the key erases all of it at once, wherever copies lie. What must be found again by its value
-// is stored beside it as a keyed hash, which nobody can guess through without the master key.
+// Forgetting the key erases all of it at once, in every copy but a backup that still has the key. What must
+// be found again by its value is stored beside it as a keyed hash, which nobody can guess through without
+// the master key.
 import { createHmac, hkdfSync } from 'node:crypto';
 import type { World } from '../kernel/world.ts';
 import { KEY_BYTES, open, seal } from './crypto.ts';

@@ -87,8 +87,4 @@ describe('httpIdentity', () => {
     ]);
     expect(notes.join()).not.toMatch(/Ada|127\.0\.0\.1/);
   });
-
-  it('starts everybody unverified', () => {
-    expect(port().atCreation({ type: 'INDIVIDUAL', fullName: 'Ada 001' })).toBe('UNVERIFIED');
-  });
 });

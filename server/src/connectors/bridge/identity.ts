@@ -112,5 +112,5 @@ export function httpIdentity(
     }
     return UNKNOWN;
   }
-  return { atCreation: () => 'UNVERIFIED', submit: ask, check: ask };
+  return { submit: ask, check: ask };
 }

@@ -11,7 +11,7 @@ import type {
   OwnerOutcome,
 } from '../ports.ts';
 
-type Status = ReturnType<IdentityPort['atCreation']>;
+type Status = ReturnType<NonNullable<IdentityPort['atCreation']>>;
 type Ending = 'approved' | 'rejected' | 'review' | 'unresolved';
 
 /** The status a person starts in where the platform does its own compliance, by full name. */

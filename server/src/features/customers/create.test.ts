@@ -176,6 +176,14 @@ describe('createCustomer', () => {
     }
   });
 
+  it('takes the word of a platform that does its own compliance in production', async () => {
+    const as = await app.newPlatform('Bank', { environment: 'production' });
+    const { body } = await create(person({ fullName: 'Ada 002' }), as);
+    expect(body.kycStatus).toBe('APPROVED');
+    const [event] = await eventsAbout(body.id);
+    expect(event).toMatchObject({ type: 'CUSTOMER.KYC_APPROVED', data: body });
+  });
+
   it('reports every bad field at once, rules beside schema', async () => {
     const answer = await create({
       customerType: 'INDIVIDUAL',
@@ -187,6 +195,7 @@ describe('createCustomer', () => {
       address: { line1: '', country: 'usa' },
       idType: 'EIN',
       pepStatus: 'MAYBE',
+      sourceOfWealthCategories: Array(21).fill('GIFT'),
       purposeOfAccount: 'OTHER',
       endUserTermsConsent: { acceptanceMethod: 'NOD' },
     });
@@ -209,6 +218,7 @@ describe('createCustomer', () => {
       'pepStatus',
       'phoneNumber',
       'purposeOfAccountOtherDescription',
+      'sourceOfWealthCategories',
     ]);
   });
 

@@ -16,7 +16,7 @@ let as: TestPlatform;
 beforeAll(async () => {
   service = await startIdentityService();
   desk = await openDesk({ connectors: { identityUrl: service.url } });
-  as = await desk.platformOf('regulated', 'production');
+  as = await desk.platformOf('default', 'production');
 });
 afterAll(async () => {
   await desk.app.close();
@@ -99,6 +99,18 @@ describe('a service', () => {
     ]);
   });
 
+  it('that stays silent is asked ever more rarely, and heard when it is back', async () => {
+    service.answer((reply) => reply.socket?.destroy());
+    const id = await complete();
+    await submitted(id);
+    await desk.app.advance(24 * 60 * MINUTE);
+    expect(service.cases.length).toBeGreaterThan(30);
+    expect(service.cases.length).toBeLessThan(100);
+    service.answer({ state: 'approved' });
+    await desk.app.advance(60 * MINUTE);
+    expect(await desk.statuses(as, id)).toEqual(['APPROVED']);
+  });
+
   it('may want more: at once the customer stays, later it is held until it is submitted anew', async () => {
     const findings = [{ type: 'EXPIRED_DOCUMENT', resourceId: 'Document:nobody', field: 'x' }];
     service.answer({ state: 'unresolved', findings });
@@ -154,6 +166,19 @@ describe('a service', () => {
     ]);
   });
 
+  it('keeps what was handed in while it thought', async () => {
+    service.answer({ state: 'review', checkAfterMs: MINUTE });
+    const id = await complete();
+    await submitted(id);
+    const { id: bill } = await desk.paper(as, id, 'UTILITY_BILL');
+    service.answer({ state: 'approved' });
+    await desk.app.advance(2 * MINUTE);
+    const { id: later } = await desk.paper(as, id, 'BANK_STATEMENT');
+    const drop = (paper: string) =>
+      desk.app.call('DELETE', `/documents/${paper}`, undefined, { as });
+    expect([(await drop(bill)).status, (await drop(later)).status]).toEqual([409, 204]);
+  });
+
   it('is heard about the latest submission alone', async () => {
     service.answer({ state: 'review', checkAfterMs: MINUTE });
     const id = await complete();
@@ -192,5 +217,20 @@ describe('a service', () => {
     });
     ok(await desk.submit(as, id), 200);
     expect(await desk.statuses(as, id)).toEqual(['APPROVED', 'REJECTED', 'PENDING', 'APPROVED']);
+  });
+
+  it('says nothing about owners who were named after the submission', async () => {
+    const { id } = await desk.firm(as, 'REG-2');
+    await desk.packet(as, id);
+    service.answer({ state: 'review', checkAfterMs: MINUTE });
+    await submitted(id);
+    const late = await desk.owner(as, id, 'Late', 20);
+    service.answer({ state: 'approved' });
+    await desk.app.advance(5 * MINUTE);
+    expect(await desk.statuses(as, id)).toEqual(['APPROVED', 'APPROVED', 'UNVERIFIED']);
+    const told = (await desk.app.events()).find(
+      ({ type, subject }) => type === 'CUSTOMER.KYB_APPROVED' && subject === id,
+    );
+    expect(told?.data.beneficialOwners[1]).toMatchObject({ id: late.id, kycStatus: 'UNVERIFIED' });
   });
 });
