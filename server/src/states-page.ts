@@ -92,8 +92,8 @@ the sandbox sent nothing and holds it for the operator to read.`,
   {
     title: 'File',
     about: `A file that a client sends. It begins UPLOADING; what no operation keeps is GONE within the
-hour, and so is what the operation that kept it lets go of. Storage forgets it next, and then the row
-goes.`,
+hour, and so is what the operation that kept it lets go of. Storage forgets it next, and then the
+row goes.`,
     states: fileStates,
   },
 ];

@@ -2,7 +2,8 @@
 // nothing in storage and its connection in order.
 import http from 'node:http';
 import net from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
   type Entry,
   formOf,
@@ -12,6 +13,8 @@ import {
   TYPE,
   type UploadServer,
 } from '../../test/upload.ts';
+import type { UploadedFile } from '../kernel/upload.ts';
+import { readForm } from './multipart.ts';
 import { BASE_PATH } from './server.ts';
 
 let at: UploadServer;
@@ -138,5 +141,53 @@ describe('a bad form', () => {
     clearInterval(flood);
     expect(answer).toMatch(/^HTTP\/1.1 400 /);
     expect(answer).toContain('"field":"file"');
+  });
+});
+
+describe('patience', () => {
+  beforeAll(() => {
+    vi.useFakeTimers({
+      toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'],
+    });
+  });
+  afterAll(() => void vi.useRealTimers());
+
+  const turns = async () => {
+    for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
+  };
+  const stored: UploadedFile = {
+    ...{ id: 'File:1', fileName: 'a', size: 5, sha256: '', findings: null },
+    key: new Uint8Array(32),
+  };
+  /** Reads a form into storage that takes a minute for every piece, and another for the whole. */
+  async function read(body: Readable): Promise<string> {
+    const minute = () => new Promise((resolve) => setTimeout(resolve, 60_000));
+    const form = readForm(body, {
+      contentType: TYPE,
+      maxBytes: 1_000_000,
+      async store(source) {
+        for await (const _ of source) await minute();
+        await minute();
+        return stored;
+      },
+    }).then(
+      ({ file }) => file?.id ?? 'no file',
+      (error: Error) => error.message,
+    );
+    for (let step = 0; step < 20; step++) {
+      await turns();
+      vi.advanceTimersByTime(30_000);
+    }
+    return Promise.race([form, turns().then(() => 'nothing yet')]);
+  }
+
+  it('is not lost while storage takes its time', async () => {
+    expect(await read(Readable.from([formOf(GOOD)]))).toBe('File:1');
+  });
+
+  it('is lost where nothing more comes', async () => {
+    const silent = new Readable({ read: () => undefined });
+    silent.push(formOf(GOOD, ''));
+    expect(await read(silent)).toBe('The body took too long to arrive.');
   });
 });

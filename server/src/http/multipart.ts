@@ -103,7 +103,7 @@ function parserFor(contentType: string | undefined) {
   }
 }
 
-/** Rejects when too much time has passed in all, or since `heard` was called last. */
+/** Rejects when a client has taken too much time in all, or since it was last waited for. */
 function patience() {
   const began = performance.now();
   let last = began;
@@ -117,7 +117,11 @@ function patience() {
   });
   return {
     spent,
+    /** Something came; what is done about it is not the client's time. */
     heard() {
+      last = Infinity;
+    },
+    waiting() {
       last = performance.now();
     },
     end: () => clearInterval(timer),
@@ -195,7 +199,10 @@ export async function readForm(body: Readable, options: FormOptions): Promise<Fo
       left -= chunk.length;
       if (left < 0) throw refused(`The body is larger than ${options.maxBytes} bytes.`);
       await write(chunk);
+      clock.waiting();
     }
+    // The client has done its part; storage has a patience of its own.
+    clock.end();
     parser.end();
     await finished;
     return taking.stored();

@@ -195,7 +195,8 @@ function bindRoute(
     const query = splitLists(contract, request.query as Record<string, unknown>);
     const act = (parts: FormParts) =>
       perform(runtime, caller, operation, { params, query, headers, ...parts }, toBody);
-    if (contract.upload) return uploads.run({ caller, rules: contract.upload, request }, act);
+    const { upload: rules, hosted: isLink = false } = contract;
+    if (rules) return uploads.run({ caller, rules, isLink, request }, act);
     const given = request.body as { raw: string; json: unknown } | undefined;
     return act({ body: naming.fromWire(given?.json), rawBody: given?.raw ?? '' });
   }

@@ -204,6 +204,29 @@ describe('many at once', () => {
   });
 });
 
+it('a link has fewer places than its platform, and keeps nobody else out', async () => {
+  const by = (link: string) => `http://127.0.0.1:${at.port}/links/${link}/things`;
+  const headers = { 'content-type': TYPE, 'content-length': '5000' };
+  const answered: (number | undefined)[] = [];
+  const waiting = Array.from({ length: 6 }, () => {
+    const request = http.request(by('one'), { method: 'POST', headers });
+    request.on('error', () => undefined);
+    request.on('response', (reply) => answered.push(reply.resume().statusCode));
+    request.flushHeaders();
+    return request;
+  });
+  const send = async (link: string) => {
+    const body = new Uint8Array(formOf(GOOD.slice(1)));
+    const init = { method: 'POST', headers: { 'content-type': TYPE }, body };
+    return (await fetch(by(link), init)).status;
+  };
+  await expect.poll(() => answered, SLOW).toEqual([429, 429]);
+  expect([await send('one'), await send('two')]).toEqual([429, 201]);
+  expect((await at.send(GOOD)).status).toBe(201);
+  for (const request of waiting) request.destroy();
+  await expect.poll(() => send('one'), SLOW).toBe(201);
+});
+
 it('the document shows a form with a file', () => {
   const document = openApiDocument([uploadThing], [], namingFor('Service')) as {
     paths: Record<string, { post: { requestBody: unknown } }>;

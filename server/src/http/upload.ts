@@ -11,6 +11,8 @@ import { type Form, MAX_BESIDE, readForm } from './multipart.ts';
 
 /** Files of one platform on their way in, in this process: a slow client holds nothing but its place. */
 const AT_ONCE = 64;
+/** Of those, by way of one link: whoever was sent one cannot keep everybody else's files out. */
+const AT_ONCE_OF_LINK = 4;
 
 /** A request as far as it must be known here; there is no body where none was sent. */
 interface RequestWithFile {
@@ -22,6 +24,8 @@ interface RequestWithFile {
 export interface Incoming {
   caller: Caller;
   rules: UploadRules;
+  /** The credential is the link of a page. */
+  isLink: boolean;
   request: RequestWithFile;
 }
 
@@ -74,22 +78,26 @@ export function createUploads(
 ) {
   const underWay = new Map<string, number>();
 
-  function enter({ platformId }: Caller): () => void {
-    const count = underWay.get(platformId) ?? 0;
-    if (count >= AT_ONCE) {
-      const reason = `More than ${AT_ONCE} files are on their way at once.`;
+  function enter({ platformId, tokenId }: Caller, isLink: boolean): () => void {
+    const places: [string, number][] = [[platformId, AT_ONCE]];
+    if (isLink && tokenId !== null) places.push([tokenId, AT_ONCE_OF_LINK]);
+    for (const [key, most] of places) {
+      if ((underWay.get(key) ?? 0) < most) continue;
+      const reason = `More than ${most} files are on their way at once.`;
       throw new Fault('RATE_LIMITED', reason, undefined, { retryAfterS: 1 });
     }
-    underWay.set(platformId, count + 1);
+    for (const [key] of places) underWay.set(key, (underWay.get(key) ?? 0) + 1);
     return () => {
-      const left = (underWay.get(platformId) ?? 1) - 1;
-      if (left > 0) underWay.set(platformId, left);
-      else underWay.delete(platformId);
+      for (const [key] of places) {
+        const left = (underWay.get(key) ?? 1) - 1;
+        if (left > 0) underWay.set(key, left);
+        else underWay.delete(key);
+      }
     };
   }
 
   async function receive<R>(
-    { caller, rules, request: { headers, body } }: Incoming,
+    { caller, rules, isLink, request: { headers, body } }: Incoming,
     use: (parts: FormParts) => Promise<R>,
   ): Promise<R> {
     if (!body) throw new Fault('INVALID_INPUT', 'The body must be multipart/form-data.');
@@ -98,7 +106,7 @@ export function createUploads(
       throw invalid([{ field: 'file', message: `is larger than ${rules.maxBytes} bytes` }]);
     }
     let stored: UploadedFile | undefined;
-    const leave = enter(caller);
+    const leave = enter(caller, isLink);
     try {
       const form = await readForm(body as Readable, {
         contentType: headers['content-type'] as string | undefined,

@@ -393,6 +393,7 @@ describe('what is held', () => {
     const { json } = await run('erase', id, '--yes');
     const emptied = Object.keys((json as { counts: object }).counts);
     const meant = Object.entries(HELD).filter(([, { erasure }]) => typeof erasure === 'string');
-    expect(emptied.sort()).toEqual([...meant.map(([name]) => name), 'events'].sort());
+    const traces = ['events', 'idempotency', 'import_errors'];
+    expect(emptied.sort()).toEqual([...meant.map(([name]) => name), ...traces].sort());
   });
 });

@@ -62,8 +62,9 @@ const PAYMENTS = `with batch as (
     update transactions t set platform_customer_id = $2, source = ${partyOf('t.source')},
       destination = ${partyOf('t.destination')}, source_account = ${ownId('t.source_account')},
       destination_account = ${ownId('t.destination_account')}, description = null,
-      remittance = null, purpose = null, counterparty = null, carrier = null, requested_fields = null,
-      instructions = null, source_chain = null, destination_chain = null, version = t.version + 1
+      remittance = null, purpose = null, counterparty = null, carrier = null,
+      requested_fields = null, instructions = null, source_chain = null,
+      destination_chain = null, version = t.version + 1
     from batch b where t.id = b.id
   )
   select created_at as at, id, quote_id is not null as quoted from batch order by created_at, id`;
@@ -99,6 +100,22 @@ const LOOKUPS = `delete from lookups where customer_id = $1 or receiver_customer
 const LINKS = 'delete from kyc_links where customer_id = $1 returning id';
 const FINDINGS = `update verifications set findings = null, version = version + 1
   where customer_id = $1 and findings is not null returning id`;
+
+// Replies that are kept in clear under an idempotency key. Those that are sealed are gone within a week.
+const REPLIES = `with owned as (${OWNED})
+  delete from idempotency i where i.id > $2 || ' ' and i.id < $2 || '!' and (
+    starts_with(i.id, $2 || ' POST /customers/' || $1 || '/')
+    or case when i.reply like '{%' then i.reply::json->>'id' in (select id from owned)
+      or i.reply::json->>'transactionId' in (select id from owned) end)
+  returning id`;
+
+// What imports say of a row goes by the platform's own id of the customer.
+const IMPORT_ERRORS = `select e.id, i.id as import, i.completed_at as at
+  from import_errors e join imports i on i.id = e.import_id
+  where i.platform_id = $1 and e.correlation_id = $2`;
+const IMPORT_EVENT = `update events set data = replace(data, $5, $6)
+  where platform_id = $1 and subject = $2 and id > $3 and id < $4`;
+const NAMELESS = `update import_errors set correlation_id = 'row_' || row where id = any($1::text[])`;
 
 const DAY_MS = 86_400_000;
 
@@ -150,6 +167,25 @@ async function emptyEvents({ db }: Runtime, row: Registered): Promise<number> {
 
 type Registered = Pick<RowOf<typeof customers>, 'id' | 'platform_id' | 'created_at'>;
 
+const correlation = (id: string) => `"correlationId":${JSON.stringify(id)}`;
+
+/** Has to come before the platform's own id is forgotten; answers how many rows it was about. */
+async function emptyImports({ db }: Runtime, row: RowOf<typeof customers>): Promise<number> {
+  const { platform_id: platform, platform_customer_id: id } = row;
+  const errors = await db.query<{ id: string; import: string; at: Time | null }>(IMPORT_ERRORS, [
+    ...[platform, id],
+  ]);
+  const ends = new Map(errors.map((each) => [each.import, each.at]));
+  for (const [subject, at] of ends) {
+    if (at === null) continue;
+    const span = [eventsFrom(at), eventsFrom(at + 2 * DAY_MS)];
+    const texts = [correlation(id), correlation(ERASED)];
+    await db.query(IMPORT_EVENT, [platform, subject, ...span, ...texts]);
+  }
+  await db.query(NAMELESS, [errors.map((each) => each.id)]);
+  return errors.length;
+}
+
 /** Everything after the first change set, in the order in which it is done. */
 async function emptyTables(runtime: Runtime, row: Registered): Promise<Record<string, number>> {
   const { db, world } = runtime;
@@ -165,6 +201,7 @@ async function emptyTables(runtime: Runtime, row: Registered): Promise<Record<st
     external_accounts: await run(ACCOUNTS, [row.id, now]),
     ...(await emptyPayments(runtime, row.id)),
     events: await emptyEvents(runtime, row),
+    idempotency: await run(REPLIES, [row.id, row.platform_id]),
   };
 }
 
@@ -205,9 +242,10 @@ export async function erase(runtime: Runtime, id: string, asked: Asked): Promise
   const platform = row && (await runtime.db.read(platforms, row.platform_id));
   if (!row || !platform) throw notFound('customer');
   const caller = systemCaller(platform.id, platform.environment);
+  const import_errors = row.deleted_at === null ? 0 : await emptyImports(runtime, row);
   const began = await operate(runtime, caller, (ctx) => forget(ctx, id, asked));
   // Also of a finished one: an old process may have written an event in clear since.
-  const more = await emptyTables(runtime, row);
+  const more = { import_errors, ...(await emptyTables(runtime, row)) };
   if (began.finished_at !== null) return began;
   return operate(runtime, caller, async (ctx) => {
     const now = (await ctx.read(erasures, id)) ?? began;

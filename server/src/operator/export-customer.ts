@@ -2,7 +2,7 @@
 // payments does not fit into memory. What is sealed is opened; what was erased is not there any more.
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -76,11 +76,22 @@ export async function* everythingAbout(system: System, opener: Opener): AsyncGen
   yield '\n}\n';
 }
 
-/** Writes text to a new file that nobody else can read; throws where there is one. */
-export async function writeNew(file: string, pieces: AsyncIterable<string>): Promise<void> {
+/**
+ * Writes to a new file that nobody else can read; throws where there is one. Where not all could be written
+ * nothing stays that looks like all.
+ */
+export async function writeNew(
+  file: string,
+  pieces: AsyncIterable<string | Uint8Array>,
+): Promise<void> {
   const out = createWriteStream(file, { mode: 0o600, flags: 'wx' });
   await once(out, 'open');
-  await pipeline(Readable.from(pieces), out);
+  try {
+    await pipeline(Readable.from(pieces), out);
+  } catch (error) {
+    await rm(file, { force: true });
+    throw error;
+  }
 }
 
 /** A name that is a file in any folder: the document's id, and the end of the name it came with. */
@@ -97,12 +108,8 @@ export async function writeFiles(system: System, opener: Opener, folder: string)
   const rows = await system.runtime.db.find(documents, { customer_id: customer.id });
   for (const row of rows) {
     const { fileName } = documentPersonal(vault, key, row);
-    const out = createWriteStream(path.join(folder, nameOf(row, fileName)), {
-      mode: 0o600,
-      flags: 'wx',
-    });
-    await once(out, 'open');
-    await pipeline(Readable.from(system.files.read(fileOf(vault, customer, row))), out);
+    const content = system.files.read(fileOf(vault, customer, row));
+    await writeNew(path.join(folder, nameOf(row, fileName)), content);
   }
   return rows.length;
 }

@@ -116,10 +116,10 @@ export const OWNED = `select $1::text as id
   union all select id from invitations where customer_id = $1 or invitee_customer_id = $1
   union all select id from transactions where customer_id = $1`;
 
-/** An event with its data as it was told. */
+/** An event with its data as it was told; an invitation's may be sealed for the one who invited. */
 export function openEvent({ vault, key }: Opener, row: Json): Json {
   const { sealed_for: owner, data, ...rest } = row as Json & { id: string; data: string };
   if (owner === null) return { ...rest, data: JSON.parse(data) };
-  if (!key || data === '') return { ...rest, data: null };
+  if (!key || key.owner !== owner || data === '') return { ...rest, data: null };
   return { ...rest, data: JSON.parse(vault.open(key, data, eventContext(rest.id)).toString()) };
 }

@@ -7,7 +7,7 @@ import { startApp, type TestApp } from '../../test/harness.ts';
 import { folderStorage } from '../connectors/folder/storage.ts';
 import { systemCaller } from '../features/platform/index.ts';
 import type { UploadedFile } from '../kernel/upload.ts';
-import { createFiles, dropFile, fileSweep, files, keepFile } from './files.ts';
+import { createFiles, dropFile, fileJobs, fileSweep, files, keepFile } from './files.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -191,6 +191,44 @@ describe('nothing stays behind', () => {
     await app.advance(60_000);
     expect(await rowOf(row as { id: string })).toBeUndefined();
     expect(inStorage()).not.toContain(objectOf(row as { id: string }));
+  });
+
+  it('where storage takes so long that the sweep was there first', async () => {
+    const real = folderStorage(app.filesFolder);
+    const slow = createFiles(app.runtime, {
+      ...real,
+      async put(name, source) {
+        await app.advance(HOUR);
+        await app.advance(60_000);
+        await real.put(name, source);
+      },
+    });
+    const file = await slow.put(caller(), bytes('hello'), { maxBytes: 10 });
+    await expect(keep(file)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    expect(inStorage()).toContain(objectOf(file));
+    await slow.discard(caller(), file.id);
+    expect(inStorage()).not.toContain(objectOf(file));
+  });
+
+  it('and storage that does not answer leaves places to other jobs', async () => {
+    const answers: (() => void)[] = [];
+    const remove = () => new Promise<void>((resolve) => answers.push(resolve));
+    const [job] = fileJobs({ storage: { ...folderStorage(app.filesFolder), remove } });
+    const input = { file: 'File:none', platform: app.platform.id };
+    const run = () => job?.run(app.runtime, { input } as never);
+    const running = Array.from({ length: 40 }, run);
+    expect(answers).toHaveLength(32);
+    const put = running[39] && (await running[39]);
+    await app.operate(async (ctx) => {
+      await put?.stage(ctx);
+      expect(ctx.set.inserts.map(({ row }) => row)).toMatchObject([
+        { input, due_at: ctx.now + 5_000 },
+      ]);
+    });
+    for (const answer of answers) answer();
+    await Promise.all(running);
+    void run();
+    expect(answers).toHaveLength(33);
   });
 
   it('and the sweep comes to an end where there is much to drop', async () => {

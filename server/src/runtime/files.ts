@@ -10,7 +10,7 @@ import type { Inspector, StoragePort, UploadedFile } from '../kernel/upload.ts';
 import type { Time } from '../kernel/world.ts';
 import type { Caller, Ctx } from './context.ts';
 import { KEY_BYTES } from './crypto.ts';
-import type { JobHandler, Sweep } from './jobs.ts';
+import type { Job, JobHandler, Result, Sweep } from './jobs.ts';
 import { operate, type Runtime } from './operate.ts';
 import { openContent, sealContent } from './sealed-stream.ts';
 import { col, type RowOf, table } from './table.ts';
@@ -140,13 +140,12 @@ function measure(source: AsyncIterable<Uint8Array>, { maxBytes, inspect }: PutOp
 const tooLarge = (maxBytes: number) =>
   invalid([{ field: 'file', message: `is larger than ${maxBytes} bytes` }]);
 
-/** Removes what is not kept. Answers whether there was anything to do. */
-const drop = (runtime: Runtime, caller: Caller, fileId: string): Promise<boolean> =>
+/** Removes what is not kept. Answers how it stood before; nothing where no row is left. */
+const drop = (runtime: Runtime, caller: Caller, fileId: string): Promise<FileState | undefined> =>
   operate(runtime, caller, async (ctx) => {
     const row = await ctx.read(files, fileId);
-    if (row?.state !== 'UPLOADING') return false;
-    stageRemoval(ctx, row);
-    return true;
+    if (row?.state === 'UPLOADING') stageRemoval(ctx, row);
+    return row?.state;
   });
 
 /** Files of this installation, in the storage that its settings name. */
@@ -181,28 +180,43 @@ export function createFiles(runtime: Runtime, storage: StoragePort): Files {
     read: ({ id, key }, from = 0) =>
       openContent(key, id, (offset) => storage.get(objectOf(id), offset), from),
     async discard(caller, fileId) {
-      await drop(runtime, caller, fileId);
+      // The sweep was there before storage had the object.
+      if (!(await drop(runtime, caller, fileId))) await storage.remove(objectOf(fileId));
     },
   };
 }
 
+/** Removals under way in this process: storage in trouble must not take all places that jobs have. */
+const REMOVALS_AT_ONCE = 32;
+const WAIT_MS = 5_000;
+
 /** Lets storage let go of what was dropped, and then forgets the row. */
-export const fileJobs = ({ storage }: { storage: StoragePort }): JobHandler[] => [
-  {
-    kind: REMOVE,
-    async run(_runtime, job) {
-      const { file, platform } = job.input as { file: string; platform: string };
+export function fileJobs({ storage }: { storage: StoragePort }): JobHandler[] {
+  let under = 0;
+
+  async function run(_runtime: Runtime, { input }: Job): Promise<Result> {
+    const { file, platform } = input as { file: string; platform: string };
+    const caller = onBehalfOf(platform);
+    if (under >= REMOVALS_AT_ONCE) {
+      return { caller, stage: async (ctx) => ctx.later(REMOVE, input, ctx.now + WAIT_MS) };
+    }
+    under++;
+    try {
       await storage.remove(objectOf(file));
-      return {
-        caller: onBehalfOf(platform),
-        async stage(ctx) {
-          const row = await ctx.read(files, file);
-          if (row) ctx.remove(files, row);
-        },
-      };
-    },
-  },
-];
+    } finally {
+      under--;
+    }
+    return {
+      caller,
+      async stage(ctx) {
+        const row = await ctx.read(files, file);
+        if (row) ctx.remove(files, row);
+      },
+    };
+  }
+
+  return [{ kind: REMOVE, run }];
+}
 
 const LOOK_EVERY_MS = 60_000;
 const AT_ONCE = 100;
@@ -221,7 +235,7 @@ export function fileSweep(): Sweep {
       const found = await runtime.db.query(UNKEPT, [new Date(now - UNKEPT_MS)]);
       const rows = found as unknown as { id: string; platform_id: string }[];
       const each = rows.map((row) => drop(runtime, onBehalfOf(row.platform_id), row.id));
-      const dropped = (await Promise.all(each)).filter(Boolean).length;
+      const dropped = (await Promise.all(each)).filter((was) => was === 'UPLOADING').length;
       if (rows.length < AT_ONCE) next = now + LOOK_EVERY_MS;
       return dropped;
     },

@@ -126,4 +126,29 @@ describe('the worker', () => {
     await Promise.all([first, second]);
     expect(await done('stuck')).toBe(1);
   });
+
+  it('keeps the lease of a job that takes long, so that it runs once and backs off in the end', async () => {
+    const held: ((error: Error) => void)[] = [];
+    const slow: JobHandler = {
+      kind: 'long',
+      run: () => new Promise((_, reject) => held.push(reject)),
+    };
+    const worker = workerWith([slow]);
+    const due = async () => {
+      const [row] = await app.runtime.db.query("select due_at from jobs where kind = 'long'", []);
+      return Number(row?.due_at) - app.world.now();
+    };
+    await later('long');
+    worker.start();
+    await until(async () => held.length === 1);
+    for (let step = 0; step < 3; step++) {
+      app.world.set(app.world.now() + 15_000);
+      await until(async () => (await due()) === 20_000);
+    }
+    expect(held).toHaveLength(1);
+    held[0]?.(new Error('too slow'));
+    await worker.stop();
+    expect(await due()).toBe(2_000);
+    await app.runtime.db.query('delete from jobs', []);
+  });
 });

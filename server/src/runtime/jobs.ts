@@ -3,6 +3,7 @@
 // is there exactly once however often a crash makes it run. A claim is a lease: a job whose worker died
 // comes due again by itself. Our own loop rather than a job library because due times follow World's
 // clock and jobs are inserted by the committer (docs/decisions/0003).
+import type { Time } from '../kernel/world.ts';
 import type { Caller, Ctx } from './context.ts';
 import { jobs } from './jobs-table.ts';
 import type { Log } from './log.ts';
@@ -46,8 +47,10 @@ export interface Worker {
   stop(): Promise<void>;
 }
 
-/** A job that takes longer may run twice at once; only one of the two can finish it. */
+/** A living worker renews the leases of what it has under way; those of a dead one lapse. */
 const LEASE_MS = 20_000;
+/** No handler needs as long. One that hangs may run twice at once; only one of the two can finish the job. */
+const LONGEST_MS = 600_000;
 const AT_ONCE = 64;
 const LOOK_EVERY_MS = 1_000;
 const MAX_BACKOFF_MS = 3_600_000;
@@ -57,6 +60,11 @@ const CLAIM = `update jobs j set due_at = $2, attempts = attempts + 1, version =
         for update skip locked) due
   where j.id = due.id
   returning j.id, j.kind, j.input, j.due_at, j.attempts, j.version`;
+
+// What is locked is just being finished.
+const RENEW = `update jobs set due_at = $3 where id in (
+  select j.id from jobs j join unnest($1::text[], $2::int[]) as r(id, version)
+    on j.id = r.id and j.version = r.version for update of j skip locked)`;
 
 const POSTPONE = 'update jobs set due_at = $3 where id = $1 and version = $2';
 
@@ -76,7 +84,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const { runtime, log, metrics } = options;
   const handlers = new Map(options.handlers.map((each) => [each.kind, each]));
   /** Jobs under way: a slow one takes a place, it does not hold the others up. */
-  const running = new Set<Promise<void>>();
+  const running = new Map<Job, { work: Promise<void>; since: Time; until: Time }>();
   let timer: NodeJS.Timeout | undefined;
   let looking: Promise<void> | undefined;
   let lookAgain = false;
@@ -119,10 +127,24 @@ export function createWorker(options: WorkerOptions): Worker {
     const work = runOne(job)
       .catch((error: unknown) => log.error({ err: error, job: job.id }, 'job lost its database'))
       .finally(() => {
-        running.delete(work);
+        running.delete(job);
         look();
       });
-    running.add(work);
+    const since = runtime.world.now();
+    running.set(job, { work, since, until: since + LEASE_MS });
+  }
+
+  /** A job that takes its time is not begun a second time, and waits after a failure as any other. */
+  async function renew(): Promise<void> {
+    const now = runtime.world.now();
+    const until = now + LEASE_MS;
+    const short = [...running].filter(
+      ([, each]) => each.until < now + LEASE_MS / 2 && now - each.since < LONGEST_MS,
+    );
+    if (!short.length) return;
+    const [ids, versions] = [short.map(([{ id }]) => id), short.map(([job]) => job.version)];
+    await runtime.db.query(RENEW, [ids, versions, new Date(until)]);
+    for (const [, each] of short) each.until = until;
   }
 
   async function lookOnce(): Promise<void> {
@@ -158,6 +180,7 @@ export function createWorker(options: WorkerOptions): Worker {
       stopped = false;
       const tick = () => {
         sweepDue = true;
+        renew().catch((error: unknown) => log.error({ err: error }, 'leases not renewed'));
         look();
       };
       timer = setInterval(tick, LOOK_EVERY_MS);
@@ -167,7 +190,7 @@ export function createWorker(options: WorkerOptions): Worker {
       stopped = true;
       clearInterval(timer);
       await looking;
-      await Promise.all(running);
+      await Promise.all([...running.values()].map(({ work }) => work));
     },
   };
 }

@@ -5,8 +5,8 @@ import type { SmsPort } from '../ports.ts';
 
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 65_536;
-/** Refusals that say: not now. */
-const NOT_NOW = [408, 425, 429];
+/** Refusals that say: not now. What it has against our credentials may be mended in time. */
+const NOT_NOW = [401, 403, 408, 425, 429];
 
 export function smsBridge(world: World, url: string): SmsPort {
   return {

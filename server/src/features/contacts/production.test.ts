@@ -132,9 +132,9 @@ describe('a message that does not get through', () => {
     expect(row).toMatchObject({ status: 'FAILED', failure: 'REFUSED', content: null, attempts: 1 });
   });
 
-  it('is tried again until somebody takes it', async () => {
+  it.each([503, 401])('is tried again until somebody takes it: %i', async (status) => {
     const { id } = await person();
-    sms.behave(503);
+    sms.behave(status);
     ok(await sendCode(app, id, 'phone', as()), 204);
     await app.settle();
     await app.advance(5_000);

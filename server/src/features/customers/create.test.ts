@@ -195,7 +195,6 @@ describe('createCustomer', () => {
       address: { line1: '', country: 'usa' },
       idType: 'EIN',
       pepStatus: 'MAYBE',
-      sourceOfWealthCategories: Array(21).fill('GIFT'),
       purposeOfAccount: 'OTHER',
       endUserTermsConsent: { acceptanceMethod: 'NOD' },
     });
@@ -218,7 +217,6 @@ describe('createCustomer', () => {
       'pepStatus',
       'phoneNumber',
       'purposeOfAccountOtherDescription',
-      'sourceOfWealthCategories',
     ]);
   });
 

@@ -1,5 +1,6 @@
 // A customer as the API shows it, what a change makes of one, and which event tells of its status. Pure.
 import type { Static } from '@sinclair/typebox';
+import { Fault } from '../../kernel/fault.ts';
 import { Address } from '../../kernel/schema.ts';
 import { stamps } from '../../runtime/context.ts';
 import type { Vault } from '../../runtime/vault.ts';
@@ -73,6 +74,13 @@ export function statusEvent(row: Pick<CustomerRow, 'type' | 'status'>): string |
 /** Whether the customer may move money as far as its identity check goes. */
 export const isReady = (row: Pick<CustomerRow, 'status' | 'deleted_at'>): boolean =>
   row.status === 'APPROVED' && row.deleted_at === null;
+
+/** Throws 403 for a customer whose identity check does not let them move money. */
+export function checkReady(row: Pick<CustomerRow, 'status' | 'deleted_at'>): void {
+  if (!isReady(row)) {
+    throw new Fault('USER_NOT_READY', 'The customer is not approved to move money yet.');
+  }
+}
 
 /** Whether the platform's customers get accounts and move money only after consenting to the terms. */
 export const awaitsTerms = (

@@ -9,7 +9,7 @@ export {
   SignedRequestChallenge,
   updateCustomerById,
 } from './contract.ts';
-export { awaitsTerms, isReady } from './customer.ts';
+export { awaitsTerms, checkReady, isReady } from './customer.ts';
 export {
   customerDigests,
   digestOf,

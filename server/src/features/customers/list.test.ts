@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ok } from '../../../test/fixtures.ts';
 import { startApp, type TestApp, type TestPlatform } from '../../../test/harness.ts';
+import { ownerBody, ownerDesk } from '../../../test/owners.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -85,6 +87,41 @@ describe('listCustomers', () => {
       expect.arrayContaining(['createdAfter', 'customerType', 'isIncludingDeleted', 'limit']),
     );
     expect((await app.call('GET', '/customers?cursor=nonsense')).status).toBe(400);
+  });
+
+  it('reads the owners of all businesses of a page together', async () => {
+    const as = await app.newPlatform('Firms');
+    const desk = ownerDesk(app);
+    const [first, second] = [await desk.firm(as), await desk.firm(as)];
+    const names = ['Hopper', 'Lamarr'];
+    for (const { id } of [first, second]) {
+      for (const lastName of names) {
+        await app.advance(1_000);
+        ok(await desk.add(ownerBody(id, {}, { lastName }), as), 201);
+      }
+    }
+    ok(await create(person(), as), 201);
+    const { db } = app.runtime;
+    const { find } = db;
+    const found: string[] = [];
+    db.find = (table, where, options) => {
+      found.push(table.name);
+      return find(table, where, options);
+    };
+    const { data } = (await app.call('GET', '/customers', undefined, { as })).body;
+    db.find = find;
+    expect(found).not.toContain('beneficial_owners');
+    expect(data.map((each: { id: string }) => each.id).slice(1)).toEqual([second.id, first.id]);
+    for (const each of data.slice(1)) {
+      expect(each).toEqual(
+        (await app.call('GET', `/customers/${each.id}`, undefined, { as })).body,
+      );
+      const lasts = each.beneficialOwners.map(
+        (owner: { personalInfo: { lastName: string } }) => owner.personalInfo.lastName,
+      );
+      expect(lasts).toEqual(names);
+    }
+    expect(data[0]).not.toHaveProperty('beneficialOwners');
   });
 });
 

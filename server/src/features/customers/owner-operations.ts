@@ -1,6 +1,7 @@
-// Naming those who own or control a business, and changing what is known of them. Every such act also
-// touches the row of the business, without changing anything in it: so two requests that together would
-// hand out more than the whole of a business meet there, and so do a change and the end of the check.
+// Naming those who own or control a business, and changing what is known of them. Every such act leans on
+// the row of the business, so that it and the end of the check cannot both happen; one that is about shares
+// also touches that row, without changing anything in it: so two requests that together would hand out more
+// than the whole of a business meet there.
 import type { Static } from '@sinclair/typebox';
 import { Fault, type FieldError, invalid, invalidField } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
@@ -131,6 +132,15 @@ async function openBusiness(ctx: Ctx, customerId: string, field: string): Promis
 }
 
 /**
+ * Holds the business to the commit. Alone, it lets nobody else do the same at that moment; else twenty
+ * directors may be named at once, and the limit to their number is only counted closely once it is near.
+ */
+function hold(ctx: Ctx, business: CustomerRow, alone: boolean): void {
+  if (alone) ctx.update(customers, business, {});
+  else ctx.require(customers, business);
+}
+
+/**
  * Names an owner of a business. The body has passed its schema. One change set names or changes one owner,
  * because what it staged before is not among the owners it reads.
  */
@@ -158,7 +168,7 @@ export async function addOwner(
     created_at: ctx.now,
     updated_at: ctx.now,
   });
-  ctx.update(customers, business, {});
+  hold(ctx, business, isUbo(roles) || owners.length >= MOST_OWNERS / 2);
   return { business, owner };
 }
 
@@ -210,7 +220,7 @@ export async function changeOwner(
     ...ownerDigests(ctx.vault, person),
     updated_at: ctx.now,
   });
-  ctx.update(customers, business, {});
+  hold(ctx, business, isUbo(roles) || isUbo(row.roles));
   return { business, owner };
 }
 

@@ -117,6 +117,7 @@ describe('createBeneficialOwner', () => {
     [{ idType: 'NON_US_TAX_ID', countryOfIssuance: 'US' }, 'countryOfIssuance'],
     [{ idType: 'NON_US_TAX_ID', countryOfIssuance: 'Spain' }, 'countryOfIssuance'],
     [{ middleName: null }, 'middleName'],
+    [{ address: { line1: 'x'.repeat(256), postalCode: '1', country: 'US' } }, 'address.line1'],
   ])('refuses %j', async (info, field) => {
     const refused = await desk.add(ownerBody((await desk.firm()).id, {}, info));
     expect([refused.status, refused.body.code]).toEqual([400, 'INVALID_INPUT']);
@@ -163,6 +164,13 @@ describe('createBeneficialOwner', () => {
       expect([answer.status, answer.body.code]).toEqual([410, 'CUSTOMER_DELETED']);
     }
     expect((await desk.show(owner.id)).body).toEqual(owner);
+  });
+
+  it('takes twenty directors that are named at the same moment', async () => {
+    const { id } = await desk.firm();
+    const many = await Promise.all(Array.from({ length: 20 }, () => desk.add(ownerBody(id))));
+    expect(many.map((answer) => answer.status)).toEqual(many.map(() => 201));
+    expect((await desk.list(`?customerId=${id}`)).body.totalCount).toBe(20);
   });
 
   it('hands out no more than the whole, also to many at once', async () => {

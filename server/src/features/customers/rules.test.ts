@@ -100,6 +100,15 @@ describe('customerErrors', () => {
     expect(fieldsOf(person({ nationality: 'XX' }))).toEqual(['nationality']);
   });
 
+  it('bounds every line of an address', () => {
+    const long = 'x'.repeat(256);
+    const address = { line1: long, line2: long, city: long, state: long, postalCode: long };
+    expect(fieldsOf(person({ address: { ...address, country: 'US' } }))).toEqual([
+      ...['address.line1', 'address.line2', 'address.city', 'address.state', 'address.postalCode'],
+    ]);
+    expect(fieldsOf(person({ address: { line1: 'x'.repeat(255), country: 'US' } }))).toEqual([]);
+  });
+
   it.each([null, undefined, 3, 'x', [], {}, { businessInfo: 7, address: [], fullName: {} }])(
     'survives the body %j',
     (body) => {

@@ -45,6 +45,17 @@ const identifierOf = async (id: string) => {
 };
 
 describe('updateCustomerById', () => {
+  it('takes no list or address of any length', async () => {
+    const { id } = await created(person());
+    const change = {
+      sourceOfWealthCategories: Array(21).fill('GIFT'),
+      address: { ...address, line2: 'x'.repeat(256) },
+    };
+    expect(fieldsOf(await patch(id, change))).toEqual([
+      ...['address.line2', 'sourceOfWealthCategories'],
+    ]);
+  });
+
   it('changes what is named and nothing else', async () => {
     const was = await created(person({ nationality: 'GB', address, email: 'ada@example.com' }));
     const { status, body } = await patch(was.id, { fullName: 'Ada King', birthDate: '1990-12-10' });

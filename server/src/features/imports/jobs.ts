@@ -8,10 +8,10 @@ import type { Runtime } from '../../runtime/operate.ts';
 import { createCustomer } from '../customers/index.ts';
 import { platforms, systemCaller } from '../platform/index.ts';
 import { candidateOf, cellsOfEach } from './columns.ts';
-import { importView, isOver } from './present.ts';
+import { FILE, importView, isOver } from './present.ts';
 import { type Failure, type RowParts, registerRows } from './rows.ts';
-import { readRows } from './scan.ts';
-import { importStates } from './states.ts';
+import { type RawRow, readRows } from './scan.ts';
+import { type ImportMove, importStates } from './states.ts';
 import { type ImportRow, importErrors, imports } from './store.ts';
 
 export const IMPORT_SLICE = 'imports.slice';
@@ -27,6 +27,8 @@ const MOST = { rows: 1_024, bytes: 1_048_576 };
 /** Slices under way in this process: other work of the same worker must not wait for imports. */
 const SLICES_AT_ONCE = 4;
 const WAIT_MS = 500;
+/** Tries to read on: with the waits between them, longer than storage is out of order. About a day. */
+const MOST_READS = 30;
 
 /** What a slice has come to. */
 interface Slice {
@@ -36,20 +38,33 @@ interface Slice {
   failures: Failure[];
 }
 
+async function rawRows(
+  { vault }: Runtime,
+  { files }: ImportParts,
+  row: ImportRow,
+): Promise<RawRow[]> {
+  const { id, file_id, file_key, next_byte } = row;
+  if (file_id === null || file_key === null) throw new Error(`${id} has no file`);
+  const file = { id: file_id, key: vault.openOwn(file_key, keyContext(id)) };
+  const from = Number(next_byte);
+  const raw = await readRows(files.read(file, from), from, MOST);
+  if (!raw.length) throw new Error(`the file of ${id} has fewer rows than it had`);
+  return raw;
+}
+
+const nextRow = ({ successful, failed }: ImportRow): number => successful + failed + 1;
+
 async function workOff(
   runtime: Runtime,
   caller: Caller,
   parts: ImportParts,
   row: ImportRow,
+  raw: readonly RawRow[],
   tries: number,
 ): Promise<Slice> {
-  const { id, file_id, file_key, columns, next_byte } = row;
-  if (file_id === null || file_key === null) throw new Error(`${id} has no file`);
-  const file = { id: file_id, key: runtime.vault.openOwn(file_key, keyContext(id)) };
-  const from = Number(next_byte);
-  const raw = await readRows(parts.files.read(file, from), from, MOST);
+  const { id, columns, next_byte } = row;
   const errorsOf = (body: unknown) => parts.bodyErrors(createCustomer, body);
-  const first = row.successful + row.failed + 1;
+  const first = nextRow(row);
   const cells = cellsOfEach(raw.map(({ bytes }) => bytes));
   const items = cells.map((each, at) => {
     const number = first + at;
@@ -62,9 +77,17 @@ async function workOff(
 
 const errorId = (importId: string, row: number) => `${importId} ${row}`;
 
+const keep = (ctx: Ctx, { id }: ImportRow, failure: Failure) =>
+  void ctx.insert(importErrors, { id: errorId(id, failure.row), import_id: id, ...failure });
+
 /** Ends an import: the file goes, and the platform is told. */
-async function end(ctx: Ctx, row: ImportRow, failures: readonly Failure[]): Promise<void> {
-  const status = importStates.next(row.status, row.successful > 0 ? 'complete' : 'fail');
+async function end(
+  ctx: Ctx,
+  row: ImportRow,
+  failures: readonly Failure[],
+  move: ImportMove = row.successful > 0 ? 'complete' : 'fail',
+): Promise<void> {
+  const status = importStates.next(row.status, move);
   if (row.file_id !== null) await dropFile(ctx, row.file_id);
   const over = { status, file_id: null, file_key: null, completed_at: ctx.now };
   const now = ctx.update(imports, row, over);
@@ -75,13 +98,7 @@ async function end(ctx: Ctx, row: ImportRow, failures: readonly Failure[]): Prom
 async function record(ctx: Ctx, was: ImportRow, slice: Slice): Promise<void> {
   const row = await ctx.read(imports, was.id);
   if (!row || isOver(row) || row.next_byte !== was.next_byte) return;
-  for (const failure of slice.failures) {
-    ctx.insert(importErrors, {
-      id: errorId(row.id, failure.row),
-      import_id: row.id,
-      ...failure,
-    });
-  }
+  for (const failure of slice.failures) keep(ctx, row, failure);
   const now = ctx.update(imports, row, {
     status: importStates.next(row.status, 'begin'),
     next_byte: slice.nextByte,
@@ -98,13 +115,29 @@ async function refuseWhole(ctx: Ctx, id: string): Promise<void> {
   if (row && !isOver(row)) await end(ctx, row, []);
 }
 
+/** Ends an import whose file storage does not give back: its platform has to send what is left again. */
+async function giveUp(ctx: Ctx, was: ImportRow): Promise<void> {
+  const row = await ctx.read(imports, was.id);
+  if (!row || isOver(row) || row.next_byte !== was.next_byte) return;
+  const next = nextRow(row);
+  const message = `The file could not be read on from row ${next}. Send the rest of it again.`;
+  const failure = { row: next, correlation_id: FILE, code: 'INTERNAL_ERROR', message, details: {} };
+  keep(ctx, row, failure);
+  await end(ctx, row, [failure], 'fail');
+}
+
 export function importJobs(parts: ImportParts): JobHandler[] {
   let under = 0;
 
   async function slice(runtime: Runtime, job: Job, caller: Caller, row: ImportRow) {
     under++;
     try {
-      const done = await workOff(runtime, caller, parts, row, job.attempts);
+      const raw = await rawRows(runtime, parts, row).catch((error: unknown) => {
+        if (job.attempts < MOST_READS) throw error;
+        return undefined;
+      });
+      if (!raw) return { caller, stage: (ctx: Ctx) => giveUp(ctx, row) };
+      const done = await workOff(runtime, caller, parts, row, raw, job.attempts);
       return { caller, stage: (ctx: Ctx) => record(ctx, row, done) };
     } finally {
       under--;

@@ -6,8 +6,8 @@ import { type ImportErrorRow, type ImportRow, importErrors } from './store.ts';
 
 type Shown = Pick<ImportErrorRow, 'correlation_id' | 'code' | 'message' | 'details'>;
 
-/** What is told of a problem with the whole file. */
-const FILE = 'file';
+/** What a problem with the whole file goes by. */
+export const FILE = 'file';
 
 const presentError = ({ correlation_id, code, message, details }: Shown) => ({
   correlationId: correlation_id,

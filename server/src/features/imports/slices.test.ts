@@ -109,6 +109,31 @@ describe('slices', () => {
     expect(await desk.told(id)).toHaveLength(1);
   });
 
+  it('ends honestly when the file cannot be read any more, after a day of trying', async () => {
+    const id = await desk.started(file(...['g-1', 'g-2', 'g-3'].map((each) => desk.person(each))));
+    const lost = handler({
+      files: {
+        // biome-ignore lint/correctness/useYield: it fails before.
+        async *read() {
+          throw new Error('no such object');
+        },
+      },
+    });
+    const job = await jobOf(id);
+    await expect(lost.run(app.runtime, { ...job, attempts: 29 })).rejects.toThrow('no such object');
+    expect((await desk.shown(id)).status).toBe('PENDING');
+    const { stage } = await lost.run(app.runtime, { ...job, attempts: 30 });
+    await app.operate(stage);
+    const body = await desk.shown(id);
+    expect(body).toMatchObject({ status: 'FAILED', progress: progress(3, 0, 0) });
+    const message = 'The file could not be read on from row 1. Send the rest of it again.';
+    expect(body.errors).toMatchObject([{ correlationId: 'file', code: 'INTERNAL_ERROR', message }]);
+    expect(await desk.count("files where state <> 'GONE'")).toBe(0);
+    await app.settle();
+    expect(await desk.told(id)).toMatchObject([{ type: 'BULK_UPLOAD.FAILED', data: body }]);
+    expect(await desk.byPlatformId('g-1')).toEqual([]);
+  });
+
   it('registers each row once with two workers at the same slice', async () => {
     const id = await desk.started(
       file(...Array.from({ length: 60 }, (_, at) => desk.person(`t-${at}`))),

@@ -12,9 +12,9 @@ import type { Ctx } from '../../runtime/context.ts';
 import {
   awaitsTerms,
   type CustomerRow,
+  checkReady,
   customers,
   factsOfCustomer,
-  isReady,
 } from '../customers/index.ts';
 import { externalAccounts, railsOfAccount } from '../external-accounts/index.ts';
 import { internalAccounts } from '../internal-accounts/index.ts';
@@ -66,9 +66,7 @@ function admit({ platform, customer, currency, amount }: UmaIncoming): void {
   if (awaitsTerms(platform, customer)) {
     throw new Fault('END_USER_TERMS_NOT_ACCEPTED', 'The customer has not accepted the terms.');
   }
-  if (!isReady(customer)) {
-    throw new Fault('USER_NOT_READY', 'The customer is not approved to move money yet.');
-  }
+  checkReady(customer);
   if (!settingOf(platform, currency)) {
     throw new Fault('INVALID_CURRENCY', `The customer cannot receive ${currency}.`);
   }

@@ -4,7 +4,7 @@ import { startApp, type TestApp, type TestPlatform } from '../../../test/harness
 import { operate } from '../../runtime/operate.ts';
 import { customers } from '../customers/index.ts';
 import { systemCaller } from '../platform/index.ts';
-import { eraseInvitations, invitationOperations, invitationsOf } from './index.ts';
+import { eraseInvitations, invitationOperations, invitations, invitationsOf } from './index.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -295,6 +295,33 @@ describe('what invitations know of a customer', () => {
         (_, value) => (typeof value === 'bigint' ? String(value) : value),
       ),
     ).not.toContain('Bob');
+  });
+
+  it('is erased however many they sent', async () => {
+    const sender = await inviter();
+    const { code } = ok(await invite({ inviterUma: sender.umaAddress, firstName: 'Bob' }), 201);
+    const [row] = await app.operate((ctx) => invitationsOf(ctx, sender.id));
+    await app.operate(async (ctx) => {
+      for (let at = 0; row && at < 1_000; at++) {
+        ctx.insert(invitations, { ...row, id: `copy ${at}`, created_at: row.created_at + at });
+      }
+    });
+    expect(await app.operate((ctx) => eraseInvitations(ctx, sender.id))).toBe(1_001);
+    const all = await app.operate((ctx) => invitationsOf(ctx, sender.id));
+    expect(all.filter((each) => each.first_name !== null)).toEqual([]);
+    expect((await show(code)).body.status).toBe('CANCELLED');
+  });
+
+  it('is not told of an inviter who was erased meanwhile: it could not be sealed', async () => {
+    const { umaAddress, id } = await inviter();
+    const { code } = ok(await invite({ inviterUma: umaAddress }), 201);
+    ok(await claim(code, STRANGER), 200);
+    await app.runtime.db.query(
+      'update customers set data_key = null, personal = null, version = version + 1 where id = $1',
+      [id],
+    );
+    await app.settle();
+    expect((await app.events()).filter((each) => each.subject === code)).toEqual([]);
   });
 
   it('is sealed in the event', async () => {

@@ -4,7 +4,7 @@
 import { Fault } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
 import type { Ctx } from '../../runtime/context.ts';
-import { type CustomerRow, customers } from '../customers/index.ts';
+import { type CustomerRow, checkReady, customers } from '../customers/index.ts';
 import { type ExternalAccountRow, externalAccounts } from '../external-accounts/index.ts';
 import {
   type InternalAccountRow,
@@ -23,7 +23,7 @@ import {
 import { aboutOwner } from './counterparty.ts';
 import { takeInvoice } from './invoice.ts';
 import { checkReceiver } from './limits.ts';
-import { checkReady, livingOwner } from './parties.ts';
+import { livingOwner } from './parties.ts';
 import type { QuoteRow } from './present.ts';
 
 /** The job that pulls the money of a payment. */

@@ -8,7 +8,7 @@ import type { RailPort } from '../../connectors/ports.ts';
 import { Fault, invalidField } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
 import type { Ctx } from '../../runtime/context.ts';
-import { awaitsTerms, type CustomerRow, customerOf, isReady } from '../customers/index.ts';
+import { awaitsTerms, type CustomerRow, checkReady, customerOf } from '../customers/index.ts';
 import {
   type ExternalAccountRow,
   externalAccountOf,
@@ -50,13 +50,6 @@ export type Payee = { currency: string } & (
 
 function usable(account: InternalAccountRow, field: string): void {
   if (account.status !== 'ACTIVE') throw invalidField(field, `the account is ${account.status}`);
-}
-
-/** Throws 403 for a customer whose identity check does not let them move money. */
-export function checkReady(customer: CustomerRow): void {
-  if (!isReady(customer)) {
-    throw new Fault('USER_NOT_READY', 'The customer is not approved to move money yet.');
-  }
 }
 
 /** Throws 403 for a customer who may not pay: terms not accepted, or identity not approved. */

@@ -3,7 +3,7 @@
 import type { Static } from '@sinclair/typebox';
 import { Fault } from '../../kernel/fault.ts';
 import { handle } from '../../runtime/handle.ts';
-import { customerOf } from '../customers/index.ts';
+import { checkReady, customerOf } from '../customers/index.ts';
 import { receiveDeposit } from '../incoming/index.ts';
 import {
   balancesOf,
@@ -22,6 +22,7 @@ export const sandboxOperations = [
     const owner = account.customer_id
       ? await customerOf(ctx, account.customer_id, { alive: true })
       : null;
+    if (owner) checkReady(owner);
     const amount = BigInt(body.amount);
     const { payerAccountIdentifier: from, pendingReason: hold } = body;
     const sender = from === undefined ? {} : { accountIdentifier: from };

@@ -56,6 +56,15 @@ describe('sandboxFundInternalAccount', () => {
     expect(data[0]).not.toHaveProperty('quoteId');
   });
 
+  it.each(['001', '002', '003'])('gives nothing to a customer %s', async (ending) => {
+    const body = { customerType: 'INDIVIDUAL', fullName: `Ada Lovelace ${ending}` };
+    const { id } = ok(await app.call('POST', '/customers', body), 201);
+    const account = await internalAccount(app, id, 'USD');
+    const refused = await app.call('POST', path(account.id), { amount: 1 });
+    expect(refused).toMatchObject({ status: 403, body: { code: 'USER_NOT_READY' } });
+    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+  });
+
   it('holds what comes from a wallet nobody had declared, until somebody does', async () => {
     const person = await customer(app);
     const account = await internalAccount(app, person.id, 'USDC');

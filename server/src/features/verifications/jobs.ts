@@ -22,6 +22,12 @@ export function askLater(ctx: Ctx, verificationId: string, verdict: IdentityVerd
   ctx.later(ASK_AGAIN, { verificationId, arrived }, ctx.now + verdict.checkAfterMs);
 }
 
+const LONGEST_PATIENCE_MS = 3_600_000;
+
+/** The longer a service was silent, the rarer it is asked: thousands may wait, and each takes a place. */
+const patienceFor = (waitedMs: number): number =>
+  Math.min(Math.floor(waitedMs / 10), LONGEST_PATIENCE_MS);
+
 interface Found {
   row: VerificationRow;
   customer: CustomerRow;
@@ -41,9 +47,12 @@ async function heed(ctx: Ctx, id: string, arrived: boolean, verdict: IdentityVer
   if (!found) return;
   if (verdict.state === 'review') askLater(ctx, id, verdict);
   else if (verdict.state === 'unknown') {
+    const checkAfterMs = Math.max(
+      verdict.checkAfterMs,
+      patienceFor(ctx.now - found.row.created_at),
+    );
     // What arrived once is known over there; an answer that got lost does not change that.
-    const { checkAfterMs } = verdict;
-    askLater(ctx, id, arrived ? { state: 'review', checkAfterMs } : verdict);
+    askLater(ctx, id, { state: arrived ? 'review' : 'unknown', checkAfterMs });
   } else {
     const dossier = await dossierOf(ctx, found.customer);
     const findings = 'findings' in verdict ? (verdict.findings ?? []) : [];
