@@ -101,11 +101,12 @@ async function addCustomer(sim: Sim): Promise<string> {
   };
   const { id } = expected(await sim.ask('POST', '/customers', body, platform), 201);
   const production = platform.environment === 'production';
-  if (production && ready) {
+  const vouchedFor = production && platform.regulated;
+  if (production && ready && !vouchedFor) {
     const { refused } = await operator(sim, 'verifications', 'approve', id);
     if (refused) throw broken(`${id} was not approved: ${refused}`);
   }
-  const mayPay = ready && (platform.regulated || production);
+  const mayPay = vouchedFor || (ready && (platform.regulated || production));
   const person: Person = { id, platform, ready: mayPay, gone: false, purses: new Map() };
   person.purses = await pursesOf(sim, person);
   sim.people.push(person);
@@ -218,12 +219,13 @@ export const PARTIES: readonly Action[] = [
     name: 'add a production platform',
     weight: 2,
     ready: (sim) => !sim.platforms.some((each) => each.environment === 'production'),
-    run: (sim) => addPlatform(sim, 'production'),
+    run: (sim) => addPlatform(sim, 'production', sim.chance.of([true, false])),
   },
   {
     name: 'add an unregulated platform',
     weight: 1,
-    ready: (sim) => sim.platforms.every((each) => each.regulated),
+    ready: (sim) =>
+      sim.platforms.every((each) => each.regulated || each.environment === 'production'),
     run: (sim) => addPlatform(sim, 'sandbox', false),
   },
   { name: 'set where webhooks go', weight: 1, run: setEndpoint },

@@ -30,6 +30,7 @@ async function fund(sim: Sim): Promise<string> {
   const path = `/sandbox/internal-accounts/${purse.id}/fund`;
   const answer = await sim.ask('POST', path, { amount }, purse.owner.platform);
   if (!isActive(sim, purse)) return `${refusal(answer, ['INVALID_INPUT'])}`;
+  if (!purse.owner.ready) return `${refusal(answer, ['USER_NOT_READY'])}`;
   expected(answer, 200);
   purse.due += BigInt(amount);
   return `${amount} ${purse.currency}`;

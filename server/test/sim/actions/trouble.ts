@@ -144,7 +144,7 @@ async function crowd(sim: Sim, requests: readonly Request[], cut: boolean) {
 /** Many fund one account at once, and some never hear: each deposit is there once in the end. */
 async function fundTogether(sim: Sim): Promise<string> {
   const purse = purseOf(sim, sim.chance.of(living(sim).filter(inSandbox)), PAID_IN);
-  if (!isActive(sim, purse)) return 'shut';
+  if (!isActive(sim, purse) || !purse.owner.ready) return 'shut';
   const cut = sim.chance.percent(40);
   sim.rough = cut;
   const count = sim.chance.between(2, 12);
