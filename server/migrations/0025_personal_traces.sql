@@ -24,7 +24,6 @@ create index customers_unsealed on customers (id) where details is not null;
 
 -- The customer under whose data key the event's data is sealed; null where it lies in clear.
 alter table events add column sealed_for text collate "C";
-create index events_sealed on events (sealed_for) where sealed_for is not null;
 
 -- Whose personal data was erased; the id is the customer's. Without a finish it was interrupted, and is to
 -- be run again.

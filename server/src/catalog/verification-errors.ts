@@ -64,7 +64,7 @@ const FINDINGS = {
   MISSING_BENEFICIAL_OWNER: { about: 'absence', reason: 'A beneficial owner is needed.' },
   MISSING_CONTROL_PERSON: {
     about: 'absence',
-    reason: 'Somebody with the role CONTROL_PERSON is needed.',
+    reason: 'Somebody who controls the business is needed, with the role CONTROL_PERSON.',
   },
   INVALID_DOCUMENT: { about: 'document', reason: 'The document is not valid.' },
   EXPIRED_DOCUMENT: { about: 'document', reason: 'The document has expired.' },

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { Fault, type FieldError, invalid, mayPass } from '../kernel/fault.ts';
 import type { Bound, Contract, Reply } from '../kernel/operation.ts';
-import type { Caller, Ctx } from '../runtime/context.ts';
+import { type Caller, type Ctx, createContext } from '../runtime/context.ts';
 import { idempotency } from '../runtime/idempotency.ts';
 import { isKeyTaken, operate, type Runtime } from '../runtime/operate.ts';
 import { bodyErrors, fieldErrors } from './validate.ts';
@@ -37,9 +37,12 @@ function underWayIn(runtime: Runtime): Map<string, Promise<unknown>> {
   return map;
 }
 
-function checked(contract: Contract, request: Request) {
+const bodyOf = (contract: Contract, { body }: Request) =>
+  body ?? (contract.bodyOptional ? {} : undefined);
+
+function errorsOf(contract: Contract, request: Request): FieldError[] {
   const errors: FieldError[] = [...(request.errors ?? [])];
-  const body = request.body ?? (contract.bodyOptional ? {} : undefined);
+  const body = bodyOf(contract, request);
   if (contract.query) errors.push(...fieldErrors(contract.query, request.query, 'query'));
   if (contract.headers) errors.push(...fieldErrors(contract.headers, request.headers, 'body'));
   if (contract.body) {
@@ -50,9 +53,45 @@ function checked(contract: Contract, request: Request) {
       errors.push(...more.filter(({ field }) => !known.has(field)));
     }
   }
-  if (errors.length) throw invalid(errors);
+  return errors;
+}
+
+const isUnder = (field: string, other: string) =>
+  field === other || field.startsWith(`${other}.`) || other === '';
+
+/** A body without what stands at a path; a list with something wrong in it goes as a whole. */
+function without(value: unknown, [name, ...rest]: readonly string[]): unknown {
+  if (name === undefined || Array.isArray(value)) return undefined;
+  if (typeof value !== 'object' || value === null) return value;
+  const { [name]: inner, ...others } = value as Record<string, unknown>;
+  const left = inner === undefined ? undefined : without(inner, rest);
+  return left === undefined ? others : { ...others, [name]: left };
+}
+
+/**
+ * What the operation itself has against the sound part of a body. It runs in a context that is thrown away;
+ * whatever else it says of half a request means nothing.
+ */
+async function furtherErrors(
+  runtime: Runtime,
+  caller: Caller,
+  { contract, run }: Operation,
+  request: Request,
+  found: readonly FieldError[],
+): Promise<FieldError[]> {
+  if (!contract.judges || found.some(({ field }) => field === '')) return [];
+  const body = found.reduce((left, { field }) => without(left, field.split('.')), request.body);
   const { params, query, headers } = request;
-  return { params, query, headers, body: body as object };
+  try {
+    const input = { params, query, headers, body: body as object };
+    await run(createContext(runtime, caller), input);
+    return [];
+  } catch (error) {
+    const told = error instanceof Fault ? (error.details?.errors as FieldError[] | undefined) : [];
+    return (told ?? []).filter(({ field }) =>
+      found.every((known) => !isUnder(field, known.field) && !isUnder(known.field, field)),
+    );
+  }
 }
 
 interface Keyed {
@@ -172,7 +211,15 @@ export async function perform(
   faultBody: (fault: Fault) => unknown,
 ): Promise<Answer> {
   const { contract } = operation;
-  const input = checked(contract, request);
+  const errors = errorsOf(contract, request);
+  if (errors.length) {
+    throw invalid([
+      ...errors,
+      ...(await furtherErrors(runtime, caller, operation, request, errors)),
+    ]);
+  }
+  const { params, query, headers } = request;
+  const input = { params, query, headers, body: bodyOf(contract, request) as object };
   const keyed = keyedBy(contract, caller, request);
   const map = underWayIn(runtime);
   if (keyed) {

@@ -106,6 +106,10 @@ export function addHostedApp(
   let files: Promise<ReturnType<typeof filesOf>> | undefined;
   const load = () => {
     files ??= app.assets().then(filesOf);
+    // One that failed is tried anew by whoever comes next.
+    files.catch(() => {
+      files = undefined;
+    });
     return files;
   };
 

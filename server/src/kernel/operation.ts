@@ -32,6 +32,11 @@ export interface Contract {
   readonly upload?: UploadRules;
   /** What the schema cannot say about a body; told in one reply with what the schema says. */
   readonly bodyRules?: (body: unknown) => FieldError[];
+  /**
+   * It finds bad fields that only the platform or the clock makes bad. Where the schema found some already,
+   * the rest of the body is put to it as well, so that one reply names them all.
+   */
+  readonly judges?: boolean;
   /** Success status → schema of the reply, null where there is none. */
   readonly replies: Readonly<Record<number, TSchema | null>>;
   /** Error statuses it may answer beside 401 and 500. */

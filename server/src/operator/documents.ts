@@ -1,8 +1,5 @@
 // `documents list|save`: what was handed in about a customer, for the person who reviews it. The API never
 // gives a file back; here one is opened and written to a file of the reviewer's, that nobody else may read.
-import { createWriteStream } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { pipeline } from 'node:stream/promises';
 import { customers } from '../features/customers/index.ts';
 import {
   type DocumentRow,
@@ -12,6 +9,7 @@ import {
 } from '../features/documents/index.ts';
 import { isId } from '../kernel/id.ts';
 import { iso } from '../kernel/world.ts';
+import { writeNew } from './export-customer.ts';
 import { type Given, usageError } from './flags.ts';
 import { record, table } from './table.ts';
 import { notFound, type Output, type System, type Verb } from './verb.ts';
@@ -69,18 +67,7 @@ async function save(system: System, given: Given): Promise<Output> {
   if (!row) throw notFound('document');
   const file = fileOf(vault, await customerOf(system, row), row);
   const to = given.needed('to');
-  // Never over a file that is there; and nothing stays behind that looks like a whole one.
-  const target = createWriteStream(to, { flags: 'wx', mode: 0o600 });
-  let opened = false;
-  target.once('open', () => {
-    opened = true;
-  });
-  try {
-    await pipeline(system.files.read(file), target);
-  } catch (error) {
-    if (opened) await rm(to, { force: true });
-    throw error;
-  }
+  await writeNew(to, system.files.read(file));
   const json = { ...(await viewOf(system, row)), savedTo: to };
   const text = record([
     ['Document', json.id],

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../test/fixtures.ts';
 import type { TestPlatform } from '../../test/harness.ts';
 import { type Desk, openDesk } from '../../test/onboarding.ts';
+import { paperForm, pdfFile } from '../../test/papers.ts';
 import { main } from '../operator.ts';
 
 let desk: Desk;
@@ -193,6 +194,15 @@ describe('a decision', () => {
     ]);
     expect(await desk.statuses(as, id)).toEqual(['HOLD']);
     expect(await desk.told(id)).toEqual([...PENDING, 'VERIFICATION.RESOLVE_ERRORS']);
+    const same = ok(await desk.submit(as, id), 200);
+    expect([same.verificationStatus, same.errors]).toEqual(['RESOLVE_ERRORS', body.errors]);
+    expect(await desk.statuses(as, id)).toEqual(['HOLD']);
+    desk.app.world.set(desk.app.world.now() + 1);
+    const fields = { documentType: 'PASSPORT', country: 'US', documentNumber: 'X-2' };
+    const form = paperForm({ ...fields, issuingAuthority: 'State' }, { bytes: pdfFile() });
+    ok(await desk.app.call('PUT', `/documents/${passport}`, form, { as }), 200);
+    const change = { customerType: 'INDIVIDUAL', birthDate: '1990-01-16' };
+    ok(await desk.app.call('PATCH', `/customers/${id}`, change, { as }), 200);
     const again = ok(await desk.submit(as, id), 200);
     expect(await desk.statuses(as, id)).toEqual(['PENDING']);
     await refused('A later verification took its place', 'verifications', 'approve', verification);

@@ -115,6 +115,10 @@ describe.runIf(browserPath)('the verification page', () => {
       await title(page, 'Documents');
       await page.getByText('Something more is needed').waitFor();
       await inspect(page, 'phone-more-is-needed');
+      // Closed and opened again, it still says what was found.
+      await page.goto(link);
+      await page.getByText('Something more is needed').waitFor();
+      office.app.world.set(office.app.world.now() + 1);
       await page.getByLabel('File').setInputFiles(picture('bright.png'));
       await press(page, 'Replace');
       await page.getByText('Done').waitFor();
@@ -125,6 +129,28 @@ describe.runIf(browserPath)('the verification page', () => {
         office.as,
       );
       expect(body.data.map((each: { fileName: string }) => each.fileName)).toEqual(['bright.png']);
+      await close();
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'does once what is pressed twice',
+    async () => {
+      const person = await customer(office.app, office.as, { ...NOBODY, ...WHOLE });
+      const form = paperForm(
+        { documentHolder: person.id, documentType: 'BANK_STATEMENT', country: 'US' },
+        { bytes: pdfFile() },
+      );
+      ok(await office.app.call('POST', '/documents', form, office.as), 201);
+      const { page, close } = await visit(office.browser, 'phone', office.origin);
+      await page.goto(await office.linkFor(person.id));
+      await title(page, 'Documents');
+      const asked: string[] = [];
+      page.on('request', (request) => asked.push(request.method()));
+      await page.getByRole('button', { name: /^Remove / }).dblclick();
+      await page.getByRole('button', { name: /^Remove / }).waitFor({ state: 'detached' });
+      expect(asked.filter((method) => method === 'DELETE')).toHaveLength(1);
       await close();
     },
     PATIENCE_MS,

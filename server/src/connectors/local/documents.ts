@@ -4,7 +4,7 @@
 import type { DocumentCheckPort, DocumentFindings, DocumentVerdict } from '../ports-documents.ts';
 
 /** The shorter side of a picture in which print can still be read. */
-export const MIN_SIDE_PIXELS = 300;
+const MIN_SIDE_PIXELS = 300;
 
 const refused = (
   code: 'LOW_QUALITY' | 'UNSUITABLE_DOCUMENT' | 'INCOMPLETE',

@@ -11,10 +11,7 @@ export {
 } from './contract.ts';
 export { awaitsTerms, checkReady, isReady } from './customer.ts';
 export {
-  customerDigests,
   digestOf,
-  NO_DIGESTS,
-  ownerDigests,
   SOUGHT,
   type Sought,
 } from './digests.ts';
@@ -24,28 +21,23 @@ export { firmDetails, individualFields, PERSONAL_ID_TYPES } from './fields.ts';
 export { customerOperations } from './operations.ts';
 export {
   BeneficialOwnerCreateRequest,
-  BeneficialOwnerUpdateRequest,
   createBeneficialOwner,
   updateBeneficialOwner,
 } from './owner-contract.ts';
 export {
   addOwner,
   changeOwner,
-  type NewOwner,
-  type OwnerChange,
   ownerOf,
   ownerOperations,
 } from './owner-operations.ts';
 export {
   beneficialOwners,
-  type OwnerPersonal,
   type OwnerRow,
   ownerPersonal,
   presentOwner,
-  sealOwner,
 } from './owners.ts';
 export type { ContactChange, CustomerParts, TiedCredentials } from './parts.ts';
-export { dataKeyOf, type Personal, personalOf, sealPersonal } from './personal.ts';
+export { dataKeyOf, personalOf } from './personal.ts';
 export { customerOf, platformOf } from './reads.ts';
 export { type CreateBody, registerCustomer } from './register.ts';
 export { type CheckMove, type CheckStatus, checkStates, isFinal } from './states.ts';

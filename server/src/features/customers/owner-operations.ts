@@ -1,7 +1,7 @@
 // Naming those who own or control a business, and changing what is known of them. Every such act leans on
-// the row of the business, so that it and the end of the check cannot both happen; one that is about shares
-// also touches that row, without changing anything in it: so two requests that together would hand out more
-// than the whole of a business meet there.
+// the row of the business, so that none comes after the end of its check; one that is about shares also
+// touches that row, without changing anything in it: so two requests that together would hand out more than
+// the whole of a business meet there.
 import type { Static } from '@sinclair/typebox';
 import { Fault, type FieldError, invalid, invalidField } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';

@@ -53,7 +53,7 @@ describe('updateBeneficialOwner', () => {
   it('wants a new number with a new type, and forgets who issued the old one', async () => {
     const was = await desk.made();
     const bare = await desk.change(was.id, { personalInfo: { idType: 'EIN', firstName: 'x  y' } });
-    expect(fieldsOf(bare)).toEqual(['personalInfo.firstName']);
+    expect(fieldsOf(bare)).toEqual(['personalInfo.firstName', 'personalInfo.identifier']);
     expect(fieldsOf(await desk.change(was.id, { personalInfo: { idType: 'EIN' } }))).toEqual([
       'personalInfo.identifier',
     ]);
@@ -83,6 +83,7 @@ describe('updateBeneficialOwner', () => {
       'personalInfo.birthDate',
       'personalInfo.email',
       'personalInfo.firstName',
+      'personalInfo.identifier',
       'personalInfo.nationality',
       'roles',
     ]);

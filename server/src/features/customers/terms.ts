@@ -22,7 +22,8 @@ export function consentErrors(consent: TermsConsent, now: Time): (FieldError & {
   const say = (name: keyof TermsConsent, message: string, code: Code = 'INVALID_INPUT') =>
     errors.push({ field: `endUserTermsConsent.${name}`, message, code });
   if (Date.parse(consent.acceptedAt) > now + MAX_AHEAD_MS) say('acceptedAt', 'lies in the future');
-  if (!isAddress(consent.ipAddress)) say('ipAddress', 'is not an IPv4 or IPv6 address');
+  if (typeof consent.ipAddress === 'string' && !isAddress(consent.ipAddress))
+    say('ipAddress', 'is not an IPv4 or IPv6 address');
   if (!TERMS_VERSIONS.some((version) => version === consent.termsVersion)) {
     const message = `must be one of ${TERMS_VERSIONS.join(', ')}`;
     say('termsVersion', message, 'END_USER_TERMS_VERSION_NOT_FOUND');

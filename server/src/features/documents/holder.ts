@@ -21,7 +21,7 @@ export interface Holder {
 }
 
 /** The holder of this id, if the calling platform has one; deleted customers included. */
-export async function findHolder(ctx: Ctx, id: string): Promise<Holder | undefined> {
+async function findHolder(ctx: Ctx, id: string): Promise<Holder | undefined> {
   const owner = isId(id, 'BeneficialOwner') ? await ctx.read(beneficialOwners, id) : undefined;
   const customerId = owner?.customer_id ?? id;
   const customer = isId(customerId, 'Customer') ? await ctx.read(customers, customerId) : undefined;

@@ -52,7 +52,7 @@ async function inviterOf(ctx: Ctx, address: string): Promise<CustomerRow | undef
 /** The customer who invites. Throws everything that stands against the invitation. */
 async function checked(ctx: Ctx, body: CreateBody): Promise<CustomerRow> {
   const complaints: Complaint[] = [];
-  const inviter = await inviterOf(ctx, body.inviterUma.toLowerCase());
+  const inviter = await inviterOf(ctx, String(body.inviterUma).toLowerCase());
   if (!inviter) {
     const message = 'is not the UMA address of a customer of this platform';
     complaints.push({ field: 'inviterUma', message, code: 'INVALID_UMA_ADDRESS' });
@@ -138,6 +138,7 @@ async function claim(ctx: Ctx, code: string, inviteeUma: string): Promise<Invita
     throw invalidField('inviteeUma', 'nobody can accept an invitation of their own');
   }
   const customer = await inviteeOf(ctx, invitee);
+  if (customer) ctx.require(customers, customer);
   const claimed = ctx.update(invitations, row, {
     status: invitationStates.next(row.status, 'claim'),
     invitee_uma: invitee.address,

@@ -3,7 +3,7 @@
 import { stateTable } from '../../kernel/states.ts';
 
 export type InvitationStatus = 'PENDING' | 'CLAIMED' | 'CANCELLED';
-export type InvitationMove = 'claim' | 'cancel';
+type InvitationMove = 'claim' | 'cancel';
 
 export const invitationStates = stateTable<InvitationStatus, InvitationMove>('Invitation', {
   PENDING: { claim: 'CLAIMED', cancel: 'CANCELLED' },

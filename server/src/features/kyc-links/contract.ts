@@ -40,7 +40,7 @@ const KycLinkResponse = named(
 const LOCAL = ['localhost', '127.0.0.1', '[::1]'];
 
 /** Whether the page may lead there. */
-export function isRedirectTarget(uri: string): boolean {
+function isRedirectTarget(uri: string): boolean {
   if (!URL.canParse(uri)) return false;
   const { protocol, hostname, username, password } = new URL(uri);
   if (username || password) return false;

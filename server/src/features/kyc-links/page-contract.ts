@@ -46,7 +46,9 @@ export const PageState = Type.Object({
   hasIdentifier: Type.Boolean(),
   owners: Type.Array(Open),
   documents: Type.Array(Document),
+  /** All that stands in the way; `findings` are those that somebody found, and no mere absence. */
   gaps: Type.Array(Gap),
+  findings: Type.Array(Gap),
   choices: Type.Record(Type.String(), Type.Array(Type.String())),
   maxFileBytes: Type.Integer(),
 });
@@ -83,6 +85,7 @@ export const changeOnVerificationPage = operation({
   params: Type.Object({ secret }),
   body: updateCustomerById.body,
   bodyRules: updateCustomerById.bodyRules,
+  judges: true,
   replies: { 204: null },
   errors: ERRORS,
 });
@@ -96,6 +99,7 @@ export const addOwnerOnVerificationPage = operation({
   params: Type.Object({ secret }),
   body: Type.Omit(BeneficialOwnerCreateRequest, ['customerId']),
   bodyRules: createBeneficialOwner.bodyRules,
+  judges: true,
   replies: { 204: null },
   errors: ERRORS,
 });
@@ -109,6 +113,7 @@ export const changeOwnerOnVerificationPage = operation({
   params: Type.Object({ secret, ownerId: Type.String() }),
   body: updateBeneficialOwner.body,
   bodyRules: updateBeneficialOwner.bodyRules,
+  judges: true,
   replies: { 204: null },
   errors: ERRORS,
 });

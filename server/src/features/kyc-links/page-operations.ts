@@ -1,6 +1,7 @@
 // What the hosted page can do: it calls the same functions as the API, for the one customer of its link.
 // Every change leans on the link, and an accepted submission uses it up in the same change set: of two
 // submissions at once one finds the link used, and nothing changes behind a submission's back.
+import { findingKind } from '../../catalog/verification-errors.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { iso } from '../../kernel/world.ts';
 import type { Ctx } from '../../runtime/context.ts';
@@ -30,10 +31,11 @@ import {
   removeDocument,
 } from '../documents/index.ts';
 import {
-  gapsOf,
   presentVerification,
   submit,
+  type VerificationError,
   type VerificationParts,
+  wantedOf,
 } from '../verifications/index.ts';
 import { choicesFor } from './choices.ts';
 import { openLink } from './links.ts';
@@ -48,6 +50,8 @@ import {
   uploadOnVerificationPage,
 } from './page-contract.ts';
 import { kycLinks } from './store.ts';
+
+const CLOSER_LOOK = 'This needs a closer look. Please ask whoever sent you here.';
 
 export type PageParts = CustomerParts & DocumentParts & VerificationParts;
 
@@ -71,11 +75,22 @@ function personOf({ identifier: _, ...rest }: ReturnType<typeof presentOwner>['p
   return rest;
 }
 
+/**
+ * What stands in the way, as the person behind the link may know it: that somebody is suspected of something
+ * is for the platform to say, or to keep to itself.
+ */
+const forThePerson = (errors: readonly VerificationError[]): VerificationError[] =>
+  errors.map((error) =>
+    findingKind(error.type).about === 'applicant'
+      ? { resourceId: error.resourceId, type: 'APPLICANT_REJECTED', reason: CLOSER_LOOK }
+      : error,
+  );
+
 async function stateOf(ctx: Ctx, parts: PageParts, secret: string) {
   const { link, customer } = await openLink(ctx, secret);
   const [platform, owners] = await Promise.all([platformOf(ctx), ownersOf(ctx, customer)]);
-  const [gaps, papers] = await Promise.all([
-    isFinal(customer) ? [] : gapsOf(ctx, parts, customer),
+  const [{ gaps, findings }, papers] = await Promise.all([
+    isFinal(customer) ? { gaps: [], findings: [] } : wantedOf(ctx, parts, customer),
     documentsOf(ctx, [customer.id, ...owners.map((each) => each.id)]),
   ]);
   const { details, identifier } = personalOf(ctx.vault, customer);
@@ -91,7 +106,8 @@ async function stateOf(ctx: Ctx, parts: PageParts, secret: string) {
       return { ...shown, personalInfo: personOf(shown.personalInfo) };
     }),
     documents: papers.map((each) => presentDocument(ctx.vault, customer, each)),
-    gaps,
+    gaps: [...gaps, ...forThePerson(findings)],
+    findings: forThePerson(findings),
     choices: choicesFor(customer.type),
     maxFileBytes: MAX_FILE_BYTES,
   };
@@ -114,7 +130,7 @@ async function submitLink(ctx: Ctx, parts: PageParts, secret: string) {
   const { link, customer } = await openForWork(ctx, secret);
   const row = await submit(ctx, parts, customer.id);
   const { status: verificationStatus } = row;
-  const { errors } = presentVerification(ctx.vault, customer, row);
+  const errors = forThePerson(presentVerification(ctx.vault, customer, row).errors);
   if (verificationStatus === 'RESOLVE_ERRORS') {
     ctx.require(kycLinks, link);
     return { verificationStatus, errors };

@@ -1,10 +1,10 @@
 // What other features and the operator's command use of verifications.
-export { caseOf, type Dossier, dossierOf, errorsOf, gapsOfDossier } from './case.ts';
+export { caseOf, dossierOf, errorsOf, gapsOfDossier } from './case.ts';
 export { type VerificationError, verificationWebhooks } from './contract.ts';
-export { type Decision, decide, moveOwner } from './decide.ts';
+export { decide, moveOwner } from './decide.ts';
 export { verificationJobs } from './jobs.ts';
 export { verificationOperations } from './operations.ts';
 export { findingsOf, latestOf, presentVerification } from './record.ts';
-export { VERIFICATION_STATUSES, type VerificationStatus, verificationStates } from './states.ts';
+export { VERIFICATION_STATUSES, verificationStates } from './states.ts';
 export { type VerificationRow, verifications } from './store.ts';
-export { gapsOf, submit, type VerificationParts } from './submit.ts';
+export { submit, type VerificationParts, wantedOf } from './submit.ts';

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/fixtures.ts';
 import type { TestPlatform } from '../../../test/harness.ts';
-import { type Desk, openDesk } from '../../../test/onboarding.ts';
+import { type Desk, openDesk, PERSON } from '../../../test/onboarding.ts';
+import { paperForm, pdfFile } from '../../../test/papers.ts';
 import { beneficialOwners, customers } from '../customers/index.ts';
-import { decide, gapsOf, latestOf, verifications } from './index.ts';
+import { decide, latestOf, type VerificationError, verifications, wantedOf } from './index.ts';
 
 let desk: Desk;
 let as: TestPlatform;
@@ -167,14 +168,56 @@ describe('getVerification', () => {
   });
 });
 
-describe('gapsOf', () => {
+describe('wantedOf', () => {
   const parts = { connectors: () => ({}) };
+  const wanted = (id: string) =>
+    desk.app.operate(async (ctx) => wantedOf(ctx, parts, await row(id)), as);
+  const later = () => desk.app.world.set(desk.app.world.now() + 1);
 
   it('says what is missing and changes nothing', async () => {
     const { id } = await desk.person(as, 'Ada Lovelace');
-    const gaps = await desk.app.operate(async (ctx) => gapsOf(ctx, parts, await row(id)), as);
+    const { gaps, findings } = await wanted(id);
     expect(gaps.map((each) => each.type)).toEqual(['MISSING_IDENTITY_DOCUMENT']);
+    expect(findings).toEqual([]);
     expect(ok(await read(`/verifications?customerId=${id}`), 200).data).toEqual([]);
+  });
+
+  it('tells of what was found until something was done about it', async () => {
+    const { id } = await desk.person(as, 'Ada Lovelace 001');
+    await desk.paper(as, id, 'PASSPORT');
+    await desk.submit(as, id);
+    const [paper] = ok(await read(`/documents?documentHolder=${id}`), 200).data;
+    const found = (resourceId: string, type: string, more = {}) => ({
+      ...{ resourceId, type, reason: 'Please' },
+      ...more,
+    });
+    const accepted = { acceptedDocumentTypes: ['UTILITY_BILL'] };
+    const errors = [
+      found(paper.id, 'UNREADABLE_DOCUMENT'),
+      found(id, 'INVALID_FIELD', { field: 'address' }),
+      found(id, 'MISSING_PROOF_OF_ADDRESS_DOCUMENT', accepted),
+    ] as VerificationError[];
+    await desk.app.operate(
+      async (ctx) => void (await decide(ctx, await row(id), { state: 'unresolved', errors })),
+      as,
+    );
+    const standing = async () => (await wanted(id)).findings.map((each) => each.type);
+    expect((await wanted(id)).findings).toEqual(errors);
+    expect((await desk.submit(as, id)).body).toMatchObject({
+      ...{ verificationStatus: 'RESOLVE_ERRORS', errors },
+    });
+    expect((await row(id)).status).toBe('HOLD');
+    later();
+    await desk.paper(as, id, 'UTILITY_BILL');
+    expect(await standing()).toEqual(['UNREADABLE_DOCUMENT', 'INVALID_FIELD']);
+    const change = { customerType: 'INDIVIDUAL', address: { ...PERSON.address, line1: '2 Main' } };
+    ok(await desk.app.call('PATCH', `/customers/${id}`, change, { as }), 200);
+    expect(await standing()).toEqual(['UNREADABLE_DOCUMENT']);
+    const fields = { documentType: 'PASSPORT', country: 'US', documentNumber: 'X-2' };
+    const form = paperForm({ ...fields, issuingAuthority: 'State' }, { bytes: pdfFile() });
+    ok(await desk.app.call('PUT', `/documents/${paper.id}`, form, { as }), 200);
+    expect(await standing()).toEqual([]);
+    expect((await desk.submit(as, id)).body.verificationStatus).toBe('PENDING_MANUAL_REVIEW');
   });
 });
 

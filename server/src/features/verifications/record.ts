@@ -15,7 +15,7 @@ type KeyHolder = Pick<CustomerRow, 'id' | 'data_key'>;
 
 const contextOf = (id: string) => `verifications ${id} findings`;
 
-export function sealFindings(
+function sealFindings(
   vault: Vault,
   customer: KeyHolder,
   id: string,
@@ -78,7 +78,7 @@ function tell(ctx: Ctx, customer: CustomerRow, row: VerificationRow): Verificati
 export interface Standing {
   status: VerificationStatus;
   errors: readonly VerificationError[];
-  decidedBy?: 'operator' | 'connector';
+  decidedBy?: 'operator' | 'connector' | undefined;
 }
 
 /** Stages a new verification in the place of the latest one, and tells it. */

@@ -15,7 +15,7 @@ export const verifications = table(
     latest: col.bool.mut,
     /** `VerificationError[]`, sealed under the customer's data key; null where there are none. */
     findings: col.text.null.mut,
-    /** Who decided what nobody had decided at the submission. */
+    /** Who found or decided it; null where it was no more than incomplete, or the sandbox's own word. */
     decided_by: col.word<'operator' | 'connector'>().null.mut,
     created_at: col.time,
     updated_at: col.time.mut,

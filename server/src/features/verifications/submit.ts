@@ -15,6 +15,7 @@ import { caseOf, type Dossier, dossierOf, errorsOf, gapsOfDossier } from './case
 import type { VerificationError } from './contract.ts';
 import { moveCustomer, refuseSettled, settleOwners } from './decide.ts';
 import { askLater } from './jobs.ts';
+import { openFindings } from './open-findings.ts';
 import { addVerification } from './record.ts';
 import type { VerificationRow } from './store.ts';
 
@@ -22,7 +23,9 @@ export interface VerificationParts {
   connectors(environment: Environment): Connectors;
 }
 
-type Verdict = IdentityVerdict | { state: 'incomplete'; gaps: VerificationError[] };
+type Verdict =
+  | IdentityVerdict
+  | { state: 'incomplete'; gaps: VerificationError[]; by?: 'operator' | undefined };
 
 /** When a connector that broke down is asked again. */
 const RETRY_AFTER_MS = 5_000;
@@ -44,8 +47,11 @@ async function verdictOn(
   const submitted = caseOf(ctx.vault, id, dossier);
   const unasked = await unaskedVerdict(ctx, identity, submitted);
   if (unasked) return unasked;
-  const gaps = gapsOfDossier(ctx.vault, dossier);
-  if (gaps.length) return { state: 'incomplete', gaps };
+  const missing = gapsOfDossier(ctx.vault, dossier);
+  // What a person asked for is not lifted by sending the same once more.
+  const asked = await openFindings(ctx, dossier, 'operator');
+  const gaps = [...missing, ...asked];
+  if (gaps.length) return { state: 'incomplete', gaps, by: asked.length ? 'operator' : undefined };
   if (!identity) return { state: 'review' };
   // A submission must not fail because the other side does: it waits, and the job asks again.
   const unknown = { state: 'unknown', checkAfterMs: RETRY_AFTER_MS } as const;
@@ -59,16 +65,20 @@ async function stage(
   id: string,
   verdict: Verdict,
 ): Promise<VerificationRow> {
-  const add = (status: VerificationRow['status'], errors: readonly VerificationError[]) =>
-    addVerification(ctx, customer, id, { status, errors });
+  const add = (
+    status: VerificationRow['status'],
+    errors: readonly VerificationError[],
+    decidedBy?: 'operator' | 'connector',
+  ) => addVerification(ctx, customer, id, { status, errors, decidedBy });
   if (verdict.state === 'incomplete') {
     ctx.require(customers, customer);
-    return add('RESOLVE_ERRORS', verdict.gaps);
+    return add('RESOLVE_ERRORS', verdict.gaps, verdict.by);
   }
   markSubmitted(ctx, documents);
   if (verdict.state === 'unresolved') {
     ctx.require(customers, customer);
-    return add('RESOLVE_ERRORS', errorsOf({ customer, owners, documents }, verdict.findings));
+    const errors = errorsOf({ customer, owners, documents }, verdict.findings);
+    return add('RESOLVE_ERRORS', errors, 'connector');
   }
   if (verdict.state === 'approved' || verdict.state === 'rejected') {
     const [status, move] =
@@ -116,14 +126,26 @@ export async function submit(
   return stage(ctx, dossier, id, await verdictOn(ctx, parts, id, dossier));
 }
 
-/** What a submission of this customer would lack now. Stages nothing and asks nobody outside. */
-export async function gapsOf(
+/** What stands between a customer and an approval, as far as can be told without asking anybody. */
+export interface Wanted {
+  /** What a submission would lack now. */
+  gaps: VerificationError[];
+  /** What was found the last time and still stands. */
+  findings: VerificationError[];
+}
+
+/** Stages nothing and asks nobody outside. */
+export async function wantedOf(
   ctx: Ctx,
   parts: VerificationParts,
   customer: CustomerRow,
-): Promise<VerificationError[]> {
+): Promise<Wanted> {
   const { identity } = parts.connectors(ctx.caller.environment);
   const dossier = await dossierOf(ctx, customer);
   const unasked = await unaskedVerdict(ctx, identity, caseOf(ctx.vault, customer.id, dossier));
-  return unasked ? [] : gapsOfDossier(ctx.vault, dossier);
+  if (unasked) return { gaps: [], findings: [] };
+  return {
+    gaps: gapsOfDossier(ctx.vault, dossier),
+    findings: await openFindings(ctx, dossier),
+  };
 }

@@ -274,7 +274,7 @@ function paperRow(stage: Stage, need: Need, paper: DocumentOnFile, redraw: Redra
       h('span', { class: 'tag' }, name),
       complaint
         ? null
-        : action('Remove', () => void remove(), {
+        : action('Remove', remove, {
             kind: 'link',
             label: `Remove ${paper.fileName}`,
           }),
@@ -327,7 +327,7 @@ export function papersStep(needs: () => Need[]): Step {
       };
       const go = () => {
         const open = needs().filter((need) => gapOf(stage.state, need));
-        if (!open.length) return void stage.next();
+        if (!open.length) return stage.next();
         complainAbove(
           above,
           open.map((need) => ({

@@ -23,20 +23,23 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** A button that does something here. */
-export const action = (
+/** A button that does something here; while it is about it, pressing it again does nothing. */
+export function action(
   words: string,
-  press: () => void,
+  press: () => Promise<void> | void,
   { kind = 'plain', label }: { kind?: string; label?: string } = {},
-): HTMLButtonElement =>
-  h('button', { type: 'button', class: kind, 'aria-label': label, onclick: press }, words);
+): HTMLButtonElement {
+  const button = h('button', { type: 'button', class: kind, 'aria-label': label }, words);
+  button.addEventListener('click', () => void whileBusy(button, press));
+  return button;
+}
 
 let counter = 0;
 
 export const freshId = (prefix: string): string => `${prefix}-${++counter}`;
 
 /** While `work` goes on the button is busy and does nothing again. */
-export async function whileBusy(button: HTMLButtonElement, work: () => Promise<void>) {
+export async function whileBusy(button: HTMLButtonElement, work: () => Promise<void> | void) {
   if (button.getAttribute('aria-disabled') === 'true') return;
   button.setAttribute('aria-disabled', 'true');
   try {

@@ -7,7 +7,7 @@ import { action, h } from './dom.ts';
 import { ownersStep, wantsOwners } from './owners.ts';
 import { reviewStep, showEnding } from './review.ts';
 import { fieldsStep, fieldsStepsOf, wantsFields } from './steps.ts';
-import type { Outcome, Stage, State, Step } from './types.ts';
+import type { Gap, Outcome, Stage, State, Step } from './types.ts';
 
 interface Planned {
   step: Step;
@@ -120,14 +120,14 @@ async function finish({ verificationStatus, errors, redirectUri }: Outcome): Pro
     return show(showEnding(screen, status, state, redirectUri));
   }
   await reload();
-  // What the check found counts beside what can be told without it.
-  const known = new Set(state.gaps.map((gap) => `${gap.resourceId} ${gap.type} ${gap.field}`));
-  const more = errors.filter((gap) => !known.has(`${gap.resourceId} ${gap.type} ${gap.field}`));
-  state.gaps = [...state.gaps, ...more];
-  needs = needsOf(state, needs);
   counted = [];
   goOn();
-  const list = h('ul', {}, ...errors.map((gap) => h('li', {}, gap.reason)));
+  tellOf(errors);
+}
+
+/** Says above the screen what stands in the way. */
+function tellOf(gaps: readonly Gap[]): void {
+  const list = h('ul', {}, ...gaps.map((gap) => h('li', {}, gap.reason)));
   const title = h('h2', {}, 'Something more is needed');
   const box = h('div', { class: 'summary', role: 'alert', tabindex: '-1' }, title, list);
   screen.prepend(box);
@@ -151,7 +151,11 @@ async function start(): Promise<void> {
   if (state.status === 'APPROVED' || state.status === 'REJECTED') {
     return show(showEnding(screen, state.status, state));
   }
+  if (state.status === 'PENDING' && state.gaps.length === 0) {
+    return show(showEnding(screen, 'PENDING_MANUAL_REVIEW', state));
+  }
   goOn();
+  if (state.findings.length > 0) tellOf(state.findings);
 }
 
 start().catch(() => undefined);

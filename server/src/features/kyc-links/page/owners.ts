@@ -85,7 +85,7 @@ export function ownersStep(): Step {
         add.id = freshId('add');
         const go = () => {
           const { state } = stage;
-          if (!wantsOwners(state)) return void stage.next();
+          if (!wantsOwners(state)) return stage.next();
           const missing = gapsOfAll(state).map((gap) => ({ words: gap.reason, target: add }));
           const open = state.owners
             .filter((owner) => gapsOfOwner(state, owner).length)

@@ -42,6 +42,8 @@ export interface State {
   owners: Owner[];
   documents: DocumentOnFile[];
   gaps: Gap[];
+  /** Those of `gaps` that somebody found. */
+  findings: Gap[];
   /** What may be chosen, by the name of the field. */
   choices: Record<string, string[]>;
   maxFileBytes: number;
@@ -63,7 +65,7 @@ export interface FieldError {
 export interface Step {
   key: string;
   title: string;
-  /** Fills the screen; `next` leads on, `refresh` shows this screen with what the server now knows. */
+  /** Fills the screen, which is empty. */
   render(stage: Stage): void;
 }
 
