@@ -9,6 +9,7 @@ import {
 } from '../features/documents/index.ts';
 import { isId } from '../kernel/id.ts';
 import { iso } from '../kernel/world.ts';
+import { ALL_OF_ONE } from '../runtime/database.ts';
 import { writeNew } from './export-customer.ts';
 import { type Given, usageError } from './flags.ts';
 import { record, table } from './table.ts';
@@ -43,7 +44,7 @@ const HEADS = ['DOCUMENT', 'HOLDER', 'TYPE', 'SIDE', 'COUNTRY', 'NUMBER', 'FILE'
 async function list(system: System, given: Given): Promise<Output> {
   const rows = await system.runtime.db.find(documents, wanted(given), {
     orderBy: 'created_at',
-    limit: 100_000,
+    ...ALL_OF_ONE,
   });
   const json = await Promise.all(rows.map((row) => viewOf(system, row)));
   const lines = json.map((each) => [

@@ -13,6 +13,7 @@ import {
   documents,
   fileOf,
 } from '../features/documents/index.ts';
+import { ALL_OF_ONE } from '../runtime/database.ts';
 import { eventsFrom } from './erase.ts';
 import { HELD, type Json, type Opener, OWNED, openEvent } from './personal-data.ts';
 import { notFound, type System } from './verb.ts';
@@ -100,15 +101,12 @@ function nameOf(row: DocumentRow, fileName: string): string {
   return row.id.replaceAll(':', '-') + end;
 }
 
-/** A business may have many owners, each with documents of every type. */
-const MANY = { limit: 100_000 };
-
 /** Writes the files of the customer's documents into a folder; answers how many. */
 export async function writeFiles(system: System, opener: Opener, folder: string): Promise<number> {
   const { vault, customer, key } = opener;
   if (!key) return 0;
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const rows = await system.runtime.db.find(documents, { customer_id: customer.id }, MANY);
+  const rows = await system.runtime.db.find(documents, { customer_id: customer.id }, ALL_OF_ONE);
   for (const row of rows) {
     const { fileName } = documentPersonal(vault, key, row);
     const content = system.files.read(fileOf(vault, customer, row));

@@ -55,6 +55,9 @@ export interface DatabaseOptions {
 
 const MOST_FOUND = 1_000;
 
+/** For a `find` that must not stop at those: far more than belongs to any one customer. */
+export const ALL_OF_ONE = { limit: 100_000 } as const;
+
 interface Waiter {
   resolve(row: ResultRow | undefined): void;
   reject(error: unknown): void;

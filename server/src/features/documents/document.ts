@@ -8,6 +8,7 @@ import { Fault, invalid } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
 import type { UploadedFile } from '../../kernel/upload.ts';
 import { type Ctx, type Environment, stamps } from '../../runtime/context.ts';
+import { ALL_OF_ONE } from '../../runtime/database.ts';
 import { dropFile, type Files, keepFile } from '../../runtime/files.ts';
 import type { DataKey, Vault } from '../../runtime/vault.ts';
 import { type CustomerRow, dataKeyOf } from '../customers/index.ts';
@@ -224,12 +225,9 @@ export function markSubmitted(ctx: Ctx, rows: readonly DocumentRow[]): void {
   }
 }
 
-/** A business may have many owners, each with documents of every type. */
-const MANY = { limit: 100_000 };
-
 /** Forgets every document of a customer, those of its owners included, with their files. */
 export async function eraseDocuments(ctx: Ctx, customer: CustomerRow): Promise<void> {
-  const rows = await ctx.db.find(documents, { customer_id: customer.id }, MANY);
+  const rows = await ctx.db.find(documents, { customer_id: customer.id }, ALL_OF_ONE);
   for (const row of rows) {
     await dropFile(ctx, row.file_id);
     ctx.remove(documents, row);

@@ -1,17 +1,15 @@
 // What invitations know of a customer, for whoever erases it.
 import type { Ctx } from '../../runtime/context.ts';
+import { ALL_OF_ONE } from '../../runtime/database.ts';
 import { invitationStates } from './states.ts';
 import { invitations } from './store.ts';
-
-/** Far more than anybody sends; a plain search would stop at a thousand. */
-const MANY = { limit: 100_000 };
 
 /**
  * Forgets the names on the invitations that a customer sent, and withdraws those that are still open. Says
  * how many it changed. Their UMA addresses are taken out afterwards, by whoever erases the customer.
  */
 export async function eraseInvitations(ctx: Ctx, customerId: string): Promise<number> {
-  const sent = await ctx.db.find(invitations, { customer_id: customerId }, MANY);
+  const sent = await ctx.db.find(invitations, { customer_id: customerId }, ALL_OF_ONE);
   const held = sent.filter((row) => row.first_name !== null || row.status === 'PENDING');
   for (const row of held) {
     ctx.update(invitations, row, {

@@ -3,7 +3,7 @@
 // no connector is there the sandbox keeps the message, for the operator to read, and nothing goes out.
 import type { Connectors } from '../../connectors/ports.ts';
 import type { Ctx, Environment } from '../../runtime/context.ts';
-import type { Database } from '../../runtime/database.ts';
+import { ALL_OF_ONE, type Database } from '../../runtime/database.ts';
 import type { JobHandler } from '../../runtime/jobs.ts';
 import type { Runtime } from '../../runtime/operate.ts';
 import type { DataKey } from '../../runtime/vault.ts';
@@ -145,12 +145,9 @@ export const messageJobs = (connectors: (environment: Environment) => Connectors
   },
 ];
 
-/** Far more than anybody is sent; a plain search would stop at a thousand. */
-const MANY = { limit: 100_000 };
-
 /** Forgets whom a customer's messages went to and what they said; what waits is not sent any more. */
 export async function eraseMessages(ctx: Ctx, customerId: string): Promise<void> {
-  for (const row of await ctx.db.find(messages, { customer_id: customerId }, MANY)) {
+  for (const row of await ctx.db.find(messages, { customer_id: customerId }, ALL_OF_ONE)) {
     if (row.status === 'QUEUED') endMessage(ctx, row, failed('ERASED'), row.attempts);
     if (row.recipient === null && row.content === null) continue;
     ctx.update(messages, row, { recipient: null, content: null });
