@@ -165,7 +165,10 @@ async function sendOne(
   bars.append(bar.root);
   const answer = await ask<DocumentOnFile>(method, path, form, bar.update);
   bar.root.remove();
-  if (answer.refused) return answer;
+  if (answer.refused) {
+    stage.announce('');
+    return answer;
+  }
   pictures.set(answer.body.id, file);
   stage.announce(`${file.name} was uploaded`);
   return undefined;
