@@ -297,6 +297,14 @@ describe.each(contracts)('$operationId', ({ operationId, path }) => {
   });
 });
 
+describe('operations that judge half a request', () => {
+  it('ask nobody outside, since what they do then is thrown away', () => {
+    const judging = app.operations.filter(({ contract }) => contract.judges);
+    expect(judging.length).toBeGreaterThan(4);
+    expect(judging.filter(({ contract }) => contract.talks || contract.upload)).toEqual([]);
+  });
+});
+
 describe('paths and methods', () => {
   it('answers an unknown path in JSON', async () => {
     const answer = await app.call('GET', '/nothing/here');

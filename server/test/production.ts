@@ -46,7 +46,7 @@ function startOn(folder: string): Promise<TestApp> {
 }
 
 /** Runs the operator's command on what the app serves. */
-const commandOn =
+export const commandOn =
   (app: TestApp) =>
   async (argv: readonly string[]): Promise<Ran> => {
     const ran = { code: 0, out: '', err: '' };

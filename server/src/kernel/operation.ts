@@ -34,7 +34,7 @@ export interface Contract {
   readonly bodyRules?: (body: unknown) => FieldError[];
   /**
    * It finds bad fields that only the platform or the clock makes bad. Where the schema found some already,
-   * the rest of the body is put to it as well, so that one reply names them all.
+   * the rest of the body is put to it as well, so that one reply names them all. Not for those that `talk`.
    */
   readonly judges?: boolean;
   /** Success status → schema of the reply, null where there is none. */

@@ -5,7 +5,7 @@ import { ok } from '../../test/fixtures.ts';
 import type { TestPlatform } from '../../test/harness.ts';
 import { type Desk, openDesk } from '../../test/onboarding.ts';
 import { paperForm, pdfFile } from '../../test/papers.ts';
-import { main } from '../operator.ts';
+import { commandOn } from '../../test/production.ts';
 
 let desk: Desk;
 let as: TestPlatform;
@@ -15,28 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => desk.app.close());
 
-async function run(...argv: string[]) {
-  const ran = { code: 0, out: '', err: '' };
-  const { runtime, files, databaseUrl, fundingOf } = desk.app;
-  ran.code = await main(argv, {
-    env: { DATABASE_URL: databaseUrl },
-    out: (text) => {
-      ran.out += text;
-    },
-    err: (text) => {
-      ran.err += text;
-    },
-    open: (_config, work) =>
-      work({
-        ...{ runtime, files, fundingOf },
-        stream: () => {
-          throw new Error('nothing is streamed here');
-        },
-        masterKey: () => Buffer.alloc(32, 7),
-      }),
-  });
-  return ran;
-}
+const run = (...argv: string[]) => commandOn(desk.app)(argv);
 
 async function json(...argv: string[]) {
   const { code, out, err } = await run(...argv, '--json');

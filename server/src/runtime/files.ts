@@ -1,7 +1,7 @@
 // Files at rest. Content is sealed on its way into storage under a key made for this one file, so storage
-// sees no clear byte, and forgetting the key erases the file wherever copies lie. A row is committed before
-// the first byte goes out and says what the object is worth: nothing in storage is ever unknown to the
-// database. What was put and never kept is removed by the next sweep that finds it old enough.
+// sees no clear byte, and forgetting the key erases the file in all copies of storage. A row is committed
+// before the first byte goes out and says what the object is worth: nothing in storage is ever unknown to
+// the database. What was put and never kept is removed by the next sweep that finds it old enough.
 import { createHash } from 'node:crypto';
 import { Fault, invalid } from '../kernel/fault.ts';
 import { newId } from '../kernel/id.ts';

@@ -1,6 +1,6 @@
 // Erasing what is personal about a customer who was deleted. Forgetting the data key makes everything that
-// was ever sealed under it unreadable, wherever copies of it lie; what lies in clear is taken out of the
-// row. Its ids, dates, status and money stay, so that the books still say what happened.
+// was ever sealed under it unreadable, but in a backup that still has the key; what lies in clear is taken
+// out of the row. Its ids, dates, status and money stay, so that the books still say what happened.
 import type { Ctx } from '../../runtime/context.ts';
 import { NO_DIGESTS } from './digests.ts';
 import { beneficialOwners } from './owners.ts';

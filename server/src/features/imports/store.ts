@@ -1,7 +1,6 @@
 // Imports of customers, and what was wrong with their rows. Nothing personal is in either table: of a row
-// that failed they keep the platform's own id of the customer, the names of columns and our sentences. So
-// there is nothing to erase here when a customer is; the file itself lies sealed and goes when the import
-// has ended.
+// that failed they keep the platform's own id of the customer, which an erasure takes out, the names of
+// columns and our sentences. The file itself lies sealed and goes when the import has ended.
 import { col, type RowOf, table } from '../../runtime/table.ts';
 import type { Problem } from './scan.ts';
 import { type ImportStatus, importStates } from './states.ts';

@@ -5,6 +5,7 @@ import { customer, ok } from '../../../test/fixtures.ts';
 import { type Answer, startApp, type TestApp, wireOf } from '../../../test/harness.ts';
 import { paperForm, pdfFile } from '../../../test/papers.ts';
 import { customers } from '../customers/index.ts';
+import { decide } from '../verifications/index.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -247,6 +248,31 @@ describe('the page of a link', () => {
       errors: [{ type: 'POOR_QUALITY_DOCUMENT' }],
     });
     expect((await ask(secret, 'GET', '/state')).status).toBe(200);
+  });
+
+  it('does not tell a person what they are suspected of', async () => {
+    const { person, secret } = await ready();
+    const { id } = person;
+    const finding = { resourceId: id, type: 'APPLICANT_SANCTIONED', reason: 'On list X' } as const;
+    await app.operate(async (ctx) => {
+      const row = await ctx.read(customers, id);
+      if (row) await decide(ctx, row, { state: 'unresolved', errors: [finding] });
+    }, app.unregulated);
+    const { body } = await ask(secret, 'GET', '/state');
+    expect(body.findings).toEqual([
+      { resourceId: id, type: 'APPLICANT_REJECTED', reason: expect.stringMatching(/closer look/) },
+    ]);
+    expect(body.gaps).toEqual(body.findings);
+    const sent = await ask(secret, 'POST', '/submit');
+    expect(sent.body).toEqual({ verificationStatus: 'RESOLVE_ERRORS', errors: body.findings });
+    expect(JSON.stringify([body, sent.body])).not.toMatch(/SANCTIONED|list X/);
+    const { body: told } = await app.call(
+      'GET',
+      `/verifications?customerId=${id}`,
+      undefined,
+      as(),
+    );
+    expect(told.data[0].errors).toEqual([finding]);
   });
 
   it('is over after a day', async () => {
