@@ -59,6 +59,8 @@ export type PageParts = CustomerParts & DocumentParts & VerificationParts;
 async function openForWork(ctx: Ctx, secret: string) {
   const found = await openLink(ctx, secret);
   if (isFinal(found.customer)) {
+    // Another submission may have used the link between the two reads: then that is the answer.
+    await openLink(ctx, secret);
     throw new Fault('CONFLICT', 'The verification is over; nothing can be changed any more.');
   }
   return found;
