@@ -1,0 +1,65 @@
+// Limits on how often something may be tried, counted in the database so that they hold across processes:
+// of two tries that read the same row only one is taken, and the other is judged anew.
+import { Fault } from '../kernel/fault.ts';
+import type { Ctx } from './context.ts';
+import { col, table } from './table.ts';
+
+export const triesTable = table(
+  'tries',
+  {
+    id: col.text,
+    platform_id: col.text,
+    at: col.json<number[]>().mut,
+    updated_at: col.time.mut,
+    version: col.int4,
+  },
+  { races: ['tries_pkey'] },
+);
+
+/** At most `most` tries in any stretch of `withinMs`. */
+export interface TryRule {
+  most: number;
+  withinMs: number;
+}
+
+/** Seconds until one more is let in, 0 where it may come now. */
+function waitS(at: readonly number[], rules: readonly TryRule[], now: number): number {
+  const waits = rules.map(({ most, withinMs }) => {
+    const first = at.filter((time) => time > now - withinMs).at(-most);
+    return first === undefined ? 0 : Math.ceil((first + withinMs - now) / 1000);
+  });
+  return Math.max(0, ...waits);
+}
+
+/** Throws RATE_LIMITED while `id` was tried too often; stages nothing. */
+export async function checkTries(
+  ctx: Ctx,
+  id: string,
+  rules: readonly TryRule[],
+  reason = 'Tried too often. Wait before you try again.',
+): Promise<void> {
+  const row = await ctx.read(triesTable, id);
+  const retryAfterS = waitS(row?.at ?? [], rules, ctx.now);
+  if (retryAfterS > 0) throw new Fault('RATE_LIMITED', reason, undefined, { retryAfterS });
+}
+
+/** Stages that `id` was tried now. A refusal that should count is answered as `{ refused }`, not thrown. */
+export async function noteTry(ctx: Ctx, id: string, rules: readonly TryRule[]): Promise<void> {
+  const row = await ctx.read(triesTable, id);
+  const longest = Math.max(...rules.map((rule) => rule.withinMs));
+  const kept = (row?.at ?? []).filter((time) => time > ctx.now - longest);
+  const fresh = { at: [...kept, ctx.now], updated_at: ctx.now };
+  if (row) ctx.update(triesTable, row, fresh);
+  else ctx.insert(triesTable, { id, platform_id: ctx.caller.platformId, ...fresh });
+}
+
+/** Lets one more try in and counts it, or throws RATE_LIMITED. */
+export async function takeTry(
+  ctx: Ctx,
+  id: string,
+  rules: readonly TryRule[],
+  reason?: string,
+): Promise<void> {
+  await checkTries(ctx, id, rules, reason);
+  await noteTry(ctx, id, rules);
+}
