@@ -12,6 +12,8 @@ const FEATURES = [
   'kyc-links',
   'imports',
   'invitations',
+  'wallets',
+  'credentials',
   'external-accounts',
   'ownership',
   'discovery',

@@ -39,6 +39,7 @@ describe('firstStart', () => {
         skip_paperwork: false,
         sca: true,
         terms_gate: false,
+        wallet_polls: 0,
         invitations: true,
       });
       const codes = platform?.currencies.map((each) => each.currencyCode);

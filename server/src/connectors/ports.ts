@@ -8,6 +8,7 @@ import type { Code } from '../kernel/fault.ts';
 import type { Rate } from '../kernel/money.ts';
 import type { Time } from '../kernel/world.ts';
 import type { DocumentCheckPort } from './ports-documents.ts';
+import type { CustodyPort, OidcPort, WalletScript } from './ports-wallets.ts';
 
 /** Said in the kernel, because the runtime reads and seals what a storage keeps. */
 export type { StoragePort } from '../kernel/upload.ts';
@@ -367,4 +368,7 @@ export interface Connectors {
   liveness?: LivenessPort;
   contractWallets?: ContractWalletPort;
   documents?: DocumentCheckPort;
+  custody?: CustodyPort;
+  oidc?: OidcPort;
+  walletScript?: WalletScript;
 }

@@ -3,7 +3,7 @@
 // may get again is written exactly when its effects are; the happy path costs no look-up.
 import { createHash } from 'node:crypto';
 import { Fault, type FieldError, invalid, mayPass } from '../kernel/fault.ts';
-import type { Bound, Contract, Reply } from '../kernel/operation.ts';
+import { type Bound, type Contract, type Reply, takesKey } from '../kernel/operation.ts';
 import { type Caller, type Ctx, createContext } from '../runtime/context.ts';
 import { idempotency } from '../runtime/idempotency.ts';
 import { isKeyTaken, operate, type Runtime } from '../runtime/operate.ts';
@@ -101,8 +101,7 @@ interface Keyed {
 
 function keyedBy(contract: Contract, caller: Caller, request: Request): Keyed | null {
   const key = request.headers['idempotency-key'];
-  // The path of a hosted operation holds a secret, which must not become part of a stored key.
-  if (contract.method !== 'POST' || contract.hosted || !key) return null;
+  if (!takesKey(contract) || !key) return null;
   if (key.length > MAX_KEY_LENGTH) {
     throw invalid([
       {
@@ -147,6 +146,10 @@ async function replay(runtime: Runtime, contract: Contract, keyed: Keyed): Promi
   return { status: stored.status, body: JSON.parse(reply) as unknown, replayed: true };
 }
 
+/** Whether a reply is what the key stands for, or only asks for a signature. */
+const isFinal = ({ signedRetry }: Contract, status: number): boolean =>
+  !signedRetry || (status !== 202 && status !== 401);
+
 /** What a replay may show: secrets that are shown once are not even stored. */
 function storable({ once }: Contract, body: unknown): unknown {
   if (!once || typeof body !== 'object' || body === null) return body;
@@ -180,7 +183,7 @@ async function runKeyed(
   try {
     return await operate(runtime, caller, async (ctx) => {
       const reply = await attempt(ctx);
-      remember(ctx, contract, keyed, reply);
+      if (isFinal(contract, reply.status)) remember(ctx, contract, keyed, reply);
       return reply;
     });
   } catch (error) {
@@ -189,6 +192,7 @@ async function runKeyed(
     if (stored) return stored;
     // A refusal is as final as a success under the same key, unless trying again could cure it.
     if (!(error instanceof Fault) || mayPass(error.code)) throw error;
+    if (!isFinal(contract, error.status)) throw error;
     const refusal = { status: error.status, body: faultBody(error) };
     try {
       await operate(runtime, caller, async (ctx) => remember(ctx, contract, keyed, refusal));

@@ -4,7 +4,7 @@ import { type TSchema, Type } from '@sinclair/typebox';
 import { EVENT_TYPES } from '../catalog/event-types.ts';
 import type { Naming } from '../catalog/naming.ts';
 import { type Code, STATUS_OF } from '../kernel/fault.ts';
-import type { Contract, WebhookContract } from '../kernel/operation.ts';
+import { type Contract, takesKey, type WebhookContract } from '../kernel/operation.ts';
 import { described, named, oneOf, partOf, Timestamp, toOpenApi } from '../kernel/schema.ts';
 
 type Json = Record<string, unknown>;
@@ -118,6 +118,23 @@ const IDEMPOTENCY_KEY = {
   schema: { type: 'string', maxLength: 255 },
 };
 
+const SIGNED_RETRY = [
+  {
+    name: 'Service-Wallet-Signature',
+    in: 'header',
+    required: false,
+    description: 'Stamp over `payloadToSign` of the challenge, on the second request.',
+    schema: { type: 'string' },
+  },
+  {
+    name: 'Request-Id',
+    in: 'header',
+    required: false,
+    description: '`requestId` of the challenge, on the second request.',
+    schema: { type: 'string' },
+  },
+];
+
 const counted = (description: string) => ({ description, schema: { type: 'integer' } });
 
 /** The three `RateLimit` headers come with every reply to a request with good credentials. */
@@ -148,7 +165,8 @@ function operationOf(contract: Contract, naming: Naming, components: Json): Json
     ...parametersOf(contract.params, 'path', components),
     ...parametersOf(contract.query, 'query', components),
     ...parametersOf(contract.headers, 'header', components),
-    ...(contract.method === 'POST' ? [IDEMPOTENCY_KEY] : []),
+    ...(contract.signedRetry ? SIGNED_RETRY : []),
+    ...(takesKey(contract) ? [IDEMPOTENCY_KEY] : []),
   ];
   const body = contract.body && {
     requestBody: {

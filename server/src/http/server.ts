@@ -18,6 +18,9 @@ import { readQuery, refuseUnreadableQuery, splitLists } from './query.ts';
 import type { Limiter } from './rate-limit.ts';
 import { createUploads, type FormParts, type Uploads } from './upload.ts';
 
+/** The stamp of a wallet, as operations read it whatever the service's word is. */
+const STAMP_HEADER = 'service-wallet-signature';
+
 export const BASE_PATH = '/2025-10-13';
 /** Bytes of a JSON body. */
 const MAX_BODY = 1_048_576;
@@ -187,10 +190,12 @@ function bindRoute(
   const { contract } = operation;
   const { runtime, naming, log, metrics, watch } = options;
   const toBody = (fault: Fault) => faultBody(naming, fault);
+  const stampHeader = naming.walletSignatureHeader.toLowerCase();
 
   async function answer(request: FastifyRequest, caller: Caller) {
     refuseUnreadableQuery(request.query as Record<string, unknown>);
-    const headers = request.headers as Record<string, string | undefined>;
+    const headers = { ...(request.headers as Record<string, string | undefined>) };
+    if (contract.signedRetry) headers[STAMP_HEADER] = headers[stampHeader];
     const params = request.params as Record<string, string>;
     const query = splitLists(contract, request.query as Record<string, unknown>);
     const act = (parts: FormParts) =>

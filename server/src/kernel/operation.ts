@@ -54,11 +54,24 @@ export interface Contract {
   /** What it answers is personal, or a secret that a replay shows again: it is stored sealed. */
   readonly sealed?: boolean;
   /**
+   * A wallet signs it: the first request is answered 202 with what to sign, and sent again with the two
+   * headers. Neither that answer nor a wrong signature is what an idempotency key stands for.
+   */
+  readonly signedRetry?: boolean;
+  /**
    * Asked by a page of ours for whoever has its link. The link's secret, `{secret}` of the path, is the
    * credential. Served beside the versioned base and left out of the document.
    */
   readonly hosted?: boolean;
 }
+
+/**
+ * Whether an idempotency key means anything to it. The path of a hosted operation holds a secret, which must
+ * not become part of a stored key; a request that is signed is told from others by its own id, unless it
+ * moves money.
+ */
+export const takesKey = ({ method, hosted, signedRetry, money }: Contract): boolean =>
+  method === 'POST' && !hosted && (!signedRetry || money === true);
 
 /** What we send to a platform's endpoint: the events of one kind of resource. */
 export interface WebhookContract {

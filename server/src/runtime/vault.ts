@@ -25,6 +25,8 @@ export interface Vault {
   openOwn(sealed: string, context: string): Buffer;
   /** The same for equal values of one kind, and of no use to who lacks the master key. Hexadecimal. */
   digest(kind: string, value: string): string;
+  /** 32 bytes that follow from the master key and belong to one purpose: the same at every start. */
+  derive(purpose: string): Uint8Array;
 }
 
 /** Opened data keys are kept for the next reader, so that a page of customers costs one opening each. */
@@ -47,14 +49,18 @@ export function createVault(world: World, masterKey: () => Uint8Array): Vault {
     return key;
   }
 
+  const derive = (purpose: string) =>
+    new Uint8Array(hkdfSync('sha256', masterKey(), '', purpose, KEY_BYTES));
+
   return {
     newKey: (owner) => seal(world, masterKey(), world.random(KEY_BYTES), contextOf(owner)),
     seal: (key, plaintext, context) => seal(world, keyOf(key), plaintext, context),
     open: (key, sealed, context) => open(keyOf(key), sealed, context),
     sealOwn: (plaintext, context) => seal(world, masterKey(), plaintext, context),
     openOwn: (sealed, context) => open(masterKey(), sealed, context),
+    derive,
     digest(kind, value) {
-      digestKey ??= new Uint8Array(hkdfSync('sha256', masterKey(), '', 'keyed hashes', KEY_BYTES));
+      digestKey ??= derive('keyed hashes');
       return createHmac('sha256', digestKey).update(`${kind}\0${value}`).digest('hex');
     },
   };

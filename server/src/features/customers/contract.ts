@@ -187,10 +187,7 @@ export const updateCustomerById = operation({
     'hang on is answered with a challenge to sign first.',
   permission: 'MANAGE',
   params: customerId,
-  headers: Type.Object({
-    'Service-Wallet-Signature': maybe(text('Stamp over `payloadToSign` of the challenge.')),
-    'Request-Id': maybe(text('`requestId` of the challenge.')),
-  }),
+  signedRetry: true,
   body: CustomerUpdateRequest,
   bodyRules: updateErrors,
   judges: true,

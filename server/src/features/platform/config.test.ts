@@ -36,6 +36,7 @@ const row: PlatformRow = {
   skip_paperwork: false,
   sca: true,
   terms_gate: false,
+  wallet_polls: 0,
   invitations: true,
   uma_domain: 'uma.test',
   proxy_uma_subdomain: 'p-1',

@@ -80,6 +80,7 @@ export function createPlatform(ctx: Ctx, given: NewPlatform): PlatformRow {
     sca: given.sca ?? true,
     terms_gate: given.termsGate ?? false,
     invitations: given.invitations ?? true,
+    wallet_polls: 0,
     uma_domain: `${subdomain}.${UMA_BASE_DOMAIN}`,
     proxy_uma_subdomain: subdomain,
     currencies: given.currencies.map(openCurrency),

@@ -38,6 +38,8 @@ export const platforms = table('platforms', {
   terms_gate: col.bool.mut,
   /** Its customers may invite others. */
   invitations: col.bool.mut,
+  /** How often the sandbox answers that a wallet's operation goes on before it is done. */
+  wallet_polls: col.int4.mut,
   uma_domain: col.text.mut,
   proxy_uma_subdomain: col.text,
   webhook_endpoint: col.text.null.mut,

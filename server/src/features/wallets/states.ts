@@ -1,0 +1,27 @@
+// The lives of what belongs to a wallet, as tables.
+import { stateTable } from '../../kernel/states.ts';
+
+export type CredentialStatus = 'ACTIVE' | 'REVOKED';
+export const credentialStates = stateTable<CredentialStatus, 'revoke'>('credential', {
+  ACTIVE: { revoke: 'REVOKED' },
+  REVOKED: {},
+});
+
+/** That a session has run out is told by the clock. */
+export type SessionStatus = 'ACTIVE' | 'REVOKED';
+export const sessionStates = stateTable<SessionStatus, 'revoke'>('session', {
+  ACTIVE: { revoke: 'REVOKED' },
+  REVOKED: {},
+});
+
+export type RequestStatus = 'PENDING' | 'PROCESSING' | 'SETTLED' | 'DONE' | 'DROPPED';
+export type RequestEvent = 'accept' | 'settle' | 'deliver' | 'drop';
+
+/** A request to sign. It is delivered once; what goes on for longer is settled without being asked again. */
+export const requestStates = stateTable<RequestStatus, RequestEvent>('request to sign', {
+  PENDING: { accept: 'PROCESSING', deliver: 'DONE', drop: 'DROPPED' },
+  PROCESSING: { settle: 'SETTLED', deliver: 'DONE' },
+  SETTLED: { deliver: 'DONE' },
+  DONE: {},
+  DROPPED: {},
+});
