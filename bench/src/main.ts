@@ -13,6 +13,7 @@ import { ledgerRows } from './ledger-row.ts';
 import { type BestPgbench, pgbenchVersion, preparePgbench } from './pgbench.ts';
 import { readRows } from './read-row.ts';
 import { FULL, note, QUICK, type Row } from './row.ts';
+import { stampRows } from './stamp-row.ts';
 import { startRows } from './start-row.ts';
 import { printStatements } from './statements.ts';
 import { shortfalls, tableOf } from './table.ts';
@@ -36,6 +37,7 @@ const ROWS: readonly [string, (bench: Bench) => Promise<Row[]>][] = [
   ['2', executeRows],
   ['5', importRows],
   ['4', startRows],
+  ['6', stampRows],
 ];
 
 /** Calls `make` once, however often it is asked. */

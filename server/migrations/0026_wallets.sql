@@ -32,11 +32,15 @@ create table credentials (
   facts text,
   -- Counter of a passkey.
   sign_count bigint not null,
+  -- Of a passkey: the hash of the challenge it was registered with, which no other one of the platform may have.
+  challenge_hash text collate "C",
   created_at timestamptz not null,
   updated_at timestamptz not null,
   version integer not null default 1
 );
 create unique index credentials_slot on credentials (account_id, slot) where slot is not null;
+create unique index credentials_challenge on credentials (platform_id, challenge_hash)
+  where challenge_hash is not null;
 create index credentials_of_account on credentials (account_id, created_at, id);
 create index credentials_of_customer on credentials (customer_id);
 
@@ -97,6 +101,8 @@ create table otp_targets (
   id text collate "C" primary key,
   platform_id text collate "C" not null,
   customer_id text collate "C" not null,
+  -- What this one code is called, and no other.
+  code_id text not null,
   -- The private half, as its custodian sealed it.
   target text not null,
   expires_at timestamptz not null,
@@ -125,6 +131,34 @@ create index wallet_authorizations_of_account on wallet_authorizations (account_
 create index wallet_authorizations_of_customer on wallet_authorizations (customer_id);
 create index wallet_authorizations_of_subject on wallet_authorizations (subject);
 
+-- Ways back for users who can prove no credential of their wallet: asked for by an operator, announced,
+-- and only then waited for.
+create table wallet_recoveries (
+  id text collate "C" primary key,
+  platform_id text collate "C" not null,
+  account_id text collate "C" not null,
+  customer_id text collate "C" not null,
+  -- Which credential the wallet is to have.
+  type text not null check (type in ('EMAIL_OTP', 'SMS_OTP')),
+  status text not null check (status in ('WAITING', 'DONE', 'CANCELLED')),
+  -- Keyed hash of the contact as it was; null once it is over.
+  contact_digest text,
+  actor text not null,
+  reason text not null,
+  -- What stopped it, and who where a person did.
+  cancelled_for text,
+  cancelled_by text,
+  due_at timestamptz not null,
+  created_at timestamptz not null,
+  ended_at timestamptz,
+  version integer not null default 1
+);
+create unique index wallet_recoveries_waiting on wallet_recoveries (account_id)
+  where status = 'WAITING';
+create index wallet_recoveries_of_account on wallet_recoveries (account_id, created_at, id);
+create index wallet_recoveries_of_customer on wallet_recoveries (customer_id);
+create index wallet_recoveries_age on wallet_recoveries (created_at, id);
+
 -- How often something was tried lately, where the number of tries is limited.
 create table tries (
   id text collate "C" primary key,
@@ -140,3 +174,11 @@ create index tries_age on tries (updated_at, id);
 alter table platforms add column wallet_polls integer not null default 0
   check (wallet_polls between 0 and 100);
 
+-- Whoever has USDB has a wallet beside it. Customers who were there before get theirs by a job.
+insert into jobs (id, kind, input, due_at, attempts)
+  select 'Job:' || gen_random_uuid(), 'accounts.backfill',
+    json_build_object('platformId', p.id, 'currencies', json_build_array('USDB')), 'epoch', 0
+  from platforms p
+  where exists (
+    select 1 from json_array_elements(p.currencies) c where c ->> 'currencyCode' = 'USDB'
+  );

@@ -68,11 +68,11 @@ export async function openPlatformAccounts(
   fundingOf: FundingOf,
 ): Promise<void> {
   const { platformId, environment } = ctx.caller;
-  const own = await ctx.db.find(internalAccounts, { platform_id: platformId, customer_id: null });
-  const has = new Set(own.map((account) => account.currency));
+  const held = await ctx.db.find(internalAccounts, { platform_id: platformId, customer_id: null });
   provisionAccounts(ctx, {
     customerId: null,
-    currencies: currencies.filter((currency) => !has.has(currency)),
+    currencies,
+    held,
     funding: fundingOf(environment),
   });
 }

@@ -8,11 +8,14 @@ import type { Connectors } from './connectors/ports.ts';
 import {
   type ConnectorSettings,
   connectorRegistry,
+  custodyKeysOf,
   type StorageSettings,
   storageOf,
 } from './connectors/registry.ts';
 import { contactOperations } from './features/contacts/index.ts';
+import { tiedCredentials, walletAuthOperations } from './features/credentials/index.ts';
 import {
+  type CustomerParts,
   customerOperations,
   customerWebhooks,
   ownerOperations,
@@ -62,6 +65,15 @@ import {
   verificationWebhooks,
 } from './features/verifications/index.ts';
 import {
+  isSigned,
+  openWallets,
+  openWalletsOf,
+  recoveryJobs,
+  settleJobs,
+  walletAccountOperations,
+  walletSweep,
+} from './features/wallets/index.ts';
+import {
   createDeliverer,
   testWebhooks,
   type WebhookDeps as WebhookParts,
@@ -89,7 +101,7 @@ import type { Log } from './runtime/log.ts';
 import { createMetrics, type Metrics } from './runtime/metrics.ts';
 import type { Runtime } from './runtime/operate.ts';
 import { createPressureMeter } from './runtime/pressure.ts';
-import { createVault } from './runtime/vault.ts';
+import { createVault, type Vault } from './runtime/vault.ts';
 
 export interface Settings {
   databaseUrl: string;
@@ -103,6 +115,8 @@ export interface Settings {
   rateLimits?: RateLimits;
   /** Where clients reach the server; where it listens unless said otherwise. */
   publicUrl?: string;
+  /** How long a user without credentials waits for a way back; absent: there is none. */
+  walletRecoveryMs?: number | undefined;
 }
 
 export interface App {
@@ -151,6 +165,13 @@ export interface Parts {
   origin: () => string;
 }
 
+/** What everything that registers or changes customers is made with. */
+const customerPartsOf = ({ connectors }: Pick<Parts, 'connectors'>): CustomerParts => ({
+  connectors,
+  openWallets: (ctx, customer, accounts) => openWallets(ctx, { connectors }, customer, accounts),
+  credentialsTiedTo: tiedCredentials({ connectors }),
+});
+
 /** Every operation of the server. */
 export const operationsOf = ({
   connectors,
@@ -164,15 +185,17 @@ export const operationsOf = ({
       openPlatformAccounts(ctx, currencies, (environment) => connectors(environment).funding),
   }),
   ...tokenOperations(tokens),
-  ...customerOperations({ connectors }),
+  ...customerOperations(customerPartsOf({ connectors })),
   ...importOperations,
   ...documentOperations({ connectors, files }),
   ...verificationOperations({ connectors }),
-  ...kycLinkOperations({ connectors, files, origin }),
+  ...kycLinkOperations({ ...customerPartsOf({ connectors }), files, origin }),
   ...contactOperations({ connectors }),
   ...ownerOperations,
   ...invitationOperations({ origin }),
   ...internalAccountOperations,
+  ...walletAccountOperations({ connectors }),
+  ...walletAuthOperations({ connectors }),
   ...externalAccountOperations({ connectors }),
   ...ownershipOperations({ connectors, origin }),
   ...discoveryOperations({ connectors }),
@@ -197,7 +220,10 @@ const handlersOf = ({
   ...payoutJobs(connectors),
   ...fundingJobs(connectors),
   ...incomingJobs({ connectors, webhooks }),
-  ...accountJobs({ connectors }),
+  ...accountJobs({
+    connectors,
+    opened: (ctx, accounts) => openWalletsOf(ctx, { connectors }, accounts),
+  }),
   ...invitationJobs({ origin }),
   ...nameJobs({ connectors }),
   ...ownershipJobs({ connectors }),
@@ -206,9 +232,10 @@ const handlersOf = ({
 ];
 
 /** The connectors as set, with what is wrong with their sources in the log. */
-const connectorsOf = ({ connectors }: Settings, world: World, log: Log) =>
+const connectorsOf = ({ connectors }: Settings, world: World, vault: Vault, log: Log) =>
   connectorRegistry(world, {
     ...connectors,
+    custodyKeys: custodyKeysOf(vault),
     note: (problem) => log.warn({ problem }, 'a connector has a problem'),
   });
 
@@ -251,7 +278,7 @@ export async function compose(
   const keys = await loadSigningKeys(runtime, settings.masterKey);
   // Only now is it known that the master key is the right one.
   await sealOldCustomers(db, vault);
-  const connectors = connectorsOf(settings, world, log);
+  const connectors = connectorsOf(settings, world, vault, log);
   const storage = storageOf(world, settings.files);
   const files = createFiles(runtime, storage);
   const tokens = authenticator(db, world.now);
@@ -263,10 +290,12 @@ export async function compose(
   const deliverer = createDeliverer({ world, db, vault, pressed, keys, naming, log, metrics });
   const handlers = [
     ...handlersOf({ connectors, webhooks, origin }),
+    ...settleJobs(operations.filter(isSigned)),
+    ...recoveryJobs({ delayMs: settings.walletRecoveryMs }),
     ...fileJobs({ storage }),
-    ...importJobs({ connectors, files, bodyErrors, ...pressure }),
+    ...importJobs({ ...customerPartsOf({ connectors }), files, bodyErrors, ...pressure }),
   ];
-  const sweeps = [expirySweep(), forgetSweep(), lookupSweep(), fileSweep()];
+  const sweeps = [expirySweep(), forgetSweep(), lookupSweep(), fileSweep(), walletSweep()];
   const worker = createWorker({ runtime, handlers, sweeps, log, metrics });
   const contracts = operations.map((each) => each.contract);
   const openApi = () => openApiDocument(contracts, webhookContracts, naming);

@@ -230,7 +230,7 @@ describe('keys', () => {
 describe('misuse', () => {
   it.each([
     [[], 'A noun and a verb are needed.'],
-    [['wallet', 'list'], 'wallet is not one of platform, token, keys, '],
+    [['purse', 'list'], 'purse is not one of platform, token, keys, '],
     [['platform'], 'platform needs a verb: create, list, '],
     [['platform', 'drop'], 'platform has no verb drop; it has create, list, '],
     [['platform', 'create'], '--name NAME is needed'],

@@ -29,6 +29,7 @@ import { withSystem } from './operator/system.ts';
 import { tokenVerbs } from './operator/token.ts';
 import type { Output, Verb } from './operator/verb.ts';
 import { verificationVerbs } from './operator/verifications.ts';
+import { walletVerbs } from './operator/wallets.ts';
 import { webhookVerbs } from './operator/webhooks.ts';
 import { type Config, readConfig, splitFlags } from './runtime/config.ts';
 
@@ -57,6 +58,7 @@ const VERBS: readonly Verb[] = [
   ...depositVerbs,
   ...verificationVerbs,
   ...webhookVerbs,
+  ...walletVerbs,
   ...messageVerbs,
   ...importVerbs,
   ...exportVerbs,

@@ -10,6 +10,12 @@ import { linkStates } from './features/kyc-links/index.ts';
 import { messageStates } from './features/messages/index.ts';
 import { incomingStates, outgoingStates, refundStates } from './features/transactions/index.ts';
 import { verificationStates } from './features/verifications/index.ts';
+import {
+  credentialStates,
+  recoveryStates,
+  requestStates,
+  sessionStates,
+} from './features/wallets/index.ts';
 import type { Lifecycle } from './kernel/states.ts';
 import { fileStates } from './runtime/files.ts';
 
@@ -76,6 +82,31 @@ submission through it was accepted. A link whose day is over stays OPEN and open
     about: `\`status\` of an invitation. It begins PENDING; a pending one whose time is over is shown as
 EXPIRED and can no longer be claimed.`,
     states: invitationStates,
+  },
+  {
+    title: 'Wallet credential',
+    about: `Shown nowhere: a credential of an embedded wallet. It begins ACTIVE; a REVOKED one is listed no
+more, proves nothing, and its sessions ended with it.`,
+    states: credentialStates,
+  },
+  {
+    title: 'Wallet session',
+    about: `Shown nowhere: a key that may sign for an embedded wallet. It begins ACTIVE and is listed until
+its \`expiresAt\`; one that has run out stays ACTIVE and signs nothing.`,
+    states: sessionStates,
+  },
+  {
+    title: 'Request to sign',
+    about: `Shown nowhere: what a \`requestId\` stands for. It begins PENDING. PROCESSING was signed and is
+being done, SETTLED is done and not yet fetched, DONE was answered. What ran out, was signed wrongly too
+often or was pushed out by newer ones is DROPPED.`,
+    states: requestStates,
+  },
+  {
+    title: 'Wallet recovery',
+    about: `Shown to the operator: a credential for a user who can prove none. It begins WAITING, and is DONE
+when the credential was added. Whatever shows that it should not be makes it CANCELLED.`,
+    states: recoveryStates,
   },
   {
     title: 'External account',

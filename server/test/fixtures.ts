@@ -25,7 +25,7 @@ export async function customer(app: TestApp, options: CallOptions = {}, more: ob
   return ok(await app.call('POST', '/customers', body, options), 201);
 }
 
-/** The internal account of a customer in a currency; null means the platform's own. */
+/** The balance of a customer in a currency, never its wallet; null means the platform's own. */
 export async function internalAccount(
   app: TestApp,
   customerId: string | null,
@@ -35,9 +35,10 @@ export async function internalAccount(
   const path = customerId
     ? `/customers/internal-accounts?customerId=${customerId}&currency=${currency}`
     : `/platform/internal-accounts?currency=${currency}`;
-  const body = ok(await app.call('GET', path, undefined, options), 200);
-  expect(body.data).toHaveLength(1);
-  return body.data[0];
+  const { data } = ok(await app.call('GET', path, undefined, options), 200);
+  const found = data.filter((each: { type: string }) => each.type !== 'EMBEDDED_WALLET');
+  expect(found).toHaveLength(1);
+  return found[0];
 }
 
 /** What an account can spend and holds in all, smallest units. */

@@ -7,7 +7,11 @@ import path from 'node:path';
 import { createPlatformWithToken, FIRST_CURRENCIES } from '../src/bootstrap.ts';
 import { namingFor } from '../src/catalog/naming.ts';
 import { type App, compose } from '../src/compose.ts';
-import { type ConnectorSettings, connectorRegistry } from '../src/connectors/registry.ts';
+import {
+  type ConnectorSettings,
+  connectorRegistry,
+  custodyKeysOf,
+} from '../src/connectors/registry.ts';
 import { systemCaller } from '../src/features/platform/index.ts';
 import { errorSchema } from '../src/http/openapi.ts';
 import type { RateLimits } from '../src/http/rate-limit.ts';
@@ -124,6 +128,7 @@ export async function startApp(
     serviceWord?: string;
     rateLimits?: RateLimits;
     connectors?: ConnectorSettings;
+    walletRecoveryMs?: number;
   } = {},
 ) {
   const database = await createTestDatabase();
@@ -137,11 +142,15 @@ export async function startApp(
     serviceWord: options.serviceWord ?? 'Service',
     rateLimits: options.rateLimits,
     connectors: options.connectors,
+    walletRecoveryMs: options.walletRecoveryMs,
     files: { folder: mkdtempSync(path.join(os.tmpdir(), 'files-')) },
   };
   const app: App = await compose(settings, world, log, watcher(problems));
   const { runtime, server } = app;
-  const registry = connectorRegistry(world, options.connectors);
+  const registry = connectorRegistry(world, {
+    ...options.connectors,
+    custodyKeys: custodyKeysOf(runtime.vault),
+  });
 
   async function platform(
     name: string,
@@ -256,6 +265,7 @@ export async function startApp(
     ...app,
     app,
     world,
+    connectorsOf: registry,
     fundingOf: (each: Environment) => registry(each).funding,
     log: lines,
     databaseUrl: database.url,

@@ -23,6 +23,7 @@ import { startApp, type TestApp, type TestPlatform, watcher, wireOf } from './ha
 import { ownerBody, ownerDesk } from './owners.ts';
 import { paperForm, pdfFile } from './papers.ts';
 import { sample } from './sample.ts';
+import { drawKeys, walletDesk } from './wallet-desk.ts';
 
 type Json = Record<string, unknown>;
 
@@ -70,6 +71,9 @@ const BODIES: Record<string, () => Json> = {
     amount: 1,
     destinationAddress: `0x${'1'.repeat(40)}`,
   }),
+  updateInternalAccount: () => ({ privateEnabled: true }),
+  exportInternalAccount: () => ({ clientPublicKey: drawKeys().wholeKey }),
+  refreshAuthSession: () => ({ clientPublicKey: drawKeys().publicKey }),
   createPlatformExternalAccount: () => ({
     currency: 'USD',
     accountInfo: accountInfos.USD?.('000'),
@@ -95,11 +99,23 @@ function bodyOf(contract: Contract): unknown {
 const QUERIES: Record<string, string> = {
   listBeneficialOwners: '?customerId=x',
   getCustomerKycLink: '?platformCustomerId=x',
+  listAuthCredentials: '?accountId=x',
+  listAuthSessions: '?accountId=x',
+};
+
+/** What `{id}` is the id of, where it is not an account. */
+const IDS: Record<string, string> = {
+  revokeAuthCredential: 'credentialId',
+  challengeAuthCredential: 'credentialId',
+  verifyAuthCredential: 'credentialId',
+  refreshAuthSession: 'sessionId',
+  revokeAuthSession: 'sessionId',
 };
 
 const fill = (contract: Contract, value: (name: string) => string) =>
-  contract.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => value(name)) +
-  (QUERIES[contract.operationId] ?? '');
+  contract.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    value(name === 'id' ? (IDS[contract.operationId] ?? name) : name),
+  ) + (QUERIES[contract.operationId] ?? '');
 
 /** An import of customers as it stands when its file has come. */
 async function importOf(as: TestPlatform): Promise<string> {
@@ -138,11 +154,16 @@ async function oneOfEach(as: TestPlatform): Promise<Record<string, string>> {
     await app.call('POST', '/tokens', { name: 'theirs', permissions: ['VIEW'] }, options),
     201,
   );
+  const wallets = walletDesk(app, { as });
+  const { accountId: walletId, credential } = await wallets.customerWithWallet();
+  const { session } = await wallets.emailSession(walletId);
   return {
     customerId: person.id,
     receiverUmaAddress: person.umaAddress,
     accountId: account.id,
     id: account.id,
+    credentialId: credential.id,
+    sessionId: session.id,
     externalAccountId: outside.id,
     quoteId: quote.id,
     transactionId: quote.transactionId,

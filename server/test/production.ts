@@ -48,22 +48,24 @@ function startOn(folder: string): Promise<TestApp> {
 /** Runs the operator's command on what the app serves. */
 export const commandOn =
   (app: TestApp) =>
-  async (argv: readonly string[]): Promise<Ran> => {
+  async (argv: readonly string[], settings: Record<string, string> = {}): Promise<Ran> => {
     const ran = { code: 0, out: '', err: '' };
-    const { runtime, files, databaseUrl: url, fundingOf } = app;
+    const { runtime, files, databaseUrl: url, connectorsOf, fundingOf } = app;
     ran.code = await main(argv, {
-      env: { DATABASE_URL: url },
+      env: { DATABASE_URL: url, ...settings },
       out: (text) => {
         ran.out += text;
       },
       err: (text) => {
         ran.err += text;
       },
-      open: (_config, work) =>
+      open: ({ walletRecoveryMs }, work) =>
         work({
           runtime,
           files,
+          connectorsOf,
           fundingOf,
+          walletRecoveryMs,
           stream: (text, values) => streamRows({ url, statementTimeoutMs: 60_000 }, text, values),
           masterKey: () => Buffer.alloc(32, 7),
         }),

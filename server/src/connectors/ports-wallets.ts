@@ -1,6 +1,7 @@
 // The ports of embedded wallets: who keeps their seeds, who reads the tokens of identity providers, and what
 // a scripted environment takes in place of a real signature. They stand apart because the other ports are
 // about money and people.
+import type { OidcVerdict } from '../catalog/oidc.ts';
 import type { Time } from '../kernel/world.ts';
 
 /** What of a wallet its custodian puts into bundles and payloads. */
@@ -41,26 +42,6 @@ export interface CustodyPort {
   /** Uncompressed, hex: the keys that sign bundles and tokens, for clients to pin. */
   publicKeys(): { bundles: string; tokens: string };
 }
-
-/** What an OpenID Connect token says, once it was found genuine. */
-export interface OidcIdentity {
-  /** As the provider spells it; one provider has one spelling. */
-  issuer: string;
-  audience: string;
-  subject: string;
-  email?: string;
-  nonce?: string;
-  /** Seconds. */
-  issuedAt: number;
-}
-
-/**
- * `malformed`: no such token, or of a provider that is not known here. `refused`: a good form, but not to be
- * believed. `reason` is a sentence for a person and repeats nothing of the token.
- */
-export type OidcVerdict =
-  | { identity: OidcIdentity }
-  | { problem: 'malformed' | 'refused'; reason: string };
 
 /** Reads tokens that a provider of identities signed. Throws where the provider cannot be asked. */
 export interface OidcPort {

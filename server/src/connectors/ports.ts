@@ -346,8 +346,15 @@ export interface OutgoingMessage {
  */
 export type MessageReply = 'sent' | 'refused';
 
+export interface OutgoingMail extends OutgoingMessage {
+  subject: string;
+  /** The name it comes from, and the address that answers go to, where these are not the operator's. */
+  senderName?: string | undefined;
+  replyTo?: string | undefined;
+}
+
 export interface MailPort {
-  send(message: OutgoingMessage & { subject: string }): Promise<MessageReply>;
+  send(message: OutgoingMail): Promise<MessageReply>;
 }
 
 export interface SmsPort {

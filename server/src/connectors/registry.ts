@@ -5,6 +5,7 @@ import { PaymentInstructions } from '../catalog/payment-instructions.ts';
 import { fieldErrors } from '../http/validate.ts';
 import type { World } from '../kernel/world.ts';
 import type { Environment } from '../runtime/context.ts';
+import type { Vault } from '../runtime/vault.ts';
 import { httpIdentity } from './bridge/identity.ts';
 import { contractWallets } from './evm/contract-wallets.ts';
 import { folderStorage } from './folder/storage.ts';
@@ -13,6 +14,7 @@ import { readCollection } from './manual/collection.ts';
 import { manualFunding } from './manual/funding.ts';
 import { manualRail } from './manual/rail.ts';
 import { fileRates, httpRates } from './manual/rates.ts';
+import { httpOidc } from './oidc/tokens.ts';
 import type { Connectors, FundingPort, RatePort, StoragePort } from './ports.ts';
 import { type S3Settings, s3Storage } from './s3/storage.ts';
 import { sandboxDocuments } from './sandbox/documents.ts';
@@ -25,6 +27,8 @@ import { sandboxNetworkFees } from './sandbox/network-fees.ts';
 import { sandboxRail } from './sandbox/rail.ts';
 import { sandboxRates } from './sandbox/rates.ts';
 import { sandboxUma } from './sandbox/uma.ts';
+import { sandboxOidc, sandboxWalletScript } from './sandbox/wallets.ts';
+import { type CustodyKeys, localCustody } from './signer/custody.ts';
 import { smsBridge } from './sms/bridge.ts';
 import { smtpMail } from './smtp/mail.ts';
 
@@ -50,6 +54,10 @@ export interface ConnectorSettings {
   mailFrom?: string | undefined;
   /** The service that text messages are posted to. */
   smsUrl?: string | undefined;
+  /** Identity providers whose tokens are taken beside those that always are. */
+  oidcIssuers?: readonly string[] | undefined;
+  /** What the built-in custodian of wallets seals and signs with; without it wallets have no custodian. */
+  custodyKeys?: CustodyKeys | undefined;
   /** Told what is wrong with a source while the server runs. */
   note?: ((problem: string) => void) | undefined;
 }
@@ -77,6 +85,28 @@ const messengersOf = (world: World, { smtpUrl, mailFrom, smsUrl }: ConnectorSett
   ...(smsUrl ? { sms: smsBridge(world, smsUrl) } : {}),
 });
 
+/** What an installation's vault lends its custodian. */
+export const custodyKeysOf = ({ sealOwn, openOwn, derive }: Vault): CustodyKeys => ({
+  seal: sealOwn,
+  open: openOwn,
+  derive,
+});
+
+/** The keys of an environment: what one sealed does not open in the other, and they sign apart. */
+const keysIn = (environment: Environment, { seal, open, derive }: CustodyKeys): CustodyKeys => ({
+  seal: (text, context) => seal(text, `${environment} ${context}`),
+  open: (sealed, context) => open(sealed, `${environment} ${context}`),
+  derive: (purpose) => derive(`${environment} ${purpose}`),
+});
+
+/** Wallets of the sandbox hold nothing, and their export bundles say so: nobody answers for them. */
+const custodyOf = (environment: Environment, world: World, { custodyKeys }: ConnectorSettings) =>
+  custodyKeys && {
+    custody: localCustody(world, keysIn(environment, custodyKeys), {
+      attests: environment === 'production',
+    }),
+  };
+
 /** The connectors of both environments. Throws where a file that a setting names cannot be used. */
 export function connectorRegistry(
   world: World,
@@ -95,6 +125,9 @@ export function connectorRegistry(
       liveness: sandboxLiveness,
       contractWallets: contracts,
       documents: sandboxDocuments,
+      oidc: sandboxOidc(settings.oidcIssuers ?? []),
+      walletScript: sandboxWalletScript,
+      ...custodyOf('sandbox', world, settings),
     },
     production: {
       rail: manualRail,
@@ -103,7 +136,9 @@ export function connectorRegistry(
       contractWallets: contracts,
       documents: localDocuments,
       ...identityOf(world, settings),
+      ...custodyOf('production', world, settings),
       ...messengersOf(world, settings),
+      oidc: httpOidc(world, { issuers: settings.oidcIssuers ?? [], note: settings.note }),
     },
   };
   return (environment) => serving[environment];

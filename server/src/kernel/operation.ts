@@ -45,6 +45,8 @@ export interface Contract {
   readonly notFound?: Code;
   /** Moves money: a second body under one idempotency key is `DUPLICATE_PAY_REQUEST`. */
   readonly money?: boolean;
+  /** Each request is a new one, whatever idempotency key it has: a stored reply would be of no use. */
+  readonly keyless?: boolean;
   /** Talks to the outside while the client waits, so a stored reply is looked for before it runs. */
   readonly talks?: boolean;
   /** Costs us more than most, so that a token may ask for it less often. */
@@ -70,8 +72,8 @@ export interface Contract {
  * not become part of a stored key; a request that is signed is told from others by its own id, unless it
  * moves money.
  */
-export const takesKey = ({ method, hosted, signedRetry, money }: Contract): boolean =>
-  method === 'POST' && !hosted && (!signedRetry || money === true);
+export const takesKey = ({ method, hosted, keyless, signedRetry, money }: Contract): boolean =>
+  method === 'POST' && !hosted && !keyless && (!signedRetry || money === true);
 
 /** What we send to a platform's endpoint: the events of one kind of resource. */
 export interface WebhookContract {

@@ -1,6 +1,7 @@
 // Points of P-256 as clients of wallets write them: hexadecimal, whole (04...) or compressed (02..., 03...).
-// Keys are kept and compared compressed and in small letters, so that one key has one text.
-import { createPublicKey, ECDH, type KeyObject } from 'node:crypto';
+// Keys are kept and compared compressed and in small letters, so that one key has one text. Key pairs are
+// made from bytes that the caller draws, and their scalars always have all 32 bytes.
+import { createECDH, createPrivateKey, createPublicKey, ECDH, type KeyObject } from 'node:crypto';
 
 const CURVE = 'prime256v1';
 const POINT = /^(?:0[23][0-9a-f]{64}|04[0-9a-f]{128})$/i;
@@ -31,3 +32,38 @@ export function p256PublicKey(hex: string): KeyObject {
   const key = { kty: 'EC', crv: 'P-256', x: part(2), y: part(66) };
   return createPublicKey({ format: 'jwk', key });
 }
+
+/** A private scalar, 32 bytes, and its public point, 65. */
+export interface P256Pair {
+  scalar: Buffer;
+  point: Buffer;
+}
+
+/** The pair of a scalar, whose bytes are kept and not copied; undefined where it is not within 1 … n-1. */
+export function p256Pair(scalar: Uint8Array): P256Pair | undefined {
+  const bytes = Buffer.from(scalar.buffer, scalar.byteOffset, scalar.byteLength);
+  const curve = createECDH(CURVE);
+  try {
+    curve.setPrivateKey(bytes);
+  } catch {
+    return undefined;
+  }
+  return { scalar: bytes, point: curve.getPublicKey() };
+}
+
+/** The pair of the first 32 bytes drawn that are a scalar: one draw in four billion is none. */
+export function drawP256(draw: () => Uint8Array): P256Pair {
+  for (;;) {
+    const pair = p256Pair(draw());
+    if (pair) return pair;
+  }
+}
+
+export function p256Jwk({ scalar, point }: P256Pair) {
+  const part = (bytes: Buffer) => bytes.toString('base64url');
+  const [x, y] = [part(point.subarray(1, 33)), part(point.subarray(33))];
+  return { kty: 'EC', crv: 'P-256', d: part(scalar), x, y };
+}
+
+export const p256PrivateKey = (pair: P256Pair): KeyObject =>
+  createPrivateKey({ format: 'jwk', key: p256Jwk(pair) });

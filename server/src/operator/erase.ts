@@ -7,6 +7,7 @@ import { eraseDocuments } from '../features/documents/index.ts';
 import { eraseInvitations } from '../features/invitations/index.ts';
 import { eraseMessages } from '../features/messages/index.ts';
 import { platforms, systemCaller } from '../features/platform/index.ts';
+import { eraseWallets } from '../features/wallets/index.ts';
 import type { Time } from '../kernel/world.ts';
 import type { Ctx } from '../runtime/context.ts';
 import { operate, type Runtime } from '../runtime/operate.ts';
@@ -98,6 +99,7 @@ const LOOKUPS = `delete from lookups where customer_id = $1 or receiver_customer
   or receiver in (select id from external_accounts where customer_id = $1) returning id`;
 
 const LINKS = 'delete from kyc_links where customer_id = $1 returning id';
+const ofWallets = (table: string) => `delete from ${table} where customer_id = $1 returning id`;
 const FINDINGS = `update verifications set findings = null, version = version + 1
   where customer_id = $1 and findings is not null returning id`;
 
@@ -197,6 +199,9 @@ async function emptyTables(runtime: Runtime, row: Registered): Promise<Record<st
     lookups: await run(LOOKUPS),
     kyc_links: await run(LINKS),
     invitations: await run(INVITATIONS, [row.id, tombstoneOf(row.id)]),
+    wallet_sessions: await run(ofWallets('wallet_sessions')),
+    wallet_requests: await run(ofWallets('wallet_requests')),
+    otp_targets: await run(ofWallets('otp_targets')),
     verifications: await run(FINDINGS),
     external_accounts: await run(ACCOUNTS, [row.id, now]),
     ...(await emptyPayments(runtime, row.id)),
@@ -205,7 +210,14 @@ async function emptyTables(runtime: Runtime, row: Registered): Promise<Record<st
   };
 }
 
-const COUNTED = ['customers', 'beneficial_owners', 'documents', 'messages'] as const;
+const COUNTED = [
+  'customers',
+  'beneficial_owners',
+  'documents',
+  'messages',
+  'wallets',
+  'credentials',
+] as const;
 
 /** How many rows of the tables that the first change set empties. */
 async function countsOf({ db }: Ctx, id: string): Promise<Record<string, number>> {
@@ -230,6 +242,7 @@ async function forget(ctx: Ctx, id: string, { actor, reason }: Asked): Promise<E
   await eraseDocuments(ctx, row);
   await eraseMessages(ctx, id);
   await eraseInvitations(ctx, id);
+  await eraseWallets(ctx, id);
   await eraseCustomer(ctx, row);
   const { platform_id } = row;
   const began = { id, platform_id, actor, reason, counts, created_at: ctx.now };

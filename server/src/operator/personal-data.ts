@@ -10,6 +10,12 @@ import {
 import { type DocumentRow, documentPersonal } from '../features/documents/index.ts';
 import { type MessageRow, openMessage } from '../features/messages/index.ts';
 import { findingsOf, type VerificationRow } from '../features/verifications/index.ts';
+import {
+  type AuthorizationRow,
+  authorizationPersonal,
+  type CredentialRow,
+  credentialPersonal,
+} from '../features/wallets/index.ts';
 import { eventContext } from '../runtime/context.ts';
 import type { DataKey, Vault } from '../runtime/vault.ts';
 
@@ -86,6 +92,30 @@ export const HELD: Readonly<Record<string, Held>> = {
   internal_accounts: {
     rows: OF_CUSTOMER,
     erasure: { stays: 'our own account: a number, a currency and where it is paid in' },
+  },
+  wallets: { rows: OF_CUSTOMER, without: ['seed'], erasure: 'emptied' },
+  credentials: {
+    rows: OF_CUSTOMER,
+    without: ['slot', 'challenge_hash'],
+    open: (opener, row) => credentialPersonal(opener, as<CredentialRow>(row)),
+    erasure: 'emptied',
+  },
+  wallet_sessions: { rows: OF_CUSTOMER, erasure: 'removed' },
+  wallet_requests: {
+    rows: OF_CUSTOMER,
+    without: ['payload', 'input', 'bound', 'signer', 'stamp_hash', 'reply'],
+    erasure: 'removed',
+  },
+  otp_targets: { rows: OF_CUSTOMER, without: ['target'], erasure: 'removed' },
+  wallet_authorizations: {
+    rows: OF_CUSTOMER,
+    open: (opener, row) => authorizationPersonal(opener, as<AuthorizationRow>(row)),
+    erasure: { stays: 'which key signed for what; the text lies under the key that is forgotten' },
+  },
+  wallet_recoveries: {
+    rows: OF_CUSTOMER,
+    without: ['contact_digest'],
+    erasure: { stays: 'that a way back into a wallet was asked for, by whom and why' },
   },
   external_accounts: { rows: OF_CUSTOMER, without: ['duplicate_key'], erasure: 'emptied' },
   ownership_challenges: {

@@ -12,7 +12,7 @@ import { iso } from '../kernel/world.ts';
 import type { Environment } from '../runtime/context.ts';
 import { ensureSigningKeys, publicKeyPem } from '../runtime/keys.ts';
 import { operate } from '../runtime/operate.ts';
-import type { Flags, Given } from './flags.ts';
+import { type Flags, type Given, usageError } from './flags.ts';
 import { record, table } from './table.ts';
 import { notFound, type Output, type System, type Verb } from './verb.ts';
 
@@ -47,6 +47,7 @@ const view = (row: PlatformRow) => ({
   terms: row.terms_gate,
   invitations: row.invitations,
   currencies: row.currencies.map((each) => each.currencyCode),
+  walletProcessing: row.wallet_polls,
   umaDomain: row.uma_domain,
   webhookEndpoint: row.webhook_endpoint,
   createdAt: iso(row.created_at),
@@ -67,6 +68,9 @@ function shown(row: PlatformRow): Output {
     ['Terms must be accepted', yesNo(json.terms)],
     ['Invitations', yesNo(json.invitations)],
     ['Currencies', json.currencies.join(', ')],
+    ...(json.walletProcessing > 0
+      ? [['Wallets answer PROCESSING', `${json.walletProcessing} times`] as const]
+      : []),
     ['UMA domain', json.umaDomain],
     ['Webhook endpoint', json.webhookEndpoint ?? 'not set'],
     ['Created', json.createdAt],
@@ -162,8 +166,23 @@ function currenciesAs(row: PlatformRow, codes: readonly string[]) {
   return codes.map((code) => had.get(code) ?? openCurrency(code));
 }
 
+const MOST_POLLS = 100;
+
+/** How often wallets answer that they are still at work; only where nothing is real. */
+function pollsIn(given: Given, environment: Environment): number | undefined {
+  const text = given.text('wallet-processing');
+  if (text === undefined) return undefined;
+  const polls = /^\d{1,3}$/.test(text) ? Number(text) : Infinity;
+  if (polls > MOST_POLLS) throw usageError(`--wallet-processing takes 0 to ${MOST_POLLS}`);
+  if (environment === 'production' && polls > 0) {
+    throw usageError('--wallet-processing is not for production');
+  }
+  return polls;
+}
+
 async function set(system: System, given: Given): Promise<Output> {
   const { id, environment } = await platformOf(system, given.needed('platform'));
+  const polls = pollsIn(given, environment);
   const changed = await operate(system.runtime, systemCaller(id, environment), async (ctx) => {
     const row = await ctx.read(platforms, id);
     if (!row) throw notFound('platform');
@@ -178,6 +197,7 @@ async function set(system: System, given: Given): Promise<Output> {
       sca: given.on('sca') ?? row.sca,
       terms_gate: given.on('terms') ?? row.terms_gate,
       invitations: given.on('invitations') ?? row.invitations,
+      wallet_polls: polls ?? row.wallet_polls,
       currencies: codes ? currenciesAs(row, codes) : row.currencies,
       updated_at: ctx.now,
     });
@@ -225,7 +245,15 @@ export const platformVerbs: readonly Verb[] = [
     noun: 'platform',
     verb: 'set',
     summary: 'Change settings of a platform',
-    flags: { ...PLATFORM, name: { value: 'NAME', help: 'What to call it' }, ...SETTINGS },
+    flags: {
+      ...PLATFORM,
+      name: { value: 'NAME', help: 'What to call it' },
+      ...SETTINGS,
+      'wallet-processing': {
+        value: 'N',
+        help: 'How often wallets answer PROCESSING before they are done, to try clients with (0)',
+      },
+    },
     bare: 'platform',
     run: set,
   },

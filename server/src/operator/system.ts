@@ -1,10 +1,11 @@
 // The installation an operator's command works on: the database in DATABASE_URL, or the embedded one of
 // the data folder, which a running server shares with us and which is started for the call when none runs.
-import { connectorRegistry, storageOf } from '../connectors/registry.ts';
+import { connectorRegistry, custodyKeysOf, storageOf } from '../connectors/registry.ts';
 import { awaitSealing, sealOldCustomers } from '../features/customers/index.ts';
 import type { World } from '../kernel/world.ts';
 import { createCommitter } from '../runtime/committer.ts';
 import type { Config } from '../runtime/config.ts';
+import type { Environment } from '../runtime/context.ts';
 import { openDatabase } from '../runtime/database.ts';
 import { withEmbedded } from '../runtime/embedded.ts';
 import { createFiles } from '../runtime/files.ts';
@@ -44,9 +45,12 @@ async function onDatabase<T>(
   const runtime: Runtime = { world, db, vault, committer, wake };
   // Only when asked for: a file that has a fault must not keep the books from being looked at.
   let connectors: ReturnType<typeof connectorRegistry> | undefined;
-  const connectorsOf = () => {
-    connectors ??= connectorRegistry(world, config.connectors);
-    return connectors;
+  const connectorsOf = (environment: Environment) => {
+    connectors ??= connectorRegistry(world, {
+      ...config.connectors,
+      custodyKeys: custodyKeysOf(vault),
+    });
+    return connectors(environment);
   };
   try {
     if (await awaitSealing(db)) {
@@ -57,7 +61,9 @@ async function onDatabase<T>(
     return await work({
       runtime,
       files: createFiles(runtime, storageOf(world, config.files)),
-      fundingOf: (environment) => connectorsOf()(environment).funding,
+      connectorsOf,
+      fundingOf: (environment) => connectorsOf(environment).funding,
+      walletRecoveryMs: config.walletRecoveryMs,
       stream: (text, values) => streamRows({ url, statementTimeoutMs }, text, values),
       masterKey,
     });

@@ -1,5 +1,7 @@
 // The shape of a verb of the operator's command, and what it is given to work with.
 import type { FundingOf } from '../bootstrap.ts';
+import type { Connectors } from '../connectors/ports.ts';
+import type { Environment } from '../runtime/context.ts';
 import type { Files } from '../runtime/files.ts';
 import type { Runtime } from '../runtime/operate.ts';
 import type { Flags, Given } from './flags.ts';
@@ -9,7 +11,10 @@ export interface System {
   runtime: Runtime;
   /** What clients sent, in the installation's storage. */
   files: Files;
+  connectorsOf(environment: Environment): Connectors;
   fundingOf: FundingOf;
+  /** How long a user without credentials waits for a way back; undefined: there is none. */
+  walletRecoveryMs: number | undefined;
   /** Rows of one statement and one moment, in pieces, for answers that do not fit into memory. */
   stream<R extends object>(text: string, values?: readonly unknown[]): AsyncIterable<R[]>;
   /** Only verbs that seal something ask; throws one plain line where none is set. */

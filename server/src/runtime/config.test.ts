@@ -54,10 +54,34 @@ describe('readConfig', () => {
         smtpUrl: undefined,
         mailFrom: undefined,
         smsUrl: undefined,
+        oidcIssuers: [],
       },
       files: { folder: '/base/.railhead/files', s3: undefined },
       publicUrl: undefined,
+      walletRecoveryMs: undefined,
     });
+  });
+
+  it('reads how long a way back into a wallet takes, in hours', () => {
+    const hour = 3_600_000;
+    expect(good({ RAILHEAD_WALLET_RECOVERY: '24' }).walletRecoveryMs).toBe(24 * hour);
+    expect(good({}, ['--wallet-recovery', '720']).walletRecoveryMs).toBe(720 * hour);
+  });
+
+  it.each(['0', '23', '721', '48h', '-48', '48.5', '0048'])('refuses %s hours of it', (text) => {
+    expect(bad({ RAILHEAD_WALLET_RECOVERY: text })).toEqual([
+      'RAILHEAD_WALLET_RECOVERY must be a number of hours from 24 to 720.',
+    ]);
+  });
+
+  it('takes identity providers with commas between', () => {
+    const both = ['https://id.example.com/users/', 'http://localhost:8080'];
+    for (const text of [both.join(','), ` ${both.join(' , ')} `]) {
+      const { oidcIssuers } = good({ RAILHEAD_OIDC_ISSUERS: text }).connectors;
+      expect(oidcIssuers).toEqual(both);
+    }
+    const { oidcIssuers } = good({}, ['--oidc-issuers', both[0] as string]).connectors;
+    expect(oidcIssuers).toEqual([both[0]]);
   });
 
   it('keeps files in the data folder, another folder or a bucket', () => {
@@ -207,6 +231,20 @@ describe('readConfig', () => {
       { RAILHEAD_SMS_URL: 'http://sms.example.com/send' },
       [],
       'RAILHEAD_SMS_URL must be an address with https, or with http on this machine.',
+    ],
+    [
+      'identity providers in the open',
+      { RAILHEAD_OIDC_ISSUERS: 'https://id.example.com,http://id.example.com' },
+      [],
+      'RAILHEAD_OIDC_ISSUERS must be addresses with https, or with http on this machine, ' +
+        'without a query, with commas between.',
+    ],
+    [
+      'an identity provider with a query',
+      { RAILHEAD_OIDC_ISSUERS: 'https://id.example.com?a=b' },
+      [],
+      'RAILHEAD_OIDC_ISSUERS must be addresses with https, or with http on this machine, ' +
+        'without a query, with commas between.',
     ],
     [
       'identity checks in the open',

@@ -4,7 +4,7 @@
 import path from 'node:path';
 import type { Level } from './log.ts';
 import { projectRoot } from './root.ts';
-import { keyFrom, RPC_CHAINS, SETTINGS } from './settings.ts';
+import { keyFrom, listOf, RPC_CHAINS, SETTINGS } from './settings.ts';
 
 export interface Config {
   /** 0 means any free port. */
@@ -36,6 +36,7 @@ export interface Config {
     smtpUrl: string | undefined;
     mailFrom: string | undefined;
     smsUrl: string | undefined;
+    oidcIssuers: readonly string[];
   };
   /** Where files of customers are kept: in the bucket where one is set. */
   files: {
@@ -53,6 +54,8 @@ export interface Config {
   };
   /** Where clients reach the server; undefined: where it listens. */
   publicUrl: string | undefined;
+  /** How long a user without credentials waits for a way back; undefined: there is none. */
+  walletRecoveryMs: number | undefined;
 }
 
 export type ConfigResult = { config: Config } | { errors: string[] } | { help: string };
@@ -125,6 +128,11 @@ function build(values: Map<string, string>, base: string): Config {
     const named = text(env);
     return named === undefined ? undefined : path.resolve(base, named);
   };
+  const list = (env: string) => {
+    const given = text(env);
+    return given === undefined ? [] : listOf(given);
+  };
+  const hours = text('RAILHEAD_WALLET_RECOVERY');
   const id = text('RAILHEAD_CLIENT_ID');
   const secret = text('RAILHEAD_CLIENT_SECRET');
   const key = text('RAILHEAD_MASTER_KEY');
@@ -159,12 +167,14 @@ function build(values: Map<string, string>, base: string): Config {
       smtpUrl: text('RAILHEAD_SMTP_URL'),
       mailFrom: text('RAILHEAD_MAIL_FROM'),
       smsUrl: text('RAILHEAD_SMS_URL'),
+      oidcIssuers: list('RAILHEAD_OIDC_ISSUERS'),
     },
     files: {
       folder: file('RAILHEAD_FILES_DIR') ?? path.resolve(base, text('RAILHEAD_DATA_DIR')!, 'files'),
       s3: bucketOf(values),
     },
     publicUrl: text('RAILHEAD_PUBLIC_URL')?.replace(/\/+$/, ''),
+    walletRecoveryMs: hours === undefined ? undefined : Number(hours) * 3_600_000,
   };
 }
 

@@ -5,12 +5,12 @@
 import {
   createCipheriv,
   createDecipheriv,
-  createECDH,
   createPrivateKey,
   hash,
   type KeyObject,
   timingSafeEqual,
 } from 'node:crypto';
+import { drawP256, p256PrivateKey } from '../kernel/p256.ts';
 import type { World } from '../kernel/world.ts';
 
 export const KEY_BYTES = 32;
@@ -92,25 +92,9 @@ export const randomText = (world: World, prefix: string, bytes = KEY_BYTES): str
 /** A new API secret. */
 export const newSecret = (world: World): string => randomText(world, 'rhs_');
 
-/** A P-256 private key. Bytes outside 1 … n-1 (one draw in four billion) are drawn again. */
-export function newP256Key(world: World): KeyObject {
-  for (;;) {
-    const d = Buffer.from(world.random(32));
-    const curve = createECDH('prime256v1');
-    try {
-      curve.setPrivateKey(d);
-    } catch {
-      continue;
-    }
-    return p256KeyOf(d, curve.getPublicKey());
-  }
-}
-
-function p256KeyOf(d: Buffer, point: Buffer): KeyObject {
-  const part = (bytes: Buffer) => bytes.toString('base64url');
-  const [x, y] = [part(point.subarray(1, 33)), part(point.subarray(33))];
-  return createPrivateKey({ format: 'jwk', key: { kty: 'EC', crv: 'P-256', d: part(d), x, y } });
-}
+/** A P-256 private key. */
+export const newP256Key = (world: World): KeyObject =>
+  p256PrivateKey(drawP256(() => world.random(KEY_BYTES)));
 
 /** An Ed25519 key is 32 bytes behind this fixed PKCS #8 head (RFC 8410). */
 const ED25519_PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');

@@ -40,11 +40,29 @@ function smtpComplaint(text: string): string | undefined {
   return unless(Boolean(good), 'must look like smtps://user:password@host:465');
 }
 
+/** The name of a provider is its address without a query, exactly as its tokens say it. */
+function issuersComplaint(text: string): string | undefined {
+  const isGood = (each: string) =>
+    serviceComplaint(each) === undefined && !/[?#@\s]/.test(each) && each.length <= 512;
+  const complaint =
+    'must be addresses with https, or with http on this machine, without a query, with commas between';
+  return unless(listOf(text).every(isGood), complaint);
+}
+
+/** Long enough for the holder to read of it, and no longer than anybody would wait. */
+function recoveryComplaint(text: string): string | undefined {
+  const isGood = /^\d{2,3}$/.test(text) && Number(text) >= 24 && Number(text) <= 720;
+  return unless(isGood, 'must be a number of hours from 24 to 720');
+}
+
 const folderComplaint = (text: string) =>
   unless(text.trim() !== '' && !text.includes('\0'), 'must name a folder');
 
 const fileComplaint = (text: string) =>
   unless(text.trim() !== '' && !text.includes('\0'), 'must name a file');
+
+/** Texts with commas between them. */
+export const listOf = (text: string): string[] => text.split(',').map((each) => each.trim());
 
 /** 32 bytes from hexadecimal or base64 (either alphabet, padding optional). */
 export function keyFrom(text: string): Uint8Array | undefined {
@@ -224,6 +242,20 @@ export const SETTINGS: readonly Setting[] = [
     value: 'URL',
     help: 'service that production text messages are posted to',
     complaint: serviceComplaint,
+  },
+  {
+    env: 'RAILHEAD_OIDC_ISSUERS',
+    flag: 'oidc-issuers',
+    value: 'URLS',
+    help: 'more identity providers that users of wallets may sign in with, commas between',
+    complaint: issuersComplaint,
+  },
+  {
+    env: 'RAILHEAD_WALLET_RECOVERY',
+    flag: 'wallet-recovery',
+    value: 'HOURS',
+    help: "hours until an operator can recover a wallet's sign-in, 24 to 720; off when absent",
+    complaint: recoveryComplaint,
   },
   {
     env: 'RAILHEAD_FILES_DIR',

@@ -31,21 +31,42 @@ function waitS(at: readonly number[], rules: readonly TryRule[], now: number): n
   return Math.max(0, ...waits);
 }
 
+const USUAL_REASON = 'Tried too often. Wait before you try again.';
+
+function refuseTooMany(
+  at: readonly number[],
+  rules: readonly TryRule[],
+  now: number,
+  reason = USUAL_REASON,
+): void {
+  const retryAfterS = waitS(at, rules, now);
+  if (retryAfterS > 0) throw new Fault('RATE_LIMITED', reason, undefined, { retryAfterS });
+}
+
 /** Throws RATE_LIMITED while `id` was tried too often; stages nothing. */
 export async function checkTries(
   ctx: Ctx,
   id: string,
   rules: readonly TryRule[],
-  reason = 'Tried too often. Wait before you try again.',
+  reason?: string,
 ): Promise<void> {
   const row = await ctx.read(triesTable, id);
-  const retryAfterS = waitS(row?.at ?? [], rules, ctx.now);
-  if (retryAfterS > 0) throw new Fault('RATE_LIMITED', reason, undefined, { retryAfterS });
+  refuseTooMany(row?.at ?? [], rules, ctx.now, reason);
 }
 
-/** Stages that `id` was tried now. A refusal that should count is answered as `{ refused }`, not thrown. */
-export async function noteTry(ctx: Ctx, id: string, rules: readonly TryRule[]): Promise<void> {
+/**
+ * Stages that `id` was tried now, or throws RATE_LIMITED where no more may be: judged by the very row that is
+ * changed, as one that was read before may be older. A refusal that should count is answered as `{ refused }`,
+ * not thrown.
+ */
+export async function takeTry(
+  ctx: Ctx,
+  id: string,
+  rules: readonly TryRule[],
+  reason?: string,
+): Promise<void> {
   const row = await ctx.read(triesTable, id);
+  refuseTooMany(row?.at ?? [], rules, ctx.now, reason);
   const longest = Math.max(...rules.map((rule) => rule.withinMs));
   const kept = (row?.at ?? []).filter((time) => time > ctx.now - longest);
   const fresh = { at: [...kept, ctx.now], updated_at: ctx.now };
@@ -53,13 +74,5 @@ export async function noteTry(ctx: Ctx, id: string, rules: readonly TryRule[]): 
   else ctx.insert(triesTable, { id, platform_id: ctx.caller.platformId, ...fresh });
 }
 
-/** Lets one more try in and counts it, or throws RATE_LIMITED. */
-export async function takeTry(
-  ctx: Ctx,
-  id: string,
-  rules: readonly TryRule[],
-  reason?: string,
-): Promise<void> {
-  await checkTries(ctx, id, rules, reason);
-  await noteTry(ctx, id, rules);
-}
+/** The same, for who counts what was tried and has asked before whether it may be. */
+export const noteTry = takeTry;

@@ -45,7 +45,9 @@ export async function operator(sim: Sim, ...words: string[]): Promise<Ran> {
   const system: System = {
     runtime,
     files,
+    connectorsOf: registry,
     fundingOf: (environment) => registry(environment).funding,
+    walletRecoveryMs: undefined,
     stream: () => {
       throw broken('nothing is streamed here');
     },

@@ -27,7 +27,7 @@ const WATCHED: Readonly<Record<string, string>> = {
   jobs: 'id kind input due_at version',
   events: 'id platform_id type subject account balance held due_at attempts',
   webhook_attempts: 'event_id attempt result status',
-  internal_accounts: 'id platform_id customer_id currency status owed',
+  internal_accounts: 'id platform_id customer_id currency type status owed',
   platforms: 'id environment webhook_endpoint limits',
   rail_waits: 'id kind',
   external_accounts: 'id customer_id status default_uma deleted_at',

@@ -65,6 +65,18 @@ describe('smtpMail', () => {
     expect(server.got[0]?.raw).not.toMatch(/^Bcc:/m);
   });
 
+  it('names another sender, and another address for answers, and stays with its own', async () => {
+    const named = { ...message, senderName: 'Bank "Söhne"\r\nBcc: eve@example.org' };
+    await mail().send({ ...named, replyTo: 'help@bank.example.com' });
+    await mail().send({ ...named, replyTo: 'a@b.example.com, eve@example.org' });
+    const [first, second] = server.got;
+    expect(first).toMatchObject({ from: 'codes@pay.example.com', to: [message.to] });
+    expect(first?.raw).toMatch(/^From: =\?UTF-8\?.*<codes@pay\.example\.com>\r$/ms);
+    expect(first?.raw).not.toMatch(/^Bcc:|=0D|=0A/m);
+    expect(first?.raw).toContain('Reply-To: help@bank.example.com');
+    expect(second?.raw).not.toMatch(/^Reply-To:/m);
+  });
+
   it.each([550, 501, 553])('counts a recipient refused with %s as refused', async (status) => {
     server.refuse(message.to, status);
     expect(await mail().send(message)).toBe('refused');

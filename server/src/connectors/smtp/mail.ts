@@ -69,6 +69,9 @@ const addressIn = (from: string): string => /<(.+)>$/.exec(from)?.[1] ?? from;
 /** The library reads everything else as a list, and would write to all of it. */
 const ONE_ADDRESS = /^[^\s<>(),:;"@]+@[^\s<>(),:;"@]+$/;
 
+/** Somebody else's words, in one line of a header. */
+const oneLine = (text: string): string => text.replace(/\p{Cc}+/gu, ' ');
+
 /** The same for every attempt at one message, so that a second copy can be told. */
 const messageIdOf = (id: string, from: string): string =>
   `<${id.replace(/^\w+:/, '')}@${from.slice(from.lastIndexOf('@') + 1)}>`;
@@ -77,13 +80,16 @@ export function smtpMail(world: World, { url, from }: SmtpSettings): MailPort {
   const connection = connectionOf(url);
   const sender = addressIn(from);
   return {
-    async send({ id, to, subject, text }) {
+    async send({ id, to, subject, text, senderName, replyTo }) {
       if (!ONE_ADDRESS.test(to)) return 'refused';
       const { createTransport } = await import('nodemailer');
       const transport = createTransport(connection);
       try {
         await transport.sendMail({
-          from,
+          from: senderName ? { name: oneLine(senderName), address: sender } : from,
+          ...(replyTo && ONE_ADDRESS.test(replyTo)
+            ? { replyTo: { name: '', address: replyTo } }
+            : {}),
           to: { name: '', address: to },
           envelope: { from: sender, to },
           subject,

@@ -44,7 +44,7 @@ interface Channel {
 const EMAIL: Channel = { name: 'email', field: 'email', via: 'EMAIL' };
 const PHONE: Channel = { name: 'phone', field: 'phoneNumber', via: 'SMS' };
 
-const RULES: CodeRules = { digits: 6, livesMs: 10 * 60_000, tries: 5, againAfterMs: 30_000 };
+const RULES: CodeRules = { length: 6, livesMs: 10 * 60_000, tries: 5, againAfterMs: 30_000 };
 const SANDBOX_CODE = '123456';
 
 /** The customer with what it has to prove; throws where there is nothing to prove. */
@@ -92,7 +92,8 @@ async function send(ctx: Ctx, { connectors }: ContactParts, channel: Channel, cu
 
 async function confirm(ctx: Ctx, channel: Channel, customerId: string, code: string) {
   const { row, state, address } = await provable(ctx, channel, customerId);
-  if (!(await takeCode(ctx, purposeOf(ctx, channel, row, address), code))) {
+  const verdict = await takeCode(ctx, purposeOf(ctx, channel, row, address), code);
+  if (verdict !== 'right') {
     // One answer for all of it: which it was would help nobody but somebody who guesses.
     return { refused: invalidField('code', 'is wrong, or does not work any more') };
   }

@@ -3,7 +3,7 @@ import { type TSchema, Type } from '@sinclair/typebox';
 import { operation } from '../../kernel/operation.ts';
 import { described, named, oneOf, Timestamp, variant } from '../../kernel/schema.ts';
 import { SignedRequestChallenge } from '../customers/index.ts';
-import { CREDENTIAL_TYPES, WalletOperationProcessing } from '../wallets/index.ts';
+import { CREDENTIAL_TYPES, orProcessing, WalletOperationProcessing } from '../wallets/index.ts';
 
 const TAG = 'Embedded Wallet Auth';
 const maybe = Type.Optional;
@@ -172,7 +172,7 @@ export const createAuthCredential = operation({
     201: AuthMethodResponse,
     202: AuthSignedRequestChallenge,
   },
-  errors: [400, 404, 409],
+  errors: [400, 404, 409, 501],
   notFound: 'ACCOUNT_NOT_FOUND',
 });
 
@@ -218,26 +218,29 @@ export const challengeAuthCredential = operation({
   summary: 'Ask a credential to prove itself',
   description: 'Sends a one-time code, or gives what a passkey is to sign.',
   permission: 'TRANSACT',
+  keyless: true,
   params: params('credential'),
   body: object('AuthCredentialChallengeRequest', 'For passkeys: the key of the session to come.', {
     clientPublicKey: maybe(ClientPublicKey),
   }),
   bodyOptional: true,
   replies: {
-    200: named(
-      'AuthCredentialResponseOneOf',
-      variant(
-        'type',
-        {
-          EMAIL_OTP: AuthMethodResponse,
-          SMS_OTP: AuthMethodResponse,
-          PASSKEY: PasskeyAuthChallenge,
-        },
-        { tagType: AuthMethodType },
+    200: orProcessing(
+      named(
+        'AuthCredentialResponseOneOf',
+        variant(
+          'type',
+          {
+            EMAIL_OTP: AuthMethodResponse,
+            SMS_OTP: AuthMethodResponse,
+            PASSKEY: PasskeyAuthChallenge,
+          },
+          { tagType: AuthMethodType },
+        ),
       ),
     ),
   },
-  errors: [400, 404, 409, 429],
+  errors: [400, 404, 409, 429, 501],
   notFound: 'AUTH_METHOD_NOT_FOUND',
 });
 
@@ -255,7 +258,7 @@ export const verifyAuthCredential = operation({
   talks: true,
   params: params('credential'),
   body: AuthCredentialVerifyRequest,
-  replies: { 200: AuthSession, 202: AuthSignedRequestChallenge },
+  replies: { 200: orProcessing(AuthSession), 202: AuthSignedRequestChallenge },
   errors: [400, 404, 409, 429],
   notFound: 'AUTH_METHOD_NOT_FOUND',
 });
@@ -306,6 +309,6 @@ export const revokeAuthSession = operation({
   signedRetry: true,
   params: params('session'),
   replies: { 200: WalletOperationProcessing, 202: AuthSignedRequestChallenge, 204: null },
-  errors: [404, 409],
+  errors: [400, 404, 409],
   notFound: 'SESSION_NOT_FOUND',
 });

@@ -86,7 +86,9 @@ describe('createCustomer', () => {
     for (const absent of ['email', 'contactVerification', 'endUserTermsConsent', 'region']) {
       expect(body).not.toHaveProperty(absent);
     }
-    expect((await accountsOf(body.id)).sort()).toEqual([...FIRST_CURRENCIES].sort());
+    // A wallet beside the balance in USDB.
+    const expected = [...FIRST_CURRENCIES, 'USDB'].sort();
+    expect((await accountsOf(body.id)).sort()).toEqual(expected);
   });
 
   it('keeps everything about a person, the identity number sealed', async () => {

@@ -2,15 +2,16 @@
 // and changing a customer share: opening accounts.
 import type { Static } from '@sinclair/typebox';
 import type { Connectors } from '../../connectors/ports.ts';
+import type { Refused } from '../../kernel/operation.ts';
 import type { Ctx, Environment } from '../../runtime/context.ts';
-import { internalAccounts, provisionAccounts } from '../internal-accounts/index.ts';
+import { type InternalAccountRow, provisionAccounts } from '../internal-accounts/index.ts';
 import type { PlatformRow } from '../platform/index.ts';
 import { currenciesOf } from './admission.ts';
 import type { SignedRequestChallenge } from './contract.ts';
 import { awaitsTerms } from './customer.ts';
 import type { CustomerRow } from './store.ts';
 
-/** A new e-mail address or telephone number that a request asks for. */
+/** The e-mail address or telephone number that a request asks for, perhaps the one that is there. */
 export interface ContactChange {
   customer: CustomerRow;
   channel: 'email' | 'phoneNumber';
@@ -23,40 +24,42 @@ export interface ContactChange {
 
 /**
  * Answers a challenge where credentials hang on the contact and the request is not signed; undefined when
- * the change may be made, having staged what it means for the credentials. Throws where a signature is
- * wrong or the new value is taken.
+ * the change may be made, having staged what it means for the credentials. Throws where the new value is
+ * taken; a wrong signature is a refusal that counts.
  */
 export type TiedCredentials = (
   ctx: Ctx,
   change: ContactChange,
-) => Promise<Static<typeof SignedRequestChallenge> | undefined>;
+) => Promise<Static<typeof SignedRequestChallenge> | Refused | undefined>;
 
 export interface CustomerParts {
   connectors(environment: Environment): Connectors;
+  /** Stages what belongs to those of a customer's new accounts that are embedded wallets. */
+  openWallets(
+    ctx: Ctx,
+    customer: CustomerRow,
+    accounts: readonly InternalAccountRow[],
+  ): Promise<void>;
   /** Where a version of the end-user terms is to be read; in the platform's own domain unless given. */
   termsUrl?: (version: string) => string;
   /** Absent while there are no wallets: then contacts change at once. */
   credentialsTiedTo?: TiedCredentials;
 }
 
-/** Opens the accounts a customer should have beside those in the currencies it `has`. */
-export function openAccounts(
+/** Opens the accounts a customer should have beside those that it holds, with the wallets among them. */
+export async function openAccounts(
   ctx: Ctx,
   parts: CustomerParts,
   platform: PlatformRow,
   row: CustomerRow,
-  has: readonly string[],
-): void {
+  held: readonly InternalAccountRow[],
+): Promise<void> {
   if (awaitsTerms(platform, row)) return;
-  provisionAccounts(ctx, {
+  const accounts = provisionAccounts(ctx, {
     customerId: row.id,
-    currencies: currenciesOf(platform, row).filter((currency) => !has.includes(currency)),
+    currencies: currenciesOf(platform, row),
+    held,
     funding: parts.connectors(platform.environment).funding,
   });
-}
-
-/** The currencies a customer has accounts in. */
-export async function heldCurrencies(ctx: Ctx, customerId: string): Promise<string[]> {
-  const accounts = await ctx.db.find(internalAccounts, { customer_id: customerId });
-  return accounts.map((account) => account.currency);
+  await parts.openWallets(ctx, row, accounts);
 }

@@ -99,7 +99,7 @@ export async function registerCustomer(
     created_at: ctx.now,
     updated_at: ctx.now,
   });
-  openAccounts(ctx, parts, platform, row, []);
+  await openAccounts(ctx, parts, platform, row, []);
   const view = presentCustomer(ctx.vault, row, platform, []);
   const event = statusEvent(row);
   if (event) ctx.emitSealed(key, event, row.id, view);

@@ -241,7 +241,8 @@ describe('updateCustomerById', () => {
 
   it('lets contacts start again when they change where they must be proved', async () => {
     const contact = { email: 'ada@example.de', phoneNumber: '+4915112345678' };
-    const was = await created(person({ region: 'DE', ...contact }));
+    // Without a wallet, whose codes would go to the address.
+    const was = await created(person({ region: 'DE', currencies: ['USD'], ...contact }));
     const verified = JSON.stringify({ email: 'VERIFIED', phone: 'VERIFIED' });
     const sql =
       'update customers set contact_verification = $2, version = version + 1 where id = $1';
@@ -305,9 +306,11 @@ describe('updateCustomerById where wallet credentials hang on a contact', () => 
     const asked: ContactChange[] = [];
     const operations = customerOperations({
       connectors: () => ({}),
+      openWallets: async () => undefined,
       credentialsTiedTo: async (_ctx, change) => {
         asked.push(change);
-        return change.headers['request-id'] ? undefined : challenge;
+        const stays = change.value === change.customer.email;
+        return stays || change.headers['request-id'] ? undefined : challenge;
       },
     });
     const operation = operations.find((each) => each.contract.method === 'PATCH');
@@ -329,6 +332,7 @@ describe('updateCustomerById where wallet credentials hang on a contact', () => 
     expect(await run({ fullName: 'Ada King' })).toMatchObject({ status: 200 });
     expect(await run({ phoneNumber: '+15125550100' })).toMatchObject({ status: 202 });
     expect(asked.map(({ channel, value }) => [channel, value])).toEqual([
+      ['email', 'new@example.com'],
       ['email', 'new@example.com'],
       ['email', 'new@example.com'],
       ['phoneNumber', '+15125550100'],

@@ -6,6 +6,7 @@ import type { Input } from '../../kernel/operation.ts';
 import type { Ctx } from '../../runtime/context.ts';
 import { handle } from '../../runtime/handle.ts';
 import type { PatchOf } from '../../runtime/table.ts';
+import { internalAccounts } from '../internal-accounts/index.ts';
 import type { PlatformRow } from '../platform/index.ts';
 import {
   asInvalid,
@@ -20,7 +21,7 @@ import {
 import { updateCustomerById } from './contract.ts';
 import { type Change, consentOf, detailsAfter } from './customer.ts';
 import { customerDigests } from './digests.ts';
-import { type CustomerParts, heldCurrencies, openAccounts } from './parts.ts';
+import { type CustomerParts, openAccounts } from './parts.ts';
 import { dataKeyOf, type Personal, personalOf, sealPersonal } from './personal.ts';
 import { customerOf, platformOf } from './reads.ts';
 import { customerErrors } from './rules.ts';
@@ -116,11 +117,11 @@ async function challengeFor(
   headers: unknown,
 ) {
   if (!parts.credentialsTiedTo) return undefined;
-  const [channel, was, value] =
+  const [channel, value] =
     body.email === undefined
-      ? (['phoneNumber', row.phone, body.phoneNumber] as const)
-      : (['email', row.email, body.email] as const);
-  if (value === undefined || value === was) return undefined;
+      ? (['phoneNumber', body.phoneNumber] as const)
+      : (['email', body.email] as const);
+  if (value === undefined) return undefined;
   const sent = headers as Record<string, string | undefined>;
   return parts.credentialsTiedTo(ctx, { customer: row, channel, value, body, headers: sent });
 }
@@ -150,12 +151,14 @@ export async function changeCustomer(
   refuse(complaints.filter((each) => !before.includes(each.field)));
   refuseUnserved(platform, row.region, body.currencies);
   const challenge = await challengeFor(ctx, parts, row, body, headers);
+  if (challenge && 'refused' in challenge) return challenge;
   if (challenge) return { status: 202 as const, body: challenge };
   const patch = patchFor(ctx, platform, row, was, body);
   if (!differs(row, patch)) return { status: 200 as const, body: await customerView(ctx, row) };
   const now = ctx.update(customers, row, { ...patch, updated_at: ctx.now });
   if (body.currencies || (now.terms_consent && !row.terms_consent)) {
-    openAccounts(ctx, parts, platform, now, await heldCurrencies(ctx, row.id));
+    const held = await ctx.db.find(internalAccounts, { customer_id: row.id });
+    await openAccounts(ctx, parts, platform, now, held);
   }
   return { status: 200 as const, body: await customerView(ctx, now) };
 }

@@ -25,6 +25,7 @@ describe('slices', () => {
   const handler = (more: Partial<Parameters<typeof importJobs>[0]> = {}): JobHandler =>
     importJobs({
       connectors: connectorRegistry(app.world),
+      openWallets: async () => undefined,
       files: app.files,
       bodyErrors,
       pressed: () => false,

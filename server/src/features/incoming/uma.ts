@@ -17,7 +17,7 @@ import {
   factsOfCustomer,
 } from '../customers/index.ts';
 import { externalAccounts, railsOfAccount } from '../external-accounts/index.ts';
-import { internalAccounts } from '../internal-accounts/index.ts';
+import { internalAccounts, isBalance } from '../internal-accounts/index.ts';
 import { checkAmount, checkDirection, type PlatformRow, settingOf } from '../platform/index.ts';
 import { refuseBlocked } from '../receivers/index.ts';
 import {
@@ -128,7 +128,7 @@ async function destinationOf(
   if (outside) return outside;
   const { customer, currency } = given;
   const own = await ctx.db.find(internalAccounts, { customer_id: customer.id, currency });
-  const open = own.find((each) => each.status === 'ACTIVE' && each.type !== 'EMBEDDED_WALLET');
+  const open = own.find((each) => each.status === 'ACTIVE' && isBalance(each));
   if (open) return { accountId: open.id, rail: null };
   throw new Fault('INVALID_CURRENCY', `The customer has no account to receive ${currency} on.`);
 }

@@ -50,7 +50,12 @@ describe('withBalances', () => {
 
 describe('typesFor', () => {
   it('tells state money from digital assets', () => {
-    expect(typesFor('USD')).toEqual(['INTERNAL_FIAT']);
-    expect(typesFor('USDC')).toEqual(['INTERNAL_CRYPTO']);
+    expect(typesFor('USD', 'customer')).toEqual(['INTERNAL_FIAT']);
+    expect(typesFor('USDC', 'customer')).toEqual(['INTERNAL_CRYPTO']);
+  });
+
+  it('puts a wallet beside the USDB of a customer, and none beside that of a platform', () => {
+    expect(typesFor('USDB', 'customer')).toEqual(['INTERNAL_CRYPTO', 'EMBEDDED_WALLET']);
+    expect(typesFor('USDB', 'platform')).toEqual(['INTERNAL_CRYPTO']);
   });
 });

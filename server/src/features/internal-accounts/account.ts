@@ -5,13 +5,28 @@ import { currencyView, isFiat } from '../../catalog/currencies.ts';
 import { iso } from '../../kernel/world.ts';
 import type { InternalAccountRow, InternalAccountType } from './store.ts';
 
+export type AccountOwner = 'customer' | 'platform';
+
+/** The currency of embedded wallets. */
+const WALLET_CURRENCY = 'USDB';
+
+/** The accounts that holding a currency calls for: a customer's USDB has a wallet beside the balance. */
+export function typesFor(currency: string, owner: AccountOwner): InternalAccountType[] {
+  if (isFiat(currency)) return ['INTERNAL_FIAT'];
+  const hasWallet = owner === 'customer' && currency === WALLET_CURRENCY;
+  return hasWallet ? ['INTERNAL_CRYPTO', 'EMBEDDED_WALLET'] : ['INTERNAL_CRYPTO'];
+}
+
 /**
- * The accounts that holding a currency calls for. One today; an embedded wallet beside the account of a
- * customer's stablecoin is one more entry here.
+ * Whether an account is a balance that the service keeps by itself. A wallet moves only when its owner signs,
+ * so it is never what a currency alone stands for: it is paid from and to where its id was named.
  */
-export const typesFor = (currency: string): InternalAccountType[] => [
-  isFiat(currency) ? 'INTERNAL_FIAT' : 'INTERNAL_CRYPTO',
-];
+export const isBalance = ({ type }: { type: InternalAccountType }): boolean =>
+  type !== 'EMBEDDED_WALLET';
+
+/** What an owner has at most one of: a type of account in a currency. */
+export const slotOf = ({ currency, type }: { currency: string; type: string }): string =>
+  `${currency} ${type}`;
 
 /** What a ledger account holds, in smallest units: everything posted, and the part that is set aside. */
 export interface Holding {

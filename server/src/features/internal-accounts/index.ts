@@ -1,5 +1,5 @@
 // What other features may use of internal accounts, and what the composition lists.
-export { type Holding, presentInternalAccount, withBalances } from './account.ts';
+export { type Holding, isBalance, presentInternalAccount, withBalances } from './account.ts';
 export { InternalAccount, internalAccountWebhooks } from './contract.ts';
 export { ACTIVATE_ACCOUNTS, accountJobs } from './jobs.ts';
 export { type Cause, moveInternalAccount, refuseWhileUsed } from './lifecycle.ts';

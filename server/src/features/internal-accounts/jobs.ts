@@ -1,6 +1,7 @@
-// Opening accounts for owners who were there before a currency was. Each page of customers is one job and
-// one change set; its accounts start in PENDING and a second job makes them usable, so that the platform
-// hears of each by an event. Accounts that exist are left alone, so a page may run twice.
+// Opening accounts for owners who were there before a currency was, or before it called for one more account.
+// Each page of customers is one job and one change set; its accounts start in PENDING and a second job makes
+// them usable, so that the platform hears of each by an event. Accounts that exist are left alone, so a page
+// may run twice.
 import { isOfferedIn } from '../../catalog/offers.ts';
 import type { Connectors } from '../../connectors/ports.ts';
 import type { Time } from '../../kernel/world.ts';
@@ -12,10 +13,16 @@ import { moveInternalAccount } from './lifecycle.ts';
 import { provisionAccounts } from './provision.ts';
 import { type InternalAccountRow, internalAccounts } from './store.ts';
 
-/** Input: `{ platformId, currencies }`, staged when a platform adds currencies. */
+/** Input: `{ platformId, currencies }`, staged when a platform adds currencies; by 0026_wallets.sql too. */
 export const BACKFILL_ACCOUNTS = 'accounts.backfill';
 /** Input: `{ platformId, accountIds }`. */
 export const ACTIVATE_ACCOUNTS = 'accounts.activate';
+
+export interface AccountParts {
+  connectors(environment: Environment): Connectors;
+  /** Stages what belongs to accounts that were just opened: to a wallet, its keys. */
+  opened(ctx: Ctx, accounts: readonly InternalAccountRow[]): Promise<void>;
+}
 
 /** Customers of one change set. */
 const PAGE = 50;
@@ -60,17 +67,19 @@ function wants(customer: Customer, currency: string): boolean {
   return customer.region === null || isOfferedIn(customer.region, currency);
 }
 
-const HAVING = `select coalesce(customer_id, '') as owner, currency from internal_accounts
+const HAVING = `select customer_id, currency, type from internal_accounts
   where platform_id = $1 and (customer_id = any($2) or ($3::boolean and customer_id is null))`;
 
-/** The currencies each of these owners has accounts in; the empty owner is the platform. */
+type Having = Pick<InternalAccountRow, 'customer_id' | 'currency' | 'type'>;
+
+/** The accounts that an owner has, of those asked about; null is the platform. */
 async function heldBy(ctx: Ctx, owners: readonly string[], platformToo: boolean) {
   const values = [ctx.caller.platformId, owners, platformToo];
-  const rows = await ctx.db.query<{ owner: string; currency: string }>(HAVING, values);
-  return new Set(rows.map((row) => `${row.owner} ${row.currency}`));
+  const rows = await ctx.db.query<Having>(HAVING, values);
+  return (owner: string | null) => rows.filter((row) => row.customer_id === owner);
 }
 
-async function openMissing(ctx: Ctx, input: BackfillInput, connectors: Connectors): Promise<void> {
+async function openMissing(ctx: Ctx, input: BackfillInput, parts: AccountParts): Promise<void> {
   const platform = await ctx.read(platforms, input.platformId);
   if (!platform) return;
   const enabled = new Set(platform.currencies.map((each) => each.currencyCode));
@@ -82,20 +91,25 @@ async function openMissing(ctx: Ctx, input: BackfillInput, connectors: Connector
     customers.map((each) => each.id),
     first,
   );
-  const opened: InternalAccountRow[] = [];
-  const open = (customerId: string | null, wanted: string[]) => {
-    const missing = wanted.filter((currency) => !held.has(`${customerId ?? ''} ${currency}`));
-    const { funding } = connectors;
-    const of = { customerId, currencies: missing, funding, status: 'PENDING' } as const;
-    opened.push(...provisionAccounts(ctx, of));
-  };
-  if (first) open(null, currencies);
-  for (const customer of customers) {
-    open(
-      customer.id,
-      currencies.filter((currency) => wants(customer, currency)),
-    );
-  }
+  const { funding } = parts.connectors(platform.environment);
+  const open = (customerId: string | null, wanted: string[]) =>
+    provisionAccounts(ctx, {
+      customerId,
+      currencies: wanted,
+      held: held(customerId),
+      funding,
+      status: 'PENDING',
+    });
+  const opened = [
+    ...(first ? open(null, currencies) : []),
+    ...customers.flatMap((customer) =>
+      open(
+        customer.id,
+        currencies.filter((currency) => wants(customer, currency)),
+      ),
+    ),
+  ];
+  await parts.opened(ctx, opened);
   const accountIds = opened.map((row) => row.id);
   if (opened.length) ctx.later(ACTIVATE_ACCOUNTS, { platformId: platform.id, accountIds });
   const last = customers.at(-1);
@@ -126,17 +140,14 @@ async function callerFor(runtime: Runtime, platformId: string) {
 }
 
 /** Handlers of the jobs that open accounts; list them where the worker is built. */
-export function accountJobs(options: {
-  connectors: (environment: Environment) => Connectors;
-}): JobHandler[] {
+export function accountJobs(parts: AccountParts): JobHandler[] {
   return [
     {
       kind: BACKFILL_ACCOUNTS,
       run: async (runtime, job) => {
         const input = job.input as unknown as BackfillInput;
         const caller = await callerFor(runtime, input.platformId);
-        const connectors = options.connectors(caller.environment);
-        return { caller, stage: (ctx) => openMissing(ctx, input, connectors) };
+        return { caller, stage: (ctx) => openMissing(ctx, input, parts) };
       },
     },
     {

@@ -30,16 +30,22 @@ interface Shown {
 }
 const codes = (data: Shown[]) => data.map((each) => each.balance.currency.code).sort();
 const sorted = (list: readonly string[]) => [...list].sort();
+/** Of a customer who has all: a wallet beside the balance in USDB. */
+const ALL = [...FIRST_CURRENCIES, 'USDB'];
 
 describe('listCustomerInternalAccounts', () => {
   const list = (query: string, options = {}) =>
     app.call('GET', `/customers/internal-accounts${query}`, undefined, options);
 
-  it('has one account per currency right after the customer was created', async () => {
+  it('has one account per currency, and a wallet, right after the customer was created', async () => {
     const { status, body } = await list(`?customerId=${ada}`);
     expect(status).toBe(200);
-    expect(codes(body.data)).toEqual(sorted(FIRST_CURRENCIES));
-    expect(body).toMatchObject({ hasMore: false, totalCount: FIRST_CURRENCIES.length });
+    expect(codes(body.data)).toEqual(sorted(ALL));
+    expect(body).toMatchObject({ hasMore: false, totalCount: ALL.length });
+    const wallets = body.data.filter(
+      (each: Shown & { type: string }) => each.type === 'EMBEDDED_WALLET',
+    );
+    expect(codes(wallets)).toEqual(['USDB']);
     const usd = body.data.find((each: Shown) => each.balance.currency.code === 'USD');
     expect(usd).toMatchObject({
       customerId: ada,
@@ -73,8 +79,8 @@ describe('listCustomerInternalAccounts', () => {
       seen.push(...body.data.map((each: Shown) => each.id));
       cursor = body.nextCursor ?? '';
     } while (cursor);
-    expect(new Set(seen).size).toBe(FIRST_CURRENCIES.length + 2);
-    expect(seen.length).toBe(FIRST_CURRENCIES.length + 2);
+    expect(new Set(seen).size).toBe(ALL.length + 2);
+    expect(seen.length).toBe(ALL.length + 2);
   });
 
   it('refuses a bad page and an unknown type', async () => {

@@ -7,7 +7,13 @@ import { Fault } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
 import { ledgerAccounts } from '../../ledger/store.ts';
 import type { Ctx } from '../../runtime/context.ts';
-import { type Holding, presentInternalAccount, typesFor } from './account.ts';
+import {
+  type AccountOwner,
+  type Holding,
+  presentInternalAccount,
+  slotOf,
+  typesFor,
+} from './account.ts';
 import { type InternalAccountStatus, isOpen } from './states.ts';
 import { type InternalAccountRow, internalAccounts } from './store.ts';
 
@@ -17,15 +23,20 @@ export interface Provision {
   /** Null opens the platform's own accounts. */
   customerId: string | null;
   currencies: readonly string[];
+  /** The accounts that the owner has already: these are left alone. */
+  held?: readonly Pick<InternalAccountRow, 'currency' | 'type'>[];
   /** Gives the coordinates money is paid in by; without it the accounts have none. */
   funding: FundingPort | undefined;
   /** Accounts opened long after their owner start in PENDING and become usable with an event. */
   status?: InternalAccountStatus & ('PENDING' | 'ACTIVE');
 }
 
+const ownerOf = (customerId: string | null): AccountOwner =>
+  customerId === null ? 'platform' : 'customer';
+
 function open(ctx: Ctx, of: Provision, currency: string, type: InternalAccountRow['type']) {
   const id = ctx.id('InternalAccount');
-  const owner = of.customerId === null ? 'platform' : 'customer';
+  const owner = ownerOf(of.customerId);
   const status = of.status ?? 'ACTIVE';
   ctx.insert(ledgerAccounts, {
     id,
@@ -44,7 +55,7 @@ function open(ctx: Ctx, of: Provision, currency: string, type: InternalAccountRo
     type,
     status,
     funding: of.funding?.instructions({ accountId: id, currency, owner }) ?? [],
-    private_enabled: null,
+    private_enabled: type === 'EMBEDDED_WALLET' ? false : null,
     owed: 0n,
     created_at: ctx.now,
     updated_at: ctx.now,
@@ -52,12 +63,15 @@ function open(ctx: Ctx, of: Provision, currency: string, type: InternalAccountRo
 }
 
 /**
- * Opens an account per currency for a customer of the calling platform, or for the platform itself. The
- * currencies must be known ones and not have an account of this owner yet.
+ * Opens the accounts that these currencies call for and that are not there yet, for a customer of the calling
+ * platform or for the platform itself. A wallet among them is to be told to whoever opens wallets.
  */
 export function provisionAccounts(ctx: Ctx, of: Provision): InternalAccountRow[] {
+  const held = new Set((of.held ?? []).map(slotOf));
   return of.currencies.flatMap((currency) =>
-    typesFor(currency).map((type) => open(ctx, of, currency, type)),
+    typesFor(currency, ownerOf(of.customerId))
+      .filter((type) => !held.has(slotOf({ currency, type })))
+      .map((type) => open(ctx, of, currency, type)),
   );
 }
 
@@ -68,7 +82,7 @@ export function provisionAccounts(ctx: Ctx, of: Provision): InternalAccountRow[]
 export function refreshFunding(ctx: Ctx, row: InternalAccountRow, port: FundingPort): boolean {
   const { id, currency, customer_id } = row;
   if (row.status === 'CLOSED') return false;
-  const owner = customer_id === null ? 'platform' : 'customer';
+  const owner = ownerOf(customer_id);
   const funding = port.instructions({ accountId: id, currency, owner });
   // As it will be once it has been a row.
   if (isDeepStrictEqual(JSON.parse(JSON.stringify(funding)), row.funding)) return false;

@@ -10,7 +10,9 @@ import { col, table } from '../../runtime/table.ts';
 import type { Vault } from '../../runtime/vault.ts';
 
 export interface CodeRules {
-  digits: number;
+  length: number;
+  /** What it is made of; decimal digits unless said. */
+  alphabet?: string;
   livesMs: number;
   /** This many wrong tries end it. */
   tries: number;
@@ -42,18 +44,27 @@ const codes = table(
   { races: ['codes_pkey'] },
 );
 
-/** The draws of four bytes. */
-const DRAWS = 2 ** 32;
+const DIGITS = '0123456789';
 
-/** Decimal digits, up to nine, each code as likely as any other. */
-export function drawCode(world: Pick<World, 'random'>, digits: number): string {
-  const codesThere = 10 ** digits;
-  // Draws beyond the last whole round would make the first codes likelier: they are drawn again.
-  const limit = DRAWS - (DRAWS % codesThere);
-  for (;;) {
-    const draw = Buffer.from(world.random(4)).readUInt32BE();
-    if (draw < limit) return String(draw % codesThere).padStart(digits, '0');
+/** Digits and capital letters without those that are taken for one another: 0 and O, 1, I and L. */
+export const LETTERS_AND_DIGITS = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
+
+/** The draws of one byte. */
+const DRAWS = 2 ** 8;
+
+/** A code of this length, each as likely as any other. */
+export function drawCode(
+  world: Pick<World, 'random'>,
+  { length, alphabet = DIGITS }: Pick<CodeRules, 'length' | 'alphabet'>,
+): string {
+  // Draws beyond the last whole round would make the first characters likelier: they are left out.
+  const limit = DRAWS - (DRAWS % alphabet.length);
+  let code = '';
+  while (code.length < length) {
+    const draws = [...world.random(length - code.length)].filter((draw) => draw < limit);
+    code += draws.map((draw) => alphabet[draw % alphabet.length]).join('');
   }
+  return code;
 }
 
 const digestOf = (vault: Vault, { id, proves }: CodePurpose, code: string): string =>
@@ -69,7 +80,7 @@ export async function issueCode(ctx: Ctx, purpose: CodePurpose): Promise<string>
     const reason = 'A code was sent a moment ago. Wait before you ask for another.';
     throw new Fault('RATE_LIMITED', reason, undefined, { retryAfterS });
   }
-  const code = fixed ?? drawCode(ctx.world, rules.digits);
+  const code = fixed ?? drawCode(ctx.world, rules);
   const fresh = {
     digest: digestOf(ctx.vault, purpose, code),
     wrong: 0,
@@ -81,24 +92,37 @@ export async function issueCode(ctx: Ctx, purpose: CodePurpose): Promise<string>
   return code;
 }
 
+/** `none`: nothing that was sent for it may still be handed in, whatever was given. */
+export type CodeVerdict = 'right' | 'wrong' | 'none';
+
 /**
  * Whether this is the code; stages that it was used, or the wrong try. Commit either: a refusal is answered
  * as `{ refused }`, not thrown.
  */
-export async function takeCode(ctx: Ctx, purpose: CodePurpose, given: string): Promise<boolean> {
+export async function takeCode(
+  ctx: Ctx,
+  purpose: CodePurpose,
+  given: string,
+): Promise<CodeVerdict> {
   const { rules, fixed } = purpose;
   const row = await ctx.read(codes, purpose.id);
   const digest = digestOf(ctx.vault, purpose, given);
   if (fixed !== undefined) {
     // A row with another hash is of a code that was sent elsewhere.
     const expected = digestOf(ctx.vault, purpose, fixed);
-    if (row?.digest !== expected) return constantTimeEqual(digest, expected);
+    if (row?.digest !== expected) return constantTimeEqual(digest, expected) ? 'right' : 'wrong';
   }
-  if (!row || row.wrong >= rules.tries || ctx.now >= row.expires_at) return false;
+  if (!row || row.wrong >= rules.tries || ctx.now >= row.expires_at) return 'none';
   if (constantTimeEqual(digest, row.digest)) {
     ctx.remove(codes, row);
-    return true;
+    return 'right';
   }
   ctx.update(codes, row, { wrong: row.wrong + 1 });
-  return false;
+  return 'wrong';
+}
+
+/** Stages that the code that was sent for it, if any, is none any more. */
+export async function dropCode(ctx: Ctx, id: string): Promise<void> {
+  const row = await ctx.read(codes, id);
+  if (row) ctx.remove(codes, row);
 }

@@ -1,5 +1,13 @@
 // What other features may use of messages, and of the codes that they carry.
-export { type CodePurpose, type CodeRules, issueCode, takeCode } from './codes.ts';
+export {
+  type CodePurpose,
+  type CodeRules,
+  type CodeVerdict,
+  dropCode,
+  issueCode,
+  LETTERS_AND_DIGITS,
+  takeCode,
+} from './codes.ts';
 export {
   canSend,
   eraseMessages,
@@ -15,4 +23,10 @@ export {
   messages,
   openMessage,
 } from './store.ts';
-export { codeText } from './texts.ts';
+export {
+  codeText,
+  recoveryCancelledText,
+  recoveryDoneText,
+  recoveryStartedText,
+  walletExportedText,
+} from './texts.ts';

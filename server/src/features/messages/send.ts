@@ -46,7 +46,7 @@ const keyFor = (id: string, sealed: string | null): DataKey | undefined =>
 
 /** Stages a message of the calling platform and the job that sends it. */
 export function sendMessage(ctx: Ctx, message: NewMessage): MessageRow {
-  const { channel, to, kind, customer, subject, text } = message;
+  const { channel, to, kind, customer, subject, text, senderName, replyTo } = message;
   const { platformId, environment } = ctx.caller;
   const id = ctx.id('Message');
   const key = customer && keyFor(customer.id, customer.data_key);
@@ -58,7 +58,7 @@ export function sendMessage(ctx: Ctx, message: NewMessage): MessageRow {
     channel,
     kind,
     status: 'QUEUED',
-    ...sealMessage(ctx.vault, key, id, { to, subject, text }),
+    ...sealMessage(ctx.vault, key, id, { to, subject, text, senderName, replyTo }),
     attempts: 0,
     expires_at: message.expiresAt ?? ctx.now + USUAL_LIFE_MS,
     created_at: ctx.now,
@@ -103,13 +103,10 @@ async function handOver(
   if (runtime.world.now() >= row.expires_at) return failed('EXPIRED');
   const port = row.channel === 'EMAIL' ? mail : sms;
   if (!port) return environment === 'sandbox' ? { move: 'keep' } : failed('NOT_CONNECTED');
-  const { to, subject, text } = openMessage(
-    runtime.vault,
-    await messageKeyOf(runtime.db, row),
-    row,
-  );
+  const key = await messageKeyOf(runtime.db, row);
+  const { to, subject = '', text, senderName, replyTo } = openMessage(runtime.vault, key, row);
   if (to === undefined || text === undefined) return failed('ERASED');
-  const said = await port.send({ id: row.id, to, subject: subject ?? '', text });
+  const said = await port.send({ id: row.id, to, subject, text, senderName, replyTo });
   return said === 'sent' ? { move: 'send' } : failed('REFUSED');
 }
 

@@ -48,6 +48,9 @@ export interface Content {
   /** Of an e-mail. */
   subject?: string | undefined;
   text: string;
+  /** Of an e-mail: the name it comes from, and where answers go; the operator's own unless said. */
+  senderName?: string | undefined;
+  replyTo?: string | undefined;
 }
 
 /** What a message says; each part is missing once it was forgotten. */

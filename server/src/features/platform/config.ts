@@ -8,7 +8,11 @@ import { endpointProblem } from '../../kernel/endpoint.ts';
 import { Fault, type FieldError, invalid } from '../../kernel/fault.ts';
 import { type Environment, stamps } from '../../runtime/context.ts';
 import type { PatchOf } from '../../runtime/table.ts';
-import type { PlatformConfig, PlatformConfigUpdateRequest } from './contract.ts';
+import type {
+  EmbeddedWalletConfig,
+  PlatformConfig,
+  PlatformConfigUpdateRequest,
+} from './contract.ts';
 import type { FeeConfig, PlatformCurrency, PlatformRow, platforms } from './store.ts';
 
 export type ConfigUpdate = Static<typeof PlatformConfigUpdateRequest>;
@@ -19,13 +23,30 @@ const FEE_CURRENCY = 'USD';
 const DOMAIN =
   /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/;
 
+type WalletConfig = Static<typeof EmbeddedWalletConfig>;
+
 /** What a wallet configuration says where it says nothing. */
 const WALLET_DEFAULTS = {
   otpLength: 6,
   alphanumeric: false,
   expirationSeconds: 300,
   sendFromEmailSenderName: 'Notifications',
-} as const;
+} satisfies WalletConfig;
+
+/** How one-time codes of a platform's wallets are made and sent. */
+export const walletConfigOf = ({
+  wallet_config,
+}: Pick<PlatformRow, 'wallet_config'>): WalletConfig & typeof WALLET_DEFAULTS => ({
+  ...WALLET_DEFAULTS,
+  ...wallet_config,
+});
+
+/** The name that users of a platform's wallets know it by, and whom e-mail to them is from. */
+export function walletSenderOf(platform: Pick<PlatformRow, 'name' | 'wallet_config'>) {
+  const config = walletConfigOf(platform);
+  const { appName, sendFromEmailSenderName: senderName, replyToEmailAddress: replyTo } = config;
+  return { named: appName ?? platform.name, mail: { senderName, replyTo } };
+}
 
 function currencyErrors(list: NonNullable<ConfigUpdate['supportedCurrencies']>): FieldError[] {
   const codes = list.map((each) => each.currencyCode);
@@ -183,9 +204,7 @@ export function presentPlatform(row: PlatformRow): Static<typeof PlatformConfig>
       typeof PlatformConfig
     >['supportedCurrencies'],
     isRegulatedFinancialInstitution: row.regulated,
-    ...(row.wallet_config === null
-      ? {}
-      : { embeddedWalletConfig: { ...WALLET_DEFAULTS, ...row.wallet_config } }),
+    ...(row.wallet_config === null ? {} : { embeddedWalletConfig: walletConfigOf(row) }),
     ...(row.card_config === null ? {} : { cardTokenization2faConfig: row.card_config }),
     feeConfigs: row.fees,
     ...stamps(row),

@@ -1,4 +1,5 @@
 // What other features may know of platforms.
+export { walletConfigOf, walletSenderOf } from './config.ts';
 export { FixedFee } from './contract.ts';
 export { checkAmount, checkDirection, settingOf } from './currencies.ts';
 export { ownPlatform, type PlatformParts, platformOperations } from './operations.ts';

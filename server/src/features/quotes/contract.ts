@@ -16,6 +16,7 @@ import {
   Timestamp,
   variant,
 } from '../../kernel/schema.ts';
+import { SignedRequestChallenge } from '../customers/index.ts';
 import { FixedFee } from '../platform/index.ts';
 import { RateDetails } from '../transactions/index.ts';
 import { QUOTE_STATUSES } from './states.ts';
@@ -211,17 +212,16 @@ export const executeQuote = operation({
   path: '/quotes/{quoteId}/execute',
   tag: TAG,
   summary: 'Execute a quote',
-  description: 'Takes the money from the source and sends it on its way. Works once.',
+  description:
+    'Takes the money from the source and sends it on its way. Works once. For an embedded wallet the ' +
+    '`payloadToSign` of the quote is signed first: its stamp alone will do, and without one the request ' +
+    'is answered with what to sign. Other sources need no signature.',
   permission: 'TRANSACT',
+  signedRetry: true,
   params,
-  headers: Type.Object({
-    'Service-Wallet-Signature': Type.Optional(
-      Type.String({ description: 'Stamp over the payload to sign, for an embedded wallet.' }),
-    ),
-  }),
   body: named('ExecuteQuoteRequest', Type.Object({ scaFactor: Type.Optional(ScaFactor) })),
   bodyOptional: true,
-  replies: { 200: Quote },
+  replies: { 200: Quote, 202: SignedRequestChallenge },
   errors: [400, 403, 404, 409, 410, 429],
   notFound: 'QUOTE_NOT_FOUND',
   money: true,

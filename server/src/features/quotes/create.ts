@@ -18,6 +18,7 @@ import type { QuoteRow } from './present.ts';
 import { type Priced, pricedFor } from './pricing.ts';
 import { quotes } from './store.ts';
 import { checkAccountLookup, payeeOfUma, payerData, requestPayment, senderOf } from './uma.ts';
+import { type Intent, signingInstructions } from './wallet.ts';
 
 type Request = Static<typeof QuoteRequest>;
 
@@ -49,13 +50,12 @@ async function endsOf(
 }
 
 /** Where the money is to be paid in, for a payment that waits for it. */
-function instructionsFor(
+function payInFor(
   ctx: Ctx,
-  payer: Payer,
+  payer: Payer & { kind: 'realtime' },
   port: FundingPort | undefined,
   payment: { transactionId: string; amount: bigint; expiresAt: Time },
-): PaymentInstructions[] | undefined {
-  if (payer.kind !== 'realtime') return undefined;
+): PaymentInstructions[] {
   const found = port?.forPayment?.({
     ...payment,
     reference: paymentReference(payment.transactionId),
@@ -68,6 +68,32 @@ function instructionsFor(
     throw new Fault('NOT_IMPLEMENTED', `No connected rail collects ${payer.currency} in minutes.`);
   }
   return found;
+}
+
+/** What is to be done before a quote executes: to pay in, to sign, or nothing. */
+function instructionsFor(
+  ctx: Ctx,
+  port: FundingPort | undefined,
+  intent: Intent,
+): PaymentInstructions[] | undefined {
+  const { payer, money, transactionId, expiresAt } = intent;
+  if (payer.kind === 'realtime') {
+    return payInFor(ctx, payer, port, { transactionId, amount: money.price.sending, expiresAt });
+  }
+  if (payer.kind !== 'internal' || !payer.wallet) return undefined;
+  return signingInstructions(ctx, payer.wallet, intent);
+}
+
+/** Throws where money that must first come in, or be signed for, is to be taken at once. */
+function refuseHaste({ immediatelyExecute }: Request, payer: Payer): void {
+  if (!immediatelyExecute) return;
+  const field = 'immediatelyExecute';
+  if (payer.kind === 'realtime') {
+    throw invalidField(field, 'does not apply to money that is still to come in');
+  }
+  if (payer.kind === 'internal' && payer.wallet) {
+    throw invalidField(field, 'does not apply to an embedded wallet, whose holder signs first');
+  }
 }
 
 /** Stages a quote and its transaction. */
@@ -84,9 +110,7 @@ export async function stageQuote(
     const { accountId } = request.destination;
     await checkAccountLookup(ctx, request.lookupId, accountId, payer.customer, given);
   }
-  if (request.immediatelyExecute && payer.kind === 'realtime') {
-    throw invalidField('immediatelyExecute', 'does not apply to money that is still to come in');
-  }
+  refuseHaste(request, payer);
   const ends = [payer.currency, payee] as const;
   const money = await pricedFor(ctx, connectors, platform, request, ends);
   const purpose = request.purposeOfPayment;
@@ -96,7 +120,7 @@ export async function stageQuote(
   if (payee.kind === 'external') await checkInvoice(ctx, payee.account, money.price.receiving);
   const [id, quoteId] = [ctx.id('Transaction'), ctx.id('Quote')];
   const expiresAt = ctx.now + (payer.kind === 'realtime' ? payer.ways.ttlMs : QUOTE_TTL_MS);
-  const { sending: amount, receiving } = money.price;
+  const intent = { quoteId, transactionId: id, payer, payee, money, expiresAt };
   const details = {
     id,
     quoteId,
@@ -104,16 +128,12 @@ export async function stageQuote(
     remittance: request.remittanceInformation,
     purpose,
     proofNeeded,
-    instructions: instructionsFor(ctx, payer, connectors.funding, {
-      transactionId: id,
-      amount,
-      expiresAt,
-    }),
+    instructions: instructionsFor(ctx, connectors.funding, intent),
     carrier:
       payee.kind === 'uma'
         ? await requestPayment(ctx, connectors.uma, payee, {
             id,
-            amount: receiving,
+            amount: money.price.receiving,
             sender: senderOf(payee.lookup, payer.customer),
             payerData: payerData(
               ctx.vault,

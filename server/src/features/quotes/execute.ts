@@ -168,21 +168,31 @@ export async function countVolume(ctx: Ctx, row: TransactionRow, again = false):
 export const hasRoom = async (ctx: Ctx, row: TransactionRow): Promise<boolean> =>
   hasVolume(ctx, await ownPlatform(ctx), volumeOf(row));
 
-/** Starts a pending payment; its answer is the payment as it then stands. */
-export async function startPayment(ctx: Ctx, row: TransactionRow): Promise<TransactionRow> {
+/**
+ * Starts a pending payment; its answer is the payment as it then stands. Nothing leaves a wallet unless its
+ * holder `signed` for it.
+ */
+export async function startPayment(
+  ctx: Ctx,
+  row: TransactionRow,
+  { signed = false }: { signed?: boolean } = {},
+): Promise<TransactionRow> {
   const ends = await checkEnds(ctx, row);
+  if (ends.source?.type === 'EMBEDDED_WALLET' && !signed) {
+    throw new Fault('WALLET_SIGNATURE_MISSING', 'The holder of the wallet has not signed.');
+  }
   await countVolume(ctx, row);
   if (ends.source) return makePayment(ctx, row, ends);
   ctx.later(SEND_PULL, { transactionId: row.id });
   return awaitFunds(ctx, row);
 }
 
-/** Executes a quote once, before it expires. */
-export async function executePayment(
+/** Throws where a quote cannot be executed, or no more: that is once, before it expires. */
+export function checkExecutable(
   ctx: Ctx,
-  quote: QuoteRow,
+  quote: Pick<QuoteRow, 'expires_at'>,
   payment: TransactionRow,
-): Promise<TransactionRow> {
+): void {
   if (payment.source.sourceType === 'REALTIME_FUNDING') {
     const why = 'This quote executes by itself when the money is paid in.';
     throw new Fault('INVALID_INPUT', why);
@@ -196,5 +206,4 @@ export async function executePayment(
   if (payment.status !== 'PENDING') {
     throw new Fault('CONFLICT', 'The quote has been executed already.');
   }
-  return startPayment(ctx, payment);
 }

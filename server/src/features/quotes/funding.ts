@@ -15,6 +15,7 @@ import {
   type InternalAccountRow,
   internalAccountOf,
   internalAccounts,
+  isBalance,
   takeBack,
 } from '../internal-accounts/index.ts';
 import {
@@ -111,7 +112,8 @@ async function strayFunds(ctx: Ctx, row: TransactionRow, notice: Notice): Promis
     customer_id: row.customer_id,
     currency,
   });
-  const account = own.find((each) => each.status === 'ACTIVE' || each.status === 'FROZEN');
+  const takes = ({ status }: InternalAccountRow) => status === 'ACTIVE' || status === 'FROZEN';
+  const account = own.find((each) => takes(each) && isBalance(each));
   if (!isFiat(currency) && account) return depositTo(ctx, account, notice, quoteId);
   return bounceDeposit(ctx, {
     owner: await ownerOf(ctx, row.customer_id),
@@ -183,7 +185,7 @@ export async function takeBackFunds(ctx: Ctx, row: TransactionRow): Promise<bool
       ctx.db.find(internalAccounts, { platform_id: row.platform_id, customer_id, currency }),
     ),
   );
-  const account = all.flat().find((each) => each.status !== 'CLOSED');
+  const account = all.flat().find((each) => each.status !== 'CLOSED' && isBalance(each));
   const movement = { transactionId: row.id, step: 'return', amount: row.funded_amount as bigint };
   if (account) {
     await moveAndTell(ctx, () => takeBack(ctx, account, { ...movement, creditTo }));

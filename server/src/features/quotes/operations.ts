@@ -2,6 +2,7 @@
 import type { Connectors } from '../../connectors/ports.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
+import type { Input } from '../../kernel/operation.ts';
 import type { Time } from '../../kernel/world.ts';
 import type { Ctx, Environment } from '../../runtime/context.ts';
 import { handle } from '../../runtime/handle.ts';
@@ -9,11 +10,13 @@ import type { Sweep } from '../../runtime/jobs.ts';
 import { operate, type Runtime } from '../../runtime/operate.ts';
 import { platforms, systemCaller } from '../platform/index.ts';
 import { expirePayment, type TransactionRow, transactions } from '../transactions/index.ts';
+import { authorizePayment, type Headers, type WalletParts } from '../wallets/index.ts';
 import { createQuote, executeQuote, getQuoteById } from './contract.ts';
 import { stageQuote } from './create.ts';
-import { executePayment } from './execute.ts';
+import { checkExecutable, startPayment } from './execute.ts';
 import { presentQuote, type QuoteRow } from './present.ts';
 import { quotes } from './store.ts';
+import { signedPaymentOf } from './wallet.ts';
 
 async function quoteOf(ctx: Ctx, id: string): Promise<QuoteRow> {
   const row = isId(id, 'Quote') ? await ctx.read(quotes, id) : undefined;
@@ -29,22 +32,40 @@ async function paymentOf(ctx: Ctx, quote: QuoteRow): Promise<TransactionRow> {
   return row;
 }
 
+/** Executes a quote; one that a wallet pays for only once its holder has signed. */
+async function execute(
+  ctx: Ctx,
+  parts: WalletParts,
+  { params, body, headers }: Input<typeof executeQuote>,
+) {
+  const quote = await quoteOf(ctx, params.quoteId);
+  const payment = await paymentOf(ctx, quote);
+  checkExecutable(ctx, quote, payment);
+  const signed = signedPaymentOf(quote, payment);
+  if (signed) {
+    const { operationId } = executeQuote;
+    const sent = headers as Headers;
+    const asked = { operationId, of: quote.id, input: { params, body }, headers: sent };
+    const outcome = await authorizePayment(ctx, parts, asked, signed);
+    if (outcome && 'refused' in outcome) return outcome;
+    if (outcome) return { status: 202 as const, body: outcome.challenge };
+  }
+  const started = await startPayment(ctx, payment, { signed: signed !== undefined });
+  return { status: 200 as const, body: presentQuote(quote, started, ctx.now) };
+}
+
 export const quoteOperations = (connectors: (environment: Environment) => Connectors) => [
   handle(createQuote, async (ctx, { body }) => {
     const staged = await stageQuote(ctx, connectors(ctx.caller.environment), body);
     const { quote, payment } = staged;
-    const now = body.immediatelyExecute ? await executePayment(ctx, quote, payment) : payment;
+    const now = body.immediatelyExecute ? await startPayment(ctx, payment) : payment;
     return { status: 201, body: presentQuote(quote, now, ctx.now) };
   }),
   handle(getQuoteById, async (ctx, { params }) => {
     const quote = await quoteOf(ctx, params.quoteId);
     return { status: 200, body: presentQuote(quote, await paymentOf(ctx, quote), ctx.now) };
   }),
-  handle(executeQuote, async (ctx, { params }) => {
-    const quote = await quoteOf(ctx, params.quoteId);
-    const payment = await executePayment(ctx, quote, await paymentOf(ctx, quote));
-    return { status: 200, body: presentQuote(quote, payment, ctx.now) };
-  }),
+  handle(executeQuote, (ctx, input) => execute(ctx, { connectors }, input)),
 ];
 
 const DUE = `select q.transaction_id from quotes q join transactions t on t.id = q.transaction_id

@@ -17,10 +17,11 @@ import {
 import { type InternalAccountRow, internalAccountOf } from '../internal-accounts/index.ts';
 import type { PlatformRow } from '../platform/index.ts';
 import type { LookupRow, Offer } from '../receivers/index.ts';
+import { type Wallet, walletOf } from '../wallets/index.ts';
 
 /** Where the money comes from. `customer` is on whose behalf; null for the platform's own money. */
 export type Payer = { currency: string; customer: CustomerRow | null } & (
-  | { kind: 'internal'; account: InternalAccountRow }
+  | { kind: 'internal'; account: InternalAccountRow; wallet?: Wallet }
   /** A rail takes it from there. */
   | { kind: 'pull'; account: ExternalAccountRow }
   /** Somebody pays it in for this payment. */
@@ -105,6 +106,12 @@ export function checkPullable(
   return rail;
 }
 
+/** The wallet behind an account that is one; WALLET_NOT_PROVISIONED while it is about to be made. */
+const payingWallet = async (ctx: Ctx, { id, type, status }: InternalAccountRow) =>
+  type === 'EMBEDDED_WALLET' && status !== 'CLOSED'
+    ? walletOf(ctx, id, 'source.accountId')
+    : undefined;
+
 /** The account that pays, inside or outside, and the customer it pays for. */
 export async function payerOf(
   ctx: Ctx,
@@ -120,9 +127,10 @@ export async function payerOf(
     return { kind: 'pull', account, customer, currency: account.currency };
   }
   const account = await internalAccountOf(ctx, accountId);
+  const wallet = await payingWallet(ctx, account);
   usable(account, 'source.accountId');
   const customer = await payingCustomer(ctx, platform, account.customer_id, customerId);
-  return { kind: 'internal', account, customer, currency: account.currency };
+  return { kind: 'internal', account, wallet, customer, currency: account.currency };
 }
 
 /** Whoever will pay money in for a payment. */

@@ -46,6 +46,30 @@ async function quoted(address: string, more: object = {}) {
 const execute = async (id: string) => ok(await app.call('POST', `/quotes/${id}/execute`), 200);
 
 describe('a payment to a UMA address', () => {
+  it('reaches the balance of a receiver here, never the wallet beside it', async () => {
+    const receiver = await customer(app, {}, { currencies: ['USDB'] });
+    const purse = await internalAccount(app, receiver.id, 'USDB');
+    const url = `/customers/internal-accounts?customerId=${receiver.id}&type=EMBEDDED_WALLET`;
+    const [wallet] = ok(await app.call('GET', url), 200).data;
+    const quote = ok((await quoted(receiver.umaAddress)).answer, 201);
+    expect(quote.receivingCurrency.code).toBe('USDB');
+    await execute(quote.id);
+    await app.settle();
+    const { total } = await balances(app, purse.id);
+    expect(total).toBe(quote.totalReceivingAmount);
+    expect(await balances(app, wallet.id)).toMatchObject({ total: 0 });
+    // Nor is it reached where the balance takes nothing.
+    const again = await quoted(receiver.umaAddress);
+    const frozen = `update internal_accounts set status = 'FROZEN', version = version + 1 where id = $1`;
+    await app.runtime.db.query(frozen, [purse.id]);
+    const refused = await app.call('POST', '/quotes', again.body);
+    expect([refused.status, refused.body.code]).toEqual([400, 'INVALID_RECEIVER']);
+    const { person } = await fundedCustomer(app);
+    expect((await lookup(receiver.umaAddress, person.id)).status).not.toBe(200);
+    const thaw = `update internal_accounts set status = 'ACTIVE', version = version + 1 where id = $1`;
+    await app.runtime.db.query(thaw, [purse.id]);
+  });
+
   it.each(['usd', 'eur', 'mxn'])('completes in %s', async (code) => {
     const address = `$success.${code}@${HOST}`;
     const { account, answer } = await quoted(address);

@@ -8,7 +8,7 @@ import type { Ctx } from '../../runtime/context.ts';
 import type { Vault } from '../../runtime/vault.ts';
 import { type CustomerRow, customerOf, customers, factsOfCustomer } from '../customers/index.ts';
 import { externalAccounts } from '../external-accounts/index.ts';
-import { internalAccounts } from '../internal-accounts/index.ts';
+import { internalAccounts, isBalance } from '../internal-accounts/index.ts';
 import { type LookupRow, lookupOf, missingPayerData, offerOf } from '../receivers/index.ts';
 import type { UmaCarrier } from '../transactions/index.ts';
 import { type Payee, payeeOf } from './parties.ts';
@@ -62,7 +62,7 @@ async function payeeInside(
     return payeeOf(ctx, { accountId: outside.id }, port);
   }
   const own = await ctx.db.find(internalAccounts, { customer_id: customerId, currency });
-  const account = own.find((each) => each.status === 'ACTIVE');
+  const account = own.find((each) => each.status === 'ACTIVE' && isBalance(each));
   if (!account)
     throw new Fault('INVALID_RECEIVER', `The receiver has no open ${currency} account.`);
   return { kind: 'internal', account, owner, currency, umaAddress };

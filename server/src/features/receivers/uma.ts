@@ -12,7 +12,7 @@ import { Fault } from '../../kernel/fault.ts';
 import type { Ctx } from '../../runtime/context.ts';
 import { type CustomerRow, customers, isReady } from '../customers/index.ts';
 import { externalAccounts } from '../external-accounts/index.ts';
-import { internalAccounts } from '../internal-accounts/index.ts';
+import { internalAccounts, isBalance } from '../internal-accounts/index.ts';
 import { type PlatformRow, platforms } from '../platform/index.ts';
 import type { Found } from './found.ts';
 import type { Offer } from './lookup.ts';
@@ -74,7 +74,7 @@ async function receivable(ctx: Ctx, customer: CustomerRow): Promise<string[]> {
     }),
     ctx.db.find(internalAccounts, { customer_id: customer.id, status: 'ACTIVE' }),
   ]);
-  return [...new Set([...outside, ...inside].map((each) => each.currency))];
+  return [...new Set([...outside, ...inside.filter(isBalance)].map((each) => each.currency))];
 }
 
 /** What a platform's settings let its customers receive, its first currency first. */

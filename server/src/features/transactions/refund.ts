@@ -9,6 +9,7 @@ import { customers } from '../customers/index.ts';
 import {
   type InternalAccountRow,
   internalAccounts,
+  isBalance,
   repayOwed,
   takeBack,
 } from '../internal-accounts/index.ts';
@@ -82,7 +83,7 @@ export async function balanceFor(
     currency: row.sent_currency as string,
   });
   // Money that was never the account's own does not reach one that is frozen.
-  return own.find((each) => each.status === 'ACTIVE');
+  return own.find((each) => each.status === 'ACTIVE' && isBalance(each));
 }
 
 /** Accounts in these states take back what was theirs, a frozen one out of its owner's reach. */

@@ -5,6 +5,7 @@ import type { Connectors } from '../../connectors/ports.ts';
 import { Fault, invalidField } from '../../kernel/fault.ts';
 import type { Environment } from '../../runtime/context.ts';
 import { handle } from '../../runtime/handle.ts';
+import { isBalance } from '../internal-accounts/index.ts';
 import { ownPlatform } from '../platform/index.ts';
 import {
   admit,
@@ -24,10 +25,16 @@ function checkEnds(payer: Payer, payee: Payee): void {
   if (payer.kind !== 'internal') {
     throw invalidField('source.accountId', 'must be an internal account');
   }
+  if (payer.wallet) {
+    throw invalidField('source.accountId', 'an embedded wallet pays by a quote, which is signed');
+  }
   if (payee.kind !== 'external') {
     throw invalidField('destination.accountId', 'must be an external account');
   }
   const { currency, account } = payer;
+  if (!isBalance(account)) {
+    throw invalidField('source.accountId', 'is an embedded wallet: pay from it by a quote');
+  }
   if (payee.currency !== currency) {
     throw new Fault('INVALID_CURRENCY', `The source holds ${currency}, not ${payee.currency}.`);
   }

@@ -6,6 +6,7 @@ import {
   customer,
   eventTypes,
   externalAccount,
+  fund,
   fundedCustomer,
   ok,
 } from '../../../test/fixtures.ts';
@@ -93,5 +94,25 @@ describe('createTransferOut', () => {
     await refused(usd.id, { amount: undefined }, 400, 'INVALID_INPUT');
     await refused(usd.id, { amount: 5_000_00 }, 400, 'INSUFFICIENT_FUNDS');
     await refused('ExternalAccount:unknown', {}, 404, 'ACCOUNT_NOT_FOUND');
+  });
+
+  it('takes nothing from an embedded wallet, which nobody has signed for', async () => {
+    const person = await customer(app);
+    const url = `/customers/internal-accounts?customerId=${person.id}&type=EMBEDDED_WALLET`;
+    const [wallet] = ok(await app.call('GET', url), 200).data;
+    await fund(app, wallet.id, 5_000_000);
+    const address = `sparkrt1${'q'.repeat(40)}`;
+    const accountInfo = { accountType: 'SPARK_WALLET', address };
+    const target = { customerId: person.id, currency: 'USDB', accountInfo };
+    const outside = ok(await app.call('POST', '/customers/external-accounts', target), 201);
+    const body = {
+      source: { accountId: wallet.id },
+      destination: { accountId: outside.id },
+      amount: 1_000_000,
+    };
+    const answer = await app.call('POST', '/transfer-out', body);
+    expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
+    expect(answer.body.details.errors).toMatchObject([{ field: 'source.accountId' }]);
+    expect(await balances(app, wallet.id)).toEqual({ balance: 5_000_000, total: 5_000_000 });
   });
 });

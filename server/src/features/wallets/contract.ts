@@ -1,5 +1,5 @@
 // What every operation that a wallet signs may answer.
-import { Type } from '@sinclair/typebox';
+import { type TSchema, Type } from '@sinclair/typebox';
 import { named, oneOf } from '../../kernel/schema.ts';
 
 export const WalletOperationProcessing = named(
@@ -12,3 +12,7 @@ export const WalletOperationProcessing = named(
     { description: 'Not done yet: send the very same request again after a while.' },
   ),
 );
+
+/** The reply of what ends in the same status either way: its body says whether it is done. */
+export const orProcessing = <T extends TSchema>(schema: T) =>
+  Type.Union([schema, WalletOperationProcessing]);

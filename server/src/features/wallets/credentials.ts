@@ -6,6 +6,7 @@ import { compressedPoint, isWhole } from '../../kernel/p256.ts';
 import { iso, type Time } from '../../kernel/world.ts';
 import { type Ctx, stamps } from '../../runtime/context.ts';
 import { ALL_OF_ONE } from '../../runtime/database.ts';
+import { stopAfterSignIn } from './recovery.ts';
 import { credentialStates, sessionStates } from './states.ts';
 import {
   type CredentialRow,
@@ -25,17 +26,20 @@ export interface NewCredential {
   nickname?: string;
   facts?: unknown;
   signCount?: number;
+  /** Of what a passkey was registered with; no other one of the platform may have it. */
+  challengeHash?: string;
 }
 
-const nicknameContext = (id: string) => `credentials ${id} nickname`;
-const factsContext = (id: string) => `credentials ${id} facts`;
+export const nicknameContext = (id: string) => `credentials ${id} nickname`;
+export const factsContext = (id: string) => `credentials ${id} facts`;
 
 /** Stages a credential. Whether its slot is free is for the caller to have looked at. */
 export function addCredential(
   ctx: Ctx,
   wallet: Pick<Wallet, 'row' | 'key'>,
-  { id = ctx.id('AuthMethod'), type, slot, nickname, facts, signCount = 0 }: NewCredential,
+  given: NewCredential,
 ): CredentialRow {
+  const { id = ctx.id('AuthMethod'), type, slot, nickname, facts, signCount = 0 } = given;
   return ctx.insert(credentials, {
     id,
     platform_id: ctx.caller.platformId,
@@ -47,6 +51,7 @@ export function addCredential(
     nickname: nickname === undefined ? null : sealFor(ctx, wallet, nickname, nicknameContext(id)),
     facts: facts === undefined ? null : sealFor(ctx, wallet, facts, factsContext(id)),
     sign_count: BigInt(signCount),
+    challenge_hash: given.challengeHash,
     created_at: ctx.now,
     updated_at: ctx.now,
   });
@@ -90,6 +95,8 @@ export function presentCredential(ctx: Ctx, wallet: Wallet, row: CredentialRow) 
 }
 
 const SESSION_MS = 15 * 60_000;
+/** How long one session can be followed by another before a credential must be proved again. */
+const CHAIN_MS = 12 * 3_600_000;
 
 /** The sessions of a wallet that may sign now, oldest first. */
 export async function sessionsOf(ctx: Ctx, accountId: string): Promise<SessionRow[]> {
@@ -126,11 +133,16 @@ export function clientKeyOf(given: string, field = 'clientPublicKey'): string {
 }
 
 /** INVALID_INPUT where a key already stands behind a session of the wallet: each is used once. */
-export async function refuseUsedKey(ctx: Ctx, accountId: string, key: string): Promise<void> {
+export async function refuseUsedKey(
+  ctx: Ctx,
+  accountId: string,
+  key: string,
+  field = 'clientPublicKey',
+): Promise<void> {
   const taken = (await sessionsOf(ctx, accountId)).some(
     (row) => row.client_key === key || row.public_key === key,
   );
-  if (taken) throw invalidField('clientPublicKey', 'stands behind a session already');
+  if (taken) throw invalidField(field, 'the key stands behind a session already');
 }
 
 /**
@@ -157,6 +169,9 @@ export async function openSession(
   const drawn = sealed
     ? await custodyOf(ctx, parts).newSessionKey(clientPublicKey.toLowerCase())
     : undefined;
+  await stopAfterSignIn(ctx, wallet.row.id);
+  // Nothing changes, but whoever ends the credential in this instant decides anew and ends this one too.
+  ctx.update(credentials, credential, {});
   const row = ctx.insert(walletSessions, {
     id: ctx.id('Session'),
     platform_id: ctx.caller.platformId,
@@ -168,7 +183,7 @@ export async function openSession(
     client_key: clientKey,
     api_key_id: uuid7(ctx.world),
     authenticated_at: authenticatedAt,
-    expires_at: ctx.now + SESSION_MS,
+    expires_at: Math.min(ctx.now + SESSION_MS, authenticatedAt + CHAIN_MS),
     created_at: ctx.now,
     updated_at: ctx.now,
   });

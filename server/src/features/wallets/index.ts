@@ -1,6 +1,8 @@
 // What other features may use of wallets.
 
-export { WalletOperationProcessing } from './contract.ts';
+export { walletAccountOperations } from './account-operations.ts';
+export { authorizePayment, paymentText, type SignedPayment } from './authorize.ts';
+export { orProcessing, WalletOperationProcessing } from './contract.ts';
 export {
   addCredential,
   clientKeyOf,
@@ -17,6 +19,16 @@ export {
   sessionsOf,
 } from './credentials.ts';
 export { type Activity, activityText } from './payload.ts';
+export {
+  type AuthorizationRow,
+  authorizationPersonal,
+  credentialPersonal,
+  eraseWallets,
+} from './personal.ts';
+export { playProcessing } from './processing.ts';
+export { openWallets, openWalletsOf } from './provision.ts';
+export { stopRecovery } from './recovery.ts';
+export { type RecoveryType, recoveryJobs, startRecovery } from './recovery-jobs.ts';
 export {
   type Ask,
   type Asked,
@@ -40,20 +52,30 @@ export {
   signedOperation,
 } from './signed.ts';
 export type { Signed } from './signer.ts';
-export { credentialStates, requestStates, sessionStates } from './states.ts';
+export {
+  credentialStates,
+  type RecoveryStatus,
+  recoveryStates,
+  requestStates,
+  sessionStates,
+} from './states.ts';
 export {
   CREDENTIAL_TYPES,
   type CredentialRow,
   type CredentialType,
   credentials,
   otpTargets,
+  type RecoveryRow,
+  type RequestRow,
   type SessionRow,
   type Signer,
   walletAuthorizations,
+  walletRecoveries,
   walletRequests,
   walletSessions,
   wallets,
 } from './store.ts';
+export { walletSweep } from './sweep.ts';
 export {
   custodyOf,
   findWallet,

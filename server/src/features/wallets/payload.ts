@@ -1,6 +1,6 @@
 // What a wallet is asked to sign: an activity, as clients of such wallets know it. Compact JSON with sorted
 // names, so that it has one text; the text is stored and signed as it is and never made again. The id of the
-// request is in it, so that no two are alike.
+// request is in it, so that no two are alike; what belongs to no request says itself what tells it apart.
 import { canonical } from '../../kernel/canonical.ts';
 import type { Time } from '../../kernel/world.ts';
 import type { WalletRow } from './store.ts';
@@ -9,14 +9,16 @@ export interface Activity {
   /** Without `ACTIVITY_TYPE_`. */
   type: string;
   parameters: Record<string, unknown>;
+  generateAppProofs?: boolean;
 }
 
 export const activityText = (
   wallet: Pick<WalletRow, 'organization_id'>,
-  { type, parameters }: Activity,
-  { requestId, now }: { requestId: string; now: Time },
+  { type, parameters, ...more }: Activity,
+  { requestId, now }: { requestId?: string; now: Time },
 ): string =>
   canonical({
+    ...more,
     type: `ACTIVITY_TYPE_${type}`,
     organizationId: wallet.organization_id,
     timestampMs: String(now),

@@ -7,9 +7,10 @@ import { type Code, Fault } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
 import { iso, type Time } from '../../kernel/world.ts';
 import type { Ctx } from '../../runtime/context.ts';
+import { ALL_OF_ONE } from '../../runtime/database.ts';
 import { type Activity, activityText } from './payload.ts';
 import { type Signed, signedBy } from './signer.ts';
-import { parseStamp } from './stamp.ts';
+import { parseStamp, type Stamp } from './stamp.ts';
 import { requestStates } from './states.ts';
 import {
   type CredentialType,
@@ -47,6 +48,8 @@ export interface Ask {
   /** What was found out and the second leg goes on with. */
   bound?: unknown;
   signer: Signer;
+  /** Where it may not be signed for as long as usual. */
+  until?: Time;
 }
 
 /** A second leg that was found good. */
@@ -67,36 +70,44 @@ const subjectOf = ({ operationId, of }: Pick<Asked, 'operationId' | 'of'>) =>
 const STAMP = 'service-wallet-signature';
 const REQUEST_ID = 'request-id';
 
-export const stampOf = (headers: Asked['headers']): string | undefined => headers[STAMP];
-export const requestIdOf = (headers: Asked['headers']): string | undefined => headers[REQUEST_ID];
+/** An empty header is one that was not sent: some clients cannot leave one out. */
+export const stampOf = (headers: Asked['headers']): string | undefined =>
+  headers[STAMP] || undefined;
+export const requestIdOf = (headers: Asked['headers']): string | undefined =>
+  headers[REQUEST_ID] || undefined;
 
 /** Whether a request has neither of the two headers: then it is a first leg. */
 export const isUnsigned = (headers: Asked['headers']): boolean =>
   stampOf(headers) === undefined && requestIdOf(headers) === undefined;
 
-async function dropOldest(ctx: Ctx, accountId: string): Promise<void> {
-  const waiting = (
-    await ctx.db.find(
-      walletRequests,
-      { account_id: accountId, status: 'PENDING' },
-      { orderBy: 'created_at' },
-    )
-  ).filter((row) => row.expires_at > ctx.now);
-  for (const row of waiting.slice(0, Math.max(0, waiting.length - MOST_WAITING + 1))) {
+/**
+ * Makes room for one more: what has run out is dropped, and the oldest of what is too much. Nothing else of
+ * a wallet stays PENDING, so there are never many. `but` is being answered just now.
+ */
+async function makeRoom(ctx: Ctx, accountId: string, but: string | undefined): Promise<void> {
+  const pending = await ctx.db.find(
+    walletRequests,
+    { account_id: accountId, status: 'PENDING' },
+    { ...ALL_OF_ONE, orderBy: 'created_at' },
+  );
+  const others = pending.filter((row) => row.id !== but);
+  const live = others.filter((row) => row.expires_at > ctx.now);
+  const kept = new Set(live.slice(-(MOST_WAITING - 1)));
+  for (const row of others.filter((each) => !kept.has(each))) {
     ctx.update(walletRequests, row, { status: requestStates.next(row.status, 'drop') });
   }
 }
 
 /** Stages a request to sign and shows it: the body of a 202. */
 export async function challenge(ctx: Ctx, asked: Asked, ask: Ask) {
-  const { wallet, type, payload, bound, signer } = ask;
+  const { wallet, type, payload, bound, signer, until = Infinity } = ask;
   const id = ctx.id('Request');
-  const expiresAt = ctx.now + LIVES_MS;
+  const expiresAt = Math.min(ctx.now + LIVES_MS, until);
   const text =
     typeof payload === 'function'
       ? await payload({ id, expiresAt })
       : activityText(wallet.row, payload, { requestId: id, now: ctx.now });
-  await dropOldest(ctx, wallet.row.id);
+  await makeRoom(ctx, wallet.row.id, requestIdOf(asked.headers));
   ctx.insert(walletRequests, {
     id,
     platform_id: ctx.caller.platformId,
@@ -133,7 +144,10 @@ export async function liveRequest(
   if (row.status === 'DONE') throw unauthorized('The Request-Id was used before.');
   const started = row.status === 'PROCESSING' || row.status === 'SETTLED';
   const isOver = ctx.now >= row.expires_at + (started ? GRACE_MS : 0);
-  if (row.status === 'DROPPED' || isOver) throw unauthorized('The Request-Id has expired.');
+  if (isOver) throw unauthorized('The Request-Id has expired.');
+  if (row.status === 'DROPPED') {
+    throw unauthorized('The Request-Id is good no longer: too much was asked or wrongly signed.');
+  }
   if (row.subject !== subjectOf(asked)) {
     throw unauthorized('The Request-Id belongs to another request.');
   }
@@ -149,6 +163,8 @@ export const openRequest = <T>(
 ): T => openFor<T>(ctx, wallet, row[column] as string, contextOf(row.id, column));
 
 const hashOf = (stamp: string) => createHash('sha256').update(stamp).digest('hex');
+
+export const authorizationContext = (id: string) => `wallet_authorizations ${id} payload`;
 
 /** Writes down for good what was signed. */
 export function recordStamp(
@@ -168,7 +184,7 @@ export function recordStamp(
     session_id: signed.session?.id,
     public_key: signed.publicKey,
     stamp,
-    payload: sealFor(ctx, wallet, payload, `wallet_authorizations ${id} payload`),
+    payload: sealFor(ctx, wallet, payload, authorizationContext(id)),
     created_at: ctx.now,
   });
 }
@@ -183,6 +199,14 @@ function refuseStamp(ctx: Ctx, row: RequestRow, fault: Fault): { refused: Fault 
 
 const missing = (code: Code, what: string) => new Fault(code, `The ${what} header is missing.`);
 
+/** The stamp that a header is, or that a script takes for one; throws where it cannot be read. */
+export function readStamp(ctx: Ctx, parts: WalletParts, header: string): Stamp | 'scripted' {
+  const script = parts.connectors(ctx.caller.environment).walletScript;
+  const stamp = script?.stamp === header ? 'scripted' : parseStamp(header);
+  if (stamp) return stamp;
+  throw new Fault('WALLET_SIGNATURE_MALFORMED', 'The wallet signature cannot be read.');
+}
+
 /**
  * Judges a second leg, in the contract's order: which header is missing, whether the stamp can be read,
  * whether the request waits, whether it is the one that was asked, and whether the right one signed it.
@@ -195,11 +219,7 @@ export async function readRetry(
   const [header, requestId] = [stampOf(asked.headers), requestIdOf(asked.headers)];
   if (header === undefined) throw missing('WALLET_SIGNATURE_MISSING', 'wallet signature');
   if (requestId === undefined) throw missing('REQUEST_ID_MISSING', 'Request-Id');
-  const script = parts.connectors(ctx.caller.environment).walletScript;
-  const stamp = script?.stamp === header ? 'scripted' : parseStamp(header);
-  if (!stamp) {
-    throw new Fault('WALLET_SIGNATURE_MALFORMED', 'The wallet signature cannot be read.');
-  }
+  const stamp = readStamp(ctx, parts, header);
   const { row, wallet } = await liveRequest(ctx, asked, requestId);
   const signer = JSON.parse(row.signer) as Signer;
   if (signer.by === 'nobody') throw unauthorized('The Request-Id belongs to another request.');
@@ -228,9 +248,12 @@ export async function readRetry(
   return { wallet, row, bound, signed };
 }
 
-/** Stages that a request was answered, and cannot be again. */
+/** Stages that a request was answered, and cannot be again; its answer is not kept. */
 export const deliver = (ctx: Ctx, row: RequestRow): RequestRow =>
-  ctx.update(walletRequests, row, { status: requestStates.next(row.status, 'deliver') });
+  ctx.update(walletRequests, row, {
+    status: requestStates.next(row.status, 'deliver'),
+    reply: null,
+  });
 
 /** Stages that a good signature came and that the work goes on for `polls` more answers. */
 export const accept = (ctx: Ctx, row: RequestRow, stamp: string, polls: number): RequestRow =>

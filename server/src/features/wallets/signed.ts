@@ -1,11 +1,13 @@
 // An operation that a wallet signs, as two functions: `begin` judges a request without a signature and says
 // what is to be signed; `perform` does it once the right one has signed. Everything between is the same for
 // all of them. `perform` may want another signature: then the next leg begins.
+import { Fault, mayPass } from '../../kernel/fault.ts';
 import type { Bound, Contract, Input, Refused, Reply } from '../../kernel/operation.ts';
 import type { Ctx, Environment } from '../../runtime/context.ts';
 import type { JobHandler } from '../../runtime/jobs.ts';
-import { platformOf } from '../customers/index.ts';
+import { operate } from '../../runtime/operate.ts';
 import { systemCaller } from '../platform/index.ts';
+import { PROCESSING, pollsOf } from './processing.ts';
 import {
   type Ask,
   type Asked,
@@ -62,17 +64,6 @@ const SETTLE = 'wallets.settle';
 /** After this the work is done, whether or not somebody asks again. */
 const SETTLE_MS = 5_000;
 
-const PROCESSING = {
-  status: 200,
-  body: { status: 'PROCESSING', message: 'The wallet is still working on it. Ask again.' },
-} as const;
-
-/** How often it is answered that the work goes on, where an environment is told to play that. */
-async function pollsOf(ctx: Ctx, parts: WalletParts): Promise<number> {
-  if (!parts.connectors(ctx.caller.environment).walletScript) return 0;
-  return (await platformOf(ctx)).wallet_polls;
-}
-
 /** The answer of a good second leg that is not done at once; undefined where it is to be done now. */
 async function putOff(
   ctx: Ctx,
@@ -82,23 +73,23 @@ async function putOff(
   stamp: string,
 ): Promise<Reply | undefined> {
   if (!settles) return undefined;
-  if (row.status === 'SETTLED') {
-    deliver(ctx, row);
-    return openRequest<Reply>(ctx, wallet, row, 'reply');
+  if (row.status === 'PENDING') {
+    const polls = await pollsOf(ctx, parts);
+    if (polls === 0) return undefined;
+    accept(ctx, row, stamp, polls - 1);
+    const { platformId, environment } = ctx.caller;
+    if (settles === 'alone') {
+      ctx.later(SETTLE, { requestId: row.id, platformId, environment }, ctx.now + SETTLE_MS);
+    }
+    return PROCESSING;
   }
-  if (row.status === 'PROCESSING') {
-    if (row.polls === 0) return undefined;
+  if (row.polls > 0) {
     countPoll(ctx, row);
     return PROCESSING;
   }
-  const polls = await pollsOf(ctx, parts);
-  if (polls === 0) return undefined;
-  accept(ctx, row, stamp, polls - 1);
-  const { platformId, environment } = ctx.caller;
-  if (settles === 'alone') {
-    ctx.later(SETTLE, { requestId: row.id, platformId, environment }, ctx.now + SETTLE_MS);
-  }
-  return PROCESSING;
+  if (row.status !== 'SETTLED') return undefined;
+  deliver(ctx, row);
+  return openRequest<Reply>(ctx, wallet, row, 'reply');
 }
 
 /** Binds a contract to the steps of an operation that a wallet signs. */
@@ -117,7 +108,9 @@ export function signedOperation<C extends Contract>(
   async function run(ctx: Ctx, given: Input): Promise<Reply | Refused> {
     const input = given as Input<C>;
     const headers = given.headers as Headers;
-    const { params, body } = given;
+    const { params } = given;
+    // What comes along with a request that has no body says nothing.
+    const body = contract.body && given.body;
     const asked = { operationId, of: steps.of?.(input) ?? '', input: { params, body }, headers };
     if (isUnsigned(headers) || steps.isDirect?.(input)) {
       return answer(ctx, asked, await steps.begin(ctx, input, headers));
@@ -163,19 +156,30 @@ async function settleRequest(
   const bound = openRequest<unknown>(ctx, wallet, row, 'bound');
   const input = { params, body, query: {}, headers: {} } as Input;
   const outcome = await operation.resume(ctx, input, { wallet, bound, signed: undefined });
+  if ('ask' in outcome)
+    throw new Error(`${row.subject} cannot ask for another signature by itself`);
   if ('status' in outcome) settle(ctx, wallet, row, outcome);
 }
 
-/** The job that ends what goes on by itself; `operations` are all that a wallet signs. */
+/**
+ * The job that ends what goes on by itself; `operations` are all that a wallet signs. What stands against
+ * the work by now is left for the client to be told when it asks again, and nothing of the work is done: so
+ * it is committed by itself, and not with the end of the job.
+ */
 export function settleJobs(operations: readonly SignedOperation[]): JobHandler[] {
   const byId = new Map(operations.map((each) => [each.contract.operationId, each]));
   return [
     {
       kind: SETTLE,
-      run: async (_runtime, job) => {
+      run: async (runtime, job) => {
         const { requestId, platformId, environment } = job.input as unknown as SettleInput;
         const caller = systemCaller(platformId, environment);
-        return { caller, stage: (ctx) => settleRequest(ctx, byId, requestId) };
+        try {
+          await operate(runtime, caller, (ctx) => settleRequest(ctx, byId, requestId));
+        } catch (error) {
+          if (!(error instanceof Fault) || mayPass(error.code)) throw error;
+        }
+        return { caller, stage: async () => undefined };
       },
     },
   ];

@@ -25,3 +25,12 @@ export const requestStates = stateTable<RequestStatus, RequestEvent>('request to
   DONE: {},
   DROPPED: {},
 });
+
+export type RecoveryStatus = 'WAITING' | 'DONE' | 'CANCELLED';
+
+/** A way back for somebody who can prove no credential of a wallet. It is over once. */
+export const recoveryStates = stateTable<RecoveryStatus, 'finish' | 'cancel'>('wallet recovery', {
+  WAITING: { finish: 'DONE', cancel: 'CANCELLED' },
+  DONE: {},
+  CANCELLED: {},
+});

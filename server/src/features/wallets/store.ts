@@ -6,7 +6,9 @@ import { col, type RowOf, table } from '../../runtime/table.ts';
 import {
   type CredentialStatus,
   credentialStates,
+  type RecoveryStatus,
   type RequestStatus,
+  recoveryStates,
   requestStates,
   type SessionStatus,
   sessionStates,
@@ -46,6 +48,8 @@ export const credentials = table(
     /** What its type keeps: JSON, sealed. */
     facts: col.text.null.mut,
     sign_count: col.int8.mut,
+    /** Of what a passkey was registered with: no other one of the platform may have it, ever. */
+    challenge_hash: col.text.null,
     created_at: col.time,
     updated_at: col.time.mut,
     version: col.int4,
@@ -54,8 +58,9 @@ export const credentials = table(
     // Whoever adds one looks first, so this is met by two who added the same in one instant.
     unique: {
       credentials_slot: () => new Fault('CONFLICT', 'The wallet has this credential already.'),
+      credentials_challenge: () => new Fault('CONFLICT', 'The challenge was used before.'),
     },
-    races: ['credentials_slot'],
+    races: ['credentials_slot', 'credentials_challenge'],
     lives: [{ state: (row) => row.status, states: credentialStates }],
   },
 );
@@ -87,8 +92,17 @@ export type SessionRow = RowOf<typeof walletSessions>;
 
 /** Who may sign what a request asks to be signed. */
 export type Signer =
-  /** A session of one of these accounts: any, only this one, or any but those of one credential. */
-  | { by: 'session'; accounts: readonly string[]; only?: string; except?: string }
+  /**
+   * A session of one of these accounts: any, only this one, or any but those of one credential. A script's
+   * signature may stand in where there is none, if it `mayStandAlone`.
+   */
+  | {
+      by: 'session';
+      accounts: readonly string[];
+      only?: string;
+      except?: string;
+      mayStandAlone?: true;
+    }
   /** Whoever has the private half of this key: compressed, lower-case hex. */
   | { by: 'key'; publicKey: string }
   /** Nobody: it waits for something else than a signature. */
@@ -135,6 +149,8 @@ export const otpTargets = table(
     id: col.text,
     platform_id: col.text,
     customer_id: col.text,
+    /** What this one code is called, and no other. */
+    code_id: col.text.mut,
     target: col.text.mut,
     expires_at: col.time.mut,
     version: col.int4,
@@ -157,3 +173,45 @@ export const walletAuthorizations = table('wallet_authorizations', {
   payload: col.text,
   created_at: col.time,
 });
+
+/** What stopped a recovery. */
+export type RecoveryStop =
+  | 'OPERATOR'
+  /** Somebody proved a credential after all. */
+  | 'SIGNED_IN'
+  | 'CONTACT_CHANGED'
+  /** The account was closed, or its customer deleted or erased. */
+  | 'WALLET_GONE'
+  | 'CREDENTIAL_THERE'
+  /** No message about it reached anybody. */
+  | 'NOT_ANNOUNCED'
+  | 'SWITCHED_OFF';
+
+export const walletRecoveries = table(
+  'wallet_recoveries',
+  {
+    id: col.text,
+    platform_id: col.text,
+    account_id: col.text,
+    customer_id: col.text,
+    type: col.word<'EMAIL_OTP' | 'SMS_OTP'>(),
+    status: col.word<RecoveryStatus>().mut,
+    /** Keyed hash of the contact as it was when this was asked for; null once it is over. */
+    contact_digest: col.text.null.mut,
+    /** Who asked for it, and why. */
+    actor: col.text,
+    reason: col.text,
+    cancelled_for: col.word<RecoveryStop>().null.mut,
+    cancelled_by: col.text.null.mut,
+    due_at: col.time.mut,
+    created_at: col.time,
+    ended_at: col.time.null.mut,
+    version: col.int4,
+  },
+  {
+    // Whoever asks looks first, so this is met by two who asked in one instant: they decide anew.
+    races: ['wallet_recoveries_waiting'],
+    lives: [{ state: (row) => row.status, states: recoveryStates }],
+  },
+);
+export type RecoveryRow = RowOf<typeof walletRecoveries>;

@@ -22,7 +22,7 @@ export interface Wallet {
 
 const noAccount = () => new Fault('ACCOUNT_NOT_FOUND', 'No such account.');
 
-/** The wallet of an account that is one; undefined for every other, and for one that was closed. */
+/** The wallet of an account that is one; undefined for every other, and once it or its owner is gone. */
 export async function findWallet(ctx: Ctx, accountId: string): Promise<Wallet | undefined> {
   if (!isId(accountId, 'InternalAccount')) return undefined;
   const [account, row] = await Promise.all([
@@ -32,8 +32,9 @@ export async function findWallet(ctx: Ctx, accountId: string): Promise<Wallet | 
   if (account?.platform_id !== ctx.caller.platformId || account.status === 'CLOSED') return;
   if (!row) return undefined;
   const customer = await ctx.read(customers, row.customer_id);
-  const key = customer && dataKeyOf(customer);
-  return customer && key && { account, row, customer, key };
+  if (!customer || customer.deleted_at !== null) return undefined;
+  const key = dataKeyOf(customer);
+  return key && { account, row, customer, key };
 }
 
 /**
@@ -66,7 +67,7 @@ export const sealFor = (ctx: Ctx, { key }: Pick<Wallet, 'key'>, value: unknown, 
   ctx.vault.seal(key, JSON.stringify(value ?? null), context);
 
 export const openFor = <T>(
-  ctx: Ctx,
+  ctx: Pick<Ctx, 'vault'>,
   { key }: Pick<Wallet, 'key'>,
   sealed: string,
   context: string,

@@ -235,7 +235,8 @@ function adopt(sim: Sim): void {
   const known = new Set(
     sim.people.flatMap((each) => [...each.purses.values()].map(({ id }) => id)),
   );
-  for (const { id, customer_id, platform_id, currency } of sim.picture.internal.values()) {
+  for (const { id, customer_id, platform_id, currency, type } of sim.picture.internal.values()) {
+    if (type === 'EMBEDDED_WALLET') continue;
     if (known.has(id as string)) continue;
     const owner = sim.people.find(
       (each) => each.id === customer_id && each.platform.id === platform_id,

@@ -15,9 +15,11 @@ async function pursesOf(sim: Sim, owner: Person): Promise<Map<string, Purse>> {
     ? `/customers/internal-accounts?limit=100&customerId=${owner.id}`
     : '/platform/internal-accounts?limit=100';
   const { data } = expected(await sim.ask('GET', path, undefined, owner.platform), 200);
-  const all = data as { id: string; balance: { currency: { code: string } } }[];
+  const all = data as { id: string; type: string; balance: { currency: { code: string } } }[];
+  // A wallet moves when its holder signs, and nobody here does.
+  const own = all.filter(({ type }) => type !== 'EMBEDDED_WALLET');
   return new Map(
-    all.map(({ id, balance }) => {
+    own.map(({ id, balance }) => {
       const currency = balance.currency.code;
       return [currency, { id, currency, owner, due: 0n }];
     }),

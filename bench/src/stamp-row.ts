@@ -1,0 +1,81 @@
+// Row 6: reading and checking a wallet's stamp, beside a bare P-256 verification by node:crypto of the same
+// signatures with keys that are ready. Both run in this process, one after the other on one thread.
+import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import { parseStamp, signs } from '../../server/src/features/wallets/stamp.ts';
+import { compressedPoint, drawP256, p256Jwk } from '../../server/src/kernel/p256.ts';
+import { systemWorld } from '../../server/src/runtime/system-world.ts';
+import type { Bench } from './bench.ts';
+import { type Row, sideOf, takeTurns } from './row.ts';
+import { createTally, type Run } from './stats.ts';
+
+interface Case {
+  key: KeyObject;
+  text: string;
+  bytes: Buffer;
+  signature: Buffer;
+  header: string;
+}
+
+/** As long as what wallets are asked to sign. */
+const LENGTH = 400;
+/** Fewer keys than the server remembers, and more. */
+const [KNOWN, NEW] = [100, 5_000];
+
+function makeCases(count: number): Case[] {
+  const world = systemWorld();
+  return Array.from({ length: count }, (_, at) => {
+    const pair = drawP256(() => world.random(32));
+    const privateKey = createPrivateKey({ format: 'jwk', key: p256Jwk(pair) });
+    const text = `${at}`.padEnd(LENGTH, '.');
+    const bytes = Buffer.from(text);
+    const signature = sign('sha256', bytes, privateKey);
+    const stamp = {
+      publicKey: compressedPoint(pair.point.toString('hex')),
+      scheme: 'SIGNATURE_SCHEME_TK_API_P256',
+      signature: signature.toString('hex'),
+    };
+    const header = Buffer.from(JSON.stringify(stamp)).toString('base64url');
+    return { key: createPublicKey(privateKey), text, bytes, signature, header };
+  });
+}
+
+const bare = ({ key, bytes, signature }: Case) => verify('sha256', bytes, key, signature);
+
+function ours({ header, text }: Case): boolean {
+  const stamp = parseStamp(header);
+  return stamp !== undefined && signs(stamp, text);
+}
+
+function measure(bench: Bench, cases: readonly Case[], check: (of: Case) => boolean): Run {
+  const { warmupMs, seconds } = bench.settings;
+  const tally = createTally(warmupMs, seconds);
+  for (let at = 0; tally.goesOn(); at++) {
+    const start = performance.now();
+    if (check(cases[at % cases.length] as Case)) tally.ok(start);
+    else tally.error('a good signature was refused');
+  }
+  return tally.result();
+}
+
+async function row(bench: Bench, id: string, keys: string, count: number): Promise<Row> {
+  const cases = makeCases(count);
+  const runs = await takeTurns(
+    {
+      ours: async () => measure(bench, cases, ours),
+      peer: async () => measure(bench, cases, bare),
+    },
+    bench.settings.rounds,
+  );
+  return {
+    id,
+    what: `checking a stamp, ${keys}`,
+    unit: '/s',
+    ours: sideOf('one thread', runs.ours),
+    peer: sideOf('node:crypto, one thread', runs.peer),
+  };
+}
+
+export const stampRows = async (bench: Bench): Promise<Row[]> => [
+  { ...(await row(bench, '6a', 'key seen before', KNOWN)), target: 0.5 },
+  await row(bench, '6b', 'key never seen', NEW),
+];

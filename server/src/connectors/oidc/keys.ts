@@ -1,0 +1,104 @@
+// The keys that identity providers sign with, found as OpenID Connect Discovery says and kept for five
+// minutes. A key that is not among them may be new, so they are fetched once more; how often is limited, so
+// that nobody makes this server hammer a provider by inventing keys. A provider that did not answer is left
+// alone for a moment.
+import { type CompactVerifyGetKey, createLocalJWKSet, type JSONWebKeySet } from 'jose';
+import { isLoopbackHost } from '../../kernel/endpoint.ts';
+import type { Time, World } from '../../kernel/world.ts';
+
+/** Every part of an answer has to come within this, and somebody waits for it. */
+const TIMEOUT_MS = 5_000;
+const MAX_BYTES = 262_144;
+const KEPT_MS = 5 * 60_000;
+/** Between two fetches for the sake of an unknown key. */
+const REFETCH_MS = 30_000;
+const RETRY_MS = 5_000;
+
+export interface ProviderKeys {
+  /** The keys as they are known. Throws where the provider cannot be asked. */
+  known(): Promise<CompactVerifyGetKey>;
+  /** Fresh ones, where they may be asked for again by now. */
+  renewed(): Promise<CompactVerifyGetKey | undefined>;
+}
+
+interface Fetched {
+  keys: CompactVerifyGetKey;
+  at: Time;
+}
+
+/** Only https, except on this machine for a provider that is itself there. */
+function isSafe(url: unknown, issuer: string): url is string {
+  if (typeof url !== 'string' || !URL.canParse(url)) return false;
+  const { protocol, hostname } = new URL(url);
+  if (protocol === 'https:') return true;
+  return protocol === 'http:' && issuer.startsWith('http:') && isLoopbackHost(hostname);
+}
+
+async function jsonAt(world: World, url: string): Promise<Record<string, unknown>> {
+  const reply = await world.http({
+    url,
+    method: 'GET',
+    headers: { accept: 'application/json' },
+    timeoutMs: TIMEOUT_MS,
+    maxBytes: MAX_BYTES,
+    // The operator names the provider, which may well be inside the operator's own network.
+    publicOnly: false,
+  });
+  if (reply.status !== 200) throw new Error(`an identity provider answers ${reply.status}`);
+  const parsed: unknown = JSON.parse(reply.body);
+  if (typeof parsed !== 'object' || parsed === null) throw new Error('not an object');
+  return parsed as Record<string, unknown>;
+}
+
+async function fetchKeys(world: World, issuer: string): Promise<CompactVerifyGetKey> {
+  const base = issuer.replace(/\/$/, '');
+  const found = await jsonAt(world, `${base}/.well-known/openid-configuration`);
+  if (found.issuer !== issuer) throw new Error('the document is of another issuer');
+  const url = found.jwks_uri;
+  if (!isSafe(url, issuer)) throw new Error('the address of the keys cannot be used');
+  return createLocalJWKSet((await jsonAt(world, url)) as unknown as JSONWebKeySet);
+}
+
+/** The keys of one provider. `note` is told in a sentence when they cannot be had. */
+export function providerKeys(
+  world: World,
+  issuer: string,
+  note: (problem: string) => void,
+): ProviderKeys {
+  let held: Fetched | undefined;
+  let failedAt: Time | undefined;
+  let fetching: Promise<Fetched> | undefined;
+
+  async function ask(): Promise<Fetched> {
+    try {
+      held = { keys: await fetchKeys(world, issuer), at: world.now() };
+      failedAt = undefined;
+      return held;
+    } catch (cause) {
+      failedAt = world.now();
+      note(`The identity provider ${issuer} does not give its keys.`);
+      throw new Error('an identity provider cannot be asked', { cause });
+    } finally {
+      fetching = undefined;
+    }
+  }
+
+  function fetched(): Promise<Fetched> {
+    if (!fetching && failedAt !== undefined && world.now() - failedAt < RETRY_MS) {
+      throw new Error('an identity provider could not be asked a moment ago');
+    }
+    fetching ??= ask();
+    return fetching;
+  }
+
+  return {
+    async known() {
+      if (held && world.now() - held.at < KEPT_MS) return held.keys;
+      return (await fetched()).keys;
+    },
+    async renewed() {
+      if (held && world.now() - held.at < REFETCH_MS) return undefined;
+      return (await fetched()).keys;
+    },
+  };
+}

@@ -1,0 +1,276 @@
+// Tokens of a provider that really runs, on this machine: what is believed, and that nothing else is.
+import { createHmac } from 'node:crypto';
+import { type CryptoKey, exportSPKI, importJWK } from 'jose';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { testWorld } from '../../../test/harness.ts';
+import {
+  type ProviderKey,
+  providerKey,
+  segment,
+  signToken,
+  startIdentityProvider,
+} from '../../../test/identity-provider.ts';
+import { httpOidc } from './tokens.ts';
+
+const DISCOVERY = '/.well-known/openid-configuration';
+const BOTH = [DISCOVERY, '/keys'];
+
+const [first, second, elliptic] = await Promise.all([
+  providerKey('first'),
+  providerKey('second'),
+  providerKey('elliptic', 'ES256'),
+]);
+const provider = await startIdentityProvider();
+afterAll(() => provider.close());
+
+const NO_SIGNATURE = { problem: 'refused', reason: 'The signature of the token is not good.' };
+const NO_KEY = { problem: 'refused', reason: 'The key of the token is not one of its issuer.' };
+
+function setUp(issuers: readonly string[] = [provider.issuer]) {
+  const world = testWorld();
+  const notes: string[] = [];
+  const { verify } = httpOidc(world, { issuers, note: (problem) => notes.push(problem) });
+  const claims = () => {
+    const seconds = world.now() / 1000;
+    const user = { iss: provider.issuer, aud: 'app-1', sub: 'user-1', email: 'ada@example.com' };
+    return { ...user, iat: seconds, exp: seconds + 300 };
+  };
+  return {
+    world,
+    notes,
+    claims,
+    verify: (text: string) => verify(text, world.now()),
+    /** What is said of a token by this key. */
+    judge: async (key: ProviderKey, more: object = {}, header: object = {}) =>
+      verify(await signToken(key, { ...claims(), ...more }, header), world.now()),
+    pass: (ms: number) => world.set(world.now() + ms),
+  };
+}
+
+beforeEach(() => {
+  provider.mend();
+  provider.show(first, elliptic);
+  provider.seen();
+});
+
+describe('what is believed', () => {
+  it.each([
+    ['RSA', first],
+    ['an elliptic curve', elliptic],
+  ])('a token signed with %s', async (_what, key) => {
+    const { judge, world } = setUp();
+    expect(await judge(key, { nonce: 'n' })).toEqual({
+      identity: {
+        ...{ issuer: provider.issuer, audience: 'app-1', subject: 'user-1' },
+        ...{ email: 'ada@example.com', nonce: 'n', issuedAt: world.now() / 1000 },
+      },
+    });
+  });
+
+  it('a type that says it is such a token, or none', async () => {
+    const { judge } = setUp();
+    for (const typ of ['JWT', 'jwt']) {
+      expect(await judge(first, {}, { typ })).toHaveProperty('identity');
+    }
+  });
+
+  it('a provider with a path and a slash at its end, as it spells itself', async () => {
+    const issuer = `${provider.issuer}/users/`;
+    provider.spoil(`/users${DISCOVERY}`, { issuer, jwks_uri: `${provider.issuer}/keys` });
+    const { judge } = setUp([issuer]);
+    expect(await judge(first, { iss: issuer })).toMatchObject({ identity: { issuer } });
+    expect(await judge(first, { iss: `${provider.issuer}/users` })).toMatchObject({
+      problem: 'malformed',
+    });
+  });
+});
+
+describe('what is not', () => {
+  it('a token that was changed, or signed by somebody else', async () => {
+    const { judge, verify, claims } = setUp();
+    const [header, , signature] = (await signToken(first, claims())).split('.');
+    const other = segment({ ...claims(), sub: 'user-2' });
+    expect(await verify(`${header}.${other}.${signature}`)).toEqual(NO_SIGNATURE);
+    const stranger = { ...second, jwk: { ...second.jwk, kid: 'first' } };
+    expect(await judge(stranger)).toEqual(NO_SIGNATURE);
+    expect(await verify(`${header}.${segment(claims())}.`)).toMatchObject({ problem: 'refused' });
+    expect(await verify(`${header}.${segment(claims())}.sandbox`)).toEqual(NO_SIGNATURE);
+  });
+
+  it('a token without a signature, or with a secret that is the public key', async () => {
+    const { verify, claims } = setUp();
+    const reason = 'The alg of the token must be RS256 or ES256.';
+    for (const alg of ['none', 'None', 'PS256', 'RS1', 7, undefined]) {
+      const text = `${segment({ alg, kid: 'first' })}.${segment(claims())}.x`;
+      expect(await verify(text)).toEqual({ problem: 'refused', reason });
+    }
+    const pem = await exportSPKI((await importJWK(first.jwk)) as CryptoKey);
+    const signed = `${segment({ alg: 'HS256', kid: 'first' })}.${segment(claims())}`;
+    const mac = createHmac('sha256', pem).update(signed).digest('base64url');
+    expect(await verify(`${signed}.${mac}`)).toEqual({ problem: 'refused', reason });
+    expect(provider.seen()).toEqual([]);
+  });
+
+  it('a key of another kind than the token names, or one the token brings itself', async () => {
+    const { judge } = setUp();
+    expect(await judge(elliptic, {}, { kid: 'first' })).toEqual(NO_KEY);
+    const { kid: _, ...own } = second.jwk;
+    expect(await judge(second, {}, { kid: 'first', jwk: own })).toEqual(NO_SIGNATURE);
+    expect(await judge(second, {}, { jku: 'https://evil.example/keys' })).toEqual(NO_KEY);
+  });
+
+  it('a token of another type, or with what must be understood and is not', async () => {
+    const { judge, verify, claims } = setUp();
+    for (const typ of ['at+jwt', 'logout+jwt', '', 1]) {
+      const text = `${segment({ alg: 'RS256', kid: 'first', typ })}.${segment(claims())}.x`;
+      const reason = 'The typ of the token must be JWT.';
+      expect(await verify(text)).toEqual({ problem: 'refused', reason });
+    }
+    const reason = 'The crit of the token is not supported.';
+    expect(await judge(first, {}, { crit: ['b64'], b64: true })).toEqual({
+      problem: 'refused',
+      reason,
+    });
+  });
+
+  it('a token that names no key where there are several', async () => {
+    const { judge } = setUp();
+    provider.show(first, second);
+    expect(await judge(first, {}, { kid: undefined })).toEqual(NO_SIGNATURE);
+  });
+
+  it('a stale token, about which nobody is asked, or one of somebody unknown', async () => {
+    const { judge, world } = setUp();
+    expect(await judge(first, { iat: world.now() / 1000 - 61 })).toEqual({
+      problem: 'refused',
+      reason: 'The token is too old: iat is over 60 s ago.',
+    });
+    expect(await judge(first, { iss: 'https://id.example.com' })).toEqual({
+      problem: 'malformed',
+      reason: 'is of an issuer that is not supported',
+    });
+    expect(provider.seen()).toEqual([]);
+  });
+});
+
+describe('the keys of a provider', () => {
+  it('are kept for five minutes by the clock', async () => {
+    const { judge, pass } = setUp();
+    await judge(first);
+    expect(provider.seen()).toEqual(BOTH);
+    pass(5 * 60_000 - 1);
+    expect(await judge(first)).toHaveProperty('identity');
+    expect(provider.seen()).toEqual([]);
+    // A key that the provider has given up is good for no longer than that.
+    provider.show(second);
+    pass(1);
+    expect(await judge(first)).toEqual(NO_KEY);
+    expect(provider.seen()).toEqual(BOTH);
+  });
+
+  it('are fetched once for all who ask at the same time', async () => {
+    const { judge } = setUp();
+    const verdicts = await Promise.all([1, 2, 3, 4].map(() => judge(first)));
+    for (const verdict of verdicts) expect(verdict).toHaveProperty('identity');
+    expect(provider.seen()).toEqual(BOTH);
+  });
+
+  it('are fetched again for a new one, but not as often as somebody invents one', async () => {
+    const { judge, pass } = setUp();
+    await judge(first);
+    provider.show(first, second);
+    pass(30_000);
+    provider.seen();
+    expect(await judge(second)).toHaveProperty('identity');
+    expect(provider.seen()).toEqual(BOTH);
+    const invented = (kid: string) => judge(second, {}, { kid });
+    for (const kid of ['a', 'b', 'c']) expect(await invented(kid)).toEqual(NO_KEY);
+    expect(provider.seen()).toEqual([]);
+    pass(29_999);
+    expect(await invented('d')).toEqual(NO_KEY);
+    expect(provider.seen()).toEqual([]);
+    pass(1);
+    expect(await Promise.all([invented('e'), invented('f')])).toEqual([NO_KEY, NO_KEY]);
+    expect(provider.seen()).toEqual(BOTH);
+  });
+
+  it('are of one provider only', async () => {
+    const other = await startIdentityProvider([second]);
+    const { judge } = setUp([provider.issuer, other.issuer]);
+    expect(await judge(second, { iss: other.issuer })).toHaveProperty('identity');
+    expect(await judge(second)).toEqual(NO_KEY);
+    await other.close();
+  });
+});
+
+describe('a provider that cannot be asked', () => {
+  const elsewhere = () => ({
+    issuer: 'https://id.example.com',
+    jwks_uri: `${provider.issuer}/keys`,
+  });
+  const keysAt = (jwks_uri: unknown) => ({ issuer: provider.issuer, jwks_uri });
+
+  it.each([
+    ['has a document of another issuer', DISCOVERY, elsewhere],
+    ['has no issuer in its document', DISCOVERY, () => ({ jwks_uri: `${provider.issuer}/keys` })],
+    ['names no keys', DISCOVERY, () => keysAt(undefined)],
+    ['names keys over http elsewhere', DISCOVERY, () => keysAt('http://id.example.com/keys')],
+    ['names keys in a file', DISCOVERY, () => keysAt('file:///etc/passwd')],
+    ['has a document that is null', DISCOVERY, () => (reply) => reply.end('null')],
+    ['has a document that is a page', DISCOVERY, () => (reply) => reply.end('<html>')],
+    ['does not know it', DISCOVERY, () => (reply) => reply.writeHead(404).end('{}')],
+    ['is down', '/keys', () => (reply) => reply.writeHead(503).end('{}')],
+    ['has no set of keys', '/keys', () => ({ keys: 'none' })],
+    ['hangs up', '/keys', () => (reply) => reply.destroy()],
+    [
+      'sends its keys elsewhere',
+      '/keys',
+      () => (reply) => reply.writeHead(302, { location: `${provider.issuer}/more` }).end(),
+    ],
+    [
+      'answers without end',
+      '/keys',
+      () => (reply) => {
+        reply.write('{"keys":[],"more":"');
+        for (let piece = 0; piece < 10; piece++) reply.write('x'.repeat(100_000));
+        reply.end('"}');
+      },
+    ],
+  ] as [string, string, () => Parameters<typeof provider.spoil>[1]][])(
+    'because it %s is no verdict',
+    async (_what, path, answer) => {
+      const { judge, notes, pass } = setUp();
+      provider.spoil(path, answer());
+      provider.spoil('/more', { keys: [first.jwk] });
+      await expect(judge(first)).rejects.toThrow('cannot be asked');
+      expect(notes).toEqual([`The identity provider ${provider.issuer} does not give its keys.`]);
+      expect(provider.seen()).not.toContain('/more');
+      // It is left alone for a moment, and asked again then.
+      provider.mend();
+      await expect(judge(first)).rejects.toThrow('a moment ago');
+      expect(provider.seen()).toEqual([]);
+      pass(5_000);
+      expect(await judge(first)).toHaveProperty('identity');
+    },
+  );
+
+  it('because it is slow is not waited for', async () => {
+    const { judge } = setUp();
+    provider.spoil('/keys', () => {});
+    await expect(judge(first)).rejects.toThrow('cannot be asked');
+  }, 10_000);
+
+  it('because nobody is there, or later for a key that may be new', async () => {
+    const gone = await startIdentityProvider([first]);
+    const { judge, pass } = setUp([gone.issuer]);
+    const mine = { iss: gone.issuer };
+    expect(await judge(first, mine)).toHaveProperty('identity');
+    await gone.close();
+    pass(60_000);
+    expect(await judge(first, mine)).toHaveProperty('identity');
+    await expect(judge(second, mine)).rejects.toThrow('cannot be asked');
+    expect(await judge(first, mine)).toHaveProperty('identity');
+    pass(240_000);
+    await expect(judge(first, mine)).rejects.toThrow('cannot be asked');
+  });
+});

@@ -1,0 +1,78 @@
+// Tokens of identity providers, believed only where the provider's own key signed them. What they must say
+// is the same everywhere and is judged first, because that costs nothing and asks nobody.
+import { type CompactVerifyGetKey, compactVerify, errors } from 'jose';
+import {
+  judgeOidcClaims,
+  OIDC_ISSUERS,
+  type OidcProblem,
+  type OidcToken,
+  readOidcToken,
+} from '../../catalog/oidc.ts';
+import type { World } from '../../kernel/world.ts';
+import type { OidcPort } from '../ports-wallets.ts';
+import { type ProviderKeys, providerKeys } from './keys.ts';
+
+const ALGORITHMS = ['RS256', 'ES256'] as const;
+
+export interface OidcSettings {
+  /** Providers beside those that are always taken. */
+  issuers: readonly string[];
+  /** Told in a sentence what is wrong with a provider. */
+  note?: (problem: string) => void;
+}
+
+const refused = (reason: string): OidcProblem => ({ problem: 'refused', reason });
+
+/** What stands against a token before any key is looked for. */
+function headerProblem({ alg, typ, crit }: OidcToken['header']): OidcProblem | undefined {
+  if (!(ALGORITHMS as readonly unknown[]).includes(alg)) {
+    return refused(`The alg of the token must be ${ALGORITHMS.join(' or ')}.`);
+  }
+  // A provider signs other things with the same keys, and names them by their type.
+  const isIdToken = typ === undefined || (typeof typ === 'string' && /^jwt$/i.test(typ));
+  if (!isIdToken) return refused('The typ of the token must be JWT.');
+  return crit === undefined ? undefined : refused('The crit of the token is not supported.');
+}
+
+type Signature = 'good' | 'bad' | 'unknown key';
+
+async function signatureOf(text: string, keys: CompactVerifyGetKey): Promise<Signature> {
+  try {
+    await compactVerify(text, keys, { algorithms: [...ALGORITHMS] });
+    return 'good';
+  } catch (error) {
+    if (error instanceof errors.JWKSNoMatchingKey) return 'unknown key';
+    // Whatever else is wrong with a token; what is wrong with the provider's keys is no verdict on it.
+    if (error instanceof errors.JOSEError) return 'bad';
+    throw error;
+  }
+}
+
+async function seek(text: string, keys: ProviderKeys): Promise<Signature> {
+  const first = await signatureOf(text, await keys.known());
+  if (first !== 'unknown key') return first;
+  const renewed = await keys.renewed();
+  return renewed ? signatureOf(text, renewed) : first;
+}
+
+export function httpOidc(world: World, { issuers, note = () => {} }: OidcSettings): OidcPort {
+  const providers = new Map(
+    [...OIDC_ISSUERS, ...issuers].map((issuer) => [issuer, providerKeys(world, issuer, note)]),
+  );
+  return {
+    async verify(text, now) {
+      const read = readOidcToken(text, issuers);
+      if ('problem' in read) return read;
+      const { token } = read;
+      const problem = headerProblem(token.header);
+      if (problem) return problem;
+      const verdict = judgeOidcClaims(token, now);
+      if ('problem' in verdict) return verdict;
+      const signature = await seek(text, providers.get(token.issuer) as ProviderKeys);
+      if (signature === 'good') return verdict;
+      return signature === 'bad'
+        ? refused('The signature of the token is not good.')
+        : refused('The key of the token is not one of its issuer.');
+    },
+  };
+}

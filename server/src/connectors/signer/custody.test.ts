@@ -1,0 +1,138 @@
+// What the built-in custodian does with what it is lent: the published vector through its port,
+// where its chance comes from, and under which names it seals. Its promises as a port are in
+// `ports-wallets.test.ts`.
+import { validateMnemonic } from '@scure/bip39';
+import { wordlist } from '@scure/bip39/wordlists/english.js';
+import { describe, expect, it } from 'vitest';
+import { testWorld } from '../../../test/harness.ts';
+import { walletCrypto } from '../../../test/wallet-client.ts';
+import { SEALED_KEY } from '../../../test/wallet-vectors.ts';
+import { type P256Pair, p256Pair, wholePoint } from '../../kernel/p256.ts';
+import type { World } from '../../kernel/world.ts';
+import { type CustodyKeys, localCustody } from './custody.ts';
+import { signerOf } from './keys.ts';
+
+const { generateP256KeyPair, hpkeDecrypt } = walletCrypto;
+
+const hex = (text: string) => Buffer.from(text, 'hex');
+
+/** A world that draws these, and nothing once they are gone. */
+function worldOf(...drawn: string[]): World {
+  return {
+    ...testWorld(),
+    random(bytes) {
+      const next = hex(drawn.shift() ?? '');
+      if (next.length !== bytes) throw new Error(`${bytes} bytes drawn that nobody foretold`);
+      return next;
+    },
+  };
+}
+
+/** Seals nothing: what was to be sealed, and under which name, is there to be looked at. */
+function glassKeys(): CustodyKeys & { sealed: [string, string][] } {
+  const sealed: [string, string][] = [];
+  return {
+    sealed,
+    seal(text, context) {
+      sealed.push([Buffer.from(text).toString('hex'), context]);
+      return `${sealed.length - 1}`;
+    },
+    open(at, context) {
+      const [text, name] = sealed[Number(at)] as [string, string];
+      if (name !== context) throw new Error('of another context');
+      return hex(text);
+    },
+    derive: (purpose) => Buffer.alloc(32, purpose.length),
+  };
+}
+
+const attests = { attests: true };
+const NAMES = { organizationId: 'organization-1', walletId: 'wallet-1' };
+
+describe('the built-in custodian', () => {
+  it('seals the published session key, from what the world draws alone', async () => {
+    const { skR, skE, plaintext, sealedKey } = SEALED_KEY;
+    const custody = localCustody(worldOf(plaintext, skE), glassKeys(), attests);
+    const client = p256Pair(hex(skR)) as P256Pair;
+    expect(await custody.newSessionKey(client.point.toString('hex'))).toEqual({
+      publicKey: '0351a7580833898ea1b183cbd7350a4099078c6ef1c1e18e970cd7683035f25e7d',
+      sealedKey,
+    });
+    expect(wholePoint(SEALED_KEY.pkR)).toBe(client.point.toString('hex'));
+  });
+
+  it('draws again what is no scalar', async () => {
+    const { skR, skE, plaintext, sealedKey } = SEALED_KEY;
+    const none = ['00'.repeat(32), 'ff'.repeat(32)];
+    const world = worldOf(...none, plaintext, ...none, skE);
+    const custody = localCustody(world, glassKeys(), attests);
+    const client = (p256Pair(hex(skR)) as P256Pair).point.toString('hex');
+    expect((await custody.newSessionKey(client)).sealedKey).toBe(sealedKey);
+  });
+
+  it('writes the words of BIP-39’s own vectors', async () => {
+    const keys = glassKeys();
+    const custody = localCustody(worldOf('7f'.repeat(16), SEALED_KEY.skE), keys, attests);
+    const { seed } = await custody.newSeed(NAMES);
+    const client = generateP256KeyPair();
+    const to = client.publicKeyUncompressed;
+    const bundle = await custody.exportSeed({ ...NAMES, seed, clientPublicKey: to });
+    const data = JSON.parse(hex(JSON.parse(bundle).data).toString());
+    const words = hpkeDecrypt({
+      ciphertextBuf: hex(data.ciphertext),
+      encappedKeyBuf: hex(data.encappedPublic),
+      receiverPriv: client.privateKey,
+    });
+    const said = Buffer.from(words).toString('ascii');
+    expect(said).toBe(
+      'legal winner thank year wave sausage worth useful legal winner thank yellow',
+    );
+    expect(validateMnemonic(said, wordlist)).toBe(true);
+    expect(keys.sealed).toEqual([['7f'.repeat(16), 'seed of wallet wallet-1']]);
+  });
+
+  it('seals the key of a code under the name of the code', async () => {
+    const keys = glassKeys();
+    const scalar = `00${'01'.repeat(31)}`;
+    const custody = localCustody(worldOf(scalar), keys, attests);
+    const of = { id: 'AuthMethod:1', organizationId: 'organization-1', expiresAt: 0 };
+    const { target, bundle } = await custody.newOtpTarget(of);
+    expect(keys.sealed).toEqual([[scalar, 'one-time code key of AuthMethod:1']]);
+    expect(bundle).not.toContain(scalar);
+    expect(target).toBe('0');
+  });
+
+  it('wipes what it drew', async () => {
+    const drawn: Uint8Array[] = [];
+    const real = testWorld();
+    const random = (bytes: number) => {
+      const next = real.random(bytes);
+      drawn.push(next);
+      return next;
+    };
+    const custody = localCustody({ ...real, random }, glassKeys(), attests);
+    const clientPublicKey = generateP256KeyPair().publicKeyUncompressed;
+    const { seed } = await custody.newSeed(NAMES);
+    await custody.newSessionKey(clientPublicKey);
+    await custody.newOtpTarget({ id: '1', organizationId: '1', expiresAt: 0 });
+    await custody.exportSeed({ ...NAMES, seed, clientPublicKey });
+    expect(drawn).toHaveLength(5);
+    for (const bytes of drawn) expect(Buffer.from(bytes).every((byte) => byte === 0)).toBe(true);
+  });
+});
+
+describe('a signing key', () => {
+  it('follows from its purpose, and from the next one where that is no scalar', () => {
+    const asked: string[] = [];
+    const bytes = [Buffer.alloc(32, 255), Buffer.alloc(32), Buffer.alloc(32, 0x33)];
+    const derive = (purpose: string) => {
+      asked.push(purpose);
+      return bytes[asked.length - 1] as Buffer;
+    };
+    const { publicKey } = signerOf({ derive }, 'bundles');
+    expect(asked).toEqual(['bundles', 'bundles 2', 'bundles 3']);
+    expect(publicKey).toMatch(
+      /^0451a7580833898ea1b183cbd7350a4099078c6ef1c1e18e970cd7683035f25e7d/,
+    );
+  });
+});

@@ -1,0 +1,128 @@
+// The built-in custodian of embedded wallets: the one module that ever holds a seed, a session's
+// scalar or the key of a one-time code in clear. It runs in the server's process, but nothing of it
+// is reachable except through `CustodyPort`, whose answers are ciphertexts, signatures and public
+// keys, apart from a code that its owner sent. It keeps no state: what it must read again it hands
+// out sealed, and its two signing keys follow from the installation's master key. Buffers with
+// secrets are wiped after use; texts, and what the cryptographic library copied, are left to the
+// collector.
+//
+// An HSM or a remote signer takes its place by implementing the same port and being named in
+// `registry.ts`: `seed` and `target` are then whatever it finds its keys by, exchanges with it may
+// fail by throwing, and `ports-wallets.test.ts` is what it must pass. Seeds that were sealed here
+// stay readable to this custodian alone: they have to be exported and handed over before it goes.
+import {
+  compressedPoint,
+  drawP256,
+  type P256Pair,
+  p256Pair,
+  wholePoint,
+} from '../../kernel/p256.ts';
+import { iso, type World } from '../../kernel/world.ts';
+import type { CustodyPort } from '../ports-wallets.ts';
+import {
+  bundleOf,
+  readOtpBundle,
+  readOtpPlaintext,
+  sealedFields,
+  sealedKeyText,
+} from './bundles.ts';
+import { openWith, sealTo } from './hpke.ts';
+import { type CustodyKeys, signerOf } from './keys.ts';
+import { newSeed, wordsOf } from './seeds.ts';
+import { tokenOf, tokenSigner } from './tokens.ts';
+
+export type { CustodyKeys } from './keys.ts';
+
+const SCALAR_BYTES = 32;
+
+const hexOf = (point: Buffer) => point.toString('hex');
+const targetContext = (id: string) => `one-time code key of ${id}`;
+
+/** Made when first needed: most of the operator's verbs never ask for the master key. */
+function once<T extends object>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
+function pointOf(clientPublicKey: string): Buffer {
+  const point = wholePoint(clientPublicKey);
+  if (!point) throw new RangeError('not a point of P-256');
+  return Buffer.from(point, 'hex');
+}
+
+/** `attests`: whether export bundles say who made them; those of scripted wallets do not. */
+export function localCustody(
+  world: World,
+  keys: CustodyKeys,
+  { attests }: { attests: boolean },
+): CustodyPort {
+  const bundleSigner = once(() => signerOf(keys, 'wallet bundles'));
+  const tokenKey = once(() => signerOf(keys, 'wallet tokens'));
+  const namedTokenKey = once(() => tokenSigner(tokenKey()));
+  const draw = () => drawP256(() => world.random(SCALAR_BYTES));
+
+  async function sealed(clientPublicKey: string, plaintext: Buffer) {
+    const ephemeral = draw();
+    try {
+      return await sealTo(pointOf(clientPublicKey), plaintext, ephemeral);
+    } finally {
+      ephemeral.scalar.fill(0);
+      plaintext.fill(0);
+    }
+  }
+
+  function targetOf(id: string, target: string): P256Pair {
+    const pair = p256Pair(keys.open(target, targetContext(id)));
+    if (!pair) throw new Error(`no key in the ${targetContext(id)}`);
+    return pair;
+  }
+
+  return {
+    newSeed: async (of) => ({ seed: newSeed(world, keys, of) }),
+
+    async exportSeed({ organizationId, walletId, seed, clientPublicKey }) {
+      const words = await sealed(clientPublicKey, wordsOf(keys, { walletId, seed }));
+      const data = { ...sealedFields(words), organizationId };
+      return bundleOf(data, attests ? bundleSigner() : undefined);
+    },
+
+    async newSessionKey(clientPublicKey) {
+      const { scalar, point } = draw();
+      const sealedKey = sealedKeyText(await sealed(clientPublicKey, scalar));
+      return { publicKey: compressedPoint(hexOf(point)) as string, sealedKey };
+    },
+
+    async newOtpTarget({ id, organizationId, expiresAt }) {
+      const { scalar, point } = draw();
+      const target = keys.seal(scalar, targetContext(id));
+      scalar.fill(0);
+      const targetPublic = hexOf(point);
+      const data = { targetPublic, organizationId, otpId: id, expiresAt: iso(expiresAt) };
+      return { target, bundle: bundleOf(data, bundleSigner()) };
+    },
+
+    async openOtp({ id, target, encryptedBundle }) {
+      const message = readOtpBundle(encryptedBundle);
+      if (!message) return undefined;
+      const pair = targetOf(id, target);
+      try {
+        const plaintext = await openWith(pair, message);
+        const said = plaintext && readOtpPlaintext(plaintext);
+        plaintext?.fill(0);
+        return said;
+      } finally {
+        pair.scalar.fill(0);
+      }
+    },
+
+    signToken: async (claims) => tokenOf(claims, await namedTokenKey()),
+
+    publicKeys: () => ({
+      bundles: bundleSigner().publicKey,
+      tokens: tokenKey().publicKey,
+    }),
+  };
+}

@@ -1,0 +1,179 @@
+// Encryption to a key against the published vectors, step by step, and against scalars, points and
+// secrets that begin with zeros, which is where implementations drop bytes.
+import { createCipheriv, createECDH, createHmac, createPublicKey, verify } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { walletCrypto } from '../../../test/wallet-client.ts';
+import { RFC_9180, SEALED_KEY, STAMP } from '../../../test/wallet-vectors.ts';
+import {
+  compressedPoint,
+  type P256Pair,
+  p256Pair,
+  p256PrivateKey,
+  p256PublicKey,
+} from '../../kernel/p256.ts';
+import { openWith, sealTo, suite } from './hpke.ts';
+
+const { hpkeDecrypt, verifyStampSignature } = walletCrypto;
+
+const hex = (text: string) => Buffer.from(text, 'hex');
+const pairOf = (scalar: string) => p256Pair(hex(scalar)) as P256Pair;
+const compressed = ({ point }: P256Pair) => compressedPoint(point.toString('hex'));
+
+/** RFC 9180 §4 and §5 in so many words, from a secret that was agreed on. */
+const KEM = Buffer.from('4b454d0010', 'hex');
+const HPKE = Buffer.from('48504b45001000010002', 'hex');
+const hmac = (key: Buffer, text: Buffer) => createHmac('sha256', key).update(text).digest();
+const extract = (suiteId: Buffer, salt: Buffer, label: string, ikm: Buffer) =>
+  hmac(salt, Buffer.concat([Buffer.from('HPKE-v1'), suiteId, Buffer.from(label), ikm]));
+function expand(suiteId: Buffer, key: Buffer, label: string, info: Buffer, length: number) {
+  const labelled = [Buffer.from([0, length]), Buffer.from('HPKE-v1'), suiteId, Buffer.from(label)];
+  return hmac(key, Buffer.concat([...labelled, info, Buffer.from([1])])).subarray(0, length);
+}
+
+function schedule(dh: Buffer, points: Buffer, info: Buffer) {
+  const none = Buffer.alloc(0);
+  const agreed = expand(KEM, extract(KEM, none, 'eae_prk', dh), 'shared_secret', points, 32);
+  const context = Buffer.concat([
+    Buffer.from([0]),
+    extract(HPKE, none, 'psk_id_hash', none),
+    extract(HPKE, none, 'info_hash', info),
+  ]);
+  const secret = extract(HPKE, agreed, 'secret', none);
+  return {
+    sharedSecret: agreed.toString('hex'),
+    context: context.toString('hex'),
+    key: expand(HPKE, secret, 'key', context, 32).toString('hex'),
+    nonce: expand(HPKE, secret, 'base_nonce', context, 12).toString('hex'),
+  };
+}
+
+function agreedOn({ scalar }: P256Pair, { point }: P256Pair): Buffer {
+  const curve = createECDH('prime256v1');
+  curve.setPrivateKey(scalar);
+  return curve.computeSecret(point);
+}
+
+describe('the suite', () => {
+  const { info, ikmE, ikmR, skR, pkR, pkE, aad, plaintext, ciphertext } = RFC_9180;
+
+  it('is that of RFC 9180: its keys, its messages', async () => {
+    const recipient = await suite.kem.deriveKeyPair(new Uint8Array(hex(ikmR)).buffer);
+    const { kem } = suite;
+    expect(Buffer.from(await kem.serializePrivateKey(recipient.privateKey)).toString('hex')).toBe(
+      skR,
+    );
+    expect(Buffer.from(await kem.serializePublicKey(recipient.publicKey)).toString('hex')).toBe(
+      pkR,
+    );
+    const sent = await suite.seal(
+      { recipientPublicKey: recipient.publicKey, info: hex(info), ekm: hex(ikmE) },
+      hex(plaintext),
+      hex(aad),
+    );
+    expect(Buffer.from(sent.enc).toString('hex')).toBe(pkE);
+    expect(Buffer.from(sent.ct).toString('hex')).toBe(ciphertext);
+    const opened = await suite.open(
+      { recipientKey: recipient, info: hex(info), enc: hex(pkE) },
+      hex(ciphertext),
+      hex(aad),
+    );
+    expect(Buffer.from(opened).toString('hex')).toBe(plaintext);
+  });
+
+  it('agrees with it at every step', () => {
+    const dh = agreedOn(pairOf(RFC_9180.skE), pairOf(skR));
+    const { sharedSecret, context, key, nonce } = RFC_9180;
+    expect(schedule(dh, hex(pkE + pkR), hex(info))).toEqual({ sharedSecret, context, key, nonce });
+  });
+});
+
+describe('what is sealed to a client', () => {
+  const { skR, skE, plaintext, ciphertext } = SEALED_KEY;
+  const [recipient, ephemeral] = [pairOf(skR), pairOf(skE)];
+
+  it('is the published vector at every step', () => {
+    expect([compressed(recipient), compressed(ephemeral)]).toEqual([
+      SEALED_KEY.pkR,
+      SEALED_KEY.pkE,
+    ]);
+    const dh = agreedOn(ephemeral, recipient);
+    expect(dh.toString('hex')).toBe(SEALED_KEY.dh);
+    const points = Buffer.concat([ephemeral.point, recipient.point]);
+    const { sharedSecret, context, key, nonce } = SEALED_KEY;
+    const steps = schedule(dh, points, Buffer.from('turnkey_hpke'));
+    expect(steps).toEqual({ sharedSecret, context, key, nonce });
+    const cipher = createCipheriv('aes-256-gcm', hex(key), hex(nonce));
+    cipher.setAAD(points);
+    const parts = [cipher.update(hex(plaintext)), cipher.final(), cipher.getAuthTag()];
+    expect(Buffer.concat(parts).toString('hex')).toBe(ciphertext);
+  });
+
+  it('is what we seal, and what we open', async () => {
+    const sealed = await sealTo(recipient.point, hex(plaintext), ephemeral);
+    expect(sealed).toEqual({ encapped: ephemeral.point, ciphertext: hex(ciphertext) });
+    expect(await openWith(recipient, sealed)).toEqual(hex(plaintext));
+  });
+
+  it('is opened by nobody else, and by nobody once it was touched', async () => {
+    const sealed = await sealTo(recipient.point, hex(plaintext), ephemeral);
+    expect(await openWith(pairOf('44'.repeat(32)), sealed)).toBeUndefined();
+    const touched = Buffer.from(sealed.ciphertext);
+    touched[0] = (touched[0] as number) ^ 1;
+    expect(await openWith(recipient, { ...sealed, ciphertext: touched })).toBeUndefined();
+    const encapped = pairOf('55'.repeat(32)).point;
+    expect(await openWith(recipient, { ...sealed, encapped })).toBeUndefined();
+    const ofAnother = Buffer.from(encapped).fill(1, 1);
+    expect(await openWith(recipient, { ...sealed, encapped: ofAnother })).toBeUndefined();
+    expect(await openWith(recipient, { ...sealed, ciphertext: Buffer.alloc(3) })).toBeUndefined();
+  });
+
+  it('goes to points of the curve alone', async () => {
+    const off = Buffer.from(recipient.point).fill(1, 1);
+    await expect(sealTo(off, hex(plaintext), ephemeral)).rejects.toThrow();
+    await expect(sealTo(Buffer.alloc(0), hex(plaintext), ephemeral)).rejects.toThrow();
+  });
+});
+
+describe('numbers that begin with zeros', () => {
+  /** The first pair from `from` on for which `wanted` holds. */
+  function firstPair(from: number, wanted: (pair: P256Pair) => boolean): P256Pair {
+    for (let number = from; ; number++) {
+      const pair = pairOf(number.toString(16).padStart(64, '0'));
+      if (wanted(pair)) return pair;
+    }
+  }
+  const plain = pairOf('66'.repeat(32));
+  const cases: Record<string, () => readonly [P256Pair, P256Pair]> = {
+    'a scalar': () => [pairOf(`00${'77'.repeat(31)}`), pairOf(`0000${'78'.repeat(30)}`)],
+    'a first coordinate': () => [firstPair(1, (pair) => pair.point[1] === 0), plain],
+    'a second coordinate': () => [plain, firstPair(1, (pair) => pair.point[33] === 0)],
+    'the agreed secret': () => [plain, firstPair(1, (pair) => agreedOn(pair, plain)[0] === 0)],
+  };
+
+  it.each(Object.keys(cases))('%s', async (name) => {
+    const [recipient, ephemeral] = (cases[name] as () => readonly [P256Pair, P256Pair])();
+    const plaintext = hex(`00${'ab'.repeat(31)}`);
+    const sealed = await sealTo(recipient.point, plaintext, ephemeral);
+    expect(sealed.encapped).toHaveLength(65);
+    expect(await openWith(recipient, sealed)).toEqual(plaintext);
+    const opened = hpkeDecrypt({
+      ciphertextBuf: sealed.ciphertext,
+      encappedKeyBuf: sealed.encapped,
+      receiverPriv: recipient.scalar.toString('hex'),
+    });
+    expect(Buffer.from(opened)).toEqual(plaintext);
+  });
+});
+
+describe('the published stamp', () => {
+  const { privateKey, payload, publicKey, signature } = STAMP;
+
+  it('is of the key it says, for us and for the client library', async () => {
+    expect(compressed(pairOf(privateKey))).toBe(publicKey);
+    const ours = createPublicKey(p256PrivateKey(pairOf(privateKey)));
+    expect(ours.equals(p256PublicKey(publicKey))).toBe(true);
+    expect(verify('sha256', Buffer.from(payload), ours, hex(signature))).toBe(true);
+    expect(verify('sha256', Buffer.from(`${payload} `), ours, hex(signature))).toBe(false);
+    expect(await verifyStampSignature(publicKey, signature, payload)).toBe(true);
+  });
+});

@@ -1,0 +1,73 @@
+// Encrypts to a P-256 key and opens what was encrypted to one: HPKE (RFC 9180) in base mode, one
+// message to an encapsulated key. `info` and the authenticated data are those that the published
+// clients of embedded wallets use; with any other they open nothing. Ephemeral pairs are the
+// caller's, because all chance comes from World: the library's own generator is left aside.
+import {
+  Aes256Gcm,
+  CipherSuite,
+  DhkemP256HkdfSha256,
+  HkdfSha256,
+  HpkeError,
+  type KemInterface,
+} from '@hpke/core';
+import { type P256Pair, p256Jwk } from '../../kernel/p256.ts';
+
+/** DHKEM(P-256, HKDF-SHA256), HKDF-SHA256, AES-256-GCM. */
+export const suite = new CipherSuite({
+  kem: new DhkemP256HkdfSha256(),
+  kdf: new HkdfSha256(),
+  aead: new Aes256Gcm(),
+});
+
+/** Written into the clients: part of the format, and the name of nothing here. */
+const INFO = Buffer.from('turnkey_hpke', 'ascii');
+
+/** What goes to the recipient. */
+export interface Sealed {
+  /** The ephemeral public key, 65 bytes. */
+  encapped: Buffer;
+  /** With its 16-byte tag behind it. */
+  ciphertext: Buffer;
+}
+
+const publicKeyOf = (point: Uint8Array) =>
+  suite.kem.importKey('raw', new Uint8Array(point).buffer, true);
+
+async function keysOf(pair: P256Pair) {
+  const privateKey: Parameters<KemInterface['importKey']>[1] = p256Jwk(pair);
+  return {
+    privateKey: await suite.kem.importKey('jwk', privateKey, false),
+    publicKey: await publicKeyOf(pair.point),
+  };
+}
+
+/** Encrypts to `recipient`, a whole point; throws where it is none. `ephemeral` serves but once. */
+export async function sealTo(
+  recipient: Uint8Array,
+  plaintext: Uint8Array,
+  ephemeral: P256Pair,
+): Promise<Sealed> {
+  const sender = await suite.createSenderContext({
+    recipientPublicKey: await publicKeyOf(recipient),
+    info: INFO,
+    ekm: await keysOf(ephemeral),
+  });
+  const encapped = Buffer.from(sender.enc);
+  const aad = Buffer.concat([encapped, recipient]);
+  return { encapped, ciphertext: Buffer.from(await sender.seal(plaintext, aad)) };
+}
+
+/** What was encrypted to `recipient`, or undefined where this was not. */
+export async function openWith(
+  recipient: P256Pair,
+  { encapped, ciphertext }: Sealed,
+): Promise<Buffer | undefined> {
+  const params = { recipientKey: await keysOf(recipient), info: INFO, enc: encapped };
+  const aad = Buffer.concat([encapped, recipient.point]);
+  try {
+    return Buffer.from(await suite.open(params, ciphertext, aad));
+  } catch (error) {
+    if (error instanceof HpkeError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,23 @@
+// The secrets that a custodian is lent by the installation, and the signing keys that it makes of
+// them. They are derived and not stored, so that every process and every restart signs with the
+// same ones.
+import { drawP256, p256PrivateKey } from '../../kernel/p256.ts';
+import type { Signer } from './bundles.ts';
+
+/** What the installation lends a custodian: sealing, and secrets that follow from a purpose. */
+export interface CustodyKeys {
+  seal(text: Uint8Array | string, context: string): string;
+  /** Throws for another context or a damaged text. */
+  open(sealed: string, context: string): Buffer;
+  /** 32 bytes, the same at every start. */
+  derive(purpose: string): Uint8Array;
+}
+
+/** The signer of a purpose. What is no scalar is passed over for what the purpose derives next. */
+export function signerOf(keys: Pick<CustodyKeys, 'derive'>, purpose: string): Signer {
+  let round = 0;
+  const pair = drawP256(() => keys.derive(round++ ? `${purpose} ${round}` : purpose));
+  const signer = { privateKey: p256PrivateKey(pair), publicKey: pair.point.toString('hex') };
+  pair.scalar.fill(0);
+  return signer;
+}

@@ -1,0 +1,13 @@
+// What the composition lists of credentials, and what other features may use of them.
+import type { Bound } from '../../kernel/operation.ts';
+import type { Ctx } from '../../runtime/context.ts';
+import type { WalletParts } from '../wallets/index.ts';
+import { credentialOperations } from './operations.ts';
+import { sessionOperations } from './sessions.ts';
+
+export { tiedCredentials } from './contacts.ts';
+
+export const walletAuthOperations = (parts: WalletParts): Bound<Ctx>[] => [
+  ...credentialOperations(parts),
+  ...sessionOperations(parts),
+];

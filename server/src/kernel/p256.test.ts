@@ -1,0 +1,82 @@
+import { createECDH, createPublicKey, sign, verify } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import {
+  compressedPoint,
+  drawP256,
+  isWhole,
+  p256Jwk,
+  p256Pair,
+  p256PrivateKey,
+  p256PublicKey,
+  wholePoint,
+} from './p256.ts';
+
+/** The generator of the curve, SEC 2. */
+const X = '6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296';
+const Y = '4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5';
+const [WHOLE, COMPRESSED] = [`04${X}${Y}`, `03${X}`];
+const ORDER = 'ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551';
+const scalar = (hex: string) => Buffer.from(hex.padStart(64, '0'), 'hex');
+
+describe('points', () => {
+  it('have one text, whatever form and letters they came in', () => {
+    for (const given of [WHOLE, COMPRESSED, WHOLE.toUpperCase(), COMPRESSED.toUpperCase()]) {
+      expect(compressedPoint(given)).toBe(COMPRESSED);
+      expect(wholePoint(given)).toBe(WHOLE);
+    }
+    expect([isWhole(WHOLE), isWhole(COMPRESSED)]).toEqual([true, false]);
+  });
+
+  it('have two for one x', () => {
+    const other = `02${X}`;
+    expect(compressedPoint(other)).toBe(other);
+    expect(wholePoint(other)).not.toBe(WHOLE);
+    expect(wholePoint(other)?.slice(2, 66)).toBe(X);
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['infinity', '00'],
+    ['a hybrid form', `07${X}${Y}`],
+    ['a compressed form of the wrong length', `04${X}`],
+    ['a whole form of the wrong length', `02${X}${Y}`],
+    ['no hex', `02${'x'.repeat(64)}`],
+    ['more than hex', `${COMPRESSED}\n`],
+    ['an x without a y', `02${'0'.repeat(63)}1`],
+    ['a y of another x', `04${X}${Y.slice(0, -1)}6`],
+    ['an x beyond the field', `02${'f'.repeat(64)}`],
+  ])('are not %s', (_, given) => {
+    expect(compressedPoint(given)).toBeUndefined();
+    expect(wholePoint(given)).toBeUndefined();
+    expect(() => p256PublicKey(given)).toThrow(RangeError);
+  });
+});
+
+describe('keys', () => {
+  it('sign and are checked in either form', () => {
+    const pair = drawP256(() => scalar('1234'));
+    const signature = sign('sha256', Buffer.from('text'), p256PrivateKey(pair));
+    for (const form of ['compressed', 'uncompressed'] as const) {
+      const curve = createECDH('prime256v1');
+      curve.setPrivateKey(pair.scalar);
+      const key = p256PublicKey(curve.getPublicKey('hex', form));
+      expect(verify('sha256', Buffer.from('text'), key, signature)).toBe(true);
+      expect(key.equals(createPublicKey(p256PrivateKey(pair)))).toBe(true);
+    }
+  });
+
+  it('come of every scalar of the group and of no other', () => {
+    const last = ORDER.replace(/1$/, '0');
+    expect(p256Pair(scalar('1'))?.point.toString('hex')).toBe(WHOLE);
+    expect(p256Pair(scalar(last))?.point.toString('hex').slice(2, 66)).toBe(X);
+    for (const none of ['0', ORDER, 'f'.repeat(64)]) expect(p256Pair(scalar(none))).toBeUndefined();
+  });
+
+  it('are drawn until one is good, and keep all bytes of a small one', () => {
+    const draws = ['0', ORDER, '2'].map(scalar);
+    const pair = drawP256(() => draws.shift() as Buffer);
+    expect(pair.scalar).toEqual(scalar('2'));
+    expect(draws).toEqual([]);
+    expect(Buffer.from(p256Jwk(pair).d, 'base64url')).toHaveLength(32);
+  });
+});

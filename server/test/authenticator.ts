@@ -1,0 +1,171 @@
+// A passkey device in software: registrations and assertions as browsers hand them on, written out by hand so
+// that nothing here is shared with what reads them. Everything that a check looks at can be made wrong.
+import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+
+type Cbor = number | string | Uint8Array | Map<Cbor, Cbor>;
+
+/** The head of a CBOR item. */
+function head(major: number, value: number): Buffer {
+  if (value < 24) return Buffer.of((major << 5) | value);
+  if (value < 0x100) return Buffer.of((major << 5) | 24, value);
+  if (value < 0x10000) return Buffer.of((major << 5) | 25, value >> 8, value & 0xff);
+  throw new RangeError('longer than a device would send');
+}
+
+function cbor(value: Cbor): Buffer {
+  if (typeof value === 'number') return value < 0 ? head(1, -1 - value) : head(0, value);
+  if (typeof value === 'string') return Buffer.concat([head(3, value.length), Buffer.from(value)]);
+  if (value instanceof Map) {
+    const members = [...value].map(([name, each]) => Buffer.concat([cbor(name), cbor(each)]));
+    return Buffer.concat([head(5, value.size), ...members]);
+  }
+  return Buffer.concat([head(2, value.length), value]);
+}
+
+const sha256 = (data: Uint8Array | string) => createHash('sha256').update(data).digest();
+export const base64url = (data: Uint8Array | string) => Buffer.from(data).toString('base64url');
+
+const DRAWN = {
+  ES256: () => generateKeyPairSync('ec', { namedCurve: 'prime256v1' }),
+  RS256: () => generateKeyPairSync('rsa', { modulusLength: 2048 }),
+  EDDSA: () => generateKeyPairSync('ed25519'),
+  /** One that is not taken. */
+  ES384: () => generateKeyPairSync('ec', { namedCurve: 'secp384r1' }),
+};
+export type Algorithm = keyof typeof DRAWN;
+
+function coseOf(algorithm: Algorithm, key: KeyObject): Buffer {
+  const { x = '', y = '', n = '', e = '' } = key.export({ format: 'jwk' });
+  const bytes = (text: string) => Buffer.from(text, 'base64url');
+  const members: Record<Algorithm, [Cbor, Cbor][]> = {
+    ES256: [
+      [1, 2],
+      [3, -7],
+      [-1, 1],
+      [-2, bytes(x)],
+      [-3, bytes(y)],
+    ],
+    ES384: [
+      [1, 2],
+      [3, -35],
+      [-1, 2],
+      [-2, bytes(x)],
+      [-3, bytes(y)],
+    ],
+    EDDSA: [
+      [1, 1],
+      [3, -8],
+      [-1, 6],
+      [-2, bytes(x)],
+    ],
+    RS256: [
+      [1, 3],
+      [3, -257],
+      [-1, bytes(n)],
+      [-2, bytes(e)],
+    ],
+  };
+  return cbor(new Map(members[algorithm]));
+}
+
+/** What may be made otherwise than a sound device and browser do it. */
+export interface Ceremony {
+  type?: string;
+  origin?: string;
+  rpId?: string;
+  /** The page around the one that asked, where there is one. */
+  topOrigin?: string;
+  /** Goes into the client data as it is. */
+  challengeText?: string;
+  up?: boolean;
+  uv?: boolean;
+  be?: boolean;
+  bs?: boolean;
+  /** Of a registration: whether there is a credential in it. */
+  at?: boolean;
+  counter?: number;
+}
+
+export type Authenticator = ReturnType<typeof authenticator>;
+
+/** A device with one passkey. Its counter stands at zero unless a ceremony says otherwise. */
+export function authenticator({
+  algorithm = 'ES256',
+  site = 'wallet.example.com',
+  at: page = `https://${site}`,
+  credentialId = randomBytes(32),
+}: {
+  algorithm?: Algorithm;
+  site?: string;
+  /** The origin. */
+  at?: string;
+  credentialId?: Uint8Array;
+} = {}) {
+  const { publicKey, privateKey } = DRAWN[algorithm]();
+  const cose = coseOf(algorithm, publicKey);
+
+  const clientDataOf = (type: string, challenge: string, ceremony: Ceremony) =>
+    Buffer.from(
+      JSON.stringify({
+        type: ceremony.type ?? type,
+        challenge: ceremony.challengeText ?? challenge,
+        origin: ceremony.origin ?? page,
+        crossOrigin: ceremony.topOrigin !== undefined,
+        ...(ceremony.topOrigin ? { topOrigin: ceremony.topOrigin } : {}),
+      }),
+    );
+
+  function authDataOf(ceremony: Ceremony, at: boolean, attested: Uint8Array): Buffer {
+    const { up = true, uv = false, be = false, bs = false, counter = 0 } = ceremony;
+    const flags = [up, false, uv, be, bs, false, at].reduce(
+      (all, on, bit) => all | (Number(on) << bit),
+      0,
+    );
+    const count = Buffer.alloc(4);
+    count.writeUInt32BE(counter);
+    return Buffer.concat([sha256(ceremony.rpId ?? site), Buffer.of(flags), count, attested]);
+  }
+
+  function create(
+    challenge: string,
+    {
+      fmt = 'none',
+      statement = new Map<Cbor, Cbor>(),
+      cose: key = cose,
+      ...ceremony
+    }: Ceremony & { fmt?: string; statement?: Map<Cbor, Cbor>; cose?: Uint8Array } = {},
+  ) {
+    const { at = true } = ceremony;
+    const size = Buffer.of(credentialId.length >> 8, credentialId.length & 0xff);
+    const attested = at ? [Buffer.alloc(16), size, credentialId, key] : [];
+    const authData = authDataOf(ceremony, at, Buffer.concat(attested));
+    const object = new Map<Cbor, Cbor>([
+      ['fmt', fmt],
+      ['attStmt', statement],
+      ['authData', authData],
+    ]);
+    return {
+      credentialId: base64url(credentialId),
+      clientDataJson: base64url(clientDataOf('webauthn.create', challenge, ceremony)),
+      attestationObject: base64url(cbor(object)),
+      transports: ['internal'],
+    };
+  }
+
+  /** Signs the UTF-8 bytes of a challenge, as pages do that are given it in hex. */
+  function get(challenge: string, ceremony: Ceremony = {}) {
+    const clientData = clientDataOf('webauthn.get', base64url(challenge), ceremony);
+    const authData = authDataOf(ceremony, false, Buffer.alloc(0));
+    const hash = algorithm === 'EDDSA' ? null : 'sha256';
+    const signature = sign(hash, Buffer.concat([authData, sha256(clientData)]), privateKey);
+    return {
+      credentialId: base64url(credentialId),
+      clientDataJson: base64url(clientData),
+      authenticatorData: base64url(authData),
+      signature: base64url(signature),
+      userHandle: null,
+    };
+  }
+
+  return { credentialId: base64url(credentialId), cose, create, get };
+}

@@ -1,0 +1,172 @@
+// Passkeys as a real browser makes them: Chromium with a virtual authenticator, on a platform's own site,
+// whose backend hands on what the page says.
+import { createServer, type Server } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { base64url } from '../authenticator.ts';
+import { ok } from '../fixtures.ts';
+import { startApp, type TestApp } from '../harness.ts';
+import { drawKeys, openSessionKey, type WalletDesk, walletDesk } from '../wallet-desk.ts';
+import { browserPath, launch, type Visit, visit } from './browser.ts';
+
+const PATIENCE_MS = 60_000;
+
+/** What such a site has for passkeys; nothing in it knows of this API but the names of the fields. */
+const PAGE = `<!doctype html><title>Wallet</title><script>
+  const text = (bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes)))
+    .replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+  const bytes = (text) => Uint8Array.from(
+    atob(text.replaceAll('-', '+').replaceAll('_', '/')), (each) => each.charCodeAt(0));
+  async function register({ challenge, attestation, userVerification }) {
+    const made = await navigator.credentials.create({ publicKey: {
+      challenge: bytes(challenge), attestation, timeout: 10_000,
+      rp: { id: 'localhost', name: 'Wallet' },
+      user: { id: new Uint8Array(16), name: 'ada', displayName: 'Ada' },
+      pubKeyCredParams: [-7, -257].map((alg) => ({ type: 'public-key', alg })),
+      authenticatorSelection: { residentKey: 'preferred', userVerification } } });
+    return {
+      credentialId: text(made.rawId),
+      clientDataJson: text(made.response.clientDataJSON),
+      attestationObject: text(made.response.attestationObject),
+      transports: made.response.getTransports() };
+  }
+  async function prove({ challenge, credentialId, userVerification }) {
+    const said = await navigator.credentials.get({ publicKey: {
+      challenge: new TextEncoder().encode(challenge), rpId: 'localhost', timeout: 10_000,
+      allowCredentials: [{ type: 'public-key', id: bytes(credentialId) }], userVerification } });
+    const { clientDataJSON, authenticatorData, signature, userHandle } = said.response;
+    return {
+      credentialId: text(said.rawId),
+      clientDataJson: text(clientDataJSON),
+      authenticatorData: text(authenticatorData),
+      signature: text(signature),
+      userHandle: userHandle && text(userHandle) };
+  }
+</script>`;
+
+interface Site {
+  server: Server;
+  origin: string;
+}
+
+async function openSite(): Promise<Site> {
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/html' }).end(PAGE);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  return { server, origin: `http://localhost:${port}` };
+}
+
+let app: TestApp;
+let desk: WalletDesk;
+let sites: [Site, Site];
+let browser: Awaited<ReturnType<typeof launch>>;
+
+/** A page of the site, with a device that does or does not verify its user. */
+async function device(verifies: boolean): Promise<Visit> {
+  const opened = await visit(browser, 'desktop', 'http://localhost:');
+  const cdp = await opened.context.newCDPSession(opened.page);
+  await cdp.send('WebAuthn.enable');
+  await cdp.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: verifies ? 'internal' : 'usb',
+      hasResidentKey: verifies,
+      hasUserVerification: verifies,
+      isUserVerified: verifies,
+      automaticPresenceSimulation: true,
+    },
+  });
+  await opened.page.goto(sites[0].origin);
+  return opened;
+}
+
+const inPage = <T>({ page }: Visit, name: 'register' | 'prove', input: object): Promise<T> =>
+  page.evaluate(`${name}(${JSON.stringify(input)})`) as Promise<T>;
+
+/** Registers what the page's device makes, signed by a session of the wallet's e-mail credential. */
+async function registered(opened: Visit, ceremony: object) {
+  const { accountId } = await desk.customerWithWallet();
+  const session = await desk.emailSession(accountId);
+  const challenge = base64url(`challenge for ${accountId}`);
+  const attestation = await inPage<{ credentialId: string; transports: string[] }>(
+    opened,
+    'register',
+    { challenge, ...ceremony },
+  );
+  const body = { type: 'PASSKEY', accountId, nickname: 'Chromium', challenge, attestation };
+  const added = ok(await desk.signed('POST', '/auth/credentials', body, session), 201);
+  expect(added.credentialId).toBe(attestation.credentialId);
+  return { added, attestation };
+}
+
+/** Proves a passkey in the page as it stands. */
+async function proved(
+  opened: Visit,
+  { id, credentialId }: { id: string; credentialId: string },
+  keys: { clientPublicKey: string; userVerification: string },
+) {
+  const { clientPublicKey, userVerification } = keys;
+  const path = `/auth/credentials/${id}`;
+  const asked = ok(await desk.call('POST', `${path}/challenge`, { clientPublicKey }), 200);
+  const input = { challenge: asked.challenge, credentialId, userVerification };
+  const assertion = await inPage<object>(opened, 'prove', input);
+  const body = { type: 'PASSKEY', assertion };
+  return desk.call('POST', `${path}/verify`, body, { 'request-id': asked.requestId });
+}
+
+describe.runIf(browserPath)('a passkey of a browser', () => {
+  beforeAll(async () => {
+    app = await startApp();
+    desk = walletDesk(app);
+    sites = [await openSite(), await openSite()];
+    browser = await launch();
+  }, PATIENCE_MS);
+  afterAll(async () => {
+    await browser?.close();
+    for (const { server } of sites ?? []) server.close();
+    await app?.close();
+  });
+
+  it.each([
+    { verifies: true, userVerification: 'required', attestation: 'none' },
+    { verifies: false, userVerification: 'discouraged', attestation: 'none' },
+    { verifies: false, userVerification: 'discouraged', attestation: 'direct' },
+  ])(
+    'opens a session: user verification $userVerification, attestation $attestation',
+    async ({ verifies, userVerification, attestation }) => {
+      const opened = await device(verifies);
+      const { added } = await registered(opened, { attestation, userVerification });
+      const keys = drawKeys();
+      const ask = { clientPublicKey: keys.wholeKey, userVerification };
+      const session = ok(await proved(opened, added, ask), 200);
+      expect(session).toMatchObject({ type: 'PASSKEY', nickname: 'Chromium' });
+
+      const signer = openSessionKey(session.encryptedSessionSigningKey, keys.privateKey);
+      const path = `/auth/sessions/${session.id}`;
+      expect((await desk.signed('DELETE', path, undefined, signer)).status).toBe(204);
+      expect(opened.complaints).toEqual([]);
+      await opened.close();
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'is refused from another origin, though the browser lets it be used there',
+    async () => {
+      const opened = await device(true);
+      const userVerification = 'preferred';
+      const { added } = await registered(opened, { attestation: 'none', userVerification });
+      await opened.page.goto(sites[1].origin);
+      const ask = { clientPublicKey: drawKeys().publicKey, userVerification };
+      expect(await proved(opened, added, ask)).toMatchObject({
+        status: 401,
+        body: { code: 'UNAUTHORIZED', reason: 'The assertion is of another origin.' },
+      });
+      await opened.page.goto(sites[0].origin);
+      expect((await proved(opened, added, ask)).status).toBe(200);
+      await opened.close();
+    },
+    PATIENCE_MS,
+  );
+});

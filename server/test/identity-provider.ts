@@ -1,0 +1,87 @@
+// An identity provider as OpenID Connect has it: a real HTTP server on this machine with a discovery
+// document and a key set, and keys that sign real tokens. A test may turn its keys over, spoil what it
+// answers, and count how often it was asked.
+import { createHash } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { CompactSign, type CryptoKey, exportJWK, generateKeyPair, type JWK } from 'jose';
+
+type Alg = 'RS256' | 'ES256';
+
+/** A header or claims as a part of a token. */
+export const segment = (value: unknown): string =>
+  Buffer.from(JSON.stringify(value)).toString('base64url');
+
+/** What a token says that is for this key, as it is sent. */
+export const nonceOf = (clientPublicKey: string): string =>
+  createHash('sha256').update(clientPublicKey).digest('hex');
+
+export interface ProviderKey {
+  alg: Alg;
+  jwk: JWK;
+  privateKey: CryptoKey;
+}
+
+export async function providerKey(kid: string, alg: Alg = 'RS256'): Promise<ProviderKey> {
+  const { publicKey, privateKey } = await generateKeyPair(alg);
+  return { alg, jwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' }, privateKey };
+}
+
+export const signToken = (
+  { privateKey, alg, jwk }: ProviderKey,
+  claims: object,
+  header: object = {},
+): Promise<string> =>
+  new CompactSign(Buffer.from(JSON.stringify(claims)))
+    .setProtectedHeader({ alg, kid: jwk.kid, ...header } as { alg: string })
+    .sign(privateKey);
+
+type Answer = (reply: ServerResponse, request: IncomingMessage) => void;
+
+const json =
+  (value: unknown): Answer =>
+  (reply) =>
+    reply.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+
+export type IdentityProvider = Awaited<ReturnType<typeof startIdentityProvider>>;
+
+export async function startIdentityProvider(keys: readonly ProviderKey[] = []) {
+  let shown = keys;
+  let asked: string[] = [];
+  /** By path, in place of what is right. */
+  const spoilt = new Map<string, Answer>();
+  const server = createServer((request, reply) => {
+    const path = request.url as string;
+    asked.push(path);
+    const right: Record<string, Answer> = {
+      '/.well-known/openid-configuration': json({ issuer, jwks_uri: `${issuer}/keys` }),
+      '/keys': json({ keys: shown.map(({ jwk }) => jwk) }),
+    };
+    const answer = spoilt.get(path) ?? right[path];
+    if (answer) answer(reply, request);
+    else reply.writeHead(404).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    issuer,
+    /** From now on these are its keys. */
+    show(...fresh: ProviderKey[]) {
+      shown = fresh;
+    },
+    spoil: (path: string, answer: Answer | object) =>
+      spoilt.set(path, typeof answer === 'function' ? (answer as Answer) : json(answer)),
+    mend: () => spoilt.clear(),
+    /** The paths that were asked for since it was last looked. */
+    seen(): string[] {
+      const before = asked;
+      asked = [];
+      return before;
+    },
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}

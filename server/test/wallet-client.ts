@@ -1,0 +1,70 @@
+// The libraries that clients of embedded wallets use, with the few types that tests need. They are required
+// and not imported: their own types would bring those of a browser into every file of the project.
+import { createRequire } from 'node:module';
+
+interface Stamper {
+  stamp(payload: string): Promise<{ stampHeaderName: string; stampHeaderValue: string }>;
+}
+
+interface StamperOptions {
+  apiPublicKey: string;
+  apiPrivateKey: string;
+  runtimeOverride?: 'browser' | 'node' | 'purejs';
+}
+
+interface Sealing {
+  plainTextBuf: Uint8Array;
+  /** Whole: 65 bytes. */
+  targetKeyBuf: Uint8Array;
+}
+
+interface Opening {
+  ciphertextBuf: Uint8Array;
+  encappedKeyBuf: Uint8Array;
+  receiverPriv: string;
+}
+
+interface Exported {
+  exportBundle: string;
+  embeddedKey: string;
+  organizationId: string;
+  dangerouslyOverrideSignerPublicKey?: string;
+  keyFormat?: 'SOLANA' | 'HEXADECIMAL';
+  returnMnemonic: boolean;
+}
+
+interface KeyPair {
+  privateKey: string;
+  publicKey: string;
+  publicKeyUncompressed: string;
+}
+
+interface Crypto {
+  generateP256KeyPair(): KeyPair;
+  verifyStampSignature(publicKey: string, signature: string, text: string): Promise<boolean>;
+  compressRawPublicKey(whole: Uint8Array): Uint8Array;
+  uncompressRawPublicKey(compressed: Uint8Array): Uint8Array;
+  getPublicKey(privateKey: Uint8Array | string, isCompressed?: boolean): Uint8Array;
+  hpkeEncrypt(of: Sealing): Uint8Array;
+  hpkeDecrypt(of: Opening): Uint8Array;
+  formatHpkeBuf(sealed: Uint8Array): string;
+  decryptCredentialBundle(sealed: string, privateKey: string): string;
+  decryptExportBundle(of: Exported): Promise<string>;
+  encryptOtpCodeToBundle(
+    code: string,
+    bundle: string,
+    publicKey: string,
+    signerPublicKey?: string,
+  ): Promise<string>;
+  verifyOtpVerificationToken(
+    token: string,
+    signerPublicKey?: string,
+  ): Promise<Record<string, unknown>>;
+}
+
+const require = createRequire(import.meta.url);
+
+export const { ApiKeyStamper } = require('@turnkey/api-key-stamper') as {
+  ApiKeyStamper: new (of: StamperOptions) => Stamper;
+};
+export const walletCrypto = require('@turnkey/crypto') as Crypto;
