@@ -11,6 +11,7 @@ const WHOLE = [
   'Documents',
   'Invitations',
   'API Tokens',
+  'Internal Accounts',
   'External Accounts',
   'Same-Currency Transfers',
   'Cross-Currency Transfers',
@@ -21,6 +22,8 @@ const WHOLE = [
   'Available UMA Providers',
   'Webhooks',
 ];
+/** How many operations of a tag hold that is not whole yet: delegated keys come with the cards they pay for. */
+const SO_FAR = { 'Embedded Wallet Auth': 8 };
 
 const { stdout, error } = spawnSync(process.execPath, [checker, document, '--all'], {
   encoding: 'utf8',
@@ -41,6 +44,9 @@ for (const line of lines) {
   else short.push(line);
 }
 const partial = WHOLE.filter((tag) => !lines.some((line) => line.startsWith(`whole   ${tag}:`)));
+for (const [tag, count] of Object.entries(SO_FAR)) {
+  if (!lines.some((line) => line.startsWith(`partial ${tag}: ${count} of `))) partial.push(tag);
+}
 for (const line of short) console.log(line);
 for (const tag of partial) console.log(`not whole: ${tag}`);
 console.log(lines.filter((line) => / operations and webhooks hold/.test(line)).join('\n'));

@@ -178,9 +178,8 @@ describe('customers find', () => {
   });
 
   it('follows a change, and finds owners of businesses', async () => {
-    // Without a wallet, whose codes would go to the address.
-    const before = { ...PERSON, email: 'before@example.com', currencies: ['USD'] };
-    const { id } = await customer(app, {}, before);
+    const noWallet = { ...PERSON, email: 'before@example.com', currencies: ['USD'] };
+    const { id } = await customer(app, {}, noWallet);
     const change = { customerType: 'INDIVIDUAL', email: 'after@example.com' };
     ok(await app.call('PATCH', `/customers/${id}`, change), 200);
     expect((await run('find', '--email', 'before@example.com')).json).toEqual([]);

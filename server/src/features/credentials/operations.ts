@@ -55,16 +55,14 @@ const create = (parts: WalletParts) =>
 
     async begin(ctx, { body }) {
       const wallet = await walletOf(ctx, body.accountId);
-      const { activity, row, bound } = await kindOf(body.type).register(
-        ctx,
-        parts,
-        wallet,
-        body,
-        undefined,
-      );
-      if ((await credentialsOf(ctx, wallet.row.id)).length) {
+      // Looked at first, so that whatever is added meanwhile is met by what judges the new one.
+      const isFirst = (await credentialsOf(ctx, wallet.row.id)).length === 0;
+      const { type } = body;
+      const registering = kindOf(type).register(ctx, parts, wallet, body, undefined);
+      const { activity, row, bound } = await registering;
+      if (!isFirst) {
         const signer = { by: 'session', accounts: [wallet.row.id] } as const;
-        return { ask: { wallet, type: body.type, payload: activity, bound, signer } };
+        return { ask: { wallet, type, payload: activity, bound, signer } };
       }
       // Only one is the first: of two at once the other finds one there and asks for a signature.
       ctx.update(wallets, wallet.row, {});

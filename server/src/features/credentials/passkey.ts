@@ -51,10 +51,10 @@ async function refuseRepeated(
   wallet: Wallet,
   { slot, challengeHash }: { slot: string; challengeHash: string },
 ): Promise<void> {
-  const [same, used] = await Promise.all([
-    ctx.db.find(credentials, { account_id: wallet.row.id, slot }),
-    ctx.db.find(credentials, { platform_id: ctx.caller.platformId, challenge_hash: challengeHash }),
-  ]);
+  const { platformId: platform_id } = ctx.caller;
+  // One after the other: of the same passkey twice at once the second is told that it is there.
+  const used = await ctx.db.find(credentials, { platform_id, challenge_hash: challengeHash });
+  const same = await ctx.db.find(credentials, { account_id: wallet.row.id, slot });
   if (same.length > 0) {
     throw new Fault('PASSKEY_CREDENTIAL_ALREADY_EXISTS', 'The wallet has this passkey already.');
   }

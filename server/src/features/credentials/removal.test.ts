@@ -105,8 +105,8 @@ describe('revokeAuthCredential', () => {
       ]);
       expect(answers.filter(({ status }) => status === 204)).toHaveLength(1);
       const refused = answers.find(({ status }) => status !== 204) as Answer;
-      // Whoever was second signed with a session that had just ended with its credential.
-      expect(verdict(refused)).toEqual(NOT_ALLOWED);
+      // Whoever was second signed with a session that had just ended with its credential, or came for the last.
+      expect([NOT_ALLOWED, ONLY_ONE]).toContainEqual(verdict(refused));
       const left = await idsOf(accountId);
       expect(left).toHaveLength(1);
       const [session] = await desk.sessionsOf(accountId);

@@ -86,9 +86,7 @@ describe('createCustomer', () => {
     for (const absent of ['email', 'contactVerification', 'endUserTermsConsent', 'region']) {
       expect(body).not.toHaveProperty(absent);
     }
-    // A wallet beside the balance in USDB.
-    const expected = [...FIRST_CURRENCIES, 'USDB'].sort();
-    expect((await accountsOf(body.id)).sort()).toEqual(expected);
+    expect((await accountsOf(body.id)).sort()).toEqual([...FIRST_CURRENCIES, 'USDB'].sort());
   });
 
   it('keeps everything about a person, the identity number sealed', async () => {

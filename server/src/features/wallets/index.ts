@@ -54,7 +54,6 @@ export {
 export type { Signed } from './signer.ts';
 export {
   credentialStates,
-  type RecoveryStatus,
   recoveryStates,
   requestStates,
   sessionStates,
@@ -66,6 +65,7 @@ export {
   credentials,
   otpTargets,
   type RecoveryRow,
+  type RecoveryStop,
   type RequestRow,
   type SessionRow,
   type Signer,

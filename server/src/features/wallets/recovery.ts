@@ -90,7 +90,7 @@ export async function waitingRecovery(
   ctx: Ctx,
   accountId: string,
 ): Promise<RecoveryRow | undefined> {
-  const where = { account_id: accountId, status: 'WAITING' };
+  const where = { account_id: accountId, status: 'WAITING' } as const;
   return (await ctx.db.find(walletRecoveries, where))[0];
 }
 
@@ -102,7 +102,7 @@ export async function stopAfterSignIn(ctx: Ctx, accountId: string): Promise<void
 
 /** Stages the end of what waits for somebody who is being erased; nobody is told. */
 export async function eraseRecoveries(ctx: Ctx, customerId: string): Promise<void> {
-  const where = { customer_id: customerId, status: 'WAITING' };
+  const where = { customer_id: customerId, status: 'WAITING' } as const;
   for (const row of await ctx.db.find(walletRecoveries, where, ALL_OF_ONE)) {
     ctx.update(walletRecoveries, row, {
       status: recoveryStates.next(row.status, 'cancel'),

@@ -1,0 +1,243 @@
+// The page: which part of it is shown, and what its buttons do. All that it knows of wallets is in wallet.ts.
+// What came from outside is set as text, never as markup.
+import type { Refusal } from './api.ts';
+import * as wallet from './wallet.ts';
+
+declare const SANDBOX: boolean;
+
+const POLL_MS = 500;
+
+const TYPES = {
+  EMAIL_OTP: 'Code by e-mail',
+  SMS_OTP: 'Code by text message',
+  OAUTH: 'Account elsewhere',
+  PASSKEY: 'Passkey',
+};
+
+const at = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
+const field = (id: string) => at<HTMLInputElement>(id);
+const say = (id: 'trouble' | 'news', words: string) => {
+  at(id).textContent = words;
+};
+
+let email = '';
+let code: { credential: wallet.Credential; bundle: string } | undefined;
+let offer: wallet.Quote | undefined;
+
+const money = (units: number, decimals: number) =>
+  (units / 10 ** decimals).toLocaleString('en', {
+    minimumFractionDigits: 2,
+    maximumFractionDigits: decimals,
+  });
+
+/** Millionths of what somebody typed; no arithmetic with fractions. */
+function millionths(text: string): number {
+  const [whole, part = ''] = text.split('.');
+  return Number(`${whole}${part.padEnd(6, '0')}`);
+}
+
+function show(name: 'welcome' | 'ways' | 'wallet') {
+  for (const each of ['welcome', 'ways', 'wallet']) at(each).hidden = each !== name;
+  at('sign-out').hidden = name !== 'wallet';
+  at(name === 'wallet' ? 'balance-title' : `${name}-title`).focus();
+}
+
+function leave() {
+  wallet.forget();
+  hideWords();
+  closeOffer();
+  show('welcome');
+}
+
+/** Does something once, however often it is asked for meanwhile, and says what went wrong. */
+function whileBusy(button: HTMLButtonElement, work: () => Promise<void> | void) {
+  return async () => {
+    if (button.getAttribute('aria-disabled') === 'true') return;
+    button.setAttribute('aria-disabled', 'true');
+    say('trouble', '');
+    say('news', '');
+    try {
+      await work();
+    } catch (error) {
+      const { code, message, name } = error as Refusal;
+      if (code === 'SIGN_IN') leave();
+      const isCancelled = name === 'NotAllowedError';
+      say('trouble', isCancelled ? 'The passkey was not used.' : message);
+    } finally {
+      button.removeAttribute('aria-disabled');
+    }
+  };
+}
+
+const onPress = (button: HTMLButtonElement, work: () => Promise<void> | void) =>
+  button.addEventListener('click', whileBusy(button, work));
+
+function onSubmit(id: string, work: () => Promise<void>) {
+  const form = at<HTMLFormElement>(id);
+  const act = whileBusy(form.querySelector('button') as HTMLButtonElement, work);
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    void act();
+  });
+}
+
+function button(words: string, work: () => Promise<void>, kind = '') {
+  const made = document.createElement('button');
+  made.type = 'button';
+  made.className = kind;
+  made.textContent = words;
+  onPress(made, work);
+  return made;
+}
+
+function row(words: string, more?: HTMLElement) {
+  const item = document.createElement('li');
+  const line = document.createElement('div');
+  line.append(words, ...(more ? [more] : []));
+  item.append(line);
+  return item;
+}
+
+const time = (iso: string) =>
+  new Date(iso).toLocaleTimeString('en', { hour: '2-digit', minute: '2-digit' });
+
+async function refresh() {
+  const [balance, credentials, sessions] = await Promise.all([
+    wallet.balance(),
+    wallet.credentials(),
+    wallet.sessions(),
+  ]);
+  at('balance').textContent = money(balance, 6);
+  at('credentials').replaceChildren(
+    ...credentials.map(({ type, nickname }) => row(`${TYPES[type]}: ${nickname}`)),
+  );
+  at('sessions').replaceChildren(
+    ...sessions.map(({ id, type, expiresAt }) => {
+      const isThis = id === wallet.session()?.id;
+      const words = `${TYPES[type]}, until ${time(expiresAt)}${isThis ? ' (this page)' : ''}`;
+      return row(words, isThis ? undefined : button('End', () => end(id)));
+    }),
+  );
+}
+
+async function end(id: string) {
+  await wallet.endSession(id);
+  await refresh();
+  say('news', 'That session has ended.');
+}
+
+async function enter() {
+  await refresh();
+  show('wallet');
+}
+
+async function showWays() {
+  const credentials = await wallet.visit(email);
+  const codes = credentials.filter(({ type }) => type === 'EMAIL_OTP');
+  const passkeys = credentials.filter(({ type }) => type === 'PASSKEY');
+  at('who').textContent = email;
+  at('code-form').hidden = true;
+  at('ways-list').replaceChildren(
+    ...passkeys.map((each) =>
+      button(
+        `Passkey: ${each.nickname}`,
+        async () => {
+          await wallet.signInByPasskey(each);
+          await enter();
+        },
+        'primary',
+      ),
+    ),
+    ...codes.map((each) => button('Send me a code', () => send(each))),
+  );
+  show('ways');
+}
+
+async function send(credential: wallet.Credential) {
+  code = { credential, bundle: await wallet.sendCode(credential) };
+  at('code-form').hidden = false;
+  field('code').value = '';
+  field('code').focus();
+}
+
+function closeOffer() {
+  offer = undefined;
+  at('offer').hidden = true;
+  at('pay-form').hidden = false;
+}
+
+/** Shows what would be sent. Only what the holder has seen is signed. */
+async function price() {
+  offer = await wallet.quote(millionths(field('amount').value));
+  at('sending').textContent = `${money(offer.totalSendingAmount, 6)} USDB`;
+  at('receiving').textContent = `${money(offer.totalReceivingAmount, 2)} EUR`;
+  at('pay-form').hidden = true;
+  at('offer').hidden = false;
+  at('confirm').focus();
+}
+
+async function confirm() {
+  if (!offer) return;
+  let now = await wallet.pay(offer);
+  closeOffer();
+  field('amount').value = '';
+  say('news', 'On its way …');
+  while (now.status === 'PROCESSING') {
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    now = await wallet.quoteNow(now);
+  }
+  await refresh();
+  if (now.status === 'COMPLETED') say('news', 'Sent.');
+  else say('trouble', 'It could not be sent. The money is back in your wallet.');
+}
+
+function hideWords() {
+  at('words').replaceChildren();
+  at('words').hidden = true;
+  at('export').textContent = 'Show the words';
+}
+
+async function toggleWords() {
+  if (!at('words').hidden) return hideWords();
+  const words = await wallet.exportWords();
+  at('words').replaceChildren(
+    ...words.map((word) => {
+      const item = document.createElement('li');
+      item.textContent = word;
+      return item;
+    }),
+  );
+  at('words').hidden = false;
+  at('export').textContent = 'Hide the words';
+}
+
+onSubmit('email-form', async () => {
+  email = field('email').value;
+  await showWays();
+});
+onSubmit('code-form', async () => {
+  if (!code) return;
+  await wallet.signInByCode(code.credential, code.bundle, field('code').value.trim());
+  await enter();
+});
+onSubmit('pay-form', price);
+onSubmit('passkey-form', async () => {
+  await wallet.addPasskey(field('nickname').value, email);
+  await refresh();
+  say('news', 'The passkey was added.');
+});
+onPress(at('another'), () => show('welcome'));
+onPress(at('confirm'), confirm);
+onPress(at('decline'), closeOffer);
+onPress(at('export'), toggleWords);
+onPress(at('fund'), async () => {
+  await wallet.fund();
+  await refresh();
+});
+onPress(at('sign-out'), async () => {
+  await wallet.endSession((wallet.session() as wallet.Session).id);
+  leave();
+  say('news', 'You are signed out.');
+});
+at('fund').hidden = !SANDBOX;
+at('code-hint').hidden = !SANDBOX;

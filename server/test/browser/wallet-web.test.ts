@@ -1,0 +1,370 @@
+// The example of a wallet in the web, started as its readme says and walked through in a browser with a
+// device that has passkeys: what a reader copies from must work, at both sizes, and relay nothing else.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { validateMnemonic } from '@scure/bip39';
+import { wordlist } from '@scure/bip39/wordlists/english.js';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BASE_PATH } from '../../src/http/server.ts';
+import { balances, ok } from '../fixtures.ts';
+import { type Answer, startApp, type TestApp } from '../harness.ts';
+import {
+  CODE,
+  drawKeys,
+  encryptOtp,
+  signedHeaders,
+  type WalletDesk,
+  walletDesk,
+} from '../wallet-desk.ts';
+import { browserPath, launch, type Size, type Visit, visit } from './browser.ts';
+import { inspect, PATIENCE_MS, press } from './office.ts';
+
+const START = path.resolve(import.meta.dirname, '../../../examples/wallet-web/start.mjs');
+const TICK_MS = 50;
+
+let app: TestApp;
+let desk: WalletDesk;
+let browser: Awaited<ReturnType<typeof launch>>;
+let backend: ChildProcess;
+let site: string;
+let isOpen = true;
+let ticking: Promise<void>;
+
+/** The clock follows that of the world, and work is done when it is due. */
+async function tick() {
+  for (; isOpen; await sleep(TICK_MS)) {
+    app.world.set(Date.now());
+    await app.settle();
+  }
+}
+
+/** Answers the address that it says it is at. */
+async function startBackend(): Promise<string> {
+  const { port } = app.app.server.server.address() as { port: number };
+  const { clientId, clientSecret } = app.platform;
+  backend = spawn(process.execPath, [START], {
+    env: {
+      PATH: process.env.PATH,
+      PORT: '0',
+      API_BASE_URL: `http://127.0.0.1:${port}${BASE_PATH}`,
+      API_CLIENT_ID: clientId,
+      API_CLIENT_SECRET: clientSecret,
+      BUNDLE_KEY: app.connectorsOf('sandbox').custody?.publicKeys().bundles,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  for await (const line of createInterface({ input: backend.stdout! })) {
+    const [url] = /http:\S+/.exec(line) ?? [];
+    if (url) return url;
+  }
+  throw new Error('The example does not start.');
+}
+
+async function open(size: Size): Promise<Visit> {
+  const opened = await visit(browser, size, `${site}/`);
+  const cdp = await opened.context.newCDPSession(opened.page);
+  await cdp.send('WebAuthn.enable');
+  await cdp.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+  await opened.page.goto(site);
+  return opened;
+}
+
+const heading = (page: Page, name: string) => page.getByRole('heading', { name }).waitFor();
+const news = (page: Page, words: string) =>
+  page.getByRole('status').filter({ hasText: words }).waitFor();
+const balanceIs = (page: Page, sum: string) =>
+  page.locator('#balance').getByText(sum, { exact: true }).waitFor();
+
+async function comeTo(page: Page, email: string) {
+  await heading(page, 'Sign in');
+  await page.getByLabel('E-mail address').fill(email);
+  await press(page, 'Continue');
+  await heading(page, 'How do you want to sign in?');
+}
+
+async function signInByCode(page: Page, email: string) {
+  await comeTo(page, email);
+  await press(page, 'Send me a code');
+  await page.getByLabel('The code that we sent you').fill('000000');
+  await press(page, 'Sign in');
+  await heading(page, 'Your balance');
+}
+
+async function walletOf(email: string): Promise<string> {
+  const { data } = ok(await app.call('GET', '/customers?limit=100'), 200);
+  const person = data.find((each: Answer['body']) => each.email === email);
+  return (await desk.walletOf(person.id)).id;
+}
+
+/** Everything that the example does, with the server asked what came of it. */
+async function walk({ page }: Visit, size: Size) {
+  const email = `${size}@example.com`;
+  const look = (name: string) => inspect(page, `wallet-${size}-${name}`);
+  await heading(page, 'Sign in');
+  await look('1-welcome');
+  await signInByCode(page, ` ${email} `.toUpperCase());
+  const accountId = await walletOf(email);
+  await press(page, 'Add 100 test USDB');
+  await balanceIs(page, '100.00');
+
+  await page.getByLabel('Name of this device').fill("Ada's phone");
+  await press(page, 'Add a passkey');
+  await news(page, 'The passkey was added.');
+  await page.getByText("Passkey: Ada's phone").waitFor();
+  const credentials = await desk.credentialsOf(accountId);
+  expect(credentials.map(({ type }) => type).sort()).toEqual(['EMAIL_OTP', 'PASSKEY']);
+  await look('2-wallet');
+
+  await press(page, 'Sign out');
+  await news(page, 'You are signed out.');
+  expect(await desk.sessionsOf(accountId)).toEqual([]);
+
+  await comeTo(page, email);
+  await look('3-ways');
+  await press(page, "Passkey: Ada's phone");
+  await heading(page, 'Your balance');
+  expect(await desk.sessionsOf(accountId)).toMatchObject([{ type: 'PASSKEY' }]);
+
+  await page.getByLabel('Amount in USDB').fill('12.345678');
+  await press(page, 'See the price');
+  await page.getByText('12.345678 USDB').waitFor();
+  await look('4-offer');
+  await press(page, 'Sign and send');
+  await news(page, 'Sent.');
+  await balanceIs(page, '87.654322');
+  expect(await balances(app, accountId)).toEqual({ balance: 87_654_322, total: 87_654_322 });
+  const { data } = ok(await app.call('GET', `/transactions?accountIdentifier=${accountId}`), 200);
+  const paid = data.filter(({ type }: Answer['body']) => type === 'OUTGOING');
+  expect(paid).toMatchObject([{ status: 'COMPLETED', sentAmount: { amount: 12_345_678 } }]);
+
+  await press(page, 'Show the words');
+  await page.locator('#words li').last().waitFor();
+  const words = await page.locator('#words li').allTextContents();
+  expect(words).toHaveLength(12);
+  expect(validateMnemonic(words.join(' '), wordlist)).toBe(true);
+  await look('5-words');
+  await press(page, 'Hide the words');
+  expect(await page.locator('#words li').count()).toBe(0);
+  return accountId;
+}
+
+/** Another session of the wallet, opened on another device, is ended from the list. */
+async function endAnother({ page }: Visit, accountId: string) {
+  await desk.emailSession(accountId);
+  await press(page, 'Add 100 test USDB');
+  await balanceIs(page, '187.654322');
+  await press(page, 'End');
+  await news(page, 'That session has ended.');
+  expect(await desk.sessionsOf(accountId)).toMatchObject([{ type: 'PASSKEY' }]);
+}
+
+interface Asked {
+  body?: object;
+  cookie?: string;
+  headers?: Record<string, string>;
+}
+
+/** Asks the backend as its page does, unless told otherwise. */
+async function relayed(method: string, way: string, { body, cookie = '', headers }: Asked = {}) {
+  const reply = await fetch(site + way, {
+    method,
+    headers: { origin: site, cookie, 'content-type': 'application/json', ...headers },
+    body: body && JSON.stringify(body),
+  });
+  const text = await reply.text();
+  const [set] = reply.headers.get('set-cookie')?.split(';') ?? [];
+  return { status: reply.status, body: text ? JSON.parse(text) : undefined, cookie: set ?? cookie };
+}
+
+/** A visit that has not signed in. */
+async function visitor(email: string) {
+  const { body, cookie } = await relayed('POST', '/api/visit', { body: { email } });
+  return { cookie, accountId: body.data[0].accountId, credential: body.data[0] };
+}
+
+/** A visit that has. */
+async function signedIn(email: string) {
+  const { cookie, accountId, credential } = await visitor(email);
+  const way = `/api/credentials/${credential.id}`;
+  const sent = await relayed('POST', `${way}/challenge`, { cookie });
+  const keys = drawKeys();
+  const { otpEncryptionTargetBundle: bundle } = sent.body;
+  const encryptedOtpBundle = await encryptOtp(CODE, bundle, keys.publicKey);
+  const asked = { body: { type: 'EMAIL_OTP', encryptedOtpBundle }, cookie };
+  const first = await relayed('POST', `${way}/verify`, asked);
+  const headers = await signedHeaders(first.body, keys);
+  const opened = await relayed('POST', `${way}/verify`, { ...asked, headers });
+  expect(opened.status).toBe(200);
+  return { before: cookie, cookie: opened.cookie, accountId, session: opened.body };
+}
+
+const verdict = ({ status, body }: { status: number; body: { code: string } }) => [
+  status,
+  body.code,
+];
+
+describe.runIf(browserPath)('the example of a wallet in the web', () => {
+  beforeAll(async () => {
+    app = await startApp({ start: Date.now() });
+    desk = walletDesk(app);
+    await app.app.server.listen({ port: 0, host: '127.0.0.1' });
+    ticking = tick();
+    [browser, site] = await Promise.all([launch(), startBackend()]);
+  }, PATIENCE_MS);
+  afterAll(async () => {
+    if (backend && backend.exitCode === null) {
+      backend.kill();
+      await once(backend, 'exit');
+    }
+    await browser?.close();
+    isOpen = false;
+    await ticking;
+    await app?.close();
+  });
+
+  it.each(['desktop', 'phone'] as const)(
+    'signs in, pays and shows the words: %s',
+    async (size) => {
+      const opened = await open(size);
+      const accountId = await walk(opened, size);
+      await endAnother(opened, accountId);
+      expect(opened.complaints).toEqual([]);
+      await opened.close();
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'says what was refused, and asks for another sign-in when the session was ended elsewhere',
+    async () => {
+      const { page, close } = await open('desktop');
+      await comeTo(page, 'refused@example.com');
+      await press(page, 'Send me a code');
+      await page.getByLabel('The code that we sent you').fill('123456');
+      await press(page, 'Sign in');
+      await page.getByRole('alert').getByText('Invalid OTP code').waitFor();
+      await page.getByLabel('The code that we sent you').fill('000000');
+      await press(page, 'Sign in');
+      await heading(page, 'Your balance');
+
+      await page.getByLabel('Amount in USDB').fill('1');
+      await press(page, 'See the price');
+      await page.getByRole('alert').filter({ hasText: /\w/ }).waitFor();
+
+      const accountId = await walletOf('refused@example.com');
+      const [here] = await desk.sessionsOf(accountId);
+      const elsewhere = await desk.emailSession(accountId);
+      const ended = await desk.signed('DELETE', `/auth/sessions/${here.id}`, undefined, elsewhere);
+      expect(ended.status).toBe(204);
+      await press(page, 'Add 100 test USDB');
+      await page.getByRole('alert').getByText('Please sign in again.').waitFor();
+      await heading(page, 'Sign in');
+      await close();
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'relays what is on its list and nothing else',
+    async () => {
+      const { cookie, session } = await signedIn('listed@example.com');
+      expect((await relayed('GET', '/api/account', { cookie })).status).toBe(200);
+      const others = [
+        ['GET', '/api/customers'],
+        ['GET', '/api/config'],
+        ['POST', '/api/tokens'],
+        ['DELETE', '/api/account'],
+        ['GET', '/api/account/x'],
+        ['GET', `/api/sessions/${session.id}`],
+        ['POST', `/api/sessions/${session.id}/refresh`],
+        ['GET', '/api/sessions/..%2f..%2ftokens'],
+        ['GET', '/api/../../tokens'],
+        ['GET', '/../package.json'],
+        ['GET', '/backend.mjs'],
+      ] as const;
+      for (const [method, way] of others) {
+        expect([way, ...verdict(await relayed(method, way, { cookie }))]).toEqual([
+          ...[way, 404, 'NOT_FOUND'],
+        ]);
+      }
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'keeps visits apart, and to the wallet that they signed in to',
+    async () => {
+      const mine = await signedIn('mine@example.com');
+      const other = await signedIn('other@example.com');
+      const { cookie } = mine;
+      const { id } = other.session;
+      const [credential] = await desk.credentialsOf(other.accountId);
+      await relayed('POST', '/api/fund', { cookie: other.cookie });
+      const quoted = { cookie: other.cookie, body: { amount: 1_000_000 } };
+      const { body: quote } = await relayed('POST', '/api/quotes', quoted);
+      expect(quote.status).toBe('PENDING');
+      const foreign = [
+        ['DELETE', `/api/sessions/${id}`],
+        ['POST', `/api/credentials/${credential.id}/challenge`],
+        ['POST', `/api/credentials/${credential.id}/verify`],
+        ['GET', `/api/quotes/${quote.id}`],
+        ['POST', `/api/quotes/${quote.id}/execute`],
+      ] as const;
+      for (const [method, way] of foreign) {
+        const asked = await relayed(method, way, { cookie });
+        expect([way, ...verdict(asked)]).toEqual([way, 404, 'NOT_FOUND']);
+      }
+      const { body } = await relayed('GET', '/api/account', { cookie });
+      expect(body.id).toBe(mine.accountId);
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'lets nobody in without a session, under an old name or from another site',
+    async () => {
+      const guest = await visitor('guest@example.com');
+      const { before, cookie } = await signedIn('guest@example.com');
+      expect(before).not.toBe(cookie);
+      for (const unsigned of ['', 'visit=made-up', before, guest.cookie]) {
+        for (const way of ['/api/account', '/api/credentials', '/api/sessions']) {
+          const asked = await relayed('GET', way, { cookie: unsigned });
+          expect(verdict(asked)).toEqual([401, 'SIGN_IN']);
+        }
+      }
+      const origin = 'http://localhost:9';
+      const crossed = await relayed('POST', '/api/fund', { cookie, headers: { origin } });
+      expect(verdict(crossed)).toEqual([403, 'WRONG_ORIGIN']);
+      const renamed = await fetch(site.replace('localhost', '127.0.0.1')).then(
+        ({ status }) => status,
+        () => 'closed',
+      );
+      expect([421, 'closed']).toContain(renamed);
+    },
+    PATIENCE_MS,
+  );
+
+  it('keeps the API secret to itself, and its policy strict', async () => {
+    for (const way of ['/', '/app.js', '/style.css']) {
+      const reply = await fetch(site + way);
+      expect(reply.status).toBe(200);
+      expect(await reply.text()).not.toContain(app.platform.clientSecret);
+      const policy = reply.headers.get('content-security-policy');
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).not.toContain('unsafe');
+    }
+  });
+});

@@ -1,0 +1,234 @@
+// No secret is in anything that the server says or keeps: wallets live their lives in the sandbox and in
+// production, where codes are real, and then everything that was said and stored is searched for every
+// secret that came by: the log with all that it can say, metrics, events and webhooks, refusals, what goes to
+// the screen, and the whole database. That the search finds what is there is shown with things that are.
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startRecovery, walletRequests } from '../src/features/wallets/index.ts';
+import { createPlace, type Running } from './crash-server.ts';
+import { fund, ok, quoteBody } from './fixtures.ts';
+import { type CallOptions, startApp, type TestApp, wireOf } from './harness.ts';
+import {
+  type IdentityProvider,
+  providerKey,
+  segment,
+  signToken,
+  startIdentityProvider,
+} from './identity-provider.ts';
+import { type MailServer, startMailServer } from './mail-server.ts';
+import type { OtpType } from './otp.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
+import { beginLife, goOn, type Life, type Lived, recorded } from './secret-life.ts';
+import {
+  databaseText,
+  type Exchange,
+  errorsIn,
+  outputsOf,
+  type Place,
+  type SecretList,
+  secretList,
+} from './secret-search.ts';
+import { CODE, drawKeys, signedHeaders } from './wallet-desk.ts';
+import { walletPayer } from './wallet-payer.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+const [STAMPS, SEEDS, TARGETS] = [
+  'wallet_authorizations.stamp',
+  'wallets.seed',
+  'otp_targets.target',
+] as const;
+
+let app: TestApp;
+let mail: MailServer;
+let sms: Receiver;
+let hook: Receiver;
+let provider: IdentityProvider;
+let places: Place[];
+let planted: string;
+const secrets = secretList();
+
+/** What the installation itself has to keep to itself. */
+function noteInstallation({ platform, other, production }: TestApp): void {
+  secrets.note('the master key', Buffer.alloc(32, 7).toString('hex'));
+  secrets.note('the password of the mail server', 'p@ss:word');
+  for (const { clientId, clientSecret } of [platform, other, production]) {
+    secrets.note('an API secret', clientSecret);
+    secrets.note('a login', Buffer.from(`${clientId}:${clientSecret}`).toString('base64'));
+  }
+  for (const each of ['wallet bundles', 'wallet tokens'].flatMap((of) => [
+    `sandbox ${of}`,
+    `production ${of}`,
+  ])) {
+    const key = app.runtime.vault.derive(each);
+    secrets.note('a key that follows from the master key', Buffer.from(key).toString('hex'));
+  }
+}
+
+/** What the custodian has sealed lies where it belongs. */
+async function noteCustody(): Promise<void> {
+  const sealed = await app.runtime.db.query<{ at: string; text: string }>(
+    `select '${SEEDS}' as at, seed as text from wallets where seed is not null
+      union all select '${TARGETS}', target from otp_targets`,
+    [],
+  );
+  for (const { at, text } of sealed) secrets.note(`what is sealed in ${at}`, text, at);
+}
+
+const sandboxToken = (now: number) => async (claims: object) => {
+  const seconds = Math.floor(now / 1000);
+  const fresh = { iss: 'https://accounts.google.com', iat: seconds - 1, exp: seconds + 300 };
+  const signature = randomBytes(32).toString('base64url');
+  return `${segment({ alg: 'RS256', typ: 'JWT' })}.${segment({ ...fresh, ...claims })}.${signature}`;
+};
+
+async function inProduction(life: Life): Promise<void> {
+  const config = { embeddedWalletConfig: { otpLength: 12, alphanumeric: true } };
+  ok(await life.app.call('PATCH', '/config', config, { as: life.as }), 200);
+  const lived = await goOn(await beginLife(life));
+  await noteCustody();
+  const { desk, accountId, email, session } = lived;
+  ok(await desk.signed('DELETE', `/auth/credentials/${email.id}`, undefined, session), 204);
+  await app.advance(HOUR);
+  const why = { actor: 'Ada', reason: 'lost the mailbox' };
+  const asked = { accountId, type: 'EMAIL_OTP', delayMs: HOUR, ...why } as const;
+  await app.operate((ctx) => startRecovery(ctx, asked), life.as);
+  await app.advance(HOUR);
+  const types = (await desk.credentialsOf(accountId)).map(({ type }) => type);
+  expect(types.sort()).toEqual(['EMAIL_OTP', 'OAUTH', 'PASSKEY', 'SMS_OTP']);
+}
+
+/** Rows that no code would have written, each read by a request that nothing was made for. */
+async function damage({ secrets: list }: Life, { desk, accountId, session }: Lived) {
+  const { db } = app.runtime;
+  const hush = (...kept: string[]) =>
+    list.note('what is in a damaged row', `Hush${randomBytes(16).toString('hex')}`, ...kept);
+  const path = `/internal-accounts/${accountId}/export`;
+  const body = { clientPublicKey: drawKeys().wholeKey };
+  const asked = ok(await desk.call('POST', path, body), 202);
+  await db.query('update wallets set seed = $2 where id = $1', [accountId, `s1.${hush(SEEDS)}`]);
+  const headers = await signedHeaders(asked, session);
+  expect((await desk.call('POST', path, body, headers)).status).toBe(500);
+
+  const other = ok(await desk.call('POST', path, body), 202);
+  const row = await db.read(walletRequests, other.requestId);
+  const [person] = await db.query<{ id: string; data_key: string }>(
+    'select id, data_key from customers where id = $1',
+    [row?.customer_id],
+  );
+  const key = { owner: person?.id ?? '', sealed: person?.data_key ?? '' };
+  const place = `wallet_requests ${row?.id} input`;
+  await db.query('update wallet_requests set input = $2 where id = $1', [
+    row?.id,
+    app.runtime.vault.seal(key, hush(), place),
+  ]);
+  const again = await signedHeaders(other, session);
+  expect((await desk.call('POST', path, body, again)).status).toBe(500);
+
+  const facts = hush('credentials.facts');
+  await db.query("update credentials set facts = $2 where account_id = $1 and type = 'PASSKEY'", [
+    accountId,
+    facts,
+  ]);
+  expect((await desk.call('GET', `/auth/credentials?accountId=${accountId}`)).status).toBe(500);
+  await malformed(list, '/auth/credentials');
+}
+
+/** A body that ends in the middle of a secret. */
+async function malformed(list: SecretList, path: string): Promise<void> {
+  const hush = list.note('what is in a broken body', `Hush${randomBytes(16).toString('hex')}`);
+  const { clientId, clientSecret } = app.platform;
+  const login = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
+  const reply = await app.server.inject({
+    method: 'POST',
+    url: `/2025-10-13${path}`,
+    headers: { authorization: `Basic ${login}`, 'content-type': 'application/json' },
+    payload: `{"type":"OAUTH","oidcToken":"${hush}`,
+  });
+  expect(reply.statusCode).toBe(400);
+  places.push({ name: 'the error of a broken body', text: reply.body });
+}
+
+/** Everything, and payments; then the database is damaged in ways that nothing was made for. */
+async function inSandbox(life: Life): Promise<void> {
+  const lived = await goOn(await beginLife(life));
+  await noteCustody();
+  const { desk, accountId, customerId, session } = lived;
+  const payer = walletPayer(life.app);
+  await fund(life.app, accountId, 100_000_000);
+  const { id: to } = await payer.sparkAccount(customerId);
+  const quote = quoteBody(accountId, to, 5_000_000);
+  await payer.pay(session, quote);
+  const other = ok(await payer.create(quote), 201);
+  const headers = await signedHeaders(ok(await payer.execute(other.id), 202), session);
+  const twice = { ...headers, 'idempotency-key': 'twice' };
+  ok(await payer.execute(other.id, twice), 200);
+  ok(await payer.execute(other.id, twice), 200);
+  await app.settle();
+  await damage(life, lived);
+}
+
+beforeAll(async () => {
+  const key = await providerKey('one');
+  provider = await startIdentityProvider([key]);
+  [mail, sms, hook] = await Promise.all([startMailServer(), startReceiver(), startReceiver()]);
+  app = await startApp({
+    connectors: {
+      ...{ smtpUrl: mail.url, mailFrom: 'codes@pay.example.com', smsUrl: sms.url },
+      oidcIssuers: [provider.issuer],
+    },
+    walletRecoveryMs: HOUR,
+  });
+  places = [];
+  noteInstallation(app);
+  ok(await app.call('PATCH', '/config', { webhookEndpoint: hook.url }), 200);
+  const real = recorded(app, secrets);
+  const inMail = () => /^(\w{12}) is your code/m.exec(mail.got.at(-1)?.raw ?? '')?.[1];
+  const inText = () => /^(\w{12}) /.exec(JSON.parse(sms.got.at(-1)?.body ?? '{}').text)?.[1];
+  const wait = () => app.world.set(app.world.now() + MINUTE);
+  await inProduction({
+    ...{ app: real.app, as: app.production, secrets, wait },
+    async codeOf(type) {
+      await app.settle();
+      return secrets.note('a one-time code', (type === 'SMS_OTP' ? inText() : inMail()) ?? '');
+    },
+    tokenOf(claims) {
+      const seconds = Math.floor(app.world.now() / 1000);
+      const fresh = { iss: provider.issuer, iat: seconds, exp: seconds + 300 };
+      return signToken(key, { ...fresh, ...claims });
+    },
+  });
+  const played = recorded(app, secrets);
+  await inSandbox({
+    ...{ app: played.app, as: app.platform, secrets, wait },
+    codeOf: async () => CODE,
+    tokenOf: (claims) => sandboxToken(app.world.now())(claims),
+  });
+  planted = `Planted${randomBytes(8).toString('hex')}`;
+  const plant = { customerType: 'INDIVIDUAL', fullName: 'Ada', platformCustomerId: planted };
+  ok(await played.app.call('POST', '/customers', plant), 201);
+  ok(await played.app.call('GET', `/${planted}`), 404);
+  await app.settle();
+  places.push(
+    ...(await outputsOf(app)),
+    ...errorsIn([...real.exchanges, ...played.exchanges]),
+    ...hook.got.map(({ type, headers, body }) => ({
+      name: `the webhook ${type}`,
+      text: `${JSON.stringify(headers)} ${body}`,
+    })),
+  );
+}, 120_000);
+afterAll(() =>
+  Promise.all([app.close(), mail.close(), sms.close(), hook.close(), provider.close()]),
+);
+
+describe('the lives of two wallets', () => {
+  it('leave no secret anywhere, but where it has to be', () => {
+    console.log(secrets.count(), places.length);
+    const { leaks, seen } = secrets.find(places);
+    expect(leaks).toEqual([]);
+    expect(seen).toEqual([]);
+  });
+});
