@@ -1,5 +1,6 @@
-// Builds the page and starts the backend: `node examples/wallet-web/start.mjs`. The API's credentials come
-// from the environment, or else from the file that a server started in this checkout has written.
+// Builds the page and starts the backend: `node examples/wallet-web/start.mjs`. The API's
+// credentials come from the environment, or else from the file that a server started in this
+// checkout has written.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -51,8 +51,19 @@ describe('runGuide', () => {
 
   it('runs the `sh` fences, and those alone, in one session', async ({ skip }) => {
     skip(absent.length > 0, `guides need ${absent.join(' and ')}`);
-    const lines = [...sh('A=1'), '```js', 'false', '```', ...sh('echo "$A" 2')];
+    const lines = [...sh('A=1'), '```json', 'false', '```', ...sh('echo "$A" 2')];
     expect(await run(...lines, '```text', '1 2', '```')).toEqual([]);
+  });
+
+  it('writes the `js` fences as they are, each when it comes', async ({ skip }) => {
+    skip(absent.length > 0, `guides need ${absent.join(' and ')}`);
+    const js = (...lines: string[]) => ['```js', '// a.mjs', ...lines, '```'];
+    const first = [...sh('NAME=Ada'), ...js('console.log("$NAME", process.argv[2]);')];
+    const second = js('', 'throw new Error("no");');
+    const lines = [...first, ...sh('node a.mjs "$NAME"'), '```text', '$NAME Ada', '```'];
+    expect(await run(...lines)).toEqual([]);
+    const [complaint] = await run(...lines, ...second, ...sh('node a.mjs'));
+    expect(complaint).toMatch(/^guide\.md:21 failed.*a\.mjs:3/s);
   });
 
   it('ends what a guide leaves running', async ({ skip }) => {
@@ -66,5 +77,6 @@ describe('runGuide', () => {
     expect(missing('id: Quote:123 ok', ['id: Quote:… ok'])).toBeUndefined();
     expect(missing('abc', ['a.c'])).toBe('a.c');
     expect(() => readGuide('# A\n```sh\n')).toThrow('not closed');
+    expect(() => readGuide('# A\n```js\nlet a;\n```')).toThrow('the name of its file');
   });
 });

@@ -1,6 +1,7 @@
 // Runs a guide: all its `sh` fences in order, in one bash that ends at the first command that fails. The
 // script is the guide itself with every other line left empty, so bash counts lines as the reader does.
-// A `text` fence shows lines that what ran before it must have printed: in this order, others between them,
+// A `js` fence is a file that its first line names, in a comment: it is written where the guide has come to,
+// for the commands below to run. A `text` fence shows lines that what ran before it must have printed: in this order, others between them,
 // blanks not counted, and `…` for whatever differs from run to run.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,21 +27,33 @@ const PRELUDE = [
   `trap 'exit 124' TERM`,
 ].join('; ');
 
+const END_OF_FILE = 'END_OF_FILE';
+
+/** The command that takes the lines of a `js` fence, of which this is the first. */
+function fileFrom(first = ''): string {
+  const [, name] = /^\/\/ ([\w./-]+)$/.exec(first) ?? [];
+  if (!name) throw new Error('a js fence begins with the name of its file');
+  return `cat > ${name} <<'${END_OF_FILE}'`;
+}
+
 export function readGuide(markdown: string): Guide {
   const expected: { line: number; after: number; fragments: string[] }[] = [];
   let language: string | undefined;
   let after = 0;
-  const script = markdown.split('\n').map((text, index) => {
+  const script = markdown.split('\n').map((text, index, lines) => {
     const [, opened] = /^```(.*)$/.exec(text) ?? [];
     if (opened !== undefined) {
-      language = language === undefined ? opened.trim() : undefined;
+      const before = language;
+      language = before === undefined ? opened.trim() : undefined;
+      if (before === 'js') return END_OF_FILE;
+      if (language === 'js') return fileFrom(lines[index + 1]);
       if (language === 'text') expected.push({ line: index + 1, after, fragments: [] });
       if (language !== 'sh') return '';
       after = index + 1;
       return `printf '\\n\\036%s\\n' ${after}`;
     }
     if (language === 'text' && text.trim()) expected.at(-1)?.fragments.push(text);
-    return language === 'sh' ? text : '';
+    return language === 'sh' || language === 'js' ? text : '';
   });
   if (language !== undefined) throw new Error('a fence is not closed');
   if (script[0]) throw new Error('a guide begins with its title');

@@ -43,9 +43,10 @@ async function follow(name: string): Promise<string[]> {
   const made = await createPlatform(name);
   const credentials = { ...running.credentials, ...made };
   const cwd = path.join(base, name);
-  // As in the checkout, where `npm start` leaves its credentials.
+  // As in the checkout, where `npm start` leaves its credentials and where the packages are.
   fs.mkdirSync(path.join(cwd, '.railhead'), { recursive: true });
   fs.writeFileSync(path.join(cwd, '.railhead', 'credentials.json'), JSON.stringify(credentials));
+  fs.symlinkSync(path.join(projectRoot(), 'node_modules'), path.join(cwd, 'node_modules'));
   const env = {
     ...environment(),
     RAILHEAD_URL: credentials.baseUrl,

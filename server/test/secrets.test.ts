@@ -6,9 +6,9 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startRecovery, walletRequests } from '../src/features/wallets/index.ts';
-import { createPlace, type Running } from './crash-server.ts';
+import { createPlace, type Place as Folder, type Running } from './crash-server.ts';
 import { fund, ok, quoteBody } from './fixtures.ts';
-import { type CallOptions, startApp, type TestApp, wireOf } from './harness.ts';
+import { type CallOptions, startApp, type TestApp, type TestPlatform } from './harness.ts';
 import {
   type IdentityProvider,
   providerKey,
@@ -17,12 +17,10 @@ import {
   startIdentityProvider,
 } from './identity-provider.ts';
 import { type MailServer, startMailServer } from './mail-server.ts';
-import type { OtpType } from './otp.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
-import { beginLife, goOn, type Life, type Lived, recorded } from './secret-life.ts';
+import { beginLife, goOn, type Life, type Lived, recorded, refreshLate } from './secret-life.ts';
 import {
   databaseText,
-  type Exchange,
   errorsIn,
   outputsOf,
   type Place,
@@ -35,11 +33,7 @@ import { walletPayer } from './wallet-payer.ts';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-const [STAMPS, SEEDS, TARGETS] = [
-  'wallet_authorizations.stamp',
-  'wallets.seed',
-  'otp_targets.target',
-] as const;
+const [SEEDS, TARGETS] = ['wallets.seed', 'otp_targets.target'] as const;
 
 let app: TestApp;
 let mail: MailServer;
@@ -104,7 +98,7 @@ async function inProduction(life: Life): Promise<void> {
 async function damage({ secrets: list }: Life, { desk, accountId, session }: Lived) {
   const { db } = app.runtime;
   const hush = (...kept: string[]) =>
-    list.note('what is in a damaged row', `Hush${randomBytes(16).toString('hex')}`, ...kept);
+    list.note('what is in a damaged row', `Hush${randomBytes(6).toString('hex')}`, ...kept);
   const path = `/internal-accounts/${accountId}/export`;
   const body = { clientPublicKey: drawKeys().wholeKey };
   const asked = ok(await desk.call('POST', path, body), 202);
@@ -154,8 +148,10 @@ async function malformed(list: SecretList, path: string): Promise<void> {
 /** Everything, and payments; then the database is damaged in ways that nothing was made for. */
 async function inSandbox(life: Life): Promise<void> {
   const lived = await goOn(await beginLife(life));
+  life.wait();
+  await lived.desk.otpBundle(lived.email.id);
   await noteCustody();
-  const { desk, accountId, customerId, session } = lived;
+  const { accountId, customerId, session } = lived;
   const payer = walletPayer(life.app);
   await fund(life.app, accountId, 100_000_000);
   const { id: to } = await payer.sparkAccount(customerId);
@@ -167,7 +163,23 @@ async function inSandbox(life: Life): Promise<void> {
   ok(await payer.execute(other.id, twice), 200);
   ok(await payer.execute(other.id, twice), 200);
   await app.settle();
+  await late(lived);
   await damage(life, lived);
+}
+
+const inDatabase = () => databaseText((sql) => app.runtime.db.query(sql, []));
+
+/** A session whose sealed key waits in the database until somebody asks for it. */
+async function late(lived: Lived): Promise<void> {
+  const polls = 'update platforms set wallet_polls = $2 where id = $1';
+  await app.runtime.db.query(polls, [lived.as.id, 1]);
+  await refreshLate(lived, async () => {
+    await app.advance(10_000);
+    const waiting = "select 1 from wallet_requests where status = 'SETTLED' and reply is not null";
+    expect(await app.runtime.db.query(waiting, [])).toHaveLength(1);
+    places.push(...(await inDatabase()));
+  });
+  await app.runtime.db.query(polls, [lived.as.id, 0]);
 }
 
 beforeAll(async () => {
@@ -226,9 +238,136 @@ afterAll(() =>
 
 describe('the lives of two wallets', () => {
   it('leave no secret anywhere, but where it has to be', () => {
-    console.log(secrets.count(), places.length);
     const { leaks, seen } = secrets.find(places);
     expect(leaks).toEqual([]);
-    expect(seen).toEqual([]);
+    expect(seen).toEqual([
+      'a stamp in wallet_authorizations.stamp',
+      'a telephone number in customers.',
+      'a telephone number in the event CUSTOMER.',
+      'a telephone number in the webhook CUSTOMER.',
+      'an e-mail address in customers.',
+      'an e-mail address in the event CUSTOMER.',
+      'an e-mail address in the webhook CUSTOMER.',
+      'what is in a damaged row in credentials.facts',
+      'what is in a damaged row in wallets.seed',
+      `what is sealed in ${TARGETS} in ${TARGETS}`,
+      `what is sealed in ${SEEDS} in ${SEEDS}`,
+    ]);
   });
+
+  it('had a great many to leave', () => {
+    expect(secrets.count()).toMatchObject({
+      'a one-time code': 3,
+      'the words of a seed': 2,
+      'a key that follows from the master key': 4,
+    });
+    expect(secrets.size).toBeGreaterThan(150);
+  });
+
+  it('are told of everywhere: what is no secret is found', () => {
+    const control = secretList();
+    control.note('a name', planted);
+    control.note('an operation', 'verifyAuthCredential');
+    control.note('a platform', app.platform.id);
+    const { leaks } = control.find(places);
+    for (const each of [
+      'a platform in the log',
+      'an operation in the log',
+      'an operation in the metrics',
+      'a name in the event CUSTOMER.KYC_APPROVED',
+      'a name in the webhook CUSTOMER.KYC_APPROVED',
+      'a name in customers.platform_customer_id',
+      `a name in the error of GET /${planted}`,
+      'a platform in wallet_requests.platform_id',
+    ]) {
+      expect(leaks).toContain(each);
+    }
+    expect(leaks).not.toContain('a name in the metrics');
+  });
+});
+
+describe('the search', () => {
+  const SECRET = randomBytes(72).toString('base64');
+  const bytes = Buffer.from(SECRET);
+  const KEY = randomBytes(32);
+  it.each([
+    ['as it is', `<${SECRET}>`],
+    ['in capitals', SECRET.toUpperCase()],
+    ['a part of it', SECRET.slice(3, -3)],
+    ['in an address', `?a=${encodeURIComponent(SECRET)}&b`],
+    ['in hexadecimal', `\\x00${bytes.toString('hex')}`],
+    ['in base64', `Basic ${Buffer.concat([Buffer.from('a:'), bytes]).toString('base64')}`],
+    ['in base64 for addresses', Buffer.concat([Buffer.from('{'), bytes]).toString('base64url')],
+    ['a key in capitals', KEY.toString('hex').toUpperCase()],
+    ['a key in base64', Buffer.concat([KEY, KEY]).toString('base64')],
+  ])('finds a secret %s', (_how, text) => {
+    const list = secretList();
+    list.note('one', SECRET);
+    list.note('one', KEY.toString('hex'));
+    list.note('another', randomBytes(32).toString('hex'));
+    expect(list.find([{ name: 'a place', text: `before ${text} after` }]).leaks).toEqual([
+      'one in a place',
+    ]);
+  });
+});
+
+/** A server beside this process, as walletDesk asks one. */
+function remote({ credentials }: Running, as: TestPlatform): TestApp {
+  const { baseUrl } = credentials;
+  async function call(method: string, path: string, body?: unknown, options: CallOptions = {}) {
+    const { clientId, clientSecret } = options.as ?? as;
+    const login = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
+    const reply = await fetch(`${baseUrl}${path}`, {
+      method,
+      headers: {
+        authorization: `Basic ${login}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...options.headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await reply.text();
+    const headers = Object.fromEntries(reply.headers);
+    return { status: reply.status, body: text ? JSON.parse(text) : text, headers };
+  }
+  return { call, platform: as, settle: async () => undefined } as unknown as TestApp;
+}
+
+describe('a server as people run it', () => {
+  const list = secretList();
+  const own: Folder = createPlace('secrets');
+  afterAll(() => own.remove(), 60_000);
+
+  it('prints and stores none, but the login that it prints to be used', async () => {
+    const key = list.note('the master key', randomBytes(32).toString('hex'));
+    const server = await own.start([], { LOG_LEVEL: 'debug', RAILHEAD_MASTER_KEY: key });
+    const { clientId, clientSecret } = server.credentials;
+    list.note('an API secret', clientSecret, 'what it prints for people');
+    const as: TestPlatform = { id: '', environment: 'sandbox', clientId, clientSecret };
+    const { app: there, exchanges } = recorded(remote(server, as), list);
+    await goOn(
+      await beginLife({
+        ...{ app: there, as, secrets: list, wait: () => undefined },
+        codeOf: async () => CODE,
+        tokenOf: (claims) => sandboxToken(Date.now())(claims),
+      }),
+    );
+    const client = new pg.Client({ connectionString: await own.database() });
+    await client.connect();
+    const stored = await databaseText(async (sql) => (await client.query(sql)).rows);
+    await client.end();
+    server.child.kill('SIGTERM');
+    const { code, out, err } = await own.ended(server.child);
+    expect(code).toBe(0);
+    expect(out).toContain('verifyAuthCredential');
+    const { leaks, seen } = list.find([
+      { name: 'what it logs', text: out },
+      { name: 'what it prints for people', text: err },
+      ...errorsIn(exchanges),
+      ...stored,
+    ]);
+    expect(leaks).toEqual([]);
+    expect(seen).toContain('an API secret in what it prints for people');
+    expect(seen).toContain('a stamp in wallet_authorizations.stamp');
+  }, 120_000);
 });

@@ -1,5 +1,6 @@
-// Asking the backend, and the signed retry: whatever needs the holder's consent is first asked for as it is,
-// answered with a text, and asked for again, unchanged, with the text signed by the key of the session.
+// Asking the backend, and the signed retry: whatever needs the holder's consent is first asked for
+// as it is, answered with a text, and asked for again, unchanged, with the text signed by the key
+// of the session.
 import { ApiKeyStamper } from '@turnkey/api-key-stamper';
 
 /** P-256, in hex; the public half compressed. */
@@ -25,7 +26,7 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 interface Answer {
   status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: JSON of many shapes; every caller names the one it asked for.
+  // biome-ignore lint/suspicious/noExplicitAny: JSON of many shapes; callers name theirs.
   body: any;
 }
 
@@ -45,7 +46,7 @@ async function send(
     const text = await reply.text();
     const said = text ? JSON.parse(text) : undefined;
     if (!reply.ok) throw Object.assign(new Error(said.reason), { code: said.code });
-    // Accepted but not done yet: the very same request is sent until it is. A quote has a status of its own.
+    // Accepted, not done yet: the same request is sent again. A quote has a status of its own.
     const isUnderWay = reply.status === 200 && said?.status === 'PROCESSING' && !said.id;
     if (!isUnderWay) return { status: reply.status, body: said };
     await pause(wait);

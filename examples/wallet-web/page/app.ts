@@ -1,5 +1,5 @@
-// The page: which part of it is shown, and what its buttons do. All that it knows of wallets is in wallet.ts.
-// What came from outside is set as text, never as markup.
+// The page: which part of it is shown, and what its buttons do. All that it knows of wallets is in
+// wallet.ts. What came from outside is set as text, never as markup.
 import type { Refusal } from './api.ts';
 import * as wallet from './wallet.ts';
 
@@ -123,6 +123,7 @@ async function refresh() {
 async function end(id: string) {
   await wallet.endSession(id);
   await refresh();
+  at('sessions-title').focus();
   say('news', 'That session has ended.');
 }
 
@@ -180,6 +181,7 @@ async function confirm() {
   if (!offer) return;
   let now = await wallet.pay(offer);
   closeOffer();
+  at('pay-title').focus();
   field('amount').value = '';
   say('news', 'On its way …');
   while (now.status === 'PROCESSING') {
@@ -228,7 +230,10 @@ onSubmit('passkey-form', async () => {
 });
 onPress(at('another'), () => show('welcome'));
 onPress(at('confirm'), confirm);
-onPress(at('decline'), closeOffer);
+onPress(at('decline'), () => {
+  closeOffer();
+  at('pay-title').focus();
+});
 onPress(at('export'), toggleWords);
 onPress(at('fund'), async () => {
   await wallet.fund();

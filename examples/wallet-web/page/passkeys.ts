@@ -1,8 +1,10 @@
-// The two ceremonies of WebAuthn in the form that the API takes: making a passkey, and signing in with one.
+// The two ceremonies of WebAuthn in the form that the API takes: making a passkey, and signing in
+// with one.
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
 const TIMEOUT_MS = 60_000;
+const [ES256, RS256] = [-7, -257] as const;
 
 const toText = (bytes: ArrayBuffer): string =>
   btoa(String.fromCharCode(...new Uint8Array(bytes)))
@@ -41,7 +43,7 @@ export async function makePasskey(
       challenge,
       rp: { id: location.hostname, name: 'Wallet' },
       user: { id: utf8(user.accountId), name: user.email, displayName: user.email },
-      pubKeyCredParams: [{ type: 'public-key', alg: -7 }],
+      pubKeyCredParams: [ES256, RS256].map((alg) => ({ type: 'public-key', alg })),
       authenticatorSelection: { residentKey: 'preferred', userVerification: 'required' },
       excludeCredentials: known(existing),
       timeout: TIMEOUT_MS,

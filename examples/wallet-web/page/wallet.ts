@@ -1,5 +1,6 @@
-// Everything the page does with a wallet, by the published client libraries. The private key of a session is
-// kept in this module's memory and nowhere else: it never leaves the page, and is gone when the page is.
+// Everything the page does with a wallet, by the published client libraries. The private key of a
+// session is kept in this module's memory and nowhere else: it never leaves the page, and is gone
+// when the page is.
 import {
   decryptCredentialBundle,
   decryptExportBundle,
@@ -34,7 +35,7 @@ export interface Quote {
   transactionId: string;
   totalSendingAmount: number;
   totalReceivingAmount: number;
-  paymentInstructions: { accountOrWalletInfo: { payloadToSign: string } }[];
+  paymentInstructions: { accountOrWalletInfo: { accountType: string; payloadToSign?: string } }[];
 }
 
 let held: { session: Session; keys: Keys } | undefined;
@@ -133,12 +134,13 @@ export const fund = () => ask('POST', 'fund');
 
 export const quote = (amount: number): Promise<Quote> => ask('POST', 'quotes', { amount });
 
-/** The quote brings the text that its holder signs; executing it takes the signature and nothing else. */
+/** The quote brings the text that its holder signs; executing it takes the signature alone. */
 export async function pay(of: Quote): Promise<Quote> {
-  const { payloadToSign } = (of.paymentInstructions[0] as Quote['paymentInstructions'][0])
-    .accountOrWalletInfo;
+  const ways = of.paymentInstructions.map(({ accountOrWalletInfo }) => accountOrWalletInfo);
+  const signed = ways.find(({ accountType }) => accountType === 'EMBEDDED_WALLET');
+  if (!signed?.payloadToSign) throw new Error('This cannot be paid from the wallet.');
   return ask('POST', `quotes/${of.id}/execute`, undefined, {
-    'service-wallet-signature': await stamp(signedIn().keys, payloadToSign),
+    'service-wallet-signature': await stamp(signedIn().keys, signed.payloadToSign),
   });
 }
 

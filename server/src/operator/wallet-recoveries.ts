@@ -138,7 +138,7 @@ export const walletRecoveryVerbs: readonly Verb[] = [
   {
     noun: 'wallet',
     verb: 'recover',
-    summary: 'Begin a way back for a user who can prove no credential: announced, and delayed',
+    summary: 'Begin a way back for a user without credentials: announced, and delayed',
     flags: {
       ...ACCOUNT,
       type: {

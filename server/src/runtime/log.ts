@@ -29,6 +29,8 @@ const SECRET_TEXT = [
   /(Basic|Bearer)\s+[A-Za-z0-9+/=._~-]+/g,
   /postgres(ql)?:\/\/[^@\s]*@/g,
   /\b\d{13,19}\b/g,
+  // JSON.parse quotes what it could not read, which may have been opened a moment before.
+  /'.{1,2}', (\.\.\.)?".*"(\.\.\.)?(?= is not valid JSON)/gs,
 ];
 
 function redactText(text: string): string {

@@ -1,5 +1,6 @@
-// The example of a wallet in the web, started as its readme says and walked through in a browser with a
-// device that has passkeys: what a reader copies from must work, at both sizes, and relay nothing else.
+// The example of a wallet in the web, started as its readme says and walked through in a browser
+// with a device that has passkeys: what a reader copies from must work, at both sizes, and relay
+// nothing else.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
@@ -95,11 +96,15 @@ async function comeTo(page: Page, email: string) {
   await heading(page, 'How do you want to sign in?');
 }
 
+async function enterCode(page: Page, code: string) {
+  await page.getByLabel('The code that we sent you').fill(code);
+  await press(page, 'Sign in');
+}
+
 async function signInByCode(page: Page, email: string) {
   await comeTo(page, email);
   await press(page, 'Send me a code');
-  await page.getByLabel('The code that we sent you').fill('000000');
-  await press(page, 'Sign in');
+  await enterCode(page, '000000');
   await heading(page, 'Your balance');
 }
 
@@ -113,6 +118,7 @@ async function walletOf(email: string): Promise<string> {
 async function walk({ page }: Visit, size: Size) {
   const email = `${size}@example.com`;
   const look = (name: string) => inspect(page, `wallet-${size}-${name}`);
+  await page.emulateMedia({ colorScheme: size === 'phone' ? 'dark' : 'light' });
   await heading(page, 'Sign in');
   await look('1-welcome');
   await signInByCode(page, ` ${email} `.toUpperCase());
@@ -253,16 +259,17 @@ describe.runIf(browserPath)('the example of a wallet in the web', () => {
       const { page, close } = await open('desktop');
       await comeTo(page, 'refused@example.com');
       await press(page, 'Send me a code');
-      await page.getByLabel('The code that we sent you').fill('123456');
-      await press(page, 'Sign in');
+      await enterCode(page, '123456');
       await page.getByRole('alert').getByText('Invalid OTP code').waitFor();
-      await page.getByLabel('The code that we sent you').fill('000000');
-      await press(page, 'Sign in');
+      await inspect(page, 'wallet-desktop-6-code');
+      await enterCode(page, '000000');
       await heading(page, 'Your balance');
 
       await page.getByLabel('Amount in USDB').fill('1');
       await press(page, 'See the price');
-      await page.getByRole('alert').filter({ hasText: /\w/ }).waitFor();
+      await press(page, 'Sign and send');
+      await page.getByRole('alert').filter({ hasText: 'does not hold enough' }).waitFor();
+      await inspect(page, 'wallet-desktop-7-refused');
 
       const accountId = await walletOf('refused@example.com');
       const [here] = await desk.sessionsOf(accountId);

@@ -321,21 +321,19 @@ describe('a session of an identity', () => {
     ok(await prove(id, claims, client.publicKey), 200);
   });
 
-  it('cannot be guessed: ten failures within an hour are enough', async () => {
+  it('cannot be guessed: ten failures within an hour are enough, and lock nobody out', async () => {
     const { id, claims } = await walletOfIdentity();
-    const another = await walletOfIdentity();
     const wrong = () => prove(id, { ...claims, sub: 'x' }, drawKeys().publicKey);
     for (let time = 0; time < 10; time++) {
       expect((await wrong()).status).toBe(401);
       app.world.set(app.world.now() + MINUTE);
     }
-    const stopped = await prove(id, claims, drawKeys().publicKey);
+    const stopped = await wrong();
     expect(stopped.status).toBe(429);
     expect(stopped.body.code).toBe('RATE_LIMITED');
     expect(stopped.headers['retry-after']).toBe(String(50 * 60));
-    ok(await prove(another.id, another.claims, drawKeys().publicKey), 200);
-    app.world.set(app.world.now() + 50 * MINUTE);
     ok(await prove(id, claims, drawKeys().publicKey), 200);
+    app.world.set(app.world.now() + 50 * MINUTE);
     expect((await wrong()).status).toBe(401);
     expect((await wrong()).status).toBe(429);
   });

@@ -15,7 +15,7 @@ import {
   type WalletParts,
 } from '../wallets/index.ts';
 import type { Held, Kind } from './kinds.ts';
-import { checkFailures, noteFailure } from './limits.ts';
+import { noteFailure } from './limits.ts';
 
 type Facts = Pick<OidcIdentity, 'issuer' | 'audience' | 'subject'>;
 /** What the first leg found out: by the second the token is too old to be asked about again. */
@@ -97,7 +97,6 @@ export const oauthKind: Kind<'OAUTH'> = {
 
   async verify(ctx, parts, held, { oidcToken, clientPublicKey }) {
     const { wallet, row } = held;
-    await checkFailures(ctx, row.id);
     const key = clientKeyOf(clientPublicKey);
     await refuseUsedKey(ctx, wallet.row.id, key);
     const refuse = (fault: Fault) => noteFailure(ctx, row.id, fault);

@@ -154,7 +154,8 @@ async function sendOtp(ctx: Ctx, parts: WalletParts, type: OtpType, held: Held):
   const script = scriptOf(ctx, parts);
   const limits = script ? [{ most: script.challengesPerMinute, withinMs: 60_000 }] : SENDINGS;
   const again = 'A code was sent a moment ago. Wait before you ask for another.';
-  await takeTry(ctx, `otp ${row.id}`, limits, again);
+  // By the wallet: whoever removes the credential and adds it anew starts no new count.
+  await takeTry(ctx, `otp ${row.account_id} ${type}`, limits, again);
   const { named, mail, rules } = await rulesOf(ctx);
   const purpose = { id: purposeId(row.id), proves: contact, rules, fixed: script?.code };
   const code = await issueCode(ctx, purpose);

@@ -24,7 +24,7 @@ import {
 } from '../wallets/index.ts';
 import { verifyAuthCredential } from './contract.ts';
 import type { CreateBodyOf, Held, Kind, VerifyBodyOf } from './kinds.ts';
-import { checkFailures, noteFailure } from './limits.ts';
+import { noteFailure } from './limits.ts';
 import { checkAssertion, checkAttestation, isOf, OTHER_PASSKEY, type Passkey } from './webauthn.ts';
 
 interface Facts extends Passkey {
@@ -162,7 +162,6 @@ async function verify(
   if (requestId === undefined) {
     throw new Fault('REQUEST_ID_MISSING', 'The Request-Id header is missing.');
   }
-  await checkFailures(ctx, row.id);
   const { row: request } = await liveRequest(ctx, proving(row.id), requestId);
   const judged = judge(ctx, parts, held, request, body);
   if ('errors' in judged) throw invalid(within('assertion', judged.errors));

@@ -86,6 +86,8 @@ const refresh = (parts: WalletParts) =>
 
     async perform(ctx, { params, body: { clientPublicKey } }) {
       const { wallet, row, credential } = await toRefresh(ctx, params.id);
+      // Where the signature was seen on an earlier try, nothing else leans on it.
+      ctx.require(walletSessions, row);
       const authenticatedAt = row.authenticated_at;
       const next = openSession(ctx, parts, wallet, credential, clientPublicKey, {
         authenticatedAt,

@@ -29,6 +29,13 @@ const errorsOf = (checked: object) =>
 
 const CODE = '0'.repeat(64);
 
+/** Bytes as a CBOR list of numbers. */
+const cborList = (data: Buffer) =>
+  Buffer.concat([
+    Buffer.of(0x99, data.length >> 8, data.length & 0xff),
+    ...[...data].map((byte) => (byte < 24 ? Buffer.of(byte) : Buffer.of(24, byte))),
+  ]);
+
 /** What is said to an assertion of the device, made otherwise by `ceremony`. */
 function judged(
   { device, passkey, signCount }: ReturnType<typeof registered>,
@@ -132,6 +139,8 @@ describe('a registration', () => {
     '',
     'https://',
     `android:${'x'.repeat(501)}`,
+    // Every parent of it would be looked at: minutes, and all the memory there is.
+    `https://${'a.'.repeat(24_000)}com`,
   ])('from the origin %j is refused', (origin) => {
     const device = authenticator();
     expect(errorsOf(checkAttestation(device.create(CHALLENGE, { origin }), CHALLENGE))).toEqual([
@@ -193,6 +202,36 @@ describe('a registration', () => {
     expect(errorsOf(checkAttestation(given, CHALLENGE))).toEqual([
       { field: 'credentialId', message: 'is not that of the attestation object' },
     ]);
+  });
+
+  it.each([
+    ['a list of bytes', (data: Buffer) => cborList(data)],
+    ['the wish for so many bytes', () => Buffer.of(0x1a, 0xf0, 0, 0, 0)],
+  ])('whose data is %s is refused', (_what, spoil) => {
+    const given = authenticator().create(CHALLENGE);
+    const bytes = Buffer.from(given.attestationObject, 'base64url');
+    // Behind the name stands the head of a byte string: 0x58 and its length.
+    const at = bytes.indexOf('authData') + 'authData'.length;
+    const attestationObject = base64url(
+      Buffer.concat([bytes.subarray(0, at), spoil(bytes.subarray(at + 2))]),
+    );
+    expect(errorsOf(checkAttestation({ ...given, attestationObject }, CHALLENGE))).toEqual([
+      {
+        field: 'attestationObject',
+        message: 'must be an attestation object of WebAuthn in base64url',
+      },
+    ]);
+  });
+
+  it('may name any kind of thing as the page around it', () => {
+    const device = authenticator();
+    const given = device.create(CHALLENGE);
+    const said = JSON.parse(Buffer.from(given.clientDataJson, 'base64url').toString());
+    const odd = { ...said, topOrigin: { toString: 1, valueOf: 1 } };
+    const clientDataJson = base64url(JSON.stringify(odd));
+    expect(checkAttestation({ ...given, clientDataJson }, CHALLENGE)).toMatchObject({
+      passkey: { framedBy: '' },
+    });
   });
 
   it('of nothing but nested brackets is refused like any other', () => {

@@ -71,7 +71,8 @@ function readClientData(text: string): ClientData | undefined {
   const { type, challenge, origin, crossOrigin, topOrigin } = parsed as Record<string, unknown>;
   if (typeof origin !== 'string') return undefined;
   const framed = crossOrigin === true || topOrigin !== undefined;
-  return { type, challenge, origin, framedBy: framed ? String(topOrigin ?? '') : undefined };
+  const frame = typeof topOrigin === 'string' ? topOrigin : '';
+  return { type, challenge, origin, framedBy: framed ? frame : undefined };
 }
 
 const [KTY, ALG, CURVE, X, Y, N, E] = [1, 3, -1, -2, -3, -1, -2];
@@ -113,9 +114,13 @@ const sha256 = (data: Uint8Array | string) => createHash('sha256').update(data).
 
 const APP_ORIGIN = /^(?!https?:)[a-z][a-z0-9+.-]*:[\x21-\x7e]{1,500}$/;
 
+/** A scheme, the longest name that DNS knows and a port: far longer ones would have too many parents. */
+const MOST_ORIGIN = 'https://'.length + 253 + ':65535'.length;
+
 /** The domains that a page of this origin may name as its own; undefined where it may use no passkeys. */
 function domainsOf(origin: string): string[] | undefined {
-  const url = URL.canParse(origin) ? new URL(origin) : undefined;
+  const isOne = origin.length <= MOST_ORIGIN && URL.canParse(origin);
+  const url = isOne ? new URL(origin) : undefined;
   if (!url || url.origin !== origin) return undefined;
   const isLocal = /(^|\.)localhost$/.test(url.hostname);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLocal)) return undefined;
@@ -160,9 +165,12 @@ interface Registered {
 
 /** What a device registered, or what is wrong with it. */
 function readRegistered(text: string): Registered | string {
-  const data = attempt(bytesOf(text), (bytes) =>
-    parseAuthenticatorData(new Uint8Array(decodeAttestationObject(bytes).get('authData'))),
-  );
+  const data = attempt(bytesOf(text), (bytes) => {
+    const authData: unknown = decodeAttestationObject(bytes).get('authData');
+    // A list would be read as bytes, and a number as the wish for so many.
+    if (!(authData instanceof Uint8Array)) throw new TypeError('authData is no bytes');
+    return parseAuthenticatorData(new Uint8Array(authData));
+  });
   if (!data) return 'must be an attestation object of WebAuthn in base64url';
   const { credentialID: credentialId, credentialPublicKey: publicKey, flags } = data;
   if (!credentialId?.length || !publicKey || credentialId.length > MOST_ID_BYTES) {

@@ -5,7 +5,11 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { balances, customer, fund, internalAccount, ok } from '../../../test/fixtures.ts';
 import { startApp, type TestApp, type TestPlatform } from '../../../test/harness.ts';
+import { connectorRegistry, custodyKeysOf } from '../../connectors/registry.ts';
 import { projectRoot } from '../../runtime/root.ts';
+import { changeCustomer } from '../customers/index.ts';
+import { provisionAccounts } from '../internal-accounts/index.ts';
+import { openWallets, openWalletsOf } from './index.ts';
 import { credentials, wallets } from './store.ts';
 
 let app: TestApp;
@@ -125,6 +129,36 @@ describe('customers who were there before', () => {
     const told = (await app.events()).filter((each) => each.subject === wallet.id);
     expect(told).toMatchObject([{ type: 'INTERNAL_ACCOUNT.STATUS_UPDATED' }]);
     expect(told[0]?.data.privateEnabled).toBe(false);
+  });
+
+  it('get one when they ask for the currency in the very instant in which the job comes', async () => {
+    const person = await customer(app, {}, { currencies: ['USD'], email: 'both@example.com' });
+    const connectors = connectorRegistry(app.world, {
+      custodyKeys: custodyKeysOf(app.runtime.vault),
+    });
+    const body = { customerType: 'INDIVIDUAL', currencies: ['USD', 'USDB'] } as const;
+    const input: unknown = { params: { customerId: person.id }, query: {}, headers: {}, body };
+    const parts: Parameters<typeof changeCustomer>[1] = {
+      connectors,
+      openWallets: (ctx, ...rest) => openWallets(ctx, { connectors }, ...rest),
+    };
+    let attempts = 0;
+    const answer = await app.operate(async (ctx) => {
+      const changed = await changeCustomer(
+        ctx,
+        parts,
+        input as Parameters<typeof changeCustomer>[2],
+      );
+      if (++attempts > 1) return changed;
+      const of = { customerId: person.id, currencies: ['USDB'], funding: undefined } as const;
+      await app.operate((meanwhile) =>
+        openWalletsOf(meanwhile, { connectors }, provisionAccounts(meanwhile, of)),
+      );
+      return changed;
+    });
+    expect([attempts, answer]).toMatchObject([2, { status: 200 }]);
+    expect(await walletsOf(person.id)).toHaveLength(1);
+    expect(await listed(person.id)).toHaveLength(3);
   });
 
   it('get one by the job that the migration leaves behind, once', async () => {

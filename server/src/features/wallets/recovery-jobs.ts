@@ -1,7 +1,7 @@
-// The whole of a way back into a wallet: an operator asks for it, a job that is due after the installation's
-// delay adds the credential. It does no more than that: the user then proves the contact as anybody does, what
-// was there before stays, and no money moves. Everything that spoke for it is looked at again at the end, and
-// how long is waited is up to the servers' own setting, not to whoever asked.
+// The whole of a way back into a wallet: an operator asks for it, a job that is due after the delay adds the
+// credential. It does no more than that: the user then proves the contact as anybody does, what was there
+// before stays, and no money moves. Everything that spoke for it is looked at again at the end, and how
+// long is waited is up to the servers' own setting, not to whoever asked.
 import { Fault } from '../../kernel/fault.ts';
 import type { Ctx, Environment } from '../../runtime/context.ts';
 import type { JobHandler } from '../../runtime/jobs.ts';

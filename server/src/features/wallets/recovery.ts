@@ -61,7 +61,7 @@ async function endRecovery(
   ctx: Ctx,
   row: RecoveryRow,
   event: 'finish' | 'cancel',
-  stopped: { cancelled_for?: RecoveryStop; cancelled_by?: string | undefined } = {},
+  stopped: { cancelled_for?: RecoveryStop; cancelled_by?: string | null } = {},
 ): Promise<RecoveryRow> {
   const customer = await ctx.read(customers, row.customer_id);
   // Nobody can be told any more who was erased.
@@ -83,7 +83,7 @@ export const stopRecovery = (
   why: RecoveryStop,
   by?: string,
 ): Promise<RecoveryRow> =>
-  endRecovery(ctx, row, 'cancel', { cancelled_for: why, cancelled_by: by });
+  endRecovery(ctx, row, 'cancel', { cancelled_for: why, cancelled_by: by ?? null });
 
 /** The recovery of a wallet that waits; there is one at most. */
 export async function waitingRecovery(

@@ -24,7 +24,7 @@ import { findWallet, openFor, sealFor, type Wallet, type WalletParts } from './w
 const LIVES_MS = 5 * 60_000;
 /** How long work that goes on may still be asked for after its request ran out. */
 const GRACE_MS = 60 * 60_000;
-/** Requests of one wallet that wait at once; beyond it the oldest is dropped. */
+/** Requests of one wallet that wait for a signature at once; beyond it the oldest is dropped. */
 const MOST_WAITING = 10;
 const MOST_WRONG = 5;
 
@@ -80,11 +80,20 @@ export const requestIdOf = (headers: Asked['headers']): string | undefined =>
 export const isUnsigned = (headers: Asked['headers']): boolean =>
   stampOf(headers) === undefined && requestIdOf(headers) === undefined;
 
+/** Waits for a device, and not for a signature of the wallet. */
+const isForDevice = ({ by }: Signer) => by === 'nobody';
+
 /**
  * Makes room for one more: what has run out is dropped, and the oldest of what is too much. Nothing else of
- * a wallet stays PENDING, so there are never many. `but` is being answered just now.
+ * a wallet stays PENDING, so there are never many. `but` is being answered just now. Devices are asked for
+ * whoever comes to sign in, so what waits for them pushes out nothing: whoever asks is limited otherwise.
  */
-async function makeRoom(ctx: Ctx, accountId: string, but: string | undefined): Promise<void> {
+async function makeRoom(
+  ctx: Ctx,
+  accountId: string,
+  signer: Signer,
+  but: string | undefined,
+): Promise<void> {
   const pending = await ctx.db.find(
     walletRequests,
     { account_id: accountId, status: 'PENDING' },
@@ -92,8 +101,10 @@ async function makeRoom(ctx: Ctx, accountId: string, but: string | undefined): P
   );
   const others = pending.filter((row) => row.id !== but);
   const live = others.filter((row) => row.expires_at > ctx.now);
-  const kept = new Set(live.slice(-(MOST_WAITING - 1)));
-  for (const row of others.filter((each) => !kept.has(each))) {
+  const signable = live.filter((row) => !isForDevice(JSON.parse(row.signer)));
+  const room = isForDevice(signer) ? MOST_WAITING : MOST_WAITING - 1;
+  const dropped = new Set(signable.slice(0, -room));
+  for (const row of others.filter((each) => !live.includes(each) || dropped.has(each))) {
     ctx.update(walletRequests, row, { status: requestStates.next(row.status, 'drop') });
   }
 }
@@ -107,7 +118,7 @@ export async function challenge(ctx: Ctx, asked: Asked, ask: Ask) {
     typeof payload === 'function'
       ? await payload({ id, expiresAt })
       : activityText(wallet.row, payload, { requestId: id, now: ctx.now });
-  await makeRoom(ctx, wallet.row.id, requestIdOf(asked.headers));
+  await makeRoom(ctx, wallet.row.id, signer, requestIdOf(asked.headers));
   ctx.insert(walletRequests, {
     id,
     platform_id: ctx.caller.platformId,
