@@ -130,6 +130,8 @@ create table wallet_authorizations (
 create index wallet_authorizations_of_account on wallet_authorizations (account_id, created_at, id);
 create index wallet_authorizations_of_customer on wallet_authorizations (customer_id);
 create index wallet_authorizations_of_subject on wallet_authorizations (subject);
+create trigger wallet_authorizations_immutable before update or delete on wallet_authorizations
+  for each statement execute function refuse_change();
 
 -- Ways back for users who can prove no credential of their wallet: asked for by an operator, announced,
 -- and only then waited for.

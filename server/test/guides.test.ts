@@ -1,6 +1,6 @@
 // The guides in docs/guides as a reader follows them: a real server on a fresh data folder, a platform for
 // each guide, and its commands in the order they stand, with nothing at hand but curl, node, railhead, cat
-// and sleep.
+// and sleep, and the packages of the checkout.
 import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -11,7 +11,7 @@ import { createPlace, type Place, type Running } from './crash-server.ts';
 import { absentPrograms, gatherPrograms, runGuide } from './guide.ts';
 
 const START_MS = 120_000;
-const GUIDE_MS = 120_000;
+const GUIDE_MS = 180_000;
 const FOLDER = path.join(projectRoot(), 'docs', 'guides');
 const RAILHEAD = path.join(projectRoot(), 'server', 'bin', 'railhead.js');
 const GUIDES = fs.readdirSync(FOLDER).filter((name) => name.endsWith('.md'));

@@ -1,75 +1,31 @@
 // A desk for tests of embedded wallets: customers who have one, the keys of their devices, sessions, and
 // signed retries. What a client does is done by the libraries that clients really use, so that a test which
 // passes here says that they can.
-import { createECDH, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { authenticator } from './authenticator.ts';
 import { customer, ok } from './fixtures.ts';
 import type { Answer, CallOptions, TestApp } from './harness.ts';
-import { ApiKeyStamper, walletCrypto } from './wallet-client.ts';
+import {
+  CODE,
+  drawKeys,
+  encryptOtp,
+  type Holder,
+  type Keys,
+  signedHeaders,
+} from './wallet-keys.ts';
 
-/** A P-256 key pair as clients write it. */
-export interface Keys {
-  /** The scalar: 64 hex digits. */
-  privateKey: string;
-  /** Compressed: 66 hex digits. */
-  publicKey: string;
-  /** The same point whole: 130 hex digits. */
-  wholeKey: string;
-}
-
-/** What clients send to every one-time code of the sandbox. */
-export const CODE = '000000';
-
-const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
-
-export function keysOf(privateKey: string): Keys {
-  const whole = walletCrypto.getPublicKey(privateKey, false);
-  return {
-    privateKey,
-    publicKey: hexOf(walletCrypto.compressRawPublicKey(whole)),
-    wholeKey: hexOf(whole),
-  };
-}
-
-/** A fresh pair. */
-export function drawKeys(): Keys {
-  const curve = createECDH('prime256v1');
-  curve.generateKeys();
-  // node leaves out leading zeros.
-  return keysOf(curve.getPrivateKey('hex').padStart(64, '0'));
-}
-
-/** The value of the signature header: `text` signed with a scalar. */
-export async function stampWith(privateKey: string, text: string): Promise<string> {
-  const { publicKey } = keysOf(privateKey);
-  const stamper = new ApiKeyStamper({ apiPublicKey: publicKey, apiPrivateKey: privateKey });
-  return (await stamper.stamp(text)).stampHeaderValue;
-}
-
-/** `encryptedOtpBundle`: a code and a key, encrypted to the key of a bundle. */
-export function encryptOtp(code: string, bundle: string, publicKey: string): Promise<string> {
-  const { enclaveQuorumPublic } = JSON.parse(bundle) as { enclaveQuorumPublic: string };
-  return walletCrypto.encryptOtpCodeToBundle(code, bundle, publicKey, enclaveQuorumPublic);
-}
-
-/** The key pair in an `encryptedSessionSigningKey`. */
-export const openSessionKey = (sealed: string, privateKey: string): Keys =>
-  keysOf(walletCrypto.decryptCredentialBundle(sealed, privateKey));
-
-/** Whose key signs: a scalar, or whoever holds one. */
-export type Holder = string | Pick<Keys, 'privateKey'>;
-
-const scalarOf = (holder: Holder) => (typeof holder === 'string' ? holder : holder.privateKey);
-
-/** The two headers of a signed leg. */
-export async function signedHeaders(
-  { payloadToSign, requestId }: { payloadToSign: string; requestId: string },
-  holder: Holder,
-): Promise<Record<string, string>> {
-  const stamp = await stampWith(scalarOf(holder), payloadToSign);
-  return { 'service-wallet-signature': stamp, 'request-id': requestId };
-}
+export {
+  CODE,
+  drawKeys,
+  encryptOtp,
+  type Holder,
+  type Keys,
+  keysOf,
+  openSessionKey,
+  signedHeaders,
+  stampWith,
+} from './wallet-keys.ts';
 
 /** What a session that may not sign is refused with in the sandbox. */
 export const NOT_ALLOWED = [

@@ -394,7 +394,7 @@ describe('what is held', () => {
     const { json } = await run('erase', id, '--yes');
     const emptied = Object.keys((json as { counts: object }).counts);
     const meant = Object.entries(HELD).filter(([, { erasure }]) => typeof erasure === 'string');
-    const traces = ['events', 'idempotency', 'import_errors'];
+    const traces = ['codes', 'events', 'idempotency', 'import_errors'];
     expect(emptied.sort()).toEqual([...meant.map(([name]) => name), ...traces].sort());
   });
 });

@@ -37,7 +37,7 @@ async function exportOf(id: string) {
   return { text, all: JSON.parse(text) };
 }
 
-/** A customer with a wallet, a passkey, a session, one signed change, one that waits, and a code's key. */
+/** A customer with a wallet, a passkey, a session, a signed change, one that waits, and a code. */
 async function walletOwner() {
   const person = await customer(app, {}, { email: 'vesna@quorbat.example' });
   const path = `/customers/internal-accounts?customerId=${person.id}&type=EMBEDDED_WALLET`;
@@ -45,21 +45,15 @@ async function walletOwner() {
   await app.operate(async (ctx) => {
     const wallet = (await findWallet(ctx, id)) as Wallet;
     const facts = { credentialId: 'cGFzc2tleQ' };
-    const held = addCredential(ctx, wallet, {
+    addCredential(ctx, wallet, {
       type: 'PASSKEY',
       slot: 'PASSKEY cGFzc2tleQ',
       nickname: "Vesna's phone",
       facts,
     });
-    ctx.insert(otpTargets, {
-      id: held.id,
-      platform_id: app.platform.id,
-      customer_id: person.id,
-      target: 'sealed',
-      code_id: 'x',
-      expires_at: ctx.now + 60_000,
-    });
   });
+  const [email] = await app.runtime.db.find(credentials, { account_id: id, type: 'EMAIL_OTP' });
+  ok(await app.call('POST', `/auth/credentials/${email?.id}/challenge`, {}), 200);
   const keys = await heldSession(app, id);
   const change = { privateEnabled: true };
   const asked = ok(await app.call('PATCH', `/internal-accounts/${id}`, change), 202);
@@ -68,6 +62,13 @@ async function walletOwner() {
   ok(await app.call('PATCH', `/internal-accounts/${id}`, { privateEnabled: false }), 202);
   return { person, id: id as string, asked };
 }
+
+/** The one-time codes of a customer that may still be handed in. */
+const codesOf = (customerId: string) =>
+  app.runtime.db.query(
+    `select c.id from codes c join credentials k on c.id = 'otp ' || k.id where k.customer_id = $1`,
+    [customerId],
+  );
 
 it('is exported opened, without what could move it', async () => {
   const { person, id, asked } = await walletOwner();
@@ -115,6 +116,9 @@ it('is gone with its seed when its owner is erased', async () => {
   for (const table of [walletSessions, walletRequests, otpTargets]) {
     expect(await db.find(table, of)).toEqual([]);
   }
+  // Of a code that was sent nothing stays, not even the keyed hash that has the address in it.
+  const [theirs, others] = await Promise.all([codesOf(person.id), codesOf(other.person.id)]);
+  expect([theirs, others]).toEqual([[], [expect.anything()]]);
   // What was signed stays, and can be read by nobody.
   expect(await db.find(walletAuthorizations, of)).toHaveLength(1);
   const { all } = await exportOf(person.id);

@@ -100,6 +100,10 @@ const LOOKUPS = `delete from lookups where customer_id = $1 or receiver_customer
 
 const LINKS = 'delete from kyc_links where customer_id = $1 returning id';
 const ofWallets = (table: string) => `delete from ${table} where customer_id = $1 returning id`;
+// A code's keyed hash has in it where it was sent. The ids are those of the features that send it.
+const CODES = `delete from codes where id in (
+    select 'otp ' || id from credentials where customer_id = $1
+    union all values ('contact email ' || $1), ('contact phone ' || $1)) returning id`;
 const FINDINGS = `update verifications set findings = null, version = version + 1
   where customer_id = $1 and findings is not null returning id`;
 
@@ -202,6 +206,7 @@ async function emptyTables(runtime: Runtime, row: Registered): Promise<Record<st
     wallet_sessions: await run(ofWallets('wallet_sessions')),
     wallet_requests: await run(ofWallets('wallet_requests')),
     otp_targets: await run(ofWallets('otp_targets')),
+    codes: await run(CODES),
     verifications: await run(FINDINGS),
     external_accounts: await run(ACCOUNTS, [row.id, now]),
     ...(await emptyPayments(runtime, row.id)),

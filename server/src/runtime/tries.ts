@@ -55,9 +55,9 @@ export async function checkTries(
 }
 
 /**
- * Stages that `id` was tried now, or throws RATE_LIMITED where no more may be: judged by the very row that is
- * changed, as one that was read before may be older. A refusal that should count is answered as `{ refused }`,
- * not thrown.
+ * Stages that `id` was tried now, or throws RATE_LIMITED where no more may be: judged by the very row that
+ * is changed, as one that was read before may be older. A refusal that should count is answered as
+ * `{ refused }`, not thrown.
  */
 export async function takeTry(
   ctx: Ctx,

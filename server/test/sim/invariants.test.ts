@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { TROUBLE } from './actions/trouble.ts';
 import { takeIn } from './invariants.ts';
+import { proofProblems } from './proofs.ts';
 import { observe, quiesce } from './quiet.ts';
 import { recount } from './recount.ts';
 import { choose, takeStep } from './run.ts';
@@ -28,6 +29,13 @@ const PAYOUT_JOBS = "kind like 'payout.%' or kind = 'refund.pay'";
 const hasPayoutJob = async () =>
   (await sim.client.query(`select 1 from jobs where ${PAYOUT_JOBS} limit 1`)).rowCount !== 0;
 
+/** Money that left a wallet, and enough of what hangs on wallets. */
+const hasWallets = () => {
+  const all = [...sim.picture.holdings.values()];
+  const done = all.some((each) => each.done.has('verifyAuthCredential'));
+  return done && sim.picture.signed.size > 0;
+};
+
 /** Enough that there are payments over and under way, and events told and waiting. */
 const STEPS = 220;
 
@@ -35,7 +43,7 @@ beforeAll(async () => {
   database = await createTestDatabase();
   sim = await openSim('to be broken', database.url);
   await observe(sim);
-  const lacks = async () => !hasWait() || !hasPending() || !(await hasPayoutJob());
+  const lacks = async () => !hasWait() || !hasPending() || !hasWallets() || !(await hasPayoutJob());
   for (let step = 0; step < STEPS || (await lacks()); step++) {
     await takeStep(sim, choose(sim, step));
   }
@@ -57,7 +65,9 @@ async function noticed(statements: readonly string[]): Promise<string> {
       if (!['ALTER', 'DROP'].includes(command)) expect(rowCount, text).toBeGreaterThan(0);
     }
     const heard = new Set(world.heard);
-    const problems = takeIn(picture, await diary.read(), heard);
+    const notes = await diary.read();
+    const problems = takeIn(picture, notes, heard);
+    problems.push(...(await proofProblems(sim, notes)));
     problems.push(...(await recount(client, picture, heard)));
     return problems.join('\n');
   } finally {
@@ -81,6 +91,23 @@ const event = (columns: string, values: string) => `insert into events
   (id, platform_id, type, subject, data, created_at, due_at, ${columns})
   select 'Webhook:made-up', platform_id, type, subject, data, created_at, created_at, ${values}
   from events where account is not null and due_at is not null limit 1`;
+
+const UNBOUND = `alter table wallet_authorizations
+  disable trigger wallet_authorizations_immutable`;
+const SIGNED = `platform_id, account_id, customer_id, operation, subject, session_id, public_key,
+  stamp, payload, created_at`;
+/** What was signed last taken away and written anew, with the signature of what was signed first. */
+const signedAnew = (stamp: string, id = 'l.id') => [
+  UNBOUND,
+  `create temporary table lately on commit drop as
+    select * from wallet_authorizations where session_id is not null order by id desc limit 1`,
+  'delete from wallet_authorizations where id = (select id from lately)',
+  `insert into wallet_authorizations (stamp, public_key, id, platform_id, account_id, customer_id,
+    operation, subject, session_id, payload, created_at)
+    select ${stamp}, ${id}, l.platform_id, l.account_id, l.customer_id, l.operation, l.subject,
+      l.session_id, l.payload, l.created_at from lately l, wallet_authorizations w
+    order by w.id limit 1`,
+];
 
 describe('a broken database', () => {
   it('is none before it was broken', async () => {
@@ -203,6 +230,50 @@ describe('a broken database', () => {
           customer_id = (select id from customers limit 1)`,
       ],
     ],
+    ['credentials move along their lifecycle', ['delete from credentials']],
+    [
+      'wallet_sessions move along their lifecycle',
+      [
+        "update wallet_sessions set status = 'REVOKED'",
+        "update wallet_sessions set status = 'ACTIVE'",
+      ],
+    ],
+    [
+      'wallet_requests move along their lifecycle',
+      ["update wallet_requests set status = 'PENDING' where status = 'DONE'"],
+    ],
+    [
+      'what a wallet has signed is written down for good',
+      [UNBOUND, 'delete from wallet_authorizations'],
+    ],
+    [
+      'which may not sign',
+      ["update wallet_sessions set status = 'REVOKED'", ...signedAnew('l.stamp, l.public_key')],
+    ],
+    [
+      'money leaves a wallet once its holder has signed for it, and once',
+      [
+        `insert into wallet_authorizations (${SIGNED}, id) select ${SIGNED}, 'made up'
+          from wallet_authorizations where operation = 'executeQuote'`,
+      ],
+    ],
+    ['has lost its last credential', ["update credentials set status = 'REVOKED'"]],
+    [
+      'sessions, by',
+      [
+        `insert into wallet_sessions select s.* from wallet_sessions w, json_populate_record(w,
+          '{"id":"Session:made-up"}') s limit 1`,
+      ],
+    ],
+    [
+      'what was signed for happens once',
+      [
+        `insert into wallet_authorizations (${SIGNED}, id) select ${SIGNED}, 'made up'
+          from wallet_authorizations where operation = 'verifyAuthCredential' limit 1`,
+      ],
+    ],
+    ['is not what was signed', signedAnew('w.stamp, w.public_key')],
+    ['cannot be read', signedAnew('w.stamp, w.public_key', "'made up'")],
     ['went unnoticed', [unseen('jobs'), 'delete from jobs']],
     [
       'belongs to no transaction',

@@ -2,6 +2,12 @@
 // wrong; an empty answer is a world in order. `recount.ts` asks the same of everything that is there.
 import { effectProblem } from './effects.ts';
 import {
+  authorizationProblem,
+  holdingProblem,
+  spentProblem,
+  walletMoveProblem,
+} from './holdings.ts';
+import {
   accountMoveProblem,
   moveProblem,
   outsideMoveProblem,
@@ -26,6 +32,8 @@ export interface Touched {
   begun: Set<string>;
   events: Set<string>;
   internal: Set<string>;
+  /** Embedded wallets. */
+  wallets: Set<string>;
 }
 
 const nothing = (): Touched => ({
@@ -34,6 +42,7 @@ const nothing = (): Touched => ({
   begun: new Set(),
   events: new Set(),
   internal: new Set(),
+  wallets: new Set(),
 });
 
 /** Events that some receiver has said yes to. */
@@ -122,6 +131,17 @@ export const NOTE_RULES: readonly NoteRule[] = [
     name: 'quotes never change',
     table: 'quotes',
     check: (_picture, was) => (was ? `${was.id} was changed` : undefined),
+  },
+  ...['credentials', 'wallet_sessions', 'wallet_requests'].map((table) => ({
+    name: `${table} move along their lifecycle`,
+    table,
+    check: (_picture: Picture, was: Noted | null, now: Noted | null) =>
+      walletMoveProblem(table, was, now),
+  })),
+  {
+    name: 'what a wallet has signed is written down for good, of a session that may',
+    table: 'wallet_authorizations',
+    check: authorizationProblem,
   },
 ];
 
@@ -252,6 +272,24 @@ export const STEP_RULES: readonly StepRule[] = [
     },
   },
   {
+    name: 'money leaves a wallet once its holder has signed for it, and once',
+    *check(picture, touched) {
+      for (const { row } of eachOf(touched.payments, picture.payments)) {
+        const problem = row.type === 'OUTGOING' && spentProblem(picture, row);
+        if (problem) yield problem;
+      }
+    },
+  },
+  {
+    name: 'a wallet keeps a credential, and what was signed for happens once',
+    *check(picture, touched) {
+      for (const id of touched.wallets) {
+        const problem = holdingProblem(picture, id);
+        if (problem) yield `${id} ${problem}`;
+      }
+    },
+  },
+  {
     name: 'what owners owe is what the house is owed',
     *check(picture, touched) {
       const moved = [...touched.accounts].some((id) => id.includes(':receivable:'));
@@ -288,6 +326,10 @@ const TABLE_IDS: Readonly<Record<string, (touched: Touched, row: Noted) => void>
   webhook_attempts: (touched, row) => touched.events.add(row.event_id as string),
   internal_accounts: (touched, row) => touched.internal.add(row.id as string),
   rail_waits: (touched, row) => touched.payments.add(row.id as string),
+  credentials: (touched, row) => touched.wallets.add(row.account_id as string),
+  wallet_sessions: (touched, row) => touched.wallets.add(row.account_id as string),
+  wallet_requests: (touched, row) => touched.wallets.add(row.account_id as string),
+  wallet_authorizations: (touched, row) => touched.wallets.add(row.account_id as string),
 };
 
 /** Events that are through are forgotten, so that a long run costs no more than a short one. */
@@ -334,6 +376,7 @@ export function checkAll(picture: Picture, heard: Heard): string[] {
     begun: new Set(),
     events: new Set(picture.events.keys()),
     internal: new Set(picture.internal.keys()),
+    wallets: new Set(picture.holdings.keys()),
   };
   return checkStep(picture, touched, heard);
 }

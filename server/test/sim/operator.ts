@@ -7,6 +7,7 @@ import { depositVerbs } from '../../src/operator/deposits.ts';
 import { isUsageError, parse } from '../../src/operator/flags.ts';
 import { limitVerbs } from '../../src/operator/limits.ts';
 import { payoutVerbs } from '../../src/operator/payouts.ts';
+import { platformVerbs } from '../../src/operator/platform.ts';
 import type { System } from '../../src/operator/verb.ts';
 import { verificationVerbs } from '../../src/operator/verifications.ts';
 import type { Ctx } from '../../src/runtime/context.ts';
@@ -18,6 +19,7 @@ const VERBS = [
   ...depositVerbs,
   ...limitVerbs,
   ...payoutVerbs,
+  ...platformVerbs,
   ...verificationVerbs,
 ];
 

@@ -2,6 +2,7 @@
 // row that is inserted, changed or removed, whoever does it. So a step costs what it changed and not what is
 // there, a move from one status to another cannot hide behind the next, and the order is that of the commits.
 import pg from 'pg';
+import { applyHolderNote, type Holding } from './holdings.ts';
 
 type Text = string | null;
 
@@ -31,6 +32,11 @@ const WATCHED: Readonly<Record<string, string>> = {
   platforms: 'id environment webhook_endpoint limits',
   rail_waits: 'id kind',
   external_accounts: 'id customer_id status default_uma deleted_at',
+  credentials: 'id account_id type status',
+  wallet_sessions: 'id account_id credential_id status public_key expires_at',
+  wallet_requests: 'id account_id subject status signer',
+  wallet_authorizations:
+    'id account_id operation subject session_id public_key stamp payload created_at',
 };
 
 const DIARY =
@@ -150,6 +156,10 @@ export interface Picture {
   /** What a payment waits to hear of, by its id. */
   waits: Map<string, string>;
   outside: Map<string, Noted>;
+  /** What hangs on embedded wallets, by their ids. */
+  holdings: Map<string, Holding>;
+  /** What was signed for quotes, by their ids. */
+  signed: Map<string, Noted[]>;
   /** The time of the latest look. */
   now: number;
   /** How many of each table were ever inserted. */
@@ -169,6 +179,8 @@ export const emptyPicture = (): Picture => ({
   limits: new Map(),
   waits: new Map(),
   outside: new Map(),
+  holdings: new Map(),
+  signed: new Map(),
   now: 0,
   counts: new Map(),
 });
@@ -279,6 +291,7 @@ const APPLY: Readonly<Record<string, (picture: Picture, note: Note) => void>> = 
 export function applyNote(picture: Picture, note: Note): void {
   if (!note.was) bump(picture.counts, note.table, 1);
   APPLY[note.table]?.(picture, note);
+  applyHolderNote(picture, note);
 }
 
 export interface Diary {

@@ -7,7 +7,8 @@ import { deliver, look } from './jobs.ts';
 import { refundOf } from './lifecycles.ts';
 import { operator, outcome } from './operator.ts';
 import { amountIn } from './picture.ts';
-import { broken, noted, type Order, type Purse, type Sim } from './sim.ts';
+import { proofProblems } from './proofs.ts';
+import { broken, noted, type Order, type Purse, pursesOf, type Sim } from './sim.ts';
 import { awaitedOf } from './standing.ts';
 
 const MOST_ROUNDS = 4_000;
@@ -18,6 +19,7 @@ export async function observe(sim: Sim): Promise<number> {
   const notes = await sim.diary.read();
   sim.picture.now = sim.world.now();
   const problems = takeIn(sim.picture, notes, sim.world.heard);
+  problems.push(...(await proofProblems(sim, notes)));
   for (const node of sim.nodes) {
     problems.push(...node.broken().map((each) => `a reply breaks its contract: ${each}`));
     const errors = node.errors();
@@ -82,8 +84,7 @@ export function purseById({ people, picture }: Sim, id: string): Purse | undefin
   const { customer_id, platform_id, currency } = picture.internal.get(id) ?? {};
   if (!currency) return undefined;
   const owner = people.find((each) => each.id === customer_id && each.platform.id === platform_id);
-  const purse = owner?.purses.get(currency);
-  return purse?.id === id ? purse : undefined;
+  return owner && pursesOf(owner).find((each) => each.id === id);
 }
 
 function settle(sim: Sim, order: Order): string | undefined {
@@ -106,7 +107,7 @@ function settle(sim: Sim, order: Order): string | undefined {
 
 function* pursesLeft(sim: Sim): Iterable<string> {
   for (const person of sim.people) {
-    for (const purse of person.purses.values()) {
+    for (const purse of pursesOf(person)) {
       const { id, currency, due } = purse;
       const account = sim.picture.accounts.get(id);
       const owed = amountIn(noted(sim, purse)?.owed);

@@ -31,6 +31,7 @@ const COUNTS = `select 'events' as name, count(*)::text as n from events
   union all select 'webhook_attempts', count(*)::text from webhook_attempts
   union all select 'quotes', count(*)::text from quotes
   union all select 'ledger_transfers', count(*)::text from ledger_transfers
+  union all select 'wallet_authorizations', count(*)::text from wallet_authorizations
   union all select 'transactions', count(*)::text from transactions`;
 
 function* differences(name: string, is: Iterable<string>, known: Iterable<string>) {

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { Action } from './actions/action.ts';
 import { DESK } from './actions/desk.ts';
+import { HOLDERS } from './actions/holders.ts';
 import { PARTIES } from './actions/parties.ts';
 import { PAYMENTS } from './actions/payments.ts';
 import { SETTINGS } from './actions/settings.ts';
@@ -43,6 +44,7 @@ export const ACTIONS: readonly Action[] = [
   ...DESK,
   ...SETTINGS,
   ...WALLETS,
+  ...HOLDERS,
   ...TROUBLE,
   REST,
 ];

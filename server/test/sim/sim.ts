@@ -34,6 +34,8 @@ export interface Person {
   ready: boolean;
   gone: boolean;
   purses: Map<string, Purse>;
+  /** The embedded wallet, where there is one that its holder can sign in to. */
+  wallet?: Purse | undefined;
 }
 
 /** An internal account, and what it must hold once all is quiet. */
@@ -81,6 +83,8 @@ export interface Order {
   ending: Ending | null;
   started: boolean;
   expiresAt: number;
+  /** What the holder of the wallet signs that pays for it. */
+  payload?: string;
 }
 
 /** An entry of a bank's statement as it was recorded. */
@@ -125,12 +129,22 @@ export interface Sim {
   orders: Order[];
   readonly settled: Settled[];
   readonly entries: Entry[];
+  /** Private halves of keys that clients of wallets have, by the compressed public ones. */
+  readonly keys: Map<string, string>;
+  /** Signed requests that were answered for good, and must not be again. */
+  readonly used: Request[];
   /** Whether errors in the logs are to be expected of this step. */
   rough: boolean;
   next(): number;
   node(): Node;
   /** A request that is answered for certain, whatever dies on the way. */
-  ask(method: string, path: string, body: object | undefined, as: Platform): Promise<Answer>;
+  ask(
+    method: string,
+    path: string,
+    body: object | undefined,
+    as: Platform,
+    more?: Signing,
+  ): Promise<Answer>;
   /** One try; undefined when no answer came. */
   once(node: Node, request: Request): Promise<Answer | undefined>;
   /** Puts a new server in the place of each dead one. */
@@ -139,12 +153,20 @@ export interface Sim {
   close(): Promise<void>;
 }
 
+/** How a request is sent that a wallet signs. */
+export interface Signing {
+  headers?: Record<string, string>;
+  /** It takes no idempotency key. */
+  keyless?: boolean;
+}
+
 export interface Request {
   method: string;
   path: string;
   body: object | undefined;
   as: Platform;
-  key?: string;
+  key?: string | undefined;
+  headers?: Record<string, string> | undefined;
 }
 
 /** Thrown where something is not as it must be. */
@@ -152,6 +174,7 @@ export const broken = (problem: string): Error =>
   Object.assign(new Error(problem), { name: 'Broken' });
 
 const REMEMBERED = 60;
+const UNKEPT = [202, 401];
 const MASTER_KEY = Buffer.alloc(32, 7);
 
 /** The operator's collection accounts, as production platforms show them to who pays in. */
@@ -180,7 +203,7 @@ function settingsIn(folder: string, databaseUrl: string): Settings {
 }
 
 async function send(node: Node, request: Request): Promise<Answer | undefined> {
-  const { method, path, body, as, key } = request;
+  const { method, path, body, as, key, headers = {} } = request;
   const reply = await node.app.server.inject({
     method: method as 'GET',
     url: `${BASE_PATH}${path}`,
@@ -188,6 +211,7 @@ async function send(node: Node, request: Request): Promise<Answer | undefined> {
       authorization: as.auth,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...(key === undefined ? {} : { 'idempotency-key': key }),
+      ...headers,
     },
     ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
   });
@@ -220,10 +244,16 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
     }
   }
 
-  async function ask(method: string, path: string, body: object | undefined, as: Platform) {
-    const key = method === 'POST' ? `key-${++counter}` : undefined;
+  async function ask(
+    method: string,
+    path: string,
+    body: object | undefined,
+    as: Platform,
+    { headers, keyless = false }: Signing = {},
+  ) {
+    const key = method === 'POST' && !keyless ? `key-${++counter}` : undefined;
     for (let tries = 0; tries < 5; tries++) {
-      const answer = await send(node(), { method, path, body, as, key });
+      const answer = await send(node(), { method, path, body, as, key, headers });
       if (answer && tries > 0) answer.again = true;
       if (!answer) {
         await revive();
@@ -232,8 +262,8 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
       // What no connector offers is 501, which is an answer.
       if (answer.status >= 500 && answer.status !== 501)
         throw broken(`${method} ${path}: ${JSON.stringify(answer)}`);
-      // What may go better later is not kept.
-      if (key !== undefined && answer.status < 429) {
+      // What may go better later is not kept, nor is what asks for a signature or finds it wrong.
+      if (key !== undefined && answer.status < 429 && !UNKEPT.includes(answer.status)) {
         settled.push({ platform: as, path, key, body, answer, at: world.now() });
         if (settled.length > REMEMBERED) settled.shift();
       }
@@ -255,6 +285,8 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
     orders: [],
     settled,
     entries: [],
+    keys: new Map(),
+    used: [],
     rough: false,
     next: () => ++counter,
     node,
@@ -269,6 +301,12 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
     },
   };
 }
+
+/** Every account inside that somebody owns. */
+export const pursesOf = ({ purses, wallet }: Person): Purse[] => [
+  ...purses.values(),
+  ...(wallet ? [wallet] : []),
+];
 
 /** What is known of an account outside of the model: its status and what its owner owes. */
 export const noted = ({ picture }: Sim, purse: Purse) => picture.internal.get(purse.id);

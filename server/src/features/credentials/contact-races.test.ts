@@ -1,11 +1,11 @@
-// A contact and what hangs on it, changed in one instant: whoever comes second sees what the first has done,
-// so that nobody's codes go where no holder has signed for. The other thing is made to happen after
-// everything was read and before anything was written.
+// A contact and what hangs on it, changed in one instant: whoever comes second sees what the first
+// has done, so that nobody's codes go where no holder has signed for. The other thing is made to
+// happen after everything was read and before anything was written.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { customer, ok } from '../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/harness.ts';
+import { type Answer, startApp, type TestApp } from '../../../test/harness.ts';
 import { phoneNumber } from '../../../test/otp.ts';
-import { type WalletDesk, walletDesk } from '../../../test/wallet-desk.ts';
+import { signedHeaders, type WalletDesk, walletDesk } from '../../../test/wallet-desk.ts';
 import { connectorRegistry } from '../../connectors/registry.ts';
 import type { Input } from '../../kernel/operation.ts';
 import { changeCustomer, type updateCustomerById } from '../customers/index.ts';
@@ -24,7 +24,7 @@ afterAll(() => app.close());
 
 type Open = Parameters<typeof changeCustomer>[1]['openWallets'];
 
-/** Changes a customer and, on the first attempt only, does `meanwhile` between its reads and its commit. */
+/** Changes a customer and, on the first attempt, does `meanwhile` between its reads and its commit. */
 function change(customerId: string, more: object, meanwhile: () => Promise<unknown>) {
   const connectors = connectorRegistry(app.world);
   const open: Open = (ctx, ...rest) => openWallets(ctx, { connectors }, ...rest);
@@ -82,4 +82,22 @@ describe('a contact that changes in the instant in which a credential comes to h
     const types = (await desk.credentialsOf(accountId)).map(({ type }) => type);
     expect(types).toEqual(['EMAIL_OTP', 'SMS_OTP']);
   });
+});
+
+it('goes to one of two customers who take the same in one instant', async () => {
+  const email = 'wanted@example.com';
+  const body = { customerType: 'INDIVIDUAL', email };
+  const asked = await Promise.all(
+    [1, 2].map(async () => {
+      const { customer: person, accountId } = await desk.customerWithWallet();
+      const path = `/customers/${person.id}`;
+      const session = await desk.emailSession(accountId);
+      const headers = await signedHeaders(ok(await app.call('PATCH', path, body), 202), session);
+      return () => app.call('PATCH', path, body, { headers });
+    }),
+  );
+  const answers = await Promise.all(asked.map((send) => send()));
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+  const { body: refusal } = answers.find(({ status }) => status === 409) as Answer;
+  expect(refusal.code).toBe('EMAIL_OTP_EMAIL_ALREADY_EXISTS');
 });

@@ -56,25 +56,15 @@ async function walletOfIdentity(claims: object = somebody()) {
   return { accountId, claims, credential, id: credential.id as string };
 }
 
-const prove = (id: string, claims: object, key: string, headers?: Record<string, string>) =>
-  desk.call(
-    'POST',
-    `/auth/credentials/${id}/verify`,
-    {
-      type: 'OAUTH',
-      oidcToken: tokenOf({ nonce: nonceOf(key), ...claims }),
-      clientPublicKey: key,
-    },
-    headers,
-  );
+function prove(id: string, claims: object, key: string, headers?: Record<string, string>) {
+  const oidcToken = tokenOf({ nonce: nonceOf(key), ...claims });
+  const body = { type: 'OAUTH', oidcToken, clientPublicKey: key };
+  return desk.call('POST', `/auth/credentials/${id}/verify`, body, headers);
+}
 
 /** Refused with this and nothing else; what was wrong with a field is its reason without the field. */
-function refused(answer: Answer, status: number, code: string, reason: string) {
-  expect({ status: answer.status, code: answer.body.code, reason: answer.body.reason }).toEqual({
-    status,
-    code,
-    reason,
-  });
+function refused({ status, body }: Answer, ...expected: [number, string, string]) {
+  expect([status, body.code, body.reason]).toEqual(expected);
 }
 
 describe('adding an identity', () => {
@@ -111,7 +101,7 @@ describe('adding an identity', () => {
     ok(await prove(added.id, claims, keys.publicKey), 200);
   });
 
-  it('is done at once for the first, under the name that the provider has for who has no address', async () => {
+  it('is done at once for the first, under its subject where it has no address', async () => {
     const claims = somebody({ email: undefined, iss: 'https://appleid.apple.com' });
     const { credential } = await walletOfIdentity(claims);
     expect(credential).toMatchObject({ type: 'OAUTH', nickname: claims.sub });

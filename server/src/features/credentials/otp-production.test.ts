@@ -147,6 +147,33 @@ describe('a code in production', () => {
     expect(await writtenTo(app, person.id)).toHaveLength(6);
   });
 
+  it('is sent no oftener to who removes the credential and adds it anew', async () => {
+    const person = await desk.customerWithWallet({ phoneNumber: phoneNumber() });
+    const { accountId, credential } = person;
+    const { bundle, code } = await sent(credential.id);
+    const { answer, keys, sealed } = await otp.show(credential, bundle, { code });
+    ok(await otp.send(credential, sealed, await signedHeaders(ok(answer, 202), keys)), 200);
+    const add = () => desk.signedRetry('POST', '/auth/credentials', body, keys);
+    const body = { type: 'SMS_OTP', accountId };
+    for (let at = 0; at < 5; at++) {
+      const { id } = ok((await add()).second, 201);
+      const removed = await desk.signed('DELETE', `/auth/credentials/${id}`, undefined, keys);
+      expect(removed.status).toBe(204);
+      const { first, second: soon } = await add();
+      expect(fault(soon)).toEqual([429, 'RATE_LIMITED']);
+      expect(soon.headers['retry-after']).toBe(at < 4 ? '30' : String(13 * 60));
+      otp.wait(30_000);
+      if (at > 0) continue;
+      // What was signed is good as soon as a code may be sent again.
+      const again = await otp.add(accountId, 'SMS_OTP', await signedHeaders(first.body, keys));
+      const path = `/auth/credentials/${ok(again, 201).id}`;
+      expect((await desk.signed('DELETE', path, undefined, keys)).status).toBe(204);
+      otp.wait(30_000);
+      at += 1;
+    }
+    expect(await writtenTo(app, person.customer.id)).toHaveLength(6);
+  });
+
   it('gives way to the next one', async () => {
     const { credential } = await desk.customerWithWallet();
     const first = await sent(credential.id);

@@ -198,7 +198,8 @@ async function register(
     const reason = `The ${name} of the customer has changed since the signature was asked for.`;
     throw new Fault('CONFLICT', reason);
   }
-  // Nothing changes, but whoever changes the contact in this instant decides anew, and asks for a signature.
+  // Nothing changes, but whoever changes the contact in this instant decides anew, and asks
+  // for a signature.
   ctx.update(customers, wallet.customer, {});
   return {
     activity: activity(contact, wallet.row.user_id),

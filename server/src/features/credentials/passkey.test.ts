@@ -11,7 +11,7 @@ import {
   passkeyDesk,
   registration,
 } from '../../../test/passkeys.ts';
-import { drawKeys, type WalletDesk, walletDesk } from '../../../test/wallet-desk.ts';
+import { drawKeys, signedHeaders, type WalletDesk, walletDesk } from '../../../test/wallet-desk.ts';
 
 let app: TestApp;
 let desk: WalletDesk;
@@ -157,6 +157,20 @@ describe('a challenge', () => {
       expect(refused).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
       expect(fieldsOf(refused)).toEqual(['clientPublicKey']);
     }
+  });
+
+  it('pushes out nothing that waits, neither another challenge nor what a session signs', async () => {
+    const of = await passkeys.holder();
+    const path = `/auth/sessions/${of.session.session.id}/refresh`;
+    const body = { clientPublicKey: drawKeys().publicKey };
+    const [asked] = await Promise.all(
+      Array.from({ length: 10 }, async () => ok(await desk.call('POST', path, body), 202)),
+    );
+    const first = await passkeys.challengeOf(of);
+    for (let count = 0; count < 12; count++) await passkeys.challengeOf(of);
+    const signed = await signedHeaders(asked, of.session);
+    ok(await desk.call('POST', path, body, signed), 201);
+    ok(await passkeys.verifyWith(of, first.requestId, of.device.get(first.challenge)), 200);
   });
 
   it('is given sixty times a minute', async () => {

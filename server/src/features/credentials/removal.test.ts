@@ -1,5 +1,5 @@
-// Removing credentials: who may sign for it, what ends with one, and that a wallet never loses its last, however
-// many are removed at once.
+// Removing credentials: who may sign for it, what ends with one, and that a wallet never loses its last,
+// however many are removed at once.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/fixtures.ts';
 import { type Answer, startApp, type TestApp } from '../../../test/harness.ts';
@@ -105,7 +105,7 @@ describe('revokeAuthCredential', () => {
       ]);
       expect(answers.filter(({ status }) => status === 204)).toHaveLength(1);
       const refused = answers.find(({ status }) => status !== 204) as Answer;
-      // Whoever was second signed with a session that had just ended with its credential, or came for the last.
+      // The second signed with a session that had just ended with its credential, or came for the last.
       expect([NOT_ALLOWED, ONLY_ONE]).toContainEqual(verdict(refused));
       const left = await idsOf(accountId);
       expect(left).toHaveLength(1);

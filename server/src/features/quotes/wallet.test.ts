@@ -123,6 +123,12 @@ describe('createQuote from an embedded wallet', () => {
       ]);
     await be('PENDING');
     expect(codeOf(await create(body))).toEqual([409, 'WALLET_NOT_PROVISIONED']);
+    const key = { 'idempotency-key': 'while it was made' };
+    const early = await app.call('POST', '/quotes', body, { headers: key });
+    expect(codeOf(early)).toEqual([409, 'WALLET_NOT_PROVISIONED']);
+    await be('ACTIVE');
+    // It was a matter of time, so the key does not stand for it.
+    ok(await app.call('POST', '/quotes', body, { headers: key }), 201);
     await be('FROZEN');
     expect(codeOf(await create(body))).toEqual([400, 'INVALID_INPUT']);
     await be('ACTIVE');

@@ -1,6 +1,6 @@
-// What of a wallet is about its owner: opened for an export of everything that is known about them, and ended
-// when they are erased. With the seed the wallet itself is gone for good; what was signed stays, as hashes and
-// keys that say nothing without the customer's own key.
+// What of a wallet is about its owner: opened for an export of everything that is known about them, and
+// ended when they are erased. With the seed the wallet itself is gone for good; what was signed stays, as
+// hashes and keys that say nothing without the customer's own key.
 import type { Ctx } from '../../runtime/context.ts';
 import { ALL_OF_ONE } from '../../runtime/database.ts';
 import type { RowOf } from '../../runtime/table.ts';

@@ -1,5 +1,5 @@
-// Wallets come with their accounts: at registration, with a currency that a customer or its platform adds, and
-// for customers of the version before.
+// Wallets come with their accounts: at registration, with a currency that a customer or its platform adds,
+// and for customers of the version before.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -149,7 +149,8 @@ async function recover(ctx: Ctx, id: string, delayMs: number | undefined): Promi
     await stopRecovery(ctx, row, against ?? 'WALLET_GONE');
     return;
   }
-  // Nothing changes, but whoever changes the contact in this instant decides anew, and asks for a signature.
+  // Nothing changes, but whoever changes the contact in this instant decides anew, and asks
+  // for a signature.
   ctx.update(customers, wallet.customer, {});
   ctx.require(internalAccounts, wallet.account);
   addCredential(ctx, wallet, { type: row.type, slot: row.type });

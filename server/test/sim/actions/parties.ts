@@ -3,27 +3,25 @@ import { createPlatformWithToken, FIRST_CURRENCIES } from '../../../src/bootstra
 import { connectorRegistry } from '../../../src/connectors/registry.ts';
 import { SUFFIXES } from '../endings.ts';
 import { operator } from '../operator.ts';
-import { broken, type Outside, type Person, type Platform, type Purse, type Sim } from '../sim.ts';
+import { broken, type Outside, type Person, type Platform, pursesOf, type Sim } from '../sim.ts';
 import { type Action, expected, inSandbox, living, payers, refusal } from './action.ts';
 
 const MOST_PLATFORMS = 5;
 const MOST_PEOPLE = 40;
 const MOST_OUTSIDE = 150;
 
-async function pursesOf(sim: Sim, owner: Person): Promise<Map<string, Purse>> {
+async function openPurses(sim: Sim, owner: Person): Promise<void> {
   const path = owner.id
     ? `/customers/internal-accounts?limit=100&customerId=${owner.id}`
     : '/platform/internal-accounts?limit=100';
   const { data } = expected(await sim.ask('GET', path, undefined, owner.platform), 200);
   const all = data as { id: string; type: string; balance: { currency: { code: string } } }[];
-  // A wallet moves when its holder signs, and nobody here does.
-  const own = all.filter(({ type }) => type !== 'EMBEDDED_WALLET');
-  return new Map(
-    own.map(({ id, balance }) => {
-      const currency = balance.currency.code;
-      return [currency, { id, currency, owner, due: 0n }];
-    }),
-  );
+  for (const { id, type, balance } of all) {
+    const purse = { id, currency: balance.currency.code, owner, due: 0n };
+    if (type !== 'EMBEDDED_WALLET') owner.purses.set(purse.currency, purse);
+    // Elsewhere nobody carries codes.
+    else if (inSandbox(owner)) owner.wallet = purse;
+  }
 }
 
 async function addPlatform(
@@ -53,7 +51,7 @@ async function addPlatform(
     told: false,
   };
   const self: Person = { id: null, platform, ready: true, gone: false, purses: new Map() };
-  self.purses = await pursesOf(sim, self);
+  await openPurses(sim, self);
   sim.platforms.push(platform);
   sim.people.push(self);
   return `${self.purses.size} purses`;
@@ -93,9 +91,12 @@ const NAMES: readonly { end: string; weight: number; ready: boolean }[] = [
 async function addCustomer(sim: Sim): Promise<string> {
   const platform = sim.chance.of(sim.platforms);
   const { end, ready } = sim.chance.weighed(NAMES);
+  const n = sim.next();
   const body = {
     customerType: 'INDIVIDUAL',
-    platformCustomerId: `person-${sim.next()}`,
+    platformCustomerId: `person-${n}`,
+    email: `person-${n}@example.com`,
+    phoneNumber: `+1415${digits(7, 2_000_000 + n)}`,
     fullName: `Ada Lovelace${end}`,
     birthDate: '1990-01-15',
     nationality: 'US',
@@ -110,7 +111,7 @@ async function addCustomer(sim: Sim): Promise<string> {
   }
   const mayPay = vouchedFor || (ready && (platform.regulated || production));
   const person: Person = { id, platform, ready: mayPay, gone: false, purses: new Map() };
-  person.purses = await pursesOf(sim, person);
+  await openPurses(sim, person);
   sim.people.push(person);
   return `${end || 'ready'} of ${sim.platforms.indexOf(platform)}`;
 }
@@ -201,7 +202,7 @@ async function removeCustomer(sim: Sim): Promise<string> {
   const code = refusal(answer, ['CONFLICT', 'CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED']);
   if (code === 'CONFLICT') return code;
   person.gone = true;
-  for (const purse of person.purses.values()) {
+  for (const purse of pursesOf(person)) {
     const { balance, held } = sim.picture.accounts.get(purse.id) ?? { balance: 0n, held: 0n };
     if (balance || held) throw broken(`${person.id} was deleted with ${balance}, ${held}`);
   }

@@ -156,7 +156,7 @@ export const isGone = ({ inside, outside, source, from }: Order) =>
 const GONE = ['ACCOUNT_NOT_FOUND', 'CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED', 'INVALID_INPUT'];
 
 /** How the execution of an order must end. */
-function verdictOn(sim: Sim, order: Order, isStarted: boolean): string[] {
+export function verdictOn(sim: Sim, order: Order, isStarted: boolean): string[] {
   const status = sim.picture.payments.get(order.id)?.row.status;
   if (isStarted) return ['CONFLICT'];
   if (status === 'EXPIRED' || sim.world.now() >= order.expiresAt) return ['QUOTE_EXPIRED'];
@@ -189,7 +189,9 @@ export async function executeOrder(sim: Sim, order: Order): Promise<string> {
 }
 
 const quoted = (sim: Sim) =>
-  sim.orders.filter(({ quoteId, kind }) => quoteId !== null && kind !== 'realtime');
+  sim.orders.filter(
+    ({ quoteId, kind, payload }) => quoteId !== null && kind !== 'realtime' && !payload,
+  );
 const waiting = (sim: Sim) => quoted(sim).filter((each) => !each.started);
 const started = (sim: Sim) => quoted(sim).filter((each) => each.started);
 

@@ -173,7 +173,7 @@ const ripe = (sim: Sim) =>
   sim.orders.filter((order) => {
     const { source, started, expiresAt, inside, outside } = order;
     if (started || !source || order.quoteId === null || sim.world.now() >= expiresAt) return false;
-    if (order.platform.limited || outside?.wallet) return false;
+    if (order.platform.limited || outside?.wallet || order.payload) return false;
     if (order.platformFee && order.feePurse && !isActive(sim, order.feePurse)) return false;
     if (!isActive(sim, source) || noted(sim, source)?.owed !== '0') return false;
     if (inside && !isActive(sim, inside)) return false;
