@@ -130,7 +130,11 @@ async function refuseForeignHolder(ctx: Ctx, customer: CustomerRow, id: string):
 
 async function submitLink(ctx: Ctx, parts: PageParts, secret: string) {
   const { link, customer } = await openForWork(ctx, secret);
-  const row = await submit(ctx, parts, customer.id);
+  const row = await submit(ctx, parts, customer.id).catch(async (error: unknown) => {
+    // Where another submission has used the link since it was read, that is the answer.
+    await openLink(ctx, secret);
+    throw error;
+  });
   const { status: verificationStatus } = row;
   const errors = forThePerson(presentVerification(ctx.vault, customer, row).errors);
   if (verificationStatus === 'RESOLVE_ERRORS') {
