@@ -1,8 +1,8 @@
 // Runs a guide: all its `sh` fences in order, in one bash that ends at the first command that fails. The
 // script is the guide itself with every other line left empty, so bash counts lines as the reader does.
 // A `js` fence is a file that its first line names, in a comment: it is written where the guide has come to,
-// for the commands below to run. A `text` fence shows lines that what ran before it must have printed: in this order, others between them,
-// blanks not counted, and `…` for whatever differs from run to run.
+// for the commands below to run. A `text` fence shows lines that what ran before it must have printed: in
+// this order, others between them, blanks not counted, and `…` for whatever differs from run to run.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';

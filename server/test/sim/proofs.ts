@@ -1,5 +1,6 @@
 // What was signed is proof: each signature that the server wrote down is checked once more against the text
-// beside it, with nothing of the server but the key that opens the text. A proof of a payment names its quote.
+// beside it, with nothing of the server but the key that opens the text. A proof of a payment names its
+// quote.
 import { createPublicKey, ECDH, verify } from 'node:crypto';
 import type { Note } from './picture.ts';
 import type { Sim } from './sim.ts';

@@ -1,6 +1,5 @@
-// Whoever holds an embedded wallet: they sign in with codes that travel encrypted, add and remove credentials,
-// refresh and end sessions, and pay from it with signatures, good and bad.
-
+// Whoever holds an embedded wallet: they sign in with codes that travel encrypted, add and remove
+// credentials, refresh and end sessions, and pay from it with signatures, good and bad.
 import { CODE, encryptOtp, keysOf, openSessionKey, stampWith } from '../../wallet-keys.ts';
 import { operator, outcome } from '../operator.ts';
 import type { Noted } from '../picture.ts';
