@@ -129,7 +129,6 @@ create table wallet_authorizations (
 );
 create index wallet_authorizations_of_account on wallet_authorizations (account_id, created_at, id);
 create index wallet_authorizations_of_customer on wallet_authorizations (customer_id);
-create index wallet_authorizations_of_subject on wallet_authorizations (subject);
 create trigger wallet_authorizations_immutable before update or delete on wallet_authorizations
   for each statement execute function refuse_change();
 

@@ -98,8 +98,8 @@ its \`expiresAt\`; one that has run out stays ACTIVE and signs nothing.`,
   {
     title: 'Request to sign',
     about: `Shown nowhere: what a \`requestId\` stands for. It begins PENDING. PROCESSING was signed and is
-being done, SETTLED is done and not yet fetched, DONE was answered. What ran out, was signed wrongly too
-often or was pushed out by newer ones is DROPPED.`,
+being done, SETTLED is done and not yet fetched, DONE was answered. What ran out, was signed wrongly
+too often or was pushed out by newer ones is DROPPED.`,
     states: requestStates,
   },
   {

@@ -34,6 +34,13 @@ export const NOT_ALLOWED = [
   'The wallet signature is of no active session that may sign this.',
 ];
 
+/** The same of an active session of the wallet, with who must sign instead. */
+export const notYours = (instead: string) => [
+  401,
+  'UNAUTHORIZED',
+  `The wallet signature is of a session that may not sign this: ${instead} must sign.`,
+];
+
 /** A request to add a passkey, which a device made for it. */
 export function passkeyBody(accountId: string, nickname = 'Phone', device = authenticator()) {
   const challenge = randomUUID();

@@ -112,9 +112,10 @@ async function refresh() {
     ...credentials.map(({ type, nickname }) => row(`${TYPES[type]}: ${nickname}`)),
   );
   at('sessions').replaceChildren(
-    ...sessions.map(({ id, type, expiresAt }) => {
+    ...sessions.map(({ id, type, createdAt, expiresAt }) => {
       const isThis = id === wallet.session()?.id;
-      const words = `${TYPES[type]}, until ${time(expiresAt)}${isThis ? ' (this page)' : ''}`;
+      const when = `${time(createdAt)} to ${time(expiresAt)}`;
+      const words = `${TYPES[type]}, ${when}${isThis ? ' (this page)' : ''}`;
       return row(words, isThis ? undefined : button('End', () => end(id)));
     }),
   );

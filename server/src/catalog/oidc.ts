@@ -12,8 +12,6 @@ export interface OidcIdentity {
   subject: string;
   email?: string;
   nonce?: string;
-  /** Seconds. */
-  issuedAt: number;
 }
 
 /**
@@ -125,7 +123,6 @@ export function judgeOidcClaims({ issuer, claims }: OidcToken, now: Time): OidcV
       subject: sub,
       ...(isText(email) && email.length <= MAX_EMAIL ? { email } : {}),
       ...(isText(nonce) ? { nonce } : {}),
-      issuedAt: claims.iat as number,
     },
   };
 }

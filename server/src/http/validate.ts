@@ -7,7 +7,8 @@ import type { FieldConstraint, FieldError } from '../kernel/fault.ts';
 import type { Contract } from '../kernel/operation.ts';
 import { toAjv } from '../kernel/schema.ts';
 
-const base: Options = { allErrors: true, strict: false, messages: true, verbose: false };
+// Verbose, because the words of a rule stand in the schema that a value does not fit.
+const base: Options = { allErrors: true, strict: false, messages: true, verbose: true };
 
 const DATE_TIME = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 
@@ -72,9 +73,10 @@ const MESSAGES: Record<string, (params: Record<string, unknown>) => string> = {
 
 function fieldErrorOf(error: ErrorObject): FieldError {
   const params = error.params as Record<string, unknown>;
-  const message = MESSAGES[error.keyword]?.(params) ?? error.message ?? 'is not valid';
+  const { rule } = error.parentSchema as { rule?: string };
+  const usual = MESSAGES[error.keyword]?.(params) ?? error.message ?? 'is not valid';
   const constraint = CONSTRAINTS[error.keyword]?.(params);
-  return { field: pathOf(error), ...(constraint ? { constraint } : {}), message };
+  return { field: pathOf(error), ...(constraint ? { constraint } : {}), message: rule ?? usual };
 }
 
 /** Every bad field, one complaint each; empty when the value fits. Query values are converted in place. */

@@ -14,6 +14,7 @@ import {
   Phone,
   PositiveAmount,
   page,
+  ruled,
   toAjv,
   toOpenApi,
   variant,
@@ -197,6 +198,16 @@ describe('named', () => {
     expect(complaints(Address, { line1: 'A 1', postalCode: '1', country: 'usa' })).toEqual([
       '/country pattern',
     ]);
+  });
+});
+
+describe('ruled', () => {
+  it('says a rule in words to whoever complains, and not in the document', () => {
+    const schema = Type.Object({ a: ruled(Type.String({ pattern: '^a$' }), 'must be an a') });
+    const plain = { type: 'string', pattern: '^a$' };
+    expect(toAjv(schema).properties).toEqual({ a: { ...plain, rule: 'must be an a' } });
+    expect(toOpenApi(schema, {})).toMatchObject({ properties: { a: plain } });
+    expect(JSON.stringify(toOpenApi(schema, {}))).not.toContain('must be an a');
   });
 });
 

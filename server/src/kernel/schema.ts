@@ -20,6 +20,7 @@ interface VariantMark {
 // Symbols survive the copies TypeBox makes (Optional, Object, Array) and never reach JSON.
 const VARIANT = Symbol('variant');
 const NOTE = Symbol('note');
+const RULE = Symbol('rule');
 
 const schemaOf = <T>(json: Json): TUnsafe<T> => Type.Unsafe<T>(json as TSchema);
 
@@ -62,6 +63,11 @@ export function named<T extends TSchema>(name: string, schema: T): T {
 /** The same schema with another description, for one use of a named schema. */
 export function described<T extends TSchema>(schema: T, description: string): T {
   return { ...schema, [NOTE]: description };
+}
+
+/** The same schema with what it asks of a value in words, for complaints: a pattern says it to few. */
+export function ruled<T extends TSchema>(schema: T, rule: string): T {
+  return { ...schema, [RULE]: rule };
 }
 
 /**
@@ -179,8 +185,9 @@ function bodyForAjv(schema: TSchema, defs: Json): Json {
   const plain = children(schema, (child) => forAjv(child, defs));
   // Notes for readers would be half of what Ajv keeps in memory.
   const { title: _t, description: _d, examples: _e, ...rest } = plain;
+  const rule = (schema as { [RULE]?: string })[RULE];
   const mark = markOf(schema);
-  if (!mark) return rest;
+  if (!mark) return rule ? { ...rest, rule } : rest;
   const { tag } = mark;
   const values = Object.keys(mark.branches);
   return {

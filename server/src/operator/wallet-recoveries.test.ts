@@ -6,6 +6,7 @@ import { startApp, type TestApp } from '../../test/harness.ts';
 import { phoneNumber } from '../../test/otp.ts';
 import { commandOn } from '../../test/production.ts';
 import { type WalletDesk, walletDesk } from '../../test/wallet-desk.ts';
+import { parseStamp, signs } from '../features/wallets/stamp.ts';
 import { main } from '../operator.ts';
 
 const HOUR = 3_600_000;
@@ -50,7 +51,8 @@ describe('wallet recover', () => {
     const { code, out, err } = await command(argv);
     expect([code, out]).toEqual([1, '']);
     expect(err).toBe(
-      'Wallets have no way back here: RAILHEAD_WALLET_RECOVERY, the hours to wait for one, is not set.\n',
+      'Wallets have no way back here: RAILHEAD_WALLET_RECOVERY, the hours to wait for one, is not set. ' +
+        'It must be set for this command as well as for the server.\n',
     );
     expect(await json('recoveries', '--limit', '1')).toEqual([]);
   });
@@ -316,6 +318,11 @@ describe('wallet authorizations', () => {
     expect(cells(out)).toHaveLength(5);
     for (const text of [out, JSON.stringify(all)]) expect(text).not.toContain(byEmail.privateKey);
     const other = await person();
+    const whole = await json('authorization', ids[0]);
+    expect(JSON.parse(whole.payload).organizationId).toEqual(expect.any(String));
+    const stamp = parseStamp(whole.stamp);
+    expect(stamp && signs(stamp, whole.payload)).toBe(true);
+    expect((await run('authorization', 'x')).err).toBe('No such authorization.\n');
     expect((await run('authorizations', other.accountId)).out).toBe('None.\n');
     for (const after of [ids[0], `WalletAuthorization:${UNKNOWN}`, 'x']) {
       const { code, err } = await run('authorizations', other.accountId, '--after', after);

@@ -26,7 +26,8 @@ import { ACCOUNT, walletRowOf } from './wallet-rows.ts';
 const TYPES: readonly RecoveryType[] = ['EMAIL_OTP', 'SMS_OTP'];
 
 const OFF =
-  'Wallets have no way back here: RAILHEAD_WALLET_RECOVERY, the hours to wait for one, is not set.';
+  'Wallets have no way back here: RAILHEAD_WALLET_RECOVERY, the hours to wait for one, is not set. ' +
+  'It must be set for this command as well as for the server.';
 
 const timeOf = (at: Time | null) => (at === null ? null : iso(at));
 

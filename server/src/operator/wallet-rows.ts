@@ -1,9 +1,11 @@
-// `wallet show|authorizations`: what the operator sees of an embedded wallet: which credentials and sessions
-// it has, and what was signed for it by which key. Nothing here is personal or secret, and nothing is
-// opened, so no master key is needed; what the signed texts say is in the export of the customer.
+// `wallet show|authorizations|authorization`: what the operator sees of an embedded wallet: which credentials
+// and sessions it has, and what was signed for it by which key. The lists say nothing personal or secret;
+// only the text of one signature is opened, which needs the master key.
+import { customers, dataKeyOf } from '../features/customers/index.ts';
 import { internalAccounts } from '../features/internal-accounts/index.ts';
 import {
   type AuthorizationRow,
+  authorizationPersonal,
   credentials,
   type RequestRow,
   type SessionRow,
@@ -156,6 +158,31 @@ async function authorizations(system: System, given: Given): Promise<Output> {
   return { json, text };
 }
 
+/** What one signature says, whole: what a dispute is about. */
+async function authorization({ runtime }: System, given: Given): Promise<Output> {
+  const id = given.needed('authorization');
+  const row = isId(id, 'WalletAuthorization')
+    ? await runtime.db.read(walletAuthorizations, id)
+    : undefined;
+  if (!row) throw notFound('authorization');
+  const customer = await runtime.db.read(customers, row.customer_id);
+  const opener = { vault: runtime.vault, key: customer && dataKeyOf(customer) };
+  const { payload } = authorizationPersonal(opener, row);
+  const json = { ...signatureView(row), accountId: row.account_id, stamp: row.stamp, payload };
+  const text = record([
+    ['Authorization', json.authorizationId],
+    ['Signed', json.createdAt],
+    ['Account', json.accountId],
+    ['Operation', json.operation],
+    ['About', json.subject],
+    ['Session', json.sessionId ?? '-'],
+    ['Key', json.publicKey || '-'],
+    ['Stamp', json.stamp],
+    ['Text', typeof payload === 'string' ? payload : 'erased'],
+  ]);
+  return { json, text };
+}
+
 export const walletRowVerbs: readonly Verb[] = [
   {
     noun: 'wallet',
@@ -176,5 +203,15 @@ export const walletRowVerbs: readonly Verb[] = [
     },
     bare: 'account',
     run: authorizations,
+  },
+  {
+    noun: 'wallet',
+    verb: 'authorization',
+    summary: 'Show one of them with its stamp and the text that was signed',
+    flags: {
+      authorization: { value: 'AUTHORIZATION', required: true, help: 'Id of the authorization' },
+    },
+    bare: 'authorization',
+    run: authorization,
   },
 ];

@@ -6,7 +6,7 @@ import { systemCaller } from '../features/platform/index.ts';
 import { Fault } from '../kernel/fault.ts';
 import type { Ctx } from './context.ts';
 import { operate } from './operate.ts';
-import { checkTries, noteTry, takeTry, triesTable } from './tries.ts';
+import { checkTries, takeTry, triesTable } from './tries.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -81,7 +81,7 @@ describe('tries', () => {
 
   it('are kept no longer than the longest rule needs', async () => {
     for (let round = 0; round < 5; round++) {
-      await app.operate((ctx) => noteTry(ctx, 'six', RULES));
+      await app.operate((ctx) => takeTry(ctx, 'six', RULES));
       wait(10 * MINUTE);
     }
     expect((await app.runtime.db.read(triesTable, 'six'))?.at).toHaveLength(2);

@@ -73,6 +73,3 @@ export async function takeTry(
   if (row) ctx.update(triesTable, row, fresh);
   else ctx.insert(triesTable, { id, platform_id: ctx.caller.platformId, ...fresh });
 }
-
-/** The same, for who counts what was tried and has asked before whether it may be. */
-export const noteTry = takeTry;

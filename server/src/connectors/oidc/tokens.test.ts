@@ -58,11 +58,11 @@ describe('what is believed', () => {
     ['RSA', first],
     ['an elliptic curve', elliptic],
   ])('a token signed with %s', async (_what, key) => {
-    const { judge, world } = setUp();
+    const { judge } = setUp();
     expect(await judge(key, { nonce: 'n' })).toEqual({
       identity: {
         ...{ issuer: provider.issuer, audience: 'app-1', subject: 'user-1' },
-        ...{ email: 'ada@example.com', nonce: 'n', issuedAt: world.now() / 1000 },
+        ...{ email: 'ada@example.com', nonce: 'n' },
       },
     });
   });

@@ -170,11 +170,17 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
   });
 
   it('changes at once what nothing is tied to', async () => {
-    const { id, customer: was } = await holder();
+    const { id, customer: was, session } = await holder();
     const stray = { 'request-id': 'Request:x', 'service-wallet-signature': 'x' };
     ok(await change(id, { phoneNumber: freshPhone() }), 200);
     ok(await change(id, { email: was.email }), 200);
     ok(await change(id, { fullName: 'Ada King' }, stray), 200);
+    ok(await change(id, { phoneNumber: freshPhone() }, stray), 200);
+    for (const [name, value] of Object.entries(stray)) {
+      ok(await change(id, { email: was.email }, { [name]: value }), 200);
+    }
+    const other = ok(await desk.call('DELETE', `/auth/sessions/${session.session.id}`), 202);
+    ok(await change(id, { email: was.email }, await signedHeaders(other, session)), 200);
     const plain = await customer(app, {}, { currencies: ['USD'], email: fresh() });
     ok(await change(plain.id, { email: fresh() }, stray), 200);
     const silent = await customer(app);
@@ -267,7 +273,9 @@ describe('the signature of a contact change', () => {
     expect(row?.wrong).toBe(1);
     expect((await shown(id)).email).not.toBe(email);
     ok(await change(id, { email }, good), 200);
+    // It is so by now, and still nobody signs it twice.
     await refused(good, 'UNAUTHORIZED');
+    await refused({ 'request-id': requestId }, 'WALLET_SIGNATURE_MISSING');
     ok(await change(id, { email }), 200);
   });
 

@@ -19,10 +19,10 @@ import {
   credentials,
   deliver,
   findWallet,
+  isKnown,
   isUnsigned,
   readRetry,
   type WalletParts,
-  wallets,
 } from '../wallets/index.ts';
 import type { Held } from './kinds.ts';
 import { contactActivity, dropOtp } from './otp.ts';
@@ -95,11 +95,11 @@ function claim(ctx: Ctx, { column, type }: Contact, value: string): Promise<void
 
 const idsOf = (held: readonly Held[]) => held.map(({ row }) => row.id).sort();
 
-/** Asks for a signature; undefined where nothing hangs on the contact, or it stays as it is. */
+/** Asks for a signature; undefined where nothing hangs on the contact. */
 async function ask(ctx: Ctx, asked: Asked, change: ContactChange, held: readonly Held[]) {
-  const { type, column } = CONTACTS[change.channel];
+  const { type } = CONTACTS[change.channel];
   const [first] = held;
-  if (!first || change.value === change.customer[column]) return undefined;
+  if (!first) return undefined;
   const value = await judge(ctx, change);
   const bound: Bound = { tied: idsOf(held) };
   return challenge(ctx, asked, {
@@ -147,8 +147,9 @@ export const tiedCredentials =
       input: { params: { customerId: customer.id }, body },
       headers,
     };
-    if (isUnsigned(headers)) return ask(ctx, asked, change, held);
-    // Of one without a wallet nothing was ever to be signed, whatever headers a client sends.
-    const own = held.length || (await ctx.db.find(wallets, { customer_id: customer.id })).length;
-    return own ? follow(ctx, parts, asked, change, held) : undefined;
+    const isChange = change.value !== customer[CONTACTS[channel].column];
+    if (isUnsigned(headers)) return isChange ? ask(ctx, asked, change, held) : undefined;
+    // Headers mean nothing where nothing need be signed, unless they are of what was asked to be.
+    const isAnswer = (isChange && held.length > 0) || (await isKnown(ctx, asked));
+    return isAnswer ? follow(ctx, parts, asked, change, held) : undefined;
   };

@@ -1,7 +1,7 @@
 // Credentials and sessions of embedded wallets as the API shows them, and the operations on them.
 import { type TSchema, Type } from '@sinclair/typebox';
 import { operation } from '../../kernel/operation.ts';
-import { described, named, oneOf, Timestamp, variant } from '../../kernel/schema.ts';
+import { described, named, oneOf, ruled, Timestamp, variant } from '../../kernel/schema.ts';
 import { SignedRequestChallenge } from '../customers/index.ts';
 import { CREDENTIAL_TYPES, orProcessing, WalletOperationProcessing } from '../wallets/index.ts';
 
@@ -11,7 +11,7 @@ const text = (description: string, more: object = {}) => Type.String({ descripti
 const object = <P extends Record<string, TSchema>>(name: string, description: string, of: P) =>
   named(name, Type.Object(of, { description }));
 
-export const AuthMethodType = named(
+const AuthMethodType = named(
   'AuthMethodType',
   oneOf(CREDENTIAL_TYPES, { description: 'How somebody shows to be the holder of a wallet.' }),
 );
@@ -51,7 +51,7 @@ const PasskeyAuthChallenge = object(
   },
 );
 
-export const AuthSession = object('AuthSession', 'A key that may sign for a wallet for a while.', {
+const AuthSession = object('AuthSession', 'A key that may sign for a wallet for a while.', {
   ...methodFields,
   id: text('Id of the session.'),
   encryptedSessionSigningKey: maybe(
@@ -62,17 +62,20 @@ export const AuthSession = object('AuthSession', 'A key that may sign for a wall
   expiresAt: described(Timestamp, 'It signs nothing from then on.'),
 });
 
-export const AuthSignedRequestChallenge = object(
+const AuthSignedRequestChallenge = object(
   'AuthSignedRequestChallenge',
   'What a session of the wallet must sign before the same request is sent again.',
   { type: AuthMethodType, ...SignedRequestChallenge.properties },
 );
 
 const POINT = '^(0[23][0-9a-fA-F]{64}|04[0-9a-fA-F]{128})$';
-export const ClientPublicKey = text(
-  'P-256 public key in hex. To an uncompressed one a session key is sealed; a compressed one becomes ' +
-    "the session's key itself.",
-  { pattern: POINT, minLength: 66, maxLength: 130 },
+const ClientPublicKey = ruled(
+  text(
+    'P-256 public key in hex. To an uncompressed one a session key is sealed; a compressed one becomes ' +
+      "the session's key itself.",
+    { pattern: POINT, minLength: 66, maxLength: 130 },
+  ),
+  'must be a P-256 public key in hex: 130 digits that start with 04, or 66 that start with 02 or 03',
 );
 
 const accountId = text('The embedded wallet.');

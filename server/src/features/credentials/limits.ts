@@ -6,9 +6,9 @@
 import type { Fault } from '../../kernel/fault.ts';
 import type { Refused } from '../../kernel/operation.ts';
 import type { Ctx } from '../../runtime/context.ts';
-import { checkTries, noteTry, type TryRule } from '../../runtime/tries.ts';
+import { checkTries, type TryRule, takeTry } from '../../runtime/tries.ts';
 
-export const VERIFY_FAILURES: readonly TryRule[] = [{ most: 10, withinMs: 3_600_000 }];
+const VERIFY_FAILURES: readonly TryRule[] = [{ most: 10, withinMs: 3_600_000 }];
 
 const triesOf = (credentialId: string) => `verify ${credentialId}`;
 
@@ -18,6 +18,6 @@ export const checkFailures = (ctx: Ctx, credentialId: string): Promise<void> =>
 
 /** Stages that proving the credential failed, and says so; throws RATE_LIMITED beyond the limit. */
 export async function noteFailure(ctx: Ctx, credentialId: string, fault: Fault): Promise<Refused> {
-  await noteTry(ctx, triesOf(credentialId), VERIFY_FAILURES);
+  await takeTry(ctx, triesOf(credentialId), VERIFY_FAILURES);
   return { refused: fault };
 }

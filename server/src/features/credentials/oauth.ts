@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { type OidcIdentity, providerName } from '../../catalog/oidc.ts';
 import { Fault, invalidField } from '../../kernel/fault.ts';
 import type { Ctx } from '../../runtime/context.ts';
-import { noteTry, triesTable } from '../../runtime/tries.ts';
+import { takeTry, triesTable } from '../../runtime/tries.ts';
 import {
   clientKeyOf,
   credentialsOf,
@@ -72,7 +72,7 @@ async function takeKey(ctx: Ctx, { row }: Held, key: string): Promise<boolean> {
   const id = `oidc ${row.id} ${key}`;
   const rule = { most: 1, withinMs: TOKENS_MS };
   const used = (await ctx.read(triesTable, id))?.at.some((time) => time > ctx.now - TOKENS_MS);
-  if (!used) await noteTry(ctx, id, [rule]);
+  if (!used) await takeTry(ctx, id, [rule]);
   return !used;
 }
 

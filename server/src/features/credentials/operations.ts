@@ -16,6 +16,7 @@ import {
   findWallet,
   playProcessing,
   presentCredential,
+  readyWallet,
   signedOperation,
   type WalletParts,
   walletOf,
@@ -43,10 +44,9 @@ export async function listedWallet(ctx: Ctx, accountId: string) {
 async function heldOf(ctx: Ctx, id: string): Promise<Held> {
   const row = isId(id, 'AuthMethod') ? await ctx.read(credentials, id) : undefined;
   const isTheirs = row?.platform_id === ctx.caller.platformId && row.status === 'ACTIVE';
-  if (!isTheirs || !(await findWallet(ctx, row.account_id))) {
-    throw new Fault('AUTH_METHOD_NOT_FOUND', 'No such credential.');
-  }
-  return { wallet: await walletOf(ctx, row.account_id), row };
+  const wallet = isTheirs ? await readyWallet(ctx, row.account_id) : undefined;
+  if (!row || !wallet) throw new Fault('AUTH_METHOD_NOT_FOUND', 'No such credential.');
+  return { wallet, row };
 }
 
 const create = (parts: WalletParts) =>

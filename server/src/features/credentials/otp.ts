@@ -222,7 +222,7 @@ function isSealedCode(text: string): boolean {
 }
 
 const unreadable = () =>
-  invalidField(FIELD, 'is nothing that was encrypted to the key of the code');
+  invalidField(FIELD, 'is nothing that was encrypted to the key of the newest code');
 
 /** The token that says who has shown a code, and which key may sign for it. */
 const tokenFor =

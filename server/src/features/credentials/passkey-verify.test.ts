@@ -79,9 +79,7 @@ describe('a session is opened', () => {
     const answers = await Promise.all(
       [1, 2, 3].map(() => passkeys.verifyWith(of, requestId, said)),
     );
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    // Who reads the sessions after the winner's commit finds that its key is used.
-    for (const { status } of answers) expect([200, 400, 401]).toContain(status);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
     expectRefused(
       await passkeys.verifyWith(of, requestId, said),
       'The Request-Id was used before.',

@@ -21,6 +21,7 @@ import {
   requestIdOf,
   type Wallet,
   type WalletParts,
+  whileLive,
 } from '../wallets/index.ts';
 import { verifyAuthCredential } from './contract.ts';
 import type { CreateBodyOf, Held, Kind, VerifyBodyOf } from './kinds.ts';
@@ -176,7 +177,10 @@ async function verify(
     request,
     'bound',
   );
-  return { status: 200, body: await openSession(ctx, parts, wallet, row, clientPublicKey) };
+  const session = await whileLive(ctx, proving(row.id), request.id, () =>
+    openSession(ctx, parts, wallet, row, clientPublicKey),
+  );
+  return { status: 200, body: session };
 }
 
 export const passkeyKind: Kind<'PASSKEY'> = {

@@ -6,6 +6,7 @@ import { verdict } from '../../../test/otp.ts';
 import {
   drawKeys,
   NOT_ALLOWED,
+  notYours,
   openSessionKey,
   signedHeaders,
   type WalletDesk,
@@ -169,9 +170,13 @@ describe('refreshAuthSession', () => {
     const { sessions, ids } = await walletWith(2);
     const other = await walletWith(1);
     const body = bodyOf(drawKeys().publicKey);
-    for (const signer of [sessions[1], other.sessions[0], drawKeys()]) {
-      const answer = await desk.signed('POST', refreshOf(ids[0] as string), body, signer ?? '');
-      expect(verdict(answer)).toEqual(NOT_ALLOWED);
+    const refused = async (signer: (typeof sessions)[0] | ReturnType<typeof drawKeys>) =>
+      verdict(await desk.signed('POST', refreshOf(ids[0] as string), body, signer));
+    expect(await refused(sessions[1] as (typeof sessions)[0])).toEqual(
+      notYours('the session itself'),
+    );
+    for (const signer of [other.sessions[0] as (typeof sessions)[0], drawKeys()]) {
+      expect(await refused(signer)).toEqual(NOT_ALLOWED);
     }
     expect(await idsOf((sessions[0] as (typeof sessions)[0]).session.accountId)).toEqual(ids);
   });
@@ -214,10 +219,20 @@ describe('refreshAuthSession', () => {
     const { publicKey, wholeKey } = sessions[0] as (typeof sessions)[0];
     const path = refreshOf(ids[0] as string);
     const off = `02${'f'.repeat(64)}`;
-    for (const key of ['', 'x', publicKey.slice(2), off, publicKey, wholeKey]) {
+    const form =
+      'must be a P-256 public key in hex: 130 digits that start with 04, or 66 that start with 02 or 03';
+    const taken = 'the key stands behind a session already';
+    for (const [key, message] of [
+      ['', form],
+      ['x', form],
+      [publicKey.slice(2), form],
+      [off, 'is not a point of P-256'],
+      [publicKey, taken],
+      [wholeKey, taken],
+    ] as const) {
       const answer = await desk.call('POST', path, bodyOf(key));
       expect([key, answer.status, answer.body.code]).toEqual([key, 400, 'INVALID_INPUT']);
-      expect(answer.body.details.errors).toMatchObject([{ field: 'clientPublicKey' }]);
+      expect(answer.body.details.errors).toMatchObject([{ field: 'clientPublicKey', message }]);
     }
     expect((await desk.call('POST', path, {})).status).toBe(400);
   });

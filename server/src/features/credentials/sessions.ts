@@ -11,16 +11,15 @@ import {
   clientKeyOf,
   credentials,
   endSession,
-  findWallet,
   openSession,
   presentSession,
+  readyWallet,
   refuseUsedKey,
   type SessionRow,
   sessionsOf,
   signedOperation,
   type Wallet,
   type WalletParts,
-  walletOf,
   walletSessions,
 } from '../wallets/index.ts';
 import { listAuthSessions, refreshAuthSession, revokeAuthSession } from './contract.ts';
@@ -46,8 +45,8 @@ async function credentialOf(ctx: Ctx, row: SessionRow): Promise<CredentialRow> {
 async function heldSession(ctx: Ctx, id: string): Promise<HeldSession> {
   const row = isId(id, 'Session') ? await ctx.read(walletSessions, id) : undefined;
   if (row?.platform_id !== ctx.caller.platformId) throw noSession();
-  if (!(await findWallet(ctx, row.account_id))) throw noSession();
-  const wallet = await walletOf(ctx, row.account_id);
+  const wallet = await readyWallet(ctx, row.account_id);
+  if (!wallet) throw noSession();
   const isActive = row.status === 'ACTIVE' && row.expires_at > ctx.now;
   return { wallet, row, credential: await credentialOf(ctx, row), isActive };
 }

@@ -107,10 +107,12 @@ export function checkPullable(
 }
 
 /** The wallet behind an account that is one; WALLET_NOT_PROVISIONED while it is about to be made. */
-const payingWallet = async (ctx: Ctx, { id, type, status }: InternalAccountRow) =>
-  type === 'EMBEDDED_WALLET' && status !== 'CLOSED'
-    ? walletOf(ctx, id, 'source.accountId')
-    : undefined;
+async function payingWallet(ctx: Ctx, account: InternalAccountRow): Promise<Wallet | undefined> {
+  if (account.type !== 'EMBEDDED_WALLET' || account.status === 'CLOSED') return undefined;
+  // Of a deleted customer it is told like any other account: there is no wallet then.
+  await livingOwner(ctx, account);
+  return walletOf(ctx, account.id, 'source.accountId');
+}
 
 /** The account that pays, inside or outside, and the customer it pays for. */
 export async function payerOf(

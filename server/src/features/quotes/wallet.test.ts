@@ -135,6 +135,14 @@ describe('createQuote from an embedded wallet', () => {
     const foreign = await app.call('POST', '/quotes', body, { as: app.other });
     expect(codeOf(foreign)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
   });
+
+  it('says of a wallet whose customer is gone what it says of a balance', async () => {
+    const { accountId, customer: person } = await payer.desk.customerWithWallet();
+    const friend = await externalAccount(app, null, 'EUR');
+    ok(await app.call('DELETE', `/customers/${person.id}`), 200);
+    const asked = await create(quoteBody(accountId, friend.id, TEN));
+    expect(codeOf(asked)).toEqual([410, 'CUSTOMER_DELETED']);
+  });
 });
 
 describe('executeQuote from an embedded wallet', () => {

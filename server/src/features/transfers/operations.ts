@@ -25,15 +25,12 @@ function checkEnds(payer: Payer, payee: Payee): void {
   if (payer.kind !== 'internal') {
     throw invalidField('source.accountId', 'must be an internal account');
   }
-  if (payer.wallet) {
-    throw invalidField('source.accountId', 'an embedded wallet pays by a quote, which is signed');
-  }
-  if (payee.kind !== 'external') {
-    throw invalidField('destination.accountId', 'must be an external account');
-  }
   const { currency, account } = payer;
   if (!isBalance(account)) {
     throw invalidField('source.accountId', 'is an embedded wallet: pay from it by a quote');
+  }
+  if (payee.kind !== 'external') {
+    throw invalidField('destination.accountId', 'must be an external account');
   }
   if (payee.currency !== currency) {
     throw new Fault('INVALID_CURRENCY', `The source holds ${currency}, not ${payee.currency}.`);

@@ -2,7 +2,7 @@
 // are signed by a session of the wallet.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../kernel/operation.ts';
-import { named } from '../../kernel/schema.ts';
+import { named, ruled } from '../../kernel/schema.ts';
 import { SignedRequestChallenge } from '../customers/index.ts';
 import { InternalAccount } from '../internal-accounts/index.ts';
 import { orProcessing } from './contract.ts';
@@ -56,10 +56,13 @@ export const exportInternalAccount = operation({
   body: named(
     'InternalAccountExportRequest',
     Type.Object({
-      clientPublicKey: Type.String({
-        description: 'Fresh P-256 public key, uncompressed, in hex; the same in both requests.',
-        pattern: '^04[0-9a-fA-F]{128}$',
-      }),
+      clientPublicKey: ruled(
+        Type.String({
+          description: 'Fresh P-256 public key, uncompressed, in hex; the same in both requests.',
+          pattern: '^04[0-9a-fA-F]{128}$',
+        }),
+        'must be an uncompressed P-256 public key: 130 hex digits that start with 04',
+      ),
     }),
   ),
   replies: {

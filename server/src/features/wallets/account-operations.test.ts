@@ -223,14 +223,16 @@ describe('exportInternalAccount', () => {
   it('refuses a key that is not whole or no point, accounts that are no wallets, and strangers', async () => {
     const { id, person } = await walletFor();
     const keys = drawKeys();
-    const refused = async (clientPublicKey: unknown) => {
+    const refused = async (clientPublicKey: unknown, message: string) => {
       const answer = await app.call('POST', `/internal-accounts/${id}/export`, { clientPublicKey });
       expect(codeOf(answer)).toEqual([400, 'INVALID_INPUT']);
-      expect(answer.body.details.errors[0].field).toBe('clientPublicKey');
+      expect(answer.body.details.errors).toMatchObject([{ field: 'clientPublicKey', message }]);
     };
-    await refused(keys.publicKey);
-    await refused(`04${'1'.repeat(128)}`);
-    await refused(undefined);
+    const form = 'must be an uncompressed P-256 public key: 130 hex digits that start with 04';
+    await refused(keys.publicKey, form);
+    await refused(7, form);
+    await refused(`04${'1'.repeat(128)}`, 'is not a point of P-256');
+    await refused(undefined, 'is required');
     const usdb = await internalAccount(app, person.id, 'USDB');
     expect(codeOf(await takeOut(usdb.id, keys))).toEqual([400, 'INVALID_INPUT']);
     expect(codeOf(await takeOut(id, keys, {}, app.other))).toEqual([404, 'ACCOUNT_NOT_FOUND']);

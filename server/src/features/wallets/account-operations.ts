@@ -13,6 +13,7 @@ import {
   presentInternalAccount,
 } from '../internal-accounts/index.ts';
 import { canSend, sendMessage, walletExportedText } from '../messages/index.ts';
+import { walletSenderOf } from '../platform/index.ts';
 import { exportInternalAccount, updateInternalAccount } from './account-contract.ts';
 import { clientKeyOf } from './credentials.ts';
 import { activityText } from './payload.ts';
@@ -78,14 +79,14 @@ async function tellOfExport(ctx: Ctx, parts: WalletParts, { customer }: Wallet):
   const { environment } = ctx.caller;
   if (customer.email === null) return;
   if (!canSend(parts.connectors(environment), 'EMAIL', environment)) return;
-  const { name } = await platformOf(ctx);
-  const text = walletExportedText(name);
+  const { named, mail } = walletSenderOf(await platformOf(ctx));
   sendMessage(ctx, {
     channel: 'EMAIL',
     to: customer.email,
     kind: 'WALLET_EXPORTED',
     customer,
-    ...text,
+    ...walletExportedText(named),
+    ...mail,
   });
 }
 

@@ -19,7 +19,6 @@ import {
   stampOf,
 } from './requests.ts';
 import { signedBy } from './signer.ts';
-import type { Signer } from './store.ts';
 import { findWallet, type Wallet, type WalletParts } from './wallet.ts';
 
 /** The text that a wallet signs so that money leaves it. `unsigned` says everything about the movement. */
@@ -59,7 +58,7 @@ export async function authorizePayment(
 ): Promise<{ challenge: Awaited<ReturnType<typeof challenge>> } | Refused | undefined> {
   const wallet = await findWallet(ctx, accountId);
   if (!wallet) throw new Fault('ACCOUNT_NOT_FOUND', 'The source account is gone.');
-  const signer: Signer = { by: 'session', accounts: [accountId], mayStandAlone: true };
+  const signer = { by: 'session', accounts: [accountId], mayStandAlone: true } as const;
   if (isUnsigned(asked.headers)) {
     const ask = { wallet, payload: async () => payload, signer, until };
     return { challenge: await challenge(ctx, asked, ask) };

@@ -7,6 +7,7 @@ import { iso, type Time } from '../../kernel/world.ts';
 import { type Ctx, stamps } from '../../runtime/context.ts';
 import { ALL_OF_ONE } from '../../runtime/database.ts';
 import { stopAfterSignIn } from './recovery.ts';
+import { expectKey } from './stamp.ts';
 import { credentialStates, sessionStates } from './states.ts';
 import {
   type CredentialRow,
@@ -151,8 +152,8 @@ export async function refuseUsedKey(
 
 /**
  * Opens a session for a credential that was proved at `authenticatedAt` and shows it. A whole client key
- * gets a session key sealed to it; a compressed one is the session's key itself. `client` has made its
- * session key and wants none.
+ * gets a session key sealed to it; a compressed one is the session's key itself, and so is either where
+ * nothing is to be `sealed`.
  */
 export async function openSession(
   ctx: Ctx,
@@ -191,6 +192,7 @@ export async function openSession(
     created_at: ctx.now,
     updated_at: ctx.now,
   });
+  expectKey(row.public_key);
   return presentSession(ctx, wallet, row, credential, drawn?.sealedKey);
 }
 

@@ -18,7 +18,7 @@ export {
   refuseUsedKey,
   sessionsOf,
 } from './credentials.ts';
-export { type Activity, activityText } from './payload.ts';
+export type { Activity } from './payload.ts';
 export {
   type AuthorizationRow,
   authorizationPersonal,
@@ -34,6 +34,7 @@ export {
   type Asked,
   challenge,
   deliver,
+  isKnown,
   isUnsigned,
   liveRequest,
   openRequest,
@@ -41,6 +42,7 @@ export {
   readRetry,
   requestIdOf,
   stampOf,
+  whileLive,
 } from './requests.ts';
 export {
   type Act,
@@ -79,8 +81,7 @@ export { walletSweep } from './sweep.ts';
 export {
   custodyOf,
   findWallet,
-  openFor,
-  sealFor,
+  readyWallet,
   type Wallet,
   type WalletParts,
   walletOf,

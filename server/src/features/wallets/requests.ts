@@ -165,6 +165,31 @@ export async function liveRequest(
   return { row, wallet };
 }
 
+/** Whether the headers name a request that was made for the same thing, however it ended. */
+export async function isKnown(ctx: Ctx, asked: Asked): Promise<boolean> {
+  const id = requestIdOf(asked.headers);
+  const row = id && isId(id, 'Request') ? await ctx.read(walletRequests, id) : undefined;
+  return row?.platform_id === ctx.caller.platformId && row.subject === subjectOf(asked);
+}
+
+/**
+ * Does the work of a request that was live when it was read. Where it fails and a twin of the request was
+ * answered meanwhile, that is the reason that is told.
+ */
+export async function whileLive<T>(
+  ctx: Ctx,
+  asked: Pick<Asked, 'operationId' | 'of'>,
+  id: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    await liveRequest(ctx, asked, id);
+    throw error;
+  }
+}
+
 /** What of a stored request only its own wallet's key opens. */
 export const openRequest = <T>(
   ctx: Ctx,

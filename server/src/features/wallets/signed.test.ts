@@ -192,7 +192,11 @@ describe('the literal signature of a script', () => {
     const thing = await signedThing(app);
     const { requestId } = await thing.ask();
     const headers = { 'service-wallet-signature': LITERAL, 'request-id': requestId };
-    expect(said(await thing.call({ headers }))).toEqual(REFUSED('UNAUTHORIZED'));
+    const none = await thing.call({ headers });
+    expect([...said(none), reason(none)]).toEqual([
+      ...REFUSED('UNAUTHORIZED'),
+      'The wallet signature is of no active session that may sign this.',
+    ]);
   });
 
   it('is no signature in production', async () => {
@@ -217,17 +221,18 @@ describe('who may sign', () => {
         },
       });
       const rig = await signedThing(app, { steps: { begin } });
-      return (await rig.call({ headers: await rig.signed(keys) })).status;
+      const answer = await rig.call({ headers: await rig.signed(keys) });
+      return answer.status === 401 ? reason(answer) : answer.status;
     };
     expect(await judge({ only: mine.id }, mine)).toBe(201);
-    expect(await judge({ only: mine.id }, other)).toBe(401);
+    expect(await judge({ only: mine.id }, other)).toMatch(/: the session itself must sign/);
     expect(await judge({ except: 'Other' }, mine)).toBe(201);
-    expect(await judge({ except: 'Other' }, other)).toBe(401);
+    expect(await judge({ except: 'Other' }, other)).toMatch(/: a session of another credential /);
     const key = drawKeys();
     const named = { by: 'key', publicKey: key.publicKey };
     expect(await judge(named, key as never)).toBe(201);
-    expect(await judge(named, mine)).toBe(401);
-    expect(await judge({ by: 'nobody' }, mine)).toBe(401);
+    expect(await judge(named, mine)).toMatch(/of another key/);
+    expect(await judge({ by: 'nobody' }, mine)).toMatch(/belongs to another request/);
   });
 
   it('is not one whose session ends in the same instant', async () => {

@@ -21,6 +21,7 @@ import {
   readRetry,
   settle,
   stampOf,
+  whileLive,
 } from './requests.ts';
 import type { Signed } from './signer.ts';
 import { walletRequests } from './store.ts';
@@ -119,7 +120,9 @@ export function signedOperation<C extends Contract>(
     if ('refused' in retry) return retry;
     const later = await putOff(ctx, parts, steps.settles, retry, stampOf(headers) ?? '');
     if (later) return later;
-    const outcome = await steps.perform(ctx, input, retry);
+    const outcome = await whileLive(ctx, asked, retry.row.id, () =>
+      steps.perform(ctx, input, retry),
+    );
     if (!('refused' in outcome)) deliver(ctx, retry.row);
     return answer(ctx, asked, outcome);
   }

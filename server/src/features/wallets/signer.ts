@@ -13,18 +13,21 @@ export interface Signed {
   session: SessionRow | undefined;
 }
 
-/** The active sessions that this signer allows. */
-async function allowed(ctx: Ctx, signer: Signer): Promise<SessionRow[]> {
-  if (signer.by !== 'session') return [];
-  const found = await Promise.all(signer.accounts.map((id) => sessionsOf(ctx, id)));
-  return found
-    .flat()
-    .filter((row) => signer.only === undefined || row.id === signer.only)
-    .filter((row) => row.credential_id !== signer.except);
+/** Who may sign; what waits for no signature is never held against one. */
+type Signing = Exclude<Signer, { by: 'nobody' }>;
+
+/** Why an active session of the wallet may not sign this; undefined where it may. */
+function objection(
+  { only, except }: Extract<Signer, { by: 'session' }>,
+  row: SessionRow,
+): string | undefined {
+  if (only !== undefined && row.id !== only) return 'the session itself must sign';
+  if (row.credential_id === except) return 'a session of another credential must sign';
+  return undefined;
 }
 
 /** What a signature that does not hold is answered with; a scripted environment has its own code. */
-function failure(ctx: Ctx, parts: WalletParts, signer: Signer, reason: string): Fault {
+function failure(ctx: Ctx, parts: WalletParts, signer: Signing, reason: string): Fault {
   const script = parts.connectors(ctx.caller.environment).walletScript;
   // A key that is no session yet is a credential being proved, and proving one fails like this.
   const usual: Code = signer.by === 'key' ? 'UNAUTHORIZED' : 'WALLET_SIGNATURE_INVALID';
@@ -35,7 +38,7 @@ function failure(ctx: Ctx, parts: WalletParts, signer: Signer, reason: string): 
 export async function signedBy(
   ctx: Ctx,
   parts: WalletParts,
-  { stamp, signer, payload }: { stamp: Stamp | 'scripted'; signer: Signer; payload: string },
+  { stamp, signer, payload }: { stamp: Stamp | 'scripted'; signer: Signing; payload: string },
 ): Promise<Signed | Fault> {
   const fail = (reason: string) => failure(ctx, parts, signer, reason);
   if (stamp !== 'scripted' && !signs(stamp, payload)) {
@@ -48,12 +51,16 @@ export async function signedBy(
     }
     return { publicKey: stamp.publicKey, session: undefined };
   }
-  const sessions = await allowed(ctx, signer);
+  const sessions = (await Promise.all(signer.accounts.map((id) => sessionsOf(ctx, id)))).flat();
   const session =
-    stamp === 'scripted' ? sessions[0] : sessions.find((row) => row.public_key === stamp.publicKey);
-  const standsAlone = stamp === 'scripted' && signer.by === 'session' && signer.mayStandAlone;
-  if (!session && standsAlone) return { publicKey: '', session };
+    stamp === 'scripted'
+      ? (sessions.find((row) => !objection(signer, row)) ?? sessions[0])
+      : sessions.find((row) => row.public_key === stamp.publicKey);
+  if (!session && stamp === 'scripted' && signer.mayStandAlone) return { publicKey: '', session };
   if (!session) return fail('The wallet signature is of no active session that may sign this.');
+  const against = objection(signer, session);
+  if (against)
+    return fail(`The wallet signature is of a session that may not sign this: ${against}.`);
   // A session that is ended in the same instant signs nothing.
   ctx.require(walletSessions, session);
   return { publicKey: session.public_key, session };

@@ -75,6 +75,9 @@ function keyOf(point: string): KeyObject | undefined {
   return key;
 }
 
+/** Makes a key ready that is about to sign: that of a session which was just opened. */
+export const expectKey = (point: string): void => void keyOf(point);
+
 /** The stamp of a header's value, or undefined where it is none. */
 export function parseStamp(header: string): Stamp | undefined {
   const members = membersOf(header);

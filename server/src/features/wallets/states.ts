@@ -15,7 +15,7 @@ export const sessionStates = stateTable<SessionStatus, 'revoke'>('session', {
 });
 
 export type RequestStatus = 'PENDING' | 'PROCESSING' | 'SETTLED' | 'DONE' | 'DROPPED';
-export type RequestEvent = 'accept' | 'settle' | 'deliver' | 'drop';
+type RequestEvent = 'accept' | 'settle' | 'deliver' | 'drop';
 
 /** A request to sign. It is delivered once; what goes on for longer is settled without being asked again. */
 export const requestStates = stateTable<RequestStatus, RequestEvent>('request to sign', {

@@ -37,6 +37,18 @@ export async function findWallet(ctx: Ctx, accountId: string): Promise<Wallet | 
   return key && { account, row, customer, key };
 }
 
+function refuseUnready({ status }: InternalAccountRow): void {
+  if (status !== 'PENDING' && status !== 'FAILED') return;
+  throw new Fault('WALLET_NOT_PROVISIONED', 'The wallet is not ready yet.');
+}
+
+/** The wallet of something that was found: undefined as for `findWallet`, not provisioned as below. */
+export async function readyWallet(ctx: Ctx, accountId: string): Promise<Wallet | undefined> {
+  const wallet = await findWallet(ctx, accountId);
+  if (wallet) refuseUnready(wallet.account);
+  return wallet;
+}
+
 /**
  * The wallet that a request names in `field` or in its path: ACCOUNT_NOT_FOUND for what is no account here,
  * INVALID_INPUT for an account of another type, WALLET_NOT_PROVISIONED while it is about to be made.
@@ -47,9 +59,7 @@ export async function walletOf(ctx: Ctx, accountId: string, field = 'accountId')
     : undefined;
   if (account?.platform_id !== ctx.caller.platformId) throw noAccount();
   if (account.type !== 'EMBEDDED_WALLET') throw invalidField(field, 'must be an embedded wallet');
-  if (account.status === 'PENDING' || account.status === 'FAILED') {
-    throw new Fault('WALLET_NOT_PROVISIONED', 'The wallet is not ready yet.');
-  }
+  refuseUnready(account);
   const wallet = await findWallet(ctx, accountId);
   if (!wallet) throw noAccount();
   return wallet;
