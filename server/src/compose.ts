@@ -101,6 +101,7 @@ import type { Log } from './runtime/log.ts';
 import { createMetrics, type Metrics } from './runtime/metrics.ts';
 import type { Runtime } from './runtime/operate.ts';
 import { createPressureMeter } from './runtime/pressure.ts';
+import { triesSweep } from './runtime/tries.ts';
 import { createVault, type Vault } from './runtime/vault.ts';
 
 export interface Settings {
@@ -231,6 +232,16 @@ const handlersOf = ({
   ...messageJobs(connectors),
 ];
 
+/** What is found by looking. */
+const sweepsOf = () => [
+  expirySweep(),
+  forgetSweep(),
+  triesSweep(),
+  lookupSweep(),
+  fileSweep(),
+  walletSweep(),
+];
+
 /** The connectors as set, with what is wrong with their sources in the log. */
 const connectorsOf = ({ connectors }: Settings, world: World, vault: Vault, log: Log) =>
   connectorRegistry(world, {
@@ -295,8 +306,7 @@ export async function compose(
     ...fileJobs({ storage }),
     ...importJobs({ ...customerPartsOf({ connectors }), files, bodyErrors, ...pressure }),
   ];
-  const sweeps = [expirySweep(), forgetSweep(), lookupSweep(), fileSweep(), walletSweep()];
-  const worker = createWorker({ runtime, handlers, sweeps, log, metrics });
+  const worker = createWorker({ runtime, handlers, sweeps: sweepsOf(), log, metrics });
   const contracts = operations.map((each) => each.contract);
   const openApi = () => openApiDocument(contracts, webhookContracts, naming);
   const { rateLimits } = settings;

@@ -1,7 +1,6 @@
 // Stored replies by the client's key. They are kept a week, longer than any client goes on retrying, and
 // then swept in small bites; a BRIN index finds the old ones without costing inserts anything.
-import type { Time } from '../kernel/world.ts';
-import type { Sweep } from './jobs.ts';
+import { forgetting } from './forget.ts';
 import { col, table } from './table.ts';
 
 export const idempotency = table(
@@ -18,24 +17,7 @@ export const idempotency = table(
 );
 
 const KEEP_MS = 7 * 24 * 3_600_000;
-const LOOK_EVERY_MS = 10 * 60_000;
-const AT_ONCE = 5_000;
-
-const FORGET = `delete from idempotency where id in (
-  select id from idempotency where created_at < $1 limit ${AT_ONCE})
-  returning 1`;
 
 /** Deletes replies that are older than a week. */
-export function forgetSweep(): Sweep {
-  let next: Time = 0;
-  return {
-    name: 'idempotency.forget',
-    async run({ world, db }) {
-      const now = world.now();
-      if (now < next) return 0;
-      const gone = await db.query(FORGET, [new Date(now - KEEP_MS)]);
-      if (gone.length < AT_ONCE) next = now + LOOK_EVERY_MS;
-      return gone.length;
-    },
-  };
-}
+export const forgetSweep = () =>
+  forgetting('idempotency.forget', [{ table: 'idempotency', time: 'created_at', keepMs: KEEP_MS }]);

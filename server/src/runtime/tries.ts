@@ -2,6 +2,7 @@
 // of two tries that read the same row only one is taken, and the other is judged anew.
 import { Fault } from '../kernel/fault.ts';
 import type { Ctx } from './context.ts';
+import { forgetting } from './forget.ts';
 import { col, table } from './table.ts';
 
 export const triesTable = table(
@@ -73,3 +74,21 @@ export async function takeTry(
   if (row) ctx.update(triesTable, row, fresh);
   else ctx.insert(triesTable, { id, platform_id: ctx.caller.platformId, ...fresh });
 }
+
+/** Whether `id` was tried so often lately that no more may be; stages nothing. */
+export async function isTooOften(ctx: Ctx, id: string, rules: readonly TryRule[]) {
+  const row = await ctx.read(triesTable, id);
+  return waitS(row?.at ?? [], rules, ctx.now) > 0;
+}
+
+/** No limit: the row alone is wanted. */
+const UNLIMITED: readonly TryRule[] = [{ most: Number.POSITIVE_INFINITY, withinMs: 0 }];
+
+/** Stages a claim on `id`: of two who claim it in one instant one is judged anew. */
+export const claim = (ctx: Ctx, id: string): Promise<void> => takeTry(ctx, id, UNLIMITED);
+
+const DAY_MS = 24 * 3_600_000;
+
+/** Deletes tries that no limit counts any more. */
+export const triesSweep = () =>
+  forgetting('tries.forget', [{ table: 'tries', time: 'updated_at', keepMs: DAY_MS }], 60_000);

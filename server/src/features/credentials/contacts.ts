@@ -5,7 +5,7 @@
 import { Fault, invalidField } from '../../kernel/fault.ts';
 import type { Ctx } from '../../runtime/context.ts';
 import { ALL_OF_ONE } from '../../runtime/database.ts';
-import { takeTry } from '../../runtime/tries.ts';
+import { claim } from '../../runtime/tries.ts';
 import {
   type ContactChange,
   type CustomerRow,
@@ -84,13 +84,10 @@ async function judge(ctx: Ctx, { customer, channel, value }: ContactChange): Pro
   return value;
 }
 
-/** No limit: the row alone is wanted, which of two who write it in one instant only one can. */
-const ONCE = [{ most: Number.POSITIVE_INFINITY, withinMs: 0 }];
-
 /** Of two customers who take one contact in the same instant, the second is judged anew by this. */
-function claim(ctx: Ctx, { column, type }: Contact, value: string): Promise<void> {
+function claimContact(ctx: Ctx, { column, type }: Contact, value: string): Promise<void> {
   const digest = digestOf(ctx.vault, column, value);
-  return takeTry(ctx, `${type} of ${ctx.caller.platformId} ${digest}`, ONCE);
+  return claim(ctx, `${type} of ${ctx.caller.platformId} ${digest}`);
 }
 
 const idsOf = (held: readonly Held[]) => held.map(({ row }) => row.id).sort();
@@ -126,7 +123,7 @@ async function follow(
     const reason = `Other credentials go by the ${name} than when the signature was asked for.`;
     throw new Fault(changed, reason);
   }
-  await claim(ctx, CONTACTS[change.channel], await judge(ctx, change));
+  await claimContact(ctx, CONTACTS[change.channel], await judge(ctx, change));
   for (const { row } of held) {
     ctx.update(credentials, row, { updated_at: ctx.now });
     await dropOtp(ctx, row.id);

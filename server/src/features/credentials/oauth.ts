@@ -1,11 +1,11 @@
 // Credentials that are a user of an identity provider. A token of the provider says who it is; it is taken
 // once, while it is fresh, and to open a session it must also name the key that the session is for, so that
 // it is of no use to whoever sees it on its way.
-import { createHash } from 'node:crypto';
 import { type OidcIdentity, providerName } from '../../catalog/oidc.ts';
 import { Fault, invalidField } from '../../kernel/fault.ts';
 import type { Ctx } from '../../runtime/context.ts';
-import { takeTry, triesTable } from '../../runtime/tries.ts';
+import { sha256Hex } from '../../runtime/crypto.ts';
+import { isTooOften, takeTry } from '../../runtime/tries.ts';
 import {
   clientKeyOf,
   credentialsOf,
@@ -56,13 +56,13 @@ function mismatch(identity: OidcIdentity, facts: Facts, clientPublicKey: string)
       return unauthorized(`The ${CLAIMS[name]} of the token is not the one that was registered.`);
     }
   }
-  const nonce = createHash('sha256').update(clientPublicKey).digest('hex');
+  const nonce = sha256Hex(clientPublicKey);
   if (identity.nonce === nonce) return undefined;
   return unauthorized('The nonce of the token is not the SHA-256 of clientPublicKey in hex.');
 }
 
-/** Longer than any token is good for, clocks that differ included. */
-const TOKENS_MS = 2 * 60_000;
+/** For longer than any token is good, clocks that differ included. */
+const ONCE = [{ most: 1, withinMs: 2 * 60_000 }];
 
 /**
  * Whether a session was opened for this key while a token for it could be good: one that was ended is not
@@ -70,10 +70,9 @@ const TOKENS_MS = 2 * 60_000;
  */
 async function takeKey(ctx: Ctx, { row }: Held, key: string): Promise<boolean> {
   const id = `oidc ${row.id} ${key}`;
-  const rule = { most: 1, withinMs: TOKENS_MS };
-  const used = (await ctx.read(triesTable, id))?.at.some((time) => time > ctx.now - TOKENS_MS);
-  if (!used) await takeTry(ctx, id, [rule]);
-  return !used;
+  if (await isTooOften(ctx, id, ONCE)) return false;
+  await takeTry(ctx, id, ONCE);
+  return true;
 }
 
 export const oauthKind: Kind<'OAUTH'> = {

@@ -1,9 +1,9 @@
 // Passkeys as credentials of a wallet. A device registers one with a challenge of the platform's own, and
 // proves it by signing a challenge of ours, which is the hash of what opens the session: the key of that
 // session is settled before anybody signs. Every challenge of ours is a request that waits, and is used once.
-import { createHash } from 'node:crypto';
 import { Fault, type FieldError, invalid, invalidField } from '../../kernel/fault.ts';
 import type { Ctx } from '../../runtime/context.ts';
+import { sha256Hex } from '../../runtime/crypto.ts';
 import { type TryRule, takeTry } from '../../runtime/tries.ts';
 import {
   type Activity,
@@ -40,8 +40,6 @@ const CHALLENGES: readonly TryRule[] = [{ most: 60, withinMs: 60_000 }];
 
 const NICKNAME = /^[\p{L}\p{M}\p{Nd} ._'()-]{1,100}$/u;
 const NICKNAME_RULE = "must be 1 to 100 letters, digits, spaces and . _ - ' ( )";
-
-const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
 const within = (name: string, errors: readonly FieldError[]): FieldError[] =>
   errors.map((error) => ({ ...error, field: `${name}.${error.field}` }));
@@ -90,7 +88,7 @@ async function register(ctx: Ctx, _parts: WalletParts, wallet: Wallet, body: Cre
   const { passkey, signCount } = checked;
   const unique = {
     slot: `PASSKEY ${passkey.credentialId}`,
-    challengeHash: sha256(body.challenge),
+    challengeHash: sha256Hex(body.challenge),
   };
   await refuseRepeated(ctx, wallet, unique);
   const facts: Facts = { ...passkey, transports: body.attestation.transports ?? [] };
@@ -129,7 +127,7 @@ async function challengePasskey(
     signer: { by: 'nobody' },
   });
   const shown = presentCredential(ctx, wallet, row);
-  return { ...shown, challenge: sha256(payloadToSign), requestId, expiresAt };
+  return { ...shown, challenge: sha256Hex(payloadToSign), requestId, expiresAt };
 }
 
 /** Holds an assertion against the passkey and against what its device was asked to sign. */
@@ -146,7 +144,7 @@ function judge(
   if (script?.assertionSignature === assertion.signature) {
     return isOf(passkey, assertion.credentialId) ? { signCount } : { failed: OTHER_PASSKEY };
   }
-  const asked = sha256(openRequest<string>(ctx, wallet, request, 'payload'));
+  const asked = sha256Hex(openRequest<string>(ctx, wallet, request, 'payload'));
   const challenge = Buffer.from(asked).toString('base64url');
   return checkAssertion(assertion, { passkey, signCount, challenge });
 }

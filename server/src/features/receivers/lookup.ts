@@ -2,9 +2,8 @@
 // is unknown, somebody else's or too old is the same as absent.
 import { Fault, invalidField } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
-import type { Time } from '../../kernel/world.ts';
 import type { Ctx } from '../../runtime/context.ts';
-import type { Sweep } from '../../runtime/jobs.ts';
+import { forgetting } from '../../runtime/forget.ts';
 import { type LookupRow, lookups } from './store.ts';
 
 export const LOOKUP_TTL_MS = 10 * 60_000;
@@ -64,23 +63,6 @@ export const missingPayerData = (
     .map(({ name }) => name)
     .filter((name) => known[name] === undefined || known[name] === null || known[name] === '');
 
-const LOOK_EVERY_MS = 10 * 60_000;
-const AT_ONCE = 5_000;
-
-const FORGET = `delete from lookups where id in (
-  select id from lookups where expires_at < $1 limit ${AT_ONCE}) returning 1`;
-
 /** Deletes lookups that have expired. */
-export function lookupSweep(): Sweep {
-  let next: Time = 0;
-  return {
-    name: 'lookups.forget',
-    async run({ world, db }) {
-      const now = world.now();
-      if (now < next) return 0;
-      const gone = await db.query(FORGET, [new Date(now)]);
-      if (gone.length < AT_ONCE) next = now + LOOK_EVERY_MS;
-      return gone.length;
-    },
-  };
-}
+export const lookupSweep = () =>
+  forgetting('lookups.forget', [{ table: 'lookups', time: 'expires_at', keepMs: 0 }]);

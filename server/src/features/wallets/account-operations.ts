@@ -1,10 +1,10 @@
 // Hiding the transactions of a wallet, and exporting its words. An export hands over the wallet's master key:
 // the words are encrypted to the client's key, stored nowhere, given a few times an hour at most, and the
 // customer is told of each.
-import { createHash } from 'node:crypto';
 import { canonical } from '../../kernel/canonical.ts';
 import { Fault, invalidField } from '../../kernel/fault.ts';
 import type { Ctx } from '../../runtime/context.ts';
+import { sha256Hex } from '../../runtime/crypto.ts';
 import { checkTries, takeTry } from '../../runtime/tries.ts';
 import { platformOf } from '../customers/index.ts';
 import {
@@ -31,7 +31,7 @@ function privacyText(ctx: Ctx, { row }: Wallet, privateEnabled: boolean, request
     parameters: {
       encoding: 'PAYLOAD_ENCODING_HEXADECIMAL',
       hashFunction: 'HASH_FUNCTION_NO_OP',
-      payload: createHash('sha256').update(change).digest('hex'),
+      payload: sha256Hex(change),
       signWith: row.wallet_id,
     },
   };

@@ -1,12 +1,12 @@
 // What waits for a signature. The first leg stores the exact text to sign, the request it was asked with and
 // who may sign; the second leg is held against that row and against nothing that could be built anew. A
 // request is answered once. The order in which a second leg is judged is part of the contract.
-import { createHash } from 'node:crypto';
 import { canonical } from '../../kernel/canonical.ts';
 import { type Code, Fault } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
 import { iso, type Time } from '../../kernel/world.ts';
 import type { Ctx } from '../../runtime/context.ts';
+import { sha256Hex } from '../../runtime/crypto.ts';
 import { ALL_OF_ONE } from '../../runtime/database.ts';
 import { type Activity, activityText } from './payload.ts';
 import { type Signed, signedBy } from './signer.ts';
@@ -198,8 +198,6 @@ export const openRequest = <T>(
   column: 'payload' | 'input' | 'bound' | 'reply',
 ): T => openFor<T>(ctx, wallet, row[column] as string, contextOf(row.id, column));
 
-const hashOf = (stamp: string) => createHash('sha256').update(stamp).digest('hex');
-
 export const authorizationContext = (id: string) => `wallet_authorizations ${id} payload`;
 
 /** Writes down for good what was signed. */
@@ -266,7 +264,7 @@ export async function readRetry(
   }
   const bound = openRequest<unknown>(ctx, wallet, row, 'bound');
   if (row.status !== 'PENDING') {
-    if (row.stamp_hash !== hashOf(header)) {
+    if (row.stamp_hash !== sha256Hex(header)) {
       throw unauthorized('The Request-Id was used before, with another signature.');
     }
     return { wallet, row, bound, signed: undefined };
@@ -295,7 +293,7 @@ export const deliver = (ctx: Ctx, row: RequestRow): RequestRow =>
 export const accept = (ctx: Ctx, row: RequestRow, stamp: string, polls: number): RequestRow =>
   ctx.update(walletRequests, row, {
     status: requestStates.next(row.status, 'accept'),
-    stamp_hash: hashOf(stamp),
+    stamp_hash: sha256Hex(stamp),
     polls,
   });
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/harness.ts';
 import { prepareMarks, signedThing } from '../../../test/signed-operation.ts';
-import { takeTry, triesTable } from '../../runtime/tries.ts';
+import { takeTry, triesSweep, triesTable } from '../../runtime/tries.ts';
 import { otpTargets, walletAuthorizations, walletRequests } from './store.ts';
 import { walletSweep } from './sweep.ts';
 
@@ -16,10 +16,21 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
+/** Both sweeps that look every minute, as one. */
+function bothSweeps() {
+  const sweeps = [walletSweep(), triesSweep()];
+  return {
+    async run(runtime: TestApp['runtime']) {
+      const gone = await Promise.all(sweeps.map((each) => each.run(runtime)));
+      return gone.reduce((sum, count) => sum + count, 0);
+    },
+  };
+}
+
 const wait = (ms: number) => app.world.set(app.world.now() + ms);
 
 it('requests and tries go after a day, keys of codes when they run out, signatures never', async () => {
-  const sweep = walletSweep();
+  const sweep = bothSweeps();
   const thing = await signedThing(app);
   const headers = await thing.signed(await thing.session());
   await thing.call({ headers });
@@ -67,7 +78,7 @@ it('goes on at once after a full bite', async () => {
   const sql = `insert into tries (id, platform_id, at, updated_at, version)
     select 'bulk ' || n, 'P', '[]', $1, 1 from generate_series(1, 5001) n`;
   await app.runtime.db.query(sql, [at]);
-  const sweep = walletSweep();
+  const sweep = bothSweeps();
   expect([await sweep.run(app.runtime), await sweep.run(app.runtime)]).toEqual([5_000, 1]);
   expect(await sweep.run(app.runtime)).toBe(0);
 });
@@ -86,7 +97,13 @@ it('finds what is old by an index', async () => {
   expect(await plan('tries', 'updated_at')).toContain('tries_age');
 });
 
-it('what was signed can be neither changed nor removed', () => {
+it('what was signed can be neither changed nor removed, not even by hand', async () => {
   expect(walletAuthorizations.mutableNames).toEqual([]);
   expect(walletAuthorizations.versioned).toBe(false);
+  for (const sql of [
+    "update wallet_authorizations set stamp = ''",
+    'delete from wallet_authorizations',
+  ]) {
+    await expect(app.runtime.db.query(sql, [])).rejects.toThrow('rows are never changed');
+  }
 });
