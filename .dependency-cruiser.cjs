@@ -15,6 +15,7 @@ const FEATURES = [
   'wallets',
   'credentials',
   'external-accounts',
+  'sca',
   'ownership',
   'discovery',
   'receivers',
@@ -22,6 +23,7 @@ const FEATURES = [
   'incoming',
   'quotes',
   'transfers',
+  'agents',
   'sandbox',
 ];
 const layer = (name, from, to) => ({

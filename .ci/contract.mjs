@@ -21,6 +21,9 @@ const WHOLE = [
   'VASPs',
   'Available UMA Providers',
   'Webhooks',
+  'Strong Customer Authentication',
+  'Agent Management',
+  'Agent Operations',
 ];
 /** How many operations of a tag hold that is not whole yet: delegated keys come with the cards they pay for. */
 const SO_FAR = { 'Embedded Wallet Auth': 8 };

@@ -27,7 +27,7 @@ const world = systemWorld();
 const vault = createVault(world, () => {
   throw new Error('executing opens nothing personal');
 });
-const operation = quoteOperations(connectorRegistry(world)).find(
+const operation = quoteOperations({ connectors: connectorRegistry(world), origin: () => '' }).find(
   ({ contract }) => contract.operationId === 'executeQuote',
 );
 

@@ -12,6 +12,14 @@ import {
   type StorageSettings,
   storageOf,
 } from './connectors/registry.ts';
+import {
+  agentBearers,
+  agentJobs,
+  agentOperations,
+  agentSweep,
+  agentWebhooks,
+  waitingAction,
+} from './features/agents/index.ts';
 import { contactOperations } from './features/contacts/index.ts';
 import { tiedCredentials, walletAuthOperations } from './features/credentials/index.ts';
 import {
@@ -42,16 +50,17 @@ import {
   invitationWebhooks,
 } from './features/invitations/index.ts';
 import { kycLinkOperations, linkBearers, verificationPage } from './features/kyc-links/index.ts';
-import { messageJobs } from './features/messages/index.ts';
+import { codeSweep, messageJobs } from './features/messages/index.ts';
 import { livenessPage, ownershipJobs, ownershipOperations } from './features/ownership/index.ts';
 import { platformOperations } from './features/platform/index.ts';
-import { expirySweep, fundingJobs, quoteOperations } from './features/quotes/index.ts';
+import { expirySweep, fundingJobs, lapseJobs, quoteOperations } from './features/quotes/index.ts';
 import { lookupSweep, receiverOperations } from './features/receivers/index.ts';
 import {
   sandboxOperations,
   sandboxSendOperations,
   sandboxUmaOperations,
 } from './features/sandbox/index.ts';
+import { resetJobs, resetPage, scaOperations, scaSweep } from './features/sca/index.ts';
 import { type Authenticator, authenticator, tokenOperations } from './features/tokens/index.ts';
 import {
   payoutJobs,
@@ -153,6 +162,7 @@ export const webhookContracts = [
   ...verificationWebhooks,
   ...importWebhooks,
   ...invitationWebhooks,
+  ...agentWebhooks,
   ...testWebhooks,
 ];
 
@@ -198,13 +208,15 @@ export const operationsOf = ({
   ...walletAccountOperations({ connectors }),
   ...walletAuthOperations({ connectors }),
   ...externalAccountOperations({ connectors }),
+  ...scaOperations({ connectors, origin }),
   ...ownershipOperations({ connectors, origin }),
   ...discoveryOperations({ connectors }),
   ...receiverOperations({ connectors }),
-  ...quoteOperations(connectors),
-  ...transferOperations(connectors),
-  ...transferInOperations(connectors),
-  ...incomingOperations,
+  ...quoteOperations({ connectors, origin }),
+  ...transferOperations({ connectors }),
+  ...transferInOperations({ connectors }),
+  ...agentOperations({ connectors, origin, word: () => webhooks.naming.word }),
+  ...incomingOperations({ waitingAction: waitingAction({ connectors, origin }) }),
   ...transactionOperations,
   ...webhookOperations(webhooks),
   ...sandboxSendOperations,
@@ -220,6 +232,7 @@ const handlersOf = ({
 }: Pick<Parts, 'connectors' | 'webhooks' | 'origin'>) => [
   ...payoutJobs(connectors),
   ...fundingJobs(connectors),
+  ...lapseJobs(),
   ...incomingJobs({ connectors, webhooks }),
   ...accountJobs({
     connectors,
@@ -228,8 +241,10 @@ const handlersOf = ({
   ...invitationJobs({ origin }),
   ...nameJobs({ connectors }),
   ...ownershipJobs({ connectors }),
+  ...resetJobs(),
   ...verificationJobs({ connectors }),
   ...messageJobs(connectors),
+  ...agentJobs(),
 ];
 
 /** What is found by looking. */
@@ -240,6 +255,9 @@ const sweepsOf = () => [
   lookupSweep(),
   fileSweep(),
   walletSweep(),
+  codeSweep(),
+  scaSweep(),
+  agentSweep(),
 ];
 
 /** The connectors as set, with what is wrong with their sources in the log. */
@@ -313,9 +331,11 @@ export async function compose(
   const limiter = rateLimits && createLimiter(rateLimits, world.now, metrics.limited);
   const served = { runtime, files, operations, naming, log, metrics, watch, limiter };
   const bearers = linkBearers(runtime);
-  const server = createServer({ ...served, ...tokens, bearers });
+  const server = createServer({ ...served, ...tokens, bearers, agents: agentBearers(runtime) });
   addSite(server, { ping: () => db.ping(), metrics, openApi });
-  const plain = [livenessPage(runtime, { connectors }), invitationPage(runtime, { connectors })];
+  const plain = [livenessPage, resetPage, invitationPage].map((page) =>
+    page(runtime, { connectors }),
+  );
   addPages(server, plain, limiter);
   addHostedApp(server, verificationPage, { bearers, limiter, log });
   return {

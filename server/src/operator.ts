@@ -4,6 +4,7 @@
 
 import { Fault } from './kernel/fault.ts';
 import { accountVerbs } from './operator/accounts.ts';
+import { agentVerbs } from './operator/agents.ts';
 import { customerVerbs } from './operator/customers.ts';
 import { depositVerbs } from './operator/deposits.ts';
 import { documentVerbs } from './operator/documents.ts';
@@ -25,6 +26,7 @@ import { messageVerbs } from './operator/messages.ts';
 import { parkedVerbs } from './operator/parked.ts';
 import { payoutVerbs } from './operator/payouts.ts';
 import { platformVerbs } from './operator/platform.ts';
+import { scaVerbs } from './operator/sca.ts';
 import { withSystem } from './operator/system.ts';
 import { tokenVerbs } from './operator/token.ts';
 import type { Output, Verb } from './operator/verb.ts';
@@ -57,8 +59,10 @@ const VERBS: readonly Verb[] = [
   ...parkedVerbs,
   ...depositVerbs,
   ...verificationVerbs,
+  ...scaVerbs,
   ...webhookVerbs,
   ...walletVerbs,
+  ...agentVerbs,
   ...messageVerbs,
   ...importVerbs,
   ...exportVerbs,

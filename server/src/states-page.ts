@@ -1,6 +1,7 @@
 // The page of the documentation that shows every lifecycle, made from the tables that the server itself goes
 // by. A drawing that somebody keeps by hand is wrong within a year; this one cannot be, because a test
 // holds the page against what is made here.
+import { actionStates, codeStates } from './features/agents/index.ts';
 import { checkStates } from './features/customers/index.ts';
 import { externalAccountStates } from './features/external-accounts/index.ts';
 import { importStates } from './features/imports/index.ts';
@@ -8,6 +9,7 @@ import { internalAccountStates } from './features/internal-accounts/index.ts';
 import { invitationStates } from './features/invitations/index.ts';
 import { linkStates } from './features/kyc-links/index.ts';
 import { messageStates } from './features/messages/index.ts';
+import { challengeStates, resetStates } from './features/sca/index.ts';
 import { incomingStates, outgoingStates, refundStates } from './features/transactions/index.ts';
 import { verificationStates } from './features/verifications/index.ts';
 import {
@@ -113,6 +115,29 @@ when the credential was added. Whatever shows that it should not be makes it CAN
     about: `\`status\` of an external account. Its first state follows from what is known of it when it is
 registered.`,
     states: externalAccountStates,
+  },
+  {
+    title: 'Challenge',
+    about: `What a customer is asked to prove by a second factor. It begins PENDING; a newer one about the
+same thing replaces it.`,
+    states: challengeStates,
+  },
+  {
+    title: 'Factor reset',
+    about: `\`status\` of the reset of a factor that a customer has lost. It begins INITIATED.`,
+    states: resetStates,
+  },
+  {
+    title: 'Action of an agent',
+    about: `\`status\` of an action. It begins APPROVED where its policy lets it through at once, else
+PENDING_APPROVAL. FAILED was approved and could not be carried out any more.`,
+    states: actionStates,
+  },
+  {
+    title: 'Device code',
+    about: `A code by which a program becomes an agent. It begins PENDING; a new one replaces those that
+were not redeemed.`,
+    states: codeStates,
   },
   {
     title: 'Message',

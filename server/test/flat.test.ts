@@ -4,10 +4,13 @@
 // blocks it read. Filters by a status, a type or a region are not here: they read past what does not match.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { agentActions, agents } from '../src/features/agents/store.ts';
 import { messages } from '../src/features/messages/index.ts';
 import { STANDING } from '../src/operator/verifications.ts';
 import { countSql, type PageQuery, pageSql } from '../src/runtime/paging.ts';
 import type { Table } from '../src/runtime/table.ts';
+import { agentDesk } from './agent-desk.ts';
+import { ASKS, agentPayer } from './agent-payer.ts';
 import { european, sendCode } from './contacts.ts';
 import { externalAccount, fundedCustomer, ok, quoteBody } from './fixtures.ts';
 import { startApp, type TestApp } from './harness.ts';
@@ -87,6 +90,21 @@ async function fillOnboarding() {
   });
 }
 
+/** Actions of agents, a third of them waiting; the first agent and the first customer have a third. */
+async function fillActions() {
+  const { asked } = await agentPayer(app, agentDesk(app), ASKS);
+  const { id } = await asked('TRANSFER_OUT', 'PENDING_APPROVAL');
+  const often = (resource: string) =>
+    `case when n % 3 = 0 then ${idSql(resource, '1')} else ${idSql(resource, `n % ${PEOPLE}`)} end`;
+  await fill('agent_actions', id, TRANSACTIONS, {
+    id: idSql('AgentAction', 'n'),
+    transaction_id: idSql('Transaction', 'n'),
+    agent_id: often('Agent'),
+    customer_id: often('Customer'),
+    status: "case when n % 7 < 3 then 'PENDING_APPROVAL' else 'REJECTED' end",
+  });
+}
+
 const CLOSED = "case when n % 5000 = 1 then 'CLOSED' else t.status end";
 
 beforeAll(async () => {
@@ -125,14 +143,22 @@ beforeAll(async () => {
       ...more,
     });
   }
+  const { agent } = await agentDesk(app).unconnected(person.id);
+  await fill('agents', agent.id, ACCOUNTS, {
+    id: idSql('Agent', 'n'),
+    customer_id: idSql('Customer', `n % ${PEOPLE}`),
+  });
   await client.query(`insert into ledger_accounts (id, currency, floor, created_at)
     select id, currency, 0, created_at from internal_accounts on conflict do nothing`);
   await fillOnboarding();
+  await fillActions();
   for (const table of [
     'transactions',
     'customers',
     'internal_accounts',
     'external_accounts',
+    'agents',
+    'agent_actions',
     ...NEW,
   ]) {
     await client.query(`vacuum analyze ${table}`);
@@ -268,6 +294,21 @@ const LISTS: [string, string, string[]][] = [
     ['', `documentHolder=${rare}`, `documentHolder=BeneficialOwner:${uuid(54_321)}`],
   ],
   ['/verifications', 'Verification', ['', `customerId=${hub}`, `customerId=${rare}`]],
+  ['/agents', 'Agent', ['', `customerId=${rare}`, `createdAfter=${from}`, 'isPaused=false']],
+  [
+    '/agents/approvals',
+    'AgentAction',
+    [
+      '',
+      'sortOrder=asc',
+      `agentId=Agent:${uuid(1)}`,
+      `agentId=Agent:${uuid(4_321)}`,
+      `customerId=${hub}`,
+      `customerId=${rare}`,
+      `startDate=${from}&sortOrder=asc`,
+      `endDate=${until}`,
+    ],
+  ],
   ['/tokens', 'Token', ['', 'name=none']],
 ];
 
@@ -302,18 +343,33 @@ it('finds the accounts of the platform itself without looking at those of its cu
   await checkFlat({ text, values: [app.platform.id] }, FEW);
 });
 
+const equals = (wanted: object) =>
+  Object.entries(wanted).map(([column, value]) => ({
+    ...{ column, op: '=' as const },
+    value: value === 'main' ? app.platform.id : value,
+  }));
+
+async function checkPage(table: Table, filters: PageQuery['filters']) {
+  const query: PageQuery = { filters, sort: 'desc', limit: 20 };
+  await checkFlat(pageSql(table, query), FEW);
+  await checkFlat(countSql(table, query), MANY);
+}
+
+it.each([{}, { status: 'REJECTED' }])('actions of an agent walk an index: %j', async (wanted) => {
+  for (const id of [uuid(1), uuid(4_321)]) {
+    await checkPage(agentActions, equals({ agent_id: `Agent:${id}`, ...wanted }));
+  }
+});
+
 describe('what the operator asks of all platforms', () => {
+  it.each([{}, { platform_id: 'main' }, { customer_id: rare }])(
+    'agents walk an index: %j',
+    (wanted) => checkPage(agents, [...equals(wanted), { column: 'deleted_at', op: 'isNull' }]),
+  );
+
   it.each([{}, { platform_id: 'main' }, { customer_id: rare }, { status: 'FAILED' }])(
     'messages walk an index: %j',
-    async (wanted) => {
-      const filters = Object.entries(wanted).map(([column, value]) => ({
-        ...{ column, op: '=' as const },
-        value: value === 'main' ? app.platform.id : value,
-      }));
-      const query: PageQuery = { filters, sort: 'desc', limit: 20 };
-      await checkFlat(pageSql(messages, query), FEW);
-      await checkFlat(countSql(messages, query), MANY);
-    },
+    (wanted) => checkPage(messages, equals(wanted)),
   );
 
   it.each(['PENDING_MANUAL_REVIEW', 'APPROVED'])('verifications do: %s', async (status) => {

@@ -3,182 +3,50 @@
 // platform's things, and a fault of ours says nothing about us.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { namingFor } from '../src/catalog/naming.ts';
-import { publishedDocument } from '../src/document.ts';
-import { imports } from '../src/features/imports/index.ts';
 import { systemCaller } from '../src/features/platform/index.ts';
+import type { Operation } from '../src/http/bind.ts';
 import { createServer } from '../src/http/server.ts';
 import type { Contract } from '../src/kernel/operation.ts';
 import { createLog } from '../src/runtime/log.ts';
 import { createMetrics } from '../src/runtime/metrics.ts';
-import {
-  accountInfos,
-  customer,
-  externalAccount,
-  fund,
-  internalAccount,
-  ok,
-  quoteBody,
-} from './fixtures.ts';
-import { startApp, type TestApp, type TestPlatform, watcher, wireOf } from './harness.ts';
-import { ownerBody, ownerDesk } from './owners.ts';
-import { paperForm, pdfFile } from './papers.ts';
-import { sample } from './sample.ts';
-import { drawKeys, walletDesk } from './wallet-desk.ts';
+import { agentDesk, type HeldAgent } from './agent-desk.ts';
+import { european } from './contacts.ts';
+import { customer } from './fixtures.ts';
+import { type CallOptions, startApp, type TestApp, watcher, wireOf } from './harness.ts';
+import { oneOfEach } from './one-of-each.ts';
+import { bodyOf, document, fill } from './requests.ts';
 
 type Json = Record<string, unknown>;
 
-/** A UMA address is public, and whoever was told the code of an invitation may use it. */
-const OPEN_TO_ALL = ['lookupUma', 'getInvitation', 'claimInvitation', 'cancelInvitation'];
-
-const document = publishedDocument() as { paths: Record<string, Record<string, Json>> };
+/** A UMA address is public, and whoever was told the code of an invitation or a device may use it. */
+const OPEN_TO_ALL = [
+  'lookupUma',
+  'getInvitation',
+  'claimInvitation',
+  'cancelInvitation',
+  'redeemAgentDeviceCode',
+];
 
 let app: TestApp;
 /** A server with little patience. */
 let limited: TestApp;
 let foreign: Record<string, string>;
-
-/** Bodies that the plain sample cannot guess. */
-const BODIES: Record<string, () => Json> = {
-  createTransferOut: () => ({
-    source: { accountId: 'x' },
-    destination: { accountId: 'y' },
-    amount: 1,
-  }),
-  createTransferIn: () => ({
-    source: { accountId: 'x' },
-    destination: { accountId: 'y' },
-    amount: 1,
-  }),
-  sandboxReceive: () => ({
-    senderUmaAddress: '$a@b',
-    customerId: 'x',
-    receivingCurrencyCode: 'USD',
-    receivingCurrencyAmount: 1,
-  }),
-  updateCustomerById: () => ({ customerType: 'INDIVIDUAL' }),
-  createBeneficialOwner: () => ownerBody('x'),
-  uploadDocument: () => ({ documentHolder: 'x', documentType: 'OTHER', country: 'US' }),
-  replaceDocument: () => ({ documentType: 'OTHER', country: 'US' }),
-  updateBeneficialOwner: () => ({ ownershipPercentage: 5 }),
-  createCustomerExternalAccount: () => ({
-    currency: 'USD',
-    accountInfo: accountInfos.USD?.('000'),
-  }),
-  estimateCryptoWithdrawalFee: () => ({
-    internalAccountId: 'x',
-    currency: 'USDC',
-    cryptoNetwork: 'BASE',
-    amount: 1,
-    destinationAddress: `0x${'1'.repeat(40)}`,
-  }),
-  updateInternalAccount: () => ({ privateEnabled: true }),
-  exportInternalAccount: () => ({ clientPublicKey: drawKeys().wholeKey }),
-  refreshAuthSession: () => ({ clientPublicKey: drawKeys().publicKey }),
-  createPlatformExternalAccount: () => ({
-    currency: 'USD',
-    accountInfo: accountInfos.USD?.('000'),
-  }),
-};
-
-function sampleOf(contract: Contract): unknown {
-  const item = document.paths[contract.path]?.[contract.method.toLowerCase()] as Json;
-  const request = item.requestBody as { content: Record<string, { schema: Json }> };
-  const [content] = Object.values(request.content);
-  return sample(content?.schema as Json, document as unknown as Json);
-}
-
-function bodyOf(contract: Contract): unknown {
-  if (!contract.body) return undefined;
-  const fields = BODIES[contract.operationId]?.() ?? sampleOf(contract);
-  if (!contract.upload) return fields;
-  const { file: _, ...texts } = fields as Record<string, string>;
-  return paperForm(texts, { bytes: pdfFile() });
-}
-
-/** Queries that must not be missing. */
-const QUERIES: Record<string, string> = {
-  listBeneficialOwners: '?customerId=x',
-  getCustomerKycLink: '?platformCustomerId=x',
-  listAuthCredentials: '?accountId=x',
-  listAuthSessions: '?accountId=x',
-};
-
-/** What `{id}` is the id of, where it is not an account. */
-const IDS: Record<string, string> = {
-  revokeAuthCredential: 'credentialId',
-  challengeAuthCredential: 'credentialId',
-  verifyAuthCredential: 'credentialId',
-  refreshAuthSession: 'sessionId',
-  revokeAuthSession: 'sessionId',
-};
-
-const fill = (contract: Contract, value: (name: string) => string) =>
-  contract.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-    value(name === 'id' ? (IDS[contract.operationId] ?? name) : name),
-  ) + (QUERIES[contract.operationId] ?? '');
-
-/** An import of customers as it stands when its file has come. */
-async function importOf(as: TestPlatform): Promise<string> {
-  const rest = { columns: [], problem: null, total: 1, next_byte: 0n, successful: 0, failed: 0 };
-  const row = await app.operate(async (ctx) => {
-    const id = ctx.id('BulkCustomerImportJob');
-    const of = { id, platform_id: as.id, status: 'PENDING', created_at: ctx.now } as const;
-    return ctx.insert(imports, { ...of, ...rest });
-  }, as);
-  return row.id;
-}
-
-async function documentOf(documentHolder: string, as: TestPlatform): Promise<string> {
-  const form = paperForm(
-    { documentHolder, documentType: 'OTHER', country: 'US' },
-    { bytes: pdfFile() },
-  );
-  return ok(await app.call('POST', '/documents', form, { as }), 201).id;
-}
-
-/** One of each resource, owned by `as`, by the name of the path parameter that names it. */
-async function oneOfEach(as: TestPlatform): Promise<Record<string, string>> {
-  const options = { as };
-  const person = await customer(app, options);
-  const account = await internalAccount(app, person.id, 'USD', options);
-  await fund(app, account.id, 1_000_00, options);
-  const outside = await externalAccount(app, person.id, 'EUR', '000', options);
-  const quote = ok(
-    await app.call('POST', '/quotes', quoteBody(account.id, outside.id, 100_00), options),
-    201,
-  );
-  const someone = await customer(app, options, { fullName: 'Ada Lovelace 003' });
-  const submission = { customerId: someone.id };
-  const verification = ok(await app.call('POST', '/verifications', submission, options), 200);
-  const token = ok(
-    await app.call('POST', '/tokens', { name: 'theirs', permissions: ['VIEW'] }, options),
-    201,
-  );
-  const wallets = walletDesk(app, { as });
-  const { accountId: walletId, credential } = await wallets.customerWithWallet();
-  const { session } = await wallets.emailSession(walletId);
-  return {
-    customerId: person.id,
-    receiverUmaAddress: person.umaAddress,
-    accountId: account.id,
-    id: account.id,
-    credentialId: credential.id,
-    sessionId: session.id,
-    externalAccountId: outside.id,
-    quoteId: quote.id,
-    transactionId: quote.transactionId,
-    tokenId: token.id,
-    beneficialOwnerId: (await ownerDesk(app).made({}, {}, as)).id,
-    jobId: await importOf(as),
-    verificationId: verification.id,
-    documentId: await documentOf(person.id, as),
-  };
-}
+/** What belongs to another customer of the same platform, and to its agent. */
+let beside: Record<string, string>;
+/** A customer whom strong authentication is asked of. */
+let ofRegion: string;
+/** Agents of the main platforms of the two servers. */
+let agent: HeldAgent;
+let limitedAgent: Awaited<ReturnType<ReturnType<typeof agentDesk>['agentOf']>>;
 
 beforeAll(async () => {
   app = await startApp();
   limited = await startApp({ rateLimits: { requests: 2, costly: 1, refused: 0 } });
-  foreign = await oneOfEach(app.other);
+  foreign = await oneOfEach(app, app.other);
+  beside = await oneOfEach(app, app.platform);
+  agent = await agentDesk(app).agent();
+  ofRegion = (await european(app)).id;
+  limitedAgent = await agentDesk(limited).agentOf((await customer(limited)).id);
 });
 afterAll(() => Promise.all([app.close(), limited.close()]));
 
@@ -188,6 +56,8 @@ const contracts = Object.entries(document.paths).flatMap(([path, item]) =>
     path,
     method: method.toUpperCase(),
     operationId: each.operationId as string,
+    /** Whose credential it takes: BasicAuth, AgentAuth or none. */
+    auth: Object.keys((each.security as Json[])[0] ?? {})[0],
   })),
 );
 
@@ -197,19 +67,42 @@ const contractOf = (operationId: string): Contract => {
   return found.contract;
 };
 
-describe.each(contracts)('$operationId', ({ operationId, path }) => {
+const bearer = (token: string): CallOptions => ({
+  as: null,
+  headers: { authorization: `Bearer ${token}` },
+});
+
+/** The caller that an operation is for. */
+const rightful = ({ forAgents }: Contract, token = agent.accessToken): CallOptions =>
+  forAgents ? bearer(token) : {};
+
+/** The same operation, which fails by itself: nobody is let in before it. */
+const breaking = (each: Operation): Operation => ({
+  ...each,
+  async run() {
+    throw new Error('the clock fell off the wall');
+  },
+});
+
+/** Those that somebody must say who they are for. */
+const guarded = contracts.filter(({ auth }) => auth);
+
+describe.each(guarded)('$operationId', ({ operationId }) => {
   it('wants credentials', async () => {
     const contract = contractOf(operationId);
     const target = fill(contract, (name) => foreign[name] ?? 'x');
     const wrong = { ...app.platform, clientSecret: 'wrong' };
-    const answers = [
-      await app.call(contract.method, target, bodyOf(contract), { as: null }),
-      await app.call(contract.method, target, bodyOf(contract), { as: wrong }),
-      await app.call(contract.method, target, bodyOf(contract), {
-        as: null,
-        headers: { authorization: 'Bearer abc' },
-      }),
-    ];
+    const answers = [];
+    for (const options of [
+      { as: null },
+      { as: wrong },
+      bearer('abc'),
+      bearer(`gat_${'0'.repeat(40)}`),
+      // Good ones, where the other kind is asked for.
+      contract.forAgents ? {} : bearer(agent.accessToken),
+    ]) {
+      answers.push(await app.call(contract.method, target, bodyOf(contract), options));
+    }
     for (const answer of answers) {
       expect([answer.status, answer.body.code]).toEqual([401, 'UNAUTHORIZED']);
       expect(answer.body).toEqual(answers[0]?.body);
@@ -217,22 +110,12 @@ describe.each(contracts)('$operationId', ({ operationId, path }) => {
     }
   });
 
-  it('wants its permission', async () => {
-    const contract = contractOf(operationId);
-    const others = (['VIEW', 'TRANSACT', 'MANAGE'] as const).filter(
-      (p) => p !== contract.permission,
-    );
-    const token = await app.tokenWith(others);
-    const target = fill(contract, (name) => foreign[name] ?? 'x');
-    const answer = await app.call(contract.method, target, bodyOf(contract), { as: token });
-    expect([answer.status, answer.body.code]).toEqual([403, 'FORBIDDEN']);
-  });
-
   it('tells a token that asks too often when to come back', async () => {
     const contract = contractOf(operationId);
     const tight = limited.operations.find((each) => each.contract.operationId === operationId);
     const target = fill(contract, (name) => foreign[name] ?? 'x');
-    const ask = () => limited.call(contract.method, target, bodyOf(contract));
+    const options = rightful(contract, limitedAgent.accessToken);
+    const ask = () => limited.call(contract.method, target, bodyOf(contract), options);
     limited.world.set(limited.world.now() + 10_000);
     for (let spent = 0; spent < (tight?.contract.costly ? 2 : 4); spent++) {
       expect((await ask()).status).not.toBe(429);
@@ -242,7 +125,25 @@ describe.each(contracts)('$operationId', ({ operationId, path }) => {
     expect(answer.headers['retry-after']).toBe('1');
     expect(answer.headers['ratelimit-remaining']).toBe('0');
   });
+});
 
+describe.each(contracts.filter(({ auth }) => auth === 'BasicAuth'))(
+  '$operationId',
+  ({ operationId }) => {
+    it('wants its permission', async () => {
+      const contract = contractOf(operationId);
+      const others = (['VIEW', 'TRANSACT', 'MANAGE'] as const).filter(
+        (p) => p !== contract.permission,
+      );
+      const token = await app.tokenWith(others);
+      const target = fill(contract, (name) => foreign[name] ?? 'x');
+      const answer = await app.call(contract.method, target, bodyOf(contract), { as: token });
+      expect([answer.status, answer.body.code]).toEqual([403, 'FORBIDDEN']);
+    });
+  },
+);
+
+describe.each(contracts)('$operationId', ({ operationId, path, auth }) => {
   // What is public or known by a code is shown to other platforms too; its own tests say how far.
   if (path.includes('{') && !OPEN_TO_ALL.includes(operationId)) {
     it("answers another platform's id like an unknown one", async () => {
@@ -250,10 +151,14 @@ describe.each(contracts)('$operationId', ({ operationId, path }) => {
       const unknown = (name: string) => {
         const id = foreign[name];
         if (!id) throw new Error(`oneOfEach has no ${name}: add one for ${operationId}`);
-        return id.replace(/[0-9a-f]{12}$/, '0123456789ab');
+        return id
+          .replace(/[0-9a-f]{12}$/, '0123456789ab')
+          .replace(/(-[0-9A-Z]{4}){3}$/, '-2222-2222-2222');
       };
-      const ask = (value: (name: string) => string) =>
-        app.call(contract.method, fill(contract, value), bodyOf(contract));
+      const ask = (value: (name: string) => string) => {
+        const target = fill(contract, value, ofRegion);
+        return app.call(contract.method, target, bodyOf(contract), rightful(contract));
+      };
       const theirs = await ask((name) => foreign[name] as string);
       const random = await ask(unknown);
       const malformed = await ask(() => 'no-such-thing');
@@ -263,13 +168,19 @@ describe.each(contracts)('$operationId', ({ operationId, path }) => {
       expect(theirs.body).toEqual(malformed.body);
       const encoded = await ask((name) => encodeURIComponent(foreign[name] as string));
       expect(encoded.body).toEqual(theirs.body);
+      if (!contract.forAgents) return;
+      const neighbours = await ask((name) => beside[name] as string);
+      expect(neighbours.body).toEqual(theirs.body);
     });
 
     it('answers an id with a NUL in it likewise, under a key too', async () => {
       const contract = contractOf(operationId);
-      const target = fill(contract, () => '%00');
-      for (const headers of [undefined, { 'idempotency-key': 'zero' }]) {
-        const answer = await app.call(contract.method, target, bodyOf(contract), { headers });
+      const target = fill(contract, () => '%00', ofRegion);
+      const own = rightful(contract);
+      const keys: Record<string, string>[] = [{}, { 'idempotency-key': 'zero' }];
+      for (const more of keys) {
+        const options = { ...own, headers: { ...own.headers, ...more } };
+        const answer = await app.call(contract.method, target, bodyOf(contract), options);
         expect([answer.status, answer.body.code]).toEqual([404, contract.notFound]);
       }
     });
@@ -280,6 +191,10 @@ describe.each(contracts)('$operationId', ({ operationId, path }) => {
     let broken = false;
     const { runtime, files, operations, platform } = app;
     const lines: string[] = [];
+    const admit = async () => {
+      broken = true;
+      return systemCaller(platform.id, platform.environment);
+    };
     const server = createServer({
       files,
       runtime: {
@@ -292,11 +207,9 @@ describe.each(contracts)('$operationId', ({ operationId, path }) => {
           },
         },
       },
-      operations,
-      async authenticate() {
-        broken = true;
-        return systemCaller(platform.id, platform.environment);
-      },
+      operations: auth ? operations : operations.map(breaking),
+      authenticate: admit,
+      agents: { callerOf: admit, isProven: () => true },
       naming: namingFor('Service'),
       log: createLog(runtime.world, 'error', (line) => lines.push(line)),
       metrics: createMetrics(),

@@ -49,7 +49,7 @@ it('replays what a version before kept in clear', async () => {
 
 const PERSONAL = [
   ...['fullName', 'firstName', 'lastName', 'birthDate', 'email', 'phoneNumber', 'identifier'],
-  ...['documentNumber', 'fileName', 'beneficiary', 'verificationUrl'],
+  ...['documentNumber', 'fileName', 'beneficiary', 'verificationUrl', 'passkeyOptions'],
 ];
 
 function personalIn(schema: TSchema, seen = new Set<TSchema>()): string[] {

@@ -34,6 +34,12 @@ const SECRET_FIELDS: Readonly<Record<string, (value: string) => string>> = {
   encryptedOtpBundle: (value) => /"ciphertext":"(\w+)"/.exec(value)?.[1] ?? value,
   oidcToken: (value) => value,
   signature: (value) => value,
+  attestationObject: (value) => value,
+  clientDataJSON: (value) => value,
+  secret: (value) => value,
+  secretBase32Encoded: (value) => value,
+  livenessAccessToken: (value) => value,
+  accessToken: (value) => value,
 };
 
 function noteFields(secrets: SecretList, value: unknown): void {

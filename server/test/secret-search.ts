@@ -14,6 +14,8 @@ interface Secret {
   name: string;
   /** In lower case. */
   forms: readonly string[];
+  /** Of what is too short to be looked for anywhere: as it stands by itself. */
+  word?: RegExp;
   /** Beginnings of the names of places that have to know it. */
   kept: readonly string[];
 }
@@ -74,13 +76,19 @@ export function secretList() {
       all.set(value, { name, forms: formsOf(value), kept });
       return value;
     },
+    /** Something so short that other texts have it by chance: it is looked for as a word. */
+    noteWord(name: string, value: string): string {
+      const word = new RegExp(`(?<![\\w.:-])${value}(?![\\w:-])`);
+      all.set(`${name} ${value}`, { name, forms: [], word, kept: [] });
+      return value;
+    },
     /** Where each secret is that must not be there, and where some are that have to be. */
     find(places: readonly Place[]) {
       const [leaks, seen] = [new Set<string>(), new Set<string>()];
       for (const { name: place, text } of places) {
         const low = text.toLowerCase();
-        for (const { name, forms, kept } of all.values()) {
-          if (!forms.some((form) => low.includes(form))) continue;
+        for (const { name, forms, word, kept } of all.values()) {
+          if (!word?.test(low) && !forms.some((form) => low.includes(form))) continue;
           const right = kept.find((each) => place.startsWith(each));
           if (right === undefined) leaks.add(`${name} in ${place}`);
           else seen.add(`${name} in ${right}`);

@@ -297,12 +297,21 @@ export interface NetworkFeePort {
   feeOf(network: string): Promise<NetworkFee | undefined>;
 }
 
-/** A check that a wallet's owner is the person at the camera. */
+/** Whom a person at the camera says to be: the owner of a wallet, or a customer that is known. */
+export type LivenessSubject =
+  | { type: 'WALLET'; account: Record<string, unknown> & { accountType: string } }
+  | {
+      type: 'CUSTOMER';
+      customerId: string;
+      /** How often it was asked for the outcome, this time counted. */
+      polls: number;
+    };
+
+/** A check that somebody is at the camera, and the right one. */
 export interface LivenessCheck {
   /** Unique for this check. */
   id: string;
-  /** The wallet in question. */
-  account: Record<string, unknown> & { accountType: string };
+  subject: LivenessSubject;
   startedAt: Time;
 }
 
@@ -312,7 +321,10 @@ export type LivenessProgress =
   | { state: 'failed' };
 
 export interface LivenessPort {
-  /** Asked when the check starts and at the times `checkAfterMs` named. */
+  /**
+   * Of a wallet asked when the check starts and at the times `checkAfterMs` named; of a customer whenever
+   * its platform wants to know.
+   */
   check(check: LivenessCheck, now: Time): Promise<LivenessProgress>;
   /** The person says on our page that they are done. */
   complete(check: LivenessCheck, now: Time): Promise<LivenessProgress>;

@@ -3,6 +3,7 @@
 // may get again is written exactly when its effects are; the happy path costs no look-up.
 import { createHash } from 'node:crypto';
 import { Fault, type FieldError, invalid, mayPass } from '../kernel/fault.ts';
+import { isSomeId } from '../kernel/id.ts';
 import { type Bound, type Contract, type Reply, takesKey } from '../kernel/operation.ts';
 import { type Caller, type Ctx, createContext } from '../runtime/context.ts';
 import { idempotency } from '../runtime/idempotency.ts';
@@ -99,7 +100,12 @@ interface Keyed {
   hash: string;
 }
 
-function keyedBy(contract: Contract, caller: Caller, request: Request): Keyed | null {
+function keyedBy(
+  { vault }: Pick<Runtime, 'vault'>,
+  contract: Contract,
+  caller: Caller,
+  request: Request,
+): Keyed | null {
   const key = request.headers['idempotency-key'];
   if (!takesKey(contract) || !key) return null;
   if (key.length > MAX_KEY_LENGTH) {
@@ -111,13 +117,17 @@ function keyedBy(contract: Contract, caller: Caller, request: Request): Keyed | 
       },
     ]);
   }
-  // Filled in from the parameters, so that a raw and a percent-encoded path are the same. A NUL, which no
-  // text in the database can hold, stays written as it came.
-  const path = contract.path
-    .replaceAll(/\{(\w+)\}/g, (_, name) => request.params[name] ?? '')
-    .replaceAll('\0', '%00');
+  // Filled in from the parameters, so that a raw and a percent-encoded path are the same. What is no id may
+  // be anything, a secret in the wrong place or what no text in the database can hold: it is hashed.
+  const path = contract.path.replaceAll(/\{(\w+)\}/g, (_, name) => {
+    const value = request.params[name] ?? '';
+    return isSomeId(value) ? value : vault.digest('parameter', value);
+  });
+  // What an agent calls its requests is no concern of its platform or of another agent.
+  const { platformId, agentId } = caller;
+  const whose = agentId === undefined ? platformId : `${platformId} ${agentId}`;
   return {
-    id: `${caller.platformId} ${contract.method} ${path} ${key}`,
+    id: `${whose} ${contract.method} ${path} ${key}`,
     hash: createHash('sha256')
       .update(JSON.stringify(request.query))
       .update('\n')
@@ -224,7 +234,7 @@ export async function perform(
   }
   const { params, query, headers } = request;
   const input = { params, query, headers, body: bodyOf(contract, request) as object };
-  const keyed = keyedBy(contract, caller, request);
+  const keyed = keyedBy(runtime, contract, caller, request);
   const map = underWayIn(runtime);
   if (keyed) {
     const twin = map.get(keyed.id);

@@ -145,6 +145,18 @@ const SLOW_DOWN = {
   'RateLimit-Reset': counted('Seconds until it may send all of them again.'),
 };
 
+/** Where nobody has to say who they are, no token has a share that could be told. */
+const headersOf = (contract: Contract, status: number): Json => {
+  if (status !== 429) return {};
+  const { 'Retry-After': retry } = SLOW_DOWN;
+  return { headers: contract.permission ? SLOW_DOWN : { 'Retry-After': retry } };
+};
+
+function securityOf({ permission, forAgents }: Contract): Json[] {
+  if (!permission) return [];
+  return [forAgents ? { AgentAuth: [] } : { BasicAuth: [] }];
+}
+
 function operationOf(contract: Contract, naming: Naming, components: Json): Json {
   const responses: Json = {};
   for (const [status, schema] of Object.entries(contract.replies)) {
@@ -157,7 +169,7 @@ function operationOf(contract: Contract, naming: Naming, components: Json): Json
   for (const status of new Set([...contract.errors, ...implied, 500])) {
     responses[String(status)] = {
       description: STATUS_TEXT[status],
-      ...(status === 429 ? { headers: SLOW_DOWN } : {}),
+      ...headersOf(contract, status),
       content: contentOf(errorSchema(status, naming), components),
     };
   }
@@ -182,7 +194,7 @@ function operationOf(contract: Contract, naming: Naming, components: Json): Json
     summary: contract.summary,
     ...(contract.description ? { description: contract.description } : {}),
     ...(contract.deprecated ? { deprecated: true } : {}),
-    security: contract.permission ? [{ BasicAuth: [] }] : [],
+    security: securityOf(contract),
     ...(parameters.length ? { parameters } : {}),
     ...body,
     responses,
@@ -245,6 +257,7 @@ export function openApiDocument(
       schemas: Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1))),
       securitySchemes: {
         BasicAuth: { type: 'http', scheme: 'basic', description: 'Client id and client secret.' },
+        AgentAuth: { type: 'http', scheme: 'bearer', description: 'Access token of an agent.' },
         WebhookSignature: {
           type: 'apiKey',
           in: 'header',

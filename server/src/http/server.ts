@@ -15,7 +15,7 @@ import type { Runtime } from '../runtime/operate.ts';
 import { type Operation, perform } from './bind.ts';
 import { isDeeperThan } from './depth.ts';
 import { readQuery, refuseUnreadableQuery, splitLists } from './query.ts';
-import type { Limiter } from './rate-limit.ts';
+import { type Limiter, neighbourhood } from './rate-limit.ts';
 import { createUploads, type FormParts, type Uploads } from './upload.ts';
 
 /** The stamp of a wallet, as operations read it whatever the service's word is. */
@@ -38,6 +38,14 @@ export interface LinkBearers {
   isProven(secret: string): boolean;
 }
 
+/** Whom the bearer token of an agent stands for. */
+export interface AgentBearers {
+  /** The caller of a request from its Authorization header; throws UNAUTHORIZED. */
+  callerOf(authorization: string | undefined): Promise<Caller>;
+  /** Whether this header was found good before. */
+  isProven(authorization: string | undefined): boolean;
+}
+
 export interface ServerOptions {
   runtime: Runtime;
   files: Files;
@@ -48,6 +56,8 @@ export interface ServerOptions {
   isProven?(authorization: string | undefined): boolean;
   /** Needed where an operation is hosted. */
   bearers?: LinkBearers;
+  /** Needed where an operation is for agents. */
+  agents?: AgentBearers;
   /** Absent: nobody is limited. */
   limiter?: Limiter;
   naming: Naming;
@@ -141,14 +151,20 @@ interface Credential {
 function credentialOf(
   options: ServerOptions,
   request: FastifyRequest,
-  hosted: boolean,
+  { hosted, forAgents }: Contract,
 ): Credential {
-  const { bearers } = options;
+  const { bearers, agents } = options;
   if (hosted && bearers) {
     const { secret } = request.params as { secret: string };
     return { isProven: () => bearers.isProven(secret), caller: () => bearers.callerOf(secret) };
   }
   const { authorization } = request.headers;
+  if (forAgents && agents) {
+    return {
+      isProven: () => agents.isProven(authorization),
+      caller: () => agents.callerOf(authorization),
+    };
+  }
   return {
     isProven: () => options.isProven?.(authorization) ?? false,
     caller: () => options.authenticate(authorization),
@@ -170,16 +186,17 @@ async function admitted(
     if (error instanceof Fault && REFUSED_CREDENTIAL.includes(error.code)) limiter?.blame(ip);
     throw error;
   });
-  limiter?.admit(reply, caller.tokenId ?? caller.platformId, costly);
+  limiter?.admit(reply, caller.agentId ?? caller.tokenId ?? caller.platformId, costly);
   return caller;
 }
 
-const NOBODY: Caller = {
+const nobodyAt = (ip: string): Caller => ({
   platformId: '',
   environment: 'sandbox',
   tokenId: null,
   permissions: [],
-};
+  address: neighbourhood(ip),
+});
 
 function bindRoute(
   server: FastifyInstance,
@@ -211,12 +228,12 @@ function bindRoute(
     url: routeOf(contract),
     handler: async (request, reply) => {
       const started = performance.now();
-      let caller = NOBODY;
+      let caller = nobodyAt(request.ip);
       let status = 500;
       let body: unknown;
       try {
         if (contract.permission || contract.hosted) {
-          const credential = credentialOf(options, request, contract.hosted ?? false);
+          const credential = credentialOf(options, request, contract);
           caller = await admitted(options.limiter, credential, request, reply, !!contract.costly);
         }
         refuseForeignEnvironment(contract, caller);
@@ -364,8 +381,9 @@ export function createServer(options: ServerOptions): FastifyInstance {
   for (const operation of plain) bind(server, operation);
   bindUploads(server, bind, withFile);
   refuseUnknown(server, options);
-  server.setNotFoundHandler((request, reply) => {
-    const fault = new Fault('NOT_FOUND', `Nothing is at ${request.url.split('?', 1)[0]}.`);
+  server.setNotFoundHandler((_request, reply) => {
+    // The address is not repeated: it may hold the secret of a link or a code.
+    const fault = new Fault('NOT_FOUND', 'Nothing is at this address.');
     send(reply, STATUS_OF.NOT_FOUND, faultBody(naming, fault));
   });
   server.setErrorHandler((error, request, reply) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isId, newId, uuid7 } from './id.ts';
+import { isId, isSomeId, newId, uuid7 } from './id.ts';
 import type { World } from './world.ts';
 
 function worldAt(clock: { now: number }): World {
@@ -53,5 +53,7 @@ describe('newId', () => {
     expect(isId(id, 'Quo')).toBe(false);
     expect(isId(`${id}0`, 'Quote')).toBe(false);
     expect(isId('Quote:', 'Quote')).toBe(false);
+    const others = [`${id}0`, 'Quote:', id.slice('Quote'.length), `a secret ${id}`, `${id}:${id}`];
+    expect([id, ...others].filter(isSomeId)).toEqual([id]);
   });
 });

@@ -52,6 +52,10 @@ export function newId<R extends string>(world: World, resource: R): Id<R> {
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
+/** Whether a text could be an id of any resource at all. */
+export const isSomeId = (text: string): boolean =>
+  /^[A-Za-z]+:/.test(text) && UUID.test(text.slice(text.indexOf(':') + 1));
+
 /** Whether a text could be an id of this resource; a text that could not is answered like an unknown id. */
 export function isId<R extends string>(text: string, resource: R): text is Id<R> {
   return text.startsWith(`${resource}:`) && UUID.test(text.slice(resource.length + 1));

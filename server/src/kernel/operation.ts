@@ -19,6 +19,8 @@ export interface Contract {
   readonly description?: string;
   /** What a token must hold; null for an operation that needs no credential. */
   readonly permission: Permission | null;
+  /** Asked by an agent with its bearer token, and by nobody else; its policy says more. */
+  readonly forAgents?: boolean;
   /** Refused with 403 to a production credential. */
   readonly sandboxOnly?: boolean;
   readonly deprecated?: boolean;

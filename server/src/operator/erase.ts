@@ -99,10 +99,14 @@ const LOOKUPS = `delete from lookups where customer_id = $1 or receiver_customer
   or receiver in (select id from external_accounts where customer_id = $1) returning id`;
 
 const LINKS = 'delete from kyc_links where customer_id = $1 returning id';
-const ofWallets = (table: string) => `delete from ${table} where customer_id = $1 returning id`;
+const STANDINGS = 'delete from sca_standings where id = $1 returning id';
+const REASONS = `update agent_actions set rejection_reason = null, failure = null, version = version + 1
+  where customer_id = $1 and (rejection_reason is not null or failure is not null) returning id`;
+const ofCustomer = (table: string) => `delete from ${table} where customer_id = $1 returning id`;
 // A code's keyed hash has in it where it was sent. The ids are those of the features that send it.
 const CODES = `delete from codes where id in (
     select 'otp ' || id from credentials where customer_id = $1
+    union all select 'sca ' || id from sca_challenges where customer_id = $1
     union all values ('contact email ' || $1), ('contact phone ' || $1)) returning id`;
 const FINDINGS = `update verifications set findings = null, version = version + 1
   where customer_id = $1 and findings is not null returning id`;
@@ -203,10 +207,17 @@ async function emptyTables(runtime: Runtime, row: Registered): Promise<Record<st
     lookups: await run(LOOKUPS),
     kyc_links: await run(LINKS),
     invitations: await run(INVITATIONS, [row.id, tombstoneOf(row.id)]),
-    wallet_sessions: await run(ofWallets('wallet_sessions')),
-    wallet_requests: await run(ofWallets('wallet_requests')),
-    otp_targets: await run(ofWallets('otp_targets')),
+    wallet_sessions: await run(ofCustomer('wallet_sessions')),
+    wallet_requests: await run(ofCustomer('wallet_requests')),
+    otp_targets: await run(ofCustomer('otp_targets')),
     codes: await run(CODES),
+    sca_standings: await run(STANDINGS),
+    sca_factors: await run(ofCustomer('sca_factors')),
+    sca_enrollments: await run(ofCustomer('sca_enrollments')),
+    sca_challenges: await run(ofCustomer('sca_challenges')),
+    sca_resets: await run(ofCustomer('sca_resets')),
+    agents: await run(ofCustomer('agents')),
+    agent_actions: await run(REASONS),
     verifications: await run(FINDINGS),
     external_accounts: await run(ACCOUNTS, [row.id, now]),
     ...(await emptyPayments(runtime, row.id)),

@@ -96,7 +96,7 @@ interface Verified {
   totals: Total[];
 }
 
-/** Volume is counted in units of its own, `volume.USD`, with the decimals of the currency. */
+/** Volume is counted in units of its own, with the decimals of the currency: `volume.USD`, `volume.count`. */
 const shown = (amount: string | bigint, unit: string) =>
   readable(BigInt(amount), findCurrency(unit.replace('volume.', ''))?.decimals ?? 0);
 

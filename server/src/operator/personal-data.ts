@@ -9,6 +9,7 @@ import {
 } from '../features/customers/index.ts';
 import { type DocumentRow, documentPersonal } from '../features/documents/index.ts';
 import { type MessageRow, openMessage } from '../features/messages/index.ts';
+import { type ScaEventRow, scaEventPersonal } from '../features/sca/index.ts';
 import { findingsOf, type VerificationRow } from '../features/verifications/index.ts';
 import {
   type AuthorizationRow,
@@ -118,6 +119,16 @@ export const HELD: Readonly<Record<string, Held>> = {
     erasure: { stays: 'that a way back into a wallet was asked for, by whom and why' },
   },
   external_accounts: { rows: OF_CUSTOMER, without: ['duplicate_key'], erasure: 'emptied' },
+  sca_standings: { rows: 't.id = $1', erasure: 'removed' },
+  sca_factors: { rows: OF_CUSTOMER, without: ['facts', 'recovery'], erasure: 'removed' },
+  sca_enrollments: { rows: OF_CUSTOMER, without: ['facts'], erasure: 'removed' },
+  sca_challenges: { rows: OF_CUSTOMER, without: ['nonce'], erasure: 'removed' },
+  sca_events: {
+    rows: OF_CUSTOMER,
+    open: (opener, row) => scaEventPersonal(opener, as<ScaEventRow>(row)),
+    erasure: { stays: 'what happened and when; from where lies under the key that is forgotten' },
+  },
+  sca_resets: { rows: OF_CUSTOMER, without: ['token_hash'], erasure: 'removed' },
   ownership_challenges: {
     rows: 't.id in (select id from external_accounts where customer_id = $1)',
     without: ['nonce', 'token_hash'],
@@ -134,6 +145,9 @@ export const HELD: Readonly<Record<string, Held>> = {
     erasure: 'emptied',
   },
   transactions: { rows: OF_CUSTOMER, erasure: 'emptied' },
+  agents: { rows: OF_CUSTOMER, without: ['token_hash'], erasure: 'removed' },
+  agent_actions: { rows: OF_CUSTOMER, erasure: 'emptied' },
+  agent_audit: { rows: OF_CUSTOMER, erasure: { stays: 'who did what with an agent, by ids' } },
   erasures: { rows: 't.id = $1', erasure: { stays: 'that the customer was erased, and why' } },
 };
 
@@ -144,7 +158,8 @@ export const OWNED = `select $1::text as id
   union all select id from verifications where customer_id = $1
   union all select id from external_accounts where customer_id = $1
   union all select id from invitations where customer_id = $1 or invitee_customer_id = $1
-  union all select id from transactions where customer_id = $1`;
+  union all select id from transactions where customer_id = $1
+  union all select id from agent_actions where customer_id = $1`;
 
 /** An event with its data as it was told; an invitation's may be sealed for the one who invited. */
 export function openEvent({ vault, key }: Opener, row: Json): Json {

@@ -13,6 +13,7 @@ import type { Environment } from '../runtime/context.ts';
 import { ensureSigningKeys, publicKeyPem } from '../runtime/keys.ts';
 import { operate } from '../runtime/operate.ts';
 import { type Flags, type Given, usageError } from './flags.ts';
+import { PASSKEY_FLAGS, passkeySiteIn } from './passkey-site.ts';
 import { record, table } from './table.ts';
 import { notFound, type Output, type System, type Verb } from './verb.ts';
 
@@ -26,6 +27,11 @@ const SETTINGS: Flags = {
     help: 'Verifications ask for no documents (off)',
   },
   sca: { off: 'no-sca', help: 'Strong customer authentication where regions ask for it (on)' },
+  'sca-two-steps': {
+    off: 'no-sca-two-steps',
+    help: 'There, payouts that convert take two steps (off)',
+  },
+  ...PASSKEY_FLAGS,
   terms: { off: 'no-terms', help: 'Customers must accept terms before money moves (off)' },
   invitations: { off: 'no-invitations', help: 'Its customers may invite others (on)' },
   currencies: {
@@ -44,6 +50,8 @@ const view = (row: PlatformRow) => ({
   regulated: row.regulated,
   skipVerificationPaperwork: row.skip_paperwork,
   sca: row.sca,
+  scaTwoSteps: row.sca_two_steps,
+  passkeySite: row.passkey_site,
   terms: row.terms_gate,
   invitations: row.invitations,
   currencies: row.currencies.map((each) => each.currencyCode),
@@ -65,6 +73,11 @@ function shown(row: PlatformRow): Output {
     ['Regulated', yesNo(json.regulated)],
     ['Skips verification paperwork', yesNo(json.skipVerificationPaperwork)],
     ['Strong customer authentication', yesNo(json.sca)],
+    ...(json.scaTwoSteps ? [['Conversions are authorised', 'in two steps'] as const] : []),
+    ['Passkeys belong to', json.passkeySite?.rpId ?? 'not set'],
+    ...(json.passkeySite
+      ? [['Passkeys are used at', json.passkeySite.origins.join(', ')] as const]
+      : []),
     ['Terms must be accepted', yesNo(json.terms)],
     ['Invitations', yesNo(json.invitations)],
     ['Currencies', json.currencies.join(', ')],
@@ -99,6 +112,7 @@ async function create(system: System, given: Given): Promise<Output> {
   const environment = (given.text('environment') ?? 'sandbox') as Environment;
   const currencies = given.list('currencies') ?? FIRST_CURRENCIES;
   checkCurrencyCodes(currencies, () => 'currencies');
+  const passkeySite = passkeySiteIn(given, environment, null);
   const webhookPublicKey = await webhookKey(system, environment);
   const made = await createPlatformWithToken(system.runtime, {
     name: given.needed('name'),
@@ -107,6 +121,8 @@ async function create(system: System, given: Given): Promise<Output> {
     regulated: given.on('regulated') ?? environment === 'sandbox',
     skipPaperwork: given.on('skip-verification-paperwork') ?? false,
     sca: given.on('sca'),
+    scaTwoSteps: given.on('sca-two-steps'),
+    passkeySite,
     termsGate: given.on('terms'),
     invitations: given.on('invitations'),
     currencies,
@@ -195,6 +211,8 @@ async function set(system: System, given: Given): Promise<Output> {
       regulated: given.on('regulated') ?? row.regulated,
       skip_paperwork: given.on('skip-verification-paperwork') ?? row.skip_paperwork,
       sca: given.on('sca') ?? row.sca,
+      sca_two_steps: given.on('sca-two-steps') ?? row.sca_two_steps,
+      passkey_site: passkeySiteIn(given, environment, row.passkey_site),
       terms_gate: given.on('terms') ?? row.terms_gate,
       invitations: given.on('invitations') ?? row.invitations,
       wallet_polls: polls ?? row.wallet_polls,

@@ -2,6 +2,7 @@
 // it and however many moves one change set holds.
 import { describe, expect, it } from 'vitest';
 import { testWorld } from '../../test/harness.ts';
+import { Fault } from '../kernel/fault.ts';
 import { stateTable } from '../kernel/states.ts';
 import { type Ctx, createContext } from './context.ts';
 import type { Database } from './database.ts';
@@ -111,5 +112,63 @@ describe('a movement', () => {
       { account: 'a', shut: true, empty: false },
       { account: 'b', shut: false, empty: true },
     ]);
+  });
+});
+
+describe('an attempt', () => {
+  const step = { transactionId: 'T', debit: 'a', credit: 'b', currency: 'USD', amount: 1n };
+  const refuse = () => {
+    throw new Fault('CONFLICT', 'No.');
+  };
+
+  it('that throws a fault leaves everything as it was, and answers the fault', async () => {
+    const ctx = context();
+    const was = row({ kind: 'round' });
+    const made = ctx.insert(lived, { id: 'new', kind: 'flat', status: 'NEW', note: 'first' });
+    ctx.update(lived, was, { status: 'MID' });
+    const short = () => new Fault('CONFLICT', 'Short.');
+    ctx.move('posted', { ...step, step: 's', short, again: true });
+    const before = structuredClone(ctx.set.transfers);
+    const outcome = await ctx.attempt(async () => {
+      ctx.update(lived, made, { status: 'OLD', note: 'second' });
+      ctx.update(lived, was, { status: 'OLD' });
+      ctx.insert(lived, { id: 'more', kind: 'flat', status: 'NEW' });
+      ctx.remove(lived, row({ id: 'third' }));
+      ctx.require(lived, row({ id: 'fourth' }));
+      ctx.move('posted', { ...step, debit: 'c', step: 't', short: refuse, again: true });
+      ctx.gate('a', 'shut');
+      ctx.emit('X.Y', 'new', {});
+      ctx.later('work', {});
+      return refuse();
+    });
+    expect(outcome).toMatchObject({ code: 'CONFLICT', message: 'No.' });
+    expect(ctx.set.inserts).toMatchObject([{ row: { id: 'new', status: 'NEW', note: 'first' } }]);
+    expect(ctx.set.updates).toMatchObject([{ id: 'row', row: { status: 'MID' } }]);
+    expect(ctx.set.transfers).toEqual(before);
+    const { removes, requires, gates, events } = ctx.set;
+    expect([removes, requires, gates, events]).toEqual([[], [], [], []]);
+    expect([[...ctx.shorts], [...ctx.rereads]]).toEqual([[['a', short]], ['a']]);
+    // What was staged goes on from where it stood.
+    expect(ctx.update(lived, was, { status: 'OLD' }).status).toBe('OLD');
+    expect(ctx.update(lived, row({ id: 'more' }), { note: 'z' }).note).toBe('z');
+    expect(ctx.set.inserts).toHaveLength(1);
+  });
+
+  it('that succeeds stays, and is made once more where an account cannot pay or take it', async () => {
+    const ctx = context();
+    ctx.move('posted', { ...step, step: 's', debit: 'before' });
+    const done = await ctx.attempt(async () => {
+      ctx.move('pending', { ...step, step: 't' });
+      ctx.move('posted', { ...step, step: 'u', debit: 'limit', credit: 'count', short: refuse });
+      return 'done';
+    });
+    expect(done).toBe('done');
+    expect(ctx.set.transfers).toHaveLength(3);
+    expect([...ctx.rereads].sort()).toEqual(['a', 'b', 'count']);
+  });
+
+  it('hands on what is no fault', async () => {
+    const broken = context().attempt(() => Promise.reject(new TypeError('a bug')));
+    await expect(broken).rejects.toThrow('a bug');
   });
 });

@@ -1,7 +1,7 @@
 // What an operation is given: reads, and a change set to stage into. A context lives for one attempt at
 // one operation; nothing staged in it happens before the committer takes it. Staging the same row twice
 // merges, so a function may move a row on without knowing who touched it before.
-import type { Fault } from '../kernel/fault.ts';
+import { Fault } from '../kernel/fault.ts';
 import { type Id, newId } from '../kernel/id.ts';
 import type { Permission } from '../kernel/operation.ts';
 import { iso, type Time, type World } from '../kernel/world.ts';
@@ -26,13 +26,17 @@ import type { DataKey, Vault } from './vault.ts';
 
 export type Environment = 'sandbox' | 'production';
 
-/** Who is asking: a token of a platform, or the server itself on a platform's behalf. */
+/** Who is asking: a token of a platform, an agent of one, or the server itself on a platform's behalf. */
 export interface Caller {
   platformId: string;
   environment: Environment;
   /** Null when the server acts by itself (a job, an operator command). */
   tokenId: string | null;
   permissions: readonly Permission[];
+  /** The agent that asks, by its own token and within its policy. */
+  agentId?: string;
+  /** Where a request without a credential comes from. */
+  address?: string;
 }
 
 export interface Movement {
@@ -63,7 +67,7 @@ export interface Ctx {
   readonly set: ChangeSet;
   /** What it means when an account cannot pay, where a movement said so. */
   readonly shorts: ReadonlyMap<string, () => Fault>;
-  /** Accounts whose lack of money is a reason to decide once more. */
+  /** Accounts that cannot pay, or are shut: a reason to decide once more. */
   readonly rereads: ReadonlySet<string>;
   id<R extends string>(resource: R): Id<R>;
   /** One row by id, read together with those of concurrent callers. */
@@ -90,12 +94,63 @@ export interface Ctx {
    * customer who was erased, there is nothing left to seal.
    */
   emitSealed(key: DataKey | undefined, type: string, subject: string, data: unknown): void;
+  /**
+   * Does `work`; where it throws a fault nothing stays of what it staged, and the fault is the answer. Where
+   * the commit finds that an account cannot pay or take what was staged, the operation decides once more.
+   */
+  attempt<R>(work: () => Promise<R>): Promise<R | Fault>;
   /** Work to do after the commit, at `at` or at once. */
   later(kind: string, input: Record<string, unknown>, at?: Time): void;
 }
 
 /** What the sealed text of an event is bound to. */
 export const eventContext = (id: string) => `events ${id} data`;
+
+/** What a context has gathered. */
+interface Gathered {
+  set: ChangeSet;
+  /** Rows that are inserted or changed, by table and id. */
+  staged: Map<string, Row>;
+  shorts: Map<string, () => Fault>;
+  rereads: Set<string>;
+}
+
+/** Everything that is staged by now, as a function that goes back to it. */
+function savepoint({ set, staged, shorts, rereads }: Gathered): () => void {
+  const lists: unknown[][] = Object.values(set);
+  const lengths = lists.map((list) => list.length);
+  const rows = [...staged].map(([key, row]) => ({ key, row, was: { ...row } }));
+  const [faults, accounts] = [[...shorts], [...rereads]];
+  return () => {
+    for (const [at, list] of lists.entries()) list.length = lengths[at] as number;
+    staged.clear();
+    shorts.clear();
+    rereads.clear();
+    for (const { key, row, was } of rows) staged.set(key, Object.assign(row, was));
+    for (const [account, fault] of faults) shorts.set(account, fault);
+    for (const account of accounts) rereads.add(account);
+  };
+}
+
+/** `ctx.attempt` of a context. */
+const attempting =
+  (gathered: Gathered) =>
+  async <R>(work: () => Promise<R>): Promise<R | Fault> => {
+    const { set, shorts, rereads } = gathered;
+    const goBack = savepoint(gathered);
+    const before = set.transfers.length;
+    try {
+      const result = await work();
+      const moved = set.transfers.slice(before).flatMap(({ debit, credit }) => [debit, credit]);
+      // What says itself what its lack means, a limit, is no reason by itself.
+      for (const account of moved) if (!shorts.has(account)) rereads.add(account);
+      return result;
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      goBack();
+      return error;
+    }
+  };
 
 /** A fresh context: no reads done, nothing staged. */
 export function createContext(
@@ -191,6 +246,7 @@ export function createContext(
       void set.gates.push({ account, shut: to === 'shut', empty }),
     emit: (...told) => void emit(...told),
     emitSealed,
+    attempt: attempting({ set, staged, shorts, rereads }),
     later: (kind, input, at = now) =>
       void insert(jobs, { id: newId(world, 'Job'), kind, input, due_at: at, attempts: 0 }),
   };

@@ -50,6 +50,27 @@ describe('stored replies', () => {
     expect(JSON.stringify(rows)).not.toContain(first.body.clientSecret);
   });
 
+  it('say of a path only the ids that are in it', async () => {
+    const execute = (id: string) =>
+      app.call('POST', `/quotes/${id}/execute`, undefined, {
+        headers: { 'idempotency-key': 'at' },
+      });
+    const unknown = 'Quote:00000000-0000-7000-8000-000000000000';
+    const first = await execute('in-the-wrong-place');
+    const again = await execute('in%2Dthe%2Dwrong%2Dplace');
+    expect([first.status, again.status, again.body]).toEqual([404, 404, first.body]);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    const others = [await execute('in-another-place'), await execute(unknown)];
+    expect(others.map(({ headers }) => headers['idempotency-replayed'])).toEqual([
+      undefined,
+      undefined,
+    ]);
+    const rows = await app.runtime.db.query<{ id: string }>('select id from idempotency', []);
+    const paths = rows.flatMap(({ id }) => / POST \/quotes\/(.*)\/execute at$/.exec(id)?.[1] ?? []);
+    const told = paths.map((path) => path.replace(/^[0-9a-f]{64}$/, 'a hash'));
+    expect(told.sort()).toEqual([unknown, 'a hash', 'a hash']);
+  });
+
   it('refuse a key that is too long', async () => {
     const answer = await create('k'.repeat(256), 'long');
     expect(answer.status).toBe(400);

@@ -6,7 +6,7 @@ import { col, table } from './table.ts';
 export const idempotency = table(
   'idempotency',
   {
-    /** Platform, method, path and key. */
+    /** Platform, its agent where one asks, method, path and key. In the path only ids are in clear. */
     id: col.text,
     body_hash: col.text,
     status: col.int4,

@@ -66,7 +66,7 @@ function faultOf(refusal: Refusal, { set, shorts }: Ctx): Error {
 
 /** Whether fresh reads may lead to another decision. */
 function curable(refusal: Refusal, { rereads, set }: Ctx): boolean {
-  if (refusal.why === 'funds') return rereads.has(refusal.account);
+  if (refusal.why === 'funds' || refusal.why === 'shut') return rereads.has(refusal.account);
   if (refusal.why !== 'constraint') return refusal.why === 'version';
   return set.inserts.some(({ table }) => table.races.includes(refusal.constraint));
 }

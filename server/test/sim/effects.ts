@@ -151,7 +151,7 @@ export function effectProblem(picture: Picture, payment: Payment): string | unde
   const environment = picture.platforms.get(row.platform_id ?? '')?.environment ?? 'sandbox';
   const outgoing = row.type === 'OUTGOING';
   const due = outgoing ? outgoingEffect(row, environment) : incomingEffect(row, environment);
-  // How much a platform sends in a day is counted in units of its own.
+  // How much a platform or an agent sends in a day is counted in units of its own.
   const money = transfers.filter(
     (each) => !each.currency.startsWith('volume.') && !isTakenBack(payment, each),
   );

@@ -3,13 +3,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { TROUBLE } from './actions/trouble.ts';
+import { BREAKAGES } from './breakages.ts';
 import { takeIn } from './invariants.ts';
+import type { Noted } from './picture.ts';
 import { proofProblems } from './proofs.ts';
 import { observe, quiesce } from './quiet.ts';
 import { recount } from './recount.ts';
 import { choose, takeStep } from './run.ts';
 import { openSim, type Sim } from './sim.ts';
 import { awaitedOf } from './standing.ts';
+import { isGated } from './strength.ts';
 
 let database: TestDatabase;
 let sim: Sim;
@@ -24,6 +27,9 @@ const hasPending = () =>
     ({ row }) => row.type === 'OUTGOING' && row.status === 'PENDING',
   );
 
+const hasDue = () =>
+  [...sim.picture.events.values()].some(({ row }) => row.account !== null && row.due_at !== null);
+
 const PAYOUT_JOBS = "kind like 'payout.%' or kind = 'refund.pay'";
 
 const hasPayoutJob = async () =>
@@ -36,6 +42,28 @@ const hasWallets = () => {
   return done && sim.picture.signed.size > 0;
 };
 
+/** Payments that waited for their customers and wait now, and what agents asked for and was decided. */
+const hasWords = () => {
+  const { strength, agency, payments } = sim.picture;
+  const challenges = [...strength.challenges.values()].filter(({ kind }) => kind === 'PAYMENT');
+  const actions = [...agency.actions.values()];
+  const waits = ({ status }: Noted) => status === 'PENDING_AUTHORIZATION';
+  const gone = [...payments.values()].some(
+    ({ row }) => isGated(sim.picture, row) && row.quote_id && row.funds !== 'NONE',
+  );
+  return (
+    gone &&
+    [...payments.values()].some(({ row }) => waits(row)) &&
+    ['SATISFIED', 'PENDING', 'LAPSED'].every((each) =>
+      challenges.some(({ status }) => status === each),
+    ) &&
+    ['APPROVED', 'PENDING_APPROVAL', 'REJECTED'].every((each) =>
+      actions.some(({ status }) => status === each),
+    ) &&
+    [...strength.failures.values()].some((each) => each > 0)
+  );
+};
+
 /** Enough that there are payments over and under way, and events told and waiting. */
 const STEPS = 220;
 
@@ -43,7 +71,9 @@ beforeAll(async () => {
   database = await createTestDatabase();
   sim = await openSim('to be broken', database.url);
   await observe(sim);
-  const lacks = async () => !hasWait() || !hasPending() || !hasWallets() || !(await hasPayoutJob());
+  const lacks = async () =>
+    ![hasWait, hasPending, hasWallets, hasWords, hasDue].every((has) => has()) ||
+    !(await hasPayoutJob());
   for (let step = 0; step < STEPS || (await lacks()); step++) {
     await takeStep(sim, choose(sim, step));
   }
@@ -210,6 +240,19 @@ describe('a broken database', () => {
       ],
     ],
     [
+      'a payment counts toward its day, unless it goes back',
+      [
+        `insert into ledger_accounts (id, currency, floor, created_at)
+          values ('volume:Agent:one:USD:2026-01', 'volume.agent', null, now()),
+            ('volume:all', 'volume.agent', null, now())`,
+        `insert into ledger_transfers
+          (transaction_id, step, phase, debit, credit, currency, amount, created_at)
+          select id, 'volume.agent.month', 'posted', 'volume:Agent:one:USD:2026-01', 'volume:all',
+            'volume.agent', sent_amount, created_at from transactions
+          where type = 'OUTGOING' and sent_amount > 0 limit 1`,
+      ],
+    ],
+    [
       'a payment that begins counts, within the limits of its day',
       [
         `update platforms set limits = (select json_agg(json_build_object('currency', code,
@@ -274,6 +317,7 @@ describe('a broken database', () => {
     ],
     ['is not what was signed', signedAnew('w.stamp, w.public_key')],
     ['cannot be read', signedAnew('w.stamp, w.public_key', "'made up'")],
+    ...BREAKAGES,
     ['went unnoticed', [unseen('jobs'), 'delete from jobs']],
     [
       'belongs to no transaction',

@@ -1,5 +1,13 @@
 // What must hold after every step, as data. A rule looks at what the step has touched and names what is
 // wrong; an empty answer is a world in order. `recount.ts` asks the same of everything that is there.
+import {
+  actionMoveProblem,
+  auditProblem,
+  isKept,
+  letThroughProblem,
+  policyProblem,
+  usageProblem,
+} from './agency.ts';
 import { effectProblem } from './effects.ts';
 import {
   authorizationProblem,
@@ -22,28 +30,17 @@ import {
   type Payment,
   type Picture,
 } from './picture.ts';
-import { begins, begunProblem, defaultProblem, volumeProblem, waitProblem } from './standing.ts';
-
-/** What a step has touched, by id. */
-export interface Touched {
-  accounts: Set<string>;
-  payments: Set<string>;
-  /** Those of them that began to move money. */
-  begun: Set<string>;
-  events: Set<string>;
-  internal: Set<string>;
-  /** Embedded wallets. */
-  wallets: Set<string>;
-}
-
-const nothing = (): Touched => ({
-  accounts: new Set(),
-  payments: new Set(),
-  begun: new Set(),
-  events: new Set(),
-  internal: new Set(),
-  wallets: new Set(),
-});
+import { begunProblem, defaultProblem, volumeProblem, waitProblem } from './standing.ts';
+import {
+  challengeMoveProblem,
+  challengesOf,
+  failureProblem,
+  proofProblem,
+  standingMoveProblem,
+  unprovedProblem,
+  waitedProblem,
+} from './strength.ts';
+import { everything, nothing, type Touched, touch } from './touched.ts';
 
 /** Events that some receiver has said yes to. */
 export type Heard = Set<string>;
@@ -143,6 +140,26 @@ export const NOTE_RULES: readonly NoteRule[] = [
     table: 'wallet_authorizations',
     check: authorizationProblem,
   },
+  {
+    name: 'a challenge is over once',
+    table: 'sca_challenges',
+    check: (_picture, was, now) => challengeMoveProblem(was, now),
+  },
+  {
+    name: 'who fails is locked for as long as it should be',
+    table: 'sca_standings',
+    check: (_picture, was, now) => standingMoveProblem(was, now),
+  },
+  {
+    name: 'actions of agents are decided once',
+    table: 'agent_actions',
+    check: (_picture, was, now) => actionMoveProblem(was, now),
+  },
+  ...['sca_events', 'agent_audit'].map((table) => ({
+    name: `${table} are kept for good`,
+    table,
+    check: (_picture: Picture, was: Noted | null) => (was ? `${was.id} was changed` : undefined),
+  })),
 ];
 
 function* eachOf<T>(ids: Iterable<string>, map: Map<string, T>): Iterable<T> {
@@ -152,9 +169,10 @@ function* eachOf<T>(ids: Iterable<string>, map: Map<string, T>): Iterable<T> {
   }
 }
 
-function isOpen({ row }: Payment): boolean {
+function isOpen(picture: Picture, payment: Payment): boolean {
+  const { row } = payment;
   if (row.status === 'PROCESSING' || refundOf(row) === 'PENDING') return true;
-  return row.type === 'INCOMING' && row.status === 'PENDING';
+  return row.type === 'INCOMING' && row.status === 'PENDING' && !isKept(picture, payment);
 }
 
 function outboxProblem(event: Noted, results: string[], picture: Picture, heard: Heard) {
@@ -170,6 +188,21 @@ function outboxProblem(event: Noted, results: string[], picture: Picture, heard:
   if (results.slice(0, -1).includes('delivered')) return undefined;
   return heard.has(event.id as string) ? undefined : 'counts as delivered, and nobody has heard it';
 }
+
+/** A rule that looks at each of what was touched by itself. */
+const rule = (
+  name: string,
+  of: keyof Touched,
+  problemOf: (picture: Picture, id: string) => string | undefined,
+): StepRule => ({
+  name,
+  *check(picture, touched) {
+    for (const id of touched[of]) {
+      const problem = problemOf(picture, id);
+      if (problem) yield `${id} ${problem}`;
+    }
+  },
+});
 
 export const STEP_RULES: readonly StepRule[] = [
   {
@@ -217,15 +250,12 @@ export const STEP_RULES: readonly StepRule[] = [
       }
     },
   },
-  {
-    name: 'a payment has told what its state says',
-    *check(picture, touched) {
-      for (const payment of eachOf(touched.payments, picture.payments)) {
-        const problem = payment.row.status && storyProblem(payment);
-        if (problem) yield `${payment.row.id} ${problem}`;
-      }
-    },
-  },
+  rule('a payment has told what its state says', 'payments', (picture, id) => {
+    const payment = picture.payments.get(id);
+    if (!payment?.row.status) return undefined;
+    const { length: challenges } = challengesOf(picture, payment.row);
+    return storyProblem(payment, { challenges, kept: isKept(picture, payment) });
+  }),
   {
     name: 'a job is about a transaction that is there',
     *check(picture, touched) {
@@ -239,7 +269,8 @@ export const STEP_RULES: readonly StepRule[] = [
     name: 'an open payment has a job, or waits for a notice',
     *check(picture, touched) {
       for (const payment of eachOf(touched.payments, picture.payments)) {
-        const problem = payment.row.status && waitProblem(picture, payment, isOpen(payment));
+        const problem =
+          payment.row.status && waitProblem(picture, payment, isOpen(picture, payment));
         if (problem) yield problem;
       }
     },
@@ -280,15 +311,35 @@ export const STEP_RULES: readonly StepRule[] = [
       }
     },
   },
-  {
-    name: 'a wallet keeps a credential, and what was signed for happens once',
-    *check(picture, touched) {
-      for (const id of touched.wallets) {
-        const problem = holdingProblem(picture, id);
-        if (problem) yield `${id} ${problem}`;
-      }
+  rule(
+    'a wallet keeps a credential, and what was signed for happens once',
+    'wallets',
+    holdingProblem,
+  ),
+  rule('a payment waits for its customer, and for nothing else', 'payments', (picture, id) => {
+    const payment = picture.payments.get(id);
+    return payment?.row.status ? waitedProblem(picture, payment) : undefined;
+  }),
+  rule(
+    'money that is regulated leaves once its customer has proved itself',
+    'begun',
+    (picture, id) => {
+      const payment = picture.payments.get(id);
+      return payment && unprovedProblem(picture, payment);
     },
-  },
+  ),
+  rule('a challenge is satisfied by one proof', 'challenges', proofProblem),
+  rule('every failure counts, once', 'standings', failureProblem),
+  rule('an agent moves what it was let through, and no more', 'payments', (picture, id) => {
+    const payment = picture.payments.get(id);
+    return payment && letThroughProblem(picture, payment);
+  }),
+  rule('an agent has used up what its payments say', 'agents', usageProblem),
+  rule('what an agent begins is within its policy', 'counted', (picture, id) => {
+    const payment = picture.payments.get(id);
+    return payment && policyProblem(picture, payment);
+  }),
+  rule('what became of an action is written down', 'actions', auditProblem),
   {
     name: 'what owners owe is what the house is owed',
     *check(picture, touched) {
@@ -307,30 +358,6 @@ export const STEP_RULES: readonly StepRule[] = [
     },
   },
 ];
-
-const TABLE_IDS: Readonly<Record<string, (touched: Touched, row: Noted) => void>> = {
-  ledger_accounts: (touched, row) => touched.accounts.add(row.id as string),
-  ledger_transfers(touched, row) {
-    touched.payments.add(row.transaction_id as string);
-    touched.accounts.add(row.debit as string).add(row.credit as string);
-  },
-  transactions: (touched, row) => touched.payments.add(row.id as string),
-  jobs(touched, row) {
-    const { transactionId } = JSON.parse(row.input ?? '{}') as { transactionId?: string };
-    if (transactionId) touched.payments.add(transactionId);
-  },
-  events(touched, row) {
-    touched.events.add(row.id as string);
-    if (row.subject?.startsWith('Transaction:')) touched.payments.add(row.subject);
-  },
-  webhook_attempts: (touched, row) => touched.events.add(row.event_id as string),
-  internal_accounts: (touched, row) => touched.internal.add(row.id as string),
-  rail_waits: (touched, row) => touched.payments.add(row.id as string),
-  credentials: (touched, row) => touched.wallets.add(row.account_id as string),
-  wallet_sessions: (touched, row) => touched.wallets.add(row.account_id as string),
-  wallet_requests: (touched, row) => touched.wallets.add(row.account_id as string),
-  wallet_authorizations: (touched, row) => touched.wallets.add(row.account_id as string),
-};
 
 /** Events that are through are forgotten, so that a long run costs no more than a short one. */
 function forgetTold(picture: Picture, touched: Touched, heard: Heard): void {
@@ -352,11 +379,7 @@ export function takeIn(picture: Picture, notes: readonly Note[], heard: Heard): 
   const problems: string[] = [];
   for (const note of notes) {
     applyNote(picture, note);
-    const row = note.now ?? note.was;
-    if (row) TABLE_IDS[note.table]?.(touched, row);
-    if (note.table === 'transactions' && begins(note.was, note.now)) {
-      touched.begun.add(row?.id as string);
-    }
+    touch(touched, note, picture);
     for (const rule of NOTE_RULES) {
       if (rule.table !== note.table) continue;
       const problem = rule.check(picture, note.was, note.now);
@@ -370,13 +393,5 @@ export function takeIn(picture: Picture, notes: readonly Note[], heard: Heard): 
 
 /** The rules of a step, asked of everything in the picture. */
 export function checkAll(picture: Picture, heard: Heard): string[] {
-  const touched: Touched = {
-    accounts: new Set(picture.accounts.keys()),
-    payments: new Set(picture.payments.keys()),
-    begun: new Set(),
-    events: new Set(picture.events.keys()),
-    internal: new Set(picture.internal.keys()),
-    wallets: new Set(picture.holdings.keys()),
-  };
-  return checkStep(picture, touched, heard);
+  return checkStep(picture, everything(picture), heard);
 }

@@ -6,8 +6,8 @@ import type { Noted, Payment } from './picture.ts';
 type Moves = Readonly<Record<string, readonly string[]>>;
 
 const OUTGOING: Moves = {
-  PENDING: ['PENDING_AUTHORIZATION', 'PROCESSING', 'EXPIRED'],
-  PENDING_AUTHORIZATION: ['PROCESSING', 'FAILED'],
+  PENDING: ['PENDING_AUTHORIZATION', 'PROCESSING', 'EXPIRED', 'FAILED'],
+  PENDING_AUTHORIZATION: ['PENDING', 'PROCESSING', 'FAILED'],
   PROCESSING: ['COMPLETED', 'FAILED'],
   COMPLETED: ['FAILED'],
   FAILED: [],
@@ -80,7 +80,23 @@ const simpleMove =
 export const accountMoveProblem = simpleMove(ACCOUNT);
 export const outsideMoveProblem = simpleMove(OUTSIDE);
 
-const BEGUN = ['PENDING', 'PROCESSING'];
+/** What is known of a payment beside its row. */
+export interface Asked {
+  /** How often its customer was asked to authorise it. */
+  challenges: number;
+  /** An agent asked for the transfer, and nobody has let it through. */
+  kept: boolean;
+}
+
+/** What was told before a payment began, and whether it is to be paid in yet. */
+function leadOf({ source_account }: Noted, { challenges }: Asked) {
+  const asked = Array<string>(challenges).fill('PENDING_AUTHORIZATION');
+  // Money that is to be paid in makes a payment pending once it is here.
+  const paidIn = source_account === null;
+  const begun = paidIn ? [...asked, 'PENDING', 'PROCESSING'] : ['PENDING', ...asked, 'PROCESSING'];
+  const waited = asked.length === 0 || paidIn ? asked : ['PENDING', ...asked];
+  return { begun, waited };
+}
 
 function refundStory(row: Noted): string[] {
   const refund = refundOf(row);
@@ -96,27 +112,31 @@ const FAILED_FUNDS: Moves = {
   FAILED: ['PARKED'],
 };
 
-function outgoingStories(row: Noted): string[][] {
+function outgoingStories(row: Noted, asked: Asked): string[][] {
   const { status, settled_at } = row;
+  const { begun, waited } = leadOf(row, asked);
   const funds = row.funds ?? '';
   const refund = refundOf(row);
   const back = refundStory(row);
   switch (status) {
     case 'PENDING':
-      return funds === 'NONE' && refund === 'NONE' ? [[]] : [];
+    case 'PENDING_AUTHORIZATION':
+      return funds === 'NONE' && refund === 'NONE' ? [waited] : [];
     case 'EXPIRED':
-      return funds === 'NONE' && refund === 'NONE' ? [['EXPIRED']] : [];
+      return funds === 'NONE' && refund === 'NONE' ? [[...waited, 'EXPIRED']] : [];
     case 'PROCESSING':
       if (!['AWAITED', 'FUNDED', 'HELD', 'HANDED'].includes(funds)) return [];
-      return refund === 'NONE' || refund === 'PENDING' ? [[...BEGUN, ...back]] : [];
+      return refund === 'NONE' || refund === 'PENDING' ? [[...begun, ...back]] : [];
     case 'COMPLETED':
-      if (refund === 'NONE') return funds === 'SETTLED' ? [[...BEGUN, 'COMPLETED']] : [];
+      if (refund === 'NONE') return funds === 'SETTLED' ? [[...begun, 'COMPLETED']] : [];
       if (!['RETURNED', 'PARKED'].includes(funds)) return [];
-      return [[...BEGUN, ...back, 'COMPLETED']];
+      return [[...begun, ...back, 'COMPLETED']];
     case 'FAILED': {
       if (!FAILED_FUNDS[refund]?.includes(funds)) return [];
+      if (asked.kept) return funds === 'NONE' ? [['FAILED']] : [];
+      if (row.failure_reason === 'SCA_NOT_COMPLETED') return [[...waited, 'FAILED']];
       const done = settled_at ? ['COMPLETED'] : [];
-      return [[...BEGUN, ...done, 'FAILED', ...back]];
+      return [[...begun, ...done, 'FAILED', ...back]];
     }
     default:
       return [];
@@ -147,9 +167,9 @@ function incomingStories(row: Noted): string[][] {
 }
 
 /** What is wrong with what was told about a payment. */
-export function storyProblem({ row, story }: Payment): string | undefined {
+export function storyProblem({ row, story }: Payment, asked: Asked): string | undefined {
   const prefix = `${row.type}_PAYMENT.`;
-  const stories = row.type === 'OUTGOING' ? outgoingStories(row) : incomingStories(row);
+  const stories = row.type === 'OUTGOING' ? outgoingStories(row, asked) : incomingStories(row);
   const state = `${row.status}, money ${row.funds}, refund ${refundOf(row)}`;
   if (stories.length === 0) return `cannot be ${state}`;
   const told = story.join(', ');

@@ -2,7 +2,9 @@
 // row that is inserted, changed or removed, whoever does it. So a step costs what it changed and not what is
 // there, a move from one status to another cannot hide behind the next, and the order is that of the commits.
 import pg from 'pg';
+import { type Agency, applyAgencyNote, emptyAgency } from './agency.ts';
 import { applyHolderNote, type Holding } from './holdings.ts';
+import { applyStrengthNote, emptyStrength, type Strength } from './strength.ts';
 
 type Text = string | null;
 
@@ -23,7 +25,7 @@ const WATCHED: Readonly<Record<string, string>> = {
   transactions: `id platform_id customer_id type status funds source_account destination_account
     sent_amount sent_currency received_amount received_currency fees platform_fees
     platform_fee_account funded_amount quote_id settled_at failure_reason refund origin
-    cancel_requested_at`,
+    cancel_requested_at agent_id`,
   quotes: 'id transaction_id expires_at',
   jobs: 'id kind input due_at version',
   events: 'id platform_id type subject account balance held due_at attempts',
@@ -31,12 +33,19 @@ const WATCHED: Readonly<Record<string, string>> = {
   internal_accounts: 'id platform_id customer_id currency type status owed',
   platforms: 'id environment webhook_endpoint limits',
   rail_waits: 'id kind',
-  external_accounts: 'id customer_id status default_uma deleted_at',
+  external_accounts: 'id customer_id status default_uma deleted_at trusted_at',
   credentials: 'id account_id type status',
   wallet_sessions: 'id account_id credential_id status public_key expires_at',
   wallet_requests: 'id account_id subject status signer',
   wallet_authorizations:
     'id account_id operation subject session_id public_key stamp payload created_at',
+  customers: 'id region',
+  sca_standings: 'id failed_attempts locked_until suspended session_expires_at updated_at',
+  sca_challenges: 'id customer_id kind subject steps status wrong expires_at',
+  sca_events: 'id customer_id type subject',
+  agents: 'id platform_id customer_id paused token_hash policy former_currencies deleted_at',
+  agent_actions: 'id agent_id type status transaction_id updated_at',
+  agent_audit: 'id agent_id action_id what',
 };
 
 const DIARY =
@@ -160,6 +169,10 @@ export interface Picture {
   holdings: Map<string, Holding>;
   /** What was signed for quotes, by their ids. */
   signed: Map<string, Noted[]>;
+  /** What customers prove themselves by. */
+  strength: Strength;
+  /** Agents, and what they asked for. */
+  agency: Agency;
   /** The time of the latest look. */
   now: number;
   /** How many of each table were ever inserted. */
@@ -181,6 +194,8 @@ export const emptyPicture = (): Picture => ({
   outside: new Map(),
   holdings: new Map(),
   signed: new Map(),
+  strength: emptyStrength(),
+  agency: emptyAgency(),
   now: 0,
   counts: new Map(),
 });
@@ -292,6 +307,8 @@ export function applyNote(picture: Picture, note: Note): void {
   if (!note.was) bump(picture.counts, note.table, 1);
   APPLY[note.table]?.(picture, note);
   applyHolderNote(picture, note);
+  applyStrengthNote(picture.strength, note);
+  applyAgencyNote(picture.agency, note);
 }
 
 export interface Diary {

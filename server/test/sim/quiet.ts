@@ -64,7 +64,7 @@ function endingOf(sim: Sim, order: Order): Ending | string {
   const row = sim.picture.payments.get(order.id)?.row;
   if (!row) return `${order.id} is not there`;
   const was = { status: row.status, refund: refundOf(row) } as Ending;
-  const due = order.started ? order.ending : LAPSED;
+  const due = order.started ? order.ending : (order.unstarted ?? LAPSED);
   const same = was.status === due?.status && was.refund === due.refund;
   if (due === null || same || !isUndisturbed(order)) return was;
   const where = order.outside ? `…${order.outside.suffix}` : 'inside';
@@ -122,13 +122,24 @@ function* pursesLeft(sim: Sim): Iterable<string> {
 function* strays({ picture }: Sim): Iterable<string> {
   for (const { row } of picture.payments.values()) {
     const asked = row.type === 'INCOMING' && row.status === 'PENDING';
-    const open = row.status === 'PROCESSING' || refundOf(row) === 'PENDING' || asked;
+    const waits = asked || row.status === 'PENDING_AUTHORIZATION';
+    const open = row.status === 'PROCESSING' || refundOf(row) === 'PENDING' || waits;
     if (open) yield `${row.id} is still ${row.status}, money ${row.funds}`;
   }
   for (const { id, balance, held } of picture.accounts.values()) {
     if (held !== 0n) yield `${held} is left aside on ${id}`;
     if (id.includes(':inbound:') && balance !== 0n) yield `${balance} is left on ${id}`;
   }
+}
+
+/** What agents asked for and nobody has decided is rejected. */
+async function rejectAll(sim: Sim): Promise<void> {
+  for (const { id, agent } of sim.waiting) {
+    const path = `/agents/${agent.id}/actions/${id}/reject`;
+    const { status, body } = await sim.ask('POST', path, {}, agent.owner.platform);
+    if (status !== 200 && body?.code !== 'CONFLICT') throw broken(`${id} is not rejected`);
+  }
+  sim.waiting = [];
 }
 
 /** The operator lets frozen accounts go and works off the queue. */
@@ -153,6 +164,7 @@ export async function quiesce(sim: Sim): Promise<string> {
   await sim.revive();
   for (const node of sim.nodes) node.trap(undefined);
   for (const platform of sim.platforms) platform.receiver.mood = 'well';
+  await rejectAll(sim);
   await workOff(sim);
   sim.world.pass(3_600_000);
   await workOff(sim);

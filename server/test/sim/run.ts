@@ -2,15 +2,19 @@
 // last look when all has come to rest. A failure says how to see it again.
 import { createHash } from 'node:crypto';
 import type { Action } from './actions/action.ts';
+import { AGENTS } from './actions/agents.ts';
 import { DESK } from './actions/desk.ts';
+import { ERRANDS } from './actions/errands.ts';
 import { HOLDERS } from './actions/holders.ts';
 import { PARTIES } from './actions/parties.ts';
 import { PAYMENTS } from './actions/payments.ts';
 import { SETTINGS } from './actions/settings.ts';
+import { STRONG } from './actions/strong.ts';
 import { TROUBLE } from './actions/trouble.ts';
 import { UMA } from './actions/uma.ts';
 import { WALLETS } from './actions/wallets.ts';
 import { WAYS_IN } from './actions/ways-in.ts';
+import { WORDS } from './actions/words.ts';
 import { observe, quiesce } from './quiet.ts';
 import { recount } from './recount.ts';
 import { broken, openSim, type Sim } from './sim.ts';
@@ -45,6 +49,10 @@ export const ACTIONS: readonly Action[] = [
   ...SETTINGS,
   ...WALLETS,
   ...HOLDERS,
+  ...STRONG,
+  ...WORDS,
+  ...AGENTS,
+  ...ERRANDS,
   ...TROUBLE,
   REST,
 ];

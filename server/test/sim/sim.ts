@@ -24,6 +24,26 @@ export interface Platform {
   receiver: Receiver;
   /** Whether it has an endpoint for webhooks. */
   told: boolean;
+  /** The agent that asks in its stead. */
+  agent?: Agent;
+}
+
+/** A program that acts for a customer. */
+export interface Agent {
+  id: string;
+  owner: Person;
+  /** Who it is when it asks; absent until it is connected. */
+  as?: Platform;
+  /** What it can be connected with. */
+  code?: string | undefined;
+  gone: boolean;
+}
+
+/** Something an agent asked for that waits for its platform. */
+export interface Waiting {
+  id: string;
+  agent: Agent;
+  order: Order;
 }
 
 export interface Person {
@@ -34,6 +54,8 @@ export interface Person {
   ready: boolean;
   gone: boolean;
   purses: Map<string, Purse>;
+  /** Proves itself before regulated money leaves it; whether its telephone is known to be its own. */
+  strong?: { proven: boolean };
   /** The embedded wallet, where there is one that its holder can sign in to. */
   wallet?: Purse | undefined;
 }
@@ -85,6 +107,12 @@ export interface Order {
   expiresAt: number;
   /** What the holder of the wallet signs that pays for it. */
   payload?: string;
+  /** Its customer has a word in it. */
+  gated?: boolean;
+  /** The agent that made it. */
+  agent?: Agent;
+  /** How it ends unless it starts; absent: it expires. */
+  unstarted?: Ending;
 }
 
 /** An entry of a bank's statement as it was recorded. */
@@ -127,6 +155,9 @@ export interface Sim {
   readonly outside: Outside[];
   /** Payments that are not known to be over. */
   orders: Order[];
+  readonly agents: Agent[];
+  /** What agents asked for and was not decided yet, as far as anybody knows. */
+  waiting: Waiting[];
   readonly settled: Settled[];
   readonly entries: Entry[];
   /** Private halves of keys that clients of wallets have, by the compressed public ones. */
@@ -283,6 +314,8 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
     people: [],
     outside: [],
     orders: [],
+    agents: [],
+    waiting: [],
     settled,
     entries: [],
     keys: new Map(),

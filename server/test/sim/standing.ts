@@ -61,16 +61,38 @@ function limitsOn(picture: Picture, row: Noted, at: number) {
 }
 
 /** Whether what a payment sends no longer counts. */
-function isGivenBack(row: Noted): boolean {
+export function isGivenBack(row: Noted): boolean {
   if (refundOf(row) === 'COMPLETED' || refundOf(row) === 'FAILED') return true;
   return row.status === 'FAILED' && row.funds === 'NONE';
 }
 
+type Step = ReturnType<typeof stepsOf>[number];
+
+/** Whether it counts for the agent that pays, and not for its platform. */
+const isAgents = ({ scope }: Step) => scope.startsWith('agent.');
+
+/** What is wrong with how a payment counts for its agent: for day, month and number, or not at all. */
+function agentProblem({ row, transfers }: Payment, steps: readonly Step[]): string | undefined {
+  const own = steps.filter(isAgents);
+  const counts = transfers.filter(({ step }) => step === 'agent.count');
+  if (own.length + counts.length === 0) return undefined;
+  const as = own.map(({ scope }) => scope).sort();
+  const whole = as.join() === 'agent.day,agent.month' && counts.length === 1;
+  const same = new Set(own.map(({ amount }) => amount)).size === 1 && counts[0]?.amount === 1n;
+  if (whole && same) return undefined;
+  return `${row.id} counts for its agent as [${as}] and ${counts.length} payments`;
+}
+
 /** What is wrong with what a payment took of its day and gave back. */
-export function volumeProblem({ row, transfers }: Payment): string | undefined {
+export function volumeProblem(payment: Payment): string | undefined {
+  const { row, transfers } = payment;
   const taken = stepsOf(transfers, 'volume');
   const back = stepsOf(transfers, 'refund.volume');
-  const odd = [...taken, ...back].find(({ amount }) => String(amount) !== row.sent_amount);
+  const agents = agentProblem(payment, taken);
+  if (agents) return agents;
+  const odd = [...taken, ...back].find(
+    (step) => !isAgents(step) && String(step.amount) !== row.sent_amount,
+  );
   if (odd) return `${row.id} counts ${odd.amount} of the ${row.sent_amount} that it sends`;
   const due = isGivenBack(row) ? taken.length : 0;
   const scopes = new Set(back.map(({ scope }) => scope));
@@ -80,7 +102,7 @@ export function volumeProblem({ row, transfers }: Payment): string | undefined {
 
 /** What is wrong with the volume of a payment that has just begun. */
 export function begunProblem(picture: Picture, { row, transfers }: Payment): string | undefined {
-  const taken = stepsOf(transfers, 'volume');
+  const taken = stepsOf(transfers, 'volume').filter((step) => !isAgents(step));
   // Money that came for a payment that cannot be made goes back at once.
   if (row.status === 'FAILED' && taken.length === 0) return undefined;
   const should = limitsOn(picture, row, Infinity).map(({ to }) => scopeOf(to));
@@ -101,10 +123,16 @@ export function begunProblem(picture: Picture, { row, transfers }: Payment): str
   return undefined;
 }
 
+/** Statuses in which nothing has moved, or ever will. */
+const WAITING = ['PENDING', 'PENDING_AUTHORIZATION', 'EXPIRED'];
+
 /** Whether a change of a payment is its beginning. */
 export function begins(was: Noted | null, now: Noted | null): boolean {
-  if (now?.type !== 'OUTGOING' || (was && was.status !== 'PENDING')) return false;
-  return now.status !== 'PENDING' && now.status !== 'EXPIRED';
+  if (now?.type !== 'OUTGOING' || (was && !WAITING.includes(was.status ?? ''))) return false;
+  if (was?.status === 'PENDING_AUTHORIZATION' && now.status === 'FAILED') return false;
+  // What an agent asked for and was not let through ends without ever having begun.
+  const kept = now.agent_id !== null && now.quote_id === null && now.status === 'FAILED';
+  return !(kept && now.funds === 'NONE') && !WAITING.includes(now.status ?? '');
 }
 
 /** Of a customer's accounts outside, at most one takes what comes over UMA. */

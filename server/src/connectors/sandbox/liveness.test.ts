@@ -4,7 +4,10 @@ import { LIVENESS_BY_SUFFIX, sandboxLiveness } from './liveness.ts';
 
 const check = (suffix: string): LivenessCheck => ({
   id: 'one',
-  account: { accountType: 'ETHEREUM_WALLET', address: `0x${'a'.repeat(37)}${suffix}` },
+  subject: {
+    type: 'WALLET',
+    account: { accountType: 'ETHEREUM_WALLET', address: `0x${'a'.repeat(37)}${suffix}` },
+  },
   startedAt: 1_000,
 });
 
@@ -28,5 +31,18 @@ describe('sandboxLiveness', () => {
 
   it('passes at once when the button is pressed', async () => {
     expect(await sandboxLiveness.complete(check('001'), 1_000)).toEqual({ state: 'passed' });
+  });
+
+  it('passes a customer when asked for the second time, or when the button is pressed', async () => {
+    const asked = (polls: number): LivenessCheck => ({
+      id: 'one',
+      subject: { type: 'CUSTOMER', customerId: 'Customer:002', polls },
+      startedAt: 1_000,
+    });
+    const states = await Promise.all(
+      [1, 2, 3].map((polls) => sandboxLiveness.check(asked(polls), 1_000_000)),
+    );
+    expect(states.map(({ state }) => state)).toEqual(['waiting', 'passed', 'passed']);
+    expect(await sandboxLiveness.complete(asked(0), 1_000)).toEqual({ state: 'passed' });
   });
 });

@@ -10,6 +10,7 @@ import {
   customerOf,
   customers,
   customerView,
+  isUnderSca,
   platformOf,
 } from '../customers/index.ts';
 import {
@@ -46,18 +47,25 @@ const PHONE: Channel = { name: 'phone', field: 'phoneNumber', via: 'SMS' };
 
 const RULES: CodeRules = { length: 6, livesMs: 10 * 60_000, tries: 5, againAfterMs: 30_000 };
 const SANDBOX_CODE = '123456';
+const NOTHING_PROVED = { email: 'PENDING', phone: 'PENDING' } as const;
 
 /** The customer with what it has to prove; throws where there is nothing to prove. */
 async function provable(ctx: Ctx, { name, field }: Channel, customerId: string) {
-  const row = await customerOf(ctx, customerId, { alive: true });
-  const state = row.contact_verification?.[name];
+  const [row, platform] = await Promise.all([
+    customerOf(ctx, customerId, { alive: true }),
+    platformOf(ctx),
+  ]);
+  // What was not asked for when the customer came may be asked for since: the operator's setting can change.
+  const asked = isUnderSca(ctx.vault, platform, row) ? NOTHING_PROVED : null;
+  const states = row.contact_verification ?? asked;
+  const state = states?.[name];
   if (!state) throw new Fault('CONFLICT', `The ${field} of this customer need not be verified.`);
   if (state === 'VERIFIED') {
     throw new Fault('CONFLICT', `The ${field} of this customer is verified already.`);
   }
   const address = row[name];
   if (address === null) throw invalidField(field, 'the customer has none');
-  return { row, state: row.contact_verification, address };
+  return { row, platform, state: states, address };
 }
 
 const purposeOf = (ctx: Ctx, { name }: Channel, { id }: CustomerRow, proves: string) =>
@@ -69,10 +77,7 @@ const purposeOf = (ctx: Ctx, { name }: Channel, { id }: CustomerRow, proves: str
   }) satisfies CodePurpose;
 
 async function send(ctx: Ctx, { connectors }: ContactParts, channel: Channel, customerId: string) {
-  const [{ row, address }, platform] = await Promise.all([
-    provable(ctx, channel, customerId),
-    platformOf(ctx),
-  ]);
+  const { row, platform, address } = await provable(ctx, channel, customerId);
   const { environment } = ctx.caller;
   if (!canSend(connectors(environment), channel.via, environment)) {
     throw new Fault('NOT_IMPLEMENTED', `Nothing is connected here that sends by ${channel.via}.`);

@@ -65,6 +65,10 @@ async function tiedTo(ctx: Ctx, { id }: CustomerRow, { type }: Contact): Promise
   });
 }
 
+/** Whether one-time codes of a wallet go to the customer's telephone number. */
+export const isPhoneTied = async (ctx: Ctx, customer: CustomerRow): Promise<boolean> =>
+  (await tiedTo(ctx, customer, CONTACTS.phoneNumber)).length > 0;
+
 const takenSql = (column: Contact['column']) => `select 1 from customers c
   join credentials k on k.customer_id = c.id and k.type = $4 and k.status = 'ACTIVE'
   where c.${column}_digest = $3 and c.platform_id = $1 and c.id <> $2 and c.deleted_at is null

@@ -5,7 +5,17 @@ import type { WalletParts } from '../wallets/index.ts';
 import { credentialOperations } from './operations.ts';
 import { sessionOperations } from './sessions.ts';
 
-export { tiedCredentials } from './contacts.ts';
+export { isPhoneTied, tiedCredentials } from './contacts.ts';
+export {
+  type Assertion,
+  type Attestation,
+  checkAssertion,
+  checkAttestation,
+  type Demands,
+  originProblem,
+  type Passkey,
+  readClientFields,
+} from './webauthn.ts';
 
 export const walletAuthOperations = (parts: WalletParts): Bound<Ctx>[] => [
   ...credentialOperations(parts),

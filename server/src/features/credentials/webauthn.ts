@@ -37,6 +37,15 @@ export interface Assertion {
   signature: string;
 }
 
+/** What one who relies on a passkey and knows its own site asks for beyond what holds of every passkey. */
+export interface Demands {
+  /** The device has to have known its user, by a finger or a PIN. */
+  userVerified: boolean;
+  rpId: string;
+  /** A ceremony at any of them is good, wherever the passkey was registered. */
+  origins: readonly string[];
+}
+
 interface ClientData {
   type: unknown;
   challenge: unknown;
@@ -65,14 +74,20 @@ function attempt<T>(bytes: Bytes | undefined, read: (bytes: Bytes) => T): T | un
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-function readClientData(text: string): ClientData | undefined {
+/** The members of client data, which nobody has looked at yet; undefined where it is none. */
+export function readClientFields(text: string): Record<string, unknown> | undefined {
   const parsed = attempt(bytesOf(text), (bytes) => JSON.parse(utf8.decode(bytes)) as unknown);
   if (typeof parsed !== 'object' || parsed === null) return undefined;
-  const { type, challenge, origin, crossOrigin, topOrigin } = parsed as Record<string, unknown>;
-  if (typeof origin !== 'string') return undefined;
+  return parsed as Record<string, unknown>;
+}
+
+function readClientData(text: string): ClientData | undefined {
+  const fields = readClientFields(text);
+  if (!fields || typeof fields.origin !== 'string') return undefined;
+  const { type, challenge, crossOrigin, topOrigin } = fields;
   const framed = crossOrigin === true || topOrigin !== undefined;
   const frame = typeof topOrigin === 'string' ? topOrigin : '';
-  return { type, challenge, origin, framedBy: framed ? frame : undefined };
+  return { type, challenge, origin: fields.origin, framedBy: framed ? frame : undefined };
 }
 
 const [KTY, ALG, CURVE, X, Y, N, E] = [1, 3, -1, -2, -3, -1, -2];
@@ -140,17 +155,27 @@ function siteProblem(origin: string, rpIdHash?: Uint8Array): string | undefined 
   return undefined;
 }
 
+/** Why pages or apps of this origin can use no passkeys of the site `rpId`; undefined where they can. */
+export const originProblem = (origin: string, rpId: string): string | undefined =>
+  siteProblem(origin, sha256(rpId));
+
 type Flags = ReturnType<typeof parseAuthenticatorData>['flags'];
 
-function flagProblem({ up, be, bs }: Flags): string | undefined {
+function flagProblem({ up, uv, be, bs }: Flags, demands?: Demands): string | undefined {
   if (!up) return 'says that nobody was present';
+  if (demands?.userVerified && !uv) return 'says that its user was not verified';
   return bs && !be ? 'says that it is backed up and cannot be' : undefined;
 }
 
-function clientDataProblem(data: ClientData | undefined, challenge: string): string | undefined {
+function clientDataProblem(
+  data: ClientData | undefined,
+  challenge: string,
+  demands: Demands | undefined,
+): string | undefined {
   if (!data) return 'must be client data of WebAuthn in base64url';
   if (data.type !== 'webauthn.create') return 'must be of the type webauthn.create';
   if (data.challenge !== challenge) return 'was made for another challenge';
+  if (demands && !demands.origins.includes(data.origin)) return 'was made at another origin';
   return siteProblem(data.origin);
 }
 
@@ -163,8 +188,12 @@ interface Registered {
   counter: number;
 }
 
+/** Whether a hash that a device signed names another site than the one that is asked for. */
+const isElsewhere = (rpIdHash: Uint8Array, demands: Demands | undefined): boolean =>
+  demands !== undefined && !sha256(demands.rpId).equals(rpIdHash);
+
 /** What a device registered, or what is wrong with it. */
-function readRegistered(text: string): Registered | string {
+function readRegistered(text: string, demands: Demands | undefined): Registered | string {
   const data = attempt(bytesOf(text), (bytes) => {
     const authData: unknown = decodeAttestationObject(bytes).get('authData');
     // A list would be read as bytes, and a number as the wish for so many.
@@ -176,8 +205,9 @@ function readRegistered(text: string): Registered | string {
   if (!credentialId?.length || !publicKey || credentialId.length > MOST_ID_BYTES) {
     return 'must hold a credential';
   }
-  const problem = flagProblem(flags);
+  const problem = flagProblem(flags, demands);
   if (problem) return problem;
+  if (isElsewhere(data.rpIdHash, demands)) return 'is of another relying party';
   if (!attempt(publicKey, readKey)) return 'must hold a key for ES256, RS256 or EdDSA';
   return { rpIdHash: data.rpIdHash, credentialId, publicKey, counter: data.counter };
 }
@@ -189,6 +219,7 @@ function readRegistered(text: string): Registered | string {
 export function checkAttestation(
   { credentialId, clientDataJson, attestationObject }: Attestation,
   challenge: string,
+  demands?: Demands,
 ): { passkey: Passkey; signCount: number } | { errors: FieldError[] } {
   const errors: FieldError[] = [];
   const blame = (field: keyof Attestation, message: string | undefined) => {
@@ -197,8 +228,8 @@ export function checkAttestation(
   const id = bytesOf(credentialId);
   if (!id) blame('credentialId', 'must be base64url');
   const data = readClientData(clientDataJson);
-  blame('clientDataJson', clientDataProblem(data, challenge));
-  const made = readRegistered(attestationObject);
+  blame('clientDataJson', clientDataProblem(data, challenge, demands));
+  const made = readRegistered(attestationObject, demands);
   if (typeof made === 'string') {
     blame('attestationObject', made);
     return { errors };
@@ -230,10 +261,11 @@ function ceremonyProblem(
   data: ClientData,
   passkey: Passkey,
   challenge: string,
+  origins: readonly string[],
 ): string | undefined {
   if (data.type !== 'webauthn.get') return 'The assertion is not of the type webauthn.get.';
   if (data.challenge !== challenge) return 'The assertion is of another challenge.';
-  if (data.origin !== passkey.origin) return 'The assertion is of another origin.';
+  if (!origins.includes(data.origin)) return 'The assertion is of another origin.';
   // On its own page a passkey may always be used; in a frame only where it was registered in the same one.
   if (data.framedBy !== undefined && data.framedBy !== passkey.framedBy) {
     return 'The assertion was made in a frame of another site.';
@@ -255,8 +287,9 @@ function isSigned(passkey: Passkey, signed: Uint8Array, signature: Uint8Array): 
  */
 export function checkAssertion(
   assertion: Assertion,
-  { passkey, signCount, challenge }: { passkey: Passkey; signCount: number; challenge: string },
+  given: { passkey: Passkey; signCount: number; challenge: string; demands?: Demands },
 ): { signCount: number } | { failed: string } | { errors: FieldError[] } {
+  const { passkey, signCount, challenge, demands } = given;
   const client = readClientData(assertion.clientDataJson);
   const authenticator = bytesOf(assertion.authenticatorData);
   const data = attempt(authenticator, (bytes) => parseAuthenticatorData(bytes));
@@ -270,12 +303,14 @@ export function checkAssertion(
   if (!client || !data || !authenticator || !signature || errors.length) return { errors };
 
   if (!isOf(passkey, assertion.credentialId)) return { failed: OTHER_PASSKEY };
-  const problem = ceremonyProblem(client, passkey, challenge);
+  const origins = demands?.origins ?? [passkey.origin];
+  const problem = ceremonyProblem(client, passkey, challenge, origins);
   if (problem) return { failed: problem };
-  if (Buffer.from(data.rpIdHash).toString('hex') !== passkey.rpIdHash) {
+  const isOther = Buffer.from(data.rpIdHash).toString('hex') !== passkey.rpIdHash;
+  if (isOther || isElsewhere(data.rpIdHash, demands)) {
     return { failed: 'The assertion is of another relying party.' };
   }
-  const flags = flagProblem(data.flags);
+  const flags = flagProblem(data.flags, demands);
   if (flags) return { failed: `The assertion ${flags}.` };
   const clientHash = sha256(bytesOf(assertion.clientDataJson) as Uint8Array);
   if (!isSigned(passkey, Buffer.concat([authenticator, clientHash]), signature)) {

@@ -10,9 +10,11 @@ import {
 } from '../../catalog/offers.ts';
 import { type Code, Fault, type FieldError, invalid } from '../../kernel/fault.ts';
 import { iso, type Time } from '../../kernel/world.ts';
+import type { Vault } from '../../runtime/vault.ts';
 import type { PlatformRow } from '../platform/index.ts';
 import type { CustomerDetails } from './fields.ts';
-import type { Channels, CustomerType, TermsConsent } from './store.ts';
+import { personalOf } from './personal.ts';
+import type { Channels, CustomerRow, CustomerType, TermsConsent } from './store.ts';
 import { consentErrors } from './terms.ts';
 import { umaProblem } from './uma.ts';
 
@@ -58,6 +60,13 @@ export function mustProveContacts(
   const home = homeOf(of);
   return platform.sca && home !== null && needsScaIn(home);
 }
+
+/**
+ * Whether the customer's region and its platform ask for strong authentication of money that moves. Which
+ * currencies it is asked for is another matter.
+ */
+export const isUnderSca = (vault: Vault, platform: PlatformRow, row: CustomerRow): boolean =>
+  mustProveContacts(platform, { region: row.region, details: personalOf(vault, row).details });
 
 /** The channels after a change: a changed one starts again, one that is no longer asked for is dropped. */
 export function channelsAfter(

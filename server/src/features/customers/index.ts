@@ -1,6 +1,6 @@
 // What other features may use of customers.
 
-export { type Complaint, refuse } from './admission.ts';
+export { type Complaint, isUnderSca, refuse } from './admission.ts';
 export {
   Customer,
   CustomerSummary,
@@ -42,6 +42,7 @@ export { customerOf, platformOf } from './reads.ts';
 export { type CreateBody, registerCustomer } from './register.ts';
 export { type CheckMove, type CheckStatus, checkStates, isFinal } from './states.ts';
 export { type CustomerRow, type CustomerType, customers } from './store.ts';
-export { changeCustomer } from './update.ts';
+export { isAddress } from './terms.ts';
+export { changeCustomer, setProvenPhone } from './update.ts';
 export { awaitSealing, sealOldCustomers } from './upgrade.ts';
 export { customerView, moveCheck, ownersOf } from './views.ts';

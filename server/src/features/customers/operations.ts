@@ -21,6 +21,9 @@ async function remove(ctx: Ctx, id: string) {
   const row = await customerOf(ctx, id, { alive: true });
   await shutAccounts(ctx, row);
   const gone = ctx.update(customers, row, { deleted_at: ctx.now, updated_at: ctx.now });
+  const { platformId, environment } = ctx.caller;
+  // Agents are another feature's, to the right of this one.
+  ctx.later('agents.end', { platformId, environment, customerId: id });
   return customerView(ctx, gone);
 }
 

@@ -14,7 +14,8 @@ export const currentTermsVersion = (): string =>
 /** Clocks of clients may run ahead by this much. */
 const MAX_AHEAD_MS = 60_000;
 
-const isAddress = (text: string) =>
+/** Whether this is an IPv4 or IPv6 address, written as such addresses are. */
+export const isAddress = (text: string): boolean =>
   ipaddr.IPv4.isValidFourPartDecimal(text) || (text.includes(':') && ipaddr.IPv6.isValid(text));
 
 export function consentErrors(consent: TermsConsent, now: Time): (FieldError & { code: Code })[] {

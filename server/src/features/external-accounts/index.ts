@@ -1,6 +1,13 @@
 // What other features may use of external accounts, and what the composition lists.
 export { hasInstitution, railsOfAccount } from './account.ts';
-export { ExternalAccount, externalAccountWebhooks } from './contract.ts';
+export {
+  createCustomerExternalAccount,
+  deleteCustomerExternalAccountById,
+  ExternalAccount,
+  externalAccountWebhooks,
+  getCustomerExternalAccountById,
+  listCustomerExternalAccounts,
+} from './contract.ts';
 export { isDeclared, noteDeclared, WALLET_DECLARED } from './declared.ts';
 export { nameJobs } from './names.ts';
 export { externalAccountOperations } from './operations.ts';

@@ -1,8 +1,29 @@
 // The platform's word on a payment that waits for it: yes or no.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../kernel/operation.ts';
-import { named } from '../../kernel/schema.ts';
-import { IncomingTransaction } from '../transactions/index.ts';
+import { named, oneOf } from '../../kernel/schema.ts';
+import {
+  INCOMING_FAILURES,
+  IncomingTransaction,
+  OUTGOING_FAILURES,
+  OutgoingTransaction,
+} from '../transactions/index.ts';
+
+// One object and no union: who reads it as an incoming payment, which most are, finds what they look for.
+export const DecidedTransaction = named(
+  'DecidedTransaction',
+  Type.Object(
+    {
+      ...OutgoingTransaction.properties,
+      ...IncomingTransaction.properties,
+      type: oneOf(['INCOMING', 'OUTGOING']),
+      failureReason: Type.Optional(
+        oneOf([...new Set([...INCOMING_FAILURES, ...OUTGOING_FAILURES])]),
+      ),
+    },
+    { description: 'The payment: one that comes in, or one that an agent asked for.' },
+  ),
+);
 
 const common = {
   method: 'POST',
@@ -10,7 +31,7 @@ const common = {
   permission: 'TRANSACT',
   params: Type.Object({ transactionId: Type.String() }),
   bodyOptional: true,
-  replies: { 200: IncomingTransaction },
+  replies: { 200: DecidedTransaction },
   errors: [400, 404, 409],
   notFound: 'TRANSACTION_NOT_FOUND',
 } as const;
@@ -21,7 +42,8 @@ export const approvePendingPayment = operation({
   path: '/transactions/{transactionId}/approve',
   summary: 'Approve a payment that waits for you',
   description:
-    'For a payment whose webhook was answered with 202. There are five seconds for it after that.',
+    'For a payment whose webhook was answered with 202: there are five seconds for it after that. Also for ' +
+    'the payment of an agent that waits for you, which is carried out then.',
   body: named(
     'ApprovePaymentRequest',
     Type.Object({
@@ -39,7 +61,7 @@ export const rejectPendingPayment = operation({
   operationId: 'rejectPendingPayment',
   path: '/transactions/{transactionId}/reject',
   summary: 'Reject a payment that waits for you',
-  description: 'The payment fails. Nothing has moved by then.',
+  description: 'The payment fails, or the quote stays unexecuted. Nothing has moved by then.',
   body: named(
     'RejectPaymentRequest',
     Type.Object({ reason: Type.Optional(Type.String({ description: 'Why; for your own use.' })) }),

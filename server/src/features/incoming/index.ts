@@ -15,5 +15,5 @@ export {
 export { heedIncoming, heedSendBack, incomingJobs } from './jobs.ts';
 export { HELD_LONG } from './kinds.ts';
 export { incomingOperations } from './operations.ts';
-export { cancelPull, heedPull, isPull, type Pull, startPull } from './pull.ts';
+export { cancelPull, heedPull, isPull, type Pull, stagePull, startPull } from './pull.ts';
 export { receiveUmaPayment, type UmaIncoming } from './uma.ts';

@@ -4,25 +4,33 @@ import type { Static } from '@sinclair/typebox';
 import { Fault, invalid } from '../../kernel/fault.ts';
 import type { Ctx } from '../../runtime/context.ts';
 import { handle } from '../../runtime/handle.ts';
-import {
-  type IncomingTransaction,
-  presentTransaction,
-  type TransactionRow,
-  transactionOf,
-} from '../transactions/index.ts';
+import { presentTransaction, type TransactionRow, transactionOf } from '../transactions/index.ts';
 import { type Info, missingIn } from './approval.ts';
-import { approvePendingPayment, rejectPendingPayment } from './contract.ts';
+import {
+  approvePendingPayment,
+  type DecidedTransaction,
+  rejectPendingPayment,
+} from './contract.ts';
 import { acceptUma, awaitsWord, refuseUma } from './uma.ts';
 
-interface Waiting {
-  row: TransactionRow;
+/** What the platform's word does to a transaction; the answer is the transaction as it then is. */
+interface Word {
   /** Says yes with what the platform tells about its customer. */
-  approve(info: Info): TransactionRow;
-  reject(): TransactionRow;
+  approve(info: Info): TransactionRow | Promise<TransactionRow>;
+  reject(reason: string | undefined): TransactionRow;
+}
+
+interface Waiting extends Word {
+  row: TransactionRow;
+}
+
+export interface IncomingParts {
+  /** Finds what else waits for the platform's word about a transaction: what an agent asked for. */
+  waitingAction(ctx: Ctx, row: TransactionRow): Promise<Word | undefined>;
 }
 
 /** The transaction and what the platform's word does to it; 409 where nobody waits for it. */
-async function waitingOf(ctx: Ctx, id: string): Promise<Waiting> {
+async function waitingOf(ctx: Ctx, parts: IncomingParts, id: string): Promise<Waiting> {
   const row = await transactionOf(ctx, id);
   if (awaitsWord(row)) {
     return {
@@ -31,18 +39,19 @@ async function waitingOf(ctx: Ctx, id: string): Promise<Waiting> {
       reject: () => refuseUma(ctx, row, 'PAY_REQUEST_FAILED'),
     };
   }
+  const word = await parts.waitingAction(ctx, row);
+  if (word) return { row, ...word };
   throw new Fault(
     'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
     'This transaction does not wait for approval, or does not any more.',
   );
 }
 
-const shown = (row: TransactionRow) =>
-  presentTransaction(row) as Static<typeof IncomingTransaction>;
+const shown = (row: TransactionRow) => presentTransaction(row) as Static<typeof DecidedTransaction>;
 
-export const incomingOperations = [
+export const incomingOperations = (parts: IncomingParts) => [
   handle(approvePendingPayment, async (ctx, { params, body }) => {
-    const waiting = await waitingOf(ctx, params.transactionId);
+    const waiting = await waitingOf(ctx, parts, params.transactionId);
     const info = body.receiverCustomerInfo ?? {};
     const missing = missingIn(info, waiting.row.requested_fields ?? []);
     if (missing.length) {
@@ -52,10 +61,10 @@ export const incomingOperations = [
       }));
       throw invalid(errors, 'MISSING_MANDATORY_USER_INFO');
     }
-    return { status: 200, body: shown(waiting.approve(info)) };
+    return { status: 200, body: shown(await waiting.approve(info)) };
   }),
-  handle(rejectPendingPayment, async (ctx, { params }) => {
-    const waiting = await waitingOf(ctx, params.transactionId);
-    return { status: 200, body: shown(waiting.reject()) };
+  handle(rejectPendingPayment, async (ctx, { params, body }) => {
+    const waiting = await waitingOf(ctx, parts, params.transactionId);
+    return { status: 200, body: shown(waiting.reject(body.reason)) };
   }),
 ];

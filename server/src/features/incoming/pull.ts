@@ -2,6 +2,7 @@
 // shows in the account's total; it can be spent once the rail says that it is ours. A pull that fails has
 // taken nothing from anybody, so nothing goes back.
 import type { Progress } from '../../connectors/ports.ts';
+import { giveVolumeBack } from '../../ledger/allowance.ts';
 import type { Ctx } from '../../runtime/context.ts';
 import { customers } from '../customers/index.ts';
 import type { ExternalAccountRow } from '../external-accounts/index.ts';
@@ -38,11 +39,11 @@ export interface Pull {
   amount: bigint;
 }
 
-/** Stages a pull and the job that sends it. The answer is the transaction as it was accepted. */
-export function startPull(ctx: Ctx, given: Pull): TransactionRow {
+/** Stages the transaction of a pull that has not begun. */
+export function stagePull(ctx: Ctx, given: Pull): TransactionRow {
   const { source, account, amount } = given;
   const { currency } = account;
-  const row = ctx.insert(transactions, {
+  return ctx.insert(transactions, {
     id: ctx.id('Transaction'),
     platform_id: ctx.caller.platformId,
     customer_id: account.customer_id,
@@ -50,7 +51,7 @@ export function startPull(ctx: Ctx, given: Pull): TransactionRow {
     type: 'INCOMING',
     direction: 'CREDIT',
     status: 'PENDING',
-    funds: 'AWAITED',
+    funds: 'NONE',
     source: { sourceType: 'ACCOUNT', accountId: source.id, currency },
     destination: { destinationType: 'ACCOUNT', accountId: account.id, currency },
     source_account: source.id,
@@ -59,14 +60,19 @@ export function startPull(ctx: Ctx, given: Pull): TransactionRow {
     sent_currency: currency,
     received_amount: amount,
     received_currency: currency,
+    agent_id: ctx.caller.agentId,
     rail: given.rail,
-    sent_at: ctx.now,
     created_at: ctx.now,
     updated_at: ctx.now,
   });
-  tell(ctx, row, 'PENDING');
+}
+
+/** Stages the job that sends it. The answer is the transaction as it was accepted. */
+export function startPull(ctx: Ctx, row: TransactionRow): TransactionRow {
+  const started = patch(ctx, row, { funds: 'AWAITED', sent_at: ctx.now });
+  tell(ctx, started, 'PENDING');
   ctx.later(PULL, { transactionId: row.id, ask: 'send' satisfies Ask });
-  return row;
+  return started;
 }
 
 /** Whether an incoming transaction is one that we took. */
@@ -77,6 +83,13 @@ async function targetOf(ctx: Ctx, row: TransactionRow) {
   const account = await ctx.read(internalAccounts, row.destination_account as string);
   const owner = row.customer_id === null ? null : await ctx.read(customers, row.customer_id);
   return { account, fate: fateAt(account, owner ?? null) };
+}
+
+/** Of a pull that has failed now: what it took of the limits of the agent that asked for it. */
+async function giveBack(ctx: Ctx, before: TransactionRow, after: TransactionRow) {
+  const failed = before.status !== 'FAILED' && after.status === 'FAILED';
+  if (failed && after.agent_id !== null) await giveVolumeBack(ctx, after);
+  return after;
 }
 
 /** The rail has it under way: it counts, and cannot be spent. */
@@ -97,7 +110,7 @@ async function settlePull(ctx: Ctx, row: TransactionRow): Promise<TransactionRow
   if (account && fate === 'hold') return holdArrived(ctx, row, account);
   if (isHeld(row)) return releaseDeposit(ctx, row);
   if (account && fate === 'take') return completeOn(ctx, row, account);
-  return failAndSendBack(ctx, row, 'COLLECTION_FAILED');
+  return giveBack(ctx, row, failAndSendBack(ctx, row, 'COLLECTION_FAILED'));
 }
 
 /** Whether the rail has settled it, though nobody may spend it yet. */
@@ -112,9 +125,9 @@ async function failPull(
   if (isHeld(row)) {
     const failed = fail(ctx, row, reason, 'RETURNED');
     await moveAndTell(ctx, () => takeOff(ctx, row, row.destination_account as string));
-    return failed;
+    return giveBack(ctx, row, failed);
   }
-  return row.funds === 'AWAITED' ? fail(ctx, row, reason, 'NONE') : row;
+  return row.funds === 'AWAITED' ? giveBack(ctx, row, fail(ctx, row, reason, 'NONE')) : row;
 }
 
 /** The rail agreed to call it back; what has arrived by then can only be returned. */
@@ -132,7 +145,9 @@ export async function heedPull(ctx: Ctx, row: TransactionRow, progress: Progress
       return followUp(ctx, row, [PULL, 'pull'], progress);
     case 'returned': {
       const reason = incomingReason(progress.reason, 'COLLECTION_FAILED');
-      if (row.status === 'COMPLETED') return void (await returnDeposit(ctx, row, reason));
+      if (row.status === 'COMPLETED') {
+        return void (await giveBack(ctx, row, await returnDeposit(ctx, row, reason)));
+      }
       return void (await failPull(ctx, row, reason));
     }
     case 'failed':

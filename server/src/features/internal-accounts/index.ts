@@ -1,9 +1,13 @@
 // What other features may use of internal accounts, and what the composition lists.
 export { type Holding, isBalance, presentInternalAccount, withBalances } from './account.ts';
-export { InternalAccount, internalAccountWebhooks } from './contract.ts';
+export {
+  InternalAccount,
+  internalAccountWebhooks,
+  listCustomerInternalAccounts,
+} from './contract.ts';
 export { ACTIVATE_ACCOUNTS, accountJobs } from './jobs.ts';
 export { type Cause, moveInternalAccount, refuseWhileUsed } from './lifecycle.ts';
-export { internalAccountOperations } from './operations.ts';
+export { internalAccountOperations, listInternalAccountsOf } from './operations.ts';
 export {
   balancesOf,
   emitBalance,

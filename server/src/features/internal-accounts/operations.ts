@@ -26,7 +26,12 @@ async function present(ctx: Ctx, rows: readonly InternalAccountRow[]): Promise<S
   return rows.map((row) => presentInternalAccount(row, holding(row.id)) as Shown);
 }
 
-async function listOfCustomers(ctx: Ctx, query: ListQuery) {
+/** A page of accounts of customers; of those among them that are named, where some are. */
+export async function listInternalAccountsOf(
+  ctx: Ctx,
+  query: ListQuery,
+  among: readonly string[] | null = null,
+) {
   const { currency, customerId, type, limit = 20, cursor } = query;
   const filters: Filter[] = [{ column: 'platform_id', op: '=', value: ctx.caller.platformId }];
   // Every customer's id is at or after the empty text; null, the platform itself, is not.
@@ -37,6 +42,7 @@ async function listOfCustomers(ctx: Ctx, query: ListQuery) {
   );
   if (currency !== undefined) filters.push({ column: 'currency', op: '=', value: currency });
   if (type !== undefined) filters.push({ column: 'type', op: '=', value: type });
+  if (among) filters.push({ column: 'id', op: 'in', value: among });
   const { rows, ...rest } = await ctx.db.page(internalAccounts, {
     filters,
     sort: 'asc',
@@ -47,8 +53,8 @@ async function listOfCustomers(ctx: Ctx, query: ListQuery) {
 }
 
 export const internalAccountOperations = [
-  handle(listCustomerInternalAccounts, (ctx, { query }) => listOfCustomers(ctx, query)),
-  handle(listInternalAccounts, (ctx, { query }) => listOfCustomers(ctx, query)),
+  handle(listCustomerInternalAccounts, (ctx, { query }) => listInternalAccountsOf(ctx, query)),
+  handle(listInternalAccounts, (ctx, { query }) => listInternalAccountsOf(ctx, query)),
   handle(listPlatformInternalAccounts, async (ctx, { query }) => {
     const own = { platform_id: ctx.caller.platformId, customer_id: null };
     const rows = await ctx.db.find(internalAccounts, own, { orderBy: 'id' });

@@ -6,6 +6,7 @@ import { Fault } from '../../kernel/fault.ts';
 import type { World } from '../../kernel/world.ts';
 import type { Ctx } from '../../runtime/context.ts';
 import { constantTimeEqual } from '../../runtime/crypto.ts';
+import { forgetting } from '../../runtime/forget.ts';
 import { col, table } from '../../runtime/table.ts';
 import type { Vault } from '../../runtime/vault.ts';
 
@@ -126,3 +127,9 @@ export async function dropCode(ctx: Ctx, id: string): Promise<void> {
   const row = await ctx.read(codes, id);
   if (row) ctx.remove(codes, row);
 }
+
+const DAY_MS = 24 * 3_600_000;
+
+/** Deletes codes that ran out long ago: many are for something that happens once. */
+export const codeSweep = () =>
+  forgetting('codes.forget', [{ table: 'codes', time: 'expires_at', keepMs: DAY_MS }]);

@@ -3,6 +3,8 @@ export {
   type CodePurpose,
   type CodeRules,
   type CodeVerdict,
+  codeSweep,
+  drawCode,
   dropCode,
   issueCode,
   LETTERS_AND_DIGITS,
@@ -28,5 +30,6 @@ export {
   recoveryCancelledText,
   recoveryDoneText,
   recoveryStartedText,
+  scaCodeText,
   walletExportedText,
 } from './texts.ts';

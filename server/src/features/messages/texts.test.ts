@@ -1,6 +1,6 @@
 // What a message with a code says about how long it works: never longer than it does.
 import { describe, expect, it } from 'vitest';
-import { codeText } from './texts.ts';
+import { codeText, scaCodeText } from './texts.ts';
 
 describe('codeText', () => {
   it.each([
@@ -18,5 +18,26 @@ describe('codeText', () => {
       subject: 'Your code for Main',
       text: `123456 is your code for Main. It works for ${span}. Do not pass it on.`,
     });
+  });
+});
+
+describe('scaCodeText', () => {
+  it('says what the code confirms, and no more than codeText where there is nothing to say', () => {
+    expect(scaCodeText('Main', '123456', 300_000, '5.00 EUR to DE89…3000').text).toBe(
+      '123456 is your code for Main to confirm: 5.00 EUR to DE89…3000. ' +
+        'It works for 5 minutes. Do not pass it on.',
+    );
+    expect(scaCodeText('Main', '123456', 300_000)).toEqual(codeText('Main', '123456', 300_000));
+  });
+
+  it('keeps a name in its place, whatever it is made of', () => {
+    const { text, subject } = scaCodeText(
+      'Main',
+      '123456',
+      300_000,
+      '5 EUR to Eve\r\n\u202e  654321',
+    );
+    expect(text).toContain('confirm: 5 EUR to Eve 654321. It works');
+    expect(subject).toBe('Your code for Main');
   });
 });

@@ -21,6 +21,25 @@ export const codeText = (senderName: string, code: string, livesMs: number): Con
     `It works for ${spanText(livesMs)}. Do not pass it on.`,
 });
 
+/** Control characters and runs of space would let a name pass for a line of our own. */
+const inOneLine = (words: string) => words.replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
+
+/** A code that stands for one thing, which it names: an amount and who gets it, say. */
+export const scaCodeText = (
+  senderName: string,
+  code: string,
+  livesMs: number,
+  words?: string,
+): Content =>
+  words === undefined
+    ? codeText(senderName, code, livesMs)
+    : {
+        ...codeText(senderName, code, livesMs),
+        text:
+          `${code} is your code for ${senderName} to confirm: ${inOneLine(words)}. ` +
+          `It works for ${spanText(livesMs)}. Do not pass it on.`,
+      };
+
 /** Somebody took the words of a wallet: whoever did not should know at once. */
 export const walletExportedText = (platformName: string): Content => ({
   subject: `Your wallet at ${platformName} was exported`,

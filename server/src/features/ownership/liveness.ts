@@ -42,7 +42,7 @@ async function underWay(reader: Reader, { accountId, nonce }: CheckInput): Promi
 
 const checkOf = ({ challenge, account }: Found): LivenessCheck => ({
   id: challenge.nonce,
-  account: account.info,
+  subject: { type: 'WALLET', account: account.info },
   startedAt: challenge.issued_at,
 });
 

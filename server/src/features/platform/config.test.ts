@@ -37,6 +37,8 @@ const row: PlatformRow = {
   sca: true,
   terms_gate: false,
   wallet_polls: 0,
+  passkey_site: null,
+  sca_two_steps: false,
   invitations: true,
   uma_domain: 'uma.test',
   proxy_uma_subdomain: 'p-1',

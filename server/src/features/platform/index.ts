@@ -14,9 +14,10 @@ export {
 } from './platform.ts';
 export {
   type FeeConfig,
+  type PasskeySite,
   type PaymentLimit,
   type PlatformCurrency,
   type PlatformRow,
   platforms,
 } from './store.ts';
-export { checkPaymentSize, giveVolumeBack, hasVolume, takeVolume } from './volume.ts';
+export { checkPaymentSize, hasVolume, takeVolume } from './volume.ts';

@@ -8,7 +8,7 @@ import { MAX_AMOUNT } from '../../kernel/money.ts';
 import { PERMISSIONS } from '../../kernel/operation.ts';
 import type { World } from '../../kernel/world.ts';
 import type { Caller, Ctx, Environment } from '../../runtime/context.ts';
-import { type PlatformCurrency, type PlatformRow, platforms } from './store.ts';
+import { type PasskeySite, type PlatformCurrency, type PlatformRow, platforms } from './store.ts';
 
 /** UMA addresses of a platform without a domain of its own end in a name below this one. */
 const UMA_BASE_DOMAIN = 'uma.localhost';
@@ -23,6 +23,10 @@ export interface NewPlatform {
   currencies: readonly string[];
   /** Strong customer authentication where the customer's region asks for it; on unless said otherwise. */
   sca?: boolean;
+  /** Payments that convert are authorised in two steps; in one unless said otherwise. */
+  scaTwoSteps?: boolean | undefined;
+  /** Where its app keeps passkeys. */
+  passkeySite?: PasskeySite | null;
   /** Refuse money movements before end-user terms were accepted; off unless said otherwise. */
   termsGate?: boolean;
   /** Its customers may invite others; on unless said otherwise. */
@@ -81,6 +85,8 @@ export function createPlatform(ctx: Ctx, given: NewPlatform): PlatformRow {
     terms_gate: given.termsGate ?? false,
     invitations: given.invitations ?? true,
     wallet_polls: 0,
+    passkey_site: given.passkeySite ?? null,
+    sca_two_steps: given.scaTwoSteps ?? false,
     uma_domain: `${subdomain}.${UMA_BASE_DOMAIN}`,
     proxy_uma_subdomain: subdomain,
     currencies: given.currencies.map(openCurrency),

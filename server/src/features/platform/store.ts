@@ -27,6 +27,12 @@ export interface PaymentLimit {
   perDay?: number;
 }
 
+/** Where an app uses passkeys: the site they belong to, and the origins it may ask from. */
+export interface PasskeySite {
+  rpId: string;
+  origins: string[];
+}
+
 export const platforms = table('platforms', {
   id: col.text,
   name: col.text.mut,
@@ -40,6 +46,10 @@ export const platforms = table('platforms', {
   invitations: col.bool.mut,
   /** How often the sandbox answers that a wallet's operation goes on before it is done. */
   wallet_polls: col.int4.mut,
+  /** Where its app keeps passkeys; null until its operator has said. */
+  passkey_site: col.json<PasskeySite>().null.mut,
+  /** Payments that convert are authorised in two steps: the conversion, then the payout. */
+  sca_two_steps: col.bool.mut,
   uma_domain: col.text.mut,
   proxy_uma_subdomain: col.text,
   webhook_endpoint: col.text.null.mut,

@@ -4,10 +4,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { booksBalance } from '../../../test/fixtures.ts';
 import { startApp, type TestApp, type TestPlatform } from '../../../test/harness.ts';
 import { newId } from '../../kernel/id.ts';
+import { giveVolumeBack } from '../../ledger/allowance.ts';
 import { operate, type Runtime } from '../../runtime/operate.ts';
 import { systemCaller } from './platform.ts';
 import { type PaymentLimit, type PlatformRow, platforms } from './store.ts';
-import { checkPaymentSize, giveVolumeBack, takeVolume } from './volume.ts';
+import { checkPaymentSize, takeVolume } from './volume.ts';
 
 const DAY_MS = 86_400_000;
 

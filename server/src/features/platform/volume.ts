@@ -1,15 +1,11 @@
-// What a platform may send at once and in a day, as its operator has set it. The day's volume is kept in
-// the ledger, in units of its own beside the money: an account for each platform, currency and day whose
-// floor is the limit. So the count is as exact as a balance, whoever pays at the same moment and through
-// whichever process; and a platform without a daily limit pays nothing for it.
+// What a platform may send at once and in a day, as its operator has set it. The day's volume is counted in
+// the ledger (ledger/allowance.ts); a platform without a daily limit pays nothing for it.
 import { findCurrency } from '../../catalog/currencies.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { readable } from '../../kernel/money.ts';
 import { iso, type Time } from '../../kernel/world.ts';
-import { ledgerAccounts } from '../../ledger/store.ts';
-import { pgArray } from '../../runtime/arrays.ts';
-import type { Ctx, Environment } from '../../runtime/context.ts';
-import type { Database } from '../../runtime/database.ts';
+import { type Allowance, hasLeft, openAllowances, takeOf } from '../../ledger/allowance.ts';
+import type { Ctx } from '../../runtime/context.ts';
 import type { PaymentLimit, PlatformRow } from './store.ts';
 
 /** A payment as limits see it. */
@@ -42,17 +38,10 @@ export function checkPaymentSize(platform: PlatformRow, volume: Volume): void {
   );
 }
 
-/** The unit in which volume of a currency is counted. */
-const unitOf = (currency: string) => `volume.${currency}`;
-
-const counterOf = (environment: Environment, currency: string) =>
-  `volume:${environment}:${currency}`;
-
 interface Counted {
   limit: PaymentLimit;
-  /** The ledger account of the platform's day. */
-  account: string;
-  floor: bigint;
+  /** Of the platform's day. */
+  allowance: Allowance;
 }
 
 function counted(platform: PlatformRow, volume: Volume, now: Time): Counted[] {
@@ -60,69 +49,10 @@ function counted(platform: PlatformRow, volume: Volume, now: Time): Counted[] {
   return applying(platform, volume).flatMap((limit) => {
     if (limit.perDay === undefined) return [];
     const scope = limit.to === undefined ? limit.currency : `${limit.currency}:${limit.to}`;
-    const account = `volume:${platform.id}:${scope}:${day}`;
-    return [{ limit, account, floor: -BigInt(limit.perDay) }];
+    const of = `${platform.id}:${scope}:${day}`;
+    const allowance = { of, unit: limit.currency, limit: BigInt(limit.perDay) };
+    return [{ limit, allowance }];
   });
-}
-
-// A limit that was lowered below what the day has seen already takes the rest away, and no more than that.
-const OPEN = `insert into ledger_accounts (id, currency, floor, created_at)
-  select id, currency, floor, $4 from unnest($1::text[], $2::text[], $3::int8[])
-    as account(id, currency, floor) order by id collate "C"
-  on conflict (id) do update
-    set floor = least(excluded.floor, ledger_accounts.balance - ledger_accounts.held)
-    where ledger_accounts.floor is distinct from excluded.floor
-  returning id, floor`;
-
-/**
- * Floors found in place, by account. They are looked at again every minute: another process may have put
- * one back that it read before the limit was changed.
- */
-interface Known {
-  since: number;
-  floors: Map<string, bigint | null>;
-}
-
-const REMEMBER_MS = 60_000;
-
-const knownIn = new WeakMap<Database, Known>();
-
-function floorsOf(db: Database, now: Time): Map<string, bigint | null> {
-  const since = now - (now % REMEMBER_MS);
-  let known = knownIn.get(db);
-  if (known?.since !== since) {
-    known = { since, floors: new Map() };
-    knownIn.set(db, known);
-  }
-  return known.floors;
-}
-
-/**
- * Opens the day's accounts, or sets their floors to limits that have changed. It is done ahead of the
- * commit and by itself, because it must be there for the movement and may be there without one.
- */
-async function open(ctx: Ctx, currency: string, all: readonly Counted[]): Promise<void> {
-  const floors = floorsOf(ctx.db, ctx.now);
-  const counter = counterOf(ctx.caller.environment, currency);
-  const wanted = [
-    { id: counter, floor: null },
-    ...all.map(({ account, floor }) => ({ id: account, floor })),
-  ].filter(({ id, floor }) => floors.get(id) !== floor);
-  if (wanted.length === 0) return;
-  const changed = await ctx.db.query<{ id: string; floor: bigint }>(OPEN, [
-    wanted.map((each) => each.id),
-    wanted.map(() => unitOf(currency)),
-    pgArray(
-      'int8',
-      wanted.map((each) => each.floor),
-    ),
-    new Date(ctx.now),
-  ]);
-  const lower = new Map(changed.map((each) => [each.id, each.floor]));
-  for (const { id, floor } of wanted) {
-    // One that could not be set as low as it should be is tried again at the next payment.
-    if (floor === null || (lower.get(id) ?? floor) === floor) floors.set(id, floor);
-  }
 }
 
 function exceeded({ limit }: Counted, now: Time): Fault {
@@ -148,15 +78,14 @@ export async function takeVolume(
   { transactionId, again = false, ...volume }: Volume & { transactionId: string; again?: boolean },
 ): Promise<void> {
   const all = counted(platform, volume, ctx.now);
-  if (all.length === 0) return;
-  await open(ctx, volume.from, all);
+  await openAllowances(
+    ctx,
+    all.map((each) => each.allowance),
+  );
   for (const each of all) {
-    ctx.move('posted', {
+    takeOf(ctx, each.allowance, {
       transactionId,
       step: each.limit.to === undefined ? 'volume' : `volume.${each.limit.to}`,
-      debit: each.account,
-      credit: counterOf(ctx.caller.environment, volume.from),
-      currency: unitOf(volume.from),
       amount: volume.sending,
       short: () => exceeded(each, ctx.now),
       again,
@@ -166,33 +95,8 @@ export async function takeVolume(
 
 /** Whether the day has room for a payment now. Until the commit somebody else may take it. */
 export async function hasVolume(ctx: Ctx, platform: PlatformRow, volume: Volume): Promise<boolean> {
-  const all = counted(platform, volume, ctx.now);
-  if (all.length === 0) return true;
-  await open(ctx, volume.from, all);
-  const rows = await Promise.all(all.map(({ account }) => ctx.read(ledgerAccounts, account)));
-  return rows.every((row) => !row || row.balance - row.held - volume.sending >= (row.floor ?? 0n));
-}
-
-const TAKEN = `select step, debit, credit, currency, amount from ledger_transfers
-  where transaction_id = $1 and (step = 'volume' or step like 'volume.%')`;
-
-/** Gives back what a payment took of its day, whenever that was: for a payment that is refunded. */
-export async function giveVolumeBack(ctx: Ctx, { id }: { id: string }): Promise<void> {
-  const taken = await ctx.db.query<{
-    step: string;
-    debit: string;
-    credit: string;
-    currency: string;
-    amount: bigint;
-  }>(TAKEN, [id]);
-  for (const { step, debit, credit, currency, amount } of taken) {
-    ctx.move('posted', {
-      transactionId: id,
-      step: `refund.${step}`,
-      debit: credit,
-      credit: debit,
-      currency,
-      amount,
-    });
-  }
+  const all = counted(platform, volume, ctx.now).map((each) => each.allowance);
+  await openAllowances(ctx, all);
+  const left = await Promise.all(all.map((each) => hasLeft(ctx, each, volume.sending)));
+  return left.every(Boolean);
 }

@@ -4,13 +4,13 @@ import { CounterpartyInformation } from '../../catalog/field-names.ts';
 import { PaymentInstructions } from '../../catalog/payment-instructions.ts';
 import { PurposeOfPayment } from '../../catalog/purposes.ts';
 import { PaymentRail } from '../../catalog/rails.ts';
+import type { FieldError } from '../../kernel/fault.ts';
 import { operation } from '../../kernel/operation.ts';
 import {
   Amount,
   Currency,
   described,
   named,
-  nullable,
   oneOf,
   PositiveAmount,
   Timestamp,
@@ -18,6 +18,7 @@ import {
 } from '../../kernel/schema.ts';
 import { SignedRequestChallenge } from '../customers/index.ts';
 import { FixedFee } from '../platform/index.ts';
+import { ScaChallenge, ScaFactor } from '../sca/index.ts';
 import { RateDetails } from '../transactions/index.ts';
 import { QUOTE_STATUSES } from './states.ts';
 
@@ -76,26 +77,6 @@ export const QuoteDestination = named(
       ),
     },
     { tagType: DestinationType },
-  ),
-);
-
-const ScaFactor = named('ScaFactor', oneOf(['SMS_OTP', 'TOTP', 'PASSKEY']));
-
-const ScaChallenge = named(
-  'ScaChallenge',
-  Type.Object(
-    {
-      id: Type.String(),
-      expiresAt: Timestamp,
-      factor: ScaFactor,
-      availableFactors: Type.Array(ScaFactor),
-      purpose: Type.Optional(nullable(Type.String())),
-      passkeyAssertionOptions: Type.Optional(
-        nullable(Type.Object({}, { additionalProperties: true })),
-      ),
-      passkeyAllowedOrigins: Type.Optional(nullable(Type.Array(Type.String()))),
-    },
-    { description: "The customer's second factor that a payment waits for." },
   ),
 );
 
@@ -173,6 +154,21 @@ export const Quote = named(
   }),
 );
 
+/** What names an end of one kind, and nothing on an end of another. */
+const NAMES_AN_END = [
+  ['source', 'sourceType', 'ACCOUNT', 'accountId'],
+  ['destination', 'destinationType', 'ACCOUNT', 'accountId'],
+  ['destination', 'destinationType', 'UMA_ADDRESS', 'umaAddress'],
+] as const;
+
+/** Ends that say one kind and name another: whose money is meant, or for whom, cannot be told. */
+const endErrors = (body: unknown): FieldError[] =>
+  NAMES_AN_END.flatMap(([side, tag, kind, name]) => {
+    const end = (body as Record<string, unknown> | null)?.[side] as Record<string, unknown> | null;
+    if (typeof end !== 'object' || end === null || !(name in end) || end[tag] === kind) return [];
+    return [{ field: `${side}.${name}`, message: `is for the ${tag} ${kind} alone` }];
+  });
+
 const TAG = 'Cross-Currency Transfers';
 const params = Type.Object({ quoteId: Type.String() });
 
@@ -183,11 +179,13 @@ export const createQuote = operation({
   tag: TAG,
   summary: 'Create a quote',
   description:
-    'Prices a payment and holds the price until `expiresAt`. Within one currency the rate is 1.',
+    'Prices a payment and holds the price until `expiresAt`. Within one currency the rate is 1. A quote ' +
+    'that is paid in and must be authorised first is answered 202, without payment instructions.',
   permission: 'TRANSACT',
   body: QuoteRequest,
+  bodyRules: endErrors,
   replies: { 201: Quote, 202: Quote },
-  errors: [400, 403, 404, 409, 410, 412, 424, 429, 501],
+  errors: [400, 403, 404, 409, 410, 412, 423, 424, 429, 501],
   money: true,
   talks: true,
   costly: true,
@@ -215,14 +213,15 @@ export const executeQuote = operation({
   description:
     'Takes the money from the source and sends it on its way. Works once. For an embedded wallet the ' +
     '`payloadToSign` of the quote is signed first: its stamp alone will do, and without one the request ' +
-    'is answered with what to sign. Other sources need no signature.',
+    'is answered with what to sign. Other sources need no signature. Where strong authentication applies ' +
+    'the quote is `PENDING_AUTHORIZATION` then, with the challenge that its customer answers first.',
   permission: 'TRANSACT',
   signedRetry: true,
   params,
   body: named('ExecuteQuoteRequest', Type.Object({ scaFactor: Type.Optional(ScaFactor) })),
   bodyOptional: true,
   replies: { 200: Quote, 202: SignedRequestChallenge },
-  errors: [400, 403, 404, 409, 410, 429],
+  errors: [400, 403, 404, 409, 410, 423, 429, 501],
   notFound: 'QUOTE_NOT_FOUND',
   money: true,
 });

@@ -16,6 +16,7 @@ import { admit, needsProof } from './limits.ts';
 import { type Payee, type Payer, payeeOf, payerOf, realtimePayer } from './parties.ts';
 import type { QuoteRow } from './present.ts';
 import { type Priced, pricedFor } from './pricing.ts';
+import { checkLogin } from './sca.ts';
 import { quotes } from './store.ts';
 import { checkAccountLookup, payeeOfUma, payerData, requestPayment, senderOf } from './uma.ts';
 import { type Intent, signingInstructions } from './wallet.ts';
@@ -111,6 +112,10 @@ export async function stageQuote(
     await checkAccountLookup(ctx, request.lookupId, accountId, payer.customer, given);
   }
   refuseHaste(request, payer);
+  // Later is soon enough for money that is here: when it is taken.
+  if (payer.kind === 'realtime' || request.immediatelyExecute) {
+    await checkLogin(ctx, platform, payer);
+  }
   const ends = [payer.currency, payee] as const;
   const money = await pricedFor(ctx, connectors, platform, request, ends);
   const purpose = request.purposeOfPayment;
@@ -185,6 +190,7 @@ function insertQuote(
     lock_side: request.lockedCurrencySide,
     lock_amount: BigInt(request.lockedCurrencyAmount),
     description: request.description,
+    agent_id: ctx.caller.agentId,
     expires_at: expiresAt,
     created_at: ctx.now,
   });

@@ -21,7 +21,7 @@ import {
   transactions,
 } from '../transactions/index.ts';
 import { aboutOwner } from './counterparty.ts';
-import { takeInvoice } from './invoice.ts';
+import { checkInvoice, takeInvoice } from './invoice.ts';
 import { checkReceiver } from './limits.ts';
 import { livingOwner } from './parties.ts';
 import type { QuoteRow } from './present.ts';
@@ -62,7 +62,8 @@ async function sourceOf(ctx: Ctx, row: TransactionRow): Promise<InternalAccountR
   if (id === null) return undefined;
   if (isId(id, 'InternalAccount')) return usable(ctx, id, 'source');
   // While the money is being pulled the account may be forgotten; before that it must be there.
-  if (row.status === 'PENDING') ctx.require(externalAccounts, await registered(ctx, id, 'source'));
+  if (row.status === 'PROCESSING') return undefined;
+  ctx.require(externalAccounts, await registered(ctx, id, 'source'));
   return undefined;
 }
 
@@ -76,9 +77,14 @@ async function targetOf(ctx: Ctx, row: TransactionRow): Promise<Ends['target']> 
 
 /**
  * Throws why a payment cannot be made now. Who pays and who receives must still be there, and able to; that
- * accounts inside are open is judged once more by the commit itself.
+ * accounts inside are open is judged once more by the commit itself. One that `starts` has an invoice to
+ * itself from then on; one that waits for a proof holds nothing, so that nobody blocks what others pay.
  */
-export async function checkEnds(ctx: Ctx, row: TransactionRow): Promise<Ends> {
+export async function checkEnds(
+  ctx: Ctx,
+  row: TransactionRow,
+  { starts = true }: { starts?: boolean } = {},
+): Promise<Ends> {
   const [source, target, payer] = await Promise.all([
     sourceOf(ctx, row),
     targetOf(ctx, row),
@@ -92,7 +98,8 @@ export async function checkEnds(ctx: Ctx, row: TransactionRow): Promise<Ends> {
   if (target && 'info' in target) {
     const amount = row.received_amount as bigint;
     checkReceiver(target, row.needs_proof === true);
-    await takeInvoice(ctx, target, { id: row.id, amount });
+    if (starts) await takeInvoice(ctx, target, { id: row.id, amount });
+    else await checkInvoice(ctx, target, amount);
     ctx.require(externalAccounts, target);
     // An account outside is not shut when its owner is deleted.
     if (owner) ctx.require(customers, owner);
@@ -168,9 +175,15 @@ export async function countVolume(ctx: Ctx, row: TransactionRow, again = false):
 export const hasRoom = async (ctx: Ctx, row: TransactionRow): Promise<boolean> =>
   hasVolume(ctx, await ownPlatform(ctx), volumeOf(row));
 
+/** Throws where a wallet would pay and its holder has not signed. */
+export function checkSigned({ source }: Ends, signed: boolean): void {
+  if (source?.type !== 'EMBEDDED_WALLET' || signed) return;
+  throw new Fault('WALLET_SIGNATURE_MISSING', 'The holder of the wallet has not signed.');
+}
+
 /**
- * Starts a pending payment; its answer is the payment as it then stands. Nothing leaves a wallet unless its
- * holder `signed` for it.
+ * Starts a payment that is pending, or has just been authorised; its answer is the payment as it then
+ * stands. Nothing leaves a wallet unless its holder `signed` for it.
  */
 export async function startPayment(
   ctx: Ctx,
@@ -178,9 +191,7 @@ export async function startPayment(
   { signed = false }: { signed?: boolean } = {},
 ): Promise<TransactionRow> {
   const ends = await checkEnds(ctx, row);
-  if (ends.source?.type === 'EMBEDDED_WALLET' && !signed) {
-    throw new Fault('WALLET_SIGNATURE_MISSING', 'The holder of the wallet has not signed.');
-  }
+  checkSigned(ends, signed);
   await countVolume(ctx, row);
   if (ends.source) return makePayment(ctx, row, ends);
   ctx.later(SEND_PULL, { transactionId: row.id });
@@ -202,6 +213,9 @@ export function checkExecutable(
     (payment.status === 'PENDING' && ctx.now >= quote.expires_at)
   ) {
     throw new Fault('QUOTE_EXPIRED', 'The quote has expired. Create a new one.');
+  }
+  if (payment.status === 'PENDING_AUTHORIZATION') {
+    throw new Fault('CONFLICT', 'The quote waits for its customer to authorise it.');
   }
   if (payment.status !== 'PENDING') {
     throw new Fault('CONFLICT', 'The quote has been executed already.');

@@ -91,6 +91,7 @@ export function insertPayment(
     ...amountsOf(payer, payee, money),
     quote_id: quoteId,
     description,
+    agent_id: ctx.caller.agentId,
     remittance,
     purpose,
     counterparty: aboutPayee(ctx.vault, platform, payer, payee),

@@ -1,71 +1,50 @@
 // Quotes over HTTP: create, read, execute; and the sweep that expires what nobody executed.
-import type { Connectors } from '../../connectors/ports.ts';
-import { Fault } from '../../kernel/fault.ts';
-import { isId } from '../../kernel/id.ts';
 import type { Input } from '../../kernel/operation.ts';
 import type { Time } from '../../kernel/world.ts';
-import type { Ctx, Environment } from '../../runtime/context.ts';
+import type { Ctx } from '../../runtime/context.ts';
 import { handle } from '../../runtime/handle.ts';
 import type { Sweep } from '../../runtime/jobs.ts';
 import { operate, type Runtime } from '../../runtime/operate.ts';
 import { platforms, systemCaller } from '../platform/index.ts';
-import { expirePayment, type TransactionRow, transactions } from '../transactions/index.ts';
-import { authorizePayment, type Headers, type WalletParts } from '../wallets/index.ts';
+import type { ScaParts } from '../sca/index.ts';
+import { expirePayment, transactions } from '../transactions/index.ts';
+import type { Headers } from '../wallets/index.ts';
+import { authorizeOperations } from './authorize.ts';
 import { createQuote, executeQuote, getQuoteById } from './contract.ts';
-import { stageQuote } from './create.ts';
-import { checkExecutable, startPayment } from './execute.ts';
-import { presentQuote, type QuoteRow } from './present.ts';
-import { quotes } from './store.ts';
-import { signedPaymentOf } from './wallet.ts';
-
-async function quoteOf(ctx: Ctx, id: string): Promise<QuoteRow> {
-  const row = isId(id, 'Quote') ? await ctx.read(quotes, id) : undefined;
-  if (row?.platform_id !== ctx.caller.platformId) {
-    throw new Fault('QUOTE_NOT_FOUND', 'No such quote.');
-  }
-  return row;
-}
-
-async function paymentOf(ctx: Ctx, quote: QuoteRow): Promise<TransactionRow> {
-  const row = await ctx.read(transactions, quote.transaction_id);
-  if (!row) throw new Error(`${quote.id} has no transaction`);
-  return row;
-}
+import { checkExecutable } from './execute.ts';
+import { makeQuote, paymentOf, quoteOf, quoteView, signQuote, startQuote } from './quote.ts';
 
 /** Executes a quote; one that a wallet pays for only once its holder has signed. */
 async function execute(
   ctx: Ctx,
-  parts: WalletParts,
+  parts: ScaParts,
   { params, body, headers }: Input<typeof executeQuote>,
 ) {
   const quote = await quoteOf(ctx, params.quoteId);
   const payment = await paymentOf(ctx, quote);
   checkExecutable(ctx, quote, payment);
-  const signed = signedPaymentOf(quote, payment);
-  if (signed) {
-    const { operationId } = executeQuote;
-    const sent = headers as Headers;
-    const asked = { operationId, of: quote.id, input: { params, body }, headers: sent };
-    const outcome = await authorizePayment(ctx, parts, asked, signed);
-    if (outcome && 'refused' in outcome) return outcome;
-    if (outcome) return { status: 202 as const, body: outcome.challenge };
-  }
-  const started = await startPayment(ctx, payment, { signed: signed !== undefined });
-  return { status: 200 as const, body: presentQuote(quote, started, ctx.now) };
+  const { operationId } = executeQuote;
+  const asked = { operationId, of: quote.id, input: { params, body }, headers: headers as Headers };
+  const outcome = await signQuote(ctx, parts, quote, payment, asked);
+  if ('refused' in outcome) return outcome;
+  if ('challenge' in outcome) return { status: 202 as const, body: outcome.challenge };
+  const { signed } = outcome;
+  const { scaFactor } = body;
+  const started = await startQuote(ctx, parts, quote, payment, { signed, scaFactor });
+  return { status: 200 as const, body: await quoteView(ctx, quote, started) };
 }
 
-export const quoteOperations = (connectors: (environment: Environment) => Connectors) => [
+export const quoteOperations = (parts: ScaParts) => [
   handle(createQuote, async (ctx, { body }) => {
-    const staged = await stageQuote(ctx, connectors(ctx.caller.environment), body);
-    const { quote, payment } = staged;
-    const now = body.immediatelyExecute ? await startPayment(ctx, payment) : payment;
-    return { status: 201, body: presentQuote(quote, now, ctx.now) };
+    const { status, quote, payment } = await makeQuote(ctx, parts, body);
+    return { status, body: await quoteView(ctx, quote, payment) };
   }),
   handle(getQuoteById, async (ctx, { params }) => {
     const quote = await quoteOf(ctx, params.quoteId);
-    return { status: 200, body: presentQuote(quote, await paymentOf(ctx, quote), ctx.now) };
+    return { status: 200, body: await quoteView(ctx, quote, await paymentOf(ctx, quote)) };
   }),
-  handle(executeQuote, (ctx, input) => execute(ctx, { connectors }, input)),
+  handle(executeQuote, (ctx, input) => execute(ctx, parts, input)),
+  ...authorizeOperations(parts),
 ];
 
 const DUE = `select q.transaction_id from quotes q join transactions t on t.id = q.transaction_id

@@ -3,7 +3,7 @@ import type { Static } from '@sinclair/typebox';
 import { currencyView } from '../../catalog/currencies.ts';
 import { iso, type Time } from '../../kernel/world.ts';
 import type { RowOf } from '../../runtime/table.ts';
-import type { TransactionRow } from '../transactions/index.ts';
+import { instructionsOf, type TransactionRow } from '../transactions/index.ts';
 import type { Quote } from './contract.ts';
 import { quoteStatus } from './states.ts';
 import type { quotes } from './store.ts';
@@ -26,7 +26,7 @@ export function presentQuote(row: QuoteRow, payment: TransactionRow, now: Time) 
     exchangeRate: Number(row.exchange_rate),
     feesIncluded: Number(row.fees),
     platformFeesIncluded: Number(row.platform_fees),
-    paymentInstructions: payment.instructions ?? [],
+    paymentInstructions: instructionsOf(payment) ?? [],
     transactionId: row.transaction_id,
     ...(payment.counterparty ? { counterpartyInformation: payment.counterparty } : {}),
     rateDetails: row.rate_details,

@@ -52,6 +52,18 @@ const NO_AMOUNTS = [
 ];
 
 describe('createQuote', () => {
+  it.each([null, 7, 'InternalAccount:x'])('takes no end of two kinds: %j', async (id) => {
+    const base = quoteBody('', '', 100_00);
+    const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', accountId: id };
+    const address = { destinationType: 'UMA_ADDRESS', umaAddress: '$a@b.example', accountId: id };
+    const uma = { ...base, source, destination: address };
+    expect(await badFields('/quotes', uma)).toEqual(['destination.accountId', 'source.accountId']);
+    const both = { ...base.destination, umaAddress: id };
+    expect(await badFields('/quotes', { ...base, destination: both })).toEqual([
+      'destination.umaAddress',
+    ]);
+  });
+
   it('names every bad field at once', async () => {
     const body = {
       source: { sourceType: 'ACCOUNT', accountId: 7, customerId: {} },

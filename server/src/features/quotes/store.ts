@@ -24,6 +24,8 @@ export const quotes = table('quotes', {
   lock_side: col.word<'SENDING' | 'RECEIVING'>(),
   lock_amount: col.int8,
   description: col.text.null,
+  /** The agent that asked for it. */
+  agent_id: col.text.null,
   expires_at: col.time,
   created_at: col.time,
 });

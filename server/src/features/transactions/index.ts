@@ -16,13 +16,17 @@ export { CANCEL_FUNDING, CANCEL_PULL, transactionOf, transactionOperations } fro
 export { type Ask, overRail, type RailMovement } from './over-rail.ts';
 export { awaitDecision, inSuspense, type ParkedRow, parked } from './parked.ts';
 export {
+  awaitAuthorization,
   awaitFunds,
   type CameIn,
+  checkFunds,
   expirePayment,
   failPayout,
+  failUnauthorized,
   payInside,
   refuseCancel,
   refuseFunds,
+  releasePayment,
   startPayout,
 } from './payment.ts';
 export {
@@ -36,6 +40,7 @@ export {
   putOff,
 } from './payout-jobs.ts';
 export {
+  instructionsOf,
   paymentReference,
   presentTransaction,
   refundReference,
@@ -45,7 +50,14 @@ export {
 export { openRefund } from './refund.ts';
 export { coverMissing, parkedCurrency, parkedFrom, returnParked } from './resolve.ts';
 export { moveAndTell, patch, tell } from './staging.ts';
-export { type FailureReason, incomingStates, outgoingStates, refundStates } from './states.ts';
+export {
+  type FailureReason,
+  INCOMING_FAILURES,
+  incomingStates,
+  OUTGOING_FAILURES,
+  outgoingStates,
+  refundStates,
+} from './states.ts';
 export { PENDING_REASONS, type PendingReason, type Refund, transactions } from './store.ts';
 export {
   awaitNotice,

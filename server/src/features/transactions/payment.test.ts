@@ -8,6 +8,7 @@ import {
   cancelPayout,
   expirePayment,
   failPayout,
+  failUnauthorized,
   handOverPayout,
   settlePayout,
 } from './payment.ts';
@@ -63,12 +64,13 @@ const STEPS: Record<string, (ctx: Ctx, row: TransactionRow) => unknown> = {
   refund: (ctx, row) => payRefund(ctx, row, true),
   park: (ctx, row) => payRefund(ctx, row, false),
   expire: expirePayment,
+  lapse: failUnauthorized,
 };
 
 /** State → what each step that does something leaves of status, money and refund. */
 const EFFECTS: Record<string, Record<string, string>> = {
   pending: { expire: 'EXPIRED NONE' },
-  'waiting for its payer': { fail: 'FAILED NONE' },
+  'waiting for its payer': { lapse: 'FAILED NONE' },
   held: {
     handOver: 'PROCESSING HANDED',
     settle: 'COMPLETED SETTLED',

@@ -3,9 +3,12 @@
 // and do nothing, so a rail may repeat itself. Where the money comes from makes no difference after the
 // first step: what came in for a payment waits in `inbound` as another's waits on its account.
 import type { OnChain } from '../../connectors/ports.ts';
+import { Fault } from '../../kernel/fault.ts';
+import { isId } from '../../kernel/id.ts';
+import { giveVolumeBack } from '../../ledger/allowance.ts';
+import { ledgerAccounts } from '../../ledger/store.ts';
 import type { Ctx } from '../../runtime/context.ts';
 import { type InternalAccountRow, repayOwed } from '../internal-accounts/index.ts';
-import { giveVolumeBack } from '../platform/index.ts';
 import { fund, handOver, hold, type Legs, legsOf, payThrough, settle } from './legs.ts';
 import type { TransactionRow } from './present.ts';
 import { openRefund, PAY_REFUND, SEND_PAYOUT } from './refund.ts';
@@ -28,6 +31,21 @@ const begun = (row: TransactionRow) =>
 
 const legs = (ctx: Ctx, row: TransactionRow): Legs => legsOf(row, ctx.caller.environment);
 
+const waitsForDeposit = ({ source }: TransactionRow) => source.sourceType === 'REALTIME_FUNDING';
+
+/**
+ * Throws INSUFFICIENT_FUNDS where the account that pays does not hold enough now. Only the commit that takes
+ * the money decides; this is for telling somebody before they are put to any trouble.
+ */
+export async function checkFunds(ctx: Ctx, row: TransactionRow): Promise<void> {
+  const id = row.source_account ?? '';
+  if (!isId(id, 'InternalAccount')) return;
+  const account = await ctx.read(ledgerAccounts, id);
+  const taken = legs(ctx, row).source.reduce((sum, each) => sum + each.amount, 0n);
+  if (account && account.balance - account.held - taken >= (account.floor ?? 0n)) return;
+  throw new Fault('INSUFFICIENT_FUNDS', 'The account does not hold enough to pay this.');
+}
+
 const cameIn = (row: TransactionRow, came: CameIn | undefined) =>
   came && {
     funded_amount: came.amount,
@@ -35,10 +53,40 @@ const cameIn = (row: TransactionRow, came: CameIn | undefined) =>
     source_chain: came.chain ?? null,
   };
 
+/** A payment that was pending is told as that before it goes on; one that was authorised was told already. */
+function tellPending(ctx: Ctx, row: TransactionRow): void {
+  if (row.status === 'PENDING') tell(ctx, row, 'PENDING');
+}
+
+/**
+ * Its customer is asked to authorise it, or a further step of it. Nothing is held meanwhile. Money that is
+ * to be paid in for it is not: the payment is told as pending once that is here.
+ */
+export function awaitAuthorization(ctx: Ctx, row: TransactionRow): TransactionRow {
+  const again = row.status === 'PENDING_AUTHORIZATION';
+  const status = again ? row.status : outgoingStates.next(row.status, 'authorize');
+  if (!waitsForDeposit(row)) tellPending(ctx, row);
+  const waiting = patch(ctx, row, { status });
+  tell(ctx, waiting, 'PENDING_AUTHORIZATION');
+  return waiting;
+}
+
+/** Authorised, and its money is still to be paid in: PENDING_AUTHORIZATION → PENDING. */
+export const releasePayment = (ctx: Ctx, row: TransactionRow): TransactionRow =>
+  patch(ctx, row, { status: outgoingStates.next(row.status, 'release') });
+
+/** Nobody authorised it in time: no money has moved. What an agent spent by it is given back. */
+export async function failUnauthorized(ctx: Ctx, row: TransactionRow): Promise<void> {
+  if (row.status !== 'PENDING_AUTHORIZATION') return;
+  const status = outgoingStates.next(row.status, 'fail');
+  tell(ctx, patch(ctx, row, { status, failure_reason: 'SCA_NOT_COMPLETED' }), 'FAILED');
+  if (row.agent_id !== null) await giveVolumeBack(ctx, row);
+}
+
 /** PENDING → PROCESSING while a rail pulls the money; how that goes is a job's to find out. */
 export function awaitFunds(ctx: Ctx, row: TransactionRow): TransactionRow {
   const status = outgoingStates.next(row.status, 'start');
-  tell(ctx, row, 'PENDING');
+  tellPending(ctx, row);
   const started = patch(ctx, row, { status, funds: 'AWAITED', sent_at: ctx.now });
   tell(ctx, started, 'PROCESSING');
   return started;
@@ -52,7 +100,7 @@ export async function startPayout(
 ): Promise<TransactionRow> {
   const status = begun(row);
   const fresh = status !== row.status;
-  if (fresh) tell(ctx, row, 'PENDING');
+  tellPending(ctx, row);
   await moveAndTell(ctx, () => {
     if (came) fund(ctx, row, came.amount);
     hold(ctx, row.id, legs(ctx, row));
@@ -77,7 +125,7 @@ export async function payInside(
 ): Promise<TransactionRow> {
   const started = begun(row);
   const fresh = started !== row.status;
-  if (fresh) tell(ctx, row, 'PENDING');
+  tellPending(ctx, row);
   const known = cameIn(row, came);
   const processing = patch(ctx, row, { status: started, ...known });
   if (fresh) tell(ctx, processing, 'PROCESSING');
@@ -108,7 +156,7 @@ export async function refuseFunds(
 ): Promise<TransactionRow> {
   const status = begun(row);
   const fresh = status !== row.status;
-  if (fresh) tell(ctx, row, 'PENDING');
+  tellPending(ctx, row);
   await moveAndTell(ctx, () => fund(ctx, row, came.amount));
   const funded = patch(ctx, row, { status, funds: 'FUNDED', ...cameIn(row, came) });
   if (fresh) tell(ctx, funded, 'PROCESSING');
@@ -143,7 +191,10 @@ export async function settlePayout(
   return done;
 }
 
-/** Failed before or after it was settled: money that was taken goes back, or is parked when it cannot. */
+/**
+ * Failed before or after it was settled: money that was taken goes back, or is parked when it cannot. One
+ * that has not begun is nobody's to fail from outside.
+ */
 export async function failPayout(
   ctx: Ctx,
   row: TransactionRow,
@@ -151,7 +202,8 @@ export async function failPayout(
   refundable: boolean,
 ): Promise<TransactionRow> {
   const event = row.status === 'COMPLETED' ? 'return' : 'fail';
-  const status = row.refund ? undefined : outgoingStates.peek(row.status, event);
+  const hasBegun = row.status === 'PROCESSING' || row.status === 'COMPLETED';
+  const status = hasBegun && !row.refund ? outgoingStates.peek(row.status, event) : undefined;
   if (!status) return row;
   const untouched = row.funds === 'NONE' || row.funds === 'AWAITED';
   const failed = patch(ctx, row, {

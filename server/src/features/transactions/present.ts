@@ -52,6 +52,7 @@ function common(row: TransactionRow) {
     ...(row.description === null ? {} : { description: row.description }),
     ...(row.counterparty ? { counterpartyInformation: row.counterparty } : {}),
     ...(row.quote_id ? { quoteId: row.quote_id } : {}),
+    ...(row.agent_id ? { agentId: row.agent_id } : {}),
     ...(row.exchange_rate ? { exchangeRate: Number(row.exchange_rate) } : {}),
     ...(row.fees === null ? {} : { fees: Number(row.fees) }),
     ...(row.settled_at === null ? {} : { settledAt: iso(row.settled_at) }),
@@ -73,18 +74,26 @@ const received = (row: TransactionRow) =>
     ? {}
     : { receivedAmount: amountOf(row.received_amount, row.received_currency) };
 
+/** What is to be done before a payment begins. Where to pay in is nobody's to know until it is authorised. */
+export function instructionsOf(row: TransactionRow): TransactionRow['instructions'] {
+  const { status, failure_reason: reason, source } = row;
+  const unauthorized = status === 'PENDING_AUTHORIZATION' || reason === 'SCA_NOT_COMPLETED';
+  return unauthorized && source.sourceType === 'REALTIME_FUNDING' ? null : row.instructions;
+}
+
 /** The JSON of GET /transactions/{id}, and of every event about the transaction. */
 export function presentTransaction(row: TransactionRow) {
   if (row.type === 'INCOMING') {
     return { type: row.type, ...common(row), ...sent(row), ...received(row) };
   }
+  const instructions = instructionsOf(row);
   return {
     type: row.type,
     ...common(row),
     ...sent(row),
     ...received(row),
     ...(row.platform_fees === null ? {} : { platformFees: Number(row.platform_fees) }),
-    ...(row.instructions ? { paymentInstructions: row.instructions } : {}),
+    ...(instructions ? { paymentInstructions: instructions } : {}),
     ...(row.rate_details ? { rateDetails: row.rate_details } : {}),
     paymentRail: row.rail,
     railSelectionMode: row.rail_mode,

@@ -3,6 +3,7 @@
 // then, for money that came from outside, takes one step more.
 import { isFiat } from '../../catalog/currencies.ts';
 import { iso } from '../../kernel/world.ts';
+import { giveVolumeBack } from '../../ledger/allowance.ts';
 import { house } from '../../ledger/chart.ts';
 import type { Ctx } from '../../runtime/context.ts';
 import { customers } from '../customers/index.ts';
@@ -13,7 +14,6 @@ import {
   repayOwed,
   takeBack,
 } from '../internal-accounts/index.ts';
-import { giveVolumeBack } from '../platform/index.ts';
 import { type Leg, legsOf, park, release, reverse } from './legs.ts';
 import { awaitDecision } from './parked.ts';
 import { refundReference, type TransactionRow } from './present.ts';

@@ -16,12 +16,22 @@ const STATUSES: OutgoingStatus[] = [
   'FAILED',
   'EXPIRED',
 ];
-const EVENTS: PaymentEvent[] = ['authorize', 'start', 'settle', 'fail', 'return', 'expire'];
+const EVENTS: PaymentEvent[] = [
+  'authorize',
+  'release',
+  'start',
+  'settle',
+  'fail',
+  'return',
+  'expire',
+];
 
 const ALLOWED: Record<string, OutgoingStatus> = {
   'PENDING authorize': 'PENDING_AUTHORIZATION',
   'PENDING start': 'PROCESSING',
   'PENDING expire': 'EXPIRED',
+  'PENDING fail': 'FAILED',
+  'PENDING_AUTHORIZATION release': 'PENDING',
   'PENDING_AUTHORIZATION start': 'PROCESSING',
   'PENDING_AUTHORIZATION fail': 'FAILED',
   'PROCESSING settle': 'COMPLETED',

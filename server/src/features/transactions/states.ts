@@ -52,12 +52,26 @@ export const incomingStates = stateTable<IncomingStatus, IncomingEvent>('incomin
   FAILED: {},
 });
 
-export type PaymentEvent = 'authorize' | 'start' | 'settle' | 'fail' | 'return' | 'expire';
+export type PaymentEvent =
+  | 'authorize'
+  | 'release'
+  | 'start'
+  | 'settle'
+  | 'fail'
+  | 'return'
+  | 'expire';
 
 /** Status of an outgoing payment. */
 export const outgoingStates = stateTable<OutgoingStatus, PaymentEvent>('outgoing payment', {
-  PENDING: { authorize: 'PENDING_AUTHORIZATION', start: 'PROCESSING', expire: 'EXPIRED' },
-  PENDING_AUTHORIZATION: { start: 'PROCESSING', fail: 'FAILED' },
+  PENDING: {
+    authorize: 'PENDING_AUTHORIZATION',
+    start: 'PROCESSING',
+    expire: 'EXPIRED',
+    // What an agent asked for and nobody let through.
+    fail: 'FAILED',
+  },
+  // A payment whose money is still to be paid in waits for it once it was authorised.
+  PENDING_AUTHORIZATION: { release: 'PENDING', start: 'PROCESSING', fail: 'FAILED' },
   PROCESSING: { settle: 'COMPLETED', fail: 'FAILED' },
   COMPLETED: { return: 'FAILED' },
   FAILED: {},

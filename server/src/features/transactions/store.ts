@@ -76,6 +76,8 @@ const columns = {
   rate_details: col.json<Record<string, number>>().null,
   quote_id: col.text.null,
   description: col.text.null,
+  /** The agent that began it. */
+  agent_id: col.text.null,
   remittance: col.text.null,
   /** Why it is sent, for the rail. */
   purpose: col.text.null,

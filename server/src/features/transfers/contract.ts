@@ -2,9 +2,16 @@
 import { Type } from '@sinclair/typebox';
 import { PurposeOfPayment } from '../../catalog/purposes.ts';
 import { PaymentRail } from '../../catalog/rails.ts';
+import type { Connectors } from '../../connectors/ports.ts';
 import { operation } from '../../kernel/operation.ts';
 import { named, PositiveAmount } from '../../kernel/schema.ts';
+import type { Environment } from '../../runtime/context.ts';
 import { TransactionOneOf } from '../transactions/index.ts';
+
+/** What transfers are made with. */
+export interface TransferParts {
+  connectors(environment: Environment): Connectors;
+}
 
 export const InternalAccountReference = named(
   'InternalAccountReference',

@@ -2,18 +2,21 @@
 // of the same owner. An older, shorter way than a quote, kept because clients use it.
 import { type Static, Type } from '@sinclair/typebox';
 import { corridors } from '../../catalog/corridors.ts';
-import type { Connectors } from '../../connectors/ports.ts';
 import { Fault, invalidField } from '../../kernel/fault.ts';
 import { operation } from '../../kernel/operation.ts';
 import { named, PositiveAmount } from '../../kernel/schema.ts';
-import type { Environment } from '../../runtime/context.ts';
+import type { Ctx } from '../../runtime/context.ts';
 import { handle } from '../../runtime/handle.ts';
 import { externalAccounts } from '../external-accounts/index.ts';
-import { startPull } from '../incoming/index.ts';
+import { stagePull, startPull } from '../incoming/index.ts';
 import { checkAmount, checkDirection, ownPlatform, type PlatformRow } from '../platform/index.ts';
 import { checkPullable, type Payee, type Payer, payeeOf, payerOf } from '../quotes/index.ts';
-import { presentTransaction, TransactionOneOf } from '../transactions/index.ts';
-import { InternalAccountReference } from './contract.ts';
+import {
+  presentTransaction,
+  TransactionOneOf,
+  type TransactionRow,
+} from '../transactions/index.ts';
+import { InternalAccountReference, type TransferParts } from './contract.ts';
 
 export const createTransferIn = operation({
   operationId: 'createTransferIn',
@@ -76,27 +79,54 @@ function admit(platform: PlatformRow, currency: string, rail: string, amount: bi
   }
 }
 
-export const transferInOperations = (connectors: (environment: Environment) => Connectors) => [
+type Request = Static<(typeof createTransferIn)['body']>;
+
+/** Where the money comes from and goes to, able to, and the rail that takes it. */
+async function found(ctx: Ctx, { connectors }: TransferParts, from: string, to: string) {
+  const platform = await ownPlatform(ctx);
+  const port = connectors(ctx.caller.environment).rail;
+  const [payer, payee] = await Promise.all([
+    payerOf(ctx, platform, { accountId: from }, port),
+    payeeOf(ctx, { accountId: to }, port),
+  ]);
+  const ends = endsOf(payer, payee);
+  const rail = checkPullable(ends.payer.account, port);
+  ctx.require(externalAccounts, ends.payer.account);
+  return { platform, rail, ...ends };
+}
+
+/** Stages the transaction of a transfer that may be made. It waits as PENDING, and nobody is told of it. */
+export async function stageTransferIn(
+  ctx: Ctx,
+  parts: TransferParts,
+  { source, destination, amount: asked }: Request,
+): Promise<TransactionRow> {
+  const ends = await found(ctx, parts, source.accountId, destination.accountId);
+  const { platform, payer, payee, rail } = ends;
+  const amount = BigInt(asked as number);
+  admit(platform, payee.currency, rail, amount);
+  return stagePull(ctx, {
+    source: payer.account,
+    account: payee.account,
+    platformCustomerId: payee.owner?.platform_customer_id ?? ctx.caller.platformId,
+    rail,
+    amount,
+  });
+}
+
+/** Has it pulled, if both accounts are still able to. */
+export async function startTransferIn(
+  ctx: Ctx,
+  parts: TransferParts,
+  row: TransactionRow,
+): Promise<TransactionRow> {
+  await found(ctx, parts, row.source_account as string, row.destination_account as string);
+  return startPull(ctx, row);
+}
+
+export const transferInOperations = (parts: TransferParts) => [
   handle(createTransferIn, async (ctx, { body }) => {
-    const platform = await ownPlatform(ctx);
-    const port = connectors(ctx.caller.environment).rail;
-    const [from, to] = await Promise.all([
-      payerOf(ctx, platform, { accountId: body.source.accountId }, port),
-      payeeOf(ctx, { accountId: body.destination.accountId }, port),
-    ]);
-    const { payer, payee } = endsOf(from, to);
-    const rail = checkPullable(payer.account, port);
-    const amount = BigInt(body.amount as number);
-    admit(platform, payee.currency, rail, amount);
-    ctx.require(externalAccounts, payer.account);
-    const row = startPull(ctx, {
-      source: payer.account,
-      account: payee.account,
-      platformCustomerId: payee.owner?.platform_customer_id ?? ctx.caller.platformId,
-      rail,
-      amount,
-    });
-    const accepted = presentTransaction(row) as Static<typeof TransactionOneOf>;
-    return { status: 201, body: accepted };
+    const row = startPull(ctx, await stageTransferIn(ctx, parts, body));
+    return { status: 201, body: presentTransaction(row) as Static<typeof TransactionOneOf> };
   }),
 ];

@@ -11,6 +11,7 @@ import {
   ok,
 } from '../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../test/harness.ts';
+import { scaPayer } from '../../../test/sca-desk.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -94,6 +95,15 @@ describe('createTransferOut', () => {
     await refused(usd.id, { amount: undefined }, 400, 'INVALID_INPUT');
     await refused(usd.id, { amount: 5_000_00 }, 400, 'INSUFFICIENT_FUNDS');
     await refused('ExternalAccount:unknown', {}, 404, 'ACCOUNT_NOT_FOUND');
+  });
+
+  it('takes nothing that its customer authorises', async () => {
+    const payer = await scaPayer(app);
+    const target = await externalAccount(app, payer.person.id, 'EUR');
+    const body = { source: { accountId: payer.eur.id }, destination: { accountId: target.id } };
+    const refused = await app.call('POST', '/transfer-out', { ...body, amount: 10_00 });
+    expect([refused.status, refused.body.code]).toEqual([409, 'CONFLICT']);
+    expect((await balances(app, payer.eur.id)).balance).toBe(1_000_00);
   });
 
   it('takes nothing from an embedded wallet, which nobody has signed for', async () => {

@@ -16,7 +16,7 @@ import {
   spendable,
 } from '../sim.ts';
 import { type Action, expected, inSandbox, PAID_IN, payers, purseOf, refusal } from './action.ts';
-import { orderOf, UNQUOTABLE, verdictOn } from './payments.ts';
+import { orderOf, UNQUOTABLE, unsureOf, verdictOn } from './payments.ts';
 
 const wallets = (sim: Sim): Purse[] =>
   payers(sim).flatMap(({ wallet }) => (wallet && isActive(sim, wallet) ? [wallet] : []));
@@ -217,13 +217,10 @@ async function quote(sim: Sim): Promise<string> {
 const signable = (sim: Sim) => sim.orders.filter(({ payload }) => payload);
 
 /** Why a payment cannot be made, beside what a signature has to do with it. */
-function against(sim: Sim, order: Order): string[] {
-  const unsure = [
-    ...(order.platform.limited ? ['DAILY_VOLUME_LIMIT_EXCEEDED'] : []),
-    ...(order.outside?.wallet ? ['EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED'] : []),
-  ];
-  return [...verdictOn(sim, order, order.started), ...unsure];
-}
+const against = (sim: Sim, order: Order): string[] => [
+  ...verdictOn(sim, order, order.started),
+  ...unsureOf(order),
+];
 
 /** The signature comes with the request; a wrong one is refused, whatever else there is. */
 async function stamped(sim: Sim, order: Order, key: string): Promise<Outcome> {

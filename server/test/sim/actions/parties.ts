@@ -4,13 +4,22 @@ import { connectorRegistry } from '../../../src/connectors/registry.ts';
 import { SUFFIXES } from '../endings.ts';
 import { operator } from '../operator.ts';
 import { broken, type Outside, type Person, type Platform, pursesOf, type Sim } from '../sim.ts';
-import { type Action, expected, inSandbox, living, payers, refusal } from './action.ts';
+import {
+  type Action,
+  expected,
+  inSandbox,
+  isTrusted,
+  judge,
+  living,
+  payers,
+  refusal,
+} from './action.ts';
 
 const MOST_PLATFORMS = 5;
 const MOST_PEOPLE = 40;
 const MOST_OUTSIDE = 150;
 
-async function openPurses(sim: Sim, owner: Person): Promise<void> {
+export async function openPurses(sim: Sim, owner: Person): Promise<void> {
   const path = owner.id
     ? `/customers/internal-accounts?limit=100&customerId=${owner.id}`
     : '/platform/internal-accounts?limit=100';
@@ -117,7 +126,8 @@ async function addCustomer(sim: Sim): Promise<string> {
 }
 
 const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
-const digits = (count: number, value: number) => String(value % 10 ** count).padStart(count, '0');
+export const digits = (count: number, value: number) =>
+  String(value % 10 ** count).padStart(count, '0');
 
 /** A German number with check digits that hold. */
 function ibanOf(rest: string): string {
@@ -189,6 +199,9 @@ async function removeOutside(sim: Sim): Promise<string> {
   const { owner, gone } = account;
   const path = `/${owner.id ? 'customers' : 'platform'}/external-accounts/${account.id}`;
   const answer = await sim.ask('DELETE', path, undefined, owner.platform);
+  // Trust is taken back first.
+  const trusted = !gone && !owner.gone && isTrusted(sim, account);
+  if (trusted) return judge(answer, ['BENEFICIARY_TRUSTED'], path) ?? '';
   const code = refusal(answer, ['ACCOUNT_NOT_FOUND']);
   if (!gone && !owner.gone && code && !answer.again) throw broken(`${account.id} is not found`);
   account.gone = true;

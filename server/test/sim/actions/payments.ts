@@ -153,13 +153,23 @@ export const isGone = ({ inside, outside, source, from }: Order) =>
   );
 
 /** An account of somebody who is gone is shut as well. */
-const GONE = ['ACCOUNT_NOT_FOUND', 'CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED', 'INVALID_INPUT'];
+export const GONE = [
+  'ACCOUNT_NOT_FOUND',
+  'CUSTOMER_NOT_FOUND',
+  'CUSTOMER_DELETED',
+  'INVALID_INPUT',
+];
 
 /** How the execution of an order must end. */
 export function verdictOn(sim: Sim, order: Order, isStarted: boolean): string[] {
   const status = sim.picture.payments.get(order.id)?.row.status;
   if (isStarted) return ['CONFLICT'];
   if (status === 'EXPIRED' || sim.world.now() >= order.expiresAt) return ['QUOTE_EXPIRED'];
+  return barriers(sim, order);
+}
+
+/** Why a payment that somebody may start cannot be made. */
+export function barriers(sim: Sim, order: Order): string[] {
   if (isGone(order)) return GONE;
   if ([order.source, order.inside].some((each) => each && !isActive(sim, each))) {
     return ['INVALID_INPUT'];
@@ -172,15 +182,17 @@ export function verdictOn(sim: Sim, order: Order, isStarted: boolean): string[] 
   return [];
 }
 
+/** Why it may not be, or may. */
+export const unsureOf = ({ platform, outside }: Order): string[] => [
+  ...(platform.limited ? ['DAILY_VOLUME_LIMIT_EXCEEDED'] : []),
+  ...(outside?.wallet ? ['EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED'] : []),
+];
+
 export async function executeOrder(sim: Sim, order: Order): Promise<string> {
   const codes = verdictOn(sim, order, order.started);
   const path = `/quotes/${order.quoteId}/execute`;
   const answer = await sim.ask('POST', path, undefined, order.platform);
-  const unsure = [
-    ...(order.platform.limited ? ['DAILY_VOLUME_LIMIT_EXCEEDED'] : []),
-    ...(order.outside?.wallet ? ['EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED'] : []),
-  ];
-  const code = refusal(answer, [...codes, ...unsure]);
+  const code = refusal(answer, [...codes, ...unsureOf(order)]);
   if (code) return code;
   expected(answer, 200);
   if (codes.length) throw broken(`${order.id} was executed; expected ${codes.join(' or ')}`);
@@ -190,13 +202,14 @@ export async function executeOrder(sim: Sim, order: Order): Promise<string> {
 
 const quoted = (sim: Sim) =>
   sim.orders.filter(
-    ({ quoteId, kind, payload }) => quoteId !== null && kind !== 'realtime' && !payload,
+    ({ quoteId, kind, payload, gated, agent }) =>
+      quoteId !== null && kind !== 'realtime' && !payload && !gated && !agent,
   );
 const waiting = (sim: Sim) => quoted(sim).filter((each) => !each.started);
 const started = (sim: Sim) => quoted(sim).filter((each) => each.started);
 
 /** Refusals that a transfer between living parties may get. */
-const UNPAYABLE = [...UNQUOTABLE, 'INVALID_CURRENCY'];
+export const UNPAYABLE = [...UNQUOTABLE, 'INVALID_CURRENCY'];
 
 /** All wallets here are on Base, in the sandbox: 650 thousand million wei at 3,500 dollars an ether. */
 const BASE_TAKES = 2_275;

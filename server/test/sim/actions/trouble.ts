@@ -7,6 +7,7 @@ import {
   isActive,
   noted,
   type Order,
+  type Platform,
   type Purse,
   type Request,
   type Sim,
@@ -174,6 +175,7 @@ const ripe = (sim: Sim) =>
     const { source, started, expiresAt, inside, outside } = order;
     if (started || !source || order.quoteId === null || sim.world.now() >= expiresAt) return false;
     if (order.platform.limited || outside?.wallet || order.payload) return false;
+    if (order.gated || order.agent) return false;
     if (order.platformFee && order.feePurse && !isActive(sim, order.feePurse)) return false;
     if (!isActive(sim, source) || noted(sim, source)?.owed !== '0') return false;
     if (inside && !isActive(sim, inside)) return false;
@@ -208,7 +210,10 @@ const WEEK = 7 * DAY;
 
 /** Asks again what was answered before: the same reply, word for word. */
 async function replay(sim: Sim): Promise<string> {
-  const recent = sim.settled.filter((each) => sim.world.now() - each.at < WEEK - DAY);
+  const isKnown = ({ agent }: Platform) => !agent?.gone && !agent?.owner.gone;
+  const recent = sim.settled.filter(
+    (each) => sim.world.now() - each.at < WEEK - DAY && isKnown(each.platform),
+  );
   if (recent.length === 0) return 'nothing';
   const { platform: as, path, key, body, answer } = sim.chance.of(recent);
   disarm(sim);

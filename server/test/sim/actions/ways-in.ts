@@ -79,7 +79,7 @@ interface Target {
 }
 
 /** Anybody's account inside, or one of the payer's own outside. */
-function targetFor(sim: Sim, payer: Person): Target {
+export function targetFor(sim: Sim, payer: Person): Target {
   const own = sim.outside.filter((each) => each.owner === payer && !each.gone);
   if (own.length && sim.chance.percent(60)) return { inside: null, outside: sim.chance.of(own) };
   const others = living(sim).filter((each) => each.platform === payer.platform);
@@ -211,7 +211,8 @@ async function receiveUma(sim: Sim): Promise<string> {
   return `${amount} ${currency}`;
 }
 
-export const comingIn = (sim: Sim) => sim.orders.filter((each) => each.kind === 'in');
+export const comingIn = (sim: Sim) =>
+  sim.orders.filter((each) => each.kind === 'in' && each.started);
 
 async function decide(sim: Sim, what: 'approve' | 'reject'): Promise<string> {
   const order = sim.chance.of(comingIn(sim));

@@ -1,0 +1,192 @@
+// Payments of agents that somebody else has a part in: the customer who authorises, the holder of a
+// wallet who signs; and two hundred payments at once.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type AgentDesk, agentDesk } from '../../../test/agent-desk.ts';
+import { type AgentPayer, ASKS, agentPayer, coded, limits } from '../../../test/agent-payer.ts';
+import { european } from '../../../test/contacts.ts';
+import {
+  balances,
+  booksBalance,
+  externalAccount,
+  internalAccount,
+  ok,
+  quoteBody,
+} from '../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import { scaPayer } from '../../../test/sca-desk.ts';
+import { stampWith } from '../../../test/wallet-desk.ts';
+import { payloadOf, stamped, walletPayer } from '../../../test/wallet-payer.ts';
+import { takeDeposit } from '../quotes/index.ts';
+
+let app: TestApp;
+let desk: AgentDesk;
+beforeAll(async () => {
+  app = await startApp();
+  desk = agentDesk(app);
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+
+const payer = (more: object = {}, amount?: number) => agentPayer(app, desk, more, amount);
+
+describe('money whose customer authorises it', () => {
+  it('does not go by a transfer that has waited since before it was so', async () => {
+    const agent = await payer(ASKS);
+    const outside = await externalAccount(app, agent.customer.id, 'EUR');
+    const ends = { source: { accountId: agent.eur }, destination: { accountId: outside.id } };
+    const transfer = () =>
+      agent.call('POST', '/agents/me/transfer-out', { ...ends, amount: 10_00 });
+    const { id } = ok(await transfer(), 201);
+    const moved = "update customers set region = 'DE', version = version + 1 where id = $1";
+    await app.runtime.db.query(moved, [agent.customer.id]);
+    expect(coded(await transfer())).toEqual([409, 'CONFLICT']);
+    expect(ok(await agent.decide('approve', id), 200).status).toBe('FAILED');
+    expect(await agent.failureOf(id)).toMatchObject({ code: 'CONFLICT' });
+  });
+
+  it('goes by a quote that the customer authorises, and not by a transfer', async () => {
+    const held = await scaPayer(app);
+    const { person } = held;
+    const eur = held.eur.id;
+    const outside = await externalAccount(app, person.id, 'EUR');
+    const agent = await desk.agentOf(person.id);
+    const refused = await agent.call('POST', '/agents/me/transfer-out', {
+      source: { accountId: eur },
+      destination: { accountId: outside.id },
+      amount: 10_00,
+    });
+    expect(coded(refused)).toEqual([409, 'CONFLICT']);
+    const body = quoteBody(eur, outside.id, 10_00);
+    const quote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
+    const action = ok(await agent.call('POST', `/agents/me/quotes/${quote.id}/execute`), 200);
+    expect([action.status, action.transaction.status]).toEqual([
+      'APPROVED',
+      'PENDING_AUTHORIZATION',
+    ]);
+    expect(action.quote.scaChallenge.id).toMatch(/^ScaChallenge:/);
+    const spent = async () =>
+      ok(await app.call('GET', `/agents/${agent.id}`), 200).usage.dailySpend as number;
+    expect(await spent()).toBeGreaterThan(10_00);
+    // Nobody authorises it: what it took of the limits comes back.
+    await app.advance(10 * 60_000);
+    const failed = ok(await agent.call('GET', `/agents/me/actions/${action.id}`), 200);
+    expect(failed.transaction).toMatchObject({
+      status: 'FAILED',
+      failureReason: 'SCA_NOT_COMPLETED',
+    });
+    expect(await spent()).toBe(0);
+  });
+});
+
+describe('in production, where nothing sends codes', () => {
+  it('money whose customer authorises it does not go', async () => {
+    const as = app.production;
+    const person = await european(app, { as });
+    const sql = (text: string) => app.runtime.db.query(text, [person.id]);
+    await sql(`update customers set status = 'APPROVED', version = version + 1,
+      contact_verification = '{"email":"VERIFIED","phone":"VERIFIED"}' where id = $1`);
+    await sql(`insert into sca_standings
+        (id, platform_id, failed_attempts, suspended, session_expires_at, updated_at)
+      select id, platform_id, 0, false, '2100-01-01', updated_at from customers where id = $1`);
+    const from = await internalAccount(app, person.id, 'EUR', { as });
+    const deposit = { accountId: from.id as string, currency: 'EUR', amount: 100_00n };
+    await app.operate((ctx) => takeDeposit(ctx, deposit), as);
+    const iban = { accountType: 'EUR_ACCOUNT', iban: 'DE89370400440532013000' };
+    const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
+    const accountInfo = { ...iban, beneficiary: { ...beneficiary, countryOfResidence: 'DE' } };
+    const added = { customerId: person.id, currency: 'EUR', accountInfo };
+    const to = ok(await app.call('POST', '/customers/external-accounts', added, { as }), 201);
+    const agent = await agentDesk(app, { as }).agentOf(person.id, {
+      spendingLimits: { currency: 'EUR', perTransactionLimit: 100_00 },
+    });
+    const body = quoteBody(from.id, to.id, 10_00);
+    const quote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
+    const refused = await agent.call('POST', `/agents/me/quotes/${quote.id}/execute`);
+    expect(coded(refused)).toEqual([501, 'NOT_IMPLEMENTED']);
+  });
+});
+
+describe('a quote that an embedded wallet pays', () => {
+  async function quoted(more: object = {}) {
+    const wallets = walletPayer(app);
+    const held = await wallets.rich();
+    const agent = await desk.agentOf(held.customer.id, more as Record<string, unknown>);
+    const target = await externalAccount(app, held.customer.id, 'EUR');
+    const body = quoteBody(held.accountId, target.id, 10_000_000);
+    const quote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
+    const stamp = await stampWith(held.session.privateKey, payloadOf(quote));
+    const execute = (headers: Record<string, string> = {}) =>
+      agent.call('POST', `/agents/me/quotes/${quote.id}/execute`, undefined, { headers });
+    const spendable = async () => (await balances(app, held.accountId)).balance;
+    return { ...held, agent, quote, stamp, execute, spendable };
+  }
+  type Waiting = Awaited<ReturnType<typeof quoted>>;
+  const approve = ({ agent }: Waiting, id: string) =>
+    desk.manage('POST', `/agents/${agent.id}/actions/${id}/approve`);
+
+  it('wants the stamp of its holder, at once and from nobody else', async () => {
+    const one = await quoted();
+    const key = { 'idempotency-key': 'k' };
+    expect(coded(await one.execute(key))).toEqual([401, 'WALLET_SIGNATURE_MISSING']);
+    const { session } = await walletPayer(app).rich();
+    const other = await stampWith(session.privateKey, payloadOf(one.quote));
+    const wrong = await one.execute(stamped(other, key));
+    expect(wrong.status).toBe(401);
+    expect(await one.spendable()).toBe(100_000_000);
+    const done = ok(await one.execute(stamped(one.stamp, key)), 200);
+    expect(done.status).toBe('APPROVED');
+    expect(await one.spendable()).toBe(90_000_000);
+  });
+
+  it('is approved after the session has ended', async () => {
+    const one = await quoted(ASKS);
+    expect(coded(await one.execute())).toEqual([401, 'WALLET_SIGNATURE_MISSING']);
+    const action = ok(await one.execute(stamped(one.stamp)), 200);
+    expect([action.status, action.transaction]).toEqual(['PENDING_APPROVAL', undefined]);
+    await app.runtime.db.query('update wallet_sessions set expires_at = $1', [
+      new Date(app.world.now()),
+    ]);
+    app.world.set(app.world.now() + 60_000);
+    expect(ok(await approve(one, action.id), 200).status).toBe('APPROVED');
+    expect(await one.spendable()).toBe(90_000_000);
+  });
+
+  it('is never approved after the quote has expired', async () => {
+    const one = await quoted(ASKS);
+    const action = ok(await one.execute(stamped(one.stamp)), 200);
+    app.world.set(Date.parse(one.quote.expiresAt));
+    expect(ok(await approve(one, action.id), 200).status).toBe('FAILED');
+    expect(await one.spendable()).toBe(100_000_000);
+  });
+});
+
+/** Two hundred at once, as many as the limit lets through. */
+describe('two hundred transfers at a limit', () => {
+  const crowd = (agent: AgentPayer, count: number) =>
+    Promise.all(Array.from({ length: count }, () => agent.transfer('out', 1_00)));
+
+  it.each([
+    ['dailyLimit', limits({ dailyLimit: 37_50 }), 37],
+    ['dailyTransactionLimit', limits({ dailyTransactionLimit: 11 }), 11],
+    ['monthlyLimit', limits({ monthlyLimit: 23_00 }), 23],
+  ])('%s: exactly those pass', async (name, policy, most) => {
+    const agent = await payer(policy);
+    const answers = await crowd(agent, 200);
+    const passed = answers.filter(({ status }) => status === 201);
+    const refused = answers.filter(({ status }) => status === 403);
+    expect([passed.length, refused.length]).toEqual([most, 200 - most]);
+    for (const { body } of refused) expect(body.reason).toContain(name);
+    expect(await agent.usage()).toMatchObject({
+      dailyTransactionCount: most,
+      dailySpend: most * 1_00,
+      monthlySpend: most * 1_00,
+    });
+    await app.settle();
+    expect((await balances(app, agent.usd)).total).toBe(10_000_00 - most * 1_00);
+    const lines = (await agent.audit()).map(({ what }) => what);
+    expect(lines.filter((what) => what === 'ACTION_EXECUTED')).toHaveLength(most);
+    expect(lines.filter((what) => what === 'ACTION_REFUSED')).toHaveLength(200 - most);
+  });
+});

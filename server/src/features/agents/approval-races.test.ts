@@ -1,0 +1,167 @@
+// Words on actions of agents that come at the same moment, and the list of what waits for one.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type AgentDesk, agentDesk } from '../../../test/agent-desk.ts';
+import {
+  ASKS,
+  agentPayer,
+  coded,
+  KINDS,
+  limits,
+  waitsAt,
+  whats,
+} from '../../../test/agent-payer.ts';
+import { balances, booksBalance, fund, ok } from '../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+
+let app: TestApp;
+let desk: AgentDesk;
+beforeAll(async () => {
+  app = await startApp();
+  desk = agentDesk(app);
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+
+const HUNDRED = 100_00;
+const payer = (more: object = {}, amount?: number) =>
+  agentPayer(app, desk, { ...ASKS, ...more }, amount);
+const onTransaction = (word: 'approve' | 'reject', id: string, body?: object) =>
+  app.call('POST', `/transactions/${id}/${word}`, body);
+
+const waiting: ReturnType<typeof waitsAt> = (...asked) => waitsAt(app, desk)(...asked);
+
+describe('words that come together', () => {
+  it('approves once, however many ask on whichever path', async () => {
+    for (const kind of KINDS) {
+      const { agent, action, transactionId } = await waiting(kind);
+      const answers = await Promise.all([
+        ...[1, 2, 3].map(() => agent.decide('approve', action.id)),
+        ...[1, 2, 3].map(() => onTransaction('approve', transactionId)),
+      ]);
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409, 409]);
+      await app.settle();
+      const sign = kind === 'TRANSFER_IN' ? 1 : -1;
+      expect((await balances(app, agent.usd)).total).toBe(10_000_00 + sign * HUNDRED);
+      expect((await agent.usage()).dailyTransactionCount).toBe(1);
+    }
+  });
+
+  it('lets one of approval and rejection win', async () => {
+    for (let n = 0; n < 6; n++) {
+      const { agent, action } = await waiting('TRANSFER_OUT');
+      const words = n % 2 ? (['approve', 'reject'] as const) : (['reject', 'approve'] as const);
+      const answers = await Promise.all(words.map((word) => agent.decide(word, action.id)));
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+      const won = answers.find(({ status }) => status === 200)?.body.status;
+      expect((await agent.show(action.id)).status).toBe(won);
+      await app.settle();
+      const left = won === 'APPROVED' ? 10_000_00 - HUNDRED : 10_000_00;
+      expect((await balances(app, agent.usd)).total).toBe(left);
+      expect(await whats(agent)).toEqual(['ACTION_SUBMITTED', `ACTION_${won}`]);
+    }
+  });
+
+  it('ends all FAILED that the money does not suffice for', async () => {
+    const agent = await payer({}, 350_00);
+    const actions = await Promise.all(
+      Array.from({ length: 20 }, () => agent.asked('TRANSFER_OUT', 'PENDING_APPROVAL')),
+    );
+    const answers = await Promise.all(actions.map(({ id }) => agent.decide('approve', id)));
+    const statuses = answers.map((answer) => ok(answer, 200).status);
+    expect(statuses.filter((status) => status === 'APPROVED')).toHaveLength(3);
+    expect(statuses.filter((status) => status === 'FAILED')).toHaveLength(17);
+    expect(await agent.usage()).toMatchObject({ dailyTransactionCount: 3, dailySpend: 300_00 });
+    await app.settle();
+    expect((await balances(app, agent.usd)).total).toBe(50_00);
+    // More money does not undo a decision.
+    await fund(app, agent.usd, 100_00);
+    for (const { id } of actions) {
+      expect(coded(await agent.decide('approve', id))).toEqual([409, 'CONFLICT']);
+    }
+  });
+
+  it('ends all FAILED that a limit has no room for', async () => {
+    const agent = await payer(limits({ dailyLimit: 450_00 }));
+    const actions = await Promise.all(
+      Array.from({ length: 20 }, () => agent.asked('TRANSFER_OUT', 'PENDING_APPROVAL')),
+    );
+    const answers = await Promise.all(actions.map(({ id }) => agent.decide('approve', id)));
+    const statuses = answers.map((answer) => ok(answer, 200).status);
+    expect(statuses.filter((status) => status === 'APPROVED')).toHaveLength(4);
+    expect((await agent.usage()).dailySpend).toBe(400_00);
+  });
+
+  it('counts what was submitted while the agent was deleted', async () => {
+    const agent = await payer();
+    const [answer] = await Promise.all([
+      agent.transfer('out', 1_00),
+      desk.manage('DELETE', `/agents/${agent.id}`),
+    ]);
+    expect([201, 401]).toContain(answer.status);
+    const [row] = await app.runtime.db.query<{ waits: number }>(
+      `select count(*)::int4 as waits from agent_actions
+        where agent_id = $1 and status = 'PENDING_APPROVAL'`,
+      [agent.id],
+    );
+    expect(row?.waits).toBe(0);
+  });
+});
+
+describe('what waits for a platform', () => {
+  it('is 500 actions of one agent at the most, which a deletion ends at once', async () => {
+    const { agent, action } = await waiting('TRANSFER_OUT');
+    const copied = (table: string, id: string, ids: string) =>
+      `insert into ${table} select made.* from ${table} t, generate_series(1, 498) as n,
+        json_populate_record(t, json_build_object(${ids})) as made where t.id = '${id}'`;
+    const nth = (kind: string) => `'${kind}:made ' || n`;
+    const transactionId = await agent.transactionOf(action.id);
+    const { db } = app.runtime;
+    await db.query(copied('transactions', transactionId, `'id', ${nth('Transaction')}`), []);
+    const ids = `'id', ${nth('AgentAction')}, 'transaction_id', ${nth('Transaction')}`;
+    await db.query(copied('agent_actions', action.id, ids), []);
+    const last = await agent.asked('TRANSFER_IN', 'PENDING_APPROVAL');
+    for (const kind of KINDS) expect(coded(await agent.ask(kind))).toEqual([409, 'CONFLICT']);
+    ok(await agent.decide('reject', last.id), 200);
+    await agent.asked('TRANSFER_IN', 'PENDING_APPROVAL');
+    ok(await desk.manage('DELETE', `/agents/${agent.id}`), 204);
+    const left = "select 1 from agent_actions where agent_id = $1 and status <> 'REJECTED'";
+    expect(await db.query(left, [agent.id])).toEqual([]);
+  });
+});
+
+describe('listAgentApprovals', () => {
+  it('lists what waits, by agent, customer and time, in either order and page by page', async () => {
+    const platform = await app.newPlatform('Lists');
+    const own = agentDesk(app, { as: platform });
+    const [one, two] = [await agentPayer(app, own, ASKS), await agentPayer(app, own, ASKS)];
+    const start = app.world.now();
+    const ids: string[] = [];
+    for (const agent of [one, two, one]) {
+      app.world.set(app.world.now() + 1_000);
+      ids.push((await agent.asked('TRANSFER_OUT', 'PENDING_APPROVAL')).id);
+    }
+    const [first, second, third] = ids;
+    const list = async (query = '') =>
+      ok(await own.manage('GET', `/agents/approvals${query}`), 200);
+    const found = async (query = '') =>
+      (await list(query)).data.map(({ id }: { id: string }) => id);
+    const at = (seconds: number) => new Date(start + seconds * 1_000).toISOString();
+    expect(await found()).toEqual([third, second, first]);
+    expect(await found('?sortOrder=asc')).toEqual([first, second, third]);
+    expect(await found(`?agentId=${one.id}`)).toEqual([third, first]);
+    expect(await found(`?customerId=${two.customer.id}`)).toEqual([second]);
+    expect(await found(`?startDate=${at(2)}`)).toEqual([third, second]);
+    expect(await found(`?startDate=${at(2)}&endDate=${at(2)}`)).toEqual([second]);
+    const page = await list('?limit=2');
+    expect([page.hasMore, page.totalCount]).toEqual([true, 3]);
+    expect(await found(`?limit=2&cursor=${page.nextCursor}`)).toEqual([first]);
+    ok(await own.manage('POST', `/agents/${one.id}/actions/${third}/reject`), 200);
+    expect(await found()).toEqual([second, first]);
+    expect(coded(await own.manage('GET', '/agents/approvals?startDate=soon'))).toEqual([
+      400,
+      'INVALID_INPUT',
+    ]);
+  });
+});

@@ -1,0 +1,47 @@
+// Who did what with an agent: every action, every decision and every change, with its actor, for good.
+import type { Ctx } from '../../runtime/context.ts';
+import { type ActionRow, type AgentRow, agentAudit } from './store.ts';
+
+export type Happening =
+  | 'CREATED'
+  | 'CHANGED'
+  | 'POLICY_CHANGED'
+  | 'CODE_ISSUED'
+  | 'CONNECTED'
+  | 'DELETED'
+  | 'QUOTE_CREATED'
+  | 'ACCOUNT_ADDED'
+  | 'ACCOUNT_DELETED'
+  | 'ACTION_EXECUTED'
+  | 'ACTION_SUBMITTED'
+  | 'ACTION_REFUSED'
+  | 'ACTION_APPROVED'
+  | 'ACTION_REJECTED'
+  | 'ACTION_FAILED';
+
+/** Whoever asks, as it is written down: an agent, a token, or the server and its operator. */
+const actorOf = ({ caller }: Ctx): string => caller.agentId ?? caller.tokenId ?? 'operator';
+
+/** Stages a line of the audit. */
+export function note(
+  ctx: Ctx,
+  agent: Pick<AgentRow, 'id' | 'platform_id' | 'customer_id'>,
+  what: Happening,
+  {
+    action,
+    actor = actorOf(ctx),
+    ...details
+  }: { action?: Pick<ActionRow, 'id'>; actor?: string; [detail: string]: unknown } = {},
+): void {
+  ctx.insert(agentAudit, {
+    id: ctx.id('AgentAudit'),
+    platform_id: agent.platform_id,
+    customer_id: agent.customer_id,
+    agent_id: agent.id,
+    action_id: action?.id,
+    what,
+    actor,
+    details,
+    created_at: ctx.now,
+  });
+}

@@ -1,0 +1,159 @@
+// What of an agent is kept and what ends: asks that could not be done are written down, approvals that
+// have to wait for somebody wait, and the end of a customer is the end of its agents. Codes are
+// forgotten at last.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { agentDesk, policy } from '../../../test/agent-desk.ts';
+import { ASKS, agentPayer, coded, whats } from '../../../test/agent-payer.ts';
+import {
+  booksBalance,
+  customer,
+  externalAccount,
+  fund,
+  internalAccount,
+  ok,
+  quoteBody,
+} from '../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import { CODE, execute, logIn, provenCustomer } from '../../../test/sca-desk.ts';
+
+const DAY = 86_400_000;
+
+let app: TestApp;
+let desk: ReturnType<typeof agentDesk>;
+
+beforeAll(async () => {
+  app = await startApp();
+  desk = agentDesk(app);
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+
+describe('what an agent asked for and could not have', () => {
+  it('is written down with its code', async () => {
+    const agent = await agentPayer(app, desk, {}, 50_00);
+    expect(coded(await agent.transfer('out', 50_01))).toEqual([400, 'INSUFFICIENT_FUNDS']);
+    const quote = await agent.quote(50_01);
+    expect(coded(await agent.execute(quote.id))).toEqual([400, 'INSUFFICIENT_FUNDS']);
+    expect(coded(await agent.execute('Quote:nowhere'))).toEqual([404, 'QUOTE_NOT_FOUND']);
+    const lines = (await agent.audit()).filter(({ what }) => what === 'ACTION_REFUSED');
+    expect(lines.map(({ actor, details }) => [actor, details.code])).toEqual([
+      [agent.id, 'INSUFFICIENT_FUNDS'],
+      [agent.id, 'INSUFFICIENT_FUNDS'],
+      [agent.id, 'QUOTE_NOT_FOUND'],
+    ]);
+    expect(lines[0]?.details).toMatchObject({ from: agent.usd, to: agent.outside, amount: '5001' });
+    expect(lines[1]?.details).toMatchObject({ quoteId: quote.id });
+    const { dailyTransactionCount, dailySpend } = await agent.usage();
+    expect([dailyTransactionCount, dailySpend]).toEqual([0, 0]);
+  });
+
+  it('is told once for each of many who spend the last money together', async () => {
+    const agent = await agentPayer(app, desk, {}, 30_00);
+    const all = await Promise.all(Array.from({ length: 12 }, () => agent.transfer('out', 10_00)));
+    expect(all.filter(({ status }) => status === 201)).toHaveLength(3);
+    const refused = all.filter(({ status }) => status !== 201).map(coded);
+    expect(refused).toEqual(Array(9).fill([400, 'INSUFFICIENT_FUNDS']));
+    const told = await whats(agent);
+    expect(told.filter((what) => what === 'ACTION_REFUSED')).toHaveLength(9);
+    expect(told.filter((what) => what === 'ACTION_EXECUTED')).toHaveLength(3);
+    await app.settle();
+  });
+});
+
+describe('an approval', () => {
+  it('that needs the customer to log in first leaves the action waiting', async () => {
+    const person = await provenCustomer(app);
+    const euros = await internalAccount(app, person.id, 'EUR');
+    await fund(app, euros.id, 100_00);
+    const target = await externalAccount(app, person.id, 'EUR');
+    const agent = await desk.agentOf(person.id, ASKS);
+    const body = quoteBody(euros.id, target.id, 10_00);
+    const quote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
+    const path = `/agents/me/quotes/${quote.id}/execute`;
+    const action = ok(await agent.call('POST', path), 200);
+    const approve = () => desk.manage('POST', `/agents/${agent.id}/actions/${action.id}/approve`);
+    expect(coded(await approve())).toEqual([409, 'SCA_SESSION_REQUIRED']);
+    await logIn(app, person.id);
+    const approved = ok(await approve(), 200);
+    expect([approved.status, approved.transaction.status]).toEqual([
+      'APPROVED',
+      'PENDING_AUTHORIZATION',
+    ]);
+    const proof = { code: CODE };
+    expect(ok(await app.call('POST', `/quotes/${quote.id}/authorize`, proof), 200).status).toBe(
+      'PROCESSING',
+    );
+    expect(coded(await execute(app, quote.id))).toEqual([409, 'CONFLICT']);
+    await app.settle();
+  });
+
+  it('that could not be carried out says why in the audit', async () => {
+    const agent = await agentPayer(app, desk, ASKS);
+    const { id } = await agent.asked('TRANSFER_OUT', 'PENDING_APPROVAL');
+    await agent.pause();
+    expect(ok(await agent.decide('approve', id), 200).status).toBe('FAILED');
+    expect((await agent.audit()).at(-1)).toMatchObject({
+      what: 'ACTION_FAILED',
+      actor: expect.stringMatching(/^Token:/),
+      details: { code: 'FORBIDDEN', reason: 'The agent is paused.' },
+    });
+  });
+});
+
+describe('the account that UMA payments come in to', () => {
+  it('is not an agent’s to delete', async () => {
+    const agent = await agentPayer(app, desk);
+    const made = await externalAccount(app, agent.customer.id, 'EUR');
+    await app.runtime.db.query('update external_accounts set default_uma = true where id = $1', [
+      made.id,
+    ]);
+    const path = `/agents/me/external-accounts/${made.id}`;
+    expect(coded(await agent.call('DELETE', path))).toEqual([403, 'FORBIDDEN']);
+    expect((await whats(agent)).at(-1)).toBe('ACTION_REFUSED');
+    await app.call('DELETE', `/customers/external-accounts/${made.id}`);
+    expect(coded(await agent.call('DELETE', path))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+  });
+});
+
+describe('the end of a customer', () => {
+  it('is the end of its agents, and of what waits', async () => {
+    const person = await customer(app);
+    const account = await internalAccount(app, person.id, 'USD');
+    const target = await externalAccount(app, person.id, 'USD');
+    const agent = await desk.agentOf(person.id, ASKS);
+    const body = {
+      source: { accountId: account.id },
+      destination: { accountId: target.id },
+      amount: 1_00,
+    };
+    const action = ok(await agent.call('POST', '/agents/me/transfer-out', body), 201);
+    ok(await app.call('DELETE', `/customers/${person.id}`), 200);
+    expect(coded(await agent.call('GET', '/agents/me'))).toEqual([401, 'UNAUTHORIZED']);
+    await app.settle();
+    expect(coded(await desk.manage('GET', `/agents/${agent.id}`))).toEqual([404, 'NOT_FOUND']);
+    const list = ok(await desk.manage('GET', `/agents/approvals?customerId=${person.id}`), 200);
+    expect(list.data).toEqual([]);
+    const [row] = await app.runtime.db.query(
+      `select a.status, a.rejection_reason as reason, t.status as payment
+        from agent_actions a join transactions t on t.id = a.transaction_id where a.id = $1`,
+      [action.id],
+    );
+    const reason = 'The customer was deleted.';
+    expect(row).toMatchObject({ status: 'REJECTED', reason, payment: 'FAILED' });
+  });
+});
+
+describe('a device code', () => {
+  it('can be asked about for a month after it ran out', async () => {
+    const person = await customer(app);
+    const body = { name: 'Late', customerId: person.id, policy: policy() };
+    const { deviceCode } = ok(await desk.manage('POST', '/agents', body), 201);
+    const status = () => desk.manage('GET', `/agents/device-codes/${deviceCode.code}/status`);
+    await app.advance(30 * DAY);
+    expect(ok(await status(), 200)).toEqual({ code: deviceCode.code, redeemed: false });
+    await app.advance(DAY + 20 * 60_000);
+    expect(coded(await status())).toEqual([404, 'NOT_FOUND']);
+  });
+});

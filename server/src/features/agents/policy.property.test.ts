@@ -1,0 +1,267 @@
+// What holds of the judgement over an agent for every policy there can be, and every order of acts.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  type Act,
+  AGENT_PERMISSIONS,
+  EXECUTION_MODES,
+  evaluate,
+  type Policy,
+  type Rule,
+  type Spent,
+} from './policy.ts';
+
+const NOTHING: Spent = { count: 0n, day: 0n, month: 0n };
+
+const amount = fc.integer({ min: 0, max: 40 });
+const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 2 });
+const orNull = <T>(arbitrary: fc.Arbitrary<T>) =>
+  maybe(fc.option(arbitrary, { nil: null, freq: 4 }));
+const accountId = fc.constantFrom('one', 'two', 'three');
+const mode = fc.constantFrom(...EXECUTION_MODES);
+
+/** Fields that are undefined are left out, as they are in what a platform sends. */
+const record = <T extends object>(fields: { [K in keyof T]: fc.Arbitrary<T[K]> }) =>
+  fc.record(fields).map((made) => JSON.parse(JSON.stringify(made)) as T);
+
+const aPolicy: fc.Arbitrary<Policy> = record({
+  permissions: fc.oneof(fc.constant([...AGENT_PERMISSIONS]), fc.subarray([...AGENT_PERMISSIONS])),
+  defaultExecutionMode: mode,
+  spendingLimits: record({
+    currency: fc.constant('USD'),
+    perTransactionLimit: amount,
+    dailyLimit: orNull(fc.integer({ min: 0, max: 90 })),
+    dailyTransactionLimit: maybe(fc.integer({ min: 0, max: 6 })),
+    monthlyLimit: orNull(fc.integer({ min: 0, max: 150 })),
+  }),
+  accountRestrictions: maybe(
+    record({
+      allowedAccountIds: orNull(fc.subarray(['one', 'two', 'three'])),
+      accountRules: maybe(
+        fc.uniqueArray(
+          record({ accountId, executionMode: maybe(mode), perTransactionLimit: orNull(amount) }),
+          { selector: (rule) => rule.accountId, maxLength: 3 },
+        ),
+      ),
+    }),
+  ),
+  approvalThresholds: maybe(record({ currency: fc.constant('EUR'), amount: orNull(amount) })),
+} as { [K in keyof Policy]: fc.Arbitrary<Policy[K]> });
+
+const anAgent = fc.record({
+  paused: fc.integer({ min: 0, max: 9 }).map((drawn) => drawn === 0),
+  policy: aPolicy,
+});
+const units = (max: number) => fc.bigInt({ min: 1n, max: BigInt(max) });
+const anAct: fc.Arbitrary<Act> = fc.record({
+  type: fc.constantFrom('EXECUTE_QUOTE', 'TRANSFER_OUT', 'TRANSFER_IN'),
+  accountId,
+  amount: units(45),
+  forThreshold: fc.option(units(45), { nil: null, freq: 6 }),
+});
+const someSpent = fc.record({
+  count: fc.bigInt({ min: 0n, max: 7n }),
+  day: fc.bigInt({ min: 0n, max: 95n }),
+  month: fc.bigInt({ min: 0n, max: 155n }),
+});
+
+type Agent = { paused: boolean; policy: Policy };
+
+const oneLimit = (
+  { policy: { accountRestrictions, spendingLimits } }: Agent,
+  { accountId }: Act,
+) => {
+  const own = (accountRestrictions?.accountRules ?? []).filter((it) => it.accountId === accountId);
+  return own[0]?.perTransactionLimit ?? spendingLimits.perTransactionLimit;
+};
+
+/** The rules as they are promised, in their order, each by itself. */
+const RULES: [Rule, (agent: Agent, spent: Spent, act: Act) => boolean][] = [
+  ['PAUSED', ({ paused }) => paused],
+  [
+    'PERMISSION',
+    ({ policy: { permissions } }, _, { type }) =>
+      !new Set<string>(permissions).has(
+        type === 'EXECUTE_QUOTE' ? 'EXECUTE_QUOTES' : 'CREATE_TRANSFERS',
+      ),
+  ],
+  [
+    'ACCOUNT',
+    ({ policy: { accountRestrictions } }, _, { accountId }) =>
+      !(accountRestrictions?.allowedAccountIds ?? [accountId]).includes(accountId),
+  ],
+  ['PER_TRANSACTION_LIMIT', (agent, _, act) => Number(act.amount) > oneLimit(agent, act)],
+  [
+    'DAILY_TRANSACTION_LIMIT',
+    ({ policy: { spendingLimits } }, { count }) =>
+      Number(count) >= (spendingLimits.dailyTransactionLimit ?? Infinity),
+  ],
+  [
+    'DAILY_LIMIT',
+    ({ policy: { spendingLimits } }, { day }, { amount }) =>
+      Number(day) + Number(amount) > (spendingLimits.dailyLimit ?? Infinity),
+  ],
+  [
+    'MONTHLY_LIMIT',
+    ({ policy: { spendingLimits } }, { month }, { amount }) =>
+      Number(month) + Number(amount) > (spendingLimits.monthlyLimit ?? Infinity),
+  ],
+  [
+    'EXECUTION_MODE',
+    ({ policy }, _, { accountId }) => {
+      const rules = policy.accountRestrictions?.accountRules ?? [];
+      const own = rules.filter((it) => it.accountId === accountId)[0];
+      return (own?.executionMode ?? policy.defaultExecutionMode) === 'APPROVAL_REQUIRED';
+    },
+  ],
+  [
+    'APPROVAL_THRESHOLD',
+    ({ policy: { approvalThresholds } }, _, { forThreshold }) =>
+      Number(forThreshold ?? Infinity) > (approvalThresholds?.amount ?? Infinity) ||
+      (forThreshold === null && typeof approvalThresholds?.amount === 'number'),
+  ],
+];
+
+const ASKING: Rule[] = ['EXECUTION_MODE', 'APPROVAL_THRESHOLD'];
+const RUNS = { numRuns: 3_000 };
+
+const lower = (limit: number | null | undefined, to: number) =>
+  typeof limit === 'number' ? Math.min(limit, to) : to;
+
+/** Ways to make a policy stricter; `to` is a new limit, or a choice. */
+const STRICTER: ((policy: Policy, to: number) => Partial<Policy>)[] = [
+  ({ permissions }, to) => ({ permissions: permissions.filter((_, at) => at !== to % 5) }),
+  () => ({ defaultExecutionMode: 'APPROVAL_REQUIRED' }),
+  ...(['perTransactionLimit', 'dailyLimit', 'monthlyLimit', 'dailyTransactionLimit'] as const).map(
+    (name) =>
+      ({ spendingLimits }: Policy, to: number) => ({
+        spendingLimits: { ...spendingLimits, [name]: lower(spendingLimits[name], to) },
+      }),
+  ),
+  ({ accountRestrictions: all }, to) => {
+    const ids = all?.allowedAccountIds ?? ['one', 'two', 'three'];
+    const allowedAccountIds = ids.filter((_, at) => at !== to % 3);
+    return { accountRestrictions: { ...all, allowedAccountIds } };
+  },
+  ({ accountRestrictions: all }, to) => {
+    const accountRules = all?.accountRules?.map(({ perTransactionLimit: limit, ...rule }) => ({
+      ...rule,
+      perTransactionLimit: typeof limit === 'number' ? lower(limit, to) : null,
+      ...(to % 2 ? { executionMode: 'APPROVAL_REQUIRED' as const } : {}),
+    }));
+    return { accountRestrictions: { ...all, accountRules: accountRules ?? [] } };
+  },
+  ({ approvalThresholds }, to) => ({
+    approvalThresholds: { currency: 'EUR', amount: lower(approvalThresholds?.amount, to) },
+  }),
+];
+const RANK = { REFUSED: 0, APPROVAL_REQUIRED: 1, AUTO: 2 };
+
+describe('whatever the policy', () => {
+  it('is the first rule against an act that decides', () => {
+    fc.assert(
+      fc.property(anAgent, someSpent, anAct, (agent, spent, asked) => {
+        const verdict = evaluate(agent, spent, asked);
+        const first = RULES.find(([, stands]) => stands(agent, spent, asked))?.[0];
+        if (first === undefined) expect(verdict).toEqual({ decision: 'AUTO' });
+        else {
+          const decision = ASKING.includes(first) ? 'APPROVAL_REQUIRED' : 'REFUSED';
+          expect(verdict).toMatchObject({ decision, rule: first });
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  it('lets no order of acts and policies spend more than any limit', () => {
+    const step = fc.oneof(
+      { weight: 8, arbitrary: anAct.map((asked) => ({ asked })) },
+      { weight: 2, arbitrary: anAgent.map((agent) => ({ agent })) },
+      { weight: 1, arbitrary: fc.constantFrom('day', 'month').map((next) => ({ next })) },
+    );
+    fc.assert(
+      fc.property(anAgent, fc.array(step, { maxLength: 40 }), (first, steps) => {
+        let agent = first;
+        let spent = { ...NOTHING };
+        for (const each of steps) {
+          if ('agent' in each) agent = each.agent;
+          else if ('next' in each) {
+            spent = { ...NOTHING, month: each.next === 'day' ? spent.month : 0n };
+          } else if (evaluate(agent, spent, each.asked).decision !== 'REFUSED') {
+            const { amount: much } = each.asked;
+            spent = { count: spent.count + 1n, day: spent.day + much, month: spent.month + much };
+            const most = agent.policy.spendingLimits;
+            expect(Number(much)).toBeLessThanOrEqual(oneLimit(agent, each.asked));
+            expect(Number(spent.count)).toBeLessThanOrEqual(most.dailyTransactionLimit ?? Infinity);
+            expect(Number(spent.day)).toBeLessThanOrEqual(most.dailyLimit ?? Infinity);
+            expect(Number(spent.month)).toBeLessThanOrEqual(most.monthlyLimit ?? Infinity);
+          }
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('carries out by itself nothing above the threshold', () => {
+    fc.assert(
+      fc.property(anAgent, anAct, (agent, asked) => {
+        if (evaluate(agent, NOTHING, asked).decision !== 'AUTO') return;
+        const most = agent.policy.approvalThresholds?.amount;
+        if (typeof most !== 'number') return;
+        expect(asked.forThreshold).not.toBeNull();
+        expect(Number(asked.forThreshold)).toBeLessThanOrEqual(most);
+      }),
+      RUNS,
+    );
+  });
+
+  it('allows no more when it becomes stricter', () => {
+    const changes = fc.array(fc.tuple(fc.constantFrom(...STRICTER), amount), {
+      minLength: 1,
+      maxLength: 4,
+    });
+    fc.assert(
+      fc.property(anAgent, someSpent, anAct, changes, (agent, spent, asked, all) => {
+        let { policy } = agent;
+        for (const [change, to] of all) policy = { ...policy, ...change(policy, to) };
+        const before = RANK[evaluate(agent, spent, asked).decision];
+        for (const stricter of [
+          { ...agent, policy },
+          { ...agent, paused: true },
+        ]) {
+          expect(RANK[evaluate(stricter, spent, asked).decision]).toBeLessThanOrEqual(before);
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  it('allows no more when more was spent or more is asked for', () => {
+    fc.assert(
+      fc.property(anAgent, someSpent, anAct, someSpent, (agent, spent, asked, more) => {
+        const later = {
+          count: spent.count + more.count,
+          day: spent.day + more.day,
+          month: spent.month + more.month,
+        };
+        const larger = { ...asked, amount: asked.amount + more.day };
+        const before = RANK[evaluate(agent, spent, asked).decision];
+        expect(RANK[evaluate(agent, later, asked).decision]).toBeLessThanOrEqual(before);
+        expect(RANK[evaluate(agent, spent, larger).decision]).toBeLessThanOrEqual(before);
+      }),
+      RUNS,
+    );
+  });
+
+  it('judges without touching what it is given', () => {
+    fc.assert(
+      fc.property(anAgent, someSpent, anAct, (agent, spent, asked) => {
+        const before = structuredClone({ agent, spent, asked });
+        const verdict = evaluate(agent, spent, asked);
+        expect({ agent, spent, asked }).toEqual(before);
+        expect(evaluate(agent, spent, asked)).toEqual(verdict);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

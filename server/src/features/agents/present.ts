@@ -1,0 +1,56 @@
+// An agent as the API shows it.
+import type { Static } from '@sinclair/typebox';
+import { Fault } from '../../kernel/fault.ts';
+import { iso } from '../../kernel/world.ts';
+import { type Ctx, stamps } from '../../runtime/context.ts';
+import type { Agent } from './contract.ts';
+import type { RateParts } from './parts.ts';
+import type { Spent } from './policy.ts';
+import type { AgentRow } from './store.ts';
+import { spentBy } from './usage.ts';
+
+type AgentView = Static<typeof Agent>;
+
+export const NOTHING_SPENT: Spent = { count: 0n, day: 0n, month: 0n };
+
+/** Days and months are those of UTC, and are told by the one that comes next. */
+function usageOf({ count, day, month }: Spent, now: number): AgentView['usage'] {
+  const today = new Date(now);
+  const [year, nth, date] = [today.getUTCFullYear(), today.getUTCMonth(), today.getUTCDate()];
+  return {
+    dailyTransactionCount: Number(count),
+    dailySpend: Number(day),
+    dailyResetDate: iso(Date.UTC(year, nth, date + 1)).slice(0, 10),
+    monthlySpend: Number(month),
+    monthlyResetMonth: iso(Date.UTC(year, nth + 1, 1)).slice(0, 7),
+  };
+}
+
+/** An agent which has spent so much. */
+export const agentView = (ctx: Ctx, row: AgentRow, spent: Spent): AgentView => ({
+  id: row.id,
+  name: row.name,
+  customerId: row.customer_id,
+  isPaused: row.paused,
+  isConnected: row.token_hash !== null,
+  policy: row.policy,
+  usage: usageOf(spent, ctx.now),
+  ...stamps(row),
+});
+
+/**
+ * What it has spent, for reading. Without a rate, what was spent before its limits changed their currency is
+ * left out: nobody may be kept from looking at an agent, or from pausing it, because a price is missing.
+ */
+async function spentToShow(ctx: Ctx, parts: RateParts, row: AgentRow): Promise<Spent> {
+  try {
+    return await spentBy(ctx, parts, row);
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code !== 'QUOTE_RATE_UNAVAILABLE') throw error;
+    return spentBy(ctx, parts, { ...row, former_currencies: [] });
+  }
+}
+
+/** The resource `Agent`. */
+export const presentAgent = async (ctx: Ctx, parts: RateParts, row: AgentRow): Promise<AgentView> =>
+  agentView(ctx, row, await spentToShow(ctx, parts, row));

@@ -1,0 +1,112 @@
+// Quotes of agents: the platform's own, for the customer of the agent alone.
+import type { Static } from '@sinclair/typebox';
+import { Fault } from '../../kernel/fault.ts';
+import { isId } from '../../kernel/id.ts';
+import type { Ctx } from '../../runtime/context.ts';
+import {
+  createQuote,
+  getQuoteById,
+  type Quote,
+  type QuoteRequest,
+  quoteOperations,
+} from '../quotes/index.ts';
+import { lookupOf } from '../receivers/index.ts';
+import { judge, outright, type Refusal, refuse } from './actions.ts';
+import { narrowed, type Served, servedBy } from './narrow.ts';
+import { checkUsable, ownQuote } from './own.ts';
+import { type AgentParts, forbidden, ownAgent } from './parts.ts';
+import { agentCreateQuote, agentGetQuote } from './quotes-contract.ts';
+import type { AgentRow } from './store.ts';
+
+type Request = Static<typeof QuoteRequest>;
+
+/** Throws for an end that is an account, of whatever kind, and not the agent's to use. */
+async function checkEnd(ctx: Ctx, agent: AgentRow, end: object): Promise<void> {
+  if ('accountId' in end) await checkUsable(ctx, agent, end.accountId as string);
+}
+
+/** A lookup made for another customer is unknown here; one that the platform made for itself will do. */
+async function checkLookup(ctx: Ctx, agent: AgentRow, id: string | undefined): Promise<void> {
+  if (id === undefined) return;
+  const { customer_id: madeFor } = await lookupOf(ctx, id);
+  if (madeFor === null || madeFor === agent.customer_id) return;
+  throw new Fault('LOOKUP_REQUEST_NOT_FOUND', 'No such lookup, or it has expired.');
+}
+
+/** The request with its customer named. What is paid in for it is paid in for that customer. */
+async function ofItsCustomer(ctx: Ctx, agent: AgentRow, request: Request): Promise<Request> {
+  const { source, destination, lookupId } = request;
+  const { customer_id: customerId } = agent;
+  if (source.customerId !== undefined && source.customerId !== customerId) {
+    throw new Fault('CUSTOMER_NOT_FOUND', 'No such customer.');
+  }
+  await checkLookup(ctx, agent, lookupId);
+  await checkEnd(ctx, agent, source);
+  await checkEnd(ctx, agent, destination);
+  return 'accountId' in source ? request : { ...request, source: { ...source, customerId } };
+}
+
+const NOBODY_TO_ASK =
+  'The policy of the agent has the platform asked, and a payment that is paid in starts by itself.';
+
+/** What the policy has against a payment that is to be paid in. */
+async function againstPaidIn(
+  ctx: Ctx,
+  parts: AgentParts,
+  agent: AgentRow,
+  { destination, totalSendingAmount, sendingCurrency }: Static<typeof Quote>,
+): Promise<Pick<Refusal, 'rule' | 'reason'> | undefined> {
+  const id = 'accountId' in destination ? destination.accountId : '';
+  const judged = await judge(ctx, parts, agent, {
+    type: 'EXECUTE_QUOTE',
+    accountId: isId(id, 'InternalAccount') ? id : '',
+    amount: BigInt(totalSendingAmount),
+    currency: sendingCurrency.code as string,
+  });
+  if ('rule' in judged) return judged;
+  const { verdict } = judged;
+  return verdict.decision === 'AUTO' ? undefined : { rule: verdict.rule, reason: NOBODY_TO_ASK };
+}
+
+/**
+ * A quote that is paid in starts by itself, so making one is judged as executing it. It is not counted, as
+ * it takes nothing that the customer has here.
+ */
+const judgedWhereItStarts =
+  (parts: AgentParts, create: Served<typeof createQuote>): Served<typeof createQuote> =>
+  async (ctx, input) => {
+    if ('accountId' in (input.body as Request).source) return create(ctx, input);
+    const type = 'EXECUTE_QUOTE';
+    const agent = await ownAgent(ctx);
+    let no: Pick<Refusal, 'rule' | 'reason'> | undefined = outright(agent, type);
+    if (no) return refuse(ctx, agent, no, { type });
+    // What it comes to is known once it is priced; a quote that is refused is not made after all.
+    const outcome = await ctx.attempt(async () => {
+      const made = await create(ctx, input);
+      if ('refused' in made) return made;
+      no = await againstPaidIn(ctx, parts, agent, made.body as Static<typeof Quote>);
+      if (no) throw forbidden(no.reason);
+      return made;
+    });
+    if (!(outcome instanceof Fault)) return outcome;
+    if (no) return refuse(ctx, agent, no, { type });
+    throw outcome;
+  };
+
+export function agentQuoteOperations(parts: AgentParts) {
+  const platform = quoteOperations(parts);
+  const create = judgedWhereItStarts(parts, servedBy(platform, createQuote));
+  return [
+    narrowed(agentCreateQuote, create, {
+      permission: 'CREATE_QUOTES',
+      input: async (ctx, agent, { body }) => ({ body: await ofItsCustomer(ctx, agent, body) }),
+      noted: (_, body) => ({ what: 'QUOTE_CREATED', quoteId: (body as { id: string }).id }),
+    }),
+    narrowed(agentGetQuote, servedBy(platform, getQuoteById), {
+      input: async (ctx, agent, { params }) => {
+        await ownQuote(ctx, agent, params.quoteId);
+        return { params };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,36 @@
+// The end of a payment that nobody authorised, at the last moment of its challenge. It is decided on the row
+// of the challenge, as a proof is, so that of the two exactly one counts.
+import type { Ctx } from '../../runtime/context.ts';
+import type { Job, JobHandler, Result } from '../../runtime/jobs.ts';
+import type { Runtime } from '../../runtime/operate.ts';
+import { platforms, systemCaller } from '../platform/index.ts';
+import { lapseChallenge, scaChallenges } from '../sca/index.ts';
+import { expirePayment, failUnauthorized } from '../transactions/index.ts';
+import type { QuoteRow } from './present.ts';
+import { paymentOf } from './quote.ts';
+import { LAPSE } from './sca.ts';
+import { quotes } from './store.ts';
+
+async function lapse(ctx: Ctx, quote: QuoteRow, challengeId: string): Promise<void> {
+  const payment = await paymentOf(ctx, quote);
+  const challenge = await ctx.read(scaChallenges, challengeId);
+  if (!challenge || challenge.status === 'PENDING') {
+    if (challenge) lapseChallenge(ctx, challenge);
+    await failUnauthorized(ctx, payment);
+    return;
+  }
+  // Authorised at the very end of its quote, when the sweep had looked already.
+  if (payment.status === 'PENDING' && ctx.now >= quote.expires_at) expirePayment(ctx, payment);
+}
+
+async function runLapse(runtime: Runtime, { input }: Job): Promise<Result> {
+  const { quoteId, challengeId } = input as { quoteId: string; challengeId: string };
+  const quote = await runtime.db.read(quotes, quoteId);
+  const platform = quote && (await runtime.db.read(platforms, quote.platform_id));
+  if (!platform) throw new Error(`${quoteId} is gone`);
+  const caller = systemCaller(platform.id, platform.environment);
+  return { caller, stage: (ctx) => lapse(ctx, quote, challengeId) };
+}
+
+/** The job that ends what was not authorised in time. */
+export const lapseJobs = (): JobHandler[] => [{ kind: LAPSE, run: runLapse }];

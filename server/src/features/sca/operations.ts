@@ -1,0 +1,13 @@
+// All operations of strong customer authentication, for the composition.
+import { scaFactorOperations } from './factor-operations.ts';
+import { loginOperations } from './login-operations.ts';
+import type { ScaParts } from './parts.ts';
+import { resetOperations } from './reset-operations.ts';
+import { trustOperations } from './trust-operations.ts';
+
+export const scaOperations = (parts: ScaParts) => [
+  ...scaFactorOperations,
+  ...loginOperations(parts),
+  ...resetOperations(parts),
+  ...trustOperations(parts),
+];

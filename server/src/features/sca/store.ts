@@ -1,0 +1,129 @@
+// What is kept of strong customer authentication. A customer has one standing, at most one factor of a kind,
+// one challenge about one thing at a time, and events for good.
+import { col, type RowOf, table } from '../../runtime/table.ts';
+import type { Purpose, ScaFactorName } from './contract.ts';
+import { type ChallengeStatus, challengeStates, type ResetStatus, resetStates } from './states.ts';
+
+/** How often a customer failed, whether that shuts it out, and how long its login counts. */
+export const scaStandings = table(
+  'sca_standings',
+  {
+    /** The customer's id. */
+    id: col.text,
+    platform_id: col.text,
+    /** All there were since the last reset of the password; a success takes none away. */
+    failed_attempts: col.int4.mut,
+    locked_until: col.time.null.mut,
+    suspended: col.bool.mut,
+    session_expires_at: col.time.null.mut,
+    updated_at: col.time.mut,
+    version: col.int4,
+  },
+  { races: ['sca_standings_pkey'] },
+);
+
+/** What was enrolled; that codes come by SMS follows from the customer's verified number. */
+export const scaFactors = table(
+  'sca_factors',
+  {
+    id: col.text,
+    platform_id: col.text,
+    customer_id: col.text,
+    type: col.word<'TOTP' | 'PASSKEY'>(),
+    /** Sealed under the customer's key. */
+    facts: col.text.mut,
+    /** Counter of a passkey; of TOTP the last step of time whose code was taken. */
+    sign_count: col.int8.mut,
+    /** Keyed hashes of the recovery codes that are left. */
+    recovery: col.json<string[]>().mut,
+    created_at: col.time,
+    updated_at: col.time.mut,
+    version: col.int4,
+  },
+  { races: ['sca_factors_one'] },
+);
+
+export const scaEnrollments = table(
+  'sca_enrollments',
+  {
+    /** Customer and type. */
+    id: col.text,
+    platform_id: col.text,
+    customer_id: col.text,
+    facts: col.text.mut,
+    wrong: col.int4.mut,
+    expires_at: col.time.mut,
+    version: col.int4,
+  },
+  { races: ['sca_enrollments_pkey'] },
+);
+
+export type ChallengeKind = 'LOGIN' | 'PAYMENT' | 'TRUST' | 'UNTRUST';
+
+export const scaChallenges = table(
+  'sca_challenges',
+  {
+    id: col.text,
+    platform_id: col.text,
+    customer_id: col.text,
+    kind: col.word<ChallengeKind>(),
+    subject: col.text,
+    factor: col.word<ScaFactorName>(),
+    purpose: col.word<Purpose>().null,
+    /** What is asked after this one was satisfied, in order. */
+    steps: col.json<Purpose[]>(),
+    status: col.word<ChallengeStatus>().mut,
+    nonce: col.text,
+    wrong: col.int4.mut,
+    expires_at: col.time,
+    created_at: col.time,
+    updated_at: col.time.mut,
+    version: col.int4,
+  },
+  {
+    races: ['sca_challenges_pending'],
+    lives: [{ state: (row) => row.status, states: challengeStates }],
+  },
+);
+
+export const scaEvents = table('sca_events', {
+  id: col.text,
+  platform_id: col.text,
+  customer_id: col.text,
+  type: col.text,
+  factor: col.text.null,
+  subject: col.text.null,
+  /** Sealed under the customer's key. */
+  ip_address: col.text.null,
+  /** Of what an operator did: who, and why. */
+  actor: col.text.null,
+  reason: col.text.null,
+  created_at: col.time,
+});
+
+export const scaResets = table(
+  'sca_resets',
+  {
+    id: col.text,
+    platform_id: col.text,
+    customer_id: col.text,
+    factor: col.word<ScaFactorName>(),
+    status: col.word<ResetStatus>().mut,
+    enrollment: col.word<'PENDING' | 'COMPLETED'>().null.mut,
+    token_hash: col.text.null.mut,
+    polls: col.int4.mut,
+    expires_at: col.time.mut,
+    completed_at: col.time.null.mut,
+    created_at: col.time,
+    updated_at: col.time.mut,
+    version: col.int4,
+  },
+  { lives: [{ state: (row) => row.status, states: resetStates }] },
+);
+
+export type StandingRow = RowOf<typeof scaStandings>;
+export type FactorRow = RowOf<typeof scaFactors>;
+export type EnrollmentRow = RowOf<typeof scaEnrollments>;
+export type ChallengeRow = RowOf<typeof scaChallenges>;
+export type ResetRow = RowOf<typeof scaResets>;
+export type ScaEventRow = RowOf<typeof scaEvents>;

@@ -1,0 +1,183 @@
+// What may be used up in a period: what a platform sends in a day, what an agent spends. It is kept in
+// units of its own beside the money: an account for each allowance and period that begins at zero and whose
+// floor is the limit below zero. So a limit is as exact as a balance, whoever pays at the same moment and
+// through whichever process.
+import type { Fault } from '../kernel/fault.ts';
+import type { Time } from '../kernel/world.ts';
+import { pgArray } from '../runtime/arrays.ts';
+import type { Ctx, Environment } from '../runtime/context.ts';
+import type { Database } from '../runtime/database.ts';
+import { quoted } from '../runtime/paging.ts';
+import type { Table } from '../runtime/table.ts';
+import { ledgerAccounts } from './store.ts';
+
+export interface Allowance {
+  /** Whose it is, of what and for when; its account is named by it. */
+  of: string;
+  /** A currency, counted in its smallest units, or another word for what is counted. */
+  unit: string;
+  /** Null where it is counted and not limited. */
+  limit: bigint | null;
+  /** The limit differs from one payment to the next, so it is set anew for each. */
+  shifting?: boolean;
+}
+
+/** The row that says what the limits are, as it was read. */
+export interface Basis {
+  table: Table;
+  id: string;
+  version: number;
+}
+
+const accountOf = ({ of }: Pick<Allowance, 'of'>) => `volume:${of}`;
+
+/** What was taken of allowances stands here, so that each unit sums to zero. */
+const counterOf = (environment: Environment, unit: string) => `volume:${environment}:${unit}`;
+
+/** Nobody takes it for money: sums of a currency do not see it. */
+const currencyOf = (unit: string) => `volume.${unit}`;
+
+const floorOf = ({ limit }: Allowance) => (limit === null ? null : limit < 0n ? 0n : -limit);
+
+// A limit that was lowered below what the period has seen takes the rest away, and no more than that. Where
+// the row with the limits is given it is locked: who read it before it was changed sets no floor any more.
+const lockBasis = ({ name }: Table) => `with basis as materialized (
+    select 1 from ${quoted(name)} where id = $5 and version = $6 for share)`;
+
+const openSql = (basis: Table | undefined) => `${basis ? lockBasis(basis) : ''}
+  insert into ledger_accounts (id, currency, floor, created_at)
+  select id, currency, floor, $4 from unnest($1::text[], $2::text[], $3::int8[])
+    as account(id, currency, floor) ${basis ? 'where exists (select from basis)' : ''}
+    order by id collate "C"
+  on conflict (id) do update set floor = case when excluded.floor is not null
+      then least(excluded.floor, ledger_accounts.balance - ledger_accounts.held) end
+    where ledger_accounts.floor is distinct from excluded.floor
+  returning id, floor`;
+
+/**
+ * Floors found in place, by account and the version of what they were read from. They are looked at again
+ * every minute: another process may have put one back that it read before the limit was changed.
+ */
+interface Known {
+  since: number;
+  floors: Map<string, bigint | null>;
+}
+
+const REMEMBER_MS = 60_000;
+
+const knownIn = new WeakMap<Database, Known>();
+
+function floorsOf(db: Database, now: Time): Map<string, bigint | null> {
+  const since = now - (now % REMEMBER_MS);
+  let known = knownIn.get(db);
+  if (known?.since !== since) {
+    known = { since, floors: new Map() };
+    knownIn.set(db, known);
+  }
+  return known.floors;
+}
+
+/**
+ * Opens accounts, or sets their floors to limits that have changed. It is done ahead of the commit and by
+ * itself, because it must be there for the movement and may be there without one. Whoever gives a `basis`
+ * requires it too: then a change of a limit and a movement cannot cross.
+ */
+export async function openAllowances(
+  ctx: Ctx,
+  all: readonly Allowance[],
+  basis?: Basis,
+): Promise<void> {
+  if (all.length === 0) return;
+  const floors = floorsOf(ctx.db, ctx.now);
+  const units = [...new Set(all.map((each) => each.unit))];
+  const counters = units.map((unit) => ({
+    id: counterOf(ctx.caller.environment, unit),
+    unit,
+    floor: null,
+    shifting: false,
+  }));
+  const own = all.map((each) => ({
+    id: accountOf(each),
+    unit: each.unit,
+    floor: floorOf(each),
+    shifting: each.shifting === true,
+  }));
+  const keyOf = (id: string) => (basis ? `${id} ${basis.version}` : id);
+  const wanted = [...counters, ...own].filter(
+    ({ id, floor, shifting }) => shifting || floors.get(keyOf(id)) !== floor,
+  );
+  if (wanted.length === 0) return;
+  const changed = await ctx.db.query<{ id: string; floor: bigint | null }>(openSql(basis?.table), [
+    wanted.map((each) => each.id),
+    wanted.map((each) => currencyOf(each.unit)),
+    pgArray(
+      'int8',
+      wanted.map((each) => each.floor),
+    ),
+    new Date(ctx.now),
+    ...(basis ? [basis.id, basis.version] : []),
+  ]);
+  const set = new Map(changed.map((each) => [each.id, each.floor]));
+  for (const { id, floor } of wanted) {
+    // One that could not be set as low as it should be is tried again at the next payment.
+    if (!set.has(id) || set.get(id) === floor) floors.set(keyOf(id), floor);
+  }
+}
+
+export interface Taking {
+  /** The payment that uses it up. */
+  transactionId: string;
+  /** `volume`, or begun with `volume.`: comes back with the payment's money. Any other does not. */
+  step: string;
+  amount: bigint;
+  /** What it means when the allowance does not suffice. */
+  short: () => Fault;
+  /** When it does not suffice, the operation decides once more with fresh reads. */
+  again: boolean;
+}
+
+/** Stages that so much of an allowance is used up, which must be open. */
+export const takeOf = (ctx: Ctx, allowance: Allowance, taking: Taking): void =>
+  ctx.move('posted', {
+    ...taking,
+    debit: accountOf(allowance),
+    credit: counterOf(ctx.caller.environment, allowance.unit),
+    currency: currencyOf(allowance.unit),
+  });
+
+/** What was used up by now. */
+export async function usedOf(ctx: Ctx, allowance: Pick<Allowance, 'of'>): Promise<bigint> {
+  const row = await ctx.read(ledgerAccounts, accountOf(allowance));
+  return row ? row.held - row.balance : 0n;
+}
+
+/** Whether an open allowance has room for so much more. Until the commit somebody else may take it. */
+export async function hasLeft(ctx: Ctx, allowance: Allowance, amount: bigint): Promise<boolean> {
+  const row = await ctx.read(ledgerAccounts, accountOf(allowance));
+  return !row || row.floor === null || row.balance - row.held - amount >= row.floor;
+}
+
+const TAKEN = `select step, debit, credit, currency, amount from ledger_transfers
+  where transaction_id = $1 and (step = 'volume' or step like 'volume.%')`;
+
+interface Taken {
+  step: string;
+  debit: string;
+  credit: string;
+  currency: string;
+  amount: bigint;
+}
+
+/** Gives back what a payment used up, whenever that was: for a payment that is refunded. */
+export async function giveVolumeBack(ctx: Ctx, { id }: { id: string }): Promise<void> {
+  for (const { step, debit, credit, currency, amount } of await ctx.db.query<Taken>(TAKEN, [id])) {
+    ctx.move('posted', {
+      transactionId: id,
+      step: `refund.${step}`,
+      debit: credit,
+      credit: debit,
+      currency,
+      amount,
+    });
+  }
+}

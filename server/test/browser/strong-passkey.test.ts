@@ -1,0 +1,168 @@
+// A passkey as second factor, as a platform's own page uses it: what the API answers goes to Chromium as it
+// is, and what Chromium answers goes back as it is. The platform is one of production, so that everything
+// about the passkey is checked; the page is where the platform says that its passkeys are used.
+import type { CDPSession } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { takeDeposit } from '../../src/features/quotes/index.ts';
+import { european } from '../contacts.ts';
+import { internalAccount, ok, quoteBody } from '../fixtures.ts';
+import { type Answer, startApp, type TestApp } from '../harness.ts';
+import { ADDRESS, authorize, execute } from '../sca-desk.ts';
+import { factorDesk, giveSite } from '../sca-factors.ts';
+import { loginDesk } from '../sca-login.ts';
+import { browserPath, launch, type Visit, visit } from './browser.ts';
+
+const PATIENCE_MS = 60_000;
+
+const ORIGIN = 'https://pay.shop.example.com';
+const SITE = { rpId: 'shop.example.com', origins: [ORIGIN] };
+/** The browser lets it use the same passkeys; the platform does not say that it does. */
+const ELSEWHERE = 'https://blog.shop.example.com';
+
+const PAGE = `<!doctype html><title>Shop</title><script>
+  const { credentials } = navigator;
+  async function register(options) {
+    const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options);
+    return (await credentials.create({ publicKey })).toJSON();
+  }
+  async function prove(options) {
+    const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options);
+    return (await credentials.get({ publicKey })).toJSON();
+  }
+</script>`;
+
+let app: TestApp;
+let browser: Awaited<ReturnType<typeof launch>>;
+let shop: Visit;
+let cdp: CDPSession;
+let authenticatorId: string;
+const as = () => ({ as: app.production });
+
+/** The site's page, whichever of its hosts is asked, with a device that knows its user. */
+async function openShop(): Promise<void> {
+  shop = await visit(browser, 'phone', ORIGIN);
+  await shop.context.route(/^https:\/\/\w+\.shop\.example\.com\/$/, (route) =>
+    route.fulfill({ contentType: 'text/html', body: PAGE }),
+  );
+  cdp = await shop.context.newCDPSession(shop.page);
+  await cdp.send('WebAuthn.enable');
+  ({ authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true },
+      ...{ hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
+    },
+  }));
+  await shop.page.goto(`${ORIGIN}/`);
+}
+
+const inPage = (name: 'register' | 'prove', options: object): Promise<object> =>
+  shop.page.evaluate(`${name}(${JSON.stringify(options)})`) as Promise<object>;
+
+/** Somebody with a passkey of the page's device, and what the API answered about it. */
+async function withPasskey() {
+  const person = await european(app, as());
+  await app.runtime.db.query(
+    `update customers set status = 'APPROVED', version = version + 1 where id = $1`,
+    [person.id],
+  );
+  const desk = factorDesk(app, as());
+  const started = ok(await desk.start(person.id, 'PASSKEY'), 200);
+  expect(started.allowedOrigins).toEqual(SITE.origins);
+  const credential = await inPage('register', started.options);
+  const body = { type: 'PASSKEY', origin: ORIGIN, credential };
+  const { factor } = ok(await desk.confirm(person.id, body), 200);
+  expect(await desk.namesOf(person.id)).toEqual(['PASSKEY']);
+  return { id: person.id as string, factor };
+}
+
+/** Starts a login and brings what the page answers. */
+async function logIn(id: string): Promise<Answer> {
+  const desk = loginDesk(app, as());
+  const { passkeyOptions } = ok(await desk.start(id, 'PASSKEY'), 200);
+  const passkeyAssertion = await inPage('prove', passkeyOptions);
+  return desk.complete(id, { factor: 'PASSKEY', passkeyAssertion, origin: ORIGIN });
+}
+
+/** Payouts of a hundred euros each that wait for their proof. */
+async function waiting(customerId: string, count: number): Promise<Answer['body'][]> {
+  const account = await internalAccount(app, customerId, 'EUR', as());
+  const deposit = { accountId: account.id, currency: 'EUR', amount: 1_000_00n };
+  await app.operate((ctx) => takeDeposit(ctx, deposit), app.production);
+  const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
+  const accountInfo = {
+    ...{ accountType: 'EUR_ACCOUNT', iban: 'DE89370400440532013000' },
+    beneficiary: { ...beneficiary, countryOfResidence: 'DE' },
+  };
+  const payee = { customerId, currency: 'EUR', accountInfo };
+  const target = ok(await app.call('POST', '/customers/external-accounts', payee, as()), 201);
+  const quotes: Answer['body'][] = [];
+  for (let at = 0; at < count; at++) {
+    const body = quoteBody(account.id, target.id, 100_00);
+    const { id } = ok(await app.call('POST', '/quotes', body, as()), 201);
+    quotes.push(ok(await execute(app, id, { scaFactor: 'PASSKEY' }, as()), 200));
+  }
+  return quotes;
+}
+
+const asked = ({ scaChallenge }: Answer['body']) => scaChallenge.passkeyAssertionOptions;
+
+const bring = (quoteId: string, passkeyAssertion: object) =>
+  authorize(app, quoteId, { passkeyAssertion, origin: ORIGIN, endUserIpAddress: ADDRESS }, as());
+
+/** Refused as a proof that is wrong. */
+const expectWrong = ({ status, body }: Answer) =>
+  expect([status, body.reason]).toEqual([400, 'passkeyAssertion: is wrong']);
+
+describe.runIf(browserPath)('a passkey of a browser as second factor', () => {
+  beforeAll(async () => {
+    app = await startApp();
+    await giveSite(app, app.production, SITE);
+    browser = await launch();
+    await openShop();
+  }, PATIENCE_MS);
+  afterAll(async () => {
+    await browser?.close();
+    await app?.close();
+  });
+
+  it(
+    'is enrolled, logs in and authorises one payment, this one',
+    async () => {
+      const { id, factor } = await withPasskey();
+      expect(factor.credentialId).toMatch(/^ScaFactor:/);
+      expect(ok(await logIn(id), 200).status).toBe('SUCCESS');
+
+      const [first, second] = await waiting(id, 2);
+      const signed = await inPage('prove', asked(first));
+      expectWrong(await bring(second.id, signed));
+      expect(ok(await bring(first.id, signed), 200).status).toBe('PROCESSING');
+      expect((await bring(first.id, signed)).status).toBe(409);
+      const other = await inPage('prove', asked(second));
+      expect(ok(await bring(second.id, other), 200).status).toBe('PROCESSING');
+      expect(shop.complaints).toEqual([]);
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'is of no use at another host of the site, though the browser lets it be used there',
+    async () => {
+      const { id } = await withPasskey();
+      await shop.page.goto(`${ELSEWHERE}/`);
+      expectWrong(await logIn(id));
+      await shop.page.goto(`${ORIGIN}/`);
+      ok(await logIn(id), 200);
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'is not even asked by a browser whose device does not know its user',
+    async () => {
+      const { id } = await withPasskey();
+      await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false });
+      await expect(logIn(id)).rejects.toThrow('NotAllowedError');
+    },
+    PATIENCE_MS,
+  );
+});

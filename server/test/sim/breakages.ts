@@ -1,0 +1,153 @@
+// Ways to break what is known of strong authentication and of agents, each with words of the rule that must
+// notice: statements for `invariants.test.ts`, run by hand on the database of a running simulation.
+
+/** Money of a customer that waits for its word begins to move. */
+const BEGUN = `update transactions set status = 'PROCESSING', funds = 'HELD'
+  where status = 'PENDING_AUTHORIZATION'`;
+/** A payment of an agent that waits for its platform counts already. */
+const COUNTED = `insert into ledger_transfers
+  (transaction_id, step, phase, debit, credit, currency, amount, created_at)
+  select w.transaction_id, step, phase, debit, credit, currency, amount, l.created_at
+  from ledger_transfers l, (select transaction_id from agent_actions
+    where status = 'PENDING_APPROVAL' limit 1) w
+  where step in ('agent.count', 'volume.agent.day', 'volume.agent.month') and l.transaction_id =
+    (select transaction_id from agent_actions where status = 'APPROVED' limit 1)`;
+const policy = (limits: string, more = '') => `update agents set policy =
+  '{"spendingLimits":{"currency":"USD","perTransactionLimit":9000000000${limits}}${more}}'`;
+
+export const BREAKAGES: [rule: string, statements: string[]][] = [
+  [
+    'a payment waits for its customer, and for nothing else',
+    ["update sca_challenges set status = 'REPLACED' where kind = 'PAYMENT' and status = 'PENDING'"],
+  ],
+  [
+    'and its challenges are [SATISFIED]',
+    [
+      `update transactions set status = 'PENDING_AUTHORIZATION' where quote_id in
+          (select subject from sca_challenges where kind = 'PAYMENT' and status = 'SATISFIED'
+            and steps::text = '[]')`,
+    ],
+  ],
+  ['which nothing ends', ["delete from jobs where kind = 'quotes.lapse'"]],
+  [
+    'was not authorised and moved money',
+    [
+      `insert into ledger_transfers
+          (transaction_id, step, phase, debit, credit, currency, amount, created_at)
+          select t.id, 'pay', 'posted', l.debit, l.credit, l.currency, 1, l.created_at
+          from transactions t, ledger_transfers l
+          where t.failure_reason = 'SCA_NOT_COMPLETED' and l.step = 'deposit' limit 1`,
+    ],
+  ],
+  ['money that is regulated leaves once its customer has proved itself', [BEGUN]],
+  [
+    'began and nobody is logged in',
+    [
+      'update sca_standings set session_expires_at = null',
+      `update sca_challenges set status = 'SATISFIED', steps = '[]'
+          where kind = 'PAYMENT' and status = 'PENDING'`,
+      BEGUN,
+    ],
+  ],
+  [
+    'a challenge is over once',
+    ["update sca_challenges set status = 'SATISFIED' where status = 'LAPSED'"],
+  ],
+  [
+    'a challenge is satisfied by one proof',
+    [
+      `insert into sca_events (id, platform_id, customer_id, type, subject, created_at)
+          select 'made up', platform_id, customer_id, 'AUTHORIZED', subject, created_at
+          from sca_challenges where status = 'SATISFIED' and kind = 'PAYMENT' limit 1`,
+    ],
+  ],
+  [
+    'a challenge is satisfied by one proof',
+    ["update sca_challenges set status = 'SATISFIED' where status = 'PENDING'"],
+  ],
+  [
+    'who fails is locked for as long as it should be',
+    ['update sca_standings set failed_attempts = failed_attempts + 2'],
+  ],
+  [
+    'times and is locked until',
+    [
+      `update sca_standings set failed_attempts = 6,
+          locked_until = updated_at + interval '1 minute', suspended = false`,
+      `update sca_standings set failed_attempts = 7, locked_until = updated_at`,
+    ],
+  ],
+  [
+    'every failure counts, once',
+    ['update sca_standings set failed_attempts = 0, locked_until = null where failed_attempts > 0'],
+  ],
+  [
+    'sca_events are kept for good',
+    [
+      'alter table sca_events disable trigger sca_events_immutable',
+      'delete from sca_events where id in (select id from sca_events limit 1)',
+    ],
+  ],
+  [
+    'agent_audit are kept for good',
+    ['alter table agent_audit disable trigger agent_audit_immutable', 'delete from agent_audit'],
+  ],
+  [
+    'actions of agents are decided once',
+    ["update agent_actions set status = 'APPROVED' where status = 'REJECTED'"],
+  ],
+  [
+    'an agent moves what it was let through, and no more',
+    ["update agent_actions set status = 'REJECTED' where status = 'APPROVED'"],
+  ],
+  [
+    'an agent moves what it was let through, and no more',
+    ["update agent_actions set status = 'APPROVED' where status = 'PENDING_APPROVAL'"],
+  ],
+  [
+    'and something of it moved',
+    [
+      `insert into ledger_transfers
+          (transaction_id, step, phase, debit, credit, currency, amount, created_at)
+          select a.transaction_id, 'pay', 'posted', l.debit, l.credit, l.currency, 1, l.created_at
+          from agent_actions a, ledger_transfers l
+          where a.status = 'PENDING_APPROVAL' and l.step = 'deposit' limit 1`,
+    ],
+  ],
+  [
+    'an agent has used up what its payments say',
+    [
+      `update transactions set sent_amount = sent_amount + 1000000, status = status
+          where agent_id is not null`,
+    ],
+  ],
+  [
+    'an agent has used up what its payments say',
+    [
+      `update ledger_accounts set balance = balance - 1
+          where id like 'volume:Agent:%' and floor is null`,
+    ],
+  ],
+  ['is beyond perTransactionLimit of', [policy(',"perTransactionLimit":0'), COUNTED]],
+  [
+    'what an agent begins is within its policy',
+    [policy('', ',"accountRestrictions":{"allowedAccountIds":[]}'), COUNTED],
+  ],
+  ['may not act, and did', ['update agents set paused = true', COUNTED]],
+  [
+    'what became of an action is written down',
+    [
+      `insert into agent_audit (id, platform_id, customer_id, agent_id, action_id, what, actor,
+          details, created_at) select 'made up', platform_id, customer_id, agent_id, id,
+          'ACTION_APPROVED', 'nobody', '{}', created_at from agent_actions
+          where status = 'PENDING_APPROVAL' limit 1`,
+    ],
+  ],
+  [
+    'what became of an action is written down',
+    [
+      `insert into agent_actions select a.* from agent_actions b, json_populate_record(b,
+          '{"id":"AgentAction:made-up"}') a where b.status = 'REJECTED' limit 1`,
+    ],
+  ],
+];
