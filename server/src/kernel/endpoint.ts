@@ -3,6 +3,7 @@
 // on the URL when it is set and when it is called, and on the addresses its name resolves to at the
 // moment of connecting (runtime/system-world.ts). Only what is known to be public passes.
 import ipaddr from 'ipaddr.js';
+import { readUrl } from './url.ts';
 
 /** Characters of an endpoint URL. */
 const MAX_URL = 2_048;
@@ -46,8 +47,7 @@ function publicHostProblem(hostname: string): string | null {
 }
 
 /** The URL's host when the server may call it only after finding all its addresses public. */
-export const mustBePublic = (url: string): boolean =>
-  !URL.canParse(url) || !isLoopbackHost(new URL(url).hostname);
+export const mustBePublic = (url: string): boolean => !isLoopbackHost(readUrl(url)?.hostname ?? '');
 
 /**
  * What is wrong with a webhook endpoint, as words that follow the field's name, or null where nothing is.
@@ -59,8 +59,9 @@ export function endpointProblem(
   environment: 'sandbox' | 'production',
 ): string | null {
   if (endpoint.length > MAX_URL) return `must not be longer than ${MAX_URL} characters`;
-  if (!/^https?:\/\//i.test(endpoint) || !URL.canParse(endpoint)) return 'must be an https URL';
-  const { protocol, hostname, username, password } = new URL(endpoint);
+  const url = /^https?:\/\//i.test(endpoint) && readUrl(endpoint);
+  if (!url) return 'must be an https URL';
+  const { protocol, hostname, username, password } = url;
   if (username || password) return 'must not carry a user name or password';
   if (environment === 'sandbox' && isLoopbackHost(hostname)) return null;
   if (protocol !== 'https:') return 'must be an https URL';

@@ -100,6 +100,9 @@ export interface Input<C extends Contract = Contract> {
 
 type Body<S> = S extends TSchema ? Static<S> : undefined;
 
+/** What a contract answers when it is good. */
+export type Answered<C extends Contract> = Body<C['replies'][keyof C['replies']]>;
+
 export interface Reply {
   status: number;
   body: unknown;

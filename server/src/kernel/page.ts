@@ -10,6 +10,13 @@ export interface PageContent {
   button?: string;
 }
 
+/** What stands behind a link that was used or has run out, and behind one that never was. */
+export const LINK_ENDED: PageContent = {
+  status: 404,
+  title: 'This link does not work any more',
+  lines: ['It was used before, or its time ran out. Ask for a new one where you got it.'],
+};
+
 /** A page behind a secret link; showing it changes nothing. */
 export interface HostedPage {
   /** In front of the secret: `/ownership`. */

@@ -1,6 +1,7 @@
 // Every setting of the server, one row each: its environment variable, its flag, its default, what it
 // accepts and what it is for. Reading them, the command line help and the README's table all go by this
 // one list. Complaints never repeat a text, which may be a secret.
+import { readUrl } from '../kernel/url.ts';
 import { LEVELS } from './log.ts';
 
 export interface Setting {
@@ -23,19 +24,19 @@ function urlComplaint(text: string): string | undefined {
   const complaint = 'must look like postgresql://user:password@host:5432/database';
   // A unix socket as ?host= leaves the place of the host empty, which the URL parser refuses.
   const filled = text.replace(/^(postgres(?:ql)?:\/\/[^/@]*@)(?=[/?])/, '$1localhost');
-  return unless(/^postgres(ql)?:\/\//.test(text) && URL.canParse(filled), complaint);
+  return unless(/^postgres(ql)?:\/\//.test(text) && readUrl(filled) !== undefined, complaint);
 }
 
 /** A service of the operator's own choice, never asked over a network in the open. */
 function serviceComplaint(text: string): string | undefined {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const url = readUrl(text);
   const local = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url?.hostname ?? '');
   const good = url?.protocol === 'https:' || (url?.protocol === 'http:' && local);
   return unless(good, 'must be an address with https, or with http on this machine');
 }
 
 function smtpComplaint(text: string): string | undefined {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const url = readUrl(text);
   const good = url && /^smtps?:$/.test(url.protocol) && url.hostname !== '';
   return unless(Boolean(good), 'must look like smtps://user:password@host:465');
 }

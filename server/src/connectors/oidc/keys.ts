@@ -4,6 +4,7 @@
 // alone for a moment.
 import { type CompactVerifyGetKey, createLocalJWKSet, type JSONWebKeySet } from 'jose';
 import { isLoopbackHost } from '../../kernel/endpoint.ts';
+import { readUrl } from '../../kernel/url.ts';
 import type { Time, World } from '../../kernel/world.ts';
 
 /** Every part of an answer has to come within this, and somebody waits for it. */
@@ -28,8 +29,9 @@ interface Fetched {
 
 /** Only https, except on this machine for a provider that is itself there. */
 function isSafe(url: unknown, issuer: string): url is string {
-  if (typeof url !== 'string' || !URL.canParse(url)) return false;
-  const { protocol, hostname } = new URL(url);
+  const read = typeof url === 'string' ? readUrl(url) : undefined;
+  if (!read) return false;
+  const { protocol, hostname } = read;
   if (protocol === 'https:') return true;
   return protocol === 'http:' && issuer.startsWith('http:') && isLoopbackHost(hostname);
 }

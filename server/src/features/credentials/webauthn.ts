@@ -9,6 +9,7 @@ import {
   parseAuthenticatorData,
 } from '@simplewebauthn/server/helpers';
 import type { FieldError } from '../../kernel/fault.ts';
+import { readUrl } from '../../kernel/url.ts';
 
 /** What stays of a registration. */
 export interface Passkey {
@@ -134,8 +135,7 @@ const MOST_ORIGIN = 'https://'.length + 253 + ':65535'.length;
 
 /** The domains that a page of this origin may name as its own; undefined where it may use no passkeys. */
 function domainsOf(origin: string): string[] | undefined {
-  const isOne = origin.length <= MOST_ORIGIN && URL.canParse(origin);
-  const url = isOne ? new URL(origin) : undefined;
+  const url = origin.length <= MOST_ORIGIN ? readUrl(origin) : undefined;
   if (!url || url.origin !== origin) return undefined;
   const isLocal = /(^|\.)localhost$/.test(url.hostname);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLocal)) return undefined;

@@ -1,6 +1,6 @@
 // The verification page as a page behind a link: where it is, and what stands in its place when the link
 // is no good. How it looks and works is below `page/`.
-import type { HostedApp } from '../../kernel/page.ts';
+import { type HostedApp, LINK_ENDED } from '../../kernel/page.ts';
 import { pageAssets } from './assets.ts';
 import { VERIFY_PATH } from './links.ts';
 
@@ -9,10 +9,6 @@ export const verificationPage: HostedApp = {
   title: 'Verification',
   withoutScript:
     'This page needs JavaScript. Please allow it, or open the link in another browser.',
-  ended: {
-    status: 410,
-    title: 'This link does not work any more',
-    lines: ['It was used before, or its time ran out. Ask for a new one where you got it.'],
-  },
+  ended: { ...LINK_ENDED, status: 410 },
   assets: pageAssets,
 };

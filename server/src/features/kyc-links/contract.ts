@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox';
 import type { FieldError } from '../../kernel/fault.ts';
 import { operation } from '../../kernel/operation.ts';
 import { described, named, oneOf, Timestamp } from '../../kernel/schema.ts';
+import { readUrl } from '../../kernel/url.ts';
 
 const TAG = 'KYC/KYB Verifications';
 
@@ -41,8 +42,9 @@ const LOCAL = ['localhost', '127.0.0.1', '[::1]'];
 
 /** Whether the page may lead there. */
 function isRedirectTarget(uri: string): boolean {
-  if (!URL.canParse(uri)) return false;
-  const { protocol, hostname, username, password } = new URL(uri);
+  const url = readUrl(uri);
+  if (!url) return false;
+  const { protocol, hostname, username, password } = url;
   if (username || password) return false;
   return protocol === 'https:' || (protocol === 'http:' && LOCAL.includes(hostname));
 }

@@ -4,6 +4,7 @@ import type { Naming } from '../../catalog/naming.ts';
 import { endpointProblem } from '../../kernel/endpoint.ts';
 import { Fault } from '../../kernel/fault.ts';
 import type { Bound } from '../../kernel/operation.ts';
+import { readUrl } from '../../kernel/url.ts';
 import type { Ctx } from '../../runtime/context.ts';
 import { handle } from '../../runtime/handle.ts';
 import type { SigningKeys } from '../../runtime/keys.ts';
@@ -25,9 +26,9 @@ export interface WebhookDeps {
 
 /** `url` when it is on the endpoint's own host; the endpoint otherwise. */
 function testAddress(endpoint: string, url: string | undefined, ctx: Ctx): string {
-  if (url === undefined || !URL.canParse(url)) return endpoint;
+  const asked = url === undefined ? undefined : readUrl(url);
+  if (url === undefined || !asked) return endpoint;
   const own = new URL(endpoint);
-  const asked = new URL(url);
   const same = own.protocol === asked.protocol && own.host === asked.host;
   return same && !endpointProblem(url, ctx.caller.environment) ? url : endpoint;
 }
