@@ -73,6 +73,7 @@ create table sca_challenges (
 );
 create unique index sca_challenges_pending on sca_challenges (kind, subject) where status = 'PENDING';
 create index sca_challenges_of_customer on sca_challenges (customer_id, created_at, id);
+create index sca_challenges_forget on sca_challenges (expires_at);
 
 -- What happened, for good: nothing here is changed or removed.
 create table sca_events (
@@ -115,6 +116,7 @@ create table sca_resets (
 );
 create unique index sca_resets_token on sca_resets (token_hash) where token_hash is not null;
 create index sca_resets_of_customer on sca_resets (customer_id, created_at, id);
+create index sca_resets_of_factor on sca_resets (customer_id, factor, status);
 create index sca_resets_open on sca_resets (platform_id, created_at, id)
   where status in ('INITIATED', 'PENDING_REVIEW');
 

@@ -47,8 +47,6 @@ create table agent_actions (
   -- The holder of the wallet that pays signed when the agent asked.
   signed boolean not null,
   rejection_reason text,
-  -- Why it could not be carried out once it was approved: {code, reason}.
-  failure json,
   created_at timestamptz not null,
   updated_at timestamptz not null,
   version integer not null default 1

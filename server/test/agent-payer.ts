@@ -98,7 +98,12 @@ export async function agentPayer(
       ok(await desk.manage('PATCH', `/agents/${held.id}`, { isPaused: true }), 200),
     usage: async () => ok(await desk.manage('GET', `/agents/${held.id}`), 200).usage,
     failureOf: async (id: string) =>
-      (await rows('select failure from agent_actions where id = $1', [id]))[0]?.failure,
+      (
+        await rows<Pick<Line, 'details'>>(
+          "select details from agent_audit where action_id = $1 and what = 'ACTION_FAILED'",
+          [id],
+        )
+      )[0]?.details,
     /** What was written down, in order, without how the agent came to be. */
     audit: async () => {
       const lines = await rows<Line>(

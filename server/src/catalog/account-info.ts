@@ -188,6 +188,17 @@ export function displayIdentifier(info: Account): string {
 }
 
 /**
+ * Beginning and end of the identifier, for who is asked whether this is the account: enough for whoever
+ * knows it, and short enough for a message. Of addresses on chains more is shown, since anybody can make
+ * one that resembles another a little.
+ */
+export function shortenedIdentifier(info: Account): string {
+  const text = primaryIdentifierOf(info);
+  const shown = isWalletInfo(info) ? 10 : 4;
+  return text.length > 3 * shown ? `${text.slice(0, shown)}…${text.slice(-shown)}` : text;
+}
+
+/**
  * The details for those who may look but not pay: all but the last four of secret fields is hidden.
  */
 export function maskAccountInfo<T extends Account>(info: T): T {

@@ -127,8 +127,10 @@ export async function openAllowances(
 export interface Taking {
   /** The payment that uses it up. */
   transactionId: string;
-  /** `volume`, or begun with `volume.`: comes back with the payment's money. Any other does not. */
-  step: string;
+  /** Which of the payment's takings; one of each kind may be without a name. */
+  name?: string | undefined;
+  /** Whether it is given back when the payment's money goes back. */
+  comesBack: boolean;
   amount: bigint;
   /** What it means when the allowance does not suffice. */
   short: () => Fault;
@@ -136,14 +138,25 @@ export interface Taking {
   again: boolean;
 }
 
+/** What steps begin with, which tells from all others those that come back. */
+const GIVEN_BACK = 'volume';
+const KEPT = 'count';
+
 /** Stages that so much of an allowance is used up, which must be open. */
-export const takeOf = (ctx: Ctx, allowance: Allowance, taking: Taking): void =>
+export function takeOf(
+  ctx: Ctx,
+  allowance: Allowance,
+  { name, comesBack, ...taking }: Taking,
+): void {
+  const kind = comesBack ? GIVEN_BACK : KEPT;
   ctx.move('posted', {
     ...taking,
+    step: name === undefined ? kind : `${kind}.${name}`,
     debit: accountOf(allowance),
     credit: counterOf(ctx.caller.environment, allowance.unit),
     currency: currencyOf(allowance.unit),
   });
+}
 
 /** What was used up by now. */
 export async function usedOf(ctx: Ctx, allowance: Pick<Allowance, 'of'>): Promise<bigint> {
@@ -158,7 +171,7 @@ export async function hasLeft(ctx: Ctx, allowance: Allowance, amount: bigint): P
 }
 
 const TAKEN = `select step, debit, credit, currency, amount from ledger_transfers
-  where transaction_id = $1 and (step = 'volume' or step like 'volume.%')`;
+  where transaction_id = $1 and (step = '${GIVEN_BACK}' or step like '${GIVEN_BACK}.%')`;
 
 interface Taken {
   step: string;

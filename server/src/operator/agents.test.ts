@@ -1,12 +1,14 @@
 // The operator's look at agents: what they may do and have done, and how one is stopped.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { agentDesk } from '../../test/agent-desk.ts';
-import { type AgentPayer, agentPayer, coded } from '../../test/agent-payer.ts';
-import { ok } from '../../test/fixtures.ts';
+import { type AgentDesk, agentDesk } from '../../test/agent-desk.ts';
+import { type AgentPayer, ASKS, agentPayer, coded } from '../../test/agent-payer.ts';
+import { customer, externalAccount, internalAccount, ok } from '../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../test/harness.ts';
 import { main } from '../operator.ts';
+import { erase } from './erase.ts';
 
 let app: TestApp;
+let desk: AgentDesk;
 let one: AgentPayer;
 let two: AgentPayer;
 
@@ -33,7 +35,7 @@ async function json(...argv: string[]): Promise<any> {
 
 beforeAll(async () => {
   app = await startApp({ start: Date.now() });
-  const desk = agentDesk(app);
+  desk = agentDesk(app);
   one = await agentPayer(app, desk);
   app.world.set(app.world.now() + 1_000);
   two = await agentPayer(app, desk);
@@ -52,6 +54,9 @@ describe('agents list', () => {
     const { out } = await run('agents', 'list');
     expect(out).toMatch(/^CREATED +AGENT +CUSTOMER +STATE +NAME\n/);
     expect(out.split('\n')).toHaveLength(4);
+    const behind = await json('agents', 'list', '--limit', '1', '--after', two.id);
+    expect(behind.map((each: { agentId: string }) => each.agentId)).toEqual([one.id]);
+    expect(await run('agents', 'list', '--after', 'x')).toMatchObject({ code: 1 });
   });
 });
 
@@ -92,6 +97,38 @@ describe('agents pause and resume', () => {
   });
 });
 
+describe('an erasure', () => {
+  it('that comes before the job for agents leaves nothing that waits', async () => {
+    const person = await customer(app);
+    const account = await internalAccount(app, person.id, 'USD');
+    const target = await externalAccount(app, person.id, 'USD');
+    const body = {
+      source: { accountId: account.id },
+      destination: { accountId: target.id },
+      amount: 1_00,
+    };
+    for (const agent of [
+      await desk.agentOf(person.id, ASKS),
+      await desk.agentOf(person.id, ASKS),
+    ]) {
+      ok(await agent.call('POST', '/agents/me/transfer-out', body), 201);
+    }
+    ok(await app.call('DELETE', `/customers/${person.id}`), 200);
+    await erase(app.runtime, person.id, { actor: 'operator', reason: null });
+    const state = () =>
+      app.runtime.db.query(
+        `select a.status, t.status as payment, g.id as agent from agent_actions a
+          join transactions t on t.id = a.transaction_id left join agents g on g.id = a.agent_id
+          where a.customer_id = $1`,
+        [person.id],
+      );
+    const ended = Array(2).fill({ status: 'REJECTED', payment: 'FAILED', agent: null });
+    expect(await state()).toEqual(ended);
+    await app.settle();
+    expect(await state()).toEqual(ended);
+  });
+});
+
 describe('agents audit', () => {
   it('lists what happened, latest first, by agent, customer or platform', async () => {
     const lines = await json('agents', 'audit', '--agent', one.id);
@@ -108,6 +145,10 @@ describe('agents audit', () => {
     expect(await json('agents', 'audit', '--agent', one.id, '--since', latest.at)).toEqual([
       latest,
     ]);
+    const of = ['agents', 'audit', '--agent', one.id];
+    expect(await json(...of, '--after', latest.lineId)).toEqual(lines.slice(1));
+    expect(await json(...of, '--after', lines.at(-1).lineId)).toEqual([]);
+    expect(await run(...of, '--after', 'x')).toMatchObject({ code: 1 });
     const all = await json('agents', 'audit', '--platform', app.platform.id, '--limit', '1');
     expect(all).toHaveLength(1);
     const { out } = await run('agents', 'audit', '--agent', one.id);

@@ -14,6 +14,7 @@ import { iso } from '../kernel/world.ts';
 import type { Ctx } from '../runtime/context.ts';
 import type { Filter } from '../runtime/database.ts';
 import { operate } from '../runtime/operate.ts';
+import { cursorOf } from '../runtime/paging.ts';
 import { type Flags, type Given, usageError } from './flags.ts';
 import { platformOf } from './platform.ts';
 import { inline, LIMIT, limitIn } from './queue.ts';
@@ -59,7 +60,9 @@ async function list(system: System, given: Given): Promise<Output> {
     ...equals({ platform_id, customer_id: given.text('customer') }),
     { column: 'deleted_at', op: 'isNull' },
   ];
-  const choice = { filters, sort: 'desc', limit: limitIn(given) } as const;
+  const after = given.text('after');
+  const cursor = after === undefined ? undefined : cursorOf(await agentOf(system, after));
+  const choice = { filters, sort: 'desc', limit: limitIn(given), cursor } as const;
   const { rows } = await system.runtime.db.page(agents, choice);
   const json = rows.map(lineOf);
   const heads = ['CREATED', 'AGENT', 'CUSTOMER', 'STATE', 'NAME'];
@@ -125,7 +128,14 @@ const turn = (paused: boolean) => (system: System, given: Given) => {
   });
 };
 
+async function auditIn({ runtime }: System, id: string): Promise<AuditRow> {
+  const row = isId(id, 'AgentAudit') ? await runtime.db.read(agentAudit, id) : undefined;
+  if (!row) throw notFound('line of the audit');
+  return row;
+}
+
 const auditView = (row: AuditRow) => ({
+  lineId: row.id,
   at: iso(row.created_at),
   what: row.what,
   actor: row.actor,
@@ -154,7 +164,9 @@ async function audit(system: System, given: Given): Promise<Output> {
   const filters: Filter<typeof agentAudit>[] = equals(wanted);
   if (filters.length === 0) throw usageError('--agent, --customer or --platform is needed');
   if (since !== undefined) filters.push({ column: 'created_at', op: '>=', value: since });
-  const choice = { filters, sort: 'desc', limit: limitIn(given) } as const;
+  const after = given.text('after');
+  const cursor = after === undefined ? undefined : cursorOf(await auditIn(system, after));
+  const choice = { filters, sort: 'desc', limit: limitIn(given), cursor } as const;
   const { rows } = await system.runtime.db.page(agentAudit, choice);
   const json = rows.map(auditView);
   const heads = ['AT', 'WHAT', 'BY', 'AGENT', 'ACTION', 'DETAILS'];
@@ -186,7 +198,11 @@ export const agentVerbs: readonly Verb[] = [
     noun: 'agents',
     verb: 'list',
     summary: 'List agents that were not deleted, latest first',
-    flags: { ...OF_SOME, ...LIMIT },
+    flags: {
+      ...OF_SOME,
+      ...LIMIT,
+      after: { value: 'AGENT', help: 'Go on behind this agent, the last of a list before' },
+    },
     run: list,
   },
   {
@@ -223,6 +239,7 @@ export const agentVerbs: readonly Verb[] = [
       customer: { value: 'CUSTOMER', help: 'Of all agents of one customer' },
       since: { value: 'TIME', help: 'From this day or moment on (all)' },
       ...LIMIT,
+      after: { value: 'LINE', help: 'Go on behind this line, the last of a list before (--json)' },
     },
     run: audit,
   },

@@ -2,6 +2,7 @@
 // takes out what lies in clear beside it: from then on the customer is erased for all who look. What can be
 // long (payments, events) is emptied after it in short statements, each of which leaves alone what one before
 // has done; an erasure that is cut short has no finish in its row and goes on when it is run again.
+import { endOneAgent } from '../features/agents/index.ts';
 import { customers, eraseCustomer, tombstoneOf } from '../features/customers/index.ts';
 import { eraseDocuments } from '../features/documents/index.ts';
 import { eraseInvitations } from '../features/invitations/index.ts';
@@ -100,8 +101,8 @@ const LOOKUPS = `delete from lookups where customer_id = $1 or receiver_customer
 
 const LINKS = 'delete from kyc_links where customer_id = $1 returning id';
 const STANDINGS = 'delete from sca_standings where id = $1 returning id';
-const REASONS = `update agent_actions set rejection_reason = null, failure = null, version = version + 1
-  where customer_id = $1 and (rejection_reason is not null or failure is not null) returning id`;
+const REASONS = `update agent_actions set rejection_reason = null, version = version + 1
+  where customer_id = $1 and rejection_reason is not null returning id`;
 const ofCustomer = (table: string) => `delete from ${table} where customer_id = $1 returning id`;
 // A code's keyed hash has in it where it was sent. The ids are those of the features that send it.
 const CODES = `delete from codes where id in (
@@ -271,6 +272,9 @@ export async function erase(runtime: Runtime, id: string, asked: Asked): Promise
   const platform = row && (await runtime.db.read(platforms, row.platform_id));
   if (!row || !platform) throw notFound('customer');
   const caller = systemCaller(platform.id, platform.environment);
+  // The job that does it may not have run, and what waits with an agent that is gone would wait for ever.
+  let hasAgents = row.deleted_at !== null;
+  while (hasAgents) hasAgents = await operate(runtime, caller, (ctx) => endOneAgent(ctx, id));
   const import_errors = row.deleted_at === null ? 0 : await emptyImports(runtime, row);
   const began = await operate(runtime, caller, (ctx) => forget(ctx, id, asked));
   // Also of a finished one: an old process may have written an event in clear since.

@@ -36,11 +36,12 @@ const isEmpty = (set: ChangeSet) =>
     set.events.length ===
   0;
 
-const SHORT = () =>
+/** Where an account does not hold what a payment takes. */
+export const shortOfFunds = (): Fault =>
   new Fault('INSUFFICIENT_FUNDS', 'The account does not hold enough to pay this.');
 
 function faultOf(refusal: Refusal, { set, shorts }: Ctx): Error {
-  if (refusal.why === 'funds') return (shorts.get(refusal.account) ?? SHORT)();
+  if (refusal.why === 'funds') return (shorts.get(refusal.account) ?? shortOfFunds)();
   if (refusal.why === 'shut') {
     return new Fault('INVALID_INPUT', 'The account is not open.', { accountId: refusal.account });
   }

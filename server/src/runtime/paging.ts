@@ -17,6 +17,21 @@ export type Filter<T extends Table = Table> =
   | { column: ColumnName<T>; op: 'has'; value: string }
   | { or: readonly Filter<T>[] };
 
+type Bounds = 'createdAfter' | 'createdBefore' | 'updatedAfter' | 'updatedBefore';
+
+/** When rows of a list were made and changed, as its query asks for it; each bound is within. */
+export function timeFilters(query: Partial<Record<Bounds, string>>) {
+  const bounds = [
+    ['created_at', '>=', query.createdAfter],
+    ['created_at', '<=', query.createdBefore],
+    ['updated_at', '>=', query.updatedAfter],
+    ['updated_at', '<=', query.updatedBefore],
+  ] as const;
+  return bounds.flatMap(([column, op, text]) =>
+    text === undefined ? [] : [{ column, op, value: Date.parse(text) }],
+  );
+}
+
 export interface PageQuery {
   filters: readonly Filter[];
   sort: 'asc' | 'desc';

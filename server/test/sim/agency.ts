@@ -103,7 +103,7 @@ export function auditProblem({ agency }: Picture, id: string): string | undefine
 }
 
 const UNTOUCHED = ['PENDING', 'EXPIRED'];
-const counts = ({ transfers }: Payment) => transfers.filter(({ step }) => step === 'agent.count');
+const counts = ({ transfers }: Payment) => transfers.filter(({ step }) => step === 'count.agent');
 
 /** What is wrong between an agent's payment and the word on it. */
 export function letThroughProblem(picture: Picture, payment: Payment): string | undefined {

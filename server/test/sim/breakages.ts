@@ -10,7 +10,7 @@ const COUNTED = `insert into ledger_transfers
   select w.transaction_id, step, phase, debit, credit, currency, amount, l.created_at
   from ledger_transfers l, (select transaction_id from agent_actions
     where status = 'PENDING_APPROVAL' limit 1) w
-  where step in ('agent.count', 'volume.agent.day', 'volume.agent.month') and l.transaction_id =
+  where step in ('count.agent', 'volume.agent.day', 'volume.agent.month') and l.transaction_id =
     (select transaction_id from agent_actions where status = 'APPROVED' limit 1)`;
 const policy = (limits: string, more = '') => `update agents set policy =
   '{"spendingLimits":{"currency":"USD","perTransactionLimit":9000000000${limits}}${more}}'`;

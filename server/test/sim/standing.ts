@@ -74,7 +74,7 @@ const isAgents = ({ scope }: Step) => scope.startsWith('agent.');
 /** What is wrong with how a payment counts for its agent: for day, month and number, or not at all. */
 function agentProblem({ row, transfers }: Payment, steps: readonly Step[]): string | undefined {
   const own = steps.filter(isAgents);
-  const counts = transfers.filter(({ step }) => step === 'agent.count');
+  const counts = transfers.filter(({ step }) => step === 'count.agent');
   if (own.length + counts.length === 0) return undefined;
   const as = own.map(({ scope }) => scope).sort();
   const whole = as.join() === 'agent.day,agent.month' && counts.length === 1;

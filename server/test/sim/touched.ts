@@ -60,7 +60,7 @@ const TABLE_IDS: Readonly<
     touched.accounts.add(row.debit as string).add(row.credit as string);
     const agent = agentOf(row.debit) ?? agentOf(row.credit);
     if (agent) touched.agents.add(agent);
-    if (row.step === 'agent.count') touched.counted.add(row.transaction_id as string);
+    if (row.step === 'count.agent') touched.counted.add(row.transaction_id as string);
   },
   transactions(touched, row) {
     touched.payments.add(row.id as string);

@@ -9,7 +9,7 @@ import { checkExecutable, paymentOf, type QuoteRow, signQuote } from '../quotes/
 import type { TransactionRow } from '../transactions/index.ts';
 import { stageTransferIn, stageTransferOut } from '../transfers/index.ts';
 import { type Asked, type Headers, stampOf } from '../wallets/index.ts';
-import { askedBy, asking, judge, outright, refuse, submit } from './actions.ts';
+import { askedBy, asking, judge, refuse, submit } from './actions.ts';
 import {
   agentCreateTransferIn,
   agentCreateTransferOut,
@@ -19,8 +19,10 @@ import {
 } from './actions-contract.ts';
 import { ownAccount, ownQuote } from './own.ts';
 import { type AgentParts, ownAgent } from './parts.ts';
+import { outright, PERMISSION_FOR } from './policy.ts';
 import { presentAction, wholeAction } from './present-action.ts';
-import { type ActionRow, type ActionType, type AgentRow, agentActions } from './store.ts';
+import type { ActionType } from './states.ts';
+import { type ActionRow, type AgentRow, agentActions } from './store.ts';
 
 /** Throws CONFLICT while another action with the quote waits. */
 async function refuseSecond(ctx: Ctx, payment: TransactionRow): Promise<void> {
@@ -64,7 +66,7 @@ async function executeQuote(
   input: Input<typeof agentExecuteQuote>,
 ) {
   const type = 'EXECUTE_QUOTE';
-  const no = outright(agent, type);
+  const no = outright(agent, PERMISSION_FOR[type]);
   if (no) return refuse(ctx, agent, no, { type });
   const quote = await ownQuote(ctx, agent, input.params.quoteId);
   const payment = await paymentOf(ctx, quote);
@@ -72,7 +74,7 @@ async function executeQuote(
   await refuseSecond(ctx, payment);
   const asked = await askedBy(ctx, type, payment);
   const judged = await judge(ctx, parts, agent, asked);
-  if ('rule' in judged) return refuse(ctx, agent, judged, asked);
+  if (judged.decision === 'REFUSED') return refuse(ctx, agent, judged, asked);
   const sign = await signed(ctx, parts, quote, payment, input);
   if (typeof sign === 'object') return sign;
   const submission = { type, payment, quote, signed: sign, judged } as const;
@@ -105,7 +107,7 @@ async function transfer(
   { type, source, destination, amount }: TransferRequest,
   stage: () => Promise<TransactionRow>,
 ) {
-  const no = outright(agent, type);
+  const no = outright(agent, PERMISSION_FOR[type]);
   if (no) return refuse(ctx, agent, no, { type });
   const [from, to] = await Promise.all([
     ownAccount(ctx, agent, source.accountId),
@@ -119,7 +121,7 @@ async function transfer(
   const { id: accountId, currency } = inside;
   const asked = { type, accountId, amount: BigInt(amount as number), currency };
   const judged = await judge(ctx, parts, agent, asked);
-  if ('rule' in judged) return refuse(ctx, agent, judged, asked);
+  if (judged.decision === 'REFUSED') return refuse(ctx, agent, judged, asked);
   const payment = await stage();
   const submission = { type, payment, quote: undefined, signed: false, judged };
   return { status: 201 as const, body: await submit(ctx, parts, agent, submission) };

@@ -34,7 +34,7 @@ export const agentExecuteQuote = operation({
   signedRetry: true,
   params: Type.Object({ quoteId: Type.String() }),
   replies: { 200: AgentAction },
-  errors: [400, 403, 404, 409, 410, 501],
+  errors: [400, 403, 404, 409, 410, 423, 501],
   notFound: 'QUOTE_NOT_FOUND',
   money: true,
 });
@@ -141,6 +141,7 @@ export const approveAgentAction = operation({
   description:
     'It is judged once more, by the policy and by what was spent meanwhile, and carried out. What is no ' +
     'longer possible, because the quote has expired or money is short, ends FAILED.',
+  errors: [...decision.errors, 423],
 });
 
 export const rejectAgentAction = operation({

@@ -17,26 +17,20 @@ import {
 import { startTransferIn, startTransferOut } from '../transfers/index.ts';
 import { note } from './audit.ts';
 import { type AgentParts, forbidden } from './parts.ts';
-import { type Act, evaluate, type Rule, type Verdict } from './policy.ts';
-import { NOTHING_SPENT } from './present.ts';
+import { type Act, evaluate, type Refusal, type Verdict } from './policy.ts';
 import { presentAction, type WholeAction } from './present-action.ts';
-import { actionStates } from './states.ts';
-import { type ActionRow, type ActionType, type AgentRow, agentActions, agents } from './store.ts';
+import { type ActionType, actionStates } from './states.ts';
+import { type ActionRow, type AgentRow, agentActions, agents } from './store.ts';
 import { convertedUp, countSpending, spentBy } from './usage.ts';
 
 /** What is asked for, in its own currency. */
-export interface Asked extends Pick<Act, 'type' | 'accountId' | 'intoId'> {
+export interface Spending extends Pick<Act, 'type' | 'accountId' | 'intoId'> {
   amount: bigint;
   currency: string;
 }
 
-export type Refusal = Extract<Verdict, { decision: 'REFUSED' }>;
-
-export interface Judged {
-  verdict: Exclude<Verdict, Refusal>;
-  /** In the currency of the limits, rounded up. */
-  amount: bigint;
-}
+/** What it is let through or put to the platform as; the amount in the currency of the limits, rounded up. */
+export type Judged = Exclude<Verdict, Refusal> & { amount: bigint };
 
 const isInternal = (id: string | null) => id !== null && isId(id, 'InternalAccount');
 
@@ -46,7 +40,11 @@ const isInternal = (id: string | null) => id !== null && isId(id, 'InternalAccou
  * is kept to some accounts cannot have it moved. Where it goes from one account of the customer to another
  * it must be allowed both, also when an address led there.
  */
-export async function askedBy(ctx: Ctx, type: ActionType, payment: TransactionRow): Promise<Asked> {
+export async function askedBy(
+  ctx: Ctx,
+  type: ActionType,
+  payment: TransactionRow,
+): Promise<Spending> {
   const { source_account: source, destination_account: destination } = payment;
   const touched = isInternal(source) || !isInternal(destination) ? source : destination;
   const other = touched === source && isInternal(destination) ? (destination as string) : '';
@@ -60,20 +58,12 @@ export async function askedBy(ctx: Ctx, type: ActionType, payment: TransactionRo
   };
 }
 
-/** Why the agent may do nothing of this kind; asked before it is told what there is and what is not. */
-export function outright(agent: AgentRow, type: ActionType): Refusal | undefined {
-  const act = { type, accountId: '', amount: 0n, forThreshold: 0n };
-  const verdict = evaluate(agent, NOTHING_SPENT, act);
-  if (verdict.decision !== 'REFUSED') return undefined;
-  return verdict.rule === 'PAUSED' || verdict.rule === 'PERMISSION' ? verdict : undefined;
-}
-
 /** What the policy says now, and what it counts. */
 export async function judge(
   ctx: Ctx,
   parts: AgentParts,
   agent: AgentRow,
-  { amount: given, currency, ...act }: Asked,
+  { amount: given, currency, ...act }: Spending,
 ): Promise<Refusal | Judged> {
   const { spendingLimits: limits, approvalThresholds: threshold } = agent.policy;
   const within = (to: string) => convertedUp(ctx, parts, given, currency, to);
@@ -83,11 +73,11 @@ export async function judge(
     typeof threshold?.amount === 'number' ? within(threshold.currency ?? limits.currency) : null,
   ]);
   const verdict = evaluate(agent, spent, { ...act, amount, forThreshold });
-  return verdict.decision === 'REFUSED' ? verdict : { verdict, amount };
+  return verdict.decision === 'REFUSED' ? verdict : { ...verdict, amount };
 }
 
 /** What is asked for as it is written down: ids and amounts. */
-const detailsOf = ({ type, accountId, amount, currency }: Asked) => ({
+const detailsOf = ({ type, accountId, amount, currency }: Spending) => ({
   type,
   accountId,
   amount: String(amount),
@@ -98,13 +88,13 @@ const detailsOf = ({ type, accountId, amount, currency }: Asked) => ({
 export function refuse(
   ctx: Ctx,
   agent: AgentRow,
-  { rule, reason }: { rule: Rule; reason: string },
-  asked: Pick<Asked, 'type'> & Partial<Asked>,
+  refusal: Refusal,
+  asked: Pick<Spending, 'type'> & Partial<Spending>,
 ): Refused {
   const { amount } = asked;
   const details = amount === undefined ? asked : { ...asked, amount: String(amount) };
-  note(ctx, agent, 'ACTION_REFUSED', { rule, ...details });
-  return { refused: forbidden(reason) };
+  note(ctx, agent, 'ACTION_REFUSED', { rule: refusal.rule, ...details });
+  return { refused: forbidden(refusal) };
 }
 
 /**
@@ -124,12 +114,15 @@ export async function asking<R>(
   return { refused: outcome };
 }
 
-/** Starts the payment. Throws why it cannot be made. */
-function start(
+/** Counts the payment and starts it. Throws why it cannot be made. */
+async function pay(
   ctx: Ctx,
   parts: AgentParts,
-  { action, payment, quote }: WholeAction,
+  agent: AgentRow,
+  { action, payment, quote, amount }: WholeAction & Pick<Judged, 'amount'>,
 ): Promise<TransactionRow> {
+  await checkFunds(ctx, payment);
+  await countSpending(ctx, parts, agent, { transactionId: payment.id, amount });
   if (quote) return startQuote(ctx, parts, quote, payment, { signed: action.signed });
   if (action.type === 'TRANSFER_IN') return startTransferIn(ctx, parts, payment);
   return startTransferOut(ctx, payment);
@@ -161,9 +154,9 @@ export async function submit(
   ctx: Ctx,
   parts: AgentParts,
   agent: AgentRow,
-  { type, payment, quote, signed, judged: { verdict, amount } }: Submission,
+  { type, payment, quote, signed, judged }: Submission,
 ): Promise<Awaited<ReturnType<typeof presentAction>>> {
-  const waits = verdict.decision === 'APPROVAL_REQUIRED';
+  const waits = judged.decision === 'APPROVAL_REQUIRED';
   if (waits) await checkRoom(ctx, agent);
   const action = ctx.insert(agentActions, {
     id: ctx.id('AgentAction'),
@@ -180,16 +173,15 @@ export async function submit(
   });
   const named = { ...detailsOf(await askedBy(ctx, type, payment)), transactionId: payment.id };
   if (!waits) {
-    await checkFunds(ctx, payment);
-    await countSpending(ctx, parts, agent, { transactionId: payment.id, amount });
-    const started = await start(ctx, parts, { action, payment, quote });
+    const { amount } = judged;
+    const started = await pay(ctx, parts, agent, { action, payment, quote, amount });
     note(ctx, agent, 'ACTION_EXECUTED', { action, ...named });
     return presentAction(ctx, { action, payment: started, quote });
   }
   // Whoever deletes the agent or executes the quote meanwhile comes first.
   ctx.require(agents, agent);
   if (quote) ctx.require(transactions, payment);
-  note(ctx, agent, 'ACTION_SUBMITTED', { action, rule: verdict.rule, ...named });
+  note(ctx, agent, 'ACTION_SUBMITTED', { action, rule: judged.rule, ...named });
   const view = await presentAction(ctx, { action, payment, quote });
   ctx.emit('AGENT_ACTION.PENDING_APPROVAL', action.id, view);
   return view;
@@ -203,13 +195,13 @@ async function carryOut(
   whole: WholeAction,
 ): Promise<TransactionRow> {
   const { action, payment, quote } = whole;
-  if (!agent || agent.deleted_at !== null) throw forbidden('The agent was deleted.');
+  if (!agent || agent.deleted_at !== null) {
+    throw new Fault('FORBIDDEN', 'The agent was deleted.');
+  }
   if (quote) checkExecutable(ctx, quote, payment);
   const judged = await judge(ctx, parts, agent, await askedBy(ctx, action.type, payment));
-  if ('rule' in judged) throw forbidden(judged.reason);
-  await checkFunds(ctx, payment);
-  await countSpending(ctx, parts, agent, { transactionId: payment.id, amount: judged.amount });
-  return start(ctx, parts, whole);
+  if (judged.decision === 'REFUSED') throw forbidden(judged);
+  return pay(ctx, parts, agent, { ...whole, amount: judged.amount });
 }
 
 /** Whose an action was, also once the agent is gone. */
@@ -241,13 +233,13 @@ const isForNow = (code: Code) =>
 
 /**
  * The platform's yes: judged once more and carried out, all in one. What cannot be done any more ends FAILED;
- * what only cannot be judged at the moment is thrown, and the action waits on.
+ * what only cannot be judged at the moment is thrown, and the action waits on. `failure` is why it FAILED.
  */
 export async function approve(
   ctx: Ctx,
   parts: AgentParts,
   whole: WholeAction,
-): Promise<WholeAction> {
+): Promise<WholeAction & { failure?: Fault }> {
   const { action } = whole;
   mustWait(action);
   const agent = await ctx.read(agents, action.agent_id);
@@ -263,10 +255,9 @@ export async function approve(
   note(ctx, ownerOf(action), 'ACTION_FAILED', { action, code, reason });
   const failed = ctx.update(agentActions, action, {
     status: actionStates.next(action.status, 'fail'),
-    failure: { code, reason },
     updated_at: ctx.now,
   });
-  return { ...whole, action: failed, payment: endPayment(ctx, whole) };
+  return { ...whole, action: failed, payment: endPayment(ctx, whole), failure: outcome };
 }
 
 /** The platform's no. */

@@ -276,12 +276,33 @@ describe('an approval that comes too late', () => {
     expect((await one.agent.show(one.action.id)).status).toBe('FAILED');
   });
 
-  it('ends FAILED where the quote has expired or was executed by the platform', async () => {
+  it('is asked for, and the platform does not execute the quote beside it', async () => {
+    const { agent, action, transactionId } = await waiting('EXECUTE_QUOTE');
+    const executed = await app.call('POST', `/quotes/${action.quote.id}/execute`);
+    expect(coded(executed)).toEqual([409, 'CONFLICT']);
+    expect(executed.body.details).toEqual({ actionId: action.id });
+    ok(await agent.decide('reject', action.id), 200);
+    ok(await app.call('POST', `/quotes/${action.quote.id}/execute`), 200);
+    // It has begun without anybody waiting.
+    expect(coded(await onTransaction('approve', transactionId))).toEqual([
+      409,
+      'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
+    ]);
+    await app.settle();
+  });
+
+  it('by the transaction of a quote says why it could not be carried out', async () => {
+    const { agent, action, transactionId } = await waiting('EXECUTE_QUOTE');
+    await agent.pause();
+    const answer = await onTransaction('approve', transactionId);
+    expect(coded(answer)).toEqual([409, 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL']);
+    expect(answer.body.reason).toContain('The agent is paused.');
+    expect((await agent.show(action.id)).status).toBe('FAILED');
+    expect((await agent.transaction(transactionId)).status).toBe('PENDING');
+  });
+
+  it('ends FAILED where the quote has expired', async () => {
     const late = await waiting('EXECUTE_QUOTE');
-    const taken = await waiting('EXECUTE_QUOTE');
-    ok(await app.call('POST', `/quotes/${taken.action.quote.id}/execute`), 200);
-    expect(ok(await taken.agent.decide('approve', taken.action.id), 200).status).toBe('FAILED');
-    expect(await taken.agent.failureOf(taken.action.id)).toMatchObject({ code: 'CONFLICT' });
     app.world.set(Date.parse(late.action.quote.expiresAt));
     const done = ok(await late.agent.decide('approve', late.action.id), 200);
     expect([done.status, done.quote.status]).toEqual(['FAILED', 'EXPIRED']);
@@ -355,7 +376,8 @@ describe('an approval that comes too late', () => {
   it('ends FAILED where no rail is connected any more', async () => {
     const { agent, action } = await waiting('TRANSFER_IN');
     const { action: failed } = await approveWith(action.id, { rail: undefined });
-    expect([failed.status, failed.failure?.code]).toEqual(['FAILED', 'NOT_IMPLEMENTED']);
+    expect(failed.status).toBe('FAILED');
+    expect(await agent.failureOf(action.id)).toMatchObject({ code: 'NOT_IMPLEMENTED' });
     expect(coded(await agent.decide('approve', action.id))).toEqual([409, 'CONFLICT']);
   });
 

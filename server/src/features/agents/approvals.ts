@@ -56,15 +56,27 @@ export const agentApprovalOperations = (parts: AgentParts) => [
 
 const LONGEST_REASON = 255;
 
+const notDone = ({ message }: Fault) =>
+  new Fault(
+    'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
+    `What the agent asked for cannot be done any more: ${message}`,
+  );
+
 /** The platform's word on a transaction that waits with an action; undefined where none does. */
 export const waitingAction = (parts: AgentParts) => async (ctx: Ctx, payment: TransactionRow) => {
-  if (payment.agent_id === null) return undefined;
+  // What has begun is not waited for any more, however that came.
+  if (payment.agent_id === null || payment.status !== 'PENDING') return undefined;
   const waiting = { transaction_id: payment.id, status: 'PENDING_APPROVAL' } as const;
   const [action] = await ctx.db.find(agentActions, waiting);
   if (!action) return undefined;
   const whole = await wholeAction(ctx, action);
   return {
-    approve: async () => (await approve(ctx, parts, whole)).payment,
+    async approve() {
+      const { failure, payment: now } = await approve(ctx, parts, whole);
+      // The transaction would look as if nobody had said anything: of a quote there may be another action.
+      if (failure && now.status === 'PENDING') return { refused: notDone(failure) };
+      return now;
+    },
     reject: (reason: string | undefined) => {
       if (reason !== undefined && [...reason].length > LONGEST_REASON) {
         throw invalidField('reason', `must have at most ${LONGEST_REASON} characters`);

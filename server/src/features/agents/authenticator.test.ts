@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { agentDesk } from '../../../test/agent-desk.ts';
 import { accountInfos, customer, ok } from '../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../test/harness.ts';
+import { agentBearers } from './authenticator.ts';
 
 let app: TestApp;
 let desk: ReturnType<typeof agentDesk>;
@@ -73,6 +74,18 @@ describe('an access token', () => {
     const agent = await agentDesk(app, { as }).agentOf(person.id);
     expect(ok(await agent.call('GET', '/agents/me'), 200).customerId).toBe(person.id);
   });
+});
+
+it('remembers a good token until too many others were seen, however often it is seen itself', async () => {
+  const bearers = agentBearers(app.runtime, 2);
+  const person = await customer(app);
+  const [first, second, third] = await Promise.all(
+    [1, 2, 3].map(async () => `Bearer ${(await desk.agentOf(person.id)).accessToken}`),
+  );
+  for (const each of [first, second, second]) await bearers.callerOf(each);
+  expect([first, second].map(bearers.isProven)).toEqual([true, true]);
+  await bearers.callerOf(third);
+  expect([first, second, third].map(bearers.isProven)).toEqual([false, true, true]);
 });
 
 it('lets each agent use its own idempotency keys', async () => {

@@ -12,7 +12,7 @@ import {
 import { Quote } from '../quotes/index.ts';
 import { TransactionOneOf } from '../transactions/index.ts';
 import { AGENT_PERMISSIONS, EXECUTION_MODES } from './policy.ts';
-import { ACTION_STATUSES } from './states.ts';
+import { ACTION_STATUSES, ACTION_TYPES } from './states.ts';
 
 export const MANAGEMENT_TAG = 'Agent Management';
 export const OPERATIONS_TAG = 'Agent Operations';
@@ -176,7 +176,7 @@ export const AgentAction = named(
       customerId: Type.String(),
       platformCustomerId: Type.String(),
       status: AgentActionStatus,
-      type: named('AgentActionType', oneOf(['EXECUTE_QUOTE', 'TRANSFER_OUT', 'TRANSFER_IN'])),
+      type: named('AgentActionType', oneOf(ACTION_TYPES)),
       quote: maybe(Quote),
       transferDetails: maybe(AgentTransferDetails),
       transaction: maybe(TransactionOneOf),

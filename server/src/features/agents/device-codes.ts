@@ -66,10 +66,10 @@ export async function codeStatus(ctx: Ctx, code: string) {
 }
 
 function unfit({ status, expires_at }: CodeRow, now: number): Fault | undefined {
-  const unless = (message: string) => invalidField('code', message);
-  if (status === 'REDEEMED') return unless('was redeemed before');
-  if (status === 'REPLACED') return unless('was replaced by another code');
-  return now >= expires_at ? unless('has expired: ask for another') : undefined;
+  const no = (message: string) => invalidField('code', message);
+  if (status === 'REDEEMED') return no('was redeemed before');
+  if (status === 'REPLACED') return no('was replaced by another code');
+  return now >= expires_at ? no('has expired: ask for another') : undefined;
 }
 
 /**

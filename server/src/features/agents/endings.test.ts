@@ -15,6 +15,7 @@ import {
 } from '../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../test/harness.ts';
 import { CODE, execute, logIn, provenCustomer } from '../../../test/sca-desk.ts';
+import { loginDesk } from '../../../test/sca-login.ts';
 
 const DAY = 86_400_000;
 
@@ -89,6 +90,34 @@ describe('an approval', () => {
     await app.settle();
   });
 
+  it('of a customer who is locked out waits too, on either path, as a new payment is refused', async () => {
+    const person = await provenCustomer(app);
+    const euros = await internalAccount(app, person.id, 'EUR');
+    await fund(app, euros.id, 100_00);
+    const target = await externalAccount(app, person.id, 'EUR');
+    await logIn(app, person.id);
+    const [asks, acts] = [await desk.agentOf(person.id, ASKS), await desk.agentOf(person.id)];
+    const execution = async ({ call }: typeof asks) => {
+      const body = quoteBody(euros.id, target.id, 10_00);
+      const quote = ok(await call('POST', '/agents/me/quotes', body), 201);
+      return { quote, execute: () => call('POST', `/agents/me/quotes/${quote.id}/execute`) };
+    };
+    const waits = await execution(asks);
+    const action = ok(await waits.execute(), 200);
+    const { execute: act } = await execution(acts);
+    await loginDesk(app).failTimes(person.id, 5);
+    const approve = () => desk.manage('POST', `/agents/${asks.id}/actions/${action.id}/approve`);
+    const byPayment = `/transactions/${waits.quote.transactionId}/approve`;
+    const locked = [423, 'ACCOUNT_LOCKED'];
+    expect(coded(await approve())).toEqual(locked);
+    expect(coded(await desk.manage('POST', byPayment))).toEqual(locked);
+    expect(coded(await act())).toEqual(locked);
+    await loginDesk(app).reset(person.id);
+    await logIn(app, person.id);
+    expect(ok(await approve(), 200).status).toBe('APPROVED');
+    await app.settle();
+  });
+
   it('that could not be carried out says why in the audit', async () => {
     const agent = await agentPayer(app, desk, ASKS);
     const { id } = await agent.asked('TRANSFER_OUT', 'PENDING_APPROVAL');
@@ -111,7 +140,13 @@ describe('the account that UMA payments come in to', () => {
     ]);
     const path = `/agents/me/external-accounts/${made.id}`;
     expect(coded(await agent.call('DELETE', path))).toEqual([403, 'FORBIDDEN']);
-    expect((await whats(agent)).at(-1)).toBe('ACTION_REFUSED');
+    expect((await agent.audit()).at(-1)).toMatchObject({
+      what: 'ACTION_REFUSED',
+      details: {
+        operationId: 'agentDeleteExternalAccount',
+        rule: 'DEFAULT_DEPOSIT_ACCOUNT',
+      },
+    });
     await app.call('DELETE', `/customers/external-accounts/${made.id}`);
     expect(coded(await agent.call('DELETE', path))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
   });
@@ -122,26 +157,44 @@ describe('the end of a customer', () => {
     const person = await customer(app);
     const account = await internalAccount(app, person.id, 'USD');
     const target = await externalAccount(app, person.id, 'USD');
-    const agent = await desk.agentOf(person.id, ASKS);
+    const all = [await desk.agentOf(person.id, ASKS), await desk.agentOf(person.id, ASKS)];
     const body = {
       source: { accountId: account.id },
       destination: { accountId: target.id },
       amount: 1_00,
     };
-    const action = ok(await agent.call('POST', '/agents/me/transfer-out', body), 201);
+    for (const each of all) ok(await each.call('POST', '/agents/me/transfer-out', body), 201);
     ok(await app.call('DELETE', `/customers/${person.id}`), 200);
-    expect(coded(await agent.call('GET', '/agents/me'))).toEqual([401, 'UNAUTHORIZED']);
+    for (const each of all) {
+      expect(coded(await each.call('GET', '/agents/me'))).toEqual([401, 'UNAUTHORIZED']);
+    }
     await app.settle();
-    expect(coded(await desk.manage('GET', `/agents/${agent.id}`))).toEqual([404, 'NOT_FOUND']);
+    for (const each of all) {
+      expect(coded(await desk.manage('GET', `/agents/${each.id}`))).toEqual([404, 'NOT_FOUND']);
+    }
     const list = ok(await desk.manage('GET', `/agents/approvals?customerId=${person.id}`), 200);
     expect(list.data).toEqual([]);
-    const [row] = await app.runtime.db.query(
+    const rows = await app.runtime.db.query(
       `select a.status, a.rejection_reason as reason, t.status as payment
-        from agent_actions a join transactions t on t.id = a.transaction_id where a.id = $1`,
-      [action.id],
+        from agent_actions a join transactions t on t.id = a.transaction_id
+        where a.customer_id = $1`,
+      [person.id],
     );
     const reason = 'The customer was deleted.';
-    expect(row).toMatchObject({ status: 'REJECTED', reason, payment: 'FAILED' });
+    expect(rows).toEqual(Array(2).fill({ status: 'REJECTED', reason, payment: 'FAILED' }));
+    const lines = await app.runtime.db.query(
+      `select agent_id as agent, actor, details ->> 'reason' as reason from agent_audit
+        where customer_id = $1 and what in ('DELETED', 'ACTION_REJECTED') order by what, id`,
+      [person.id],
+    );
+    const [{ actor } = {}] = await app.runtime.db.query(
+      "select actor from agent_audit where customer_id = $1 and what = 'CREATED'",
+      [person.id],
+    );
+    expect(actor).toMatch(/^Token:/);
+    expect(lines).toEqual(
+      [null, reason].flatMap((said) => all.map(({ id }) => ({ agent: id, actor, reason: said }))),
+    );
   });
 });
 

@@ -4,9 +4,10 @@ import type { Static } from '@sinclair/typebox';
 import { Fault, invalid } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
 import type { Ctx, Environment } from '../../runtime/context.ts';
-import { ALL_OF_ONE, type Filter } from '../../runtime/database.ts';
+import type { Filter } from '../../runtime/database.ts';
 import { handle } from '../../runtime/handle.ts';
 import type { JobHandler } from '../../runtime/jobs.ts';
+import { timeFilters } from '../../runtime/paging.ts';
 import { customerOf, customers } from '../customers/index.ts';
 import { systemCaller } from '../platform/index.ts';
 import { rejectWaiting } from './approvals.ts';
@@ -104,7 +105,7 @@ async function remove(ctx: Ctx, row: AgentRow, reason = 'The agent was deleted.'
   await replaceDeviceCodes(ctx, row);
   await rejectWaiting(ctx, row, reason);
   ctx.update(agents, row, { deleted_at: ctx.now, token_hash: null, updated_at: ctx.now });
-  note(ctx, row, 'DELETED');
+  note(ctx, row, 'DELETED', { reason });
 }
 
 async function anotherCode(ctx: Ctx, row: AgentRow, word: string) {
@@ -132,16 +133,7 @@ function filtersOf(
   if (isConnected === false) filters.push({ column: 'token_hash', op: 'isNull' });
   // Every hash comes after the empty text, and null does not.
   if (isConnected) filters.push({ column: 'token_hash', op: '>=', value: '' });
-  const bounds = [
-    ['created_at', '>=', query.createdAfter],
-    ['created_at', '<=', query.createdBefore],
-    ['updated_at', '>=', query.updatedAfter],
-    ['updated_at', '<=', query.updatedBefore],
-  ] as const;
-  for (const [column, op, text] of bounds) {
-    if (text !== undefined) filters.push({ column, op, value: Date.parse(text) });
-  }
-  return filters;
+  return [...filters, ...timeFilters(query)];
 }
 
 const codeOperations = ({ word }: ManagementParts) => [
@@ -195,26 +187,39 @@ export const agentManagementOperations = (parts: ManagementParts) => [
   ...codeOperations(parts),
 ];
 
-/** The job that ends the agents of a customer who was deleted. Their tokens have opened nothing since. */
-export const agentJobs = (): JobHandler[] => [
-  {
-    kind: 'agents.end',
-    run: async (_runtime, job) => {
-      const { platformId, environment, customerId } = job.input as unknown as EndInput;
-      return {
-        caller: systemCaller(platformId, environment),
-        async stage(ctx) {
-          const all = await ctx.db.find(agents, { customer_id: customerId }, ALL_OF_ONE);
-          const living = all.filter((row) => row.deleted_at === null);
-          for (const row of living) await remove(ctx, row, 'The customer was deleted.');
-        },
-      };
-    },
-  },
-];
+const LIVING: Filter<typeof agents> = { column: 'deleted_at', op: 'isNull' };
+
+/**
+ * Stages that one agent of a deleted customer is deleted and what it has waiting is rejected; answers whether
+ * there may be more. One at a time, because each may have hundreds waiting.
+ */
+export async function endOneAgent(ctx: Ctx, customerId: string): Promise<boolean> {
+  const filters = [{ column: 'customer_id', op: '=', value: customerId } as const, LIVING];
+  const { rows, hasMore } = await ctx.db.page(agents, { filters, sort: 'asc', limit: 1 });
+  for (const row of rows) await remove(ctx, row, 'The customer was deleted.');
+  return hasMore;
+}
 
 interface EndInput {
   platformId: string;
   environment: Environment;
   customerId: string;
+  /** Who deleted the customer, which is who ended the agents. */
+  tokenId: string | null;
 }
+
+/** The job that ends the agents of a customer who was deleted. Their tokens have opened nothing since. */
+export const agentJobs = (): JobHandler[] => [
+  {
+    kind: 'agents.end',
+    run: async (_runtime, job) => {
+      const { platformId, environment, customerId, tokenId } = job.input as unknown as EndInput;
+      return {
+        caller: { ...systemCaller(platformId, environment), tokenId },
+        async stage(ctx) {
+          if (await endOneAgent(ctx, customerId)) ctx.later('agents.end', job.input);
+        },
+      };
+    },
+  },
+];

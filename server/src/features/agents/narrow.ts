@@ -1,17 +1,16 @@
 // An operation of agents made out of the platform's: the same function serves both, once the request of an
 // agent is narrowed to its customer. Nothing that an agent may ask for is built twice.
-import { Fault } from '../../kernel/fault.ts';
-import type { Bound, Contract, Input, Refused, Reply } from '../../kernel/operation.ts';
+import type { Answered, Bound, Contract, Input, Refused } from '../../kernel/operation.ts';
 import type { Ctx } from '../../runtime/context.ts';
 import { type Happening, note } from './audit.ts';
-import { agentWith, ownAgent } from './parts.ts';
-import type { AgentPermission, Rule } from './policy.ts';
+import { checkMay, forbidden, ownAgent, refusalOf } from './parts.ts';
+import type { AgentPermission } from './policy.ts';
 import { type AgentRow, agents } from './store.ts';
 
 export type Served<P extends Contract> = (
   ctx: Ctx,
   input: Partial<Input<P>>,
-) => Promise<Reply | Refused>;
+) => Promise<{ status: number; body: Answered<P> } | Refused>;
 
 /** The function that serves the platform's operation. */
 export function servedBy<P extends Contract>(
@@ -31,13 +30,7 @@ export interface Narrowing<C extends Contract, P extends Contract> {
    */
   input(ctx: Ctx, agent: AgentRow, input: Input<C>): Partial<Input<P>> | Promise<Partial<Input<P>>>;
   /** What is written down once it is done. */
-  noted?(input: Input<C>, body: unknown): { what: Happening; [detail: string]: unknown };
-}
-
-/** The rule that an agent was refused by which wanted to change something, in the order they are asked. */
-function ruleAgainst({ paused, policy }: AgentRow, permission: AgentPermission | undefined): Rule {
-  if (paused) return 'PAUSED';
-  return permission && !policy.permissions.includes(permission) ? 'PERMISSION' : 'ACCOUNT';
+  noted?(input: Input<C>, body: Answered<P>): { what: Happening; [detail: string]: unknown };
 }
 
 /**
@@ -58,12 +51,13 @@ export function narrowed<C extends Contract, P extends Contract>(
       const agent = await ownAgent(ctx);
       let passed: Partial<Input<P>>;
       try {
-        await agentWith(ctx, permission, { reads });
+        checkMay(agent, permission, { reads });
         passed = await narrow(ctx, agent, input);
       } catch (error) {
-        if (reads || !(error instanceof Fault) || error.code !== 'FORBIDDEN') throw error;
-        note(ctx, agent, 'ACTION_REFUSED', { operationId, rule: ruleAgainst(agent, permission) });
-        return { refused: error };
+        const no = reads ? undefined : refusalOf(error);
+        if (!no) throw error;
+        note(ctx, agent, 'ACTION_REFUSED', { operationId, rule: no.rule });
+        return { refused: forbidden(no) };
       }
       // A policy that changes meanwhile is asked again.
       if (!reads) ctx.require(agents, agent);

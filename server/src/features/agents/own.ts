@@ -7,7 +7,7 @@ import { externalAccountOf } from '../external-accounts/index.ts';
 import { type InternalAccountRow, internalAccountOf } from '../internal-accounts/index.ts';
 import { type QuoteRow, quoteOf } from '../quotes/index.ts';
 import { forbidden } from './parts.ts';
-import { NOT_ITS_ACCOUNT, type Policy } from './policy.ts';
+import { notItsAccount, type Policy } from './policy.ts';
 import type { AgentRow } from './store.ts';
 
 /** The internal accounts that a policy names; null where it may use all of its customer. */
@@ -29,7 +29,7 @@ export async function ownAccount(
 export async function checkUsable(ctx: Ctx, agent: AgentRow, id: string): Promise<void> {
   const { inside } = await ownAccount(ctx, agent, id);
   const allowed = allowedAccounts(agent);
-  if (inside && allowed && !allowed.includes(id)) throw forbidden(NOT_ITS_ACCOUNT);
+  if (inside && allowed && !allowed.includes(id)) throw forbidden(notItsAccount());
 }
 
 /** A quote that this agent made; QUOTE_NOT_FOUND for any other id. */

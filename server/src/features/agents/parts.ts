@@ -2,7 +2,7 @@
 import type { Connectors } from '../../connectors/ports.ts';
 import { Fault } from '../../kernel/fault.ts';
 import type { Ctx, Environment } from '../../runtime/context.ts';
-import { type AgentPermission, lacking, PAUSED } from './policy.ts';
+import { type AgentPermission, against, outright, type Refusal, type Rule } from './policy.ts';
 import { type AgentRow, agents } from './store.ts';
 
 export interface AgentParts {
@@ -23,18 +23,22 @@ export async function ownAgent(ctx: Ctx): Promise<AgentRow> {
   return row;
 }
 
-export const forbidden = (reason: string) => new Fault('FORBIDDEN', reason);
+/** FORBIDDEN; `details.rule` names what of the policy stands against it. */
+export const forbidden = ({ rule, reason }: Refusal) => new Fault('FORBIDDEN', reason, { rule });
 
-/** The agent that asks, which may do this. Throws FORBIDDEN while it is paused, unless it only reads. */
-export async function agentWith(
-  ctx: Ctx,
+/** The refusal behind a fault that says so; undefined of any other. */
+export function refusalOf(error: unknown): Refusal | undefined {
+  if (!(error instanceof Fault) || error.code !== 'FORBIDDEN') return undefined;
+  const rule = error.details?.rule as Rule | undefined;
+  return rule && against(rule, error.message);
+}
+
+/** Throws FORBIDDEN unless the agent may do this. While it is paused it may only read. */
+export function checkMay(
+  agent: AgentRow,
   permission: AgentPermission | undefined,
-  { reads = false }: { reads?: boolean } = {},
-): Promise<AgentRow> {
-  const agent = await ownAgent(ctx);
-  if (agent.paused && !reads) throw forbidden(PAUSED);
-  if (permission && !agent.policy.permissions.includes(permission)) {
-    throw forbidden(lacking(permission));
-  }
-  return agent;
+  options: { reads?: boolean } = {},
+): void {
+  const no = outright(agent, permission, options);
+  if (no) throw forbidden(no);
 }

@@ -2,7 +2,7 @@
 // "ask the platform" or no comes out. It knows no clock and no database; amounts come converted.
 import { findCurrency } from '../../catalog/currencies.ts';
 import { readable } from '../../kernel/money.ts';
-import type { ActionType } from './store.ts';
+import type { ActionType } from './states.ts';
 
 export const AGENT_PERMISSIONS = [
   'VIEW_TRANSACTIONS',
@@ -64,6 +64,7 @@ export type Rule =
   | 'PAUSED'
   | 'PERMISSION'
   | 'ACCOUNT'
+  | 'DEFAULT_DEPOSIT_ACCOUNT'
   | 'PER_TRANSACTION_LIMIT'
   | 'DAILY_TRANSACTION_LIMIT'
   | 'DAILY_LIMIT'
@@ -76,7 +77,7 @@ export type Verdict =
   | { decision: 'APPROVAL_REQUIRED'; rule: Rule }
   | { decision: 'REFUSED'; rule: Rule; reason: string };
 
-const PERMISSION_FOR: Record<ActionType, AgentPermission> = {
+export const PERMISSION_FOR: Record<ActionType, AgentPermission> = {
   EXECUTE_QUOTE: 'EXECUTE_QUOTES',
   TRANSFER_OUT: 'CREATE_TRANSFERS',
   TRANSFER_IN: 'CREATE_TRANSFERS',
@@ -84,13 +85,6 @@ const PERMISSION_FOR: Record<ActionType, AgentPermission> = {
 
 const shown = (amount: number, currency: string) =>
   `${readable(BigInt(amount), findCurrency(currency)?.decimals ?? 0)} ${currency}`;
-
-export const PAUSED = 'The agent is paused.';
-
-export const lacking = (permission: AgentPermission): string =>
-  `The policy of the agent lacks the permission ${permission}.`;
-
-export const NOT_ITS_ACCOUNT = 'The policy of the agent does not allow this account.';
 
 const most = (max: number, currency: string, field: string) =>
   `move ${shown(max, currency)} at the most (${field}).`;
@@ -114,30 +108,51 @@ export const overUsage = {
 const over = (amount: bigint, limit: number | null | undefined) =>
   typeof limit === 'number' && amount > BigInt(limit);
 
-type Refusal = Extract<Verdict, { decision: 'REFUSED' }>;
+export type Refusal = Extract<Verdict, { decision: 'REFUSED' }>;
 
-const refused = (rule: Rule, reason: string): Refusal => ({ decision: 'REFUSED', rule, reason });
+export const against = (rule: Rule, reason: string): Refusal => ({
+  decision: 'REFUSED',
+  rule,
+  reason,
+});
+
+export const notItsAccount = (): Refusal =>
+  against('ACCOUNT', 'The policy of the agent does not allow this account.');
+
+/**
+ * What stands against its doing anything of the kind, whatever it is about; undefined where nothing does.
+ * Asked before anything is looked up. A paused agent may still read.
+ */
+export function outright(
+  { paused, policy }: { paused: boolean; policy: Policy },
+  permission: AgentPermission | undefined,
+  { reads = false }: { reads?: boolean } = {},
+): Refusal | undefined {
+  if (paused && !reads) return against('PAUSED', 'The agent is paused.');
+  if (!permission || policy.permissions.includes(permission)) return undefined;
+  return against('PERMISSION', `The policy of the agent lacks the permission ${permission}.`);
+}
 
 /** Whether it may be done at all; the first rule against it. */
 function forbidding(
-  { paused, policy }: { paused: boolean; policy: Policy },
+  agent: { paused: boolean; policy: Policy },
   spent: Spent,
   act: Act,
 ): Refusal | undefined {
-  const { permissions, spendingLimits: limits, accountRestrictions } = policy;
-  if (paused) return refused('PAUSED', PAUSED);
-  const permission = PERMISSION_FOR[act.type];
-  if (!permissions.includes(permission)) return refused('PERMISSION', lacking(permission));
+  const no = outright(agent, PERMISSION_FOR[act.type]);
+  if (no) return no;
+  const { policy } = agent;
+  const { spendingLimits: limits, accountRestrictions } = policy;
   const allowed = accountRestrictions?.allowedAccountIds;
   const touched = [act.accountId, act.intoId ?? act.accountId];
   if (allowed && !touched.every((id) => allowed.includes(id))) {
-    return refused('ACCOUNT', NOT_ITS_ACCOUNT);
+    return notItsAccount();
   }
   const ofOne = ruleFor(policy, act)?.perTransactionLimit ?? limits.perTransactionLimit;
   if (over(act.amount, ofOne)) {
-    return refused('PER_TRANSACTION_LIMIT', overLimit(ofOne, limits.currency));
+    return against('PER_TRANSACTION_LIMIT', overLimit(ofOne, limits.currency));
   }
-  const usage = (rule: keyof typeof overUsage) => refused(rule, overUsage[rule](limits));
+  const usage = (rule: keyof typeof overUsage) => against(rule, overUsage[rule](limits));
   if (over(spent.count + 1n, limits.dailyTransactionLimit)) return usage('DAILY_TRANSACTION_LIMIT');
   if (over(spent.day + act.amount, limits.dailyLimit)) return usage('DAILY_LIMIT');
   if (over(spent.month + act.amount, limits.monthlyLimit)) return usage('MONTHLY_LIMIT');

@@ -11,10 +11,11 @@ import {
   quoteOperations,
 } from '../quotes/index.ts';
 import { lookupOf } from '../receivers/index.ts';
-import { judge, outright, type Refusal, refuse } from './actions.ts';
+import { judge, refuse } from './actions.ts';
 import { narrowed, type Served, servedBy } from './narrow.ts';
 import { checkUsable, ownQuote } from './own.ts';
-import { type AgentParts, forbidden, ownAgent } from './parts.ts';
+import { type AgentParts, checkMay, forbidden, ownAgent, refusalOf } from './parts.ts';
+import { against, PERMISSION_FOR } from './policy.ts';
 import { agentCreateQuote, agentGetQuote } from './quotes-contract.ts';
 import type { AgentRow } from './store.ts';
 
@@ -49,13 +50,13 @@ async function ofItsCustomer(ctx: Ctx, agent: AgentRow, request: Request): Promi
 const NOBODY_TO_ASK =
   'The policy of the agent has the platform asked, and a payment that is paid in starts by itself.';
 
-/** What the policy has against a payment that is to be paid in. */
-async function againstPaidIn(
+/** Throws FORBIDDEN for a payment to be paid in that the policy would not let through by itself. */
+async function checkPaidIn(
   ctx: Ctx,
   parts: AgentParts,
   agent: AgentRow,
   { destination, totalSendingAmount, sendingCurrency }: Static<typeof Quote>,
-): Promise<Pick<Refusal, 'rule' | 'reason'> | undefined> {
+): Promise<void> {
   const id = 'accountId' in destination ? destination.accountId : '';
   const judged = await judge(ctx, parts, agent, {
     type: 'EXECUTE_QUOTE',
@@ -63,9 +64,8 @@ async function againstPaidIn(
     amount: BigInt(totalSendingAmount),
     currency: sendingCurrency.code as string,
   });
-  if ('rule' in judged) return judged;
-  const { verdict } = judged;
-  return verdict.decision === 'AUTO' ? undefined : { rule: verdict.rule, reason: NOBODY_TO_ASK };
+  if (judged.decision === 'REFUSED') throw forbidden(judged);
+  if (judged.decision === 'APPROVAL_REQUIRED') throw forbidden(against(judged.rule, NOBODY_TO_ASK));
 }
 
 /**
@@ -75,22 +75,20 @@ async function againstPaidIn(
 const judgedWhereItStarts =
   (parts: AgentParts, create: Served<typeof createQuote>): Served<typeof createQuote> =>
   async (ctx, input) => {
-    if ('accountId' in (input.body as Request).source) return create(ctx, input);
+    if (!input.body || 'accountId' in input.body.source) return create(ctx, input);
     const type = 'EXECUTE_QUOTE';
     const agent = await ownAgent(ctx);
-    let no: Pick<Refusal, 'rule' | 'reason'> | undefined = outright(agent, type);
-    if (no) return refuse(ctx, agent, no, { type });
     // What it comes to is known once it is priced; a quote that is refused is not made after all.
     const outcome = await ctx.attempt(async () => {
+      checkMay(agent, PERMISSION_FOR[type]);
       const made = await create(ctx, input);
-      if ('refused' in made) return made;
-      no = await againstPaidIn(ctx, parts, agent, made.body as Static<typeof Quote>);
-      if (no) throw forbidden(no.reason);
+      if (!('refused' in made)) await checkPaidIn(ctx, parts, agent, made.body);
       return made;
     });
     if (!(outcome instanceof Fault)) return outcome;
-    if (no) return refuse(ctx, agent, no, { type });
-    throw outcome;
+    const no = refusalOf(outcome);
+    if (!no) throw outcome;
+    return refuse(ctx, agent, no, { type });
   };
 
 export function agentQuoteOperations(parts: AgentParts) {
@@ -100,7 +98,7 @@ export function agentQuoteOperations(parts: AgentParts) {
     narrowed(agentCreateQuote, create, {
       permission: 'CREATE_QUOTES',
       input: async (ctx, agent, { body }) => ({ body: await ofItsCustomer(ctx, agent, body) }),
-      noted: (_, body) => ({ what: 'QUOTE_CREATED', quoteId: (body as { id: string }).id }),
+      noted: (_, { id: quoteId }) => ({ what: 'QUOTE_CREATED', quoteId }),
     }),
     narrowed(agentGetQuote, servedBy(platform, getQuoteById), {
       input: async (ctx, agent, { params }) => {

@@ -38,7 +38,7 @@ export const agentListInternalAccounts = operation({
   forAgents: true,
   query: Type.Omit(listCustomerInternalAccounts.query, ['customerId']),
   replies: listCustomerInternalAccounts.replies,
-  errors: [400],
+  errors: [400, 403],
 });
 
 export const agentListTransactions = operation({
@@ -52,7 +52,7 @@ export const agentListTransactions = operation({
   forAgents: true,
   query: Type.Omit(listTransactions.query, ['customerId', 'platformCustomerId']),
   replies: listTransactions.replies,
-  errors: [400],
+  errors: [400, 403],
 });
 
 export const agentGetTransaction = operation({
@@ -66,7 +66,7 @@ export const agentGetTransaction = operation({
   forAgents: true,
   params: getTransactionById.params,
   replies: getTransactionById.replies,
-  errors: [404],
+  errors: [403, 404],
   notFound: 'TRANSACTION_NOT_FOUND',
 });
 
@@ -83,7 +83,7 @@ export const agentListExternalAccounts = operation({
   forAgents: true,
   query: Type.Omit(listCustomerExternalAccounts.query, ['customerId']),
   replies: listCustomerExternalAccounts.replies,
-  errors: [400],
+  errors: [400, 403],
 });
 
 const DEFAULT = 'defaultUmaDepositAccount';
@@ -105,7 +105,7 @@ export const agentCreateExternalAccount = operation({
       ? [{ field: DEFAULT, message: 'is for the platform to choose' }]
       : [],
   replies: createCustomerExternalAccount.replies,
-  errors: [400, 409],
+  errors: [400, 403, 409],
   talks: true,
   sealed: true,
 });
@@ -121,7 +121,7 @@ export const agentGetExternalAccount = operation({
   forAgents: true,
   params: getCustomerExternalAccountById.params,
   replies: getCustomerExternalAccountById.replies,
-  errors: [404],
+  errors: [403, 404],
   notFound: 'ACCOUNT_NOT_FOUND',
 });
 
@@ -136,6 +136,6 @@ export const agentDeleteExternalAccount = operation({
   forAgents: true,
   params: deleteCustomerExternalAccountById.params,
   replies: deleteCustomerExternalAccountById.replies,
-  errors: [404, 409],
+  errors: [403, 404, 409],
   notFound: 'ACCOUNT_NOT_FOUND',
 });

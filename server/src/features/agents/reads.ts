@@ -19,7 +19,8 @@ import {
 } from '../transactions/index.ts';
 import { narrowed, servedBy } from './narrow.ts';
 import { allowedAccounts, ownAccount } from './own.ts';
-import { type AgentParts, agentWith, forbidden, ownAgent } from './parts.ts';
+import { type AgentParts, checkMay, forbidden, ownAgent } from './parts.ts';
+import { against } from './policy.ts';
 import { presentAgent } from './present.ts';
 import {
   agentCreateExternalAccount,
@@ -68,7 +69,10 @@ async function ownOutside(
 async function ownAndPlain(...given: Parameters<typeof ownOutside>) {
   const passed = await ownOutside(...given);
   const account = await externalAccountOf(given[0], passed.params.externalAccountId);
-  if (account.default_uma) throw forbidden('The account is where UMA payments come in.');
+  if (account.default_uma) {
+    const reason = 'The account is where UMA payments come in.';
+    throw forbidden(against('DEFAULT_DEPOSIT_ACCOUNT', reason));
+  }
   return passed;
 }
 
@@ -84,7 +88,7 @@ function externalAccounts(parts: AgentParts) {
     narrowed(agentCreateExternalAccount, servedBy(platform, createCustomerExternalAccount), {
       ...MANAGE,
       input: (_, { customer_id: customerId }, { body }) => ({ body: { ...body, customerId } }),
-      noted: (_, body) => ({ what: 'ACCOUNT_ADDED', accountId: (body as { id: string }).id }),
+      noted: (_, { id: accountId }) => ({ what: 'ACCOUNT_ADDED', accountId }),
     }),
     narrowed(agentGetExternalAccount, servedBy(platform, getCustomerExternalAccountById), {
       ...MANAGE,
@@ -104,7 +108,8 @@ export const agentReadOperations = (parts: AgentParts) => [
     body: await presentAgent(ctx, parts, await ownAgent(ctx)),
   })),
   handle(agentListInternalAccounts, async (ctx, { query }) => {
-    const agent = await agentWith(ctx, VIEW.permission, { reads: true });
+    const agent = await ownAgent(ctx);
+    checkMay(agent, VIEW.permission, { reads: true });
     const { customer_id: customerId } = agent;
     return listInternalAccountsOf(ctx, { ...query, customerId }, allowedAccounts(agent));
   }),

@@ -1,6 +1,9 @@
 // The lives of what belongs to agents, as tables.
 import { stateTable } from '../../kernel/states.ts';
 
+export const ACTION_TYPES = ['EXECUTE_QUOTE', 'TRANSFER_OUT', 'TRANSFER_IN'] as const;
+export type ActionType = (typeof ACTION_TYPES)[number];
+
 export const ACTION_STATUSES = ['PENDING_APPROVAL', 'APPROVED', 'REJECTED', 'FAILED'] as const;
 export type ActionStatus = (typeof ACTION_STATUSES)[number];
 

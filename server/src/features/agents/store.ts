@@ -3,7 +3,13 @@
 import { Fault } from '../../kernel/fault.ts';
 import { col, type RowOf, table } from '../../runtime/table.ts';
 import type { Policy } from './policy.ts';
-import { type ActionStatus, actionStates, type CodeStatus, codeStates } from './states.ts';
+import {
+  type ActionStatus,
+  type ActionType,
+  actionStates,
+  type CodeStatus,
+  codeStates,
+} from './states.ts';
 
 export const agents = table('agents', {
   id: col.text,
@@ -41,8 +47,6 @@ export const deviceCodes = table(
   },
 );
 
-export type ActionType = 'EXECUTE_QUOTE' | 'TRANSFER_OUT' | 'TRANSFER_IN';
-
 export const agentActions = table(
   'agent_actions',
   {
@@ -58,7 +62,6 @@ export const agentActions = table(
     /** Whether the holder of the wallet that pays signed when the agent asked. */
     signed: col.bool,
     rejection_reason: col.text.null.mut,
-    failure: col.json<{ code: string; reason: string }>().null.mut,
     created_at: col.time,
     updated_at: col.time.mut,
     version: col.int4,

@@ -155,7 +155,7 @@ describe('what an agent spends', () => {
       [idOf(other)],
     );
     expect(steps).toEqual([
-      { step: 'agent.count', amount: 1n },
+      { step: 'count.agent', amount: 1n },
       { step: 'refund.volume.agent.day', amount: 100_00n },
       { step: 'refund.volume.agent.month', amount: 100_00n },
       { step: 'volume.agent.day', amount: 100_00n },

@@ -8,7 +8,7 @@ import { type Allowance, openAllowances, takeOf, usedOf } from '../../ledger/all
 import type { Ctx } from '../../runtime/context.ts';
 import { midRate } from '../receivers/index.ts';
 import { forbidden, type RateParts } from './parts.ts';
-import { overUsage, type Spent } from './policy.ts';
+import { against, overUsage, type Spent } from './policy.ts';
 import { type AgentRow, agents } from './store.ts';
 
 /** The day or month (UTC) of a moment. */
@@ -132,15 +132,17 @@ export async function countSpending(
   const count = countOf(agent, ctx.now);
   ctx.require(agents, agent);
   await openAllowances(ctx, [count, day, month], { ...agent, table: agents });
-  const take = (allowance: Allowance, step: string, taken: bigint, over: keyof typeof overUsage) =>
-    takeOf(ctx, allowance, {
-      transactionId,
-      step,
-      amount: taken,
-      short: () => forbidden(overUsage[over](limits)),
-      again: true,
-    });
-  take(count, 'agent.count', 1n, 'DAILY_TRANSACTION_LIMIT');
-  take(day, 'volume.agent.day', amount, 'DAILY_LIMIT');
-  take(month, 'volume.agent.month', amount, 'MONTHLY_LIMIT');
+  const common = (rule: keyof typeof overUsage) => ({
+    transactionId,
+    short: () => forbidden(against(rule, overUsage[rule](limits))),
+    again: true,
+  });
+  const [one, ofDay, ofMonth] = [
+    common('DAILY_TRANSACTION_LIMIT'),
+    common('DAILY_LIMIT'),
+    common('MONTHLY_LIMIT'),
+  ];
+  takeOf(ctx, count, { ...one, name: 'agent', amount: 1n, comesBack: false });
+  takeOf(ctx, day, { ...ofDay, name: 'agent.day', amount, comesBack: true });
+  takeOf(ctx, month, { ...ofMonth, name: 'agent.month', amount, comesBack: true });
 }

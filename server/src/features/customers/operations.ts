@@ -21,9 +21,9 @@ async function remove(ctx: Ctx, id: string) {
   const row = await customerOf(ctx, id, { alive: true });
   await shutAccounts(ctx, row);
   const gone = ctx.update(customers, row, { deleted_at: ctx.now, updated_at: ctx.now });
-  const { platformId, environment } = ctx.caller;
+  const { platformId, environment, tokenId } = ctx.caller;
   // Agents are another feature's, to the right of this one.
-  ctx.later('agents.end', { platformId, environment, customerId: id });
+  ctx.later('agents.end', { platformId, environment, customerId: id, tokenId });
   return customerView(ctx, gone);
 }
 

@@ -6,6 +6,7 @@ import { Fault } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
 import type { Ctx } from '../../runtime/context.ts';
 import type { Filter } from '../../runtime/database.ts';
+import { timeFilters } from '../../runtime/paging.ts';
 import { balancesOf, internalAccounts } from '../internal-accounts/index.ts';
 import { type PlatformRow, platforms } from '../platform/index.ts';
 import type { listCustomers } from './contract.ts';
@@ -67,15 +68,7 @@ export function filtersOf(query: Query, platform: PlatformRow): CustomerFilter[]
   if (query.umaAddress !== undefined) {
     any('uma_address', [query.umaAddress].flat().map(umaAddressOf));
   }
-  const bounds = [
-    ['created_at', '>=', query.createdAfter],
-    ['created_at', '<=', query.createdBefore],
-    ['updated_at', '>=', query.updatedAfter],
-    ['updated_at', '<=', query.updatedBefore],
-  ] as const;
-  for (const [column, op, text] of bounds) {
-    if (text !== undefined) filters.push({ column, op, value: Date.parse(text) });
-  }
+  filters.push(...timeFilters(query));
   if (query.currency !== undefined) {
     filters.push(...currencyFilters(platform, [query.currency].flat()));
   }

@@ -44,6 +44,7 @@ export const approvePendingPayment = operation({
   description:
     'For a payment whose webhook was answered with 202: there are five seconds for it after that. Also for ' +
     'the payment of an agent that waits for you, which is carried out then.',
+  errors: [...common.errors, 423],
   body: named(
     'ApprovePaymentRequest',
     Type.Object({

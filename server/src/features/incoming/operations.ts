@@ -2,6 +2,7 @@
 // else comes to wait for it, such as payments that an agent starts, is one more case there.
 import type { Static } from '@sinclair/typebox';
 import { Fault, invalid } from '../../kernel/fault.ts';
+import type { Refused } from '../../kernel/operation.ts';
 import type { Ctx } from '../../runtime/context.ts';
 import { handle } from '../../runtime/handle.ts';
 import { presentTransaction, type TransactionRow, transactionOf } from '../transactions/index.ts';
@@ -16,7 +17,7 @@ import { acceptUma, awaitsWord, refuseUma } from './uma.ts';
 /** What the platform's word does to a transaction; the answer is the transaction as it then is. */
 interface Word {
   /** Says yes with what the platform tells about its customer. */
-  approve(info: Info): TransactionRow | Promise<TransactionRow>;
+  approve(info: Info): TransactionRow | Promise<TransactionRow | Refused>;
   reject(reason: string | undefined): TransactionRow;
 }
 
@@ -61,7 +62,8 @@ export const incomingOperations = (parts: IncomingParts) => [
       }));
       throw invalid(errors, 'MISSING_MANDATORY_USER_INFO');
     }
-    return { status: 200, body: shown(await waiting.approve(info)) };
+    const approved = await waiting.approve(info);
+    return 'refused' in approved ? approved : { status: 200, body: shown(approved) };
   }),
   handle(rejectPendingPayment, async (ctx, { params, body }) => {
     const waiting = await waitingOf(ctx, parts, params.transactionId);

@@ -3,7 +3,7 @@
 // is a secret, works once, and ends with its challenge.
 import { displayIdentifier } from '../../catalog/account-info.ts';
 import type { Connectors, LivenessCheck, LivenessProgress } from '../../connectors/ports.ts';
-import type { HostedPage, PageContent } from '../../kernel/page.ts';
+import { type HostedPage, LINK_ENDED, type PageContent } from '../../kernel/page.ts';
 import type { Ctx, Environment } from '../../runtime/context.ts';
 import { sha256Hex } from '../../runtime/crypto.ts';
 import type { JobHandler } from '../../runtime/jobs.ts';
@@ -84,12 +84,6 @@ export const ownershipJobs = (parts: Parts): JobHandler[] => [
   },
 ];
 
-const GONE: PageContent = {
-  status: 404,
-  title: 'This link does not work any more',
-  lines: ['It was used before, or its time ran out. Ask for a new one where you got it.'],
-};
-
 const DONE: Record<LivenessProgress['state'], PageContent> = {
   passed: {
     status: 200,
@@ -120,7 +114,7 @@ async function byToken(runtime: Runtime, token: string): Promise<Found | null> {
 export function livenessPage(runtime: Runtime, parts: Parts): HostedPage {
   async function show(token: string): Promise<PageContent> {
     const found = await byToken(runtime, token);
-    if (!found) return GONE;
+    if (!found) return LINK_ENDED;
     const platform = await runtime.db.read(platforms, found.account.platform_id);
     return {
       status: 200,
@@ -135,11 +129,11 @@ export function livenessPage(runtime: Runtime, parts: Parts): HostedPage {
   }
   async function press(token: string): Promise<PageContent> {
     const found = await byToken(runtime, token);
-    if (!found) return GONE;
+    if (!found) return LINK_ENDED;
     const { platform_id: platformId, id: accountId } = found.account;
     const caller = await callerOf(runtime, platformId);
     const port = parts.connectors(caller.environment).liveness;
-    if (!port) return GONE;
+    if (!port) return LINK_ENDED;
     const progress = await port.complete(checkOf(found), runtime.world.now());
     const input = { platformId, accountId, nonce: found.challenge.nonce };
     if (progress.state !== 'waiting') {

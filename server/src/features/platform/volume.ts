@@ -85,7 +85,8 @@ export async function takeVolume(
   for (const each of all) {
     takeOf(ctx, each.allowance, {
       transactionId,
-      step: each.limit.to === undefined ? 'volume' : `volume.${each.limit.to}`,
+      name: each.limit.to,
+      comesBack: true,
       amount: volume.sending,
       short: () => exceeded(each, ctx.now),
       again,

@@ -79,9 +79,6 @@ async function authorize(
 
 async function resend(ctx: Ctx, parts: ScaParts, quoteId: string): Promise<void> {
   const { quote, payment, row, who } = await waitingOf(ctx, quoteId);
-  if (row.factor !== 'SMS_OTP' || ctx.now >= row.expires_at) {
-    throw new Fault('CONFLICT', 'The quote waits for no code that came by SMS.');
-  }
   const words = await wordsOf(ctx, payment);
   await resendCode(ctx, parts, who, row, { about: aboutOf(quote, payment, row), words });
 }

@@ -14,6 +14,11 @@ import { quotes } from './store.ts';
 async function lapse(ctx: Ctx, quote: QuoteRow, challengeId: string): Promise<void> {
   const payment = await paymentOf(ctx, quote);
   const challenge = await ctx.read(scaChallenges, challengeId);
+  if (challenge?.status === 'PENDING' && ctx.now < challenge.expires_at) {
+    // A clock that goes slow ran it too soon: the customer has its time.
+    ctx.later(LAPSE, { quoteId: quote.id, challengeId }, challenge.expires_at);
+    return;
+  }
   if (!challenge || challenge.status === 'PENDING') {
     if (challenge) lapseChallenge(ctx, challenge);
     await failUnauthorized(ctx, payment);

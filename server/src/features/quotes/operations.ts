@@ -1,4 +1,5 @@
 // Quotes over HTTP: create, read, execute; and the sweep that expires what nobody executed.
+import { Fault } from '../../kernel/fault.ts';
 import type { Input } from '../../kernel/operation.ts';
 import type { Time } from '../../kernel/world.ts';
 import type { Ctx } from '../../runtime/context.ts';
@@ -12,7 +13,21 @@ import type { Headers } from '../wallets/index.ts';
 import { authorizeOperations } from './authorize.ts';
 import { createQuote, executeQuote, getQuoteById } from './contract.ts';
 import { checkExecutable } from './execute.ts';
+import type { QuoteRow } from './present.ts';
 import { makeQuote, paymentOf, quoteOf, quoteView, signQuote, startQuote } from './quote.ts';
+
+// Actions of agents are another feature's table, to the right of this one; that one waits is read by SQL.
+const WAITING = `select id from agent_actions
+  where transaction_id = $1 and status = 'PENDING_APPROVAL' limit 1`;
+
+/** Throws CONFLICT where an agent asks for the quote: executed beside it, it would have two endings. */
+async function refuseAsked(ctx: Ctx, { agent_id: agent, transaction_id: payment }: QuoteRow) {
+  if (agent === null) return;
+  const [action] = await ctx.db.query<{ id: string }>(WAITING, [payment]);
+  if (!action) return;
+  const reason = 'An agent asks for this quote: approve or reject its action.';
+  throw new Fault('CONFLICT', reason, { actionId: action.id });
+}
 
 /** Executes a quote; one that a wallet pays for only once its holder has signed. */
 async function execute(
@@ -23,6 +38,7 @@ async function execute(
   const quote = await quoteOf(ctx, params.quoteId);
   const payment = await paymentOf(ctx, quote);
   checkExecutable(ctx, quote, payment);
+  await refuseAsked(ctx, quote);
   const { operationId } = executeQuote;
   const asked = { operationId, of: quote.id, input: { params, body }, headers: headers as Headers };
   const outcome = await signQuote(ctx, parts, quote, payment, asked);

@@ -4,7 +4,7 @@ import type { Static } from '@sinclair/typebox';
 import { Fault } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
 import type { Ctx } from '../../runtime/context.ts';
-import { checkSession, type ScaFactorName, type ScaParts } from '../sca/index.ts';
+import { checkLock, checkSession, type ScaFactorName, type ScaParts } from '../sca/index.ts';
 import { checkFunds, type TransactionRow, transactions } from '../transactions/index.ts';
 import { type Asked, authorizePayment } from '../wallets/index.ts';
 import type { Quote, QuoteRequest } from './contract.ts';
@@ -76,6 +76,8 @@ export async function startQuote(
 ): Promise<TransactionRow> {
   const who = await authorizerOf(ctx, payment);
   if (!who) return startPayment(ctx, payment, { signed });
+  // Nobody is asked for what could not be answered.
+  await checkLock(ctx, who.customer.id);
   await checkSession(ctx, who.customer.id);
   if (await isExempt(ctx, who, quote, payment)) return startPayment(ctx, payment, { signed });
   checkSigned(await checkEnds(ctx, payment, { starts: false }), signed);
@@ -93,7 +95,9 @@ async function withhold(
   factor: ScaFactorName | undefined,
 ): Promise<TransactionRow> {
   const who = await authorizerOf(ctx, payment);
-  if (!who || (await isExempt(ctx, who, quote, payment))) return payment;
+  if (!who) return payment;
+  await checkLock(ctx, who.customer.id);
+  if (await isExempt(ctx, who, quote, payment)) return payment;
   const steps = stepsOf(who.platform, payment);
   return askFor(ctx, parts, { quote, payment, who, factor, steps });
 }

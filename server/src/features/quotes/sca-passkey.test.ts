@@ -216,6 +216,15 @@ describe('in production', () => {
     expect([again.status, again.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
   });
 
+  it('is asked for where there is no number, unless something else is', async () => {
+    const payer = await payerWithPasskey(1_000_00);
+    const id = await quoted(payer);
+    const refused = await execute(app, id, { scaFactor: 'SMS_OTP' }, options);
+    expect(fieldsOf(refused)).toEqual([400, ['scaFactor']]);
+    const { scaChallenge } = ok(await execute(app, id, {}, options), 200);
+    expect(scaChallenge).toMatchObject({ factor: 'PASSKEY', availableFactors: ['PASSKEY'] });
+  });
+
   it('signs the payment itself, by a device that knew its user', async () => {
     const payer = await payerWithPasskey(1_000_00);
     const { device, origin } = payer;

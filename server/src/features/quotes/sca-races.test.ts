@@ -127,8 +127,13 @@ describe('a proof and the end of its time', () => {
   it('the proof first: nothing fails', async () => {
     const { quote, challenge, before } = await waiting();
     const stage = await lapsing(quote.id, challenge.id);
-    const meanwhile = async () => void ok(await authorize(app, quote.id), 200);
-    await interrupted(stage, meanwhile);
+    const end = Date.parse(challenge.expiresAt);
+    app.world.set(end);
+    await interrupted(stage, async () => {
+      app.world.set(end - 1);
+      ok(await authorize(app, quote.id), 200);
+      app.world.set(end);
+    });
     expect(await stepsTold(quote.transactionId)).toEqual(AUTHORISED);
     expect((await balances(app, payer.eur.id)).balance).toBe(before.balance - 10_00);
     expect((await app.runtime.db.read(scaChallenges, challenge.id))?.status).toBe('SATISFIED');
@@ -140,7 +145,10 @@ describe('a proof and the end of its time', () => {
   it('the end first: the proof takes nothing', async () => {
     const { quote, challenge, before } = await waiting();
     const stage = await lapsing(quote.id, challenge.id);
-    const late = interrupted(proving(quote.id), () => app.operate(stage));
+    const late = interrupted(proving(quote.id), () => {
+      app.world.set(Date.parse(challenge.expiresAt));
+      return app.operate(stage);
+    });
     await expect(late).rejects.toMatchObject({ code: 'CONFLICT' });
     expect(await stepsTold(quote.transactionId)).toEqual(LAPSED);
     expect(await balances(app, payer.eur.id)).toEqual(before);
@@ -153,8 +161,20 @@ describe('a proof and the end of its time', () => {
   it('the end twice, as after a crash, is told once', async () => {
     const { quote, challenge } = await waiting();
     const stage = await lapsing(quote.id, challenge.id);
+    app.world.set(Date.parse(challenge.expiresAt));
     await interrupted(stage, () => app.operate(stage));
     await app.operate(stage);
+    expect(await stepsTold(quote.transactionId)).toEqual(LAPSED);
+  });
+
+  it('the end too soon, by a clock that goes wrong, is put off', async () => {
+    const { quote, challenge } = await waiting();
+    const end = Date.parse(challenge.expiresAt);
+    app.world.set(end - 1);
+    await app.operate(await lapsing(quote.id, challenge.id));
+    await app.settle();
+    expect((await app.runtime.db.read(scaChallenges, challenge.id))?.status).toBe('PENDING');
+    await app.advance(1);
     expect(await stepsTold(quote.transactionId)).toEqual(LAPSED);
   });
 });

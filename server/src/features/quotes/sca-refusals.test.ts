@@ -185,6 +185,31 @@ describe('a customer who is shut out', () => {
     expect(ok(await authorize(app, next.quote.id), 200).status).toBe('PROCESSING');
   });
 
+  it('is asked for nothing: no payment begins to wait, and no code goes out', async () => {
+    const payer = await scaPayer(app, { usdc: 0 });
+    const { quote, target } = await quotedPayout(app, payer);
+    const fail = { eventType: 'FAILED_LOGIN_ATTEMPT' };
+    for (let at = 0; at < 5; at++) {
+      ok(await app.call('POST', `/sca/record-event?customerId=${payer.person.id}`, fail), 200);
+    }
+    const before = (await writtenTo(app, payer.person.id)).length;
+    const body = quoteBody(payer.eur.id, target.id, 10_00);
+    const realtime = {
+      sourceType: 'REALTIME_FUNDING',
+      currency: 'EUR',
+      customerId: payer.person.id,
+    };
+    for (const answer of [
+      await execute(app, quote.id),
+      await app.call('POST', '/quotes', { ...body, immediatelyExecute: true }),
+      await app.call('POST', '/quotes', { ...body, source: realtime }),
+    ]) {
+      expect(codeOf(answer)).toEqual([423, 'ACCOUNT_LOCKED']);
+    }
+    expect((await writtenTo(app, payer.person.id)).length).toBe(before);
+    expect((await get(`/quotes/${quote.id}`)).status).toBe('PENDING');
+  });
+
   it('and let in again finds a challenge of no use any more after five', async () => {
     const { payer, quote } = await waiting();
     for (let at = 0; at < 5; at++) await authorize(app, quote.id, WRONG);

@@ -1,8 +1,7 @@
 // What a payment needs of the customer it is made for: in its region, for money that is regulated there, a
 // login that counts and a proof for each step, bound to this amount and this payee. Nothing is held before
 // the last proof. Who pays from an account of the platform's on a customer's behalf pays as that customer.
-import { isWalletInfo, primaryIdentifierOf } from '../../catalog/account-info.ts';
-import type { AccountInfo } from '../../catalog/account-schemas.ts';
+import { shortenedIdentifier } from '../../catalog/account-info.ts';
 import { currencyOf } from '../../catalog/currencies.ts';
 import { canonical } from '../../kernel/canonical.ts';
 import { isId } from '../../kernel/id.ts';
@@ -15,7 +14,6 @@ import { ownPlatform, type PlatformRow } from '../platform/index.ts';
 import {
   type About,
   type ChallengeRow,
-  checkLock,
   checkSession,
   isRegulated,
   needsSca,
@@ -64,10 +62,7 @@ async function isTrusted(ctx: Ctx, payment: TransactionRow): Promise<boolean> {
   return account.customer_id === payment.customer_id;
 }
 
-/**
- * Whether the customer has said that payments to this account need no proof each, which is then written down.
- * Throws ACCOUNT_LOCKED for a customer who is shut out: it could prove nothing now.
- */
+/** Whether the customer has said that payments to this account need no proof each; written down then. */
 export async function isExempt(
   ctx: Ctx,
   { customer }: Who,
@@ -75,7 +70,6 @@ export async function isExempt(
   payment: TransactionRow,
 ): Promise<boolean> {
   if (!(await isTrusted(ctx, payment))) return false;
-  await checkLock(ctx, customer.id);
   noteScaEvent(ctx, customer, 'EXEMPTED', { subject: quote.id });
   return true;
 }
@@ -111,16 +105,6 @@ export const aboutOf = (quote: QuoteRow, payment: TransactionRow, row: Challenge
 const amountText = (amount: bigint | null, currency: string | null) =>
   `${readable(amount as bigint, currencyOf(currency as string).decimals)} ${currency}`;
 
-/**
- * Beginning and end of a number: enough for whoever knows it, and short enough for a message. Of addresses on
- * chains more is shown, since anybody can make one that resembles another a little.
- */
-function shortened(info: AccountInfo): string {
-  const text = primaryIdentifierOf(info);
-  const shown = isWalletInfo(info) ? 10 : 4;
-  return text.length > 3 * shown ? `${text.slice(0, shown)}…${text.slice(-shown)}` : text;
-}
-
 async function payeeText(ctx: Ctx, payment: TransactionRow): Promise<string> {
   const address = payment.destination.umaAddress;
   // Where somebody else has it go is not the payer's to know.
@@ -128,7 +112,7 @@ async function payeeText(ctx: Ctx, payment: TransactionRow): Promise<string> {
   const id = payment.destination_account as string;
   if (isId(id, 'ExternalAccount')) {
     const account = await ctx.read(externalAccounts, id);
-    return account ? shortened(account.info) : id;
+    return account ? shortenedIdentifier(account.info) : id;
   }
   const account = await ctx.read(internalAccounts, id);
   const isOwn = account && account.customer_id === payment.customer_id;

@@ -1,9 +1,9 @@
 // What other features may use of receivers: a lookup found again (`lookupOf`), what it offers (`offerOf`,
-// `checkOffer`), what must still be told of the payer (`missingPayerData`), how a UMA address reads, and
-// the rate between two currencies (`midRate`), what
-// is charged when money leaves over a network (`serviceFeeOver`). A UMA payment takes its sender from
-// `row.sender`; `row.receiver_customer_id` is set when the receiver is a customer of this server, and then
-// no provider is asked.
+// `checkOffer`), what must still be told of the payer (`missingPayerData`), how a UMA address reads, the rate
+// between two currencies (`midRate`), and what is charged when money leaves over a network
+// (`serviceFeeOver`).
+// A UMA payment takes its sender from `row.sender`; `row.receiver_customer_id` is set when the receiver is a
+// customer of this server, and then no provider is asked.
 export { platformAddress } from './address.ts';
 export { midRate } from './found.ts';
 export {

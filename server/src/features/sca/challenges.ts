@@ -51,7 +51,7 @@ export interface About {
 }
 
 export interface Ask extends About {
-  /** As the client asked; by SMS where it did not. */
+  /** As the client asked; the first of `PREFERRED` that will do where it did not. */
   factor: ScaFactorName | undefined;
   /** Field of the request that named the factor, to blame. */
   field: string;
@@ -99,6 +99,9 @@ const EVENTS: Record<ChallengeKind, { good: ScaEventType; bad: ScaEventType }> =
 /** A code of an app is the same whatever it is typed for, so it cannot stand for one payment. */
 const isTaken = (kind: ChallengeKind, factor: ScaFactorName) =>
   kind !== 'PAYMENT' || factor !== 'TOTP';
+
+/** What a customer is asked for where nobody said by what. */
+const PREFERRED: readonly ScaFactorName[] = ['SMS_OTP', 'PASSKEY', 'TOTP'];
 
 /** What a passkey signs: nobody can make it fit another amount or payee. */
 const signedText = ({ nonce }: ChallengeRow, { proves }: About): string =>
@@ -161,6 +164,25 @@ export async function checkEnrolled(
   throw notEnrolled(field, factor);
 }
 
+/** What the customer is asked for. Throws 400 for what is not enrolled or not taken here. */
+async function factorFor(
+  ctx: Ctx,
+  customer: CustomerRow,
+  { kind, factor, field }: Ask,
+): Promise<ScaFactorName> {
+  if (factor === undefined) {
+    const enrolled = await enrolledFactors(ctx, customer);
+    const will = PREFERRED.find((each) => isTaken(kind, each) && enrolled.includes(each));
+    if (will) return will;
+    throw invalidField(field, 'the customer has no second factor yet that is taken here');
+  }
+  if (!isTaken(kind, factor)) {
+    throw invalidField(field, `${factor} cannot show what is authorised; use SMS_OTP or PASSKEY`);
+  }
+  await checkEnrolled(ctx, customer, factor, field);
+  return factor;
+}
+
 /** Ends the challenge that waits about the same thing, if there is one. */
 async function supersede(ctx: Ctx, { kind, subject }: About): Promise<void> {
   const before = await pendingChallenge(ctx, kind, subject);
@@ -181,12 +203,8 @@ export async function openChallenge(
   who: Who,
   ask: Ask,
 ): Promise<ChallengeRow> {
-  const { kind, subject, factor = 'SMS_OTP', steps = [], until = Number.POSITIVE_INFINITY } = ask;
-  if (!isTaken(kind, factor)) {
-    const message = `${factor} cannot show what is authorised; use SMS_OTP or PASSKEY`;
-    throw invalidField(ask.field, message);
-  }
-  await checkEnrolled(ctx, who.customer, factor, ask.field);
+  const { kind, subject, steps = [], until = Number.POSITIVE_INFINITY } = ask;
+  const factor = await factorFor(ctx, who.customer, ask);
   await supersede(ctx, ask);
   const [purpose = null, ...later] = steps;
   const row = ctx.insert(scaChallenges, {
@@ -336,6 +354,7 @@ export async function prove(
   const { customer } = who;
   const { kind, factor } = row;
   const field = proofField(factor);
+  // Read after the challenge: whoever finds its tries gone finds the lock that they brought.
   await checkLock(ctx, customer.id);
   const errors = proofErrors(factor, proof);
   if (errors.length) throw invalid(errors);

@@ -81,7 +81,7 @@ export const listScaFactors = operation({
   description: 'Codes by SMS are among them once the telephone number of the customer is verified.',
   permission: 'VIEW',
   replies: { 200: ScaFactorList },
-  errors: [404, 409, 410],
+  errors: [400, 404, 409, 410],
 });
 
 export const startScaFactorEnrollment = operation({
@@ -128,6 +128,6 @@ export const deleteScaFactor = operation({
   permission: 'MANAGE',
   params: Type.Object({ credentialId: text('Id of the passkey, from the list of factors.') }),
   replies: { 204: null },
-  errors: [404, 409, 410],
+  errors: [400, 404, 409, 410],
   notFound: 'AUTH_METHOD_NOT_FOUND',
 });

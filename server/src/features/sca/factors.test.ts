@@ -5,7 +5,7 @@ import { confirmCode, european, sendCode } from '../../../test/contacts.ts';
 import { customer as anyone, ok } from '../../../test/fixtures.ts';
 import { codeAt, expectBad, openFactors } from '../../../test/sca-factors.ts';
 import { clearFactor, takeTotp } from './factors.ts';
-import { scaEnrollments, scaEvents, scaFactors, scaResets } from './store.ts';
+import { scaChallenges, scaEnrollments, scaEvents, scaFactors, scaResets } from './store.ts';
 
 const MINUTE = 60_000;
 const STEP = 30_000;
@@ -358,5 +358,22 @@ describe('what nobody confirmed', () => {
     expect(await app.runtime.db.find(scaEnrollments, { customer_id: id })).toEqual([]);
     expect(await app.runtime.db.find(scaEnrollments, { customer_id: other })).toHaveLength(1);
     expect(await desk.namesOf(other)).toEqual(['TOTP']);
+  });
+});
+
+describe('what somebody was asked to prove', () => {
+  it('is kept for thirty days after its time is over', async () => {
+    const id = await person(app.platform);
+    await played.withPasskey(id);
+    const path = `/sca/login/start?customerId=${id}`;
+    ok(await app.call('POST', path, { factor: 'PASSKEY' }), 200);
+    const left = async () => {
+      await app.settle();
+      return (await app.runtime.db.find(scaChallenges, { customer_id: id })).length;
+    };
+    wait(10 * MINUTE + 30 * 24 * 60 * MINUTE);
+    expect(await left()).toBe(1);
+    wait(2 * MINUTE);
+    expect(await left()).toBe(0);
   });
 });

@@ -105,7 +105,8 @@ export const startScaLogin = operation({
   body: ScaLoginStartRequest,
   replies: { 200: ScaLoginStart },
   errors: [400, 404, 409, 410, 501],
-  // What a passkey is asked with names the one that the customer has.
+  // What a passkey is asked with names the one that the customer has. Replies about quotes may name it as
+  // well and are not sealed: that would cost every payment, and without the device the name opens nothing.
   sealed: true,
 });
 

@@ -163,6 +163,11 @@ const transportsOf = (json: object): string[] => {
     .slice(0, 9);
 };
 
+const NOT_ALLOWED: FieldError = {
+  field: 'origin',
+  message: 'is not one where this platform uses passkeys',
+};
+
 /** What was registered, or what stands against it. */
 export function readRegistration(
   ceremony: Ceremony,
@@ -181,11 +186,6 @@ export function readRegistration(
   if ('errors' in checked) return { errors: blamed(ceremony, CREATED, checked.errors) };
   return { facts: { ...checked.passkey, ...kept }, signCount: checked.signCount };
 }
-
-const NOT_ALLOWED: FieldError = {
-  field: 'origin',
-  message: 'is not one where this platform uses passkeys',
-};
 
 /**
  * The counter after an assertion, or undefined where the assertion does not hold. Throws 400 for what cannot

@@ -1,5 +1,5 @@
 // Resetting a factor that was lost. Being shut out stops nobody here: who cannot prove anything any more is
-// the one who needs it. The client is answered while the service that looks at people is asked.
+// the one who needs it. How far the service that looks at people has come is asked when a client asks.
 import type { Static } from '@sinclair/typebox';
 import { Fault, type FieldError, invalid, invalidField } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';

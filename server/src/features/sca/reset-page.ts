@@ -2,7 +2,7 @@
 // and the factor, and nobody: whoever has the link is the customer as far as the page can know.
 
 import type { LivenessProgress } from '../../connectors/ports.ts';
-import type { HostedPage, PageContent } from '../../kernel/page.ts';
+import { type HostedPage, LINK_ENDED, type PageContent } from '../../kernel/page.ts';
 import { sha256Hex } from '../../runtime/crypto.ts';
 import { operate, type Runtime } from '../../runtime/operate.ts';
 import { type CustomerRow, customers } from '../customers/index.ts';
@@ -19,12 +19,6 @@ const FACTORS: Readonly<Record<ScaFactorName, string>> = {
   SMS_OTP: 'the telephone number that codes are sent to',
   TOTP: 'the app that shows codes',
   PASSKEY: 'the passkey',
-};
-
-const GONE: PageContent = {
-  status: 404,
-  title: 'This link does not work any more',
-  lines: ['It was used before, or its time ran out. Ask for a new one where you got it.'],
 };
 
 const DONE: Readonly<Record<LivenessProgress['state'], PageContent>> = {
@@ -64,7 +58,7 @@ export function resetPage(
 ): HostedPage {
   async function show(token: string): Promise<PageContent> {
     const found = await byToken(runtime, token);
-    if (!found) return GONE;
+    if (!found) return LINK_ENDED;
     const platform = await runtime.db.read(platforms, found.row.platform_id);
     return {
       status: 200,
@@ -81,12 +75,12 @@ export function resetPage(
     const found = await byToken(runtime, token);
     const platform = found && (await runtime.db.read(platforms, found.row.platform_id));
     const port = platform && connectors(platform.environment).liveness;
-    if (!platform || !port) return GONE;
+    if (!platform || !port) return LINK_ENDED;
     const progress = await port.complete(checkOf(found.row), runtime.world.now());
     return operate(runtime, systemCaller(platform.id, platform.environment), async (ctx) => {
       // Somebody may have pressed it at the same moment.
       const now = await byToken(runtime, token);
-      if (!now) return GONE;
+      if (!now) return LINK_ENDED;
       heedLiveness(ctx, now.customer, now.row, progress);
       return DONE[progress.state];
     });

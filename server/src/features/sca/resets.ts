@@ -70,8 +70,10 @@ export function moveReset(
 
 /** Stages that open resets of the factor are no more: a newer one takes their place. */
 async function endOpen(ctx: Ctx, customer: CustomerRow, factor: ScaFactorName): Promise<void> {
-  const found = await ctx.db.find(scaResets, { customer_id: customer.id, factor });
-  for (const row of found.filter(isOpen)) moveReset(ctx, customer, row, 'expire');
+  const found = await Promise.all(
+    OPEN.map((status) => ctx.db.find(scaResets, { customer_id: customer.id, factor, status })),
+  );
+  for (const row of found.flat()) moveReset(ctx, customer, row, 'expire');
 }
 
 /**

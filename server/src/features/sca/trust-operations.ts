@@ -2,7 +2,8 @@
 // from then on payments to it are not asked about one by one. It is no payment itself, so it needs no login,
 // and a proof of one is none of the other: challenges are found by what they are about.
 import type { Static } from '@sinclair/typebox';
-import { displayIdentifier } from '../../catalog/account-info.ts';
+import { shortenedIdentifier } from '../../catalog/account-info.ts';
+import { canonical } from '../../kernel/canonical.ts';
 import { invalidField } from '../../kernel/fault.ts';
 import type { Ctx } from '../../runtime/context.ts';
 import { handle } from '../../runtime/handle.ts';
@@ -19,8 +20,6 @@ import {
   prove,
   type Who,
 } from './challenges.ts';
-import type { ScaFactorName } from './contract.ts';
-import { enrolledFactors } from './factors.ts';
 import { type ScaParts, scaCustomer } from './parts.ts';
 import { checkLock } from './standing.ts';
 import {
@@ -33,14 +32,11 @@ import {
 type Direction = 'TRUST' | 'UNTRUST';
 type ConfirmRequest = Static<(typeof confirmBeneficiaryTrust)['body']>;
 
-/** What a customer is asked for where it is not asked what it would like. */
-const PREFERRED: readonly ScaFactorName[] = ['SMS_OTP', 'PASSKEY', 'TOTP'];
-
 const aboutOf = (kind: Direction, { id, customer_id }: ExternalAccountRow): About => ({
   kind,
   subject: id,
   // An account's details never change, so that its id stands for them.
-  proves: JSON.stringify([kind, customer_id, id]),
+  proves: canonical([kind, customer_id, id]),
 });
 
 const WORDS: Readonly<Record<Direction, string>> = {
@@ -64,14 +60,11 @@ async function askedFor(ctx: Ctx, kind: Direction, id: string): Promise<Asked> {
 
 async function start(ctx: Ctx, parts: ScaParts, kind: Direction, id: string) {
   const { who, account, about } = await askedFor(ctx, kind, id);
-  const enrolled = await enrolledFactors(ctx, who.customer);
-  const factor = PREFERRED.find((each) => enrolled.includes(each));
-  if (!factor) throw invalidField('externalAccountId', 'its customer has no second factor yet');
   const row = await openChallenge(ctx, parts, who, {
     ...about,
-    factor,
+    factor: undefined,
     field: 'externalAccountId',
-    words: `${WORDS[kind]} ${displayIdentifier(account.info)}`,
+    words: `${WORDS[kind]} ${shortenedIdentifier(account.info)}`,
   });
   ctx.require(externalAccounts, account);
   const scaChallenge = await presentChallenge(ctx, who, row, about);

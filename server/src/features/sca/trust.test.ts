@@ -59,7 +59,8 @@ describe('trust in an account', () => {
       expiresAt: new Date(app.world.now() + 5 * 60_000).toISOString(),
     });
     const { text } = (await writtenTo(app, person.id)).at(-1) ?? {};
-    expect(text).toContain(`trust in ****${account.accountInfo.iban.slice(-4)}`);
+    const { iban } = account.accountInfo;
+    expect(text).toContain(`: trust in ${iban.slice(0, 4)}…${iban.slice(-4)}.`);
     expect(await trustedAt(account.id)).toBeNull();
     const proof = { challengeId: shown.id, code: CODE };
     expect(ok(await confirm(account.id, proof), 200)).toEqual({ trusted: true });
@@ -259,5 +260,25 @@ describe('trust means nothing', () => {
     for (const direction of ['trust', 'untrust'] as const) {
       expect(verdict(await start(made.id, direction, as))).toEqual([501, 'NOT_IMPLEMENTED']);
     }
+  });
+});
+
+describe('a customer who can prove nothing', () => {
+  it.each(['trust', 'untrust'] as const)('is told so where it is to %s', async (direction) => {
+    const person = await european(app);
+    const account = await externalAccount(app, person.id, 'EUR');
+    const { status, body } = await start(account.id, direction);
+    expect([status, body.details.errors[0].field]).toEqual([400, 'externalAccountId']);
+  });
+});
+
+describe('whose factors and resets they are', () => {
+  it.each([
+    ['GET', '/sca/factors'],
+    ['DELETE', '/sca/factors/ScaFactor:x'],
+    ['GET', '/sca/factors/reset/TwoFactorReset:x'],
+  ])('has to be said: %s %s', async (method, path) => {
+    const { status, body } = await app.call(method, path);
+    expect([status, body.details.errors[0].field]).toEqual([400, 'customerId']);
   });
 });

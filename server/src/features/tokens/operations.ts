@@ -7,6 +7,7 @@ import { Fault, invalidField } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
 import { type Ctx, stamps } from '../../runtime/context.ts';
 import { handle } from '../../runtime/handle.ts';
+import { timeFilters } from '../../runtime/paging.ts';
 import type { Authenticator } from './authenticator.ts';
 import { createToken, deleteTokenById, getTokenById, listTokens } from './contract.ts';
 import { type TokenRow, tokens } from './store.ts';
@@ -33,20 +34,6 @@ async function requireOwn(ctx: Ctx): Promise<void> {
   const own = ctx.caller.tokenId && (await ctx.read(tokens, ctx.caller.tokenId));
   if (!own) throw new Fault('UNAUTHORIZED', 'The API credentials are missing or not valid.');
   ctx.require(tokens, own);
-}
-
-type Bounds = 'createdAfter' | 'createdBefore' | 'updatedAfter' | 'updatedBefore';
-
-function timeFilters(query: Partial<Record<Bounds, string>>) {
-  const bounds = [
-    ['created_at', '>=', query.createdAfter],
-    ['created_at', '<=', query.createdBefore],
-    ['updated_at', '>=', query.updatedAfter],
-    ['updated_at', '<=', query.updatedBefore],
-  ] as const;
-  return bounds.flatMap(([column, op, text]) =>
-    text === undefined ? [] : [{ column, op, value: Date.parse(text) }],
-  );
 }
 
 export const tokenOperations = ({ drop }: Pick<Authenticator, 'drop'>) => [

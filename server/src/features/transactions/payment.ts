@@ -3,11 +3,11 @@
 // and do nothing, so a rail may repeat itself. Where the money comes from makes no difference after the
 // first step: what came in for a payment waits in `inbound` as another's waits on its account.
 import type { OnChain } from '../../connectors/ports.ts';
-import { Fault } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
 import { giveVolumeBack } from '../../ledger/allowance.ts';
 import { ledgerAccounts } from '../../ledger/store.ts';
 import type { Ctx } from '../../runtime/context.ts';
+import { shortOfFunds } from '../../runtime/operate.ts';
 import { type InternalAccountRow, repayOwed } from '../internal-accounts/index.ts';
 import { fund, handOver, hold, type Legs, legsOf, payThrough, settle } from './legs.ts';
 import type { TransactionRow } from './present.ts';
@@ -43,7 +43,7 @@ export async function checkFunds(ctx: Ctx, row: TransactionRow): Promise<void> {
   const account = await ctx.read(ledgerAccounts, id);
   const taken = legs(ctx, row).source.reduce((sum, each) => sum + each.amount, 0n);
   if (account && account.balance - account.held - taken >= (account.floor ?? 0n)) return;
-  throw new Fault('INSUFFICIENT_FUNDS', 'The account does not hold enough to pay this.');
+  throw shortOfFunds();
 }
 
 const cameIn = (row: TransactionRow, came: CameIn | undefined) =>

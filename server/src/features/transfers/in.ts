@@ -81,8 +81,14 @@ function admit(platform: PlatformRow, currency: string, rail: string, amount: bi
 
 type Request = Static<(typeof createTransferIn)['body']>;
 
-/** Where the money comes from and goes to, able to, and the rail that takes it. */
-async function found(ctx: Ctx, { connectors }: TransferParts, from: string, to: string) {
+interface Wanted {
+  from: string;
+  to: string;
+  amount: bigint;
+}
+
+/** Where the money comes from and goes to, able to, and the rail that may take this much. */
+async function found(ctx: Ctx, { connectors }: TransferParts, { from, to, amount }: Wanted) {
   const platform = await ownPlatform(ctx);
   const port = connectors(ctx.caller.environment).rail;
   const [payer, payee] = await Promise.all([
@@ -92,7 +98,8 @@ async function found(ctx: Ctx, { connectors }: TransferParts, from: string, to: 
   const ends = endsOf(payer, payee);
   const rail = checkPullable(ends.payer.account, port);
   ctx.require(externalAccounts, ends.payer.account);
-  return { platform, rail, ...ends };
+  admit(platform, ends.payee.currency, rail, amount);
+  return { rail, ...ends };
 }
 
 /** Stages the transaction of a transfer that may be made. It waits as PENDING, and nobody is told of it. */
@@ -101,10 +108,9 @@ export async function stageTransferIn(
   parts: TransferParts,
   { source, destination, amount: asked }: Request,
 ): Promise<TransactionRow> {
-  const ends = await found(ctx, parts, source.accountId, destination.accountId);
-  const { platform, payer, payee, rail } = ends;
   const amount = BigInt(asked as number);
-  admit(platform, payee.currency, rail, amount);
+  const wanted = { from: source.accountId, to: destination.accountId, amount };
+  const { payer, payee, rail } = await found(ctx, parts, wanted);
   return stagePull(ctx, {
     source: payer.account,
     account: payee.account,
@@ -114,13 +120,17 @@ export async function stageTransferIn(
   });
 }
 
-/** Has it pulled, if both accounts are still able to. */
+/** Has it pulled, if that may still be: it may have waited for long. */
 export async function startTransferIn(
   ctx: Ctx,
   parts: TransferParts,
   row: TransactionRow,
 ): Promise<TransactionRow> {
-  await found(ctx, parts, row.source_account as string, row.destination_account as string);
+  await found(ctx, parts, {
+    from: row.source_account as string,
+    to: row.destination_account as string,
+    amount: row.sent_amount as bigint,
+  });
   return startPull(ctx, row);
 }
 

@@ -8,10 +8,12 @@ import {
   externalAccount,
   fund,
   fundedCustomer,
+  internalAccount,
   ok,
 } from '../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../test/harness.ts';
 import { scaPayer } from '../../../test/sca-desk.ts';
+import { stageTransferIn, startTransferIn } from './index.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -124,5 +126,35 @@ describe('createTransferOut', () => {
     expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
     expect(answer.body.details.errors).toMatchObject([{ field: 'source.accountId' }]);
     expect(await balances(app, wallet.id)).toEqual({ balance: 5_000_000, total: 5_000_000 });
+  });
+});
+
+describe('a transfer in that waited for a yes', () => {
+  it('is judged again by what the platform takes in by then', async () => {
+    const as = await app.newPlatform('Changing');
+    const person = await customer(app, { as });
+    const account = await internalAccount(app, person.id, 'USD', { as });
+    const source = await externalAccount(app, person.id, 'USD', '000', { as });
+    const parts = { connectors: app.connectorsOf };
+    const body = {
+      source: { accountId: source.id },
+      destination: { accountId: account.id },
+      amount: 15_00,
+    };
+    const row = await app.operate((ctx) => stageTransferIn(ctx, parts, body), as);
+    const start = () => app.operate((ctx) => startTransferIn(ctx, parts, row), as);
+    const { supportedCurrencies } = ok(await app.call('GET', '/config', undefined, { as }), 200);
+    const change = async (more: object) => {
+      const changed = supportedCurrencies.map((each: object) => ({ ...each, ...more }));
+      ok(await app.call('PATCH', '/config', { supportedCurrencies: changed }, { as }), 200);
+    };
+    await change({ maxAmount: 14_99 });
+    await expect(start()).rejects.toMatchObject({ code: 'AMOUNT_OUT_OF_RANGE' });
+    await change({ enabledTransactionTypes: ['OUTGOING'] });
+    await expect(start()).rejects.toMatchObject({ code: 'INVALID_CURRENCY' });
+    await change({});
+    expect((await start()).funds).toBe('AWAITED');
+    await app.settle();
+    expect((await balances(app, account.id, { as })).total).toBe(15_00);
   });
 });

@@ -108,7 +108,7 @@ async function quote(sim: Sim): Promise<string> {
   const gated = isGated(payer, source.currency);
   const barred = now && gated && !isLoggedIn(sim, payer);
   const shut = [source, inside].some((each) => each && !isActive(sim, each));
-  const locked = now && gated && isShutOut(sim, payer, outside);
+  const locked = now && gated && isLocked(sim, payer);
   const code = refusal(answer, [
     ...UNQUOTABLE,
     ...(shut ? ['INVALID_INPUT'] : []),
@@ -146,7 +146,7 @@ async function quoteRealtime(sim: Sim): Promise<string> {
   const answer = await sim.ask('POST', '/quotes', body, payer.platform);
   const shut = inside !== null && !isActive(sim, inside);
   const barred = !isLoggedIn(sim, payer);
-  const locked = isShutOut(sim, payer, outside);
+  const locked = isLocked(sim, payer);
   const code = refusal(answer, [
     ...['SELF_PAYMENT', ...UNQUOTABLE],
     ...(shut ? ['INVALID_INPUT'] : []),
@@ -169,10 +169,6 @@ async function quoteRealtime(sim: Sim): Promise<string> {
 const isTold = ({ gated, kind, quoteId, agent }: Order) =>
   gated === true && kind !== 'realtime' && quoteId !== null && !agent;
 
-/** Whoever can prove nothing now cannot pay to whom they trust either. */
-const isShutOut = (sim: Sim, owner: Strong, outside: Outside | null) =>
-  isTrusted(sim, outside) && isLocked(sim, owner);
-
 /** Why the execution of a quote must be refused. */
 export function againstExecution(sim: Sim, order: Order): string[] {
   const status = rowOf(sim, order)?.status;
@@ -180,8 +176,8 @@ export function againstExecution(sim: Sim, order: Order): string[] {
   const codes = verdictOn(sim, order, taken);
   if (['CONFLICT', 'QUOTE_EXPIRED'].includes(codes[0] ?? '') || codes.length > 1) return codes;
   const owner = ownerOf(order);
-  if (order.gated && !isLoggedIn(sim, owner)) return ['SCA_SESSION_REQUIRED'];
-  return order.gated && isShutOut(sim, owner, order.outside) ? ['ACCOUNT_LOCKED'] : codes;
+  if (order.gated && isLocked(sim, owner)) return ['ACCOUNT_LOCKED'];
+  return order.gated && !isLoggedIn(sim, owner) ? ['SCA_SESSION_REQUIRED'] : codes;
 }
 
 /** Takes down what became of a quote that was executed. */
