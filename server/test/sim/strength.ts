@@ -90,9 +90,16 @@ const APPLY: Readonly<Record<string, (strength: Strength, note: Note) => void>> 
 export const applyStrengthNote = (strength: Strength, note: Note): void =>
   APPLY[note.table]?.(strength, note);
 
-/** What is wrong with a move of a challenge, which is over for good once it is no longer PENDING. */
+/**
+ * What is wrong with a move of a challenge, which is over for good once it is no longer PENDING. Those
+ * that are over are forgotten after a month, and logins that nobody finished; one that a payment waits
+ * for never is.
+ */
 export function challengeMoveProblem(was: Noted | null, now: Noted | null): string | undefined {
-  if (!now) return `${was?.id} was removed`;
+  if (!now) {
+    const waits = was?.kind === 'PAYMENT' && was.status === 'PENDING';
+    return waits ? `${was.id} was removed while a payment waited for it` : undefined;
+  }
   const from = was?.status ?? 'PENDING';
   if (was && from !== 'PENDING') return `${now.id} was ${from} and was changed`;
   if (!was && now.status !== 'PENDING') return `${now.id} begins ${now.status}`;
