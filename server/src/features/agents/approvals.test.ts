@@ -301,6 +301,13 @@ describe('an approval that comes too late', () => {
     expect((await agent.transaction(transactionId)).status).toBe('PENDING');
   });
 
+  it('can still be refused by its transaction once the quote has expired', async () => {
+    const { agent, action, transactionId } = await waiting('EXECUTE_QUOTE');
+    await app.advance(Date.parse(action.quote.expiresAt) - app.world.now() + 1_000);
+    expect(ok(await onTransaction('reject', transactionId), 200).status).toBe('EXPIRED');
+    expect((await agent.show(action.id)).status).toBe('REJECTED');
+  });
+
   it('ends FAILED where the quote has expired', async () => {
     const late = await waiting('EXECUTE_QUOTE');
     app.world.set(Date.parse(late.action.quote.expiresAt));

@@ -56,6 +56,8 @@ export const agentApprovalOperations = (parts: AgentParts) => [
 
 const LONGEST_REASON = 255;
 
+const UNBEGUN: readonly string[] = ['PENDING', 'EXPIRED'];
+
 const notDone = ({ message }: Fault) =>
   new Fault(
     'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
@@ -64,8 +66,8 @@ const notDone = ({ message }: Fault) =>
 
 /** The platform's word on a transaction that waits with an action; undefined where none does. */
 export const waitingAction = (parts: AgentParts) => async (ctx: Ctx, payment: TransactionRow) => {
-  // What has begun is not waited for any more, however that came.
-  if (payment.agent_id === null || payment.status !== 'PENDING') return undefined;
+  // What has begun is not waited for any more, however that came; what ran out still is.
+  if (payment.agent_id === null || !UNBEGUN.includes(payment.status)) return undefined;
   const waiting = { transaction_id: payment.id, status: 'PENDING_APPROVAL' } as const;
   const [action] = await ctx.db.find(agentActions, waiting);
   if (!action) return undefined;

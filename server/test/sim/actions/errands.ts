@@ -226,9 +226,14 @@ async function decide(sim: Sim, what: 'approve' | 'reject'): Promise<string> {
   const answer = await sim.ask('POST', path, {}, order.platform);
   // A day that is full for the platform says nothing of the action: it waits on.
   const full = order.platform.limited && what === 'approve' ? ['DAILY_VOLUME_LIMIT_EXCEEDED'] : [];
-  const code = refusal(answer, agent.gone ? DECIDED : full);
+  // The transaction of a quote would not show that the approval came to nothing.
+  const hidden = !byAction && what === 'approve' && order.quoteId !== null && can !== true;
+  const code = refusal(answer, agent.gone || hidden ? [...DECIDED, ...full] : full);
   if (code && full.includes(code)) return code;
   sim.waiting.splice(sim.waiting.indexOf(asked), 1);
+  if (code && !agent.gone && (await statusOf(sim, id)) !== 'FAILED') {
+    throw broken(`${id} was approved by its transaction: ${code}, and did not end`);
+  }
   if (agent.gone && !code) throw broken(`${id} was decided after its agent was deleted`);
   // Whoever deletes an agent has said no to all that it asked for.
   if (code) return `${what}: ${code}`;
