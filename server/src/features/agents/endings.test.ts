@@ -112,6 +112,9 @@ describe('an approval', () => {
     expect(coded(await approve())).toEqual(locked);
     expect(coded(await desk.manage('POST', byPayment))).toEqual(locked);
     expect(coded(await act())).toEqual(locked);
+    const paidIn = { sourceType: 'REALTIME_FUNDING', currency: 'EUR' };
+    const body = { ...quoteBody(euros.id, target.id, 10_00), source: paidIn };
+    expect(coded(await acts.call('POST', '/agents/me/quotes', body))).toEqual(locked);
     await loginDesk(app).reset(person.id);
     await logIn(app, person.id);
     expect(ok(await approve(), 200).status).toBe('APPROVED');

@@ -41,7 +41,7 @@ export const agentCreateQuote = operation({
     ),
   ],
   replies: createQuote.replies,
-  errors: [400, 403, 404, 409, 410, 412, 424, 501],
+  errors: [400, 403, 404, 409, 410, 412, 423, 424, 501],
   money: true,
   talks: true,
   costly: true,
