@@ -120,6 +120,14 @@ export async function agentPayer(
 export const whats = async (agent: AgentPayer): Promise<string[]> =>
   (await agent.audit()).map(({ what }) => what).filter((what) => what !== 'QUOTE_CREATED');
 
+/** The platform's word by the transaction that waits with an action. */
+export const onTransaction = (
+  app: TestApp,
+  word: 'approve' | 'reject',
+  id: string,
+  body?: object,
+): Promise<Answer> => app.call('POST', `/transactions/${id}/${word}`, body);
+
 /** How an agent whose action waits is had of a desk. */
 export const waitsAt =
   (app: TestApp, desk: AgentDesk) =>

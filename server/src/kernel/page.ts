@@ -17,6 +17,18 @@ export const LINK_ENDED: PageContent = {
   lines: ['It was used before, or its time ran out. Ask for a new one where you got it.'],
 };
 
+/** What a check by camera ends with, whatever it was for, where it did not pass. */
+export const CHECK_FAILED: PageContent = {
+  status: 200,
+  title: 'We could not confirm it',
+  lines: ['The check did not succeed. Ask for a new link to try again.'],
+};
+export const CHECK_GOES_ON: PageContent = {
+  status: 200,
+  title: 'Thank you',
+  lines: ['The check goes on without you. You can close this page.'],
+};
+
 /** A page behind a secret link; showing it changes nothing. */
 export interface HostedPage {
   /** In front of the secret: `/ownership`. */

@@ -1,5 +1,6 @@
 // What an export says of a customer's strong authentication, and what an erasure leaves of it.
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { exportOf } from '../../test/exports.ts';
 import { externalAccount, ok } from '../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../test/harness.ts';
 import { ADDRESS, logIn, provenCustomer } from '../../test/sca-desk.ts';
@@ -14,26 +15,12 @@ import {
 } from '../features/sca/index.ts';
 import { scaEnrollments } from '../features/sca/store.ts';
 import { erase } from './erase.ts';
-import { everythingAbout, openerOf } from './export-customer.ts';
-import type { System } from './verb.ts';
 
 let app: TestApp;
 beforeAll(async () => {
   app = await startApp();
 });
 afterAll(() => app.close());
-
-async function exportOf(id: string) {
-  const system = {
-    runtime: app.runtime,
-    stream: async function* (sql: string, values: unknown[]) {
-      yield await app.runtime.db.query(sql, values);
-    },
-  } as unknown as System;
-  let text = '';
-  for await (const piece of everythingAbout(system, await openerOf(system, id))) text += piece;
-  return { text, all: JSON.parse(text) };
-}
 
 /** A customer with both factors, a login, a failure, a reset, and a challenge and an enrolment that wait. */
 async function life() {
@@ -60,7 +47,7 @@ const codesOf = (id: string) =>
 
 it('is exported with addresses opened, without what proves anything', async () => {
   const { id, secrets, reset } = await life();
-  const { text, all } = await exportOf(id);
+  const { text, all } = await exportOf(app, id);
   expect(all.sca_standings).toMatchObject([{ id, failed_attempts: 1, suspended: false }]);
   expect(all.sca_factors.map(({ type }: { type: string }) => type).sort()).toEqual([
     ...['PASSKEY', 'TOTP'],
@@ -105,7 +92,7 @@ it('is gone when the customer is erased, but for what happened and when', async 
   // The job that would have ended the reset finds none.
   await app.advance(60 * 60_000);
   expect(await db.find(scaEvents, { customer_id: id })).toEqual(kept);
-  const { all } = await exportOf(id);
+  const { all } = await exportOf(app, id);
   expect(all.sca_events).toHaveLength(kept.length);
   for (const event of all.sca_events) expect(event.ip_address).toBeNull();
 });

@@ -1,5 +1,6 @@
 // What an export says of a customer's embedded wallet, and what an erasure leaves of it.
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { exportOf } from '../../test/exports.ts';
 import { customer, ok } from '../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../test/harness.ts';
 import { signedHeaders } from '../../test/wallet-desk.ts';
@@ -16,7 +17,6 @@ import {
   wallets,
 } from '../features/wallets/index.ts';
 import { erase } from './erase.ts';
-import { everythingAbout, openerOf } from './export-customer.ts';
 import type { System } from './verb.ts';
 
 let app: TestApp;
@@ -24,18 +24,6 @@ beforeAll(async () => {
   app = await startApp();
 });
 afterAll(() => app.close());
-
-async function exportOf(id: string) {
-  const system = {
-    runtime: app.runtime,
-    stream: async function* (sql: string, values: unknown[]) {
-      yield await app.runtime.db.query(sql, values);
-    },
-  } as unknown as System;
-  let text = '';
-  for await (const piece of everythingAbout(system, await openerOf(system, id))) text += piece;
-  return { text, all: JSON.parse(text) };
-}
 
 /** A customer with a wallet, a passkey, a session, a signed change, one that waits, and a code. */
 async function walletOwner() {
@@ -73,7 +61,7 @@ const codesOf = (customerId: string) =>
 it('is exported opened, without what could move it', async () => {
   const { person, id, asked } = await walletOwner();
   const row = await app.runtime.db.read(wallets, id);
-  const { text, all } = await exportOf(person.id);
+  const { text, all } = await exportOf(app, person.id);
   expect(all.wallets).toMatchObject([{ id, wallet_id: row?.wallet_id }]);
   expect(all.credentials).toMatchObject([
     { type: 'EMAIL_OTP', nickname: null, facts: null },
@@ -121,7 +109,7 @@ it('is gone with its seed when its owner is erased', async () => {
   expect([theirs, others]).toEqual([[], [expect.anything()]]);
   // What was signed stays, and can be read by nobody.
   expect(await db.find(walletAuthorizations, of)).toHaveLength(1);
-  const { all } = await exportOf(person.id);
+  const { all } = await exportOf(app, person.id);
   expect(all.wallet_authorizations).toMatchObject([{ payload: null }]);
   expect(all.credentials).toMatchObject([{ nickname: null }, { nickname: null }]);
   expect((await db.read(wallets, other.id))?.seed).toEqual(expect.any(String));

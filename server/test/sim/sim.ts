@@ -156,7 +156,7 @@ export interface Sim {
   /** Payments that are not known to be over. */
   orders: Order[];
   readonly agents: Agent[];
-  /** What agents asked for and was not decided yet, as far as anybody knows. */
+  /** What agents asked for and was not decided yet, going by the answers. */
   waiting: Waiting[];
   readonly settled: Settled[];
   readonly entries: Entry[];

@@ -7,13 +7,7 @@ import type { Refused } from '../../kernel/operation.ts';
 import type { Ctx } from '../../runtime/context.ts';
 import { internalAccounts } from '../internal-accounts/index.ts';
 import { checkExecutable, startQuote } from '../quotes/index.ts';
-import {
-  checkFunds,
-  patch,
-  type TransactionRow,
-  tell,
-  transactions,
-} from '../transactions/index.ts';
+import { checkFunds, patch, type TransactionRow, tell } from '../transactions/index.ts';
 import { startTransferIn, startTransferOut } from '../transfers/index.ts';
 import { note } from './audit.ts';
 import { type AgentParts, forbidden } from './parts.ts';
@@ -178,9 +172,10 @@ export async function submit(
     note(ctx, agent, 'ACTION_EXECUTED', { action, ...named });
     return presentAction(ctx, { action, payment: started, quote });
   }
-  // Whoever deletes the agent or executes the quote meanwhile comes first.
+  // Whoever deletes the agent meanwhile comes first. The quote's payment is touched and not only required,
+  // so that a platform that is executing it at this moment looks again, and finds the action.
   ctx.require(agents, agent);
-  if (quote) ctx.require(transactions, payment);
+  if (quote) patch(ctx, payment, {});
   note(ctx, agent, 'ACTION_SUBMITTED', { action, rule: judged.rule, ...named });
   const view = await presentAction(ctx, { action, payment, quote });
   ctx.emit('AGENT_ACTION.PENDING_APPROVAL', action.id, view);

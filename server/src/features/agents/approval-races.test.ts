@@ -7,6 +7,7 @@ import {
   coded,
   KINDS,
   limits,
+  onTransaction,
   waitsAt,
   whats,
 } from '../../../test/agent-payer.ts';
@@ -27,10 +28,25 @@ afterAll(async () => {
 const HUNDRED = 100_00;
 const payer = (more: object = {}, amount?: number) =>
   agentPayer(app, desk, { ...ASKS, ...more }, amount);
-const onTransaction = (word: 'approve' | 'reject', id: string, body?: object) =>
-  app.call('POST', `/transactions/${id}/${word}`, body);
 
 const waiting: ReturnType<typeof waitsAt> = (...asked) => waitsAt(app, desk)(...asked);
+
+describe('a platform that executes the quote while its agent asks for it', () => {
+  it('is one of the two', async () => {
+    for (let round = 0; round < 8; round++) {
+      const agent = await payer();
+      const quote = await agent.quote(HUNDRED);
+      const [asked, executed] = await Promise.all([
+        agent.execute(quote.id),
+        app.call('POST', `/quotes/${quote.id}/execute`),
+      ]);
+      expect([asked.status, executed.status].sort()).toEqual([200, 409]);
+      const waits = ok(await desk.manage('GET', `/agents/approvals?agentId=${agent.id}`), 200);
+      expect(waits.data).toHaveLength(asked.status === 200 ? 1 : 0);
+    }
+    await app.settle();
+  });
+});
 
 describe('words that come together', () => {
   it('approves once, however many ask on whichever path', async () => {
@@ -38,7 +54,7 @@ describe('words that come together', () => {
       const { agent, action, transactionId } = await waiting(kind);
       const answers = await Promise.all([
         ...[1, 2, 3].map(() => agent.decide('approve', action.id)),
-        ...[1, 2, 3].map(() => onTransaction('approve', transactionId)),
+        ...[1, 2, 3].map(() => onTransaction(app, 'approve', transactionId)),
       ]);
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409, 409]);
       await app.settle();

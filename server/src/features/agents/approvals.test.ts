@@ -10,6 +10,7 @@ import {
   KINDS,
   type Kind,
   limits,
+  onTransaction,
   waitsAt,
   whats,
 } from '../../../test/agent-payer.ts';
@@ -36,8 +37,6 @@ afterAll(async () => {
 const HUNDRED = 100_00;
 const payer = (more: object = {}, amount?: number) =>
   agentPayer(app, desk, { ...ASKS, ...more }, amount);
-const onTransaction = (word: 'approve' | 'reject', id: string, body?: object) =>
-  app.call('POST', `/transactions/${id}/${word}`, body);
 const side = (kind: Kind) => (kind === 'TRANSFER_IN' ? 'INCOMING' : 'OUTGOING');
 
 const waiting: ReturnType<typeof waitsAt> = (...asked) => waitsAt(app, desk)(...asked);
@@ -106,12 +105,12 @@ describe('approveAgentAction', () => {
 
   it.each(KINDS)('may be said of the transaction of %s', async (kind) => {
     const { agent, action, transactionId } = await waiting(kind);
-    const answer = ok(await onTransaction('approve', transactionId), 200);
+    const answer = ok(await onTransaction(app, 'approve', transactionId), 200);
     expect(answer).toMatchObject({ id: transactionId, type: side(kind), agentId: agent.id });
     await app.settle();
     expect((await agent.show(action.id)).transaction.status).toBe('COMPLETED');
     for (const word of ['approve', 'reject'] as const) {
-      expect(coded(await onTransaction(word, transactionId))).toEqual([
+      expect(coded(await onTransaction(app, word, transactionId))).toEqual([
         409,
         'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
       ]);
@@ -182,10 +181,10 @@ describe('rejectAgentAction', () => {
 
   it.each(KINDS)('may be said of the transaction of %s, with its reason', async (kind) => {
     const { agent, action, transactionId } = await waiting(kind);
-    const long = await onTransaction('reject', transactionId, { reason: 'x'.repeat(256) });
+    const long = await onTransaction(app, 'reject', transactionId, { reason: 'x'.repeat(256) });
     expect(coded(long)).toEqual([400, 'INVALID_INPUT']);
     const reason = 'x'.repeat(255);
-    const answer = ok(await onTransaction('reject', transactionId, { reason }), 200);
+    const answer = ok(await onTransaction(app, 'reject', transactionId, { reason }), 200);
     expect(answer.status).toBe(kind === 'EXECUTE_QUOTE' ? 'PENDING' : 'FAILED');
     const shown = await agent.show(action.id);
     expect([shown.status, shown.rejectionReason]).toEqual(['REJECTED', reason]);
@@ -270,7 +269,7 @@ describe('an approval that comes too late', () => {
     const one = await waiting('TRANSFER_OUT', {}, 150_00);
     await one.agent.narrow({ defaultExecutionMode: 'AUTO' });
     ok(await one.agent.transfer('out', 60_00), 201);
-    const answer = ok(await onTransaction('approve', one.transactionId), 200);
+    const answer = ok(await onTransaction(app, 'approve', one.transactionId), 200);
     expect(answer.status).toBe('FAILED');
     expect(await one.agent.failureOf(one.action.id)).toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
     expect((await one.agent.show(one.action.id)).status).toBe('FAILED');
@@ -284,7 +283,7 @@ describe('an approval that comes too late', () => {
     ok(await agent.decide('reject', action.id), 200);
     ok(await app.call('POST', `/quotes/${action.quote.id}/execute`), 200);
     // It has begun without anybody waiting.
-    expect(coded(await onTransaction('approve', transactionId))).toEqual([
+    expect(coded(await onTransaction(app, 'approve', transactionId))).toEqual([
       409,
       'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
     ]);
@@ -294,7 +293,7 @@ describe('an approval that comes too late', () => {
   it('by the transaction of a quote says why it could not be carried out', async () => {
     const { agent, action, transactionId } = await waiting('EXECUTE_QUOTE');
     await agent.pause();
-    const answer = await onTransaction('approve', transactionId);
+    const answer = await onTransaction(app, 'approve', transactionId);
     expect(coded(answer)).toEqual([409, 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL']);
     expect(answer.body.reason).toContain('The agent is paused.');
     expect((await agent.show(action.id)).status).toBe('FAILED');
@@ -304,7 +303,7 @@ describe('an approval that comes too late', () => {
   it('can still be refused by its transaction once the quote has expired', async () => {
     const { agent, action, transactionId } = await waiting('EXECUTE_QUOTE');
     await app.advance(Date.parse(action.quote.expiresAt) - app.world.now() + 1_000);
-    expect(ok(await onTransaction('reject', transactionId), 200).status).toBe('EXPIRED');
+    expect(ok(await onTransaction(app, 'reject', transactionId), 200).status).toBe('EXPIRED');
     expect((await agent.show(action.id)).status).toBe('REJECTED');
   });
 

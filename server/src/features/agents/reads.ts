@@ -37,7 +37,7 @@ import type { AgentRow } from './store.ts';
 const VIEW = { permission: 'VIEW_TRANSACTIONS' } as const;
 
 const transactionReads = () => [
-  // A customer that was asked for all the same, as any unknown parameter may be, is overruled.
+  // Parameters that the contract does not have are let through, so one that names a customer is overruled.
   narrowed(agentListTransactions, servedBy(transactionOperations, listTransactions), {
     ...VIEW,
     input: (_, { customer_id: customerId }, { query }) => ({

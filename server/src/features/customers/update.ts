@@ -120,7 +120,8 @@ export function setProvenPhone(
 ): CustomerRow {
   const change = { customerType: row.type, phoneNumber } as Change;
   const patch = patchFor(ctx, platform, row, personalOf(ctx.vault, row), change);
-  const channels = row.contact_verification;
+  // As they are after the change: what was never asked of the customer may be asked by now.
+  const channels = patch.contact_verification;
   return ctx.update(customers, row, {
     ...patch,
     contact_verification: channels && { ...channels, phone: 'VERIFIED' },

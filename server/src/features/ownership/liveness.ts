@@ -3,7 +3,13 @@
 // is a secret, works once, and ends with its challenge.
 import { displayIdentifier } from '../../catalog/account-info.ts';
 import type { Connectors, LivenessCheck, LivenessProgress } from '../../connectors/ports.ts';
-import { type HostedPage, LINK_ENDED, type PageContent } from '../../kernel/page.ts';
+import {
+  CHECK_FAILED,
+  CHECK_GOES_ON,
+  type HostedPage,
+  LINK_ENDED,
+  type PageContent,
+} from '../../kernel/page.ts';
 import type { Ctx, Environment } from '../../runtime/context.ts';
 import { sha256Hex } from '../../runtime/crypto.ts';
 import type { JobHandler } from '../../runtime/jobs.ts';
@@ -90,16 +96,8 @@ const DONE: Record<LivenessProgress['state'], PageContent> = {
     title: 'Thank you',
     lines: ['The wallet is confirmed as yours. You can close this page.'],
   },
-  failed: {
-    status: 200,
-    title: 'We could not confirm it',
-    lines: ['The check did not succeed. Ask for a new link to try again.'],
-  },
-  waiting: {
-    status: 200,
-    title: 'Thank you',
-    lines: ['The check goes on without you. You can close this page.'],
-  },
+  failed: CHECK_FAILED,
+  waiting: CHECK_GOES_ON,
 };
 
 async function byToken(runtime: Runtime, token: string): Promise<Found | null> {

@@ -2,7 +2,7 @@
 // production where codes are real and in the sandbox; and how codes are used up afterwards.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { confirmCode, european, sendCode } from '../../../test/contacts.ts';
-import { customer as anyone, ok } from '../../../test/fixtures.ts';
+import { customer, ok } from '../../../test/fixtures.ts';
 import { codeAt, expectBad, openFactors } from '../../../test/sca-factors.ts';
 import { clearFactor, takeTotp } from './factors.ts';
 import { scaChallenges, scaEnrollments, scaEvents, scaFactors, scaResets } from './store.ts';
@@ -47,7 +47,7 @@ describe('the list', () => {
   });
 
   it('is nothing for customers elsewhere, unknown ones and deleted ones', async () => {
-    const american = await anyone(app);
+    const american = await customer(app);
     const german = await person(app.platform);
     ok(await app.call('DELETE', `/customers/${german}`), 200);
     const asked = (id: string) => [

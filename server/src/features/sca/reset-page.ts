@@ -2,7 +2,13 @@
 // and the factor, and nobody: whoever has the link is the customer as far as the page can know.
 
 import type { LivenessProgress } from '../../connectors/ports.ts';
-import { type HostedPage, LINK_ENDED, type PageContent } from '../../kernel/page.ts';
+import {
+  CHECK_FAILED,
+  CHECK_GOES_ON,
+  type HostedPage,
+  LINK_ENDED,
+  type PageContent,
+} from '../../kernel/page.ts';
 import { sha256Hex } from '../../runtime/crypto.ts';
 import { operate, type Runtime } from '../../runtime/operate.ts';
 import { type CustomerRow, customers } from '../customers/index.ts';
@@ -27,16 +33,8 @@ const DONE: Readonly<Record<LivenessProgress['state'], PageContent>> = {
     title: 'Thank you',
     lines: ['We have seen that it is you. Go back to where you came from to go on.'],
   },
-  failed: {
-    status: 200,
-    title: 'We could not confirm it',
-    lines: ['The check did not succeed. Ask for a new link to try again.'],
-  },
-  waiting: {
-    status: 200,
-    title: 'Thank you',
-    lines: ['The check goes on without you. You can close this page.'],
-  },
+  failed: CHECK_FAILED,
+  waiting: CHECK_GOES_ON,
 };
 
 interface Found {

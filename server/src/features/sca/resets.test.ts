@@ -123,6 +123,19 @@ describe('a reset of codes by SMS', () => {
     expect((await writtenTo(app, id)).at(-1)).toMatchObject({ kind: 'SCA_CODE', to: phone });
   });
 
+  it('counts as verified also where nothing was asked of the customer meanwhile', async () => {
+    const { id } = await provenCustomer(app);
+    const { resetId } = ok(await start(id), 201);
+    for (const _ of [1, 2]) await show(id, resetId);
+    // As a change of the customer leaves it while its platform asks for no proofs.
+    const sql = 'update customers set contact_verification = null where id = $1';
+    await app.runtime.db.query(sql, [id]);
+    const mobile = { countryCode: '+49', number: '15112349999' };
+    ok(await complete(id, resetId, { mobile }), 204);
+    const { factors: held } = ok(await app.call('GET', `/sca/factors?customerId=${id}`), 200);
+    expect(held).toEqual([{ factor: 'SMS_OTP' }]);
+  });
+
   it('needs a number that can be one, and names both parts', async () => {
     const { id } = await provenCustomer(app);
     const resetId = await passed(id);
