@@ -24,6 +24,8 @@ const FEATURES = [
   'quotes',
   'transfers',
   'agents',
+  'cards',
+  'stablecoins',
   'sandbox',
 ];
 const layer = (name, from, to) => ({

@@ -20,6 +20,14 @@ import {
   agentWebhooks,
   waitingAction,
 } from './features/agents/index.ts';
+import {
+  cardJobs,
+  cardOperations,
+  cardWebhooks,
+  issuerDesk,
+  pullJobs,
+  revealPage,
+} from './features/cards/index.ts';
 import { contactOperations } from './features/contacts/index.ts';
 import { tiedCredentials, walletAuthOperations } from './features/credentials/index.ts';
 import {
@@ -56,11 +64,13 @@ import { platformOperations } from './features/platform/index.ts';
 import { expirySweep, fundingJobs, lapseJobs, quoteOperations } from './features/quotes/index.ts';
 import { lookupSweep, receiverOperations } from './features/receivers/index.ts';
 import {
+  sandboxCardOperations,
   sandboxOperations,
   sandboxSendOperations,
   sandboxUmaOperations,
 } from './features/sandbox/index.ts';
 import { resetJobs, resetPage, scaOperations, scaSweep } from './features/sca/index.ts';
+import { stablecoinJobs, stablecoinOperations } from './features/stablecoins/index.ts';
 import { type Authenticator, authenticator, tokenOperations } from './features/tokens/index.ts';
 import {
   payoutJobs,
@@ -163,6 +173,7 @@ export const webhookContracts = [
   ...importWebhooks,
   ...invitationWebhooks,
   ...agentWebhooks,
+  ...cardWebhooks,
   ...testWebhooks,
 ];
 
@@ -216,11 +227,14 @@ export const operationsOf = ({
   ...transferOperations({ connectors }),
   ...transferInOperations({ connectors }),
   ...agentOperations({ connectors, origin, word: () => webhooks.naming.word }),
+  ...cardOperations({ connectors, origin }),
   ...incomingOperations({ waitingAction: waitingAction({ connectors, origin }) }),
   ...transactionOperations,
   ...webhookOperations(webhooks),
+  ...stablecoinOperations({ connectors }),
   ...sandboxSendOperations,
   ...sandboxUmaOperations(connectors),
+  ...sandboxCardOperations({ connectors, origin }),
   ...sandboxOperations,
 ];
 
@@ -245,6 +259,9 @@ const handlersOf = ({
   ...verificationJobs({ connectors }),
   ...messageJobs(connectors),
   ...agentJobs(),
+  ...stablecoinJobs({ connectors }),
+  ...cardJobs({ connectors }),
+  ...pullJobs({ connectors }),
 ];
 
 /** What is found by looking. */
@@ -267,6 +284,21 @@ const connectorsOf = ({ connectors }: Settings, world: World, vault: Vault, log:
     custodyKeys: custodyKeysOf(vault),
     note: (problem) => log.warn({ problem }, 'a connector has a problem'),
   });
+
+/** Hands each issuer the desk that its network's requests are put to. */
+function openDesks(runtime: Runtime, parts: Pick<Parts, 'connectors' | 'origin'>): void {
+  for (const environment of ['sandbox', 'production'] as const) {
+    const { issuer } = parts.connectors(environment);
+    issuer?.attend?.(issuerDesk(runtime, parts, environment));
+  }
+}
+
+/** The pages of words and at most one button. */
+function pagesOf(runtime: Runtime, { connectors }: Pick<Parts, 'connectors'>, log: Log) {
+  const note = (problem: string) => log.warn({ problem }, 'a page has a problem');
+  const pages = [livenessPage, resetPage, invitationPage, revealPage];
+  return pages.map((page) => page(runtime, { connectors, note }));
+}
 
 /** Whether requests need all the time there is. Imports hold back by themselves, so theirs is not counted. */
 function pressureOn(committer: Pick<Committer, 'stats'>) {
@@ -333,10 +365,8 @@ export async function compose(
   const bearers = linkBearers(runtime);
   const server = createServer({ ...served, ...tokens, bearers, agents: agentBearers(runtime) });
   addSite(server, { ping: () => db.ping(), metrics, openApi });
-  const plain = [livenessPage, resetPage, invitationPage].map((page) =>
-    page(runtime, { connectors }),
-  );
-  addPages(server, plain, limiter);
+  openDesks(runtime, { connectors, origin });
+  addPages(server, pagesOf(runtime, { connectors }, log), limiter);
   addHostedApp(server, verificationPage, { bearers, limiter, log });
   return {
     server,

@@ -5,6 +5,11 @@
 import { Fault } from './kernel/fault.ts';
 import { accountVerbs } from './operator/accounts.ts';
 import { agentVerbs } from './operator/agents.ts';
+import { cardDecisionVerbs } from './operator/card-decisions.ts';
+import { cardExceptionVerbs } from './operator/card-exceptions.ts';
+import { cardProgramVerbs } from './operator/card-program.ts';
+import { cardRevealVerbs } from './operator/card-reveals.ts';
+import { cardVerbs } from './operator/cards.ts';
 import { customerVerbs } from './operator/customers.ts';
 import { depositVerbs } from './operator/deposits.ts';
 import { documentVerbs } from './operator/documents.ts';
@@ -27,6 +32,8 @@ import { parkedVerbs } from './operator/parked.ts';
 import { payoutVerbs } from './operator/payouts.ts';
 import { platformVerbs } from './operator/platform.ts';
 import { scaVerbs } from './operator/sca.ts';
+import { stablecoinOperationVerbs } from './operator/stablecoin-operations.ts';
+import { stablecoinVerbs } from './operator/stablecoins.ts';
 import { withSystem } from './operator/system.ts';
 import { tokenVerbs } from './operator/token.ts';
 import type { Output, Verb } from './operator/verb.ts';
@@ -48,6 +55,7 @@ export interface Io {
 const VERBS: readonly Verb[] = [
   ...platformVerbs,
   ...limitVerbs,
+  ...cardProgramVerbs,
   ...tokenVerbs,
   ...keysVerbs,
   ...ledgerVerbs,
@@ -63,6 +71,12 @@ const VERBS: readonly Verb[] = [
   ...webhookVerbs,
   ...walletVerbs,
   ...agentVerbs,
+  ...stablecoinVerbs,
+  ...stablecoinOperationVerbs,
+  ...cardVerbs,
+  ...cardDecisionVerbs,
+  ...cardExceptionVerbs,
+  ...cardRevealVerbs,
   ...messageVerbs,
   ...importVerbs,
   ...exportVerbs,

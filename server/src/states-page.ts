@@ -2,6 +2,7 @@
 // by. A drawing that somebody keeps by hand is wrong within a year; this one cannot be, because a test
 // holds the page against what is made here.
 import { actionStates, codeStates } from './features/agents/index.ts';
+import { cardStates, delegatedKeyStates } from './features/cards/index.ts';
 import { checkStates } from './features/customers/index.ts';
 import { externalAccountStates } from './features/external-accounts/index.ts';
 import { importStates } from './features/imports/index.ts';
@@ -10,7 +11,18 @@ import { invitationStates } from './features/invitations/index.ts';
 import { linkStates } from './features/kyc-links/index.ts';
 import { messageStates } from './features/messages/index.ts';
 import { challengeStates, resetStates } from './features/sca/index.ts';
-import { incomingStates, outgoingStates, refundStates } from './features/transactions/index.ts';
+import {
+  issuanceStates,
+  providerAccountStates,
+  serviceStates,
+  stablecoinOperationStates,
+} from './features/stablecoins/index.ts';
+import {
+  cardPaymentStates,
+  incomingStates,
+  outgoingStates,
+  refundStates,
+} from './features/transactions/index.ts';
 import { verificationStates } from './features/verifications/index.ts';
 import {
   credentialStates,
@@ -41,6 +53,13 @@ completed payment fails when the receiving bank sends the money back later.`,
     about: `\`status\` of a transaction of type INCOMING. Money that is usable at once begins COMPLETED; what
 must be waited for, approved or explained begins PENDING.`,
     states: incomingStates,
+  },
+  {
+    title: 'Card payment',
+    about: `\`status\` of a transaction of type CARD. It begins AUTHORIZED, or SETTLED where the network
+asks and clears at once. In EXCEPTION the network has its money and we have not got ours: an operator
+ends it.`,
+    states: cardPaymentStates,
   },
   {
     title: 'Refund',
@@ -138,6 +157,40 @@ PENDING_APPROVAL. FAILED was approved and could not be carried out any more.`,
     about: `A code by which a program becomes an agent. It begins PENDING; a new one replaces those that
 were not redeemed.`,
     states: codeStates,
+  },
+  {
+    title: 'Card',
+    about: `\`state\` of a card. It begins PROCESSING until its issuer has answered. A platform freezes, opens
+again and closes; a card that waits is closed by the service alone.`,
+    states: cardStates,
+  },
+  {
+    title: 'Delegated key',
+    about: `\`status\` of a key that signs for a wallet which pays for a card. It begins PENDING and signs
+nothing until its owner has said so. It ends with its binding to the card.`,
+    states: delegatedKeyStates,
+  },
+  {
+    title: 'Provider account',
+    about: `\`status\` of a platform's account at a provider of stablecoins. It begins ACTIVE, and is ACTIVE
+again when it is linked anew.`,
+    states: providerAccountStates,
+  },
+  {
+    title: 'Stablecoin',
+    about: `\`issuanceStatus\` of a stablecoin. It begins where its provider has it when it is registered.`,
+    states: issuanceStates,
+  },
+  {
+    title: 'Service of a stablecoin',
+    about: `\`serviceOperationsStatus\` of a stablecoin. It begins NOT_ENABLED. A platform requests, and all
+else is the operator's; ENABLING becomes ENABLED once the token is provisioned.`,
+    states: serviceStates,
+  },
+  {
+    title: 'Mint or burn',
+    about: `\`status\` of a mint or burn. It begins CREATED, before it was handed to the provider.`,
+    states: stablecoinOperationStates,
   },
   {
     title: 'Message',

@@ -5,21 +5,17 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { agentActions, agents } from '../src/features/agents/store.ts';
+import { cards } from '../src/features/cards/index.ts';
 import { messages } from '../src/features/messages/index.ts';
 import { STANDING } from '../src/operator/verifications.ts';
 import { countSql, type PageQuery, pageSql } from '../src/runtime/paging.ts';
 import type { Table } from '../src/runtime/table.ts';
 import { agentDesk } from './agent-desk.ts';
-import { ASKS, agentPayer } from './agent-payer.ts';
-import { european, sendCode } from './contacts.ts';
 import { externalAccount, fundedCustomer, ok, quoteBody } from './fixtures.ts';
+import { ACCOUNTS, filler, fillRest, PEOPLE, TRANSACTIONS } from './flat-rows.ts';
 import { startApp, type TestApp } from './harness.ts';
-import { ownerDesk } from './owners.ts';
-import { paperForm, pdfFile } from './papers.ts';
+import { idSql, type Planned, planner, uuid } from './plans.ts';
 
-const TRANSACTIONS = 200_000;
-const PEOPLE = 20_000;
-const ACCOUNTS = 60_000;
 /** Blocks for a page of twenty: the rows, and the way down an index for each branch. */
 const FEW = 150;
 /** Blocks for a count, which ends at ten thousand rows. */
@@ -28,82 +24,10 @@ const MANY = 12_000;
 let app: TestApp;
 /** A connection of our own, whose statements may take their time. */
 let client: pg.Client;
+let checkFlat: Planned;
 const seen: { table: Table; query: PageQuery }[] = [];
 
-const uuid = (n: number | string) => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`;
-
-/** SQL for `resource` and the hexadecimal of an expression as an id. */
-const idSql = (resource: string, n: string) =>
-  `'${resource}:00000000-0000-7000-8000-' || lpad((${n})::text, 12, '0')`;
-
-/** Copies of one row with other values in some columns; every fourth is the other platform's. */
-async function fill(table: string, id: string, count: number, given: Record<string, string>) {
-  const columns: Record<string, string> = {
-    platform_id: `case when n % 4 = 0 then '${app.other.id}' else '${app.platform.id}' end`,
-    created_at: `to_timestamp(${app.world.now() / 1000} - n)`,
-    ...given,
-  };
-  const { rows } = await client.query<{ name: string }>(
-    `select column_name as name from information_schema.columns where table_name = '${table}'`,
-  );
-  const names = rows.map(({ name }) => name);
-  const values = names.map((name) => columns[name] ?? `t.${name}`);
-  await client.query(`insert into ${table} (${names.join(', ')})
-    select ${values.join(', ')} from ${table} t, generate_series(1, ${count}) n where t.id = '${id}'`);
-}
-
 const NEW = ['beneficial_owners', 'documents', 'verifications', 'messages'];
-
-/** Owners, documents, verifications and messages; the first customer has most of the last two. */
-async function fillOnboarding() {
-  const firm = await ownerDesk(app).made();
-  const person = await european(app);
-  const paper = { documentType: 'UTILITY_BILL', country: 'DE', documentHolder: person.id };
-  const { id: bill } = ok(
-    await app.call('POST', '/documents', paperForm(paper, { bytes: pdfFile() })),
-    201,
-  );
-  const made = ok(await app.call('POST', '/verifications', { customerId: firm.customerId }), 200);
-  expect((await sendCode(app, person.id, 'email')).status).toBe(204);
-  const [message] = await app.runtime.db.query<{ id: string }>('select id from messages', []);
-  const each = idSql('Customer', `n % ${PEOPLE}`);
-  const often = `case when n % 3 = 0 then ${idSql('Customer', '1')} else ${each} end`;
-  await fill('beneficial_owners', firm.id, ACCOUNTS, {
-    id: idSql('BeneficialOwner', 'n'),
-    customer_id: each,
-  });
-  await fill('documents', bill, ACCOUNTS, {
-    id: idSql('Document', 'n'),
-    customer_id: each,
-    holder_id: `case when n < ${PEOPLE} then ${each} else ${idSql('BeneficialOwner', 'n')} end`,
-  });
-  await fill('verifications', made.id, TRANSACTIONS, {
-    id: idSql('Verification', 'n'),
-    customer_id: `case when n < ${PEOPLE} then ${each} else ${often} end`,
-    latest: `n < ${PEOPLE}`,
-    status: "case when n % 5000 = 1 then 'PENDING_MANUAL_REVIEW' else 'APPROVED' end",
-  });
-  await fill('messages', message?.id ?? '', TRANSACTIONS, {
-    id: idSql('Message', 'n'),
-    customer_id: often,
-    status: "case when n % 5000 = 1 then 'FAILED' else 'SENT' end",
-  });
-}
-
-/** Actions of agents, a third of them waiting; the first agent and the first customer have a third. */
-async function fillActions() {
-  const { asked } = await agentPayer(app, agentDesk(app), ASKS);
-  const { id } = await asked('TRANSFER_OUT', 'PENDING_APPROVAL');
-  const often = (resource: string) =>
-    `case when n % 3 = 0 then ${idSql(resource, '1')} else ${idSql(resource, `n % ${PEOPLE}`)} end`;
-  await fill('agent_actions', id, TRANSACTIONS, {
-    id: idSql('AgentAction', 'n'),
-    transaction_id: idSql('Transaction', 'n'),
-    agent_id: often('Agent'),
-    customer_id: often('Customer'),
-    status: "case when n % 7 < 3 then 'PENDING_APPROVAL' else 'REJECTED' end",
-  });
-}
 
 const CLOSED = "case when n % 5000 = 1 then 'CLOSED' else t.status end";
 
@@ -111,6 +35,8 @@ beforeAll(async () => {
   app = await startApp();
   client = new pg.Client({ connectionString: app.databaseUrl });
   await client.connect();
+  checkFlat = planner(client);
+  const fill = filler(app, client);
   const { person, account } = await fundedCustomer(app);
   const payee = await externalAccount(app, person.id, 'USD');
   const quote = ok(await app.call('POST', '/quotes', quoteBody(account.id, payee.id, 100_00)), 201);
@@ -150,8 +76,7 @@ beforeAll(async () => {
   });
   await client.query(`insert into ledger_accounts (id, currency, floor, created_at)
     select id, currency, 0, created_at from internal_accounts on conflict do nothing`);
-  await fillOnboarding();
-  await fillActions();
+  await fillRest(app, fill);
   for (const table of [
     'transactions',
     'customers',
@@ -159,6 +84,11 @@ beforeAll(async () => {
     'external_accounts',
     'agents',
     'agent_actions',
+    'cards',
+    'card_funding_sources',
+    'stablecoin_provider_accounts',
+    'stablecoins',
+    'stablecoin_operations',
     ...NEW,
   ]) {
     await client.query(`vacuum analyze ${table}`);
@@ -177,49 +107,6 @@ afterAll(async () => {
   await client?.end();
   await app.close();
 });
-
-interface Plan {
-  'Node Type': string;
-  'Shared Hit Blocks': number;
-  'Shared Read Blocks': number;
-  'Actual Rows': number;
-  'Index Name'?: string;
-  Plans?: Plan[];
-}
-
-const flatten = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(flatten)];
-
-async function explain({ text, values }: { text: string; values: unknown[] }): Promise<Plan[]> {
-  const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
-    `explain (analyze, buffers, format json) ${text}`,
-    values,
-  );
-  const [said] = rows;
-  if (!said) throw new Error('nothing was explained');
-  return flatten(said['QUERY PLAN'][0].Plan);
-}
-
-const blocksOf = ([top]: Plan[]) =>
-  (top?.['Shared Hit Blocks'] ?? 0) + (top?.['Shared Read Blocks'] ?? 0);
-
-/** A sort of what two walks have found is short; any other reads everything first. */
-const longSorts = (nodes: Plan[]) =>
-  nodes.filter(
-    (each) => /Sort/.test(each['Node Type']) && (each.Plans?.[0]?.['Actual Rows'] ?? 0) > 50,
-  );
-
-async function checkFlat(sql: { text: string; values: unknown[] }, most: number): Promise<void> {
-  const nodes = await explain(sql);
-  const told = nodes
-    .map((each) => `${each['Node Type']} ${each['Index Name'] ?? ''} ${each['Actual Rows']}`)
-    .join(', ');
-  expect(
-    nodes.map((each) => each['Node Type']),
-    told,
-  ).not.toContain('Seq Scan');
-  expect(longSorts(nodes), told).toEqual([]);
-  expect(blocksOf(nodes), told).toBeLessThanOrEqual(most);
-}
 
 /** A cursor into the middle of everything, as the server writes them. */
 const deep = (resource: string) => {
@@ -309,6 +196,31 @@ const LISTS: [string, string, string[]][] = [
       `endDate=${until}`,
     ],
   ],
+  [
+    '/cards',
+    'Card',
+    [
+      '',
+      'sortOrder=asc',
+      `cardholderId=${hub}`,
+      `cardholderId=${rare}`,
+      `accountId=${hubAccount}`,
+      `accountId=${hubAccount}&sortOrder=asc`,
+      `accountId=${rareAccount}`,
+      'platformCardId=card 77',
+      'platformCardId=nothing',
+      'state=ACTIVE',
+      'state=CLOSED',
+      'state=PENDING_KYC',
+    ],
+  ],
+  ['/stablecoin-provider-accounts', 'StablecoinProviderAccount', ['', 'provider=BRALE']],
+  ['/stablecoins', 'Stablecoin', ['', 'provider=BRALE']],
+  [
+    `/stablecoins/Stablecoin:${uuid(1)}/operations`,
+    'StablecoinOperation',
+    ['', 'operationType=MINT', 'operationType=BURN'],
+  ],
   ['/tokens', 'Token', ['', 'name=none']],
 ];
 
@@ -365,6 +277,10 @@ describe('what the operator asks of all platforms', () => {
   it.each([{}, { platform_id: 'main' }, { customer_id: rare }])(
     'agents walk an index: %j',
     (wanted) => checkPage(agents, [...equals(wanted), { column: 'deleted_at', op: 'isNull' }]),
+  );
+
+  it.each([{}, { platform_id: 'main' }, { customer_id: rare }])('cards do: %j', (wanted) =>
+    checkPage(cards, equals(wanted)),
   );
 
   it.each([{}, { platform_id: 'main' }, { customer_id: rare }, { status: 'FAILED' }])(

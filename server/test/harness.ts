@@ -5,7 +5,7 @@ import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { createPlatformWithToken, FIRST_CURRENCIES } from '../src/bootstrap.ts';
-import { namingFor } from '../src/catalog/naming.ts';
+import { type Naming, namingFor } from '../src/catalog/naming.ts';
 import { type App, compose } from '../src/compose.ts';
 import {
   type ConnectorSettings,
@@ -77,10 +77,9 @@ export function testWorld(start = START): TestWorld {
   };
 }
 
-const naming = namingFor('Service');
-
 /** Throws where a reply is not what its contract promises; notes the pair otherwise. */
-export function watcher(problems: string[]) {
+export function watcher(problems: string[], serviceWord = 'Service') {
+  const naming = namingFor(serviceWord);
   const seenFile = process.env.RAILHEAD_SEEN;
   return (contract: Contract, status: number, body: unknown): void => {
     if (seenFile) appendFileSync(seenFile, `${contract.operationId} ${status}\n`);
@@ -91,7 +90,8 @@ export function watcher(problems: string[]) {
       problems.push(`${where}: not declared`);
       return;
     }
-    const schema = contract.replies[status] ?? (status >= 400 ? errorSchemas(status) : null);
+    const schema =
+      contract.replies[status] ?? (status >= 400 ? errorSchemas(status, naming) : null);
     if (!schema) {
       if (body !== undefined && body !== null) problems.push(`${where}: has a body`);
       return;
@@ -103,10 +103,11 @@ export function watcher(problems: string[]) {
   };
 }
 
-const errorCache = new Map<number, ReturnType<typeof errorSchema>>();
-function errorSchemas(status: number) {
-  const schema = errorCache.get(status) ?? errorSchema(status, naming);
-  errorCache.set(status, schema);
+const errorCache = new Map<string, ReturnType<typeof errorSchema>>();
+function errorSchemas(status: number, naming: Naming) {
+  const key = `${naming.word} ${status}`;
+  const schema = errorCache.get(key) ?? errorSchema(status, naming);
+  errorCache.set(key, schema);
   return schema;
 }
 
@@ -145,7 +146,7 @@ export async function startApp(
     walletRecoveryMs: options.walletRecoveryMs,
     files: { folder: mkdtempSync(path.join(os.tmpdir(), 'files-')) },
   };
-  const app: App = await compose(settings, world, log, watcher(problems));
+  const app: App = await compose(settings, world, log, watcher(problems, options.serviceWord));
   const { runtime, server } = app;
   const registry = connectorRegistry(world, {
     ...options.connectors,

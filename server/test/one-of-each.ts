@@ -2,11 +2,15 @@
 import { agentActions } from '../src/features/agents/store.ts';
 import { imports } from '../src/features/imports/index.ts';
 import { agentDesk } from './agent-desk.ts';
+import { cardDesk } from './card-desk.ts';
+import { delegatedDesk } from './delegated.ts';
 import { customer, externalAccount, fund, internalAccount, ok, quoteBody } from './fixtures.ts';
 import type { TestApp, TestPlatform } from './harness.ts';
+import { mintDesk } from './mint-desk.ts';
 import { ownerDesk } from './owners.ts';
 import { paperForm, pdfFile } from './papers.ts';
 import { provenCustomer } from './sca-desk.ts';
+import { stablecoinDesk } from './stablecoin-desk.ts';
 import { walletDesk } from './wallet-desk.ts';
 
 /** An import of customers as it stands when its file has come. */
@@ -63,6 +67,31 @@ async function resetOf(app: TestApp, as: TestPlatform): Promise<string> {
   return ok(await app.call('POST', path, body, { as }), 201).resetId;
 }
 
+/** A stablecoin and a mint of it. */
+async function coinOf(app: TestApp, as: TestPlatform) {
+  const desk = mintDesk(app, { as });
+  const coin = await desk.coin();
+  const minted = ok(await desk.mint(coin.id, desk.mintBody((await desk.wallet()).id)), 201);
+  return {
+    stablecoinId: coin.id,
+    stablecoinProviderAccountId: coin.stablecoinProviderAccountId,
+    stablecoinOperationId: minted.id,
+  };
+}
+
+/** A stablecoin and a mint of it, with the account at their provider. */
+async function stablecoinOf(app: TestApp, as: TestPlatform): Promise<Record<string, string>> {
+  const desk = stablecoinDesk(app, { as });
+  const { id: stablecoinId, stablecoinProviderAccountId } = await desk.coin();
+  const body = {
+    amount: '1000000',
+    fundingSource: { type: 'WIRE' },
+    destination: { accountId: (await desk.wallet()).id },
+  };
+  const { id } = ok(await desk.write(`/stablecoins/${stablecoinId}/mints`, body), 201);
+  return { stablecoinId, stablecoinProviderAccountId, stablecoinOperationId: id };
+}
+
 /** One of each resource, owned by `as`, by the name of the path parameter that names it. */
 export async function oneOfEach(app: TestApp, as: TestPlatform): Promise<Record<string, string>> {
   const options = { as };
@@ -85,7 +114,12 @@ export async function oneOfEach(app: TestApp, as: TestPlatform): Promise<Record<
   const { accountId: walletId, credential } = await wallets.customerWithWallet();
   const { session } = await wallets.emailSession(walletId);
   const acting = await agentDesk(app, { as }).agentOf(person.id);
+  const cards = cardDesk(app, { as });
+  const delegated = delegatedDesk(app, { as });
   return {
+    ...(await stablecoinOf(app, as)),
+    cardId: (await cards.card(await cards.holder())).id,
+    delegatedKeyId: (await delegated.key(await delegated.walletCard())).id,
     agentId: acting.id,
     actionId: await actionOf(app, acting.id, person.id, quote.transactionId, as),
     code: acting.code,
@@ -104,5 +138,6 @@ export async function oneOfEach(app: TestApp, as: TestPlatform): Promise<Record<
     verificationId: verification.id,
     documentId: await documentOf(app, person.id, as),
     resetId: await resetOf(app, as),
+    ...(await coinOf(app, as)),
   };
 }

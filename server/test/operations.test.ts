@@ -72,9 +72,13 @@ const bearer = (token: string): CallOptions => ({
   headers: { authorization: `Bearer ${token}` },
 });
 
-/** The caller that an operation is for. */
-const rightful = ({ forAgents }: Contract, token = agent.accessToken): CallOptions =>
-  forAgents ? bearer(token) : {};
+let keys = 0;
+
+/** The caller that an operation is for, with a key where there has to be one. */
+const rightful = ({ forAgents, keyRequired }: Contract, token = agent.accessToken): CallOptions => {
+  if (forAgents) return bearer(token);
+  return keyRequired ? { headers: { 'idempotency-key': `operations-${++keys}` } } : {};
+};
 
 /** The same operation, which fails by itself: nobody is let in before it. */
 const breaking = (each: Operation): Operation => ({
@@ -220,7 +224,8 @@ describe.each(contracts)('$operationId', ({ operationId, path, auth }) => {
     const reply = await server.inject({
       method: contract.method,
       url: `/2025-10-13${fill(contract, (name) => foreign[name] ?? 'x')}`,
-      ...(wire ? { payload: wire.payload, headers: { 'content-type': wire.type } } : {}),
+      headers: { ...rightful(contract).headers, ...(wire ? { 'content-type': wire.type } : {}) },
+      ...(wire ? { payload: wire.payload } : {}),
     });
     await server.close();
     expect(reply.statusCode).toBe(500);

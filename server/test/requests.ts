@@ -23,6 +23,8 @@ const BODIES: Record<string, () => Json> = {
   createAgent: () => ({ name: 'x', customerId: 'x', policy: policy() }),
   updateAgent: () => ({ isPaused: true }),
   updateAgentPolicy: () => ({ defaultExecutionMode: 'AUTO' }),
+  createCard: () => ({ cardholderId: 'x', form: 'VIRTUAL', fundingSources: ['x'] }),
+  updateCardById: () => ({ state: 'FROZEN' }),
   createTransferOut: transfer,
   createTransferIn: transfer,
   agentCreateTransferOut: transfer,
@@ -57,6 +59,16 @@ const BODIES: Record<string, () => Json> = {
   updateInternalAccount: () => ({ privateEnabled: true }),
   exportInternalAccount: () => ({ clientPublicKey: drawKeys().wholeKey }),
   refreshAuthSession: () => ({ clientPublicKey: drawKeys().publicKey }),
+  createStablecoinMint: () => ({
+    amount: '10000',
+    fundingSource: { type: 'WIRE' },
+    destination: { accountId: 'x' },
+  }),
+  createStablecoinBurn: () => ({
+    amount: '10000',
+    source: { type: 'EXTERNAL_ACCOUNT' },
+    destination: { type: 'EXTERNAL_ACCOUNT', externalAccountId: 'x', rail: 'WIRE' },
+  }),
   createPlatformExternalAccount: () => ({
     currency: 'USD',
     accountInfo: accountInfos.USD?.('000'),
@@ -85,6 +97,7 @@ const QUERIES: Record<string, string> = {
   getCustomerKycLink: '?platformCustomerId=x',
   listAuthCredentials: '?accountId=x',
   listAuthSessions: '?accountId=x',
+  listDelegatedKeys: '?accountId=x',
   listScaFactors: '?customerId=x',
   startScaFactorEnrollment: '?customerId=x',
   confirmScaFactorEnrollment: '?customerId=x',
@@ -97,14 +110,19 @@ const QUERIES: Record<string, string> = {
   completeTwoFactorReset: '?customerId=@',
 };
 
-/** What `{id}` is the id of, where it is not an account. */
+/** What `{id}` is the id of, where it is neither an account nor a card. */
 const IDS: Record<string, string> = {
   revokeAuthCredential: 'credentialId',
   challengeAuthCredential: 'credentialId',
   verifyAuthCredential: 'credentialId',
   refreshAuthSession: 'sessionId',
   revokeAuthSession: 'sessionId',
+  getDelegatedKeyById: 'delegatedKeyId',
+  revokeDelegatedKey: 'delegatedKeyId',
 };
+
+const idOf = ({ operationId, path }: Contract): string =>
+  IDS[operationId] ?? (path.includes('/cards/{id}') ? 'cardId' : 'id');
 
 /**
  * Its path and what the query must have, with a value for each parameter. `customerId` is whom a query is
@@ -112,5 +130,5 @@ const IDS: Record<string, string> = {
  */
 export const fill = (contract: Contract, value: (name: string) => string, customerId = 'x') =>
   contract.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-    value(name === 'id' ? (IDS[contract.operationId] ?? name) : name),
+    value(name === 'id' ? idOf(contract) : name),
   ) + (QUERIES[contract.operationId] ?? '').replace('@', customerId);

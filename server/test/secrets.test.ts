@@ -1,8 +1,8 @@
-// No secret is in anything that the server says or keeps: wallets, customers under strong authentication and
-// agents live their lives in the sandbox and in production, where codes are real, and then everything that
-// was said and stored is searched for every secret that came by: the log with all that it can say, metrics,
-// events and webhooks, refusals, what goes to the screen, and the whole database. That the search finds what
-// is there is shown with things that are.
+// No secret is in anything that the server says or keeps: wallets, customers under strong authentication,
+// agents and a card live their lives in the sandbox and in production, where codes are real, and then
+// everything that was said and stored is searched for every secret that came by: the log with all that it
+// can say, metrics, events and webhooks, refusals, what goes to the screen, and the whole database. That
+// the search finds what is there is shown with things that are.
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -22,9 +22,12 @@ import { type Receiver, startReceiver } from './receiver.ts';
 import { CODE as SCA_CODE } from './sca-desk.ts';
 import { giveSite, SITE } from './sca-factors.ts';
 import { liveAsAgent } from './secret-agents.ts';
+import { digitsAt, liveWithCard, NUMBERS, SIGNERS } from './secret-cards.ts';
+import { CREDENTIALS, liveAsIssuer } from './secret-issuer.ts';
 import { beginLife, goOn, type Life, type Lived, recorded, refreshLate } from './secret-life.ts';
 import {
   databaseText,
+  type Exchange,
   errorsIn,
   outputsOf,
   type Place,
@@ -46,6 +49,7 @@ let sms: Receiver;
 let hook: Receiver;
 let provider: IdentityProvider;
 let places: Place[];
+let exchanges: Exchange[];
 let planted: string;
 const secrets = secretList();
 
@@ -57,7 +61,7 @@ function noteInstallation({ platform, other, production }: TestApp): void {
     secrets.note('an API secret', clientSecret);
     secrets.note('a login', Buffer.from(`${clientId}:${clientSecret}`).toString('base64'));
   }
-  for (const each of ['wallet bundles', 'wallet tokens'].flatMap((of) => [
+  for (const each of ['wallet bundles', 'wallet tokens', 'card numbers'].flatMap((of) => [
     `sandbox ${of}`,
     `production ${of}`,
   ])) {
@@ -240,14 +244,17 @@ beforeAll(async () => {
     tokenOf: (claims) => sandboxToken(app.world.now())(claims),
   });
   await withStrength({ ...played, ...strength, as: app.platform, sentCode: async () => SCA_CODE });
+  await liveWithCard({ app: played.app, as: app.platform, secrets, look, places });
+  await liveAsIssuer({ app: played.app, as: app.platform, secrets });
   planted = `Planted${randomBytes(8).toString('hex')}`;
   const plant = { customerType: 'INDIVIDUAL', fullName: 'Ada', platformCustomerId: planted };
   ok(await played.app.call('POST', '/customers', plant), 201);
   ok(await played.app.call('GET', `/${planted}`), 404);
   await app.settle();
+  exchanges = [...real.exchanges, ...played.exchanges];
   places.push(
     ...(await outputsOf(app)),
-    ...errorsIn([...real.exchanges, ...played.exchanges]),
+    ...errorsIn(exchanges),
     ...hook.got.map(({ type, headers, body }) => ({
       name: `the webhook ${type}`,
       text: `${JSON.stringify(headers)} ${body}`,
@@ -258,7 +265,7 @@ afterAll(() =>
   Promise.all([app.close(), mail.close(), sms.close(), hook.close(), provider.close()]),
 );
 
-describe('the lives of wallets, strong customers and agents', () => {
+describe('the lives of wallets, strong customers, agents and a card', () => {
   it('leave no secret anywhere, but where it has to be', () => {
     const { leaks, seen } = secrets.find(places);
     expect(leaks).toEqual([]);
@@ -273,16 +280,24 @@ describe('the lives of wallets, strong customers and agents', () => {
       'the id of a passkey in idempotency.reply',
       'what is in a damaged row in credentials.facts',
       'what is in a damaged row in wallets.seed',
-      `what is sealed in ${TARGETS} in ${TARGETS}`,
-      `what is sealed in ${SEEDS} in ${SEEDS}`,
+      ...[NUMBERS, SIGNERS, TARGETS, CREDENTIALS, SEEDS].map(
+        (at) => `what is sealed in ${at} in ${at}`,
+      ),
     ]);
+  });
+
+  it('leave nothing that could be the code of a card', async () => {
+    expect(await digitsAt({ app }, exchanges, 3)).toEqual([]);
+    const shown = ['cards.last4', 'the event CARD.STATE_CHANGE', 'the answer to GET /cards/Card'];
+    expect(await digitsAt({ app }, exchanges, 4)).toEqual(expect.arrayContaining(shown));
   });
 
   it('had a great many to leave', () => {
     expect(secrets.count()).toMatchObject({
       'a one-time code': 3,
       'the words of a seed': 2,
-      'a key that follows from the master key': 4,
+      'a key that follows from the master key': 6,
+      ...{ 'the number of a card': 3, 'the link to a card': 2, 'a private key of a card': 1 },
       ...{ 'a code by SMS': 6, 'a code of an app': 4, 'a recovery code': 40 },
       ...{ secretBase32Encoded: 4, livenessAccessToken: 1, attestationObject: 4 },
       ...{ 'a device code': 6, 'an access token': 4 },

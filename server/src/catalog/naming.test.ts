@@ -18,6 +18,9 @@ describe('namingFor', () => {
     expect(naming.code('SERVICE_SWITCH_ERROR')).toBe('ACME_SWITCH_ERROR');
     expect(naming.wire('serviceApiMultiplier')).toBe('acmeApiMultiplier');
     expect(naming.wire('request-service-enablement')).toBe('request-acme-enablement');
+    expect(naming.path('/stablecoins/{stablecoinId}/request-service-enablement')).toBe(
+      '/stablecoins/{stablecoinId}/request-acme-enablement',
+    );
     expect(naming.wire('requestStablecoinServiceEnablement')).toBe(
       'requestStablecoinAcmeEnablement',
     );

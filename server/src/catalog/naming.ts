@@ -44,6 +44,8 @@ export interface Naming {
   code(neutral: string): string;
   /** Any listed name as clients see it; other texts come back as they are. */
   wire(neutral: string): string;
+  /** A path with the listed names among its parts as clients see them. */
+  path(neutral: string): string;
   /** The neutral name of what a client wrote; other texts come back as they are. */
   neutral(wire: string): string;
   /**
@@ -86,6 +88,7 @@ export function namingFor(word: string): Naming {
     webhookSignatureHeader: wire('X-Service-Signature'),
     code: wire,
     wire,
+    path: (path) => path.split('/').map(wire).join('/'),
     neutral,
     toWire: (value) => (same ? value : renamed(value, wire)),
     fromWire: (value) => (same ? value : renamed(value, neutral)),

@@ -6,7 +6,7 @@ import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { compactVerify } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { testWorld } from '../../test/harness.ts';
-import { walletCrypto } from '../../test/wallet-client.ts';
+import { ApiKeyStamper, walletCrypto } from '../../test/wallet-client.ts';
 import { compressedPoint, p256PublicKey } from '../kernel/p256.ts';
 import type { Environment } from '../runtime/context.ts';
 import { createVault } from '../runtime/vault.ts';
@@ -23,6 +23,7 @@ const {
   hpkeDecrypt,
   hpkeEncrypt,
   verifyOtpVerificationToken,
+  verifyStampSignature,
 } = walletCrypto;
 
 const world = testWorld();
@@ -302,6 +303,40 @@ describe.each(ENVIRONMENTS)('a token of the %s', (environment) => {
   });
 });
 
+describe.each(ENVIRONMENTS)('a key that signs by itself in the %s', (environment) => {
+  const custody = custodianOf(environment);
+  const id = 'DelegatedKey:1';
+  const payload = '{"amount":"1","note":"ä"}';
+  const opened = (stamp: string): Record<string, string> =>
+    JSON.parse(Buffer.from(stamp, 'base64url').toString());
+
+  it('makes the stamps that the client library makes', async () => {
+    const { publicKey, signer } = await custody.newSigner({ id });
+    expect(publicKey).toMatch(/^0[23][0-9a-f]{64}$/);
+    expect((await custody.newSigner({ id })).publicKey).not.toBe(publicKey);
+    const stamp = await custody.stampWith({ id, signer, payload });
+    expect(stamp).toMatch(/^[\w-]+$/);
+    const said = opened(stamp);
+    const keys = { apiPublicKey: CLIENT.publicKey, apiPrivateKey: CLIENT.privateKey };
+    const model = (await new ApiKeyStamper(keys).stamp(payload)).stampHeaderValue;
+    expect(Object.keys(said)).toEqual(Object.keys(opened(model)));
+    expect([said.publicKey, said.scheme]).toEqual([publicKey, opened(model).scheme]);
+    const { signature } = said as { signature: string };
+    expect(await verifyStampSignature(publicKey, signature, payload)).toBe(true);
+    expect(await verifyStampSignature(publicKey, signature, `${payload} `)).toBe(false);
+    expect(verify('sha256', utf8(payload), p256PublicKey(publicKey), hex(signature))).toBe(true);
+  });
+
+  it('signs under its own id alone, and nothing once it was damaged', async () => {
+    const { signer } = await custody.newSigner({ id });
+    await expect(custody.stampWith({ id: 'DelegatedKey:2', signer, payload })).rejects.toThrow();
+    const damaged = signer.slice(0, -4) + (signer.endsWith('AAAA') ? 'BBBB' : 'AAAA');
+    await expect(custody.stampWith({ id, signer: damaged, payload })).rejects.toThrow();
+    const { target } = await custody.newOtpTarget({ id, organizationId: '1', expiresAt: 0 });
+    await expect(custody.stampWith({ id, signer: target, payload })).rejects.toThrow();
+  });
+});
+
 describe('the custodians of the two environments', () => {
   const [sandbox, production] = ENVIRONMENTS.map(custodianOf) as [CustodyPort, CustodyPort];
 
@@ -317,6 +352,8 @@ describe('the custodians of the two environments', () => {
   it('open nothing that the other sealed', async () => {
     const { seed } = await sandbox.newSeed(NAMES);
     await expect(production.exportSeed({ ...NAMES, seed, clientPublicKey })).rejects.toThrow();
+    const { signer } = await sandbox.newSigner({ id: '1' });
+    await expect(production.stampWith({ id: '1', signer, payload: 'x' })).rejects.toThrow();
   });
 
   it('sign what production exports', async () => {

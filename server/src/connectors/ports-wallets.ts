@@ -11,9 +11,10 @@ export interface CustodyNames {
 }
 
 /**
- * Keeps what must never leave it: the seeds of wallets, the keys that one-time codes are encrypted to, and
- * those that sign its bundles. The texts it hands out (`seed`, `target`) mean something to it alone. Every
- * bundle and token is one that clients of this API can read as it is.
+ * Keeps what must never leave it: the seeds of wallets, the keys that one-time codes are encrypted to, those
+ * that sign for a wallet by themselves, and those that sign its bundles. The texts it hands out (`seed`,
+ * `target`, `signer`) mean something to it alone. Every bundle, token and stamp is one that clients of this
+ * API can read as it is.
  */
 export interface CustodyPort {
   /** Draws the seed of a new wallet. */
@@ -39,6 +40,13 @@ export interface CustodyPort {
   }): Promise<{ code: string; publicKey: string } | undefined>;
   /** A token that says who has shown a one-time code: a compact ES256 JWT. */
   signToken(claims: Readonly<Record<string, unknown>>): Promise<string>;
+  /**
+   * Draws a key that signs for a wallet by itself. `id` is unique for the key; `publicKey` is compressed,
+   * lower-case hex.
+   */
+  newSigner(of: { id: string }): Promise<{ publicKey: string; signer: string }>;
+  /** A stamp of such a key over a text, as a client's is: what the wallet signature header carries. */
+  stampWith(of: { id: string; signer: string; payload: string }): Promise<string>;
   /** Uncompressed, hex: the keys that sign bundles and tokens, for clients to pin. */
   publicKeys(): { bundles: string; tokens: string };
 }

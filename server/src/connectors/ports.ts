@@ -7,7 +7,9 @@ import type { FindingType } from '../catalog/verification-errors.ts';
 import type { Code } from '../kernel/fault.ts';
 import type { Rate } from '../kernel/money.ts';
 import type { Time } from '../kernel/world.ts';
+import type { IssuerPort } from './ports-cards.ts';
 import type { DocumentCheckPort } from './ports-documents.ts';
+import type { MintPort } from './ports-stablecoins.ts';
 import type { CustodyPort, OidcPort, WalletScript } from './ports-wallets.ts';
 
 /** Said in the kernel, because the runtime reads and seals what a storage keeps. */
@@ -390,4 +392,6 @@ export interface Connectors {
   custody?: CustodyPort;
   oidc?: OidcPort;
   walletScript?: WalletScript;
+  issuer?: IssuerPort;
+  mint?: MintPort;
 }

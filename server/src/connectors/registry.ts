@@ -17,11 +17,14 @@ import { fileRates, httpRates } from './manual/rates.ts';
 import { httpOidc } from './oidc/tokens.ts';
 import type { Connectors, FundingPort, RatePort, StoragePort } from './ports.ts';
 import { type S3Settings, s3Storage } from './s3/storage.ts';
+import { cardNumbers } from './sandbox/card-numbers.ts';
 import { sandboxDocuments } from './sandbox/documents.ts';
 import { sandboxFunding } from './sandbox/funding.ts';
 import { sandboxPaymentFunding } from './sandbox/funding-payment.ts';
 import { sandboxIdentity } from './sandbox/identity.ts';
+import { sandboxIssuer } from './sandbox/issuer.ts';
 import { sandboxLiveness } from './sandbox/liveness.ts';
+import { sandboxMint } from './sandbox/mint.ts';
 import { sandboxNames } from './sandbox/names.ts';
 import { sandboxNetworkFees } from './sandbox/network-fees.ts';
 import { sandboxRail } from './sandbox/rail.ts';
@@ -58,6 +61,8 @@ export interface ConnectorSettings {
   oidcIssuers?: readonly string[] | undefined;
   /** What the built-in custodian of wallets seals and signs with; without it wallets have no custodian. */
   custodyKeys?: CustodyKeys | undefined;
+  /** What the program that starts the server connects production with by itself. */
+  production?: Pick<Connectors, 'issuer' | 'mint'> | undefined;
   /** Told what is wrong with a source while the server runs. */
   note?: ((problem: string) => void) | undefined;
 }
@@ -107,6 +112,10 @@ const custodyOf = (environment: Environment, world: World, { custodyKeys }: Conn
     }),
   };
 
+/** Cards of the sandbox have numbers of a range that networks keep for tests. */
+const issuingOf = (world: World, { custodyKeys }: ConnectorSettings) =>
+  custodyKeys && { issuer: sandboxIssuer(cardNumbers(world, keysIn('sandbox', custodyKeys))) };
+
 /** The connectors of both environments. Throws where a file that a setting names cannot be used. */
 export function connectorRegistry(
   world: World,
@@ -127,7 +136,9 @@ export function connectorRegistry(
       documents: sandboxDocuments,
       oidc: sandboxOidc(settings.oidcIssuers ?? []),
       walletScript: sandboxWalletScript,
+      mint: sandboxMint(world.now),
       ...custodyOf('sandbox', world, settings),
+      ...issuingOf(world, settings),
     },
     production: {
       rail: manualRail,
@@ -139,6 +150,7 @@ export function connectorRegistry(
       ...custodyOf('production', world, settings),
       ...messengersOf(world, settings),
       oidc: httpOidc(world, { issuers: settings.oidcIssuers ?? [], note: settings.note }),
+      ...settings.production,
     },
   };
   return (environment) => serving[environment];

@@ -41,8 +41,19 @@ function underWayIn(runtime: Runtime): Map<string, Promise<unknown>> {
 const bodyOf = (contract: Contract, { body }: Request) =>
   body ?? (contract.bodyOptional ? {} : undefined);
 
+const KEY = 'Idempotency-Key';
+
+/** What is wrong with the idempotency key, or that there is none where there has to be. */
+function keyErrors(contract: Contract, { headers }: Request): FieldError[] {
+  if (!takesKey(contract)) return [];
+  const key = headers[KEY.toLowerCase()];
+  if (!key) return contract.keyRequired ? [{ field: KEY, message: 'is required' }] : [];
+  if (key.length <= MAX_KEY_LENGTH) return [];
+  return [{ field: KEY, constraint: { maxLength: MAX_KEY_LENGTH }, message: 'is too long' }];
+}
+
 function errorsOf(contract: Contract, request: Request): FieldError[] {
-  const errors: FieldError[] = [...(request.errors ?? [])];
+  const errors: FieldError[] = [...(request.errors ?? []), ...keyErrors(contract, request)];
   const body = bodyOf(contract, request);
   if (contract.query) errors.push(...fieldErrors(contract.query, request.query, 'query'));
   if (contract.headers) errors.push(...fieldErrors(contract.headers, request.headers, 'body'));
@@ -106,17 +117,8 @@ function keyedBy(
   caller: Caller,
   request: Request,
 ): Keyed | null {
-  const key = request.headers['idempotency-key'];
+  const key = request.headers[KEY.toLowerCase()];
   if (!takesKey(contract) || !key) return null;
-  if (key.length > MAX_KEY_LENGTH) {
-    throw invalid([
-      {
-        field: 'Idempotency-Key',
-        constraint: { maxLength: MAX_KEY_LENGTH },
-        message: 'is too long',
-      },
-    ]);
-  }
   // Filled in from the parameters, so that a raw and a percent-encoded path are the same. What is no id may
   // be anything, a secret in the wrong place or what no text in the database can hold: it is hashed.
   const path = contract.path.replaceAll(/\{(\w+)\}/g, (_, name) => {

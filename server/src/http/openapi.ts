@@ -118,6 +118,11 @@ const IDEMPOTENCY_KEY = {
   schema: { type: 'string', maxLength: 255 },
 };
 
+const keyOf = ({ keyRequired = false }: Contract) =>
+  keyRequired
+    ? { ...IDEMPOTENCY_KEY, required: true, schema: { minLength: 1, ...IDEMPOTENCY_KEY.schema } }
+    : IDEMPOTENCY_KEY;
+
 const SIGNED_RETRY = [
   {
     name: 'Service-Wallet-Signature',
@@ -178,7 +183,7 @@ function operationOf(contract: Contract, naming: Naming, components: Json): Json
     ...parametersOf(contract.query, 'query', components),
     ...parametersOf(contract.headers, 'header', components),
     ...(contract.signedRetry ? SIGNED_RETRY : []),
-    ...(takesKey(contract) ? [IDEMPOTENCY_KEY] : []),
+    ...(takesKey(contract) ? [keyOf(contract)] : []),
   ];
   const body = contract.body && {
     requestBody: {
@@ -221,9 +226,10 @@ export function openApiDocument(
   const paths: Record<string, Json> = {};
   for (const contract of contracts) {
     if (contract.hosted) continue;
-    const item = paths[contract.path] ?? {};
+    const path = naming.path(contract.path);
+    const item = paths[path] ?? {};
     item[contract.method.toLowerCase()] = operationOf(contract, naming, components);
-    paths[contract.path] = item;
+    paths[path] = item;
   }
   const hooks = webhooks.map(({ name, summary, description, types, data }) => [
     name,

@@ -1,6 +1,7 @@
 // The few pages that people open without a credential, by a link that is a secret. They are words and at
-// most one button: no script, nothing from anywhere else, no frame around them, and nothing kept by a
-// browser or told to the next site, so that the link stays with whom it was given to.
+// most one button: no script, nothing from anywhere else, no frame around them but of whom the page itself
+// names, and nothing kept by a browser or told to the next site, so that the link stays with whom it was
+// given to.
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Fault } from '../kernel/fault.ts';
@@ -11,6 +12,8 @@ const STYLE = `
 :root { color-scheme: light dark; font: 1.125rem/1.5 system-ui, sans-serif; }
 main { max-width: 34rem; margin: 10vh auto; padding: 0 1.5rem; }
 p { overflow-wrap: anywhere; }
+dt { font-size: .875rem; }
+dd { margin: 0 0 1rem; font-size: 1.25rem; font-variant-numeric: tabular-nums; user-select: all; }
 button { font: inherit; padding: .6rem 1.4rem; cursor: pointer; }
 button { border: 2px solid; border-radius: .5rem; }
 button:focus-visible { outline: 3px solid; outline-offset: 3px; }
@@ -28,22 +31,34 @@ export const CLOSED_HEADERS: Readonly<Record<string, string>> = {
   'x-robots-tag': 'noindex',
 };
 
-const HEADERS: Record<string, string> = {
-  ...CLOSED_HEADERS,
-  'content-security-policy': [
+/** A page without a button needs no more than a picture of it could do, and may not. */
+const policyOf = ({ button, frames = [] }: PageContent): string =>
+  [
     "default-src 'none'",
     `style-src 'sha256-${STYLE_HASH}'`,
-    "form-action 'self'",
+    ...(button ? ["form-action 'self'"] : ["form-action 'none'", 'sandbox']),
     "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ].join('; '),
-};
+    `frame-ancestors ${frames.join(' ') || "'none'"}`,
+  ].join('; ');
+
+function headersOf(content: PageContent): Record<string, string> {
+  const { 'x-frame-options': unframed = '', ...closed } = CLOSED_HEADERS;
+  return {
+    ...closed,
+    // It knows no list of origins, and would say no to all of them.
+    ...(content.frames?.length ? {} : { 'x-frame-options': unframed }),
+    'content-security-policy': policyOf(content),
+  };
+}
 
 export const escaped = (text: string): string =>
   text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 
 /** The page as HTML; every word of it is text. */
-export function pageHtml({ title, lines, button }: PageContent): string {
+export function pageHtml({ title, lines, facts = [], button }: PageContent): string {
+  const list = facts
+    .map(({ label, value }) => `<dt>${escaped(label)}</dt>\n<dd>${escaped(value)}</dd>\n`)
+    .join('');
   const form = button
     ? `<form method="post"><button type="submit">${escaped(button)}</button></form>\n`
     : '';
@@ -58,20 +73,33 @@ export function pageHtml({ title, lines, button }: PageContent): string {
 <body>
 <main>
 <h1>${escaped(title)}</h1>
-${lines.map((line) => `<p>${escaped(line)}</p>\n`).join('')}${form}</main>
+${lines.map((line) => `<p>${escaped(line)}</p>\n`).join('')}${list && `<dl>\n${list}</dl>\n`}${form}</main>
 </body>
 </html>
 `;
 }
 
 export const sendPage = (reply: FastifyReply, content: PageContent) =>
-  reply.code(content.status).headers(HEADERS).send(pageHtml(content));
+  reply.code(content.status).headers(headersOf(content)).send(pageHtml(content));
 
 export const HASTE: PageContent = {
   status: 429,
   title: 'Too many tries',
   lines: ['Wait a few seconds and open the link again.'],
 };
+
+/** What a browser is told that fetches a page before anybody wants to see it; it asks again then. */
+const TOO_SOON: PageContent = {
+  status: 503,
+  title: 'Open the link to see this page',
+  lines: ['It is shown only once, and was asked for before anybody could look at it.'],
+};
+
+const AHEAD = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'];
+
+/** Whether a browser says that nobody looks at what it asks for yet. */
+const isAhead = ({ headers }: FastifyRequest): boolean =>
+  AHEAD.some((name) => /prefetch|prerender|preview/i.test(String(headers[name] ?? '')));
 
 type PageRequest = FastifyRequest<{ Params: { secret: string } }>;
 
@@ -97,10 +125,14 @@ export function addPages(
       if (content.status === 404) limiter?.blame(ip);
       return sendPage(reply, content);
     };
-  for (const page of pages) {
-    const url = `${page.path}/:secret`;
-    server.get(url, answerWith(page.show));
-    server.post(url, answerWith(page.press));
+  for (const { path, once = false, show, press } of pages) {
+    const url = `${path}/:secret`;
+    const shown = answerWith(show);
+    // HEAD would run the same, and show it to nobody.
+    server.get(url, { exposeHeadRoute: !once }, async (request: PageRequest, reply) =>
+      once && isAhead(request) ? sendPage(reply, TOO_SOON) : shown(request, reply),
+    );
+    if (press) server.post(url, answerWith(press));
   }
 }
 

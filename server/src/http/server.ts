@@ -130,8 +130,8 @@ function send(reply: FastifyReply, status: number, body: unknown): void {
     void reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(body));
 }
 
-const routeOf = ({ path, hosted }: Contract) =>
-  (hosted ? '' : BASE_PATH) + path.replaceAll(/\{(\w+)\}/g, ':$1');
+const routeOf = ({ path, hosted }: Contract, naming: Naming) =>
+  (hosted ? '' : BASE_PATH) + naming.path(path).replaceAll(/\{(\w+)\}/g, ':$1');
 
 function refuseForeignEnvironment(contract: Contract, caller: Caller): void {
   if (contract.sandboxOnly && caller.environment !== 'sandbox') {
@@ -214,7 +214,7 @@ function bindRoute(
     const headers = { ...(request.headers as Record<string, string | undefined>) };
     if (contract.signedRetry) headers[STAMP_HEADER] = headers[stampHeader];
     const params = request.params as Record<string, string>;
-    const query = splitLists(contract, request.query as Record<string, unknown>);
+    const query = splitLists(contract, naming.fromWire(request.query) as Record<string, unknown>);
     const act = (parts: FormParts) =>
       perform(runtime, caller, operation, { params, query, headers, ...parts }, toBody);
     const { upload: rules, hosted: isLink = false } = contract;
@@ -225,7 +225,7 @@ function bindRoute(
 
   server.route({
     method: contract.method,
-    url: routeOf(contract),
+    url: routeOf(contract, naming),
     handler: async (request, reply) => {
       const started = performance.now();
       let caller = nobodyAt(request.ip);
@@ -279,7 +279,7 @@ function bindUploads(
 function refuseUnknown(server: FastifyInstance, options: ServerOptions): void {
   const methods = new Map<string, Set<string>>();
   for (const { contract } of options.operations) {
-    const route = routeOf(contract);
+    const route = routeOf(contract, options.naming);
     methods.set(route, (methods.get(route) ?? new Set()).add(contract.method));
   }
   const others = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'];
@@ -292,7 +292,8 @@ function refuseUnknown(server: FastifyInstance, options: ServerOptions): void {
         reply.header('allow', [...known].join(', '));
         const body = faultBody(options.naming, fault);
         for (const { contract } of options.operations) {
-          if (routeOf(contract) === route) options.watch?.(contract, fault.status, body);
+          if (routeOf(contract, options.naming) === route)
+            options.watch?.(contract, fault.status, body);
         }
         send(reply, fault.status, body);
         return reply;

@@ -47,6 +47,8 @@ export interface Contract {
   readonly notFound?: Code;
   /** Moves money: a second body under one idempotency key is `DUPLICATE_PAY_REQUEST`. */
   readonly money?: boolean;
+  /** Is refused without an idempotency key. */
+  readonly keyRequired?: boolean;
   /** Each request is a new one, whatever idempotency key it has: a stored reply would be of no use. */
   readonly keyless?: boolean;
   /** Talks to the outside while the client waits, so a stored reply is looked for before it runs. */

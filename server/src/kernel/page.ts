@@ -1,11 +1,15 @@
-// A page for people, as data: words and at most one button. Features say what it shows, the http layer
-// makes HTML of it, so that no feature writes markup and every page is equally closed.
+// A page for people, as data: words, what is to be read off it, and at most one button. Features say what it
+// shows, the http layer makes HTML of it, so that no feature writes markup and every page is equally closed.
 
 export interface PageContent {
   status: number;
   title: string;
   /** Paragraphs of plain text. */
   lines: string[];
+  /** Below them, what somebody comes for: names and values to be read off or copied. */
+  facts?: { label: string; value: string }[];
+  /** Origins whose pages may frame it: `https://shop.example`. None may unless said. */
+  frames?: readonly string[];
   /** The words on a button that comes back to the same address. */
   button?: string;
 }
@@ -29,12 +33,15 @@ export const CHECK_GOES_ON: PageContent = {
   lines: ['The check goes on without you. You can close this page.'],
 };
 
-/** A page behind a secret link; showing it changes nothing. */
+/** A page behind a secret link. Showing it changes nothing, unless it shows `once`. */
 export interface HostedPage {
   /** In front of the secret: `/ownership`. */
   path: string;
+  /** Showing it uses the link up: who only asks whether it is there, or fetches ahead, is not shown it. */
+  once?: boolean;
   show(secret: string): Promise<PageContent>;
-  press(secret: string): Promise<PageContent>;
+  /** Absent where no page behind this path has a button. */
+  press?(secret: string): Promise<PageContent>;
 }
 
 /** What a page with a script of its own consists of beside its markup. */

@@ -19,6 +19,10 @@ export const HOUSE = {
   inbound: 'Came in for a payment under way',
   /** What platforms and customers owe us: fees they had spent, deposits that a bank took back. */
   receivable: 'Owed to us',
+  /** Money taken for payments with cards that their network has not cleared yet. */
+  cards: 'Taken for card payments and not cleared yet',
+  /** What networks were paid and nobody could be asked for. */
+  losses: 'Paid at our own cost',
 } as const;
 
 export type House = keyof typeof HOUSE;

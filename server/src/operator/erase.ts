@@ -3,6 +3,7 @@
 // long (payments, events) is emptied after it in short statements, each of which leaves alone what one before
 // has done; an erasure that is cut short has no finish in its row and goes on when it is run again.
 import { endOneAgent } from '../features/agents/index.ts';
+import { closeOneCard } from '../features/cards/index.ts';
 import { customers, eraseCustomer, tombstoneOf } from '../features/customers/index.ts';
 import { eraseDocuments } from '../features/documents/index.ts';
 import { eraseInvitations } from '../features/invitations/index.ts';
@@ -48,6 +49,10 @@ const partyOf = (column: string) => `case when json_typeof(${column}) = 'object'
       ('sourceType', 'destinationType', 'accountId', 'customerId', 'currency', 'umaAddress'))
   else ${column} end`;
 
+/** A payment with a card without who was paid. */
+const merchantless = (column: string) => `case when json_typeof(${column}) = 'object' then
+    (${column}::jsonb || '{"merchant": {"descriptor": "${ERASED}"}}')::json end`;
+
 const ownId = (column: string) =>
   `case when ${column} ~ '^(Internal|External)Account:' then ${column} end`;
 
@@ -66,7 +71,7 @@ const PAYMENTS = `with batch as (
       destination_account = ${ownId('t.destination_account')}, description = null,
       remittance = null, purpose = null, counterparty = null, carrier = null,
       requested_fields = null, instructions = null, source_chain = null,
-      destination_chain = null, version = t.version + 1
+      destination_chain = null, card = ${merchantless('t.card')}, version = t.version + 1
     from batch b where t.id = b.id
   )
   select created_at as at, id, quote_id is not null as quoted from batch order by created_at, id`;
@@ -103,6 +108,11 @@ const LINKS = 'delete from kyc_links where customer_id = $1 returning id';
 const STANDINGS = 'delete from sca_standings where id = $1 returning id';
 const REASONS = `update agent_actions set rejection_reason = null, version = version + 1
   where customer_id = $1 and rejection_reason is not null returning id`;
+const CARDS = `update cards set secret = null, last4 = null, exp_month = null, exp_year = null,
+    platform_card_id = '${ERASED} ' || id, version = version + 1
+  where customer_id = $1 and platform_card_id <> '${ERASED} ' || id returning id`;
+const MERCHANTS = `update card_messages set merchant = null
+  where customer_id = $1 and json_typeof(merchant) = 'object' returning id`;
 const ofCustomer = (table: string) => `delete from ${table} where customer_id = $1 returning id`;
 // A code's keyed hash has in it where it was sent. The ids are those of the features that send it.
 const CODES = `delete from codes where id in (
@@ -219,6 +229,9 @@ async function emptyTables(runtime: Runtime, row: Registered): Promise<Record<st
     sca_resets: await run(ofCustomer('sca_resets')),
     agents: await run(ofCustomer('agents')),
     agent_actions: await run(REASONS),
+    cards: await run(CARDS),
+    card_messages: await run(MERCHANTS),
+    delegated_keys: await run(ofCustomer('delegated_keys')),
     verifications: await run(FINDINGS),
     external_accounts: await run(ACCOUNTS, [row.id, now]),
     ...(await emptyPayments(runtime, row.id)),
@@ -272,9 +285,11 @@ export async function erase(runtime: Runtime, id: string, asked: Asked): Promise
   const platform = row && (await runtime.db.read(platforms, row.platform_id));
   if (!row || !platform) throw notFound('customer');
   const caller = systemCaller(platform.id, platform.environment);
-  // The job that does it may not have run, and what waits with an agent that is gone would wait for ever.
+  // The jobs that do it may not have run, and what waits with an agent that is gone would wait for ever.
   let hasAgents = row.deleted_at !== null;
   while (hasAgents) hasAgents = await operate(runtime, caller, (ctx) => endOneAgent(ctx, id));
+  let hasCards = row.deleted_at !== null;
+  while (hasCards) hasCards = await operate(runtime, caller, (ctx) => closeOneCard(ctx, id));
   const import_errors = row.deleted_at === null ? 0 : await emptyImports(runtime, row);
   const began = await operate(runtime, caller, (ctx) => forget(ctx, id, asked));
   // Also of a finished one: an old process may have written an event in clear since.

@@ -128,7 +128,8 @@ interface PostingLine {
 }
 
 // An account of the house has its environment in its name; all others belong to a platform. Both sides of
-// a transfer are of one environment.
+// a transfer are of one environment. What is counted beside the money, volumes and the tokens that platforms
+// issue, has a unit with a point in it.
 const POSTINGS = `with lines as (
     select l.*, coalesce(t.platform_id, d.platform_id, c.platform_id) as platform_id,
       coalesce(p.environment, split_part(l.debit, ':', 2)) as environment,
@@ -137,7 +138,7 @@ const POSTINGS = `with lines as (
       left join internal_accounts d on d.id = l.debit
       left join internal_accounts c on c.id = l.credit
       left join platforms p on p.id = coalesce(d.platform_id, c.platform_id, t.platform_id)
-    where l.created_at >= $1 and l.created_at < $2 and l.currency not like 'volume.%'
+    where l.created_at >= $1 and l.created_at < $2 and l.currency not like '%.%'
   )
   select environment, platform_id, transaction_id, step, phase, created_at, debit, credit, currency,
     amount
@@ -191,7 +192,7 @@ const RUN = `with legs as (
   ), moved as (
     select account, date_trunc('day', least(created_at, $2::timestamptz)) as day,
       sum(debits) as debits, sum(credits) as credits
-    from legs where currency not like 'volume.%' group by 1, 2
+    from legs where currency not like '%.%' group by 1, 2
   ), run as (
     select account, day, debits, credits, lead(day) over forwards as next,
       a.balance - coalesce(sum(credits - debits) over (
@@ -210,7 +211,7 @@ const RESTING = `, spans as (
     select account, $1::timestamptz, day, closing + debits - credits from run where nth = 1
     union all
     select id, $1::timestamptz, $2::timestamptz, balance from ledger_accounts
-    where balance <> 0 and currency not like 'volume.%'
+    where balance <> 0 and currency not like '%.%'
       and not exists (select from run where account = id)
   ), lines as (
     select account, day, 0 as debits, 0 as credits, closing

@@ -1,8 +1,10 @@
 // `ledger verify` and `ledger postings`: the proof that the books are what their transfers say. Balances
 // are recomputed from the first transfer on, in one statement and so at one moment, which makes the answer
 // right beside a server that is moving money. Holds are counted a second way, as pending transfers that
-// nothing has resolved, so that a mistake in the arithmetic of holds cannot hide itself.
+// nothing has resolved, so that a mistake in the arithmetic of holds cannot hide itself. What circulates of
+// stablecoins is counted from their mints and burns too.
 import { findCurrency } from '../catalog/currencies.ts';
+import { supplyProblems } from '../features/stablecoins/index.ts';
 import { transactions } from '../features/transactions/index.ts';
 import { readable } from '../kernel/money.ts';
 import { iso, type Time } from '../kernel/world.ts';
@@ -142,7 +144,8 @@ const TOTAL_COLUMNS = [
 async function verify({ runtime }: System): Promise<Output> {
   const [found] = await runtime.db.query<Verified>(VERIFY);
   const verified = found as Verified;
-  const problems = complaints(verified);
+  const coins = await supplyProblems((text) => runtime.db.query(text));
+  const problems = [...complaints(verified), ...coins];
   const balanced = problems.length === 0;
   const currencies = verified.totals.map(({ currency, ...total }) => ({
     currency,

@@ -38,7 +38,8 @@ async function wayOf({ runtime }: System, row: TransactionRow) {
   const account = await parkedFrom(runtime.db, row);
   if (account) return { to: account.id, outside: null };
   // It was paid from a balance that is closed by now: nothing says where its owner is.
-  if (isId(row.source_account ?? '', 'InternalAccount') && row.type === 'OUTGOING') {
+  const inside = isId(row.source_account ?? '', 'InternalAccount') && row.type === 'OUTGOING';
+  if (inside || row.type === 'CARD') {
     return { to: 'outside', outside: null };
   }
   const its = await refundOf(runtime, row);

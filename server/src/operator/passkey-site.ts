@@ -19,8 +19,8 @@ export const PASSKEY_FLAGS: Flags = {
 
 const DOMAIN = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/;
 
-/** Whether a host can be one of passkeys; this machine is only where nothing is real. */
-const isHost = (host: string, environment: Environment): boolean =>
+/** Whether a host can be one of a platform's; this machine is only where nothing is real. */
+export const isHost = (host: string, environment: Environment): boolean =>
   host === 'localhost' ? environment === 'sandbox' : host.length <= 253 && DOMAIN.test(host);
 
 function wrongWith(origin: string, rpId: string, environment: Environment): string | undefined {

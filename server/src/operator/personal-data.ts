@@ -1,6 +1,7 @@
 // Where data about a customer lies: for every table that names one, how its rows are opened for an export,
 // and what an erasure does about them. A test holds the list against the database, so that a table that
 // comes later is forgotten by neither.
+import { type DelegatedKeyRow, delegatedKeyPersonal } from '../features/cards/index.ts';
 import {
   type CustomerRow,
   type OwnerRow,
@@ -45,6 +46,7 @@ interface Held {
 }
 
 const OF_CUSTOMER = 't.customer_id = $1';
+const ACCOUNTS_OUTSIDE = 'select id from external_accounts where customer_id = $1';
 const HASHES = ['email_digest', 'phone_digest', 'identifier_digest'];
 const as = <R>(row: Json) => row as unknown as R;
 
@@ -139,6 +141,17 @@ export const HELD: Readonly<Record<string, Held>> = {
       union all select id from external_accounts where customer_id = $1)`,
     erasure: { stays: 'which account an operator moved, and why' },
   },
+  stablecoin_links: {
+    rows: `t.account_id in (${ACCOUNTS_OUTSIDE})`,
+    erasure: { stays: 'what a provider calls an account, which an order under way is still about' },
+  },
+  stablecoin_operations: {
+    rows: `t.destination ->> 'accountId' in (${ACCOUNTS_OUTSIDE})
+      or t.source ->> 'externalAccountId' in (${ACCOUNTS_OUTSIDE})`,
+    erasure: {
+      stays: 'what a platform minted or burnt, with the ids of accounts that are emptied',
+    },
+  },
   lookups: { rows: OF_CUSTOMER, erasure: 'removed' },
   quotes: {
     rows: 't.id in (select quote_id from transactions where customer_id = $1)',
@@ -148,6 +161,23 @@ export const HELD: Readonly<Record<string, Held>> = {
   agents: { rows: OF_CUSTOMER, without: ['token_hash'], erasure: 'removed' },
   agent_actions: { rows: OF_CUSTOMER, erasure: 'emptied' },
   agent_audit: { rows: OF_CUSTOMER, erasure: { stays: 'who did what with an agent, by ids' } },
+  cards: { rows: OF_CUSTOMER, without: ['secret'], erasure: 'emptied' },
+  card_funding_sources: {
+    rows: OF_CUSTOMER,
+    erasure: { stays: 'which account of ours paid for which card' },
+  },
+  delegated_keys: {
+    rows: OF_CUSTOMER,
+    without: ['signer'],
+    open: (opener, row) => delegatedKeyPersonal(opener, as<DelegatedKeyRow>(row)),
+    erasure: 'removed',
+  },
+  card_messages: { rows: OF_CUSTOMER, erasure: 'emptied' },
+  card_reveals: {
+    rows: OF_CUSTOMER,
+    without: ['id'],
+    erasure: { stays: 'which token asked to see a number, and when' },
+  },
   erasures: { rows: 't.id = $1', erasure: { stays: 'that the customer was erased, and why' } },
 };
 
@@ -159,7 +189,8 @@ export const OWNED = `select $1::text as id
   union all select id from external_accounts where customer_id = $1
   union all select id from invitations where customer_id = $1 or invitee_customer_id = $1
   union all select id from transactions where customer_id = $1
-  union all select id from agent_actions where customer_id = $1`;
+  union all select id from agent_actions where customer_id = $1
+  union all select id from cards where customer_id = $1`;
 
 /** An event with its data as it was told; an invitation's may be sealed for the one who invited. */
 export function openEvent({ vault, key }: Opener, row: Json): Json {

@@ -102,6 +102,26 @@ describe('the built-in custodian', () => {
     expect(target).toBe('0');
   });
 
+  it('seals a key that signs by itself under its own name, and wipes it after each use', async () => {
+    const keys = glassKeys();
+    const opened: Buffer[] = [];
+    const open: CustodyKeys['open'] = (at, context) => {
+      const bytes = keys.open(at, context);
+      opened.push(bytes);
+      return bytes;
+    };
+    const scalar = `00${'01'.repeat(31)}`;
+    const custody = localCustody(worldOf(scalar), { ...keys, open }, attests);
+    const { publicKey, signer } = await custody.newSigner({ id: 'DelegatedKey:1' });
+    expect(keys.sealed).toEqual([[scalar, 'signer of DelegatedKey:1']]);
+    const { point } = p256Pair(hex(scalar)) as P256Pair;
+    expect(wholePoint(publicKey)).toBe(point.toString('hex'));
+    const stamp = await custody.stampWith({ id: 'DelegatedKey:1', signer, payload: '{}' });
+    expect(Buffer.from(stamp, 'base64url').toString()).not.toContain(scalar);
+    expect(opened).toHaveLength(1);
+    expect(opened[0]?.every((byte) => byte === 0)).toBe(true);
+  });
+
   it('wipes what it drew', async () => {
     const drawn: Uint8Array[] = [];
     const real = testWorld();
@@ -116,7 +136,8 @@ describe('the built-in custodian', () => {
     await custody.newSessionKey(clientPublicKey);
     await custody.newOtpTarget({ id: '1', organizationId: '1', expiresAt: 0 });
     await custody.exportSeed({ ...NAMES, seed, clientPublicKey });
-    expect(drawn).toHaveLength(5);
+    await custody.newSigner({ id: '1' });
+    expect(drawn).toHaveLength(6);
     for (const bytes of drawn) expect(Buffer.from(bytes).every((byte) => byte === 0)).toBe(true);
   });
 });

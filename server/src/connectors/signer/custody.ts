@@ -1,22 +1,16 @@
 // The built-in custodian of embedded wallets: the one module that ever holds a seed, a session's
-// scalar or the key of a one-time code in clear. It runs in the server's process, but nothing of it
-// is reachable except through `CustodyPort`, whose answers are ciphertexts, signatures and public
-// keys, apart from a code that its owner sent. It keeps no state: what it must read again it hands
-// out sealed, and its two signing keys follow from the installation's master key. Buffers with
-// secrets are wiped after use; texts, and what the cryptographic library copied, are left to the
-// collector.
+// scalar, the key of a one-time code or one that pays for a card in clear. It runs in the server's
+// process, but nothing of it is reachable except through `CustodyPort`, whose answers are
+// ciphertexts, signatures and public keys, apart from a code that its owner sent. It keeps no state:
+// what it must read again it hands out sealed, and its two signing keys follow from the
+// installation's master key. Buffers with secrets are wiped after use; texts, and what the
+// cryptographic library copied, are left to the collector.
 //
 // An HSM or a remote signer takes its place by implementing the same port and being named in
-// `registry.ts`: `seed` and `target` are then whatever it finds its keys by, exchanges with it may
-// fail by throwing, and `ports-wallets.test.ts` is what it must pass. Seeds that were sealed here
-// stay readable to this custodian alone: they have to be exported and handed over before it goes.
-import {
-  compressedPoint,
-  drawP256,
-  type P256Pair,
-  p256Pair,
-  wholePoint,
-} from '../../kernel/p256.ts';
+// `registry.ts`: `seed`, `target` and `signer` are then whatever it finds its keys by, exchanges with
+// it may fail by throwing, and `ports-wallets.test.ts` is what it must pass. Seeds that were sealed
+// here stay readable to this custodian alone: they have to be exported and handed over before it goes.
+import { compressedPoint, drawP256, wholePoint } from '../../kernel/p256.ts';
 import { iso, type World } from '../../kernel/world.ts';
 import type { CustodyPort } from '../ports-wallets.ts';
 import {
@@ -27,8 +21,9 @@ import {
   sealedKeyText,
 } from './bundles.ts';
 import { openWith, sealTo } from './hpke.ts';
-import { type CustodyKeys, signerOf } from './keys.ts';
+import { type CustodyKeys, sealedPair, signerOf } from './keys.ts';
 import { newSeed, wordsOf } from './seeds.ts';
+import { selfSigning } from './stamps.ts';
 import { tokenOf, tokenSigner } from './tokens.ts';
 
 export type { CustodyKeys } from './keys.ts';
@@ -74,12 +69,6 @@ export function localCustody(
     }
   }
 
-  function targetOf(id: string, target: string): P256Pair {
-    const pair = p256Pair(keys.open(target, targetContext(id)));
-    if (!pair) throw new Error(`no key in the ${targetContext(id)}`);
-    return pair;
-  }
-
   return {
     newSeed: async (of) => ({ seed: newSeed(world, keys, of) }),
 
@@ -107,7 +96,7 @@ export function localCustody(
     async openOtp({ id, target, encryptedBundle }) {
       const message = readOtpBundle(encryptedBundle);
       if (!message) return undefined;
-      const pair = targetOf(id, target);
+      const pair = sealedPair(keys, target, targetContext(id));
       try {
         const plaintext = await openWith(pair, message);
         const said = plaintext && readOtpPlaintext(plaintext);
@@ -119,6 +108,8 @@ export function localCustody(
     },
 
     signToken: async (claims) => tokenOf(claims, await namedTokenKey()),
+
+    ...selfSigning(draw, keys),
 
     publicKeys: () => ({
       bundles: bundleSigner().publicKey,

@@ -1,7 +1,7 @@
 // The secrets that a custodian is lent by the installation, and the signing keys that it makes of
 // them. They are derived and not stored, so that every process and every restart signs with the
 // same ones.
-import { drawP256, p256PrivateKey } from '../../kernel/p256.ts';
+import { drawP256, type P256Pair, p256Pair, p256PrivateKey } from '../../kernel/p256.ts';
 import type { Signer } from './bundles.ts';
 
 /** What the installation lends a custodian: sealing, and secrets that follow from a purpose. */
@@ -20,4 +20,15 @@ export function signerOf(keys: Pick<CustodyKeys, 'derive'>, purpose: string): Si
   const signer = { privateKey: p256PrivateKey(pair), publicKey: pair.point.toString('hex') };
   pair.scalar.fill(0);
   return signer;
+}
+
+/** The pair of a scalar that was sealed before, for the caller to wipe. */
+export function sealedPair(
+  keys: Pick<CustodyKeys, 'open'>,
+  text: string,
+  context: string,
+): P256Pair {
+  const pair = p256Pair(keys.open(text, context));
+  if (!pair) throw new Error(`no key in the ${context}`);
+  return pair;
 }

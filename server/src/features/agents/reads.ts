@@ -12,9 +12,9 @@ import {
 } from '../external-accounts/index.ts';
 import { listInternalAccountsOf } from '../internal-accounts/index.ts';
 import {
+  anyTransactionOf,
   getTransactionById,
   listTransactions,
-  transactionOf,
   transactionOperations,
 } from '../transactions/index.ts';
 import { narrowed, servedBy } from './narrow.ts';
@@ -47,7 +47,7 @@ const transactionReads = () => [
   narrowed(agentGetTransaction, servedBy(transactionOperations, getTransactionById), {
     ...VIEW,
     input: async (ctx, agent, { params }) => {
-      const row = await transactionOf(ctx, params.transactionId);
+      const row = await anyTransactionOf(ctx, params.transactionId);
       if (row.customer_id !== agent.customer_id) {
         throw new Fault('TRANSACTION_NOT_FOUND', 'No such transaction.');
       }

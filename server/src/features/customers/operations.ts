@@ -22,8 +22,10 @@ async function remove(ctx: Ctx, id: string) {
   await shutAccounts(ctx, row);
   const gone = ctx.update(customers, row, { deleted_at: ctx.now, updated_at: ctx.now });
   const { platformId, environment, tokenId } = ctx.caller;
-  // Agents are another feature's, to the right of this one.
-  ctx.later('agents.end', { platformId, environment, customerId: id, tokenId });
+  // Agents and cards are other features', to the right of this one.
+  for (const job of ['agents.end', 'cards.close']) {
+    ctx.later(job, { platformId, environment, customerId: id, tokenId });
+  }
   return customerView(ctx, gone);
 }
 

@@ -45,6 +45,7 @@ const row: PlatformRow = {
   webhook_endpoint: null,
   currencies: [currency('USD'), currency('EUR')],
   wallet_config: null,
+  card_program: null,
   card_config: null,
   fees: [],
   limits: [],

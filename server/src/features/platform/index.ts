@@ -4,6 +4,7 @@ export { FixedFee } from './contract.ts';
 export { checkAmount, checkDirection, settingOf } from './currencies.ts';
 export { ownPlatform, type PlatformParts, platformOperations } from './operations.ts';
 export {
+  cardProgramOf,
   checkCurrencyCodes,
   createPlatform,
   type NewPlatform,
@@ -13,6 +14,7 @@ export {
   systemCaller,
 } from './platform.ts';
 export {
+  type CardProgram,
   type FeeConfig,
   type PasskeySite,
   type PaymentLimit,

@@ -8,7 +8,13 @@ import { MAX_AMOUNT } from '../../kernel/money.ts';
 import { PERMISSIONS } from '../../kernel/operation.ts';
 import type { World } from '../../kernel/world.ts';
 import type { Caller, Ctx, Environment } from '../../runtime/context.ts';
-import { type PasskeySite, type PlatformCurrency, type PlatformRow, platforms } from './store.ts';
+import {
+  type CardProgram,
+  type PasskeySite,
+  type PlatformCurrency,
+  type PlatformRow,
+  platforms,
+} from './store.ts';
 
 /** UMA addresses of a platform without a domain of its own end in a name below this one. */
 const UMA_BASE_DOMAIN = 'uma.localhost';
@@ -103,3 +109,9 @@ export function platformFeeOf(platform: PlatformRow, from: string, to: string): 
   if (!standing || from === to) return NO_FEE;
   return { fixed: BigInt(standing.fixedFee.amount), variableBps: standing.variableFeeBps };
 }
+
+const USUAL_PROGRAM: CardProgram = { maxLive: 10_000, maxLivePerHolder: 10, frameOrigins: [] };
+
+/** What a platform may do with cards, whether or not an operator has said anything about it. */
+export const cardProgramOf = ({ card_program }: PlatformRow): CardProgram =>
+  card_program ?? USUAL_PROGRAM;

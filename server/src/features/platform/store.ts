@@ -33,6 +33,15 @@ export interface PasskeySite {
   origins: string[];
 }
 
+/** What the operator lets a platform do with cards. */
+export interface CardProgram {
+  /** The most cards that may be live at once, in all and of one cardholder. */
+  maxLive: number;
+  maxLivePerHolder: number;
+  /** Origins of pages that may frame the page with a card's number. */
+  frameOrigins: string[];
+}
+
 export const platforms = table('platforms', {
   id: col.text,
   name: col.text.mut,
@@ -56,6 +65,8 @@ export const platforms = table('platforms', {
   currencies: col.json<PlatformCurrency[]>().mut,
   wallet_config: col.json<Record<string, unknown>>().null.mut,
   card_config: col.json<Record<string, unknown>>().null.mut,
+  /** Null: as nothing was said. */
+  card_program: col.json<CardProgram>().null.mut,
   fees: col.json<FeeConfig[]>().mut,
   limits: col.json<PaymentLimit[]>().mut,
   created_at: col.time,

@@ -2,6 +2,7 @@
 // whether or not a platform has issued cards.
 import { Type } from '@sinclair/typebox';
 import { CurrencyAmount, described, named, oneOf, Timestamp } from '../../kernel/schema.ts';
+import { CARD_STATUSES } from './card-states.ts';
 
 const summary = (name: string, description: string, more = {}) =>
   named(
@@ -20,6 +21,19 @@ const PullSummary = summary('CardPullSummary', 'What was taken from the funding 
   pendingCount: Type.Optional(Type.Integer({ minimum: 0 })),
 });
 
+export const CardMerchant = named(
+  'CardMerchant',
+  Type.Object({
+    descriptor: Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: 'The name on the statement.',
+    }),
+    mcc: Type.Optional(Type.String({ maxLength: 10, description: 'Merchant category code.' })),
+    country: Type.Optional(Type.String({ maxLength: 10 })),
+  }),
+);
+
 export const CardTransaction = named(
   'CardTransaction',
   Type.Object(
@@ -30,16 +44,9 @@ export const CardTransaction = named(
       customerId: Type.String(),
       platformCustomerId: Type.String(),
       issuerTransactionToken: Type.Optional(Type.String()),
-      status: oneOf(['AUTHORIZED', 'PARTIALLY_SETTLED', 'SETTLED', 'REFUNDED', 'EXCEPTION']),
+      status: oneOf(CARD_STATUSES),
       direction: oneOf(['CREDIT', 'DEBIT']),
-      merchant: named(
-        'CardMerchant',
-        Type.Object({
-          descriptor: Type.String({ description: 'The name on the statement.' }),
-          mcc: Type.Optional(Type.String({ description: 'Merchant category code.' })),
-          country: Type.Optional(Type.String()),
-        }),
-      ),
+      merchant: CardMerchant,
       authorizedAmount: CurrencyAmount,
       settledAmount: Type.Optional(CurrencyAmount),
       refundedAmount: Type.Optional(CurrencyAmount),

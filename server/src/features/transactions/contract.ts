@@ -18,6 +18,7 @@ import {
   variant,
 } from '../../kernel/schema.ts';
 import { CardTransaction } from './card-contract.ts';
+import { CARD_STATUSES } from './card-states.ts';
 import { INCOMING_FAILURES, OUTGOING_FAILURES } from './states.ts';
 
 export const TRANSACTION_STATUSES = [
@@ -381,5 +382,14 @@ export const transactionWebhooks: readonly WebhookContract[] = [
       'PENDING COMPLETED FAILED REFUND_PENDING REFUND_COMPLETED REFUND_FAILED',
     ),
     data: IncomingEvent,
+  },
+  {
+    name: 'card-transaction',
+    summary: 'A payment with a card moved on',
+    description:
+      'Sent for every status a payment enters, and again when a part of it comes back or its total ' +
+      'changes. A payment that was declined is none.',
+    types: CARD_STATUSES.map((status) => `CARD_TRANSACTION.${status}`),
+    data: CardTransaction,
   },
 ];

@@ -1,5 +1,15 @@
 // What other features may use of transactions: their rows, and the steps of a payment.
 export {
+  type CardFacts,
+  isPulling,
+  type PullFact,
+  pulledOf,
+  refundedOf,
+  settledOf,
+} from './card.ts';
+export { CardMerchant } from './card-contract.ts';
+export { type CardEvent, type CardStatus, cardPaymentStates } from './card-states.ts';
+export {
   cancelTransaction,
   confirmReceiptDelivery,
   getTransactionById,
@@ -12,7 +22,13 @@ export {
 } from './contract.ts';
 export { payoutOf, pullOf, refundOf, type UmaCarrier } from './instructions.ts';
 export { fund } from './legs.ts';
-export { CANCEL_FUNDING, CANCEL_PULL, transactionOf, transactionOperations } from './operations.ts';
+export {
+  anyTransactionOf,
+  CANCEL_FUNDING,
+  CANCEL_PULL,
+  transactionOf,
+  transactionOperations,
+} from './operations.ts';
 export { type Ask, overRail, type RailMovement } from './over-rail.ts';
 export { awaitDecision, inSuspense, type ParkedRow, parked } from './parked.ts';
 export {
@@ -47,7 +63,7 @@ export {
   type TransactionRow,
   transactionOfReference,
 } from './present.ts';
-export { openRefund } from './refund.ts';
+export { openRefund, takesBack } from './refund.ts';
 export { coverMissing, parkedCurrency, parkedFrom, returnParked } from './resolve.ts';
 export { moveAndTell, patch, tell } from './staging.ts';
 export {
@@ -63,6 +79,7 @@ export {
   awaitNotice,
   isWanted,
   noticeCame,
+  railNotices,
   railWaits,
   type WaitKind,
   type WaitRow,

@@ -31,12 +31,20 @@ import { transactions } from './store.ts';
 type Presented = Static<typeof TransactionOneOf>;
 type Query = Static<(typeof listTransactions)['query']>;
 
-/** A transaction of the caller's platform; 404 for any other id. */
+const notThere = () => new Fault('TRANSACTION_NOT_FOUND', 'No such transaction.');
+
+/** A transaction of the caller's platform, none with a card; 404 for any other id. */
 export async function transactionOf(ctx: Ctx, id: string): Promise<TransactionRow> {
   const row = isId(id, 'Transaction') ? await ctx.read(transactions, id) : undefined;
-  if (!row || row.platform_id !== ctx.caller.platformId) {
-    throw new Fault('TRANSACTION_NOT_FOUND', 'No such transaction.');
-  }
+  if (!row || row.platform_id !== ctx.caller.platformId) throw notThere();
+  return row;
+}
+
+/** The same, of payments with cards as well: they may be looked at and nothing else. */
+export async function anyTransactionOf(ctx: Ctx, id: string): Promise<TransactionRow> {
+  if (!isId(id, 'CardTransaction')) return transactionOf(ctx, id);
+  const row = await ctx.read(transactions, id);
+  if (row?.platform_id !== ctx.caller.platformId) throw notThere();
   return row;
 }
 
@@ -147,7 +155,7 @@ export const transactionOperations = [
   }),
   handle(getTransactionById, async (ctx, { params }) => ({
     status: 200,
-    body: presentTransaction(await transactionOf(ctx, params.transactionId)) as Presented,
+    body: presentTransaction(await anyTransactionOf(ctx, params.transactionId)) as Presented,
   })),
   handle(listTransactions, async (ctx, { query }) => {
     const { limit = 20, cursor, sortOrder = 'desc' } = query;

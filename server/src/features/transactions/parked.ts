@@ -50,6 +50,13 @@ export async function awaitDecision(ctx: Ctx, row: TransactionRow): Promise<void
   else ctx.insert(parked, { id: row.id, platform_id: row.platform_id, since: ctx.now });
 }
 
+/**
+ * Ends names that are there once for a transaction. To a payment with a card it may happen again that money
+ * cannot go back, and its row has changed by then.
+ */
+export const turnOf = ({ type, version }: TransactionRow): string =>
+  type === 'CARD' ? `.${version}` : '';
+
 /** Takes it off the list and keeps what was said. */
 export async function decided(
   ctx: Ctx,
@@ -61,7 +68,7 @@ export async function decided(
   if (!waiting) throw new Fault('CONFLICT', 'No money of it waits for a decision.');
   ctx.remove(parked, waiting);
   ctx.insert(railNotices, {
-    id: `${row.id}/parked/${state}`,
+    id: `${row.id}/parked/${state}${turnOf(row)}`,
     transaction_id: row.id,
     kind: 'parked',
     state,

@@ -12,7 +12,7 @@ import {
   internalAccounts,
   repayOwed,
 } from '../internal-accounts/index.ts';
-import { decided, inSuspense, type Said } from './parked.ts';
+import { decided, inSuspense, type Said, turnOf } from './parked.ts';
 import type { TransactionRow } from './present.ts';
 import { balanceFor, fundedOutside, goesBackByRail, takesBack } from './refund.ts';
 import { moveAndTell, patch, tell } from './staging.ts';
@@ -20,7 +20,7 @@ import { refundStates } from './states.ts';
 
 /** The currency in which a transaction's money is parked: that of whoever gets it back. */
 export const parkedCurrency = (row: TransactionRow): string =>
-  (row.type === 'OUTGOING' ? row.sent_currency : row.received_currency) as string;
+  (row.type === 'INCOMING' ? row.received_currency : row.sent_currency) as string;
 
 /**
  * The balance that parked money goes back to; none when it came from outside and has to go back there, or
@@ -30,7 +30,8 @@ export async function parkedFrom(
   db: Ctx['db'],
   row: TransactionRow,
 ): Promise<InternalAccountRow | undefined> {
-  if (row.type === 'INCOMING' || goesBackByRail(row)) return undefined;
+  // What a card payment has there is of an account that was closed.
+  if (row.type !== 'OUTGOING' || goesBackByRail(row)) return undefined;
   const account = fundedOutside(row)
     ? await balanceFor(db, row)
     : await db.read(internalAccounts, row.source_account as string);
@@ -53,7 +54,7 @@ function moveBack(
   const transactionId = row.id;
   ctx.move('posted', {
     transactionId,
-    step: 'resolve',
+    step: `resolve${turnOf(row)}`,
     debit: purse(ctx, row, 'suspense'),
     credit: account?.id ?? purse(ctx, row, 'clearing'),
     currency: parkedCurrency(row),
@@ -67,12 +68,26 @@ function moveBack(
   repayOwed(ctx, account, { transactionId, step: 'resolve.owed', amount });
 }
 
+const sendFirst = (): Fault =>
+  new Fault('CONFLICT', "It goes back outside: send it, then say the bank's --reference.");
+
+/** What came back of a payment with a card for a closed account was sent to its owner by hand. */
+async function sentByHand(ctx: Ctx, row: TransactionRow, said: Said): Promise<TransactionRow> {
+  const amount = await ownNet(ctx, row);
+  if (amount <= 0n) throw new Fault('CONFLICT', 'No money of it is parked.');
+  if (said.reference === undefined) throw sendFirst();
+  moveBack(ctx, row, undefined, amount);
+  await decided(ctx, row, 'returned', said);
+  return row;
+}
+
 /** Everything that the transaction has in suspense goes back; throws CONFLICT where nothing can. */
 export async function returnParked(
   ctx: Ctx,
   row: TransactionRow,
   said: Said,
 ): Promise<TransactionRow> {
+  if (row.type === 'CARD') return sentByHand(ctx, row, said);
   if (row.funds !== 'PARKED' || row.refund?.status !== 'FAILED') {
     const refund = row.refund ? `, its refund ${row.refund.status}` : '';
     throw new Fault('CONFLICT', `No money of it is parked: it is ${row.status}${refund}.`);
@@ -81,9 +96,7 @@ export async function returnParked(
   if (account && said.reference !== undefined) {
     throw new Fault('CONFLICT', `It goes back to ${account.id}; nobody should send it by hand.`);
   }
-  if (!account && said.reference === undefined) {
-    throw new Fault('CONFLICT', "It goes back outside: send it, then say the bank's --reference.");
-  }
+  if (!account && said.reference === undefined) throw sendFirst();
   const amount = await ownNet(ctx, row);
   // Nothing is left where the bank has taken back the pull that brought it.
   if (amount > 0n) await moveAndTell(ctx, () => moveBack(ctx, row, account, amount));
@@ -103,7 +116,7 @@ export async function coverMissing(ctx: Ctx, row: TransactionRow, said: Said): P
   if (amount <= 0n) throw new Fault('CONFLICT', 'No money of it is missing.');
   ctx.move('posted', {
     transactionId: row.id,
-    step: 'found',
+    step: `found${turnOf(row)}`,
     debit: purse(ctx, row, 'clearing'),
     credit: purse(ctx, row, 'suspense'),
     currency: parkedCurrency(row),

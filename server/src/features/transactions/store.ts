@@ -3,6 +3,8 @@
 import type { PaymentInstructions } from '../../catalog/payment-instructions.ts';
 import type { OnChain } from '../../connectors/ports.ts';
 import { col, table } from '../../runtime/table.ts';
+import type { CardFacts } from './card.ts';
+import { cardPaymentStates } from './card-states.ts';
 import {
   type FailureReason,
   type IncomingStatus,
@@ -53,8 +55,9 @@ const columns = {
   platform_id: col.text,
   customer_id: col.text.null,
   platform_customer_id: col.text,
-  type: col.word<'INCOMING' | 'OUTGOING'>(),
+  type: col.word<'INCOMING' | 'OUTGOING' | 'CARD'>(),
   direction: col.word<'CREDIT' | 'DEBIT'>(),
+  /** Of a payment with a card a `CardStatus`: `CardPaymentRow` is such a row as it is. */
   status: col.word<OutgoingStatus | IncomingStatus>().mut,
   funds: col.word<Funds>().mut,
   /** Completed with what is known of the payer once money has come in. */
@@ -107,6 +110,8 @@ const columns = {
   /** The movements on a chain that brought it in and took it out. */
   source_chain: col.json<OnChain>().null.mut,
   destination_chain: col.json<OnChain>().null.mut,
+  /** What a payment with a card is made of; null for every other. */
+  card: col.json<CardFacts>().null.mut,
   settled_at: col.time.null.mut,
   receipt_confirmed_at: col.time.null.mut,
   created_at: col.time,
@@ -114,13 +119,12 @@ const columns = {
   version: col.int4,
 };
 
+const LIVES = { INCOMING: incomingStates, OUTGOING: outgoingStates, CARD: cardPaymentStates };
+
 /** Every change of a row keeps to the lifecycles: how far the payment is, and how far its refund. */
 export const transactions = table('transactions', columns, {
   lives: [
-    {
-      state: (row) => row.status,
-      states: (row) => (row.type === 'INCOMING' ? incomingStates : outgoingStates),
-    },
+    { state: (row) => row.status, states: (row) => LIVES[row.type] },
     { state: (row) => row.refund?.status ?? 'NONE', states: refundStates },
   ],
 });

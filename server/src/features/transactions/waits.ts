@@ -33,8 +33,8 @@ export const railNotices = table(
   {
     id: col.text,
     transaction_id: col.text,
-    /** `parked` is what a person decided about money in suspense. */
-    kind: col.word<WaitKind | 'parked'>(),
+    /** What a person decided: `parked` about money in suspense, `card` about a card payment's exception. */
+    kind: col.word<WaitKind | 'parked' | 'card'>(),
     state: col.word<Progress['state']>(),
     reference: col.text.null,
     reason: col.text.null,

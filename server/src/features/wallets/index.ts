@@ -40,6 +40,7 @@ export {
   openRequest,
   type Retry,
   readRetry,
+  recordStamp,
   requestIdOf,
   stampOf,
   whileLive,
@@ -54,6 +55,7 @@ export {
   signedOperation,
 } from './signed.ts';
 export type { Signed } from './signer.ts';
+export { parseStamp, signs } from './stamp.ts';
 export {
   credentialStates,
   recoveryStates,

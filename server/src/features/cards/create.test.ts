@@ -1,0 +1,361 @@
+// Asking for cards: who may hold one, what may pay for it, how many there may be, and what becomes of the
+// request at the issuer.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CardDesk, cardDesk, cardName } from '../../../test/card-desk.ts';
+import { booksBalance, internalAccount, ok } from '../../../test/fixtures.ts';
+import { type Answer, startApp, type TestApp, type TestPlatform } from '../../../test/harness.ts';
+import { walletDesk } from '../../../test/wallet-desk.ts';
+import { customerOf, moveCheck } from '../customers/index.ts';
+import { internalAccounts, moveInternalAccount } from '../internal-accounts/index.ts';
+import { type CardProgram, platforms } from '../platform/index.ts';
+
+let app: TestApp;
+let desk: CardDesk;
+
+beforeAll(async () => {
+  app = await startApp();
+  desk = cardDesk(app);
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+
+const businessInfo = {
+  legalName: 'Difference Engines',
+  country: 'US',
+  taxId: '12-3456789',
+  incorporatedOn: '1991-12-26',
+};
+
+const coded = ({ status, body }: Answer) => [status, body.code];
+const fieldsOf = ({ body }: Answer) =>
+  body.details.errors.map((each: { field: string }) => each.field);
+
+/** A platform of its own with such limits. */
+async function limitedTo(program: Partial<CardProgram>): Promise<TestPlatform> {
+  const as = await app.newPlatform('Limited');
+  await app.operate(async (ctx) => {
+    const row = await ctx.read(platforms, as.id);
+    if (!row) throw new Error('no platform');
+    const usual = { maxLive: 100, maxLivePerHolder: 100, frameOrigins: [] };
+    ctx.update(platforms, row, { card_program: { ...usual, ...program } });
+  }, as);
+  return as;
+}
+
+describe('createCard', () => {
+  it('answers a card in PROCESSING, and tells nobody yet', async () => {
+    const holder = await desk.holder();
+    const platformCardId = cardName();
+    const body = ok(await desk.askCard(holder, { platformCardId, maxSpendPerTransaction: 5 }), 201);
+    expect(body).toEqual({
+      id: expect.stringMatching(/^Card:[0-9a-f-]{36}$/),
+      cardholderId: holder.customer.id,
+      platformCardId,
+      state: 'PROCESSING',
+      stateReason: null,
+      form: 'VIRTUAL',
+      fundingSources: [holder.accountId],
+      maxSpendPerTransaction: 5,
+      currency: 'USD',
+      createdAt: expect.any(String),
+      updatedAt: body.createdAt,
+    });
+    expect(await desk.eventsOf('CARD.', body.id)).toEqual([]);
+    expect(await desk.cardNow(body.id)).toEqual(body);
+  });
+
+  it('is ACTIVE once it was issued, and told once', async () => {
+    const asked = await desk.card(await desk.holder());
+    expect(asked).toMatchObject({ state: 'ACTIVE', stateReason: null, brand: expect.any(String) });
+    expect(asked.last4).toMatch(/^\d{4}$/);
+    expect(asked.expYear).toBeGreaterThan(2026);
+    const told = await desk.eventsOf('CARD.', asked.id);
+    expect(told.map(({ type, data }) => [type, data])).toEqual([['CARD.STATE_CHANGE', asked]]);
+  });
+
+  it('makes up a name where there is none', async () => {
+    const { platformCardId } = ok(
+      await desk.askCard(await desk.holder(), { platformCardId: undefined }),
+      201,
+    );
+    expect(platformCardId).toMatch(/^card_[0-9a-f-]{36}$/);
+  });
+
+  it('tells of all bad fields at once', async () => {
+    const bad = await desk.call('POST', '/cards', {
+      cardholderId: 'Customer:nobody',
+      form: 'PLASTIC',
+      fundingSources: [],
+      maxSpendPerTransaction: 0,
+      threeDSecurePassword: 'correct horse battery',
+    });
+    expect(coded(bad)).toEqual([400, 'INVALID_INPUT']);
+    expect(fieldsOf(bad).sort()).toEqual([
+      'cardholderId',
+      'form',
+      'fundingSources',
+      'maxSpendPerTransaction',
+      'threeDSecurePassword',
+    ]);
+    expect(JSON.stringify(bad.body)).not.toContain('battery');
+    expect(app.log.join('')).not.toContain('battery');
+  });
+
+  it('does the same again under the same key', async () => {
+    const holder = await desk.holder();
+    const body = desk.cardBody(holder);
+    const key = { 'idempotency-key': cardName() };
+    const first = ok(await desk.call('POST', '/cards', body, key), 201);
+    expect(ok(await desk.call('POST', '/cards', body, key), 201)).toEqual(first);
+    const more = await desk.call('POST', '/cards', { ...body, maxSpendPerTransaction: 1 }, key);
+    expect(more.status).toBe(409);
+    const { data } = ok(await desk.call('GET', `/cards?cardholderId=${holder.customer.id}`), 200);
+    expect(data).toHaveLength(1);
+  });
+});
+
+describe('the cardholder', () => {
+  it('must be there, and alive', async () => {
+    const holder = await desk.holder();
+    const theirs = await cardDesk(app, { as: app.other }).holder();
+    for (const id of [theirs.customer.id, 'Customer:nobody', '']) {
+      const answer = await desk.askCard({ ...holder, customer: { id } });
+      expect([...coded(answer), fieldsOf(answer)]).toEqual([
+        400,
+        'INVALID_INPUT',
+        ['cardholderId'],
+      ]);
+    }
+    ok(await app.call('DELETE', `/customers/${holder.customer.id}`), 200);
+    expect(coded(await desk.askCard(holder))).toEqual([410, 'CUSTOMER_DELETED']);
+  });
+
+  it.each(['INDIVIDUAL', 'BUSINESS'])('must be approved: %s', async (customerType) => {
+    const more = customerType === 'BUSINESS' ? { customerType, businessInfo } : {};
+    const unchecked = cardDesk(app, { as: app.unregulated });
+    const holder = await unchecked.holder(more);
+    const refusal = [400, 'CARDHOLDER_KYC_NOT_APPROVED'];
+    expect(coded(await unchecked.askCard(holder))).toEqual(refusal);
+    await app.operate(async (ctx) => {
+      await moveCheck(ctx, await customerOf(ctx, holder.customer.id), 'approve');
+    }, app.unregulated);
+    expect((await unchecked.card(holder)).state).toBe('ACTIVE');
+  });
+});
+
+describe('what may pay', () => {
+  it('is dollars, or USDB in a balance or a wallet', async () => {
+    const usdb = await desk.holder({ currency: 'USDB' });
+    expect(await desk.card(usdb)).toMatchObject({ state: 'ACTIVE', currency: 'USD' });
+    for (;;) {
+      const wallet = await walletDesk(app).customerWithWallet();
+      if (/00[23]$/.test(wallet.accountId)) continue;
+      expect((await desk.card(wallet)).fundingSources).toEqual([wallet.accountId]);
+      const balance = await internalAccount(app, wallet.customer.id, 'USDB');
+      if (/00[23]$/.test(balance.id)) continue;
+      const both = [balance.id, wallet.accountId];
+      expect((await desk.card(wallet, { fundingSources: both })).fundingSources).toEqual(both);
+      return;
+    }
+  });
+
+  const INELIGIBLE = [400, 'FUNDING_SOURCE_INELIGIBLE'];
+  const why = (answer: Answer) => {
+    expect(coded(answer)).toEqual(INELIGIBLE);
+    const told = answer.body.details.errors as { field: string; message: string }[];
+    return told.map(({ field, message }) => `${field} ${message}`);
+  };
+
+  it('is an account of the cardholder, and of this platform', async () => {
+    const [holder, neighbour] = [await desk.holder(), await desk.holder()];
+    const theirs = await cardDesk(app, { as: app.other }).holder();
+    const own = await internalAccount(app, null, 'USD');
+    const fundingSources = [
+      holder.accountId,
+      neighbour.accountId,
+      theirs.accountId,
+      'InternalAccount:nowhere',
+      '',
+      own.id,
+    ];
+    expect(why(await desk.askCard(holder, { fundingSources }))).toEqual([
+      'fundingSources.1 does not belong to the cardholder',
+      'fundingSources.2 is no account',
+      'fundingSources.3 is no account',
+      'fundingSources.4 is no account',
+      'fundingSources.5 does not belong to the cardholder',
+    ]);
+  });
+
+  it('is of one currency that cards can be paid in', async () => {
+    for (;;) {
+      const usd = await desk.holder();
+      const eur = await internalAccount(app, usd.customer.id, 'EUR');
+      const usdb = await internalAccount(app, usd.customer.id, 'USDB');
+      if ([eur.id, usdb.id].some((id) => /00[23]$/.test(id))) continue;
+      const fundingSources = [usd.accountId, eur.id, usdb.id];
+      expect(why(await desk.askCard(usd, { fundingSources }))).toEqual([
+        'fundingSources.1 is in EUR, which cannot pay for cards',
+        'fundingSources.2 is in another currency than the first',
+      ]);
+      return;
+    }
+  });
+
+  it('is ACTIVE', async () => {
+    const holder = await desk.holder();
+    await app.operate(async (ctx) => {
+      const row = await ctx.read(internalAccounts, holder.accountId);
+      if (row) moveInternalAccount(ctx, row, 'freeze');
+    });
+    expect(why(await desk.askCard(holder))).toEqual(['fundingSources.0 is FROZEN']);
+  });
+
+  it('is what the issuer takes', async () => {
+    const { issuer } = app.connectorsOf('sandbox');
+    expect(
+      ['002', '003', '004'].map((end) => issuer?.accepts?.(`InternalAccount:0${end}`)),
+    ).toEqual([false, false, true]);
+  });
+
+  it('is named once, and at most ten times', async () => {
+    const holder = await desk.holder();
+    const twice = [holder.accountId, holder.accountId];
+    const eleven = Array.from({ length: 11 }, (_, at) => `InternalAccount:${at}`);
+    for (const fundingSources of [twice, eleven]) {
+      const answer = await desk.askCard(holder, { fundingSources });
+      expect([...coded(answer), fieldsOf(answer)]).toEqual([
+        400,
+        'INVALID_INPUT',
+        ['fundingSources'],
+      ]);
+    }
+  });
+});
+
+describe('how many', () => {
+  it('is exact for a platform, however many ask at once, and a closed card makes room', async () => {
+    const as = await limitedTo({ maxLive: 7 });
+    const tight = cardDesk(app, { as });
+    const holders = await Promise.all(Array.from({ length: 5 }, () => tight.holder()));
+    const all = await Promise.all(
+      Array.from({ length: 30 }, (_, at) => tight.askCard(holders[at % 5] as never)),
+    );
+    const made = all.filter(({ status }) => status === 201);
+    expect(made).toHaveLength(7);
+    const refused = all.filter(({ status }) => status !== 201);
+    expect(refused.map(coded)).toEqual(Array(23).fill([409, 'CARD_LIMIT_REACHED']));
+    await app.settle();
+    const [first] = holders;
+    if (!first) throw new Error('no holder');
+    expect(coded(await tight.askCard(first))).toEqual([409, 'CARD_LIMIT_REACHED']);
+    ok(await tight.patchCard(made[0]?.body.id, { state: 'CLOSED' }), 200);
+    ok(await tight.askCard(first), 201);
+    expect(coded(await tight.askCard(first))).toEqual([409, 'CARD_LIMIT_REACHED']);
+  });
+
+  it('is counted for each cardholder, and a card that was rejected does not count', async () => {
+    const as = await limitedTo({ maxLivePerHolder: 2 });
+    const tight = cardDesk(app, { as });
+    const [one, two] = [await tight.holder(), await tight.holder()];
+    const rejected = await tight.card(one, { platformCardId: cardName('002') });
+    expect(rejected.state).toBe('CLOSED');
+    const all = await Promise.all(Array.from({ length: 30 }, () => tight.askCard(one)));
+    expect(all.filter(({ status }) => status === 201)).toHaveLength(2);
+    expect(coded(await tight.askCard(one))).toEqual([409, 'CARD_LIMIT_REACHED']);
+    ok(await tight.askCard(two), 201);
+  });
+
+  it('follows the operator: more at once, fewer without closing any', async () => {
+    const as = await limitedTo({ maxLive: 1 });
+    const tight = cardDesk(app, { as });
+    const holder = await tight.holder();
+    const change = (maxLive: number) =>
+      app.operate(async (ctx) => {
+        const row = await ctx.read(platforms, as.id);
+        const card_program = { maxLive, maxLivePerHolder: 100, frameOrigins: [] };
+        if (row) ctx.update(platforms, row, { card_program });
+      }, as);
+    const first = await tight.card(holder);
+    expect((await tight.askCard(holder)).status).toBe(409);
+    await change(2);
+    await tight.card(holder);
+    await change(1);
+    ok(await tight.patchCard(first.id, { state: 'CLOSED' }), 200);
+    expect((await tight.askCard(holder)).status).toBe(409);
+  });
+});
+
+describe('platformCardId', () => {
+  it('is of one live card, however many ask at once', async () => {
+    const holder = await desk.holder();
+    const platformCardId = cardName();
+    const all = await Promise.all(
+      Array.from({ length: 8 }, () => desk.askCard(holder, { platformCardId })),
+    );
+    const made = all.filter(({ status }) => status === 201);
+    expect(made).toHaveLength(1);
+    const refused = all.filter(({ status }) => status !== 201);
+    expect(refused.map(coded)).toEqual(Array(7).fill([409, 'CONFLICT']));
+    await app.settle();
+    ok(await desk.patchCard(made[0]?.body.id, { state: 'CLOSED' }), 200);
+    ok(await desk.askCard(holder, { platformCardId }), 201);
+    const theirs = cardDesk(app, { as: app.other });
+    ok(await theirs.askCard(await theirs.holder(), { platformCardId }), 201);
+  });
+});
+
+describe('the issuer', () => {
+  const told = async (id: string) =>
+    (await desk.eventsOf('CARD.', id)).map(({ type, data }) => [
+      type,
+      data.state,
+      data.stateReason,
+    ]);
+
+  it('001 says nothing', async () => {
+    const { id } = await desk.card(await desk.holder(), { platformCardId: cardName('001') });
+    await app.advance(3_600_000);
+    expect((await desk.cardNow(id)).state).toBe('PROCESSING');
+    expect(await told(id)).toEqual([]);
+  });
+
+  it('002 rejects it, and its name is free', async () => {
+    const platformCardId = cardName('002');
+    const holder = await desk.holder();
+    const shown = await desk.card(holder, { platformCardId });
+    expect(shown).toMatchObject({ state: 'CLOSED', stateReason: 'ISSUER_REJECTED' });
+    expect([shown.last4, shown.brand, shown.issuerRef]).toEqual([undefined, undefined, undefined]);
+    expect(shown.fundingSources).toEqual([holder.accountId]);
+    expect(await told(shown.id)).toEqual([['CARD.STATE_CHANGE', 'CLOSED', 'ISSUER_REJECTED']]);
+    expect((await desk.card(holder, { platformCardId })).state).toBe('CLOSED');
+  });
+
+  it('005 takes its time', async () => {
+    const { id, state } = await desk.card(await desk.holder(), { platformCardId: cardName('005') });
+    expect(state).toBe('PROCESSING');
+    await app.advance(29_000);
+    expect((await desk.cardNow(id)).state).toBe('PROCESSING');
+    await app.advance(2_000);
+    expect((await desk.cardNow(id)).state).toBe('ACTIVE');
+    expect(await told(id)).toEqual([['CARD.STATE_CHANGE', 'ACTIVE', null]]);
+  });
+});
+
+describe('where nobody issues cards', () => {
+  it('every operation says so', async () => {
+    const as = app.production;
+    const { call, cardBody } = cardDesk(app, { as });
+    const body = cardBody({ customer: { id: 'Customer:x' }, accountId: 'InternalAccount:x' });
+    for (const answer of [
+      await call('POST', '/cards', body),
+      await call('GET', '/cards'),
+      await call('GET', '/cards/Card:x'),
+      await call('PATCH', '/cards/Card:x', { state: 'FROZEN' }),
+    ]) {
+      expect(coded(answer)).toEqual([501, 'NOT_IMPLEMENTED']);
+    }
+  });
+});

@@ -1,0 +1,88 @@
+// The decision about what a network asks of a card. Everything it leans on is read, a pure function finds
+// what speaks against it, and an approval sets the money aside in the change set that writes it down. What
+// the commit finds otherwise, a card frozen or money spent in the same instant, makes it decide once more:
+// so no crowd takes more than there is, and nothing is approved behind the commit that freezes a card.
+import type { CardDecision, CardRequest, DeclineReason } from '../../connectors/ports-cards.ts';
+import { Fault } from '../../kernel/fault.ts';
+import { ledgerAccounts } from '../../ledger/store.ts';
+import type { Ctx } from '../../runtime/context.ts';
+import { customers } from '../customers/index.ts';
+import { type InternalAccountRow, internalAccounts } from '../internal-accounts/index.ts';
+import { declineReason, type FirstSource } from './decline.ts';
+import { earlierDecision, writeDecision } from './messages.ts';
+import { checkAmount, openPayment } from './open.ts';
+import { type CardParts, issuerOf } from './parts.ts';
+import { signingKey } from './signature.ts';
+import type { CardRow } from './store.ts';
+
+/** Only the first account of a card pays; the others wait for a version that splits. */
+async function firstSource(
+  ctx: Ctx,
+  card: CardRow,
+): Promise<{ source: FirstSource; account: InternalAccountRow } | undefined> {
+  const [id = ''] = card.funding;
+  const [account, money] = await Promise.all([
+    ctx.read(internalAccounts, id),
+    ctx.read(ledgerAccounts, id),
+  ]);
+  if (!account || !money) return undefined;
+  const needsKey = account.type === 'EMBEDDED_WALLET';
+  const maySign = !needsKey || (await signingKey(ctx, card, id)) !== undefined;
+  const spendable = money.balance - money.held - (money.floor ?? 0n);
+  return { account, source: { account, maySign, spendable } };
+}
+
+/** Stages a decline: no payment and no event, only a line in the log. */
+export function decline(
+  ctx: Ctx,
+  card: CardRow,
+  request: CardRequest,
+  reason: DeclineReason,
+): CardDecision {
+  const decision = { approved: false, reason } as const;
+  writeDecision(ctx, card, request, decision);
+  return decision;
+}
+
+async function judge(
+  ctx: Ctx,
+  parts: CardParts,
+  card: CardRow,
+  request: CardRequest,
+): Promise<CardDecision> {
+  const [holder, first] = await Promise.all([
+    ctx.read(customers, card.customer_id),
+    firstSource(ctx, card),
+  ]);
+  const objection = issuerOf(ctx, parts).objection?.(request);
+  const source = first?.source;
+  const reason = declineReason({ card, request, objection, holder, source });
+  if (reason) return decline(ctx, card, request, reason);
+  if (request.kind === 'BALANCE_INQUIRY') {
+    writeDecision(ctx, card, request, { approved: true });
+    return { approved: true };
+  }
+  if (!holder || !first) throw new Error(`${card.id} has no holder or no account`);
+  const opened = await ctx.attempt(() =>
+    openPayment(ctx, parts, { card, holder, account: first.account, request }),
+  );
+  // Its wallet's key could not sign: whoever keeps it gave no answer, or none that holds.
+  if (opened instanceof Fault) return decline(ctx, card, request, 'NO_FUNDING_SOURCE');
+  const decision = { approved: true, transactionId: opened.id } as const;
+  writeDecision(ctx, card, request, decision);
+  return decision;
+}
+
+/**
+ * Decides, stages the payment with its money set aside, and writes the decision down. A decline is a decision
+ * and no fault. A message that came before is answered as it was.
+ */
+export async function decide(
+  ctx: Ctx,
+  parts: CardParts,
+  card: CardRow,
+  request: CardRequest,
+): Promise<CardDecision> {
+  checkAmount(request);
+  return (await earlierDecision(ctx, request.id)) ?? judge(ctx, parts, card, request);
+}

@@ -1,0 +1,165 @@
+// Where an issuer turns to with what its network says. Every message is one operation like a request's, under
+// the issuer's own id, so a message that comes twice has one effect and one answer.
+//
+// A network waits for an answer only so long, and takes silence for a no. So no approval may stay in the
+// books that nobody hears of:
+// - What runs into too many races, or finds too much waiting before it, has written nothing. That is thrown:
+//   there is no decision, and whoever asked may ask again.
+// - A commit that comes too late is undone by a second one, before TOO_LATE is answered.
+// - Where the connection broke before the commit's answer, a decline is written under the same id. Either
+//   it is in, and then the approval never will be, for both have one key; or the approval is there and is
+//   answered.
+// - If that cannot be written either, or this process ends between commit and answer, the issuer has no
+//   answer: it asks again and hears what is in the books, or its network lets go of the payment
+//   (AUTHORIZATION_EXPIRY).
+import { setTimeout as pause } from 'node:timers/promises';
+import type { CardDecision, CardRequest, IssuerDesk } from '../../connectors/ports-cards.ts';
+import { Fault } from '../../kernel/fault.ts';
+import type { Time } from '../../kernel/world.ts';
+import type { Caller, Ctx, Environment } from '../../runtime/context.ts';
+import { isLost } from '../../runtime/lane.ts';
+import { isKeyTaken, operate, type Runtime } from '../../runtime/operate.ts';
+import { platforms, systemCaller } from '../platform/index.ts';
+import { decide, decline } from './decide.ts';
+import { earlierDecision, paymentNamed, takeNotice, writeTooLate } from './messages.ts';
+import { undoPayment } from './open.ts';
+import { type CardParts, cardOf } from './parts.ts';
+import { cardPaymentOf } from './payment.ts';
+import { cards } from './store.ts';
+
+/** How often, and at first after how long, is tried again what must be known before anything is answered. */
+const TRIES = 5;
+const PAUSE_MS = 50;
+
+const TOO_LATE = { approved: false, reason: 'TOO_LATE' } as const;
+
+/** Runs until it went well or was refused for good; what may have gone well is run again. */
+async function insist<R>(work: () => Promise<R>): Promise<R> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (isKeyTaken(error) || tries === TRIES) throw error;
+      await pause(PAUSE_MS * 2 ** tries);
+    }
+  }
+}
+
+interface Asking {
+  runtime: Runtime;
+  parts: CardParts;
+  caller: Caller;
+  request: CardRequest;
+  isLate(): boolean;
+}
+
+/** A decision, and whether it was made just now. */
+type Decided = { decision: CardDecision; fresh: boolean };
+
+async function decideInTime(ctx: Ctx, { parts, request, isLate }: Asking): Promise<Decided> {
+  const earlier = await earlierDecision(ctx, request.id);
+  if (earlier) return { decision: earlier, fresh: false };
+  const card = await cardOf(ctx, request.cardId);
+  const decided = await ctx.attempt(async () => {
+    const decision = await decide(ctx, parts, card, request);
+    // Custodians may take their time; then nothing of it is staged.
+    if (isLate()) throw new Fault('SERVICE_UNAVAILABLE', 'Nobody waits for the decision any more.');
+    return decision;
+  });
+  if (!(decided instanceof Fault)) return { decision: decided, fresh: true };
+  if (!isLate()) throw decided;
+  return { decision: decline(ctx, card, request, 'TOO_LATE'), fresh: true };
+}
+
+/** What was decided about the message by whoever decided first; a decline where nobody has. */
+async function truthOf(asking: Asking): Promise<Decided> {
+  const { runtime, caller, request } = asking;
+  const known = (ctx: Ctx) => earlierDecision(ctx, request.id);
+  try {
+    return await insist(() =>
+      operate(runtime, caller, async (ctx) => {
+        const earlier = await known(ctx);
+        if (earlier) return { decision: earlier, fresh: earlier.approved };
+        const card = await cardOf(ctx, request.cardId);
+        return { decision: decline(ctx, card, request, 'TOO_LATE'), fresh: false };
+      }),
+    );
+  } catch (error) {
+    if (!isKeyTaken(error)) throw error;
+    const decision = await operate(runtime, caller, known);
+    return { decision: decision ?? TOO_LATE, fresh: decision?.approved === true };
+  }
+}
+
+/** Takes an approval back that is in the books and that nobody waits for. */
+const takeBack = ({ runtime, parts, caller, request }: Asking, id: string): Promise<CardDecision> =>
+  insist(() =>
+    operate(runtime, caller, async (ctx) => {
+      const known = await earlierDecision(ctx, request.id);
+      if (known && !known.approved) return known;
+      const row = await cardPaymentOf(ctx, id);
+      const undone = await undoPayment(ctx, parts, row, request);
+      // What the network clears it has taken for approved, whatever it has heard.
+      if (!undone) return { approved: true, transactionId: id };
+      writeTooLate(ctx, row, request);
+      return TOO_LATE;
+    }),
+  );
+
+async function authorize(asking: Asking): Promise<CardDecision> {
+  let decided: Decided;
+  try {
+    decided = await operate(asking.runtime, asking.caller, (ctx) => decideInTime(ctx, asking));
+  } catch (error) {
+    const hasTwin = isKeyTaken(error);
+    // Everything else has written nothing.
+    if (!hasTwin && !isLost(error)) throw error;
+    const { decision, fresh } = await truthOf(asking);
+    decided = { decision, fresh: fresh && !hasTwin };
+  }
+  const { decision, fresh } = decided;
+  // Only whoever has made it takes it back: one that was answered before was heard.
+  if (!fresh || !decision.approved || !decision.transactionId || !asking.isLate()) return decision;
+  return takeBack(asking, decision.transactionId);
+}
+
+/** The desk for issuers of an environment; no message reaches cards of another. */
+export function issuerDesk(
+  runtime: Runtime,
+  parts: CardParts,
+  environment: Environment,
+): IssuerDesk {
+  const { db, world } = runtime;
+  const at = (platformId: string) => systemCaller(platformId, environment);
+
+  async function holderOf(cardId: string): Promise<Caller> {
+    const card = await db.read(cards, cardId);
+    const platform = card && (await db.read(platforms, card.platform_id));
+    if (platform?.environment !== environment) throw new Fault('NOT_FOUND', 'No such card.');
+    return at(platform.id);
+  }
+
+  return {
+    async authorize(request, answerBy: Time) {
+      const caller = await holderOf(request.cardId);
+      const isLate = () => world.now() > answerBy;
+      return authorize({ runtime, parts, caller, request, isLate });
+    },
+
+    async tell(notice) {
+      const found = await paymentNamed(db, environment, notice.token);
+      if (!found) throw new Fault('TRANSACTION_NOT_FOUND', 'No payment has this name.');
+      const { platformId, transactionId } = found;
+      const heed = () =>
+        operate(runtime, at(platformId), async (ctx) => {
+          await takeNotice(ctx, parts, await cardPaymentOf(ctx, transactionId), notice);
+        });
+      try {
+        await heed();
+      } catch (error) {
+        // Its twin came first, and has done all there is to do.
+        if (!isKeyTaken(error)) throw error;
+      }
+    },
+  };
+}

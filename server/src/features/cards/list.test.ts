@@ -1,0 +1,107 @@
+// The list of cards with each of its filters, alone and together, and its pages.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CardDesk, cardDesk, cardName } from '../../../test/card-desk.ts';
+import { ok } from '../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+
+let app: TestApp;
+let desk: CardDesk;
+let [ada, bob]: Awaited<ReturnType<CardDesk['holder']>>[] = [];
+/** Cards by what they are called here. */
+const ids: Record<string, string> = {};
+const name = cardName();
+
+beforeAll(async () => {
+  app = await startApp();
+  desk = cardDesk(app);
+  [ada, bob] = [await desk.holder(), await desk.holder()];
+  const keep = async (called: string, holder: typeof ada, platformCardId = cardName()) => {
+    if (!holder) throw new Error('no holder');
+    app.world.set(app.world.now() + 1_000);
+    ids[called] = (await desk.card(holder, { platformCardId })).id;
+  };
+  await keep('closed', ada, name);
+  ok(await desk.patchCard(ids.closed as string, { state: 'CLOSED' }), 200);
+  await keep('active', ada, name);
+  await keep('frozen', ada);
+  ok(await desk.patchCard(ids.frozen as string, { state: 'FROZEN' }), 200);
+  await keep('waiting', ada, cardName('001'));
+  await keep('bobs', bob);
+  const theirs = cardDesk(app, { as: app.other });
+  await theirs.card(await theirs.holder(), { platformCardId: name });
+});
+afterAll(() => app.close());
+
+async function listed(query: string): Promise<string[]> {
+  const { data } = ok(await desk.call('GET', `/cards?${query}`), 200);
+  const called = Object.fromEntries(Object.entries(ids).map(([each, id]) => [id, each]));
+  return data.map((each: { id: string }) => called[each.id]);
+}
+
+describe('listCards', () => {
+  it('is newest first, or oldest', async () => {
+    const all = ['bobs', 'waiting', 'frozen', 'active', 'closed'];
+    expect(await listed('')).toEqual(all);
+    expect(await listed('sortOrder=asc')).toEqual(all.toReversed());
+  });
+
+  it('shows each card as it shows it alone', async () => {
+    const { data, totalCount } = ok(await desk.call('GET', '/cards'), 200);
+    expect(totalCount).toBe(5);
+    for (const each of data) expect(await desk.cardNow(each.id)).toEqual(each);
+  });
+
+  it('goes by the cardholder', async () => {
+    expect(await listed(`cardholderId=${bob?.customer.id}`)).toEqual(['bobs']);
+    expect(await listed('cardholderId=nobody')).toEqual([]);
+  });
+
+  it('goes by the account that pays now, which of a closed card is none', async () => {
+    expect(await listed(`accountId=${ada?.accountId}`)).toEqual(['waiting', 'frozen', 'active']);
+    expect(await listed(`accountId=${ada?.accountId}&state=FROZEN`)).toEqual(['frozen']);
+    expect(await listed(`accountId=${bob?.accountId}&cardholderId=${ada?.customer.id}`)).toEqual(
+      [],
+    );
+    expect(await listed('accountId=nothing')).toEqual([]);
+    const theirs = cardDesk(app, { as: app.other });
+    const { data } = ok(await theirs.call('GET', `/cards?accountId=${ada?.accountId}`), 200);
+    expect(data).toEqual([]);
+  });
+
+  it('goes by your own id, of closed cards too', async () => {
+    expect(await listed(`platformCardId=${name}`)).toEqual(['active', 'closed']);
+    expect(await listed('platformCardId=nobody')).toEqual([]);
+  });
+
+  it.each([
+    ['PENDING_KYC', []],
+    ['PROCESSING', ['waiting']],
+    ['ACTIVE', ['bobs', 'active']],
+    ['FROZEN', ['frozen']],
+    ['CLOSED', ['closed']],
+  ])('goes by the state: %s', async (state, expected) => {
+    expect(await listed(`state=${state}`)).toEqual(expected);
+  });
+
+  it('comes in pages', async () => {
+    const seen: string[] = [];
+    let cursor: string | undefined = '';
+    while (cursor !== undefined) {
+      const more: string = cursor && `&cursor=${cursor}`;
+      const page = ok(await desk.call('GET', `/cards?limit=2&sortOrder=asc${more}`), 200);
+      seen.push(...page.data.map((each: { id: string }) => each.id));
+      expect(page.hasMore).toBe(page.nextCursor !== undefined);
+      cursor = page.nextCursor;
+    }
+    expect(seen).toEqual(
+      ['closed', 'active', 'frozen', 'waiting', 'bobs'].map((each) => ids[each]),
+    );
+  });
+
+  it.each(['state=GONE', 'limit=0', 'limit=101', 'cursor=x', 'sortOrder=up'])(
+    'refuses %s',
+    async (query) => {
+      expect((await desk.call('GET', `/cards?${query}`)).body.code).toBe('INVALID_INPUT');
+    },
+  );
+});

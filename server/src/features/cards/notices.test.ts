@@ -1,0 +1,390 @@
+// What follows an approval: clearings, expiry, advice, returns and their reversal, each with the account, the
+// purses of the house, the events in order and what the payment shows. The books must balance in the end.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CardPayments, cardPayments } from '../../../test/card-payments.ts';
+import { booksBalance, fund, ok } from '../../../test/fixtures.ts';
+import { type Answer, startApp, type TestApp } from '../../../test/harness.ts';
+
+let app: TestApp;
+let desk: CardPayments;
+beforeAll(async () => {
+  app = await startApp();
+  desk = cardPayments(app);
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+
+const clearing = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;
+const giving = (amount: number) => ({ kind: 'RETURN', amount: BigInt(amount) }) as const;
+const advice = (amount: number) =>
+  ({ kind: 'AUTHORIZATION_ADVICE', amount: BigInt(amount) }) as const;
+const EXPIRY = { kind: 'AUTHORIZATION_EXPIRY' } as const;
+const REVERSAL = { kind: 'RETURN_REVERSAL' } as const;
+
+describe('an authorisation', () => {
+  it('sets the money aside, takes it, and keeps it for the network', async () => {
+    const paid = await desk.begin();
+    expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '900 of 900', cards: 100 });
+    expect(await paid.events()).toEqual(['900 of 1000', 'AUTHORIZED', '900 of 900']);
+    expect(await paid.shown()).toMatchObject({
+      authorizedAmount: { amount: 100 },
+      pullSummary: { count: 1, totalAmount: 100, pendingCount: 0 },
+    });
+  });
+
+  it('that is cleared at once is born settled', async () => {
+    const paid = await desk.begin({ kind: 'financial_authorization' });
+    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '900 of 900', settled: 100 });
+    expect(await paid.events()).toEqual(['900 of 1000', 'SETTLED', '900 of 900']);
+  });
+});
+
+describe('a clearing', () => {
+  it('of no amount that could be booked is refused', async () => {
+    const paid = await desk.begin();
+    await expect(paid.tell(clearing(-1))).rejects.toThrow('-1 is no amount');
+    const most = { kind: 'CLEARING', amount: 2n ** 63n } as const;
+    await expect(paid.tell(most)).rejects.toThrow('is no amount of the payment');
+  });
+
+  it('of everything settles the payment', async () => {
+    const paid = await desk.begin();
+    await paid.tell(clearing(100));
+    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '900 of 900', settled: 100 });
+    expect((await paid.events()).slice(3)).toEqual(['SETTLED']);
+    expect(await paid.shown()).toMatchObject({
+      settledAmount: { amount: 100 },
+      settlementSummary: { count: 1, totalAmount: 100 },
+    });
+  });
+
+  it('in pieces settles with the last', async () => {
+    const paid = await desk.begin();
+    await paid.tell(clearing(30));
+    const half = { status: 'PARTIALLY_SETTLED', account: '900 of 900', cards: 70, settled: 30 };
+    expect(await paid.now()).toEqual(half);
+    await paid.tell(clearing(20));
+    await paid.tell(clearing(50));
+    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '900 of 900', settled: 100 });
+    const told = ['PARTIALLY_SETTLED', 'PARTIALLY_SETTLED', 'SETTLED'];
+    expect((await paid.events()).slice(3)).toEqual(told);
+    expect(await paid.shown()).toMatchObject({ settlementSummary: { count: 3, totalAmount: 100 } });
+  });
+
+  it('of more than was authorised takes the difference', async () => {
+    const paid = await desk.begin();
+    await paid.tell(clearing(120));
+    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '880 of 880', settled: 120 });
+    expect((await paid.events()).slice(3)).toEqual(['880 of 900', 'SETTLED', '880 of 880']);
+    expect(await paid.shown()).toMatchObject({
+      settledAmount: { amount: 120 },
+      pullSummary: { count: 2, totalAmount: 120, pendingCount: 0 },
+    });
+  });
+
+  it('that comes late, after everything, is taken as well', async () => {
+    const paid = await desk.begin();
+    await paid.tell(EXPIRY);
+    await paid.tell(clearing(40));
+    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '960 of 960', settled: 40 });
+    await paid.tell(clearing(10));
+    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '950 of 950', settled: 50 });
+    expect((await paid.events()).filter((each) => each === 'SETTLED')).toHaveLength(3);
+  });
+
+  it('that the account cannot pay makes an exception', async () => {
+    const paid = await desk.begin({ funds: 110 });
+    await paid.tell(clearing(120));
+    const stuck = { status: 'EXCEPTION', account: '10 of 10', cards: -20, settled: 120 };
+    expect(await paid.now()).toEqual(stuck);
+    expect((await paid.events()).slice(3)).toEqual(['EXCEPTION']);
+    // The network goes on, and each word is told.
+    await paid.tell(clearing(5));
+    expect(await paid.now()).toEqual({ ...stuck, account: '5 of 5', settled: 125 });
+    await paid.tell(EXPIRY);
+    expect((await paid.events()).slice(4)).toEqual(['5 of 10', 'EXCEPTION', '5 of 5']);
+  });
+
+  it('on a frozen account makes an exception too, and touches nothing', async () => {
+    const paid = await desk.begin();
+    await desk.freezeAccount(paid.accountId);
+    await paid.tell(clearing(120));
+    const stuck = { status: 'EXCEPTION', account: '900 of 900', cards: -20, settled: 120 };
+    expect(await paid.now()).toEqual(stuck);
+  });
+
+  it('on a card that is closed is our loss, beyond what was taken', async () => {
+    const paid = await desk.begin();
+    await paid.close();
+    await paid.tell(clearing(120));
+    const lost = { status: 'SETTLED', account: '900 of 900', settled: 120, losses: -20 };
+    expect(await paid.now()).toEqual(lost);
+    expect((await paid.events()).slice(3)).toEqual(['SETTLED']);
+    // Of what comes back the account gets what it had paid, and no more.
+    await paid.tell(giving(120));
+    expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
+    await paid.tell(REVERSAL);
+    expect(await paid.now()).toEqual(lost);
+  });
+});
+
+describe('an expiry', () => {
+  it('gives back what was not cleared', async () => {
+    const paid = await desk.begin();
+    await paid.tell(EXPIRY);
+    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
+    expect((await paid.events()).slice(3)).toEqual(['1000 of 1000', 'SETTLED']);
+    expect(await paid.shown()).toMatchObject({ settledAmount: { amount: 0 } });
+    await paid.tell(EXPIRY);
+    expect(await paid.events()).toHaveLength(5);
+  });
+
+  it('after a part was cleared gives back the rest', async () => {
+    const paid = await desk.begin();
+    await paid.tell(clearing(30));
+    await paid.tell(clearing(0));
+    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '970 of 970', settled: 30 });
+  });
+
+  it('of what came back already leaves it refunded', async () => {
+    const paid = await desk.begin();
+    await paid.tell(clearing(30));
+    await paid.tell(giving(30));
+    expect((await paid.now()).status).toBe('PARTIALLY_SETTLED');
+    await paid.tell(EXPIRY);
+    expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
+    const told = [
+      'PARTIALLY_SETTLED',
+      '930 of 930',
+      'PARTIALLY_SETTLED',
+      '1000 of 1000',
+      'REFUNDED',
+    ];
+    expect((await paid.events()).slice(3)).toEqual(told);
+  });
+});
+
+describe('an advice', () => {
+  it('of more takes more', async () => {
+    const paid = await desk.begin();
+    await paid.tell(advice(150));
+    expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '850 of 850', cards: 150 });
+    expect((await paid.events()).slice(3)).toEqual(['850 of 900', 'AUTHORIZED', '850 of 850']);
+    expect(await paid.shown()).toMatchObject({
+      authorizedAmount: { amount: 150 },
+      pullSummary: { count: 2, totalAmount: 150 },
+    });
+  });
+
+  it('of less gives back', async () => {
+    const paid = await desk.begin();
+    await paid.tell(advice(60));
+    expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '940 of 940', cards: 60 });
+    expect((await paid.events()).slice(3)).toEqual(['940 of 940', 'AUTHORIZED']);
+    await paid.tell(advice(30));
+    await paid.tell(clearing(30));
+    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '970 of 970', settled: 30 });
+  });
+
+  it('of no more than was cleared settles', async () => {
+    const paid = await desk.begin();
+    await paid.tell(clearing(40));
+    await paid.tell(advice(40));
+    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '960 of 960', settled: 40 });
+    expect((await paid.events()).slice(4)).toEqual(['960 of 960', 'SETTLED']);
+    await expect(paid.tell(advice(60))).rejects.toThrow('Nothing more is expected');
+  });
+
+  it('that the account cannot pay makes an exception', async () => {
+    const paid = await desk.begin({ funds: 110 });
+    await paid.tell(advice(150));
+    expect(await paid.now()).toEqual({ status: 'EXCEPTION', account: '10 of 10', cards: 100 });
+    expect((await paid.events()).slice(3)).toEqual(['EXCEPTION']);
+  });
+
+  it('on a card that is closed takes nothing before it is cleared', async () => {
+    const paid = await desk.begin();
+    await paid.close();
+    await paid.tell(advice(150));
+    expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '900 of 900', cards: 100 });
+    await paid.tell(clearing(120));
+    const part = { status: 'PARTIALLY_SETTLED', account: '900 of 900', settled: 120, losses: -20 };
+    expect(await paid.now()).toEqual(part);
+    await paid.tell(EXPIRY);
+    expect(await paid.now()).toEqual({ ...part, status: 'SETTLED' });
+  });
+});
+
+describe('a return', () => {
+  it('of a part stays settled and is told again; of the rest it is refunded', async () => {
+    const paid = await desk.begin();
+    await paid.tell(clearing(100));
+    await paid.tell(giving(30));
+    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '930 of 930', settled: 70 });
+    expect(await paid.shown()).toMatchObject({
+      refundedAmount: { amount: 30 },
+      refundSummary: { count: 1, totalAmount: 30 },
+    });
+    await paid.tell(giving(70));
+    expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
+    const told = ['SETTLED', '930 of 930', 'SETTLED', '1000 of 1000', 'REFUNDED'];
+    expect((await paid.events()).slice(3)).toEqual(told);
+  });
+
+  it('of more than was cleared is refused', async () => {
+    const paid = await desk.begin();
+    await expect(paid.tell(giving(1))).rejects.toThrow('More came back');
+    await paid.tell(clearing(40));
+    await expect(paid.tell(giving(41))).rejects.toThrow('More came back');
+    await paid.tell(giving(40));
+    await expect(paid.tell(giving(1))).rejects.toThrow('More came back');
+    expect((await paid.now()).account).toBe('940 of 940');
+  });
+
+  it('reaches a frozen account', async () => {
+    const paid = await desk.begin();
+    await paid.tell(clearing(100));
+    await desk.freezeAccount(paid.accountId);
+    await paid.tell(giving(100));
+    expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
+  });
+
+  it('for an account that is closed waits for a person', async () => {
+    const paid = await desk.begin({ funds: 100 });
+    await paid.tell(clearing(100));
+    await desk.closeAccount(paid.accountId);
+    await paid.tell(giving(100));
+    expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '0 of 0', suspense: 100 });
+    const text = 'select 1 from parked where id = $1';
+    expect(await app.runtime.db.query(text, [paid.id])).toHaveLength(1);
+    // Taken back before anybody has sent it: nobody is missing anything.
+    await paid.tell(REVERSAL);
+    expect(await app.runtime.db.query(text, [paid.id])).toHaveLength(0);
+    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '0 of 0', settled: 100 });
+  });
+
+  it('that is reversed is taken back, into debt if need be, and what comes next pays that', async () => {
+    const paid = await desk.begin({ funds: 100 });
+    await paid.tell(clearing(100));
+    await paid.tell(giving(100));
+    expect((await paid.now()).account).toBe('100 of 100');
+    const second = await otherPayment(paid.card.id, 60);
+    await paid.tell(REVERSAL);
+    expect(await paid.now()).toMatchObject({
+      ...{ status: 'SETTLED', account: '0 of 0' },
+      ...{ settled: 100, receivable: -60, cards: 60 },
+    });
+    expect(await paid.shown()).not.toHaveProperty('refundSummary');
+    expect((await paid.events()).at(-1)).toBe('SETTLED');
+    // What the second payment does not need goes to the debt first.
+    await simulate(paid.card.id, 'clearing', { cardTransactionId: second, amount: 0 });
+    expect(await paid.now()).toMatchObject({ account: '0 of 0' });
+    expect(await paid.now()).not.toHaveProperty('receivable');
+    // Again, under names of their own.
+    await fund(app, paid.accountId, 5);
+    await paid.tell(giving(100));
+    await paid.tell(REVERSAL);
+    expect(await paid.now()).toMatchObject({ status: 'SETTLED', account: '5 of 5' });
+  });
+});
+
+async function simulate(cardId: string, kind: string, body: object): Promise<void> {
+  ok(await app.call('POST', `/sandbox/cards/${cardId}/simulate/${kind}`, body), 202);
+  await app.settle();
+}
+
+/** A second payment of a card; answers its id. */
+async function otherPayment(cardId: string, amount: number): Promise<string> {
+  const more = { currency: { code: 'USD' }, merchant: { descriptor: 'Second' } };
+  await simulate(cardId, 'authorization', { amount, ...more });
+  const { data } = ok(await app.call('GET', '/transactions?limit=100&sortOrder=desc'), 200);
+  const [made] = data.filter(
+    (each: Answer['body']) => each.cardId === cardId && each.merchant.descriptor === 'Second',
+  );
+  return made.id;
+}
+
+describe('a credit', () => {
+  it('brings its money with the clearing', async () => {
+    const paid = await desk.begin({ kind: 'credit_authorization' });
+    expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '1000 of 1000' });
+    await paid.tell(clearing(40));
+    const part = { status: 'PARTIALLY_SETTLED', account: '1040 of 1040', settled: -40 };
+    expect(await paid.now()).toEqual(part);
+    await paid.tell(clearing(60));
+    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '1100 of 1100', settled: -100 });
+    const told = ['AUTHORIZED', '1040 of 1040', 'PARTIALLY_SETTLED', '1100 of 1100', 'SETTLED'];
+    expect(await paid.events()).toEqual(told);
+    await expect(paid.tell(giving(10))).rejects.toThrow('A credit is not returned.');
+    await expect(paid.tell(advice(10))).rejects.toThrow('A credit is not advised of.');
+  });
+
+  it('that never comes ends with nothing', async () => {
+    const paid = await desk.begin({ kind: 'credit_authorization' });
+    await paid.tell(EXPIRY);
+    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
+    expect(await paid.events()).toEqual(['AUTHORIZED', 'SETTLED']);
+  });
+});
+
+describe('an account in USDB', () => {
+  it('pays ten thousand of its units for a cent', async () => {
+    const paid = await desk.begin({ currency: 'USDB', funds: 2_000_003, amount: 101 });
+    const cards = 1_010_000;
+    expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '990003 of 990003', cards });
+    await paid.tell(clearing(33));
+    await paid.tell(EXPIRY);
+    const account = '1670003 of 1670003';
+    expect(await paid.now()).toEqual({ status: 'SETTLED', account, settled: 330_000 });
+    await paid.tell(giving(33));
+    expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '2000003 of 2000003' });
+    expect(await paid.shown()).toMatchObject({ authorizedAmount: { amount: 101 } });
+  });
+});
+
+describe('words that meet', () => {
+  it('two clearings are both counted', async () => {
+    const paid = await desk.begin();
+    await Promise.all([paid.clear(60), paid.clear(60)]);
+    await app.settle();
+    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '880 of 880', settled: 120 });
+  });
+
+  it('a clearing and an expiry leave nothing behind, whichever was first', async () => {
+    const all = await Promise.all([1, 2, 3, 4].map(() => desk.begin()));
+    await Promise.all(all.flatMap((paid) => [paid.clear(70), paid.tell(EXPIRY, false)]));
+    await app.settle();
+    for (const paid of all) {
+      expect(await paid.shown()).toMatchObject({
+        status: 'SETTLED',
+        settledAmount: { amount: 70 },
+      });
+      expect((await paid.now()).account).toBe('930 of 930');
+    }
+  });
+
+  it('returns never bring back more than was cleared', async () => {
+    const paid = await desk.begin();
+    await paid.tell(clearing(100));
+    const both = await Promise.allSettled([1, 2, 3].map(() => paid.tell(giving(60), false)));
+    expect(both.filter((each) => each.status === 'fulfilled')).toHaveLength(1);
+    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '960 of 960', settled: 40 });
+  });
+
+  it('further pulls of two payments take no more than there is', async () => {
+    const paid = await desk.begin({ funds: 230 });
+    const second = await otherPayment(paid.card.id, 100);
+    const path = `/sandbox/cards/${paid.card.id}/simulate/clearing`;
+    const body = { cardTransactionId: second, amount: 120 };
+    await Promise.all([paid.clear(120), app.call('POST', path, body)]);
+    await app.settle();
+    const statuses = [
+      await paid.shown(),
+      ok(await app.call('GET', `/transactions/${second}`), 200),
+    ];
+    expect(statuses.map((each) => each.status).sort()).toEqual(['EXCEPTION', 'SETTLED']);
+    expect((await paid.now()).account).toBe('10 of 10');
+  });
+});

@@ -1,0 +1,175 @@
+// What a network tells about a payment that was let through, one function for each. Its word is a fact, also
+// where it comes late or where we have not got the money: what the account cannot pay makes an exception
+// of the payment, what a closed card cannot be asked for is our loss. Only what cannot be true is refused.
+import type { CardNotice } from '../../connectors/ports-cards.ts';
+import { Fault } from '../../kernel/fault.ts';
+import { MAX_AMOUNT } from '../../kernel/money.ts';
+import { ledgerAccounts } from '../../ledger/store.ts';
+import type { Ctx } from '../../runtime/context.ts';
+import { shortOfFunds } from '../../runtime/operate.ts';
+import { internalAccounts, refuseOwing } from '../internal-accounts/index.ts';
+import { settledOf } from '../transactions/index.ts';
+import {
+  advised,
+  type Change,
+  cleared,
+  eventAfter,
+  expired,
+  type Lack,
+  lackingFor,
+  NO_LACK,
+  refuseMorePulls,
+  returned,
+  unreturned,
+} from './arithmetic.ts';
+import type { CardParts } from './parts.ts';
+import {
+  accountIdOf,
+  type CardPaymentRow,
+  changeCard,
+  currencyOfAccount,
+  moveSteps,
+  netOf,
+  openPull,
+  tellCard,
+  unitsOf,
+} from './payment.ts';
+import { signPull } from './signature.ts';
+import { cards } from './store.ts';
+
+type Amounted<Kind extends CardNotice['kind']> = Extract<CardNotice, { kind: Kind }>;
+
+/** A network's word that cannot be true of the payment. */
+const untrue = (reason: string): Fault => new Fault('INVALID_INPUT', reason);
+
+/** Throws where the account cannot pay an amount by what is read. */
+async function refuseUnlessPays(ctx: Ctx, row: CardPaymentRow, amount: bigint): Promise<void> {
+  const id = accountIdOf(row);
+  const [account, holding] = await Promise.all([
+    ctx.read(internalAccounts, id),
+    ctx.read(ledgerAccounts, id),
+  ]);
+  if (account?.status !== 'ACTIVE') throw new Fault('INVALID_INPUT', 'The account is not open.');
+  refuseOwing(account);
+  const units = unitsOf(amount, currencyOfAccount(row));
+  if (!holding || holding.balance - holding.held < units) throw shortOfFunds();
+}
+
+/** Sets aside what is lacking, as far as that can be done; answers what became of it. */
+async function furtherPull(
+  ctx: Ctx,
+  parts: CardParts,
+  row: CardPaymentRow,
+  amount: bigint,
+): Promise<Lack> {
+  if (amount === 0n) return NO_LACK;
+  refuseMorePulls(row.card);
+  const pulled = await ctx.attempt(async () => {
+    await refuseUnlessPays(ctx, row, amount);
+    await signPull(ctx, parts, row, amount);
+    await openPull(ctx, row, amount);
+  });
+  return { amount, fate: pulled instanceof Fault ? 'failed' : 'pulled' };
+}
+
+/** Stages what a change means for the row, and tells. A status that stays is told again. */
+async function take(
+  ctx: Ctx,
+  row: CardPaymentRow,
+  { card, steps }: Change,
+  failed = false,
+): Promise<CardPaymentRow> {
+  await moveSteps(ctx, row, steps);
+  const event = eventAfter(row.status, card, failed);
+  const changed = changeCard(ctx, row, card, event);
+  if (!event) tellCard(ctx, changed);
+  return changed;
+}
+
+const isClosed = async (ctx: Ctx, { card }: CardPaymentRow): Promise<boolean> =>
+  (await ctx.read(cards, card.cardId))?.state === 'CLOSED';
+
+/** The network takes an amount. What was not taken for it yet is taken now, from a live card's account. */
+async function clear(
+  ctx: Ctx,
+  parts: CardParts,
+  row: CardPaymentRow,
+  { amount }: Amounted<'CLEARING'>,
+): Promise<CardPaymentRow> {
+  const { card, direction } = row;
+  if (direction === 'CREDIT') return take(ctx, row, cleared(card, amount, { direction }));
+  const missing = lackingFor(card, settledOf(card) + amount, amount);
+  const lack: Lack = (await isClosed(ctx, row))
+    ? { amount: missing, fate: 'lost' }
+    : await furtherPull(ctx, parts, row, missing);
+  return take(ctx, row, cleared(card, amount, { direction, lack }), lack.fate === 'failed');
+}
+
+/** A payment that expects nothing more hears this in vain. */
+async function expire(ctx: Ctx, row: CardPaymentRow): Promise<CardPaymentRow> {
+  return row.card.closed ? row : take(ctx, row, expired(row.card));
+}
+
+/** A new total. More of it is taken at once where the card lives; a closed one pays when it is cleared. */
+async function advise(
+  ctx: Ctx,
+  parts: CardParts,
+  row: CardPaymentRow,
+  { amount: total }: Amounted<'AUTHORIZATION_ADVICE'>,
+): Promise<CardPaymentRow> {
+  const { card } = row;
+  if (row.direction === 'CREDIT') throw untrue('A credit is not advised of.');
+  if (card.closed) throw untrue('Nothing more is expected of the payment.');
+  const missing = lackingFor(card, total, total - BigInt(card.authorized));
+  const lack = (await isClosed(ctx, row)) ? NO_LACK : await furtherPull(ctx, parts, row, missing);
+  return take(ctx, row, advised(card, total, lack), lack.fate === 'failed');
+}
+
+/** A merchant gives back, never more than it has. */
+async function giveBack(
+  ctx: Ctx,
+  row: CardPaymentRow,
+  { amount }: Amounted<'RETURN'>,
+): Promise<CardPaymentRow> {
+  if (row.direction === 'CREDIT') throw untrue('A credit is not returned.');
+  if (amount > netOf(row.card)) {
+    throw untrue(`More came back than was cleared: ${amount}, of ${netOf(row.card)}.`);
+  }
+  return take(ctx, row, returned(row.card, amount));
+}
+
+/** The last return is undone; the account may owe what it has spent of it. */
+async function reverse(ctx: Ctx, row: CardPaymentRow): Promise<CardPaymentRow> {
+  if (row.status !== 'REFUNDED') throw untrue('Only a payment that came back can be taken again.');
+  const { card, steps } = unreturned(row.card);
+  await moveSteps(ctx, row, steps);
+  return changeCard(ctx, row, card, 'reverse');
+}
+
+/** Throws where an amount cannot be, or cannot be booked beside what there was. */
+function refuseAmount(row: CardPaymentRow, amount: bigint): void {
+  const sum = unitsOf(settledOf(row.card) + amount, currencyOfAccount(row));
+  if (amount < 0n || sum > MAX_AMOUNT) throw untrue(`${amount} is no amount of the payment.`);
+}
+
+/** Stages what a notice means. */
+export async function heedNotice(
+  ctx: Ctx,
+  parts: CardParts,
+  row: CardPaymentRow,
+  notice: CardNotice,
+): Promise<CardPaymentRow> {
+  if ('amount' in notice) refuseAmount(row, notice.amount);
+  switch (notice.kind) {
+    case 'CLEARING':
+      return notice.amount === 0n ? expire(ctx, row) : clear(ctx, parts, row, notice);
+    case 'AUTHORIZATION_EXPIRY':
+      return expire(ctx, row);
+    case 'AUTHORIZATION_ADVICE':
+      return advise(ctx, parts, row, notice);
+    case 'RETURN':
+      return giveBack(ctx, row, notice);
+    case 'RETURN_REVERSAL':
+      return reverse(ctx, row);
+  }
+}

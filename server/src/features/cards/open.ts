@@ -1,0 +1,167 @@
+// How a payment with a card begins, and how one that nobody waited for is undone. All kinds begin alike: a
+// row and, for what is paid, money set aside. What the network clears with the same message is cleared as
+// later clearings are. Undoing takes back exactly that, so that a late approval leaves nothing behind but
+// its trace.
+import type { CardRequest } from '../../connectors/ports-cards.ts';
+import { invalidField } from '../../kernel/fault.ts';
+import { MAX_AMOUNT } from '../../kernel/money.ts';
+import { iso } from '../../kernel/world.ts';
+import type { Ctx } from '../../runtime/context.ts';
+import { type CustomerRow, customers } from '../customers/index.ts';
+import { type InternalAccountRow, internalAccounts } from '../internal-accounts/index.ts';
+import { settledOf, transactions } from '../transactions/index.ts';
+import { type Change, pullEnd } from './arithmetic.ts';
+import { isCredit } from './decline.ts';
+import { heedNotice } from './notices.ts';
+import type { CardParts } from './parts.ts';
+import {
+  type CardPaymentRow,
+  changeCard,
+  moveSteps,
+  openPull,
+  tellCard,
+  unitsOf,
+} from './payment.ts';
+import { signPull } from './signature.ts';
+import { type CardRow, cards } from './store.ts';
+
+/** What a payment is opened with: the rows that the decision leaned on. */
+export interface Opening {
+  card: CardRow;
+  holder: CustomerRow;
+  account: InternalAccountRow;
+  request: CardRequest;
+}
+
+const clearsAtOnce = ({ kind }: Pick<CardRequest, 'kind'>): boolean =>
+  kind === 'FINANCIAL_AUTHORIZATION' || kind === 'FINANCIAL_CREDIT_AUTHORIZATION';
+
+const partiesOf = (credit: boolean, { id: accountId, currency }: InternalAccountRow) =>
+  credit
+    ? {
+        direction: 'CREDIT' as const,
+        source: { sourceType: 'MERCHANT', currency },
+        destination: { destinationType: 'ACCOUNT', accountId, currency },
+        destination_account: accountId,
+      }
+    : {
+        direction: 'DEBIT' as const,
+        source: { sourceType: 'ACCOUNT', accountId, currency },
+        destination: { destinationType: 'MERCHANT', currency },
+        source_account: accountId,
+      };
+
+/** In the finest unit of an account, and far from where the books end. */
+const MOST = MAX_AMOUNT / unitsOf(1n, 'USDB');
+
+/** Throws where an amount cannot be meant: nothing where something is to be paid, or more than there is. */
+export function checkAmount({ kind, amount }: Pick<CardRequest, 'kind' | 'amount'>): void {
+  const [least, most] = kind === 'BALANCE_INQUIRY' ? [0n, 0n] : [1n, MOST];
+  if (amount >= least && amount <= most) return;
+  throw invalidField('amount', `must be from ${least} to ${most}`);
+}
+
+/** Stages the row, as a payment of which nothing has happened yet. */
+function insertPayment(ctx: Ctx, { card, holder, account, request }: Opening): CardPaymentRow {
+  const row = ctx.insert(transactions, {
+    id: ctx.id('CardTransaction'),
+    platform_id: card.platform_id,
+    customer_id: holder.id,
+    platform_customer_id: holder.platform_customer_id,
+    type: 'CARD',
+    ...partiesOf(isCredit(request.kind), account),
+    // A status of card payments, which this column has beside those of others.
+    status: 'AUTHORIZED' as never,
+    funds: 'HELD',
+    sent_amount: unitsOf(request.amount, account.currency),
+    sent_currency: account.currency,
+    card: {
+      cardId: card.id,
+      token: request.token,
+      merchant: request.merchant,
+      currency: card.currency,
+      authorized: String(request.amount),
+      closed: false,
+      settlements: [],
+      returns: [],
+      pulls: [],
+      back: '0',
+      lost: '0',
+      lastEventAt: iso(ctx.now),
+    },
+    created_at: ctx.now,
+    updated_at: ctx.now,
+  });
+  return row as unknown as CardPaymentRow;
+}
+
+/**
+ * Stages a payment that was approved, with its money set aside; call it within `ctx.attempt`. The commit is
+ * refused where the card, its holder, the account or the key that signs is another by then.
+ */
+export async function openPayment(
+  ctx: Ctx,
+  parts: CardParts,
+  opening: Opening,
+): Promise<CardPaymentRow> {
+  const { card, holder, account, request } = opening;
+  ctx.require(cards, card);
+  ctx.require(customers, holder);
+  ctx.require(internalAccounts, account);
+  let row = insertPayment(ctx, opening);
+  if (row.direction === 'DEBIT') {
+    await signPull(ctx, parts, row, request.amount);
+    row = changeCard(ctx, row, { pulls: await openPull(ctx, row, request.amount) });
+  }
+  if (!clearsAtOnce(request)) {
+    tellCard(ctx, row);
+    return row;
+  }
+  const { id, token, amount } = request;
+  return heedNotice(ctx, parts, row, { id, token, kind: 'CLEARING', amount });
+}
+
+/**
+ * Takes back what was cleared at once, and lets go of what was set aside unless it was taken by now: then it
+ * goes back as everything does that will not be cleared.
+ */
+function undone({ card, direction }: CardPaymentRow): Change {
+  const facts = { ...card, settlements: [], closed: false };
+  const undo = { step: 'undo', phase: 'posted', amount: settledOf(card) } as const;
+  if (direction === 'CREDIT') {
+    const back = { ...undo, from: 'account', to: 'settled' } as const;
+    return { card: facts, steps: card.settlements.length ? [back] : [] };
+  }
+  const steps = [{ ...undo, from: 'settled', to: 'cards' } as const];
+  if (card.pulls[0]?.status === 'CONFIRMED') return { card: facts, steps };
+  const pulls = card.pulls.map((pull) => ({ ...pull, status: 'FAILED' as const }));
+  return { card: { ...facts, pulls }, steps: [...steps, pullEnd(card, 0, 'release')] };
+}
+
+/** Whether nothing was told about a payment since it was opened. */
+function isUntouched({ card }: CardPaymentRow, request: CardRequest): boolean {
+  const own = clearsAtOnce(request) ? 1 : 0;
+  const { settlements, returns, closed, pulls, authorized } = card;
+  const alone = settlements.length === own && returns.length === 0 && pulls.length < 2;
+  return alone && closed === (own === 1) && authorized === String(request.amount);
+}
+
+/**
+ * Stages that a payment which was approved too late has never been: what it set aside is free again, and it
+ * ends with nothing settled. Answers false where the network has gone on with it by now.
+ */
+export async function undoPayment(
+  ctx: Ctx,
+  parts: CardParts,
+  row: CardPaymentRow,
+  request: CardRequest,
+): Promise<boolean> {
+  if (!isUntouched(row, request)) return false;
+  const { card, steps } = undone(row);
+  await moveSteps(ctx, row, steps);
+  const nothing = changeCard(ctx, row, card);
+  const { id, token } = request;
+  if (nothing.status === 'EXCEPTION') changeCard(ctx, nothing, { closed: true }, 'resolve');
+  else await heedNotice(ctx, parts, nothing, { id, token, kind: 'AUTHORIZATION_EXPIRY' });
+  return true;
+}

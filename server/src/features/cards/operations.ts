@@ -1,0 +1,113 @@
+// The operations on cards, and the list of all that the feature serves. Where nobody issues cards each of
+// them says so before it looks at anything else.
+import type { Static } from '@sinclair/typebox';
+import { Fault, invalidField } from '../../kernel/fault.ts';
+import type { Ctx } from '../../runtime/context.ts';
+import type { Filter } from '../../runtime/database.ts';
+import { handle } from '../../runtime/handle.ts';
+import { type CustomerRow, customerOf, customers, platformOf } from '../customers/index.ts';
+import { moveFor, presentCard } from './card.ts';
+import { createCard, getCardById, listCards, updateCardById } from './contract.ts';
+import { delegatedKeyOperations } from './delegated-operations.ts';
+import { bind, checkFunding } from './funding.ts';
+import { askIssuer } from './issue-jobs.ts';
+import { changeCard } from './life.ts';
+import { countCard } from './limits.ts';
+import { type CardParts, cardOf, issuerOf } from './parts.ts';
+import { CARD_CURRENCY } from './payment.ts';
+import { revealOperations } from './reveal.ts';
+import { type CardRow, cards, fundingSources } from './store.ts';
+
+/** The customer that a card is asked for. */
+async function cardholderOf(ctx: Ctx, id: string): Promise<CustomerRow> {
+  try {
+    return await customerOf(ctx, id, { alive: true });
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code !== 'CUSTOMER_NOT_FOUND') throw error;
+    throw invalidField('cardholderId', 'is no customer');
+  }
+}
+
+type CreateBody = Static<(typeof createCard)['body']>;
+
+async function create(ctx: Ctx, parts: CardParts, body: CreateBody): Promise<CardRow> {
+  const issuer = issuerOf(ctx, parts);
+  const holder = await cardholderOf(ctx, body.cardholderId);
+  if (holder.status !== 'APPROVED') {
+    throw new Fault('CARDHOLDER_KYC_NOT_APPROVED', 'The cardholder is not approved.');
+  }
+  const { id: customer_id, platform_id } = holder;
+  const { platformCardId, fundingSources: funding, maxSpendPerTransaction: max } = body;
+  await checkFunding(ctx, issuer, { customer_id, platform_id }, funding);
+  const id = ctx.id('Card');
+  await countCard(ctx, await platformOf(ctx), { id, customer_id });
+  ctx.require(customers, holder);
+  const row = ctx.insert(cards, {
+    id,
+    platform_id,
+    customer_id,
+    platform_card_id: platformCardId ?? `card_${id.slice('Card:'.length)}`,
+    state: 'PROCESSING',
+    currency: CARD_CURRENCY,
+    max_spend: max === undefined ? null : BigInt(max),
+    funding,
+    created_at: ctx.now,
+    updated_at: ctx.now,
+  });
+  bind(ctx, row, funding);
+  askIssuer(ctx, row, { named: platformCardId !== undefined });
+  return row;
+}
+
+/** The cards that an account pays for now; there are few, for an account pays for its owner's alone. */
+async function paidBy(ctx: Ctx, accountId: string): Promise<string[]> {
+  const bound = { account_id: accountId, platform_id: ctx.caller.platformId, ended_at: null };
+  return (await ctx.db.find(fundingSources, bound)).map((each) => each.card_id);
+}
+
+/** What a list's query asks for. */
+async function filtersOf(
+  ctx: Ctx,
+  query: Static<(typeof listCards)['query']>,
+): Promise<Filter<typeof cards>[]> {
+  const wanted = {
+    platform_id: ctx.caller.platformId,
+    customer_id: query.cardholderId,
+    platform_card_id: query.platformCardId,
+    state: query.state,
+  };
+  const filters = Object.entries(wanted).flatMap(([name, value]): Filter<typeof cards>[] =>
+    value === undefined ? [] : [{ column: name as keyof typeof wanted, op: '=', value }],
+  );
+  const { accountId } = query;
+  if (accountId === undefined) return filters;
+  return [...filters, { column: 'id', op: 'in', value: await paidBy(ctx, accountId) }];
+}
+
+/** Every operation on cards. */
+export const cardOperations = (parts: CardParts) => [
+  handle(createCard, async (ctx, { body }) => ({
+    status: 201,
+    body: presentCard(await create(ctx, parts, body)),
+  })),
+  handle(listCards, async (ctx, { query }) => {
+    issuerOf(ctx, parts);
+    const { limit = 20, cursor, sortOrder: sort = 'desc' } = query;
+    const filters = await filtersOf(ctx, query);
+    const { rows, ...rest } = await ctx.db.page(cards, { filters, sort, limit, cursor });
+    return { status: 200, body: { data: rows.map(presentCard), ...rest } };
+  }),
+  handle(getCardById, async (ctx, { params }) => {
+    issuerOf(ctx, parts);
+    return { status: 200, body: presentCard(await cardOf(ctx, params.id)) };
+  }),
+  handle(updateCardById, async (ctx, { params, body }) => {
+    const issuer = issuerOf(ctx, parts);
+    const row = await cardOf(ctx, params.id);
+    const move = moveFor(row.state, body);
+    if (body.fundingSources) await checkFunding(ctx, issuer, row, body.fundingSources);
+    return { status: 200, body: presentCard(await changeCard(ctx, row, body, move)) };
+  }),
+  ...revealOperations(parts),
+  ...delegatedKeyOperations(parts),
+];

@@ -1,0 +1,27 @@
+// What the operations of cards are made with.
+import type { Connectors } from '../../connectors/ports.ts';
+import type { IssuerPort } from '../../connectors/ports-cards.ts';
+import { Fault } from '../../kernel/fault.ts';
+import { isId } from '../../kernel/id.ts';
+import type { Ctx, Environment } from '../../runtime/context.ts';
+import { type CardRow, cards } from './store.ts';
+
+export interface CardParts {
+  connectors(environment: Environment): Connectors;
+  /** What links to pages of this server begin with. */
+  origin(): string;
+}
+
+/** Who issues the calling platform's cards. */
+export function issuerOf(ctx: Ctx, parts: Pick<CardParts, 'connectors'>): IssuerPort {
+  const { issuer } = parts.connectors(ctx.caller.environment);
+  if (!issuer) throw new Fault('NOT_IMPLEMENTED', 'Nobody issues cards here.');
+  return issuer;
+}
+
+/** A card of the calling platform; NOT_FOUND for every other id. */
+export async function cardOf(ctx: Ctx, id: string): Promise<CardRow> {
+  const row = isId(id, 'Card') ? await ctx.read(cards, id) : undefined;
+  if (row?.platform_id !== ctx.caller.platformId) throw new Fault('NOT_FOUND', 'No such card.');
+  return row;
+}

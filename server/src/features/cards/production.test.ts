@@ -1,0 +1,96 @@
+// Cards on a production platform, with an issuer that the program brings: it is handed the desk when the
+// server is put together, and what it asks and tells there is all that moves its cards.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { balances, booksBalance, customer, internalAccount, ok } from '../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import { commandOn } from '../../../test/production.ts';
+import type { IssuerDesk, IssuerPort } from '../../connectors/ports-cards.ts';
+
+/** An issuer of its own: what it was told, and the desk it was given. */
+function acme() {
+  const told: string[] = [];
+  const held: { desk?: IssuerDesk } = {};
+  const port: IssuerPort = {
+    attend: (desk) => {
+      held.desk = desk;
+    },
+    issue: async () => ({ state: 'pending', checkAfterMs: 1_000 }),
+    check: async ({ id }) => ({
+      state: 'issued',
+      card: {
+        brand: 'MASTERCARD',
+        last4: '4444',
+        expMonth: 12,
+        expYear: 2030,
+        issuerRef: `acme-${id}`,
+        processorRef: 'acme',
+        secret: 'vault-7',
+      },
+    }),
+    change: async ({ issuerRef, state }) => void told.push(`${issuerRef} ${state}`),
+    details: async () => ({ number: '5555', code: '000', expMonth: 12, expYear: 2030 }),
+    pull: async () => ({ state: 'pending', checkAfterMs: 2_000 }),
+    checkPull: async () => ({ state: 'confirmed' }),
+  };
+  return { port, told, held };
+}
+
+const issuer = acme();
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp({ connectors: { production: { issuer: issuer.port } } });
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+
+it('issues, decides, clears and closes by what the issuer says', async () => {
+  const as = { as: app.production };
+  const operator = commandOn(app);
+  const person = await customer(app, as);
+  expect((await operator(['verifications', 'approve', person.id])).err).toBe('');
+  const account = await internalAccount(app, person.id, 'USD', as);
+  const entry = ['deposits', 'record', '--account', account.id, '--currency', 'USD'];
+  const paidIn = await operator([...entry, '--amount', '100.00', '--reference', 'BANK-1']);
+  expect(paidIn.err).toBe('');
+
+  const body = { cardholderId: person.id, form: 'VIRTUAL', fundingSources: [account.id] };
+  const card = ok(await app.call('POST', '/cards', body, as), 201);
+  await app.settle();
+  expect(ok(await app.call('GET', `/cards/${card.id}`, undefined, as), 200).state).toBe(
+    'PROCESSING',
+  );
+  await app.advance(1_000);
+  const issued = ok(await app.call('GET', `/cards/${card.id}`, undefined, as), 200);
+  expect(issued).toMatchObject({ state: 'ACTIVE', brand: 'MASTERCARD', last4: '4444' });
+
+  const { desk } = issuer.held;
+  if (!desk) throw new Error('nobody gave it a desk');
+  const asked = {
+    id: 'network-1',
+    token: 'network-token-1',
+    cardId: card.id,
+    kind: 'AUTHORIZATION',
+    amount: 40_00n,
+    currency: 'USD',
+    merchant: { descriptor: 'Corner shop' },
+  } as const;
+  const decision = await desk.authorize(asked, app.world.now() + 1_000);
+  expect(decision).toMatchObject({ approved: true });
+  expect(await balances(app, account.id, as)).toEqual({ balance: 60_00, total: 100_00 });
+  await app.advance(2_000);
+  expect(await balances(app, account.id, as)).toEqual({ balance: 60_00, total: 60_00 });
+  await desk.tell({ id: 'network-2', token: asked.token, kind: 'CLEARING', amount: 40_00n });
+  const list = ok(await app.call('GET', '/transactions?type=CARD', undefined, as), 200);
+  expect(list.data).toMatchObject([{ status: 'SETTLED', settledAmount: { amount: 40_00 } }]);
+
+  ok(await app.call('PATCH', `/cards/${card.id}`, { state: 'CLOSED' }, as), 200);
+  await app.settle();
+  expect(issuer.told).toEqual([`acme-${card.id} CLOSED`]);
+  const late = { ...asked, id: 'network-3', token: 'network-token-3' };
+  expect(await desk.authorize(late, app.world.now() + 1_000)).toEqual({
+    approved: false,
+    reason: 'CARD_NOT_ACTIVE',
+  });
+});

@@ -1,0 +1,92 @@
+// The signature of a wallet under what a card takes from it. A wallet's money moves only when it was signed
+// for, and nobody asks its holder at a till, so a key that the holder has given signs: one that is for this
+// card, at this wallet, and was not taken back. What it signs says everything about the movement, it is
+// checked as a client's signature is, and it is written down with the payment, in the same commit or not at
+// all.
+
+import { canonical } from '../../kernel/canonical.ts';
+import { Fault } from '../../kernel/fault.ts';
+import type { Ctx } from '../../runtime/context.ts';
+import { internalAccounts } from '../internal-accounts/index.ts';
+import {
+  custodyOf,
+  findWallet,
+  parseStamp,
+  paymentText,
+  recordStamp,
+  signs,
+} from '../wallets/index.ts';
+import { activeKeyOf } from './delegated-keys.ts';
+import type { CardParts } from './parts.ts';
+import { accountIdOf, type CardPaymentRow, currencyOfAccount, unitsOf } from './payment.ts';
+import { type CardRow, type DelegatedKeyRow, delegatedKeys, fundingSources } from './store.ts';
+
+/** The key that may sign for a card at an account that pays for it. */
+export async function signingKey(
+  ctx: Ctx,
+  { id: card_id }: Pick<CardRow, 'id'>,
+  account_id: string,
+): Promise<DelegatedKeyRow | undefined> {
+  const [source] = await ctx.db.find(fundingSources, { card_id, account_id, ended_at: null });
+  return source && activeKeyOf(ctx, source.id);
+}
+
+const unsigned = (reason: string) => new Fault('WALLET_SIGNATURE_INVALID', reason);
+
+/** What is signed: the movement as one text, with amounts in smallest units, as text. */
+const textOf = (row: CardPaymentRow, key: DelegatedKeyRow, amount: bigint): string =>
+  canonical({
+    cardId: row.card.cardId,
+    transactionId: row.id,
+    pull: row.card.pulls.length + 1,
+    delegatedKeyId: key.id,
+    source: accountIdOf(row),
+    currency: currencyOfAccount(row),
+    amount: String(unitsOf(amount, currencyOfAccount(row))),
+  });
+
+/** A stamp of the key; undefined where its custodian gives none. What it gives is not believed unseen. */
+async function stampOf(ctx: Ctx, parts: CardParts, key: DelegatedKeyRow, payload: string) {
+  const { id, signer, public_key } = key;
+  if (signer === null) return undefined;
+  try {
+    const header = await custodyOf(ctx, parts).stampWith({ id, signer, payload });
+    const stamp = parseStamp(header);
+    return stamp?.publicKey === public_key && signs(stamp, payload) ? header : undefined;
+  } catch {
+    // It cannot be asked, or cannot sign: for whoever pays with the card it is the same.
+    return undefined;
+  }
+}
+
+/**
+ * Signs for the next pull of a payment, where a wallet pays. Throws where there is no signature: call it
+ * within `ctx.attempt`, with the pull.
+ */
+export async function signPull(
+  ctx: Ctx,
+  parts: CardParts,
+  row: CardPaymentRow,
+  amount: bigint,
+): Promise<void> {
+  const accountId = accountIdOf(row);
+  const account = await ctx.read(internalAccounts, accountId);
+  if (account?.type !== 'EMBEDDED_WALLET') return;
+  const [wallet, key] = await Promise.all([
+    findWallet(ctx, accountId),
+    signingKey(ctx, { id: row.card.cardId }, accountId),
+  ]);
+  if (!wallet || !key) throw unsigned('No key may sign for the wallet.');
+  const payload = paymentText(ctx, wallet, textOf(row, key, amount));
+  const stamp = await stampOf(ctx, parts, key, payload);
+  if (stamp === undefined) throw unsigned('The key of the wallet has not signed.');
+  // A key that is taken back in the same instant signs nothing.
+  ctx.require(delegatedKeys, key);
+  recordStamp(ctx, wallet, {
+    operation: 'cardPull',
+    subject: row.id,
+    stamp,
+    payload,
+    signed: { publicKey: key.public_key, session: undefined },
+  });
+}

@@ -1,0 +1,155 @@
+// The network of a sandbox card, made up on the spot: each operation is one message, decided or heeded by
+// what the desk of a real issuer uses, in the change set of the request. Only what no network would say of
+// the payment is refused here.
+import type { CardMerchant, CardNotice, CardRequest } from '../../connectors/ports-cards.ts';
+import { Fault, invalidField } from '../../kernel/fault.ts';
+import { uuid7 } from '../../kernel/id.ts';
+import type { Ctx } from '../../runtime/context.ts';
+import { handle } from '../../runtime/handle.ts';
+import {
+  type CardParts,
+  type CardPaymentRow,
+  cardOf,
+  cardPaymentOf,
+  decide,
+  netOf,
+  takeNotice,
+} from '../cards/index.ts';
+import {
+  sandboxSimulateCardAuthorization,
+  sandboxSimulateCardAuthorizationAdvice,
+  sandboxSimulateCardBalanceInquiry,
+  sandboxSimulateCardClearing,
+  sandboxSimulateCardCreditAuthorization,
+  sandboxSimulateCardCreditAuthorizationAdvice,
+  sandboxSimulateCardFinancialAuthorization,
+  sandboxSimulateCardFinancialCreditAuthorization,
+  sandboxSimulateCardReturn,
+  sandboxSimulateCardReturnReversal,
+} from './cards-contract.ts';
+
+const accepted = (issuerTransactionToken: string) => ({
+  status: 202 as const,
+  body: { issuerTransactionToken },
+});
+
+const merchantOf = ({ descriptor, mcc, country }: CardMerchant): CardMerchant => ({
+  descriptor,
+  ...(mcc === undefined ? {} : { mcc }),
+  ...(country === undefined ? {} : { country }),
+});
+
+interface Asked {
+  kind: CardRequest['kind'];
+  merchant: CardMerchant;
+  /** Absent where nothing is to be paid. */
+  money?: { amount: number; currency: { code?: string } };
+}
+
+/** Asks a card for something; declined or not, the network has a name for it. */
+async function ask(ctx: Ctx, parts: CardParts, id: string, { kind, merchant, money }: Asked) {
+  const card = await cardOf(ctx, id);
+  const currency = money?.currency?.code ?? card.currency;
+  if (currency !== card.currency) {
+    throw invalidField('currency.code', `must be that of the card, ${card.currency}`);
+  }
+  const token = uuid7(ctx.world);
+  await decide(ctx, parts, card, {
+    id: ctx.id('CardMessage'),
+    token,
+    cardId: card.id,
+    kind,
+    amount: BigInt(money?.amount ?? 0),
+    currency,
+    merchant: merchantOf(merchant),
+  });
+  return accepted(token);
+}
+
+/** What one message tells, without the names that every message has. */
+type News<N = CardNotice> = N extends CardNotice ? Omit<N, 'id' | 'token'> : never;
+
+const OPEN: readonly string[] = ['AUTHORIZED', 'PARTIALLY_SETTLED'];
+
+/** What no network says of a payment that stands so. */
+function checkCanBe(row: CardPaymentRow, news: News): void {
+  const { status, card, direction } = row;
+  const field = 'cardTransactionId';
+  const ofDebits = news.kind === 'RETURN' || news.kind === 'AUTHORIZATION_ADVICE';
+  if (ofDebits && direction === 'CREDIT') throw invalidField(field, 'is a credit');
+  switch (news.kind) {
+    case 'RETURN':
+      if (card.settlements.length === 0) throw invalidField(field, 'has nothing that was cleared');
+      if (news.amount > netOf(card)) {
+        throw invalidField('amount', `must be at most ${netOf(card)}: what has not come back yet`);
+      }
+      return;
+    case 'RETURN_REVERSAL':
+      if (status !== 'REFUNDED') throw invalidField(field, `is ${status}, not REFUNDED`);
+      return;
+    default:
+      if (!OPEN.includes(status)) {
+        throw invalidField(field, `is ${status}, not one of ${OPEN.join(', ')}`);
+      }
+  }
+}
+
+/** Tells about a payment with a card. */
+async function tell(
+  ctx: Ctx,
+  parts: CardParts,
+  { id, transactionId }: { id: string; transactionId: string },
+  news: News,
+) {
+  const card = await cardOf(ctx, id);
+  const row = await cardPaymentOf(ctx, transactionId);
+  if (row.card.cardId !== card.id) {
+    throw new Fault('TRANSACTION_NOT_FOUND', 'No such payment with this card.');
+  }
+  checkCanBe(row, news);
+  const { token } = row.card;
+  await takeNotice(ctx, parts, row, { id: ctx.id('CardMessage'), token, ...news });
+  return accepted(token);
+}
+
+type Words = 'operationId' | 'path' | 'summary' | 'description';
+type Asking = Omit<typeof sandboxSimulateCardAuthorization, Words> & Record<Words, string>;
+
+/** What a card is asked, one operation for each kind. */
+const asking = (parts: CardParts) => {
+  const asks = (contract: Asking, kind: CardRequest['kind']) =>
+    handle(contract, async (ctx, { params, body }) =>
+      ask(ctx, parts, params.id, { kind, merchant: body.merchant, money: body }),
+    );
+  return [
+    asks(sandboxSimulateCardAuthorization, 'AUTHORIZATION'),
+    asks(sandboxSimulateCardFinancialAuthorization, 'FINANCIAL_AUTHORIZATION'),
+    asks(sandboxSimulateCardCreditAuthorization, 'CREDIT_AUTHORIZATION'),
+    asks(sandboxSimulateCardFinancialCreditAuthorization, 'FINANCIAL_CREDIT_AUTHORIZATION'),
+    asks(sandboxSimulateCardCreditAuthorizationAdvice, 'CREDIT_AUTHORIZATION_ADVICE'),
+    handle(sandboxSimulateCardBalanceInquiry, async (ctx, { params, body }) =>
+      ask(ctx, parts, params.id, { kind: 'BALANCE_INQUIRY', merchant: body.merchant }),
+    ),
+  ];
+};
+
+export const sandboxCardOperations = (parts: CardParts) => [
+  ...asking(parts),
+  handle(sandboxSimulateCardAuthorizationAdvice, async (ctx, { params, body }) => {
+    const of = { ...params, transactionId: body.cardTransactionId };
+    return tell(ctx, parts, of, { kind: 'AUTHORIZATION_ADVICE', amount: BigInt(body.amount) });
+  }),
+  handle(sandboxSimulateCardClearing, async (ctx, { params, body }) => {
+    const of = { ...params, transactionId: body.cardTransactionId };
+    if (body.amount === 0) return tell(ctx, parts, of, { kind: 'AUTHORIZATION_EXPIRY' });
+    return tell(ctx, parts, of, { kind: 'CLEARING', amount: BigInt(body.amount) });
+  }),
+  handle(sandboxSimulateCardReturn, async (ctx, { params, body }) => {
+    const of = { ...params, transactionId: body.cardTransactionId };
+    return tell(ctx, parts, of, { kind: 'RETURN', amount: BigInt(body.amount) });
+  }),
+  handle(sandboxSimulateCardReturnReversal, async (ctx, { params, body }) => {
+    const of = { ...params, transactionId: body.cardTransactionId };
+    return tell(ctx, parts, of, { kind: 'RETURN_REVERSAL' });
+  }),
+];

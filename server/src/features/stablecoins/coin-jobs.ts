@@ -1,0 +1,107 @@
+// What happens to a token after it was registered: its provider is asked until the issuance has come to an
+// end, and once it is provisioned what the operator approved is enabled.
+import type { IssuanceStatus, TokenAnswer } from '../../connectors/ports-stablecoins.ts';
+import type { Caller, Ctx } from '../../runtime/context.ts';
+import type { Job, JobHandler, Result } from '../../runtime/jobs.ts';
+import type { Runtime } from '../../runtime/operate.ts';
+import { platforms, systemCaller } from '../platform/index.ts';
+import { accountOfCoin, nameOf } from './coins.ts';
+import { type CoinInput, ENABLE, enableLater, FOLLOW, followLater } from './follow.ts';
+import { operationJobs } from './operation-jobs.ts';
+import { mintOf, type StablecoinParts } from './parts.ts';
+import { linkOf, unlink } from './provider-accounts.ts';
+import { type IssuanceEvent, issuanceStates, type ServiceEvent, serviceStates } from './states.ts';
+import { type ProviderAccountRow, type StablecoinRow, stablecoins } from './store.ts';
+
+const EVENT_OF: Readonly<Record<IssuanceStatus, IssuanceEvent | undefined>> = {
+  PENDING_REVIEW: undefined,
+  PROVISIONING: 'review',
+  PROVISIONED: 'provision',
+  REJECTED: 'reject',
+  FAILED: 'fail',
+};
+
+const inputOf = (job: Job) => job.input as unknown as CoinInput;
+
+async function callerOf({ db }: Runtime, platformId: string): Promise<Caller> {
+  const platform = await db.read(platforms, platformId);
+  if (!platform) throw new Error(`no platform ${platformId}`);
+  return systemCaller(platformId, platform.environment);
+}
+
+async function coinOf({ read }: Pick<Ctx, 'read'>, { coinId }: CoinInput): Promise<StablecoinRow> {
+  const row = await read(stablecoins, coinId);
+  if (!row) throw new Error(`no stablecoin ${coinId}`);
+  return row;
+}
+
+/** Moves a token to what its provider says of it; a token that only waits longer stays as it is. */
+function moveTo(ctx: Ctx, coin: StablecoinRow, issuance: IssuanceStatus): StablecoinRow {
+  const event = EVENT_OF[issuance];
+  const issuance_status = event && issuanceStates.peek(coin.issuance_status, event);
+  if (issuance_status === undefined) return coin;
+  const moved = ctx.update(stablecoins, coin, { issuance_status, updated_at: ctx.now });
+  if (issuance_status === 'PROVISIONED') enableLater(ctx, moved);
+  return moved;
+}
+
+/** What the provider said when it was asked as `asked`. */
+async function heed(ctx: Ctx, asked: ProviderAccountRow, coin: StablecoinRow, answer: TokenAnswer) {
+  if (answer.state === 'unlinked') {
+    const account = await accountOfCoin(ctx, coin);
+    // Not where it was linked anew meanwhile. Else the token rests until it is.
+    if (account.version === asked.version) unlink(ctx, account, answer.as);
+    return;
+  }
+  // It was there, so it is not going to be issued any more.
+  if (answer.state !== 'found') return void moveTo(ctx, coin, 'FAILED');
+  const { issuance, checkAfterMs } = answer.token;
+  moveTo(ctx, coin, issuance);
+  if (checkAfterMs !== undefined) followLater(ctx, coin, ctx.now + checkAfterMs);
+}
+
+async function follow(runtime: Runtime, parts: StablecoinParts, input: CoinInput): Promise<Result> {
+  const caller = await callerOf(runtime, input.platformId);
+  const read = runtime.db.read;
+  const coin = await coinOf({ read }, input);
+  const account = await accountOfCoin({ read }, coin);
+  const nothing = { caller, stage: async () => {} };
+  if (account.status !== 'ACTIVE') return nothing;
+  const mint = mintOf({ caller }, parts);
+  const answer = await mint.token(linkOf(runtime, account), nameOf(coin), coin.created_at);
+  return {
+    caller,
+    stage: async (ctx) => heed(ctx, account, await coinOf(ctx, input), answer),
+  };
+}
+
+/** As far as nobody need decide: approved where nothing is real, enabled where it is provisioned. */
+async function enable(ctx: Ctx, parts: StablecoinParts, input: CoinInput): Promise<void> {
+  const coin = await coinOf(ctx, input);
+  const { mint } = parts.connectors(ctx.caller.environment);
+  const isApproved = mint?.enablesAtOnce?.(nameOf(coin)) ?? false;
+  if (coin.service_status === 'PENDING_APPROVAL' && isApproved) decideService(ctx, coin, 'approve');
+  if (coin.service_status !== 'ENABLING' || coin.issuance_status !== 'PROVISIONED') return;
+  decideService(ctx, coin, 'enable');
+}
+
+/** Carries out a decision about whether the service may use a token. Throws where it cannot be made now. */
+export function decideService(ctx: Ctx, coin: StablecoinRow, event: ServiceEvent): StablecoinRow {
+  const service_status = serviceStates.next(coin.service_status, event);
+  if (service_status === 'ENABLING') enableLater(ctx, coin);
+  return ctx.update(stablecoins, coin, { service_status, updated_at: ctx.now });
+}
+
+/** Handlers of every job about stablecoins; list them where the worker is built. */
+export const stablecoinJobs = (parts: StablecoinParts): JobHandler[] => [
+  ...operationJobs(parts),
+  { kind: FOLLOW, run: (runtime, job) => follow(runtime, parts, inputOf(job)) },
+  {
+    kind: ENABLE,
+    run: async (runtime, job) => {
+      const input = inputOf(job);
+      const caller = await callerOf(runtime, input.platformId);
+      return { caller, stage: (ctx) => enable(ctx, parts, input) };
+    },
+  },
+];

@@ -1,0 +1,234 @@
+// How a platform links itself to the provider that issues its stablecoins, registers the tokens that it has
+// there, and asks to have one used by the service. Nothing here creates a token: the provider does.
+import { Type } from '@sinclair/typebox';
+import { ISSUANCE_STATUSES } from '../../connectors/ports-stablecoins.ts';
+import { operation } from '../../kernel/operation.ts';
+import { named, oneOf, PageQuery, page, Timestamp } from '../../kernel/schema.ts';
+import { LINK_STATUSES, SERVICE_STATUSES } from './states.ts';
+
+export const TAG = 'Stablecoins';
+
+const maybe = Type.Optional;
+
+/** A name or a secret of the provider's. */
+const word = (description: string, maxLength = 255) =>
+  Type.String({ minLength: 1, maxLength, description });
+
+export const StablecoinProvider = named(
+  'StablecoinProvider',
+  oneOf(['BRALE'], { description: 'Who issues the token.' }),
+);
+
+export const StablecoinProviderEnvironment = named(
+  'StablecoinProviderEnvironment',
+  oneOf(['SANDBOX', 'PRODUCTION'], { description: 'That of your platform.' }),
+);
+
+const StablecoinProviderAccountStatus = named(
+  'StablecoinProviderAccountStatus',
+  oneOf(LINK_STATUSES, {
+    description:
+      'INVALID: the provider no longer takes the credentials. REVOKED: it took them back. Link the ' +
+      'same provider account again, with credentials that are good, and it is ACTIVE under the same id.',
+  }),
+);
+
+const StablecoinNetwork = named(
+  'StablecoinNetwork',
+  oneOf(['SPARK'], { description: 'The network that the token is on.' }),
+);
+
+const StablecoinIssuanceStatus = named(
+  'StablecoinIssuanceStatus',
+  oneOf(ISSUANCE_STATUSES, { description: 'Only a PROVISIONED token is minted and burnt.' }),
+);
+
+const StablecoinServiceOperationsStatus = named(
+  'StablecoinServiceOperationsStatus',
+  oneOf(SERVICE_STATUSES, {
+    description: 'Whether the service may use the token in accounts and payments of its own.',
+  }),
+);
+
+const StablecoinProviderAccount = named(
+  'StablecoinProviderAccount',
+  Type.Object({
+    id: Type.String(),
+    provider: StablecoinProvider,
+    providerAccountId: Type.String({ description: 'What the provider calls the account.' }),
+    providerEnvironment: StablecoinProviderEnvironment,
+    status: StablecoinProviderAccountStatus,
+    lastVerifiedAt: maybe({
+      ...Timestamp,
+      description: 'When the credentials were shown to the provider and found to be good.',
+    }),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  }),
+);
+
+const Stablecoin = named(
+  'Stablecoin',
+  Type.Object({
+    id: Type.String(),
+    name: Type.String({ description: 'As the provider has it, and so are the next three.' }),
+    symbol: Type.String(),
+    baseCurrency: Type.String({ description: 'What one whole token is worth one of.' }),
+    decimals: Type.Integer({ description: 'Of its smallest unit.' }),
+    network: StablecoinNetwork,
+    issuanceStatus: StablecoinIssuanceStatus,
+    serviceOperationsStatus: StablecoinServiceOperationsStatus,
+    networkTokenIdentifier: Type.String(),
+    currency: maybe(
+      Type.String({ description: 'What accounts and payments call it, once it is ENABLED.' }),
+    ),
+    provider: StablecoinProvider,
+    stablecoinProviderAccountId: Type.String(),
+    providerEnvironment: StablecoinProviderEnvironment,
+    providerTokenIdentifier: Type.String(),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  }),
+);
+
+export const StablecoinProviderAccountLinkRequest = named(
+  'StablecoinProviderAccountLinkRequest',
+  Type.Object({
+    provider: StablecoinProvider,
+    apiClientId: word('Of an API client that you made at the provider.'),
+    apiClientSecret: {
+      ...word('Its secret. It is kept sealed and never shown.', 1_024),
+      writeOnly: true,
+    },
+    providerAccountId: maybe(word('Needed where the client opens more than one account.')),
+  }),
+);
+
+export const StablecoinRegisterRequest = named(
+  'StablecoinRegisterRequest',
+  Type.Object({
+    providerTokenIdentifier: word('What the provider calls the token.'),
+    networkTokenIdentifier: word('What the network calls the token.'),
+    network: StablecoinNetwork,
+    stablecoinProviderAccountId: maybe(
+      Type.String({ description: 'Needed where more than one provider account is linked.' }),
+    ),
+  }),
+);
+
+const accountParams = Type.Object({
+  stablecoinProviderAccountId: Type.String({ description: 'Id of the provider account.' }),
+});
+const coinParams = Type.Object({
+  stablecoinId: Type.String({ description: 'Id of the stablecoin.' }),
+});
+
+export const linkStablecoinProviderAccount = operation({
+  operationId: 'linkStablecoinProviderAccount',
+  method: 'POST',
+  path: '/stablecoin-provider-accounts',
+  tag: TAG,
+  summary: 'Link an account at a provider of stablecoins',
+  description: 'The credentials are shown to the provider before anything is kept.',
+  permission: 'MANAGE',
+  body: StablecoinProviderAccountLinkRequest,
+  replies: { 201: StablecoinProviderAccount },
+  errors: [400, 404, 409, 501, 503],
+  keyRequired: true,
+  talks: true,
+});
+
+export const listStablecoinProviderAccounts = operation({
+  operationId: 'listStablecoinProviderAccounts',
+  method: 'GET',
+  path: '/stablecoin-provider-accounts',
+  tag: TAG,
+  summary: 'List linked provider accounts',
+  description: 'Newest first.',
+  permission: 'VIEW',
+  query: Type.Object({
+    provider: maybe(StablecoinProvider),
+    status: maybe(StablecoinProviderAccountStatus),
+    ...PageQuery,
+  }),
+  replies: {
+    200: named('StablecoinProviderAccountListResponse', page(StablecoinProviderAccount)),
+  },
+  errors: [400],
+});
+
+export const getStablecoinProviderAccount = operation({
+  operationId: 'getStablecoinProviderAccount',
+  method: 'GET',
+  path: '/stablecoin-provider-accounts/{stablecoinProviderAccountId}',
+  tag: TAG,
+  summary: 'Show a linked provider account',
+  permission: 'VIEW',
+  params: accountParams,
+  replies: { 200: StablecoinProviderAccount },
+  errors: [404],
+  notFound: 'STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND',
+});
+
+export const registerStablecoin = operation({
+  operationId: 'registerStablecoin',
+  method: 'POST',
+  path: '/stablecoins',
+  tag: TAG,
+  summary: 'Register a stablecoin',
+  description:
+    'One that you have at the provider already. Name, symbol, decimals and what it is worth come from ' +
+    'there. Where it is still being issued, `issuanceStatus` goes on by itself.',
+  permission: 'MANAGE',
+  body: StablecoinRegisterRequest,
+  replies: { 201: Stablecoin },
+  errors: [400, 404, 409, 501, 503],
+  keyRequired: true,
+  talks: true,
+});
+
+export const listStablecoins = operation({
+  operationId: 'listStablecoins',
+  method: 'GET',
+  path: '/stablecoins',
+  tag: TAG,
+  summary: 'List stablecoins',
+  description: 'Newest first.',
+  permission: 'VIEW',
+  query: Type.Object({
+    issuanceStatus: maybe(StablecoinIssuanceStatus),
+    serviceOperationsStatus: maybe(StablecoinServiceOperationsStatus),
+    provider: maybe(StablecoinProvider),
+    ...PageQuery,
+  }),
+  replies: { 200: named('StablecoinListResponse', page(Stablecoin)) },
+  errors: [400],
+});
+
+export const getStablecoin = operation({
+  operationId: 'getStablecoin',
+  method: 'GET',
+  path: '/stablecoins/{stablecoinId}',
+  tag: TAG,
+  summary: 'Show a stablecoin',
+  permission: 'VIEW',
+  params: coinParams,
+  replies: { 200: Stablecoin },
+  errors: [404],
+  notFound: 'STABLECOIN_NOT_FOUND',
+});
+
+export const requestStablecoinServiceEnablement = operation({
+  operationId: 'requestStablecoinServiceEnablement',
+  method: 'POST',
+  path: '/stablecoins/{stablecoinId}/request-service-enablement',
+  tag: TAG,
+  summary: 'Ask to have a stablecoin used by the service',
+  description:
+    'The operator of the service decides. Asked again while that is awaited, it changes nothing.',
+  permission: 'MANAGE',
+  params: coinParams,
+  replies: { 200: Stablecoin },
+  errors: [404, 409],
+  notFound: 'STABLECOIN_NOT_FOUND',
+});

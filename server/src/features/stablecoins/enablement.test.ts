@@ -1,0 +1,145 @@
+// Who may say that the service uses a token: the platform asks, the operator decides, a job carries it out.
+// Every state is tried with a request and with the job.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ok } from '../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import { stablecoinDesk } from '../../../test/stablecoin-desk.ts';
+import { decideService } from './coin-jobs.ts';
+import { SERVICE_STATUSES, type ServiceStatus } from './states.ts';
+import { stablecoins } from './store.ts';
+
+let app: TestApp;
+let desk: ReturnType<typeof stablecoinDesk>;
+
+beforeAll(async () => {
+  app = await startApp();
+  desk = stablecoinDesk(app);
+});
+afterAll(() => app.close());
+
+const shown = async (id: string) => ok(await desk.read(`/stablecoins/${id}`), 200);
+
+/** Puts a token there as if it had come that way. */
+const put = (id: string, status: ServiceStatus) =>
+  app.runtime.db.query(
+    'update stablecoins set service_status = $2, version = version + 1 where id = $1',
+    [id, status],
+  );
+
+/** As the operator approves. */
+const approved = (id: string) =>
+  app.operate(async (ctx) => {
+    const row = await ctx.read(stablecoins, id);
+    if (row) decideService(ctx, row, 'approve');
+  });
+
+describe('requestStablecoinServiceEnablement', () => {
+  const OUTCOMES: Readonly<Record<ServiceStatus, ServiceStatus | 409>> = {
+    NOT_ENABLED: 'PENDING_APPROVAL',
+    PENDING_APPROVAL: 'PENDING_APPROVAL',
+    ENABLING: 409,
+    ENABLED: 409,
+    DISABLED: 409,
+  };
+
+  it.each(SERVICE_STATUSES)('of a token that is %s', async (status) => {
+    const { id } = await desk.coin();
+    await put(id, status);
+    const answer = await desk.request(id);
+    const outcome = OUTCOMES[status];
+    if (outcome === 409) {
+      expect([answer.status, answer.body.code]).toEqual([
+        409,
+        'STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE',
+      ]);
+      expect(answer.body.reason).toContain(status);
+      expect((await shown(id)).serviceOperationsStatus).toBe(status);
+    } else {
+      expect(ok(answer, 200).serviceOperationsStatus).toBe(outcome);
+      expect(await shown(id)).toEqual(answer.body);
+    }
+  });
+
+  it('changes nothing when it is asked again', async () => {
+    const { id } = await desk.coin();
+    const first = ok(await desk.request(id), 200);
+    app.world.set(app.world.now() + 1_000);
+    expect(ok(await desk.request(id), 200)).toEqual(first);
+    const answers = await Promise.all(Array.from({ length: 5 }, () => desk.request(id)));
+    expect(new Set(answers.map((each) => each.status))).toEqual(new Set([200]));
+  });
+
+  it('waits for the operator, whose approval a job carries out', async () => {
+    const { id } = await desk.coin();
+    ok(await desk.request(id), 200);
+    await app.advance(60_000);
+    expect(await shown(id)).toMatchObject({ serviceOperationsStatus: 'PENDING_APPROVAL' });
+    expect(await shown(id)).not.toHaveProperty('currency');
+    await approved(id);
+    expect((await shown(id)).serviceOperationsStatus).toBe('ENABLING');
+    await app.settle();
+    const coin = await shown(id);
+    expect(coin).toMatchObject({ serviceOperationsStatus: 'ENABLED', currency: coin.symbol });
+  });
+
+  it('is enabled once the token is provisioned, and not before', async () => {
+    const { id } = await desk.coin({ token: '005' });
+    ok(await desk.request(id), 200);
+    await approved(id);
+    await app.advance(29_999);
+    expect((await shown(id)).serviceOperationsStatus).toBe('ENABLING');
+    await app.advance(1);
+    expect(await shown(id)).toMatchObject({
+      issuanceStatus: 'PROVISIONED',
+      serviceOperationsStatus: 'ENABLED',
+    });
+  });
+
+  it('needs no operator in the sandbox for a token that ends in 006', async () => {
+    const { id } = await desk.coin({ token: '006' });
+    expect((await shown(id)).serviceOperationsStatus).toBe('NOT_ENABLED');
+    expect(ok(await desk.request(id), 200).serviceOperationsStatus).toBe('PENDING_APPROVAL');
+    await app.settle();
+    expect((await shown(id)).serviceOperationsStatus).toBe('ENABLED');
+  });
+
+  it('wants to manage, and a token of one’s own', async () => {
+    const { id } = await desk.coin();
+    const path = `/stablecoins/${id}/request-service-enablement`;
+    const as = await app.tokenWith(['VIEW', 'TRANSACT']);
+    const refused = await app.call('POST', path, undefined, { as });
+    expect([refused.status, refused.body.code]).toEqual([403, 'FORBIDDEN']);
+    const theirs = await app.call('POST', path, undefined, { as: app.other });
+    expect([theirs.status, theirs.body.code]).toEqual([404, 'STABLECOIN_NOT_FOUND']);
+  });
+});
+
+describe('a server with another service word', () => {
+  it('calls it by that', async () => {
+    const acme = await startApp({ serviceWord: 'Acme' });
+    try {
+      const own = stablecoinDesk(acme);
+      const made = await own.coin();
+      expect(made.acmeOperationsStatus).toBe('NOT_ENABLED');
+      expect(made).not.toHaveProperty('serviceOperationsStatus');
+      const path = `/stablecoins/${made.id}/request-acme-enablement`;
+      const asked = ok(await acme.call('POST', path), 200);
+      expect(asked.acmeOperationsStatus).toBe('PENDING_APPROVAL');
+      const list = await own.read('/stablecoins?acmeOperationsStatus=PENDING_APPROVAL');
+      expect(ok(list, 200).data).toHaveLength(1);
+      const none = await own.read('/stablecoins?acmeOperationsStatus=ENABLED');
+      expect(ok(none, 200).data).toEqual([]);
+      await acme.operate(async (ctx) => {
+        const row = await ctx.read(stablecoins, made.id);
+        if (row) decideService(ctx, row, 'approve');
+      });
+      const again = await acme.call('POST', path);
+      expect([again.status, again.body.code]).toEqual([
+        409,
+        'STABLECOIN_ACME_ENABLEMENT_NOT_REQUESTABLE',
+      ]);
+    } finally {
+      await acme.close();
+    }
+  });
+});

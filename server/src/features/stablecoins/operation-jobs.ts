@@ -1,0 +1,109 @@
+// The jobs that follow a mint or burn: hand it to the provider, then ask until it is over. The operation's
+// id is the order's, so one that is handed over again after a crash is the same order there. That it is
+// about to be handed over is committed first: what never was may fail at once when the provider turns out
+// to know the platform no more, and what may have been waits, hidden from nobody, until the platform is
+// linked again.
+import type { OrderProgress, Unlinked } from '../../connectors/ports-stablecoins.ts';
+import type { Caller, Ctx } from '../../runtime/context.ts';
+import type { Job, JobHandler, Result } from '../../runtime/jobs.ts';
+import { operate, type Runtime } from '../../runtime/operate.ts';
+import { platforms, systemCaller } from '../platform/index.ts';
+import { orderOfRow } from './order.ts';
+import { mintOf, type StablecoinParts } from './parts.ts';
+import { CHECK, failUnordered, heed, isOver } from './progress.ts';
+import { linkOf, unlink } from './provider-accounts.ts';
+import {
+  type ProviderAccountRow,
+  providerAccounts,
+  type StablecoinOperationRow,
+  stablecoinOperations,
+} from './store.ts';
+
+/** Hands an order to its provider. */
+export const SUBMIT = 'stablecoins.submit';
+
+/** How often we look whether an account that the provider took no more was linked again. */
+const RELINK_MS = 600_000;
+
+interface Loaded {
+  row: StablecoinOperationRow;
+  account: ProviderAccountRow;
+  caller: Caller;
+}
+
+async function loadOf({ db }: Runtime, job: Job): Promise<Loaded> {
+  const row = await db.read(stablecoinOperations, job.input.operationId as string);
+  const platform = row && (await db.read(platforms, row.platform_id));
+  const account = row && (await db.read(providerAccounts, row.provider_account));
+  if (!row || !platform || !account) throw new Error(`job ${job.id} names no mint or burn`);
+  return { row, account, caller: systemCaller(platform.id, platform.environment) };
+}
+
+async function currentOf(ctx: Ctx, id: string): Promise<StablecoinOperationRow> {
+  const row = await ctx.read(stablecoinOperations, id);
+  if (!row) throw new Error(`${id} is gone`);
+  return row;
+}
+
+/** Commits that it is about to be handed over. Answers whether it never was before. */
+const begin = (runtime: Runtime, { row, caller }: Loaded): Promise<boolean> =>
+  operate(runtime, caller, async (ctx) => {
+    const current = await currentOf(ctx, row.id);
+    if (current.submitted_at !== null) return false;
+    ctx.update(stablecoinOperations, current, { submitted_at: ctx.now });
+    return true;
+  });
+
+/** What it means for an operation that the provider does not know the platform any more. */
+function strand(ctx: Ctx, row: StablecoinOperationRow, as: Unlinked['as'], unordered: boolean) {
+  if (isOver(row)) return;
+  if (unordered) return failUnordered(ctx, row, `PROVIDER_ACCOUNT_${as}`);
+  const kind = row.status === 'CREATED' ? SUBMIT : CHECK;
+  ctx.later(kind, { operationId: row.id }, ctx.now + RELINK_MS);
+}
+
+export function operationJobs(parts: StablecoinParts): JobHandler[] {
+  async function ask(
+    runtime: Runtime,
+    { row, account, caller }: Loaded,
+    kind: string,
+  ): Promise<OrderProgress | Unlinked> {
+    const port = mintOf({ caller }, parts);
+    const order = await orderOfRow(runtime.db, row, row.stablecoin_id);
+    const link = linkOf(runtime, account);
+    return kind === SUBMIT
+      ? port.submit(link, order)
+      : port.check(link, order, runtime.world.now());
+  }
+
+  const follow = async (runtime: Runtime, job: Job): Promise<Result> => {
+    const loaded = await loadOf(runtime, job);
+    const { row, account, caller } = loaded;
+    const staging = (
+      stage: (ctx: Ctx, current: StablecoinOperationRow) => Promise<void> | void,
+    ) => ({
+      caller,
+      stage: async (ctx: Ctx) => stage(ctx, await currentOf(ctx, row.id)),
+    });
+    const needless = job.kind === SUBMIT ? row.status !== 'CREATED' : isOver(row);
+    if (needless) return staging(() => {});
+    if (account.status !== 'ACTIVE') {
+      const as = account.status;
+      return staging((ctx, current) => strand(ctx, current, as, current.submitted_at === null));
+    }
+    const first = job.kind === SUBMIT && (await begin(runtime, loaded));
+    const answer = await ask(runtime, loaded, job.kind);
+    if (answer.state !== 'unlinked') return staging((ctx, current) => heed(ctx, current, answer));
+    return staging(async (ctx, current) => {
+      const known = await ctx.read(providerAccounts, account.id);
+      // Not where it was linked anew while the provider answered.
+      if (known?.version === account.version) unlink(ctx, known, answer.as);
+      strand(ctx, current, answer.as, first);
+    });
+  };
+
+  return [
+    { kind: SUBMIT, run: follow },
+    { kind: CHECK, run: follow },
+  ];
+}

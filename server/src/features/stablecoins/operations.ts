@@ -1,0 +1,86 @@
+// The operations of stablecoins: provider accounts, tokens and the request to have one used. Mints and burns
+// have a file of their own; the list of all is here.
+import type { Static } from '@sinclair/typebox';
+import type { Ctx } from '../../runtime/context.ts';
+import type { Filter } from '../../runtime/database.ts';
+import { handle } from '../../runtime/handle.ts';
+import { presentCoin, registerCoin, requestEnablement, stablecoinOf } from './coins.ts';
+import {
+  getStablecoin,
+  getStablecoinProviderAccount,
+  linkStablecoinProviderAccount,
+  listStablecoinProviderAccounts,
+  listStablecoins,
+  registerStablecoin,
+  requestStablecoinServiceEnablement,
+} from './contract.ts';
+import { mintOperations } from './mint-operations.ts';
+import type { StablecoinParts } from './parts.ts';
+import { linkAccount, presentProviderAccount, providerAccountOf } from './provider-accounts.ts';
+import { type Provider, providerAccounts, stablecoins } from './store.ts';
+
+type AccountsQuery = Static<(typeof listStablecoinProviderAccounts)['query']>;
+type CoinsQuery = Static<(typeof listStablecoins)['query']>;
+
+/** Conditions of the columns that were asked for. */
+const equals = <C extends string>(wanted: Record<C, string | undefined>) =>
+  Object.entries(wanted).flatMap(([column, value]) =>
+    value === undefined ? [] : [{ column: column as C, op: '=' as const, value }],
+  );
+
+async function listAccounts(ctx: Ctx, { limit = 20, cursor, ...wanted }: AccountsQuery) {
+  const { provider, status } = wanted;
+  const { platformId: platform_id } = ctx.caller;
+  const filters: Filter<typeof providerAccounts>[] = equals({ platform_id, provider, status });
+  const query = { filters, sort: 'desc', limit, cursor } as const;
+  const { rows, ...rest } = await ctx.db.page(providerAccounts, query);
+  return { data: rows.map(presentProviderAccount), ...rest };
+}
+
+/** There is one provider, so a token of another is not to be found. */
+const PROVIDER: Provider = 'BRALE';
+
+async function listCoins(ctx: Ctx, { limit = 20, cursor, provider, ...wanted }: CoinsQuery) {
+  const filters: Filter<typeof stablecoins>[] = equals({
+    platform_id: ctx.caller.platformId,
+    issuance_status: wanted.issuanceStatus,
+    service_status: wanted.serviceOperationsStatus,
+  });
+  if (provider !== undefined && provider !== PROVIDER) filters.push({ or: [] });
+  const query = { filters, sort: 'desc', limit, cursor } as const;
+  const { rows, ...rest } = await ctx.db.page(stablecoins, query);
+  return { data: await Promise.all(rows.map((row) => presentCoin(ctx, row))), ...rest };
+}
+
+/** Every operation of this feature. */
+export const stablecoinOperations = (parts: StablecoinParts) => [
+  handle(linkStablecoinProviderAccount, async (ctx, { body }) => ({
+    status: 201,
+    body: presentProviderAccount(await linkAccount(ctx, parts, body)),
+  })),
+  handle(listStablecoinProviderAccounts, async (ctx, { query }) => ({
+    status: 200,
+    body: await listAccounts(ctx, query),
+  })),
+  handle(getStablecoinProviderAccount, async (ctx, { params }) => ({
+    status: 200,
+    body: presentProviderAccount(await providerAccountOf(ctx, params.stablecoinProviderAccountId)),
+  })),
+  handle(registerStablecoin, async (ctx, { body }) => {
+    const outcome = await registerCoin(ctx, parts, body);
+    return 'refused' in outcome ? outcome : { status: 201, body: outcome };
+  }),
+  handle(listStablecoins, async (ctx, { query }) => ({
+    status: 200,
+    body: await listCoins(ctx, query),
+  })),
+  handle(getStablecoin, async (ctx, { params }) => ({
+    status: 200,
+    body: await presentCoin(ctx, await stablecoinOf(ctx, params.stablecoinId)),
+  })),
+  handle(requestStablecoinServiceEnablement, async (ctx, { params }) => {
+    const row = requestEnablement(ctx, parts, await stablecoinOf(ctx, params.stablecoinId));
+    return { status: 200, body: await presentCoin(ctx, row) };
+  }),
+  ...mintOperations(parts),
+];

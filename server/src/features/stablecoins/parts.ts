@@ -1,0 +1,27 @@
+// What the operations and jobs of stablecoins are made with, and how a provider is asked: where a platform's
+// environment has none its stablecoins are not offered, and one that gives no answer is asked again later.
+import type { Connectors } from '../../connectors/ports.ts';
+import type { MintPort } from '../../connectors/ports-stablecoins.ts';
+import { Fault } from '../../kernel/fault.ts';
+import type { Caller, Environment } from '../../runtime/context.ts';
+
+export interface StablecoinParts {
+  connectors: (environment: Environment) => Connectors;
+}
+
+/** Whoever issues stablecoins in the environment of the caller. */
+export function mintOf({ caller }: { caller: Caller }, { connectors }: StablecoinParts): MintPort {
+  const { mint } = connectors(caller.environment);
+  if (!mint) throw new Fault('NOT_IMPLEMENTED', 'No provider of stablecoins is connected here.');
+  return mint;
+}
+
+/** What a provider answered while a client waits; SERVICE_UNAVAILABLE where it did not. */
+export async function answerOf<R>(ask: () => Promise<R>): Promise<R> {
+  try {
+    return await ask();
+  } catch (cause) {
+    const reason = 'The provider of the stablecoin did not answer. Try again.';
+    throw new Fault('SERVICE_UNAVAILABLE', reason, undefined, { retryAfterS: 5, cause });
+  }
+}

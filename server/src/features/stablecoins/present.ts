@@ -1,0 +1,32 @@
+// How a mint or burn looks from outside.
+import { iso } from '../../kernel/world.ts';
+import { type Ctx, stamps } from '../../runtime/context.ts';
+import { accountOfCoin } from './coins.ts';
+import type { ProviderAccountRow, StablecoinOperationRow } from './store.ts';
+
+/** The resource `StablecoinOperation`, with the account at the provider that it was ordered through. */
+function presentStablecoinOperation(row: StablecoinOperationRow, through: ProviderAccountRow) {
+  const { funding_instructions, estimated_delivery, expires_at } = row;
+  return {
+    id: row.id,
+    stablecoinId: row.stablecoin_id,
+    operationType: row.type,
+    status: row.status,
+    amount: row.amount.toString(),
+    provider: through.provider,
+    providerEnvironment: through.provider_environment,
+    stablecoinProviderAccountId: row.provider_account,
+    source: row.source,
+    ...(funding_instructions === null ? {} : { fundingInstructions: funding_instructions }),
+    destination: row.destination,
+    ...(estimated_delivery === null ? {} : { estimatedDelivery: estimated_delivery }),
+    ...(expires_at === null ? {} : { expiresAt: iso(expires_at) }),
+    ...(row.provider_status === null ? {} : { providerStatus: row.provider_status }),
+    ...(row.failure_reason === null ? {} : { failureReason: row.failure_reason }),
+    ...(row.description === null ? {} : { description: row.description }),
+    ...stamps(row),
+  };
+}
+
+export const presented = async (ctx: Ctx, row: StablecoinOperationRow) =>
+  presentStablecoinOperation(row, await accountOfCoin(ctx, row));

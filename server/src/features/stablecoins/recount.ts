@@ -1,0 +1,53 @@
+// The books of stablecoins held against the mints and burns that made them: what circulates is what the
+// provider said at first, and what was minted since, without what was burnt; what is set aside is what is
+// under way. It is counted from the rows of both, in one statement and so at one moment.
+
+interface Counted {
+  id: string;
+  circulating: string | null;
+  burning: string | null;
+  issued: string | null;
+  minting: string | null;
+  shouldCirculate: string;
+  shouldBurn: string;
+  shouldMint: string;
+}
+
+const UNDER_WAY = "o.status not in ('COMPLETED', 'FAILED', 'EXPIRED')";
+const sumOf = (type: string, which: string) =>
+  `coalesce(sum(o.amount) filter (where o.type = '${type}' and ${which}), 0)`;
+
+const COUNT = `select c.id, a.balance::text as circulating, a.held::text as burning,
+    (-b.balance)::text as issued, b.held::text as minting,
+    (coalesce(s.amount, 0) + o.minted - o.burnt)::text as "shouldCirculate",
+    o.burning::text as "shouldBurn", o.minting::text as "shouldMint"
+  from stablecoins c
+  left join ledger_accounts a on a.id = 'stablecoin:' || c.id || ':circulating'
+  left join ledger_accounts b on b.id = 'stablecoin:' || c.id || ':issued'
+  left join ledger_transfers s on s.transaction_id = c.id and s.step = 'supply'
+  cross join lateral (select ${sumOf('MINT', "o.status = 'COMPLETED'")} as minted,
+      ${sumOf('BURN', "o.status = 'COMPLETED'")} as burnt,
+      ${sumOf('MINT', UNDER_WAY)} as minting, ${sumOf('BURN', UNDER_WAY)} as burning
+    from stablecoin_operations o where o.stablecoin_id = c.id) o
+  order by c.id`;
+
+function* problemsOf(row: Counted): Generator<string> {
+  const pairs = [
+    ['circulates', row.circulating, row.shouldCirculate],
+    ['is issued', row.issued, row.shouldCirculate],
+    ['is set aside for burns', row.burning, row.shouldBurn],
+    ['is set aside for mints', row.minting, row.shouldMint],
+  ] as const;
+  for (const [what, is, should] of pairs) {
+    if (is === should) continue;
+    yield `Of ${row.id} ${is ?? 'nothing'} ${what}, and its mints and burns say ${should}`;
+  }
+}
+
+/** What is wrong with the books of any stablecoin, in words; nothing where all is well. */
+export async function supplyProblems(
+  query: (text: string) => Promise<unknown[]>,
+): Promise<string[]> {
+  const rows = (await query(COUNT)) as Counted[];
+  return rows.flatMap((row) => [...problemsOf(row)]);
+}

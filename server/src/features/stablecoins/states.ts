@@ -1,0 +1,86 @@
+// The lives of a platform's stablecoins as tables: the link to its provider, a token there, whether the
+// service may use it, and each mint or burn.
+import type { IssuanceStatus } from '../../connectors/ports-stablecoins.ts';
+import { stateTable } from '../../kernel/states.ts';
+
+export const LINK_STATUSES = ['ACTIVE', 'INVALID', 'REVOKED'] as const;
+export type LinkStatus = (typeof LINK_STATUSES)[number];
+
+export type LinkEvent = 'invalidate' | 'revoke' | 'relink';
+
+/** One that the provider no longer takes is linked anew, and stays the one that its tokens belong to. */
+export const linkStates = stateTable<LinkStatus, LinkEvent>('provider account', {
+  ACTIVE: { invalidate: 'INVALID', revoke: 'REVOKED' },
+  INVALID: { relink: 'ACTIVE' },
+  REVOKED: { relink: 'ACTIVE' },
+});
+
+export type IssuanceEvent = 'review' | 'provision' | 'reject' | 'fail';
+
+export const issuanceStates = stateTable<IssuanceStatus, IssuanceEvent>('stablecoin', {
+  PENDING_REVIEW: {
+    review: 'PROVISIONING',
+    provision: 'PROVISIONED',
+    reject: 'REJECTED',
+    fail: 'FAILED',
+  },
+  PROVISIONING: { provision: 'PROVISIONED', reject: 'REJECTED', fail: 'FAILED' },
+  PROVISIONED: {},
+  REJECTED: {},
+  FAILED: {},
+});
+
+export const SERVICE_STATUSES = [
+  'NOT_ENABLED',
+  'PENDING_APPROVAL',
+  'ENABLING',
+  'ENABLED',
+  'DISABLED',
+] as const;
+export type ServiceStatus = (typeof SERVICE_STATUSES)[number];
+export type ServiceEvent = 'request' | 'refuse' | 'approve' | 'enable' | 'disable';
+
+/** A platform requests; everything else is the operator's. */
+export const serviceStates = stateTable<ServiceStatus, ServiceEvent>('service of a stablecoin', {
+  NOT_ENABLED: { request: 'PENDING_APPROVAL', approve: 'ENABLING' },
+  PENDING_APPROVAL: { approve: 'ENABLING', refuse: 'NOT_ENABLED' },
+  ENABLING: { enable: 'ENABLED', disable: 'DISABLED' },
+  ENABLED: { disable: 'DISABLED' },
+  DISABLED: { approve: 'ENABLING' },
+});
+
+export const OPERATION_STATUSES = [
+  'CREATED',
+  'PENDING_FUNDING',
+  'PENDING_PROVIDER',
+  'PROCESSING',
+  'COMPLETED',
+  'FAILED',
+  'EXPIRED',
+] as const;
+export type OperationStatus = (typeof OPERATION_STATUSES)[number];
+export type OperationEvent = 'fund' | 'submit' | 'process' | 'complete' | 'fail' | 'expire';
+
+/** A provider may be further along than it was asked about, so a step may be left out. */
+export const operationStates = stateTable<OperationStatus, OperationEvent>('mint or burn', {
+  CREATED: {
+    fund: 'PENDING_FUNDING',
+    submit: 'PENDING_PROVIDER',
+    process: 'PROCESSING',
+    complete: 'COMPLETED',
+    fail: 'FAILED',
+    expire: 'EXPIRED',
+  },
+  PENDING_FUNDING: {
+    submit: 'PENDING_PROVIDER',
+    process: 'PROCESSING',
+    complete: 'COMPLETED',
+    fail: 'FAILED',
+    expire: 'EXPIRED',
+  },
+  PENDING_PROVIDER: { process: 'PROCESSING', complete: 'COMPLETED', fail: 'FAILED' },
+  PROCESSING: { complete: 'COMPLETED', fail: 'FAILED' },
+  COMPLETED: {},
+  FAILED: {},
+  EXPIRED: {},
+});

@@ -1,0 +1,122 @@
+// The operator's look at mints and burns, at the proof of what circulates, and at what of them is a
+// customer's.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { customer, externalAccount, ok } from '../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../test/harness.ts';
+import { DOLLAR, mintDesk } from '../../test/mint-desk.ts';
+import { main } from '../operator.ts';
+
+let app: TestApp;
+let desk: ReturnType<typeof mintDesk>;
+let coin: { id: string; symbol: string };
+let bank: { id: string };
+let burnt: string;
+
+async function run(...argv: string[]) {
+  const ran = { out: '', err: '' };
+  const code = await main(argv, {
+    env: { DATABASE_URL: app.databaseUrl, RAILHEAD_MASTER_KEY: '07'.repeat(32) },
+    out: (text) => {
+      ran.out += text;
+    },
+    err: (text) => {
+      ran.err += text;
+    },
+  });
+  return { code, ...ran };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of every shape; what a test reads it asserts.
+async function json(...argv: string[]): Promise<any> {
+  const { code, out, err } = await run(...argv, '--json');
+  expect([code, err]).toEqual([0, '']);
+  return JSON.parse(out);
+}
+
+const sql = (text: string, values: unknown[] = []) => app.runtime.db.query(text, values);
+
+beforeAll(async () => {
+  app = await startApp({ start: Date.now() });
+  desk = mintDesk(app);
+  coin = await desk.circulating(100);
+  const { id } = await customer(app);
+  bank = await externalAccount(app, id, 'USD');
+  await app.advance(1_000);
+  const body = desk.burnBody(bank.id, { amount: '1230000' });
+  burnt = ok(await desk.burn(coin.id, body), 201).id;
+});
+afterAll(() => app.close());
+
+describe('stablecoins operations', () => {
+  it('lists those of a coin, a platform or a state, latest first', async () => {
+    const all = await json('stablecoins', 'operations', coin.id);
+    expect(all).toMatchObject([
+      {
+        operationId: burnt,
+        platformId: app.platform.id,
+        stablecoinId: coin.id,
+        type: 'BURN',
+        status: 'CREATED',
+        amount: '1230000',
+        readable: `1.230000 ${coin.symbol}`,
+        source: 'EXTERNAL_ACCOUNT',
+        rail: 'WIRE',
+        submittedAt: null,
+      },
+      { type: 'MINT', status: 'COMPLETED', providerStatus: 'complete', rail: null },
+    ]);
+    const ask = async (...flags: string[]) =>
+      (await json('stablecoins', 'operations', ...flags)).map(
+        (each: { operationId: string }) => each.operationId,
+      );
+    expect(await ask('--status', 'CREATED')).toEqual([burnt]);
+    expect(await ask('--platform', app.platform.id, '--limit', '1')).toEqual([burnt]);
+    expect(await ask('--platform', app.other.id)).toEqual([]);
+    expect(await ask('--after', burnt)).toEqual([all[1].operationId]);
+    const { out } = await run('stablecoins', 'operations');
+    expect(out).toMatch(/^CREATED +OPERATION +TYPE +AMOUNT +STATUS +AT THE PROVIDER +WHY\n/);
+    expect(out).toContain(`1.230000 ${coin.symbol}`);
+  });
+
+  it('knows what it cannot list', async () => {
+    expect(await run('stablecoins', 'operations', '--status', 'ODD')).toMatchObject({ code: 2 });
+    expect(await run('stablecoins', 'operations', '--after', coin.id)).toMatchObject({
+      code: 1,
+      err: 'No such mint or burn.\n',
+    });
+  });
+});
+
+describe('ledger verify', () => {
+  it('counts what circulates from mints and burns', async () => {
+    expect(await json('ledger', 'verify')).toMatchObject({ balanced: true, problems: [] });
+    await sql("update stablecoin_operations set status = 'FAILED' where id = $1", [burnt]);
+    const { code, out } = await run('ledger', 'verify');
+    expect(code).toBe(1);
+    expect(out).toContain(
+      `Of ${coin.id} 1230000 is set aside for burns, and its mints and burns say 0`,
+    );
+    await sql("update stablecoin_operations set status = 'CREATED' where id = $1", [burnt]);
+    await sql("update stablecoin_operations set amount = amount + 1 where type = 'MINT'");
+    const problems = (await run('ledger', 'verify')).out;
+    expect(problems).toContain(`Of ${coin.id} ${100n * DOLLAR} circulates`);
+    expect(problems).toContain(`mints and burns say ${100n * DOLLAR + 1n}`);
+    await sql("update stablecoin_operations set amount = amount - 1 where type = 'MINT'");
+    expect((await run('ledger', 'verify')).code).toBe(0);
+  });
+});
+
+describe('customers export', () => {
+  it('has what was burnt for the customer, and an erasure leaves it to its end', async () => {
+    const { id } = await customer(app);
+    const own = await externalAccount(app, id, 'USD');
+    const made = ok(await desk.burn(coin.id, desk.burnBody(own.id)), 201);
+    const all = await json('customers', 'export', id);
+    expect(all.stablecoin_operations).toMatchObject([{ id: made.id, type: 'BURN' }]);
+    expect(all.stablecoin_links).toMatchObject([{ account_id: own.id }]);
+    expect((await app.call('DELETE', `/customers/${id}`)).status).toBe(200);
+    expect((await run('customers', 'erase', id, '--yes')).code).toBe(0);
+    await app.advance(5_000);
+    expect((await desk.look(made.id)).status).toBe('COMPLETED');
+  });
+});

@@ -1,0 +1,148 @@
+// `stablecoins list|history|approve|refuse|disable`: which tokens of platforms the service may use in
+// accounts and payments of its own. A platform asks, the operator decides; every decision is kept with its
+// reason.
+import { accountMoves } from '../features/internal-accounts/index.ts';
+import { systemCaller } from '../features/platform/index.ts';
+import {
+  decideService,
+  presentCoin,
+  SERVICE_STATUSES,
+  type ServiceEvent,
+  type StablecoinRow,
+  serviceStates,
+  stablecoins,
+} from '../features/stablecoins/index.ts';
+import { isId } from '../kernel/id.ts';
+import type { Ctx } from '../runtime/context.ts';
+import type { Filter } from '../runtime/database.ts';
+import { operate } from '../runtime/operate.ts';
+import { cursorOf } from '../runtime/paging.ts';
+import { historyOf } from './accounts.ts';
+import type { Flags, Given } from './flags.ts';
+import { refused } from './notice.ts';
+import { platformOf } from './platform.ts';
+import { LIMIT, limitIn } from './queue.ts';
+import { record, table } from './table.ts';
+import { notFound, type Output, type System, type Verb } from './verb.ts';
+
+async function coinOf({ runtime }: System, id: string): Promise<StablecoinRow> {
+  const row = isId(id, 'Stablecoin') ? await runtime.db.read(stablecoins, id) : undefined;
+  if (!row) throw notFound('stablecoin');
+  return row;
+}
+
+const viewOf = async ({ runtime }: System, row: StablecoinRow) => ({
+  ...(await presentCoin({ read: runtime.db.read }, row)),
+  platformId: row.platform_id,
+});
+
+const HEADS = ['CREATED', 'STABLECOIN', 'PLATFORM', 'SYMBOL', 'ISSUANCE', 'SERVICE'];
+
+async function list(system: System, given: Given): Promise<Output> {
+  const filters: Filter<typeof stablecoins>[] = [];
+  const platform = given.text('platform');
+  if (platform !== undefined) {
+    const { id } = await platformOf(system, platform);
+    filters.push({ column: 'platform_id', op: '=', value: id });
+  }
+  const status = given.text('status');
+  if (status !== undefined) filters.push({ column: 'service_status', op: '=', value: status });
+  const after = given.text('after');
+  const cursor = after === undefined ? undefined : cursorOf(await coinOf(system, after));
+  const query = { filters, sort: 'asc', limit: limitIn(given), cursor } as const;
+  const { rows } = await system.runtime.db.page(stablecoins, query);
+  const json = await Promise.all(rows.map((row) => viewOf(system, row)));
+  const text = table(
+    HEADS.map((head) => ({ head })),
+    json.map((each) => [
+      each.createdAt,
+      each.id,
+      each.platformId,
+      each.symbol,
+      each.issuanceStatus,
+      each.serviceOperationsStatus,
+    ]),
+  );
+  return { json, text };
+}
+
+/** Stages the decision and keeps it with its reason; says so where the state of the token forbids it. */
+function decide(ctx: Ctx, row: StablecoinRow, event: ServiceEvent, reason: string | null) {
+  if (serviceStates.peek(row.service_status, event) === undefined) {
+    throw refused(`The stablecoin is ${row.service_status}.`);
+  }
+  ctx.insert(accountMoves, {
+    id: ctx.id('AccountMove'),
+    account_id: row.id,
+    platform_id: row.platform_id,
+    actor: 'operator',
+    move: event,
+    reason,
+    created_at: ctx.now,
+  });
+  return decideService(ctx, row, event);
+}
+
+async function move(system: System, given: Given, event: ServiceEvent): Promise<Output> {
+  const { id, platform_id } = await coinOf(system, given.needed('stablecoin'));
+  const { environment } = await platformOf(system, platform_id);
+  const reason = given.text('reason') ?? null;
+  const caller = systemCaller(platform_id, environment);
+  const moved = await operate(system.runtime, caller, async (ctx) => {
+    const row = await ctx.read(stablecoins, id);
+    if (!row) throw notFound('stablecoin');
+    return decide(ctx, row, event, reason);
+  });
+  const text = record([
+    ['Stablecoin', id],
+    ['Symbol', moved.symbol],
+    ['Service', moved.service_status],
+    ['Reason', reason ?? 'none given'],
+  ]);
+  return { json: { ...(await viewOf(system, moved)), reason }, text };
+}
+
+const COIN: Flags = {
+  stablecoin: { value: 'STABLECOIN', required: true, help: 'Id of the stablecoin' },
+};
+
+const mover = (event: 'approve' | 'refuse' | 'disable', summary: string): Verb => ({
+  noun: 'stablecoins',
+  verb: event,
+  summary,
+  flags: { ...COIN, reason: { value: 'TEXT', help: 'Why, for those who look later' } },
+  bare: 'stablecoin',
+  run: (system, given) => move(system, given, event),
+});
+
+export const stablecoinVerbs: readonly Verb[] = [
+  {
+    noun: 'stablecoins',
+    verb: 'list',
+    summary: 'List stablecoins, oldest first; those that wait for you are PENDING_APPROVAL',
+    flags: {
+      platform: { value: 'PLATFORM', help: 'Only those of this platform' },
+      status: {
+        value: 'STATUS',
+        choices: SERVICE_STATUSES,
+        help: 'Only those with this serviceOperationsStatus',
+      },
+      ...LIMIT,
+      after: { value: 'STABLECOIN', help: 'Go on behind this one, the last of a list before' },
+    },
+    bare: 'platform',
+    run: list,
+  },
+  {
+    noun: 'stablecoins',
+    verb: 'history',
+    summary: 'Show what was decided about a stablecoin, and why',
+    flags: COIN,
+    bare: 'stablecoin',
+    run: async (system, given) =>
+      historyOf(system, (await coinOf(system, given.needed('stablecoin'))).id),
+  },
+  mover('approve', 'Let the service use a stablecoin, once it is provisioned (ENABLING)'),
+  mover('refuse', 'Refuse what a platform asked for; it may ask again (NOT_ENABLED)'),
+  mover('disable', 'Take a stablecoin out of the service (DISABLED)'),
+];

@@ -1,0 +1,155 @@
+// A card's number as its holder sees it: a platform's page frames ours, and a real Chromium holds both to
+// what the headers say. The frame shows the number once, on no page but the platform's own, and its page
+// can read nothing out of it.
+import { createServer, type Server } from 'node:http';
+import type { Frame } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { platforms } from '../../src/features/platform/index.ts';
+import { cardDesk } from '../card-desk.ts';
+import { ok } from '../fixtures.ts';
+import { startApp, type TestApp } from '../harness.ts';
+import { browserPath, expectNoSideways, launch, SIZES, type Size } from './browser.ts';
+import { inspect } from './office.ts';
+
+const PATIENCE_MS = 60_000;
+
+interface Site {
+  server: Server;
+  origin: string;
+}
+
+const framing = (url: string) =>
+  `<iframe title="Card" src="${url}" width="360" height="480"></iframe>`;
+const fetching = (url: string) => `<link rel="prefetch" href="${url}">`;
+
+/** A platform's page, which frames or fetches ahead what its address names. */
+async function openSite(host: string): Promise<Site> {
+  const server = createServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://site');
+    const content = (pathname === '/ahead' ? fetching : framing)(searchParams.get('url') ?? '');
+    const page = `<!doctype html><html lang="en"><meta name="viewport" content="width=device-width">
+      <title>Shop</title>
+      <main><h1>Your card</h1>${content}</main>`;
+    response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(page);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  return { server, origin: `http://${host}:${port}` };
+}
+
+let app: TestApp;
+let cardId: string;
+let last4: string;
+let shop: Site;
+let elsewhere: Site;
+let browser: Awaited<ReturnType<typeof launch>>;
+
+const link = async (): Promise<string> =>
+  ok(await app.call('POST', `/cards/${cardId}/reveal`), 200).panEmbedUrl;
+
+/** Opens a page of a site with the link in its frame. */
+async function frameAt(site: Site, url: string, size: Size = 'desktop') {
+  const context = await browser.newContext({ ...SIZES[size], reducedMotion: 'reduce' });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => complaints.push(message.text()));
+  await page.goto(`${site.origin}/?url=${encodeURIComponent(url)}`);
+  const [frame] = page.frames().slice(1) as [Frame];
+  return { page, frame, complaints, close: () => context.close() };
+}
+
+const NUMBER = /^\d{4} \d{4} \d{4} (\d{4})$/;
+const inFrame = (frame: Frame, label: string) =>
+  frame.locator(`dt:text-is("${label}") + dd`).textContent({ timeout: 5_000 });
+
+describe.runIf(browserPath)('the page of a card in a browser', () => {
+  beforeAll(async () => {
+    app = await startApp();
+    await app.app.server.listen({ port: 0, host: '127.0.0.1' });
+    [shop, elsewhere] = [await openSite('localhost'), await openSite('localhost')];
+    const desk = cardDesk(app);
+    ({ id: cardId, last4 } = await desk.card(await desk.holder()));
+    await app.operate(async (ctx) => {
+      const row = await ctx.read(platforms, app.platform.id);
+      const frameOrigins = ['https://shop.example', shop.origin];
+      const card_program = { maxLive: 10, maxLivePerHolder: 10, frameOrigins };
+      if (row) ctx.update(platforms, row, { card_program });
+    });
+    browser = await launch();
+  }, PATIENCE_MS);
+  afterAll(async () => {
+    await browser?.close();
+    for (const site of [shop, elsewhere]) site?.server.close();
+    await app?.close();
+  });
+
+  it.each(['desktop', 'phone'] as const)(
+    'is framed by a page of the platform, and shows the number once (%s)',
+    async (size) => {
+      const url = await link();
+      const first = await frameAt(shop, url, size);
+      expect(NUMBER.exec((await inFrame(first.frame, 'Card number')) ?? '')?.[1]).toBe(last4);
+      expect(await inFrame(first.frame, 'Security code')).toMatch(/^\d{3}$/);
+      expect(await inFrame(first.frame, 'Valid until')).toMatch(/^\d\d\/\d\d$/);
+      // What frames it cannot look in.
+      const read = "document.querySelector('iframe').contentDocument === null";
+      expect(await first.page.evaluate(read)).toBe(true);
+      expect(first.complaints).toEqual([]);
+      await inspect(first.page, `card-${size}`);
+      await first.close();
+
+      const second = await frameAt(shop, url, size);
+      await second.frame.getByText('This link does not work any more').waitFor();
+      expect(await second.frame.locator('dd').count()).toBe(0);
+      await second.close();
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'is framed by no page of another origin',
+    async () => {
+      const { frame, complaints, close } = await frameAt(elsewhere, await link());
+      await expect.poll(() => complaints.join('\n')).toContain('frame-ancestors');
+      expect(await frame.locator('dd').count()).toBe(0);
+      await close();
+    },
+    PATIENCE_MS,
+  );
+
+  it.each(['desktop', 'phone'] as const)(
+    'shows itself without a frame too, and a number that a click selects (%s)',
+    async (size) => {
+      const context = await browser.newContext(SIZES[size]);
+      const page = await context.newPage();
+      await page.goto(await link());
+      const number = page.locator('dd').first();
+      await number.click({ position: { x: 5, y: 5 } });
+      expect(await page.evaluate('getSelection().toString().trim()')).toMatch(NUMBER);
+      await expectNoSideways(page);
+      // Its policy lets not even a debugger's script wait for anything, so a copy is looked over.
+      const copy = await context.newPage();
+      await copy.setContent(await page.content());
+      await inspect(copy, `card-alone-${size}`);
+      await context.close();
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'is left alone by a browser that fetches ahead',
+    async () => {
+      const url = await link();
+      const asked: unknown[] = [];
+      app.app.server.server.on('request', ({ headers }) => asked.push(headers['sec-purpose']));
+      const context = await browser.newContext();
+      const page = await context.newPage();
+      await page.goto(`${shop.origin}/ahead?url=${encodeURIComponent(url)}`);
+      await expect.poll(() => asked, { timeout: 10_000 }).toEqual(['prefetch']);
+      await page.goto(url);
+      expect(await page.locator('dd').count()).toBe(3);
+      await context.close();
+    },
+    PATIENCE_MS,
+  );
+});
