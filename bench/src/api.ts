@@ -89,7 +89,8 @@ export async function firstOk(url: string, child: Child): Promise<void> {
   throw new Error(`no answer from ${url}: ${child.output()}`);
 }
 
-async function eachOf<T, R>(items: readonly T[], work: (item: T, at: number) => Promise<R>) {
+/** Does work for each, some at once; answers in order. */
+export async function eachOf<T, R>(items: readonly T[], work: (item: T, at: number) => Promise<R>) {
   const results: R[] = [];
   let next = 0;
   const worker = async () => {
@@ -101,9 +102,9 @@ async function eachOf<T, R>(items: readonly T[], work: (item: T, at: number) => 
   return results;
 }
 
-type Request = Api['request'];
+export type Request = Api['request'];
 
-function requester(port: number): Request {
+export function requester(port: number): Request {
   return async <R>(method: string, where: string, body?: unknown) => {
     const reply = await fetch(`http://127.0.0.1:${port}${BASE}${where}`, {
       method,
@@ -124,19 +125,27 @@ interface Holder {
   euros: string;
 }
 
-const FUNDS = 100_000_000_000;
+/** The most that the sandbox pays in at once. */
+export const FUNDS = 100_000_000_000;
+
+/** What registers a customer. */
+export const personBody = (at: number, currencies: readonly string[]) => ({
+  customerType: 'INDIVIDUAL',
+  platformCustomerId: `bench-${at}`,
+  fullName: 'Ada Lovelace',
+  birthDate: '1990-01-15',
+  nationality: 'US',
+  address: { line1: '1 Main St', city: 'Austin', postalCode: '78701', country: 'US' },
+  currencies,
+});
 
 /** A customer with money in dollars and an account in euros. */
 async function holder(request: Request, at: number): Promise<Holder> {
-  const { id } = await request<{ id: string }>('POST', '/customers', {
-    customerType: 'INDIVIDUAL',
-    platformCustomerId: `bench-${at}`,
-    fullName: 'Ada Lovelace',
-    birthDate: '1990-01-15',
-    nationality: 'US',
-    address: { line1: '1 Main St', city: 'Austin', postalCode: '78701', country: 'US' },
-    currencies: ['USD', 'EUR'],
-  });
+  const { id } = await request<{ id: string }>(
+    'POST',
+    '/customers',
+    personBody(at, ['USD', 'EUR']),
+  );
   const accountIn = async (currency: string) => {
     const where = `/customers/internal-accounts?customerId=${id}&currency=${currency}`;
     const { data } = await request<{ data: { id: string }[] }>('GET', where);

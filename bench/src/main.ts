@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { type Api, startApi } from './api.ts';
+import { authorizeRows } from './authorize-row.ts';
 import type { Bench } from './bench.ts';
 import { stopAll } from './children.ts';
 import { type Cluster, startCluster } from './cluster.ts';
@@ -38,6 +39,7 @@ const ROWS: readonly [string, (bench: Bench) => Promise<Row[]>][] = [
   ['5', importRows],
   ['4', startRows],
   ['6', stampRows],
+  ['7', authorizeRows],
 ];
 
 /** Calls `make` once, however often it is asked. */

@@ -20,6 +20,8 @@ export interface Row {
   peer: Side;
   /** The least that the ratio should be. */
   target?: number;
+  /** The most that our 99th percentile should be, the middle of the rounds. */
+  mostP99Ms?: number;
 }
 
 export interface Settings {

@@ -35,15 +35,27 @@ function cellsOf({ name, values, p50, p99, errors }: Side, unit: Row['unit']): s
   return [name, value, latency(p50), latency(p99), `${errors}`];
 }
 
-export const isMissed = (row: Row) => row.target !== undefined && ratiosOf(row).median < row.target;
+const isBelow = (row: Row) => row.target !== undefined && ratiosOf(row).median < row.target;
+
+const isSlow = ({ ours, mostP99Ms }: Row) =>
+  mostP99Ms !== undefined && median(ours.p99) > mostP99Ms;
+
+/** What is wanted of a row, and whether it is so. */
+function verdictOf(row: Row): [string, string] {
+  const { target, mostP99Ms } = row;
+  const wanted = [
+    ...(target === undefined ? [] : [`≥ ${target}`]),
+    ...(mostP99Ms === undefined ? [] : [`p99 ≤ ${mostP99Ms} ms`]),
+  ];
+  if (!wanted.length) return ['', ''];
+  return [wanted.join(', '), isBelow(row) || isSlow(row) ? 'MISSED' : 'met'];
+}
 
 function lineOf(row: Row): string[] {
-  const { id, what, ours, peer, unit, target } = row;
+  const { id, what, ours, peer, unit } = row;
   const { median: middle, min, max } = ratiosOf(row);
   const ratio = `${short(middle)} (${short(min)}–${short(max)})`;
-  const verdict = target === undefined ? '' : isMissed(row) ? 'MISSED' : 'met';
-  const wanted = target === undefined ? '' : `≥ ${target}`;
-  return [id, what, ...cellsOf(ours, unit), ...cellsOf(peer, unit), ratio, wanted, verdict];
+  return [id, what, ...cellsOf(ours, unit), ...cellsOf(peer, unit), ratio, ...verdictOf(row)];
 }
 
 /** All rows as one table of plain text. */
@@ -64,11 +76,17 @@ export function tableOf(rows: readonly Row[]): string {
 
 /** One sentence for each target that was missed, and for each row with errors. */
 export function shortfalls(rows: readonly Row[]): string[] {
-  const missed = rows.filter(isMissed).map((row) => {
+  const missed = rows.filter(isBelow).map((row) => {
     const { median: got } = ratiosOf(row);
     const target = row.target as number;
     const short1 = ((1 - got / target) * 100).toFixed(0);
     return `${row.id} ${row.what}: ${short(got)} of ${row.peer.name}, wanted ${target}; ${short1} % short.`;
+  });
+  const slow = rows.filter(isSlow).map(({ id, what, ours, mostP99Ms }) => {
+    const got = median(ours.p99);
+    const most = mostP99Ms as number;
+    const over = ((got / most - 1) * 100).toFixed(0);
+    return `${id} ${what}: p99 of ${short(got)} ms, wanted at most ${most}; ${over} % over.`;
   });
   const broken = rows
     .filter((row) => row.ours.errors + row.peer.errors > 0)
@@ -76,5 +94,5 @@ export function shortfalls(rows: readonly Row[]): string[] {
       ({ id, ours, peer }) =>
         `${id}: ${ours.errors} errors on our side, ${peer.errors} on the other.`,
     );
-  return [...missed, ...broken];
+  return [...missed, ...slow, ...broken];
 }
