@@ -1,5 +1,5 @@
-// The usual way of executing quotes, as a peer: a transaction a request, behind a bare route. It runs the very
-// operation of the server; how its rows get into the database is `interactive.ts`.
+// The usual way of executing quotes, as a peer: a transaction a request, behind a bare route. It runs the
+// very operation of the server; how its rows get into the database is `interactive.ts`.
 import type { AddressInfo } from 'node:net';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type pg from 'pg';

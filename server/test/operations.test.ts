@@ -280,6 +280,8 @@ describe('paths and methods', () => {
       });
     for (const payload of [
       '{"a":"\\u0000"}',
+      '{"a":"\\ud83d"}',
+      '{"a":"\\uDE00 x"}',
       '{',
       'x'.repeat(1_100_000),
       '',
@@ -291,5 +293,7 @@ describe('paths and methods', () => {
       expect([payload.slice(0, 9), reply.statusCode]).toEqual([payload.slice(0, 9), 400]);
       expect(reply.json().code).toBe('INVALID_INPUT');
     }
+    const whole = await send('{"a":"\\ud83d\\uDE00 \\\\ud83d"}');
+    expect(whole.json().reason).not.toContain('half');
   });
 });

@@ -34,6 +34,13 @@ describe('namingFor', () => {
     }
   });
 
+  it('renames the words of a sentence', () => {
+    const text = 'must be one of WIRE, SERVICE_INTERNAL_ACCOUNT, SERVICE_UNAVAILABLE';
+    const said = 'must be one of WIRE, ACME_INTERNAL_ACCOUNT, SERVICE_UNAVAILABLE';
+    expect(namingFor('Acme').text(text)).toBe(said);
+    expect(namingFor('Service').text(text)).toBe(text);
+  });
+
   it('renames bodies at any depth, and back', () => {
     const naming = namingFor('Acme');
     const body = {

@@ -46,6 +46,8 @@ export interface Naming {
   wire(neutral: string): string;
   /** A path with the listed names among its parts as clients see them. */
   path(neutral: string): string;
+  /** A sentence of ours with the listed names among its words as clients see them. */
+  text(neutral: string): string;
   /** The neutral name of what a client wrote; other texts come back as they are. */
   neutral(wire: string): string;
   /**
@@ -89,6 +91,7 @@ export function namingFor(word: string): Naming {
     code: wire,
     wire,
     path: (path) => path.split('/').map(wire).join('/'),
+    text: (text) => (same ? text : text.replaceAll(/[\w-]+/g, wire)),
     neutral,
     toWire: (value) => (same ? value : renamed(value, wire)),
     fromWire: (value) => (same ? value : renamed(value, neutral)),

@@ -20,3 +20,21 @@ it('speaks the word it was given', async () => {
   expect(document).toContain('X-Acme-Signature');
   expect(document).not.toContain('SERVICE_SWITCH_ERROR');
 });
+
+it('refers in its document to what is there', () => {
+  const document = app.openApi() as { components: { schemas: object } };
+  const referred = JSON.stringify(document).match(/(?<="#\/components\/schemas\/)\w+/g) ?? [];
+  const names = new Set(referred);
+  expect(names).toContain('StablecoinAcmeOperationsStatus');
+  expect([...names].filter((name) => !(name in document.components.schemas))).toEqual([]);
+});
+
+it('says what is wrong with a request in its own word', async () => {
+  const body = { amount: '10000', fundingSource: { type: 'X' }, destination: { accountId: 'x' } };
+  const headers = { 'idempotency-key': 'naming-1' };
+  const answer = await app.call('POST', '/stablecoins/x/mints', body, { headers });
+  const [error] = answer.body.details.errors;
+  expect(error.constraint.enum).toContain('ACME_INTERNAL_ACCOUNT');
+  expect(error.message).toContain('ACME_INTERNAL_ACCOUNT');
+  expect(JSON.stringify(answer.body)).not.toContain('SERVICE_');
+});

@@ -5,7 +5,7 @@ import { EVENT_TYPES } from '../catalog/event-types.ts';
 import type { Naming } from '../catalog/naming.ts';
 import { type Code, STATUS_OF } from '../kernel/fault.ts';
 import { type Contract, takesKey, type WebhookContract } from '../kernel/operation.ts';
-import { described, named, oneOf, partOf, Timestamp, toOpenApi } from '../kernel/schema.ts';
+import { described, named, oneOf, partOf, REF, Timestamp, toOpenApi } from '../kernel/schema.ts';
 
 type Json = Record<string, unknown>;
 
@@ -216,6 +216,12 @@ const envelope = (types: readonly string[], data: TSchema) =>
     data,
   });
 
+/** The document under its names on the wire. References follow what they refer to. */
+const inWords = (naming: Naming, document: Json): Json =>
+  JSON.parse(JSON.stringify(naming.toWire(document)), (_, value: unknown) =>
+    typeof value === 'string' && value.startsWith(REF) ? naming.path(value) : value,
+  ) as Json;
+
 /** The whole document as plain JSON. */
 export function openApiDocument(
   contracts: readonly Contract[],
@@ -248,7 +254,7 @@ export function openApiDocument(
       },
     },
   ]);
-  return naming.toWire({
+  return inWords(naming, {
     openapi: '3.1.0',
     info: {
       title: 'Railhead',
@@ -271,5 +277,5 @@ export function openApiDocument(
         },
       },
     },
-  }) as Json;
+  });
 }

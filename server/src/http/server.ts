@@ -14,6 +14,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { Runtime } from '../runtime/operate.ts';
 import { type Operation, perform } from './bind.ts';
 import { isDeeperThan } from './depth.ts';
+import { faultBody } from './fault-body.ts';
 import { readQuery, refuseUnreadableQuery, splitLists } from './query.ts';
 import { type Limiter, neighbourhood } from './rate-limit.ts';
 import { createUploads, type FormParts, type Uploads } from './upload.ts';
@@ -66,18 +67,6 @@ export interface ServerOptions {
   watch?: Watch;
 }
 
-/** The wire form of a refusal; `status` and `message` repeat for clients that read only those. */
-function faultBody(naming: Naming, fault: Fault) {
-  const code = naming.code(fault.code);
-  return {
-    code,
-    reason: fault.message,
-    ...(fault.details ? { details: fault.details } : {}),
-    status: fault.status,
-    message: fault.message,
-  };
-}
-
 /** What Fastify itself refuses before a route runs, in our words. */
 function faultOfFramework(error: { statusCode?: number; code?: string }): Fault | null {
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
@@ -101,6 +90,14 @@ function faultOf(error: unknown): Fault {
   });
 }
 
+const [FIRST, SECOND] = [String.raw`\\ud[89ab][0-9a-f]{2}`, String.raw`\\ud[c-f][0-9a-f]{2}`];
+
+/** One of the two escapes of a character without the other: JSON that PostgreSQL keeps and cannot read. */
+const HALF = new RegExp(
+  String.raw`(?<!\\)(?:\\\\)*(?:${FIRST}(?!${SECOND})|(?<!${FIRST})${SECOND})`,
+  'i',
+);
+
 function readJson(
   _request: FastifyRequest,
   text: string,
@@ -109,6 +106,9 @@ function readJson(
   if (text.trim() === '') return done(null, { raw: '', json: undefined });
   // No text in the database can hold it, raw or escaped.
   if (/\0|\\u0000/.test(text)) return done(new Fault('INVALID_INPUT', 'The body has a NUL in it.'));
+  if (HALF.test(text)) {
+    return done(new Fault('INVALID_INPUT', 'The body has half of a character in it.'));
+  }
   if (isDeeperThan(MAX_DEPTH, text)) {
     return done(new Fault('INVALID_INPUT', `The body is nested deeper than ${MAX_DEPTH} levels.`));
   }

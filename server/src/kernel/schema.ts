@@ -127,7 +127,8 @@ function tagged(mark: VariantMark, value: string, withType: boolean): TSchema {
   return { ...($id ? { $id } : {}), allOf: [tagOnly, rest] } as unknown as TSchema;
 }
 
-const REF = '#/components/schemas/';
+/** Before the name of a schema, wherever the document refers to one. */
+export const REF = '#/components/schemas/';
 
 /**
  * The schema as OpenAPI 3.1 shows it, in plain JSON. Named schemas, at any depth, are put into

@@ -1,6 +1,7 @@
 // What an export says of a customer's cards, and what an erasure leaves of them.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { cardDesk } from '../../test/card-desk.ts';
+import { cardNetwork } from '../../test/card-network.ts';
 import { exportOf } from '../../test/exports.ts';
 import { ok } from '../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../test/harness.ts';
@@ -78,6 +79,13 @@ it('an erasure closes cards and leaves nothing of them that is about anybody', a
   expect(shown.platformCardId).toBe(`erased ${card.id}`);
   await app.settle();
   expect(await desk.cardNow(card.id)).toEqual(shown);
+  const network = cardNetwork(app);
+  const merchant = { descriptor: SHOP };
+  await network.send(network.message(card.id, 5, { merchant }));
+  expect((await network.logOf(card.id)).at(-1)).toMatchObject({
+    reason: 'CARD_NOT_ACTIVE',
+    merchant: { descriptor: '-' },
+  });
   expect((await erase(app.runtime, id, { actor: 'operator', reason: null })).counts).toEqual(
     counts,
   );

@@ -74,6 +74,16 @@ describe('stablecoins', () => {
     expect(history.map((each) => each.move)).toEqual(['refuse', 'approve', 'disable', 'approve']);
   });
 
+  it.each([
+    ['002', 'REJECTED'],
+    ['003', 'FAILED'],
+  ])('that were never issued are not approved: …%s, %s', async (token, issuance) => {
+    const { id } = await desk.coin({ token });
+    ok(await desk.request(id), 200);
+    await shop.refused(`The token is ${issuance} at its provider.`, 'stablecoins', 'approve', id);
+    expect(await verb('refuse', id)).toMatchObject({ serviceOperationsStatus: 'NOT_ENABLED' });
+  });
+
   it('that were disabled before the job came are not enabled by it', async () => {
     const { id } = await desk.coin();
     await verb('approve', id);

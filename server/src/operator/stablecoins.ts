@@ -66,10 +66,16 @@ async function list(system: System, given: Given): Promise<Output> {
   return { json, text };
 }
 
+const NEVER_ISSUED: ReadonlySet<StablecoinRow['issuance_status']> = new Set(['REJECTED', 'FAILED']);
+
 /** Stages the decision and keeps it with its reason; says so where the state of the token forbids it. */
 function decide(ctx: Ctx, row: StablecoinRow, event: ServiceEvent, reason: string | null) {
   if (serviceStates.peek(row.service_status, event) === undefined) {
     throw refused(`The stablecoin is ${row.service_status}.`);
+  }
+  // Nobody would ever enable it: that waits until the token is provisioned.
+  if (event === 'approve' && NEVER_ISSUED.has(row.issuance_status)) {
+    throw refused(`The token is ${row.issuance_status} at its provider.`);
   }
   ctx.insert(accountMoves, {
     id: ctx.id('AccountMove'),

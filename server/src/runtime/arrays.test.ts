@@ -74,6 +74,21 @@ describe('pgArray', () => {
     });
   }
 
+  it('carries no JSON that can never be read again', async () => {
+    const odd = ['\ud800', 'a\u0000\udfff\ud800b', '\\\ud800', '\\ud800 \\u0000', '😀\u0001'];
+    const kept = await asText('json', odd);
+    const read = await client.query("select (x::jsonb) #>> '{}' as x from unnest($1::text[]) x", [
+      kept,
+    ]);
+    expect(read.rows.map((row) => row.x)).toEqual([
+      '\ufffd',
+      'a\ufffd\ufffd\ufffdb',
+      '\\\ufffd',
+      '\\ud800 \\u0000',
+      '😀\u0001',
+    ]);
+  });
+
   it('takes no more bytes than its values', () => {
     expect(pgArray('text', ['é€', null]).length).toBe(20 + 4 + 5 + 4);
     expect(pgArray('int8', []).length).toBe(12);

@@ -59,6 +59,16 @@ function putText(sink: Sink, value: unknown, type: ColumnType): void {
   sink.at += 4 + bytes;
 }
 
+/** Escapes that PostgreSQL keeps in JSON and can never read again: a zero, and half of a character. */
+const UNREADABLE = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g;
+
+function putJson(sink: Sink, value: unknown): void {
+  const text = JSON.stringify(value);
+  // As half a character becomes in a text.
+  const readable = text?.includes('\\u') ? text.replace(UNREADABLE, '$1\ufffd') : text;
+  putText(sink, readable, 'json');
+}
+
 function putBytes(sink: Sink, value: unknown): void {
   if (!(value instanceof Uint8Array)) throw misfit('bytes', value);
   const buffer = reserve(sink, 4 + value.length);
@@ -113,7 +123,7 @@ function putNull(sink: Sink): void {
 
 const PUT: Record<ColumnType, (sink: Sink, value: unknown) => void> = {
   text: (sink, value) => putText(sink, value, 'text'),
-  json: (sink, value) => putText(sink, JSON.stringify(value), 'json'),
+  json: putJson,
   int4: putInt4,
   int8: putInt8,
   bool: putBool,

@@ -74,13 +74,17 @@ const ACCOUNTS: readonly Way[] = [
   }),
   way(
     'BANK_ACCOUNT_VALIDATION_PENDING',
-    'Pull from a US bank account that is PENDING: its micro-entries are under way',
+    'Pull from a bank account that the operator holds back: `railhead external-accounts check`',
     async (desk) => {
       const { account, target } = await ends(desk);
-      await desk.app.runtime.db.query(
-        "update external_accounts set status = 'PENDING' where id = $1",
-        [target.id],
-      );
+      const ran = await desk.operator([
+        'external-accounts',
+        'check',
+        target.id,
+        '--reason',
+        'Name',
+      ]);
+      if (ran.code !== 0) throw new Error(ran.err);
       return desk.post('/transfer-in', transfer(target.id, account.id, 1_00));
     },
   ),

@@ -203,7 +203,7 @@ const OPERATIONS: readonly Way[] = [
   ),
   way(
     'STABLECOIN_PROVIDER_SOURCE_NOT_LINKED',
-    'The same where the `apiClientSecret` ends in 006: there is no such balance',
+    'Mint out of the balance at the provider where the `apiClientSecret` ends in 006: there is none',
     async (desk) =>
       mint(await coined(desk, { secret: 'secret-006' }), {
         fundingSource: {

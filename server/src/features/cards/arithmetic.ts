@@ -125,7 +125,8 @@ export function cleared(
 ): Change {
   refuseMore(given.settlements, 'clearings');
   const settlements = [...given.settlements, String(amount)];
-  const step = { step: `clearing.${settlements.length}`, phase: 'posted', amount } as const;
+  const n = settlements.length + (given.undone ?? 0);
+  const step = { step: `clearing.${n}`, phase: 'posted', amount } as const;
   const whole = settledOf({ ...given, settlements }) >= BigInt(given.authorized);
   const facts = { ...given, settlements, closed: given.closed || whole };
   if (direction === 'CREDIT') {

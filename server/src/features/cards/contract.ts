@@ -124,7 +124,7 @@ function updateErrors(body: unknown): FieldError[] {
     return [{ field: '', message }];
   }
   if (partOf(body, 'state') !== 'CLOSED') return [];
-  return others.map((field) => ({ field, message: 'cannot be changed while the card is closed' }));
+  return others.map((field) => ({ field, message: 'cannot be changed by what closes the card' }));
 }
 
 const params = Type.Object({ id: Type.String({ description: 'Id of the card.' }) });

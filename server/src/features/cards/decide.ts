@@ -6,20 +6,24 @@ import type { CardDecision, CardRequest, DeclineReason } from '../../connectors/
 import { Fault } from '../../kernel/fault.ts';
 import { ledgerAccounts } from '../../ledger/store.ts';
 import type { Ctx } from '../../runtime/context.ts';
-import { customers } from '../customers/index.ts';
+import { type CustomerRow, customers } from '../customers/index.ts';
 import { type InternalAccountRow, internalAccounts } from '../internal-accounts/index.ts';
 import { declineReason, type FirstSource } from './decline.ts';
 import { earlierDecision, writeDecision } from './messages.ts';
 import { checkAmount, openPayment } from './open.ts';
 import { type CardParts, issuerOf } from './parts.ts';
 import { signingKey } from './signature.ts';
-import type { CardRow } from './store.ts';
+import type { CardRow, DelegatedKeyRow } from './store.ts';
+
+interface First {
+  source: FirstSource;
+  account: InternalAccountRow;
+  /** What signs for it, where it is a wallet that has one. */
+  key: DelegatedKeyRow | undefined;
+}
 
 /** Only the first account of a card pays; the others wait for a version that splits. */
-async function firstSource(
-  ctx: Ctx,
-  card: CardRow,
-): Promise<{ source: FirstSource; account: InternalAccountRow } | undefined> {
+async function firstSource(ctx: Ctx, card: CardRow): Promise<First | undefined> {
   const [id = ''] = card.funding;
   const [account, money] = await Promise.all([
     ctx.read(internalAccounts, id),
@@ -27,9 +31,10 @@ async function firstSource(
   ]);
   if (!account || !money) return undefined;
   const needsKey = account.type === 'EMBEDDED_WALLET';
-  const maySign = !needsKey || (await signingKey(ctx, card, id)) !== undefined;
+  const key = needsKey ? await signingKey(ctx, card, id) : undefined;
+  const maySign = !needsKey || key !== undefined;
   const spendable = money.balance - money.held - (money.floor ?? 0n);
-  return { account, source: { account, maySign, spendable } };
+  return { account, key, source: { account, maySign, spendable } };
 }
 
 /** Stages a decline: no payment and no event, only a line in the log. */
@@ -44,6 +49,12 @@ export function decline(
   return decision;
 }
 
+/** Where whoever was erased would have paid is written down no more. */
+const traceless = (request: CardRequest, holder: CustomerRow | undefined): CardRequest =>
+  !holder || (holder.deleted_at !== null && holder.data_key === null)
+    ? { ...request, merchant: { descriptor: '-' } }
+    : request;
+
 async function judge(
   ctx: Ctx,
   parts: CardParts,
@@ -57,14 +68,15 @@ async function judge(
   const objection = issuerOf(ctx, parts).objection?.(request);
   const source = first?.source;
   const reason = declineReason({ card, request, objection, holder, source });
-  if (reason) return decline(ctx, card, request, reason);
+  if (reason) return decline(ctx, card, traceless(request, holder), reason);
   if (request.kind === 'BALANCE_INQUIRY') {
     writeDecision(ctx, card, request, { approved: true });
     return { approved: true };
   }
   if (!holder || !first) throw new Error(`${card.id} has no holder or no account`);
+  const { account, key } = first;
   const opened = await ctx.attempt(() =>
-    openPayment(ctx, parts, { card, holder, account: first.account, request }),
+    openPayment(ctx, parts, { card, holder, account, key, request }),
   );
   // Its wallet's key could not sign: whoever keeps it gave no answer, or none that holds.
   if (opened instanceof Fault) return decline(ctx, card, request, 'NO_FUNDING_SOURCE');
@@ -84,5 +96,5 @@ export async function decide(
   request: CardRequest,
 ): Promise<CardDecision> {
   checkAmount(request);
-  return (await earlierDecision(ctx, request.id)) ?? judge(ctx, parts, card, request);
+  return (await earlierDecision(ctx, request)) ?? judge(ctx, parts, card, request);
 }

@@ -8,7 +8,7 @@ import { type Answer, startApp, type TestApp } from '../../../test/harness.ts';
 import { drawKeys, NOT_ALLOWED, signedHeaders, stampWith } from '../../../test/wallet-desk.ts';
 import { uuid7 } from '../../kernel/id.ts';
 import { internalAccounts } from '../internal-accounts/index.ts';
-import { walletAuthorizations } from '../wallets/index.ts';
+import { walletAuthorizations, walletRequests } from '../wallets/index.ts';
 import { delegatedKeys, fundingSources } from './store.ts';
 
 let app: TestApp;
@@ -91,6 +91,15 @@ describe('createDelegatedKey', () => {
     const row = await rowOf(id);
     expect(row?.signer).toEqual(expect.any(String));
     expect(JSON.stringify({ ...row, version: 0 })).not.toContain('Quorbat');
+    // What signs lies in that row alone, so that it is gone when the key is revoked.
+    const asked = await app.runtime.db.find(walletRequests, {
+      account_id: of.accountId,
+      subject: 'createDelegatedKey',
+    });
+    expect(asked.map(({ status, bound }) => [status, bound])).toEqual([
+      ['DONE', ''],
+      ['DONE', ''],
+    ]);
   });
 
   it('may be asked for a card that is not issued yet, and of a frozen one', async () => {

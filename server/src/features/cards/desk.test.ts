@@ -139,6 +139,21 @@ describe('a decision that comes too late', () => {
     expect(owing?.owed).toBe(30_00n);
   });
 
+  it.each([
+    ['AUTHORIZATION', 70_00],
+    ['FINANCIAL_AUTHORIZATION', 70_00],
+    ['FINANCIAL_CREDIT_AUTHORIZATION', 130_00],
+  ] as const)('of %s is cleared after all where the network says so', async (kind, balance) => {
+    const of = await cardOf();
+    const { request, decision } = await askThrough(slow(), of.cardId, kind);
+    expect(decision).toEqual(TOO_LATE);
+    await network.tell(request.token, { kind: 'CLEARING', amount: 30_00n });
+    await app.settle();
+    expect(await balances(app, of.accountId)).toEqual({ balance, total: balance });
+    const [payment] = await network.paymentsOf(of.customer.id);
+    expect(payment.settlementSummary).toEqual({ count: 1, totalAmount: 30_00 });
+  });
+
   it('stays where the network has gone on with it', async () => {
     const of = await cardOf();
     const request = network.message(of.cardId, 30_00);
@@ -273,6 +288,40 @@ describe('what is refused at the door', () => {
   });
 });
 
+describe('an id', () => {
+  it('that was another message’s answers nothing, and does nothing', async () => {
+    const [of, other] = [await cardOf(), await cardOf()];
+    const first = network.message(of.cardId, 30_00);
+    const decision = await network.send(first);
+    expect(await network.send(first)).toEqual(decision);
+    const conflict = { code: 'CONFLICT' };
+    for (const differs of [{ cardId: other.cardId }, { amount: 99_00n }, { token: 'another' }]) {
+      await expect(network.send({ ...first, ...differs })).rejects.toMatchObject(conflict);
+    }
+    const second = network.message(other.cardId, 30_00);
+    await network.send(second);
+    const clearing = { kind: 'CLEARING', amount: 30_00n } as const;
+    await network.tell(first.token, clearing, `id-${of.cardId}`);
+    const again = network.tell(second.token, clearing, `id-${of.cardId}`);
+    await expect(again).rejects.toMatchObject(conflict);
+    expect((await network.paymentsOf(other.customer.id))[0].status).toBe('AUTHORIZED');
+  });
+});
+
+describe('a merchant', () => {
+  it('is written down as it can be shown, exported and erased, whatever a terminal sends', async () => {
+    const of = await cardOf();
+    const odd = { descriptor: `\ud800\0${'x'.repeat(300)}`, mcc: '12345678901' };
+    await network.send(network.message(of.cardId, 30_00, { merchant: odd }));
+    await network.send(network.message(of.cardId, 30_00, { merchant: { descriptor: '\0' } }));
+    const [one, two] = await network.paymentsOf(of.customer.id);
+    expect(one.merchant).toEqual({ descriptor: `\ufffd${'x'.repeat(254)}`, mcc: '1234567890' });
+    expect(two.merchant).toEqual({ descriptor: '-' });
+    const binary = 'select card::jsonb from transactions where id = $1';
+    expect(await app.runtime.db.query(binary, [one.id])).toHaveLength(1);
+  });
+});
+
 describe('a notice', () => {
   it('is heeded once and written down', async () => {
     const of = await cardOf();
@@ -294,6 +343,26 @@ describe('a notice', () => {
         merchant: { descriptor: 'Corner shop' },
       },
     ]);
+  });
+
+  it('that takes a return back is heeded though the account pays in the same moment', async () => {
+    const of = await cardOf(30_00);
+    const { token, ...request } = network.message(of.cardId, 30_00);
+    await network.send({ token, ...request });
+    await app.settle();
+    await network.tell(token, { kind: 'CLEARING', amount: 30_00n });
+    await network.tell(token, { kind: 'RETURN', amount: 30_00n });
+    let crossed = false;
+    const crossing = withCommit(async (set, real) => {
+      if (!crossed) {
+        crossed = true;
+        expect(await network.ask(of.cardId, 20_00)).toMatchObject({ approved: true });
+      }
+      return real(set);
+    });
+    await cardNetwork(app, crossing).tell(token, { kind: 'RETURN_REVERSAL' });
+    const owed = 'select owed from internal_accounts where id = $1';
+    expect(await app.runtime.db.query(owed, [of.accountId])).toEqual([{ owed: 20_00n }]);
   });
 
   it('that cannot be true is thrown, and not written down', async () => {

@@ -13,7 +13,12 @@
 //   answer: it asks again and hears what is in the books, or its network lets go of the payment
 //   (AUTHORIZATION_EXPIRY).
 import { setTimeout as pause } from 'node:timers/promises';
-import type { CardDecision, CardRequest, IssuerDesk } from '../../connectors/ports-cards.ts';
+import type {
+  CardDecision,
+  CardMerchant,
+  CardRequest,
+  IssuerDesk,
+} from '../../connectors/ports-cards.ts';
 import { Fault } from '../../kernel/fault.ts';
 import type { Time } from '../../kernel/world.ts';
 import type { Caller, Ctx, Environment } from '../../runtime/context.ts';
@@ -30,6 +35,17 @@ import { cards } from './store.ts';
 /** How often, and at first after how long, is tried again what must be known before anything is answered. */
 const TRIES = 5;
 const PAUSE_MS = 50;
+
+/** What the contract promises to show, and what JSON in the database can hold. */
+const fitting = (text: string, most: number) =>
+  Buffer.from(text.replaceAll('\0', '').slice(0, most)).toString();
+
+/** A merchant as it may be written down, whatever a terminal has sent. */
+const merchantOf = ({ descriptor, mcc, country }: CardMerchant): CardMerchant => ({
+  descriptor: fitting(descriptor, 255) || '-',
+  ...(mcc === undefined ? {} : { mcc: fitting(mcc, 10) }),
+  ...(country === undefined ? {} : { country: fitting(country, 10) }),
+});
 
 const TOO_LATE = { approved: false, reason: 'TOO_LATE' } as const;
 
@@ -57,7 +73,7 @@ interface Asking {
 type Decided = { decision: CardDecision; fresh: boolean };
 
 async function decideInTime(ctx: Ctx, { parts, request, isLate }: Asking): Promise<Decided> {
-  const earlier = await earlierDecision(ctx, request.id);
+  const earlier = await earlierDecision(ctx, request);
   if (earlier) return { decision: earlier, fresh: false };
   const card = await cardOf(ctx, request.cardId);
   const decided = await ctx.attempt(async () => {
@@ -74,7 +90,7 @@ async function decideInTime(ctx: Ctx, { parts, request, isLate }: Asking): Promi
 /** What was decided about the message by whoever decided first; a decline where nobody has. */
 async function truthOf(asking: Asking): Promise<Decided> {
   const { runtime, caller, request } = asking;
-  const known = (ctx: Ctx) => earlierDecision(ctx, request.id);
+  const known = (ctx: Ctx) => earlierDecision(ctx, request);
   try {
     return await insist(() =>
       operate(runtime, caller, async (ctx) => {
@@ -95,7 +111,7 @@ async function truthOf(asking: Asking): Promise<Decided> {
 const takeBack = ({ runtime, parts, caller, request }: Asking, id: string): Promise<CardDecision> =>
   insist(() =>
     operate(runtime, caller, async (ctx) => {
-      const known = await earlierDecision(ctx, request.id);
+      const known = await earlierDecision(ctx, request);
       if (known && !known.approved) return known;
       const row = await cardPaymentOf(ctx, id);
       const undone = await undoPayment(ctx, parts, row, request);
@@ -140,7 +156,8 @@ export function issuerDesk(
   }
 
   return {
-    async authorize(request, answerBy: Time) {
+    async authorize(asked, answerBy: Time) {
+      const request = { ...asked, merchant: merchantOf(asked.merchant) };
       const caller = await holderOf(request.cardId);
       const isLate = () => world.now() > answerBy;
       return authorize({ runtime, parts, caller, request, isLate });

@@ -8,6 +8,7 @@ import type {
   CardRequest,
   DeclineReason,
 } from '../../connectors/ports-cards.ts';
+import { Fault } from '../../kernel/fault.ts';
 import type { Ctx, Environment } from '../../runtime/context.ts';
 import { heedNotice } from './notices.ts';
 import type { CardParts } from './parts.ts';
@@ -24,14 +25,23 @@ function decisionOf({ approved, reason, transaction_id: transactionId }: CardMes
   return { approved, ...(transactionId === null ? {} : { transactionId }) } as const;
 }
 
-/** What was decided about a message of this id before. */
-export async function earlierDecision(ctx: Ctx, id: string): Promise<CardDecision | undefined> {
+/** An answer to one message must not be heard as that to another. */
+const otherMessage = () => new Fault('CONFLICT', 'Another message has come under this id.');
+
+/** What was decided about a message before; throws where its id was another's. */
+export async function earlierDecision(
+  ctx: Ctx,
+  { id, token, cardId, kind, amount, currency }: CardRequest,
+): Promise<CardDecision | undefined> {
   const [late, row] = await Promise.all([
     ctx.read(cardMessages, namedLate(ctx, id)),
     ctx.read(cardMessages, named(ctx, id)),
   ]);
   const last = late ?? row;
-  return last && decisionOf(last);
+  if (!last) return undefined;
+  const isIt = last.card_id === cardId && last.token === named(ctx, token) && last.kind === kind;
+  if (!isIt || last.amount !== amount || last.currency !== currency) throw otherMessage();
+  return decisionOf(last);
 }
 
 type About = Pick<CardRow, 'platform_id' | 'customer_id'> & { cardId: string };
@@ -96,7 +106,13 @@ export async function takeNotice(
   notice: CardNotice,
 ): Promise<CardPaymentRow> {
   const id = named(ctx, notice.id);
-  if (await ctx.read(cardMessages, id)) return row;
+  const amount = 'amount' in notice ? notice.amount : 0n;
+  const known = await ctx.read(cardMessages, id);
+  if (known) {
+    const isIt = known.transaction_id === row.id && known.kind === notice.kind;
+    if (!isIt || known.amount !== amount) throw otherMessage();
+    return row;
+  }
   const changed = await heedNotice(ctx, parts, row, notice);
   const { currency, merchant } = row.card;
   const said = { token: row.card.token, kind: notice.kind, currency, merchant };
@@ -104,7 +120,7 @@ export async function takeNotice(
     id,
     ...rowOf(ctx, { ...row, customer_id: row.customer_id as string, ...row.card }, said),
     transaction_id: row.id,
-    amount: 'amount' in notice ? notice.amount : 0n,
+    amount,
     approved: true,
   });
   return changed;

@@ -1,7 +1,7 @@
 // What follows an approval: clearings, expiry, advice, returns and their reversal, each with the account, the
 // purses of the house, the events in order and what the payment shows. The books must balance in the end.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CardPayments, cardPayments } from '../../../test/card-payments.ts';
+import { type BegunPayment, type CardPayments, cardPayments } from '../../../test/card-payments.ts';
 import { booksBalance, fund, ok } from '../../../test/fixtures.ts';
 import { type Answer, startApp, type TestApp } from '../../../test/harness.ts';
 
@@ -240,6 +240,7 @@ describe('a return', () => {
     await expect(paid.tell(giving(41))).rejects.toThrow('More came back');
     await paid.tell(giving(40));
     await expect(paid.tell(giving(1))).rejects.toThrow('More came back');
+    await expect(paid.tell(giving(0))).rejects.toThrow('Nothing came back');
     expect((await paid.now()).account).toBe('940 of 940');
   });
 
@@ -353,7 +354,8 @@ describe('words that meet', () => {
   });
 
   it('a clearing and an expiry leave nothing behind, whichever was first', async () => {
-    const all = await Promise.all([1, 2, 3, 4].map(() => desk.begin()));
+    const all: BegunPayment[] = [];
+    while (all.length < 4) all.push(await desk.begin());
     await Promise.all(all.flatMap((paid) => [paid.clear(70), paid.tell(EXPIRY, false)]));
     await app.settle();
     for (const paid of all) {

@@ -132,6 +132,7 @@ async function giveBack(
   { amount }: Amounted<'RETURN'>,
 ): Promise<CardPaymentRow> {
   if (row.direction === 'CREDIT') throw untrue('A credit is not returned.');
+  if (amount === 0n) throw untrue('Nothing came back.');
   if (amount > netOf(row.card)) {
     throw untrue(`More came back than was cleared: ${amount}, of ${netOf(row.card)}.`);
   }

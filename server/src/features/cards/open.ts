@@ -23,13 +23,15 @@ import {
   unitsOf,
 } from './payment.ts';
 import { signPull } from './signature.ts';
-import { type CardRow, cards } from './store.ts';
+import { type CardRow, cards, type DelegatedKeyRow } from './store.ts';
 
 /** What a payment is opened with: the rows that the decision leaned on. */
 export interface Opening {
   card: CardRow;
   holder: CustomerRow;
   account: InternalAccountRow;
+  /** What signs where a wallet pays. */
+  key: DelegatedKeyRow | undefined;
   request: CardRequest;
 }
 
@@ -104,13 +106,13 @@ export async function openPayment(
   parts: CardParts,
   opening: Opening,
 ): Promise<CardPaymentRow> {
-  const { card, holder, account, request } = opening;
+  const { card, holder, account, key, request } = opening;
   ctx.require(cards, card);
   ctx.require(customers, holder);
   ctx.require(internalAccounts, account);
   let row = insertPayment(ctx, opening);
   if (row.direction === 'DEBIT') {
-    await signPull(ctx, parts, row, request.amount);
+    await signPull(ctx, parts, row, request.amount, key);
     row = changeCard(ctx, row, { pulls: await openPull(ctx, row, request.amount) });
   }
   if (!clearsAtOnce(request)) {
@@ -126,7 +128,7 @@ export async function openPayment(
  * goes back as everything does that will not be cleared.
  */
 function undone({ card, direction }: CardPaymentRow): Change {
-  const facts = { ...card, settlements: [], closed: false };
+  const facts = { ...card, settlements: [], undone: card.settlements.length, closed: false };
   const undo = { step: 'undo', phase: 'posted', amount: settledOf(card) } as const;
   if (direction === 'CREDIT') {
     const back = { ...undo, from: 'account', to: 'settled' } as const;

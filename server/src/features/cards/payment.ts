@@ -31,7 +31,7 @@ import {
   takesBack,
   transactions,
 } from '../transactions/index.ts';
-import { type Change, pullEnd, pullStep, type Step } from './arithmetic.ts';
+import { type Change, pullStep, type Step } from './arithmetic.ts';
 import { cardExceptions } from './store.ts';
 
 /** What cards show their amounts in. */
@@ -140,16 +140,22 @@ async function askPerson(ctx: Ctx, row: CardPaymentRow, change: bigint): Promise
   if (waiting) ctx.remove(parked, waiting);
 }
 
+/** The same, leaned on: its gate is not asked, so that its owner goes not meanwhile is asked of the row. */
+async function heldTakerOf(ctx: Ctx, row: CardPaymentRow): ReturnType<typeof takerOf> {
+  const account = await takerOf(ctx, row);
+  const owner = account?.customer_id && (await ctx.read(customers, account.customer_id));
+  if (owner) ctx.require(customers, owner);
+  return account;
+}
+
 /** Money for the account: into suspense where it takes none any more. What its owner owes comes first. */
 async function give(ctx: Ctx, row: CardPaymentRow, step: Step): Promise<void> {
-  const account = await takerOf(ctx, row);
+  const account = await heldTakerOf(ctx, row);
   if (!account) {
     moveCard(ctx, row, 'posted', { ...step, to: 'suspense' });
     return askPerson(ctx, row, step.amount);
   }
-  // Its gate is not asked, so that neither it nor its owner goes meanwhile is asked of their rows.
-  const owner = account.customer_id && (await ctx.read(customers, account.customer_id));
-  if (owner) ctx.require(customers, owner);
+  // Neither is it closed meanwhile; one that owes is changed by this.
   if (account.owed === 0n) ctx.require(internalAccounts, account);
   moveCard(ctx, row, 'posted', { ...step, force: true });
   const amount = unitsOf(step.amount, currencyOfAccount(row));
@@ -158,7 +164,7 @@ async function give(ctx: Ctx, row: CardPaymentRow, step: Step): Promise<void> {
 
 /** Money that must leave the account, owed where it is spent. Of a closed one a person looks for it. */
 async function take(ctx: Ctx, row: CardPaymentRow, step: Step): Promise<void> {
-  const account = await takerOf(ctx, row);
+  const account = await heldTakerOf(ctx, row);
   if (!account) {
     moveCard(ctx, row, 'posted', { ...step, from: 'suspense' });
     return askPerson(ctx, row, -step.amount);
@@ -166,7 +172,10 @@ async function take(ctx: Ctx, row: CardPaymentRow, step: Step): Promise<void> {
   const currency = currencyOfAccount(row);
   const creditTo = house(ctx.caller.environment, step.to as House, currency);
   const amount = unitsOf(step.amount, currency);
-  await takeBack(ctx, account, { transactionId: row.id, step: step.step, amount, creditTo });
+  const by = { transactionId: row.id, step: step.step, amount, creditTo };
+  // An attempt, so that an account which pays in the same moment owes more, and nothing is refused.
+  const taken = await ctx.attempt(() => takeBack(ctx, account, by));
+  if (taken instanceof Fault) throw taken;
 }
 
 /** Stages what a change moves, with the balances told. */
@@ -199,14 +208,6 @@ export async function openPull(
   ctx.later(PULL, { transactionId: row.id, at, since: ctx.now });
   return [...row.card.pulls, { amount: String(amount), status: 'PENDING' }];
 }
-
-/** Takes a pull that was set aside, or lets go of it. */
-export const endPull = (
-  ctx: Ctx,
-  row: CardPaymentRow,
-  at: number,
-  phase: 'post' | 'release',
-): Promise<void> => moveSteps(ctx, row, [pullEnd(row.card, at, phase)]);
 
 /** What the network had of it, less what came back. */
 export const netOf = (card: CardFacts): bigint => settledOf(card) - refundedOf(card);

@@ -171,6 +171,16 @@ describe('the page of a card', () => {
     expect((await rowOf(late))?.opened_at).toBeNull();
   });
 
+  it('ends with its holder, before a job has closed the card', async () => {
+    const gone = await desk.holder();
+    const { id } = await desk.card(gone);
+    const path = await linkTo(id);
+    ok(await app.call('DELETE', `/customers/${gone.customer.id}`), 200);
+    expect((await open(path)).statusCode).toBe(404);
+    expect((await rowOf(path))?.opened_at).toBeNull();
+    expect((await reveal(id)).status).toBe(404);
+  });
+
   it('is framed where the operator said, also to say that it has ended', async () => {
     const path = await linkTo((await card()).id);
     for (const status of [200, 404]) {

@@ -6,6 +6,7 @@ import { iso } from '../../kernel/world.ts';
 import type { Ctx } from '../../runtime/context.ts';
 import { randomText, sha256Hex } from '../../runtime/crypto.ts';
 import { handle } from '../../runtime/handle.ts';
+import { customers } from '../customers/index.ts';
 import { type CardParts, cardOf, issuerOf } from './parts.ts';
 import { revealCard } from './reveal-contract.ts';
 import { type CardRevealRow, type CardRow, cardReveals, cards } from './store.ts';
@@ -19,10 +20,19 @@ const LIFETIME_MS = 5 * 60_000;
 const isShown = (card: CardRow): card is CardRow & { secret: string } =>
   card.secret !== null && (card.state === 'ACTIVE' || card.state === 'FROZEN');
 
+/** Whether its holder is still there: the cards of one who was deleted are closed a moment later. */
+async function isHeld(ctx: Ctx, { customer_id }: CardRow): Promise<boolean> {
+  const holder = await ctx.read(customers, customer_id);
+  if (holder?.deleted_at !== null) return false;
+  ctx.require(customers, holder);
+  return true;
+}
+
 async function reveal(ctx: Ctx, parts: CardParts, cardId: string) {
   issuerOf(ctx, parts);
   const card = await cardOf(ctx, cardId);
-  if (!isShown(card)) throw new Fault('NOT_FOUND', 'This card has nothing to show.');
+  if (!isShown(card) || !(await isHeld(ctx, card)))
+    throw new Fault('NOT_FOUND', 'This card has nothing to show.');
   const { tokenId } = ctx.caller;
   if (tokenId === null) throw new Fault('FORBIDDEN', 'Only a token may ask to see a card.');
   ctx.require(cards, card);
@@ -46,7 +56,7 @@ export async function takeLink(ctx: Ctx, linkId: string) {
   const link = await ctx.read(cardReveals, linkId);
   if (!link || link.opened_at !== null || ctx.now >= link.expires_at) return undefined;
   const card = await ctx.read(cards, link.card_id);
-  if (!card || !isShown(card)) return undefined;
+  if (!card || !isShown(card) || !(await isHeld(ctx, card))) return undefined;
   ctx.require(cards, card);
   ctx.update(cardReveals, link, { opened_at: ctx.now });
   return card;

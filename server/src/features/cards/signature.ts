@@ -16,19 +16,18 @@ import {
   recordStamp,
   signs,
 } from '../wallets/index.ts';
-import { activeKeyOf } from './delegated-keys.ts';
 import type { CardParts } from './parts.ts';
 import { accountIdOf, type CardPaymentRow, currencyOfAccount, unitsOf } from './payment.ts';
-import { type CardRow, type DelegatedKeyRow, delegatedKeys, fundingSources } from './store.ts';
+import { type CardRow, type DelegatedKeyRow, delegatedKeys } from './store.ts';
 
-/** The key that may sign for a card at an account that pays for it. */
+/** The key that may sign for a card at an account that pays for it; with a binding its keys end. */
 export async function signingKey(
   ctx: Ctx,
   { id: card_id }: Pick<CardRow, 'id'>,
   account_id: string,
 ): Promise<DelegatedKeyRow | undefined> {
-  const [source] = await ctx.db.find(fundingSources, { card_id, account_id, ended_at: null });
-  return source && activeKeyOf(ctx, source.id);
+  const [key] = await ctx.db.find(delegatedKeys, { account_id, card_id, status: 'ACTIVE' });
+  return key;
 }
 
 const unsigned = (reason: string) => new Fault('WALLET_SIGNATURE_INVALID', reason);
@@ -60,21 +59,22 @@ async function stampOf(ctx: Ctx, parts: CardParts, key: DelegatedKeyRow, payload
 }
 
 /**
- * Signs for the next pull of a payment, where a wallet pays. Throws where there is no signature: call it
- * within `ctx.attempt`, with the pull.
+ * Signs for the next pull of a payment, where a wallet pays; with `found` where its key was read already.
+ * Throws where there is no signature: call it within `ctx.attempt`, with the pull.
  */
 export async function signPull(
   ctx: Ctx,
   parts: CardParts,
   row: CardPaymentRow,
   amount: bigint,
+  found?: DelegatedKeyRow,
 ): Promise<void> {
   const accountId = accountIdOf(row);
   const account = await ctx.read(internalAccounts, accountId);
   if (account?.type !== 'EMBEDDED_WALLET') return;
   const [wallet, key] = await Promise.all([
     findWallet(ctx, accountId),
-    signingKey(ctx, { id: row.card.cardId }, accountId),
+    found ?? signingKey(ctx, { id: row.card.cardId }, accountId),
   ]);
   if (!wallet || !key) throw unsigned('No key may sign for the wallet.');
   const payload = paymentText(ctx, wallet, textOf(row, key, amount));

@@ -12,11 +12,16 @@ export const circulatingOf = (id: string) => `stablecoin:${id}:circulating`;
 /** The currency of both. */
 export const unitOf = (id: string) => `stablecoin.${id}`;
 
-/** Opens the accounts of a token, with what its provider says circulates already. */
+/** Opens the accounts of a token, with what circulates of it already. */
 export function openBooks(ctx: Ctx, { id }: { id: string }, supply: bigint): void {
   const empty = { currency: unitOf(id), balance: 0n, held: 0n, shut: false, created_at: ctx.now };
   ctx.insert(ledgerAccounts, { ...empty, id: issuedOf(id), floor: -MOST_UNITS });
   ctx.insert(ledgerAccounts, { ...empty, id: circulatingOf(id), floor: 0n });
+  enterSupply(ctx, { id }, supply);
+}
+
+/** What its provider says circulates already, entered once: when the token is there, and before any order. */
+export function enterSupply(ctx: Ctx, { id }: { id: string }, supply: bigint): void {
   if (supply <= 0n) return;
   ctx.move('posted', {
     transactionId: id,

@@ -5,6 +5,7 @@ import type { Caller, Ctx } from '../../runtime/context.ts';
 import type { Job, JobHandler, Result } from '../../runtime/jobs.ts';
 import type { Runtime } from '../../runtime/operate.ts';
 import { platforms, systemCaller } from '../platform/index.ts';
+import { enterSupply } from './books.ts';
 import { accountOfCoin, nameOf } from './coins.ts';
 import { type CoinInput, ENABLE, enableLater, FOLLOW, followLater } from './follow.ts';
 import { operationJobs } from './operation-jobs.ts';
@@ -55,9 +56,10 @@ async function heed(ctx: Ctx, asked: ProviderAccountRow, coin: StablecoinRow, an
   }
   // It was there, so it is not going to be issued any more.
   if (answer.state !== 'found') return void moveTo(ctx, coin, 'FAILED');
-  const { issuance, checkAfterMs } = answer.token;
-  moveTo(ctx, coin, issuance);
-  if (checkAfterMs !== undefined) followLater(ctx, coin, ctx.now + checkAfterMs);
+  const { issuance, supply, checkAfterMs } = answer.token;
+  const moved = moveTo(ctx, coin, issuance);
+  if (moved !== coin && issuance === 'PROVISIONED') enterSupply(ctx, coin, supply);
+  if (checkAfterMs !== undefined) followLater(ctx, coin, checkAfterMs);
 }
 
 async function follow(runtime: Runtime, parts: StablecoinParts, input: CoinInput): Promise<Result> {

@@ -4,10 +4,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { booksBalance, ok } from '../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../test/harness.ts';
 import { stablecoinDesk } from '../../../test/stablecoin-desk.ts';
+import type { MintPort } from '../../connectors/ports-stablecoins.ts';
 import { ledgerAccounts } from '../../ledger/store.ts';
+import { createWorker } from '../../runtime/jobs.ts';
+import { createLog } from '../../runtime/log.ts';
+import { createMetrics } from '../../runtime/metrics.ts';
 import { circulatingOf, issuedOf, openBooks, unitOf } from './books.ts';
+import { stablecoinJobs } from './coin-jobs.ts';
+import { FOLLOW, followLater } from './follow.ts';
 import { MOST_UNITS } from './judge.ts';
-import { providerAccounts } from './store.ts';
+import { supplyProblems } from './recount.ts';
+import { providerAccounts, stablecoins } from './store.ts';
 
 const SECOND = 1_000;
 
@@ -213,6 +220,18 @@ describe('issuance', () => {
     expect(await app.runtime.db.query(jobs, [])).toEqual([]);
   });
 
+  it('is not asked about again within a second, whatever the provider says', async () => {
+    const desk = await linkedDesk();
+    const { id } = ok(await desk.register('001'), 201);
+    await app.operate(async (ctx) => {
+      const row = await ctx.read(stablecoins, id);
+      if (row) followLater(ctx, row, 0);
+    }, desk.as);
+    const jobs = "select due_at from jobs where kind = $1 and input ->> 'coinId' = $2";
+    const due = await app.runtime.db.query(jobs, [FOLLOW, id]);
+    expect(due.map(({ due_at }) => Number(due_at))).toEqual([app.world.now() + SECOND]);
+  });
+
   it('rests while the provider does not know the platform, and goes on when it does', async () => {
     const desk = await freshDesk();
     const link = desk.linkBody();
@@ -298,6 +317,37 @@ describe('the books of a token', () => {
     );
     expect(issued).toMatchObject({ balance: -1_500_000n, currency: unitOf(id) });
     expect(circulating).toMatchObject({ balance: 1_500_000n, floor: 0n });
+    await booksBalance(app);
+  });
+
+  it('hold what circulates when the token is there, however long that took', async () => {
+    const desk = await linkedDesk();
+    const { id } = ok(await desk.register('001'), 201);
+    const { mint } = app.connectorsOf('sandbox');
+    const token: MintPort['token'] = async (link, name, at) => {
+      const answer = await (mint as MintPort).token(link, name, at);
+      if (answer.state !== 'found') return answer;
+      return { ...answer, token: { ...answer.token, issuance: 'PROVISIONED', supply: 70_000n } };
+    };
+    const connectors = () => ({ mint: { ...(mint as MintPort), token } });
+    const worker = createWorker({
+      runtime: app.runtime,
+      handlers: stablecoinJobs({ connectors: connectors as never }),
+      sweeps: [],
+      log: createLog(app.world, 'silent', () => {}),
+      metrics: createMetrics(),
+    });
+    const circulates = async () =>
+      (await app.runtime.db.read(ledgerAccounts, circulatingOf(id)))?.balance;
+    expect(await circulates()).toBe(0n);
+    await app.operate(async (ctx) => {
+      const row = await ctx.read(stablecoins, id);
+      for (let times = 0; row && times < 3; times++) followLater(ctx, row);
+    }, desk.as);
+    while ((await worker.runDue()) > 0);
+    expect(ok(await desk.read(`/stablecoins/${id}`), 200).issuanceStatus).toBe('PROVISIONED');
+    expect(await circulates()).toBe(70_000n);
+    expect(await supplyProblems((text) => app.runtime.db.query(text))).toEqual([]);
     await booksBalance(app);
   });
 

@@ -138,8 +138,8 @@ export async function registerCoin(ctx: Ctx, parts: StablecoinParts, body: Regis
     created_at: ctx.now,
     updated_at: ctx.now,
   });
-  openBooks(ctx, row, token.supply);
-  if (token.checkAfterMs !== undefined) followLater(ctx, row, ctx.now + token.checkAfterMs);
+  openBooks(ctx, row, token.issuance === 'PROVISIONED' ? token.supply : 0n);
+  if (token.checkAfterMs !== undefined) followLater(ctx, row, token.checkAfterMs);
   return presentWith(row, account);
 }
 

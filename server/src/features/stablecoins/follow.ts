@@ -1,7 +1,7 @@
 // Which tokens somebody still has to look after: those whose issuance has not come to an end, and those that
 // the service is about to use. Both are jobs, named here because linking an account anew begins them again.
-import type { Time } from '../../kernel/world.ts';
 import type { Ctx } from '../../runtime/context.ts';
+import { ALL_OF_ONE } from '../../runtime/database.ts';
 import { type ProviderAccountRow, type StablecoinRow, stablecoins } from './store.ts';
 
 export const FOLLOW = 'stablecoins.follow';
@@ -17,9 +17,14 @@ const inputOf = ({ platform_id: platformId, id: coinId }: StablecoinRow) => ({
   coinId,
 });
 
-/** Has the provider asked again how far the issuance of a token has come. */
-export const followLater = (ctx: Ctx, coin: StablecoinRow, at?: Time): void =>
+/** No provider is asked about a token more often than this, whatever it says. */
+const SOONEST_MS = 1_000;
+
+/** Has the provider asked how far the issuance of a token has come: now, or again after some time. */
+export function followLater(ctx: Ctx, coin: StablecoinRow, afterMs?: number): void {
+  const at = afterMs === undefined ? ctx.now : ctx.now + Math.max(SOONEST_MS, afterMs);
   ctx.later(FOLLOW, inputOf(coin), at);
+}
 
 /** Has a token enabled as far as nobody needs to decide about it. */
 export const enableLater = (ctx: Ctx, coin: StablecoinRow): void =>
@@ -30,6 +35,6 @@ export async function followCoinsOf(ctx: Ctx, account: ProviderAccountRow): Prom
   const { platform_id, id: provider_account } = account;
   for (const issuance_status of ['PENDING_REVIEW', 'PROVISIONING'] as const) {
     const of = { platform_id, provider_account, issuance_status };
-    for (const coin of await ctx.db.find(stablecoins, of)) followLater(ctx, coin);
+    for (const coin of await ctx.db.find(stablecoins, of, ALL_OF_ONE)) followLater(ctx, coin);
   }
 }

@@ -19,7 +19,7 @@ const UnitsText = ruled(
     description:
       'Whole number of the smallest unit of the token, as text; worth a whole number of cents.',
   }),
-  'must be digits alone',
+  `must be digits alone, ${MOST_DIGITS} at most`,
 );
 
 const Description = Type.String({

@@ -68,6 +68,12 @@ async function fromBalance(
   );
 }
 
+/** What pays. A bank account that comes along with another kind of payment is not debited. */
+const sourceOf = (funding: Mint['fundingSource']): Ordered['source'] =>
+  funding.type === 'ACH_DEBIT' || funding.type === 'SAME_DAY_ACH_DEBIT'
+    ? { type: funding.type, externalAccountId: funding.externalAccountId }
+    : { type: funding.type };
+
 async function mint(ctx: Ctx, parts: StablecoinParts, coinId: string, body: Mint): Placed {
   const { coin, through, amount } = await begun(ctx, parts, coinId, body.amount);
   const { fundingSource: funding, destination, description } = body;
@@ -75,9 +81,7 @@ async function mint(ctx: Ctx, parts: StablecoinParts, coinId: string, body: Mint
     throw reserved(coin, 'STABLECOIN_OPERATION_NOT_SUPPORTED');
   }
   const { accountId } = destination;
-  const debited =
-    'externalAccountId' in funding ? { externalAccountId: funding.externalAccountId } : {};
-  const source = { type: funding.type, ...debited };
+  const source = sourceOf(funding);
   const order = { type: 'MINT', amount, source, destination: { accountId } } as const;
   const ordered = orderedOf(ctx, coin, order, description);
   if (funding.type === 'PROVIDER_INTERNAL_BALANCE') {

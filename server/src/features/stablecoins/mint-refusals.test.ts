@@ -113,7 +113,9 @@ describe('the amount', () => {
   ])('%s is not taken', async (amount) => {
     const answer = await minting({ amount });
     expect(codeOf(answer)).toEqual([400, 'INVALID_INPUT']);
-    expect(answer.body.details.errors[0].field).toBe('amount');
+    const [error] = answer.body.details.errors;
+    expect(error.field).toBe('amount');
+    if (amount.length > 40) expect(error.message).toBe('must be digits alone, 40 at most');
   });
 
   it('is a text, and no number', async () => {
@@ -252,6 +254,16 @@ describe('an external account', () => {
   it('may be the platform’s own', async () => {
     const { id: accountId } = await desk.wallet('platform');
     ok(await minting({ destination: { accountId } }), 201);
+  });
+
+  it('is debited where a debit was asked for alone', async () => {
+    const { id } = await desk.bank();
+    for (const externalAccountId of [id, 'x']) {
+      const made = ok(await minting(debit(externalAccountId, 'WIRE')), 201);
+      expect(made.source).toEqual({ type: 'WIRE' });
+    }
+    const linked = 'select id from stablecoin_links where account_id = $1';
+    expect(await app.runtime.db.query(linked, [id])).toEqual([]);
   });
 
   it('must be of the kind that can do it, and active', async () => {

@@ -26,6 +26,8 @@ export interface CardFacts {
   back: string;
   /** What was paid to the network and is taken from nobody. */
   lost: string;
+  /** How many clearings were undone with a late approval, and are no longer in `settlements`. */
+  undone?: number;
   /** How many returns were taken back again, and are no longer in `returns`. */
   reversed?: number;
   /** What of the returns is ours, because the account had not paid it; nothing unless said. */

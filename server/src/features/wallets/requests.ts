@@ -282,11 +282,15 @@ export async function readRetry(
   return { wallet, row, bound, signed };
 }
 
-/** Stages that a request was answered, and cannot be again; its answer is not kept. */
+/**
+ * Stages that a request was answered, and cannot be again. Neither its answer is kept nor what it went on
+ * with, which may be what a new key signs with.
+ */
 export const deliver = (ctx: Ctx, row: RequestRow): RequestRow =>
   ctx.update(walletRequests, row, {
     status: requestStates.next(row.status, 'deliver'),
     reply: null,
+    bound: '',
   });
 
 /** Stages that a good signature came and that the work goes on for `polls` more answers. */

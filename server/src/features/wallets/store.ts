@@ -122,8 +122,8 @@ export const walletRequests = table(
     payload: col.text,
     /** The request it was asked with: `{ params, body }`. */
     input: col.text,
-    /** What the first leg found out and the second goes on with. */
-    bound: col.text,
+    /** What the first leg found out and the second goes on with; empty once it was answered. */
+    bound: col.text.mut,
     /** `Signer` as JSON, in clear. */
     signer: col.text,
     /** Signatures that were wrong. */
