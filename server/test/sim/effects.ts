@@ -1,6 +1,7 @@
 // What all transfers of a payment together must have done by now, told from its row alone: how much each
 // account has more or less, and how much is set aside. Which steps that took is the server's business; that
 // nothing else moved is ours.
+import { cardEffect, ofAccount } from './card-facts.ts';
 import { amountIn, type Noted, type Payment, type Picture, type Transfer } from './picture.ts';
 
 /** Amounts by account; what is zero is not there. Held amounts stand under the account's name and ` held`. */
@@ -145,10 +146,18 @@ const isTakenBack = ({ row }: Payment, { step }: Transfer): boolean =>
   !isInside(row.source_account) &&
   (step === 'return' || step === 'return.owed');
 
+function differs({ status, funds }: Noted, due: Sums, did: Sums): string | undefined {
+  const [should, is] = [textOf(due), textOf(did)];
+  if (should === is) return undefined;
+  return `is ${status}, money ${funds}; it moved [${is}] and not [${should}]`;
+}
+
 /** What is wrong with what a payment's transfers did. */
 export function effectProblem(picture: Picture, payment: Payment): string | undefined {
   const { row, transfers } = payment;
   const environment = picture.platforms.get(row.platform_id ?? '')?.environment ?? 'sandbox';
+  if (row.type === 'CARD')
+    return differs(row, cardEffect(row, environment), effectOf(ofAccount(row, transfers)));
   const outgoing = row.type === 'OUTGOING';
   const due = outgoing ? outgoingEffect(row, environment) : incomingEffect(row, environment);
   // How much a platform or an agent sends in a day is counted in units of its own.
@@ -156,7 +165,5 @@ export function effectProblem(picture: Picture, payment: Payment): string | unde
     (each) => !each.currency.startsWith('volume.') && !isTakenBack(payment, each),
   );
   const did = withStrays(effectOf(withoutDebts(money, row)), payment);
-  const [should, is] = [textOf(due), textOf(did)];
-  if (should === is) return undefined;
-  return `is ${row.status}, money ${row.funds}; it moved [${is}] and not [${should}]`;
+  return differs(row, due, did);
 }

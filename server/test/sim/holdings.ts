@@ -94,12 +94,19 @@ export function walletMoveProblem(
 
 /** What is wrong with something signed: whose it is, or that it was changed. */
 export function authorizationProblem(
-  { holdings }: Picture,
+  { holdings, cardBook }: Picture,
   was: Noted | null,
   now: Noted | null,
 ): string | undefined {
   if (was || !now) return `${was?.id} was changed`;
   const { id, account_id, session_id, operation, subject, public_key, created_at } = now;
+  // The key that the wallet has given for a card.
+  if (operation === 'cardPull') {
+    const { cardId } = JSON.parse(cardBook.payments.get(subject ?? '')?.card ?? '{}');
+    const keys = [...(cardBook.keys.get(cardId)?.values() ?? [])];
+    const own = keys.find((key) => key.public_key === public_key && key.status === 'ACTIVE');
+    return own?.account_id === account_id ? undefined : `${id} is of no key that may sign`;
+  }
   // The key of a session that is only being opened.
   if (session_id === null) {
     return operation === 'verifyAuthCredential' ? undefined : `${id} is of no session`;
@@ -121,6 +128,9 @@ export function spentProblem({ internal, signed }: Picture, row: Noted): string 
   if (found.length === (waits ? 0 : 1)) return undefined;
   return `${row.id} is ${row.status} and was signed for ${found.length} times`;
 }
+
+/** What is signed for payments, which is counted by them. */
+const ONE_EACH = ['executeQuote', 'cardPull'];
 
 const activeIn = (rows: Map<string, Noted>) =>
   [...rows.values()].filter(({ status }) => status === 'ACTIVE').length;
@@ -144,7 +154,7 @@ export function holdingProblem({ holdings, internal }: Picture, id: string): str
   const odd = effects.find(([, is, due]) => is !== due);
   if (odd) return `has ${odd[1]} that ${odd[0]}, by ${odd[2]} requests`;
   for (const [operation, n] of signed) {
-    if (operation === 'executeQuote' || accepted.get(operation) === n) continue;
+    if (ONE_EACH.includes(operation) || accepted.get(operation) === n) continue;
     return `has signed ${operation} ${n} times for ${accepted.get(operation)} requests`;
   }
   return undefined;

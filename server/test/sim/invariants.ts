@@ -8,6 +8,7 @@ import {
   policyProblem,
   usageProblem,
 } from './agency.ts';
+import { cardPaymentMoveProblem } from './card-rules.ts';
 import { effectProblem } from './effects.ts';
 import {
   authorizationProblem,
@@ -15,6 +16,7 @@ import {
   spentProblem,
   walletMoveProblem,
 } from './holdings.ts';
+import { ISSUED_NOTE_RULES, ISSUED_STEP_RULES } from './issued.ts';
 import {
   accountMoveProblem,
   moveProblem,
@@ -30,6 +32,7 @@ import {
   type Payment,
   type Picture,
 } from './picture.ts';
+import { type Heard, type NoteRule, rule, type StepRule } from './rules.ts';
 import { begunProblem, defaultProblem, volumeProblem, waitProblem } from './standing.ts';
 import {
   challengeMoveProblem,
@@ -41,21 +44,6 @@ import {
   waitedProblem,
 } from './strength.ts';
 import { everything, nothing, type Touched, touch } from './touched.ts';
-
-/** Events that some receiver has said yes to. */
-export type Heard = Set<string>;
-
-interface NoteRule {
-  name: string;
-  table: string;
-  /** Looks at one note, with the picture as it is right after it. */
-  check(picture: Picture, was: Noted | null, now: Noted | null): string | undefined;
-}
-
-interface StepRule {
-  name: string;
-  check(picture: Picture, touched: Touched, heard: Heard): Iterable<string>;
-}
 
 export const NOTE_RULES: readonly NoteRule[] = [
   {
@@ -86,7 +74,8 @@ export const NOTE_RULES: readonly NoteRule[] = [
     table: 'transactions',
     check(_picture, was, now) {
       if (!now) return `${was?.id} was removed`;
-      const problem = moveProblem(was, now);
+      const isCard = now.type === 'CARD';
+      const problem = isCard ? cardPaymentMoveProblem(was, now) : moveProblem(was, now);
       return problem && `${now.id} ${problem}`;
     },
   },
@@ -160,6 +149,7 @@ export const NOTE_RULES: readonly NoteRule[] = [
     table,
     check: (_picture: Picture, was: Noted | null) => (was ? `${was.id} was changed` : undefined),
   })),
+  ...ISSUED_NOTE_RULES,
 ];
 
 function* eachOf<T>(ids: Iterable<string>, map: Map<string, T>): Iterable<T> {
@@ -171,6 +161,7 @@ function* eachOf<T>(ids: Iterable<string>, map: Map<string, T>): Iterable<T> {
 
 function isOpen(picture: Picture, payment: Payment): boolean {
   const { row } = payment;
+  if (row.type === 'CARD') return row.card?.includes('"PENDING"') ?? false;
   if (row.status === 'PROCESSING' || refundOf(row) === 'PENDING') return true;
   return row.type === 'INCOMING' && row.status === 'PENDING' && !isKept(picture, payment);
 }
@@ -188,21 +179,6 @@ function outboxProblem(event: Noted, results: string[], picture: Picture, heard:
   if (results.slice(0, -1).includes('delivered')) return undefined;
   return heard.has(event.id as string) ? undefined : 'counts as delivered, and nobody has heard it';
 }
-
-/** A rule that looks at each of what was touched by itself. */
-const rule = (
-  name: string,
-  of: keyof Touched,
-  problemOf: (picture: Picture, id: string) => string | undefined,
-): StepRule => ({
-  name,
-  *check(picture, touched) {
-    for (const id of touched[of]) {
-      const problem = problemOf(picture, id);
-      if (problem) yield `${id} ${problem}`;
-    }
-  },
-});
 
 export const STEP_RULES: readonly StepRule[] = [
   {
@@ -252,7 +228,7 @@ export const STEP_RULES: readonly StepRule[] = [
   },
   rule('a payment has told what its state says', 'payments', (picture, id) => {
     const payment = picture.payments.get(id);
-    if (!payment?.row.status) return undefined;
+    if (!payment?.row.status || payment.row.type === 'CARD') return undefined;
     const { length: challenges } = challengesOf(picture, payment.row);
     return storyProblem(payment, { challenges, kept: isKept(picture, payment) });
   }),
@@ -357,6 +333,7 @@ export const STEP_RULES: readonly StepRule[] = [
       }
     },
   },
+  ...ISSUED_STEP_RULES,
 ];
 
 /** Events that are through are forgotten, so that a long run costs no more than a short one. */

@@ -3,11 +3,16 @@
 import { connectorRegistry } from '../../src/connectors/registry.ts';
 import { systemCaller } from '../../src/features/platform/index.ts';
 import { accountVerbs } from '../../src/operator/accounts.ts';
+import { cardExceptionVerbs } from '../../src/operator/card-exceptions.ts';
+import { cardProgramVerbs } from '../../src/operator/card-program.ts';
+import { cardVerbs } from '../../src/operator/cards.ts';
 import { depositVerbs } from '../../src/operator/deposits.ts';
 import { isUsageError, parse } from '../../src/operator/flags.ts';
 import { limitVerbs } from '../../src/operator/limits.ts';
+import { parkedVerbs } from '../../src/operator/parked.ts';
 import { payoutVerbs } from '../../src/operator/payouts.ts';
 import { platformVerbs } from '../../src/operator/platform.ts';
+import { stablecoinVerbs } from '../../src/operator/stablecoins.ts';
 import type { System } from '../../src/operator/verb.ts';
 import { verificationVerbs } from '../../src/operator/verifications.ts';
 import type { Ctx } from '../../src/runtime/context.ts';
@@ -16,10 +21,15 @@ import { broken, type Platform, type Sim } from './sim.ts';
 
 const VERBS = [
   ...accountVerbs,
+  ...cardExceptionVerbs,
+  ...cardProgramVerbs,
+  ...cardVerbs,
   ...depositVerbs,
   ...limitVerbs,
+  ...parkedVerbs,
   ...payoutVerbs,
   ...platformVerbs,
+  ...stablecoinVerbs,
   ...verificationVerbs,
 ];
 

@@ -3,6 +3,8 @@
 // there, a move from one status to another cannot hide behind the next, and the order is that of the commits.
 import pg from 'pg';
 import { type Agency, applyAgencyNote, emptyAgency } from './agency.ts';
+import { applyCardNote, type CardBook, emptyCardBook } from './card-book.ts';
+import { applyCoinNote, type CoinBook, emptyCoinBook, noteMoved } from './coin-book.ts';
 import { applyHolderNote, type Holding } from './holdings.ts';
 import { applyStrengthNote, emptyStrength, type Strength } from './strength.ts';
 
@@ -25,14 +27,15 @@ const WATCHED: Readonly<Record<string, string>> = {
   transactions: `id platform_id customer_id type status funds source_account destination_account
     sent_amount sent_currency received_amount received_currency fees platform_fees
     platform_fee_account funded_amount quote_id settled_at failure_reason refund origin
-    cancel_requested_at agent_id`,
+    cancel_requested_at agent_id direction card created_at`,
   quotes: 'id transaction_id expires_at',
   jobs: 'id kind input due_at version',
   events: 'id platform_id type subject account balance held due_at attempts',
   webhook_attempts: 'event_id attempt result status',
   internal_accounts: 'id platform_id customer_id currency type status owed',
-  platforms: 'id environment webhook_endpoint limits',
+  platforms: 'id environment webhook_endpoint limits card_program',
   rail_waits: 'id kind',
+  parked: 'id',
   external_accounts: 'id customer_id status default_uma deleted_at trusted_at',
   credentials: 'id account_id type status',
   wallet_sessions: 'id account_id credential_id status public_key expires_at',
@@ -46,6 +49,15 @@ const WATCHED: Readonly<Record<string, string>> = {
   agents: 'id platform_id customer_id paused token_hash policy former_currencies deleted_at',
   agent_actions: 'id agent_id type status transaction_id updated_at',
   agent_audit: 'id agent_id action_id what',
+  cards: 'id platform_id customer_id platform_card_id state state_reason max_spend funding',
+  card_funding_sources: 'id card_id account_id ended_at',
+  delegated_keys: 'id account_id card_id funding_source_id status public_key',
+  card_messages: 'id card_id transaction_id token kind amount approved reason',
+  card_exceptions: 'id',
+  stablecoin_provider_accounts: 'id platform_id provider_account_id status',
+  stablecoins: 'id platform_id provider_account symbol issuance_status service_status',
+  stablecoin_operations: `id platform_id stablecoin_id provider_account type status amount
+    uncounted submitted_at expires_at failure_reason`,
 };
 
 const DIARY =
@@ -173,6 +185,8 @@ export interface Picture {
   strength: Strength;
   /** Agents, and what they asked for. */
   agency: Agency;
+  cardBook: CardBook;
+  coinBook: CoinBook;
   /** The time of the latest look. */
   now: number;
   /** How many of each table were ever inserted. */
@@ -196,6 +210,8 @@ export const emptyPicture = (): Picture => ({
   signed: new Map(),
   strength: emptyStrength(),
   agency: emptyAgency(),
+  cardBook: emptyCardBook(),
+  coinBook: emptyCoinBook(),
   now: 0,
   counts: new Map(),
 });
@@ -238,6 +254,10 @@ function jobOf(now: Noted): Job {
   return { id, kind, transactionId: transactionId ?? null, dueAt: Date.parse(due_at) };
 }
 
+/** Whether an id is that of a payment, with a card or without. */
+export const isPayment = (id: Text | undefined): id is string =>
+  /^(Card)?Transaction:/.test(id ?? '');
+
 const isBalance = (type: Text | undefined) => type === 'INTERNAL_ACCOUNT.BALANCE_UPDATED';
 
 /** How a note changes the picture, by table. */
@@ -254,7 +274,10 @@ const APPLY: Readonly<Record<string, (picture: Picture, note: Note) => void>> = 
     if (!now) return;
     const transfer = transferOf(now);
     applyTransfer(picture, transfer);
-    paymentIn(picture, transfer.transaction_id).transfers.push(transfer);
+    const id = transfer.transaction_id;
+    if (id.startsWith('Stablecoin')) noteMoved(picture.coinBook, transfer);
+    // Of the places that a card takes only the sum matters.
+    else if (!id.startsWith('Card:')) paymentIn(picture, id).transfers.push(transfer);
   },
   transactions(picture, { now }) {
     if (now) paymentIn(picture, now.id as string).row = now;
@@ -271,7 +294,7 @@ const APPLY: Readonly<Record<string, (picture: Picture, note: Note) => void>> = 
   events(picture, { was, now }) {
     if (!now) return void picture.events.delete(was?.id as string);
     const { id, type, subject } = now as { id: string; type: string; subject: string };
-    if (!was && subject.startsWith('Transaction:') && !isBalance(type)) {
+    if (!was && isPayment(subject) && !isBalance(type)) {
       paymentIn(picture, subject).story.push(type);
     }
     const known = picture.events.get(id);
@@ -309,6 +332,8 @@ export function applyNote(picture: Picture, note: Note): void {
   applyHolderNote(picture, note);
   applyStrengthNote(picture.strength, note);
   applyAgencyNote(picture.agency, note);
+  applyCardNote(picture.cardBook, note);
+  applyCoinNote(picture.coinBook, note);
 }
 
 export interface Diary {

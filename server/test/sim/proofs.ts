@@ -28,10 +28,16 @@ function keyOf(compressed: string) {
   return createPublicKey({ key, format: 'jwk' });
 }
 
-/** The quote that a signed text is about. */
-function quoteIn(text: string): string {
+/** The name under which the text of a payment says what it is about. */
+const ABOUT: Readonly<Record<string, string>> = {
+  executeQuote: 'quoteId',
+  cardPull: 'transactionId',
+};
+
+/** What a signed text is about. */
+function subjectIn(text: string, name: string): string {
   const { unsignedTransaction } = JSON.parse(text).parameters;
-  return JSON.parse(Buffer.from(unsignedTransaction, 'hex').toString()).quoteId;
+  return JSON.parse(Buffer.from(unsignedTransaction, 'hex').toString())[name];
 }
 
 function problemOf(sim: Sim, row: Signed): string | undefined {
@@ -45,9 +51,8 @@ function problemOf(sim: Sim, row: Signed): string | undefined {
   if (!verify('sha256', Buffer.from(text), keyOf(row.public_key), signature)) {
     return 'is not what was signed';
   }
-  if (row.operation === 'executeQuote' && quoteIn(text) !== row.subject) {
-    return 'is about another quote';
-  }
+  const name = ABOUT[row.operation];
+  if (name && subjectIn(text, name) !== row.subject) return `is about another ${name}`;
   return undefined;
 }
 

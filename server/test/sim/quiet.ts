@@ -1,6 +1,9 @@
 // The end of all trouble: receivers listen, nobody dies, and time passes until nothing is left to do. Then
 // nothing may be stuck, and every payment and every account must be what the actors expect of them, which
 // they worked out from their own orders and from the sandbox's tables alone.
+import { decide, exceptions } from './actions/cards.ts';
+import { restore, settleOrders } from './actions/mints.ts';
+import { accountOf, besideAccount, chargeOf } from './card-facts.ts';
 import { type Ending, LAPSED } from './endings.ts';
 import { takeIn } from './invariants.ts';
 import { deliver, look } from './jobs.ts';
@@ -105,6 +108,25 @@ function settle(sim: Sim, order: Order): string | undefined {
   return undefined;
 }
 
+/** Takes down what payments with cards have cost since all was last at rest. */
+function chargeCards(sim: Sim): void {
+  for (const [id, row] of sim.picture.cardBook.payments) {
+    const { transfers = [] } = sim.picture.payments.get(id) ?? {};
+    const cost = chargeOf(row) + besideAccount(transfers);
+    const purse = purseById(sim, accountOf(row));
+    if (purse) purse.due -= cost - (sim.charged.get(id) ?? 0n);
+    sim.charged.set(id, cost);
+  }
+}
+
+/** Cards of whoever is gone are closed. */
+function* cardsLeft({ people, picture }: Sim): Iterable<string> {
+  const gone = new Set(people.flatMap((each) => (each.gone ? each.id : [])));
+  for (const { id, customer_id, state } of picture.cardBook.cards.values()) {
+    if (state !== 'CLOSED' && gone.has(customer_id as string)) yield `${id} is ${state}`;
+  }
+}
+
 function* pursesLeft(sim: Sim): Iterable<string> {
   for (const person of sim.people) {
     for (const purse of pursesOf(person)) {
@@ -154,7 +176,9 @@ async function workOff(sim: Sim): Promise<void> {
       const payment = sim.picture.payments.get(id);
       return payment && awaitedOf(sim.picture, payment) !== undefined;
     });
-    if (waiting.length === 0) return;
+    const open = exceptions(sim);
+    for (const row of open) await decide(sim, row);
+    if (waiting.length + open.length === 0) return;
     for (const id of waiting) outcome(await operator(sim, 'payouts', 'settle', id), true, id);
   }
 }
@@ -165,11 +189,13 @@ export async function quiesce(sim: Sim): Promise<string> {
   for (const node of sim.nodes) node.trap(undefined);
   for (const platform of sim.platforms) platform.receiver.mood = 'well';
   await rejectAll(sim);
+  await restore(sim);
   await workOff(sim);
   sim.world.pass(3_600_000);
   await workOff(sim);
   const problems = sim.orders.flatMap((order) => settle(sim, order) ?? []);
-  problems.push(...pursesLeft(sim), ...strays(sim));
+  chargeCards(sim);
+  problems.push(...pursesLeft(sim), ...strays(sim), ...cardsLeft(sim), ...settleOrders(sim));
   if (problems.length) throw broken(`at rest: ${problems.join('\n')}`);
   const { length } = sim.orders;
   sim.orders = [];

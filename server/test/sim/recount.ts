@@ -2,8 +2,10 @@
 // because a trigger was off or a row went by another way, shows here. It costs what is there, so it is done
 // now and then.
 import type pg from 'pg';
-import { checkAll, type Heard } from './invariants.ts';
+import { keptAnew } from './card-rules.ts';
+import { checkAll } from './invariants.ts';
 import type { Picture } from './picture.ts';
+import type { Heard } from './rules.ts';
 
 type Row = Record<string, string | null>;
 
@@ -19,10 +21,15 @@ const BOOKS = `with moved as (
     coalesce(s.held, 0)::text as set_aside
   from ledger_accounts a left join sums s on s.id = a.id`;
 
-const TRANSFERS = 'select transaction_id, count(*)::text as n from ledger_transfers group by 1';
+const TRANSFERS = `select transaction_id, count(*)::text as n from ledger_transfers
+  where transaction_id not like 'Card:%' and transaction_id not like 'Stablecoin%' group by 1`;
 const STATES = "select id, status, funds, refund->>'status' as refund from transactions";
 const LONE = `select t.transaction_id, t.step from ledger_transfers t
-  left join transactions p on p.id = t.transaction_id where p.id is null`;
+  left join transactions p on p.id = t.transaction_id
+  left join cards c on c.id = t.transaction_id
+  left join stablecoins s on s.id = t.transaction_id
+  left join stablecoin_operations o on o.id = t.transaction_id
+  where coalesce(p.id, c.id, s.id, o.id) is null`;
 const JOBS = 'select id from jobs';
 const DUE = 'select id from events where due_at is not null';
 const TOLD = `select id from events where due_at is null and attempts > 0
@@ -32,6 +39,9 @@ const COUNTS = `select 'events' as name, count(*)::text as n from events
   union all select 'quotes', count(*)::text from quotes
   union all select 'ledger_transfers', count(*)::text from ledger_transfers
   union all select 'wallet_authorizations', count(*)::text from wallet_authorizations
+  union all select 'card_messages', count(*)::text from card_messages
+  union all select 'cards', count(*)::text from cards
+  union all select 'stablecoin_operations', count(*)::text from stablecoin_operations
   union all select 'transactions', count(*)::text from transactions`;
 
 function* differences(name: string, is: Iterable<string>, known: Iterable<string>) {
@@ -77,6 +87,7 @@ export async function recount(
   const problems = checkAll(picture, heard);
   problems.push(...bookProblems(await ask(BOOKS), picture));
   problems.push(...paymentProblems(await ask(STATES), await ask(TRANSFERS), picture));
+  problems.push(...keptAnew(picture));
   for (const { transaction_id, step } of await ask(LONE)) {
     problems.push(`${transaction_id} ${step} belongs to no transaction`);
   }

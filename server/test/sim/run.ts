@@ -3,9 +3,13 @@
 import { createHash } from 'node:crypto';
 import type { Action } from './actions/action.ts';
 import { AGENTS } from './actions/agents.ts';
+import { CARD_TALK } from './actions/card-talk.ts';
+import { CARDS } from './actions/cards.ts';
+import { COINS } from './actions/coins.ts';
 import { DESK } from './actions/desk.ts';
 import { ERRANDS } from './actions/errands.ts';
 import { HOLDERS } from './actions/holders.ts';
+import { MINTS } from './actions/mints.ts';
 import { PARTIES } from './actions/parties.ts';
 import { PAYMENTS } from './actions/payments.ts';
 import { SETTINGS } from './actions/settings.ts';
@@ -53,6 +57,10 @@ export const ACTIONS: readonly Action[] = [
   ...WORDS,
   ...AGENTS,
   ...ERRANDS,
+  ...CARDS,
+  ...CARD_TALK,
+  ...COINS,
+  ...MINTS,
   ...TROUBLE,
   REST,
 ];

@@ -104,11 +104,19 @@ async function sendBadly(
   if (!code) throw broken(`${leg.method} ${leg.path} takes a wrong signature`);
 }
 
-/** Both legs of a request, in one of the ways. */
-export async function sign(sim: Sim, leg: Leg, key: string): Promise<Outcome> {
+/** All legs of a request, each but the first in one of the ways; the signed ones are counted. */
+export async function sign(sim: Sim, leg: Leg, key: string, signed = 1): Promise<Outcome> {
   const first = await sim.ask(leg.method, leg.path, leg.body, leg.as, { keyless: !leg.keyed });
-  if (first.status !== 202) return { answer: first, note: `${first.status} at once` };
-  const asked = expected(first, 202);
+  let outcome: Outcome = { answer: first, note: `${first.status} at once` };
+  for (let at = 0; at < signed && outcome.answer?.status === 202; at++) {
+    outcome = await signOnce(sim, leg, key, outcome.answer);
+  }
+  return outcome;
+}
+
+/** One leg more, over what the one before it was answered with. */
+async function signOnce(sim: Sim, leg: Leg, key: string, before: Answer): Promise<Outcome> {
+  const asked = expected(before, 202);
   const way = sim.chance.weighed(WAYS).name;
   if (way === 'given up') return { note: way };
   if (way === 'another text' || way === 'a stranger') {

@@ -6,6 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import type pg from 'pg';
 import type { Settings } from '../../src/compose.ts';
+import type { CardDecision, CardNotice, CardRequest } from '../../src/connectors/ports-cards.ts';
 import { BASE_PATH } from '../../src/http/server.ts';
 import { type Chance, chanceOf } from './chance.ts';
 import type { Ending } from './endings.ts';
@@ -123,6 +124,33 @@ export interface Entry {
   transactionId: string;
 }
 
+/** A client of a provider of stablecoins, and the secret that is in our books. */
+export interface MintClient {
+  /** Of the account in our books. */
+  id: string;
+  platform: Platform;
+  clientId: string;
+  /** What the provider calls the account. */
+  account: string;
+  secret: string;
+}
+
+/** A mint or burn, and how it must end. */
+export interface CoinOrder {
+  id: string;
+  client: MintClient;
+  ending: string;
+  /** The provider gave up the platform meanwhile: what was not handed over by then fails. */
+  stranded: boolean;
+}
+
+export interface Mints {
+  clients: MintClient[];
+  /** Bank accounts and wallets that are there for mints and burns. */
+  banks: Outside[];
+  orders: CoinOrder[];
+}
+
 export interface Answer {
   status: number;
   // biome-ignore lint/suspicious/noExplicitAny: replies of every shape; what is read is checked.
@@ -130,6 +158,13 @@ export interface Answer {
   replayed: boolean;
   /** Asked more than once, because no answer came. */
   again?: boolean;
+}
+
+/** A message about a card that was heeded, and what was decided where it asked. */
+export interface Said {
+  request?: CardRequest;
+  decision?: CardDecision;
+  notice?: CardNotice;
 }
 
 /** A request that was answered for good: asked again it must be answered the same. */
@@ -164,6 +199,12 @@ export interface Sim {
   readonly keys: Map<string, string>;
   /** Signed requests that were answered for good, and must not be again. */
   readonly used: Request[];
+  /** What was said at the desk of an issuer, to be said again. */
+  readonly said: Said[];
+  /** What the actors have taken down as the cost of each payment with a card. */
+  readonly charged: Map<string, bigint>;
+  /** Stablecoins as their platforms know them. */
+  readonly mints: Mints;
   /** Whether errors in the logs are to be expected of this step. */
   rough: boolean;
   next(): number;
@@ -186,6 +227,8 @@ export interface Sim {
 
 /** How a request is sent that a wallet signs. */
 export interface Signing {
+  /** Whoever is asked meanwhile may give no answer, which is an answer. */
+  talks?: boolean;
   headers?: Record<string, string>;
   /** It takes no idempotency key. */
   keyless?: boolean;
@@ -280,7 +323,7 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
     path: string,
     body: object | undefined,
     as: Platform,
-    { headers, keyless = false }: Signing = {},
+    { headers, keyless = false, talks = false }: Signing = {},
   ) {
     const key = method === 'POST' && !keyless ? `key-${++counter}` : undefined;
     for (let tries = 0; tries < 5; tries++) {
@@ -291,7 +334,8 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
         continue;
       }
       // What no connector offers is 501, which is an answer.
-      if (answer.status >= 500 && answer.status !== 501)
+      const fine = answer.status === 501 || (talks && answer.status === 503);
+      if (answer.status >= 500 && !fine)
         throw broken(`${method} ${path}: ${JSON.stringify(answer)}`);
       // What may go better later is not kept, nor is what asks for a signature or finds it wrong.
       if (key !== undefined && answer.status < 429 && !UNKEPT.includes(answer.status)) {
@@ -320,6 +364,9 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
     entries: [],
     keys: new Map(),
     used: [],
+    said: [],
+    charged: new Map(),
+    mints: { clients: [], banks: [], orders: [] },
     rough: false,
     next: () => ++counter,
     node,

@@ -1,6 +1,6 @@
 // What a step has touched, so that the rules look at that alone.
 import { agentOf } from './agency.ts';
-import type { Note, Noted, Picture } from './picture.ts';
+import { isPayment, type Note, type Noted, type Picture } from './picture.ts';
 import { begins } from './standing.ts';
 
 /** What a step has touched, by id. */
@@ -20,6 +20,12 @@ export interface Touched {
   actions: Set<string>;
   /** Payments that now count for their agents. */
   counted: Set<string>;
+  cards: Set<string>;
+  /** Platforms and cardholders whose cards came or went. */
+  places: Set<string>;
+  coins: Set<string>;
+  /** Mints and burns. */
+  orders: Set<string>;
 }
 
 export const nothing = (): Touched => ({
@@ -34,6 +40,10 @@ export const nothing = (): Touched => ({
   agents: new Set(),
   actions: new Set(),
   counted: new Set(),
+  cards: new Set(),
+  places: new Set(),
+  coins: new Set(),
+  orders: new Set(),
 });
 
 /** All that is in the picture. Nothing of it is new. */
@@ -49,14 +59,26 @@ export const everything = (picture: Picture): Touched => ({
   agents: new Set(picture.agency.agents.keys()),
   actions: new Set(picture.agency.actions.keys()),
   counted: new Set(),
+  cards: new Set(picture.cardBook.cards.keys()),
+  places: new Set(picture.cardBook.live.keys()),
+  coins: new Set(picture.coinBook.coins.keys()),
+  orders: new Set(picture.coinBook.orders.keys()),
 });
 
 const TABLE_IDS: Readonly<
   Record<string, (touched: Touched, row: Noted, picture: Picture) => void>
 > = {
-  ledger_accounts: (touched, row) => touched.accounts.add(row.id as string),
+  ledger_accounts(touched, row) {
+    const id = row.id as string;
+    touched.accounts.add(id);
+    if (id.startsWith('volume:cards:')) touched.places.add(id.slice('volume:cards:'.length));
+    const coin = /^stablecoin:(.*):\w+$/.exec(id)?.[1];
+    if (coin) touched.coins.add(coin);
+  },
   ledger_transfers(touched, row) {
-    touched.payments.add(row.transaction_id as string);
+    const id = row.transaction_id as string;
+    touched.payments.add(id);
+    if (id.startsWith('StablecoinOperation:')) touched.orders.add(id);
     touched.accounts.add(row.debit as string).add(row.credit as string);
     const agent = agentOf(row.debit) ?? agentOf(row.credit);
     if (agent) touched.agents.add(agent);
@@ -67,12 +89,14 @@ const TABLE_IDS: Readonly<
     if (row.agent_id) touched.agents.add(row.agent_id);
   },
   jobs(touched, row) {
-    const { transactionId } = JSON.parse(row.input ?? '{}') as { transactionId?: string };
+    const { transactionId, operationId } = JSON.parse(row.input ?? '{}');
     if (transactionId) touched.payments.add(transactionId);
+    if (operationId) touched.orders.add(operationId);
   },
   events(touched, row) {
     touched.events.add(row.id as string);
-    if (row.subject?.startsWith('Transaction:')) touched.payments.add(row.subject);
+    if (isPayment(row.subject)) touched.payments.add(row.subject);
+    if (row.type === 'CARD.STATE_CHANGE') touched.cards.add(row.subject as string);
   },
   webhook_attempts: (touched, row) => touched.events.add(row.event_id as string),
   internal_accounts: (touched, row) => touched.internal.add(row.id as string),
@@ -96,6 +120,20 @@ const TABLE_IDS: Readonly<
   agent_actions(touched, row) {
     touched.actions.add(row.id as string);
     touched.payments.add(row.transaction_id as string);
+  },
+  cards(touched, row) {
+    touched.cards.add(row.id as string);
+    touched.places.add(row.platform_id as string).add(row.customer_id as string);
+  },
+  card_funding_sources: (touched, row) => touched.cards.add(row.card_id as string),
+  delegated_keys: (touched, row) => touched.cards.add(row.card_id as string),
+  card_messages: (touched, row) => row.transaction_id && touched.payments.add(row.transaction_id),
+  card_exceptions: (touched, row) => touched.payments.add(row.id as string),
+  parked: (touched, row) => touched.payments.add(row.id as string),
+  stablecoins: (touched, row) => touched.coins.add(row.id as string),
+  stablecoin_operations(touched, row) {
+    touched.orders.add(row.id as string);
+    touched.coins.add(row.stablecoin_id as string);
   },
   agent_audit: (touched, row) => row.action_id && touched.actions.add(row.action_id),
 };

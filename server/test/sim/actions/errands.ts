@@ -212,6 +212,9 @@ function canBe(sim: Sim, { agent, order }: Waiting): boolean | undefined {
   return unsureOf(order).length ? undefined : true;
 }
 
+/** What the customer has to do before it can be carried out. */
+const isFirst = (code: string) => ['SCA_SESSION_REQUIRED', 'ACCOUNT_LOCKED'].includes(code);
+
 const DECIDED = ['CONFLICT', 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL'];
 
 /** The platform's word, by the action or by the transaction that waits with it. */
@@ -224,8 +227,13 @@ async function decide(sim: Sim, what: 'approve' | 'reject'): Promise<string> {
     : `/transactions/${order.id}/${what}`;
   const can = canBe(sim, asked);
   const answer = await sim.ask('POST', path, {}, order.platform);
-  // A day that is full for the platform says nothing of the action: it waits on.
-  const full = order.platform.limited && what === 'approve' ? ['DAILY_VOLUME_LIMIT_EXCEEDED'] : [];
+  // A day that is full for the platform says nothing of the action, nor what its customer has to do
+  // first: it waits on.
+  const limited = order.platform.limited && what === 'approve';
+  const full = [
+    ...(limited ? ['DAILY_VOLUME_LIMIT_EXCEEDED'] : []),
+    ...(what === 'approve' ? againstExecution(sim, order).filter(isFirst) : []),
+  ];
   // The transaction of a quote would not show that the approval came to nothing.
   const hidden = !byAction && what === 'approve' && order.quoteId !== null && can !== true;
   const code = refusal(answer, agent.gone || hidden ? [...DECIDED, ...full] : full);

@@ -79,7 +79,7 @@ async function signIn(sim: Sim, wallet: Purse): Promise<SignedIn> {
 }
 
 /** A key that may sign, for which somebody signs in where need be. */
-async function keyFor(sim: Sim, wallet: Purse): Promise<string | undefined> {
+export async function keyFor(sim: Sim, wallet: Purse): Promise<string | undefined> {
   const live = liveKeys(sim, wallet);
   return live.length ? sim.chance.of(live) : (await signIn(sim, wallet)).key;
 }

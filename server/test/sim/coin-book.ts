@@ -1,0 +1,204 @@
+// Stablecoins as their rows and transfers tell them: what circulates of each by the mints and burns that were
+// completed, what is set aside by those under way, and which jobs follow them. Written from the tables of
+// money and kept by counting, so that an order which was carried out twice, or not at all, shows.
+import type { Note, Noted, Picture, Transfer } from './picture.ts';
+
+/** What the mints and burns of a coin come to. */
+export interface Supply {
+  circulating: bigint;
+  minting: bigint;
+  burning: bigint;
+}
+
+export interface CoinBook {
+  providers: Map<string, Noted>;
+  coins: Map<string, Noted>;
+  orders: Map<string, Noted>;
+  supply: Map<string, Supply>;
+  /** What moved for an order, or when a coin was registered. */
+  moved: Map<string, Transfer[]>;
+  /** How many jobs follow an order. */
+  driven: Map<string, number>;
+  /** Every status that an order was ever in. */
+  seen: Set<string>;
+}
+
+export const emptyCoinBook = (): CoinBook => ({
+  providers: new Map(),
+  coins: new Map(),
+  orders: new Map(),
+  supply: new Map(),
+  moved: new Map(),
+  driven: new Map(),
+  seen: new Set(),
+});
+
+const OVER = ['COMPLETED', 'FAILED', 'EXPIRED'];
+export const isOrderOver = ({ status }: Noted): boolean => OVER.includes(status ?? '');
+
+const suppliesOf = ({ supply }: CoinBook, id: string): Supply => {
+  const known = supply.get(id) ?? { circulating: 0n, minting: 0n, burning: 0n };
+  supply.set(id, known);
+  return known;
+};
+
+/** What the books could follow of an order: not all of one that was paid for after it had expired. */
+const countedOf = ({ amount, uncounted }: Noted): bigint =>
+  BigInt(amount ?? 0) - BigInt(uncounted ?? 0);
+
+/** What an order adds to the supply of its coin as it stands; taken off where it stood so before. */
+function count(book: CoinBook, row: Noted | null, sign: 1n | -1n): void {
+  if (!row) return;
+  const of = suppliesOf(book, row.stablecoin_id as string);
+  const amount = countedOf(row) * sign;
+  const mints = row.type === 'MINT';
+  if (row.status === 'COMPLETED') of.circulating += mints ? amount : -amount;
+  else if (!isOrderOver(row)) of[mints ? 'minting' : 'burning'] += amount;
+}
+
+const orderIn = (row: Noted | null): string | undefined =>
+  JSON.parse(row?.input ?? '{}').operationId;
+
+const APPLY: Readonly<Record<string, (book: CoinBook, note: Note) => void>> = {
+  stablecoin_provider_accounts({ providers }, { now }) {
+    if (now) providers.set(now.id as string, now);
+  },
+  stablecoins(book, { now }) {
+    if (!now) return;
+    book.coins.set(now.id as string, now);
+    suppliesOf(book, now.id as string);
+  },
+  stablecoin_operations(book, { was, now }) {
+    count(book, was, -1n);
+    count(book, now, 1n);
+    if (!now) return;
+    book.orders.set(now.id as string, now);
+    book.seen.add(`${now.type} ${now.status}`);
+  },
+  jobs({ driven }, { was, now }) {
+    for (const [row, by] of [
+      [was, -1],
+      [now, 1],
+    ] as const) {
+      const id = orderIn(row);
+      if (id !== undefined) driven.set(id, (driven.get(id) ?? 0) + by);
+    }
+  },
+};
+
+export function applyCoinNote(book: CoinBook, note: Note): void {
+  APPLY[note.table]?.(book, note);
+}
+
+/** Takes down what a coin or an order of one has moved. */
+export function noteMoved(book: CoinBook, transfer: Transfer): void {
+  const id = transfer.transaction_id;
+  book.moved.set(id, [...(book.moved.get(id) ?? []), transfer]);
+  // What its provider says circulates when it is registered.
+  if (transfer.step === 'supply') suppliesOf(book, id).circulating += transfer.amount;
+}
+
+type Moves = Readonly<Record<string, readonly string[]>>;
+
+const ORDER: Moves = {
+  CREATED: ['PENDING_FUNDING', 'PENDING_PROVIDER', 'PROCESSING', ...OVER],
+  PENDING_FUNDING: ['PENDING_PROVIDER', 'PROCESSING', ...OVER],
+  PENDING_PROVIDER: ['PROCESSING', 'COMPLETED', 'FAILED'],
+  PROCESSING: ['COMPLETED', 'FAILED'],
+  // Somebody may have paid all the same.
+  EXPIRED: ['PROCESSING', 'COMPLETED', 'FAILED'],
+};
+const ISSUANCE: Moves = {
+  PENDING_REVIEW: ['PROVISIONING', 'PROVISIONED', 'REJECTED', 'FAILED'],
+  PROVISIONING: ['PROVISIONED', 'REJECTED', 'FAILED'],
+};
+const SERVICE: Moves = {
+  NOT_ENABLED: ['PENDING_APPROVAL', 'ENABLING'],
+  PENDING_APPROVAL: ['ENABLING', 'NOT_ENABLED', 'ENABLED'],
+  ENABLING: ['ENABLED', 'DISABLED'],
+  ENABLED: ['DISABLED'],
+  DISABLED: ['ENABLING'],
+};
+const LINK: Moves = {
+  ACTIVE: ['INVALID', 'REVOKED'],
+  INVALID: ['ACTIVE'],
+  REVOKED: ['ACTIVE'],
+};
+const LIVES: Readonly<Record<string, Readonly<Record<string, Moves>>>> = {
+  stablecoin_provider_accounts: { status: LINK },
+  stablecoins: { issuance_status: ISSUANCE, service_status: SERVICE },
+  stablecoin_operations: { status: ORDER },
+};
+const KEPT = ['stablecoin_id', 'type', 'amount', 'provider_account', 'platform_id'];
+
+/** What is wrong with a change of a coin, an order of one, or an account at a provider. */
+export function coinMoveProblem(table: string, was: Noted | null, now: Noted | null) {
+  if (!now) return `${was?.id} was removed`;
+  if (!was) return undefined;
+  for (const [name, moves] of Object.entries(LIVES[table] ?? {})) {
+    const [from, to] = [was[name] as string, now[name] as string];
+    if (from !== to && !moves[from]?.includes(to)) return `${now.id} went from ${from} to ${to}`;
+  }
+  if (KEPT.some((name) => was[name] !== now[name])) return `${now.id} is another order`;
+  const again = was.submitted_at && now.submitted_at && was.submitted_at !== now.submitted_at;
+  return again ? `${now.id} was handed over twice` : undefined;
+}
+
+/** What an order may have moved by now; one that had expired was given back, and set aside anew. */
+function phasesDue(row: Noted): string[] {
+  const none = countedOf(row) === 0n;
+  const late = 'pending,release';
+  switch (row.status) {
+    case 'COMPLETED':
+      return ['pending,post', ...(none ? [late] : [`${late},posted`, `${late},pending,post`])];
+    case 'FAILED':
+      return [late, `${late},pending,release`];
+    case 'EXPIRED':
+      return [late];
+    case 'PROCESSING':
+      return ['pending', none ? late : `${late},pending`];
+    default:
+      return ['pending'];
+  }
+}
+
+/** What is wrong with an order: what it moved, and who follows it. */
+export function orderProblem({ coinBook }: Picture, id: string): string | undefined {
+  const row = coinBook.orders.get(id);
+  if (!row) return 'has moved something and is not there';
+  const over = isOrderOver(row);
+  const ends = ['issued', 'circulating'].map((end) => `stablecoin:${row.stablecoin_id}:${end}`);
+  const [debit, credit] = row.type === 'MINT' ? ends : ends.toReversed();
+  const moved = coinBook.moved.get(id) ?? [];
+  const odd = moved.find(
+    (each) =>
+      (String(each.amount) !== row.amount && each.amount !== countedOf(row)) ||
+      each.debit !== debit ||
+      each.credit !== credit,
+  );
+  if (odd) return `is for ${row.amount} and moved ${odd.amount} from ${odd.debit}`;
+  const phases = moved.map(({ phase }) => phase).join();
+  if (!phasesDue(row).includes(phases)) return `is ${row.status} and moved [${phases}]`;
+  const ordered = !['CREATED', 'FAILED'].includes(row.status as string);
+  if (ordered && !row.submitted_at) return `is ${row.status} and was never handed over`;
+  if (!over && !coinBook.driven.get(id)) return `is ${row.status} and nothing follows it`;
+  return undefined;
+}
+
+/** What is wrong with what circulates of a coin and is set aside. */
+export function supplyProblem({ coinBook, accounts }: Picture, id: string): string | undefined {
+  const due = coinBook.supply.get(id);
+  const [issued, there] = ['issued', 'circulating'].map((end) =>
+    accounts.get(`stablecoin:${id}:${end}`),
+  );
+  if (!due || !issued || !there) return 'has no books';
+  if (there.balance < there.held) return `has ${there.balance}, of which ${there.held} are burnt`;
+  const pairs: [string, bigint, bigint][] = [
+    ['circulate', there.balance, due.circulating],
+    ['are issued', -issued.balance, due.circulating],
+    ['are set aside for burns', there.held, due.burning],
+    ['are set aside for mints', issued.held, due.minting],
+  ];
+  const off = pairs.find(([, is, should]) => is !== should);
+  return off && `${off[1]} ${off[0]}, by its orders ${off[2]}`;
+}
