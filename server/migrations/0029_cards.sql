@@ -129,6 +129,16 @@ create table card_exceptions (
 );
 create index card_exceptions_since on card_exceptions (since, id);
 
+-- Payments of which a network may say more; the id is the transaction's. What it never mentions again is found
+-- here by its age.
+create table card_open_payments (
+  id text collate "C" primary key,
+  platform_id text collate "C" not null,
+  opened_at timestamptz not null,
+  version integer not null default 1
+);
+create index card_open_payments_opened on card_open_payments (opened_at);
+
 -- What a payment with a card is made of; null for every other transaction.
 alter table transactions add column card json;
 

@@ -34,13 +34,19 @@ create table stablecoins (
     check (service_status in ('NOT_ENABLED', 'PENDING_APPROVAL', 'ENABLING', 'ENABLED', 'DISABLED')),
   network_token_identifier text collate "C" not null,
   provider_token_identifier text collate "C" not null,
+  -- How often it was arranged that the provider is asked about its issuance: the last time counts.
+  follows integer not null default 0,
   created_at timestamptz not null,
   updated_at timestamptz not null,
   version integer not null default 1
 );
 create index stablecoins_of_platform on stablecoins (platform_id, created_at, id);
-create unique index stablecoins_symbol on stablecoins (platform_id, symbol);
-create unique index stablecoins_token on stablecoins (platform_id, network_token_identifier);
+-- What was never issued takes nobody's name.
+create unique index stablecoins_symbol on stablecoins (platform_id, symbol)
+  where issuance_status not in ('REJECTED', 'FAILED');
+create unique index stablecoins_token on stablecoins (platform_id, network_token_identifier)
+  where issuance_status not in ('REJECTED', 'FAILED');
+create index stablecoins_in_order on stablecoins (created_at, id);
 create index stablecoins_by_service_status on stablecoins (service_status, created_at, id);
 
 create table stablecoin_operations (
@@ -63,6 +69,10 @@ create table stablecoin_operations (
   description text,
   -- When we began to hand it to the provider.
   submitted_at timestamptz,
+  -- When it became EXPIRED; whatever moves for it later does so under a step of its own.
+  expired_at timestamptz,
+  -- How much of it the books could not follow, as no more circulated when it was paid after all.
+  uncounted bigint,
   created_at timestamptz not null,
   updated_at timestamptz not null,
   version integer not null default 1
@@ -71,6 +81,8 @@ create index stablecoin_operations_of_coin on stablecoin_operations (stablecoin_
 create index stablecoin_operations_of_coin_by_type
   on stablecoin_operations (stablecoin_id, type, created_at, id);
 create index stablecoin_operations_of_platform on stablecoin_operations (platform_id, created_at, id);
+create index stablecoin_operations_in_order on stablecoin_operations (created_at, id);
+create index stablecoin_operations_by_status on stablecoin_operations (status, created_at, id);
 
 -- External accounts as a provider knows them; made when first used.
 create table stablecoin_links (

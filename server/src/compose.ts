@@ -23,6 +23,7 @@ import {
 import {
   cardJobs,
   cardOperations,
+  cardSweep,
   cardWebhooks,
   issuerDesk,
   pullJobs,
@@ -275,6 +276,7 @@ const sweepsOf = () => [
   codeSweep(),
   scaSweep(),
   agentSweep(),
+  cardSweep(),
 ];
 
 /** The connectors as set, with what is wrong with their sources in the log. */

@@ -53,8 +53,9 @@ export function cardNetwork(app: TestApp, runtime: Runtime = app.runtime) {
   /** The decision log of a card, oldest first. */
   async function logOf(cardId: string): Promise<CardMessageRow[]> {
     const rows = await app.runtime.db.find(cardMessages, { card_id: cardId });
-    // Messages of one moment are told apart by their numbers.
-    const place = ({ id }: CardMessageRow) => Number(/\d+$/.exec(id)?.[0] ?? 0);
+    // Messages of one moment are told apart by their numbers; those that are simulated have none.
+    const place = ({ id }: CardMessageRow) =>
+      Number(/ (?:message|notice)-(\d+)$/.exec(id)?.[1] ?? 0);
     return rows.sort((a, b) => a.created_at - b.created_at || place(a) - place(b));
   }
 

@@ -1,5 +1,7 @@
 // Every error code there is, each provoked on a real server, and the page about them, which is made from the
 // same rows: `npm test -- server/test/error-codes.test.ts -u` writes it anew.
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Code, STATUS_OF } from '../src/kernel/fault.ts';
 import { CARDS } from './codes/cards.ts';
@@ -18,6 +20,8 @@ const NEVER: Readonly<Partial<Record<Code, string>>> = {
   EMAIL_OTP_CREDENTIAL_SYNC_FAILED:
     'one commit changes all that is tied, so no part can fail alone',
 };
+
+const SOURCE = path.join(import.meta.dirname, '..', 'src');
 
 const CODES = Object.keys(STATUS_OF) as Code[];
 
@@ -51,6 +55,18 @@ describe('every error code', () => {
   it('has a way to be met, or a reason why not', () => {
     const known = new Set<string>([...WAYS.map((each) => each.code), ...Object.keys(NEVER)]);
     expect(CODES.filter((code) => !known.has(code))).toEqual([]);
+    expect(WAYS.filter(({ code }) => NEVER[code])).toEqual([]);
+  });
+
+  it('is thrown somewhere, unless nothing answers with it', () => {
+    const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' });
+    const text = files
+      .filter(
+        (name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && !name.endsWith('fault.ts'),
+      )
+      .map((name) => readFileSync(path.join(SOURCE, name), 'utf8'))
+      .join('\n');
+    expect(Object.keys(NEVER).filter((code) => text.includes(`'${code}'`))).toEqual([]);
   });
 
   it.each(WAYS.map((each) => [each.code, each.how, each] as const))('%s: %s', async (...row) => {

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { agentActions, agents } from '../src/features/agents/store.ts';
 import { cards } from '../src/features/cards/index.ts';
 import { messages } from '../src/features/messages/index.ts';
+import { mintsAndBurns, stablecoins } from '../src/features/stablecoins/index.ts';
 import { STANDING } from '../src/operator/verifications.ts';
 import { countSql, type PageQuery, pageSql } from '../src/runtime/paging.ts';
 import type { Table } from '../src/runtime/table.ts';
@@ -286,6 +287,15 @@ describe('what the operator asks of all platforms', () => {
   it.each([{}, { platform_id: 'main' }, { customer_id: rare }, { status: 'FAILED' }])(
     'messages walk an index: %j',
     (wanted) => checkPage(messages, equals(wanted)),
+  );
+
+  it.each([{}, { platform_id: 'main' }, { status: 'FAILED' }])('mints and burns do: %j', (wanted) =>
+    checkPage(mintsAndBurns, equals(wanted)),
+  );
+
+  it.each([{}, { platform_id: 'main' }, { service_status: 'PENDING_APPROVAL' }])(
+    'stablecoins do: %j',
+    (wanted) => checkPage(stablecoins, equals(wanted)),
   );
 
   it.each(['PENDING_MANUAL_REVIEW', 'APPROVED'])('verifications do: %s', async (status) => {

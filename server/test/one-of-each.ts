@@ -10,7 +10,6 @@ import { mintDesk } from './mint-desk.ts';
 import { ownerDesk } from './owners.ts';
 import { paperForm, pdfFile } from './papers.ts';
 import { provenCustomer } from './sca-desk.ts';
-import { stablecoinDesk } from './stablecoin-desk.ts';
 import { walletDesk } from './wallet-desk.ts';
 
 /** An import of customers as it stands when its file has come. */
@@ -79,19 +78,6 @@ async function coinOf(app: TestApp, as: TestPlatform) {
   };
 }
 
-/** A stablecoin and a mint of it, with the account at their provider. */
-async function stablecoinOf(app: TestApp, as: TestPlatform): Promise<Record<string, string>> {
-  const desk = stablecoinDesk(app, { as });
-  const { id: stablecoinId, stablecoinProviderAccountId } = await desk.coin();
-  const body = {
-    amount: '1000000',
-    fundingSource: { type: 'WIRE' },
-    destination: { accountId: (await desk.wallet()).id },
-  };
-  const { id } = ok(await desk.write(`/stablecoins/${stablecoinId}/mints`, body), 201);
-  return { stablecoinId, stablecoinProviderAccountId, stablecoinOperationId: id };
-}
-
 /** One of each resource, owned by `as`, by the name of the path parameter that names it. */
 export async function oneOfEach(app: TestApp, as: TestPlatform): Promise<Record<string, string>> {
   const options = { as };
@@ -117,7 +103,6 @@ export async function oneOfEach(app: TestApp, as: TestPlatform): Promise<Record<
   const cards = cardDesk(app, { as });
   const delegated = delegatedDesk(app, { as });
   return {
-    ...(await stablecoinOf(app, as)),
     cardId: (await cards.card(await cards.holder())).id,
     delegatedKeyId: (await delegated.key(await delegated.walletCard())).id,
     agentId: acting.id,

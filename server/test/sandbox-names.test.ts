@@ -139,6 +139,11 @@ const STATUSES: Readonly<Record<string, number>> = {
   'payreq-request-failed': 424,
   'counterparty-not-allowed': 403,
   'unrecognized-mandatory-payee-data-key': 501,
+  'invalid-signature': 401,
+  'platform-not-found': 404,
+  'payment-url-not-found': 404,
+  'request-not-found': 404,
+  'service-switch-error': 500,
 };
 
 /** Whatever is not named above is a request that cannot be answered: 400. */
@@ -150,14 +155,16 @@ const refusal = (words: string): Refusal => [
 const AT_LOOKUP = `unsupported-uma-version no-compatible-uma-version counterparty-pubkey-fetch-error
   lnurlp-request-failed lookup-request-failed parse-lnurlp-response-error
   missing-required-uma-parameters cert-chain-invalid cert-chain-expired invalid-pubkey-format
-  invalid-timestamp invalid-nonce counterparty-not-allowed`.split(/\s+/);
+  invalid-timestamp invalid-nonce invalid-signature platform-not-found payment-url-not-found
+  counterparty-not-allowed`.split(/\s+/);
 
 const AT_PAYMENT = `payreq-request-failed invalid-payreq-response parse-payreq-response-error
-  sender-not-accepted invalid-receiver quote-request-failed
+  sender-not-accepted invalid-receiver quote-request-failed invalid-request-format
+  request-not-found service-switch-error
   unrecognized-mandatory-payee-data-key`.split(/\s+/);
 
 /** Of the first ones those that depend on keys, certificates and versions, which are checked again. */
-const LATE = AT_LOOKUP.filter((words) => !/lnurlp|lookup|missing/.test(words));
+const LATE = AT_LOOKUP.filter((words) => !/lnurlp|lookup|missing|found/.test(words));
 
 const RECEIVERS: Readonly<Record<string, UmaRow>> = {
   '$success.usd': PAID,

@@ -124,8 +124,10 @@ export type PullProgress =
 /** What an issuer turns to with what the network says. */
 export interface IssuerDesk {
   /**
-   * Decides, with the money set aside in the same commit. Later than `answerBy` nothing is set aside. Where
-   * it rejects there is no answer for the network, and what is in the books is heard by asking again.
+   * Decides, with the money set aside in the same commit. What is decided later than `answerBy` is undone
+   * before it is answered: nothing stays set aside, unless a pull of it is under way. That money is free
+   * again once the pull has ended. Where it rejects there is no answer for the network, and what is in the
+   * books is heard by asking again. An issuer asks one process about one message.
    */
   authorize(request: CardRequest, answerBy: Time): Promise<CardDecision>;
   /** Where it rejects nothing was heeded, as far as is known: tell it again. */

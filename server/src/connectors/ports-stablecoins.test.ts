@@ -201,7 +201,7 @@ describe('the sandbox’s own rows', () => {
     const { mint, link } = await at('');
     const answer = await mint.token(link, name(id), null);
     expect(answer).toMatchObject({ state: 'found', token: { issuance } });
-    expect(answer.state === 'found' && answer.token.checkAfterMs).toBeUndefined();
+    expect(answer.state === 'found' && answer.token.checkAfterMs).toBeNull();
   });
 
   it('knows no token, another token, or does not answer', async () => {
@@ -222,7 +222,7 @@ describe('the sandbox’s own rows', () => {
     expect(seen).toEqual([
       ['PENDING_REVIEW', 15 * SECOND],
       ['PROVISIONING', 15 * SECOND],
-      ['PROVISIONED', undefined],
+      ['PROVISIONED', null],
     ]);
   });
 
@@ -280,10 +280,14 @@ describe('the sandbox’s own rows', () => {
 
   it('refuses an order for one bank account, and fails that of another', async () => {
     const { mint, link, order } = await at('');
-    const from = (end: string) => ({ from: { ...banked(end), reference: 'r' } });
-    const refused = order({ source: 'ACH_DEBIT', ...from('206') });
+    const from = async (end: string) => {
+      const answer = await mint.linkAccount(link, banked(end));
+      const reference = answer.state === 'linked' ? answer.reference : '';
+      return { from: { id: banked(end).id, rail: 'ACH_DEBIT', reference } };
+    };
+    const refused = order({ source: 'ACH_DEBIT', ...(await from('206')) });
     expect((await mint.prepare(link, refused)).state).toBe('refused');
-    const failing = order({ source: 'ACH_DEBIT', ...from('003') });
+    const failing = order({ source: 'ACH_DEBIT', ...(await from('003')) });
     expect(await mint.check(link, failing, START + 5 * SECOND)).toEqual({
       state: 'failed',
       reason: 'PROVIDER_TRANSFER_FAILED',

@@ -44,8 +44,8 @@ export interface ProviderToken {
   issuance: IssuanceStatus;
   /** What circulates of it now. */
   supply: bigint;
-  /** When to look again, where `issuance` will change. */
-  checkAfterMs?: number;
+  /** When to look again while it is being issued; null where it is known to stay as it is. */
+  checkAfterMs?: number | null;
 }
 
 export type TokenAnswer =
@@ -78,6 +78,16 @@ export type LinkAnswer =
   | { state: 'refused'; problem: LinkProblem }
   | Unlinked;
 
+/**
+ * An external account at an end of an order: the provider's own name for it. Its details were told when it
+ * was linked, and may be erased by now.
+ */
+export interface OrderEnd {
+  id: string;
+  rail: string;
+  reference: string;
+}
+
 export interface MintOrder {
   /** Id of the operation; a second order of it must be taken as the first. */
   id: string;
@@ -90,9 +100,8 @@ export interface MintOrder {
   source: string;
   /** Where the other side goes: SPARK for tokens, a rail for money. */
   rail: string;
-  /** The external accounts at its ends, as the provider knows them. */
-  from?: LinkedAccount & { reference: string };
-  to?: LinkedAccount & { reference: string };
+  from?: OrderEnd;
+  to?: OrderEnd;
   description: string | null;
   orderedAt: Time;
 }
@@ -126,7 +135,8 @@ export type OrderAnswer =
 export type OrderProgress = { providerStatus: string; checkAfterMs?: number } & (
   | { state: 'funding' | 'submitted' | 'processing' | 'completed' }
   | { state: 'failed'; reason: string }
-  | { state: 'expired' }
+  /** Nobody paid; `final` where it would not be taken any more if somebody did. */
+  | { state: 'expired'; final?: true }
 );
 
 export interface MintPort {

@@ -2,9 +2,9 @@
 // are recomputed from the first transfer on, in one statement and so at one moment, which makes the answer
 // right beside a server that is moving money. Holds are counted a second way, as pending transfers that
 // nothing has resolved, so that a mistake in the arithmetic of holds cannot hide itself. What circulates of
-// stablecoins is counted from their mints and burns too.
+// stablecoins is counted from their mints and burns too; it is no money of ours, and in no total.
 import { findCurrency } from '../catalog/currencies.ts';
-import { supplyProblems } from '../features/stablecoins/index.ts';
+import { supplyProblems, unitOf } from '../features/stablecoins/index.ts';
 import { transactions } from '../features/transactions/index.ts';
 import { readable } from '../kernel/money.ts';
 import { iso, type Time } from '../kernel/world.ts';
@@ -147,11 +147,12 @@ async function verify({ runtime }: System): Promise<Output> {
   const coins = await supplyProblems((text) => runtime.db.query(text));
   const problems = [...complaints(verified), ...coins];
   const balanced = problems.length === 0;
-  const currencies = verified.totals.map(({ currency, ...total }) => ({
+  const totals = verified.totals.filter(({ currency }) => !currency.startsWith(unitOf('')));
+  const currencies = totals.map(({ currency, ...total }) => ({
     currency,
     ...Object.fromEntries(Object.entries(total).map(([name, text]) => [name, Number(text)])),
   }));
-  const rows = verified.totals.map((each) => [
+  const rows = totals.map((each) => [
     each.currency,
     each.accounts,
     each.transfers,

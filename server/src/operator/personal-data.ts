@@ -138,8 +138,11 @@ export const HELD: Readonly<Record<string, Held>> = {
   },
   account_moves: {
     rows: `t.account_id in (select id from internal_accounts where customer_id = $1
-      union all select id from external_accounts where customer_id = $1)`,
-    erasure: { stays: 'which account an operator moved, and why' },
+      union all select id from external_accounts where customer_id = $1
+      union all select o.id from stablecoin_operations o
+        where o.destination ->> 'accountId' in (${ACCOUNTS_OUTSIDE})
+          or o.source ->> 'externalAccountId' in (${ACCOUNTS_OUTSIDE}))`,
+    erasure: { stays: 'which account, mint or burn an operator moved, and why' },
   },
   stablecoin_links: {
     rows: `t.account_id in (${ACCOUNTS_OUTSIDE})`,

@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { customer, externalAccount, ok } from '../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../test/harness.ts';
 import { DOLLAR, mintDesk } from '../../test/mint-desk.ts';
+import { mintsAndBurns } from '../features/stablecoins/index.ts';
+import { heed } from '../features/stablecoins/progress.ts';
 import { main } from '../operator.ts';
 
 let app: TestApp;
@@ -88,6 +90,13 @@ describe('stablecoins operations', () => {
 });
 
 describe('ledger verify', () => {
+  it('has no totals of what is no money', async () => {
+    const { currencies } = await json('ledger', 'verify');
+    const units = currencies.map((each: { currency: string }) => each.currency);
+    expect(units.filter((unit: string) => unit.startsWith('stablecoin.'))).toEqual([]);
+    expect((await run('ledger', 'verify')).out).not.toContain('stablecoin.');
+  });
+
   it('counts what circulates from mints and burns', async () => {
     expect(await json('ledger', 'verify')).toMatchObject({ balanced: true, problems: [] });
     await sql("update stablecoin_operations set status = 'FAILED' where id = $1", [burnt]);
@@ -109,7 +118,8 @@ describe('ledger verify', () => {
 describe('customers export', () => {
   it('has what was burnt for the customer, and an erasure leaves it to its end', async () => {
     const { id } = await customer(app);
-    const own = await externalAccount(app, id, 'USD');
+    // Its number scripts what becomes of it, and the provider was told of that when it was linked.
+    const own = await externalAccount(app, id, 'USD', '003');
     const made = ok(await desk.burn(coin.id, desk.burnBody(own.id)), 201);
     const all = await json('customers', 'export', id);
     expect(all.stablecoin_operations).toMatchObject([{ id: made.id, type: 'BURN' }]);
@@ -117,6 +127,69 @@ describe('customers export', () => {
     expect((await app.call('DELETE', `/customers/${id}`)).status).toBe(200);
     expect((await run('customers', 'erase', id, '--yes')).code).toBe(0);
     await app.advance(5_000);
-    expect((await desk.look(made.id)).status).toBe('COMPLETED');
+    expect((await desk.look(made.id)).status).toBe('FAILED');
+  });
+});
+
+describe('stablecoins end', () => {
+  const end = (id: string, as: string) =>
+    run('stablecoins', 'end', id, '--as', as, '--reason', 'The provider wrote so');
+
+  /** A burn of a coin of its own, in a state as if it had come that way, and nothing follows it. */
+  async function burnIn(status: string) {
+    const own = await desk.circulating(20);
+    const { id } = ok(await desk.burn(own.id, desk.burnBody(bank.id)), 201);
+    await sql("delete from jobs where input ->> 'operationId' = $1", [id]);
+    if (status === 'CREATED') return { id, coinId: own.id };
+    await app.operate(async (ctx) => {
+      const row = await ctx.read(mintsAndBurns, id);
+      if (!row) return;
+      const handed = ctx.update(mintsAndBurns, row, { submitted_at: ctx.now });
+      if (status === 'EXPIRED') {
+        await heed(ctx, handed, { state: 'expired', providerStatus: 'expired', final: true });
+      } else ctx.update(mintsAndBurns, handed, { status: 'PROCESSING' });
+    });
+    return { id, coinId: own.id };
+  }
+
+  it.each([
+    ['PROCESSING', 'completed', 'COMPLETED', 10n],
+    ['PROCESSING', 'failed', 'FAILED', 20n],
+    ['EXPIRED', 'completed', 'COMPLETED', 10n],
+    ['CREATED', 'failed', 'FAILED', 20n],
+  ] as const)('of one that is %s: as %s', async (status, as, becomes, dollars) => {
+    const { id, coinId } = await burnIn(status);
+    expect(await end(id, as)).toEqual({ code: 0, out: `${id} is ${becomes}.\n`, err: '' });
+    const shown = await desk.look(id);
+    expect(shown.status).toBe(becomes);
+    expect(shown.failureReason).toBe(as === 'failed' ? 'ENDED_BY_SERVICE' : undefined);
+    const left = { circulating: dollars * DOLLAR, burning: 0n, minting: 0n };
+    expect(await desk.supply(coinId)).toEqual(left);
+    expect(await desk.problems()).toEqual([]);
+    const move = as === 'failed' ? 'fail' : 'complete';
+    expect(await json('stablecoins', 'history', id)).toMatchObject([
+      { actor: 'operator', move, reason: 'The provider wrote so' },
+    ]);
+  });
+
+  it.each([
+    ['EXPIRED', 'failed', 'The mint or burn is EXPIRED.'],
+    ['CREATED', 'completed', 'It was never handed to the provider.'],
+  ] as const)('refuses what cannot be: %s as %s', async (status, as, reason) => {
+    const { id, coinId } = await burnIn(status);
+    expect(await end(id, as)).toMatchObject({ code: 1, err: `${reason}\n` });
+    expect((await desk.look(id)).status).toBe(status);
+    expect(await desk.problems()).toEqual([]);
+    expect(await json('stablecoins', 'history', id)).toEqual([]);
+    expect((await desk.supply(coinId)).circulating).toBe(20n * DOLLAR);
+  });
+
+  it('ends nothing twice, and nothing without a reason', async () => {
+    const { id } = await burnIn('PROCESSING');
+    expect(await run('stablecoins', 'end', id, '--as', 'failed')).toMatchObject({ code: 2 });
+    expect(await end(id, 'odd')).toMatchObject({ code: 2 });
+    expect((await end(id, 'completed')).code).toBe(0);
+    expect((await end(id, 'failed')).err).toBe('The mint or burn is COMPLETED.\n');
+    expect(await end(coin.id, 'failed')).toMatchObject({ code: 1, err: 'No such mint or burn.\n' });
   });
 });

@@ -1,18 +1,23 @@
-// `stablecoins operations`: the mints and burns of platforms, for whoever has to find out why one does not
-// go on. One that was handed over waits for its provider as long as it takes, so those that wait are worth
-// a look.
+// `stablecoins operations|end`: the mints and burns of platforms, for whoever has to find out why one does
+// not go on. One that was handed over waits for its provider as long as it takes, so those that wait are
+// worth a look; where the provider never comes back, a person who has found out what became of one says so.
+import { systemCaller } from '../features/platform/index.ts';
 import {
+  endByHand,
   mintsAndBurns,
   OPERATION_STATUSES,
   type StablecoinOperationRow,
+  stablecoinOperationStates,
   stablecoins,
 } from '../features/stablecoins/index.ts';
 import { isId } from '../kernel/id.ts';
 import { readable } from '../kernel/money.ts';
 import { iso } from '../kernel/world.ts';
 import type { Filter } from '../runtime/database.ts';
+import { operate } from '../runtime/operate.ts';
 import { cursorOf } from '../runtime/paging.ts';
 import type { Given } from './flags.ts';
+import { refused } from './notice.ts';
 import { platformOf } from './platform.ts';
 import { LIMIT, limitIn } from './queue.ts';
 import { table } from './table.ts';
@@ -51,6 +56,8 @@ async function lineOf({ runtime }: System, row: StablecoinOperationRow) {
     rail: row.destination.rail ?? null,
     providerStatus: row.provider_status,
     failureReason: row.failure_reason,
+    /** Of one that was paid late: what circulates does not tell of this much. */
+    uncounted: row.uncounted === null ? null : row.uncounted.toString(),
     submittedAt: row.submitted_at === null ? null : iso(row.submitted_at),
     expiresAt: row.expires_at === null ? null : iso(row.expires_at),
     createdAt: iso(row.created_at),
@@ -76,10 +83,34 @@ async function list(system: System, given: Given): Promise<Output> {
       each.readable ?? each.amount,
       each.status,
       each.providerStatus ?? '-',
-      each.failureReason ?? '-',
+      each.failureReason ?? (each.uncounted === null ? '-' : `${each.uncounted} not counted`),
     ]),
   );
   return { json, text };
+}
+
+const EVENTS = { completed: 'complete', failed: 'fail' } as const;
+const isEnd = (text: string): text is keyof typeof EVENTS => text in EVENTS;
+
+async function end(system: System, given: Given): Promise<Output> {
+  const { id, platform_id } = await operationIn(system, given.needed('operation'));
+  const [as, reason] = [given.needed('as'), given.needed('reason')];
+  const { environment } = await platformOf(system, platform_id);
+  const caller = systemCaller(platform_id, environment);
+  const ended = await operate(system.runtime, caller, async (ctx) => {
+    const row = await ctx.read(mintsAndBurns, id);
+    const event = isEnd(as) ? EVENTS[as] : undefined;
+    if (!row || !event) throw notFound('mint or burn');
+    if (stablecoinOperationStates.peek(row.status, event) === undefined) {
+      throw refused(`The mint or burn is ${row.status}.`);
+    }
+    if (event === 'complete' && row.submitted_at === null) {
+      throw refused('It was never handed to the provider.');
+    }
+    return endByHand(ctx, row, event, reason);
+  });
+  const json = { ...(await lineOf(system, ended)), reason };
+  return { json, text: `${id} is ${ended.status}.\n` };
 }
 
 export const stablecoinOperationVerbs: readonly Verb[] = [
@@ -96,5 +127,22 @@ export const stablecoinOperationVerbs: readonly Verb[] = [
     },
     bare: 'coin',
     run: list,
+  },
+  {
+    noun: 'stablecoins',
+    verb: 'end',
+    summary: 'End a mint or burn whose provider does not come back, as you found that it ended',
+    flags: {
+      operation: { value: 'OPERATION', required: true, help: 'Id of the mint or burn' },
+      as: {
+        value: 'OUTCOME',
+        required: true,
+        choices: Object.keys(EVENTS),
+        help: 'Whether tokens and money have moved',
+      },
+      reason: { value: 'TEXT', required: true, help: 'How you know, for those who look later' },
+    },
+    bare: 'operation',
+    run: end,
   },
 ];

@@ -1,6 +1,7 @@
 // The operator's verbs on stablecoins: every decision in every state, what becomes of it, and what is kept.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../test/fixtures.ts';
+import { mintDesk } from '../../test/mint-desk.ts';
 import { type Production, startProduction } from '../../test/production.ts';
 import { stablecoinDesk } from '../../test/stablecoin-desk.ts';
 import { SERVICE_STATUSES } from '../features/stablecoins/index.ts';
@@ -79,9 +80,8 @@ describe('stablecoins', () => {
     ['003', 'FAILED'],
   ])('that were never issued are not approved: …%s, %s', async (token, issuance) => {
     const { id } = await desk.coin({ token });
-    ok(await desk.request(id), 200);
+    expect((await desk.request(id)).status).toBe(409);
     await shop.refused(`The token is ${issuance} at its provider.`, 'stablecoins', 'approve', id);
-    expect(await verb('refuse', id)).toMatchObject({ serviceOperationsStatus: 'NOT_ENABLED' });
   });
 
   it('that were disabled before the job came are not enabled by it', async () => {
@@ -104,6 +104,17 @@ describe('stablecoins', () => {
     expect(await list('--limit', '1', '--after', ids[0] as string)).toEqual([ids[1]]);
     const everybodys: { id: string }[] = await verb('list', '--status', 'PENDING_APPROVAL');
     expect(everybodys.map((each) => each.id)).toContain(ids[1]);
+  });
+
+  it('are listed with what circulates of them', async () => {
+    const mints = mintDesk(shop.app);
+    const coin = await mints.circulating(12);
+    const all: { id: string; circulating: string }[] = await verb('list');
+    const circulating = all.find((each) => each.id === coin.id)?.circulating;
+    expect(circulating).toBe('12000000');
+    const { out } = await shop.run('stablecoins', 'list');
+    expect(out).toMatch(/ SYMBOL +CIRCULATING +ISSUANCE +SERVICE\n/);
+    expect(out).toMatch(new RegExp(`${coin.id} +\\S+ +${coin.symbol} +12\\.000000 +PROVISIONED`));
   });
 
   it('that are none are said to be none', async () => {

@@ -1,18 +1,23 @@
 // `stablecoins list|history|approve|refuse|disable`: which tokens of platforms the service may use in
 // accounts and payments of its own. A platform asks, the operator decides; every decision is kept with its
 // reason.
-import { accountMoves } from '../features/internal-accounts/index.ts';
 import { systemCaller } from '../features/platform/index.ts';
 import {
+  circulatingOf,
   decideService,
+  isLiving,
+  mintsAndBurns,
   presentCoin,
   SERVICE_STATUSES,
   type ServiceEvent,
   type StablecoinRow,
   serviceStates,
   stablecoins,
+  writeDown,
 } from '../features/stablecoins/index.ts';
 import { isId } from '../kernel/id.ts';
+import { readable } from '../kernel/money.ts';
+import { ledgerAccounts } from '../ledger/store.ts';
 import type { Ctx } from '../runtime/context.ts';
 import type { Filter } from '../runtime/database.ts';
 import { operate } from '../runtime/operate.ts';
@@ -34,9 +39,16 @@ async function coinOf({ runtime }: System, id: string): Promise<StablecoinRow> {
 const viewOf = async ({ runtime }: System, row: StablecoinRow) => ({
   ...(await presentCoin({ read: runtime.db.read }, row)),
   platformId: row.platform_id,
+  /** Smallest units, as our books have it. */
+  circulating: String(
+    (await runtime.db.read(ledgerAccounts, circulatingOf(row.id)))?.balance ?? 0n,
+  ),
 });
 
-const HEADS = ['CREATED', 'STABLECOIN', 'PLATFORM', 'SYMBOL', 'ISSUANCE', 'SERVICE'];
+const CIRCULATING = 'CIRCULATING';
+const HEADS = [
+  ...['CREATED', 'STABLECOIN', 'PLATFORM', 'SYMBOL', CIRCULATING, 'ISSUANCE', 'SERVICE'],
+];
 
 async function list(system: System, given: Given): Promise<Output> {
   const filters: Filter<typeof stablecoins>[] = [];
@@ -53,12 +65,13 @@ async function list(system: System, given: Given): Promise<Output> {
   const { rows } = await system.runtime.db.page(stablecoins, query);
   const json = await Promise.all(rows.map((row) => viewOf(system, row)));
   const text = table(
-    HEADS.map((head) => ({ head })),
+    HEADS.map((head) => ({ head, align: head === CIRCULATING ? 'right' : 'left' })),
     json.map((each) => [
       each.createdAt,
       each.id,
       each.platformId,
       each.symbol,
+      readable(BigInt(each.circulating), each.decimals),
       each.issuanceStatus,
       each.serviceOperationsStatus,
     ]),
@@ -66,26 +79,16 @@ async function list(system: System, given: Given): Promise<Output> {
   return { json, text };
 }
 
-const NEVER_ISSUED: ReadonlySet<StablecoinRow['issuance_status']> = new Set(['REJECTED', 'FAILED']);
-
 /** Stages the decision and keeps it with its reason; says so where the state of the token forbids it. */
 function decide(ctx: Ctx, row: StablecoinRow, event: ServiceEvent, reason: string | null) {
   if (serviceStates.peek(row.service_status, event) === undefined) {
     throw refused(`The stablecoin is ${row.service_status}.`);
   }
   // Nobody would ever enable it: that waits until the token is provisioned.
-  if (event === 'approve' && NEVER_ISSUED.has(row.issuance_status)) {
+  if (event === 'approve' && !isLiving(row.issuance_status)) {
     throw refused(`The token is ${row.issuance_status} at its provider.`);
   }
-  ctx.insert(accountMoves, {
-    id: ctx.id('AccountMove'),
-    account_id: row.id,
-    platform_id: row.platform_id,
-    actor: 'operator',
-    move: event,
-    reason,
-    created_at: ctx.now,
-  });
+  writeDown(ctx, row, { actor: 'operator', move: event, reason });
   return decideService(ctx, row, event);
 }
 
@@ -106,6 +109,15 @@ async function move(system: System, given: Given, event: ServiceEvent): Promise<
     ['Reason', reason ?? 'none given'],
   ]);
   return { json: { ...(await viewOf(system, moved)), reason }, text };
+}
+
+/** Of a token, or of one of its mints and burns. */
+async function history(system: System, given: Given): Promise<Output> {
+  const id = given.needed('stablecoin');
+  const isOrder = isId(id, 'StablecoinOperation');
+  const row = isOrder ? await system.runtime.db.read(mintsAndBurns, id) : await coinOf(system, id);
+  if (!row) throw notFound('mint or burn');
+  return historyOf(system, row.id);
 }
 
 const COIN: Flags = {
@@ -142,11 +154,12 @@ export const stablecoinVerbs: readonly Verb[] = [
   {
     noun: 'stablecoins',
     verb: 'history',
-    summary: 'Show what was decided about a stablecoin, and why',
-    flags: COIN,
+    summary: 'Show what was decided about a stablecoin, or a mint or burn, and why',
+    flags: {
+      stablecoin: { value: 'ID', required: true, help: 'Id of the stablecoin, mint or burn' },
+    },
     bare: 'stablecoin',
-    run: async (system, given) =>
-      historyOf(system, (await coinOf(system, given.needed('stablecoin'))).id),
+    run: history,
   },
   mover('approve', 'Let the service use a stablecoin, once it is provisioned (ENABLING)'),
   mover('refuse', 'Refuse what a platform asked for; it may ask again (NOT_ENABLED)'),

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../test/harness.ts';
 
@@ -17,6 +18,13 @@ describe('stored replies', () => {
       { customerType: 'INDIVIDUAL', platformCustomerId },
       { headers: { 'idempotency-key': key } },
     );
+
+  const STORED = 'select body_hash from idempotency where id like $1';
+  /** As it was kept once. */
+  const plain = (platformCustomerId: string) =>
+    createHash('sha256')
+      .update(`{}\n${JSON.stringify({ customerType: 'INDIVIDUAL', platformCustomerId })}`)
+      .digest('hex');
 
   it('are replayed for a week and then forgotten', async () => {
     const first = await create('a', 'kept');
@@ -48,6 +56,26 @@ describe('stored replies', () => {
     expect(first.body.clientSecret).toMatch(/^rhs_/);
     const rows = await app.runtime.db.query('select reply from idempotency', []);
     expect(JSON.stringify(rows)).not.toContain(first.body.clientSecret);
+  });
+
+  it('are told apart by a hash that nobody can try out', async () => {
+    await create('hash', 'hashed');
+    const [row] = await app.runtime.db.query(STORED, ['% hash']);
+    expect(row?.body_hash).toMatch(/^k[0-9a-f]{64}$/);
+    expect(row?.body_hash).not.toContain(plain('hashed'));
+    const again = await create('hash', 'hashed');
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect((await create('hash', 'other')).body.code).toBe('CONFLICT');
+  });
+
+  it('of an older version are told apart by the plain hash that it kept', async () => {
+    const first = await create('old', 'of-old');
+    const older = 'update idempotency set body_hash = $2 where id like $1';
+    await app.runtime.db.query(older, ['% old', plain('of-old')]);
+    const again = await create('old', 'of-old');
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect(again.body).toEqual(first.body);
+    expect((await create('old', 'other')).body.code).toBe('CONFLICT');
   });
 
   it('say of a path only the ids that are in it', async () => {

@@ -8,6 +8,7 @@ export const idempotency = table(
   {
     /** Platform, its agent where one asks, method, path and key. In the path only ids are in clear. */
     id: col.text,
+    /** Of the query and the body, keyed, as both may hold secrets. */
     body_hash: col.text,
     status: col.int4,
     reply: col.text,

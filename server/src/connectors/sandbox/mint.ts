@@ -77,27 +77,31 @@ function tokenAt({ providerTokenIdentifier }: TokenName, elapsedMs: number): Tok
     baseCurrency: 'USD',
     issuance: done.at(-1)?.issuance ?? 'PENDING_REVIEW',
     supply: 0n,
-    ...(next ? { checkAfterMs: next.afterMs - elapsedMs } : {}),
+    checkAfterMs: next ? next.afterMs - elapsedMs : null,
   };
   return { state: 'found', token };
 }
 
 const isBank = ({ info }: LinkedAccount) => info.accountType === 'USD_ACCOUNT';
+const numberEnd = ({ info }: LinkedAccount) => sandboxSuffixOf(info);
+
+/** Ends of numbers that orders depend on; they know an account by its reference alone. */
+const BANK_SCRIPTS = [BANK_FAILS, BANK_REFUSED];
 
 function linkOf(account: LinkedAccount): LinkAnswer {
   const wanted =
     account.rail === 'SPARK' ? account.info.accountType === 'SPARK_WALLET' : isBank(account);
   if (!wanted) return { state: 'refused', problem: 'NOT_SUPPORTED' };
-  const problem = isBank(account) && BANK_LINKS[sandboxSuffixOf(account.info)];
+  const problem = isBank(account) && BANK_LINKS[numberEnd(account)];
   if (problem) return { state: 'refused', problem };
-  return { state: 'linked', reference: `address_${shortHash(account.id, 'mint address')}` };
+  const known = `address_${shortHash(account.id, 'mint address')}`;
+  const scripted = isBank(account) && BANK_SCRIPTS.find((end) => end === numberEnd(account));
+  return { state: 'linked', reference: scripted ? `${known}-${scripted}` : known };
 }
 
-/** The last of the number of the bank account at one of an order's ends. */
-const bankOf = ({ from, to }: MintOrder): string | undefined => {
-  const bank = [from, to].find((end) => end && isBank(end));
-  return bank && sandboxSuffixOf(bank.info);
-};
+/** What the bank account at one of an order's ends scripts; its name here tells. */
+const bankOf = ({ from, to }: MintOrder): string | undefined =>
+  BANK_SCRIPTS.find((end) => [from, to].some((each) => each?.reference.endsWith(`-${end}`)));
 
 /** Whether somebody has to pay, by wire or with tokens, before it goes on. */
 const waits = ({ type, source }: MintOrder) =>
@@ -160,7 +164,7 @@ type Step = OrderProgress extends infer P
 function stepAt(order: MintOrder, elapsedMs: number): { step: Step; nextMs?: number } {
   const { neverPaid, processingMs, endMs, failure } = outcomeOf(order);
   if (waits(order) && neverPaid) {
-    if (elapsedMs >= FUNDING_MS) return { step: { state: 'expired' } };
+    if (elapsedMs >= FUNDING_MS) return { step: { state: 'expired', final: true } };
     return { step: { state: 'funding' }, nextMs: FUNDING_MS };
   }
   if (elapsedMs < processingMs) {

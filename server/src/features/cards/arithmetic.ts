@@ -200,10 +200,24 @@ const withPull = (card: CardFacts, at: number, status: PullFact['status']): Card
   pulls: card.pulls.map((each, place) => (place === at ? { ...each, status } : each)),
 });
 
-/** What the issuer says of a pull. One that failed stays set aside: a person decides. */
-export function pullEnded(card: CardFacts, at: number, status: 'CONFIRMED' | 'STUCK'): Change {
-  const steps = status === 'CONFIRMED' ? [pullEnd(card, at, 'post')] : [];
-  return withoutExcess({ card: withPull(card, at, status), steps });
+/** Whether a payment ends well without a pull: nothing more is expected, and others cover all that was. */
+function isIdle(card: CardFacts, at: number): boolean {
+  const others = withPull(card, at, 'FAILED');
+  return card.closed && settledOf(others) <= keptOf(others) + pulledOf(others, 'PENDING');
+}
+
+/**
+ * What the issuer says of a pull. One that failed stays set aside, and a person decides; where nobody is
+ * owed it, it is let go of.
+ */
+export function pullEnded(card: CardFacts, at: number, taken: boolean): Change {
+  if (taken) {
+    const steps = [pullEnd(card, at, 'post')];
+    return withoutExcess({ card: withPull(card, at, 'CONFIRMED'), steps });
+  }
+  const idle = isIdle(card, at);
+  const steps = idle ? [pullEnd(card, at, 'release')] : [];
+  return withoutExcess({ card: withPull(card, at, idle ? 'FAILED' : 'STUCK'), steps });
 }
 
 export type Resolution = 'collect' | 'write-off';
@@ -220,6 +234,21 @@ function endStuck(given: CardFacts, enough: bigint): Change & { rest: bigint } {
     if (takes) rest -= BigInt(amount);
   }
   return { card, steps, rest: atLeastNothing(rest) };
+}
+
+/**
+ * An approval that nobody heard of: what was cleared with it is taken back, and what was taken goes back. A
+ * pull that is under way stays set aside until the issuer has said what became of it.
+ */
+export function undone(given: CardFacts, direction: 'CREDIT' | 'DEBIT'): Change {
+  const facts = { ...given, settlements: [], undone: given.settlements.length, closed: true };
+  const undo = { step: 'undo', phase: 'posted', amount: settledOf(given) } as const;
+  const taking: readonly (Step & { phase: Phase })[] =
+    direction === 'CREDIT'
+      ? [{ ...undo, from: 'account', to: 'settled' }]
+      : [{ ...undo, from: 'settled', to: 'cards' }];
+  const { card, steps } = endStuck(facts, 0n);
+  return withoutExcess({ card, steps: [...taking.filter((each) => each.amount > 0n), ...steps] });
 }
 
 /**

@@ -193,7 +193,7 @@ export const updateCardById = operation({
   body: CardUpdateRequest,
   bodyRules: updateErrors,
   replies: { 200: Card },
-  errors: [400, 404, 409, 501],
+  errors: [400, 404, 409, 410, 501],
   notFound: 'NOT_FOUND',
 });
 

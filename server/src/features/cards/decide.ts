@@ -38,7 +38,7 @@ async function firstSource(ctx: Ctx, card: CardRow): Promise<First | undefined> 
 }
 
 /** Stages a decline: no payment and no event, only a line in the log. */
-export function decline(
+function decline(
   ctx: Ctx,
   card: CardRow,
   request: CardRequest,
@@ -54,6 +54,16 @@ const traceless = (request: CardRequest, holder: CustomerRow | undefined): CardR
   !holder || (holder.deleted_at !== null && holder.data_key === null)
     ? { ...request, merchant: { descriptor: '-' } }
     : request;
+
+/** Stages the decline of what nobody waits for any more. */
+export async function declineLate(
+  ctx: Ctx,
+  card: CardRow,
+  request: CardRequest,
+): Promise<CardDecision> {
+  const holder = await ctx.read(customers, card.customer_id);
+  return decline(ctx, card, traceless(request, holder), 'TOO_LATE');
+}
 
 async function judge(
   ctx: Ctx,

@@ -104,10 +104,14 @@ describe('declineReason', () => {
     expect(declineReason({ ...asked, holder })).toBe('CARDHOLDER_NOT_READY');
   });
 
-  it('hears of a credit that is a fact, unless the card is none any more', () => {
+  it('hears of a credit that is a fact, unless card or holder are gone', () => {
     const told = credit('CREDIT_AUTHORIZATION_ADVICE');
     const frozen: Standing = { ...told, card: { ...told.card, state: 'FROZEN' } };
-    expect(declineReason({ ...frozen, source: closed, holder: undefined })).toBeUndefined();
+    const refused = { status: 'REJECTED', deleted_at: null } as const;
+    expect(declineReason({ ...frozen, source: closed, holder: refused })).toBeUndefined();
+    for (const holder of [undefined, { status: 'APPROVED', deleted_at: 1 } as const]) {
+      expect(declineReason({ ...frozen, holder })).toBe('CARDHOLDER_NOT_READY');
+    }
     expect(declineReason({ ...frozen, objection: 'CARD_PAUSED' })).toBe('CARD_PAUSED');
     expect(declineReason({ ...told, card: { ...told.card, state: 'CLOSED' } })).toBe(
       'CARD_NOT_ACTIVE',

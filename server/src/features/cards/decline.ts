@@ -1,7 +1,7 @@
 // Why a request of a network is declined, without a database. The order of the checks is the order in which
 // reasons are told: what is wrong with the card before what is wrong with its holder, and the money last. A
 // merchant who gives money back needs neither the limit nor the balance nor a key; what a network only tells
-// of such money is declined where the card is none any more, and otherwise a fact.
+// of such money is declined where card or holder are gone, and otherwise a fact.
 import type { CardRequest, CardRequestKind, DeclineReason } from '../../connectors/ports-cards.ts';
 import { type CustomerRow, isReady } from '../customers/index.ts';
 import type { InternalAccountRow } from '../internal-accounts/index.ts';
@@ -45,6 +45,10 @@ function ofCard({ card, request, objection }: Standing): DeclineReason | undefin
   return request.currency === card.currency ? undefined : 'CURRENCY_NOT_SUPPORTED';
 }
 
+/** Of what is only told nothing but a holder who is gone. */
+const ofNews = ({ holder }: Standing): DeclineReason | undefined =>
+  holder?.deleted_at === null ? undefined : 'CARDHOLDER_NOT_READY';
+
 function ofCredit({ holder, source }: Standing): DeclineReason | undefined {
   if (!holder || !isReady(holder)) return 'CARDHOLDER_NOT_READY';
   return source && source.account.status !== 'CLOSED' ? undefined : 'NO_FUNDING_SOURCE';
@@ -64,6 +68,7 @@ function ofDebit({ card, request, holder, source }: Standing): DeclineReason | u
 export function declineReason(standing: Standing): DeclineReason | undefined {
   const { kind } = standing.request;
   const reason = ofCard(standing);
-  if (reason || kind === 'CREDIT_AUTHORIZATION_ADVICE') return reason;
+  if (reason) return reason;
+  if (kind === 'CREDIT_AUTHORIZATION_ADVICE') return ofNews(standing);
   return isCredit(kind) ? ofCredit(standing) : ofDebit(standing);
 }

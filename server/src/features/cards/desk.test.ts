@@ -95,13 +95,16 @@ describe('a decision that comes too late', () => {
     const of = await cardOf();
     const { request, answerBy, decision } = await askThrough(slow(), of.cardId, kind);
     expect(decision).toEqual(TOO_LATE);
-    expect(await balances(app, of.accountId)).toEqual({ balance: 100_00, total: 100_00 });
+    // What is being taken is no more to be spent, until the issuer has said what became of it.
+    const balance = kind.includes('CREDIT') ? 100_00 : 70_00;
+    expect(await balances(app, of.accountId)).toEqual({ balance, total: 100_00 });
     await app.settle();
     expect(await balances(app, of.accountId)).toEqual({ balance: 100_00, total: 100_00 });
     const [payment] = await network.paymentsOf(of.customer.id);
     expect(payment).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 0 } });
     if (payment.direction === 'DEBIT') {
-      expect(payment.pullSummary).toEqual({ count: 0, totalAmount: 0, pendingCount: 0 });
+      // It was taken, and went back.
+      expect(payment.pullSummary).toEqual({ count: 1, totalAmount: 30_00, pendingCount: 0 });
     }
     expect(await typesOf(payment.id)).toEqual(types);
     expect(await network.logOf(of.cardId)).toMatchObject([
@@ -200,6 +203,7 @@ describe('a commit whose answer was lost', () => {
       throw lost();
     });
     expect((await askThrough(runtime, of.cardId)).decision).toEqual(TOO_LATE);
+    await app.settle();
     expect(await balances(app, of.accountId)).toEqual({ balance: 100_00, total: 100_00 });
   });
 
@@ -248,6 +252,7 @@ describe('a commit whose answer was lost', () => {
       },
     };
     expect((await askThrough(runtime, of.cardId)).decision).toEqual(TOO_LATE);
+    await app.settle();
     expect(await balances(app, of.accountId)).toEqual({ balance: 100_00, total: 100_00 });
     expect(await network.logOf(of.cardId)).toHaveLength(2);
   });

@@ -11,7 +11,11 @@
 //   answered.
 // - If that cannot be written either, or this process ends between commit and answer, the issuer has no
 //   answer: it asks again and hears what is in the books, or its network lets go of the payment
-//   (AUTHORIZATION_EXPIRY).
+//   (AUTHORIZATION_EXPIRY), or we do after a while (`sweep.ts`).
+// A twin of what is under way in this process waits for its end, so none answers an approval that is about to
+// be undone. Between two processes that remains: a twin with more time may read an approval after its commit
+// and before the one that undoes it. Then the network has heard both yes and no; what it clears is a late
+// clearing.
 import { setTimeout as pause } from 'node:timers/promises';
 import type {
   CardDecision,
@@ -25,7 +29,7 @@ import type { Caller, Ctx, Environment } from '../../runtime/context.ts';
 import { isLost } from '../../runtime/lane.ts';
 import { isKeyTaken, operate, type Runtime } from '../../runtime/operate.ts';
 import { platforms, systemCaller } from '../platform/index.ts';
-import { decide, decline } from './decide.ts';
+import { decide, declineLate } from './decide.ts';
 import { earlierDecision, paymentNamed, takeNotice, writeTooLate } from './messages.ts';
 import { undoPayment } from './open.ts';
 import { type CardParts, cardOf } from './parts.ts';
@@ -84,7 +88,7 @@ async function decideInTime(ctx: Ctx, { parts, request, isLate }: Asking): Promi
   });
   if (!(decided instanceof Fault)) return { decision: decided, fresh: true };
   if (!isLate()) throw decided;
-  return { decision: decline(ctx, card, request, 'TOO_LATE'), fresh: true };
+  return { decision: await declineLate(ctx, card, request), fresh: true };
 }
 
 /** What was decided about the message by whoever decided first; a decline where nobody has. */
@@ -97,7 +101,7 @@ async function truthOf(asking: Asking): Promise<Decided> {
         const earlier = await known(ctx);
         if (earlier) return { decision: earlier, fresh: earlier.approved };
         const card = await cardOf(ctx, request.cardId);
-        return { decision: decline(ctx, card, request, 'TOO_LATE'), fresh: false };
+        return { decision: await declineLate(ctx, card, request), fresh: false };
       }),
     );
   } catch (error) {
@@ -108,13 +112,13 @@ async function truthOf(asking: Asking): Promise<Decided> {
 }
 
 /** Takes an approval back that is in the books and that nobody waits for. */
-const takeBack = ({ runtime, parts, caller, request }: Asking, id: string): Promise<CardDecision> =>
+const takeBack = ({ runtime, caller, request }: Asking, id: string): Promise<CardDecision> =>
   insist(() =>
     operate(runtime, caller, async (ctx) => {
       const known = await earlierDecision(ctx, request);
       if (known && !known.approved) return known;
       const row = await cardPaymentOf(ctx, id);
-      const undone = await undoPayment(ctx, parts, row, request);
+      const undone = await undoPayment(ctx, row, request);
       // What the network clears it has taken for approved, whatever it has heard.
       if (!undone) return { approved: true, transactionId: id };
       writeTooLate(ctx, row, request);
@@ -122,11 +126,30 @@ const takeBack = ({ runtime, parts, caller, request }: Asking, id: string): Prom
     }),
   );
 
+/**
+ * A decline where the issuer's name for the payment is that of one which was undone, and of which its network
+ * has had nothing: whoever asks under it again comes too late as well. Undefined where it is another's.
+ */
+const declineUndone = ({ runtime, caller, request }: Asking): Promise<CardDecision | undefined> =>
+  operate(runtime, caller, async (ctx) => {
+    const earlier = await earlierDecision(ctx, request);
+    if (earlier) return earlier;
+    const named = await paymentNamed(ctx.db, caller.environment, request.token);
+    if (named?.platformId !== caller.platformId) return undefined;
+    const { card: was } = await cardPaymentOf(ctx, named.transactionId);
+    if (was.undone === undefined || was.settlements.length > 0) return undefined;
+    return declineLate(ctx, await cardOf(ctx, request.cardId), request);
+  });
+
+const isConflict = (error: unknown) => error instanceof Fault && error.code === 'CONFLICT';
+
 async function authorize(asking: Asking): Promise<CardDecision> {
   let decided: Decided;
   try {
     decided = await operate(asking.runtime, asking.caller, (ctx) => decideInTime(ctx, asking));
   } catch (error) {
+    const again = isConflict(error) ? await declineUndone(asking) : undefined;
+    if (again) return again;
     const hasTwin = isKeyTaken(error);
     // Everything else has written nothing.
     if (!hasTwin && !isLost(error)) throw error;
@@ -139,6 +162,23 @@ async function authorize(asking: Asking): Promise<CardDecision> {
   return takeBack(asking, decision.transactionId);
 }
 
+/** Does one thing at a time for each id: what comes while it is done waits for its end. */
+function oneByOne() {
+  const underWay = new Map<string, Promise<unknown>>();
+  return async <R>(id: string, work: () => Promise<R>): Promise<R> => {
+    for (let twin = underWay.get(id); twin; twin = underWay.get(id)) {
+      await twin.catch(() => undefined);
+    }
+    const running = work();
+    underWay.set(id, running);
+    try {
+      return await running;
+    } finally {
+      underWay.delete(id);
+    }
+  };
+}
+
 /** The desk for issuers of an environment; no message reaches cards of another. */
 export function issuerDesk(
   runtime: Runtime,
@@ -146,6 +186,7 @@ export function issuerDesk(
   environment: Environment,
 ): IssuerDesk {
   const { db, world } = runtime;
+  const turn = oneByOne();
   const at = (platformId: string) => systemCaller(platformId, environment);
 
   async function holderOf(cardId: string): Promise<Caller> {
@@ -160,7 +201,7 @@ export function issuerDesk(
       const request = { ...asked, merchant: merchantOf(asked.merchant) };
       const caller = await holderOf(request.cardId);
       const isLate = () => world.now() > answerBy;
-      return authorize({ runtime, parts, caller, request, isLate });
+      return turn(request.id, () => authorize({ runtime, parts, caller, request, isLate }));
     },
 
     async tell(notice) {

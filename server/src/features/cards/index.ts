@@ -26,3 +26,4 @@ export {
   cards,
   type DelegatedKeyRow,
 } from './store.ts';
+export { cardSweep } from './sweep.ts';

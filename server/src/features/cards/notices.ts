@@ -7,6 +7,7 @@ import { MAX_AMOUNT } from '../../kernel/money.ts';
 import { ledgerAccounts } from '../../ledger/store.ts';
 import type { Ctx } from '../../runtime/context.ts';
 import { shortOfFunds } from '../../runtime/operate.ts';
+import { customers } from '../customers/index.ts';
 import { internalAccounts, refuseOwing } from '../internal-accounts/index.ts';
 import { settledOf } from '../transactions/index.ts';
 import {
@@ -33,6 +34,7 @@ import {
   openPull,
   tellCard,
   unitsOf,
+  whileOpen,
 } from './payment.ts';
 import { signPull } from './signature.ts';
 import { cards } from './store.ts';
@@ -86,11 +88,19 @@ async function take(
   return changed;
 }
 
-const isClosed = async (ctx: Ctx, { card }: CardPaymentRow): Promise<boolean> =>
-  (await ctx.read(cards, card.cardId))?.state === 'CLOSED';
+/** Whether its card pays nothing more: closed, or about to be, as its holder is gone. */
+async function isClosed(ctx: Ctx, { card, customer_id }: CardPaymentRow): Promise<boolean> {
+  const [found, holder] = await Promise.all([
+    ctx.read(cards, card.cardId),
+    ctx.read(customers, customer_id as string),
+  ]);
+  if (found?.state === 'CLOSED' || holder?.deleted_at !== null) return true;
+  ctx.require(customers, holder);
+  return false;
+}
 
 /** The network takes an amount. What was not taken for it yet is taken now, from a live card's account. */
-async function clear(
+export async function clear(
   ctx: Ctx,
   parts: CardParts,
   row: CardPaymentRow,
@@ -153,14 +163,12 @@ function refuseAmount(row: CardPaymentRow, amount: bigint): void {
   if (amount < 0n || sum > MAX_AMOUNT) throw untrue(`${amount} is no amount of the payment.`);
 }
 
-/** Stages what a notice means. */
-export async function heedNotice(
+function heed(
   ctx: Ctx,
   parts: CardParts,
   row: CardPaymentRow,
   notice: CardNotice,
 ): Promise<CardPaymentRow> {
-  if ('amount' in notice) refuseAmount(row, notice.amount);
   switch (notice.kind) {
     case 'CLEARING':
       return notice.amount === 0n ? expire(ctx, row) : clear(ctx, parts, row, notice);
@@ -174,3 +182,18 @@ export async function heedNotice(
       return reverse(ctx, row);
   }
 }
+
+/** Stages what a notice means. */
+export async function heedNotice(
+  ctx: Ctx,
+  parts: CardParts,
+  row: CardPaymentRow,
+  notice: CardNotice,
+): Promise<CardPaymentRow> {
+  if ('amount' in notice) refuseAmount(row, notice.amount);
+  return whileOpen(ctx, row, () => heed(ctx, parts, row, notice));
+}
+
+/** Stages that nothing more is expected of a payment, though its network has not said so. */
+export const giveUp = (ctx: Ctx, row: CardPaymentRow): Promise<CardPaymentRow> =>
+  whileOpen(ctx, row, () => expire(ctx, row));

@@ -9,18 +9,20 @@ import { iso } from '../../kernel/world.ts';
 import type { Ctx } from '../../runtime/context.ts';
 import { type CustomerRow, customers } from '../customers/index.ts';
 import { type InternalAccountRow, internalAccounts } from '../internal-accounts/index.ts';
-import { settledOf, transactions } from '../transactions/index.ts';
-import { type Change, pullEnd } from './arithmetic.ts';
+import { transactions } from '../transactions/index.ts';
+import { undone } from './arithmetic.ts';
 import { isCredit } from './decline.ts';
-import { heedNotice } from './notices.ts';
+import { clear } from './notices.ts';
 import type { CardParts } from './parts.ts';
 import {
+  awaitNetwork,
   type CardPaymentRow,
   changeCard,
   moveSteps,
   openPull,
   tellCard,
   unitsOf,
+  whileOpen,
 } from './payment.ts';
 import { signPull } from './signature.ts';
 import { type CardRow, cards, type DelegatedKeyRow } from './store.ts';
@@ -116,28 +118,12 @@ export async function openPayment(
     row = changeCard(ctx, row, { pulls: await openPull(ctx, row, request.amount) });
   }
   if (!clearsAtOnce(request)) {
+    awaitNetwork(ctx, row);
     tellCard(ctx, row);
     return row;
   }
   const { id, token, amount } = request;
-  return heedNotice(ctx, parts, row, { id, token, kind: 'CLEARING', amount });
-}
-
-/**
- * Takes back what was cleared at once, and lets go of what was set aside unless it was taken by now: then it
- * goes back as everything does that will not be cleared.
- */
-function undone({ card, direction }: CardPaymentRow): Change {
-  const facts = { ...card, settlements: [], undone: card.settlements.length, closed: false };
-  const undo = { step: 'undo', phase: 'posted', amount: settledOf(card) } as const;
-  if (direction === 'CREDIT') {
-    const back = { ...undo, from: 'account', to: 'settled' } as const;
-    return { card: facts, steps: card.settlements.length ? [back] : [] };
-  }
-  const steps = [{ ...undo, from: 'settled', to: 'cards' } as const];
-  if (card.pulls[0]?.status === 'CONFIRMED') return { card: facts, steps };
-  const pulls = card.pulls.map((pull) => ({ ...pull, status: 'FAILED' as const }));
-  return { card: { ...facts, pulls }, steps: [...steps, pullEnd(card, 0, 'release')] };
+  return clear(ctx, parts, row, { id, token, kind: 'CLEARING', amount });
 }
 
 /** Whether nothing was told about a payment since it was opened. */
@@ -149,21 +135,20 @@ function isUntouched({ card }: CardPaymentRow, request: CardRequest): boolean {
 }
 
 /**
- * Stages that a payment which was approved too late has never been: what it set aside is free again, and it
- * ends with nothing settled. Answers false where the network has gone on with it by now.
+ * Stages that a payment which was approved too late has never been: it ends with nothing settled, and what it
+ * set aside or took is free again, at once or when the issuer has answered a pull that is under way. Answers
+ * false where the network has gone on with it by now.
  */
 export async function undoPayment(
   ctx: Ctx,
-  parts: CardParts,
   row: CardPaymentRow,
   request: CardRequest,
 ): Promise<boolean> {
   if (!isUntouched(row, request)) return false;
-  const { card, steps } = undone(row);
-  await moveSteps(ctx, row, steps);
-  const nothing = changeCard(ctx, row, card);
-  const { id, token } = request;
-  if (nothing.status === 'EXCEPTION') changeCard(ctx, nothing, { closed: true }, 'resolve');
-  else await heedNotice(ctx, parts, nothing, { id, token, kind: 'AUTHORIZATION_EXPIRY' });
+  const { card, steps } = undone(row.card, row.direction);
+  await whileOpen(ctx, row, async () => {
+    await moveSteps(ctx, row, steps);
+    return changeCard(ctx, row, card, row.status === 'EXCEPTION' ? 'resolve' : 'settle');
+  });
   return true;
 }

@@ -105,6 +105,7 @@ export const cardOperations = (parts: CardParts) => [
     const issuer = issuerOf(ctx, parts);
     const row = await cardOf(ctx, params.id);
     const move = moveFor(row.state, body);
+    ctx.require(customers, await customerOf(ctx, row.customer_id, { alive: true }));
     if (body.fundingSources) await checkFunding(ctx, issuer, row, body.fundingSources);
     return { status: 200, body: presentCard(await changeCard(ctx, row, body, move)) };
   }),

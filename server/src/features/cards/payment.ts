@@ -32,7 +32,7 @@ import {
   transactions,
 } from '../transactions/index.ts';
 import { type Change, pullStep, type Step } from './arithmetic.ts';
-import { cardExceptions } from './store.ts';
+import { cardExceptions, openPayments } from './store.ts';
 
 /** What cards show their amounts in. */
 export const CARD_CURRENCY = 'USD';
@@ -101,6 +101,25 @@ export function changeCard(
   // Nobody changes such a row, so its version is known.
   if (event === 'resolve') ctx.remove(cardExceptions, { ...waits, version: 1 });
   if (event) tellCard(ctx, changed);
+  return changed;
+}
+
+/** Stages that its network is waited for, for a while. */
+export const awaitNetwork = (ctx: Ctx, { id, platform_id }: CardPaymentRow): void =>
+  void ctx.insert(openPayments, { id, platform_id, opened_at: ctx.now });
+
+/** Stages a change of a payment. Where nothing more is expected of it then, its network is not waited for. */
+export async function whileOpen(
+  ctx: Ctx,
+  row: CardPaymentRow,
+  change: () => Promise<CardPaymentRow>,
+): Promise<CardPaymentRow> {
+  const { id, platform_id, created_at: opened_at } = row;
+  const wasOpen = !row.card.closed;
+  const changed = await change();
+  // Nobody changes such a row, so its version is known.
+  const open = { id, platform_id, opened_at, version: 1 };
+  if (wasOpen && changed.card.closed) ctx.remove(openPayments, open);
   return changed;
 }
 

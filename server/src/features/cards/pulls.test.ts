@@ -94,6 +94,47 @@ describe('money that cannot be taken', () => {
   });
 });
 
+describe('money that cannot be taken and that nobody is owed', () => {
+  const failed: Partial<IssuerPort> = { pull: async () => ({ state: 'failed' }) };
+
+  it('is let go of where the payment has ended with nothing cleared', async () => {
+    const paid = await desk.begin(SLOW);
+    await paid.tell(EXPIRY);
+    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '900 of 1000' });
+    await runWith(jobOf(paid.id), failed);
+    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
+    expect(await paid.events()).toEqual(['900 of 1000', 'AUTHORIZED', 'SETTLED', '1000 of 1000']);
+    expect((await paid.shown()).pullSummary).toMatchObject({ count: 0, pendingCount: 0 });
+    // What is cleared all the same is taken anew.
+    await paid.tell(clearing(40));
+    expect((await paid.shown()).pullSummary).toMatchObject({ pendingCount: 1 });
+    await app.advance(30_000);
+    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '960 of 960', settled: 40 });
+  });
+
+  it('is let go of where other pulls cover what was cleared', async () => {
+    const paid = await desk.begin(SLOW);
+    await paid.tell({ kind: 'AUTHORIZATION_ADVICE', amount: 150n });
+    await paid.tell(clearing(90));
+    await paid.tell(EXPIRY);
+    expect((await paid.now()).account).toBe('850 of 1000');
+    await runWith(jobOf(paid.id, false, 1), failed);
+    expect((await paid.now()).account).toBe('900 of 1000');
+    await app.advance(30_000);
+    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '910 of 910', settled: 90 });
+  });
+
+  it('stays set aside where they do not, also if all came back', async () => {
+    const paid = await desk.begin(SLOW);
+    await paid.tell(clearing(100));
+    await paid.tell(giving(100));
+    expect((await paid.now()).status).toBe('REFUNDED');
+    await runWith(jobOf(paid.id), failed);
+    const stuck = { status: 'EXCEPTION', account: '1000 of 1100', cards: -100 };
+    expect(await paid.now()).toEqual(stuck);
+  });
+});
+
 describe('money of a wallet', () => {
   /** How many pulls of a payment were signed for. */
   const signed = async (id: string): Promise<number> => {
@@ -138,10 +179,10 @@ async function runWith(job: Job, issuer: Partial<IssuerPort>): Promise<void> {
   await operate(app.runtime, caller, stage);
 }
 
-const jobOf = (transactionId: string, asked = false) =>
+const jobOf = (transactionId: string, asked = false, at = 0) =>
   ({
     id: 'Job:1',
-    input: { transactionId, at: 0, since: app.world.now(), asked },
+    input: { transactionId, at, since: app.world.now(), asked },
   }) as unknown as Job;
 
 describe('the job', () => {

@@ -44,10 +44,9 @@ async function heedPull(
     const input = { transactionId: row.id, at, since, asked: true };
     return ctx.later(PULL, input, ctx.now + progress.checkAfterMs);
   }
-  const taken = progress.state === 'confirmed';
-  const { card, steps } = pullEnded(row.card, at, taken ? 'CONFIRMED' : 'STUCK');
+  const { card, steps } = pullEnded(row.card, at, progress.state === 'confirmed');
   await moveSteps(ctx, row, steps);
-  const excepts = !taken && row.status !== 'EXCEPTION';
+  const excepts = card.pulls[at]?.status === 'STUCK' && row.status !== 'EXCEPTION';
   changeCard(ctx, row, card, excepts ? 'except' : undefined);
 }
 

@@ -152,3 +152,11 @@ export const cardExceptions = table('card_exceptions', {
   since: col.time,
   version: col.int4,
 });
+
+/** Payments of which a network may say more; the id is the payment's. Rows come and go, and never change. */
+export const openPayments = table('card_open_payments', {
+  id: col.text,
+  platform_id: col.text,
+  opened_at: col.time,
+  version: col.int4,
+});

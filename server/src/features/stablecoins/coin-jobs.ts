@@ -7,11 +7,24 @@ import type { Runtime } from '../../runtime/operate.ts';
 import { platforms, systemCaller } from '../platform/index.ts';
 import { enterSupply } from './books.ts';
 import { accountOfCoin, nameOf } from './coins.ts';
-import { type CoinInput, ENABLE, enableLater, FOLLOW, followLater } from './follow.ts';
+import {
+  type CoinInput,
+  ENABLE,
+  enableLater,
+  FOLLOW,
+  type FollowInput,
+  followOn,
+} from './follow.ts';
 import { operationJobs } from './operation-jobs.ts';
-import { mintOf, type StablecoinParts } from './parts.ts';
+import { mintOf, type StablecoinParts, writeDown } from './parts.ts';
 import { linkOf, unlink } from './provider-accounts.ts';
-import { type IssuanceEvent, issuanceStates, type ServiceEvent, serviceStates } from './states.ts';
+import {
+  type IssuanceEvent,
+  isLiving,
+  issuanceStates,
+  type ServiceEvent,
+  serviceStates,
+} from './states.ts';
 import { type ProviderAccountRow, type StablecoinRow, stablecoins } from './store.ts';
 
 const EVENT_OF: Readonly<Record<IssuanceStatus, IssuanceEvent | undefined>> = {
@@ -22,7 +35,7 @@ const EVENT_OF: Readonly<Record<IssuanceStatus, IssuanceEvent | undefined>> = {
   FAILED: 'fail',
 };
 
-const inputOf = (job: Job) => job.input as unknown as CoinInput;
+const inputOf = (job: Job) => job.input as unknown as FollowInput;
 
 async function callerOf({ db }: Runtime, platformId: string): Promise<Caller> {
   const platform = await db.read(platforms, platformId);
@@ -43,7 +56,15 @@ function moveTo(ctx: Ctx, coin: StablecoinRow, issuance: IssuanceStatus): Stable
   if (issuance_status === undefined) return coin;
   const moved = ctx.update(stablecoins, coin, { issuance_status, updated_at: ctx.now });
   if (issuance_status === 'PROVISIONED') enableLater(ctx, moved);
-  return moved;
+  return isLiving(issuance_status) ? moved : dropped(ctx, moved);
+}
+
+/** What is never issued needs nobody's decision any more, and will not be enabled. */
+function dropped(ctx: Ctx, coin: StablecoinRow): StablecoinRow {
+  if (serviceStates.peek(coin.service_status, 'drop') === undefined) return coin;
+  const reason = `The token is ${coin.issuance_status} at its provider.`;
+  writeDown(ctx, coin, { actor: 'service', move: 'drop', reason });
+  return decideService(ctx, coin, 'drop');
 }
 
 /** What the provider said when it was asked as `asked`. */
@@ -56,24 +77,32 @@ async function heed(ctx: Ctx, asked: ProviderAccountRow, coin: StablecoinRow, an
   }
   // It was there, so it is not going to be issued any more.
   if (answer.state !== 'found') return void moveTo(ctx, coin, 'FAILED');
-  const { issuance, supply, checkAfterMs } = answer.token;
+  const { issuance, supply } = answer.token;
   const moved = moveTo(ctx, coin, issuance);
   if (moved !== coin && issuance === 'PROVISIONED') enterSupply(ctx, coin, supply);
-  if (checkAfterMs !== undefined) followLater(ctx, coin, checkAfterMs);
+  followOn(ctx, moved, answer.token);
 }
 
-async function follow(runtime: Runtime, parts: StablecoinParts, input: CoinInput): Promise<Result> {
+async function follow(
+  runtime: Runtime,
+  parts: StablecoinParts,
+  input: FollowInput,
+): Promise<Result> {
   const caller = await callerOf(runtime, input.platformId);
   const read = runtime.db.read;
   const coin = await coinOf({ read }, input);
   const account = await accountOfCoin({ read }, coin);
   const nothing = { caller, stage: async () => {} };
-  if (account.status !== 'ACTIVE') return nothing;
+  const isNext = ({ follows }: StablecoinRow) => follows === input.turn;
+  if (!isNext(coin) || account.status !== 'ACTIVE') return nothing;
   const mint = mintOf({ caller }, parts);
   const answer = await mint.token(linkOf(runtime, account), nameOf(coin), coin.created_at);
   return {
     caller,
-    stage: async (ctx) => heed(ctx, account, await coinOf(ctx, input), answer),
+    stage: async (ctx) => {
+      const current = await coinOf(ctx, input);
+      if (isNext(current)) await heed(ctx, account, current, answer);
+    },
   };
 }
 

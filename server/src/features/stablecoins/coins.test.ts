@@ -11,10 +11,10 @@ import { createLog } from '../../runtime/log.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
 import { circulatingOf, issuedOf, openBooks, unitOf } from './books.ts';
 import { stablecoinJobs } from './coin-jobs.ts';
-import { FOLLOW, followLater } from './follow.ts';
+import { followLater } from './follow.ts';
 import { MOST_UNITS } from './judge.ts';
 import { supplyProblems } from './recount.ts';
-import { providerAccounts, stablecoins } from './store.ts';
+import { stablecoins } from './store.ts';
 
 const SECOND = 1_000;
 
@@ -220,50 +220,22 @@ describe('issuance', () => {
     expect(await app.runtime.db.query(jobs, [])).toEqual([]);
   });
 
-  it('is not asked about again within a second, whatever the provider says', async () => {
+  it.each(['002', '003'])('that came to nothing takes nobody the name: …%s', async (ending) => {
     const desk = await linkedDesk();
-    const { id } = ok(await desk.register('001'), 201);
-    await app.operate(async (ctx) => {
-      const row = await ctx.read(stablecoins, id);
-      if (row) followLater(ctx, row, 0);
-    }, desk.as);
-    const jobs = "select due_at from jobs where kind = $1 and input ->> 'coinId' = $2";
-    const due = await app.runtime.db.query(jobs, [FOLLOW, id]);
-    expect(due.map(({ due_at }) => Number(due_at))).toEqual([app.world.now() + SECOND]);
-  });
-
-  it('rests while the provider does not know the platform, and goes on when it does', async () => {
-    const desk = await freshDesk();
-    const link = desk.linkBody();
-    const account = ok(await desk.write('/stablecoin-provider-accounts', link), 201);
-    const coin = ok(await desk.register('005'), 201);
-    await app.operate(async (ctx) => {
-      const row = await ctx.read(providerAccounts, account.id);
-      if (row) ctx.update(providerAccounts, row, { status: 'REVOKED' });
-    }, desk.as);
-    await app.advance(60 * SECOND);
-    const shown = async () => ok(await desk.read(`/stablecoins/${coin.id}`), 200).issuanceStatus;
-    expect(await shown()).toBe('PENDING_REVIEW');
-    ok(await desk.write('/stablecoin-provider-accounts', link), 201);
-    await app.settle();
-    expect(await shown()).toBe('PROVISIONED');
-  });
-
-  it('finds out by itself that the provider knows the platform no more', async () => {
-    const desk = await freshDesk();
-    const link = desk.linkBody();
-    const account = ok(await desk.write('/stablecoin-provider-accounts', link), 201);
-    ok(await desk.register('005'), 201);
-    await app.operate(async (ctx) => {
-      const row = await ctx.read(providerAccounts, account.id);
-      const gone = JSON.stringify({ clientId: 'x', clientSecret: 'x-004' });
-      const context = `stablecoin_provider_accounts ${account.id} credentials`;
-      const credentials = ctx.vault.sealOwn(gone, context);
-      if (row) ctx.update(providerAccounts, row, { credentials });
-    }, desk.as);
-    await app.advance(15 * SECOND);
-    const path = `/stablecoin-provider-accounts/${account.id}`;
-    expect(ok(await desk.read(path), 200).status).toBe('REVOKED');
+    const body = desk.tokenBody(ending);
+    const dead = ok(await desk.write('/stablecoins', body), 201);
+    const again = { ...body, providerTokenIdentifier: `${dead.symbol.toLowerCase()}-000` };
+    const living = ok(await desk.write('/stablecoins', again), 201);
+    expect(living.symbol).toBe(dead.symbol);
+    expect(codeOf(await desk.write('/stablecoins', again))).toEqual([
+      409,
+      'STABLECOIN_TOKEN_IDENTIFIER_ALREADY_EXISTS',
+    ]);
+    const other = { ...again, networkTokenIdentifier: `${body.networkTokenIdentifier}-x` };
+    expect(codeOf(await desk.write('/stablecoins', other))).toEqual([
+      409,
+      'STABLECOIN_SYMBOL_ALREADY_EXISTS',
+    ]);
   });
 });
 

@@ -6,12 +6,13 @@ import { Fault } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
 import type { Refused } from '../../kernel/operation.ts';
 import { type Ctx, stamps } from '../../runtime/context.ts';
+import type { Filter } from '../../runtime/database.ts';
 import { openBooks } from './books.ts';
 import type { StablecoinRegisterRequest } from './contract.ts';
-import { enableLater, followLater } from './follow.ts';
+import { enableLater, followOn } from './follow.ts';
 import { answerOf, mintOf, type StablecoinParts } from './parts.ts';
 import { accountFor, checkLink, linkOf, refuseUnlinked } from './provider-accounts.ts';
-import { serviceStates } from './states.ts';
+import { isLiving, LIVING, serviceStates } from './states.ts';
 import {
   type ProviderAccountRow,
   providerAccounts,
@@ -72,7 +73,10 @@ export const nameOf = (row: StablecoinRow): TokenName => ({
   network: row.network,
 });
 
-/** Refuses a token that is registered, and once its symbol is known another one that has it. */
+/**
+ * Refuses a token that is registered, and once its symbol is known another one that has it. What was never
+ * issued is in nobody's way.
+ */
 async function refuseTaken(
   ctx: Ctx,
   network_token_identifier: string,
@@ -80,10 +84,18 @@ async function refuseTaken(
 ): Promise<void> {
   const { platformId: platform_id } = ctx.caller;
   const { stablecoins_token, stablecoins_symbol } = stablecoins.unique;
-  const byToken = { platform_id, network_token_identifier };
-  const bySymbol = symbol === undefined ? undefined : { platform_id, symbol };
-  for (const where of [byToken, bySymbol]) {
-    const [taken] = where ? await ctx.db.find(stablecoins, where, { limit: 1 }) : [];
+  for (const [column, value] of [
+    ['network_token_identifier', network_token_identifier],
+    ['symbol', symbol],
+  ] as const) {
+    if (value === undefined) continue;
+    const filters: Filter<typeof stablecoins>[] = [
+      { column: 'platform_id', op: '=', value: platform_id },
+      { column, op: '=', value },
+      { column: 'issuance_status', op: 'in', value: LIVING },
+    ];
+    const { rows } = await ctx.db.page(stablecoins, { filters, sort: 'asc', limit: 1 });
+    const [taken] = rows;
     if (!taken) continue;
     // The same token has the same symbol, and may have come between the two looks.
     const isSame = taken.network_token_identifier === network_token_identifier;
@@ -135,13 +147,17 @@ export async function registerCoin(ctx: Ctx, parts: StablecoinParts, body: Regis
     service_status: 'NOT_ENABLED',
     network_token_identifier: networkTokenIdentifier,
     provider_token_identifier: providerTokenIdentifier,
+    follows: 0,
     created_at: ctx.now,
     updated_at: ctx.now,
   });
   openBooks(ctx, row, token.issuance === 'PROVISIONED' ? token.supply : 0n);
-  if (token.checkAfterMs !== undefined) followLater(ctx, row, token.checkAfterMs);
+  followOn(ctx, row, token);
   return presentWith(row, account);
 }
+
+const notRequestable = (status: string): Fault =>
+  new Fault('STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE', `The stablecoin is ${status}.`);
 
 /** Asks the operator to have a token used; asked again while that is awaited nothing changes. */
 export function requestEnablement(
@@ -149,14 +165,10 @@ export function requestEnablement(
   { connectors }: StablecoinParts,
   row: StablecoinRow,
 ): StablecoinRow {
+  if (!isLiving(row.issuance_status)) throw notRequestable(row.issuance_status);
   if (row.service_status === 'PENDING_APPROVAL') return row;
   const service_status = serviceStates.peek(row.service_status, 'request');
-  if (service_status === undefined) {
-    throw new Fault(
-      'STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE',
-      `The stablecoin is ${row.service_status}.`,
-    );
-  }
+  if (service_status === undefined) throw notRequestable(row.service_status);
   const { mint } = connectors(ctx.caller.environment);
   if (mint?.enablesAtOnce?.(nameOf(row))) enableLater(ctx, row);
   return ctx.update(stablecoins, row, { service_status, updated_at: ctx.now });

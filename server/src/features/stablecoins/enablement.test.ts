@@ -143,3 +143,38 @@ describe('a server with another service word', () => {
     }
   });
 });
+
+describe('a token that comes to nothing', () => {
+  it.each(['002', '003'])('is not asked for: …%s', async (token) => {
+    const { id, issuanceStatus } = await desk.coin({ token });
+    const { status, body } = await desk.request(id);
+    expect([status, body.code]).toEqual([409, 'STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE']);
+    expect(body.reason).toContain(issuanceStatus);
+  });
+
+  it.each([
+    ['PENDING_APPROVAL', 'NOT_ENABLED'],
+    ['ENABLING', 'DISABLED'],
+    ['NOT_ENABLED', 'NOT_ENABLED'],
+    ['DISABLED', 'DISABLED'],
+  ] as const)('drops out of the service: %s', async (was, becomes) => {
+    const { id } = await desk.coin({ token: '005' });
+    await put(id, was);
+    // The provider does not know it any more.
+    await app.runtime.db.query(
+      "update stablecoins set provider_token_identifier = 'gone-004' where id = $1",
+      [id],
+    );
+    await app.advance(15_000);
+    expect(await shown(id)).toMatchObject({
+      issuanceStatus: 'FAILED',
+      serviceOperationsStatus: becomes,
+    });
+    const said = 'select actor, move, reason from account_moves where account_id = $1';
+    expect(await app.runtime.db.query(said, [id])).toEqual(
+      was === becomes
+        ? []
+        : [{ actor: 'service', move: 'drop', reason: 'The token is FAILED at its provider.' }],
+    );
+  });
+});

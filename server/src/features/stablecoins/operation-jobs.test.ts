@@ -2,17 +2,20 @@
 // provider that does not answer, one that knows the platform no more, one that says things in an odd order.
 // The provider here is the sandbox's with a voice of its own, asked by a worker beside the server's.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { booksBalance, ok } from '../../../test/fixtures.ts';
+import { booksBalance, customer, externalAccount, ok } from '../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../test/harness.ts';
 import { DOLLAR, mintDesk } from '../../../test/mint-desk.ts';
-import type { MintOrder, MintPort, OrderProgress } from '../../connectors/ports-stablecoins.ts';
-import { createWorker } from '../../runtime/jobs.ts';
-import { createLog } from '../../runtime/log.ts';
-import { createMetrics } from '../../runtime/metrics.ts';
-import { operationJobs, SUBMIT } from './operation-jobs.ts';
+import {
+  FINAL,
+  failed,
+  type Said,
+  says,
+  workerSaying as speaking,
+} from '../../../test/mint-voice.ts';
+import { SUBMIT } from './operation-jobs.ts';
+import { orderOfRow } from './order.ts';
 import { CHECK } from './progress.ts';
-
-type Answer = Awaited<ReturnType<MintPort['submit']>>;
+import { stablecoinOperations } from './store.ts';
 
 const HOUR = 3_600_000;
 
@@ -33,53 +36,8 @@ afterAll(async () => {
   await app.close();
 });
 
-/** A worker whose provider says one answer after the other, the last again and again; an error is thrown. */
-function workerSaying(...answers: readonly (Answer | Error)[]) {
-  const { mint } = app.connectorsOf('sandbox');
-  const asked: { what: string; id: string }[] = [];
-  const say = async (what: string, { id }: MintOrder): Promise<Answer> => {
-    const answer = answers[Math.min(asked.push({ what, id }), answers.length) - 1];
-    if (answer instanceof Error || !answer) throw answer;
-    return answer;
-  };
-  const port: MintPort = {
-    ...(mint as MintPort),
-    submit: (_, order) => say('submit', order),
-    check: (_, order) => say('check', order),
-  };
-  const worker = createWorker({
-    runtime: app.runtime,
-    handlers: operationJobs({ connectors: () => ({ mint: port }) as never }),
-    sweeps: [],
-    log: createLog(app.world, 'silent', () => {}),
-    metrics: createMetrics(),
-  });
-  /** Does what is due by then, and what comes of it. */
-  const until = async (time: number) => {
-    for (let round = 0; round < 1_000; round++) {
-      while ((await worker.runDue()) > 0);
-      const [next] = await app.runtime.db.query<{ due: string }>(
-        `select (extract(epoch from min(due_at)) * 1000)::text as due from jobs
-          where kind like 'stablecoins.%'`,
-      );
-      if (next?.due == null || Number(next.due) > time) break;
-      app.world.set(Math.max(app.world.now(), Math.ceil(Number(next.due))));
-    }
-    app.world.set(Math.max(app.world.now(), time));
-  };
-  return { asked, after: (ms: number) => until(app.world.now() + ms), runDue: worker.runDue };
-}
-
-const says = (
-  state: Exclude<OrderProgress['state'], 'failed'>,
-  more: object = {},
-): OrderProgress => ({
-  state,
-  providerStatus: state,
-  ...more,
-});
-const failed: OrderProgress = { state: 'failed', providerStatus: 'returned', reason: 'R01' };
-const unlinked = (as: 'INVALID' | 'REVOKED'): Answer => ({ state: 'unlinked', as });
+const workerSaying = (...answers: readonly (Said | Error)[]) => speaking(app, ...answers);
+const unlinked = (as: 'INVALID' | 'REVOKED'): Said => ({ state: 'unlinked', as });
 const DOWN = new Error('nobody answers');
 
 /** A coin of which 20 dollars circulate and a burn of 10, of which nothing was done yet. */
@@ -179,6 +137,7 @@ describe('a provider that does not answer', () => {
     expect((await desk.look(id)).status).toBe('EXPIRED');
     expect(await transfersOf(id)).toEqual(['pending', 'release']);
     expect(await desk.supply(coin.id)).toEqual(UNTOUCHED);
+    await workerSaying(FINAL).after(HOUR);
   });
 });
 
@@ -235,7 +194,7 @@ describe('what a provider says', () => {
   it.each([
     ['completed at once', [completed], 'COMPLETED', undefined],
     ['failed at once', [failed], 'FAILED', 'R01'],
-    ['expired at once', [says('expired')], 'EXPIRED', undefined],
+    ['expired at once', [FINAL], 'EXPIRED', undefined],
     ['a step left out', [says('submitted'), completed], 'COMPLETED', undefined],
     ['a step back', [says('processing'), says('funding'), completed], 'COMPLETED', undefined],
     [
@@ -274,6 +233,25 @@ describe('what a provider says', () => {
     await workerSaying(completed).after(HOUR);
     expect((await desk.look(id)).status).toBe('COMPLETED');
   });
+});
+
+it('is the same order after the customer at its end was erased', async () => {
+  const coin = await desk.circulating(20);
+  const { id: customerId } = await customer(app);
+  const own = await externalAccount(app, customerId, 'USD', '003');
+  const { id } = ok(await desk.burn(coin.id, desk.burnBody(own.id)), 201);
+  const orderNow = async () => {
+    const row = await app.runtime.db.read(stablecoinOperations, id);
+    return orderOfRow(app.runtime.db, row as NonNullable<typeof row>, coin.id);
+  };
+  const before = await orderNow();
+  expect(before.to).toEqual({ id: own.id, rail: 'WIRE', reference: expect.any(String) });
+  const gone = "update external_accounts set info = '{}', version = version + 1 where id = $1";
+  await app.runtime.db.query(gone, [own.id]);
+  expect(await orderNow()).toEqual(before);
+  await app.advance(5_000);
+  const failureReason = 'PROVIDER_TRANSFER_FAILED';
+  expect(await desk.look(id)).toMatchObject({ status: 'FAILED', failureReason });
 });
 
 it('goes on when an account at its end is deleted meanwhile', async () => {

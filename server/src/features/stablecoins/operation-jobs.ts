@@ -10,7 +10,7 @@ import { operate, type Runtime } from '../../runtime/operate.ts';
 import { platforms, systemCaller } from '../platform/index.ts';
 import { orderOfRow } from './order.ts';
 import { mintOf, type StablecoinParts } from './parts.ts';
-import { CHECK, failUnordered, heed, isOver } from './progress.ts';
+import { askOn, CHECK, failUnordered, heed, isOver } from './progress.ts';
 import { linkOf, unlink } from './provider-accounts.ts';
 import {
   type ProviderAccountRow,
@@ -55,9 +55,15 @@ const begin = (runtime: Runtime, { row, caller }: Loaded): Promise<boolean> =>
   });
 
 /** What it means for an operation that the provider does not know the platform any more. */
-function strand(ctx: Ctx, row: StablecoinOperationRow, as: Unlinked['as'], unordered: boolean) {
+async function strand(
+  ctx: Ctx,
+  row: StablecoinOperationRow,
+  as: Unlinked['as'],
+  unordered: boolean,
+): Promise<void> {
   if (isOver(row)) return;
-  if (unordered) return failUnordered(ctx, row, `PROVIDER_ACCOUNT_${as}`);
+  if (unordered) return void (await failUnordered(ctx, row, `PROVIDER_ACCOUNT_${as}`));
+  if (row.status === 'EXPIRED') return askOn(ctx, row);
   const kind = row.status === 'CREATED' ? SUBMIT : CHECK;
   ctx.later(kind, { operationId: row.id }, ctx.now + RELINK_MS);
 }
@@ -98,7 +104,7 @@ export function operationJobs(parts: StablecoinParts): JobHandler[] {
       const known = await ctx.read(providerAccounts, account.id);
       // Not where it was linked anew while the provider answered.
       if (known?.version === account.version) unlink(ctx, known, answer.as);
-      strand(ctx, current, answer.as, first);
+      await strand(ctx, current, answer.as, first);
     });
   };
 

@@ -1,8 +1,9 @@
 // A mint or burn as its provider is given it. It is made from rows alone and always the same, so that asking
-// before the order, ordering, ordering again after a crash and asking how it goes are about one thing.
-import type { LinkedAccount, MintOrder } from '../../connectors/ports-stablecoins.ts';
+// before the order, ordering, ordering again after a crash and asking how it goes are about one thing. An
+// account at its end is the provider's name for it and nothing more, for what we know of it may be erased.
+import type { LinkedAccount, MintOrder, OrderEnd } from '../../connectors/ports-stablecoins.ts';
 import type { Database } from '../../runtime/database.ts';
-import { type ExternalAccountRow, externalAccounts } from '../external-accounts/index.ts';
+import type { ExternalAccountRow } from '../external-accounts/index.ts';
 import { nameOf } from './coins.ts';
 import type { Use } from './rails.ts';
 import {
@@ -52,18 +53,24 @@ export function endsOf({ type, source, destination }: Ordered): Ends {
 export const linkIdOf = (providerAccount: string, { accountId, use }: End): string =>
   `${providerAccount} ${accountId} ${use}`;
 
+/** What a provider is told of an account, once for each use. */
 export const linkedAccount = ({ id, info }: ExternalAccountRow, use: Use): LinkedAccount => ({
   id,
   info: { ...info },
   rail: use,
 });
 
-type Linked = NonNullable<MintOrder['to']>;
+/** What an order says of it from then on. */
+export const orderEnd = ({ accountId: id, use: rail }: End, reference: string): OrderEnd => ({
+  id,
+  rail,
+  reference,
+});
 
 export function orderOf(
   coin: StablecoinRow,
   row: Ordered,
-  { from, to }: { from?: Linked | undefined; to?: Linked | undefined },
+  { from, to }: { from?: OrderEnd | undefined; to?: OrderEnd | undefined },
 ): MintOrder {
   return {
     id: row.id,
@@ -85,14 +92,11 @@ async function linkedEnd(
   db: Database,
   row: Ordered,
   end: End | undefined,
-): Promise<Linked | undefined> {
+): Promise<OrderEnd | undefined> {
   if (!end) return undefined;
-  const [account, link] = await Promise.all([
-    db.read(externalAccounts, end.accountId),
-    db.read(stablecoinLinks, linkIdOf(row.provider_account, end)),
-  ]);
-  if (!account || !link) throw new Error(`${row.id}: ${end.accountId} is not linked`);
-  return { ...linkedAccount(account, end.use), reference: link.reference };
+  const link = await db.read(stablecoinLinks, linkIdOf(row.provider_account, end));
+  if (!link) throw new Error(`${row.id}: ${end.accountId} is not linked`);
+  return orderEnd(end, link.reference);
 }
 
 /** The order of an operation that was accepted. */

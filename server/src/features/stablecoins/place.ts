@@ -2,10 +2,9 @@
 // first use, the provider is asked whether it would take the order, and what it answers becomes the row.
 // Nothing is ordered while the client waits; the job that does it is staged with the row.
 import type {
-  LinkedAccount,
-  MintOrder,
   MintPort,
   OrderAnswer,
+  OrderEnd,
   ProviderLink,
   Unlinked,
 } from '../../connectors/ports-stablecoins.ts';
@@ -18,7 +17,15 @@ import { type ExternalAccountRow, externalAccounts } from '../external-accounts/
 import { accountOfCoin } from './coins.ts';
 import { linkFault } from './judge.ts';
 import { SUBMIT } from './operation-jobs.ts';
-import { type End, endsOf, linkedAccount, linkIdOf, type Ordered, orderOf } from './order.ts';
+import {
+  type End,
+  endsOf,
+  linkedAccount,
+  linkIdOf,
+  type Ordered,
+  orderEnd,
+  orderOf,
+} from './order.ts';
 import { answerOf, mintOf, type StablecoinParts } from './parts.ts';
 import { checkLink, linkOf, refuseUnlinked } from './provider-accounts.ts';
 import { serves } from './rails.ts';
@@ -32,8 +39,6 @@ import {
   stablecoins,
 } from './store.ts';
 import { setAside } from './supply.ts';
-
-type Linked = NonNullable<MintOrder['to']>;
 
 /** Whom a coin is ordered from, and as whom. */
 export interface Through {
@@ -82,19 +87,18 @@ async function linked(
   { port, link, account: { id: provider_account } }: Through,
   end: End,
   row: ExternalAccountRow,
-): Promise<Linked | Unlinked> {
+): Promise<OrderEnd | Unlinked> {
   const id = linkIdOf(provider_account, end);
-  const account: LinkedAccount = linkedAccount(row, end.use);
   const known = await ctx.read(stablecoinLinks, id);
-  if (known) return { ...account, reference: known.reference };
-  const answer = await answerOf(() => port.linkAccount(link, account));
+  if (known) return orderEnd(end, known.reference);
+  const answer = await answerOf(() => port.linkAccount(link, linkedAccount(row, end.use)));
   if (answer.state === 'unlinked') return answer;
   if (answer.state === 'refused') throw linkFault(answer.problem, row.id);
   const { reference } = answer;
   const { platform_id, id: account_id } = row;
   const of = { id, platform_id, provider_account, account_id };
   ctx.insert(stablecoinLinks, { ...of, reference, created_at: ctx.now });
-  return { ...account, reference };
+  return orderEnd(end, reference);
 }
 
 const isGone = (answer: object): answer is Unlinked =>
@@ -105,7 +109,7 @@ async function endsLinked(
   ctx: Ctx,
   through: Through,
   ordered: Ordered,
-): Promise<{ from?: Linked; to?: Linked } | Unlinked> {
+): Promise<{ from?: OrderEnd; to?: OrderEnd } | Unlinked> {
   const { from, to } = endsOf(ordered);
   const source = from && { end: from, row: await accountAt(ctx, from) };
   const target = to && { end: to, row: await accountAt(ctx, to) };
@@ -121,7 +125,7 @@ export const prepared = (
   { port, link }: Through,
   coin: StablecoinRow,
   ordered: Ordered,
-  ends: { from?: Linked; to?: Linked } = {},
+  ends: { from?: OrderEnd; to?: OrderEnd } = {},
 ): Promise<OrderAnswer> => answerOf(() => port.prepare(link, orderOf(coin, ordered, ends)));
 
 export const noSource = (): Fault =>

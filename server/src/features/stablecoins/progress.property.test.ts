@@ -54,7 +54,7 @@ async function say(id: string, states: readonly (typeof STATES)[number][]) {
   const tell = (state: (typeof STATES)[number]) =>
     app.operate(async (ctx) => {
       const row = await ctx.read(stablecoinOperations, id);
-      if (row) heed(ctx, row, progressOf(state));
+      if (row) await heed(ctx, row, progressOf(state));
     });
   await Promise.all(states.map(tell));
   const after = await read(id);

@@ -1,6 +1,7 @@
 // The books of stablecoins held against the mints and burns that made them: what circulates is what the
 // provider said at first, and what was minted since, without what was burnt; what is set aside is what is
-// under way. It is counted from the rows of both, in one statement and so at one moment.
+// under way. What the books could not follow of one that was paid late is left out of its amount. It is
+// counted from the rows of both, in one statement and so at one moment.
 
 interface Counted {
   id: string;
@@ -15,7 +16,7 @@ interface Counted {
 
 const UNDER_WAY = "o.status not in ('COMPLETED', 'FAILED', 'EXPIRED')";
 const sumOf = (type: string, which: string) =>
-  `coalesce(sum(o.amount) filter (where o.type = '${type}' and ${which}), 0)`;
+  `coalesce(sum(o.amount - coalesce(o.uncounted, 0)) filter (where o.type = '${type}' and ${which}), 0)`;
 
 const COUNT = `select c.id, a.balance::text as circulating, a.held::text as burning,
     (-b.balance)::text as issued, b.held::text as minting,

@@ -30,6 +30,10 @@ export const issuanceStates = stateTable<IssuanceStatus, IssuanceEvent>('stablec
   FAILED: {},
 });
 
+/** Whether a token is there or may still come; one that never will takes nobody's name. */
+export const LIVING = ['PENDING_REVIEW', 'PROVISIONING', 'PROVISIONED'] as const;
+export const isLiving = (status: IssuanceStatus): boolean => LIVING.some((each) => each === status);
+
 export const SERVICE_STATUSES = [
   'NOT_ENABLED',
   'PENDING_APPROVAL',
@@ -38,13 +42,13 @@ export const SERVICE_STATUSES = [
   'DISABLED',
 ] as const;
 export type ServiceStatus = (typeof SERVICE_STATUSES)[number];
-export type ServiceEvent = 'request' | 'refuse' | 'approve' | 'enable' | 'disable';
+export type ServiceEvent = 'request' | 'refuse' | 'approve' | 'enable' | 'disable' | 'drop';
 
-/** A platform requests; everything else is the operator's. */
+/** A platform requests and the operator decides; what is never issued drops out by itself. */
 export const serviceStates = stateTable<ServiceStatus, ServiceEvent>('service of a stablecoin', {
   NOT_ENABLED: { request: 'PENDING_APPROVAL', approve: 'ENABLING' },
-  PENDING_APPROVAL: { approve: 'ENABLING', refuse: 'NOT_ENABLED' },
-  ENABLING: { enable: 'ENABLED', disable: 'DISABLED' },
+  PENDING_APPROVAL: { approve: 'ENABLING', refuse: 'NOT_ENABLED', drop: 'NOT_ENABLED' },
+  ENABLING: { enable: 'ENABLED', disable: 'DISABLED', drop: 'DISABLED' },
   ENABLED: { disable: 'DISABLED' },
   DISABLED: { approve: 'ENABLING' },
 });
@@ -61,7 +65,10 @@ export const OPERATION_STATUSES = [
 export type OperationStatus = (typeof OPERATION_STATUSES)[number];
 export type OperationEvent = 'fund' | 'submit' | 'process' | 'complete' | 'fail' | 'expire';
 
-/** A provider may be further along than it was asked about, so a step may be left out. */
+/**
+ * A provider may be further along than it was asked about, so a step may be left out. One that was paid for
+ * after its time goes on all the same.
+ */
 export const operationStates = stateTable<OperationStatus, OperationEvent>('mint or burn', {
   CREATED: {
     fund: 'PENDING_FUNDING',
@@ -82,5 +89,5 @@ export const operationStates = stateTable<OperationStatus, OperationEvent>('mint
   PROCESSING: { complete: 'COMPLETED', fail: 'FAILED' },
   COMPLETED: {},
   FAILED: {},
-  EXPIRED: {},
+  EXPIRED: { process: 'PROCESSING', complete: 'COMPLETED' },
 });

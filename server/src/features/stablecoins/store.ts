@@ -61,6 +61,8 @@ export const stablecoins = table(
     service_status: col.word<ServiceStatus>().mut,
     network_token_identifier: col.text,
     provider_token_identifier: col.text,
+    /** How often it was arranged that the provider is asked about its issuance: the last time counts. */
+    follows: col.int4.mut,
     created_at: col.time,
     updated_at: col.time.mut,
     version: col.int4,
@@ -121,6 +123,10 @@ export const stablecoinOperations = table(
     description: col.text.null,
     /** When we began to hand it to the provider: without it, nobody there can know of it. */
     submitted_at: col.time.null.mut,
+    /** When it became EXPIRED; whatever moves for it later does so under a step of its own. */
+    expired_at: col.time.null.mut,
+    /** How much of it the books could not follow when it was paid after all. */
+    uncounted: col.int8.null.mut,
     created_at: col.time,
     updated_at: col.time.mut,
     version: col.int4,

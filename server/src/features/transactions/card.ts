@@ -26,7 +26,7 @@ export interface CardFacts {
   back: string;
   /** What was paid to the network and is taken from nobody. */
   lost: string;
-  /** How many clearings were undone with a late approval, and are no longer in `settlements`. */
+  /** Where a late approval was undone: how many clearings with it, which are no longer in `settlements`. */
   undone?: number;
   /** How many returns were taken back again, and are no longer in `returns`. */
   reversed?: number;

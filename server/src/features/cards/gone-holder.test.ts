@@ -1,0 +1,71 @@
+// Cards in the moment after their holder was deleted and before a job has closed them: to networks and
+// platforms alike they are closed already.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cardDesk } from '../../../test/card-desk.ts';
+import { cardNetwork } from '../../../test/card-network.ts';
+import { type CardPayments, cardPayments } from '../../../test/card-payments.ts';
+import { booksBalance, ok } from '../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+
+let app: TestApp;
+let payments: CardPayments;
+beforeAll(async () => {
+  app = await startApp();
+  payments = cardPayments(app);
+});
+afterAll(async () => {
+  await app.settle();
+  await booksBalance(app);
+  await app.close();
+});
+
+/** Deletes a customer; what a job has to do about the cards is not done yet. */
+const remove = async (customerId: string) =>
+  void ok(await app.call('DELETE', `/customers/${customerId}`), 200);
+
+describe('a card whose holder is gone', () => {
+  it('pays no late clearing: that is our loss', async () => {
+    const paid = await payments.begin({ funds: 100 });
+    await paid.tell({ kind: 'CLEARING', amount: 100n });
+    await remove(paid.card.cardholderId);
+    await paid.tell({ kind: 'CLEARING', amount: 20n }, false);
+    const { data } = ok(
+      await app.call('GET', `/cards?cardholderId=${paid.card.cardholderId}`),
+      200,
+    );
+    expect(data).toMatchObject([{ state: 'ACTIVE' }]);
+    const lost = { status: 'SETTLED', account: '0 of 0', settled: 120, losses: -20 };
+    expect(await paid.now()).toEqual(lost);
+  });
+
+  it('takes no credit, announced or told of', async () => {
+    const desk = cardDesk(app);
+    const network = cardNetwork(app);
+    const holder = await desk.holder();
+    const card = await desk.card(holder);
+    await remove(holder.customer.id);
+    const declined = { approved: false, reason: 'CARDHOLDER_NOT_READY' };
+    expect(await network.ask(card.id, 5_00, 'CREDIT_AUTHORIZATION')).toEqual(declined);
+    expect(await network.ask(card.id, 5_00, 'CREDIT_AUTHORIZATION_ADVICE')).toEqual(declined);
+    expect(await network.paymentsOf(holder.customer.id)).toEqual([]);
+  });
+
+  it('is changed by nobody any more', async () => {
+    const desk = cardDesk(app);
+    const holder = await desk.holder();
+    const card = await desk.card(holder);
+    await remove(holder.customer.id);
+    for (const change of [
+      { state: 'FROZEN' },
+      { state: 'CLOSED' },
+      { maxSpendPerTransaction: 5 },
+      { fundingSources: [holder.accountId] },
+    ]) {
+      const { status, body } = await desk.patchCard(card.id, change);
+      expect([status, body.code]).toEqual([410, 'CUSTOMER_DELETED']);
+    }
+    await app.settle();
+    const { status, body } = await desk.patchCard(card.id, { state: 'FROZEN' });
+    expect([status, body.code]).toEqual([409, 'INVALID_STATE_TRANSITION']);
+  });
+});

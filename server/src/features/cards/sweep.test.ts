@@ -1,0 +1,127 @@
+// Payments that their network never mentions again: after thirty days they end by themselves, and nothing of
+// them is in anybody's way.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cardDesk } from '../../../test/card-desk.ts';
+import { cardNetwork } from '../../../test/card-network.ts';
+import { type BegunPayment, type CardPayments, cardPayments } from '../../../test/card-payments.ts';
+import { booksBalance, ok } from '../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import { cardPaymentOf, cardSweep, resolveException } from './index.ts';
+
+let app: TestApp;
+let desk: CardPayments;
+beforeAll(async () => {
+  app = await startApp();
+  desk = cardPayments(app);
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+
+const DAY_MS = 24 * 3_600_000;
+const clearing = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;
+const EXPIRY = { kind: 'AUTHORIZATION_EXPIRY' } as const;
+
+/** Ids of payments of which a network may say more. */
+const openOnes = async (...all: { id: string }[]) => {
+  const text = 'select id from card_open_payments where id = any($1) order by id';
+  const rows = await app.runtime.db.query(text, [all.map((each) => each.id)]);
+  return rows.map((each) => each.id as string);
+};
+const sorted = (...all: { id: string }[]) => all.map((each) => each.id).sort();
+
+/** All that is looked for is found within a minute. */
+const waitOut = async (ms: number) => {
+  await app.advance(ms);
+  await app.advance(60_000);
+};
+
+describe('payments of which more may be said', () => {
+  it('are listed while they are open, whatever ends them', async () => {
+    const whole = await desk.begin();
+    const lapsed = await desk.begin();
+    const advised = await desk.begin();
+    const person = await desk.begin({ descriptor: 'Shop 006' });
+    const credit = await desk.begin({ kind: 'credit_authorization' });
+    const atOnce = await desk.begin({ kind: 'financial_authorization' });
+    const brought = await desk.begin({ kind: 'financial_credit_authorization' });
+    const all = [whole, lapsed, advised, person, credit, atOnce, brought];
+    expect(await openOnes(...all)).toEqual(sorted(whole, lapsed, advised, person, credit));
+    for (const each of [whole, advised, credit]) await each.tell(clearing(40));
+    expect(await openOnes(...all)).toEqual(sorted(whole, lapsed, advised, person, credit));
+    await whole.tell(clearing(60));
+    await lapsed.tell(EXPIRY);
+    await advised.tell({ kind: 'AUTHORIZATION_ADVICE', amount: 40n });
+    await app.operate(async (ctx) => {
+      await resolveException(ctx, await cardPaymentOf(ctx, person.id), { outcome: 'write-off' });
+    });
+    await credit.tell(clearing(60));
+    expect(await openOnes(...all)).toEqual([]);
+    // Late words find nothing to strike out, and leave nothing.
+    await lapsed.tell(clearing(10));
+    await lapsed.tell(EXPIRY);
+    expect(await openOnes(...all)).toEqual([]);
+  });
+});
+
+describe('after thirty days', () => {
+  it('a payment ends as if it had been said, and its holder may go', async () => {
+    const paid = await desk.begin({ funds: 100 });
+    const part = await desk.begin();
+    await part.tell(clearing(30));
+    const credit = await desk.begin({ kind: 'credit_authorization' });
+    await app.advance(30 * DAY_MS - 60_001);
+    expect((await paid.now()).status).toBe('AUTHORIZED');
+    expect((await part.now()).status).toBe('PARTIALLY_SETTLED');
+    await waitOut(60_001);
+    expect(await paid.now()).toMatchObject({ status: 'SETTLED', account: '100 of 100' });
+    expect((await paid.events()).slice(-2)).toEqual(['100 of 100', 'SETTLED']);
+    expect(await part.now()).toMatchObject({ status: 'SETTLED', account: '970 of 970' });
+    expect(await credit.now()).toMatchObject({ status: 'SETTLED', account: '1000 of 1000' });
+    expect(await openOnes(paid, part, credit)).toEqual([]);
+    // No word of the network, so none is in its log.
+    const log = await cardNetwork(app).logOf(paid.card.id);
+    expect(log.map((each) => each.kind)).toEqual(['AUTHORIZATION']);
+    // What it clears all the same is a late clearing.
+    await paid.tell(clearing(100));
+    expect(await paid.now()).toMatchObject({ status: 'SETTLED', account: '0 of 0' });
+    ok(await app.call('DELETE', `/customers/${paid.card.cardholderId}`), 200);
+  });
+
+  it('an exception stays a person’s', async () => {
+    const stuck = await desk.begin({ descriptor: 'Shop 006' });
+    await waitOut(30 * DAY_MS);
+    expect(await stuck.now()).toEqual({ status: 'EXCEPTION', account: '900 of 1000' });
+    expect(await openOnes(stuck)).toEqual([]);
+  });
+
+  it('each ends once, though several processes look while the network speaks', async () => {
+    const all: BegunPayment[] = [];
+    while (all.length < 5) all.push(await desk.begin());
+    app.world.set(app.world.now() + 30 * DAY_MS);
+    await Promise.all([
+      ...[1, 2, 3].map(() => cardSweep().run(app.runtime)),
+      ...all.map((each) => each.clear(40)),
+    ]);
+    await app.settle();
+    for (const each of all) {
+      const shown = { status: 'SETTLED', account: '960 of 960' };
+      expect(await each.now()).toMatchObject(shown);
+      const { settledAmount } = await each.shown();
+      expect(settledAmount.amount).toBe(40);
+    }
+    expect(await openOnes(...all)).toEqual([]);
+  });
+
+  it('a card of another platform is looked after too', async () => {
+    const theirs = cardDesk(app, { as: app.other });
+    const holder = await theirs.holder({ funds: 10_00 });
+    const { id } = await theirs.card(holder);
+    const network = cardNetwork(app);
+    expect(await network.ask(id, 4_00)).toMatchObject({ approved: true });
+    await waitOut(30 * DAY_MS);
+    const [payment] = await network.paymentsOf(holder.customer.id, { as: app.other });
+    expect(payment).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 0 } });
+  });
+});

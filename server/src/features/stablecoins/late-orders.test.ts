@@ -1,0 +1,164 @@
+// A mint or burn that its provider let expire, and says more about afterwards: somebody may have paid after
+// all, and then the books go after it as far as they can.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { booksBalance, ok } from '../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import { DOLLAR, mintDesk } from '../../../test/mint-desk.ts';
+import {
+  FINAL,
+  failed,
+  type Said,
+  says,
+  workerSaying as speaking,
+} from '../../../test/mint-voice.ts';
+import { stablecoinOperations } from './store.ts';
+
+const HOUR = 3_600_000;
+
+let app: TestApp;
+let desk: ReturnType<typeof mintDesk>;
+let wallet: { id: string };
+let bank: { id: string };
+
+beforeAll(async () => {
+  app = await startApp();
+  desk = mintDesk(app);
+  wallet = await desk.wallet();
+  bank = await desk.bank();
+});
+afterAll(async () => {
+  expect(await desk.problems()).toEqual([]);
+  await booksBalance(app);
+  await app.close();
+});
+
+const workerSaying = (...answers: readonly (Said | Error)[]) => speaking(app, ...answers);
+
+/** A coin of which 20 dollars circulate and a burn of 10, of which nothing was done yet. */
+async function burnOrdered() {
+  const coin = await desk.circulating(20);
+  const made = ok(await desk.burn(coin.id, desk.burnBody(bank.id)), 201);
+  return { coin, id: made.id as string };
+}
+
+const [UNTOUCHED, UNDER_WAY, BURNT] = [
+  { circulating: 20n * DOLLAR, burning: 0n, minting: 0n },
+  { circulating: 20n * DOLLAR, burning: 10n * DOLLAR, minting: 0n },
+  { circulating: 10n * DOLLAR, burning: 0n, minting: 0n },
+];
+
+describe('one that is EXPIRED', () => {
+  const expired = says('expired');
+
+  /** A burn that its provider called expired, and says more about afterwards. */
+  async function expiredBurn(...answers: readonly (Said | Error)[]) {
+    const ordered = await burnOrdered();
+    const worker = workerSaying(expired, ...answers);
+    await worker.after(0);
+    expect((await desk.look(ordered.id)).status).toBe('EXPIRED');
+    expect(await desk.supply(ordered.coin.id)).toEqual(UNTOUCHED);
+    return { ...ordered, ...worker };
+  }
+
+  const ledgerOf = async (id: string) => {
+    const text = `select step, phase, amount from ledger_transfers where transaction_id = $1
+      order by created_at, phase <> 'pending', step`;
+    const rows = await app.runtime.db.query(text, [id]);
+    return rows.map(({ step, phase, amount }) => `${step} ${phase} ${amount}`);
+  };
+
+  it('is asked about every hour, and completed when somebody paid after all', async () => {
+    const { coin, id, after, asked } = await expiredBurn(expired, expired, says('completed'));
+    await after(2 * HOUR);
+    expect(asked).toHaveLength(3);
+    expect((await desk.look(id)).status).toBe('EXPIRED');
+    await after(HOUR);
+    expect(await desk.look(id)).toMatchObject({ status: 'COMPLETED', providerStatus: 'completed' });
+    expect(await ledgerOf(id)).toEqual([
+      'burn pending 10000000',
+      'burn! release 10000000',
+      'burn.late posted 10000000',
+    ]);
+    expect(await desk.supply(coin.id)).toEqual(BURNT);
+    expect(await desk.problems()).toEqual([]);
+    await after(24 * HOUR);
+    expect(asked).toHaveLength(4);
+  });
+
+  it.each([
+    ['completed', [says('completed')], 'COMPLETED', 'burn.late! post 10000000', BURNT],
+    ['failed', [failed], 'FAILED', 'burn.late! release 10000000', UNTOUCHED],
+  ] as const)('is set aside again when it goes on: %s', async (_, last, status, step, supply) => {
+    const { coin, id, after } = await expiredBurn(says('submitted'), ...last);
+    await after(HOUR);
+    expect((await desk.look(id)).status).toBe('PROCESSING');
+    expect(await desk.supply(coin.id)).toEqual(UNDER_WAY);
+    expect(await desk.problems()).toEqual([]);
+    await after(HOUR);
+    expect((await desk.look(id)).status).toBe(status);
+    expect((await ledgerOf(id)).at(-1)).toBe(step);
+    expect(await desk.supply(coin.id)).toEqual(supply);
+  });
+
+  it.each([
+    ['completed at once', [says('completed')]],
+    ['set aside first', [says('processing'), says('completed')]],
+  ] as const)('takes what circulates where that is less by now: %s', async (_, answers) => {
+    const { coin, id, after } = await expiredBurn(...answers);
+    const body = desk.burnBody(bank.id, { amount: String(16n * DOLLAR) });
+    const other = ok(await desk.burn(coin.id, body), 201);
+    await after(2 * HOUR);
+    expect((await desk.look(id)).status).toBe('COMPLETED');
+    const row = await app.runtime.db.read(stablecoinOperations, id);
+    expect(row?.uncounted).toBe(6n * DOLLAR);
+    expect((await ledgerOf(id)).at(-1)).toMatch(/^burn.late!? post(ed)? 4000000$/);
+    expect(await desk.problems()).toEqual([]);
+    await workerSaying(says('completed')).after(HOUR);
+    expect((await desk.look(other.id)).status).toBe('COMPLETED');
+    expect((await desk.supply(coin.id)).circulating).toBe(0n);
+  });
+
+  it('moves nothing where nothing is left', async () => {
+    const { coin, id, after } = await expiredBurn(says('processing'), says('completed'));
+    const body = desk.burnBody(bank.id, { amount: String(20n * DOLLAR) });
+    ok(await desk.burn(coin.id, body), 201);
+    await after(2 * HOUR);
+    expect((await desk.look(id)).status).toBe('COMPLETED');
+    expect(await ledgerOf(id)).toHaveLength(2);
+    expect(await desk.problems()).toEqual([]);
+    await workerSaying(FINAL).after(HOUR);
+  });
+
+  it('was a mint, which is posted', async () => {
+    const coin = await desk.coin();
+    const { id } = ok(await desk.mint(coin.id, desk.mintBody(wallet.id)), 201);
+    await workerSaying(expired, says('completed')).after(2 * HOUR);
+    expect((await desk.look(id)).status).toBe('COMPLETED');
+    expect(await desk.supply(coin.id)).toEqual({
+      circulating: 100n * DOLLAR,
+      burning: 0n,
+      minting: 0n,
+    });
+  });
+
+  it('is asked about for a week, which is written down', async () => {
+    const { id, after, asked } = await expiredBurn(expired);
+    await after(30 * 24 * HOUR);
+    expect(asked).toHaveLength(1 + 7 * 24);
+    expect((await desk.look(id)).status).toBe('EXPIRED');
+    const said = 'select actor, move, reason from account_moves where account_id = $1';
+    expect(await app.runtime.db.query(said, [id])).toEqual([
+      { actor: 'service', move: 'expire', reason: expect.stringContaining('not asked any more') },
+    ]);
+  });
+
+  it.each([
+    ['expired for good', { state: 'expired', providerStatus: 'expired', final: true }],
+    ['failed', failed],
+  ] as const)('is asked about no more once it is %s', async (_, answer) => {
+    const { id, after, asked } = await expiredBurn(answer);
+    await after(30 * 24 * HOUR);
+    expect(asked).toHaveLength(2);
+    expect((await desk.look(id)).status).toBe('EXPIRED');
+  });
+});
