@@ -22,9 +22,11 @@ type Kind = 'spread' | 'hot' | 'wallets';
 /** What was approved by card, against every trace of it. Wallets have 10,000 units in a cent. */
 const CHECK = `with told as (
     select id, count, amount, funding->>0 as account
-      from unnest($1::text[], $2::bigint[], $3::bigint[]) x(id, count, amount) join cards using (id)),
+      from unnest($1::text[], $2::bigint[], $3::bigint[]) x(id, count, amount)
+      join cards using (id)),
   logged as (
-    select card_id as id, count(*), sum(amount) as amount, count(distinct transaction_id) as payments,
+    select card_id as id, count(*), sum(amount) as amount,
+      count(distinct transaction_id) as payments,
       count(*) filter (where not approved) as declined
     from card_messages group by card_id),
   paid as (
@@ -35,7 +37,8 @@ const CHECK = `with told as (
     select account, sum(net) as net, sum(hold) as hold from (
       select debit as account, case phase when 'posted' then -amount else 0 end as net,
         case phase when 'pending' then amount else 0 end as hold from ledger_transfers
-      union all select credit, amount, 0 from ledger_transfers where phase = 'posted') legs group by 1),
+      union all select credit, amount, 0 from ledger_transfers where phase = 'posted') legs
+    group by 1),
   owed as (
     select account, sum(amount * case currency when 'USD' then 1 else 10000 end) as hold
     from told join ledger_accounts a on a.id = account group by 1, currency)
@@ -44,7 +47,8 @@ select (select sum(count) from told) as approved,
     or l.count is distinct from told.count or l.payments is distinct from told.count
     or l.amount is distinct from told.amount) as wrong_messages,
   (select count(*) from told full join paid p using (id)
-    where p.count is distinct from told.count or p.amount is distinct from told.amount) as wrong_payments,
+    where p.count is distinct from told.count
+      or p.amount is distinct from told.amount) as wrong_payments,
   (select count(*) from ledger_accounts a left join moved m on m.account = a.id
     left join owed o on o.account = a.id
     where a.balance <> coalesce(m.net, 0) or a.held <> coalesce(m.hold, 0)

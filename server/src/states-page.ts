@@ -57,8 +57,8 @@ must be waited for, approved or explained begins PENDING.`,
   {
     title: 'Card payment',
     about: `\`status\` of a transaction of type CARD. It begins AUTHORIZED, or SETTLED where the network
-asks and clears at once. In EXCEPTION the network has its money and we have not got ours: an operator
-ends it.`,
+asks and clears at once. In EXCEPTION the network has its money and we have not got ours: an
+operator ends it.`,
     states: cardPaymentStates,
   },
   {

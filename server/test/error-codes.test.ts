@@ -28,8 +28,8 @@ const CODES = Object.keys(STATUS_OF) as Code[];
 const HEAD = `# Error codes
 
 Every error is \`{ code, reason, details?, status, message }\`; \`details.errors\` names
-each bad field. This page lists every code there is and a way to meet it in the sandbox. A test walks
-all of these ways, and this page is made from it.
+each bad field. This page lists every code there is and a way to meet it in the sandbox. A test
+walks all of these ways, and this page is made from it.
 `;
 
 function page(): string {
