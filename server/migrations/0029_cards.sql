@@ -47,6 +47,7 @@ create unique index card_funding_sources_live on card_funding_sources (card_id, 
   where ended_at is null;
 create index card_funding_sources_of_account on card_funding_sources (account_id)
   where ended_at is null;
+create index card_funding_sources_of_card on card_funding_sources (card_id);
 create index card_funding_sources_of_customer on card_funding_sources (customer_id);
 
 create table delegated_keys (
@@ -68,6 +69,8 @@ create table delegated_keys (
   version integer not null default 1
 );
 create unique index delegated_keys_active on delegated_keys (funding_source_id) where status = 'ACTIVE';
+-- What every payment of a wallet asks for.
+create index delegated_keys_that_sign on delegated_keys (account_id, card_id, status);
 create index delegated_keys_of_account on delegated_keys (account_id, created_at, id);
 create index delegated_keys_of_source on delegated_keys (funding_source_id, created_at, id);
 create index delegated_keys_of_customer on delegated_keys (customer_id);
@@ -83,15 +86,20 @@ create table card_messages (
   transaction_id text collate "C",
   -- The issuer's name for the transaction, with the environment before it.
   token text collate "C" not null,
-  kind text not null,
+  kind text not null check (kind in ('AUTHORIZATION', 'FINANCIAL_AUTHORIZATION', 'CREDIT_AUTHORIZATION',
+    'FINANCIAL_CREDIT_AUTHORIZATION', 'CREDIT_AUTHORIZATION_ADVICE', 'BALANCE_INQUIRY', 'CLEARING',
+    'AUTHORIZATION_EXPIRY', 'AUTHORIZATION_ADVICE', 'RETURN', 'RETURN_REVERSAL')),
   amount bigint not null,
   currency text not null,
   merchant json,
   approved boolean not null,
   -- Why it was declined.
-  reason text,
-  created_at timestamptz not null
+  reason text check (reason in ('CARD_NOT_ACTIVE', 'CARD_PAUSED', 'SPEND_LIMIT_EXCEEDED', 'NO_FUNDING_SOURCE',
+    'INSUFFICIENT_FUNDS', 'CARDHOLDER_NOT_READY', 'CURRENCY_NOT_SUPPORTED', 'TOO_LATE')),
+  created_at timestamptz not null,
+  check (approved = (reason is null))
 );
+create index card_messages_in_order on card_messages (created_at, id);
 create index card_messages_of_card on card_messages (card_id, created_at, id);
 create index card_messages_of_platform on card_messages (platform_id, created_at, id);
 create index card_messages_declined on card_messages (platform_id, created_at, id) where not approved;
@@ -115,6 +123,7 @@ create table card_reveals (
   created_at timestamptz not null,
   version integer not null default 1
 );
+create index card_reveals_in_order on card_reveals (created_at, id);
 create index card_reveals_of_card on card_reveals (card_id, created_at, id);
 create index card_reveals_of_platform on card_reveals (platform_id, created_at, id);
 create index card_reveals_of_customer on card_reveals (customer_id);
@@ -129,8 +138,8 @@ create table card_exceptions (
 );
 create index card_exceptions_since on card_exceptions (since, id);
 
--- Payments of which a network may say more; the id is the transaction's. What it never mentions again is found
--- here by its age.
+-- Payments of which a network may say more; the id is the transaction's. What it never mentions again is
+-- found here by its age.
 create table card_open_payments (
   id text collate "C" primary key,
   platform_id text collate "C" not null,

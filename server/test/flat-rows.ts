@@ -97,7 +97,7 @@ async function fillActions(app: TestApp, fill: Fill) {
 
 /**
  * Cards, most of them closed; the first customer has a third of them. One account has paid for as many, and
- * pays for few.
+ * pays for few. The first card has a third of what was asked and shown, and little was declined.
  */
 async function fillCards(app: TestApp, fill: Fill) {
   const desk = cardDesk(app);
@@ -117,6 +117,21 @@ async function fillCards(app: TestApp, fill: Fill) {
     card_id: idSql('Card', 'n'),
     account_id: often('InternalAccount', ACCOUNTS),
     ended_at: 'case when n % 3000 <> 3 then t.created_at end',
+  });
+  const inquiry = { merchant: { descriptor: 'Corner shop' } };
+  ok(await app.call('POST', `/sandbox/cards/${id}/simulate/balance_inquiry`, inquiry), 202);
+  ok(await app.call('POST', `/cards/${id}/reveal`), 200);
+  const [message] = await app.runtime.db.query<{ id: string }>('select id from card_messages', []);
+  const [reveal] = await app.runtime.db.query<{ id: string }>('select id from card_reveals', []);
+  await fill('card_messages', message?.id ?? '', TRANSACTIONS, {
+    id: "'message ' || n",
+    card_id: often('Card', ACCOUNTS),
+    approved: 'n % 5000 <> 1',
+    reason: "case when n % 5000 = 1 then 'CARD_PAUSED' end",
+  });
+  await fill('card_reveals', reveal?.id ?? '', ACCOUNTS, {
+    id: "'link ' || n",
+    card_id: often('Card', ACCOUNTS),
   });
 }
 

@@ -5,7 +5,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { agentActions, agents } from '../src/features/agents/store.ts';
-import { cards } from '../src/features/cards/index.ts';
+import { cardMessages, cardReveals, cards } from '../src/features/cards/index.ts';
 import { messages } from '../src/features/messages/index.ts';
 import { mintsAndBurns, stablecoins } from '../src/features/stablecoins/index.ts';
 import { STANDING } from '../src/operator/verifications.ts';
@@ -87,6 +87,8 @@ beforeAll(async () => {
     'agent_actions',
     'cards',
     'card_funding_sources',
+    'card_messages',
+    'card_reveals',
     'stablecoin_provider_accounts',
     'stablecoins',
     'stablecoin_operations',
@@ -283,6 +285,27 @@ describe('what the operator asks of all platforms', () => {
   it.each([{}, { platform_id: 'main' }, { customer_id: rare }])('cards do: %j', (wanted) =>
     checkPage(cards, equals(wanted)),
   );
+
+  const hubCard = `Card:${uuid(1)}`;
+  const rareCard = `Card:${uuid(4_321)}`;
+
+  it.each([
+    {},
+    { platform_id: 'main' },
+    { platform_id: 'main', approved: false },
+    { card_id: hubCard },
+    { card_id: rareCard },
+  ])('decisions about cards do: %j', (wanted) => checkPage(cardMessages, equals(wanted)));
+
+  it.each([{}, { platform_id: 'main' }, { card_id: hubCard }, { card_id: rareCard }])(
+    'looks at cards do: %j',
+    (wanted) => checkPage(cardReveals, equals(wanted)),
+  );
+
+  it('what has paid for a card is read by an index', async () => {
+    const text = 'select * from card_funding_sources where card_id = $1 order by id limit 1000';
+    await checkFlat({ text, values: [rareCard] }, FEW);
+  });
 
   it.each([{}, { platform_id: 'main' }, { customer_id: rare }, { status: 'FAILED' }])(
     'messages walk an index: %j',

@@ -65,7 +65,7 @@ export interface CardRequest {
   token: string;
   cardId: string;
   kind: CardRequestKind;
-  /** Zero for a balance inquiry. */
+  /** Zero for a balance inquiry; an AUTHORIZATION of zero is taken for one, and nothing else may be zero. */
   amount: bigint;
   currency: string;
   merchant: CardMerchant;
@@ -76,10 +76,13 @@ export type CardNotice = { id: string; token: string } & (
   | { kind: 'CLEARING'; amount: bigint }
   /** What is not cleared by now never will be. */
   | { kind: 'AUTHORIZATION_EXPIRY' }
-  /** The payment is for so much in all, more or less than before. */
+  /**
+   * The payment is for so much in all, more or less than before. Where nothing more is expected of it, it is
+   * written down and changes nothing: only a clearing takes more then.
+   */
   | { kind: 'AUTHORIZATION_ADVICE'; amount: bigint }
   | { kind: 'RETURN'; amount: bigint }
-  /** The last return is taken back. */
+  /** The last return is taken back, be it of a part or of the rest. */
   | { kind: 'RETURN_REVERSAL' }
 );
 
@@ -121,7 +124,12 @@ export type PullProgress =
   | { state: 'pending'; checkAfterMs: number }
   | { state: 'failed' };
 
-/** What an issuer turns to with what the network says. */
+/**
+ * What an issuer turns to with what the network says. Where it rejects with a Fault of the code NOT_FOUND,
+ * TRANSACTION_NOT_FOUND, CONFLICT (another message had the id, or another payment the token) or INVALID_INPUT
+ * (it cannot be true), that is final. Everything else, SERVICE_UNAVAILABLE as well as a connection that
+ * broke, is no answer yet: the same message is asked or told again.
+ */
 export interface IssuerDesk {
   /**
    * Decides, with the money set aside in the same commit. What is decided later than `answerBy` is undone
@@ -130,7 +138,7 @@ export interface IssuerDesk {
    * books is heard by asking again. An issuer asks one process about one message.
    */
   authorize(request: CardRequest, answerBy: Time): Promise<CardDecision>;
-  /** Where it rejects nothing was heeded, as far as is known: tell it again. */
+  /** Where it rejects nothing was heeded, as far as is known; unless that is final, tell it again. */
   tell(notice: CardNotice): Promise<void>;
 }
 

@@ -2,6 +2,7 @@
 // remember. The idempotency record travels in the operation's own change set, so a reply that a client
 // may get again is written exactly when its effects are; the happy path costs no look-up.
 import { createHash } from 'node:crypto';
+import { canonical } from '../kernel/canonical.ts';
 import { Fault, type FieldError, invalid, mayPass } from '../kernel/fault.ts';
 import { isSomeId } from '../kernel/id.ts';
 import { type Bound, type Contract, type Reply, takesKey } from '../kernel/operation.ts';
@@ -17,7 +18,7 @@ export interface Request {
   query: Record<string, unknown>;
   headers: Record<string, string | undefined>;
   body: unknown;
-  /** The body as it came, for comparing two requests under one key. */
+  /** The body as it came, for comparing two forms, and with requests that an older version kept. */
   rawBody: string;
   /** What is wrong with the parts of a form that no schema sees. */
   errors?: FieldError[];
@@ -132,13 +133,15 @@ function keyedBy(
   const { platformId, agentId } = caller;
   const whose = agentId === undefined ? platformId : `${platformId} ${agentId}`;
   // Where a body may be left out, none and an empty one are the same request.
-  const body = contract.bodyOptional && request.rawBody === '' ? '{}' : request.rawBody;
-  const asked = `${JSON.stringify(request.query)}\n${body}`;
+  const raw = contract.bodyOptional && request.rawBody === '' ? '{}' : request.rawBody;
+  const asked = (body: string) => `${JSON.stringify(request.query)}\n${body}`;
+  // A client that asks again may write the same JSON otherwise: spaces and order of members say nothing.
+  const body = contract.upload || raw === '' ? raw : canonical(request.body ?? {});
   return {
     id: `${whose} ${contract.method} ${path} ${key}`,
     // Bodies hold secrets and what is personal, which a plain hash would let anybody try out.
-    hash: `${KEYED}${vault.digest('request', asked)}`,
-    plainHash: () => createHash('sha256').update(asked).digest('hex'),
+    hash: `${KEYED}${vault.digest('request', asked(body))}`,
+    plainHash: () => createHash('sha256').update(asked(raw)).digest('hex'),
   };
 }
 

@@ -250,7 +250,7 @@ function bindRoute(
         if (status === 500) log.error({ err: error, requestId: request.id }, 'failed');
       }
       const ms = performance.now() - started;
-      if (contract.hosted) reply.header('cache-control', 'no-store');
+      reply.header('cache-control', 'no-store');
       metrics.request(contract.operationId, status, ms);
       log.request(request.id, contract.operationId, caller.platformId, status, ms);
       watch?.(contract, status, body);

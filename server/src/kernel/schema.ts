@@ -267,15 +267,18 @@ export const Address = named(
 );
 
 /** One page of a list: the items, whether more follow, and the cursor that fetches them. */
-export const page = <T extends TSchema>(item: T) =>
-  Type.Object({
-    data: Type.Array(item, { description: 'The items of this page.' }),
-    hasMore: Type.Boolean({ description: 'Whether another page follows.' }),
-    nextCursor: Type.Optional(text('Pass as `cursor` to get the next page.')),
-    totalCount: Type.Optional(
-      Type.Integer({ minimum: 0, description: 'How many items match over all pages.' }),
-    ),
-  });
+export const page = <T extends TSchema>(item: T, opts: Json = {}) =>
+  Type.Object(
+    {
+      data: Type.Array(item, { description: 'The items of this page.' }),
+      hasMore: Type.Boolean({ description: 'Whether another page follows.' }),
+      nextCursor: Type.Optional(text('Pass as `cursor` to get the next page.')),
+      totalCount: Type.Optional(
+        Type.Integer({ minimum: 0, description: 'How many items match over all pages.' }),
+      ),
+    },
+    opts,
+  );
 
 /** Query properties of every paged list; spread them into the query schema. */
 export const PageQuery = {

@@ -8,11 +8,11 @@ import {
   note,
   presentAgent,
 } from '../features/agents/index.ts';
-import { platforms, systemCaller } from '../features/platform/index.ts';
+import { callerOf } from '../features/platform/index.ts';
 import { isId } from '../kernel/id.ts';
 import { iso } from '../kernel/world.ts';
 import type { Ctx } from '../runtime/context.ts';
-import type { Filter } from '../runtime/database.ts';
+import { equals, type Filter } from '../runtime/database.ts';
 import { operate } from '../runtime/operate.ts';
 import { cursorOf } from '../runtime/paging.ts';
 import { type Flags, type Given, usageError } from './flags.ts';
@@ -42,12 +42,6 @@ const lineOf = (row: AgentRow) => ({
   state: stateOf(row),
   createdAt: iso(row.created_at),
 });
-
-/** Conditions of the columns that were asked for. */
-const equals = <C extends string>(wanted: Record<C, string | undefined>) =>
-  Object.entries(wanted).flatMap(([column, value]) =>
-    value === undefined ? [] : [{ column: column as C, op: '=' as const, value }],
-  );
 
 async function platformIn(system: System, given: Given): Promise<string | undefined> {
   const named = given.text('platform');
@@ -80,9 +74,7 @@ async function within<R>(
   work: (ctx: Ctx, row: AgentRow) => Promise<R>,
 ): Promise<R> {
   const { id, platform_id } = await agentOf(system, given.needed('agent'));
-  const platform = await system.runtime.db.read(platforms, platform_id);
-  if (!platform) throw notFound('agent');
-  const caller = systemCaller(platform_id, platform.environment);
+  const caller = await callerOf(system.runtime.db, platform_id);
   return operate(system.runtime, caller, async (ctx) => work(ctx, await agentOf(system, id)));
 }
 

@@ -4,26 +4,14 @@ import { cardDesk } from '../../test/card-desk.ts';
 import { cardNetwork } from '../../test/card-network.ts';
 import { ok } from '../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../test/harness.ts';
-import { main } from '../operator.ts';
+import { commandOn } from '../../test/production.ts';
 
 let app: TestApp;
 let mine: string;
 let theirs: string;
 let payment: string;
 
-async function run(...argv: string[]) {
-  const ran = { out: '', err: '' };
-  const code = await main(argv, {
-    env: { DATABASE_URL: app.databaseUrl, RAILHEAD_MASTER_KEY: '07'.repeat(32) },
-    out: (text) => {
-      ran.out += text;
-    },
-    err: (text) => {
-      ran.err += text;
-    },
-  });
-  return { code, ...ran };
-}
+const run = (...argv: string[]) => commandOn(app)(argv);
 
 async function json(...argv: string[]) {
   const { code, out, err } = await run('cards', 'decisions', ...argv, '--json');

@@ -3,12 +3,18 @@
 // is listed with them, because it waits for a person as well; `parked return` says that it was sent.
 import { findCurrency } from '../catalog/currencies.ts';
 import {
+  asCardPayment,
   type CardPaymentRow,
   missingOf,
   netOf,
   resolveException,
 } from '../features/cards/index.ts';
-import { inSuspense, settledOf, transactions } from '../features/transactions/index.ts';
+import {
+  inSuspense,
+  settledOf,
+  type TransactionRow,
+  transactions,
+} from '../features/transactions/index.ts';
 import { readable } from '../kernel/money.ts';
 import { iso, type Time } from '../kernel/world.ts';
 import { type Flags, type Given, usageError } from './flags.ts';
@@ -85,7 +91,7 @@ async function list(system: System, given: Given): Promise<Output> {
     Promise.all(ids.map((each) => db.read(transactions, each))),
   ]);
   const json = waiting.map((each, at) =>
-    view(each, rows[at] as unknown as CardPaymentRow, nets.get(each.id) ?? 0n),
+    view(each, asCardPayment(rows[at] as TransactionRow), nets.get(each.id) ?? 0n),
   );
   const text = table(
     HEADS.map((head) => ({ head, align: AMOUNTS.includes(head) ? 'right' : 'left' })),
@@ -103,7 +109,7 @@ async function resolve(system: System, given: Given): Promise<Output> {
   const reason = given.text('reason');
   const done = await onAnyTransaction(system, id, (ctx, row) => {
     if (row.card === null) throw notFound('payment with a card');
-    return resolveException(ctx, row as unknown as CardPaymentRow, { outcome, reason });
+    return resolveException(ctx, asCardPayment(row), { outcome, reason });
   });
   const { status, card } = done;
   const lost = Number(card.lost);

@@ -3,26 +3,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cardDesk } from '../../test/card-desk.ts';
 import { ok } from '../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../test/harness.ts';
-import { main } from '../operator.ts';
+import { commandOn } from '../../test/production.ts';
 
 let app: TestApp;
 let ids: [string, string];
 let holderId: string;
 const links: string[] = [];
 
-async function run(...argv: string[]) {
-  const ran = { out: '', err: '' };
-  const code = await main(argv, {
-    env: { DATABASE_URL: app.databaseUrl, RAILHEAD_MASTER_KEY: '07'.repeat(32) },
-    out: (text) => {
-      ran.out += text;
-    },
-    err: (text) => {
-      ran.err += text;
-    },
-  });
-  return { code, ...ran };
-}
+const run = (...argv: string[]) => commandOn(app)(argv);
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape; what a test reads it asserts.
 async function json(...argv: string[]): Promise<any> {

@@ -69,6 +69,8 @@ describe('cards show', () => {
     );
     const { out } = await run('cards', 'show', idOf(one));
     expect(out).toMatch(/State +ACTIVE\n/);
+    expect(out).toMatch(/Most of one payment +5\.00 USD\n/);
+    expect(out).toMatch(/Pays +InternalAccount:/);
     expect(out + JSON.stringify(shown)).not.toContain(row?.secret);
     expect(await run('cards', 'show', 'x')).toMatchObject({ code: 1, err: 'No such card.\n' });
   });
@@ -84,6 +86,8 @@ describe('cards close', () => {
     expect(await desk.cardNow(idOf(two))).toEqual(view);
     const [, told] = await desk.eventsOf('CARD.STATE_CHANGE', idOf(two));
     expect(told?.data).toEqual(view);
+    const { out } = await run('cards', 'show', idOf(two));
+    expect(out).toContain(`Paid until ${bindings[0].endedAt}`);
     const again = await run('cards', 'close', idOf(two), '--reason', 'x');
     expect(again).toMatchObject({ code: 1, err: 'The card is closed already.\n' });
     expect(await run('cards', 'close', idOf(one))).toMatchObject({ code: 2 });

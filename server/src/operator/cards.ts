@@ -1,5 +1,6 @@
-// `cards list|show|close`: what the operator sees of cards, and how it ends one for good. Of a card's number
-// nothing is shown but its end, which its platform sees as well.
+// `cards list|show|close`: what the operator sees of cards, and how it ends one for good. Of a card's
+// number nothing is shown but its end, which its platform sees as well.
+import { findCurrency } from '../catalog/currencies.ts';
 import {
   type CardRow,
   cardFundingOf,
@@ -7,10 +8,11 @@ import {
   closeCard,
   presentCard,
 } from '../features/cards/index.ts';
-import { platforms, systemCaller } from '../features/platform/index.ts';
+import { callerOf } from '../features/platform/index.ts';
 import { isId } from '../kernel/id.ts';
+import { readable } from '../kernel/money.ts';
 import { iso } from '../kernel/world.ts';
-import type { Filter } from '../runtime/database.ts';
+import { equals } from '../runtime/database.ts';
 import { operate } from '../runtime/operate.ts';
 import { cursorOf } from '../runtime/paging.ts';
 import { type Flags, type Given, usageError } from './flags.ts';
@@ -43,9 +45,7 @@ async function list(system: System, given: Given): Promise<Output> {
     customer_id: given.text('customer'),
     state: given.text('state'),
   };
-  const filters = Object.entries(wanted).flatMap(([name, value]): Filter<typeof cards>[] =>
-    value === undefined ? [] : [{ column: name as keyof typeof wanted, op: '=', value }],
-  );
+  const filters = equals(wanted);
   const after = given.text('after');
   const cursor = after === undefined ? undefined : cursorOf(await cardOf(system, after));
   const choice = { filters, sort: 'desc', limit: limitIn(given), cursor } as const;
@@ -65,6 +65,11 @@ async function list(system: System, given: Given): Promise<Output> {
   return { json, text };
 }
 
+function mostOf({ max_spend: most, currency }: CardRow): string {
+  if (most === null) return 'any';
+  return `${readable(most, findCurrency(currency)?.decimals ?? 0)} ${currency}`;
+}
+
 async function shown({ runtime }: System, row: CardRow): Promise<Output> {
   const bindings = await cardFundingOf(runtime.db, row.id);
   const view = presentCard(row);
@@ -79,9 +84,9 @@ async function shown({ runtime }: System, row: CardRow): Promise<Output> {
     ['Note', row.closed_note ?? '-'],
     ['Number', row.last4 === null ? '-' : `ends in ${row.last4}`],
     ['Issuer calls it', row.issuer_ref ?? '-'],
-    ['Most of one payment', row.max_spend === null ? 'any' : `${row.max_spend} ${row.currency}`],
+    ['Most of one payment', mostOf(row)],
     ...bindings.map(
-      (each) => [each.endedAt ? 'Paid until then' : 'Pays', `${each.accountId}`] as const,
+      (each) => [each.endedAt ? `Paid until ${each.endedAt}` : 'Pays', each.accountId] as const,
     ),
     ['Created', view.createdAt],
     ['Changed', view.updatedAt],
@@ -97,9 +102,7 @@ async function close(system: System, given: Given): Promise<Output> {
     throw usageError(`--reason must have at most ${MOST_OF_A_REASON} characters`);
   }
   const { id, platform_id } = await cardOf(system, given.needed('card'));
-  const platform = await system.runtime.db.read(platforms, platform_id);
-  if (!platform) throw notFound('card');
-  const caller = systemCaller(platform_id, platform.environment);
+  const caller = await callerOf(system.runtime.db, platform_id);
   const closed = await operate(system.runtime, caller, async (ctx) => {
     const row = await cardOf(system, id);
     if (row.state === 'CLOSED') throw new Error('The card is closed already.');

@@ -9,7 +9,7 @@ import {
 } from '../features/messages/index.ts';
 import { isId } from '../kernel/id.ts';
 import { iso } from '../kernel/world.ts';
-import type { Filter } from '../runtime/database.ts';
+import { equals } from '../runtime/database.ts';
 import type { Given } from './flags.ts';
 import { platformOf } from './platform.ts';
 import { LIMIT, limitIn } from './queue.ts';
@@ -40,9 +40,7 @@ async function list(system: System, given: Given): Promise<Output> {
     customer_id: given.text('customer'),
     status: given.text('status'),
   };
-  const filters = Object.entries(wanted).flatMap(([column, value]): Filter<typeof messages>[] =>
-    value === undefined ? [] : [{ column: column as keyof typeof wanted, op: '=', value }],
-  );
+  const filters = equals(wanted);
   const { rows } = await db.page(messages, { filters, sort: 'desc', limit: limitIn(given) });
   const json = rows.map(view);
   const heads = ['CREATED', 'MESSAGE', 'CHANNEL', 'KIND', 'STATUS', 'CUSTOMER'];

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { customer, externalAccount, ok } from '../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../test/harness.ts';
 import { DOLLAR, mintDesk } from '../../test/mint-desk.ts';
+import { commandOn } from '../../test/production.ts';
 import { mintsAndBurns } from '../features/stablecoins/index.ts';
 import { heed } from '../features/stablecoins/progress.ts';
-import { main } from '../operator.ts';
 
 let app: TestApp;
 let desk: ReturnType<typeof mintDesk>;
@@ -14,19 +14,7 @@ let coin: { id: string; symbol: string };
 let bank: { id: string };
 let burnt: string;
 
-async function run(...argv: string[]) {
-  const ran = { out: '', err: '' };
-  const code = await main(argv, {
-    env: { DATABASE_URL: app.databaseUrl, RAILHEAD_MASTER_KEY: '07'.repeat(32) },
-    out: (text) => {
-      ran.out += text;
-    },
-    err: (text) => {
-      ran.err += text;
-    },
-  });
-  return { code, ...ran };
-}
+const run = (...argv: string[]) => commandOn(app)(argv);
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape; what a test reads it asserts.
 async function json(...argv: string[]): Promise<any> {

@@ -1,7 +1,7 @@
 // `stablecoins operations|end`: the mints and burns of platforms, for whoever has to find out why one does
 // not go on. One that was handed over waits for its provider as long as it takes, so those that wait are
 // worth a look; where the provider never comes back, a person who has found out what became of one says so.
-import { systemCaller } from '../features/platform/index.ts';
+import { callerOf } from '../features/platform/index.ts';
 import {
   endByHand,
   mintsAndBurns,
@@ -13,7 +13,7 @@ import {
 import { isId } from '../kernel/id.ts';
 import { readable } from '../kernel/money.ts';
 import { iso } from '../kernel/world.ts';
-import type { Filter } from '../runtime/database.ts';
+import { equals, type Filter } from '../runtime/database.ts';
 import { operate } from '../runtime/operate.ts';
 import { cursorOf } from '../runtime/paging.ts';
 import type { Given } from './flags.ts';
@@ -31,15 +31,12 @@ async function operationIn({ runtime }: System, id: string): Promise<StablecoinO
 }
 
 async function filtersIn(system: System, given: Given): Promise<Filter<typeof mintsAndBurns>[]> {
-  const filters: Filter<typeof mintsAndBurns>[] = [];
-  const add = (column: 'stablecoin_id' | 'platform_id' | 'status', value: string | undefined) => {
-    if (value !== undefined) filters.push({ column, op: '=', value });
-  };
   const platform = given.text('platform');
-  add('stablecoin_id', given.text('coin'));
-  add('platform_id', platform && (await platformOf(system, platform)).id);
-  add('status', given.text('status'));
-  return filters;
+  return equals({
+    stablecoin_id: given.text('coin'),
+    platform_id: platform && (await platformOf(system, platform)).id,
+    status: given.text('status'),
+  });
 }
 
 async function lineOf({ runtime }: System, row: StablecoinOperationRow) {
@@ -95,8 +92,7 @@ const isEnd = (text: string): text is keyof typeof EVENTS => text in EVENTS;
 async function end(system: System, given: Given): Promise<Output> {
   const { id, platform_id } = await operationIn(system, given.needed('operation'));
   const [as, reason] = [given.needed('as'), given.needed('reason')];
-  const { environment } = await platformOf(system, platform_id);
-  const caller = systemCaller(platform_id, environment);
+  const caller = await callerOf(system.runtime.db, platform_id);
   const ended = await operate(system.runtime, caller, async (ctx) => {
     const row = await ctx.read(mintsAndBurns, id);
     const event = isEnd(as) ? EVENTS[as] : undefined;

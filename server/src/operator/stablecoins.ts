@@ -1,7 +1,7 @@
 // `stablecoins list|history|approve|refuse|disable`: which tokens of platforms the service may use in
 // accounts and payments of its own. A platform asks, the operator decides; every decision is kept with its
 // reason.
-import { systemCaller } from '../features/platform/index.ts';
+import { callerOf } from '../features/platform/index.ts';
 import {
   circulatingOf,
   decideService,
@@ -19,7 +19,7 @@ import { isId } from '../kernel/id.ts';
 import { readable } from '../kernel/money.ts';
 import { ledgerAccounts } from '../ledger/store.ts';
 import type { Ctx } from '../runtime/context.ts';
-import type { Filter } from '../runtime/database.ts';
+import { equals } from '../runtime/database.ts';
 import { operate } from '../runtime/operate.ts';
 import { cursorOf } from '../runtime/paging.ts';
 import { historyOf } from './accounts.ts';
@@ -51,14 +51,11 @@ const HEADS = [
 ];
 
 async function list(system: System, given: Given): Promise<Output> {
-  const filters: Filter<typeof stablecoins>[] = [];
   const platform = given.text('platform');
-  if (platform !== undefined) {
-    const { id } = await platformOf(system, platform);
-    filters.push({ column: 'platform_id', op: '=', value: id });
-  }
-  const status = given.text('status');
-  if (status !== undefined) filters.push({ column: 'service_status', op: '=', value: status });
+  const filters = equals({
+    platform_id: platform === undefined ? undefined : (await platformOf(system, platform)).id,
+    service_status: given.text('status'),
+  });
   const after = given.text('after');
   const cursor = after === undefined ? undefined : cursorOf(await coinOf(system, after));
   const query = { filters, sort: 'asc', limit: limitIn(given), cursor } as const;
@@ -94,9 +91,8 @@ function decide(ctx: Ctx, row: StablecoinRow, event: ServiceEvent, reason: strin
 
 async function move(system: System, given: Given, event: ServiceEvent): Promise<Output> {
   const { id, platform_id } = await coinOf(system, given.needed('stablecoin'));
-  const { environment } = await platformOf(system, platform_id);
   const reason = given.text('reason') ?? null;
-  const caller = systemCaller(platform_id, environment);
+  const caller = await callerOf(system.runtime.db, platform_id);
   const moved = await operate(system.runtime, caller, async (ctx) => {
     const row = await ctx.read(stablecoins, id);
     if (!row) throw notFound('stablecoin');

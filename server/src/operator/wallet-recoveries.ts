@@ -1,7 +1,7 @@
 // `wallet recover|recoveries|cancel-recovery`: the way back for a user who can prove no credential of their
 // wallet any more. An installation has none unless it is told how long such a user waits. What the verbs
 // write is found and ended by a running server; every contact of the user hears of it meanwhile.
-import { systemCaller } from '../features/platform/index.ts';
+import { callerOf } from '../features/platform/index.ts';
 import {
   type RecoveryRow,
   type RecoveryType,
@@ -12,7 +12,7 @@ import {
 } from '../features/wallets/index.ts';
 import { isId } from '../kernel/id.ts';
 import { iso, type Time } from '../kernel/world.ts';
-import type { Filter } from '../runtime/database.ts';
+import { equals } from '../runtime/database.ts';
 import { loadSigningKeys } from '../runtime/keys.ts';
 import { operate } from '../runtime/operate.ts';
 import { cursorOf } from '../runtime/paging.ts';
@@ -70,7 +70,6 @@ async function recover(system: System, given: Given): Promise<Output> {
   if (delayMs === undefined) throw new Error(OFF);
   const { id: accountId, platform_id } = await walletRowOf(system, given.needed('account'));
   await checkKeys(system);
-  const { environment } = await platformOf(system, platform_id);
   const asked = {
     accountId,
     type: given.needed('type') as RecoveryType,
@@ -78,7 +77,7 @@ async function recover(system: System, given: Given): Promise<Output> {
     reason: given.needed('reason'),
     delayMs,
   };
-  const caller = systemCaller(platform_id, environment);
+  const caller = await callerOf(runtime.db, platform_id);
   return shown(await operate(runtime, caller, (ctx) => startRecovery(ctx, asked)));
 }
 
@@ -92,9 +91,8 @@ async function cancel(system: System, given: Given): Promise<Output> {
   const { runtime } = system;
   const { id, platform_id } = await recoveryOf(system, given.needed('recovery'));
   await checkKeys(system);
-  const { environment } = await platformOf(system, platform_id);
   const actor = given.text('actor') ?? 'operator';
-  const caller = systemCaller(platform_id, environment);
+  const caller = await callerOf(runtime.db, platform_id);
   const stopped = await operate(runtime, caller, async (ctx) => {
     const row = await ctx.read(walletRecoveries, id);
     if (!row) throw notFound('recovery');
@@ -110,10 +108,7 @@ async function list(system: System, given: Given): Promise<Output> {
     platform_id: platform === undefined ? undefined : (await platformOf(system, platform)).id,
     status: given.text('status'),
   };
-  const filters = Object.entries(wanted).flatMap(
-    ([column, value]): Filter<typeof walletRecoveries>[] =>
-      value === undefined ? [] : [{ column: column as keyof typeof wanted, op: '=', value }],
-  );
+  const filters = equals(wanted);
   const after = given.text('after');
   const cursor = after === undefined ? undefined : cursorOf(await recoveryOf(system, after));
   const query = { filters, sort: 'desc', limit: limitIn(given), cursor } as const;

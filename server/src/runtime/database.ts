@@ -18,7 +18,7 @@ import { createPool, type ResultRow } from './pool.ts';
 import type { RowOf, Table } from './table.ts';
 
 export { connectLane } from './lane.ts';
-export type { Filter, Page, PageQuery } from './paging.ts';
+export { equals, type Filter, type Page, type PageQuery } from './paging.ts';
 
 export interface FindOptions<T extends Table> {
   orderBy?: keyof T['columns'] & string;

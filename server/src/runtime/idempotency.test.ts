@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../test/harness.ts';
+import { BASE_PATH } from '../http/server.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -66,6 +67,25 @@ describe('stored replies', () => {
     const again = await create('hash', 'hashed');
     expect(again.headers['idempotency-replayed']).toBe('true');
     expect((await create('hash', 'other')).body.code).toBe('CONFLICT');
+  });
+
+  it('are the same however the same JSON was written', async () => {
+    const first = await create('spaced', 'written');
+    const body = { platformCustomerId: 'written', customerType: 'INDIVIDUAL' };
+    const { clientId, clientSecret } = app.platform;
+    const reply = await app.server.inject({
+      method: 'POST',
+      url: `${BASE_PATH}/customers`,
+      headers: {
+        authorization: `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`,
+        'content-type': 'application/json',
+        'idempotency-key': 'spaced',
+      },
+      payload: JSON.stringify(body, null, 2),
+    });
+    expect(reply.headers['idempotency-replayed']).toBe('true');
+    expect(reply.headers['cache-control']).toBe('no-store');
+    expect(reply.json()).toEqual(first.body);
   });
 
   it('of an older version are told apart by the plain hash that it kept', async () => {

@@ -17,6 +17,12 @@ export type Filter<T extends Table = Table> =
   | { column: ColumnName<T>; op: 'has'; value: string }
   | { or: readonly Filter<T>[] };
 
+/** Conditions of the columns that were asked for: what is undefined asks nothing. */
+export const equals = <C extends string>(wanted: Readonly<Record<C, unknown>>) =>
+  Object.entries(wanted).flatMap(([column, value]) =>
+    value === undefined ? [] : [{ column: column as C, op: '=' as const, value }],
+  );
+
 type Bounds = 'createdAfter' | 'createdBefore' | 'updatedAfter' | 'updatedBefore';
 
 /** When rows of a list were made and changed, as its query asks for it; each bound is within. */

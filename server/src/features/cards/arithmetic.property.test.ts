@@ -120,10 +120,10 @@ const giveBack =
   };
 
 const reverse: Act = (life) => {
-  if (life.status !== 'REFUNDED') return;
-  const { card, steps } = unreturned(life.card);
-  life.status = 'SETTLED';
-  book(life, { card, steps }, false, false);
+  if (life.card.returns.length === 0) return;
+  const isWhole = life.status === 'REFUNDED';
+  if (isWhole) life.status = 'SETTLED';
+  book(life, unreturned(life.card), false, !isWhole);
 };
 
 const endPull =

@@ -25,9 +25,18 @@ const CardStateName = named(
     description: 'No card is ever in PENDING_KYC: its holder is checked before.',
   }),
 );
-const CardStateReasonName = named('CardStateReason', oneOf(CARD_STATE_REASONS));
-const CardForm = named('CardForm', oneOf(['VIRTUAL']));
-const CardBrand = named('CardBrand', oneOf(['VISA', 'MASTERCARD']));
+const CardStateReasonName = named(
+  'CardStateReason',
+  oneOf(CARD_STATE_REASONS, { description: 'Why a card is closed.' }),
+);
+const CardForm = named(
+  'CardForm',
+  oneOf(['VIRTUAL'], { description: 'VIRTUAL: a number without plastic.' }),
+);
+const CardBrand = named(
+  'CardBrand',
+  oneOf(['VISA', 'MASTERCARD'], { description: 'The network of the card; the issuer decides.' }),
+);
 
 const Cap = Type.Integer({
   format: 'int64',
@@ -56,8 +65,10 @@ export const Card = named(
       brand: maybe(CardBrand),
       form: CardForm,
       last4: maybe(Type.String({ description: 'The end of its number, once it was issued.' })),
-      expMonth: maybe(Type.Integer({ minimum: 1, maximum: 12 })),
-      expYear: maybe(Type.Integer()),
+      expMonth: maybe(
+        Type.Integer({ minimum: 1, maximum: 12, description: 'The last month it is good for.' }),
+      ),
+      expYear: maybe(Type.Integer({ description: 'The year of that month, four digits.' })),
       fundingSources: Type.Array(Type.String(), {
         description: 'Accounts that pay, the first at first; those of a closed card are its last.',
       }),
@@ -91,7 +102,18 @@ const CardCreateRequest = named(
       fundingSources: sources,
       maxSpendPerTransaction: maybe(Cap),
     },
-    { description: 'A card to issue.' },
+    {
+      description: 'A card to issue.',
+      examples: [
+        {
+          cardholderId: 'Customer:019b8e2a-0c00-7000-8000-00000000a001',
+          platformCardId: 'ada-groceries',
+          form: 'VIRTUAL',
+          fundingSources: ['InternalAccount:019b8e2a-0c00-7000-8000-00000000b001'],
+          maxSpendPerTransaction: 250_00,
+        },
+      ],
+    },
   ),
 );
 
@@ -99,11 +121,16 @@ const CardUpdateRequest = named(
   'CardUpdateRequest',
   Type.Object(
     {
-      state: maybe(oneOf(['ACTIVE', 'FROZEN', 'CLOSED'])),
+      state: maybe(
+        oneOf(['ACTIVE', 'FROZEN', 'CLOSED'], { description: 'What it is to be from now on.' }),
+      ),
       fundingSources: maybe(described(sources, 'Takes the place of the whole list.')),
       maxSpendPerTransaction: maybe(nullable(Cap)),
     },
-    { description: 'At least one of the three. CLOSED comes alone.' },
+    {
+      description: 'At least one of the three. CLOSED comes alone.',
+      examples: [{ state: 'FROZEN' }, { maxSpendPerTransaction: null }],
+    },
   ),
 );
 
@@ -158,11 +185,13 @@ export const listCards = operation({
     cardholderId: maybe(Type.String({ description: 'Only those of this customer.' })),
     accountId: maybe(Type.String({ description: 'Only those that this account pays for now.' })),
     platformCardId: maybe(Type.String({ description: 'Only those of this id of yours.' })),
-    state: maybe(CardStateName),
+    state: maybe(described(CardStateName, 'Only those in this state.')),
     ...PageQuery,
-    sortOrder: maybe(oneOf(['asc', 'desc'], { default: 'desc' })),
+    sortOrder: maybe(
+      oneOf(['asc', 'desc'], { default: 'desc', description: '`desc`: newest first.' }),
+    ),
   }),
-  replies: { 200: named('CardListResponse', page(Card)) },
+  replies: { 200: named('CardListResponse', page(Card, { description: 'A page of cards.' })) },
   errors: [400, 501],
 });
 

@@ -9,10 +9,11 @@ import type { Ctx } from '../../runtime/context.ts';
 import { type CustomerRow, customers } from '../customers/index.ts';
 import { type InternalAccountRow, internalAccounts } from '../internal-accounts/index.ts';
 import { declineReason, type FirstSource } from './decline.ts';
-import { earlierDecision, writeDecision } from './messages.ts';
+import { activeKeyOf } from './delegated-keys.ts';
+import { writeDecision } from './messages.ts';
 import { checkAmount, openPayment } from './open.ts';
 import { type CardParts, issuerOf } from './parts.ts';
-import { signingKey } from './signature.ts';
+import { spendableOf } from './payment.ts';
 import type { CardRow, DelegatedKeyRow } from './store.ts';
 
 interface First {
@@ -31,10 +32,9 @@ async function firstSource(ctx: Ctx, card: CardRow): Promise<First | undefined> 
   ]);
   if (!account || !money) return undefined;
   const needsKey = account.type === 'EMBEDDED_WALLET';
-  const key = needsKey ? await signingKey(ctx, card, id) : undefined;
+  const key = needsKey ? await activeKeyOf(ctx, card.id, id) : undefined;
   const maySign = !needsKey || key !== undefined;
-  const spendable = money.balance - money.held - (money.floor ?? 0n);
-  return { account, key, source: { account, maySign, spendable } };
+  return { account, key, source: { account, maySign, spendable: spendableOf(money) } };
 }
 
 /** Stages a decline: no payment and no event, only a line in the log. */
@@ -65,12 +65,17 @@ export async function declineLate(
   return decline(ctx, card, traceless(request, holder), 'TOO_LATE');
 }
 
-async function judge(
+/**
+ * Decides, stages the payment with its money set aside, and writes the decision down. A decline is a decision
+ * and no fault. Nobody has decided about the message before: whoever asks has looked (`earlierDecision`).
+ */
+export async function decide(
   ctx: Ctx,
   parts: CardParts,
   card: CardRow,
   request: CardRequest,
 ): Promise<CardDecision> {
+  checkAmount(request);
   const [holder, first] = await Promise.all([
     ctx.read(customers, card.customer_id),
     firstSource(ctx, card),
@@ -88,23 +93,12 @@ async function judge(
   const opened = await ctx.attempt(() =>
     openPayment(ctx, parts, { card, holder, account, key, request }),
   );
-  // Its wallet's key could not sign: whoever keeps it gave no answer, or none that holds.
-  if (opened instanceof Fault) return decline(ctx, card, request, 'NO_FUNDING_SOURCE');
+  if (opened instanceof Fault) {
+    if (opened.code !== 'WALLET_SIGNATURE_INVALID') throw opened;
+    // Its wallet's key could not sign: whoever keeps it gave no answer, or none that holds.
+    return decline(ctx, card, request, 'NO_FUNDING_SOURCE');
+  }
   const decision = { approved: true, transactionId: opened.id } as const;
   writeDecision(ctx, card, request, decision);
   return decision;
-}
-
-/**
- * Decides, stages the payment with its money set aside, and writes the decision down. A decline is a decision
- * and no fault. A message that came before is answered as it was.
- */
-export async function decide(
-  ctx: Ctx,
-  parts: CardParts,
-  card: CardRow,
-  request: CardRequest,
-): Promise<CardDecision> {
-  checkAmount(request);
-  return (await earlierDecision(ctx, request)) ?? judge(ctx, parts, card, request);
 }

@@ -62,11 +62,23 @@ export const createDelegatedKey = operation({
   talks: true,
   body: named(
     'DelegatedKeyCreateRequest',
-    Type.Object({
-      cardId: text('The card.'),
-      internalAccountId: text('The embedded wallet, one of the funding sources of the card.'),
-      nickname: text('A name for the key.', { minLength: 1, maxLength: 256 }),
-    }),
+    Type.Object(
+      {
+        cardId: text('The card.'),
+        internalAccountId: text('The embedded wallet, one of the funding sources of the card.'),
+        nickname: text('A name for the key.', { minLength: 1, maxLength: 256 }),
+      },
+      {
+        description: 'Which card may pay from which wallet.',
+        examples: [
+          {
+            cardId: 'Card:019b8e2a-0c00-7000-8000-00000000c001',
+            internalAccountId: 'InternalAccount:019b8e2a-0c00-7000-8000-00000000b004',
+            nickname: 'Groceries',
+          },
+        ],
+      },
+    ),
   ),
   bodyRules: (body) =>
     isBlank((body as { nickname?: unknown } | null)?.nickname)

@@ -64,16 +64,25 @@ export async function keysOf(ctx: Ctx, filter: Filter): Promise<DelegatedKeyRow[
   return rows.sort((a, b) => a.created_at - b.created_at || (a.id < b.id ? -1 : 1));
 }
 
-/** The key that may sign for a funding source now. */
-export const activeKeyOf = async (
+/**
+ * The key that may sign now for a card at an account. Of two there is one binding at a time, with which its
+ * keys end.
+ */
+export async function activeKeyOf(
   ctx: Ctx,
-  fundingSourceId: string,
-): Promise<DelegatedKeyRow | undefined> =>
-  (await keysOf(ctx, { funding_source_id: fundingSourceId, status: 'ACTIVE' }))[0];
+  card_id: string,
+  account_id: string,
+): Promise<DelegatedKeyRow | undefined> {
+  const [key] = await ctx.db.find(delegatedKeys, { card_id, account_id, status: 'ACTIVE' });
+  return key;
+}
 
 /** Throws where a funding source has a key that may sign. */
-export async function refuseSecondKey(ctx: Ctx, { id }: FundingSourceRow): Promise<void> {
-  if (!(await activeKeyOf(ctx, id))) return;
+export async function refuseSecondKey(
+  ctx: Ctx,
+  { card_id, account_id }: FundingSourceRow,
+): Promise<void> {
+  if (!(await activeKeyOf(ctx, card_id, account_id))) return;
   throw new Fault('CONFLICT', 'The funding source of the card has an active key already.');
 }
 

@@ -258,6 +258,20 @@ describe('a commit whose answer was lost', () => {
   });
 });
 
+describe('what is refused for good', () => {
+  it('is not tried again', async () => {
+    const of = await cardOf();
+    const final = new Fault('CONFLICT', 'It never will be.');
+    let tries = 0;
+    const runtime = withCommit((set) => {
+      tries++;
+      return Promise.reject(opens(set) ? lost() : final);
+    });
+    await expect(askThrough(runtime, of.cardId)).rejects.toBe(final);
+    expect(tries).toBe(2);
+  });
+});
+
 describe('what is refused at the door', () => {
   it('is no decision, and can be asked again', async () => {
     const of = await cardOf();

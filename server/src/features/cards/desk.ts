@@ -23,7 +23,7 @@ import type {
   CardRequest,
   IssuerDesk,
 } from '../../connectors/ports-cards.ts';
-import { Fault } from '../../kernel/fault.ts';
+import { Fault, mayPass } from '../../kernel/fault.ts';
 import type { Time } from '../../kernel/world.ts';
 import type { Caller, Ctx, Environment } from '../../runtime/context.ts';
 import { isLost } from '../../runtime/lane.ts';
@@ -51,7 +51,15 @@ const merchantOf = ({ descriptor, mcc, country }: CardMerchant): CardMerchant =>
   ...(country === undefined ? {} : { country: fitting(country, 10) }),
 });
 
+/** What asks for nothing wants to know whether the card is good. */
+const kindOf = ({ kind, amount }: CardRequest): CardRequest['kind'] =>
+  kind === 'AUTHORIZATION' && amount === 0n ? 'BALANCE_INQUIRY' : kind;
+
 const TOO_LATE = { approved: false, reason: 'TOO_LATE' } as const;
+
+/** Whether asking again would end as this did. */
+const isFinal = (error: unknown): boolean =>
+  isKeyTaken(error) || (error instanceof Fault && !mayPass(error.code));
 
 /** Runs until it went well or was refused for good; what may have gone well is run again. */
 async function insist<R>(work: () => Promise<R>): Promise<R> {
@@ -59,7 +67,7 @@ async function insist<R>(work: () => Promise<R>): Promise<R> {
     try {
       return await work();
     } catch (error) {
-      if (isKeyTaken(error) || tries === TRIES) throw error;
+      if (isFinal(error) || tries === TRIES) throw error;
       await pause(PAUSE_MS * 2 ** tries);
     }
   }
@@ -112,7 +120,7 @@ async function truthOf(asking: Asking): Promise<Decided> {
 }
 
 /** Takes an approval back that is in the books and that nobody waits for. */
-const takeBack = ({ runtime, caller, request }: Asking, id: string): Promise<CardDecision> =>
+const undoLate = ({ runtime, caller, request }: Asking, id: string): Promise<CardDecision> =>
   insist(() =>
     operate(runtime, caller, async (ctx) => {
       const known = await earlierDecision(ctx, request);
@@ -159,7 +167,7 @@ async function authorize(asking: Asking): Promise<CardDecision> {
   const { decision, fresh } = decided;
   // Only whoever has made it takes it back: one that was answered before was heard.
   if (!fresh || !decision.approved || !decision.transactionId || !asking.isLate()) return decision;
-  return takeBack(asking, decision.transactionId);
+  return undoLate(asking, decision.transactionId);
 }
 
 /** Does one thing at a time for each id: what comes while it is done waits for its end. */
@@ -198,7 +206,7 @@ export function issuerDesk(
 
   return {
     async authorize(asked, answerBy: Time) {
-      const request = { ...asked, merchant: merchantOf(asked.merchant) };
+      const request = { ...asked, kind: kindOf(asked), merchant: merchantOf(asked.merchant) };
       const caller = await holderOf(request.cardId);
       const isLate = () => world.now() > answerBy;
       return turn(request.id, () => authorize({ runtime, parts, caller, request, isLate }));
@@ -215,8 +223,9 @@ export function issuerDesk(
       try {
         await heed();
       } catch (error) {
-        // Its twin came first, and has done all there is to do.
         if (!isKeyTaken(error)) throw error;
+        // Another came first under its id: its twin has done all there is to do, and any other is a conflict.
+        await heed();
       }
     },
   };

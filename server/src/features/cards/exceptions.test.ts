@@ -1,5 +1,5 @@
 // How an operator ends an exception: what the account pays, what we bear, what goes back, and that nobody is
-// given more than they have paid.
+// given more than they have paid. And what a network takes back while one stands.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BegunPayment, type CardPayments, cardPayments } from '../../../test/card-payments.ts';
 import { booksBalance, fund } from '../../../test/fixtures.ts';
@@ -21,6 +21,7 @@ afterAll(async () => {
 
 const clearing = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;
 const giving = (amount: number) => ({ kind: 'RETURN', amount: BigInt(amount) }) as const;
+const REVERSAL = { kind: 'RETURN_REVERSAL' } as const;
 const BROKEN = { descriptor: 'Shop 006' };
 
 const resolve = ({ id }: Pick<BegunPayment, 'id'>, outcome: Resolution, reason?: string) =>
@@ -154,5 +155,33 @@ describe('a decision', () => {
     await expect(resolve(paid, 'collect')).rejects.toThrow('Its account is closed');
     await resolve(paid, 'write-off');
     expect(await paid.now()).toMatchObject({ status: 'SETTLED', settled: 130, losses: -30 });
+  });
+});
+
+describe('a return', () => {
+  it('of a part can be taken back, whatever stands otherwise', async () => {
+    const paid = await desk.begin({ funds: 110 });
+    await expect(paid.tell(REVERSAL)).rejects.toThrow('Only what came back');
+    await paid.tell(clearing(40));
+    await paid.tell(giving(10));
+    await paid.tell(giving(20));
+    await paid.tell(REVERSAL);
+    const part = { status: 'PARTIALLY_SETTLED', account: '20 of 20', cards: 60, settled: 30 };
+    expect(await paid.now()).toEqual(part);
+    expect(await paid.shown()).toMatchObject({ refundSummary: { count: 1, totalAmount: 10 } });
+    expect((await paid.events()).slice(-2)).toEqual(['20 of 20', 'PARTIALLY_SETTLED']);
+    // Settled.
+    await paid.tell(clearing(60));
+    await paid.tell(REVERSAL);
+    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '10 of 10', settled: 100 });
+    expect((await paid.events()).slice(-2)).toEqual(['10 of 10', 'SETTLED']);
+    // And where a person is waited for.
+    await paid.tell(clearing(40));
+    await paid.tell(giving(30));
+    const stuck = { status: 'EXCEPTION', cards: -40 };
+    expect(await paid.now()).toEqual({ ...stuck, account: '40 of 40', settled: 110 });
+    await paid.tell(REVERSAL);
+    expect(await paid.now()).toEqual({ ...stuck, account: '10 of 10', settled: 140 });
+    expect((await paid.events()).at(-1)).toBe('EXCEPTION');
   });
 });

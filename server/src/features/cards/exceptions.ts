@@ -5,7 +5,7 @@ import { Fault } from '../../kernel/fault.ts';
 import type { Ctx } from '../../runtime/context.ts';
 import { isPulling, railNotices } from '../transactions/index.ts';
 import { eventAfter, type Resolution, resolved } from './arithmetic.ts';
-import { type CardPaymentRow, changeCard, moveSteps, takerOf, whileOpen } from './payment.ts';
+import { type CardPaymentRow, changePayment, moveSteps, takerOf, whileOpen } from './payment.ts';
 
 /** Ends an exception; throws CONFLICT where there is none that could be ended. */
 export async function resolveException(
@@ -34,8 +34,8 @@ export async function resolveException(
     reason: reason ?? null,
     created_at: ctx.now,
   });
-  const settled = await whileOpen(ctx, row, async () => changeCard(ctx, row, card, 'resolve'));
+  const settled = await whileOpen(ctx, row, async () => changePayment(ctx, row, card, 'resolve'));
   // All of it came back meanwhile.
   const isBack = eventAfter('SETTLED', card, false) === 'refund';
-  return isBack ? changeCard(ctx, settled, {}, 'refund') : settled;
+  return isBack ? changePayment(ctx, settled, {}, 'refund') : settled;
 }

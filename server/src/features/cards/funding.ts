@@ -15,7 +15,7 @@ import { type CardRow, type FundingSourceRow, fundingSources } from './store.ts'
 type Holder = Pick<CardRow, 'platform_id' | 'customer_id'>;
 
 /** What speaks against an account that there is; undefined where nothing does. */
-export function objectionTo(
+function objectionTo(
   account: Pick<InternalAccountRow, 'id' | 'customer_id' | 'currency' | 'status'>,
   holder: Pick<Holder, 'customer_id'>,
   issuer: Pick<IssuerPort, 'accepts'>,

@@ -12,7 +12,7 @@ export { closeCard } from './life.ts';
 export { takeNotice } from './messages.ts';
 export { cardOperations } from './operations.ts';
 export { type CardParts, cardOf } from './parts.ts';
-export { type CardPaymentRow, cardPaymentOf, netOf } from './payment.ts';
+export { asCardPayment, type CardPaymentRow, cardPaymentOf, netOf } from './payment.ts';
 export { pullJobs } from './pulls.ts';
 export { presentReveal } from './reveal.ts';
 export { revealPage } from './reveal-page.ts';

@@ -2,7 +2,7 @@
 // and closing the cards of a customer who was deleted. What the issuer says about a card that was closed
 // meanwhile is written down all the same, so that it learns that the card is closed.
 import type { CardOrder, IssueProgress, IssuerPort } from '../../connectors/ports-cards.ts';
-import type { Caller, Ctx, Environment } from '../../runtime/context.ts';
+import type { Ctx, Environment } from '../../runtime/context.ts';
 import type { Filter } from '../../runtime/database.ts';
 import type { Job, JobHandler } from '../../runtime/jobs.ts';
 import type { Runtime } from '../../runtime/operate.ts';
@@ -134,17 +134,14 @@ interface CloseInput {
   platformId: string;
   environment: Environment;
   customerId: string;
-  /** Who deleted the customer. */
-  tokenId: string | null;
 }
 
 const closeJob = (): JobHandler => ({
   kind: CLOSE,
   run: async (_runtime, job) => {
-    const { platformId, environment, customerId, tokenId } = job.input as unknown as CloseInput;
-    const caller: Caller = { ...systemCaller(platformId, environment), tokenId };
+    const { platformId, environment, customerId } = job.input as unknown as CloseInput;
     return {
-      caller,
+      caller: systemCaller(platformId, environment),
       async stage(ctx) {
         if (await closeOneCard(ctx, customerId)) ctx.later(CLOSE, job.input);
       },

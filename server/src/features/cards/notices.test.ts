@@ -194,7 +194,15 @@ describe('an advice', () => {
     await paid.tell(advice(40));
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '960 of 960', settled: 40 });
     expect((await paid.events()).slice(4)).toEqual(['960 of 960', 'SETTLED']);
-    await expect(paid.tell(advice(60))).rejects.toThrow('Nothing more is expected');
+    // Nothing more is expected: what is said of a total then is written down, and changes nothing.
+    const before = await paid.shown();
+    await paid.tell(advice(60));
+    await paid.tell(advice(20));
+    expect(await paid.shown()).toEqual(before);
+    expect(await paid.events()).toHaveLength(6);
+    const text = 'select amount from card_messages where transaction_id = $1 and kind = $2';
+    const said = await app.runtime.db.query(text, [paid.id, 'AUTHORIZATION_ADVICE']);
+    expect(said.map((each) => each.amount).sort()).toEqual([20n, 40n, 60n]);
   });
 
   it('that the account cannot pay makes an exception', async () => {

@@ -9,7 +9,7 @@ import type { Ctx } from '../../runtime/context.ts';
 import { shortOfFunds } from '../../runtime/operate.ts';
 import { customers } from '../customers/index.ts';
 import { internalAccounts, refuseOwing } from '../internal-accounts/index.ts';
-import { settledOf } from '../transactions/index.ts';
+import { type CardEvent, settledOf } from '../transactions/index.ts';
 import {
   advised,
   type Change,
@@ -27,11 +27,12 @@ import type { CardParts } from './parts.ts';
 import {
   accountIdOf,
   type CardPaymentRow,
-  changeCard,
+  changePayment,
   currencyOfAccount,
   moveSteps,
   netOf,
   openPull,
+  spendableOf,
   tellCard,
   unitsOf,
   whileOpen,
@@ -53,8 +54,9 @@ async function refuseUnlessPays(ctx: Ctx, row: CardPaymentRow, amount: bigint): 
   ]);
   if (account?.status !== 'ACTIVE') throw new Fault('INVALID_INPUT', 'The account is not open.');
   refuseOwing(account);
+  ctx.require(internalAccounts, account);
   const units = unitsOf(amount, currencyOfAccount(row));
-  if (!holding || holding.balance - holding.held < units) throw shortOfFunds();
+  if (!holding || spendableOf(holding) < units) throw shortOfFunds();
 }
 
 /** Sets aside what is lacking, as far as that can be done; answers what became of it. */
@@ -74,19 +76,26 @@ async function furtherPull(
   return { amount, fate: pulled instanceof Fault ? 'failed' : 'pulled' };
 }
 
-/** Stages what a change means for the row, and tells. A status that stays is told again. */
-async function take(
+/** Stages a change by the move that it is, and tells. A status that stays is told again. */
+async function takeAs(
   ctx: Ctx,
   row: CardPaymentRow,
   { card, steps }: Change,
-  failed = false,
+  event: CardEvent | undefined,
 ): Promise<CardPaymentRow> {
   await moveSteps(ctx, row, steps);
-  const event = eventAfter(row.status, card, failed);
-  const changed = changeCard(ctx, row, card, event);
+  const changed = changePayment(ctx, row, card, event);
   if (!event) tellCard(ctx, changed);
   return changed;
 }
+
+/** Stages what a change means for the row, and tells. */
+const take = (
+  ctx: Ctx,
+  row: CardPaymentRow,
+  change: Change,
+  failed = false,
+): Promise<CardPaymentRow> => takeAs(ctx, row, change, eventAfter(row.status, change.card, failed));
 
 /** Whether its card pays nothing more: closed, or about to be, as its holder is gone. */
 async function isClosed(ctx: Ctx, { card, customer_id }: CardPaymentRow): Promise<boolean> {
@@ -94,7 +103,9 @@ async function isClosed(ctx: Ctx, { card, customer_id }: CardPaymentRow): Promis
     ctx.read(cards, card.cardId),
     ctx.read(customers, customer_id as string),
   ]);
-  if (found?.state === 'CLOSED' || holder?.deleted_at !== null) return true;
+  // No card opens again.
+  if (!found || found.state === 'CLOSED' || holder?.deleted_at !== null) return true;
+  ctx.require(cards, found);
   ctx.require(customers, holder);
   return false;
 }
@@ -120,7 +131,10 @@ async function expire(ctx: Ctx, row: CardPaymentRow): Promise<CardPaymentRow> {
   return row.card.closed ? row : take(ctx, row, expired(row.card));
 }
 
-/** A new total. More of it is taken at once where the card lives; a closed one pays when it is cleared. */
+/**
+ * A new total. More of it is taken at once where the card lives; a closed one pays when it is cleared. A
+ * payment that expects nothing more hears this in vain: what is cleared all the same is a late clearing.
+ */
 async function advise(
   ctx: Ctx,
   parts: CardParts,
@@ -129,7 +143,7 @@ async function advise(
 ): Promise<CardPaymentRow> {
   const { card } = row;
   if (row.direction === 'CREDIT') throw untrue('A credit is not advised of.');
-  if (card.closed) throw untrue('Nothing more is expected of the payment.');
+  if (card.closed) return row;
   const missing = lackingFor(card, total, total - BigInt(card.authorized));
   const lack = (await isClosed(ctx, row)) ? NO_LACK : await furtherPull(ctx, parts, row, missing);
   return take(ctx, row, advised(card, total, lack), lack.fate === 'failed');
@@ -151,10 +165,9 @@ async function giveBack(
 
 /** The last return is undone; the account may owe what it has spent of it. */
 async function reverse(ctx: Ctx, row: CardPaymentRow): Promise<CardPaymentRow> {
-  if (row.status !== 'REFUNDED') throw untrue('Only a payment that came back can be taken again.');
-  const { card, steps } = unreturned(row.card);
-  await moveSteps(ctx, row, steps);
-  return changeCard(ctx, row, card, 'reverse');
+  if (row.card.returns.length === 0) throw untrue('Only what came back can be taken again.');
+  const change = unreturned(row.card);
+  return row.status === 'REFUNDED' ? takeAs(ctx, row, change, 'reverse') : take(ctx, row, change);
 }
 
 /** Throws where an amount cannot be, or cannot be booked beside what there was. */

@@ -15,11 +15,13 @@ import { isCredit } from './decline.ts';
 import { clear } from './notices.ts';
 import type { CardParts } from './parts.ts';
 import {
+  asCardPayment,
   awaitNetwork,
   type CardPaymentRow,
-  changeCard,
+  changePayment,
   moveSteps,
   openPull,
+  statusOf,
   tellCard,
   unitsOf,
   whileOpen,
@@ -74,8 +76,7 @@ function insertPayment(ctx: Ctx, { card, holder, account, request }: Opening): C
     platform_customer_id: holder.platform_customer_id,
     type: 'CARD',
     ...partiesOf(isCredit(request.kind), account),
-    // A status of card payments, which this column has beside those of others.
-    status: 'AUTHORIZED' as never,
+    status: statusOf('AUTHORIZED'),
     funds: 'HELD',
     sent_amount: unitsOf(request.amount, account.currency),
     sent_currency: account.currency,
@@ -96,7 +97,7 @@ function insertPayment(ctx: Ctx, { card, holder, account, request }: Opening): C
     created_at: ctx.now,
     updated_at: ctx.now,
   });
-  return row as unknown as CardPaymentRow;
+  return asCardPayment(row);
 }
 
 /**
@@ -115,7 +116,7 @@ export async function openPayment(
   let row = insertPayment(ctx, opening);
   if (row.direction === 'DEBIT') {
     await signPull(ctx, parts, row, request.amount, key);
-    row = changeCard(ctx, row, { pulls: await openPull(ctx, row, request.amount) });
+    row = changePayment(ctx, row, { pulls: await openPull(ctx, row, request.amount) });
   }
   if (!clearsAtOnce(request)) {
     awaitNetwork(ctx, row);
@@ -148,7 +149,7 @@ export async function undoPayment(
   const { card, steps } = undone(row.card, row.direction);
   await whileOpen(ctx, row, async () => {
     await moveSteps(ctx, row, steps);
-    return changeCard(ctx, row, card, row.status === 'EXCEPTION' ? 'resolve' : 'settle');
+    return changePayment(ctx, row, card, row.status === 'EXCEPTION' ? 'resolve' : 'settle');
   });
   return true;
 }

@@ -3,7 +3,7 @@
 import type { Static } from '@sinclair/typebox';
 import { Fault, invalidField } from '../../kernel/fault.ts';
 import type { Ctx } from '../../runtime/context.ts';
-import type { Filter } from '../../runtime/database.ts';
+import { equals, type Filter } from '../../runtime/database.ts';
 import { handle } from '../../runtime/handle.ts';
 import { type CustomerRow, customerOf, customers, platformOf } from '../customers/index.ts';
 import { moveFor, presentCard } from './card.ts';
@@ -76,9 +76,7 @@ async function filtersOf(
     platform_card_id: query.platformCardId,
     state: query.state,
   };
-  const filters = Object.entries(wanted).flatMap(([name, value]): Filter<typeof cards>[] =>
-    value === undefined ? [] : [{ column: name as keyof typeof wanted, op: '=', value }],
-  );
+  const filters = equals(wanted);
   const { accountId } = query;
   if (accountId === undefined) return filters;
   return [...filters, { column: 'id', op: 'in', value: await paidBy(ctx, accountId) }];

@@ -2,13 +2,14 @@
 // on the account that pays, taken into our keeping once the pull is confirmed, and leaves that when the
 // network clears it. What was taken and will not be cleared goes back by itself. All amounts here are those
 // of the card; an account in another unit of the same money has more digits.
-
 import { Fault } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
 import { iso } from '../../kernel/world.ts';
 import { type House, house } from '../../ledger/chart.ts';
+import type { ledgerAccounts } from '../../ledger/store.ts';
 import type { Phase } from '../../runtime/change-set.ts';
 import type { Ctx } from '../../runtime/context.ts';
+import type { RowOf } from '../../runtime/table.ts';
 import { customers } from '../customers/index.ts';
 import {
   type InternalAccountRow,
@@ -37,6 +38,10 @@ import { cardExceptions, openPayments } from './store.ts';
 /** What cards show their amounts in. */
 export const CARD_CURRENCY = 'USD';
 
+/** What can be spent of an account. */
+export const spendableOf = ({ balance, held, floor }: RowOf<typeof ledgerAccounts>): bigint =>
+  balance - held - (floor ?? 0n);
+
 /** Currencies that may pay for a card, with their units in one of the card's. */
 const UNITS: Readonly<Record<string, bigint>> = { USD: 1n, USDB: 10_000n };
 
@@ -51,6 +56,15 @@ export type CardPaymentRow = Omit<TransactionRow, 'status' | 'card'> & {
   card: CardFacts;
 };
 
+/** The row of a transaction that is a payment with a card. */
+export function asCardPayment(row: TransactionRow): CardPaymentRow {
+  if (row.card === null) throw new Error(`${row.id} is no payment with a card`);
+  return row as unknown as CardPaymentRow;
+}
+
+/** A status of these payments, for the column that they share with all transactions. */
+export const statusOf = (status: CardStatus) => status as string as TransactionRow['status'];
+
 /** The same row, for what takes any transaction. */
 const plain = (row: CardPaymentRow) => row as unknown as TransactionRow;
 
@@ -60,7 +74,7 @@ export async function cardPaymentOf(ctx: Ctx, id: string): Promise<CardPaymentRo
   if (row?.platform_id !== ctx.caller.platformId || row.card === null) {
     throw new Fault('TRANSACTION_NOT_FOUND', 'No such transaction.');
   }
-  return row as unknown as CardPaymentRow;
+  return asCardPayment(row);
 }
 
 /** The account that pays for it or is paid by it. */
@@ -81,7 +95,7 @@ function fundsOf(status: CardStatus, facts: CardFacts): TransactionRow['funds'] 
 }
 
 /** Stages a change of it. With `event` it moves on, and that is told. */
-export function changeCard(
+export function changePayment(
   ctx: Ctx,
   row: CardPaymentRow,
   facts: Partial<CardFacts>,
@@ -90,12 +104,13 @@ export function changeCard(
   const status = event ? cardPaymentStates.next(row.status, event) : row.status;
   const card = { ...row.card, ...facts, lastEventAt: iso(ctx.now) };
   const done = status === 'SETTLED' || status === 'REFUNDED';
-  const changed = patch(ctx, plain(row), {
-    status: status as never,
+  const staged = patch(ctx, plain(row), {
+    status: statusOf(status),
     card,
     funds: fundsOf(status, card),
     settled_at: done ? (row.settled_at ?? ctx.now) : row.settled_at,
-  }) as unknown as CardPaymentRow;
+  });
+  const changed = asCardPayment(staged);
   const waits = { id: row.id, platform_id: row.platform_id, since: ctx.now };
   if (event === 'except') ctx.insert(cardExceptions, waits);
   // Nobody changes such a row, so its version is known.
@@ -124,7 +139,7 @@ export async function whileOpen(
 }
 
 /** Stages one movement of it; balances are told by whoever stages it, within `moveAndTell`. */
-export function moveCard(ctx: Ctx, row: CardPaymentRow, phase: Phase, given: Step): void {
+function moveCard(ctx: Ctx, row: CardPaymentRow, phase: Phase, given: Step): void {
   const { step, amount, from, to, force = false } = given;
   if (amount === 0n) return;
   const currency = currencyOfAccount(row);
@@ -146,7 +161,8 @@ export async function takerOf(
 
 /**
  * Puts what the payment has in suspense before a person, now that it changes by `change`. Where nothing is
- * left of it there, nobody need look.
+ * left of it there, nobody need look. Whoever calls this changes the payment's row, as whoever decides does
+ * (`transactions/resolve.ts`): so what is read here is still so at the commit.
  */
 async function askPerson(ctx: Ctx, row: CardPaymentRow, change: bigint): Promise<void> {
   const [nets, waiting] = await Promise.all([

@@ -8,7 +8,14 @@ import type { Runtime } from '../../runtime/operate.ts';
 import { currentOf, loadOf } from '../transactions/index.ts';
 import { pullEnded, pullStep } from './arithmetic.ts';
 import type { CardParts } from './parts.ts';
-import { accountIdOf, type CardPaymentRow, changeCard, moveSteps, PULL } from './payment.ts';
+import {
+  accountIdOf,
+  asCardPayment,
+  type CardPaymentRow,
+  changePayment,
+  moveSteps,
+  PULL,
+} from './payment.ts';
 
 /** The pull's place among those of its payment, when it was opened, and whether the issuer knows of it. */
 interface Input {
@@ -47,7 +54,7 @@ async function heedPull(
   const { card, steps } = pullEnded(row.card, at, progress.state === 'confirmed');
   await moveSteps(ctx, row, steps);
   const excepts = card.pulls[at]?.status === 'STUCK' && row.status !== 'EXCEPTION';
-  changeCard(ctx, row, card, excepts ? 'except' : undefined);
+  changePayment(ctx, row, card, excepts ? 'except' : undefined);
 }
 
 const follow =
@@ -55,7 +62,7 @@ const follow =
   async (runtime: Runtime, job: Job): Promise<Result> => {
     const loaded = await loadOf(runtime, job);
     const { caller } = loaded;
-    const row = loaded.row as unknown as CardPaymentRow;
+    const row = asCardPayment(loaded.row);
     const input = inputOf(job);
     if (!isOpen(row, input.at)) return { caller, stage: async () => {} };
     const { issuer } = connectors(caller.environment);
@@ -65,7 +72,7 @@ const follow =
       ? await issuer.checkPull(pull, runtime.world.now())
       : await issuer.pull(pull);
     const stage = async (ctx: Ctx) => {
-      const current = (await currentOf(ctx, row.id)) as unknown as CardPaymentRow;
+      const current = asCardPayment(await currentOf(ctx, row.id));
       await heedPull(ctx, current, input, progress);
     };
     return { caller, stage };

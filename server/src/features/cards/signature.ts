@@ -3,7 +3,6 @@
 // card, at this wallet, and was not taken back. What it signs says everything about the movement, it is
 // checked as a client's signature is, and it is written down with the payment, in the same commit or not at
 // all.
-
 import { canonical } from '../../kernel/canonical.ts';
 import { Fault } from '../../kernel/fault.ts';
 import type { Ctx } from '../../runtime/context.ts';
@@ -16,19 +15,10 @@ import {
   recordStamp,
   signs,
 } from '../wallets/index.ts';
+import { activeKeyOf } from './delegated-keys.ts';
 import type { CardParts } from './parts.ts';
 import { accountIdOf, type CardPaymentRow, currencyOfAccount, unitsOf } from './payment.ts';
-import { type CardRow, type DelegatedKeyRow, delegatedKeys } from './store.ts';
-
-/** The key that may sign for a card at an account that pays for it; with a binding its keys end. */
-export async function signingKey(
-  ctx: Ctx,
-  { id: card_id }: Pick<CardRow, 'id'>,
-  account_id: string,
-): Promise<DelegatedKeyRow | undefined> {
-  const [key] = await ctx.db.find(delegatedKeys, { account_id, card_id, status: 'ACTIVE' });
-  return key;
-}
+import { type DelegatedKeyRow, delegatedKeys } from './store.ts';
 
 const unsigned = (reason: string) => new Fault('WALLET_SIGNATURE_INVALID', reason);
 
@@ -74,7 +64,7 @@ export async function signPull(
   if (account?.type !== 'EMBEDDED_WALLET') return;
   const [wallet, key] = await Promise.all([
     findWallet(ctx, accountId),
-    found ?? signingKey(ctx, { id: row.card.cardId }, accountId),
+    found ?? activeKeyOf(ctx, row.card.cardId, accountId),
   ]);
   if (!wallet || !key) throw unsigned('No key may sign for the wallet.');
   const payload = paymentText(ctx, wallet, textOf(row, key, amount));

@@ -36,9 +36,10 @@ export const internalAccounts = table('internal_accounts', columns, {
 
 export type InternalAccountRow = RowOf<typeof internalAccounts>;
 
-/** What somebody did to an account by hand, and why. */
+/** What somebody did to an account by hand, and why; for stablecoins, to a token or to a mint or burn. */
 export const accountMoves = table('account_moves', {
   id: col.text,
+  /** Of the account, and for stablecoins of the stablecoin or of the mint or burn. */
   account_id: col.text,
   platform_id: col.text,
   actor: col.text,

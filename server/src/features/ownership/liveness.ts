@@ -15,7 +15,7 @@ import { sha256Hex } from '../../runtime/crypto.ts';
 import type { JobHandler } from '../../runtime/jobs.ts';
 import { operate, type Runtime } from '../../runtime/operate.ts';
 import { type ExternalAccountRow, externalAccounts } from '../external-accounts/index.ts';
-import { platforms, systemCaller } from '../platform/index.ts';
+import { callerOf, platforms } from '../platform/index.ts';
 import { settleChallenge } from './outcome.ts';
 import { type OwnershipChallengeRow, ownershipChallenges } from './store.ts';
 
@@ -52,12 +52,6 @@ const checkOf = ({ challenge, account }: Found): LivenessCheck => ({
   startedAt: challenge.issued_at,
 });
 
-async function callerOf(runtime: Runtime, platformId: string) {
-  const platform = await runtime.db.read(platforms, platformId);
-  if (!platform) throw new Error(`no platform ${platformId}`);
-  return systemCaller(platform.id, platform.environment);
-}
-
 async function progressOf(parts: Parts, environment: Environment, found: Found, now: number) {
   const port = parts.connectors(environment).liveness;
   // A check that nobody carries out any more, or that outlived its challenge, has failed.
@@ -81,7 +75,7 @@ export const ownershipJobs = (parts: Parts): JobHandler[] => [
     kind: LIVENESS_CHECK,
     run: async (runtime, job) => {
       const input = job.input as unknown as CheckInput;
-      const caller = await callerOf(runtime, input.platformId);
+      const caller = await callerOf(runtime.db, input.platformId);
       const found = await underWay(runtime.db, input);
       if (!found) return { caller, stage: async () => {} };
       const progress = await progressOf(parts, caller.environment, found, runtime.world.now());
@@ -129,7 +123,7 @@ export function livenessPage(runtime: Runtime, parts: Parts): HostedPage {
     const found = await byToken(runtime, token);
     if (!found) return LINK_ENDED;
     const { platform_id: platformId, id: accountId } = found.account;
-    const caller = await callerOf(runtime, platformId);
+    const caller = await callerOf(runtime.db, platformId);
     const port = parts.connectors(caller.environment).liveness;
     if (!port) return LINK_ENDED;
     const progress = await port.complete(checkOf(found), runtime.world.now());

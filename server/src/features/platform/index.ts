@@ -4,6 +4,7 @@ export { FixedFee } from './contract.ts';
 export { checkAmount, checkDirection, settingOf } from './currencies.ts';
 export { ownPlatform, type PlatformParts, platformOperations } from './operations.ts';
 export {
+  callerOf,
   cardProgramOf,
   checkCurrencyCodes,
   createPlatform,

@@ -8,6 +8,7 @@ import { MAX_AMOUNT } from '../../kernel/money.ts';
 import { PERMISSIONS } from '../../kernel/operation.ts';
 import type { World } from '../../kernel/world.ts';
 import type { Caller, Ctx, Environment } from '../../runtime/context.ts';
+import type { Database } from '../../runtime/database.ts';
 import {
   type CardProgram,
   type PasskeySite,
@@ -49,6 +50,13 @@ export const systemCaller = (platformId: string, environment: Environment): Call
   tokenId: null,
   permissions: PERMISSIONS,
 });
+
+/** The same, where only the platform's id is at hand. */
+export async function callerOf({ read }: Pick<Database, 'read'>, id: string): Promise<Caller> {
+  const platform = await read(platforms, id);
+  if (!platform) throw new Error(`no platform ${id}`);
+  return systemCaller(id, platform.environment);
+}
 
 /** A currency as it is switched on when nobody narrowed it: every amount, both directions. */
 export const openCurrency = (currencyCode: string): PlatformCurrency => ({

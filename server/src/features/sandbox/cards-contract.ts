@@ -1,6 +1,6 @@
-// Pretending to be the network of a card: what it asks of one, and what it tells about a payment that it let
-// through. Each answers the issuer's name for the payment; what comes of it is told by webhooks, and whether
-// there is a payment at all is seen in the list of transactions.
+// Pretending to be the network of a card: what it asks of one, and what it tells about a payment that it
+// let through. Each answers the issuer's name for the payment; what comes of it is told by webhooks, and
+// whether there is a payment at all is seen in the list of transactions.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../kernel/operation.ts';
 import { Currency, named } from '../../kernel/schema.ts';
@@ -16,11 +16,23 @@ const cardTransactionId = Type.String({ description: 'A payment with this card.'
 
 const Payment = named(
   'SandboxCardAuthorizationRequest',
-  Type.Object({
-    amount: amount('Smallest units of the currency of the card.'),
-    currency: Currency,
-    merchant: CardMerchant,
-  }),
+  Type.Object(
+    {
+      amount: amount('Smallest units of the currency of the card.'),
+      currency: Currency,
+      merchant: CardMerchant,
+    },
+    {
+      description: 'What a merchant asks of a card, or brings it.',
+      examples: [
+        {
+          amount: 12_50,
+          currency: { code: 'USD' },
+          merchant: { descriptor: 'Corner shop', mcc: '5411', country: 'US' },
+        },
+      ],
+    },
+  ),
 );
 
 const simulated = {
@@ -32,11 +44,14 @@ const simulated = {
   replies: {
     202: named(
       'SandboxCardSimulationResponse',
-      Type.Object({
-        issuerTransactionToken: Type.String({
-          description: "The issuer's name for the payment, declined or not.",
-        }),
-      }),
+      Type.Object(
+        {
+          issuerTransactionToken: Type.String({
+            description: "The issuer's name for the payment, declined or not.",
+          }),
+        },
+        { description: 'What the network heard.' },
+      ),
     ),
   },
   errors: [400, 403, 404],
@@ -98,7 +113,10 @@ export const sandboxSimulateCardBalanceInquiry = operation({
   path: '/sandbox/cards/{id}/simulate/balance_inquiry',
   summary: 'Simulate a balance inquiry',
   description: 'A merchant asks whether the card is good. No payment comes of it.',
-  body: named('SandboxCardBalanceInquiryRequest', Type.Object({ merchant: CardMerchant })),
+  body: named(
+    'SandboxCardBalanceInquiryRequest',
+    Type.Object({ merchant: CardMerchant }, { description: 'Who asks whether the card is good.' }),
+  ),
 });
 
 /** What tells about a payment that is there. */
@@ -112,10 +130,10 @@ export const sandboxSimulateCardAuthorizationAdvice = operation({
   description: 'Of a payment that is AUTHORIZED or PARTIALLY_SETTLED.',
   body: named(
     'SandboxCardAuthorizationAdviceRequest',
-    Type.Object({
-      cardTransactionId,
-      amount: amount('What the payment is for from now on, in all.'),
-    }),
+    Type.Object(
+      { cardTransactionId, amount: amount('What the payment is for from now on, in all.') },
+      { description: 'Another amount for a payment.' },
+    ),
   ),
 });
 
@@ -129,15 +147,26 @@ export const sandboxSimulateCardClearing = operation({
     'account that pays; with 0 the authorization expires, and what was not cleared goes back.',
   body: named(
     'SandboxCardClearingRequest',
-    Type.Object({
-      cardTransactionId,
-      amount: Type.Integer({
-        format: 'int64',
-        minimum: 0,
-        maximum: MOST,
-        description: 'Smallest units; 0 for an authorization that expires.',
-      }),
-    }),
+    Type.Object(
+      {
+        cardTransactionId,
+        amount: Type.Integer({
+          format: 'int64',
+          minimum: 0,
+          maximum: MOST,
+          description: 'Smallest units; 0 for an authorization that expires.',
+        }),
+      },
+      {
+        description: 'A clearing of a payment.',
+        examples: [
+          {
+            cardTransactionId: 'CardTransaction:019b8e2a-0c00-7000-8000-00000000d001',
+            amount: 12_50,
+          },
+        ],
+      },
+    ),
   ),
 });
 
@@ -149,10 +178,10 @@ export const sandboxSimulateCardReturn = operation({
   description: 'A merchant gives back what was cleared, or a part of it.',
   body: named(
     'SandboxCardReturnRequest',
-    Type.Object({
-      cardTransactionId,
-      amount: amount('At most what was settled and has not come back.'),
-    }),
+    Type.Object(
+      { cardTransactionId, amount: amount('At most what was settled and has not come back.') },
+      { description: 'What of a payment comes back.' },
+    ),
   ),
 });
 
@@ -162,5 +191,8 @@ export const sandboxSimulateCardReturnReversal = operation({
   path: '/sandbox/cards/{id}/simulate/return_reversal',
   summary: 'Simulate that a return is taken back',
   description: 'Of a payment that is REFUNDED: the last return is undone.',
-  body: named('SandboxCardTransactionRefRequest', Type.Object({ cardTransactionId })),
+  body: named(
+    'SandboxCardTransactionRefRequest',
+    Type.Object({ cardTransactionId }, { description: 'Which payment it is about.' }),
+  ),
 });

@@ -1,10 +1,10 @@
 // What happens to a token after it was registered: its provider is asked until the issuance has come to an
 // end, and once it is provisioned what the operator approved is enabled.
 import type { IssuanceStatus, TokenAnswer } from '../../connectors/ports-stablecoins.ts';
-import type { Caller, Ctx } from '../../runtime/context.ts';
+import type { Ctx } from '../../runtime/context.ts';
 import type { Job, JobHandler, Result } from '../../runtime/jobs.ts';
 import type { Runtime } from '../../runtime/operate.ts';
-import { platforms, systemCaller } from '../platform/index.ts';
+import { callerOf } from '../platform/index.ts';
 import { enterSupply } from './books.ts';
 import { accountOfCoin, nameOf } from './coins.ts';
 import {
@@ -36,12 +36,6 @@ const EVENT_OF: Readonly<Record<IssuanceStatus, IssuanceEvent | undefined>> = {
 };
 
 const inputOf = (job: Job) => job.input as unknown as FollowInput;
-
-async function callerOf({ db }: Runtime, platformId: string): Promise<Caller> {
-  const platform = await db.read(platforms, platformId);
-  if (!platform) throw new Error(`no platform ${platformId}`);
-  return systemCaller(platformId, platform.environment);
-}
 
 async function coinOf({ read }: Pick<Ctx, 'read'>, { coinId }: CoinInput): Promise<StablecoinRow> {
   const row = await read(stablecoins, coinId);
@@ -88,7 +82,7 @@ async function follow(
   parts: StablecoinParts,
   input: FollowInput,
 ): Promise<Result> {
-  const caller = await callerOf(runtime, input.platformId);
+  const caller = await callerOf(runtime.db, input.platformId);
   const read = runtime.db.read;
   const coin = await coinOf({ read }, input);
   const account = await accountOfCoin({ read }, coin);
@@ -131,7 +125,7 @@ export const stablecoinJobs = (parts: StablecoinParts): JobHandler[] => [
     kind: ENABLE,
     run: async (runtime, job) => {
       const input = inputOf(job);
-      const caller = await callerOf(runtime, input.platformId);
+      const caller = await callerOf(runtime.db, input.platformId);
       return { caller, stage: (ctx) => enable(ctx, parts, input) };
     },
   },

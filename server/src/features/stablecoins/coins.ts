@@ -112,7 +112,8 @@ async function tokenOf(
   name: TokenName,
 ): Promise<ProviderToken | Refused> {
   const mint = mintOf(ctx, parts);
-  const answer = await answerOf(() => mint.token(linkOf(ctx, account), name, null));
+  const link = linkOf(ctx, account);
+  const answer = await answerOf(() => mint.token(link, name, null));
   if (answer.state === 'found') return answer.token;
   if (answer.state === 'unlinked') return refuseUnlinked(ctx, account, answer.as);
   const reason =

@@ -3,7 +3,7 @@
 import { Type } from '@sinclair/typebox';
 import { ISSUANCE_STATUSES } from '../../connectors/ports-stablecoins.ts';
 import { operation } from '../../kernel/operation.ts';
-import { named, oneOf, PageQuery, page, Timestamp } from '../../kernel/schema.ts';
+import { described, named, oneOf, PageQuery, page, Timestamp } from '../../kernel/schema.ts';
 import { LINK_STATUSES, SERVICE_STATUSES } from './states.ts';
 
 export const TAG = 'Stablecoins';
@@ -52,74 +52,109 @@ const StablecoinServiceOperationsStatus = named(
 
 const StablecoinProviderAccount = named(
   'StablecoinProviderAccount',
-  Type.Object({
-    id: Type.String(),
-    provider: StablecoinProvider,
-    providerAccountId: Type.String({ description: 'What the provider calls the account.' }),
-    providerEnvironment: StablecoinProviderEnvironment,
-    status: StablecoinProviderAccountStatus,
-    lastVerifiedAt: maybe({
-      ...Timestamp,
-      description: 'When the credentials were shown to the provider and found to be good.',
-    }),
-    createdAt: Timestamp,
-    updatedAt: Timestamp,
-  }),
+  Type.Object(
+    {
+      id: Type.String({ description: 'StablecoinProviderAccount:<uuid>' }),
+      provider: StablecoinProvider,
+      providerAccountId: Type.String({ description: 'What the provider calls the account.' }),
+      providerEnvironment: StablecoinProviderEnvironment,
+      status: StablecoinProviderAccountStatus,
+      lastVerifiedAt: maybe({
+        ...Timestamp,
+        description: 'When the credentials were shown to the provider and found to be good.',
+      }),
+      createdAt: Timestamp,
+      updatedAt: Timestamp,
+    },
+    { description: 'An account at a provider of stablecoins. It never shows the credentials.' },
+  ),
 );
+
+const PROVIDER_NAME = 'What the provider calls the token.';
+const NETWORK_NAME = 'What the network calls the token.';
 
 const Stablecoin = named(
   'Stablecoin',
-  Type.Object({
-    id: Type.String(),
-    name: Type.String({ description: 'As the provider has it, and so are the next three.' }),
-    symbol: Type.String(),
-    baseCurrency: Type.String({ description: 'What one whole token is worth one of.' }),
-    decimals: Type.Integer({ description: 'Of its smallest unit.' }),
-    network: StablecoinNetwork,
-    issuanceStatus: StablecoinIssuanceStatus,
-    serviceOperationsStatus: StablecoinServiceOperationsStatus,
-    networkTokenIdentifier: Type.String(),
-    currency: maybe(
-      Type.String({ description: 'What accounts and payments call it, once it is ENABLED.' }),
-    ),
-    provider: StablecoinProvider,
-    stablecoinProviderAccountId: Type.String(),
-    providerEnvironment: StablecoinProviderEnvironment,
-    providerTokenIdentifier: Type.String(),
-    createdAt: Timestamp,
-    updatedAt: Timestamp,
-  }),
+  Type.Object(
+    {
+      id: Type.String({ description: 'Stablecoin:<uuid>' }),
+      name: Type.String({ description: 'As the provider has it, and so are the next three.' }),
+      symbol: Type.String({ description: 'Its short name.' }),
+      baseCurrency: Type.String({ description: 'What one whole token is worth one of.' }),
+      decimals: Type.Integer({ description: 'Of its smallest unit.' }),
+      network: StablecoinNetwork,
+      issuanceStatus: StablecoinIssuanceStatus,
+      serviceOperationsStatus: StablecoinServiceOperationsStatus,
+      networkTokenIdentifier: Type.String({ description: NETWORK_NAME }),
+      currency: maybe(
+        Type.String({ description: 'What accounts and payments call it, once it is ENABLED.' }),
+      ),
+      provider: StablecoinProvider,
+      stablecoinProviderAccountId: Type.String({
+        description: 'The provider account that it was registered from.',
+      }),
+      providerEnvironment: StablecoinProviderEnvironment,
+      providerTokenIdentifier: Type.String({ description: PROVIDER_NAME }),
+      createdAt: Timestamp,
+      updatedAt: Timestamp,
+    },
+    { description: 'A token that you have at a provider.' },
+  ),
 );
 
 export const StablecoinProviderAccountLinkRequest = named(
   'StablecoinProviderAccountLinkRequest',
-  Type.Object({
-    provider: StablecoinProvider,
-    apiClientId: word('Of an API client that you made at the provider.'),
-    apiClientSecret: {
-      ...word('Its secret. It is kept sealed and never shown.', 1_024),
-      writeOnly: true,
+  Type.Object(
+    {
+      provider: StablecoinProvider,
+      apiClientId: word('Of an API client that you made at the provider.'),
+      apiClientSecret: {
+        ...word('Its secret. It is kept sealed and never shown.', 1_024),
+        writeOnly: true,
+      },
+      providerAccountId: maybe(word('Needed where the client opens more than one account.')),
     },
-    providerAccountId: maybe(word('Needed where the client opens more than one account.')),
-  }),
+    {
+      description: 'The client by which your account at the provider is opened.',
+      examples: [
+        {
+          provider: 'BRALE',
+          apiClientId: 'client-7d31',
+          apiClientSecret: 'the-secret-of-the-client',
+        },
+      ],
+    },
+  ),
 );
 
 export const StablecoinRegisterRequest = named(
   'StablecoinRegisterRequest',
-  Type.Object({
-    providerTokenIdentifier: word('What the provider calls the token.'),
-    networkTokenIdentifier: word('What the network calls the token.'),
-    network: StablecoinNetwork,
-    stablecoinProviderAccountId: maybe(
-      Type.String({ description: 'Needed where more than one provider account is linked.' }),
-    ),
-  }),
+  Type.Object(
+    {
+      providerTokenIdentifier: word(PROVIDER_NAME),
+      networkTokenIdentifier: word(NETWORK_NAME),
+      network: StablecoinNetwork,
+      stablecoinProviderAccountId: maybe(
+        Type.String({ description: 'Needed where more than one provider account is linked.' }),
+      ),
+    },
+    {
+      description: 'A token as its provider and its network call it.',
+      examples: [
+        {
+          providerTokenIdentifier: 'acme-usd',
+          networkTokenIdentifier: 'btkn1acmeusd',
+          network: 'SPARK',
+        },
+      ],
+    },
+  ),
 );
 
 const accountParams = Type.Object({
   stablecoinProviderAccountId: Type.String({ description: 'Id of the provider account.' }),
 });
-const coinParams = Type.Object({
+export const coinParams = Type.Object({
   stablecoinId: Type.String({ description: 'Id of the stablecoin.' }),
 });
 
@@ -147,12 +182,15 @@ export const listStablecoinProviderAccounts = operation({
   description: 'Newest first.',
   permission: 'VIEW',
   query: Type.Object({
-    provider: maybe(StablecoinProvider),
-    status: maybe(StablecoinProviderAccountStatus),
+    provider: maybe(described(StablecoinProvider, 'Only those at this provider.')),
+    status: maybe(described(StablecoinProviderAccountStatus, 'Only those in this state.')),
     ...PageQuery,
   }),
   replies: {
-    200: named('StablecoinProviderAccountListResponse', page(StablecoinProviderAccount)),
+    200: named(
+      'StablecoinProviderAccountListResponse',
+      page(StablecoinProviderAccount, { description: 'A page of provider accounts.' }),
+    ),
   },
   errors: [400],
 });
@@ -196,12 +234,21 @@ export const listStablecoins = operation({
   description: 'Newest first.',
   permission: 'VIEW',
   query: Type.Object({
-    issuanceStatus: maybe(StablecoinIssuanceStatus),
-    serviceOperationsStatus: maybe(StablecoinServiceOperationsStatus),
-    provider: maybe(StablecoinProvider),
+    issuanceStatus: maybe(
+      described(StablecoinIssuanceStatus, 'Only those whose issuance is so far.'),
+    ),
+    serviceOperationsStatus: maybe(
+      described(StablecoinServiceOperationsStatus, 'Only those whose use by the service is so.'),
+    ),
+    provider: maybe(described(StablecoinProvider, 'Only those of this provider.')),
     ...PageQuery,
   }),
-  replies: { 200: named('StablecoinListResponse', page(Stablecoin)) },
+  replies: {
+    200: named(
+      'StablecoinListResponse',
+      page(Stablecoin, { description: 'A page of stablecoins.' }),
+    ),
+  },
   errors: [400],
 });
 

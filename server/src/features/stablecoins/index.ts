@@ -18,8 +18,8 @@ export {
   serviceStates,
 } from './states.ts';
 export {
+  mintsAndBurns,
   type StablecoinOperationRow,
   type StablecoinRow,
-  stablecoinOperations as mintsAndBurns,
   stablecoins,
 } from './store.ts';

@@ -11,7 +11,7 @@ import {
   says,
   workerSaying as speaking,
 } from '../../../test/mint-voice.ts';
-import { stablecoinOperations } from './store.ts';
+import { mintsAndBurns } from './store.ts';
 
 const HOUR = 3_600_000;
 
@@ -109,7 +109,7 @@ describe('one that is EXPIRED', () => {
     const other = ok(await desk.burn(coin.id, body), 201);
     await after(2 * HOUR);
     expect((await desk.look(id)).status).toBe('COMPLETED');
-    const row = await app.runtime.db.read(stablecoinOperations, id);
+    const row = await app.runtime.db.read(mintsAndBurns, id);
     expect(row?.uncounted).toBe(6n * DOLLAR);
     expect((await ledgerOf(id)).at(-1)).toMatch(/^burn.late!? post(ed)? 4000000$/);
     expect(await desk.problems()).toEqual([]);

@@ -2,12 +2,22 @@
 // of a token do not fit into the numbers of JSON.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../kernel/operation.ts';
-import { named, oneOf, PageQuery, page, ruled, Timestamp, variant } from '../../kernel/schema.ts';
-import { StablecoinProvider, StablecoinProviderEnvironment, TAG } from './contract.ts';
+import {
+  described,
+  named,
+  oneOf,
+  PageQuery,
+  page,
+  ruled,
+  Timestamp,
+  variant,
+} from '../../kernel/schema.ts';
+import { coinParams, StablecoinProvider, StablecoinProviderEnvironment, TAG } from './contract.ts';
 import { BURN_RAILS, BURN_SOURCES, MINT_SOURCES } from './rails.ts';
 import { OPERATION_STATUSES } from './states.ts';
 
 const maybe = Type.Optional;
+const text = (description: string) => Type.String({ description });
 
 /** The longest that any table of ours could hold, with room for zeros in front. */
 const MOST_DIGITS = 40;
@@ -34,8 +44,14 @@ const ownAccount = {
   accountId: Type.String({ description: 'An account with the service. Reserved.' }),
 };
 
-const MintSourceType = named('StablecoinMintFundingSourceType', oneOf(MINT_SOURCES));
-const BurnSourceType = named('StablecoinBurnSourceType', oneOf(BURN_SOURCES));
+const MintSourceType = named(
+  'StablecoinMintFundingSourceType',
+  oneOf(MINT_SOURCES, { description: 'What pays for a mint.' }),
+);
+const BurnSourceType = named(
+  'StablecoinBurnSourceType',
+  oneOf(BURN_SOURCES, { description: 'What the tokens of a burn are taken from.' }),
+);
 
 const MintFundingSource = named(
   'StablecoinMintFundingSource',
@@ -46,11 +62,17 @@ const MintFundingSource = named(
         'StablecoinWireFundingSource',
         Type.Object({}, { description: 'Pay by wire, as `fundingInstructions` say.' }),
       ),
-      ACH_DEBIT: named('StablecoinAchDebitFundingSource', Type.Object(bankToDebit)),
-      SAME_DAY_ACH_DEBIT: named('StablecoinSameDayAchDebitFundingSource', Type.Object(bankToDebit)),
+      ACH_DEBIT: named(
+        'StablecoinAchDebitFundingSource',
+        Type.Object(bankToDebit, { description: 'Pay by debit of a bank account.' }),
+      ),
+      SAME_DAY_ACH_DEBIT: named(
+        'StablecoinSameDayAchDebitFundingSource',
+        Type.Object(bankToDebit, { description: 'Pay by debit of a bank account, the same day.' }),
+      ),
       SERVICE_INTERNAL_ACCOUNT: named(
         'StablecoinServiceInternalFundingSource',
-        Type.Object(ownAccount),
+        Type.Object(ownAccount, { description: 'From an account with the service. Reserved.' }),
       ),
       PROVIDER_INTERNAL_BALANCE: named(
         'StablecoinProviderBalanceFundingSource',
@@ -78,7 +100,7 @@ const BurnSource = named(
       ),
       SERVICE_INTERNAL_ACCOUNT: named(
         'StablecoinServiceInternalBurnSource',
-        Type.Object(ownAccount),
+        Type.Object(ownAccount, { description: 'From an account with the service. Reserved.' }),
       ),
       PROVIDER_INTERNAL_BALANCE: named(
         'StablecoinProviderBalanceBurnSource',
@@ -93,69 +115,110 @@ const BurnRail = oneOf(BURN_RAILS, { description: 'How the money goes to the ban
 
 const MintDestination = named(
   'StablecoinMintDestination',
-  Type.Object({
-    accountId: Type.String({ description: 'An active Spark wallet among external accounts.' }),
-  }),
+  Type.Object(
+    { accountId: text('An active Spark wallet among external accounts.') },
+    { description: 'Where the tokens go.' },
+  ),
 );
 
 const BurnDestination = named(
   'StablecoinBurnDestination',
-  Type.Object({
-    type: oneOf(['EXTERNAL_ACCOUNT']),
-    externalAccountId: Type.String({ description: 'An active US bank account.' }),
-    rail: BurnRail,
-  }),
+  Type.Object(
+    {
+      type: oneOf(['EXTERNAL_ACCOUNT'], { description: 'Money goes to nothing else.' }),
+      externalAccountId: text('An active US bank account.'),
+      rail: BurnRail,
+    },
+    { description: 'Where the money goes.' },
+  ),
 );
 
 export const StablecoinMintRequest = named(
   'StablecoinMintRequest',
-  Type.Object({
-    amount: UnitsText,
-    fundingSource: MintFundingSource,
-    destination: MintDestination,
-    description: maybe(Description),
-  }),
+  Type.Object(
+    {
+      amount: UnitsText,
+      fundingSource: MintFundingSource,
+      destination: MintDestination,
+      description: maybe(Description),
+    },
+    {
+      description: 'Tokens to order.',
+      examples: [
+        {
+          amount: '100000000',
+          fundingSource: { type: 'WIRE' },
+          destination: { accountId: 'ExternalAccount:019b8e2a-0c00-7000-8000-00000000e001' },
+          description: 'Tokens for March',
+        },
+      ],
+    },
+  ),
 );
 
 export const StablecoinBurnRequest = named(
   'StablecoinBurnRequest',
-  Type.Object({
-    amount: UnitsText,
-    source: BurnSource,
-    destination: BurnDestination,
-    description: maybe(Description),
-  }),
+  Type.Object(
+    {
+      amount: UnitsText,
+      source: BurnSource,
+      destination: BurnDestination,
+      description: maybe(Description),
+    },
+    {
+      description: 'Tokens to turn into money.',
+      examples: [
+        {
+          amount: '25000000',
+          source: { type: 'EXTERNAL_ACCOUNT' },
+          destination: {
+            type: 'EXTERNAL_ACCOUNT',
+            externalAccountId: 'ExternalAccount:019b8e2a-0c00-7000-8000-00000000e002',
+            rail: 'WIRE',
+          },
+        },
+      ],
+    },
+  ),
 );
 
-const OperationType = named('StablecoinOperationType', oneOf(['MINT', 'BURN']));
+const OperationType = named(
+  'StablecoinOperationType',
+  oneOf(['MINT', 'BURN'], { description: 'Whether tokens come to be or cease to be.' }),
+);
 
 const OperationSource = named(
   'StablecoinOperationSource',
-  Type.Object({
-    type: oneOf([...new Set([...MINT_SOURCES, ...BURN_SOURCES])]),
-    externalAccountId: maybe(Type.String()),
-    accountId: maybe(Type.String()),
-    sourceTokenIdentifier: maybe(Type.String()),
-    cryptoNetwork: maybe(Type.String()),
-  }),
+  Type.Object(
+    {
+      type: oneOf([...new Set([...MINT_SOURCES, ...BURN_SOURCES])], {
+        description: 'As the request said.',
+      }),
+      externalAccountId: maybe(text('The bank account that is debited.')),
+      accountId: maybe(text('The account with the service. Reserved.')),
+      sourceTokenIdentifier: maybe(text('The token that pays. Reserved.')),
+      cryptoNetwork: maybe(text('The network that token is on. Reserved.')),
+    },
+    { description: 'What pays for a mint, or where the tokens of a burn come from.' },
+  ),
 );
 
 const OperationDestination = named(
   'StablecoinOperationDestination',
-  Type.Object({
-    accountId: Type.String({ description: 'The external account at the other end.' }),
-    rail: maybe(BurnRail),
-  }),
+  Type.Object(
+    { accountId: text('The external account.'), rail: maybe(BurnRail) },
+    { description: 'Where the tokens of a mint, or the money of a burn, go.' },
+  ),
 );
 
 const FundingInstructions = named(
   'StablecoinFundingInstructions',
   Type.Object(
     {
-      rail: maybe(Type.String()),
-      network: maybe(Type.String()),
-      address: maybe(Type.String()),
-      valueType: maybe(Type.String()),
+      rail: maybe(text('How: WIRE, or the network of the token.')),
+      network: maybe(text('The network that carries it.')),
+      address: maybe(text('The bank account or wallet that it goes to.')),
+      valueType: maybe(text('What to send: a currency, or the token as its network calls it.')),
     },
     {
       additionalProperties: true,
@@ -168,10 +231,12 @@ const EstimatedDelivery = named(
   'StablecoinEstimatedDelivery',
   Type.Object(
     {
-      rail: maybe(Type.String()),
-      amount: maybe(Type.String({ pattern: '^[0-9]+$' })),
-      currency: maybe(Type.String()),
-      timing: maybe(Type.String()),
+      rail: maybe(text('How it goes to the destination.')),
+      amount: maybe(
+        Type.String({ pattern: '^[0-9]+$', description: 'Smallest units of `currency`.' }),
+      ),
+      currency: maybe(text('What `amount` is in.')),
+      timing: maybe(text('How long it takes, in a word of the provider.')),
     },
     { additionalProperties: true, description: 'Guidance by the provider, and no promise.' },
   ),
@@ -179,35 +244,38 @@ const EstimatedDelivery = named(
 
 const StablecoinOperation = named(
   'StablecoinOperation',
-  Type.Object({
-    id: Type.String(),
-    stablecoinId: Type.String(),
-    operationType: OperationType,
-    status: named(
-      'StablecoinOperationStatus',
-      oneOf(OPERATION_STATUSES, {
-        description:
-          'COMPLETED, FAILED and EXPIRED are final. There are no webhooks about it: ask again.',
-      }),
-    ),
-    amount: Type.String({ description: 'Smallest units of the token.' }),
-    provider: StablecoinProvider,
-    providerEnvironment: StablecoinProviderEnvironment,
-    stablecoinProviderAccountId: Type.String(),
-    source: maybe(OperationSource),
-    fundingInstructions: maybe(FundingInstructions),
-    destination: maybe(OperationDestination),
-    estimatedDelivery: maybe(EstimatedDelivery),
-    expiresAt: maybe(Timestamp),
-    providerStatus: maybe(Type.String({ description: 'In the words of the provider.' })),
-    failureReason: maybe(Type.String({ description: 'A word that stays the same, for programs.' })),
-    description: maybe(Type.String()),
-    createdAt: Timestamp,
-    updatedAt: Timestamp,
-  }),
+  Type.Object(
+    {
+      id: text('StablecoinOperation:<uuid>'),
+      stablecoinId: text('The stablecoin that is minted or burnt.'),
+      operationType: OperationType,
+      status: named(
+        'StablecoinOperationStatus',
+        oneOf(OPERATION_STATUSES, {
+          description:
+            'COMPLETED, FAILED and EXPIRED are final. There are no webhooks about it: ask again.',
+        }),
+      ),
+      amount: Type.String({ description: 'Smallest units of the token.' }),
+      provider: StablecoinProvider,
+      providerEnvironment: StablecoinProviderEnvironment,
+      stablecoinProviderAccountId: text('The provider account that it was ordered through.'),
+      source: maybe(OperationSource),
+      fundingInstructions: maybe(FundingInstructions),
+      destination: maybe(OperationDestination),
+      estimatedDelivery: maybe(EstimatedDelivery),
+      expiresAt: maybe(Timestamp),
+      providerStatus: maybe(Type.String({ description: 'In the words of the provider.' })),
+      failureReason: maybe(
+        Type.String({ description: 'A word that stays the same, for programs.' }),
+      ),
+      description: maybe(text('What it is for, as the request said.')),
+      createdAt: Timestamp,
+      updatedAt: Timestamp,
+    },
+    { description: 'A mint or a burn.' },
+  ),
 );
-
-const coinParams = Type.Object({ stablecoinId: Type.String() });
 
 const ordered = {
   method: 'POST',
@@ -252,9 +320,17 @@ export const listStablecoinOperations = operation({
   description: 'Of one stablecoin, newest first.',
   permission: 'VIEW',
   params: coinParams,
-  query: Type.Object({ operationType: maybe(OperationType), ...PageQuery }),
+  query: Type.Object({
+    operationType: maybe(described(OperationType, 'Only mints, or only burns.')),
+    ...PageQuery,
+  }),
   notFound: 'STABLECOIN_NOT_FOUND',
-  replies: { 200: named('StablecoinOperationListResponse', page(StablecoinOperation)) },
+  replies: {
+    200: named(
+      'StablecoinOperationListResponse',
+      page(StablecoinOperation, { description: 'A page of mints and burns.' }),
+    ),
+  },
   errors: [400, 403, 404],
 });
 
@@ -265,7 +341,7 @@ export const getStablecoinOperation = operation({
   tag: TAG,
   summary: 'Get a mint or burn',
   permission: 'VIEW',
-  params: Type.Object({ stablecoinOperationId: Type.String() }),
+  params: Type.Object({ stablecoinOperationId: text('Id of the mint or burn.') }),
   notFound: 'STABLECOIN_OPERATION_NOT_FOUND',
   replies: { 200: StablecoinOperation },
   errors: [403, 404],

@@ -6,7 +6,7 @@ import { Fault } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
 import type { Refused } from '../../kernel/operation.ts';
 import type { Ctx } from '../../runtime/context.ts';
-import type { Filter } from '../../runtime/database.ts';
+import { equals } from '../../runtime/database.ts';
 import { handle } from '../../runtime/handle.ts';
 import { stablecoinOf } from './coins.ts';
 import { amountOf, checkProvisioned, reserved } from './judge.ts';
@@ -23,7 +23,7 @@ import { mintOf, type StablecoinParts } from './parts.ts';
 import { noSource, placeOrder, prepared, type Through, throughOf } from './place.ts';
 import { presented } from './present.ts';
 import { refuseUnlinked } from './provider-accounts.ts';
-import { type StablecoinOperationRow, type StablecoinRow, stablecoinOperations } from './store.ts';
+import { mintsAndBurns, type StablecoinOperationRow, type StablecoinRow } from './store.ts';
 
 type Mint = Static<typeof StablecoinMintRequest>;
 type Burn = Static<typeof StablecoinBurnRequest>;
@@ -111,9 +111,7 @@ async function burn(ctx: Ctx, parts: StablecoinParts, coinId: string, body: Burn
 
 /** A mint or burn of the calling platform; STABLECOIN_OPERATION_NOT_FOUND for every other id. */
 async function operationOf(ctx: Ctx, id: string): Promise<StablecoinOperationRow> {
-  const row = isId(id, 'StablecoinOperation')
-    ? await ctx.read(stablecoinOperations, id)
-    : undefined;
+  const row = isId(id, 'StablecoinOperation') ? await ctx.read(mintsAndBurns, id) : undefined;
   if (row?.platform_id !== ctx.caller.platformId) {
     throw new Fault('STABLECOIN_OPERATION_NOT_FOUND', 'No such mint or burn.');
   }
@@ -125,14 +123,9 @@ type ListQuery = Static<(typeof listStablecoinOperations)['query']>;
 async function list(ctx: Ctx, coinId: string, query: ListQuery) {
   const { operationType, limit = 20, cursor } = query;
   const coin = await stablecoinOf(ctx, coinId);
-  const filters: Filter<typeof stablecoinOperations>[] = [
-    { column: 'stablecoin_id', op: '=', value: coin.id },
-  ];
-  if (operationType !== undefined) {
-    filters.push({ column: 'type', op: '=', value: operationType });
-  }
+  const filters = equals({ stablecoin_id: coin.id, type: operationType });
   const choice = { filters, sort: 'desc', limit, cursor } as const;
-  const { rows, ...rest } = await ctx.db.page(stablecoinOperations, choice);
+  const { rows, ...rest } = await ctx.db.page(mintsAndBurns, choice);
   return { data: await Promise.all(rows.map((row) => presented(ctx, row))), ...rest };
 }
 

@@ -12,10 +12,10 @@ import {
   says,
   workerSaying as speaking,
 } from '../../../test/mint-voice.ts';
-import { SUBMIT } from './operation-jobs.ts';
+import { operationJobs, SUBMIT } from './operation-jobs.ts';
 import { orderOfRow } from './order.ts';
 import { CHECK } from './progress.ts';
-import { stablecoinOperations } from './store.ts';
+import { mintsAndBurns, providerAccounts } from './store.ts';
 
 const HOUR = 3_600_000;
 
@@ -104,6 +104,33 @@ describe('a job that runs again', () => {
     expect((await desk.look(id)).status).toBe('COMPLETED');
     expect(await desk.supply(coin.id)).toEqual(BURNT);
   });
+});
+
+it('does not hand over what another run has ended while it stood still', async () => {
+  const { coin, id } = await burnOrdered();
+  const { runtime } = app;
+  let ended = 0;
+  // The first run has read its rows when the second begins, and goes on when that is over.
+  const read: typeof runtime.db.read = async (table, rowId) => {
+    const row = await runtime.db.read(table, rowId);
+    if ((table as object) === providerAccounts && !ended++) {
+      await workerSaying(unlinked('REVOKED')).after(0);
+    }
+    return row;
+  };
+  const submit = () => Promise.reject(new Error('was handed over'));
+  const parts = { connectors: () => ({ mint: { submit } }) as never };
+  const handler = operationJobs(parts).find(({ kind }) => kind === SUBMIT);
+  const job = { id: 'stalled', kind: SUBMIT, input: { operationId: id }, attempts: 1 };
+  const stalled = { ...runtime, db: { ...runtime.db, read } };
+  const result = await handler?.run(stalled, job as never);
+  expect(ended).toBeGreaterThan(0);
+  expect(result).toBeDefined();
+  expect(await desk.look(id)).toMatchObject({
+    status: 'FAILED',
+    failureReason: 'PROVIDER_ACCOUNT_REVOKED',
+  });
+  expect(await desk.supply(coin.id)).toEqual(UNTOUCHED);
 });
 
 describe('a provider that does not answer', () => {
@@ -241,7 +268,7 @@ it('is the same order after the customer at its end was erased', async () => {
   const own = await externalAccount(app, customerId, 'USD', '003');
   const { id } = ok(await desk.burn(coin.id, desk.burnBody(own.id)), 201);
   const orderNow = async () => {
-    const row = await app.runtime.db.read(stablecoinOperations, id);
+    const row = await app.runtime.db.read(mintsAndBurns, id);
     return orderOfRow(app.runtime.db, row as NonNullable<typeof row>, coin.id);
   };
   const before = await orderNow();

@@ -7,16 +7,16 @@ import type { OrderProgress, Unlinked } from '../../connectors/ports-stablecoins
 import type { Caller, Ctx } from '../../runtime/context.ts';
 import type { Job, JobHandler, Result } from '../../runtime/jobs.ts';
 import { operate, type Runtime } from '../../runtime/operate.ts';
-import { platforms, systemCaller } from '../platform/index.ts';
+import { callerOf } from '../platform/index.ts';
 import { orderOfRow } from './order.ts';
 import { mintOf, type StablecoinParts } from './parts.ts';
 import { askOn, CHECK, failUnordered, heed, isOver } from './progress.ts';
 import { linkOf, unlink } from './provider-accounts.ts';
 import {
+  mintsAndBurns,
   type ProviderAccountRow,
   providerAccounts,
   type StablecoinOperationRow,
-  stablecoinOperations,
 } from './store.ts';
 
 /** Hands an order to its provider. */
@@ -32,26 +32,32 @@ interface Loaded {
 }
 
 async function loadOf({ db }: Runtime, job: Job): Promise<Loaded> {
-  const row = await db.read(stablecoinOperations, job.input.operationId as string);
-  const platform = row && (await db.read(platforms, row.platform_id));
+  const row = await db.read(mintsAndBurns, job.input.operationId as string);
   const account = row && (await db.read(providerAccounts, row.provider_account));
-  if (!row || !platform || !account) throw new Error(`job ${job.id} names no mint or burn`);
-  return { row, account, caller: systemCaller(platform.id, platform.environment) };
+  if (!row || !account) throw new Error(`job ${job.id} names no mint or burn`);
+  return { row, account, caller: await callerOf(db, row.platform_id) };
 }
 
 async function currentOf(ctx: Ctx, id: string): Promise<StablecoinOperationRow> {
-  const row = await ctx.read(stablecoinOperations, id);
+  const row = await ctx.read(mintsAndBurns, id);
   if (!row) throw new Error(`${id} is gone`);
   return row;
 }
 
-/** Commits that it is about to be handed over. Answers whether it never was before. */
-const begin = (runtime: Runtime, { row, caller }: Loaded): Promise<boolean> =>
+/**
+ * Commits that it is about to be handed over, for the first time or again. Not at all where another run of
+ * the job has been ahead: what that one ended must not be ordered any more.
+ */
+const begin = (
+  runtime: Runtime,
+  { row, caller }: Loaded,
+): Promise<'first' | 'again' | 'too late'> =>
   operate(runtime, caller, async (ctx) => {
     const current = await currentOf(ctx, row.id);
-    if (current.submitted_at !== null) return false;
-    ctx.update(stablecoinOperations, current, { submitted_at: ctx.now });
-    return true;
+    if (current.status !== 'CREATED') return 'too late';
+    if (current.submitted_at !== null) return 'again';
+    ctx.update(mintsAndBurns, current, { submitted_at: ctx.now });
+    return 'first';
   });
 
 /** What it means for an operation that the provider does not know the platform any more. */
@@ -92,19 +98,21 @@ export function operationJobs(parts: StablecoinParts): JobHandler[] {
       stage: async (ctx: Ctx) => stage(ctx, await currentOf(ctx, row.id)),
     });
     const needless = job.kind === SUBMIT ? row.status !== 'CREATED' : isOver(row);
-    if (needless) return staging(() => {});
+    const nothing = staging(() => {});
+    if (needless) return nothing;
     if (account.status !== 'ACTIVE') {
       const as = account.status;
       return staging((ctx, current) => strand(ctx, current, as, current.submitted_at === null));
     }
-    const first = job.kind === SUBMIT && (await begin(runtime, loaded));
+    const begun = job.kind === SUBMIT ? await begin(runtime, loaded) : 'again';
+    if (begun === 'too late') return nothing;
     const answer = await ask(runtime, loaded, job.kind);
     if (answer.state !== 'unlinked') return staging((ctx, current) => heed(ctx, current, answer));
     return staging(async (ctx, current) => {
       const known = await ctx.read(providerAccounts, account.id);
       // Not where it was linked anew while the provider answered.
       if (known?.version === account.version) unlink(ctx, known, answer.as);
-      await strand(ctx, current, answer.as, first);
+      await strand(ctx, current, answer.as, begun === 'first');
     });
   };
 

@@ -1,8 +1,8 @@
-// The operations of stablecoins: provider accounts, tokens and the request to have one used. Mints and burns
-// have a file of their own; the list of all is here.
+// The operations of stablecoins: provider accounts, tokens and the request to have one used. Mints and
+// burns have a file of their own; the list of all is here.
 import type { Static } from '@sinclair/typebox';
 import type { Ctx } from '../../runtime/context.ts';
-import type { Filter } from '../../runtime/database.ts';
+import { equals } from '../../runtime/database.ts';
 import { handle } from '../../runtime/handle.ts';
 import { presentCoin, registerCoin, requestEnablement, stablecoinOf } from './coins.ts';
 import {
@@ -17,36 +17,27 @@ import {
 import { mintOperations } from './mint-operations.ts';
 import type { StablecoinParts } from './parts.ts';
 import { linkAccount, presentProviderAccount, providerAccountOf } from './provider-accounts.ts';
-import { type Provider, providerAccounts, stablecoins } from './store.ts';
+import { providerAccounts, stablecoins } from './store.ts';
 
 type AccountsQuery = Static<(typeof listStablecoinProviderAccounts)['query']>;
 type CoinsQuery = Static<(typeof listStablecoins)['query']>;
 
-/** Conditions of the columns that were asked for. */
-const equals = <C extends string>(wanted: Record<C, string | undefined>) =>
-  Object.entries(wanted).flatMap(([column, value]) =>
-    value === undefined ? [] : [{ column: column as C, op: '=' as const, value }],
-  );
-
 async function listAccounts(ctx: Ctx, { limit = 20, cursor, ...wanted }: AccountsQuery) {
   const { provider, status } = wanted;
   const { platformId: platform_id } = ctx.caller;
-  const filters: Filter<typeof providerAccounts>[] = equals({ platform_id, provider, status });
+  const filters = equals({ platform_id, provider, status });
   const query = { filters, sort: 'desc', limit, cursor } as const;
   const { rows, ...rest } = await ctx.db.page(providerAccounts, query);
   return { data: rows.map(presentProviderAccount), ...rest };
 }
 
-/** There is one provider, so a token of another is not to be found. */
-const PROVIDER: Provider = 'BRALE';
-
-async function listCoins(ctx: Ctx, { limit = 20, cursor, provider, ...wanted }: CoinsQuery) {
-  const filters: Filter<typeof stablecoins>[] = equals({
+/** There is one provider, so whoever asks for its tokens asks for all. */
+async function listCoins(ctx: Ctx, { limit = 20, cursor, ...wanted }: CoinsQuery) {
+  const filters = equals({
     platform_id: ctx.caller.platformId,
     issuance_status: wanted.issuanceStatus,
     service_status: wanted.serviceOperationsStatus,
   });
-  if (provider !== undefined && provider !== PROVIDER) filters.push({ or: [] });
   const query = { filters, sort: 'desc', limit, cursor } as const;
   const { rows, ...rest } = await ctx.db.page(stablecoins, query);
   return { data: await Promise.all(rows.map((row) => presentCoin(ctx, row))), ...rest };

@@ -1,6 +1,6 @@
-// What the operations and jobs of stablecoins are made with, and how a provider is asked: where a platform's
-// environment has none its stablecoins are not offered, and one that gives no answer is asked again later.
-// What happens to a token or an order for a reason that no row shows is written down here too.
+// What the operations and jobs of stablecoins are made with, and how a provider is asked: where a
+// platform's environment has none its stablecoins are not offered, and one that gives no answer is asked
+// again later. What happens to a token or an order for a reason that no row shows is written down here too.
 import type { Connectors } from '../../connectors/ports.ts';
 import type { MintPort } from '../../connectors/ports-stablecoins.ts';
 import { Fault } from '../../kernel/fault.ts';
@@ -18,11 +18,16 @@ export function mintOf({ caller }: { caller: Caller }, { connectors }: Stablecoi
   return mint;
 }
 
+/** What no network throws: a refusal, or a mistake of ours. */
+const isOurs = (cause: unknown): boolean =>
+  cause instanceof Fault || cause instanceof TypeError || cause instanceof RangeError;
+
 /** What a provider answered while a client waits; SERVICE_UNAVAILABLE where it did not. */
 export async function answerOf<R>(ask: () => Promise<R>): Promise<R> {
   try {
     return await ask();
   } catch (cause) {
+    if (isOurs(cause)) throw cause;
     const reason = 'The provider of the stablecoin did not answer. Try again.';
     throw new Fault('SERVICE_UNAVAILABLE', reason, undefined, { retryAfterS: 5, cause });
   }

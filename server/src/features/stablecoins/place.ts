@@ -12,7 +12,7 @@ import { Fault } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
 import type { Refused } from '../../kernel/operation.ts';
 import type { Ctx } from '../../runtime/context.ts';
-import { customerOf } from '../customers/index.ts';
+import { customerOf, customers } from '../customers/index.ts';
 import { type ExternalAccountRow, externalAccounts } from '../external-accounts/index.ts';
 import { accountOfCoin } from './coins.ts';
 import { linkFault } from './judge.ts';
@@ -30,12 +30,12 @@ import { answerOf, mintOf, type StablecoinParts } from './parts.ts';
 import { checkLink, linkOf, refuseUnlinked } from './provider-accounts.ts';
 import { serves } from './rails.ts';
 import {
+  mintsAndBurns,
   type ProviderAccountRow,
   providerAccounts,
   type StablecoinOperationRow,
   type StablecoinRow,
   stablecoinLinks,
-  stablecoinOperations,
   stablecoins,
 } from './store.ts';
 import { setAside } from './supply.ts';
@@ -78,6 +78,7 @@ async function accountAt(ctx: Ctx, { accountId, use }: End): Promise<ExternalAcc
     );
   }
   ctx.require(externalAccounts, row);
+  if (owner) ctx.require(customers, owner);
   return row;
 }
 
@@ -91,7 +92,8 @@ async function linked(
   const id = linkIdOf(provider_account, end);
   const known = await ctx.read(stablecoinLinks, id);
   if (known) return orderEnd(end, known.reference);
-  const answer = await answerOf(() => port.linkAccount(link, linkedAccount(row, end.use)));
+  const told = linkedAccount(row, end.use);
+  const answer = await answerOf(() => port.linkAccount(link, told));
   if (answer.state === 'unlinked') return answer;
   if (answer.state === 'refused') throw linkFault(answer.problem, row.id);
   const { reference } = answer;
@@ -121,12 +123,15 @@ async function endsLinked(
 }
 
 /** What the provider says before anything is ordered. */
-export const prepared = (
+export function prepared(
   { port, link }: Through,
   coin: StablecoinRow,
   ordered: Ordered,
   ends: { from?: OrderEnd; to?: OrderEnd } = {},
-): Promise<OrderAnswer> => answerOf(() => port.prepare(link, orderOf(coin, ordered, ends)));
+): Promise<OrderAnswer> {
+  const order = orderOf(coin, ordered, ends);
+  return answerOf(() => port.prepare(link, order));
+}
 
 export const noSource = (): Fault =>
   new Fault(
@@ -151,7 +156,7 @@ export async function placeOrder(
   ctx.require(providerAccounts, through.account);
   setAside(ctx, { ...ordered, stablecoin_id: coin.id });
   ctx.later(SUBMIT, { operationId: ordered.id });
-  return ctx.insert(stablecoinOperations, {
+  return ctx.insert(mintsAndBurns, {
     ...ordered,
     stablecoin_id: coin.id,
     status: 'CREATED',

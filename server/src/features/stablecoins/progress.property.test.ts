@@ -1,6 +1,6 @@
-// Whatever a provider says about many mints and burns of one coin, in whatever order, twice, late or at once:
-// no operation leaves the table of its states or its end, and the books of the coin are at every moment what
-// its operations say, with no more burnt than circulates.
+// Whatever a provider says about many mints and burns of one coin, in whatever order, twice, late or at
+// once: no operation leaves the table of its states or its end, and the books of the coin are at every
+// moment what its operations say, with no more burnt than circulates.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { booksBalance, ok } from '../../../test/fixtures.ts';
@@ -9,7 +9,7 @@ import { DOLLAR, mintDesk } from '../../../test/mint-desk.ts';
 import type { OrderProgress } from '../../connectors/ports-stablecoins.ts';
 import { heed, isOver } from './progress.ts';
 import { operationStates } from './states.ts';
-import { stablecoinOperations } from './store.ts';
+import { mintsAndBurns } from './store.ts';
 
 let app: TestApp;
 let desk: ReturnType<typeof mintDesk>;
@@ -43,7 +43,7 @@ const progressOf = (state: (typeof STATES)[number]): OrderProgress =>
     : { state, providerStatus: state };
 
 const read = async (id: string) => {
-  const row = await app.runtime.db.read(stablecoinOperations, id);
+  const row = await app.runtime.db.read(mintsAndBurns, id);
   if (!row) throw new Error(`${id} is gone`);
   return row;
 };
@@ -53,7 +53,7 @@ async function say(id: string, states: readonly (typeof STATES)[number][]) {
   const before = await read(id);
   const tell = (state: (typeof STATES)[number]) =>
     app.operate(async (ctx) => {
-      const row = await ctx.read(stablecoinOperations, id);
+      const row = await ctx.read(mintsAndBurns, id);
       if (row) await heed(ctx, row, progressOf(state));
     });
   await Promise.all(states.map(tell));

@@ -7,7 +7,7 @@ import type { Time } from '../../kernel/world.ts';
 import type { Ctx } from '../../runtime/context.ts';
 import { writeDown } from './parts.ts';
 import { type OperationEvent, operationStates } from './states.ts';
-import { type StablecoinOperationRow, stablecoinOperations } from './store.ts';
+import { mintsAndBurns, type StablecoinOperationRow } from './store.ts';
 import { carryOut, giveBack, takeLate } from './supply.ts';
 
 /** Asks again how an order goes. */
@@ -78,7 +78,7 @@ async function end(
   const change = { ...patch, ...late, ...expired, status, updated_at: ctx.now };
   if (event !== 'complete') giveBack(ctx, row);
   else if (!isLate) carryOut(ctx, row);
-  return ctx.update(stablecoinOperations, row, change);
+  return ctx.update(mintsAndBurns, row, change);
 }
 
 /** Fails one of which the provider cannot know. */
@@ -130,16 +130,16 @@ async function heedLate(
   if (state === 'completed') return void (await end(ctx, row, 'complete', { provider_status }));
   if (state === 'submitted' || state === 'processing') {
     const uncounted = await takeLate(ctx, row, 'pending');
-    const again = ctx.update(stablecoinOperations, row, { uncounted });
+    const again = ctx.update(mintsAndBurns, row, { uncounted });
     return goOn(ctx, again, 'process', progress);
   }
   if (provider_status !== row.provider_status) {
-    ctx.update(stablecoinOperations, row, { provider_status, updated_at: ctx.now });
+    ctx.update(mintsAndBurns, row, { provider_status, updated_at: ctx.now });
   }
   if (!isFinal(progress)) askOn(ctx, row);
 }
 
-/** Stages how far it is. Where that is what we know already, or less, only the provider's words are kept. */
+/** Stages how far it is. Of what we know already, or less, only the provider's words are kept. */
 function goOn(
   ctx: Ctx,
   row: StablecoinOperationRow,
@@ -150,7 +150,7 @@ function goOn(
   const status = operationStates.peek(row.status, event) ?? row.status;
   const said = status !== row.status || provider_status !== row.provider_status;
   const moved = said
-    ? ctx.update(stablecoinOperations, row, { status, provider_status, updated_at: ctx.now })
+    ? ctx.update(mintsAndBurns, row, { status, provider_status, updated_at: ctx.now })
     : row;
   ctx.later(CHECK, { operationId: row.id }, nextAt(moved, progress, ctx.now));
 }

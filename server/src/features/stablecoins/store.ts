@@ -14,7 +14,7 @@ import {
   serviceStates,
 } from './states.ts';
 
-export type Provider = 'BRALE';
+type Provider = 'BRALE';
 export type Network = 'SPARK';
 
 export const providerAccounts = table(
@@ -102,7 +102,7 @@ export interface OperationDestination {
   rail?: BurnRail;
 }
 
-export const stablecoinOperations = table(
+export const mintsAndBurns = table(
   'stablecoin_operations',
   {
     id: col.text,
@@ -133,7 +133,7 @@ export const stablecoinOperations = table(
   },
   { lives: [{ state: (row) => row.status, states: operationStates }] },
 );
-export type StablecoinOperationRow = RowOf<typeof stablecoinOperations>;
+export type StablecoinOperationRow = RowOf<typeof mintsAndBurns>;
 
 /** An external account as a provider knows it, for one use. */
 export const stablecoinLinks = table(

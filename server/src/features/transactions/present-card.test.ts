@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { CardFacts } from './card.ts';
 import type { CardStatus } from './card-states.ts';
 import type { TransactionRow } from './present.ts';
-import { presentCard } from './present-card.ts';
+import { presentCardPayment } from './present-card.ts';
 
 const AT = Date.UTC(2026, 0, 5, 9);
 
@@ -37,12 +37,12 @@ function shown(more: Partial<CardFacts>, status: CardStatus = 'AUTHORIZED', cred
     created_at: AT,
     updated_at: AT + 2_000,
   } as Partial<TransactionRow> as TransactionRow;
-  return presentCard(row, { ...facts, ...more });
+  return presentCardPayment(row, { ...facts, ...more });
 }
 
 const USD = { code: 'USD', name: 'United States Dollar', symbol: '$', decimals: 2 };
 
-describe('presentCard', () => {
+describe('presentCardPayment', () => {
   it('shows what is authorised and being taken, and nothing that has not happened', () => {
     expect(shown({})).toEqual({
       type: 'CARD',

@@ -24,7 +24,7 @@ function pullSummary({ pulls }: CardFacts) {
 }
 
 /** The JSON of GET /transactions/{id} for such a payment, and of every event about it. */
-export function presentCard(row: RowOf<typeof transactions>, card: CardFacts): View {
+export function presentCardPayment(row: RowOf<typeof transactions>, card: CardFacts): View {
   const { settlements, returns, currency } = card;
   const money = (amount: bigint) => ({ amount: Number(amount), currency: currencyView(currency) });
   const settled = settlements.length > 0 || card.closed;

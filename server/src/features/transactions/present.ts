@@ -5,7 +5,7 @@ import type { OnChain } from '../../connectors/ports.ts';
 import { iso } from '../../kernel/world.ts';
 import { stamps } from '../../runtime/context.ts';
 import type { RowOf } from '../../runtime/table.ts';
-import { presentCard } from './present-card.ts';
+import { presentCardPayment } from './present-card.ts';
 import type { Party, transactions } from './store.ts';
 
 export type TransactionRow = RowOf<typeof transactions>;
@@ -84,7 +84,7 @@ export function instructionsOf(row: TransactionRow): TransactionRow['instruction
 
 /** The JSON of GET /transactions/{id}, and of every event about the transaction. */
 export function presentTransaction(row: TransactionRow) {
-  if (row.card) return presentCard(row, row.card);
+  if (row.card) return presentCardPayment(row, row.card);
   if (row.type === 'INCOMING') {
     return { type: row.type, ...common(row), ...sent(row), ...received(row) };
   }

@@ -68,6 +68,12 @@ function moveBack(
   repayOwed(ctx, account, { transactionId, step: 'resolve.owed', amount });
 }
 
+/**
+ * A payment with a card goes on while its money waits: what it has in suspense and whether that is on the
+ * list are of one moment only if nothing happened to it meanwhile, on either side.
+ */
+const lean = (ctx: Ctx, row: TransactionRow): void => void patch(ctx, row, {});
+
 const sendFirst = (): Fault =>
   new Fault('CONFLICT', "It goes back outside: send it, then say the bank's --reference.");
 
@@ -76,6 +82,7 @@ async function sentByHand(ctx: Ctx, row: TransactionRow, said: Said): Promise<Tr
   const amount = await ownNet(ctx, row);
   if (amount <= 0n) throw new Fault('CONFLICT', 'No money of it is parked.');
   if (said.reference === undefined) throw sendFirst();
+  lean(ctx, row);
   moveBack(ctx, row, undefined, amount);
   await decided(ctx, row, 'returned', said);
   return row;
@@ -114,6 +121,7 @@ export async function returnParked(
 export async function coverMissing(ctx: Ctx, row: TransactionRow, said: Said): Promise<void> {
   const amount = -(await ownNet(ctx, row));
   if (amount <= 0n) throw new Fault('CONFLICT', 'No money of it is missing.');
+  if (row.type === 'CARD') lean(ctx, row);
   ctx.move('posted', {
     transactionId: row.id,
     step: `found${turnOf(row)}`,

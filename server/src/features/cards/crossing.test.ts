@@ -1,0 +1,173 @@
+// Words of a network that meet something else between what they read and their commit: another message under
+// their id, an operator who decides about the same money, or a database that is away for a moment.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cardDesk } from '../../../test/card-desk.ts';
+import { cardNetwork } from '../../../test/card-network.ts';
+import { type CardPayments, cardPayments } from '../../../test/card-payments.ts';
+import { booksBalance } from '../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import { Fault } from '../../kernel/fault.ts';
+import { operate, type Runtime } from '../../runtime/operate.ts';
+import { systemCaller } from '../platform/index.ts';
+import { coverMissing, returnParked, transactions } from '../transactions/index.ts';
+
+let app: TestApp;
+let network: ReturnType<typeof cardNetwork>;
+let payments: CardPayments;
+beforeAll(async () => {
+  app = await startApp();
+  network = cardNetwork(app);
+  payments = cardPayments(app);
+});
+afterAll(async () => {
+  await app.settle();
+  await booksBalance(app);
+  await app.close();
+});
+
+async function cardOf(funds = 100_00) {
+  const desk = cardDesk(app);
+  const holder = await desk.holder({ funds });
+  const { id } = await desk.card(holder);
+  return { ...holder, cardId: id as string };
+}
+
+describe('two notices at once under one id', () => {
+  it('about two payments are not taken for one', async () => {
+    const tokens: string[] = [];
+    for (const of of [await cardOf(), await cardOf()]) {
+      const request = network.message(of.cardId, 30_00);
+      await network.send(request);
+      tokens.push(request.token);
+    }
+    const clearing = { kind: 'CLEARING', amount: 30_00n } as const;
+    const [first = '', second = ''] = tokens;
+    // The other one is heeded between what this one reads and its commit.
+    const { committer } = app.runtime;
+    const commit: typeof committer.commit = async (set) => {
+      await network.tell(second, clearing, `crossing-${second}`);
+      return committer.commit(set);
+    };
+    const through = cardNetwork(app, { ...app.runtime, committer: { commit } });
+    const told = through.tell(first, clearing, `crossing-${second}`);
+    await expect(told).rejects.toMatchObject({ code: 'CONFLICT' });
+    // Its twin is.
+    await through.tell(second, clearing, `crossing-${second}`);
+  });
+});
+
+/**
+ * A process in which something else is done between the look at what a payment has in suspense and the look
+ * at whether that waits for somebody.
+ */
+function crossed(meanwhile: () => Promise<unknown>): Runtime {
+  const { db } = app.runtime;
+  let done: () => void = () => {};
+  const over = new Promise<void>((resolve) => {
+    done = resolve;
+  });
+  let looks = 0;
+  const query: typeof db.query = async (text, values) => {
+    const rows = await db.query(text, values);
+    if (text.includes('house:%:suspense:%') && ++looks === 1) await meanwhile().finally(done);
+    return rows as never;
+  };
+  const read: typeof db.read = async (table, id) => {
+    if (table.name === 'parked') await over;
+    return db.read(table, id);
+  };
+  return { ...app.runtime, db: { ...db, query, read } };
+}
+
+/** What a person says of money that waits. */
+const decide = (work: typeof returnParked | typeof coverMissing, id: string, runtime: Runtime) =>
+  operate(runtime, systemCaller(app.platform.id, 'sandbox'), async (ctx) => {
+    const row = await ctx.read(transactions, id);
+    if (row) await work(ctx, row, { reference: 'WIRE-1' });
+  });
+
+describe('money in suspense of a payment that goes on', () => {
+  const giving = (amount: bigint) => ({ kind: 'RETURN', amount }) as const;
+  const REVERSAL = { kind: 'RETURN_REVERSAL' } as const;
+
+  /** A cleared payment of an account that was closed, with 60 that came back for it. */
+  async function parkedPayment() {
+    const paid = await payments.begin({ funds: 100 });
+    await paid.tell({ kind: 'CLEARING', amount: 100n });
+    await payments.closeAccount(paid.accountId);
+    await paid.tell(giving(60n));
+    const text = 'select 1 from parked where id = $1';
+    const waits = async () => (await app.runtime.db.query(text, [paid.id])).length === 1;
+    const suspense = async () =>
+      Number(((await paid.now()) as { suspense?: number }).suspense ?? 0);
+    return { paid, now: async () => [await suspense(), await waits()] };
+  }
+
+  it('goes back with what came for it meanwhile', async () => {
+    const { paid, now } = await parkedPayment();
+    expect(await now()).toEqual([60, true]);
+    await decide(
+      returnParked,
+      paid.id,
+      crossed(() => paid.tell(giving(40n))),
+    );
+    expect(await now()).toEqual([0, false]);
+  });
+
+  it('is missing, and waited for, where it was sent before it was taken back', async () => {
+    const { paid, now } = await parkedPayment();
+    const send = () => decide(returnParked, paid.id, app.runtime);
+    await cardNetwork(app, crossed(send)).tell(paid.token, REVERSAL);
+    expect(await now()).toEqual([-60, true]);
+  });
+
+  it('that was missing is found as it is by then', async () => {
+    const { paid, now } = await parkedPayment();
+    await paid.tell(giving(40n));
+    await decide(returnParked, paid.id, app.runtime);
+    await paid.tell(REVERSAL);
+    expect(await now()).toEqual([-40, true]);
+    await decide(
+      coverMissing,
+      paid.id,
+      crossed(() => paid.tell(REVERSAL)),
+    );
+    expect(await now()).toEqual([0, false]);
+  });
+});
+
+describe('a clearing of more than was authorised', () => {
+  it('takes nothing for a card that is closed in the same moment', async () => {
+    const paid = await payments.begin();
+    const { committer } = app.runtime;
+    let crossings = 0;
+    const commit: typeof committer.commit = async (set) => {
+      if (++crossings === 1) await paid.close();
+      return committer.commit(set);
+    };
+    const through = cardNetwork(app, { ...app.runtime, committer: { commit } });
+    await through.tell(paid.token, { kind: 'CLEARING', amount: 120n });
+    const lost = { status: 'SETTLED', account: '900 of 900', settled: 120, losses: -20 };
+    expect(await paid.now()).toEqual(lost);
+    expect(crossings).toBe(2);
+  });
+});
+
+describe('a fault that is nothing about the wallet', () => {
+  it('is no decline: whoever asks may ask again', async () => {
+    const of = await cardOf();
+    const away = new Fault('SERVICE_UNAVAILABLE', 'The database is away.');
+    let looks = 0;
+    const { db } = app.runtime;
+    const read: typeof db.read = async (table, id) => {
+      // The second look at the account is that of what signs for it.
+      if (table.name === 'internal_accounts' && ++looks === 2) throw away;
+      return db.read(table, id);
+    };
+    const through = cardNetwork(app, { ...app.runtime, db: { ...db, read } });
+    const request = through.message(of.cardId, 30_00);
+    await expect(through.send(request)).rejects.toBe(away);
+    expect(await network.logOf(of.cardId)).toEqual([]);
+    expect(await network.send(request)).toMatchObject({ approved: true });
+  });
+});
