@@ -190,9 +190,14 @@ const STORIES: Readonly<Record<string, Story>> = {
   },
   'advised to be more than there is': {
     funds: 40,
-    acts: [barely, [tells('authorization_advice', 60), [`EXCEPTION 60, ${TAKEN}`]]],
-    end: `EXCEPTION 60, ${TAKEN}; account 0/0`,
-    kept: 40,
+    acts: [
+      barely,
+      [tells('authorization_advice', 60), [`AUTHORIZED 60, ${TAKEN}`]],
+      [tells('clearing', 40), [`PARTIALLY_SETTLED 60, cleared 40 in 1, ${TAKEN}`]],
+      [tells('clearing', 20), [`EXCEPTION 60, cleared 60 in 2, ${TAKEN}`]],
+    ],
+    end: `EXCEPTION 60, cleared 60 in 2, ${TAKEN}; account 0/0`,
+    kept: -20,
   },
   'advised to be less': {
     acts: [

@@ -5,9 +5,9 @@ import { findCurrency } from '../catalog/currencies.ts';
 import {
   asCardPayment,
   type CardPaymentRow,
-  missingOf,
   netOf,
   resolveException,
+  unpaidOf,
 } from '../features/cards/index.ts';
 import {
   inSuspense,
@@ -52,8 +52,8 @@ function view({ id, since, environment }: Waiting, row: CardPaymentRow, suspense
     merchant: card.merchant.descriptor,
     settledAmount: Number(settledOf(card)),
     netAmount: Number(netOf(card)),
-    /** What the network has had and nobody has paid yet. */
-    missingAmount: Number(row.status === 'EXCEPTION' ? missingOf(card) : 0n),
+    /** What the network has had, did not give back, and nobody has paid yet. */
+    missingAmount: Number(row.status === 'EXCEPTION' ? unpaidOf(card) : 0n),
     /** What is still set aside on the account. */
     heldAmount: Number(stuck.reduce((sum, each) => sum + BigInt(each.amount), 0n)),
     currency: card.currency,

@@ -51,6 +51,10 @@ const recoupedOf = (card: CardFacts): bigint => BigInt(card.recouped ?? 0);
 /** What the account got of what came back. */
 const givenOf = (card: CardFacts): bigint => refundedOf(card) - recoupedOf(card);
 
+/** The part of it that nothing stands for: what stayed ours of returns pays first. */
+export const unpaidOf = (card: CardFacts): bigint =>
+  atLeastNothing(missingOf(card) - atLeastNothing(recoupedOf(card) - BigInt(card.lost)));
+
 /** What is to be taken from the account yet for a total, and for no more than what is new of it. */
 export const lackingFor = (card: CardFacts, total: bigint, fresh: bigint): bigint =>
   atLeastNothing(smaller(fresh, total - coveredOf(card)));
@@ -262,8 +266,7 @@ export function resolved(
 ): Change {
   const closed = { ...given, closed: true };
   const lacks = missingOf(closed);
-  const ours = atLeastNothing(recoupedOf(closed) - BigInt(closed.lost));
-  const open = lacks - smaller(lacks, ours);
+  const open = unpaidOf(closed);
   const ahead = BigInt(closed.back) + givenOf(closed) - pulledOf(closed, 'CONFIRMED');
   const asked = outcome === 'collect' ? open : smaller(open, atLeastNothing(ahead));
   const take = reachable ? asked : 0n;

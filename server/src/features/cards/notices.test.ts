@@ -205,11 +205,16 @@ describe('an advice', () => {
     expect(said.map((each) => each.amount).sort()).toEqual([20n, 40n, 60n]);
   });
 
-  it('that the account cannot pay makes an exception', async () => {
+  it('that the account cannot pay waits for what is cleared', async () => {
     const paid = await desk.begin({ funds: 110 });
     await paid.tell(advice(150));
-    expect(await paid.now()).toEqual({ status: 'EXCEPTION', account: '10 of 10', cards: 100 });
-    expect((await paid.events()).slice(3)).toEqual(['EXCEPTION']);
+    expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '10 of 10', cards: 100 });
+    expect((await paid.events()).slice(3)).toEqual(['AUTHORIZED']);
+    await paid.tell(clearing(105));
+    const part = { status: 'PARTIALLY_SETTLED', account: '5 of 5', settled: 105 };
+    expect(await paid.now()).toEqual(part);
+    await paid.tell(clearing(20));
+    expect((await paid.now()).status).toBe('EXCEPTION');
   });
 
   it('on a card that is closed takes nothing before it is cleared', async () => {

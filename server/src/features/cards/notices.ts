@@ -146,7 +146,8 @@ async function advise(
   if (card.closed) return row;
   const missing = lackingFor(card, total, total - BigInt(card.authorized));
   const lack = (await isClosed(ctx, row)) ? NO_LACK : await furtherPull(ctx, parts, row, missing);
-  return take(ctx, row, advised(card, total, lack), lack.fate === 'failed');
+  // Nothing was cleared yet: what cannot be set aside now is asked for again when it is.
+  return take(ctx, row, advised(card, total, lack.fate === 'failed' ? NO_LACK : lack));
 }
 
 /** A merchant gives back, never more than it has. */
