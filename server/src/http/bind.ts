@@ -204,11 +204,16 @@ async function runKeyed(
     if (stored) return stored;
   }
   try {
-    return await operate(runtime, caller, async (ctx) => {
+    const answered = await operate(runtime, caller, async (ctx) => {
       const reply = await attempt(ctx);
       if (isFinal(contract, reply.status)) remember(ctx, contract, keyed, reply);
       return reply;
     });
+    // What is not remembered has met nothing that was: an answer under the key may be there already.
+    const stored = isFinal(contract, answered.status)
+      ? null
+      : await replay(runtime, contract, keyed);
+    return stored ?? answered;
   } catch (error) {
     if (!isKeyTaken(error) && !(error instanceof Fault)) throw error;
     const stored = await replay(runtime, contract, keyed);

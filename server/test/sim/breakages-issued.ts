@@ -12,8 +12,11 @@ export function hasIssued({ cardBook, coinBook, jobs }: Picture): boolean {
   return (
     states.includes('CLOSED') &&
     states.includes('ACTIVE') &&
-    payments.some(({ status, direction }) => status === 'AUTHORIZED' && direction === 'DEBIT') &&
+    payments.some(
+      (row) => row.status === 'AUTHORIZED' && row.direction === 'DEBIT' && factsOf(row).back === 0n,
+    ) &&
     payments.some((row) => factsOf(row).settlements.length > 0) &&
+    payments.some((row) => factsOf(row).closed) &&
     [...jobs.values()].some(({ kind }) => kind === 'cards.pull') &&
     orders.some(({ status }) => status === 'COMPLETED' || status === 'FAILED') &&
     orders.some((row) => row.submitted_at) &&
@@ -33,6 +36,8 @@ const AUTHORIZED = one("status = 'AUTHORIZED' and direction = 'DEBIT'");
 /** Facts of a payment with a card made other than they are. */
 const facts = (change: string, where: string) =>
   `update transactions set card = (card::jsonb || '${change}')::json where id = ${one(where)}`;
+/** One that gave nothing back yet. */
+const PLAIN = "status = 'AUTHORIZED' and direction = 'DEBIT' and card->>'back' = '0'";
 const told = (type: string, subject: string) => `insert into events
   (id, platform_id, type, subject, data, created_at, due_at)
   select 'Webhook:made-up', platform_id, '${type}', ${subject}, data, created_at, created_at
@@ -87,7 +92,7 @@ const OF_CARDS: [rule: string, statements: string[]][] = [
   [
     'lost 5 with a live card and undecided',
     [
-      facts('{"lost":"5","back":"5"}', "status = 'AUTHORIZED' and direction = 'DEBIT'"),
+      facts('{"lost":"5","back":"5"}', PLAIN),
       "update cards set state = 'FROZEN', state_reason = null",
     ],
   ],
@@ -96,6 +101,23 @@ const OF_CARDS: [rule: string, statements: string[]][] = [
     [
       `insert into card_exceptions (id, platform_id, since)
         select id, platform_id, created_at from transactions where id = ${AUTHORIZED}`,
+    ],
+  ],
+  ['its network is waited for: false', ['delete from card_open_payments']],
+  [
+    'its network is waited for: true',
+    [
+      `insert into card_open_payments (id, platform_id, opened_at)
+        select id, platform_id, created_at from transactions
+        where type = 'CARD' and (card->>'closed')::boolean`,
+    ],
+  ],
+  [
+    'and its holder is gone',
+    [
+      `update customers set deleted_at = created_at
+        where id in (select customer_id from card_messages where ${OPENED})`,
+      line(OPENED, "'sandbox other', transaction_id, true, null"),
     ],
   ],
   [

@@ -94,7 +94,10 @@ export const BREAKAGES: [rule: string, statements: string[]][] = [
   ],
   [
     'actions of agents are decided once',
-    ["update agent_actions set status = 'APPROVED' where status = 'REJECTED'"],
+    [
+      `update agent_actions a set status = 'APPROVED' where status = 'REJECTED' and not exists
+        (select 1 from agent_actions b where b.transaction_id = a.transaction_id and b.id <> a.id)`,
+    ],
   ],
   [
     'an agent moves what it was let through, and no more',

@@ -34,6 +34,10 @@ export interface CardBook {
   /** Payments by the issuer's names for them, and the names of what was declined. */
   tokens: Map<string, string>;
   declined: Set<string>;
+  /** Payments of which more is waited for. */
+  awaited: Set<string>;
+  /** Cardholders who were deleted. */
+  deleted: Set<string>;
   /** Payments that a person is asked about, and those with money in suspense. */
   exceptions: Set<string>;
   parked: Set<string>;
@@ -54,6 +58,8 @@ export const emptyCardBook = (): CardBook => ({
   replays: new Map(),
   tokens: new Map(),
   declined: new Set(),
+  awaited: new Set(),
+  deleted: new Set(),
   exceptions: new Set(),
   parked: new Set(),
   kept: new Map(),
@@ -95,6 +101,7 @@ const HEED: Readonly<Record<string, (replay: Replay, amount: string) => boolean>
     return true;
   },
   AUTHORIZATION_ADVICE(replay, amount) {
+    if (replay.closed) return false;
     replay.authorized = BigInt(amount);
     replay.closed ||= replay.authorized <= total(replay.settlements);
     return true;
@@ -128,7 +135,9 @@ function open(book: CardBook, id: string, { kind, token, amount }: Noted): void 
 function heedMessage(book: CardBook, row: Noted): void {
   const { transaction_id: id, approved, token } = row;
   if (!id) {
-    if (approved !== 'true') book.declined.add(token as string);
+    // Whoever asks once more under the name of what came too late is declined, and its payment stays.
+    if (approved !== 'true' && !book.tokens.has(token as string))
+      book.declined.add(token as string);
     return;
   }
   if (opens(row) && !isLate(row)) open(book, id, row);
@@ -149,7 +158,8 @@ function isGivenUp(was: Noted, now: Noted): boolean {
   const at = Date.parse(JSON.parse(now.card ?? '{}').lastEventAt);
   const same = before.settled === after.settled && before.authorized === after.authorized;
   const old = at - Date.parse(now.created_at ?? '') >= MONTH_MS;
-  return old && same && !before.closed && after.closed && was.status !== 'EXCEPTION';
+  const decided = was.status === 'EXCEPTION' && now.status !== 'EXCEPTION';
+  return old && same && !before.closed && after.closed && !decided;
 }
 
 /** What of a change was done by no message: a pull that failed, or a person who decided. */
@@ -188,6 +198,13 @@ const APPLY: Readonly<Record<string, (book: CardBook, note: Note) => void>> = {
   },
   card_messages(book, { was, now }) {
     if (now && !was) heedMessage(book, now);
+  },
+  card_open_payments({ awaited }, { was, now }) {
+    if (now) awaited.add(now.id as string);
+    else awaited.delete(was?.id as string);
+  },
+  customers({ deleted }, { now }) {
+    if (now?.deleted_at) deleted.add(now.id as string);
   },
   card_exceptions({ exceptions }, { was, now }) {
     if (now) exceptions.add(now.id as string);

@@ -140,6 +140,6 @@ export function takenProblem(facts: Facts, excepted: boolean): string | undefine
   const kept = confirmed - back + lost;
   if (kept < settled) return `has ${kept} for ${settled} that were cleared`;
   if (closed && kept !== settled) return `is over and keeps ${kept - settled}`;
-  const most = authorized > settled ? authorized : settled;
-  return kept > most ? `has taken ${kept}, and is for ${most}` : undefined;
+  if (kept <= authorized || kept <= settled) return undefined;
+  return `has taken ${kept}, and is for ${authorized}`;
 }

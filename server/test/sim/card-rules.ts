@@ -88,12 +88,15 @@ export function messageProblem(picture: Picture, was: Noted | null, now: Noted |
   if (yes !== (reason === null)) return `${id} is approved: ${approved}, because ${reason}`;
   if (!yes) return !payment || isLate(now) ? undefined : `${id} was declined and opened ${payment}`;
   if (!payment) return kind === 'BALANCE_INQUIRY' ? undefined : `${id} opened nothing`;
-  const { cards, tokens, declined } = picture.cardBook;
+  const { cards, tokens, declined, deleted } = picture.cardBook;
   if (declined.has(now.token as string)) return `${id} is about what was declined`;
   if (tokens.get(now.token as string) !== payment) return `${id} is about another payment`;
   const card = cards.get(now.card_id as string);
-  const fine = !opens(now) || mayApprove(card, now);
-  return fine ? undefined : `${id} was approved, and ${card?.id} is ${card?.state}`;
+  if (!opens(now)) return undefined;
+  if (deleted.has(card?.customer_id as string)) return `${id} was approved, and its holder is gone`;
+  return mayApprove(card, now)
+    ? undefined
+    : `${id} was approved, and ${card?.id} is ${card?.state}`;
 }
 
 const shut = (picture: Picture, row: Noted) =>
@@ -102,12 +105,15 @@ const shut = (picture: Picture, row: Noted) =>
 /** What is wrong with how a payment with a card stands. */
 export function cardPaymentProblem(picture: Picture, payment: Payment): string | undefined {
   const { row, transfers, story } = payment;
-  const { replays, exceptions, parked, cards, signed } = picture.cardBook;
+  const { replays, exceptions, parked, cards, signed, awaited, deleted } = picture.cardBook;
   const id = row.id as string;
   const replay = replays.get(id);
   const problem = replayProblem(row, replay);
   if (problem || !replay) return problem;
   const [facts, excepted] = [factsOf(row), exceptions.has(id)];
+  if (awaited.has(id) === facts.closed) {
+    return `is closed: ${facts.closed}, and its network is waited for: ${awaited.has(id)}`;
+  }
   const [status, funds] = [statusDue(facts, excepted), fundsDue(facts, excepted)];
   if (row.status !== status || row.funds !== funds) {
     return `is ${row.status}, ${row.funds}, and must be ${status}, ${funds}`;
@@ -116,7 +122,8 @@ export function cardPaymentProblem(picture: Picture, payment: Payment): string |
   if (excepted && facts.stuck + facts.failed === 0n) return 'is an exception without a reason';
   const taken = takenProblem(facts, excepted);
   if (taken && !(taken.startsWith('gave') && shut(picture, row))) return taken;
-  const bears = cards.get(facts.cardId)?.state === 'CLOSED' || replay.resolved > 0;
+  const shutCard = cards.get(facts.cardId)?.state === 'CLOSED';
+  const bears = shutCard || deleted.has(row.customer_id as string) || replay.resolved > 0;
   if (facts.lost > 0n && !bears) return `lost ${facts.lost} with a live card and undecided`;
   if ((inSuspense(transfers) !== 0n) !== parked.has(id)) {
     return `has ${inSuspense(transfers)} in suspense, and ${parked.has(id) ? '' : 'nobody '}is asked`;

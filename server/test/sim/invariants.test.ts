@@ -37,6 +37,11 @@ const PAYOUT_JOBS = "kind like 'payout.%' or kind = 'refund.pay'";
 const hasPayoutJob = async () =>
   (await sim.client.query(`select 1 from jobs where ${PAYOUT_JOBS} limit 1`)).rowCount !== 0;
 
+/** One that was not forgotten since. */
+const hasLapsed = async () =>
+  (await sim.client.query("select 1 from sca_challenges where status = 'LAPSED' limit 1"))
+    .rowCount !== 0;
+
 /** Money that left a wallet, and enough of what hangs on wallets. */
 const hasWallets = () => {
   const all = [...sim.picture.holdings.values()];
@@ -77,7 +82,8 @@ beforeAll(async () => {
   const lacks = async () =>
     ![hasWait, hasPending, hasWallets, hasWords, hasDue].every((has) => has()) ||
     !hasIssued(sim.picture) ||
-    !(await hasPayoutJob());
+    !(await hasPayoutJob()) ||
+    !(await hasLapsed());
   for (let step = 0; step < STEPS || (await lacks()); step++) {
     await takeStep(sim, choose(sim, step));
   }

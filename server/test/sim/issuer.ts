@@ -84,8 +84,8 @@ export function decisionOn(sim: Sim, card: Noted, asked: Asked): string {
   if (descriptor.endsWith('002')) return 'INSUFFICIENT_FUNDS';
   if (descriptor.endsWith('003')) return 'CARD_PAUSED';
   if (currency !== 'USD') return 'CURRENCY_NOT_SUPPORTED';
-  if (advice) return 'approved';
   if (!holderOf(sim, card)) return 'CARDHOLDER_NOT_READY';
+  if (advice) return 'approved';
   const account = firstOf(card);
   const { status, currency: unit = null } = sim.picture.internal.get(account) ?? {};
   if (isCredit(kind)) return status === 'CLOSED' ? 'NO_FUNDING_SOURCE' : 'approved';
@@ -105,15 +105,15 @@ const OPEN = ['AUTHORIZED', 'PARTIALLY_SETTLED'];
 
 /** Whether it cannot be true of the payment. The sandbox takes only what fits its state. */
 export function isUntrue(row: Noted, { kind, amount }: News, inSandbox: boolean): boolean {
-  const { direction, settled, refunded, closed } = factsOf(row);
+  const { direction, settled, refunded, returns } = factsOf(row);
   const isOpen = OPEN.includes(row.status as string);
   switch (kind) {
     case 'RETURN':
       return direction === 'CREDIT' || amount > settled - refunded;
     case 'RETURN_REVERSAL':
-      return row.status !== 'REFUNDED';
+      return inSandbox ? row.status !== 'REFUNDED' : returns.length === 0;
     case 'AUTHORIZATION_ADVICE':
-      return direction === 'CREDIT' || (inSandbox ? !isOpen : closed);
+      return direction === 'CREDIT' || (inSandbox && !isOpen);
     default:
       return inSandbox && !isOpen;
   }
@@ -136,21 +136,27 @@ const pullsOf = ({ pulls }: Facts) => pulls.map(({ amount, status }) => `${amoun
 /** Checks what became of a payment that such news was told of. */
 export function checkHeeded(sim: Sim, was: Noted, now: Noted, news: News): void {
   const [before, after] = [factsOf(was), factsOf(now)];
-  const takes = ['CLEARING', 'AUTHORIZATION_ADVICE'].includes(news.kind) && news.amount > 0n;
+  // What is cleared is a fact also of a payment that is over; what it was for in all is not asked any more.
+  const kinds = before.closed ? ['CLEARING'] : ['CLEARING', 'AUTHORIZATION_ADVICE'];
+  const takes = kinds.includes(news.kind) && news.amount > 0n;
   const need = takes ? needOf(before, news) : 0n;
-  const closed = sim.picture.cardBook.cards.get(before.cardId)?.state === 'CLOSED';
+  const card = sim.picture.cardBook.cards.get(before.cardId);
+  // One whose holder is gone is about to be.
+  const closed = card?.state === 'CLOSED' || !holderOf(sim, was);
   const there = payable(sim, before.cardId, accountOf(was));
   const pays = there !== undefined && need * unitsIn(was) <= there;
   const loses = closed && news.kind === 'CLEARING';
   const pulls = pullsOf(before);
-  if (need > 0n && !closed) pulls.push(`${need} ${pays ? 'PENDING' : 'FAILED'}`);
+  // What an advice cannot set aside is asked for when it is cleared.
+  const asks = pays || news.kind === 'CLEARING';
+  if (need > 0n && !closed && asks) pulls.push(`${need} ${pays ? 'PENDING' : 'FAILED'}`);
   const due = { pulls: pulls.join(), lost: before.lost + (loses ? need : 0n) };
   const is = { pulls: pullsOf(after).join(), lost: after.lost };
   if (due.pulls !== is.pulls || due.lost !== is.lost) {
     const [a, b] = [`${is.pulls}; lost ${is.lost}`, `${due.pulls}; lost ${due.lost}`];
     throw broken(`${now.id}, told ${news.kind} ${news.amount}: pulls ${a}, not ${b}`);
   }
-  const excepts = was.status === 'EXCEPTION' || (need > 0n && !closed && !pays);
+  const excepts = was.status === 'EXCEPTION' || (need > 0n && !closed && asks && !pays);
   if ((now.status === 'EXCEPTION') !== excepts) {
     throw broken(`${now.id}, told ${news.kind} ${news.amount}, is ${now.status}`);
   }

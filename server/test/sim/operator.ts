@@ -12,6 +12,7 @@ import { limitVerbs } from '../../src/operator/limits.ts';
 import { parkedVerbs } from '../../src/operator/parked.ts';
 import { payoutVerbs } from '../../src/operator/payouts.ts';
 import { platformVerbs } from '../../src/operator/platform.ts';
+import { stablecoinOperationVerbs } from '../../src/operator/stablecoin-operations.ts';
 import { stablecoinVerbs } from '../../src/operator/stablecoins.ts';
 import type { System } from '../../src/operator/verb.ts';
 import { verificationVerbs } from '../../src/operator/verifications.ts';
@@ -29,6 +30,7 @@ const VERBS = [
   ...parkedVerbs,
   ...payoutVerbs,
   ...platformVerbs,
+  ...stablecoinOperationVerbs,
   ...stablecoinVerbs,
   ...verificationVerbs,
 ];

@@ -42,7 +42,7 @@ const WATCHED: Readonly<Record<string, string>> = {
   wallet_requests: 'id account_id subject status signer',
   wallet_authorizations:
     'id account_id operation subject session_id public_key stamp payload created_at',
-  customers: 'id region',
+  customers: 'id region deleted_at',
   sca_standings: 'id failed_attempts locked_until suspended session_expires_at updated_at',
   sca_challenges: 'id customer_id kind subject steps status wrong expires_at',
   sca_events: 'id customer_id type subject',
@@ -54,8 +54,10 @@ const WATCHED: Readonly<Record<string, string>> = {
   delegated_keys: 'id account_id card_id funding_source_id status public_key',
   card_messages: 'id card_id transaction_id token kind amount approved reason',
   card_exceptions: 'id',
+  card_open_payments: 'id',
   stablecoin_provider_accounts: 'id platform_id provider_account_id status',
-  stablecoins: 'id platform_id provider_account symbol issuance_status service_status',
+  stablecoins: `id platform_id provider_account symbol network_token_identifier issuance_status
+    service_status`,
   stablecoin_operations: `id platform_id stablecoin_id provider_account type status amount
     uncounted submitted_at expires_at failure_reason`,
 };

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { Action } from './actions/action.ts';
 import { AGENTS } from './actions/agents.ts';
+import { CARD_ECHOES } from './actions/card-echoes.ts';
 import { CARD_TALK } from './actions/card-talk.ts';
 import { CARDS } from './actions/cards.ts';
 import { COINS } from './actions/coins.ts';
@@ -59,6 +60,7 @@ export const ACTIONS: readonly Action[] = [
   ...ERRANDS,
   ...CARDS,
   ...CARD_TALK,
+  ...CARD_ECHOES,
   ...COINS,
   ...MINTS,
   ...TROUBLE,

@@ -129,6 +129,7 @@ const TABLE_IDS: Readonly<
   delegated_keys: (touched, row) => touched.cards.add(row.card_id as string),
   card_messages: (touched, row) => row.transaction_id && touched.payments.add(row.transaction_id),
   card_exceptions: (touched, row) => touched.payments.add(row.id as string),
+  card_open_payments: (touched, row) => touched.payments.add(row.id as string),
   parked: (touched, row) => touched.payments.add(row.id as string),
   stablecoins: (touched, row) => touched.coins.add(row.id as string),
   stablecoin_operations(touched, row) {

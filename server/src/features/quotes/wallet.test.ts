@@ -321,6 +321,22 @@ describe('executeQuote from an embedded wallet', () => {
     expect(await recorded(accountId)).toHaveLength(1);
   });
 
+  it('says the same again to a first leg that comes after a refusal', async () => {
+    const { accountId, session } = await payer.rich();
+    const friend = await externalAccount(app, null, 'EUR');
+    const body = quoteBody(accountId, friend.id, 90_000_000);
+    const [one, two] = [ok(await create(body), 201), ok(await create(body), 201)];
+    const sign = (quote: typeof one) => stampWith(session.privateKey, payloadOf(quote));
+    ok(await execute(one.id, stamped(await sign(one))), 200);
+    const key = { 'idempotency-key': `refused ${two.id}` };
+    const refused = await execute(two.id, { ...key, ...stamped(await sign(two)) });
+    expect(codeOf(refused)).toEqual([400, 'INSUFFICIENT_FUNDS']);
+    const again = await execute(two.id, key);
+    expect(codeOf(again)).toEqual([400, 'INSUFFICIENT_FUNDS']);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    await app.settle();
+  });
+
   it('moves the money once when many come at once', async () => {
     const { quote, accountId, stamp } = await quoted();
     const { requestId } = ok(await execute(quote.id), 202);

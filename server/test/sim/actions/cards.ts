@@ -131,7 +131,8 @@ async function change(sim: Sim): Promise<string> {
   const open = live(sim);
   const card = sim.chance.of(open.length && sim.chance.percent(92) ? open : cardsOf(sim));
   const { body, codes } = someChange(sim, card);
-  const due = [against(card, body.state), codes].find((each) => each.length) ?? [];
+  const gone = holderOf(sim, card) ? [] : ['CUSTOMER_DELETED'];
+  const due = [against(card, body.state), gone, codes].find((each) => each.length) ?? [];
   const path = `/cards/${card.id}`;
   const answer = await sim.ask('PATCH', path, body, platformIn(sim, card.platform_id));
   const words = `${card.state} ${Object.keys(body)} ${body.state ?? ''}`;

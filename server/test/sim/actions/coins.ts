@@ -108,30 +108,67 @@ const TOKENS = [
 
 const letters = (n: number) => [...String(n)].map((each) => 'ABCDEFGHIJ'.charAt(+each)).join('');
 
+/** What a token is called, by its provider and on its network. */
+interface Names {
+  symbol: string;
+  network: string;
+}
+
+/** Those of a token that the platform had registered, living or dead, or new ones. */
+function someNames(sim: Sim, platform: Platform): Names {
+  const n = sim.next();
+  const odd = sim.chance.percent(4) ? '002' : '000';
+  const fresh = { symbol: `Q${letters(n)}`, network: `btkn1sim${n}${odd}` };
+  const all = coinsOf(sim).filter((each) => each.platform_id === platform.id);
+  const dead = all.filter((each) => !isLiving(each));
+  if (all.length === 0 || !sim.chance.percent(15)) return fresh;
+  const known = sim.chance.of(dead.length && sim.chance.percent(60) ? dead : all);
+  const symbol = known.symbol as string;
+  const network = known.network_token_identifier as string;
+  return sim.chance.of([
+    { symbol, network },
+    { ...fresh, symbol },
+    { ...fresh, network },
+  ]);
+}
+
+/** What was never issued takes nobody's name. */
+const isLiving = ({ issuance_status: at }: Noted) => at !== 'REJECTED' && at !== 'FAILED';
+
+const isTaken = (sim: Sim, platform: Platform, which: string, name: string) =>
+  coinsOf(sim).some(
+    (each) => each.platform_id === platform.id && isLiving(each) && each[which] === name,
+  );
+
 /** What registering a token from this account must be refused with. */
-function againstToken(sim: Sim, client: MintClient, token: string, network: string): string[] {
+function againstToken(sim: Sim, client: MintClient, token: string, names: Names): string[] {
+  const { symbol, network } = names;
   const status = statusOf(sim, client);
   if (status !== 'ACTIVE') return [goneCode(status as string)];
+  if (isTaken(sim, client.platform, 'network_token_identifier', network)) {
+    return ['STABLECOIN_TOKEN_IDENTIFIER_ALREADY_EXISTS'];
+  }
   if (client.secret === '003' || client.secret === '004') {
     return [goneCode(GONE[client.secret] as string)];
   }
   if (token === '007') return ['SERVICE_UNAVAILABLE'];
   const wrong = token === '004' || network.endsWith('002');
-  return wrong ? ['STABLECOIN_VERIFICATION_FAILED'] : [];
+  if (wrong) return ['STABLECOIN_VERIFICATION_FAILED'];
+  const taken = isTaken(sim, client.platform, 'symbol', symbol);
+  return taken ? ['STABLECOIN_SYMBOL_ALREADY_EXISTS'] : [];
 }
 
 async function register(sim: Sim): Promise<string> {
   const platform = sim.chance.of(sandboxes(sim));
   const had = clientsOf(sim, platform);
   const active = had.filter((each) => statusOf(sim, each) === 'ACTIVE');
-  const n = sim.next();
+  const names = someNames(sim, platform);
   const { end } = sim.chance.weighed(TOKENS);
-  const network = `btkn1sim${n}${sim.chance.percent(4) ? '002' : '000'}`;
   const named = had.length > 0 && sim.chance.percent(70);
   const client = named ? sim.chance.of(active.length ? active : had) : active[0];
   const body = {
-    providerTokenIdentifier: `Q${letters(n)}-${end}`,
-    ...{ networkTokenIdentifier: network, network: 'SPARK' },
+    providerTokenIdentifier: `${names.symbol}-${end}`,
+    ...{ networkTokenIdentifier: names.network, network: 'SPARK' },
     ...(named ? { stablecoinProviderAccountId: client?.id } : {}),
   };
   const answer = await sim.ask('POST', '/stablecoins', body, platform, { talks: true });
@@ -140,11 +177,11 @@ async function register(sim: Sim): Promise<string> {
       ? ['STABLECOIN_PROVIDER_ACCOUNT_SELECTION_REQUIRED']
       : ['STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND'];
   const which = !named && active.length !== 1 ? unnamed : undefined;
-  const codes = which ?? againstToken(sim, client as MintClient, end, network);
+  const codes = which ?? againstToken(sim, client as MintClient, end, names);
   const code = judge(answer, codes, `a token …${end}`);
   if (code) return code;
   const { symbol, issuanceStatus } = expected(answer, 201);
-  if (symbol !== `Q${letters(n)}`) throw broken(`…${end} is called ${symbol}`);
+  if (symbol !== names.symbol) throw broken(`…${end} is called ${symbol}`);
   return `…${end}: ${issuanceStatus}`;
 }
 
@@ -153,8 +190,7 @@ export const coinsOf = ({ picture }: Sim): Noted[] => [...picture.coinBook.coins
 async function request(sim: Sim): Promise<string> {
   const coin = sim.chance.of(coinsOf(sim));
   const was = coin.service_status as string;
-  const dead = ['REJECTED', 'FAILED'].includes(coin.issuance_status as string);
-  const fine = !dead && (was === 'NOT_ENABLED' || was === 'PENDING_APPROVAL');
+  const fine = isLiving(coin) && (was === 'NOT_ENABLED' || was === 'PENDING_APPROVAL');
   const path = `/stablecoins/${coin.id}/request-service-enablement`;
   const answer = await sim.ask('POST', path, undefined, platformIn(sim, coin.platform_id));
   const codes = fine ? [] : ['STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE'];
@@ -177,7 +213,7 @@ async function decide(sim: Sim): Promise<string> {
   const verb = sim.chance.of(['approve', 'approve', 'refuse', 'disable']);
   const was = coin.service_status as string;
   // What will never be issued is not let in.
-  const dead = ['REJECTED', 'FAILED'].includes(coin.issuance_status as string);
+  const dead = !isLiving(coin);
   const may = DECISIONS[verb]?.includes(was) ?? false;
   const fine = may && !(verb === 'approve' && dead);
   const ran = await operator(sim, 'stablecoins', verb, coin.id as string);

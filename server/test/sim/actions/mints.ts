@@ -2,6 +2,7 @@
 // how each must end, by the words it is ordered with and the number of its bank account. Written from
 // the tables of the specification.
 import { isOrderOver } from '../coin-book.ts';
+import { operator, outcome } from '../operator.ts';
 import type { Noted } from '../picture.ts';
 import { broken, type MintClient, type Outside, type Platform, type Sim } from '../sim.ts';
 import { type Action, expected, judge } from './action.ts';
@@ -186,6 +187,28 @@ async function order(sim: Sim): Promise<string> {
   return `${note}: ${ending}`;
 }
 
+const BY_HAND: Readonly<Record<string, string>> = { completed: 'COMPLETED', failed: 'FAILED' };
+
+/** An operator has heard how one ended; of one that expired only that it was paid for after all. */
+async function endByHand(sim: Sim): Promise<string> {
+  const all = [...sim.picture.coinBook.orders.values()].slice(-60);
+  const expired = all.filter(({ status }) => status === 'EXPIRED');
+  const open = all.filter((row) => !isOrderOver(row));
+  const list = sim.chance.of([expired, expired, open, all].filter((each) => each.length > 0));
+  const row = sim.chance.of(list);
+  const as = sim.chance.of(['completed', 'completed', 'failed']);
+  const words = ['--as', as, '--reason', 'simulated'];
+  const ran = await operator(sim, 'stablecoins', 'end', row.id as string, ...words);
+  const may = as === 'completed' ? row.submitted_at !== null : row.status !== 'EXPIRED';
+  const over = isOrderOver(row) && row.status !== 'EXPIRED';
+  const note = `${as}, ${row.status}`;
+  const refused = outcome(ran, may && !over, `${row.id}: ${note}`);
+  if (refused) return `${note}: ${refused}`;
+  const known = sim.mints.orders.find(({ id }) => id === row.id);
+  if (known) Object.assign(known, { ending: BY_HAND[as] });
+  return note;
+}
+
 /** The provider takes everybody back whose orders are not over, so that they come to an end. */
 export async function restore(sim: Sim): Promise<void> {
   const open = sim.mints.orders.filter(({ id }) => {
@@ -223,5 +246,11 @@ export const MINTS: readonly Action[] = [
     weight: 12,
     ready: (sim) => sim.picture.coinBook.coins.size > 0,
     run: order,
+  },
+  {
+    name: 'end a mint or burn',
+    weight: 0.7,
+    ready: (sim) => sim.picture.coinBook.orders.size > 0,
+    run: endByHand,
   },
 ];
