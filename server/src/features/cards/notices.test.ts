@@ -1,7 +1,7 @@
 // What follows an approval: clearings, expiry, advice, returns and their reversal, each with the account, the
 // purses of the house, the events in order and what the payment shows. The books must balance in the end.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type BegunPayment, type CardPayments, cardPayments } from '../../../test/card-payments.ts';
+import { type CardPayments, cardPayments } from '../../../test/card-payments.ts';
 import { booksBalance, fund, ok } from '../../../test/fixtures.ts';
 import { type Answer, startApp, type TestApp } from '../../../test/harness.ts';
 
@@ -358,37 +358,8 @@ describe('an account in USDB', () => {
   });
 });
 
-describe('words that meet', () => {
-  it('two clearings are both counted', async () => {
-    const paid = await desk.begin();
-    await Promise.all([paid.clear(60), paid.clear(60)]);
-    await app.settle();
-    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '880 of 880', settled: 120 });
-  });
-
-  it('a clearing and an expiry leave nothing behind, whichever was first', async () => {
-    const all: BegunPayment[] = [];
-    while (all.length < 4) all.push(await desk.begin());
-    await Promise.all(all.flatMap((paid) => [paid.clear(70), paid.tell(EXPIRY, false)]));
-    await app.settle();
-    for (const paid of all) {
-      expect(await paid.shown()).toMatchObject({
-        status: 'SETTLED',
-        settledAmount: { amount: 70 },
-      });
-      expect((await paid.now()).account).toBe('930 of 930');
-    }
-  });
-
-  it('returns never bring back more than was cleared', async () => {
-    const paid = await desk.begin();
-    await paid.tell(clearing(100));
-    const both = await Promise.allSettled([1, 2, 3].map(() => paid.tell(giving(60), false)));
-    expect(both.filter((each) => each.status === 'fulfilled')).toHaveLength(1);
-    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '960 of 960', settled: 40 });
-  });
-
-  it('further pulls of two payments take no more than there is', async () => {
+describe('further pulls', () => {
+  it('of two payments in one instant take no more than there is', async () => {
     const paid = await desk.begin({ funds: 230 });
     const second = await otherPayment(paid.card.id, 100);
     const path = `/sandbox/cards/${paid.card.id}/simulate/clearing`;

@@ -1,0 +1,52 @@
+// What follows an approval, when several of it come in one instant: whichever is first, nothing is counted
+// twice and nothing is lost.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type BegunPayment, type CardPayments, cardPayments } from '../../../test/card-payments.ts';
+import { booksBalance } from '../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+
+let app: TestApp;
+let desk: CardPayments;
+beforeAll(async () => {
+  app = await startApp();
+  desk = cardPayments(app);
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+
+const clearing = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;
+const giving = (amount: number) => ({ kind: 'RETURN', amount: BigInt(amount) }) as const;
+const EXPIRY = { kind: 'AUTHORIZATION_EXPIRY' } as const;
+
+describe('words that meet', () => {
+  it('two clearings are both counted', async () => {
+    const paid = await desk.begin();
+    await Promise.all([paid.clear(60), paid.clear(60)]);
+    await app.settle();
+    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '880 of 880', settled: 120 });
+  });
+
+  it('a clearing and an expiry leave nothing behind, whichever was first', async () => {
+    const all: BegunPayment[] = [];
+    while (all.length < 4) all.push(await desk.begin());
+    await Promise.all(all.flatMap((paid) => [paid.clear(70), paid.tell(EXPIRY, false)]));
+    await app.settle();
+    for (const paid of all) {
+      expect(await paid.shown()).toMatchObject({
+        status: 'SETTLED',
+        settledAmount: { amount: 70 },
+      });
+      expect((await paid.now()).account).toBe('930 of 930');
+    }
+  });
+
+  it('returns never bring back more than was cleared', async () => {
+    const paid = await desk.begin();
+    await paid.tell(clearing(100));
+    const both = await Promise.allSettled([1, 2, 3].map(() => paid.tell(giving(60), false)));
+    expect(both.filter((each) => each.status === 'fulfilled')).toHaveLength(1);
+    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '960 of 960', settled: 40 });
+  });
+});
