@@ -31,12 +31,13 @@ export const CLOSED_HEADERS: Readonly<Record<string, string>> = {
   'x-robots-tag': 'noindex',
 };
 
-/** A page without a button needs no more than a picture of it could do, and may not. */
-const policyOf = ({ button, frames = [] }: PageContent): string =>
+/** A page with facts needs no more than a picture of it could do, and may not. */
+const policyOf = ({ button, facts, frames = [] }: PageContent): string =>
   [
     "default-src 'none'",
     `style-src 'sha256-${STYLE_HASH}'`,
-    ...(button ? ["form-action 'self'"] : ["form-action 'none'", 'sandbox']),
+    `form-action ${button ? "'self'" : "'none'"}`,
+    ...(facts ? ['sandbox'] : []),
     "base-uri 'none'",
     `frame-ancestors ${frames.join(' ') || "'none'"}`,
   ].join('; ');

@@ -35,6 +35,7 @@ async function cardholder() {
       currency: 'USD',
       merchant: { descriptor: SHOP },
       approved: false,
+      reason: 'CARD_PAUSED',
       created_at: ctx.now,
     }),
   );

@@ -127,7 +127,7 @@ export const stablecoinOperationVerbs: readonly Verb[] = [
   {
     noun: 'stablecoins',
     verb: 'end',
-    summary: 'End a mint or burn whose provider does not come back, as you found that it ended',
+    summary: 'End a mint or burn whose provider does not come back, as you found it',
     flags: {
       operation: { value: 'OPERATION', required: true, help: 'Id of the mint or burn' },
       as: {
