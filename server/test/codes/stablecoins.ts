@@ -167,6 +167,19 @@ const COINS: readonly Way[] = [
 ];
 
 const OPERATIONS: readonly Way[] = [
+  way('CONFLICT', 'Mint another amount under one `Idempotency-Key`', async (desk) => {
+    const at = await coined(desk);
+    const options = { as: at.as, headers: { 'idempotency-key': 'codes-mint' } };
+    const destination = { accountId: await wallet(at) };
+    const order = (amount: string) =>
+      desk.post(
+        `/stablecoins/${at.coin.id}/mints`,
+        { amount, fundingSource: { type: 'WIRE' }, destination },
+        options,
+      );
+    await order('1000000');
+    return order('2000000');
+  }),
   way('STABLECOIN_OPERATION_NOT_FOUND', 'Ask for a mint or burn that is none', ({ call }) =>
     call('GET', `/stablecoin-operations/${nobody('StablecoinOperation')}`),
   ),
