@@ -62,6 +62,13 @@ export function mintDesk(app: TestApp, options: Pick<CallOptions, 'as'> = {}) {
     return coin;
   }
 
+  /** A coin of which 20 dollars circulate and a burn of 10, of which nothing was done yet. */
+  async function burnOrdered(bankId: string) {
+    const coin = await circulating(20);
+    const made = ok(await burn(coin.id, burnBody(bankId)), 201);
+    return { coin, id: made.id as string };
+  }
+
   /** Puts another secret of the provider's client in the place of the one that was linked. */
   const resecret = (accountId: string, clientSecret: string) =>
     app.operate(async (ctx) => {
@@ -91,6 +98,7 @@ export function mintDesk(app: TestApp, options: Pick<CallOptions, 'as'> = {}) {
     look,
     supply,
     circulating,
+    burnOrdered,
     problems,
     resecret,
     turn,

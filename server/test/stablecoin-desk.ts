@@ -83,3 +83,15 @@ export function stablecoinDesk(app: TestApp, { as = app.platform }: Pick<CallOpt
     ...{ request, enabledCoin, wallet, bank },
   };
 }
+
+/** The desk of a new platform that has linked nothing yet. */
+export async function freshDesk(app: TestApp) {
+  const as = await app.newPlatform(`Issuer ${++counter}`);
+  return { ...stablecoinDesk(app, { as }), as };
+}
+
+/** The same, with one account linked. */
+export async function linkedDesk(app: TestApp) {
+  const desk = await freshDesk(app);
+  return { ...desk, account: await desk.linked() };
+}

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { booksBalance, ok } from '../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../test/harness.ts';
-import { stablecoinDesk } from '../../../test/stablecoin-desk.ts';
+import { freshDesk, linkedDesk, stablecoinDesk } from '../../../test/stablecoin-desk.ts';
 import type { MintPort } from '../../connectors/ports-stablecoins.ts';
 import { ledgerAccounts } from '../../ledger/store.ts';
 import { createWorker } from '../../runtime/jobs.ts';
@@ -25,19 +25,6 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-let counter = 0;
-
-/** The desk of a platform that has linked nothing yet. */
-async function freshDesk() {
-  const as = await app.newPlatform(`Issuer ${++counter}`);
-  return { ...stablecoinDesk(app, { as }), as };
-}
-
-async function linkedDesk() {
-  const desk = await freshDesk();
-  return { ...desk, account: await desk.linked() };
-}
-
 const codeOf = ({ status, body }: { status: number; body: { code?: string } }) => [
   status,
   body.code,
@@ -45,7 +32,7 @@ const codeOf = ({ status, body }: { status: number; body: { code?: string } }) =
 
 describe('registerStablecoin', () => {
   it('takes from the provider what the token is', async () => {
-    const desk = await linkedDesk();
+    const desk = await linkedDesk(app);
     const body = {
       providerTokenIdentifier: 'acme-usd',
       networkTokenIdentifier: 'btkn1acme',
@@ -71,7 +58,7 @@ describe('registerStablecoin', () => {
   });
 
   it('names every bad field at once', async () => {
-    const desk = await linkedDesk();
+    const desk = await linkedDesk(app);
     const bad = { providerTokenIdentifier: '', network: 'ETHEREUM' };
     const answer = await app.call('POST', '/stablecoins', bad, { as: desk.as });
     expect(codeOf(answer)).toEqual([400, 'INVALID_INPUT']);
@@ -88,20 +75,20 @@ describe('registerStablecoin', () => {
     ['a token that the provider has not', '004', {}],
     ['a token that is another on the network', '000', { networkTokenIdentifier: 'btkn1-002' }],
   ])('refuses %s', async (_, ending, more) => {
-    const desk = await linkedDesk();
+    const desk = await linkedDesk(app);
     const answer = await desk.register(ending, more);
     expect(codeOf(answer)).toEqual([400, 'STABLECOIN_VERIFICATION_FAILED']);
     expect(ok(await desk.read('/stablecoins'), 200).data).toEqual([]);
   });
 
   it('says so where the provider does not answer', async () => {
-    const desk = await linkedDesk();
+    const desk = await linkedDesk(app);
     expect(codeOf(await desk.register('007'))).toEqual([503, 'SERVICE_UNAVAILABLE']);
     expect(ok(await desk.read('/stablecoins'), 200).data).toEqual([]);
   });
 
   it('gets the first reply again under its key, also at once', async () => {
-    const desk = await linkedDesk();
+    const desk = await linkedDesk(app);
     const body = desk.tokenBody();
     const answers = await Promise.all(
       Array.from({ length: 6 }, () => desk.write('/stablecoins', body, 'once')),
@@ -115,7 +102,7 @@ describe('registerStablecoin', () => {
 
 describe('the provider account of a token', () => {
   it('has to be there', async () => {
-    const desk = await freshDesk();
+    const desk = await freshDesk(app);
     const NOT_FOUND = [404, 'STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND'];
     expect(codeOf(await desk.register())).toEqual(NOT_FOUND);
     const { id } = await stablecoinDesk(app).linked();
@@ -126,7 +113,7 @@ describe('the provider account of a token', () => {
   });
 
   it('has to be named where there are two, and active ones alone count', async () => {
-    const desk = await linkedDesk();
+    const desk = await linkedDesk(app);
     const gone = await desk.linked('003');
     expect(codeOf(await desk.register())).toEqual([
       400,
@@ -143,7 +130,7 @@ describe('the provider account of a token', () => {
 
 describe('a token that is there already', () => {
   it('is told by its identifier first, then by its symbol', async () => {
-    const desk = await linkedDesk();
+    const desk = await linkedDesk(app);
     const body = desk.tokenBody();
     ok(await desk.write('/stablecoins', body), 201);
     expect(codeOf(await desk.write('/stablecoins', body))).toEqual([
@@ -156,7 +143,7 @@ describe('a token that is there already', () => {
       'STABLECOIN_SYMBOL_ALREADY_EXISTS',
     ]);
     // Another platform may have both.
-    const other = await linkedDesk();
+    const other = await linkedDesk(app);
     ok(await other.write('/stablecoins', body), 201);
   });
 
@@ -164,7 +151,7 @@ describe('a token that is there already', () => {
     ['symbol', 'STABLECOIN_SYMBOL_ALREADY_EXISTS', false],
     ['token', 'STABLECOIN_TOKEN_IDENTIFIER_ALREADY_EXISTS', true],
   ])('is registered once by ten at once: one %s', async (_, code, sameToken) => {
-    const desk = await linkedDesk();
+    const desk = await linkedDesk(app);
     const body = desk.tokenBody();
     const network = (at: number) =>
       sameToken ? {} : { networkTokenIdentifier: `${body.networkTokenIdentifier}-${at}-` };
@@ -184,7 +171,7 @@ describe('issuance', () => {
     ['002', 'REJECTED'],
     ['003', 'FAILED'],
   ])('of a token that ends in %s stays %s', async (ending, issuanceStatus) => {
-    const desk = await linkedDesk();
+    const desk = await linkedDesk(app);
     const coin = ok(await desk.register(ending), 201);
     expect(coin.issuanceStatus).toBe(issuanceStatus);
     await app.advance(3_600 * SECOND);
@@ -192,7 +179,7 @@ describe('issuance', () => {
   });
 
   it('goes on by itself, and tells nobody', async () => {
-    const desk = await linkedDesk();
+    const desk = await linkedDesk(app);
     const coin = ok(await desk.register('005'), 201);
     const seen: string[] = [];
     const look = async () => {
@@ -221,7 +208,7 @@ describe('issuance', () => {
   });
 
   it.each(['002', '003'])('that came to nothing takes nobody the name: …%s', async (ending) => {
-    const desk = await linkedDesk();
+    const desk = await linkedDesk(app);
     const body = desk.tokenBody(ending);
     const dead = ok(await desk.write('/stablecoins', body), 201);
     const again = { ...body, providerTokenIdentifier: `${dead.symbol.toLowerCase()}-000` };
@@ -241,7 +228,7 @@ describe('issuance', () => {
 
 describe('listStablecoins', () => {
   it('lists newest first, in pages, by what they are', async () => {
-    const desk = await linkedDesk();
+    const desk = await linkedDesk(app);
     const ids: string[] = [];
     for (const ending of ['000', '001', '000']) {
       app.world.set(app.world.now() + SECOND);
@@ -265,7 +252,7 @@ describe('listStablecoins', () => {
     for (const query of ['?provider=ACME', '?issuanceStatus=GONE', '?limit=0', '?cursor=x']) {
       expect([query, (await desk.read(`/stablecoins${query}`)).status]).toEqual([query, 400]);
     }
-    const other = await freshDesk();
+    const other = await freshDesk(app);
     expect(ok(await other.read('/stablecoins'), 200).data).toEqual([]);
     expect(codeOf(await other.read(`/stablecoins/${ids[0]}`))).toEqual([
       404,
@@ -293,7 +280,7 @@ describe('the books of a token', () => {
   });
 
   it('hold what circulates when the token is there, however long that took', async () => {
-    const desk = await linkedDesk();
+    const desk = await linkedDesk(app);
     const { id } = ok(await desk.register('001'), 201);
     const { mint } = app.connectorsOf('sandbox');
     const token: MintPort['token'] = async (link, name, at) => {

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../test/harness.ts';
-import { stablecoinDesk } from '../../../test/stablecoin-desk.ts';
+import { freshDesk, linkedDesk } from '../../../test/stablecoin-desk.ts';
 import { FOLLOW, followLater, followOn } from './follow.ts';
 import { providerAccounts, stablecoins } from './store.ts';
 
@@ -16,22 +16,9 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-let counter = 0;
-
-/** The desk of a platform that has linked nothing yet. */
-async function freshDesk() {
-  const as = await app.newPlatform(`Issuer ${++counter}`);
-  return { ...stablecoinDesk(app, { as }), as };
-}
-
-async function linkedDesk() {
-  const desk = await freshDesk();
-  return { ...desk, account: await desk.linked() };
-}
-
 describe('issuance', () => {
   it('is not asked about again within a second, whatever the provider says', async () => {
-    const desk = await linkedDesk();
+    const desk = await linkedDesk(app);
     const { id } = ok(await desk.register('001'), 201);
     await app.operate(async (ctx) => {
       const row = await ctx.read(stablecoins, id);
@@ -50,7 +37,7 @@ describe('issuance', () => {
     ]);
 
   it('is asked about again in a minute where the provider does not say when', async () => {
-    const desk = await linkedDesk();
+    const desk = await linkedDesk(app);
     const { id } = ok(await desk.register('001'), 201);
     expect(await asking(id)).toEqual([]);
     await app.operate(async (ctx) => {
@@ -64,7 +51,7 @@ describe('issuance', () => {
   });
 
   it('is followed once, however often its account is linked anew', async () => {
-    const desk = await freshDesk();
+    const desk = await freshDesk(app);
     const link = desk.linkBody();
     const account = ok(await desk.write('/stablecoin-provider-accounts', link), 201);
     const { id } = ok(await desk.register('005'), 201);
@@ -85,7 +72,7 @@ describe('issuance', () => {
   });
 
   it('rests while the provider does not know the platform, and goes on when it does', async () => {
-    const desk = await freshDesk();
+    const desk = await freshDesk(app);
     const link = desk.linkBody();
     const account = ok(await desk.write('/stablecoin-provider-accounts', link), 201);
     const coin = ok(await desk.register('005'), 201);
@@ -102,7 +89,7 @@ describe('issuance', () => {
   });
 
   it('finds out by itself that the provider knows the platform no more', async () => {
-    const desk = await freshDesk();
+    const desk = await freshDesk(app);
     const link = desk.linkBody();
     const account = ok(await desk.write('/stablecoin-provider-accounts', link), 201);
     ok(await desk.register('005'), 201);

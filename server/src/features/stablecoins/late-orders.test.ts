@@ -34,12 +34,7 @@ afterAll(async () => {
 
 const workerSaying = (...answers: readonly (Said | Error)[]) => speaking(app, ...answers);
 
-/** A coin of which 20 dollars circulate and a burn of 10, of which nothing was done yet. */
-async function burnOrdered() {
-  const coin = await desk.circulating(20);
-  const made = ok(await desk.burn(coin.id, desk.burnBody(bank.id)), 201);
-  return { coin, id: made.id as string };
-}
+const burnOrdered = () => desk.burnOrdered(bank.id);
 
 const [UNTOUCHED, UNDER_WAY, BURNT] = [
   { circulating: 20n * DOLLAR, burning: 0n, minting: 0n },

@@ -40,12 +40,7 @@ const workerSaying = (...answers: readonly (Said | Error)[]) => speaking(app, ..
 const unlinked = (as: 'INVALID' | 'REVOKED'): Said => ({ state: 'unlinked', as });
 const DOWN = new Error('nobody answers');
 
-/** A coin of which 20 dollars circulate and a burn of 10, of which nothing was done yet. */
-async function burnOrdered() {
-  const coin = await desk.circulating(20);
-  const made = ok(await desk.burn(coin.id, desk.burnBody(bank.id)), 201);
-  return { coin, id: made.id as string };
-}
+const burnOrdered = () => desk.burnOrdered(bank.id);
 
 const transfersOf = async (id: string) => {
   const text = 'select phase from ledger_transfers where transaction_id = $1 order by step';
