@@ -56,6 +56,8 @@ const barely = [
   asks('authorization', 40),
   ['account 0/40', 'AUTHORIZED 40, taken 40 in 1 (1 pending)', 'account 0/0'],
 ] as const;
+/** Forty and ten are taken at one moment, each by a job of its own: either may be first. */
+const ONE_OF_TWO = expect.stringMatching(/^account 950\/9[69]0$/);
 const announced = (what: Asked) => [asks(what, 40), ['AUTHORIZED +40']] as const;
 const ARRIVED = ['account 1040/1040', 'SETTLED +40, cleared 40 in 1'];
 const closed = [becomes('CLOSED'), ['card CLOSED CLOSED_BY_PLATFORM']] as const;
@@ -146,7 +148,7 @@ const STORIES: Readonly<Record<string, Story>> = {
         tells('clearing', 50),
         ['account 950/1000', 'SETTLED 40, cleared 50 in 1, taken 50 in 2 (2 pending)'],
       ],
-      [waits(HALF_A_MINUTE), ['account 950/960', 'account 950/950']],
+      [waits(HALF_A_MINUTE), [ONE_OF_TWO, 'account 950/950']],
     ],
     end: 'SETTLED 40, cleared 50 in 1, taken 50 in 2; account 950/950',
   },
