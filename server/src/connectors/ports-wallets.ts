@@ -65,5 +65,7 @@ export interface WalletScript {
   assertionSignature: string;
   /** What a signature that fails is answered with. */
   failure: 'UNAUTHORIZED';
+  /** Whether one of the credentials that are tied to an e-mail address cannot be moved to this one. */
+  keepsBack(email: string): boolean;
   challengesPerMinute: number;
 }

@@ -161,8 +161,9 @@ export type Code = keyof typeof STATUS_OF;
 /** Statuses that say: not now, or not because of you. From 500 on the same holds of all. */
 const PASSING_STATUSES: readonly number[] = [424, 429];
 
-/** Codes whose status does not say so: somebody else gave no answer, or has not finished yet. */
+/** Codes whose status does not say so: too often, or somebody else gave no answer or has not finished. */
 const PASSING_CODES: readonly Code[] = [
+  'VELOCITY_LIMIT_EXCEEDED',
   'QUOTE_REQUEST_FAILED',
   'WEBHOOK_DELIVERY_ERROR',
   'BANK_ACCOUNT_VALIDATION_PENDING',

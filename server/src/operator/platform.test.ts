@@ -1,4 +1,4 @@
-// `platform set --wallet-processing`, and what wallets then answer to a client.
+// `platform set --wallet-processing` and `--hourly-payments`: numbers that are settings of a platform.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp, type TestPlatform } from '../../test/harness.ts';
 import { commandOn } from '../../test/production.ts';
@@ -43,5 +43,26 @@ describe('how often wallets answer PROCESSING', () => {
     ]);
     expect(code).not.toBe(0);
     expect((await set('0', app.production)).code).toBe(0);
+  });
+});
+
+describe('how often a customer may pay in an hour', () => {
+  const hourly = (value: string) =>
+    run('platform', 'set', app.platform.id, `--hourly-payments=${value}`, '--json');
+
+  it('is as often as it likes, until something else was set', async () => {
+    const shown = () => run('platform', 'show', app.platform.id);
+    expect((await shown()).out).not.toContain('an hour');
+    expect(JSON.parse((await hourly('12')).out)).toMatchObject({ hourlyPayments: 12 });
+    const other = await run('platform', 'set', app.platform.id, '--name', 'Main', '--json');
+    expect(JSON.parse(other.out)).toMatchObject({ hourlyPayments: 12 });
+    expect((await shown()).out).toMatch(/Payments of one customer +12 an hour/);
+    expect(JSON.parse((await hourly('0')).out)).toMatchObject({ hourlyPayments: null });
+  });
+
+  it.each(['-1', '1.5', 'many', '1000000', ' '])('is not %s', async (value) => {
+    const { code, err } = await hourly(value);
+    expect(code).not.toBe(0);
+    expect(err).toContain('--hourly-payments');
   });
 });

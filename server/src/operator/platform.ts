@@ -55,6 +55,7 @@ const view = (row: PlatformRow) => ({
   terms: row.terms_gate,
   invitations: row.invitations,
   currencies: row.currencies.map((each) => each.currencyCode),
+  hourlyPayments: row.hourly_payments,
   walletProcessing: row.wallet_polls,
   umaDomain: row.uma_domain,
   webhookEndpoint: row.webhook_endpoint,
@@ -81,6 +82,9 @@ function shown(row: PlatformRow): Output {
     ['Terms must be accepted', yesNo(json.terms)],
     ['Invitations', yesNo(json.invitations)],
     ['Currencies', json.currencies.join(', ')],
+    ...(json.hourlyPayments === null
+      ? []
+      : [['Payments of one customer', `${json.hourlyPayments} an hour`] as const]),
     ...(json.walletProcessing > 0
       ? [['Wallets answer PROCESSING', `${json.walletProcessing} times`] as const]
       : []),
@@ -184,6 +188,14 @@ function currenciesAs(row: PlatformRow, codes: readonly string[]) {
 
 const MOST_POLLS = 100;
 
+/** The most payments of one customer in an hour; 0 says any number. */
+function hourlyIn(given: Given): number | null | undefined {
+  const text = given.text('hourly-payments');
+  if (text === undefined) return undefined;
+  if (!/^\d{1,6}$/.test(text)) throw usageError('--hourly-payments takes 0 to 999999');
+  return Number(text) || null;
+}
+
 /** How often wallets answer that they are still at work; only where nothing is real. */
 function pollsIn(given: Given, environment: Environment): number | undefined {
   const text = given.text('wallet-processing');
@@ -199,6 +211,7 @@ function pollsIn(given: Given, environment: Environment): number | undefined {
 async function set(system: System, given: Given): Promise<Output> {
   const { id, environment } = await platformOf(system, given.needed('platform'));
   const polls = pollsIn(given, environment);
+  const hourly = hourlyIn(given);
   const changed = await operate(system.runtime, systemCaller(id, environment), async (ctx) => {
     const row = await ctx.read(platforms, id);
     if (!row) throw notFound('platform');
@@ -216,6 +229,7 @@ async function set(system: System, given: Given): Promise<Output> {
       terms_gate: given.on('terms') ?? row.terms_gate,
       invitations: given.on('invitations') ?? row.invitations,
       wallet_polls: polls ?? row.wallet_polls,
+      hourly_payments: hourly === undefined ? row.hourly_payments : hourly,
       currencies: codes ? currenciesAs(row, codes) : row.currencies,
       updated_at: ctx.now,
     });
@@ -267,6 +281,10 @@ export const platformVerbs: readonly Verb[] = [
       ...PLATFORM,
       name: { value: 'NAME', help: 'What to call it' },
       ...SETTINGS,
+      'hourly-payments': {
+        value: 'N',
+        help: 'The most payments that one customer may start in an hour; 0 for any number (0)',
+      },
       'wallet-processing': {
         value: 'N',
         help: 'How often wallets answer PROCESSING before they are done, to try clients with (0)',

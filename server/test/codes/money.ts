@@ -188,6 +188,21 @@ const QUOTES: readonly Way[] = [
       return desk.post('/transfer-out', transfer(account.id, target.id, 2_00), { as });
     },
   ),
+  way(
+    'VELOCITY_LIMIT_EXCEEDED',
+    'Let one customer pay more often in an hour than `railhead platform set --hourly-payments` says',
+    async (desk) => {
+      const { app } = desk;
+      const as = await app.newPlatform('Calm');
+      const { person, account } = await fundedCustomer(app, 100_00, { as });
+      const target = await externalAccount(app, person.id, 'USD', '000', { as });
+      const ran = await desk.operator(['platform', 'set', as.id, '--hourly-payments', '1']);
+      if (ran.code !== 0) throw new Error(ran.err);
+      const pay = () => desk.post('/transfer-out', transfer(account.id, target.id, 2_00), { as });
+      await pay();
+      return pay();
+    },
+  ),
   way('INVALID_AMOUNT', 'Pay a Lightning invoice another amount than it asks for', async (desk) => {
     const { app, post } = desk;
     const person = await customer(app);

@@ -40,6 +40,15 @@ async function lostBetween(wallets: CodeDesk['wallets'], kind: 'email' | 'sms') 
 }
 
 const CREDENTIALS: readonly Way[] = [
+  way(
+    'EMAIL_OTP_CREDENTIAL_SYNC_FAILED',
+    'Change an email address that codes go to into one that ends in `+sync-failed` before its @',
+    async ({ wallets }) => {
+      const { customer: person, byEmail } = await wallets.twoWays();
+      const email = freshMail().replace('@', '+sync-failed@');
+      return wallets.signed('PATCH', `/customers/${person.id}`, changing({ email }), byEmail);
+    },
+  ),
   way('EMAIL_OTP_CREDENTIAL_ALREADY_EXISTS', 'Add EMAIL_OTP to a wallet that has it', async (d) => {
     const { accountId } = await d.wallets.customerWithWallet();
     return d.post('/auth/credentials', { type: 'EMAIL_OTP', accountId });

@@ -136,6 +136,22 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
     expect(again.status).toBe(200);
   });
 
+  it('changes nothing where a credential cannot be moved, which can be asked again', async () => {
+    const { id, accountId, customer: was, credential, session } = await holder();
+    const email = fresh().replace('@', '+Sync-Failed@');
+    const first = ok(await change(id, { email }), 202);
+    const signed = await signedHeaders(first, session);
+    for (let times = 0; times < 2; times++) {
+      expect(codeOf(await change(id, { email }, signed))).toEqual([
+        424,
+        'EMAIL_OTP_CREDENTIAL_SYNC_FAILED',
+      ]);
+    }
+    expect((await shown(id)).email).toBe(was.email);
+    expect(await desk.credentialsOf(accountId)).toEqual([credential]);
+    ok(await desk.signed('PATCH', `/customers/${id}`, body({ email: fresh() }), session), 200);
+  });
+
   it('lets the code that was sent to the old address be good for nothing', async () => {
     const { id, credential, session } = await holder();
     app.world.set(app.world.now() + 60_000);

@@ -111,6 +111,14 @@ async function ask(ctx: Ctx, asked: Asked, change: ContactChange, held: readonly
   });
 }
 
+/** Here one commit moves all or none; where credentials lie with somebody else, one may stay behind. */
+function checkMovable(ctx: Ctx, parts: WalletParts, { channel, value }: ContactChange): void {
+  const { walletScript } = parts.connectors(ctx.caller.environment);
+  if (channel !== 'email' || !value || !walletScript?.keepsBack(value)) return;
+  const reason = 'A credential could not be moved to this email address; nothing has changed.';
+  throw new Fault('EMAIL_OTP_CREDENTIAL_SYNC_FAILED', reason);
+}
+
 /** Stages what a signed change means for the credentials. */
 async function follow(
   ctx: Ctx,
@@ -127,7 +135,9 @@ async function follow(
     const reason = `Other credentials go by the ${name} than when the signature was asked for.`;
     throw new Fault(changed, reason);
   }
-  await claimContact(ctx, CONTACTS[change.channel], await judge(ctx, change));
+  const value = await judge(ctx, change);
+  checkMovable(ctx, parts, change);
+  await claimContact(ctx, CONTACTS[change.channel], value);
   for (const { row } of held) {
     ctx.update(credentials, row, { updated_at: ctx.now });
     await dropOtp(ctx, row.id);

@@ -49,6 +49,7 @@ const row: PlatformRow = {
   card_config: null,
   fees: [],
   limits: [],
+  hourly_payments: null,
   created_at: 0,
   updated_at: 1_000,
   version: 1,

@@ -69,6 +69,8 @@ export const platforms = table('platforms', {
   card_program: col.json<CardProgram>().null.mut,
   fees: col.json<FeeConfig[]>().mut,
   limits: col.json<PaymentLimit[]>().mut,
+  /** The most payments that one customer may start in an hour; null for any number. */
+  hourly_payments: col.int4.null.mut,
   created_at: col.time,
   updated_at: col.time.mut,
   version: col.int4,

@@ -26,21 +26,24 @@ const limitTo = (limits: PaymentLimit[], as: TestPlatform = app.platform) =>
 
 interface Options {
   to?: string;
+  payerId?: string | null;
   as?: TestPlatform;
   runtime?: Runtime;
 }
 
 /** Starts a payment as far as its volume goes; answers its id, or the code of the fault. */
 async function pay(amount: bigint, options: Options = {}): Promise<string> {
-  const { to = 'EUR', as = app.platform, runtime = app.runtime } = options;
+  const { to = 'EUR', payerId = null, as = app.platform, runtime = app.runtime } = options;
   const transactionId = newId(app.world, 'Transaction');
   const caller = systemCaller(as.id, as.environment);
   return operate(runtime, caller, async (ctx) => {
     const platform = (await ctx.read(platforms, as.id)) as PlatformRow;
-    await takeVolume(ctx, platform, { from: 'USD', to, sending: amount, transactionId });
+    await takeVolume(ctx, platform, { from: 'USD', to, sending: amount, transactionId, payerId });
     return transactionId;
   }).catch((error: { code: string }) => error.code);
 }
+
+const SOME = { from: 'USD', to: 'EUR', transactionId: 't', payerId: 'c' };
 
 const giveBack = (id: string) => app.operate((ctx) => giveVolumeBack(ctx, { id }));
 
@@ -87,8 +90,7 @@ describe('a daily limit', () => {
     await limitTo([{ currency: 'EUR', perDay: 1 }]);
     await app.operate(async (ctx) => {
       const platform = (await ctx.read(platforms, app.platform.id)) as PlatformRow;
-      const volume = { from: 'USD', to: 'EUR', sending: 100n, transactionId: 't' };
-      await takeVolume(ctx, platform, volume);
+      await takeVolume(ctx, platform, { ...SOME, sending: 100n });
       expect(ctx.set.transfers).toEqual([]);
     });
     expect(await accounts()).toEqual([]);
@@ -100,7 +102,7 @@ describe('a daily limit', () => {
     expect(await pay(40_01n)).toBe(EXCEEDED);
     expect(await pay(40_00n)).toMatch(/^Transaction:/);
     const platform = (await app.runtime.db.read(platforms, app.platform.id)) as PlatformRow;
-    const volume = { from: 'USD', to: 'EUR', sending: 1n, transactionId: 't' };
+    const volume = { ...SOME, sending: 1n };
     // The clock says nine in the morning.
     await expect(app.operate((ctx) => takeVolume(ctx, platform, volume))).rejects.toMatchObject({
       code: EXCEEDED,
@@ -196,6 +198,69 @@ describe('a daily limit', () => {
     );
     expect(paid.filter((each) => each.startsWith('Transaction:'))).toHaveLength(100);
     expect(paid.filter((each) => each === EXCEEDED)).toHaveLength(100);
+    await booksBalance(app);
+  });
+});
+
+describe('an hourly limit', () => {
+  const TOO_OFTEN = 'VELOCITY_LIMIT_EXCEEDED';
+  const HOUR_MS = 3_600_000;
+
+  const limitPayments = (hourly_payments: number | null) =>
+    app.operate(async (ctx) => {
+      const row = (await ctx.read(platforms, app.platform.id)) as PlatformRow;
+      ctx.update(platforms, row, { hourly_payments });
+    });
+  const payAs = (payerId: string | null, amount = 1n) => pay(amount, { payerId });
+
+  it('counts the payments of each customer, whatever they send, and says when it is over', async () => {
+    await limitPayments(2);
+    expect(await payAs('c')).toMatch(/^Transaction:/);
+    expect(await payAs('c', 10_000_00n)).toMatch(/^Transaction:/);
+    expect(await payAs('c')).toBe(TOO_OFTEN);
+    expect(await payAs('d')).toMatch(/^Transaction:/);
+    app.world.set(app.world.now() + 60_000);
+    const platform = (await app.runtime.db.read(platforms, app.platform.id)) as PlatformRow;
+    const volume = { ...SOME, sending: 1n };
+    await expect(app.operate((ctx) => takeVolume(ctx, platform, volume))).rejects.toMatchObject({
+      code: TOO_OFTEN,
+      status: 403,
+      message: 'One customer may start 2 payments in an hour at the most.',
+      details: { max: 2 },
+      retryAfterS: 59 * 60,
+    });
+    expect(await accounts()).toEqual([
+      { id: 'volume:c:hour:2026-01-05T09', currency: 'volume.count', balance: -2n, floor: -2n },
+      { id: 'volume:d:hour:2026-01-05T09', currency: 'volume.count', balance: -1n, floor: -2n },
+      { id: 'volume:sandbox:count', currency: 'volume.count', balance: 3n, floor: null },
+    ]);
+    await booksBalance(app);
+  });
+
+  it('is not for the platform itself', async () => {
+    await limitPayments(1);
+    expect(await payAs(null)).toMatch(/^Transaction:/);
+    expect(await payAs(null)).toMatch(/^Transaction:/);
+    expect(await accounts()).toEqual([]);
+  });
+
+  it('begins again with the hour, and a refund gives nothing back', async () => {
+    await limitPayments(1);
+    await giveBack(await payAs('c'));
+    app.world.set(app.world.now() + HOUR_MS - 1);
+    expect(await payAs('c')).toBe(TOO_OFTEN);
+    app.world.set(app.world.now() + 1);
+    expect(await payAs('c')).toMatch(/^Transaction:/);
+    expect(await payAs('c')).toBe(TOO_OFTEN);
+    await limitPayments(null);
+    expect(await payAs('c')).toMatch(/^Transaction:/);
+  });
+
+  it('holds when one customer pays many times at once', async () => {
+    await limitPayments(10);
+    const paid = await Promise.all(Array.from({ length: 60 }, () => payAs('c')));
+    expect(paid.filter((each) => each.startsWith('Transaction:'))).toHaveLength(10);
+    expect(paid.filter((each) => each === TOO_OFTEN)).toHaveLength(50);
     await booksBalance(app);
   });
 });

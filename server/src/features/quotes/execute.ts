@@ -163,15 +163,16 @@ const volumeOf = (row: TransactionRow) => ({
   from: row.sent_currency as string,
   to: row.received_currency as string,
   sending: row.sent_amount as bigint,
+  payerId: row.customer_id,
 });
 
-/** Counts what a payment sends toward what its platform may send today. */
+/** Counts a payment toward what its platform may send today and how often its customer may pay now. */
 export async function countVolume(ctx: Ctx, row: TransactionRow, again = false): Promise<void> {
   const counted = { transactionId: row.id, again, ...volumeOf(row) };
   await takeVolume(ctx, await ownPlatform(ctx), counted);
 }
 
-/** Whether the platform may send that much more today. */
+/** Whether the platform may send that much more today, and its customer pay once more now. */
 export const hasRoom = async (ctx: Ctx, row: TransactionRow): Promise<boolean> =>
   hasVolume(ctx, await ownPlatform(ctx), volumeOf(row));
 

@@ -82,6 +82,32 @@ describe('the volume of a day', () => {
     }
   });
 
+  it('leaves alone who has not paid too often in this hour', async () => {
+    const hourly = (hourly_payments: number | null) =>
+      app.operate(async (ctx) => {
+        const row = await ctx.read(platforms, app.platform.id);
+        if (row) ctx.update(platforms, row, { hourly_payments, limits: [] });
+      });
+    const TOO_OFTEN = [403, 'VELOCITY_LIMIT_EXCEEDED'];
+    const limits = (await app.runtime.db.read(platforms, app.platform.id))?.limits ?? [];
+    await hourly(1);
+    const { account, target, pay, quote } = await payer();
+    expect(await pay()).toEqual([200, undefined]);
+    expect(await pay()).toEqual(TOO_OFTEN);
+    const { status, body } = await quote({ immediatelyExecute: true });
+    expect([status, body.code]).toEqual(TOO_OFTEN);
+    const ends = { source: { accountId: account.id }, destination: { accountId: target.id } };
+    const out = await app.call('POST', '/transfer-out', { ...ends, amount: 1_00 });
+    expect([out.status, out.body.code]).toEqual(TOO_OFTEN);
+    expect(await (await payer()).pay()).toEqual([200, undefined]);
+    await app.advance(3_600_000);
+    expect(await pay()).toEqual([200, undefined]);
+    await app.operate(async (ctx) => {
+      const row = await ctx.read(platforms, app.platform.id);
+      if (row) ctx.update(platforms, row, { hourly_payments: null, limits });
+    });
+  });
+
   it('fails money that comes in when the day is full, and sends it back', async () => {
     const { person, target, pay } = await payer();
     await pay();
