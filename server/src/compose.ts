@@ -21,6 +21,7 @@ import {
   waitingAction,
 } from './features/agents/index.ts';
 import {
+  type CardParts,
   cardJobs,
   cardOperations,
   cardSweep,
@@ -134,6 +135,8 @@ export interface Settings {
   files: StorageSettings;
   /** Absent: nobody is limited. */
   rateLimits?: RateLimits;
+  /** Proxies that are believed about where a request is from; none unless said otherwise. */
+  trustedProxies?: readonly string[];
   /** Where clients reach the server; where it listens unless said otherwise. */
   publicUrl?: string;
   /** How long a user without credentials waits for a way back; absent: there is none. */
@@ -186,6 +189,7 @@ export interface Parts {
   files: Files;
   /** What links to pages of this server begin with. */
   origin: () => string;
+  note?: CardParts['note'];
 }
 
 /** What everything that registers or changes customers is made with. */
@@ -202,6 +206,7 @@ export const operationsOf = ({
   webhooks,
   files,
   origin,
+  note,
 }: Parts): Operation[] => [
   ...platformOperations({
     provision: (ctx, currencies) =>
@@ -235,7 +240,7 @@ export const operationsOf = ({
   ...stablecoinOperations({ connectors }),
   ...sandboxSendOperations,
   ...sandboxUmaOperations(connectors),
-  ...sandboxCardOperations({ connectors, origin }),
+  ...sandboxCardOperations({ connectors, origin, note }),
   ...sandboxOperations,
 ];
 
@@ -288,7 +293,7 @@ const connectorsOf = ({ connectors }: Settings, world: World, vault: Vault, log:
   });
 
 /** Hands each issuer the desk that its network's requests are put to. */
-function openDesks(runtime: Runtime, parts: Pick<Parts, 'connectors' | 'origin'>): void {
+function openDesks(runtime: Runtime, parts: CardParts): void {
   for (const environment of ['sandbox', 'production'] as const) {
     const { issuer } = parts.connectors(environment);
     issuer?.attend?.(issuerDesk(runtime, parts, environment));
@@ -347,7 +352,8 @@ export async function compose(
   const tokens = authenticator(db, world.now);
   const webhooks = { keys, naming, metrics };
   const origin = () => settings.publicUrl ?? originOf(server);
-  const operations = operationsOf({ connectors, tokens, webhooks, files, origin });
+  const note = (problem: string) => log.warn({ problem }, 'a card payment has a problem');
+  const operations = operationsOf({ connectors, tokens, webhooks, files, origin, note });
   const pressure = pressureOn(committer);
   const { pressed } = pressure;
   const deliverer = createDeliverer({ world, db, vault, pressed, keys, naming, log, metrics });
@@ -361,13 +367,13 @@ export async function compose(
   const worker = createWorker({ runtime, handlers, sweeps: sweepsOf(), log, metrics });
   const contracts = operations.map((each) => each.contract);
   const openApi = () => openApiDocument(contracts, webhookContracts, naming);
-  const { rateLimits } = settings;
+  const { rateLimits, trustedProxies } = settings;
   const limiter = rateLimits && createLimiter(rateLimits, world.now, metrics.limited);
-  const served = { runtime, files, operations, naming, log, metrics, watch, limiter };
+  const served = { runtime, files, operations, naming, log, metrics, watch, limiter, trustedProxies };
   const bearers = linkBearers(runtime);
   const server = createServer({ ...served, ...tokens, bearers, agents: agentBearers(runtime) });
   addSite(server, { ping: () => db.ping(), metrics, openApi });
-  openDesks(runtime, { connectors, origin });
+  openDesks(runtime, { connectors, origin, note });
   addPages(server, pagesOf(runtime, { connectors }, log), limiter);
   addHostedApp(server, verificationPage, { bearers, limiter, log });
   return {

@@ -121,11 +121,9 @@ async function serve(config: Config): Promise<void> {
   const log = createLog(world, config.logLevel, out.write);
   const masterKey = config.masterKey ?? masterKeyIn(config.dataDir, world);
   const { url, embedded } = await database(config, world);
-  const { serviceWord, rateLimits, connectors, files, publicUrl, walletRecoveryMs } = config;
   try {
     await migrate(url, world.now);
-    const shared = { serviceWord, rateLimits, connectors, files, publicUrl, walletRecoveryMs };
-    const settings = { databaseUrl: url, masterKey, ...shared };
+    const settings = { ...config, databaseUrl: url, masterKey };
     const app = await compose(settings, world, log);
     await app.server.listen({ port: config.port, host: config.host });
     const { port } = app.server.server.address() as { port: number };

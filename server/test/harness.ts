@@ -128,6 +128,7 @@ export async function startApp(
     start?: number;
     serviceWord?: string;
     rateLimits?: RateLimits;
+    trustedProxies?: readonly string[];
     connectors?: ConnectorSettings;
     walletRecoveryMs?: number;
   } = {},
@@ -142,6 +143,7 @@ export async function startApp(
     masterKey: Buffer.alloc(32, 7),
     serviceWord: options.serviceWord ?? 'Service',
     rateLimits: options.rateLimits,
+    trustedProxies: options.trustedProxies,
     connectors: options.connectors,
     walletRecoveryMs: options.walletRecoveryMs,
     files: { folder: mkdtempSync(path.join(os.tmpdir(), 'files-')) },

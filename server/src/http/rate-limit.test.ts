@@ -1,5 +1,5 @@
 // Limits by themselves, with a clock moved by hand, and then as clients meet them.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { externalAccount, fundedCustomer, quoteBody } from '../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../test/harness.ts';
 import { createLimiter, neighbourhood, type RateLimits } from './rate-limit.ts';
@@ -214,5 +214,40 @@ describe('a server with limits', () => {
     expect((await ask('guess', '10.1.1.1')).statusCode).toBe(429);
     expect((await ask(good, '10.1.1.1')).statusCode).toBe(200);
     expect((await ask('guess', '10.2.2.2')).statusCode).toBe(401);
+  });
+});
+
+describe('a server behind a proxy', () => {
+  let app: TestApp;
+  const proxied = async (remoteAddress: string, forwarded: string) => {
+    const headers = { authorization: 'Basic Zzpn', 'x-forwarded-for': forwarded };
+    const url = '/2025-10-13/config';
+    const guess = () => app.server.inject({ method: 'GET', url, headers, remoteAddress });
+    const said = [];
+    for (let times = 0; times < 3; times++) said.push((await guess()).statusCode);
+    return said;
+  };
+  const start = async (trustedProxies?: readonly string[]) => {
+    app = await startApp({ rateLimits: { requests: 0, costly: 0, refused: 1 }, trustedProxies });
+  };
+  afterEach(() => app.close());
+
+  it('goes by the address that a trusted one tells of, and by no other', async () => {
+    await start(['10.0.0.0/8', '::1']);
+    expect(await proxied('10.1.1.1', '203.0.113.7')).toEqual([401, 401, 429]);
+    expect(await proxied('10.1.1.1', '203.0.113.8')).toEqual([401, 401, 429]);
+    expect(await proxied('::1', '203.0.113.7')).toEqual([429, 429, 429]);
+    // What the client itself has written stands before what the proxies have added.
+    expect(await proxied('10.1.1.1', '198.51.100.1, 203.0.113.8, 10.2.2.2')).toEqual([
+      429, 429, 429,
+    ]);
+    expect(await proxied('203.0.113.9', '198.51.100.1')).toEqual([401, 401, 429]);
+    expect(await proxied('203.0.113.9', '198.51.100.2')).toEqual([429, 429, 429]);
+  });
+
+  it('believes nobody unless told to', async () => {
+    await start();
+    expect(await proxied('10.1.1.1', '203.0.113.7')).toEqual([401, 401, 429]);
+    expect(await proxied('10.1.1.1', '203.0.113.8')).toEqual([429, 429, 429]);
   });
 });

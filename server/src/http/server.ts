@@ -55,12 +55,13 @@ export interface ServerOptions {
   authenticate(authorization: string | undefined): Promise<Caller>;
   /** Whether this header was found good before: then bad ones from the same address do not matter. */
   isProven?(authorization: string | undefined): boolean;
-  /** Needed where an operation is hosted. */
+  /** Needed where an operation is hosted, and where one is for agents. */
   bearers?: LinkBearers;
-  /** Needed where an operation is for agents. */
   agents?: AgentBearers;
   /** Absent: nobody is limited. */
   limiter?: Limiter;
+  /** Addresses and networks whose `X-Forwarded-For` is believed; nobody's unless said otherwise. */
+  trustedProxies?: readonly string[];
   naming: Naming;
   log: Log;
   metrics: Metrics;
@@ -247,7 +248,7 @@ function bindRoute(
         if (fault.retryAfterS) reply.header('retry-after', String(fault.retryAfterS));
         // Clients that repeat a 429 by themselves would wait for midnight.
         if (fault.code === 'DAILY_VOLUME_LIMIT_EXCEEDED') reply.header('x-should-retry', 'false');
-        if (status === 500) log.error({ err: error, requestId: request.id }, 'failed');
+        if (fault.cause) log.error({ err: error, requestId: request.id }, 'failed');
       }
       const ms = performance.now() - started;
       reply.header('cache-control', 'no-store');
@@ -353,12 +354,13 @@ function sayGoodbye(server: FastifyInstance): void {
 
 /** Builds the server without listening; `inject` works at once. */
 export function createServer(options: ServerOptions): FastifyInstance {
-  const { runtime, naming } = options;
+  const { runtime, naming, trustedProxies = [] } = options;
   const uploads = createUploads(options.files, naming.fromWire, (error) =>
     options.log.error({ err: error }, 'a file was not stored or not removed'),
   );
   const server = Fastify({
     logger: false,
+    trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     genReqId: () => uuid7(runtime.world),
     bodyLimit: MAX_BODY,
     routerOptions: { querystringParser: readQuery, maxParamLength: 300 },

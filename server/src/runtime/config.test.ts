@@ -41,6 +41,7 @@ describe('readConfig', () => {
       masterKey: undefined,
       serviceWord: 'Service',
       rateLimits: { requests: 500, costly: 100, refused: 20 },
+      trustedProxies: [],
       logLevel: 'info',
       production: false,
       connectors: {
@@ -61,6 +62,21 @@ describe('readConfig', () => {
       walletRecoveryMs: undefined,
     });
   });
+
+  it('takes proxies as addresses and networks', () => {
+    const text = '10.0.0.0/8, 192.0.2.7,2001:db8::/32,::1';
+    const { trustedProxies } = good({ RAILHEAD_TRUSTED_PROXIES: text });
+    expect(trustedProxies).toEqual(['10.0.0.0/8', '192.0.2.7', '2001:db8::/32', '::1']);
+  });
+
+  it.each(['true', '10.0.0.0/33', '::1/129', '10.0.0', '1', '10.0.0.1/', 'proxy.local', '::1,'])(
+    'takes %s for no proxy',
+    (text) => {
+      expect(bad({ RAILHEAD_TRUSTED_PROXIES: text })).toEqual([
+        'RAILHEAD_TRUSTED_PROXIES must be addresses or networks like 10.0.0.0/8, with commas between.',
+      ]);
+    },
+  );
 
   it('reads how long a way back into a wallet takes, in hours', () => {
     const hour = 3_600_000;

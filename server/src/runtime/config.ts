@@ -21,6 +21,8 @@ export interface Config {
   serviceWord: string;
   /** Requests a second; 0 sets no limit. */
   rateLimits: { requests: number; costly: number; refused: number };
+  /** Addresses and networks that are believed about where a request is from. */
+  trustedProxies: readonly string[];
   logLevel: Level;
   production: boolean;
   /** What connects platforms to the outside; files by their absolute paths. */
@@ -149,6 +151,7 @@ function build(values: Map<string, string>, base: string): Config {
       costly: Number(text('RAILHEAD_RATE_LIMIT_QUOTES')),
       refused: Number(text('RAILHEAD_RATE_LIMIT_REFUSED')),
     },
+    trustedProxies: list('RAILHEAD_TRUSTED_PROXIES'),
     logLevel: text('LOG_LEVEL') as Level,
     production: text('NODE_ENV') === 'production',
     connectors: {

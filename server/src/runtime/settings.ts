@@ -1,6 +1,7 @@
 // Every setting of the server, one row each: its environment variable, its flag, its default, what it
 // accepts and what it is for. Reading them, the command line help and the README's table all go by this
 // one list. Complaints never repeat a text, which may be a secret.
+import { isIP } from 'node:net';
 import { readUrl } from '../kernel/url.ts';
 import { LEVELS } from './log.ts';
 
@@ -54,6 +55,16 @@ function issuersComplaint(text: string): string | undefined {
 function recoveryComplaint(text: string): string | undefined {
   const isGood = /^\d{2,3}$/.test(text) && Number(text) >= 24 && Number(text) <= 720;
   return unless(isGood, 'must be a number of hours from 24 to 720');
+}
+
+/** Addresses, and networks like 10.0.0.0/8. */
+function networksComplaint(text: string): string | undefined {
+  const isGood = (each: string) => {
+    const [, address = '', bits = '0'] = /^([0-9a-f:.]+)(?:\/(\d{1,3}))?$/i.exec(each) ?? [];
+    return Number(bits) <= ({ 4: 32, 6: 128 }[isIP(address)] ?? -1);
+  };
+  const complaint = 'must be addresses or networks like 10.0.0.0/8, with commas between';
+  return unless(listOf(text).every(isGood), complaint);
 }
 
 const folderComplaint = (text: string) =>
@@ -173,6 +184,13 @@ export const SETTINGS: readonly Setting[] = [
     value: 'NUMBER',
     help: 'bad credentials a second from one address, likewise',
     complaint: perSecond,
+  },
+  {
+    env: 'RAILHEAD_TRUSTED_PROXIES',
+    flag: 'trusted-proxies',
+    value: 'ADDRESSES',
+    help: 'proxies whose X-Forwarded-For tells where a request is from, commas between',
+    complaint: networksComplaint,
   },
   {
     env: 'RAILHEAD_RATES_URL',
