@@ -10,14 +10,17 @@ import type { TestApp } from './harness.ts';
 
 export type Said = Awaited<ReturnType<MintPort['submit']>>;
 
-/** A worker whose provider says one answer after the other, the last again and again; an error is thrown. */
-export function workerSaying(app: TestApp, ...answers: readonly (Said | Error)[]) {
+/** An answer; an error is thrown, and what takes its time is waited for. */
+export type Voice = Said | Error | (() => Promise<Said>);
+
+/** A worker whose provider says one answer after the other, the last again and again. */
+export function workerSaying(app: TestApp, ...answers: readonly Voice[]) {
   const { mint } = app.connectorsOf('sandbox');
   const asked: { what: string; id: string }[] = [];
   const say = async (what: string, { id }: MintOrder): Promise<Said> => {
     const answer = answers[Math.min(asked.push({ what, id }), answers.length) - 1];
     if (answer instanceof Error || !answer) throw answer;
-    return answer;
+    return typeof answer === 'function' ? answer() : answer;
   };
   const port: MintPort = {
     ...(mint as MintPort),

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { customer, externalAccount, ok } from '../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../test/harness.ts';
 import { DOLLAR, mintDesk } from '../../test/mint-desk.ts';
+import { says, workerSaying } from '../../test/mint-voice.ts';
 import { commandOn } from '../../test/production.ts';
 import { mintsAndBurns } from '../features/stablecoins/index.ts';
 import { heed } from '../features/stablecoins/progress.ts';
@@ -134,8 +135,9 @@ describe('stablecoins end', () => {
       if (!row) return;
       const handed = ctx.update(mintsAndBurns, row, { submitted_at: ctx.now });
       if (status === 'EXPIRED') {
-        await heed(ctx, handed, { state: 'expired', providerStatus: 'expired', final: true });
-      } else ctx.update(mintsAndBurns, handed, { status: 'PROCESSING' });
+        const answer = { state: 'expired', providerStatus: 'expired', final: true } as const;
+        await heed(ctx, handed, answer, ctx.now);
+      } else if (status === 'PROCESSING') ctx.update(mintsAndBurns, handed, { status });
     });
     return { id, coinId: own.id };
   }
@@ -158,6 +160,20 @@ describe('stablecoins end', () => {
     expect(await json('stablecoins', 'history', id)).toMatchObject([
       { actor: 'operator', move, reason: 'The provider wrote so' },
     ]);
+  });
+
+  it('lets what was handed over and may still be paid for expire, and asks about it on', async () => {
+    const { id, coinId } = await burnIn('handed over');
+    expect((await end(id, 'failed')).out).toBe(`${id} is EXPIRED.\n`);
+    expect((await desk.supply(coinId)).burning).toBe(0n);
+    const move = { actor: 'operator', move: 'expire', reason: 'The provider wrote so' };
+    expect(await json('stablecoins', 'history', id)).toMatchObject([move]);
+    const { asked, after } = workerSaying(app, says('expired'), says('completed'));
+    await after(2 * 3_600_000);
+    expect(asked.map(({ what }) => what)).toEqual(['check', 'check']);
+    expect((await desk.look(id)).status).toBe('COMPLETED');
+    expect(await desk.supply(coinId)).toMatchObject({ circulating: 10n * DOLLAR, burning: 0n });
+    expect(await desk.problems()).toEqual([]);
   });
 
   it.each([

@@ -9,22 +9,29 @@ import {
   quoteBody,
 } from '../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../test/harness.ts';
-import { platforms } from '../platform/index.ts';
+import { type PlatformRow, platforms } from '../platform/index.ts';
 
 let app: TestApp;
 beforeAll(async () => {
   app = await startApp();
-  await app.operate(async (ctx) => {
-    const row = await ctx.read(platforms, app.platform.id);
-    if (!row) throw new Error('no platform');
-    ctx.update(platforms, row, { limits: [{ currency: 'USD', perDay: 250_00 }] });
-  });
+  await limited({ hourly_payments: null, limits: [{ currency: 'USD', perDay: 250_00 }] });
 });
 afterAll(async () => {
   await booksBalance(app);
   await app.close();
 });
 beforeEach(() => app.advance(24 * 3_600_000));
+
+type Limits = Pick<PlatformRow, 'hourly_payments' | 'limits'>;
+
+/** Limits the platform so; answers how it was limited before. */
+const limited = (limits: Limits): Promise<Limits> =>
+  app.operate(async (ctx) => {
+    const row = await ctx.read(platforms, app.platform.id);
+    if (!row) throw new Error('no platform');
+    ctx.update(platforms, row, limits);
+    return { hourly_payments: row.hourly_payments, limits: row.limits };
+  });
 
 const FULL = [429, 'DAILY_VOLUME_LIMIT_EXCEEDED'];
 
@@ -83,46 +90,53 @@ describe('the volume of a day', () => {
   });
 
   it('leaves alone who has not paid too often in this hour', async () => {
-    const hourly = (hourly_payments: number | null) =>
-      app.operate(async (ctx) => {
-        const row = await ctx.read(platforms, app.platform.id);
-        if (row) ctx.update(platforms, row, { hourly_payments, limits: [] });
-      });
     const TOO_OFTEN = [403, 'VELOCITY_LIMIT_EXCEEDED'];
-    const limits = (await app.runtime.db.read(platforms, app.platform.id))?.limits ?? [];
-    await hourly(1);
+    const was = await limited({ hourly_payments: 1, limits: [] });
     const { account, target, pay, quote } = await payer();
     expect(await pay()).toEqual([200, undefined]);
     expect(await pay()).toEqual(TOO_OFTEN);
     const { status, body } = await quote({ immediatelyExecute: true });
     expect([status, body.code]).toEqual(TOO_OFTEN);
     const ends = { source: { accountId: account.id }, destination: { accountId: target.id } };
-    const out = await app.call('POST', '/transfer-out', { ...ends, amount: 1_00 });
+    const headers = { 'Idempotency-Key': 'patient' };
+    const send = () => app.call('POST', '/transfer-out', { ...ends, amount: 1_00 }, { headers });
+    const out = await send();
     expect([out.status, out.body.code]).toEqual(TOO_OFTEN);
     expect(await (await payer()).pay()).toEqual([200, undefined]);
     await app.advance(3_600_000);
-    expect(await pay()).toEqual([200, undefined]);
-    await app.operate(async (ctx) => {
-      const row = await ctx.read(platforms, app.platform.id);
-      if (row) ctx.update(platforms, row, { hourly_payments: null, limits });
-    });
+    expect((await send()).status).toBe(201);
+    expect(await pay()).toEqual(TOO_OFTEN);
+    await limited(was);
   });
 
-  it('fails money that comes in when the day is full, and sends it back', async () => {
-    const { person, target, pay } = await payer();
-    await pay();
-    await pay();
+  /** Money that comes in for a payment from nobody's balance, and what becomes of the payment. */
+  async function paidIn({ person, target }: Awaited<ReturnType<typeof payer>>) {
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
     const body = { ...quoteBody('', target.id, 100_00), source };
     const quote = ok(await app.call('POST', '/quotes', body), 201);
     const send = { quoteId: quote.id, currencyCode: 'USD' };
     ok(await app.call('POST', '/sandbox/send', send), 200);
     await app.settle();
-    const payment = ok(await app.call('GET', `/transactions/${quote.transactionId}`), 200);
-    expect(payment).toMatchObject({
-      status: 'FAILED',
-      failureReason: 'LIMIT_EXCEEDED',
-      refund: { status: 'COMPLETED' },
-    });
+    return ok(await app.call('GET', `/transactions/${quote.transactionId}`), 200);
+  }
+  const SENT_BACK = {
+    status: 'FAILED',
+    failureReason: 'LIMIT_EXCEEDED',
+    refund: { status: 'COMPLETED' },
+  };
+
+  it('fails money that comes in when the day is full, and sends it back', async () => {
+    const who = await payer();
+    await who.pay();
+    await who.pay();
+    expect(await paidIn(who)).toMatchObject(SENT_BACK);
+  });
+
+  it('fails money that comes in for a payment too many in the hour, and sends it back', async () => {
+    const who = await payer();
+    const was = await limited({ hourly_payments: 1, limits: [] });
+    expect(await paidIn(who)).toMatchObject({ status: 'COMPLETED' });
+    expect(await paidIn(who)).toMatchObject(SENT_BACK);
+    await limited(was);
   });
 });

@@ -5,7 +5,7 @@ import type { Ctx } from '../../runtime/context.ts';
 import type { Job, JobHandler, Result } from '../../runtime/jobs.ts';
 import type { Runtime } from '../../runtime/operate.ts';
 import { callerOf } from '../platform/index.ts';
-import { enterSupply } from './books.ts';
+import { enterSupply, isCountable } from './books.ts';
 import { accountOfCoin, nameOf } from './coins.ts';
 import {
   type CoinInput,
@@ -72,6 +72,11 @@ async function heed(ctx: Ctx, asked: ProviderAccountRow, coin: StablecoinRow, an
   // It was there, so it is not going to be issued any more.
   if (answer.state !== 'found') return void moveTo(ctx, coin, 'FAILED');
   const { issuance, supply } = answer.token;
+  if (issuance === 'PROVISIONED' && !isCountable(supply)) {
+    if (moveTo(ctx, coin, 'FAILED') === coin) return;
+    const reason = 'More of the token circulates than the books can count.';
+    return writeDown(ctx, coin, { actor: 'service', move: 'fail', reason });
+  }
   const moved = moveTo(ctx, coin, issuance);
   if (moved !== coin && issuance === 'PROVISIONED') enterSupply(ctx, coin, supply);
   followOn(ctx, moved, answer.token);

@@ -279,14 +279,15 @@ describe('the books of a token', () => {
     await booksBalance(app);
   });
 
-  it('hold what circulates when the token is there, however long that took', async () => {
+  /** A token whose provider says after a while that so much of it circulates, and was asked thrice at once. */
+  async function provisionedWith(supply: bigint) {
     const desk = await linkedDesk(app);
     const { id } = ok(await desk.register('001'), 201);
     const { mint } = app.connectorsOf('sandbox');
     const token: MintPort['token'] = async (link, name, at) => {
       const answer = await (mint as MintPort).token(link, name, at);
       if (answer.state !== 'found') return answer;
-      return { ...answer, token: { ...answer.token, issuance: 'PROVISIONED', supply: 70_000n } };
+      return { ...answer, token: { ...answer.token, issuance: 'PROVISIONED', supply } };
     };
     const connectors = () => ({ mint: { ...(mint as MintPort), token } });
     const worker = createWorker({
@@ -304,17 +305,41 @@ describe('the books of a token', () => {
       for (let times = 0; row && times < 3; times++) followLater(ctx, row);
     }, desk.as);
     while ((await worker.runDue()) > 0);
-    expect(ok(await desk.read(`/stablecoins/${id}`), 200).issuanceStatus).toBe('PROVISIONED');
-    expect(await circulates()).toBe(70_000n);
+    const { issuanceStatus } = ok(await desk.read(`/stablecoins/${id}`), 200);
     expect(await supplyProblems((text) => app.runtime.db.query(text))).toEqual([]);
     await booksBalance(app);
+    return { id, issuanceStatus, circulates: await circulates() };
+  }
+
+  it('hold what circulates when the token is there, however long that took', async () => {
+    for (const supply of [70_000n, MOST_UNITS]) {
+      const met = await provisionedWith(supply);
+      expect(met).toMatchObject({ issuanceStatus: 'PROVISIONED', circulates: supply });
+    }
+  });
+
+  it('cannot hold a token of which there is too much, which fails', async () => {
+    for (const supply of [MOST_UNITS + 1n, 10n ** 30n]) {
+      const { id, ...met } = await provisionedWith(supply);
+      expect(met).toEqual({ issuanceStatus: 'FAILED', circulates: 0n });
+      const why = 'select actor, move, reason from account_moves where account_id = $1';
+      expect(await app.runtime.db.query(why, [id])).toEqual([
+        {
+          actor: 'service',
+          move: 'fail',
+          reason: 'More of the token circulates than the books can count.',
+        },
+      ]);
+    }
   });
 
   it('hold the most there may be, and no more', async () => {
     expect(await openedWith(MOST_UNITS)).toContain('Stablecoin:');
-    await expect(openedWith(MOST_UNITS + 1n)).rejects.toMatchObject({
-      code: 'STABLECOIN_VERIFICATION_FAILED',
-    });
+    for (const supply of [MOST_UNITS + 1n, 10n ** 30n]) {
+      await expect(openedWith(supply)).rejects.toMatchObject({
+        code: 'STABLECOIN_VERIFICATION_FAILED',
+      });
+    }
     await booksBalance(app);
   });
 });

@@ -32,7 +32,7 @@ const USUAL_MS = 60_000;
 
 /** Has the provider asked how far the issuance of a token has come: now, or again after some time. */
 export function followLater(ctx: Ctx, coin: StablecoinRow, afterMs?: number): void {
-  const at = afterMs === undefined ? ctx.now : ctx.now + Math.max(SOONEST_MS, afterMs);
+  const at = afterMs === undefined ? ctx.now : ctx.now + Math.max(SOONEST_MS, Math.ceil(afterMs));
   const input: FollowInput = { ...inputOf(coin), turn: coin.follows + 1 };
   ctx.update(stablecoins, coin, { follows: input.turn });
   ctx.later(FOLLOW, { ...input }, at);

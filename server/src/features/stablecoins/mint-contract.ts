@@ -253,7 +253,8 @@ const StablecoinOperation = named(
         'StablecoinOperationStatus',
         oneOf(OPERATION_STATUSES, {
           description:
-            'COMPLETED, FAILED and EXPIRED are final. There are no webhooks about it: ask again.',
+            'COMPLETED and FAILED are final. One that is EXPIRED goes on if it was paid for after ' +
+            'all, for a week. There are no webhooks about it: ask again.',
         }),
       ),
       amount: Type.String({ description: 'Smallest units of the token.' }),

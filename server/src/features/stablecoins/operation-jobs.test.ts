@@ -11,6 +11,7 @@ import {
   type Said,
   says,
   workerSaying as speaking,
+  type Voice,
 } from '../../../test/mint-voice.ts';
 import { operationJobs, SUBMIT } from './operation-jobs.ts';
 import { orderOfRow } from './order.ts';
@@ -36,7 +37,7 @@ afterAll(async () => {
   await app.close();
 });
 
-const workerSaying = (...answers: readonly (Said | Error)[]) => speaking(app, ...answers);
+const workerSaying = (...answers: readonly Voice[]) => speaking(app, ...answers);
 const unlinked = (as: 'INVALID' | 'REVOKED'): Said => ({ state: 'unlinked', as });
 const DOWN = new Error('nobody answers');
 
@@ -211,6 +212,27 @@ describe('a provider that knows the platform no more', () => {
   });
 });
 
+it('is handed over again when its platform was linked anew while the provider answered', async () => {
+  const client = { apiClientId: 'twice-linked', apiClientSecret: 'secret-000' };
+  const { id: stablecoinProviderAccountId } = ok(await desk.link(client), 201);
+  const coin = ok(await desk.register('000', { stablecoinProviderAccountId }), 201);
+  const { id } = ok(await desk.mint(coin.id, desk.mintBody(wallet.id)), 201);
+  const relink = async () => {
+    await app.operate(async (ctx) => {
+      const account = await ctx.read(providerAccounts, stablecoinProviderAccountId);
+      if (account) ctx.update(providerAccounts, account, { status: 'INVALID' });
+    });
+    ok(await desk.link(client), 201);
+    return unlinked('INVALID');
+  };
+  const { after, asked } = workerSaying(relink, says('completed'));
+  await after(0);
+  expect(asked.map(({ what }) => what)).toEqual(['submit', 'submit']);
+  expect((await desk.look(id)).status).toBe('COMPLETED');
+  const path = `/stablecoin-provider-accounts/${stablecoinProviderAccountId}`;
+  expect(ok(await desk.read(path), 200).status).toBe('ACTIVE');
+});
+
 describe('what a provider says', () => {
   const completed = says('completed');
   it.each([
@@ -245,6 +267,29 @@ describe('what a provider says', () => {
     const shown = { status: 'PROCESSING', providerStatus: 'under review' };
     expect(await desk.look(id)).toMatchObject(shown);
     await workerSaying(completed).after(HOUR);
+  });
+
+  it('about a time between two milliseconds is rounded up', async () => {
+    const { id } = await burnOrdered();
+    const { after } = workerSaying(says('processing', { checkAfterMs: 1_500.5 }), completed);
+    await after(1_500);
+    expect((await desk.look(id)).status).toBe('PROCESSING');
+    await after(1);
+    expect((await desk.look(id)).status).toBe('COMPLETED');
+  });
+
+  it('before the time to pay was over does not end it, however late it comes', async () => {
+    const { coin, id } = await burnOrdered();
+    const slow = async () => {
+      app.world.set(app.world.now() + 8 * 24 * HOUR);
+      return says('funding');
+    };
+    const { after } = workerSaying(says('funding'), slow, says('submitted'), completed);
+    await after(60_000);
+    expect((await desk.look(id)).status).toBe('PENDING_FUNDING');
+    await after(HOUR);
+    expect(await transfersOf(id)).toEqual(['pending', 'post']);
+    expect(await desk.supply(coin.id)).toEqual(BURNT);
   });
 
   it('about a time too soon to ask again is not taken at its word', async () => {

@@ -10,7 +10,7 @@ import { operate, type Runtime } from '../../runtime/operate.ts';
 import { callerOf } from '../platform/index.ts';
 import { orderOfRow } from './order.ts';
 import { mintOf, type StablecoinParts } from './parts.ts';
-import { askOn, CHECK, failUnordered, heed, isOver } from './progress.ts';
+import { CHECK, failUnordered, heed, isOver } from './progress.ts';
 import { linkOf, unlink } from './provider-accounts.ts';
 import {
   mintsAndBurns,
@@ -69,7 +69,6 @@ async function strand(
 ): Promise<void> {
   if (isOver(row)) return;
   if (unordered) return void (await failUnordered(ctx, row, `PROVIDER_ACCOUNT_${as}`));
-  if (row.status === 'EXPIRED') return askOn(ctx, row);
   const kind = row.status === 'CREATED' ? SUBMIT : CHECK;
   ctx.later(kind, { operationId: row.id }, ctx.now + RELINK_MS);
 }
@@ -106,11 +105,16 @@ export function operationJobs(parts: StablecoinParts): JobHandler[] {
     }
     const begun = job.kind === SUBMIT ? await begin(runtime, loaded) : 'again';
     if (begun === 'too late') return nothing;
+    const asked = runtime.world.now();
     const answer = await ask(runtime, loaded, job.kind);
-    if (answer.state !== 'unlinked') return staging((ctx, current) => heed(ctx, current, answer));
+    if (answer.state !== 'unlinked') {
+      return staging((ctx, current) => heed(ctx, current, answer, asked));
+    }
     return staging(async (ctx, current) => {
       const known = await ctx.read(providerAccounts, account.id);
-      // Not where it was linked anew while the provider answered.
+      // It was linked anew while the provider answered about the link before.
+      const isAnew = known?.version !== account.version && known?.status === 'ACTIVE';
+      if (isAnew) return void (isOver(current) || ctx.later(job.kind, { operationId: current.id }));
       if (known?.version === account.version) unlink(ctx, known, answer.as);
       await strand(ctx, current, answer.as, begun === 'first');
     });

@@ -18,9 +18,11 @@ export function mintOf({ caller }: { caller: Caller }, { connectors }: Stablecoi
   return mint;
 }
 
-/** What no network throws: a refusal, or a mistake of ours. */
-const isOurs = (cause: unknown): boolean =>
-  cause instanceof Fault || cause instanceof TypeError || cause instanceof RangeError;
+/** A refusal, or a mistake in code; `fetch` alone has a TypeError of its own, which says why. */
+const isOurs = (error: unknown): boolean =>
+  error instanceof Fault ||
+  error instanceof RangeError ||
+  (error instanceof TypeError && error.cause === undefined);
 
 /** What a provider answered while a client waits; SERVICE_UNAVAILABLE where it did not. */
 export async function answerOf<R>(ask: () => Promise<R>): Promise<R> {

@@ -64,6 +64,11 @@ it('is not ordered for a customer that is deleted meanwhile', async () => {
 describe('what is thrown while the provider is asked', () => {
   it.each([
     ['an answer that does not come', new Error('socket hang up'), 'SERVICE_UNAVAILABLE'],
+    [
+      'a host that is not there',
+      new TypeError('fetch failed', { cause: new Error('ENOTFOUND') }),
+      'SERVICE_UNAVAILABLE',
+    ],
     ['an answer that is no JSON', new SyntaxError('Unexpected token'), 'SERVICE_UNAVAILABLE'],
     ['a refusal', new Fault('NOT_IMPLEMENTED', 'No.'), 'NOT_IMPLEMENTED'],
     ['a mistake of ours', new TypeError('undefined is not a function'), undefined],

@@ -162,7 +162,7 @@ export async function placeOrder(
     status: 'CREATED',
     funding_instructions: answer.fundingInstructions ?? null,
     estimated_delivery: answer.estimatedDelivery ?? null,
-    expires_at: answer.expiresAt ?? null,
+    expires_at: answer.expiresAt === undefined ? null : Math.floor(answer.expiresAt),
     updated_at: ctx.now,
   });
 }

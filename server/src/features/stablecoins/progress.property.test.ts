@@ -54,7 +54,7 @@ async function say(id: string, states: readonly (typeof STATES)[number][]) {
   const tell = (state: (typeof STATES)[number]) =>
     app.operate(async (ctx) => {
       const row = await ctx.read(mintsAndBurns, id);
-      if (row) await heed(ctx, row, progressOf(state));
+      if (row) await heed(ctx, row, progressOf(state), ctx.now);
     });
   await Promise.all(states.map(tell));
   const after = await read(id);

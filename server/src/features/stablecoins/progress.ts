@@ -36,18 +36,25 @@ const EVENTS: Readonly<Record<OrderProgress['state'], OperationEvent>> = {
 export const isOver = ({ status }: Pick<StablecoinOperationRow, 'status'>): boolean =>
   Object.keys(operationStates.moves[status]).length === 0;
 
-/** A provider that still waits to be paid when the time it gave is over waits no more. */
-function eventOf(row: StablecoinOperationRow, { state }: OrderProgress, now: Time): OperationEvent {
-  const isUnpaid = operationStates.peek(row.status, 'expire') !== undefined;
-  const isLate = row.expires_at !== null && now >= row.expires_at;
-  if (state === 'funding' && isUnpaid && isLate) return 'expire';
+/** Whether nothing was paid for it yet, as far as we know. */
+const isUnpaid = ({ status }: StablecoinOperationRow): boolean =>
+  operationStates.peek(status, 'expire') !== undefined;
+
+/** A provider that still waits to be paid when it is asked after the time it gave waits no more. */
+function eventOf(
+  row: StablecoinOperationRow,
+  { state }: OrderProgress,
+  asked: Time,
+): OperationEvent {
+  const isLate = row.expires_at !== null && asked >= row.expires_at;
+  if (state === 'funding' && isUnpaid(row) && isLate) return 'expire';
   // What was paid for does not run out: the provider gave it up.
-  return state === 'expired' && !isUnpaid ? 'fail' : EVENTS[state];
+  return state === 'expired' && !isUnpaid(row) ? 'fail' : EVENTS[state];
 }
 
 /** When to ask next; a wait for money ends when its time does. */
 function nextAt(row: StablecoinOperationRow, { checkAfterMs }: OrderProgress, now: Time): Time {
-  const at = now + Math.max(SOONEST_MS, checkAfterMs ?? USUAL_MS);
+  const at = now + Math.max(SOONEST_MS, Math.ceil(checkAfterMs ?? USUAL_MS));
   const waits = row.status === 'PENDING_FUNDING' && row.expires_at !== null;
   return waits ? Math.max(now + SOONEST_MS, Math.min(at, row.expires_at as Time)) : at;
 }
@@ -85,31 +92,39 @@ async function end(
 export const failUnordered = (ctx: Ctx, row: StablecoinOperationRow, reason: string) =>
   end(ctx, row, 'fail', { failure_reason: reason });
 
-/** Ends one as the operator found that it ended; the table of states says which can be. */
+/**
+ * Ends one as the operator found that it ended; the table of states says which can be. What may still be
+ * paid for, or is being handed over at this moment, does not fail for good: its provider is asked on.
+ */
 export async function endByHand(
   ctx: Ctx,
   row: StablecoinOperationRow,
-  event: 'complete' | 'fail',
+  as: 'complete' | 'fail',
   reason: string,
 ): Promise<StablecoinOperationRow> {
+  const event = as === 'fail' && isUnpaid(row) && row.submitted_at !== null ? 'expire' : as;
   writeDown(ctx, row, { actor: 'operator', move: event, reason });
-  return end(ctx, row, event, event === 'fail' ? { failure_reason: BY_OPERATOR } : {});
+  const ended = await end(ctx, row, event, event === 'fail' ? { failure_reason: BY_OPERATOR } : {});
+  // A job asks about the others already.
+  if (event === 'expire' && row.status === 'CREATED') askOn(ctx, ended);
+  return ended;
 }
 
 /** Whether whoever was asked says that nothing more comes of it. */
 const isFinal = (progress: OrderProgress): boolean =>
   progress.state === 'failed' || (progress.state === 'expired' && progress.final === true);
 
-/** Stages what an answer means; one about an operation that is over means nothing. */
+/** Stages what an answer to a question means; one about an operation that is over means nothing. */
 export async function heed(
   ctx: Ctx,
   row: StablecoinOperationRow,
   progress: OrderProgress,
+  asked: Time,
 ): Promise<void> {
   if (isOver(row)) return;
   if (row.status === 'EXPIRED') return heedLate(ctx, row, progress);
   const { providerStatus: provider_status } = progress;
-  const event = eventOf(row, progress, ctx.now);
+  const event = eventOf(row, progress, asked);
   if (event === 'complete') await end(ctx, row, event, { provider_status });
   else if (event === 'expire') {
     const expired = await end(ctx, row, event, { provider_status });
