@@ -122,6 +122,16 @@ it('has the values that every client of the sandbox knows', () => {
     stamp: 'sandbox-valid-signature',
     assertionSignature: 'sandbox-valid-passkey-signature',
     failure: 'UNAUTHORIZED',
+    keepsBack: expect.any(Function),
     challengesPerMinute: 60,
   });
 });
+
+it.each([
+  ['ada+sync-failed@example.com', true],
+  ['ada+Sync-Failed@example.com', true],
+  ['ada+sync-failed+@example.com', false],
+  ['ada@sync-failed.example.com', false],
+])('keeps a credential back from %s: %s', (email, isKept) =>
+  expect(sandboxWalletScript.keepsBack(email)).toBe(isKept),
+);

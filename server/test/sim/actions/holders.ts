@@ -8,6 +8,7 @@ import {
   type Answer,
   broken,
   isActive,
+  noted,
   type Order,
   type Outside,
   type Purse,
@@ -241,7 +242,9 @@ async function pay(sim: Sim): Promise<string> {
   const left = signable(sim).filter(({ started }) => !started);
   const order = sim.chance.of(left.length && sim.chance.percent(90) ? left : signable(sim));
   const wallet = order.source as Purse;
-  const key = wallet.owner.gone ? undefined : await keyFor(sim, wallet);
+  // Nobody signs in to a wallet that was closed.
+  const isGone = wallet.owner.gone || noted(sim, wallet)?.status === 'CLOSED';
+  const key = isGone ? undefined : await keyFor(sim, wallet);
   if (!key) return 'not signed in';
   const codes = verdictOn(sim, order, order.started);
   const path = `/quotes/${order.quoteId}/execute`;
