@@ -31,7 +31,7 @@ export interface Options {
   logLevel: string;
 }
 
-/** In this order: reading before the rows that write, and executing last, which ends the server they share. */
+/** In this order: reading before the rows that write; executing ends the server that they share. */
 const ROWS: readonly [string, (bench: Bench) => Promise<Row[]>][] = [
   ['1', ledgerRows],
   ['3', readRows],

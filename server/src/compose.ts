@@ -355,8 +355,7 @@ export async function compose(
   const note = (problem: string) => log.warn({ problem }, 'a card payment has a problem');
   const operations = operationsOf({ connectors, tokens, webhooks, files, origin, note });
   const pressure = pressureOn(committer);
-  const { pressed } = pressure;
-  const deliverer = createDeliverer({ world, db, vault, pressed, keys, naming, log, metrics });
+  const deliverer = createDeliverer({ world, db, vault, ...pressure, keys, naming, log, metrics });
   const handlers = [
     ...handlersOf({ connectors, webhooks, origin }),
     ...settleJobs(operations.filter(isSigned)),
@@ -369,9 +368,10 @@ export async function compose(
   const openApi = () => openApiDocument(contracts, webhookContracts, naming);
   const { rateLimits, trustedProxies } = settings;
   const limiter = rateLimits && createLimiter(rateLimits, world.now, metrics.limited);
-  const served = { runtime, files, operations, naming, log, metrics, watch, limiter, trustedProxies };
   const bearers = linkBearers(runtime);
-  const server = createServer({ ...served, ...tokens, bearers, agents: agentBearers(runtime) });
+  const asked = { ...tokens, bearers, agents: agentBearers(runtime), limiter, trustedProxies };
+  const noted = { naming, log, metrics, watch };
+  const server = createServer({ runtime, files, operations, ...asked, ...noted });
   addSite(server, { ping: () => db.ping(), metrics, openApi });
   openDesks(runtime, { connectors, origin, note });
   addPages(server, pagesOf(runtime, { connectors }, log), limiter);

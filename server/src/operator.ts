@@ -8,6 +8,7 @@ import { agentVerbs } from './operator/agents.ts';
 import { cardDecisionVerbs } from './operator/card-decisions.ts';
 import { cardExceptionVerbs } from './operator/card-exceptions.ts';
 import { cardProgramVerbs } from './operator/card-program.ts';
+import { cardPullVerbs } from './operator/card-pulls.ts';
 import { cardRevealVerbs } from './operator/card-reveals.ts';
 import { cardVerbs } from './operator/cards.ts';
 import { customerVerbs } from './operator/customers.ts';
@@ -75,6 +76,7 @@ const VERBS: readonly Verb[] = [
   ...stablecoinOperationVerbs,
   ...cardVerbs,
   ...cardDecisionVerbs,
+  ...cardPullVerbs,
   ...cardExceptionVerbs,
   ...cardRevealVerbs,
   ...messageVerbs,

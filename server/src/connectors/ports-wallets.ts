@@ -45,7 +45,10 @@ export interface CustodyPort {
    * lower-case hex.
    */
   newSigner(of: { id: string }): Promise<{ publicKey: string; signer: string }>;
-  /** A stamp of such a key over a text, as a client's is: what the wallet signature header carries. */
+  /**
+   * A stamp of such a key over a text, as a client's is: what the wallet signature header carries. Throws
+   * where it cannot sign now: a payment is declined then, and what a network tells is told again.
+   */
   stampWith(of: { id: string; signer: string; payload: string }): Promise<string>;
   /** Uncompressed, hex: the keys that sign bundles and tokens, for clients to pin. */
   publicKeys(): { bundles: string; tokens: string };

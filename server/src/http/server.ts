@@ -15,6 +15,7 @@ import type { Runtime } from '../runtime/operate.ts';
 import { type Operation, perform } from './bind.ts';
 import { isDeeperThan } from './depth.ts';
 import { faultBody } from './fault-body.ts';
+import { sayGoodbye } from './goodbye.ts';
 import { readQuery, refuseUnreadableQuery, splitLists } from './query.ts';
 import { type Limiter, neighbourhood } from './rate-limit.ts';
 import { createUploads, type FormParts, type Uploads } from './upload.ts';
@@ -248,7 +249,8 @@ function bindRoute(
         if (fault.retryAfterS) reply.header('retry-after', String(fault.retryAfterS));
         // Clients that repeat a 429 by themselves would wait for midnight.
         if (fault.code === 'DAILY_VOLUME_LIMIT_EXCEEDED') reply.header('x-should-retry', 'false');
-        if (fault.cause) log.error({ err: error, requestId: request.id }, 'failed');
+        const level = status === 500 ? 'error' : 'warn';
+        if (fault.cause) log[level]({ err: error, requestId: request.id }, 'failed');
       }
       const ms = performance.now() - started;
       reply.header('cache-control', 'no-store');
@@ -326,31 +328,6 @@ const refuseUnreadable =
     ];
     socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
   };
-
-const SWEEP_MS = 50;
-
-/**
- * A stopping server waits for replies and not for clients that merely keep a connection: the last reply on
- * each ends it, and those without a request are closed. Node's own close overlooks a connection whose reply
- * is just going out, and any on which nothing was ever sent.
- */
-function sayGoodbye(server: FastifyInstance): void {
-  const http = server.server;
-  const open = new Set<Socket>();
-  http.on('connection', (socket) => {
-    open.add(socket);
-    socket.once('close', () => open.delete(socket));
-  });
-  server.addHook('preClose', (done) => {
-    if (!http.listening) return done();
-    const sweep = setInterval(() => {
-      http.closeIdleConnections();
-      for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
-    }, SWEEP_MS);
-    http.once('close', () => clearInterval(sweep));
-    done();
-  });
-}
 
 /** Builds the server without listening; `inject` works at once. */
 export function createServer(options: ServerOptions): FastifyInstance {

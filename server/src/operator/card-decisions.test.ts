@@ -94,6 +94,7 @@ describe('other verbs', () => {
   });
 
   it('export it with all other transactions and postings', async () => {
+    await app.settle(); // what pays for it is taken
     const span = ['--from', '2026-01-05', '--to', '2026-01-05'];
     const { code, out } = await run('export', 'transactions', ...span);
     expect(code).toBe(0);

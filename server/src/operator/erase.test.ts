@@ -17,8 +17,9 @@ import {
 import { startApp, type TestApp } from '../../test/harness.ts';
 import { file, importDesk } from '../../test/imports.ts';
 import { paperForm, pngFile } from '../../test/papers.ts';
+import { customers } from '../features/customers/index.ts';
 import { streamRows } from '../runtime/stream.ts';
-import { erase } from './erase.ts';
+import { erase, eventsFrom } from './erase.ts';
 import { everythingAbout, openerOf, writeNew } from './export-customer.ts';
 import type { System } from './verb.ts';
 
@@ -174,4 +175,30 @@ it('leaves no piece of an export that broke off', async () => {
   await expect(writeNew(file, broken())).rejects.toThrow('no database');
   expect(readdirSync(folder)).toEqual([]);
   rmSync(folder, { recursive: true });
+});
+
+it('walks past events of others, as many as there are, and leaves those alone', async () => {
+  const { db } = app.runtime;
+  const person = await customer(app);
+  const row = await db.read(customers, person.id);
+  const first = eventsFrom(row?.created_at as number);
+  // More than are looked at at once, before the first of the customer's own.
+  await db.query(
+    `insert into events (id, platform_id, type, subject, data, created_at)
+      select $1::text || '-' || lpad(n::text, 4, '0'), case n % 2 when 0 then $2 else $3 end, 'X', 'X', '{}',
+        now() from generate_series(1, 4500) n`,
+    [first, app.platform.id, app.other.id],
+  );
+  ok(await app.call('DELETE', `/customers/${person.id}`), 200);
+  await app.settle();
+  const about = 'select data from events where subject = $1';
+  const all = await db.query(about, [person.id]);
+  expect(all.length).toBeGreaterThan(0);
+  const { counts } = await erase(app.runtime, person.id, { actor: 'audit', reason: null });
+  expect(counts.events).toBeGreaterThanOrEqual(all.length);
+  expect(new Set((await db.query(about, [person.id])).map((each) => each.data))).toEqual(
+    new Set(['']),
+  );
+  const others = await db.query(`${about} and data = '{}'`, ['X']);
+  expect(others).toHaveLength(4_500);
 });

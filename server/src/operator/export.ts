@@ -3,6 +3,8 @@
 // accounts hold now by what has moved since, so a month costs what moved since its first day, and neither
 // the whole history nor the number of accounts; that they then agree with the postings of each day is the
 // proof.
+import { paidOf, unitsOf } from '../features/cards/index.ts';
+import { type CardFacts, settledOf } from '../features/transactions/index.ts';
 import { iso, type Time } from '../kernel/world.ts';
 import { amount, csv, plain, text } from './csv.ts';
 import { type Flags, type Given, usageError } from './flags.ts';
@@ -71,6 +73,7 @@ interface TransactionLine {
   refund_reference: string | null;
   rail_reference: string | null;
   description: string | null;
+  card: CardFacts | null;
 }
 
 const TRANSACTIONS = `select p.environment, t.platform_id, t.customer_id, t.platform_customer_id, t.id,
@@ -78,7 +81,7 @@ const TRANSACTIONS = `select p.environment, t.platform_id, t.customer_id, t.plat
     t.received_currency, t.received_amount, t.fees, t.platform_fees, t.exchange_rate, t.rail,
     t.source_account, t.destination_account, t.quote_id, t.failure_reason,
     t.refund->>'status' as refund_status, t.refund->>'reference' as refund_reference,
-    coalesce(n.reference, t.source->>'traceNumber') as rail_reference, t.description
+    coalesce(n.reference, t.source->>'traceNumber') as rail_reference, t.description, t.card
   from platforms p join transactions t on t.platform_id = p.id
     left join rail_notices n on n.id = t.id || '/payout/settled'
   where t.created_at >= $1 and t.created_at < $2
@@ -94,6 +97,20 @@ const TRANSACTION_HEAD = [
   ...['exchange_rate', 'rail', 'source_account', 'destination_account', 'quote_id'],
   ...['failure_reason', 'refund_status', 'refund_reference', 'rail_reference', 'description'],
 ];
+
+/**
+ * What a payment with a card has done to its account by now. Its row has what was authorised first, under the
+ * sender whatever its direction. What came back is taken off: the columns of a refund have no amount, and say
+ * of other payments that all of it went back.
+ */
+function moneyOf(row: TransactionLine): TransactionLine {
+  const { card, sent_currency: currency } = row;
+  if (card === null || currency === null) return row;
+  if (row.source_account !== null) return { ...row, sent_amount: unitsOf(paidOf(card), currency) };
+  const received_amount = unitsOf(settledOf(card), currency);
+  const none = { sent_currency: null, sent_amount: null };
+  return { ...row, ...none, received_currency: currency, received_amount };
+}
 
 const transactionCells = (row: TransactionLine): string[] => [
   ...[row.environment, row.platform_id, row.customer_id].map(plain),
@@ -273,7 +290,7 @@ export const exportVerbs: readonly Verb[] = [
     summary: 'Print the transactions that were created on some days, as CSV',
     sql: () => TRANSACTIONS,
     head: TRANSACTION_HEAD,
-    cellsOf: transactionCells,
+    cellsOf: (row) => transactionCells(moneyOf(row)),
   }),
   exporting<PostingLine>({
     name: 'postings',

@@ -184,16 +184,33 @@ export const HELD: Readonly<Record<string, Held>> = {
   erasures: { rows: 't.id = $1', erasure: { stays: 'that the customer was erased, and why' } },
 };
 
+/** Tables whose ids events go by, with what tells that a row is the customer's, `$1`. */
+const SUBJECTS: readonly (readonly [string, string])[] = [
+  ['beneficial_owners', 'customer_id = $1'],
+  ['documents', 'customer_id = $1'],
+  ['verifications', 'customer_id = $1'],
+  ['external_accounts', 'customer_id = $1'],
+  ['invitations', 'customer_id = $1 or invitee_customer_id = $1'],
+  ['transactions', 'customer_id = $1'],
+  ['agent_actions', 'customer_id = $1'],
+  ['cards', 'customer_id = $1'],
+];
+
 /** Ids that events about the customer `$1` go by. */
-export const OWNED = `select $1::text as id
-  union all select id from beneficial_owners where customer_id = $1
-  union all select id from documents where customer_id = $1
-  union all select id from verifications where customer_id = $1
-  union all select id from external_accounts where customer_id = $1
-  union all select id from invitations where customer_id = $1 or invitee_customer_id = $1
-  union all select id from transactions where customer_id = $1
-  union all select id from agent_actions where customer_id = $1
-  union all select id from cards where customer_id = $1`;
+export const OWNED = [
+  'select $1::text as id',
+  ...SUBJECTS.map(([table, theirs]) => `select id from ${table} where ${theirs}`),
+].join('\n  union all ');
+
+/**
+ * Whether one id is among them, by a look for it in each table. The looks stand where one value is wanted, so
+ * that no plan reads everything that a customer has instead.
+ */
+export const isOwned = (id: string): string =>
+  [
+    `${id} = $1`,
+    ...SUBJECTS.map(([table, theirs]) => `(select ${theirs} from ${table} where id = ${id})`),
+  ].join('\n      or ');
 
 /** An event with its data as it was told; an invitation's may be sealed for the one who invited. */
 export function openEvent({ vault, key }: Opener, row: Json): Json {

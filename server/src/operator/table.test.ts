@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { record, table } from './table.ts';
 
+/** What could drive a terminal, look like a line of ours, or turn a line around. */
+const HARMFUL = [
+  ['Shop\u001b[2J\u001b]0;x\u0007!', 'Shop\ufffd[2J\ufffd]0;x\ufffd!'],
+  ['Shop\nState\r\n\tACTIVE\rgone', 'Shop State  ACTIVE gone'],
+  ['\u009b31m\u0085\u007f\u0000.', '\ufffd31m \ufffd\ufffd.'],
+  ['\u202etxt.\u2066x\u2069', '\ufffdtxt.\ufffdx\ufffd'],
+  ['Čaffè 🍰 שלום', 'Čaffè 🍰 שלום'],
+] as const;
+
 describe('table', () => {
   it('makes columns as wide as they need to be', () => {
     const columns = [{ head: 'NAME' }, { head: 'AMOUNT', align: 'right' as const }, { head: 'X' }];
@@ -15,6 +24,10 @@ describe('table', () => {
   it('says when there is nothing', () => {
     expect(table([{ head: 'NAME' }], [])).toBe('None.\n');
   });
+
+  it.each(HARMFUL)('shows a text so that it does nothing, %#', (text, shown) =>
+    expect(table([{ head: 'N' }, { head: 'X' }], [['a', text]])).toBe(`N  X\na  ${shown}\n`),
+  );
 });
 
 describe('record', () => {
@@ -26,4 +39,8 @@ describe('record', () => {
       ]),
     ).toBe('A     1\nLong  2\n');
   });
+
+  it.each(HARMFUL)('shows a text so that it does nothing, %#', (text, shown) =>
+    expect(record([['A', text]])).toBe(`A  ${shown}\n`),
+  );
 });

@@ -7,6 +7,15 @@ export interface Column {
   align?: Align;
 }
 
+/**
+ * A text on one line that does nothing to a terminal. Many come from outside, such as what a merchant calls
+ * itself: they must neither drive it, nor look like lines of ours, nor turn around what stands beside them.
+ */
+const harmless = (text: string): string =>
+  text
+    .replace(/\r\n|[\t\n\v\f\r\u0085]/g, ' ')
+    .replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '\ufffd');
+
 const widthOf = (text: string) => [...text].length;
 
 function pad(text: string, width: number, align: Align): string {
@@ -15,8 +24,9 @@ function pad(text: string, width: number, align: Align): string {
 }
 
 /** Rows under their heads; says so where there are none. */
-export function table(columns: readonly Column[], rows: readonly string[][]): string {
-  if (rows.length === 0) return 'None.\n';
+export function table(columns: readonly Column[], given: readonly string[][]): string {
+  if (given.length === 0) return 'None.\n';
+  const rows = given.map((row) => row.map(harmless));
   const widths = columns.map(({ head }, at) =>
     Math.max(widthOf(head), ...rows.map((row) => widthOf(row[at] ?? ''))),
   );
@@ -31,5 +41,5 @@ export function table(columns: readonly Column[], rows: readonly string[][]): st
 /** One thing: its names and values below each other. */
 export function record(pairs: readonly (readonly [string, string])[]): string {
   const width = Math.max(...pairs.map(([name]) => widthOf(name)));
-  return pairs.map(([name, value]) => `${pad(name, width, 'left')}  ${value}\n`).join('');
+  return pairs.map(([name, value]) => `${pad(name, width, 'left')}  ${harmless(value)}\n`).join('');
 }

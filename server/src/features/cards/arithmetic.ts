@@ -51,6 +51,10 @@ const recoupedOf = (card: CardFacts): bigint => BigInt(card.recouped ?? 0);
 /** What the account got of what came back. */
 const givenOf = (card: CardFacts): bigint => refundedOf(card) - recoupedOf(card);
 
+/** What the account has paid of it by now; below zero where it was given back what is yet to be taken. */
+export const paidOf = (card: CardFacts): bigint =>
+  pulledOf(card, 'CONFIRMED') - BigInt(card.back) - givenOf(card);
+
 /** The part of it that nothing stands for: what stayed ours of returns pays first. */
 export const unpaidOf = (card: CardFacts): bigint =>
   atLeastNothing(missingOf(card) - atLeastNothing(recoupedOf(card) - BigInt(card.lost)));
@@ -267,8 +271,7 @@ export function resolved(
   const closed = { ...given, closed: true };
   const lacks = missingOf(closed);
   const open = unpaidOf(closed);
-  const ahead = BigInt(closed.back) + givenOf(closed) - pulledOf(closed, 'CONFIRMED');
-  const asked = outcome === 'collect' ? open : smaller(open, atLeastNothing(ahead));
+  const asked = outcome === 'collect' ? open : smaller(open, atLeastNothing(-paidOf(closed)));
   const take = reachable ? asked : 0n;
   const taken = endStuck(closed, take);
   const loss = lose(taken.card, lacks - take);

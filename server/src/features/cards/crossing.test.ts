@@ -171,3 +171,28 @@ describe('a fault that is nothing about the wallet', () => {
     expect(await network.send(request)).toMatchObject({ approved: true });
   });
 });
+
+describe('a fault that is nothing about the account', () => {
+  it.each(['CLEARING', 'AUTHORIZATION_ADVICE'] as const)(
+    'leaves nothing of the %s behind: it is told again',
+    async (kind) => {
+      const paid = await payments.begin();
+      const before = await paid.now();
+      const news = { kind, amount: 120n };
+      const away = new Fault('SERVICE_UNAVAILABLE', 'The database is away.');
+      const { db } = app.runtime;
+      const read: typeof db.read = async (table, id) => {
+        if (table.name === 'internal_accounts') throw away;
+        return db.read(table, id);
+      };
+      const through = cardNetwork(app, { ...app.runtime, db: { ...db, read } });
+      await expect(through.tell(paid.token, news, `to ${paid.id}`)).rejects.toBe(away);
+      expect(await paid.now()).toEqual(before);
+      expect(await network.logOf(paid.card.id)).toHaveLength(1);
+      await network.tell(paid.token, news, `to ${paid.id}`);
+      await app.settle();
+      expect((await paid.now()).account).toBe('880 of 880');
+      expect((await paid.shown()).pullSummary).toMatchObject({ count: 2, totalAmount: 120 });
+    },
+  );
+});

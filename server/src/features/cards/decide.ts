@@ -37,23 +37,25 @@ async function firstSource(ctx: Ctx, card: CardRow): Promise<First | undefined> 
   return { account, key, source: { account, maySign, spendable: spendableOf(money) } };
 }
 
-/** Stages a decline: no payment and no event, only a line in the log. */
-function decline(
-  ctx: Ctx,
-  card: CardRow,
-  request: CardRequest,
-  reason: DeclineReason,
-): CardDecision {
-  const decision = { approved: false, reason } as const;
-  writeDecision(ctx, card, request, decision);
-  return decision;
-}
-
 /** Where whoever was erased would have paid is written down no more. */
 const traceless = (request: CardRequest, holder: CustomerRow | undefined): CardRequest =>
   !holder || (holder.deleted_at !== null && holder.data_key === null)
     ? { ...request, merchant: { descriptor: '-' } }
     : request;
+
+/** Stages a decline: no payment and no event, only a line in the log. */
+function decline(
+  ctx: Ctx,
+  card: CardRow,
+  request: CardRequest,
+  { holder, reason }: { holder: CustomerRow | undefined; reason: DeclineReason },
+): CardDecision {
+  // An erasure in the same moment would find the line too late. Many may lean on one row at once.
+  if (holder) ctx.require(customers, holder);
+  const decision = { approved: false, reason } as const;
+  writeDecision(ctx, card, traceless(request, holder), decision);
+  return decision;
+}
 
 /** Stages the decline of what nobody waits for any more. */
 export async function declineLate(
@@ -62,7 +64,7 @@ export async function declineLate(
   request: CardRequest,
 ): Promise<CardDecision> {
   const holder = await ctx.read(customers, card.customer_id);
-  return decline(ctx, card, traceless(request, holder), 'TOO_LATE');
+  return decline(ctx, card, request, { holder, reason: 'TOO_LATE' });
 }
 
 /**
@@ -83,20 +85,22 @@ export async function decide(
   const objection = issuerOf(ctx, parts).objection?.(request);
   const source = first?.source;
   const reason = declineReason({ card, request, objection, holder, source });
-  if (reason) return decline(ctx, card, traceless(request, holder), reason);
+  if (reason) return decline(ctx, card, request, { holder, reason });
+  if (!holder || !first) throw new Error(`${card.id} has no holder or no account`);
   if (request.kind === 'BALANCE_INQUIRY') {
+    ctx.require(customers, holder);
     writeDecision(ctx, card, request, { approved: true });
     return { approved: true };
   }
-  if (!holder || !first) throw new Error(`${card.id} has no holder or no account`);
   const { account, key } = first;
   const opened = await ctx.attempt(() =>
     openPayment(ctx, parts, { card, holder, account, key, request }),
   );
   if (opened instanceof Fault) {
     if (opened.code !== 'WALLET_SIGNATURE_INVALID') throw opened;
-    // Its wallet's key could not sign: whoever keeps it gave no answer, or none that holds.
-    return decline(ctx, card, request, 'NO_FUNDING_SOURCE');
+    // Its wallet's key could not sign: whoever keeps it gave no answer, or none that holds. At a till that is
+    // the same, and nobody there waits until it is not.
+    return decline(ctx, card, request, { holder, reason: 'NO_FUNDING_SOURCE' });
   }
   const decision = { approved: true, transactionId: opened.id } as const;
   writeDecision(ctx, card, request, decision);

@@ -17,7 +17,8 @@ export async function resolveException(
     throw new Fault('CONFLICT', `Nothing of it is to be decided: it is ${row.status}.`);
   }
   if (isPulling(row.card)) {
-    throw new Fault('CONFLICT', 'Money for it is still being taken. Wait for word about that.');
+    const reason = 'Money for it is still being taken. Wait for word about that, or end the pull.';
+    throw new Fault('CONFLICT', reason);
   }
   const reachable = (await takerOf(ctx, row)) !== undefined;
   if (outcome === 'collect' && !reachable) {

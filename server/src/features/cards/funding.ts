@@ -99,7 +99,10 @@ export const unbind = async (ctx: Ctx, card: Pick<CardRow, 'id'>): Promise<void>
 
 /** What pays or has paid for a card, oldest first, for the operator. */
 export async function cardFundingOf(db: Database, cardId: string) {
-  const rows = await db.find(fundingSources, { card_id: cardId }, { orderBy: 'id' });
+  // Falling, what has no end comes first: what pays now is among those that are found, however many ended.
+  const latest = { orderBy: 'ended_at', descending: true } as const;
+  const rows = await db.find(fundingSources, { card_id: cardId }, latest);
+  rows.sort((a, b) => (a.id < b.id ? -1 : 1));
   return rows.map(({ id, account_id: accountId, created_at, ended_at }) => ({
     id,
     accountId,

@@ -1,5 +1,5 @@
 // What other features, the operator and whoever puts the server together may use of cards.
-export { unpaidOf } from './arithmetic.ts';
+export { paidOf, unpaidOf } from './arithmetic.ts';
 export { presentCard } from './card.ts';
 export { cardWebhooks } from './contract.ts';
 export { decide } from './decide.ts';
@@ -12,8 +12,15 @@ export { closeCard } from './life.ts';
 export { takeNotice } from './messages.ts';
 export { cardOperations } from './operations.ts';
 export { type CardParts, cardOf } from './parts.ts';
-export { asCardPayment, type CardPaymentRow, cardPaymentOf, netOf } from './payment.ts';
-export { pullJobs } from './pulls.ts';
+export {
+  asCardPayment,
+  type CardPaymentRow,
+  cardPaymentOf,
+  netOf,
+  PULL,
+  unitsOf,
+} from './payment.ts';
+export { endPullByHand, pullJobs } from './pulls.ts';
 export { presentReveal } from './reveal.ts';
 export { revealPage } from './reveal-page.ts';
 export { cardStates, delegatedKeyStates } from './states.ts';

@@ -12,7 +12,7 @@ import { Fault } from '../../kernel/fault.ts';
 import type { Ctx, Environment } from '../../runtime/context.ts';
 import { heedNotice } from './notices.ts';
 import type { CardParts } from './parts.ts';
-import type { CardPaymentRow } from './payment.ts';
+import { type CardPaymentRow, leanOnPayment } from './payment.ts';
 import { type CardMessageRow, type CardRow, cardMessages } from './store.ts';
 
 const named = ({ caller: { environment } }: Ctx, id: string) => `${environment} ${id}`;
@@ -113,6 +113,8 @@ export async function takeNotice(
     if (!isIt || known.amount !== amount) throw otherMessage();
     return row;
   }
+  // Also where it changes nothing: the line names the merchant as read, which an erasure may take just now.
+  leanOnPayment(ctx, row);
   const changed = await heedNotice(ctx, parts, row, notice);
   const { currency, merchant } = row.card;
   const said = { token: row.card.token, kind: notice.kind, currency, merchant };

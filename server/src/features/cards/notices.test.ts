@@ -21,6 +21,8 @@ const giving = (amount: number) => ({ kind: 'RETURN', amount: BigInt(amount) }) 
 const advice = (amount: number) =>
   ({ kind: 'AUTHORIZATION_ADVICE', amount: BigInt(amount) }) as const;
 const EXPIRY = { kind: 'AUTHORIZATION_EXPIRY' } as const;
+/** What a payment is at most for. */
+const MOST = 900_000_000_000;
 const REVERSAL = { kind: 'RETURN_REVERSAL' } as const;
 
 describe('an authorisation', () => {
@@ -47,6 +49,25 @@ describe('a clearing', () => {
     await expect(paid.tell(clearing(-1))).rejects.toThrow('-1 is no amount');
     const most = { kind: 'CLEARING', amount: 2n ** 63n } as const;
     await expect(paid.tell(most)).rejects.toThrow('is no amount of the payment');
+  });
+
+  it('of more than a payment may be for is refused, however it comes', async () => {
+    const paid = await desk.begin();
+    const refused = 'is no amount of the payment';
+    await expect(paid.tell(clearing(MOST + 1))).rejects.toThrow(refused);
+    await expect(paid.tell(advice(MOST + 1))).rejects.toThrow(refused);
+    await paid.tell(clearing(60));
+    await expect(paid.tell(clearing(MOST - 59))).rejects.toThrow(refused);
+  });
+
+  it('is not added to what is a total already, or comes back', async () => {
+    const paid = await desk.begin({ currency: 'USDB', funds: 2_000_000 });
+    await paid.tell(advice(MOST));
+    await paid.tell(clearing(MOST / 2 + 1));
+    await paid.tell(advice(MOST / 2 + 2));
+    expect((await paid.shown()).authorizedAmount).toMatchObject({ amount: MOST / 2 + 2 });
+    await paid.tell(giving(MOST / 2 + 1));
+    expect((await paid.shown()).refundedAmount).toMatchObject({ amount: MOST / 2 + 1 });
   });
 
   it('of everything settles the payment', async () => {

@@ -2,8 +2,7 @@
 // where it comes late or where we have not got the money: what the account cannot pay makes an exception
 // of the payment, what a closed card cannot be asked for is our loss. Only what cannot be true is refused.
 import type { CardNotice } from '../../connectors/ports-cards.ts';
-import { Fault } from '../../kernel/fault.ts';
-import { MAX_AMOUNT } from '../../kernel/money.ts';
+import { Fault, mayPass } from '../../kernel/fault.ts';
 import { ledgerAccounts } from '../../ledger/store.ts';
 import type { Ctx } from '../../runtime/context.ts';
 import { shortOfFunds } from '../../runtime/operate.ts';
@@ -29,6 +28,7 @@ import {
   type CardPaymentRow,
   changePayment,
   currencyOfAccount,
+  MOST_CENTS,
   moveSteps,
   netOf,
   openPull,
@@ -37,7 +37,7 @@ import {
   unitsOf,
   whileOpen,
 } from './payment.ts';
-import { signPull } from './signature.ts';
+import { isUnanswered, signPull } from './signature.ts';
 import { cards } from './store.ts';
 
 type Amounted<Kind extends CardNotice['kind']> = Extract<CardNotice, { kind: Kind }>;
@@ -59,6 +59,17 @@ async function refuseUnlessPays(ctx: Ctx, row: CardPaymentRow, amount: bigint): 
   if (!holding || spendableOf(holding) < units) throw shortOfFunds();
 }
 
+/**
+ * Throws what says nothing about the account, and may be otherwise in a moment: nothing is written then, and
+ * the network tells again.
+ */
+function refuseForNow(fault: Fault): void {
+  if (mayPass(fault.code)) throw fault;
+  if (!isUnanswered(fault)) return;
+  // Without its cause, which would be logged and may quote a secret.
+  throw new Fault('SERVICE_UNAVAILABLE', fault.message, undefined, { retryAfterS: 1 });
+}
+
 /** Sets aside what is lacking, as far as that can be done; answers what became of it. */
 async function furtherPull(
   ctx: Ctx,
@@ -73,6 +84,7 @@ async function furtherPull(
     await signPull(ctx, parts, row, amount);
     await openPull(ctx, row, amount);
   });
+  if (pulled instanceof Fault) refuseForNow(pulled);
   return { amount, fate: pulled instanceof Fault ? 'failed' : 'pulled' };
 }
 
@@ -171,10 +183,10 @@ async function reverse(ctx: Ctx, row: CardPaymentRow): Promise<CardPaymentRow> {
   return row.status === 'REFUNDED' ? takeAs(ctx, row, change, 'reverse') : take(ctx, row, change);
 }
 
-/** Throws where an amount cannot be, or cannot be booked beside what there was. */
-function refuseAmount(row: CardPaymentRow, amount: bigint): void {
-  const sum = unitsOf(settledOf(row.card) + amount, currencyOfAccount(row));
-  if (amount < 0n || sum > MAX_AMOUNT) throw untrue(`${amount} is no amount of the payment.`);
+/** Throws where an amount cannot be, or a payment be for so much in all. */
+function refuseAmount({ card }: CardPaymentRow, kind: CardNotice['kind'], amount: bigint): void {
+  const total = kind === 'CLEARING' ? settledOf(card) + amount : amount;
+  if (amount < 0n || total > MOST_CENTS) throw untrue(`${amount} is no amount of the payment.`);
 }
 
 function heed(
@@ -204,7 +216,7 @@ export async function heedNotice(
   row: CardPaymentRow,
   notice: CardNotice,
 ): Promise<CardPaymentRow> {
-  if ('amount' in notice) refuseAmount(row, notice.amount);
+  if ('amount' in notice) refuseAmount(row, notice.kind, notice.amount);
   return whileOpen(ctx, row, () => heed(ctx, parts, row, notice));
 }
 

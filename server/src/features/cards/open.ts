@@ -4,7 +4,6 @@
 // its trace.
 import type { CardRequest } from '../../connectors/ports-cards.ts';
 import { invalidField } from '../../kernel/fault.ts';
-import { MAX_AMOUNT } from '../../kernel/money.ts';
 import { iso } from '../../kernel/world.ts';
 import type { Ctx } from '../../runtime/context.ts';
 import { type CustomerRow, customers } from '../customers/index.ts';
@@ -19,6 +18,7 @@ import {
   awaitNetwork,
   type CardPaymentRow,
   changePayment,
+  MOST_CENTS,
   moveSteps,
   openPull,
   statusOf,
@@ -57,12 +57,9 @@ const partiesOf = (credit: boolean, { id: accountId, currency }: InternalAccount
         source_account: accountId,
       };
 
-/** In the finest unit of an account, and far from where the books end. */
-const MOST = MAX_AMOUNT / unitsOf(1n, 'USDB');
-
 /** Throws where an amount cannot be meant: nothing where something is to be paid, or more than there is. */
 export function checkAmount({ kind, amount }: Pick<CardRequest, 'kind' | 'amount'>): void {
-  const [least, most] = kind === 'BALANCE_INQUIRY' ? [0n, 0n] : [1n, MOST];
+  const [least, most] = kind === 'BALANCE_INQUIRY' ? [0n, 0n] : [1n, MOST_CENTS];
   if (amount >= least && amount <= most) return;
   throw invalidField('amount', `must be from ${least} to ${most}`);
 }

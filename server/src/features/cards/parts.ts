@@ -10,6 +10,8 @@ export interface CardParts {
   connectors(environment: Environment): Connectors;
   /** What links to pages of this server begin with. */
   origin(): string;
+  /** Told in a sentence what an operator should know of, and nobody who pays can mend. */
+  note?(problem: string): void;
 }
 
 /** Who issues the calling platform's cards. */

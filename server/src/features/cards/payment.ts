@@ -4,6 +4,7 @@
 // of the card; an account in another unit of the same money has more digits.
 import { Fault } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
+import { MAX_AMOUNT } from '../../kernel/money.ts';
 import { iso } from '../../kernel/world.ts';
 import { type House, house } from '../../ledger/chart.ts';
 import type { ledgerAccounts } from '../../ledger/store.ts';
@@ -51,6 +52,9 @@ export const mayPayFor = (currency: string): boolean => UNITS[currency] !== unde
 export const unitsOf = (amount: bigint, currency: string): bigint =>
   amount * (UNITS[currency] as bigint);
 
+/** The most that a payment is for: in the finest unit of an account, and far from where the books end. */
+export const MOST_CENTS = MAX_AMOUNT / unitsOf(1n, 'USDB');
+
 export type CardPaymentRow = Omit<TransactionRow, 'status' | 'card'> & {
   status: CardStatus;
   card: CardFacts;
@@ -76,6 +80,10 @@ export async function cardPaymentOf(ctx: Ctx, id: string): Promise<CardPaymentRo
   }
   return asCardPayment(row);
 }
+
+/** Leans on it as read, also where nothing of it changes. */
+export const leanOnPayment = (ctx: Ctx, row: CardPaymentRow): void =>
+  ctx.require(transactions, plain(row));
 
 /** The account that pays for it or is paid by it. */
 export const accountIdOf = (row: CardPaymentRow): string =>

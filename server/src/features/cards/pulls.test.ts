@@ -182,6 +182,7 @@ async function runWith(job: Job, issuer: Partial<IssuerPort>): Promise<void> {
 const jobOf = (transactionId: string, asked = false, at = 0) =>
   ({
     id: 'Job:1',
+    attempts: 1,
     input: { transactionId, at, since: app.world.now(), asked },
   }) as unknown as Job;
 

@@ -1,11 +1,13 @@
 // The job that has what was set aside for a payment taken: it asks the issuer, at once and then at the times
 // that the issuer names, and brings the answer in. The pull's id is the same each time, so an issuer that is
-// asked twice knows. One pull is one job, and only the first answer that is final counts.
+// asked twice knows. One pull is one job, and only the first answer that is final counts. Where none ever
+// comes, a person who has found out gives it.
 import type { CardPull, PullProgress } from '../../connectors/ports-cards.ts';
+import { Fault } from '../../kernel/fault.ts';
 import type { Ctx } from '../../runtime/context.ts';
 import type { Job, JobHandler, Result } from '../../runtime/jobs.ts';
 import type { Runtime } from '../../runtime/operate.ts';
-import { currentOf, loadOf } from '../transactions/index.ts';
+import { currentOf, loadOf, railNotices } from '../transactions/index.ts';
 import { pullEnded, pullStep } from './arithmetic.ts';
 import type { CardParts } from './parts.ts';
 import {
@@ -22,6 +24,8 @@ interface Input {
   at: number;
   since: number;
   asked?: boolean;
+  /** How often it was asked by other jobs, before its last answer. */
+  tries?: number;
 }
 
 const inputOf = ({ input }: Job) => input as unknown as Input;
@@ -39,22 +43,62 @@ const pullOf = (row: CardPaymentRow, { at, since }: Input): CardPull => ({
   pulledAt: since,
 });
 
+/** Stages how a pull that is open has ended, whoever says so. */
+async function endPull(
+  ctx: Ctx,
+  row: CardPaymentRow,
+  at: number,
+  taken: boolean,
+): Promise<CardPaymentRow> {
+  const { card, steps } = pullEnded(row.card, at, taken);
+  await moveSteps(ctx, row, steps);
+  const excepts = card.pulls[at]?.status === 'STUCK' && row.status !== 'EXCEPTION';
+  return changePayment(ctx, row, card, excepts ? 'except' : undefined);
+}
+
 /** What an issuer's answer means for the payment. */
 async function heedPull(
   ctx: Ctx,
   row: CardPaymentRow,
-  { at, since }: Input,
+  { at, since, tries }: Input,
   progress: PullProgress,
 ): Promise<void> {
   if (!isOpen(row, at)) return;
   if (progress.state === 'pending') {
-    const input = { transactionId: row.id, at, since, asked: true };
+    const input = { transactionId: row.id, at, since, asked: true, tries };
     return ctx.later(PULL, input, ctx.now + progress.checkAfterMs);
   }
-  const { card, steps } = pullEnded(row.card, at, progress.state === 'confirmed');
-  await moveSteps(ctx, row, steps);
-  const excepts = card.pulls[at]?.status === 'STUCK' && row.status !== 'EXCEPTION';
-  changePayment(ctx, row, card, excepts ? 'except' : undefined);
+  await endPull(ctx, row, at, progress.state === 'confirmed');
+}
+
+/** The place of the pull that a person means, by its number from one; throws CONFLICT where there is none. */
+function placeOf(row: CardPaymentRow, pull: number | undefined): number {
+  const open = row.card.pulls.flatMap((_, at) => (isOpen(row, at) ? [at] : []));
+  const [at, ...others] = pull === undefined ? open : open.filter((each) => each + 1 === pull);
+  if (at === undefined) {
+    throw new Fault('CONFLICT', `No pull${pull ? ` ${pull}` : ''} of it is under way.`);
+  }
+  if (others.length === 0) return at;
+  const all = open.map((each) => each + 1).join(' or ');
+  throw new Fault('CONFLICT', `Several of its pulls are under way. Say which, ${all}.`);
+}
+
+/** Ends a pull whose issuer does not, as a person has found it; throws CONFLICT where that cannot be. */
+export async function endPullByHand(
+  ctx: Ctx,
+  row: CardPaymentRow,
+  { pull, taken, reason }: { pull?: number | undefined; taken: boolean; reason: string },
+): Promise<{ row: CardPaymentRow; at: number }> {
+  const at = placeOf(row, pull);
+  ctx.insert(railNotices, {
+    id: `${row.id}/card/${pullStep(at)}`,
+    transaction_id: row.id,
+    kind: 'card',
+    state: taken ? 'settled' : 'failed',
+    reason,
+    created_at: ctx.now,
+  });
+  return { row: await endPull(ctx, row, at, taken), at };
 }
 
 const follow =
@@ -65,6 +109,7 @@ const follow =
     const row = asCardPayment(loaded.row);
     const input = inputOf(job);
     if (!isOpen(row, input.at)) return { caller, stage: async () => {} };
+    const tries = (input.tries ?? 0) + job.attempts;
     const { issuer } = connectors(caller.environment);
     if (!issuer) throw new Error(`nobody issues cards in ${caller.environment}`);
     const pull = pullOf(row, input);
@@ -73,7 +118,7 @@ const follow =
       : await issuer.pull(pull);
     const stage = async (ctx: Ctx) => {
       const current = asCardPayment(await currentOf(ctx, row.id));
-      await heedPull(ctx, current, input, progress);
+      await heedPull(ctx, current, { ...input, tries }, progress);
     };
     return { caller, stage };
   };

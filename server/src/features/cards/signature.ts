@@ -20,7 +20,12 @@ import type { CardParts } from './parts.ts';
 import { accountIdOf, type CardPaymentRow, currencyOfAccount, unitsOf } from './payment.ts';
 import { type DelegatedKeyRow, delegatedKeys } from './store.ts';
 
-const unsigned = (reason: string) => new Fault('WALLET_SIGNATURE_INVALID', reason);
+const unsigned = (reason: string, cause?: unknown) =>
+  new Fault('WALLET_SIGNATURE_INVALID', reason, undefined, { cause });
+
+/** Whether whoever keeps the key gave no answer, which may pass, as a missing key or a bad stamp does not. */
+export const isUnanswered = ({ code, cause }: Fault): boolean =>
+  code === 'WALLET_SIGNATURE_INVALID' && cause !== undefined;
 
 /** What is signed: the movement as one text, with amounts in smallest units, as text. */
 const textOf = (row: CardPaymentRow, key: DelegatedKeyRow, amount: bigint): string =>
@@ -34,18 +39,27 @@ const textOf = (row: CardPaymentRow, key: DelegatedKeyRow, amount: bigint): stri
     amount: String(unitsOf(amount, currencyOfAccount(row))),
   });
 
-/** A stamp of the key; undefined where its custodian gives none. What it gives is not believed unseen. */
+/** What its custodian answers. What it throws is told to nobody but with the fault: it may quote a secret. */
+async function askCustodian(
+  ctx: Ctx,
+  parts: CardParts,
+  of: { id: string; signer: string; payload: string },
+): Promise<string> {
+  try {
+    return await custodyOf(ctx, parts).stampWith(of);
+  } catch (cause) {
+    parts.note?.(`whoever keeps ${of.id} does not sign with it`);
+    throw unsigned('The key of the wallet cannot be asked.', cause);
+  }
+}
+
+/** A stamp of the key; undefined where its custodian gives none that is good: it is not believed unseen. */
 async function stampOf(ctx: Ctx, parts: CardParts, key: DelegatedKeyRow, payload: string) {
   const { id, signer, public_key } = key;
   if (signer === null) return undefined;
-  try {
-    const header = await custodyOf(ctx, parts).stampWith({ id, signer, payload });
-    const stamp = parseStamp(header);
-    return stamp?.publicKey === public_key && signs(stamp, payload) ? header : undefined;
-  } catch {
-    // It cannot be asked, or cannot sign: for whoever pays with the card it is the same.
-    return undefined;
-  }
+  const header = await askCustodian(ctx, parts, { id, signer, payload });
+  const stamp = parseStamp(header);
+  return stamp?.publicKey === public_key && signs(stamp, payload) ? header : undefined;
 }
 
 /**

@@ -162,20 +162,81 @@ describe('a card that a wallet pays for', () => {
     ['gives no answer', () => Promise.reject(new Error('gone'))],
     ['answers nonsense', () => Promise.resolve('stamp')],
     ['signs with another key', otherStamp],
-  ])('declines where the custodian %s', async (_, stampWith) => {
+  ])('declines where the custodian %s', async (what, stampWith) => {
     const of = await cardOf();
-    await giveKey(of.cardId);
-    const { custody, ...rest } = app.connectorsOf('sandbox');
-    const connectors = () => ({ ...rest, custody: { ...custody, stampWith } }) as Connectors;
-    const desk = issuerDesk(app.runtime, { connectors, origin: () => '' }, 'sandbox');
+    const key = await giveKey(of.cardId);
+    const { desk, noted } = deskWhere(stampWith);
     const request = network.message(of.cardId, 5_00);
     expect(await desk.authorize(request, Infinity)).toEqual(declined('NO_FUNDING_SOURCE'));
     expect(await network.paymentsOf(of.customer.id)).toEqual([]);
     expect(await signedFor(of.accountId)).toEqual([]);
     expect((await balances(app, of.accountId)).balance).toBe(20_000_000);
     expect(await network.logOf(of.cardId)).toMatchObject([{ reason: 'NO_FUNDING_SOURCE' }]);
+    const silence = `whoever keeps ${key.id} does not sign with it`;
+    expect(noted).toEqual(what === 'gives no answer' ? [silence] : []);
+  });
+
+  it('tells the log which key does not sign, and nothing that it signs with', async () => {
+    const of = await cardOf();
+    const { id } = await giveKey(of.cardId);
+    const broken = "update delegated_keys set signer = 'sealed by another' where id = $1";
+    await app.runtime.db.query(broken, [id]);
+    const body = { amount: 5_00, currency: { code: 'USD' }, merchant: { descriptor: 'Shop' } };
+    ok(await app.call('POST', `/sandbox/cards/${of.cardId}/simulate/authorization`, body), 202);
+    expect(await network.logOf(of.cardId)).toMatchObject([{ reason: 'NO_FUNDING_SOURCE' }]);
+    const [line, ...more] = app.log
+      .filter((each) => each.includes(id))
+      .map((each) => JSON.parse(each));
+    const problem = `whoever keeps ${id} does not sign with it`;
+    expect([line, more]).toMatchObject([{ level: 'warn', problem }, []]);
+    expect(app.log.join()).not.toContain('sealed by another');
+  });
+
+  it('hears nothing of a clearing above while the custodian gives no answer', async () => {
+    const { of, token, clearing } = await clearingAbove();
+    const told = deskWhere(() => Promise.reject(new Error('gone'))).desk.tell(clearing);
+    // Errors are logged with their cause, and a custodian's may quote a secret.
+    await expect(told).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', cause: undefined });
+    expect(await network.logOf(of.cardId)).toHaveLength(1);
+    expect(await network.paymentsOf(of.customer.id)).toMatchObject([{ status: 'AUTHORIZED' }]);
+    await network.tell(token, clearing, clearing.id);
+    await app.settle();
+    expect(await network.paymentsOf(of.customer.id)).toMatchObject([{ status: 'SETTLED' }]);
+    expect(await balances(app, of.accountId)).toEqual({ balance: 14_000_000, total: 14_000_000 });
+  });
+
+  it('takes nothing for a clearing above where the custodian answers nonsense', async () => {
+    const { of, clearing } = await clearingAbove();
+    await deskWhere(() => Promise.resolve('stamp')).desk.tell(clearing);
+    expect(await network.paymentsOf(of.customer.id)).toMatchObject([{ status: 'EXCEPTION' }]);
+    expect(await balances(app, of.accountId)).toEqual({ balance: 15_000_000, total: 15_000_000 });
   });
 });
+
+/** A payment of 5.00 from a wallet with 20.00, and a clearing of 6.00 for it, which nobody was told yet. */
+async function clearingAbove() {
+  const of = await cardOf();
+  await giveKey(of.cardId);
+  const request = network.message(of.cardId, 5_00);
+  await network.send(request);
+  await app.settle();
+  const { token } = request;
+  const clearing = { id: `of ${token}`, token, kind: 'CLEARING', amount: 6_00n } as const;
+  return { of, token, clearing };
+}
+
+/** The desk of a server whose custodian signs so, and what it notes. */
+function deskWhere(stampWith: (of: { payload: string }) => Promise<string>) {
+  const { custody, ...rest } = app.connectorsOf('sandbox');
+  const connectors = () => ({ ...rest, custody: { ...custody, stampWith } }) as Connectors;
+  const noted: string[] = [];
+  const parts = {
+    connectors,
+    origin: () => '',
+    note: (problem: string) => void noted.push(problem),
+  };
+  return { desk: issuerDesk(app.runtime, parts, 'sandbox'), noted };
+}
 
 async function otherStamp({ payload }: { payload: string }): Promise<string> {
   const { custody } = app.connectorsOf('sandbox');

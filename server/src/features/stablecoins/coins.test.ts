@@ -279,7 +279,7 @@ describe('the books of a token', () => {
     await booksBalance(app);
   });
 
-  /** A token whose provider says after a while that so much of it circulates, and was asked thrice at once. */
+  /** A token whose provider, asked thrice at once, says after a while that so much circulates. */
   async function provisionedWith(supply: bigint) {
     const desk = await linkedDesk(app);
     const { id } = ok(await desk.register('001'), 201);

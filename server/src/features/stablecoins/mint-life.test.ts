@@ -39,6 +39,15 @@ async function statesAt(id: string, times: readonly number[]): Promise<string[]>
 const TIMES = [0, 1_999, 2_000, 4_999, 5_000, 60_000];
 
 describe('createStablecoinMint', () => {
+  it('is taken under the same key once the token is provisioned', async () => {
+    const { id } = await desk.coin({ token: '005' });
+    const body = desk.mintBody(wallet.id);
+    const mint = () => desk.mint(id, body, 'patient');
+    expect((await mint()).body.code).toBe('STABLECOIN_NOT_PROVISIONED');
+    await app.advance(60_000);
+    expect((await mint()).status).toBe(201);
+  });
+
   it('by wire waits for the money, and then tokens circulate', async () => {
     const coin = await desk.coin();
     const body = desk.mintBody(wallet.id, { description: 'Reserve for May' });

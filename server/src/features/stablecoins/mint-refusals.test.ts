@@ -161,15 +161,6 @@ describe('the coin', () => {
     },
   );
 
-  it('can be minted under the same key once it is provisioned', async () => {
-    const { id } = await desk.coin({ token: '005' });
-    const body = desk.mintBody(wallet.id);
-    const mint = () => desk.mint(id, body, 'patient');
-    expect(codeOf(await mint())).toEqual([400, 'STABLECOIN_NOT_PROVISIONED']);
-    await app.advance(60_000);
-    expect((await mint()).status).toBe(201);
-  });
-
   it('of another platform is not there', async () => {
     const theirs = mintDesk(app, { as: app.other });
     for (const id of [coin.id, 'x', wallet.id]) {

@@ -33,7 +33,7 @@ export const railNotices = table(
   {
     id: col.text,
     transaction_id: col.text,
-    /** What a person decided: `parked` about money in suspense, `card` about a card payment's exception. */
+    /** What a person decided: `parked` about money in suspense, `card` about a card payment or its pull. */
     kind: col.word<WaitKind | 'parked' | 'card'>(),
     state: col.word<Progress['state']>(),
     reference: col.text.null,
