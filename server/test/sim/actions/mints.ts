@@ -187,7 +187,13 @@ async function order(sim: Sim): Promise<string> {
   return `${note}: ${ending}`;
 }
 
-const BY_HAND: Readonly<Record<string, string>> = { completed: 'COMPLETED', failed: 'FAILED' };
+/** What becomes of one that an operator ends: what may still be paid for expires, and its provider is heard. */
+function handEnding({ status, submitted_at }: Noted, as: string, ending: string): string {
+  if (as === 'completed') return 'COMPLETED';
+  const isUnpaid = status === 'CREATED' || status === 'PENDING_FUNDING';
+  if (!isUnpaid || submitted_at === null) return 'FAILED';
+  return ending === 'COMPLETED' ? 'COMPLETED' : 'EXPIRED';
+}
 
 /** An operator has heard how one ended; of one that expired only that it was paid for after all. */
 async function endByHand(sim: Sim): Promise<string> {
@@ -205,7 +211,7 @@ async function endByHand(sim: Sim): Promise<string> {
   const refused = outcome(ran, may && !over, `${row.id}: ${note}`);
   if (refused) return `${note}: ${refused}`;
   const known = sim.mints.orders.find(({ id }) => id === row.id);
-  if (known) Object.assign(known, { ending: BY_HAND[as] });
+  if (known) Object.assign(known, { ending: handEnding(row, as, known.ending) });
   return note;
 }
 
