@@ -268,7 +268,7 @@ describe('paths and methods', () => {
   it('refuses a body that is not JSON, is too large, or is missing', async () => {
     const headers = { 'content-type': 'application/json' };
     const login = `${app.platform.clientId}:${app.platform.clientSecret}`;
-    const send = (payload: string) =>
+    const send = (payload: string | Buffer) =>
       app.server.inject({
         method: 'POST',
         url: '/2025-10-13/quotes',
@@ -295,5 +295,9 @@ describe('paths and methods', () => {
     }
     const whole = await send('{"a":"\\ud83d\\uDE00 \\\\ud83d"}');
     expect(whole.json().reason).not.toContain('half');
+    // The first would be read as the second.
+    const odd = await send(Buffer.from([0x22, 0xff, 0x22]));
+    expect([odd.statusCode, odd.json().reason]).toEqual([400, 'The body is not UTF-8.']);
+    expect((await send('"\ufffd"')).json().reason).not.toContain('UTF-8');
   });
 });

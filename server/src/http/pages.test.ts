@@ -112,7 +112,8 @@ describe('a page that is shown once', () => {
 
   it('is not shown to who asks whether it is there', async () => {
     const { open, asked } = serverWith(PLAIN, { once: true });
-    expect((await open('HEAD')).statusCode).toBe(404);
+    const { statusCode, headers, body } = await open('HEAD');
+    expect([statusCode, headers['cache-control'], body]).toEqual([503, 'no-store', '']);
     expect(asked).toEqual([]);
   });
 

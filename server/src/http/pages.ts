@@ -129,7 +129,8 @@ export function addPages(
   for (const { path, once = false, show, press } of pages) {
     const url = `${path}/:secret`;
     const shown = answerWith(show);
-    // HEAD would run the same, and show it to nobody.
+    // HEAD would run the same, and show what is shown once to nobody.
+    if (once) server.head(url, async (_request, reply) => sendPage(reply, TOO_SOON));
     server.get(url, { exposeHeadRoute: !once }, async (request: PageRequest, reply) =>
       once && isAhead(request) ? sendPage(reply, TOO_SOON) : shown(request, reply),
     );

@@ -1,6 +1,7 @@
 // The HTTP server: routes from contracts, credentials checked before anything else, every error in one
 // shape. Replies are written with JSON.stringify, because compiled serializers for this many schemas cost
 // seconds at start; tests check each reply against its schema instead.
+import { isUtf8 } from 'node:buffer';
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Naming } from '../catalog/naming.ts';
@@ -102,9 +103,12 @@ const HALF = new RegExp(
 
 function readJson(
   _request: FastifyRequest,
-  text: string,
+  bytes: Buffer,
   done: (e: Error | null, v?: unknown) => void,
 ) {
+  // Read all the same, two different names would become one.
+  if (!isUtf8(bytes)) return done(new Fault('INVALID_INPUT', 'The body is not UTF-8.'));
+  const text = bytes.toString();
   if (text.trim() === '') return done(null, { raw: '', json: undefined });
   // No text in the database can hold it, raw or escaped.
   if (/\0|\\u0000/.test(text)) return done(new Fault('INVALID_INPUT', 'The body has a NUL in it.'));
@@ -351,7 +355,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     },
   });
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser('*', { parseAs: 'string' }, readJson as never);
+  server.addContentTypeParser('*', { parseAs: 'buffer' }, readJson as never);
   sayGoodbye(server);
   const bind = (scope: FastifyInstance, each: Operation) =>
     bindRoute(scope, options, uploads, each);

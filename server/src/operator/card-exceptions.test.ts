@@ -102,6 +102,17 @@ describe('cards exceptions', () => {
 const COLLECT = ['--outcome', 'collect'];
 
 describe('cards resolve', () => {
+  it.each([
+    [120, 'REFUNDED', 0],
+    [110, 'SETTLED', 10],
+    [10, 'SETTLED', 20],
+  ])('counts nothing as lost that came back: %i', async (back, status, lostAmount) => {
+    const paid = await short();
+    await paid.tell(giving(back));
+    const done = await json('cards', 'resolve', paid.id, '--outcome', 'write-off');
+    expect(done).toMatchObject({ status, lostAmount });
+  });
+
   it('collects or bears what is missing, once', async () => {
     const one = await short();
     const collected = await json('cards', 'resolve', one.id, ...COLLECT, '--reason', 'Agreed');

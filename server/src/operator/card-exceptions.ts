@@ -112,7 +112,9 @@ async function resolve(system: System, given: Given): Promise<Output> {
     return resolveException(ctx, asCardPayment(row), { outcome, reason });
   });
   const { status, card } = done;
-  const lost = Number(card.lost);
+  // What came back and stayed ours is no loss.
+  const bare = BigInt(card.lost) - BigInt(card.recouped ?? 0);
+  const lost = Number(bare > 0n ? bare : 0n);
   const json = { transactionId: id, status, lostAmount: lost, currency: card.currency };
   const text = `${id} is ${status}, ${shown(lost, card.currency)} ${card.currency} of it lost.\n`;
   return { json, text };

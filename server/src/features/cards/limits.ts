@@ -16,7 +16,7 @@ const allowance = (of: string, limit: number): Allowance => ({
 });
 
 const reached = (whose: string, limit: number) => () =>
-  new Fault('CARD_LIMIT_REACHED', `${whose} has ${limit} live cards, and may not have more.`);
+  new Fault('CARD_LIMIT_REACHED', `${whose} may have ${limit} live cards at the most.`);
 
 /** Stages that a card takes its places; at the commit it is CARD_LIMIT_REACHED where there is none. */
 export async function countCard(

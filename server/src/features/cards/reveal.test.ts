@@ -145,7 +145,7 @@ describe('the page of a card', () => {
 
   it('is not used up by who does not look', async () => {
     const path = await linkTo((await card()).id);
-    expect((await open(path, 'HEAD')).statusCode).toBe(404);
+    expect((await open(path, 'HEAD')).statusCode).toBe(503);
     expect((await open(path, 'POST')).statusCode).toBe(404);
     for (const headers of [{ 'sec-purpose': 'prefetch;prerender' }, { purpose: 'prefetch' }]) {
       const early = await open(path, 'GET', headers);
