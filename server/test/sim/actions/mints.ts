@@ -187,7 +187,7 @@ async function order(sim: Sim): Promise<string> {
   return `${note}: ${ending}`;
 }
 
-/** What becomes of one that an operator ends: what may still be paid for expires, and its provider says on. */
+/** What becomes of one that an operator ends: what may still be paid for expires, and is asked about on. */
 function handEnding({ status, submitted_at }: Noted, as: string, ending: string): string {
   if (as === 'completed') return 'COMPLETED';
   const isUnpaid = status === 'CREATED' || status === 'PENDING_FUNDING';
