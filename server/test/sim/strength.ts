@@ -200,7 +200,10 @@ export function unprovedProblem(picture: Picture, { row }: Payment): string | un
   const all = challengesOf(picture, row);
   const { outside, strength, now } = picture;
   const end = outside.get(row.destination_account ?? '');
-  const trusted = end?.customer_id === row.customer_id && (end?.trusted_at ?? null) !== null;
+  // Of what is paid in it was decided when the quote was made, whatever became of the trust since.
+  const trusted =
+    row.source_account === null ||
+    (end?.customer_id === row.customer_id && (end?.trusted_at ?? null) !== null);
   const exempted = strength.proofs.get(`EXEMPTED ${row.quote_id}`) === 1;
   if (!isProved(all) && !(all.length === 0 && trusted && exempted)) {
     return `began without its customer's word: [${statusesOf(all)}]`;

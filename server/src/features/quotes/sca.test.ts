@@ -260,8 +260,15 @@ describe('a trusted beneficiary', () => {
     const paid = ok(await execute(app, quote.id), 200);
     expect(paid.status).toBe('PROCESSING');
     expect(await stepsTold(quote.transactionId)).toEqual(['PENDING', 'PROCESSING']);
+    const body = quoteBody('', target.id, 10_00);
+    const source = { sourceType: 'REALTIME_FUNDING', currency: 'EUR', customerId: payer.person.id };
+    const awaited = ok(await app.call('POST', '/quotes', { ...body, source }), 201);
     await app.advance(MINUTE);
     await confirmed('untrust');
+    // It was decided when the quote was made.
+    const money = { quoteId: awaited.id, currencyCode: 'EUR' };
+    ok(await app.call('POST', '/sandbox/send', money), 200);
+    expect((await get(`/quotes/${awaited.id}`)).status).toBe('PROCESSING');
     const next = ok(
       await app.call('POST', '/quotes', quoteBody(payer.eur.id, target.id, 10_00)),
       201,
