@@ -50,6 +50,12 @@ describe('every error code', () => {
     expect([status, body.code]).toEqual([STATUS_OF[code], code]);
   });
 
+  it('is logged where it says that we are at fault, also without a cause', () => {
+    const errors = desk.app.log.map((line) => JSON.parse(line)).filter((each) => each.err);
+    const logged = errors.filter(({ level }) => level === 'error').map(({ err }) => err.code);
+    expect(logged).toEqual(expect.arrayContaining(['SERVICE_SWITCH_ERROR']));
+  });
+
   it('stands on the page about them', async () => {
     await expect(page()).toMatchFileSnapshot('../../docs/errors.md');
   });

@@ -15,6 +15,11 @@ type Json = Record<string, unknown>;
 /** A dollar of a coin with six decimals. */
 export const DOLLAR = 1_000_000n;
 
+/** What the ledger has of the coin of `burnOrdered`: without the burn, with it under way, and after it. */
+export const UNTOUCHED = { circulating: 20n * DOLLAR, burning: 0n, minting: 0n };
+export const UNDER_WAY = { ...UNTOUCHED, burning: 10n * DOLLAR };
+export const BURNT = { ...UNTOUCHED, circulating: 10n * DOLLAR };
+
 export function mintDesk(app: TestApp, options: Pick<CallOptions, 'as'> = {}) {
   const desk = stablecoinDesk(app, options);
 

@@ -1,4 +1,4 @@
-// Which messages of a network the sandbox refuses to simulate: news in states in which no network has any,
+// Which messages of a network the sandbox does not play: news in states in which no network has any,
 // about payments that are not this card's, in bodies that say nothing sensible. And what a request means
 // that comes twice.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';

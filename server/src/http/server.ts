@@ -57,8 +57,9 @@ export interface ServerOptions {
   authenticate(authorization: string | undefined): Promise<Caller>;
   /** Whether this header was found good before: then bad ones from the same address do not matter. */
   isProven?(authorization: string | undefined): boolean;
-  /** Needed where an operation is hosted, and where one is for agents. */
+  /** Needed where an operation is hosted. */
   bearers?: LinkBearers;
+  /** Needed where an operation is for agents. */
   agents?: AgentBearers;
   /** Absent: nobody is limited. */
   limiter?: Limiter;
@@ -253,8 +254,10 @@ function bindRoute(
         if (fault.retryAfterS) reply.header('retry-after', String(fault.retryAfterS));
         // Clients that repeat a 429 by themselves would wait for midnight.
         if (fault.code === 'DAILY_VOLUME_LIMIT_EXCEEDED') reply.header('x-should-retry', 'false');
-        const level = status === 500 ? 'error' : 'warn';
-        if (fault.cause) log[level]({ err: error, requestId: request.id }, 'failed');
+        const note = { err: error, requestId: request.id };
+        if (status === 500) log.error(note, 'failed');
+        // Not our mistake, and an operator wants to know whose.
+        else if (fault.cause !== undefined) log.warn(note, 'not answered');
       }
       const ms = performance.now() - started;
       reply.header('cache-control', 'no-store');

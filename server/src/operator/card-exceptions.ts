@@ -5,6 +5,7 @@ import { findCurrency } from '../catalog/currencies.ts';
 import {
   asCardPayment,
   type CardPaymentRow,
+  lossOf,
   netOf,
   resolveException,
   unpaidOf,
@@ -112,9 +113,7 @@ async function resolve(system: System, given: Given): Promise<Output> {
     return resolveException(ctx, asCardPayment(row), { outcome, reason });
   });
   const { status, card } = done;
-  // What came back and stayed ours is no loss.
-  const bare = BigInt(card.lost) - BigInt(card.recouped ?? 0);
-  const lost = Number(bare > 0n ? bare : 0n);
+  const lost = Number(lossOf(card));
   const json = { transactionId: id, status, lostAmount: lost, currency: card.currency };
   const text = `${id} is ${status}, ${shown(lost, card.currency)} ${card.currency} of it lost.\n`;
   return { json, text };

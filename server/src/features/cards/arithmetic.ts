@@ -55,6 +55,10 @@ const givenOf = (card: CardFacts): bigint => refundedOf(card) - recoupedOf(card)
 export const paidOf = (card: CardFacts): bigint =>
   pulledOf(card, 'CONFIRMED') - BigInt(card.back) - givenOf(card);
 
+/** What of it is our loss: not what came back of that and stayed ours. */
+export const lossOf = (card: CardFacts): bigint =>
+  atLeastNothing(BigInt(card.lost) - recoupedOf(card));
+
 /** The part of it that nothing stands for: what stayed ours of returns pays first. */
 export const unpaidOf = (card: CardFacts): bigint =>
   atLeastNothing(missingOf(card) - atLeastNothing(recoupedOf(card) - BigInt(card.lost)));

@@ -1,5 +1,5 @@
 // What other features, the operator and whoever puts the server together may use of cards.
-export { paidOf, unpaidOf } from './arithmetic.ts';
+export { lossOf, paidOf, unpaidOf } from './arithmetic.ts';
 export { presentCard } from './card.ts';
 export { cardWebhooks } from './contract.ts';
 export { decide } from './decide.ts';

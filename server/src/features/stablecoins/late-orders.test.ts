@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { booksBalance, ok } from '../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../test/harness.ts';
-import { DOLLAR, mintDesk } from '../../../test/mint-desk.ts';
+import { BURNT, DOLLAR, mintDesk, UNDER_WAY, UNTOUCHED } from '../../../test/mint-desk.ts';
 import {
   FINAL,
   failed,
@@ -35,12 +35,6 @@ afterAll(async () => {
 const workerSaying = (...answers: readonly (Said | Error)[]) => speaking(app, ...answers);
 
 const burnOrdered = () => desk.burnOrdered(bank.id);
-
-const [UNTOUCHED, UNDER_WAY, BURNT] = [
-  { circulating: 20n * DOLLAR, burning: 0n, minting: 0n },
-  { circulating: 20n * DOLLAR, burning: 10n * DOLLAR, minting: 0n },
-  { circulating: 10n * DOLLAR, burning: 0n, minting: 0n },
-];
 
 describe('one that is EXPIRED', () => {
   const expired = says('expired');

@@ -343,6 +343,8 @@ describe('the provider', () => {
     const answer = await desk.mint(id, body, 'down');
     expect(codeOf(answer)).toEqual([503, 'SERVICE_UNAVAILABLE']);
     expect(answer.headers['retry-after']).toBe('5');
+    const told = app.log.map((line) => JSON.parse(line)).find((each) => each.level === 'warn');
+    expect(told.err.cause.message).toBe('The provider of the sandbox does not answer.');
     expect((await burning({}, id)).status).toBe(503);
     expect(await operations(id)).toBe(0);
     await desk.resecret(accountId, 'secret-000');

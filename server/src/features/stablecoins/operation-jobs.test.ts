@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { booksBalance, customer, externalAccount, ok } from '../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../test/harness.ts';
-import { DOLLAR, mintDesk } from '../../../test/mint-desk.ts';
+import { BURNT, mintDesk, UNDER_WAY, UNTOUCHED } from '../../../test/mint-desk.ts';
 import {
   FINAL,
   failed,
@@ -47,11 +47,6 @@ const transfersOf = async (id: string) => {
   const text = 'select phase from ledger_transfers where transaction_id = $1 order by step';
   return (await app.runtime.db.query(text, [id])).map(({ phase }) => phase);
 };
-const [UNTOUCHED, UNDER_WAY, BURNT] = [
-  { circulating: 20n * DOLLAR, burning: 0n, minting: 0n },
-  { circulating: 20n * DOLLAR, burning: 10n * DOLLAR, minting: 0n },
-  { circulating: 10n * DOLLAR, burning: 0n, minting: 0n },
-];
 
 describe('a job that runs again', () => {
   it('has one effect, however often and at once', async () => {
