@@ -10,7 +10,9 @@ import { type Child, startNode } from './children.ts';
 
 export const BASE = '/2025-10-13';
 export const CLIENT = { id: 'bench', secret: 'bench-secret' };
-export const AUTHORIZATION = `Basic ${Buffer.from(`${CLIENT.id}:${CLIENT.secret}`).toString('base64')}`;
+export const basic = (id: string, secret: string) =>
+  `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
+export const AUTHORIZATION = basic(CLIENT.id, CLIENT.secret);
 export const DATABASE = 'bench_api';
 /** The same contents, for the peer that does one transaction a request. */
 export const PEER_DATABASE = 'bench_api_peer';
@@ -48,7 +50,7 @@ export const freePort = (): Promise<number> =>
 export async function startServer(
   root: string,
   args: readonly string[],
-  options: { log: string; profile?: string; logLevel?: string },
+  options: { log: string; profile?: string; logLevel?: string; env?: NodeJS.ProcessEnv },
 ): Promise<{ port: number; process: Child; startedMs: number }> {
   const port = await freePort();
   const started = performance.now();
@@ -62,6 +64,7 @@ export async function startServer(
       RAILHEAD_RATE_LIMIT: '0',
       RAILHEAD_RATE_LIMIT_QUOTES: '0',
       LOG_LEVEL: options.logLevel ?? 'info',
+      ...options.env,
     },
   });
   await firstOk(`http://127.0.0.1:${port}${BASE}/config`, child);
@@ -104,19 +107,19 @@ export async function eachOf<T, R>(items: readonly T[], work: (item: T, at: numb
 
 export type Request = Api['request'];
 
-export function requester(port: number): Request {
+export function requester(port: number, authorization = AUTHORIZATION): Request {
   return async <R>(method: string, where: string, body?: unknown) => {
     const reply = await fetch(`http://127.0.0.1:${port}${BASE}${where}`, {
       method,
       headers: {
-        authorization: AUTHORIZATION,
+        authorization,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       body: body === undefined ? undefined : JSON.stringify(body),
     });
     const text = await reply.text();
     if (reply.status >= 300) throw new Error(`${method} ${where}: ${reply.status} ${text}`);
-    return JSON.parse(text) as R;
+    return (text === '' ? undefined : JSON.parse(text)) as R;
   };
 }
 
@@ -135,7 +138,7 @@ export const personBody = (at: number, currencies: readonly string[]) => ({
   fullName: 'Ada Lovelace',
   birthDate: '1990-01-15',
   nationality: 'US',
-  address: { line1: '1 Main St', city: 'Austin', postalCode: '78701', country: 'US' },
+  address: { line1: '1 Main St', city: 'Austin', state: 'TX', postalCode: '78701', country: 'US' },
   currencies,
 });
 

@@ -27,7 +27,8 @@ export interface Worker extends Child {
 export interface StartOptions {
   /** File for what it writes, instead of our memory: a server's log must not cost us processor time. */
   log?: string;
-  env?: Record<string, string>;
+  /** Added to our own; undefined removes a variable. */
+  env?: NodeJS.ProcessEnv;
   cwd?: string;
   /** Folder for a processor profile, written when the process ends. */
   profile?: string;

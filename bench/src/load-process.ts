@@ -4,6 +4,7 @@
 // It costs a fraction of a general client's processor time, and both sides of a row use it alike.
 import net from 'node:net';
 import { answer } from './answer.ts';
+import { fresh, take } from './reading.ts';
 import { createTally, type Run, type Tally } from './stats.ts';
 
 export interface Load {
@@ -22,32 +23,7 @@ export interface Load {
   status: number;
 }
 
-/** An answer under construction. `total` is unknown before its head is complete. */
-interface Reading {
-  head: string;
-  status: number;
-  total: number;
-  got: number;
-}
-
 const READ_BYTES = 65_536;
-const fresh = (): Reading => ({ head: '', status: 0, total: -1, got: 0 });
-
-/** Takes in the next bytes; true when the answer is complete. */
-function take(reading: Reading, chunk: Buffer): boolean {
-  reading.got += chunk.length;
-  if (reading.total >= 0) return reading.got >= reading.total;
-  reading.head += chunk.toString('latin1');
-  const end = reading.head.indexOf('\r\n\r\n');
-  if (end < 0) return false;
-  reading.status = Number(reading.head.slice(9, 12));
-  const length = /\r\ncontent-length: *(\d+)/i.exec(reading.head);
-  if (length) {
-    reading.total = end + 4 + Number(length[1]);
-    return reading.got >= reading.total;
-  }
-  return reading.head.endsWith('0\r\n\r\n'); // chunked
-}
 
 function requestMaker(load: Load): () => string | undefined {
   const { paths, once, method, authorization, keyed, port } = load;

@@ -1,0 +1,28 @@
+// Reads an HTTP/1.1 answer off a socket: its status and where it ends, nothing else, because whatever a
+// client of the bench does takes processor time from the server that it measures.
+
+/** An answer under construction. `total` is unknown before its head is complete. */
+export interface Reading {
+  head: string;
+  status: number;
+  total: number;
+  got: number;
+}
+
+export const fresh = (): Reading => ({ head: '', status: 0, total: -1, got: 0 });
+
+/** Takes in the next bytes; true when the answer is complete. */
+export function take(reading: Reading, chunk: Buffer): boolean {
+  reading.got += chunk.length;
+  if (reading.total >= 0) return reading.got >= reading.total;
+  reading.head += chunk.toString('latin1');
+  const end = reading.head.indexOf('\r\n\r\n');
+  if (end < 0) return false;
+  reading.status = Number(reading.head.slice(9, 12));
+  const length = /\r\ncontent-length: *(\d+)/i.exec(reading.head);
+  if (length) {
+    reading.total = end + 4 + Number(length[1]);
+    return reading.got >= reading.total;
+  }
+  return reading.head.endsWith('0\r\n\r\n'); // chunked
+}
