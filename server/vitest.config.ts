@@ -6,7 +6,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     root: path.dirname(import.meta.dirname),
-    include: ['server/src/**/*.test.ts', 'server/test/**/*.test.ts'],
+    include: ['server/src/**/*.test.ts', 'server/test/**/*.test.ts', 'bench/src/**/*.test.ts'],
     globalSetup: 'server/test/global-setup.ts',
     pool: 'forks',
     maxWorkers: 2,

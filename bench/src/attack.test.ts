@@ -1,0 +1,216 @@
+// The attack against servers that answer in every way that a server may: late, early, with and without
+// keeping the connection, cut off, or never.
+import { once } from 'node:events';
+import net from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Attack, type AttackReport, bodyOf, startAttack } from './attack.ts';
+
+const KEYS = 75_000;
+const BODY = bodyOf(KEYS);
+
+const answerOf = (status: number, more = '') =>
+  `HTTP/1.1 ${status} Any\r\nContent-Length: 2\r\n${more}\r\n{}`;
+
+const servers: net.Server[] = [];
+const sockets = new Set<net.Socket>();
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy();
+  for (const server of servers.splice(0)) {
+    server.close();
+    await once(server, 'close');
+  }
+});
+
+async function listen(serve: (socket: net.Socket) => void): Promise<number> {
+  const server = net.createServer({ allowHalfOpen: true }, (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('error', () => socket.destroy());
+    socket.on('end', () => socket.end());
+    serve(socket);
+  });
+  servers.push(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as net.AddressInfo).port;
+}
+
+/** Calls `onHead` when a request's head is complete and `onBody` with its body; as often as they come. */
+function requestsOf(
+  socket: net.Socket,
+  onHead: (head: string) => void,
+  onBody: (body: string) => void = () => undefined,
+): void {
+  let text = '';
+  let length = -1;
+  socket.setEncoding('latin1');
+  socket.on('data', (chunk) => {
+    text += chunk;
+    const end = text.indexOf('\r\n\r\n');
+    if (length < 0 && end >= 0) {
+      length = Number(/content-length: (\d+)/i.exec(text)?.[1]);
+      onHead(text.slice(0, end));
+      text = text.slice(end + 4);
+    }
+    if (length < 0 || text.length < length) return;
+    const body = text.slice(0, length);
+    text = text.slice(length);
+    length = -1;
+    onBody(body);
+  });
+}
+
+/** Attacks until `isEnough`, which is given what the server counted. */
+async function attackUntil(
+  port: number,
+  isEnough: () => boolean,
+  more: Partial<Attack> = {},
+): Promise<AttackReport> {
+  const attack = startAttack({ port, connections: 1, path: '/any', keys: KEYS, ...more });
+  for (let waits = 0; !isEnough() && waits < 1_000; waits++) await sleep(10);
+  expect(isEnough()).toBe(true);
+  return attack.stop();
+}
+
+const total = (counts: Record<string, number>) => Object.values(counts).reduce((a, b) => a + b, 0);
+
+describe('bodyOf', () => {
+  it('is 800 kB of JSON with 75,000 keys', () => {
+    expect(Object.keys(JSON.parse(BODY))).toHaveLength(KEYS);
+    expect(BODY.length).toBeGreaterThan(780_000);
+    expect(BODY.length).toBeLessThan(820_000);
+  });
+});
+
+describe('startAttack', () => {
+  it('posts whole bodies one after the other on a connection that is kept', async () => {
+    const heads: string[] = [];
+    let wrong = 0;
+    const port = await listen((socket) =>
+      requestsOf(
+        socket,
+        (head) => heads.push(head),
+        (body) => {
+          if (body !== BODY) wrong++;
+          socket.write(answerOf(400));
+        },
+      ),
+    );
+    const report = await attackUntil(port, () => heads.length >= 5, {
+      authorization: 'Basic YTpi',
+    });
+    expect(heads[0]).toMatch(/^POST \/any HTTP\/1\.1\r\nHost: 127\.0\.0\.1:\d+\r\n/);
+    expect(heads[0]).toContain('\r\nAuthorization: Basic YTpi\r\n');
+    expect(wrong).toBe(0);
+    expect(report).toMatchObject({ answers: { 400: heads.length }, connections: 1 });
+    expect(report).toMatchObject({ unanswered: {}, unconnected: {}, bodyBytes: BODY.length });
+  });
+
+  it('sends no credential unless it has one, and one request a connection at a time', async () => {
+    let [underWay, most, heads] = [0, 0, 0];
+    const port = await listen((socket) =>
+      requestsOf(
+        socket,
+        (head) => {
+          heads++;
+          most = Math.max(most, ++underWay);
+          expect(head.toLowerCase()).not.toContain('authorization');
+        },
+        () => {
+          underWay--;
+          socket.write(answerOf(401));
+        },
+      ),
+    );
+    const report = await attackUntil(port, () => heads >= 16, { connections: 4 });
+    expect(most).toBeLessThanOrEqual(4);
+    expect(report).toMatchObject({ answers: { 401: heads }, connections: 4 });
+  });
+
+  it('takes an early answer, sends the rest of the body, and goes on', async () => {
+    // More than the buffers between the two hold, so that the rest is still on its way.
+    const keys = 5 * KEYS;
+    const whole = bodyOf(keys).length;
+    let heads = 0;
+    const lengths: number[] = [];
+    const port = await listen((socket) =>
+      requestsOf(
+        socket,
+        () => {
+          heads++;
+          socket.write(answerOf(413));
+          socket.pause();
+          setTimeout(() => socket.resume(), 30);
+        },
+        (body) => lengths.push(body.startsWith('{"k0":') && body.endsWith('}') ? body.length : 0),
+      ),
+    );
+    const report = await attackUntil(port, () => lengths.length >= 3, { keys });
+    expect(new Set(lengths)).toEqual(new Set([whole]));
+    expect(report).toMatchObject({ answers: { 413: heads }, connections: 1, unanswered: {} });
+  });
+
+  it('connects anew at once after an answer that closes the connection', async () => {
+    let heads = 0;
+    const port = await listen((socket) =>
+      requestsOf(socket, () => {
+        heads++;
+        socket.end(answerOf(401, 'Connection: close\r\n'));
+        socket.pause();
+      }),
+    );
+    const report = await attackUntil(port, () => heads >= 5);
+    expect(report).toMatchObject({ answers: { 401: heads }, unanswered: {} });
+    // One may have been opened for a request that did not begin any more.
+    expect(report.connections - heads).toBeGreaterThanOrEqual(0);
+    expect(report.connections - heads).toBeLessThanOrEqual(1);
+  });
+
+  it('counts an answer that is followed by a reset, or ended by the end of the connection', async () => {
+    let heads = 0;
+    const port = await listen((socket) =>
+      requestsOf(socket, () => {
+        heads++;
+        socket.pause();
+        const closing = answerOf(429, 'Connection: close\r\n');
+        if (heads % 2) socket.write(closing, () => socket.resetAndDestroy());
+        else socket.end('HTTP/1.0 408 Any\r\n\r\n');
+      }),
+    );
+    const report = await attackUntil(port, () => heads >= 6);
+    expect(report.unanswered).toEqual({});
+    expect(total(report.answers)).toBe(heads);
+    expect(report.answers[429]).toBeGreaterThanOrEqual(3);
+    expect(report.answers[408]).toBeGreaterThanOrEqual(3);
+  });
+
+  it('counts requests that were not answered by what ended them', async () => {
+    let heads = 0;
+    const endings = [
+      (socket: net.Socket) => socket.resetAndDestroy(),
+      (socket: net.Socket) => socket.end(),
+      (socket: net.Socket) => socket.end('HTTP/1.1 401 Any\r\nContent-Length: 2\r\n\r\n{'),
+    ];
+    const port = await listen((socket) =>
+      requestsOf(socket, () => endings[heads++ % endings.length]?.(socket)),
+    );
+    const report = await attackUntil(port, () => heads >= 9);
+    expect(report.answers).toEqual({});
+    expect(total(report.unanswered)).toBe(heads);
+    expect(report.unanswered.closed).toBeGreaterThanOrEqual(6);
+    expect(total(report.unanswered) - (report.unanswered.closed ?? 0)).toBeGreaterThanOrEqual(3);
+  });
+
+  it('counts attempts to connect where nothing listens apart from requests', async () => {
+    const port = await listen(() => undefined);
+    const server = servers.pop() as net.Server;
+    server.close();
+    await once(server, 'close');
+    const attack = startAttack({ port, connections: 1, path: '/any', keys: 1 });
+    await sleep(100);
+    const report = await attack.stop();
+    expect(report).toMatchObject({ answers: {}, unanswered: {}, connections: 0 });
+    expect(report.unconnected.ECONNREFUSED).toBeGreaterThan(0);
+  });
+});
