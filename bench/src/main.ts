@@ -9,6 +9,7 @@ import type { Bench } from './bench.ts';
 import { stopAll } from './children.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 import { executeRows } from './execute-row.ts';
+import { fairnessRows } from './fairness-row.ts';
 import { importRows } from './import-row.ts';
 import { ledgerRows } from './ledger-row.ts';
 import { type BestPgbench, pgbenchVersion, preparePgbench } from './pgbench.ts';
@@ -17,7 +18,7 @@ import { FULL, note, QUICK, type Row } from './row.ts';
 import { stampRows } from './stamp-row.ts';
 import { startRows } from './start-row.ts';
 import { printStatements } from './statements.ts';
-import { shortfalls, tableOf } from './table.ts';
+import { remarksOf, shortfalls, tableOf } from './table.ts';
 
 export interface Options {
   root: string;
@@ -40,6 +41,7 @@ const ROWS: readonly [string, (bench: Bench) => Promise<Row[]>][] = [
   ['4', startRows],
   ['6', stampRows],
   ['7', authorizeRows],
+  ['8', fairnessRows],
 ];
 
 /** Calls `make` once, however often it is asked. */
@@ -104,6 +106,8 @@ async function measure(options: Options, bench: Bench): Promise<void> {
   }
   rows.sort((a, b) => (a.id < b.id ? -1 : 1));
   console.log(`\n${about}\n\n${tableOf(rows)}\n`);
+  const remarks = remarksOf(rows);
+  if (remarks.length) console.log(`${['Beside:', ...remarks].join('\n  ')}\n`);
   const short = shortfalls(rows);
   console.log(
     short.length ? ['Missed:', ...short].join('\n  ') : 'Every target is met, no errors.',

@@ -22,6 +22,12 @@ export interface Row {
   target?: number;
   /** The most that our 99th percentile should be, the middle of the rounds. */
   mostP99Ms?: number;
+  /** The ratio is ours over the peer's instead, and should be `most` at most. */
+  slowdown?: { most?: number };
+  /** Shown under the table. */
+  remark?: string;
+  /** Requests of the load beside ours that were not answered. */
+  unanswered?: number;
 }
 
 export interface Settings {
@@ -36,9 +42,10 @@ export interface Settings {
 export const FULL: Settings = { rounds: 5, seconds: 8, warmupMs: 1_500, tryS: 3 };
 export const QUICK: Settings = { rounds: 2, seconds: 1.5, warmupMs: 500, tryS: 1 };
 
-/** The ratios of a row, so that above one is always in our favour. */
-export function ratiosOf({ ours, peer, unit }: Row): Range {
-  const ratio = (mine: number, theirs: number) => (unit === '/s' ? mine / theirs : theirs / mine);
+/** The ratios of a row, so that above one is in our favour, unless it is a slowdown. */
+export function ratiosOf({ ours, peer, unit, slowdown }: Row): Range {
+  const isDirect = unit === '/s' || slowdown !== undefined;
+  const ratio = (mine: number, theirs: number) => (isDirect ? mine / theirs : theirs / mine);
   return rangeOf(ours.values.map((mine, at) => ratio(mine, peer.values[at] as number)));
 }
 

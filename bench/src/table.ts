@@ -37,18 +37,22 @@ function cellsOf({ name, values, p50, p99, errors }: Side, unit: Row['unit']): s
 
 const isBelow = (row: Row) => row.target !== undefined && ratiosOf(row).median < row.target;
 
+const isSlowed = (row: Row) =>
+  row.slowdown?.most !== undefined && !(ratiosOf(row).median <= row.slowdown.most);
+
 const isSlow = ({ ours, mostP99Ms }: Row) =>
   mostP99Ms !== undefined && median(ours.p99) > mostP99Ms;
 
 /** What is wanted of a row, and whether it is so. */
 function verdictOf(row: Row): [string, string] {
-  const { target, mostP99Ms } = row;
+  const { target, mostP99Ms, slowdown } = row;
   const wanted = [
     ...(target === undefined ? [] : [`≥ ${target}`]),
+    ...(slowdown?.most === undefined ? [] : [`≤ ${slowdown.most}`]),
     ...(mostP99Ms === undefined ? [] : [`p99 ≤ ${mostP99Ms} ms`]),
   ];
   if (!wanted.length) return ['', ''];
-  return [wanted.join(', '), isBelow(row) || isSlow(row) ? 'MISSED' : 'met'];
+  return [wanted.join(', '), isBelow(row) || isSlow(row) || isSlowed(row) ? 'MISSED' : 'met'];
 }
 
 function lineOf(row: Row): string[] {
@@ -74,6 +78,10 @@ export function tableOf(rows: readonly Row[]): string {
   return text.join('\n');
 }
 
+/** What a row says beside its figures. */
+export const remarksOf = (rows: readonly Row[]): string[] =>
+  rows.flatMap(({ id, remark }) => (remark === undefined ? [] : [`${id}: ${remark}.`]));
+
 /** One sentence for each target that was missed, and for each row with errors. */
 export function shortfalls(rows: readonly Row[]): string[] {
   const missed = rows.filter(isBelow).map((row) => {
@@ -88,11 +96,19 @@ export function shortfalls(rows: readonly Row[]): string[] {
     const over = ((got / most - 1) * 100).toFixed(0);
     return `${id} ${what}: p99 of ${short(got)} ms, wanted at most ${most}; ${over} % over.`;
   });
+  const slowed = rows.filter(isSlowed).map((row) => {
+    const { id, what, ours, peer, slowdown } = row;
+    const got = `${short(ratiosOf(row).median)} times as long ${ours.name} as ${peer.name}`;
+    return `${id} ${what}: ${got}, wanted at most ${slowdown?.most}.`;
+  });
+  const unanswered = rows
+    .filter((row) => row.unanswered)
+    .map((row) => `${row.id}: ${row.unanswered} requests beside ours were not answered.`);
   const broken = rows
     .filter((row) => row.ours.errors + row.peer.errors > 0)
     .map(
       ({ id, ours, peer }) =>
         `${id}: ${ours.errors} errors on our side, ${peer.errors} on the other.`,
     );
-  return [...missed, ...slow, ...broken];
+  return [...missed, ...slow, ...slowed, ...unanswered, ...broken];
 }

@@ -1,0 +1,53 @@
+// How long payments go on, and what counts.
+import { describe, expect, it } from 'vitest';
+import { payInTurn } from './fairness-payer.ts';
+
+const after = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe('payInTurn', () => {
+  it('pays one at a time for as long as it should', async () => {
+    let [underWay, most] = [0, 0];
+    const run = await payInTurn(
+      async () => {
+        most = Math.max(most, ++underWay);
+        await after(10);
+        underWay--;
+        return 10;
+      },
+      { seconds: 0.2, least: 1, mostSeconds: 5 },
+    );
+    expect(most).toBe(1);
+    expect(run).toMatchObject({ p50: 10, p99: 10, errors: 0 });
+    expect(run.done).toBeGreaterThan(1);
+    expect(run.done).toBeLessThanOrEqual(20);
+    expect(run.perSecond).toBeGreaterThan(0);
+  });
+
+  it('waits for the least number of payments, and for no more', async () => {
+    const bounds = { seconds: 0.01, least: 3, mostSeconds: 30 };
+    const run = await payInTurn(() => after(50).then(() => 50), bounds);
+    expect(run.done).toBe(3);
+  });
+
+  it('begins none after the most seconds', async () => {
+    const bounds = { seconds: 0.01, least: 100, mostSeconds: 0.1 };
+    const run = await payInTurn(() => after(60).then(() => 60), bounds);
+    expect(run.done).toBeLessThanOrEqual(3);
+  });
+
+  it('counts a failed payment as an error and its time as a latency', async () => {
+    const bounds = { seconds: 0.01, least: 1, mostSeconds: 5 };
+    const run = await payInTurn(async () => {
+      await after(40);
+      throw new Error('no answer');
+    }, bounds);
+    expect(run).toMatchObject({ done: 0, errors: 1, firstError: 'no answer' });
+    expect(run.p50).toBeGreaterThanOrEqual(39);
+  });
+
+  it('stays below the rate limits', async () => {
+    const bounds = { seconds: 0.5, least: 1, mostSeconds: 5 };
+    const run = await payInTurn(async () => 0, bounds);
+    expect(run.done).toBeLessThanOrEqual(135);
+  });
+});

@@ -1,0 +1,56 @@
+// Rows that show a slowdown: their ratio, their target, and what is said under the table.
+import { describe, expect, it } from 'vitest';
+import { type Row, ratiosOf } from './row.ts';
+import { remarksOf, shortfalls, tableOf } from './table.ts';
+
+const side = (name: string, values: number[], errors = 0) => ({
+  name,
+  values,
+  p50: values,
+  p99: values,
+  errors,
+});
+
+const row = (ours: number[], more: Partial<Row> = {}): Row => ({
+  id: '8a',
+  what: 'a payment',
+  unit: 'ms',
+  ours: side('beside', ours),
+  peer: side('alone', [10, 10, 10]),
+  ...more,
+});
+
+describe('a slowdown', () => {
+  it('is our time over the time alone, and met up to its target', () => {
+    const met = row([20, 30, 90], { slowdown: { most: 3 } });
+    expect(ratiosOf(met)).toEqual({ median: 3, min: 2, max: 9 });
+    expect(tableOf([met])).toMatch(/3\.00 \(2\.00–9\.00\) +≤ 3 +met$/);
+    expect(shortfalls([met])).toEqual([]);
+  });
+
+  it('is missed above it', () => {
+    const missed = row([20, 31, 90], { slowdown: { most: 3 } });
+    expect(tableOf([missed])).toMatch(/≤ 3 +MISSED$/);
+    expect(shortfalls([missed])).toEqual([
+      '8a a payment: 3.10 times as long beside as alone, wanted at most 3.',
+    ]);
+  });
+
+  it('may have no target', () => {
+    const open = row([100, 100, 100], { slowdown: {} });
+    expect(tableOf([open])).toMatch(/10\.0 \(10\.0–10\.0\)$/);
+    expect(shortfalls([open])).toEqual([]);
+  });
+
+  it('lists requests of the load beside it that were not answered', () => {
+    const lossy = row([20, 20, 20], { slowdown: { most: 3 }, remark: 'two resets', unanswered: 2 });
+    expect(shortfalls([lossy])).toEqual(['8a: 2 requests beside ours were not answered.']);
+    expect(remarksOf([lossy, row([1])])).toEqual(['8a: two resets.']);
+  });
+});
+
+describe('a time without a slowdown', () => {
+  it('has the ratio that favours us above one', () => {
+    expect(ratiosOf(row([5, 5, 5]))).toEqual({ median: 2, min: 2, max: 2 });
+  });
+});
