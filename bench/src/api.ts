@@ -63,6 +63,7 @@ export async function startServer(
       RAILHEAD_CLIENT_SECRET: CLIENT.secret,
       RAILHEAD_RATE_LIMIT: '0',
       RAILHEAD_RATE_LIMIT_QUOTES: '0',
+      RAILHEAD_RATE_LIMIT_BYTES: '0',
       LOG_LEVEL: options.logLevel ?? 'info',
       ...options.env,
     },

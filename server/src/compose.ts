@@ -133,8 +133,8 @@ export interface Settings {
   connectors?: ConnectorSettings;
   /** Where files are kept. */
   files: StorageSettings;
-  /** Absent: nobody is limited. */
-  rateLimits?: RateLimits;
+  /** Absent: no limits. */
+  rateLimits?: Partial<RateLimits>;
   /** Proxies that are believed about where a request is from; none unless said otherwise. */
   trustedProxies?: readonly string[];
   /** Where clients reach the server; where it listens unless said otherwise. */

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Code, STATUS_OF } from '../src/kernel/fault.ts';
 import { CARDS } from './codes/cards.ts';
+import { HTTP } from './codes/http.ts';
 import { type CodeDesk, codeDesk, type Way } from './codes/kit.ts';
 import { MONEY } from './codes/money.ts';
 import { PEOPLE } from './codes/people.ts';
@@ -10,7 +11,15 @@ import { STABLECOINS } from './codes/stablecoins.ts';
 import { UMA } from './codes/uma.ts';
 import { WALLETS } from './codes/wallets.ts';
 
-const WAYS: readonly Way[] = [...PEOPLE, ...MONEY, ...WALLETS, ...UMA, ...CARDS, ...STABLECOINS];
+const WAYS: readonly Way[] = [
+  ...PEOPLE,
+  ...MONEY,
+  ...WALLETS,
+  ...UMA,
+  ...CARDS,
+  ...STABLECOINS,
+  ...HTTP,
+];
 
 const CODES = Object.keys(STATUS_OF) as Code[];
 

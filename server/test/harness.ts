@@ -127,7 +127,7 @@ export async function startApp(
   options: {
     start?: number;
     serviceWord?: string;
-    rateLimits?: RateLimits;
+    rateLimits?: Partial<RateLimits>;
     trustedProxies?: readonly string[];
     connectors?: ConnectorSettings;
     walletRecoveryMs?: number;

@@ -7,9 +7,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Fault } from '../kernel/fault.ts';
 import type { HostedApp, PageAssets, PageContent } from '../kernel/page.ts';
 import type { Log } from '../runtime/log.ts';
+import type { LinkBearers } from './admission.ts';
 import { CLOSED_HEADERS, escaped, HASTE, sendPage } from './pages.ts';
 import type { Limiter } from './rate-limit.ts';
-import type { LinkBearers } from './server.ts';
 
 const POLICY = [
   "default-src 'none'",

@@ -32,6 +32,8 @@ export interface FormOptions {
   contentType: string | undefined;
   /** Of the whole body; a longer one is not read to its end. */
   maxBytes: number;
+  /** Called for each piece; what it answers is waited for. */
+  paced?: ((bytes: number) => Promise<void> | undefined) | undefined;
   /** Refuses a file with a 400 whose errors join the others, or the whole request with anything else. */
   store(source: AsyncIterable<Uint8Array>, fileName: string): Promise<UploadedFile>;
 }
@@ -198,6 +200,7 @@ export async function readForm(body: Readable, options: FormOptions): Promise<Fo
       clock.heard();
       left -= chunk.length;
       if (left < 0) throw refused(`The body is larger than ${options.maxBytes} bytes.`);
+      await options.paced?.(chunk.length);
       await write(chunk);
       clock.waiting();
     }

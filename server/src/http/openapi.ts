@@ -4,7 +4,12 @@ import { type TSchema, Type } from '@sinclair/typebox';
 import { EVENT_TYPES } from '../catalog/event-types.ts';
 import type { Naming } from '../catalog/naming.ts';
 import { type Code, STATUS_OF } from '../kernel/fault.ts';
-import { type Contract, takesKey, type WebhookContract } from '../kernel/operation.ts';
+import {
+  type Contract,
+  DEFAULT_MAX_BODY,
+  takesKey,
+  type WebhookContract,
+} from '../kernel/operation.ts';
 import { described, named, oneOf, partOf, REF, Timestamp, toOpenApi } from '../kernel/schema.ts';
 
 type Json = Record<string, unknown>;
@@ -145,12 +150,12 @@ const counted = (description: string) => ({ description, schema: { type: 'intege
 /** The three `RateLimit` headers come with every reply to a request with good credentials. */
 const SLOW_DOWN = {
   'Retry-After': counted('Seconds after which the same request may be tried again.'),
-  'RateLimit-Limit': counted('Requests that this token may send at once.'),
-  'RateLimit-Remaining': counted('How many of them it still may send now.'),
-  'RateLimit-Reset': counted('Seconds until it may send all of them again.'),
+  'RateLimit-Limit': counted('Requests that this platform may send at once.'),
+  'RateLimit-Remaining': counted('How many of them are left now.'),
+  'RateLimit-Reset': counted('Seconds until all of them are available again.'),
 };
 
-/** Where nobody has to say who they are, no token has a share that could be told. */
+/** Without a credential there is no platform whose limit could be stated. */
 const headersOf = (contract: Contract, status: number): Json => {
   if (status !== 429) return {};
   const { 'Retry-After': retry } = SLOW_DOWN;
@@ -185,8 +190,10 @@ function operationOf(contract: Contract, naming: Naming, components: Json): Json
     ...(contract.signedRetry ? SIGNED_RETRY : []),
     ...(takesKey(contract) ? [keyOf(contract)] : []),
   ];
+  const { maxBody } = contract;
   const body = contract.body && {
     requestBody: {
+      ...(maxBody && { description: `At most ${maxBody.bytes} bytes: ${maxBody.reason}.` }),
       required: !contract.bodyOptional,
       content: contract.upload
         ? { 'multipart/form-data': { schema: toOpenApi(contract.body, components) } }
@@ -259,7 +266,9 @@ export function openApiDocument(
     info: {
       title: 'Railhead',
       version: '2025-10-13',
-      description: 'Payments platform: customers, accounts, quotes, transfers, webhooks, sandbox.',
+      description:
+        'Payments platform: customers, accounts, quotes, transfers, webhooks, sandbox. A JSON body has ' +
+        `at most ${DEFAULT_MAX_BODY} bytes where its operation states no other limit.`,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/2025-10-13' }],

@@ -4,13 +4,11 @@ import { externalAccount, fundedCustomer, quoteBody } from '../../test/fixtures.
 import { startApp, type TestApp } from '../../test/harness.ts';
 import { createLimiter, neighbourhood, type RateLimits } from './rate-limit.ts';
 
-const OFF: RateLimits = { requests: 0, costly: 0, refused: 0 };
-
 function tokenLimiter(limits: Partial<RateLimits>) {
   let now = 1_000_000;
   const refusals: string[] = [];
   const limiter = createLimiter(
-    { ...OFF, ...limits },
+    limits,
     () => now,
     (limit) => refusals.push(limit),
   );
@@ -23,10 +21,11 @@ function tokenLimiter(limits: Partial<RateLimits>) {
       now += ms;
     },
     /** Whether the request may go on, or after how many seconds to come back. */
-    ask(token = 'a', costly = false): true | number | undefined {
+    ask(platformId = 'a', costly = false, share?: string): true | number | undefined {
       headers = {};
       try {
-        limiter.admit({ header: (name, value) => (headers[name] = value) }, token, costly);
+        const reply = { header: (name: string, value: string) => (headers[name] = value) };
+        limiter.admit(reply, { platformId, share }, costly);
         return true;
       } catch (error) {
         return (error as { retryAfterS?: number }).retryAfterS;
@@ -68,7 +67,7 @@ describe('createLimiter', () => {
     expect(headers()).toMatchObject({ 'RateLimit-Remaining': '1', 'RateLimit-Reset': '2' });
   });
 
-  it('counts each token by itself', () => {
+  it('counts each platform by itself', () => {
     const { ask } = tokenLimiter({ requests: 1 });
     expect(asked(3, () => ask('a'))).toEqual([true, true, 1]);
     expect(ask('b')).toBe(true);
@@ -87,12 +86,84 @@ describe('createLimiter', () => {
     expect(headers()['RateLimit-Limit']).toBe('20');
   });
 
+  it('gives an agent a share, which counts toward its platform as well', () => {
+    const { ask, headers } = tokenLimiter({ requests: 20 });
+    // A tenth of 20 per second, and twice as many at once.
+    expect(asked(5, () => ask('a', false, 'agent 1'))).toEqual([...yes(4), 1]);
+    expect(headers()['RateLimit-Limit']).toBe('4');
+    expect(asked(5, () => ask('a', false, 'agent 2'))).toEqual([...yes(4), 1]);
+    expect(asked(33, () => ask())).toEqual([...yes(32), 1]);
+    // The platform has nothing left for a third one.
+    expect(ask('a', false, 'agent 3')).toBe(1);
+    expect(headers()['RateLimit-Limit']).toBe('40');
+  });
+
+  it('gives an agent at least one request per second', () => {
+    const { ask } = tokenLimiter({ requests: 2, costly: 2 });
+    expect(asked(3, () => ask('a', true, 'agent'))).toEqual([true, true, 1]);
+  });
+
+  it('counts bytes of a platform, and says when enough are left', () => {
+    const { limiter, wait, refusals } = tokenLimiter({ bytes: 1_048_576 });
+    const take = (bytes: number) => () => limiter.takeBytes('a', bytes);
+    take(2_097_152)();
+    expect(take(1)).toThrow('bytes');
+    expect(refusals).toEqual(['bytes']);
+    limiter.takeBytes('b', 1);
+    wait(500);
+    take(524_288)();
+    const rejected = (() => {
+      try {
+        take(1_500_000)();
+      } catch (error) {
+        return (error as { retryAfterS?: number }).retryAfterS;
+      }
+    })();
+    expect(rejected).toBe(2);
+  });
+
+  it('lets the largest body through at the lowest limit', () => {
+    const { limiter } = tokenLimiter({ bytes: 1 });
+    limiter.takeBytes('a', 1_048_576);
+    expect(() => limiter.takeBytes('a', 1)).toThrow('bytes');
+  });
+
+  it('makes files wait for what exceeds half of the burst', async () => {
+    const { limiter, wait } = tokenLimiter({ bytes: 10_485_760 });
+    const half = 10_485_760;
+    expect(limiter.waitForBytes('a', half)).toBeUndefined();
+    expect(limiter.waitForBytes('a', 1_048_576)).toBeUndefined();
+    const waiting = limiter.waitForBytes('a', 1_048_576);
+    expect(waiting).toBeInstanceOf(Promise);
+    // Payments have the other half.
+    limiter.takeBytes('a', half - 1_048_576);
+    wait(2_000);
+    await waiting;
+    expect(() => limiter.takeBytes('a', 2 * half)).toThrow('bytes');
+  });
+
+  it('counts requests of an address that need no credential', () => {
+    const { limiter, wait, refusals } = tokenLimiter({ anonymous: 1 });
+    const ask = (address: string) => () => limiter.admitAddress(address);
+    for (let at = 0; at < 2; at++) ask('10.0.0.1')();
+    expect(ask('10.0.0.1')).toThrow('address');
+    expect(refusals).toEqual(['anonymous']);
+    ask('10.0.0.2')();
+    for (let at = 0; at < 2; at++) ask(`2001:db8::${at}`)();
+    expect(ask('2001:db8::9')).toThrow('address');
+    wait(1_000);
+    ask('10.0.0.1')();
+  });
+
   it('sets no limit, and no header, where it is 0', () => {
     const { ask, headers, limiter } = tokenLimiter({});
     expect(asked(1_000, () => ask('a', true))).toEqual(yes(1_000));
     expect(headers()).toEqual({});
     for (let bad = 0; bad < 1_000; bad++) limiter.blame('10.0.0.1');
     limiter.checkAddress('10.0.0.1', () => false);
+    for (let at = 0; at < 1_000; at++) limiter.admitAddress('10.0.0.1');
+    limiter.takeBytes('a', 1_000_000_000);
+    expect(limiter.waitForBytes('a', 1_000_000_000)).toBeUndefined();
   });
 
   it('stands a clock that goes back', () => {
@@ -169,7 +240,22 @@ describe('a server with limits', () => {
     for (const name of names) expect(stranger.headers[name], name).toBeUndefined();
   });
 
+  it('counts all tokens of a platform together', async () => {
+    app.world.set(app.world.now() + 60_000);
+    const made = [];
+    for (let at = 0; at < 3; at++) made.push(await app.tokenWith(['VIEW'], `token ${at}`));
+    app.world.set(app.world.now() + 60_000);
+    const statuses = [];
+    for (let at = 0; at < 42; at++) {
+      statuses.push((await app.call('GET', '/config', undefined, { as: made[at % 3] })).status);
+    }
+    expect(statuses.filter((each) => each === 200)).toHaveLength(40);
+    expect(statuses.slice(40)).toEqual([429, 429]);
+    expect((await app.call('GET', '/config', undefined, { as: app.other })).status).toBe(200);
+  });
+
   it('keeps a refusal under no idempotency key, and counts it', async () => {
+    app.world.set(app.world.now() + 60_000);
     const { person, account } = await fundedCustomer(app);
     const payee = await externalAccount(app, person.id, 'EUR');
     const headers = { 'Idempotency-Key': 'once' };

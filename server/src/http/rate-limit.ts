@@ -1,32 +1,50 @@
-// How often one token may ask, and one address with credentials that are not good. Token buckets, refilled
-// by the clock as they are looked at: an even pace and two seconds' worth at once. They live in this process
-// and are told by headers on every reply, so that a client can slow down before it is refused; each process
-// counts by itself, because a shared count would cost every request a trip to the database.
+// Rate limits: requests and bytes of a platform, whatever the number of its tokens, and requests of an
+// address without valid credentials. The counts are per process: N processes allow N times as much. Each
+// reply to valid credentials states the limit, so that a client can slow down before it is rejected.
 import { isIPv6 } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../kernel/fault.ts';
 import type { Time } from '../kernel/world.ts';
+import { type Bucket, createMeter, type Meter } from './bucket.ts';
 
-/** Requests a second; 0 sets no limit. */
+/** Amounts per second; absent or 0 sets no limit. */
 export interface RateLimits {
-  /** Of one token. */
+  /** Requests of one platform. */
   requests: number;
-  /** Of one token, to operations whose contract calls them costly; they count among all requests too. */
+  /** Requests of one platform to operations whose contract is `costly`; they count as requests too. */
   costly: number;
-  /** Of one address, with credentials that were refused. */
+  /** Rejected credentials of one address. */
   refused: number;
+  /** Requests of one address that need no credential. */
+  anonymous: number;
+  /** Bytes of request bodies of one platform. */
+  bytes: number;
 }
 
 export type LimitName = keyof RateLimits;
 
+/** The owner of a rate limit. */
+export interface Payer {
+  platformId: string;
+  /** An agent or a link of the platform, which may use no more than a share of the limit. */
+  share?: string | undefined;
+}
+
 export interface Limiter {
-  /** Counts a request of a token and writes the headers; throws RATE_LIMITED. */
-  admit(reply: HeaderWriter, token: string, costly: boolean): void;
+  /** Counts a request and writes the headers; throws RATE_LIMITED. */
+  admit(reply: HeaderWriter, payer: Payer, costly: boolean): void;
+  /** Counts a request that needs no credential; throws RATE_LIMITED. */
+  admitAddress(address: string): void;
+  /** Counts bytes of a body of this platform or address; throws RATE_LIMITED. */
+  takeBytes(key: string, bytes: number): void;
+  /** Counts bytes of a file, and waits while the platform has less than half of its burst left. */
+  waitForBytes(key: string, bytes: number): Promise<void> | undefined;
   /**
-   * Throws RATE_LIMITED for an address that has shown too many bad credentials, unless these are `proven`:
-   * behind a proxy everybody has one address, and nobody may lock out the others.
+   * Throws RATE_LIMITED for an address with too many rejected credentials, unless these are `proven`:
+   * behind a proxy many clients share one address, and none may lock out the others.
    */
   checkAddress(address: string, proven: () => boolean): void;
-  /** Counts a bad credential. */
+  /** Counts a rejected credential. */
   blame(address: string): void;
 }
 
@@ -34,67 +52,49 @@ interface HeaderWriter {
   header(name: string, value: string): unknown;
 }
 
-interface Bucket {
-  left: number;
-  at: Time;
-}
-
-interface Meter {
+interface RequestMeter extends Meter {
   readonly name: LimitName;
-  readonly perSecond: number;
-  readonly burst: number;
-  /** Text of the headers that never change. */
+  /** Header values that never change. */
   readonly limit: string;
   readonly policy: string;
-  of(key: string): Bucket;
-  /** Whether the key has asked lately; the others have full buckets. */
-  has(key: string): boolean;
 }
 
 const BURST_S = 2;
-/** Beyond it the one that was quiet for longest is forgotten, which fills its bucket. */
-const MOST_BUCKETS = 10_000;
+/** An agent or a link may use one part in this many of its platform's limit. */
+const SHARES = 10;
+/** The burst of the byte limit is at least this, so that the largest JSON body fits. */
+const MIN_BYTE_BURST = 1_048_576;
+/** Longest wait before the byte limit is looked at again. */
+const MAX_WAIT_MS = 1_000;
 
-function meter(name: LimitName, perSecond: number, now: () => Time): Meter | undefined {
-  if (perSecond <= 0) return undefined;
+function requestMeter(
+  name: LimitName,
+  perSecond: number | undefined,
+  now: () => Time,
+): RequestMeter | undefined {
+  if (!perSecond || perSecond <= 0) return undefined;
   const burst = perSecond * BURST_S;
-  const buckets = new Map<string, Bucket>();
-  return {
-    name,
-    perSecond,
-    burst,
-    limit: String(burst),
-    policy: `${burst};w=${BURST_S}`,
-    has: (key) => buckets.size > 0 && buckets.has(key),
-    of(key) {
-      const time = now();
-      const known = buckets.get(key);
-      const bucket = known ?? { left: burst, at: time };
-      // Put back as the latest.
-      if (known) buckets.delete(key);
-      else if (buckets.size >= MOST_BUCKETS) buckets.delete(buckets.keys().next().value as string);
-      buckets.set(key, bucket);
-      const gained = (Math.max(0, time - bucket.at) * perSecond) / 1000;
-      bucket.left = Math.min(burst, bucket.left + gained);
-      bucket.at = time;
-      return bucket;
-    },
-  };
+  const policy = `${burst};w=${BURST_S}`;
+  return { name, limit: String(burst), policy, ...createMeter(perSecond, burst, now) };
 }
 
-function tell(reply: HeaderWriter, { burst, perSecond, limit, policy }: Meter, left: number): void {
+const shareOf = (perSecond: number | undefined) =>
+  perSecond ? Math.max(1, Math.floor(perSecond / SHARES)) : 0;
+
+function writeHeaders(reply: HeaderWriter, meter: RequestMeter, left: number): void {
+  const { burst, perSecond, limit, policy } = meter;
   reply.header('RateLimit-Limit', limit);
   reply.header('RateLimit-Remaining', String(Math.floor(left)));
   reply.header('RateLimit-Reset', String(Math.ceil((burst - left) / perSecond)));
   reply.header('RateLimit-Policy', policy);
 }
 
-function refusal({ perSecond }: Meter, { left }: Bucket, reason: string): Fault {
-  const retryAfterS = Math.max(1, Math.ceil((1 - left) / perSecond));
+function rejection({ perSecond }: Meter, { left }: Bucket, wanted: number, reason: string): Fault {
+  const retryAfterS = Math.max(1, Math.ceil((wanted - left) / perSecond));
   return new Fault('RATE_LIMITED', reason, undefined, { retryAfterS });
 }
 
-/** An IPv6 address stands for its /64, all of which one guest usually has. */
+/** An IPv6 address stands for its /64, which one subscriber usually has. */
 export function neighbourhood(address: string): string {
   if (!isIPv6(address) || address.includes('.')) return address;
   const [head = '', tail] = address.split('::');
@@ -104,44 +104,104 @@ export function neighbourhood(address: string): string {
   return [...left, ...Array<string>(zeros).fill('0'), ...right].slice(0, 4).join(':');
 }
 
-/** `limited` is told of every request that is refused. */
+const TOO_MANY = {
+  platform: 'This platform sends too many requests. Slow down.',
+  share: 'This agent or link sends too many requests. Slow down.',
+  refused: 'Too many credentials that are not valid came from this address.',
+  anonymous: 'Too many requests came from this address. Slow down.',
+  bytes: 'This platform sends too many bytes. Slow down.',
+};
+
+/** Requests of platforms, agents and links. */
+function createRequestLimit(
+  limits: Partial<RateLimits>,
+  now: () => Time,
+  limited: (limit: LimitName) => void,
+): Limiter['admit'] {
+  const requests = requestMeter('requests', limits.requests, now);
+  const costly = requestMeter('costly', limits.costly, now);
+  const shared = requestMeter('requests', shareOf(limits.requests), now);
+  const sharedCostly = requestMeter('costly', shareOf(limits.costly), now);
+
+  return (reply, { platformId, share }, isCostly) => {
+    let tightest: { meter: RequestMeter; left: number } | undefined;
+    const take = (meter: RequestMeter | undefined, key: string, reason: string) => {
+      if (!meter) return;
+      const bucket = meter.of(key);
+      if (bucket.left < 1) {
+        writeHeaders(reply, meter, bucket.left);
+        limited(meter.name);
+        throw rejection(meter, bucket, 1, reason);
+      }
+      bucket.left -= 1;
+      if (!tightest || bucket.left < tightest.left) tightest = { meter, left: bucket.left };
+    };
+    // The share first: what exceeds it takes nothing from the platform.
+    if (share !== undefined) {
+      take(shared, share, TOO_MANY.share);
+      if (isCostly) take(sharedCostly, share, TOO_MANY.share);
+    }
+    take(requests, platformId, TOO_MANY.platform);
+    if (isCostly) take(costly, platformId, TOO_MANY.platform);
+    if (tightest) writeHeaders(reply, tightest.meter, tightest.left);
+  };
+}
+
+/** `limited` is called for every rejected request. */
 export function createLimiter(
-  limits: RateLimits,
+  limits: Partial<RateLimits>,
   now: () => Time,
   limited: (limit: LimitName) => void,
 ): Limiter {
-  const requests = meter('requests', limits.requests, now);
-  const dear = meter('costly', limits.costly, now);
-  const refused = meter('refused', limits.refused, now);
-
-  function refuse(by: Meter, bucket: Bucket, reason: string): never {
-    limited(by.name);
-    throw refusal(by, bucket, reason);
-  }
-
-  function take(reply: HeaderWriter, by: Meter, bucket: Bucket): void {
-    const enough = bucket.left >= 1;
-    if (enough) bucket.left -= 1;
-    tell(reply, by, bucket.left);
-    if (!enough) refuse(by, bucket, 'This token sends too many requests. Slow down.');
-  }
+  const refused = requestMeter('refused', limits.refused, now);
+  const anonymous = requestMeter('anonymous', limits.anonymous, now);
+  const { bytes: rate = 0 } = limits;
+  const burst = Math.max(rate * BURST_S, MIN_BYTE_BURST);
+  const bytes = rate > 0 ? createMeter(rate, burst, now) : undefined;
 
   return {
-    admit(reply, token, costly) {
-      const common = requests?.of(token);
-      if (requests && common) take(reply, requests, common);
-      if (!dear || !costly) return;
-      const bucket = dear.of(token);
-      // The headers tell of the limit that will be met first.
-      if (!common || bucket.left < common.left + 1) take(reply, dear, bucket);
-      else bucket.left -= 1;
+    admit: createRequestLimit(limits, now, limited),
+    admitAddress(address) {
+      const bucket = anonymous?.of(neighbourhood(address));
+      if (!anonymous || !bucket) return;
+      if (bucket.left < 1) {
+        limited(anonymous.name);
+        throw rejection(anonymous, bucket, 1, TOO_MANY.anonymous);
+      }
+      bucket.left -= 1;
+    },
+    takeBytes(key, wanted) {
+      const bucket = bytes?.of(key);
+      if (!bytes || !bucket) return;
+      if (bucket.left < wanted) {
+        limited('bytes');
+        throw rejection(bytes, bucket, wanted, TOO_MANY.bytes);
+      }
+      bucket.left -= wanted;
+    },
+    waitForBytes(key, wanted) {
+      if (!bytes) return undefined;
+      // The other half stays for the platform's payments.
+      const reserve = burst / 2;
+      const take = (): number => {
+        const bucket = bytes.of(key);
+        if (bucket.left < reserve) return ((reserve - bucket.left) * 1000) / bytes.perSecond;
+        bucket.left -= wanted;
+        return 0;
+      };
+      const first = take();
+      if (first === 0) return undefined;
+      return (async () => {
+        for (let wait = first; wait > 0; wait = take()) await sleep(Math.min(wait, MAX_WAIT_MS));
+      })();
     },
     checkAddress(address, proven) {
       const key = neighbourhood(address);
       if (!refused?.has(key)) return;
       const bucket = refused.of(key);
       if (bucket.left >= 1 || proven()) return;
-      refuse(refused, bucket, 'Too many credentials that are not valid came from this address.');
+      limited(refused.name);
+      throw rejection(refused, bucket, 1, TOO_MANY.refused);
     },
     blame(address) {
       if (!refused) return;

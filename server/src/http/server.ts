@@ -1,340 +1,116 @@
-// The HTTP server: routes from contracts, credentials checked before anything else, every error in one
-// shape. Replies are written with JSON.stringify, because compiled serializers for this many schemas cost
-// seconds at start; tests check each reply against its schema instead.
-import { isUtf8 } from 'node:buffer';
-import type { Socket } from 'node:net';
+// The HTTP server: routes from contracts. Nothing of a request is read beyond its head before it is
+// admitted; unknown paths and wrong methods are answered from the head alone.
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { Naming } from '../catalog/naming.ts';
-import { type Code, Fault, STATUS_OF } from '../kernel/fault.ts';
+import { Fault } from '../kernel/fault.ts';
 import { uuid7 } from '../kernel/id.ts';
-import type { Contract } from '../kernel/operation.ts';
-import type { Caller } from '../runtime/context.ts';
 import type { Files } from '../runtime/files.ts';
-import type { Log } from '../runtime/log.ts';
-import type { Metrics } from '../runtime/metrics.ts';
-import type { Runtime } from '../runtime/operate.ts';
-import { type Operation, perform } from './bind.ts';
-import { isDeeperThan } from './depth.ts';
+import { type Admission, type AdmissionOptions, createAdmission } from './admission.ts';
+import { faultOf, sendFault } from './answer.ts';
+import type { Operation } from './bind.ts';
+import { createDrain, type Drain } from './drain.ts';
 import { faultBody } from './fault-body.ts';
 import { sayGoodbye } from './goodbye.ts';
-import { readQuery, refuseUnreadableQuery, splitLists } from './query.ts';
-import { type Limiter, neighbourhood } from './rate-limit.ts';
-import { createUploads, type FormParts, type Uploads } from './upload.ts';
+import { HASTE, sendPage } from './pages.ts';
+import { readQuery } from './query.ts';
+import { answerUnreadable, headFault } from './raw-errors.ts';
+import { bindRoute, type RouteOptions, routeOf } from './route.ts';
+import { createUploads } from './upload.ts';
 
-/** The stamp of a wallet, as operations read it whatever the service's word is. */
-const STAMP_HEADER = 'service-wallet-signature';
+export type { AgentBearers, LinkBearers } from './admission.ts';
+export { BASE_PATH, type Watch } from './route.ts';
 
-export const BASE_PATH = '/2025-10-13';
-/** Bytes of a JSON body. */
-const MAX_BODY = 1_048_576;
-/** Levels of objects and lists in a body; no operation reads more than ten. */
-const MAX_DEPTH = 32;
-
-/** What tests watch: every reply that an operation gave. */
-export type Watch = (contract: Contract, status: number, body: unknown) => void;
-
-/** Whom the secret of a link stands for. */
-export interface LinkBearers {
-  /** Throws LINK_ENDED. */
-  callerOf(secret: string): Promise<Caller>;
-  /** Whether this secret was found good before. */
-  isProven(secret: string): boolean;
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route of a contract, which admits its requests itself. */
+    isOperation?: boolean;
+  }
 }
 
-/** Whom the bearer token of an agent stands for. */
-export interface AgentBearers {
-  /** The caller of a request from its Authorization header; throws UNAUTHORIZED. */
-  callerOf(authorization: string | undefined): Promise<Caller>;
-  /** Whether this header was found good before. */
-  isProven(authorization: string | undefined): boolean;
-}
-
-export interface ServerOptions {
-  runtime: Runtime;
+export interface ServerOptions extends AdmissionOptions, RouteOptions {
   files: Files;
   operations: readonly Operation[];
-  /** The caller of a request from its Authorization header; throws UNAUTHORIZED. */
-  authenticate(authorization: string | undefined): Promise<Caller>;
-  /** Whether this header was found good before: then bad ones from the same address do not matter. */
-  isProven?(authorization: string | undefined): boolean;
-  /** Needed where an operation is hosted. */
-  bearers?: LinkBearers;
-  /** Needed where an operation is for agents. */
-  agents?: AgentBearers;
-  /** Absent: nobody is limited. */
-  limiter?: Limiter;
-  /** Addresses and networks whose `X-Forwarded-For` is believed; nobody's unless said otherwise. */
+  /** Addresses and networks whose `X-Forwarded-For` is trusted; none by default. */
   trustedProxies?: readonly string[];
-  naming: Naming;
-  log: Log;
-  metrics: Metrics;
-  watch?: Watch;
 }
 
-/** What Fastify itself refuses before a route runs, in our words. */
-function faultOfFramework(error: { statusCode?: number; code?: string }): Fault | null {
-  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-    return new Fault('INVALID_INPUT', `The body is larger than ${MAX_BODY} bytes.`);
-  }
-  if (error.code === 'FST_ERR_MAX_PARAM_LENGTH') {
-    return new Fault('NOT_FOUND', 'Nothing has a name as long as that.');
-  }
-  if (error.statusCode && error.statusCode >= 400 && error.statusCode < 500) {
-    return new Fault('INVALID_INPUT', 'The request cannot be read.');
-  }
-  return null;
-}
+/** Health checks of a load balancer share its address with every client. */
+const UNLIMITED = ['/healthz', '/readyz'];
 
-function faultOf(error: unknown): Fault {
-  if (error instanceof Fault) return error;
-  const known = faultOfFramework(error as { statusCode?: number; code?: string });
-  if (known) return known;
-  return new Fault('INTERNAL_ERROR', 'Something went wrong on our side.', undefined, {
-    cause: error,
-  });
-}
+const wantsPage = ({ headers }: FastifyRequest) => headers.accept?.includes('text/html') === true;
 
-const [FIRST, SECOND] = [String.raw`\\ud[89ab][0-9a-f]{2}`, String.raw`\\ud[c-f][0-9a-f]{2}`];
-
-/** One of the two escapes of a character without the other: JSON that PostgreSQL keeps and cannot read. */
-const HALF = new RegExp(
-  String.raw`(?<!\\)(?:\\\\)*(?:${FIRST}(?!${SECOND})|(?<!${FIRST})${SECOND})`,
-  'i',
-);
-
-function readJson(
-  _request: FastifyRequest,
-  bytes: Buffer,
-  done: (e: Error | null, v?: unknown) => void,
+/** Checks that come before every route, and the whole answer where there is none. */
+function guard(
+  server: FastifyInstance,
+  options: ServerOptions,
+  admission: Admission,
+  drain: Drain,
 ) {
-  // Read all the same, two different names would become one.
-  if (!isUtf8(bytes)) return done(new Fault('INVALID_INPUT', 'The body is not UTF-8.'));
-  const text = bytes.toString();
-  if (text.trim() === '') return done(null, { raw: '', json: undefined });
-  // No text in the database can hold it, raw or escaped.
-  if (/\0|\\u0000/.test(text)) return done(new Fault('INVALID_INPUT', 'The body has a NUL in it.'));
-  if (HALF.test(text)) {
-    return done(new Fault('INVALID_INPUT', 'The body has half of a character in it.'));
-  }
-  if (isDeeperThan(MAX_DEPTH, text)) {
-    return done(new Fault('INVALID_INPUT', `The body is nested deeper than ${MAX_DEPTH} levels.`));
-  }
-  try {
-    done(null, { raw: text, json: JSON.parse(text) as unknown });
-  } catch {
-    done(new Fault('INVALID_INPUT', 'The body is not valid JSON.'));
-  }
-}
+  const { naming } = options;
 
-function send(reply: FastifyReply, status: number, body: unknown): void {
-  reply.code(status);
-  reply.header('X-Request-Id', reply.request.id);
-  // A server that is stopping no longer listens; its last reply on a connection ends it.
-  if (!reply.server.server.listening) reply.header('connection', 'close');
-  if (status === 409) reply.header('x-should-retry', 'false');
-  if (body === undefined || body === null) void reply.send();
-  else
-    void reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(body));
-}
-
-const routeOf = ({ path, hosted }: Contract, naming: Naming) =>
-  (hosted ? '' : BASE_PATH) + naming.path(path).replaceAll(/\{(\w+)\}/g, ':$1');
-
-function refuseForeignEnvironment(contract: Contract, caller: Caller): void {
-  if (contract.sandboxOnly && caller.environment !== 'sandbox') {
-    throw new Fault('FORBIDDEN', 'Only a sandbox credential may do this.');
+  /** Whether a request without a credential goes on to its route; otherwise it is answered. */
+  async function admitOther(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
+    try {
+      await admission.admitAddress(request);
+      if (!request.is404) return true;
+      // The address is not repeated: it may hold the secret of a link or a code.
+      throw new Fault('NOT_FOUND', 'Nothing is at this address.');
+    } catch (error) {
+      const fault = faultOf(error);
+      if (fault.code === 'RATE_LIMITED' && wantsPage(request)) {
+        sendPage(reply.header('retry-after', String(fault.retryAfterS ?? 1)), HASTE);
+      } else sendFault(reply, naming, fault);
+      return false;
+    }
   }
-  if (contract.permission && !caller.permissions.includes(contract.permission)) {
-    throw new Fault('FORBIDDEN', `This token lacks the ${contract.permission} permission.`);
-  }
-}
 
-/** A credential as it came: whether it was good before, and whom it stands for. */
-interface Credential {
-  isProven(): boolean;
-  caller(): Promise<Caller>;
-}
-
-function credentialOf(
-  options: ServerOptions,
-  request: FastifyRequest,
-  { hosted, forAgents }: Contract,
-): Credential {
-  const { bearers, agents } = options;
-  if (hosted && bearers) {
-    const { secret } = request.params as { secret: string };
-    return { isProven: () => bearers.isProven(secret), caller: () => bearers.callerOf(secret) };
-  }
-  const { authorization } = request.headers;
-  if (forAgents && agents) {
-    return {
-      isProven: () => agents.isProven(authorization),
-      caller: () => agents.callerOf(authorization),
-    };
-  }
-  return {
-    isProven: () => options.isProven?.(authorization) ?? false,
-    caller: () => options.authenticate(authorization),
-  };
-}
-
-const REFUSED_CREDENTIAL: readonly Code[] = ['UNAUTHORIZED', 'LINK_ENDED'];
-
-/** Who asks, when both they and their address may ask now. */
-async function admitted(
-  limiter: Limiter | undefined,
-  credential: Credential,
-  { ip }: FastifyRequest,
-  reply: FastifyReply,
-  costly: boolean,
-): Promise<Caller> {
-  limiter?.checkAddress(ip, credential.isProven);
-  const caller = await credential.caller().catch((error: unknown) => {
-    if (error instanceof Fault && REFUSED_CREDENTIAL.includes(error.code)) limiter?.blame(ip);
-    throw error;
+  server.addHook('onRequest', (request, reply, done) => {
+    const { raw, routeOptions } = request;
+    if (drain.isClosing(raw.socket)) {
+      reply.hijack();
+      raw.socket.destroy();
+      return;
+    }
+    const fault = headFault(raw);
+    if (fault) return sendFault(reply.header('connection', 'close'), naming, fault);
+    if (routeOptions.config.isOperation || UNLIMITED.includes(routeOptions.url ?? '')) {
+      return done();
+    }
+    void admitOther(request, reply).then((goesOn) => goesOn && done());
   });
-  limiter?.admit(reply, caller.agentId ?? caller.tokenId ?? caller.platformId, costly);
-  return caller;
-}
-
-const nobodyAt = (ip: string): Caller => ({
-  platformId: '',
-  environment: 'sandbox',
-  tokenId: null,
-  permissions: [],
-  address: neighbourhood(ip),
-});
-
-function bindRoute(
-  server: FastifyInstance,
-  options: ServerOptions,
-  uploads: Uploads,
-  operation: Operation,
-): void {
-  const { contract } = operation;
-  const { runtime, naming, log, metrics, watch } = options;
-  const toBody = (fault: Fault) => faultBody(naming, fault);
-  const stampHeader = naming.walletSignatureHeader.toLowerCase();
-
-  async function answer(request: FastifyRequest, caller: Caller) {
-    refuseUnreadableQuery(request.query as Record<string, unknown>);
-    const headers = { ...(request.headers as Record<string, string | undefined>) };
-    if (contract.signedRetry) headers[STAMP_HEADER] = headers[stampHeader];
-    const params = request.params as Record<string, string>;
-    const query = splitLists(contract, naming.fromWire(request.query) as Record<string, unknown>);
-    const act = (parts: FormParts) =>
-      perform(runtime, caller, operation, { params, query, headers, ...parts }, toBody);
-    const { upload: rules, hosted: isLink = false } = contract;
-    if (rules) return uploads.run({ caller, rules, isLink, request }, act);
-    const given = request.body as { raw: string; json: unknown } | undefined;
-    return act({ body: naming.fromWire(given?.json), rawBody: given?.raw ?? '' });
-  }
-
-  server.route({
-    method: contract.method,
-    url: routeOf(contract, naming),
-    handler: async (request, reply) => {
-      const started = performance.now();
-      let caller = nobodyAt(request.ip);
-      let status = 500;
-      let body: unknown;
-      try {
-        if (contract.permission || contract.hosted) {
-          const credential = credentialOf(options, request, contract);
-          caller = await admitted(options.limiter, credential, request, reply, !!contract.costly);
-        }
-        refuseForeignEnvironment(contract, caller);
-        const result = await answer(request, caller);
-        ({ status, body } = result);
-        if (result.replayed) reply.header('Idempotency-Replayed', 'true');
-      } catch (error) {
-        const fault = faultOf(error);
-        ({ status } = fault);
-        body = toBody(fault);
-        if (fault.retryAfterS) reply.header('retry-after', String(fault.retryAfterS));
-        // Clients that repeat a 429 by themselves would wait for midnight.
-        if (fault.code === 'DAILY_VOLUME_LIMIT_EXCEEDED') reply.header('x-should-retry', 'false');
-        const note = { err: error, requestId: request.id };
-        if (status === 500) log.error(note, 'failed');
-        // Not our mistake, and an operator wants to know whose.
-        else if (fault.cause !== undefined) log.warn(note, 'not answered');
-      }
-      const ms = performance.now() - started;
-      reply.header('cache-control', 'no-store');
-      metrics.request(contract.operationId, status, ms);
-      log.request(request.id, contract.operationId, caller.platformId, status, ms);
-      watch?.(contract, status, body);
-      if (contract.upload && !(await uploads.isOver(request, contract.upload))) {
-        reply.header('connection', 'close');
-      }
-      send(reply, status, naming.toWire(body));
-      return reply;
-    },
+  server.addHook('onSend', ({ raw, ip }, reply, _payload, done) => {
+    drain.prepare(raw, reply.raw, ip);
+    done();
   });
 }
 
-/** Routes whose bodies reach the handler as they arrive, once it is known who sends them. */
-function bindUploads(
-  server: FastifyInstance,
-  bind: (scope: FastifyInstance, operation: Operation) => void,
-  operations: readonly Operation[],
-): void {
-  void server.register(async (scope) => {
-    scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('*', (_request, body, done) => done(null, body));
-    for (const operation of operations) bind(scope, operation);
-  });
-}
-
-function refuseUnknown(server: FastifyInstance, options: ServerOptions): void {
+function refuseWrongMethods(server: FastifyInstance, options: ServerOptions): void {
+  const { operations, naming, watch } = options;
   const methods = new Map<string, Set<string>>();
-  for (const { contract } of options.operations) {
-    const route = routeOf(contract, options.naming);
+  for (const { contract } of operations) {
+    const route = routeOf(contract, naming);
     methods.set(route, (methods.get(route) ?? new Set()).add(contract.method));
   }
   const others = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'];
   for (const [route, known] of methods) {
-    const fault = new Fault('METHOD_NOT_ALLOWED', `Only ${[...known].join(', ')} here.`);
+    const allowed = [...known].join(', ');
+    const fault = new Fault('METHOD_NOT_ALLOWED', `Only ${allowed} here.`);
+    const refuse = async (_request: FastifyRequest, reply: FastifyReply) => {
+      for (const { contract } of operations) {
+        if (routeOf(contract, naming) === route)
+          watch?.(contract, fault.status, faultBody(naming, fault));
+      }
+      sendFault(reply.header('allow', allowed), naming, fault);
+      return reply;
+    };
     server.route({
       method: others.filter((each) => !known.has(each)),
       url: route,
-      handler: async (_request, reply) => {
-        reply.header('allow', [...known].join(', '));
-        const body = faultBody(options.naming, fault);
-        for (const { contract } of options.operations) {
-          if (routeOf(contract, options.naming) === route)
-            options.watch?.(contract, fault.status, body);
-        }
-        send(reply, fault.status, body);
-        return reply;
-      },
+      // Before a body would be read.
+      onRequest: refuse,
+      handler: refuse,
     });
   }
 }
-
-/** What is no request at all, answered on the bare connection: there is no route and no reply yet. */
-const refuseUnreadable =
-  (naming: Naming, uploads: Uploads) => (error: { code?: string }, socket: Socket) => {
-    // Files have a patience of their own.
-    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && uploads.holds(socket)) return;
-    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-    // Nobody waits for what a client took too long to ask.
-    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-      return void socket.end('HTTP/1.1 408 Request Timeout\r\nconnection: close\r\n\r\n');
-    }
-    const long = error.code === 'HPE_HEADER_OVERFLOW';
-    const reason = long ? 'The address and headers are too long.' : 'The request cannot be read.';
-    const body = JSON.stringify(
-      naming.toWire(faultBody(naming, new Fault('INVALID_INPUT', reason))),
-    );
-    const head = [
-      'HTTP/1.1 400 Bad Request',
-      'content-type: application/json; charset=utf-8',
-      `content-length: ${Buffer.byteLength(body)}`,
-      'connection: close',
-    ];
-    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-  };
 
 /** Builds the server without listening; `inject` works at once. */
 export function createServer(options: ServerOptions): FastifyInstance {
@@ -342,43 +118,45 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const uploads = createUploads(options.files, naming.fromWire, (error) =>
     options.log.error({ err: error }, 'a file was not stored or not removed'),
   );
+  const admission = createAdmission(options);
+  const drain = createDrain();
   const server = Fastify({
     logger: false,
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     genReqId: () => uuid7(runtime.world),
-    bodyLimit: MAX_BODY,
     routerOptions: { querystringParser: readQuery, maxParamLength: 300 },
     requestTimeout: 60_000,
+    // The Host header is checked with the head, so that its error has a body; late requests are noticed soon.
+    http: { requireHostHeader: false, connectionsCheckingInterval: 1_000 },
     forceCloseConnections: 'idle',
     return503OnClosing: true,
-    clientErrorHandler: refuseUnreadable(naming, uploads),
-    frameworkErrors(error, _request, reply) {
-      const fault = faultOf(error);
-      send(reply, fault.status, faultBody(naming, fault));
+    clientErrorHandler: answerUnreadable(naming, uploads.holds),
+    frameworkErrors(error, request, reply) {
+      drain.prepare(request.raw, reply.raw, request.ip);
+      sendFault(reply, naming, faultOf(error));
     },
   });
+  for (const event of ['checkContinue', 'checkExpectation']) {
+    server.server.on(event, (...request) => server.server.emit('request', ...request));
+  }
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser('*', { parseAs: 'buffer' }, readJson as never);
+  // Bodies are read by the route, once the request is admitted.
+  server.addContentTypeParser('*', (_request, body, done) => done(null, body));
   sayGoodbye(server);
-  const bind = (scope: FastifyInstance, each: Operation) =>
-    bindRoute(scope, options, uploads, each);
-  const [plain, withFile] = [false, true].map((wanted) =>
-    options.operations.filter(({ contract }) => Boolean(contract.upload) === wanted),
-  ) as [Operation[], Operation[]];
-  for (const operation of plain) bind(server, operation);
-  bindUploads(server, bind, withFile);
-  refuseUnknown(server, options);
+  guard(server, options, admission, drain);
+  for (const operation of options.operations) {
+    bindRoute(server, options, admission, uploads, operation);
+  }
+  refuseWrongMethods(server, options);
   server.setNotFoundHandler((_request, reply) => {
-    // The address is not repeated: it may hold the secret of a link or a code.
-    const fault = new Fault('NOT_FOUND', 'Nothing is at this address.');
-    send(reply, STATUS_OF.NOT_FOUND, faultBody(naming, fault));
+    sendFault(reply, naming, new Fault('NOT_FOUND', 'Nothing is at this address.'));
   });
   server.setErrorHandler((error, request, reply) => {
     const fault = faultOf(error);
     // The route and not the address, which may hold the secret of a link.
     const url = request.routeOptions.url;
     if (fault.status === 500) options.log.error({ err: error, url }, 'failed');
-    send(reply, fault.status, faultBody(naming, fault));
+    sendFault(reply, naming, fault);
   });
   return server;
 }

@@ -2,7 +2,7 @@
 // file goes into storage while it arrives, the operation is run on it as on any body, and what no operation
 // kept is removed again. A body that is not read to its end does not hold up its connection for ever.
 import type { Readable } from 'node:stream';
-import { Fault, invalid } from '../kernel/fault.ts';
+import { Fault } from '../kernel/fault.ts';
 import type { UploadedFile, UploadRules } from '../kernel/upload.ts';
 import type { Caller } from '../runtime/context.ts';
 import type { Files } from '../runtime/files.ts';
@@ -27,6 +27,8 @@ export interface Incoming {
   /** The credential is the link of a page. */
   isLink: boolean;
   request: RequestWithFile;
+  /** Counts bytes of the body, and waits while the platform sends too many of them. */
+  paced?: (bytes: number) => Promise<void> | undefined;
 }
 
 /** What of a request a file is part of. */
@@ -36,35 +38,6 @@ export type FormParts = Pick<Request, 'body' | 'rawBody' | 'errors'>;
 function rawOf({ fields, file }: Form): string {
   const sorted = Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1));
   return JSON.stringify([sorted, file ? [file.fileName, file.sha256] : null]);
-}
-
-const LONGEST_READING_MS = 5_000;
-const LONGEST_SILENCE_MS = 500;
-
-/**
- * Reads on and throws away, because a client that is still sending may not hear a reply before it is done.
- * Answers whether the end was reached; a connection on which it was not is of no more use.
- */
-function readOn(body: Readable, most: number): Promise<boolean> {
-  if (body.readableEnded || body.destroyed) return Promise.resolve(true);
-  return new Promise((resolve) => {
-    let left = most;
-    const done = (whole: boolean) => {
-      clearTimeout(all);
-      clearTimeout(silence);
-      resolve(whole);
-    };
-    const all = setTimeout(() => done(false), LONGEST_READING_MS);
-    const silence = setTimeout(() => done(false), LONGEST_SILENCE_MS);
-    body.on('data', (chunk: Buffer) => {
-      silence.refresh();
-      left -= chunk.length;
-      if (left < 0) done(false);
-    });
-    body.on('end', () => done(true));
-    body.on('close', () => done(true));
-    body.on('error', () => done(true));
-  });
 }
 
 /**
@@ -97,20 +70,18 @@ export function createUploads(
   }
 
   async function receive<R>(
-    { caller, rules, isLink, request: { headers, body } }: Incoming,
+    { caller, rules, isLink, paced, request: { headers, body } }: Incoming,
     use: (parts: FormParts) => Promise<R>,
   ): Promise<R> {
     if (!body) throw new Fault('INVALID_INPUT', 'The body must be multipart/form-data.');
     const maxBytes = rules.maxBytes + MAX_BESIDE;
-    if (Number(headers['content-length'] ?? 0) > maxBytes) {
-      throw invalid([{ field: 'file', message: `is larger than ${rules.maxBytes} bytes` }]);
-    }
     let stored: UploadedFile | undefined;
     const leave = enter(caller, isLink);
     try {
       const form = await readForm(body as Readable, {
         contentType: headers['content-type'] as string | undefined,
         maxBytes,
+        paced,
         async store(source, fileName) {
           stored = await files.put(caller, source, { ...rules, fileName });
           return stored;
@@ -144,10 +115,6 @@ export function createUploads(
     },
     /** Whether a file is arriving on this connection, however long it has been. */
     holds: (socket: object) => arriving.has(socket),
-    /** Whether a request's body has come to its end; waits for a little of what is left of it. */
-    async isOver({ body }: RequestWithFile, rules: UploadRules): Promise<boolean> {
-      return !body || readOn(body as Readable, rules.maxBytes + MAX_BESIDE);
-    },
   };
 }
 

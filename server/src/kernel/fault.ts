@@ -106,6 +106,8 @@ export const STATUS_OF = {
   VERIFICATION_NOT_FOUND: 404,
   // 405
   METHOD_NOT_ALLOWED: 405,
+  // 408
+  REQUEST_TIMEOUT: 408,
   // 409
   TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL: 409,
   TRANSACTION_NOT_CANCELLABLE: 409,
@@ -135,6 +137,8 @@ export const STATUS_OF = {
   LINK_ENDED: 410,
   // 412
   UNSUPPORTED_UMA_VERSION: 412,
+  // 417
+  EXPECTATION_FAILED: 417,
   // 423
   ACCOUNT_LOCKED: 423,
   // 424
@@ -146,6 +150,8 @@ export const STATUS_OF = {
   // 429
   RATE_LIMITED: 429,
   DAILY_VOLUME_LIMIT_EXCEEDED: 429,
+  // 431
+  HEADERS_TOO_LARGE: 431,
   // 500
   SERVICE_SWITCH_ERROR: 500,
   INTERNAL_ERROR: 500,
@@ -159,7 +165,7 @@ export const STATUS_OF = {
 export type Code = keyof typeof STATUS_OF;
 
 /** Statuses that say: not now, or not because of you. From 500 on the same holds of all. */
-const PASSING_STATUSES: readonly number[] = [424, 429];
+const PASSING_STATUSES: readonly number[] = [408, 424, 429];
 
 /** Codes whose status does not say so: too often, or somebody else gave no answer or has not finished. */
 const PASSING_CODES: readonly Code[] = [

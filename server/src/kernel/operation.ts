@@ -28,6 +28,8 @@ export interface Contract {
   readonly query?: TSchema;
   readonly headers?: TSchema;
   readonly body?: TSchema;
+  /** Absent: a JSON body has at most 64 KiB. The reason is part of the document. */
+  readonly maxBody?: { readonly bytes: number; readonly reason: string };
   /** The body may be absent or empty, which then reads as `{}`. */
   readonly bodyOptional?: boolean;
   /** The body is multipart/form-data, and its property `file` is a file. */
@@ -78,6 +80,13 @@ export interface Contract {
  */
 export const takesKey = ({ method, hosted, keyless, signedRetry, money }: Contract): boolean =>
   method === 'POST' && !hosted && !keyless && (!signedRetry || money === true);
+
+/** Bytes of a JSON body, where the contract does not state more. */
+export const DEFAULT_MAX_BODY = 65_536;
+
+/** Maximum size of its JSON body. Bytes. */
+export const maxBodyOf = ({ maxBody }: Pick<Contract, 'maxBody'>): number =>
+  maxBody?.bytes ?? DEFAULT_MAX_BODY;
 
 /** What we send to a platform's endpoint: the events of one kind of resource. */
 export interface WebhookContract {

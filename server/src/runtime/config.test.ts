@@ -40,7 +40,10 @@ describe('readConfig', () => {
       client: undefined,
       masterKey: undefined,
       serviceWord: 'Service',
-      rateLimits: { requests: 500, costly: 100, refused: 20 },
+      rateLimits: {
+        ...{ requests: 500, costly: 100, refused: 20 },
+        ...{ anonymous: 100, bytes: 4_194_304 },
+      },
       trustedProxies: [],
       logLevel: 'info',
       production: false,

@@ -19,8 +19,14 @@ export interface Config {
   /** 32 bytes. Undefined (never in production): kept in the data folder. */
   masterKey: Uint8Array | undefined;
   serviceWord: string;
-  /** Requests a second; 0 sets no limit. */
-  rateLimits: { requests: number; costly: number; refused: number };
+  /** Requests or bytes per second; 0 sets no limit. */
+  rateLimits: {
+    requests: number;
+    costly: number;
+    refused: number;
+    anonymous: number;
+    bytes: number;
+  };
   /** Addresses and networks that are believed about where a request is from. */
   trustedProxies: readonly string[];
   logLevel: Level;
@@ -150,6 +156,8 @@ function build(values: Map<string, string>, base: string): Config {
       requests: Number(text('RAILHEAD_RATE_LIMIT')),
       costly: Number(text('RAILHEAD_RATE_LIMIT_QUOTES')),
       refused: Number(text('RAILHEAD_RATE_LIMIT_REFUSED')),
+      anonymous: Number(text('RAILHEAD_RATE_LIMIT_ADDRESS')),
+      bytes: Number(text('RAILHEAD_RATE_LIMIT_BYTES')),
     },
     trustedProxies: list('RAILHEAD_TRUSTED_PROXIES'),
     logLevel: text('LOG_LEVEL') as Level,

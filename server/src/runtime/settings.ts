@@ -166,7 +166,7 @@ export const SETTINGS: readonly Setting[] = [
     flag: 'rate-limit',
     fallback: '500',
     value: 'NUMBER',
-    help: 'requests a second of one token, twice as many at once; 0 for no limit',
+    help: 'requests per second of one platform, twice as many at once; 0 for no limit',
     complaint: perSecond,
   },
   {
@@ -174,7 +174,7 @@ export const SETTINGS: readonly Setting[] = [
     flag: 'rate-limit-quotes',
     fallback: '100',
     value: 'NUMBER',
-    help: 'quotes and imports a second that one token may create, likewise',
+    help: 'quotes and imports per second that one platform may create, likewise',
     complaint: perSecond,
   },
   {
@@ -182,8 +182,24 @@ export const SETTINGS: readonly Setting[] = [
     flag: 'rate-limit-refused',
     fallback: '20',
     value: 'NUMBER',
-    help: 'bad credentials a second from one address, likewise',
+    help: 'rejected credentials per second from one address, likewise',
     complaint: perSecond,
+  },
+  {
+    env: 'RAILHEAD_RATE_LIMIT_ADDRESS',
+    flag: 'rate-limit-address',
+    fallback: '100',
+    value: 'NUMBER',
+    help: 'requests per second from one address that need no credential, likewise',
+    complaint: perSecond,
+  },
+  {
+    env: 'RAILHEAD_RATE_LIMIT_BYTES',
+    flag: 'rate-limit-bytes',
+    fallback: '4194304',
+    value: 'NUMBER',
+    help: 'bytes of request bodies per second of one platform, likewise; files wait for it',
+    complaint: matches(/^\d{1,12}$/, 'must be a number from 0, which sets no limit'),
   },
   {
     env: 'RAILHEAD_TRUSTED_PROXIES',

@@ -5,6 +5,8 @@ import { accountInfos, customer, ok } from '../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../test/harness.ts';
 import { agentBearers } from './authenticator.ts';
 
+type Agent = Awaited<ReturnType<ReturnType<typeof agentDesk>['agentOf']>>;
+
 let app: TestApp;
 let desk: ReturnType<typeof agentDesk>;
 
@@ -108,20 +110,30 @@ it('lets each agent use its own idempotency keys', async () => {
 });
 
 describe('limits', () => {
-  it('count for each agent by itself, and not for its platform', async () => {
-    const tight = await startApp({ rateLimits: { requests: 1, costly: 0, refused: 0 } });
+  it('count for each agent, and together for its platform', async () => {
+    const tight = await startApp({ rateLimits: { requests: 2 } });
     try {
       const own = agentDesk(tight);
       const person = await customer(tight);
-      const one = await own.agentOf(person.id);
-      tight.world.set(tight.world.now() + 10_000);
-      const two = await own.agentOf(person.id);
-      tight.world.set(tight.world.now() + 10_000);
+      const pass = () => tight.world.set(tight.world.now() + 10_000);
+      const agents = [];
+      for (let at = 0; at < 3; at++) {
+        agents.push(await own.agentOf(person.id));
+        pass();
+      }
+      const [one, two, three] = agents as [Agent, Agent, Agent];
+      // A share is one request per second, and two at once.
       for (const status of [200, 200, 429]) {
         expect((await one.call('GET', '/agents/me')).status).toBe(status);
       }
-      const other = await two.call('GET', '/agents/me');
-      expect([other.status, other.headers['ratelimit-remaining']]).toEqual([200, '1']);
+      for (const left of ['1', '0']) {
+        const reply = await two.call('GET', '/agents/me');
+        expect([reply.status, reply.headers['ratelimit-remaining']]).toEqual([200, left]);
+      }
+      // Together they have used what their platform has.
+      expect((await three.call('GET', '/agents/me')).status).toBe(429);
+      expect((await own.manage('GET', `/agents/${one.id}`)).status).toBe(429);
+      pass();
       ok(await own.manage('GET', `/agents/${one.id}`), 200);
     } finally {
       await tight.close();

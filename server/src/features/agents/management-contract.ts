@@ -78,6 +78,11 @@ const codeParams = Type.Object({
 const partOf = (body: unknown, field: string): unknown =>
   typeof body === 'object' && body !== null ? (body as Record<string, unknown>)[field] : undefined;
 
+const POLICY_BODY = {
+  bytes: 524_288,
+  reason: 'a policy lists up to 1,000 accounts with a rule for each',
+} as const;
+
 export const createAgent = operation({
   operationId: 'createAgent',
   method: 'POST',
@@ -87,6 +92,7 @@ export const createAgent = operation({
   description: 'Its device code is good for 24 hours and for one redemption.',
   permission: 'MANAGE',
   body: AgentCreateRequest,
+  maxBody: POLICY_BODY,
   bodyRules: (body) => wholePolicyErrors(partOf(body, 'policy'), 'policy.'),
   judges: true,
   replies: { 201: AgentCreateResponse },
@@ -174,6 +180,7 @@ export const updateAgentPolicy = operation({
   permission: 'MANAGE',
   params,
   body: AgentPolicyUpdateRequest,
+  maxBody: POLICY_BODY,
   bodyRules: (body) => policyErrors(body),
   judges: true,
   replies: { 200: Agent },

@@ -204,6 +204,7 @@ export const updatePlatformConfig = operation({
     'the list of currencies is replaced; fees are set one by one.',
   permission: 'MANAGE',
   body: PlatformConfigUpdateRequest,
+  maxBody: { bytes: 262_144, reason: 'the list of up to 200 currencies is sent as a whole' },
   replies: { 200: PlatformConfig },
   errors: [400, 501],
 });

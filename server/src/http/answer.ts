@@ -1,0 +1,43 @@
+// How every answer is written: errors in one shape, replies as JSON text. Compiled serializers for this many
+// schemas cost seconds at start; tests check each reply against its schema instead.
+import type { FastifyReply } from 'fastify';
+import type { Naming } from '../catalog/naming.ts';
+import { Fault } from '../kernel/fault.ts';
+import { faultBody } from './fault-body.ts';
+
+/** What Fastify itself rejects before a route runs. */
+function faultOfFramework(error: { statusCode?: number; code?: string }): Fault | null {
+  if (error.code === 'FST_ERR_MAX_PARAM_LENGTH') {
+    return new Fault('NOT_FOUND', 'Nothing has a name as long as that.');
+  }
+  if (error.statusCode && error.statusCode >= 400 && error.statusCode < 500) {
+    return new Fault('INVALID_INPUT', 'The request cannot be read.');
+  }
+  return null;
+}
+
+export function faultOf(error: unknown): Fault {
+  if (error instanceof Fault) return error;
+  const known = faultOfFramework(error as { statusCode?: number; code?: string });
+  if (known) return known;
+  return new Fault('INTERNAL_ERROR', 'Something went wrong on our side.', undefined, {
+    cause: error,
+  });
+}
+
+export function send(reply: FastifyReply, status: number, body: unknown): void {
+  reply.code(status);
+  reply.header('X-Request-Id', reply.request.id);
+  // A server that is stopping no longer listens; its last reply on a connection ends it.
+  if (!reply.server.server.listening) reply.header('connection', 'close');
+  if (status === 409) reply.header('x-should-retry', 'false');
+  if (body === undefined || body === null) void reply.send();
+  else
+    void reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(body));
+}
+
+/** Sends a fault in its wire form. */
+export function sendFault(reply: FastifyReply, naming: Naming, fault: Fault): void {
+  if (fault.retryAfterS) reply.header('retry-after', String(fault.retryAfterS));
+  send(reply, fault.status, naming.toWire(faultBody(naming, fault)));
+}

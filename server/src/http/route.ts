@@ -1,0 +1,168 @@
+// One contract as a route: admission from the head, then the body, then the operation, and one place that
+// records and writes the answer, whatever it is.
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Naming } from '../catalog/naming.ts';
+import type { Fault } from '../kernel/fault.ts';
+import { type Contract, maxBodyOf } from '../kernel/operation.ts';
+import type { Caller } from '../runtime/context.ts';
+import type { Log } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import type { Runtime } from '../runtime/operate.ts';
+import { type Admission, anonymousAt, bytesKeyOf } from './admission.ts';
+import { faultOf, send } from './answer.ts';
+import { type Operation, perform } from './bind.ts';
+import { type JsonBody, parseJson, readBody } from './body.ts';
+import { faultBody } from './fault-body.ts';
+import { refuseUnreadableQuery, splitLists } from './query.ts';
+import type { Limiter } from './rate-limit.ts';
+import type { FormParts, Uploads } from './upload.ts';
+
+/** The stamp of a wallet, as operations read it whatever the service's name prefix is. */
+const STAMP_HEADER = 'service-wallet-signature';
+
+export const BASE_PATH = '/2025-10-13';
+
+/** What tests watch: every reply that an operation gave. */
+export type Watch = (contract: Contract, status: number, body: unknown) => void;
+
+export interface RouteOptions {
+  runtime: Runtime;
+  naming: Naming;
+  log: Log;
+  metrics: Metrics;
+  watch?: Watch | undefined;
+  limiter?: Limiter | undefined;
+}
+
+export const routeOf = ({ path, hosted }: Contract, naming: Naming) =>
+  (hosted ? '' : BASE_PATH) + naming.path(path).replaceAll(/\{(\w+)\}/g, ':$1');
+
+/** What is known of a request until it is answered. */
+interface Exchange {
+  started: number;
+  caller: Caller;
+}
+
+interface Answer {
+  status: number;
+  body: unknown;
+}
+
+/** Records what became of requests of one contract, and answers them. */
+function exchangesOf(contract: Contract, options: RouteOptions) {
+  const { naming, log, metrics, watch } = options;
+  const open = new WeakMap<FastifyRequest, Exchange>();
+
+  /** The answer to a request that failed. */
+  function failed(error: unknown, request: FastifyRequest, reply: FastifyReply): Answer {
+    const fault = faultOf(error);
+    if (fault.retryAfterS) reply.header('retry-after', String(fault.retryAfterS));
+    // Clients that repeat a 429 by themselves would wait for midnight.
+    if (fault.code === 'DAILY_VOLUME_LIMIT_EXCEEDED') reply.header('x-should-retry', 'false');
+    const note = { err: error, requestId: request.id };
+    if (fault.status === 500) log.error(note, 'failed');
+    // Not our mistake, and an operator wants to know whose.
+    else if (fault.cause !== undefined) log.warn(note, 'not answered');
+    return { status: fault.status, body: faultBody(naming, fault) };
+  }
+
+  return {
+    begin(request: FastifyRequest): Exchange {
+      const exchange = { started: performance.now(), caller: anonymousAt(request.ip) };
+      open.set(request, exchange);
+      return exchange;
+    },
+    of: (request: FastifyRequest) => open.get(request) as Exchange,
+    failed,
+    answer(request: FastifyRequest, reply: FastifyReply, { status, body }: Answer): void {
+      const { started, caller } = open.get(request) as Exchange;
+      const ms = performance.now() - started;
+      reply.header('cache-control', 'no-store');
+      metrics.request(contract.operationId, status, ms);
+      log.request(request.id, contract.operationId, caller.platformId, status, ms);
+      watch?.(contract, status, body);
+      send(reply, status, naming.toWire(body));
+    },
+  };
+}
+
+/** The JSON of a request; undefined where there is no body. */
+async function jsonOf(
+  { body }: FastifyRequest,
+  contract: Contract,
+  count: (bytes: number) => void,
+): Promise<JsonBody | undefined> {
+  if (!body) return undefined;
+  const maxBytes = maxBodyOf(contract);
+  return parseJson(await readBody(body as IncomingMessage, maxBytes, count), maxBytes);
+}
+
+/** Makes the route of an operation. */
+export function bindRoute(
+  server: FastifyInstance,
+  options: RouteOptions,
+  admission: Admission,
+  uploads: Uploads,
+  operation: Operation,
+): void {
+  const { contract } = operation;
+  const { runtime, naming, limiter } = options;
+  const toBody = (fault: Fault) => faultBody(naming, fault);
+  const stampHeader = naming.walletSignatureHeader.toLowerCase();
+  const exchanges = exchangesOf(contract, options);
+
+  async function run(request: FastifyRequest, caller: Caller) {
+    refuseUnreadableQuery(request.query as Record<string, unknown>);
+    const headers = { ...(request.headers as Record<string, string | undefined>) };
+    if (contract.signedRetry) headers[STAMP_HEADER] = headers[stampHeader];
+    const params = request.params as Record<string, string>;
+    const query = splitLists(contract, naming.fromWire(request.query) as Record<string, unknown>);
+    const act = (parts: FormParts) =>
+      perform(runtime, caller, operation, { params, query, headers, ...parts }, toBody);
+    const { upload: rules, hosted: isLink = false } = contract;
+    const key = bytesKeyOf(caller);
+    if (rules) {
+      const paced = (bytes: number) => limiter?.waitForBytes(key, bytes);
+      return uploads.run({ caller, rules, isLink, request, paced }, act);
+    }
+    // A body of known length was counted when it was admitted.
+    const isCounted = request.headers['content-length'] !== undefined;
+    const given = await jsonOf(request, contract, (bytes) => {
+      if (!isCounted) limiter?.takeBytes(key, bytes);
+    });
+    return act({ body: naming.fromWire(given?.json), rawBody: given?.raw ?? '' });
+  }
+
+  server.route({
+    method: contract.method,
+    url: routeOf(contract, naming),
+    config: { isOperation: true },
+    async onRequest(request, reply) {
+      const exchange = exchanges.begin(request);
+      try {
+        await admission.admit(contract, request, reply, (caller) => {
+          exchange.caller = caller;
+        });
+        // Asked for by clients that wait with a large body.
+        if (request.headers.expect) reply.raw.writeContinue();
+      } catch (error) {
+        exchanges.answer(request, reply, exchanges.failed(error, request, reply));
+        return reply;
+      }
+    },
+    async handler(request, reply) {
+      const { caller } = exchanges.of(request);
+      let answer: Answer;
+      try {
+        const result = await run(request, caller);
+        if (result.replayed) reply.header('Idempotency-Replayed', 'true');
+        answer = result;
+      } catch (error) {
+        answer = exchanges.failed(error, request, reply);
+      }
+      exchanges.answer(request, reply, answer);
+      return reply;
+    },
+  });
+}

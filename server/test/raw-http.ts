@@ -1,0 +1,49 @@
+// HTTP written byte by byte to a socket, for what no client library sends.
+import net, { type AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+
+export interface RawReply {
+  status: number;
+  headers: Record<string, string>;
+  // biome-ignore lint/suspicious/noExplicitAny: replies of every shape; what is read is asserted.
+  body: any;
+  /** Everything that came, further replies included. */
+  text: string;
+}
+
+/** The first reply in what a server sent. */
+export function readReply(text: string): RawReply {
+  const [head = '', rest = ''] = text.split('\r\n\r\n', 2);
+  const [line = '', ...fields] = head.split('\r\n');
+  const headers = Object.fromEntries(
+    fields.map((field) => {
+      const [name = '', ...value] = field.split(':');
+      return [name.toLowerCase(), value.join(':').trim()];
+    }),
+  );
+  const isJson = headers['content-type']?.includes('json');
+  const body = isJson ? JSON.parse(rest.slice(0, Number(headers['content-length']))) : rest;
+  return { status: Number(line.split(' ')[1]), headers, body, text };
+}
+
+/** Sends pieces, and answers what came until the server closed the connection. */
+export function sendRaw(port: number, ...pieces: (string | Buffer)[]): Promise<RawReply> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const socket = net.connect(port, '127.0.0.1', () => {
+      for (const piece of pieces) socket.write(piece);
+    });
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1');
+    });
+    // A reset after the reply takes nothing from it.
+    socket.on('error', (error) => (text ? undefined : reject(error)));
+    socket.on('close', () => resolve(readReply(text)));
+  });
+}
+
+/** The port of a server that listens on loopback, from now on where it did not. */
+export async function portOf(server: FastifyInstance): Promise<number> {
+  if (!server.server.listening) await server.listen({ port: 0, host: '127.0.0.1' });
+  return (server.server.address() as AddressInfo).port;
+}
