@@ -77,14 +77,14 @@ export async function openPlatformAccounts(
   });
 }
 
-function stagePlatform(ctx: Ctx, given: NewPlatformWithToken): PlatformWithToken {
+async function stagePlatform(ctx: Ctx, given: NewPlatformWithToken): Promise<PlatformWithToken> {
   const platform = createPlatform(ctx, given);
   provisionAccounts(ctx, {
     customerId: null,
     currencies: given.currencies,
     funding: given.fundingOf(given.environment),
   });
-  const { row, clientSecret } = createTokenFor(ctx, {
+  const { row, clientSecret } = await createTokenFor(ctx, {
     platformId: platform.id,
     name: given.tokenName ?? 'First token',
     permissions: given.permissions ?? PERMISSIONS,
@@ -99,7 +99,7 @@ export async function createPlatformWithToken(
   given: NewPlatformWithToken,
 ): Promise<PlatformWithToken> {
   const caller = systemCaller(newPlatformId(runtime.world), given.environment);
-  return operate(runtime, caller, async (ctx) => stagePlatform(ctx, given));
+  return operate(runtime, caller, (ctx) => stagePlatform(ctx, given));
 }
 
 export interface FirstStart {

@@ -172,6 +172,8 @@ export async function startApp(
     return { id: made.platformId, environment, ...made };
   }
 
+  const made = new Map<string, { clientId: string; clientSecret: string }>();
+
   const main = await platform('Main');
   const other = await platform('Other');
   const unregulated = await platform('Unregulated', { regulated: false });
@@ -282,10 +284,14 @@ export async function startApp(
     settle,
     advance,
     events,
-    /** A token of the main platform with fewer permissions. */
+    /** A token of the main platform with fewer permissions; the same one for the same name. */
     async tokenWith(permissions: Permission[], name = permissions.join('+')) {
+      const known = made.get(name);
+      if (known) return known;
       const { body } = await call('POST', '/tokens', { name, permissions });
-      return { clientId: body.clientId as string, clientSecret: body.clientSecret as string };
+      const { clientId, clientSecret } = body as { clientId: string; clientSecret: string };
+      made.set(name, { clientId, clientSecret });
+      return { clientId, clientSecret };
     },
     operate: <R>(work: (ctx: Ctx) => Promise<R>, as: TestPlatform = main): Promise<R> =>
       operate(runtime, systemCaller(as.id, as.environment), work),

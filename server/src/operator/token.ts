@@ -2,6 +2,7 @@
 // one included; a running server accepts it for two more seconds at most.
 import { systemCaller } from '../features/platform/index.ts';
 import { createTokenFor, type TokenRow, tokens } from '../features/tokens/index.ts';
+import { Fault } from '../kernel/fault.ts';
 import { isId } from '../kernel/id.ts';
 import { PERMISSIONS, type Permission } from '../kernel/operation.ts';
 import { iso } from '../kernel/world.ts';
@@ -22,13 +23,17 @@ const view = (row: TokenRow) => ({
 
 async function create(system: System, given: Given): Promise<Output> {
   const { id, environment } = await platformOf(system, given.needed('platform'));
-  const made = await operate(system.runtime, systemCaller(id, environment), async (ctx) =>
+  const refuse = (error: unknown) => {
+    // The flags are right; what the platform has is in conflict with them.
+    throw error instanceof Fault ? new Fault('CONFLICT', error.message) : error;
+  };
+  const made = await operate(system.runtime, systemCaller(id, environment), (ctx) =>
     createTokenFor(ctx, {
       platformId: id,
       name: given.text('name') ?? 'Made by the operator',
       permissions: (given.list('permissions') ?? []) as Permission[],
     }),
-  );
+  ).catch(refuse);
   const { row, clientSecret } = made;
   const text = record([
     ['Token', row.id],

@@ -2,6 +2,7 @@
 import { Type } from '@sinclair/typebox';
 import { operation, PERMISSIONS } from '../../kernel/operation.ts';
 import { described, named, oneOf, PageQuery, page, Timestamp } from '../../kernel/schema.ts';
+import { MAX_TOKENS } from './store.ts';
 
 const TAG = 'API Tokens';
 
@@ -59,7 +60,9 @@ export const createToken = operation({
   path: '/tokens',
   tag: TAG,
   summary: 'Create a token',
-  description: 'The reply is the only place where the secret is ever shown.',
+  description:
+    'The reply is the only place where the secret is ever shown. A platform has at most ' +
+    `${MAX_TOKENS} tokens; another one is rejected with 400.`,
   permission: 'MANAGE',
   body: ApiTokenCreateRequest,
   replies: { 201: ApiToken },

@@ -45,7 +45,7 @@ export const tokenOperations = ({ drop }: Pick<Authenticator, 'drop'>) => [
     }
     await requireOwn(ctx);
     const { platformId } = ctx.caller;
-    const { row, clientSecret } = createTokenFor(ctx, { platformId, ...body });
+    const { row, clientSecret } = await createTokenFor(ctx, { platformId, ...body });
     return { status: 201, body: { ...presentToken(row), clientSecret } };
   }),
 

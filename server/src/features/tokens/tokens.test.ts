@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/harness.ts';
+import { commandOn } from '../../../test/production.ts';
 import { operate } from '../../runtime/operate.ts';
 import { systemCaller } from '../platform/index.ts';
 import { authenticator, tokens } from './index.ts';
@@ -84,6 +85,60 @@ describe('createToken', () => {
     const viewer = await make('Viewer', ['VIEW']);
     const refused = await app.call('POST', '/tokens', request, { as: viewer });
     expect([refused.status, refused.body.code]).toEqual([403, 'FORBIDDEN']);
+  });
+});
+
+describe('the maximum number of tokens', () => {
+  const rejected = [400, 'INVALID_INPUT'];
+
+  it('is 100, however many are created at once, and a deleted one counts no more', async () => {
+    const as = await app.newPlatform('Many');
+    const ask = () =>
+      app.call('POST', '/tokens', { name: 'One of many', permissions: ['MANAGE'] }, { as });
+    const all = [];
+    for (let round = 0; round < 6; round++) {
+      all.push(...(await Promise.all(Array.from({ length: 20 }, ask))));
+    }
+    expect(all.filter(({ status }) => status === 201)).toHaveLength(99);
+    const others = all.filter(({ status }) => status !== 201);
+    expect(others.map(({ status, body }) => [status, body.code])).toEqual(Array(21).fill(rejected));
+    expect(others[0]?.body.reason).toContain('100 tokens');
+    const [one, two] = all as { body: Token }[];
+    for (const token of [one, two])
+      expect((await remove(`${token?.body.id}`, as)).status).toBe(204);
+    const again = await Promise.all(Array.from({ length: 20 }, ask));
+    expect(again.filter(({ status }) => status === 201)).toHaveLength(2);
+    expect((await app.call('GET', '/tokens?limit=1', undefined, { as })).body.totalCount).toBe(100);
+    expect((await make('Elsewhere', ['VIEW'])).id).toBeDefined();
+  });
+
+  /** Tokens as an earlier version has them: without a number, and any number of them. */
+  const addOld = ({ id }: { id: string }, count: number) =>
+    app.runtime.db.query(
+      `insert into tokens (id, platform_id, name, permissions, client_id, secret_hash, created_at,
+         updated_at)
+       select 'Token:' || platform_id || n, platform_id, 'Old', permissions, platform_id || n,
+         secret_hash, created_at, updated_at
+       from tokens, generate_series(1, $2) n where platform_id = $1`,
+      [id, count],
+    );
+
+  it('holds for the operator', async () => {
+    const as = await app.newPlatform('Operated');
+    await addOld(as, 98);
+    const command = () =>
+      commandOn(app)(['token', 'create', '--platform', as.id, '--permissions', 'VIEW']);
+    expect(await command()).toMatchObject({ code: 0 });
+    expect(await command()).toMatchObject({ code: 1, err: expect.stringContaining('100 tokens') });
+  });
+
+  it('does not end tokens of an earlier version', async () => {
+    const as = await app.newPlatform('Old');
+    await addOld(as, 120);
+    expect(await statusAs(as)).toBe(200);
+    const body = { name: 'x', permissions: ['VIEW'] };
+    const answer = await app.call('POST', '/tokens', body, { as });
+    expect([answer.status, answer.body.code]).toEqual(rejected);
   });
 });
 
