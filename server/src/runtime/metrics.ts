@@ -1,5 +1,6 @@
 // What Prometheus reads at /metrics: requests by operation and status, the committer, jobs, deliveries
 // and the process itself. Labels are operation ids and statuses, never ids of customers or platforms.
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 export interface Metrics {
@@ -15,11 +16,35 @@ export interface Metrics {
   readonly contentType: string;
 }
 
+/** How often the event loop is measured. A timer is never early, so this much is no delay. */
+const RESOLUTION_MS = 5;
+
+/** Delay of the event loop since the last reading: what a request waits before anything looks at it. */
+function watchEventLoop(registers: Registry[]): void {
+  const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  delays.enable();
+  const quantiles = new Gauge({
+    name: 'railhead_event_loop_delay_seconds',
+    help: 'Delay of the event loop since the last reading; quantile 1 is the longest.',
+    labelNames: ['quantile'] as const,
+    registers,
+    collect() {
+      for (const quantile of [0.5, 0.99, 1]) {
+        const ns = quantile === 1 ? delays.max : delays.percentile(quantile * 100);
+        const seconds = delays.count > 0 ? ns / 1e9 - RESOLUTION_MS / 1000 : 0;
+        quantiles.set({ quantile: String(quantile) }, Math.max(0, seconds));
+      }
+      delays.reset();
+    },
+  });
+}
+
 /** Metrics of one server; several servers in one process keep apart. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
+  watchEventLoop(registers);
   const requests = new Histogram({
     name: 'railhead_request_seconds',
     help: 'Time to answer a request.',

@@ -1,0 +1,34 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { createMetrics } from './metrics.ts';
+
+/** Seconds that the event loop was late, by quantile, since the last call. */
+async function delays(metrics: ReturnType<typeof createMetrics>) {
+  const text = await metrics.text();
+  const line = /^railhead_event_loop_delay_seconds\{quantile="([\d.]+)"\} (\S+)$/gm;
+  return Object.fromEntries([...text.matchAll(line)].map(([, at, value]) => [at, Number(value)]));
+}
+
+function block(ms: number): void {
+  const until = performance.now() + ms;
+  while (performance.now() < until);
+}
+
+describe('railhead_event_loop_delay_seconds', () => {
+  it('has the median, the 99th percentile and the longest delay', async () => {
+    const metrics = createMetrics();
+    await sleep(50);
+    expect(Object.keys(await delays(metrics)).sort()).toEqual(['0.5', '0.99', '1']);
+  });
+
+  it('shows what blocked the event loop, once', async () => {
+    const metrics = createMetrics();
+    await sleep(20);
+    block(400);
+    await sleep(20);
+    const { 1: longest } = await delays(metrics);
+    expect(longest).toBeGreaterThan(0.35);
+    await sleep(50);
+    expect((await delays(metrics))[1]).toBeLessThan(longest as number);
+  });
+});
