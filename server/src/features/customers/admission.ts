@@ -14,6 +14,7 @@ import type { Vault } from '../../runtime/vault.ts';
 import type { PlatformRow } from '../platform/index.ts';
 import type { CustomerDetails } from './fields.ts';
 import { personalOf } from './personal.ts';
+import { checkDigitErrors } from './rules.ts';
 import type { Channels, CustomerRow, CustomerType, TermsConsent } from './store.ts';
 import { consentErrors } from './terms.ts';
 import { umaProblem } from './uma.ts';
@@ -25,7 +26,8 @@ export interface Candidate {
   email: string | null;
   phone: string | null;
   details: CustomerDetails;
-  hasIdentifier: boolean;
+  /** The identity number of an individual. */
+  identifier: string | null;
   /** Chosen by this request. */
   currencies?: readonly string[];
   /** New with this request, in small letters. */
@@ -116,7 +118,7 @@ const FACTS: Readonly<Record<string, readonly [individual: string, business: str
 function isKnown(of: Candidate, path: string): boolean {
   if (path === 'email') return of.email !== null;
   if (path === 'phoneNumber') return of.phone !== null;
-  if (path === 'identifier') return of.hasIdentifier;
+  if (path === 'identifier') return of.identifier !== null;
   const [first = '', second] = path.split('.');
   const outer = (of.details as Record<string, unknown>)[first];
   const value = second ? (outer as Record<string, unknown> | undefined)?.[second] : outer;
@@ -178,6 +180,9 @@ export function complaintsAbout(of: Candidate, platform: PlatformRow, now: Time)
   if (of.umaAddress !== undefined) {
     const problem = umaProblem(of.umaAddress, platform.uma_domain);
     if (problem) say('umaAddress', problem, 'INVALID_UMA_ADDRESS');
+  }
+  if (platform.environment === 'production') {
+    found.push(...asInvalid(checkDigitErrors({ ...of.details, identifier: of.identifier })));
   }
   if (mustProveContacts(platform, of)) found.push(...contactComplaints(of));
   if (of.consent) found.push(...consentErrors(of.consent, now));

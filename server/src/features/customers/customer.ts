@@ -127,7 +127,14 @@ export function detailsAfter(
       businessInfo: firm as unknown as BusinessInfo,
     };
   }
-  const details: CustomerDetails = withFields(personal, change, PERSONAL);
-  // An identity number is American unless somebody says otherwise.
-  return details.idType ? { countryOfIssuance: 'US', ...details } : details;
+  return withIssuer(withFields(personal, change, PERSONAL), row.details.idType, change);
+}
+
+/** An issuer goes with its type of number; SSN and ITIN are issued by the US. */
+function withIssuer(details: CustomerDetails, was: string | undefined, change: Fields) {
+  const after = { ...details };
+  const isNewType = was !== undefined && was !== after.idType;
+  if (isNewType && change.countryOfIssuance === undefined) delete after.countryOfIssuance;
+  const isOfUs = after.idType !== undefined && after.idType !== 'NON_US_TAX_ID';
+  return isOfUs ? { countryOfIssuance: 'US', ...after } : after;
 }

@@ -2,7 +2,7 @@
 // stand beside the sealed data and find equal values; nobody reads a value out of one, or tries values
 // against one without the master key. Different ways to write one value give the same hash.
 import type { Vault } from '../../runtime/vault.ts';
-import type { OwnerPersonal } from './owners.ts';
+import type { OwnerPersonal } from './owner-contract.ts';
 import type { Personal } from './personal.ts';
 
 /** What can be looked for. */

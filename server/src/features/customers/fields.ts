@@ -48,11 +48,12 @@ export const KybStatus = words(
   CHECK_STATUSES,
 );
 
-/** Numbers that a person of this service may be identified by today. */
-export const PERSONAL_ID_TYPES = ['SSN', 'ITIN'] as const;
+/** Numbers that an individual is identified by: of the United States, or of another country. */
+export const PERSONAL_ID_TYPES = ['SSN', 'ITIN', 'NON_US_TAX_ID'] as const;
 
 export const IdentificationType = words('IdentificationType', 'Kind of tax or identity number.', [
-  ...PERSONAL_ID_TYPES,
+  'SSN',
+  'ITIN',
   'EIN',
   'NON_US_TAX_ID',
 ]);
@@ -175,16 +176,30 @@ export const individualFields = {
   birthDate: maybe(described(DateOnly, 'Day of birth.')),
   nationality: maybe(country('Country of citizenship, ISO 3166-1 alpha-2.')),
   address: maybe(described(Address, 'Where the person lives.')),
-  idType: maybe(described(IdentificationType, 'Kind of `identifier`; SSN or ITIN for persons.')),
-  countryOfIssuance: maybe(country('Country that issued `identifier`: US, also when left out.')),
+  idType: maybe(
+    described(
+      IdentificationType,
+      'Kind of `identifier`: SSN or ITIN for citizens and residents of the US, NON_US_TAX_ID for ' +
+        'other persons. Not needed where the country of residence issues no number to persons.',
+    ),
+  ),
+  countryOfIssuance: maybe(
+    country(
+      'Country that issued `identifier`, ISO 3166-1 alpha-2. Required with NON_US_TAX_ID; US with ' +
+        'SSN and ITIN, also when left out.',
+    ),
+  ),
   ...diligence,
 };
 
-export const Identifier = text('The number of type `idType`. Taken in, never shown again.', {
-  writeOnly: true,
-  minLength: 1,
-  maxLength: 64,
-});
+export const Identifier = text(
+  'The number of type `idType`, in the form of the country that issued it. Never returned.',
+  {
+    writeOnly: true,
+    minLength: 1,
+    maxLength: 64,
+  },
+);
 
 const SourceOfFundsCategory = words(
   'SourceOfFundsCategory',

@@ -1,5 +1,5 @@
 // People who own or control a business, as the API shows them, and the operations on them.
-import { Type } from '@sinclair/typebox';
+import { type Static, Type } from '@sinclair/typebox';
 import { operation } from '../../kernel/operation.ts';
 import {
   Address,
@@ -12,7 +12,7 @@ import {
   Timestamp,
 } from '../../kernel/schema.ts';
 import { contactFields, IdentificationType, KycStatus, object, text } from './fields.ts';
-import { ownerBodyErrors } from './owner-rules.ts';
+import { ownerBodyErrors, wholeOwnerErrors } from './owner-rules.ts';
 import { clearable } from './requests.ts';
 
 const TAG = 'KYC/KYB Verifications';
@@ -31,28 +31,51 @@ const needed = {
   birthDate: described(DateOnly, 'Day of birth.'),
   nationality: text('Country of citizenship, ISO 3166-1 alpha-2.'),
   address: Address,
-  idType: IdentificationType,
-  identifier: text('The number. Replies show the end of it only.'),
+};
+
+const number = {
+  idType: described(
+    IdentificationType,
+    'Kind of `identifier`: SSN or ITIN for citizens and residents of the US, NON_US_TAX_ID for ' +
+      'other persons.',
+  ),
+  identifier: text(
+    'The number, in the form of the country that issued it. Replies show its last characters only, ' +
+      'and an empty text where the person has none.',
+  ),
 };
 
 const optional = {
   middleName: maybe(text('Middle name.')),
   ...contactFields,
   countryOfIssuance: maybe(
-    text('Country that issued `identifier`; US for an American number when left out.'),
+    text(
+      'Country that issued `identifier`, ISO 3166-1 alpha-2. Required with NON_US_TAX_ID; US with ' +
+        'other types, also when left out.',
+    ),
   ),
 };
 
 export const BeneficialOwnerPersonalInfo = object(
   'BeneficialOwnerPersonalInfo',
   'Who the person is.',
-  { ...needed, ...optional },
+  { ...needed, ...number, ...optional },
 );
+
+const BeneficialOwnerPersonalInfoCreate = object(
+  'BeneficialOwnerPersonalInfoCreateRequest',
+  'Who the person is. `idType` and `identifier` are required unless the country of residence issues ' +
+    'no number to persons.',
+  { ...needed, idType: maybe(number.idType), identifier: maybe(number.identifier), ...optional },
+);
+
+/** What is stored of a person. */
+export type OwnerPersonal = Static<typeof BeneficialOwnerPersonalInfoCreate>;
 
 const BeneficialOwnerPersonalInfoUpdate = object(
   'BeneficialOwnerPersonalInfoUpdate',
   'What changes about the person; what is left out stays, null empties, an address is replaced whole.',
-  { ...Type.Partial(Type.Object(needed)).properties, ...clearable(optional) },
+  { ...Type.Partial(Type.Object(needed)).properties, ...clearable({ ...number, ...optional }) },
 );
 
 const roles = Type.Array(BeneficialOwnerRole, {
@@ -89,7 +112,7 @@ export const BeneficialOwnerCreateRequest = object(
     customerId: text('The business.'),
     roles,
     ownershipPercentage: share,
-    personalInfo: BeneficialOwnerPersonalInfo,
+    personalInfo: BeneficialOwnerPersonalInfoCreate,
   },
 );
 
@@ -116,7 +139,7 @@ export const createBeneficialOwner = operation({
     'longer named or changed once its check is over.',
   permission: 'MANAGE',
   body: BeneficialOwnerCreateRequest,
-  bodyRules: ownerBodyErrors,
+  bodyRules: wholeOwnerErrors,
   judges: true,
   replies: { 201: BeneficialOwner },
   errors: [400, 404, 410],

@@ -16,12 +16,12 @@ import {
   createBeneficialOwner,
   getBeneficialOwner,
   listBeneficialOwners,
+  type OwnerPersonal,
   updateBeneficialOwner,
 } from './owner-contract.ts';
-import { ownerBodyErrors } from './owner-rules.ts';
+import { wholeOwnerErrors } from './owner-rules.ts';
 import {
   beneficialOwners,
-  type OwnerPersonal,
   type OwnerRole,
   type OwnerRow,
   ownerPersonal,
@@ -30,6 +30,7 @@ import {
 } from './owners.ts';
 import { dataKeyOf } from './personal.ts';
 import { customerOf } from './reads.ts';
+import { checkDigitErrors } from './rules.ts';
 import { isFinal } from './states.ts';
 import { type CustomerRow, customers } from './store.ts';
 import { ownersOf } from './views.ts';
@@ -57,18 +58,23 @@ const only = (of: object, names: readonly string[]): Record<string, unknown> =>
     }),
   );
 
-/** A person with the fields we know, in one order; an American number was issued in the US. */
+/** A person with the fields we know, in one order; SSN, ITIN and EIN are issued by the US. */
 function personOf(info: object): OwnerPersonal {
   const known = only(info, INFO) as OwnerPersonal;
   const person = { ...known, address: only(known.address, ADDRESS) as OwnerPersonal['address'] };
-  if (person.idType !== 'NON_US_TAX_ID') person.countryOfIssuance ??= 'US';
+  if (person.idType && person.idType !== 'NON_US_TAX_ID') person.countryOfIssuance ??= 'US';
   return person;
 }
 
-/** The person after a change: another number than before has another issuer, unless it is said. */
+/** The person after a change: another type of number has another issuer, no type has no number. */
 function personAfter(was: OwnerPersonal, change: InfoChange): OwnerPersonal {
   const isNewType = change.idType !== undefined && change.idType !== was.idType;
-  return personOf({ ...was, ...(isNewType ? { countryOfIssuance: null } : {}), ...change });
+  return personOf({
+    ...was,
+    ...(isNewType ? { countryOfIssuance: null } : {}),
+    ...(change.idType === null ? { identifier: null } : {}),
+    ...change,
+  });
 }
 
 interface Wanted {
@@ -89,14 +95,27 @@ function shareErrors(wanted: Wanted, others: readonly OwnerRow[]): FieldError[] 
   return [{ field: 'ownershipPercentage', message }];
 }
 
+const NUMBER = ['idType', 'identifier', 'countryOfIssuance'] as const;
+
+/** Everything wrong with a person; a number that `change` does not name was accepted as it is. */
+function personErrors(ctx: Ctx, person: OwnerPersonal, change: InfoChange | undefined) {
+  const errors = wholeOwnerErrors({ personalInfo: person });
+  if (ctx.caller.environment === 'production') {
+    errors.push(...checkDigitErrors(person, 'personalInfo.'));
+  }
+  const isKept = change && person.identifier && NUMBER.every((name) => change[name] === undefined);
+  if (!isKept) return errors;
+  return errors.filter(({ field }) => NUMBER.every((name) => field !== `personalInfo.${name}`));
+}
+
 /** Throws everything that stands against the owner that a request would leave behind. */
 function refuseWrong(
   ctx: Ctx,
   wanted: Wanted,
   others: readonly OwnerRow[],
-  found: readonly FieldError[] = [],
+  { found = [], change }: { found?: readonly FieldError[]; change?: InfoChange } = {},
 ): void {
-  const rules = ownerBodyErrors({ personalInfo: wanted.person });
+  const rules = personErrors(ctx, wanted.person, change);
   const errors = [
     ...found,
     ...rules.filter((each) => found.every((one) => one.field !== each.field)),
@@ -179,10 +198,16 @@ export async function ownerOf(ctx: Ctx, id: string): Promise<OwnerRow> {
   return row;
 }
 
-/** A number goes with its type. */
-function bareTypeErrors(was: OwnerPersonal, { idType, identifier }: InfoChange): FieldError[] {
-  if (idType === undefined || idType === was.idType || identifier !== undefined) return [];
-  return [{ field: 'personalInfo.identifier', message: 'is required with a new idType' }];
+/** A number goes with its type and its issuer. */
+function bareTypeErrors(was: OwnerPersonal, change: InfoChange): FieldError[] {
+  const { idType, countryOfIssuance: issuer } = change;
+  if (change.identifier !== undefined || idType === null) return [];
+  const field = 'personalInfo.identifier';
+  if (idType !== undefined && idType !== was.idType) {
+    return [{ field, message: 'is required with a new idType' }];
+  }
+  const isNewIssuer = issuer && was.countryOfIssuance && issuer !== was.countryOfIssuance;
+  return isNewIssuer ? [{ field, message: 'is required with a new countryOfIssuance' }] : [];
 }
 
 /** Changes what `body`, which has passed its schema, names of an owner. */
@@ -205,7 +230,7 @@ export async function changeOwner(
     ctx,
     { roles, share, person },
     owners.filter((each) => each.id !== id),
-    bareTypeErrors(was, change),
+    { found: bareTypeErrors(was, change), change },
   );
   // Sealing draws anew, so what stays as it was is not sealed again.
   const isSamePerson = JSON.stringify(person) === JSON.stringify(personOf(was));

@@ -1,32 +1,23 @@
 // What must hold of somebody who owns or controls a business and a schema cannot state: names, countries,
 // and identity numbers in the shape of their type. Pure, and forgiving about shapes, because a body that
 // fails its schema is checked here too.
+import { neededIdentifier } from '../../catalog/tax-identifiers.ts';
 import type { FieldError } from '../../kernel/fault.ts';
 import {
   addressRule,
   collect,
   countryRule,
-  ID_SHAPES,
+  identifierRule,
   inside,
+  isObject,
+  isThere,
   type Json,
   nameRule,
+  pairRule,
   type Say,
-  US_ONLY,
 } from './rules.ts';
 
 const MOST_LETTERS = 250;
-
-const SHAPES = {
-  ...ID_SHAPES,
-  EIN: { pattern: '^\\d{2}-\\d{7}$' },
-  /** Also keeps out the asterisks of a number that came from a reply. */
-  NON_US_TAX_ID: { pattern: "^(?=.{1,64}$)[\\p{L}\\p{N}][\\p{L}\\p{N} .,'&/_-]*$" },
-};
-
-export type OwnerIdType = keyof typeof SHAPES;
-
-const isIdType = (text: unknown): text is OwnerIdType =>
-  typeof text === 'string' && Object.hasOwn(SHAPES, text);
 
 const at = 'personalInfo.';
 const NAMES = ['firstName', 'middleName', 'lastName'] as const;
@@ -42,36 +33,40 @@ function lengthRule(say: Say, info: Json): void {
   }
 }
 
-/** An identity number, its type and who issued it; one that is not there is not judged. */
-function numberRule(say: Say, info: Json): void {
-  const { idType, identifier, countryOfIssuance: issuer } = info;
-  if (!isIdType(idType)) return;
-  const shape = SHAPES[idType];
-  if (typeof identifier === 'string' && !new RegExp(shape.pattern, 'u').test(identifier)) {
-    say(`${at}identifier`, `is not a well-formed ${idType}`, shape);
-  }
-  if (typeof issuer !== 'string') return;
-  const isAmerican = idType !== 'NON_US_TAX_ID';
-  if (isAmerican && issuer !== 'US') say(`${at}countryOfIssuance`, 'must be US', US_ONLY);
-  if (!isAmerican && issuer === 'US') {
-    say(`${at}countryOfIssuance`, 'must not be US for a number from elsewhere');
-  }
-}
-
 function infoRules(say: Say, body: Json): void {
   const info = inside(body, 'personalInfo');
   lengthRule(say, info);
   nameRule(say, info, at, NAMES);
   countryRule(say, info, at, ['nationality', 'countryOfIssuance']);
   addressRule(say, info, at);
-  numberRule(say, info);
+  identifierRule(say, info, at);
 }
 
-/** Everything wrong with what a request says of an owner, or with an owner as a change would leave it. */
-export const ownerBodyErrors = (body: unknown): FieldError[] => {
+/** A person needs a number unless the country of residence issues none. */
+function neededRule(say: Say, info: Json): void {
+  const residence = inside(info, 'address').country;
+  if (neededIdentifier({ nationality: info.nationality, residence }) === 'NONE') return;
+  for (const name of ['idType', 'identifier']) {
+    if (!isThere(info[name])) say(at + name, 'is required');
+  }
+}
+
+function wholeRules(say: Say, body: Json): void {
+  if (!isObject(body.personalInfo)) return;
+  neededRule(say, body.personalInfo);
+  pairRule(say, body.personalInfo, at);
+}
+
+/** The first complaint about a field is the plainest. */
+function firstOfEach(errors: readonly FieldError[]): FieldError[] {
   const known = new Set<string>();
-  // Of several complaints about one field the first is the plainest.
-  return collect(body, [infoRules]).filter(
-    ({ field }) => !known.has(field) && known.add(field).size > 0,
-  );
-};
+  return errors.filter(({ field }) => !known.has(field) && known.add(field).size > 0);
+}
+
+/** Everything wrong with what a change says of an owner, whatever else is known. */
+export const ownerBodyErrors = (body: unknown): FieldError[] =>
+  firstOfEach(collect(body, [infoRules]));
+
+/** Everything wrong with an owner, as a request describes it or as a change would leave it. */
+export const wholeOwnerErrors = (body: unknown): FieldError[] =>
+  firstOfEach(collect(body, [infoRules, wholeRules]));

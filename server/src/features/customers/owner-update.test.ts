@@ -57,10 +57,15 @@ describe('updateBeneficialOwner', () => {
     expect(fieldsOf(await desk.change(was.id, { personalInfo: { idType: 'EIN' } }))).toEqual([
       'personalInfo.identifier',
     ]);
-    const number = { idType: 'NON_US_TAX_ID', identifier: 'DE-998877' };
-    const foreign = ok(await desk.change(was.id, { personalInfo: number }), 200);
-    expect(foreign.personalInfo).toMatchObject({ ...number, identifier: '**-**8877' });
-    expect(foreign.personalInfo).not.toHaveProperty('countryOfIssuance');
+    const number = { idType: 'NON_US_TAX_ID', identifier: '86 095 742 719' };
+    expect(fieldsOf(await desk.change(was.id, { personalInfo: number }))).toEqual([
+      'personalInfo.countryOfIssuance',
+    ]);
+    const german = { ...number, countryOfIssuance: 'DE' };
+    const foreign = ok(await desk.change(was.id, { personalInfo: german }), 200);
+    expect(foreign.personalInfo).toMatchObject({ ...german, identifier: '** *** *** 719' });
+    const issuer = await desk.change(was.id, { personalInfo: { countryOfIssuance: 'AT' } });
+    expect(fieldsOf(issuer)).toEqual(['personalInfo.identifier']);
     const echoed = await desk.change(was.id, { personalInfo: foreign.personalInfo });
     expect(fieldsOf(echoed)).toEqual(['personalInfo.identifier']);
   });

@@ -55,7 +55,8 @@ describe('createBeneficialOwner', () => {
     [{ idType: 'ITIN', identifier: '912-70-1234' }],
     [{ idType: 'EIN', identifier: '12-3456789', countryOfIssuance: 'US' }],
     [{ idType: 'NON_US_TAX_ID', identifier: 'X1234567-L', countryOfIssuance: 'ES' }],
-    [{ idType: 'NON_US_TAX_ID', identifier: '7', nationality: 'DE' }],
+    [{ idType: 'NON_US_TAX_ID', identifier: '86 095 742 719', countryOfIssuance: 'DE' }],
+    [{ idType: 'NON_US_TAX_ID', identifier: 'NG-777', countryOfIssuance: 'NG' }],
   ])('takes %j', async (info) => {
     const owner = ok(await desk.add(ownerBody((await desk.firm()).id, {}, info)), 201);
     expect(owner.personalInfo).toMatchObject({ ...info, identifier: masked(info.identifier) });
@@ -113,8 +114,16 @@ describe('createBeneficialOwner', () => {
     [{ idType: 'ITIN', identifier: '123-45-6789' }, 'identifier'],
     [{ idType: 'EIN' }, 'identifier'],
     [{ idType: 'EIN', identifier: '12-3456789', countryOfIssuance: 'GB' }, 'countryOfIssuance'],
-    [{ idType: 'NON_US_TAX_ID', identifier: '****1234' }, 'identifier'],
-    [{ idType: 'NON_US_TAX_ID', identifier: '1'.repeat(65) }, 'identifier'],
+    [{ idType: 'NON_US_TAX_ID' }, 'countryOfIssuance'],
+    [{ idType: 'NON_US_TAX_ID', identifier: '****1234', countryOfIssuance: 'NG' }, 'identifier'],
+    [
+      { idType: 'NON_US_TAX_ID', identifier: '1'.repeat(65), countryOfIssuance: 'NG' },
+      'identifier',
+    ],
+    [{ idType: 'NON_US_TAX_ID', identifier: '7', countryOfIssuance: 'DE' }, 'identifier'],
+    [{ idType: 'NON_US_TAX_ID', countryOfIssuance: 'PR' }, 'countryOfIssuance'],
+    [{ identifier: undefined }, 'identifier'],
+    [{ idType: undefined }, 'idType'],
     [{ idType: 'NON_US_TAX_ID', countryOfIssuance: 'US' }, 'countryOfIssuance'],
     [{ idType: 'NON_US_TAX_ID', countryOfIssuance: 'Spain' }, 'countryOfIssuance'],
     [{ middleName: null }, 'middleName'],

@@ -4,13 +4,12 @@ import type { Static } from '@sinclair/typebox';
 import { stamps } from '../../runtime/context.ts';
 import { col, type RowOf, table } from '../../runtime/table.ts';
 import type { DataKey, Vault } from '../../runtime/vault.ts';
-import type { BeneficialOwner, BeneficialOwnerPersonalInfo } from './owner-contract.ts';
+import type { BeneficialOwner, OwnerPersonal } from './owner-contract.ts';
 import { dataKeyOf } from './personal.ts';
 import { type CheckStatus, checkStates } from './states.ts';
 import type { CustomerRow } from './store.ts';
 
 export type OwnerView = Static<typeof BeneficialOwner>;
-export type OwnerPersonal = Static<typeof BeneficialOwnerPersonalInfo>;
 export type OwnerRole = OwnerView['roles'][number];
 
 export const beneficialOwners = table(
@@ -69,19 +68,24 @@ const ERASED = {
   birthDate: '0001-01-01',
   nationality: '',
   address: { line1: '-', postalCode: '-', country: 'ZZ' },
-  idType: 'NON_US_TAX_ID',
-  identifier: '',
 } as const satisfies OwnerPersonal;
 
-/** The resource; of the identity number only the end is shown. */
+/** Shown where a person has no identity number: the contract has both fields in every reply. */
+const NO_NUMBER = { idType: 'NON_US_TAX_ID', identifier: '' } as const;
+
+/** The resource; of the identity number only the last characters are shown. */
 export function presentOwner(vault: Vault, business: CustomerRow, row: OwnerRow): OwnerView {
-  const personal = ownerPersonal(vault, business, row) ?? ERASED;
+  const personal: OwnerPersonal = ownerPersonal(vault, business, row) ?? ERASED;
   return {
     id: row.id,
     customerId: row.customer_id,
     roles: row.roles,
     ownershipPercentage: row.share,
-    personalInfo: { ...personal, identifier: masked(personal.identifier) },
+    personalInfo: {
+      ...NO_NUMBER,
+      ...personal,
+      identifier: masked(personal.identifier ?? ''),
+    },
     kycStatus: row.status,
     ...stamps(row),
   };

@@ -38,7 +38,7 @@ function candidateOf(body: CreateBody): Candidate {
     email: body.email ?? null,
     phone: body.phoneNumber ?? null,
     details: detailsAfter({ type: body.customerType, details: {} }, body),
-    hasIdentifier: body.customerType === 'INDIVIDUAL' && body.identifier !== undefined,
+    identifier: (body.customerType === 'INDIVIDUAL' && body.identifier) || null,
     currencies: body.currencies,
     umaAddress: body.umaAddress === undefined ? undefined : umaAddressOf(body.umaAddress),
     consent: body.endUserTermsConsent && consentOf(body.endUserTermsConsent),
@@ -74,9 +74,8 @@ export async function registerCustomer(
   refuse(complaintsAbout(of, platform, ctx.now));
   refuseUnserved(platform, of.region, of.currencies);
   const data_key = ctx.vault.newKey(id);
-  const identifier = (body.customerType === 'INDIVIDUAL' && body.identifier) || null;
   const key = { owner: id, sealed: data_key };
-  const personal = { details: of.details, identifier };
+  const personal = { details: of.details, identifier: of.identifier };
   const row = ctx.insert(customers, {
     id,
     platform_id: platform.id,

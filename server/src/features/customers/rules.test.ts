@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { customerErrors, updateErrors } from './rules.ts';
+import { checkDigitErrors, customerErrors, updateErrors } from './rules.ts';
 
 const fieldsOf = (customer: unknown) => customerErrors(customer).map((error) => error.field);
 const person = (more: object) => ({
@@ -52,6 +52,39 @@ describe('customerErrors', () => {
     expect(fieldsOf(person({ idType: 'EIN', identifier: '12-3456789' }))).toEqual(['idType']);
     const [error] = customerErrors(person({ idType: 'SSN', identifier: '123456789' }));
     expect(error?.constraint).toEqual({ format: 'us-ssn', pattern: '^\\d{3}-\\d{2}-\\d{4}$' });
+  });
+
+  const german = { idType: 'NON_US_TAX_ID', identifier: '86 095 742 719', countryOfIssuance: 'DE' };
+
+  it('judges the number of another country by the shape of that country', () => {
+    expect(fieldsOf(person(german))).toEqual([]);
+    expect(fieldsOf(person({ ...german, identifier: '86095742719' }))).toEqual([]);
+    expect(fieldsOf(person({ ...german, countryOfIssuance: undefined }))).toEqual([
+      'countryOfIssuance',
+    ]);
+    for (const countryOfIssuance of ['US', 'GU', 'XX']) {
+      expect(fieldsOf(person({ ...german, countryOfIssuance }))).toEqual(['countryOfIssuance']);
+    }
+    const [error] = customerErrors(person({ ...german, identifier: '123-45-6789' }));
+    expect(error).toEqual({
+      field: 'identifier',
+      constraint: { pattern: '^[1-9]\\d{10}$' },
+      message:
+        'is not a well-formed Steuerliche Identifikationsnummer (IdNr.) of Germany, ' +
+        'such as 86 095 742 719',
+    });
+    const masked = { ...german, countryOfIssuance: 'NG', identifier: '***6789' };
+    expect(fieldsOf(person(masked))).toEqual(['identifier']);
+    expect(fieldsOf(person({ idType: 'constructor', identifier: 'x' }))).toEqual(['idType']);
+  });
+
+  it('judges check digits apart from shapes', () => {
+    expect(checkDigitErrors(german)).toEqual([]);
+    expect(checkDigitErrors({ ...german, identifier: '86095742718' })).toEqual([
+      { field: 'identifier', message: 'has check digits that do not match the rest' },
+    ]);
+    expect(checkDigitErrors({ idType: 'SSN', identifier: '123-45-6789' })).toEqual([]);
+    expect(checkDigitErrors({ idType: 'NON_US_TAX_ID' }, 'personalInfo.')).toEqual([]);
   });
 
   it('knows the issuing country of identity numbers', () => {

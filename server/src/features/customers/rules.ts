@@ -1,7 +1,13 @@
 // Rules about customers that a schema cannot state, because they lie between fields or need a list of
 // countries. They run on a whole customer as it would become, whatever its shape: a body that fails its
 // schema is checked here too, so that one reply names everything that is wrong.
-import { isCountry } from '../../catalog/countries.ts';
+import { countryName, isCountry } from '../../catalog/countries.ts';
+import {
+  hasUsNumbers,
+  holdsCheckDigits,
+  isTaxIdentifier,
+  TAX_IDENTIFIERS,
+} from '../../catalog/tax-identifiers.ts';
 import type { FieldConstraint, FieldError } from '../../kernel/fault.ts';
 import { PERSONAL_ID_TYPES } from './fields.ts';
 
@@ -10,19 +16,23 @@ export type Say = (field: string, message: string, constraint?: FieldConstraint)
 
 const NAME = /^[\p{L}\p{M}\p{N}'’.,-]+( [\p{L}\p{M}\p{N}'’.,-]+)*$/u;
 
-export const ID_SHAPES = {
-  SSN: { format: 'us-ssn', pattern: '^\\d{3}-\\d{2}-\\d{4}$' },
-  ITIN: { pattern: '^9\\d{2}-\\d{2}-\\d{4}$' },
-};
+const US_SHAPES = new Map<unknown, FieldConstraint & { pattern: string }>([
+  ['SSN', { format: 'us-ssn', pattern: '^\\d{3}-\\d{2}-\\d{4}$' }],
+  ['ITIN', { pattern: '^9\\d{2}-\\d{2}-\\d{4}$' }],
+  ['EIN', { pattern: '^\\d{2}-\\d{7}$' }],
+]);
+
+/** Starts with a letter or digit, so that a masked number from a reply is rejected. */
+const NATIONAL_TEXT = /^(?=.{1,64}$)[\p{L}\p{N}][\p{L}\p{N} .,'’&()/_-]*$/u;
 
 /** An EIN, or the number of a sole proprietor. */
 const US_TAX_ID = '^(\\d{2}-\\d{7}|\\d{3}-\\d{2}-\\d{4})$';
 
 const COUNTRY: FieldConstraint = { format: 'iso3166-1-alpha-2' };
 
-export const US_ONLY: FieldConstraint = { enum: ['US'] };
+const US_ONLY: FieldConstraint = { enum: ['US'] };
 
-const isObject = (value: unknown): value is Json =>
+export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export const inside = (value: unknown, name: string): Json => {
@@ -30,7 +40,7 @@ export const inside = (value: unknown, name: string): Json => {
   return isObject(inner) ? inner : {};
 };
 
-const isThere = (value: unknown) => value !== undefined && value !== null;
+export const isThere = (value: unknown) => value !== undefined && value !== null;
 
 export function countryRule(say: Say, of: Json, prefix: string, names: readonly string[]): void {
   for (const name of names) {
@@ -81,26 +91,64 @@ function otherRule(say: Say, of: Json, prefix: string): void {
   }
 }
 
-/** What can be judged of an identity number alone. */
-function numberRule(say: Say, of: Json): void {
-  const { idType, identifier, countryOfIssuance } = of;
-  if (typeof idType === 'string' && !PERSONAL_ID_TYPES.some((each) => each === idType)) {
-    const message = `must be ${PERSONAL_ID_TYPES.join(' or ')} for an individual`;
-    say('idType', message, { enum: [...PERSONAL_ID_TYPES] });
+/** The number of a country other than the United States, by the shape that its country publishes. */
+function nationalRule(say: Say, of: Json, at: string): void {
+  const { identifier, countryOfIssuance: issuer } = of;
+  if (hasUsNumbers(issuer)) {
+    say(`${at}countryOfIssuance`, 'must not be the US or a US territory with NON_US_TAX_ID');
+    return;
   }
-  if (typeof countryOfIssuance === 'string' && countryOfIssuance !== 'US') {
-    say('countryOfIssuance', 'must be US', US_ONLY);
+  const country = typeof issuer === 'string' ? issuer : '';
+  if (typeof identifier !== 'string') return;
+  if (NATIONAL_TEXT.test(identifier) && isTaxIdentifier(country, identifier)) return;
+  const row = TAX_IDENTIFIERS.get(country);
+  const example = row?.example ? `, such as ${row.example}` : '';
+  const message = row
+    ? `is not a well-formed ${row.name} of ${countryName(country)}${example}`
+    : 'is not a well-formed NON_US_TAX_ID';
+  say(`${at}identifier`, message, row ? { pattern: row.pattern } : undefined);
+}
+
+/** Judges an identity number by its type and issuer; what is absent is not judged. */
+export function identifierRule(say: Say, of: Json, at = ''): void {
+  const { idType, identifier, countryOfIssuance: issuer } = of;
+  if (idType === 'NON_US_TAX_ID') nationalRule(say, of, at);
+  const shape = US_SHAPES.get(idType);
+  if (!shape) return;
+  if (typeof issuer === 'string' && issuer !== 'US') {
+    say(`${at}countryOfIssuance`, 'must be US', US_ONLY);
   }
-  const shape = idType === 'SSN' || idType === 'ITIN' ? ID_SHAPES[idType] : undefined;
-  if (typeof identifier === 'string' && shape && !new RegExp(shape.pattern).test(identifier)) {
-    say('identifier', `is not a well-formed ${idType}`, shape);
+  if (typeof identifier === 'string' && !new RegExp(shape.pattern).test(identifier)) {
+    say(`${at}identifier`, `is not a well-formed ${idType}`, shape);
   }
 }
 
-function pairRule(say: Say, of: Json): void {
-  const { idType, identifier } = of;
-  if (isThere(idType) && !isThere(identifier)) say('identifier', 'is required with idType');
-  if (isThere(identifier) && !isThere(idType)) say('idType', 'is required with identifier');
+/** What the identity number of a whole person must come with. */
+export function pairRule(say: Say, of: Json, at = ''): void {
+  const { idType, identifier, countryOfIssuance: issuer } = of;
+  if (isThere(idType) && !isThere(identifier)) say(`${at}identifier`, 'is required with idType');
+  if (isThere(identifier) && !isThere(idType)) say(`${at}idType`, 'is required with identifier');
+  if (idType === 'NON_US_TAX_ID' && !isThere(issuer)) {
+    say(`${at}countryOfIssuance`, 'is required with NON_US_TAX_ID');
+  }
+}
+
+/** Judges the check digits of an identity number. Sandbox numbers are made up, so it runs in production. */
+export function checkDigitErrors(
+  of: { idType?: unknown; identifier?: unknown; countryOfIssuance?: unknown },
+  at = '',
+): FieldError[] {
+  const { idType, identifier, countryOfIssuance: issuer } = of;
+  if (idType !== 'NON_US_TAX_ID' || typeof identifier !== 'string') return [];
+  if (typeof issuer !== 'string' || holdsCheckDigits(issuer, identifier)) return [];
+  return [{ field: `${at}identifier`, message: 'has check digits that do not match the rest' }];
+}
+
+/** The types that individuals are identified by. */
+function typeRule(say: Say, { idType }: Json): void {
+  if (typeof idType !== 'string' || PERSONAL_ID_TYPES.some((each) => each === idType)) return;
+  const message = `must be ${PERSONAL_ID_TYPES.join(', ')} for an individual`;
+  say('idType', message, { enum: [...PERSONAL_ID_TYPES] });
 }
 
 function taxRule(say: Say, firm: Json): void {
@@ -134,9 +182,10 @@ function ownRules(say: Say, body: Json): void {
     blankRule(say, firm);
     return;
   }
-  countryRule(say, body, '', ['nationality']);
+  countryRule(say, body, '', ['nationality', 'countryOfIssuance']);
   nameRule(say, body, '', ['fullName']);
-  numberRule(say, body);
+  typeRule(say, body);
+  if (body.idType !== 'EIN') identifierRule(say, body);
 }
 
 /** What only the whole customer can satisfy. */

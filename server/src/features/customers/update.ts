@@ -35,12 +35,17 @@ type Patch = PatchOf<typeof customers>;
 const after = <V>(was: V | null, given: V | null | undefined): V | null =>
   given === undefined ? was : given;
 
-/** What is to become of the identity number: it goes with its type. */
+/** The identity number after a change: another type or another issuer needs another number. */
 function identifierAfter(was: Personal, body: Change): string | null {
   if (body.customerType !== 'INDIVIDUAL') return null;
   if (body.identifier !== undefined) return body.identifier;
-  const isSameType = body.idType === undefined || body.idType === was.details.idType;
-  return isSameType ? was.identifier : null;
+  const { idType, countryOfIssuance: issuer } = was.details;
+  const isSameType = body.idType === undefined || body.idType === idType;
+  const isSameIssuer =
+    idType !== 'NON_US_TAX_ID' ||
+    body.countryOfIssuance === undefined ||
+    body.countryOfIssuance === issuer;
+  return isSameType && isSameIssuer ? was.identifier : null;
 }
 
 function candidateAfter(row: CustomerRow, was: Personal, body: Change): Candidate {
@@ -51,7 +56,7 @@ function candidateAfter(row: CustomerRow, was: Personal, body: Change): Candidat
     email: after(row.email, body.email),
     phone: after(row.phone, body.phoneNumber),
     details: detailsAfter({ type: row.type, details: was.details }, body),
-    hasIdentifier: identifierAfter(was, body) !== null,
+    identifier: identifierAfter(was, body),
     currencies: body.currencies,
     umaAddress: umaAddress === row.uma_address ? undefined : umaAddress,
     consent: body.endUserTermsConsent && consentOf(body.endUserTermsConsent),
@@ -70,7 +75,7 @@ function complaintsAfter(
   const whole = {
     customerType: row.type,
     ...of.details,
-    identifier: identifierAfter(was, body) ?? undefined,
+    identifier: of.identifier ?? undefined,
   };
   const own = asInvalid(customerErrors(whole));
   const known = new Set(own.map((error) => error.field));
@@ -93,7 +98,7 @@ function patchFor(
   body: Change,
 ): Patch {
   const of = candidateAfter(row, was, body);
-  const personal = { details: of.details, identifier: identifierAfter(was, body) };
+  const personal = { details: of.details, identifier: of.identifier };
   const changed = { email: of.email !== row.email, phone: of.phone !== row.phone };
   const needed = mustProveContacts(platform, of);
   return {
