@@ -45,7 +45,13 @@ async function customerOf(call, email) {
     fullName: 'Ada Lovelace',
     birthDate: '1990-01-15',
     nationality: 'US',
-    address: { line1: '1 Main St', city: 'Austin', postalCode: '78701', country: 'US' },
+    address: {
+      line1: '1 Main St',
+      city: 'Austin',
+      state: 'TX',
+      postalCode: '78701',
+      country: 'US',
+    },
   });
   return made.body;
 }

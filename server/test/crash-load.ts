@@ -96,7 +96,13 @@ async function createPerson(server: Running, at: number): Promise<Person> {
     fullName: 'Ada Lovelace',
     birthDate: '1990-01-15',
     nationality: 'US',
-    address: { line1: '1 Main St', city: 'Austin', postalCode: '78701', country: 'US' },
+    address: {
+      line1: '1 Main St',
+      city: 'Austin',
+      state: 'TX',
+      postalCode: '78701',
+      country: 'US',
+    },
   });
   const inside = async (currency: string): Promise<string> => {
     const query = `customerId=${id}&currency=${currency}`;

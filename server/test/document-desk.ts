@@ -75,7 +75,13 @@ export async function openDocumentDesk() {
     const firm = ok(await post('/customers', { customerType: 'BUSINESS', businessInfo }), 201);
     const personalInfo = {
       ...{ firstName: 'Grace', lastName: 'Hopper', birthDate: '1970-12-09', nationality: 'US' },
-      address: { line1: '1 Main St', city: 'Austin', postalCode: '78701', country: 'US' },
+      address: {
+        line1: '1 Main St',
+        city: 'Austin',
+        state: 'TX',
+        postalCode: '78701',
+        country: 'US',
+      },
       ...{ idType: 'SSN', identifier: '123-45-6789' },
     };
     const owner = ok(

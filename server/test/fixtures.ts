@@ -19,7 +19,13 @@ export async function customer(app: TestApp, options: CallOptions = {}, more: ob
     fullName: 'Ada Lovelace',
     birthDate: '1990-01-15',
     nationality: 'US',
-    address: { line1: '1 Main St', city: 'Austin', postalCode: '78701', country: 'US' },
+    address: {
+      line1: '1 Main St',
+      city: 'Austin',
+      state: 'TX',
+      postalCode: '78701',
+      country: 'US',
+    },
     ...more,
   };
   return ok(await app.call('POST', '/customers', body, options), 201);

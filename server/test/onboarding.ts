@@ -6,7 +6,13 @@ import { ok } from './fixtures.ts';
 import { type Answer, startApp, type TestPlatform } from './harness.ts';
 import { paperForm, pdfFile } from './papers.ts';
 
-const address = { line1: '1 Main St', city: 'Austin', postalCode: '78701', country: 'US' };
+const address = {
+  line1: '1 Main St',
+  city: 'Austin',
+  state: 'TX',
+  postalCode: '78701',
+  country: 'US',
+};
 
 /** Everything that is asked of a person but a document. */
 export const PERSON = {

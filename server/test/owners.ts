@@ -7,7 +7,7 @@ export const ownerPerson = (more: object = {}) => ({
   lastName: 'Hopper',
   birthDate: '1970-12-09',
   nationality: 'US',
-  address: { line1: '1 Main St', city: 'Austin', postalCode: '78701', country: 'US' },
+  address: { line1: '1 Main St', city: 'Austin', state: 'TX', postalCode: '78701', country: 'US' },
   idType: 'SSN',
   identifier: '123-45-6789',
   ...more,

@@ -43,7 +43,13 @@ export const NOBODY = {
   address: undefined,
 };
 
-export const ADDRESS = { line1: '1 Main St', city: 'Austin', postalCode: '78701', country: 'US' };
+export const ADDRESS = {
+  line1: '1 Main St',
+  city: 'Austin',
+  state: 'TX',
+  postalCode: '78701',
+  country: 'US',
+};
 
 export const WHOLE = {
   fullName: 'Ada Lovelace',

@@ -7,7 +7,13 @@ import { BUSINESS_FIELDS, OWNER_FIELDS, PERSON_FIELDS } from './required.ts';
 
 type Json = Record<string, unknown>;
 
-const address = { line1: '1 Main St', postalCode: '78701', country: 'US' };
+const address = {
+  line1: '1 Main St',
+  city: 'Austin',
+  state: 'TX',
+  postalCode: '78701',
+  country: 'US',
+};
 const PASSPORT = { id: 'Document:p', holder: 'Customer:1', type: 'PASSPORT', side: null } as const;
 
 const PERSON: Known = {
@@ -104,6 +110,68 @@ describe('a person', () => {
     expect(brief({ ...PERSON, fields: { ...PERSON.fields, address: bare } })).toEqual([
       ['Customer:1', 'MISSING_FIELD', 'address.line1'],
       ['Customer:1', 'MISSING_FIELD', 'address.postalCode'],
+    ]);
+  });
+
+  it('needs city and state of an address in the US, and of no other', () => {
+    const bare = { line1: '1 Main St', city: ' ', postalCode: '78701', country: 'US' };
+    expect(brief({ ...PERSON, fields: { ...PERSON.fields, address: bare } })).toEqual([
+      ['Customer:1', 'MISSING_FIELD', 'address.city'],
+      ['Customer:1', 'MISSING_FIELD', 'address.state'],
+    ]);
+    expect(brief({ ...FIRM, fields: { ...FIRM.fields, address: bare } })).toEqual([
+      ['Customer:1', 'MISSING_FIELD', 'customer.address.city'],
+      ['Customer:1', 'MISSING_FIELD', 'customer.address.state'],
+    ]);
+    const owners = [{ ...OWNER, personalInfo: { ...OWNER.personalInfo, address: bare } }];
+    expect(brief({ ...FIRM, owners })).toEqual([
+      [OWNER.id, 'MISSING_FIELD', 'personalInfo.address.city'],
+      [OWNER.id, 'MISSING_FIELD', 'personalInfo.address.state'],
+    ]);
+    const abroad = { ...bare, country: 'GB' };
+    expect(brief({ ...PERSON, fields: { ...PERSON.fields, address: abroad } })).toEqual([]);
+  });
+
+  const german = {
+    ...{ nationality: 'DE', address: { ...address, country: 'DE' } },
+    ...{ idType: 'NON_US_TAX_ID', identifier: '86095742719', countryOfIssuance: 'DE' },
+  };
+  const none = { idType: undefined, identifier: undefined, countryOfIssuance: undefined };
+  const numberOf = (of: object) => [
+    brief({ ...PERSON, fields: { ...PERSON.fields, ...of } }),
+    brief({ ...FIRM, owners: [{ ...OWNER, personalInfo: { ...OWNER.personalInfo, ...of } }] }),
+  ];
+  const gapsOf = (type: string, ...fields: string[]) => [
+    fields.map((field) => ['Customer:1', type, field]),
+    fields.map((field) => [OWNER.id, type, `personalInfo.${field}`]),
+  ];
+
+  it('outside the US gives the number of a country, which is named', () => {
+    expect(numberOf(german)).toEqual([[], []]);
+    const bare = { ...german, countryOfIssuance: undefined };
+    expect(numberOf(bare)).toEqual(gapsOf('MISSING_FIELD', 'countryOfIssuance'));
+    expect(numberOf({ ...german, ...none })).toEqual(
+      gapsOf('MISSING_FIELD', 'idType', 'identifier'),
+    );
+    expect(numberOf({ ...german, idType: 'ITIN', countryOfIssuance: 'US' })).toEqual([[], []]);
+  });
+
+  it.each([{ nationality: 'US' }, { address }])('of the US gives a US number: %j', (us) => {
+    expect(numberOf({ ...german, ...us })).toEqual(gapsOf('INVALID_FIELD', 'idType'));
+    expect(numberOf({ ...german, ...us, ...none })).toEqual(
+      gapsOf('MISSING_FIELD', 'idType', 'identifier'),
+    );
+  });
+
+  it('whose country issues no number needs none, but a document', () => {
+    const emirati = { ...german, ...none, address: { ...address, country: 'AE' } };
+    expect(numberOf(emirati)).toEqual([[], []]);
+    expect(numberOf({ ...emirati, nationality: 'US' })).toEqual(
+      gapsOf('MISSING_FIELD', 'idType', 'identifier'),
+    );
+    const fields = { ...PERSON.fields, ...emirati };
+    expect(brief({ ...PERSON, fields, documents: [] })).toEqual([
+      ['Customer:1', 'MISSING_IDENTITY_DOCUMENT', ''],
     ]);
   });
 

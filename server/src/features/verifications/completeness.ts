@@ -1,14 +1,16 @@
 // Whether there is enough to check somebody: a pure function from what is known to what stands in the way,
 // one finding for each gap, all at once. It judges presence and what no reviewer could accept; whether it
 // is true is for whoever checks.
+import { neededIdentifier } from '../../catalog/tax-identifiers.ts';
 import { type FindingType, findingKind } from '../../catalog/verification-errors.ts';
 import { type DocumentType, IDENTITY_TYPES, TWO_SIDED_TYPES } from '../documents/index.ts';
 import type { VerificationError } from './contract.ts';
 import {
-  ADDRESS_PARTS,
+  addressParts,
   BUSINESS_DOCUMENTS,
   BUSINESS_FIELDS,
   MORE_OF_PERSONS,
+  NUMBER_FIELDS,
   OWNER_FIELDS,
   PERSON_FIELDS,
 } from './required.ts';
@@ -74,9 +76,9 @@ function blanks(root: Json, paths: readonly string[]): string[] {
     const value = at(root, path);
     if (isBlank(value)) return [path];
     if (path.split('.').at(-1) !== 'address') return [];
-    return ADDRESS_PARTS.filter((part) => isBlank(at(value, part))).map(
-      (part) => `${path}.${part}`,
-    );
+    return addressParts(at(value, 'country'))
+      .filter((part) => isBlank(at(value, part)))
+      .map((part) => `${path}.${part}`);
   });
 }
 
@@ -123,6 +125,27 @@ function nameGaps(id: string, fullName: unknown): VerificationError[] {
   return [errorOf(id, 'INVALID_FIELD', { field: 'fullName', reason })];
 }
 
+const US_PERSON = 'A citizen or resident of the US gives an SSN or ITIN.';
+
+const neededOf = (person: Json) =>
+  neededIdentifier({
+    nationality: person.nationality,
+    residence: at(person, 'address.country'),
+  });
+
+/** Which of `paths` a person has to fill: none of the number where the country issues none. */
+function askedOf(person: Json, paths: readonly string[]): string[] {
+  if (neededOf(person) !== 'NONE') return [...paths];
+  return paths.filter((path) => !NUMBER_FIELDS.some((name) => path.split('.').at(-1) === name));
+}
+
+/** What is wrong with the number that a person gave. */
+function numberGaps(id: string, person: Json, prefix = ''): VerificationError[] {
+  if (person.idType !== 'NON_US_TAX_ID') return [];
+  if (neededOf(person) !== 'US') return missingFields(id, person, ['countryOfIssuance'], prefix);
+  return [errorOf(id, 'INVALID_FIELD', { field: `${prefix}idType`, reason: US_PERSON })];
+}
+
 function personGaps({ customerId: id, fields, documents }: Known): VerificationError[] {
   const countries = [at(fields, 'nationality'), at(fields, 'address.country')];
   const more = MORE_OF_PERSONS.filter((each) =>
@@ -130,8 +153,9 @@ function personGaps({ customerId: id, fields, documents }: Known): VerificationE
   );
   return [
     ...missingFields(id, fields, [
-      ...new Set([...PERSON_FIELDS, ...more.flatMap((m) => m.fields)]),
+      ...new Set([...askedOf(fields, PERSON_FIELDS), ...more.flatMap((m) => m.fields)]),
     ]),
+    ...numberGaps(id, fields),
     ...nameGaps(id, fields.fullName),
     ...identityGaps(id, documents),
     ...categoryGaps(id, documents, [...new Set(more.flatMap((each) => each.documents))]),
@@ -153,9 +177,10 @@ function ownerGaps({ customerId: id, owners, documents }: Known): VerificationEr
   return [
     ...(owners.length ? [] : [errorOf(id, 'MISSING_BENEFICIAL_OWNER')]),
     ...(controls ? [] : [errorOf(id, 'MISSING_CONTROL_PERSON')]),
-    ...owners.flatMap((owner) => [
-      ...missingFields(owner.id, { personalInfo: owner.personalInfo }, OWNER_FIELDS),
-      ...identityGaps(owner.id, documents),
+    ...owners.flatMap(({ id: ownerId, personalInfo }) => [
+      ...missingFields(ownerId, { personalInfo }, askedOf(personalInfo, OWNER_FIELDS)),
+      ...numberGaps(ownerId, personalInfo, 'personalInfo.'),
+      ...identityGaps(ownerId, documents),
     ]),
     ...shareGaps(owners),
   ];

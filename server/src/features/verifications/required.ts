@@ -38,8 +38,19 @@ export const OWNER_FIELDS = [
   'personalInfo.identifier',
 ] as const;
 
-/** Without these an address is none. */
-export const ADDRESS_PARTS = ['line1', 'postalCode', 'country'] as const;
+/** Fields that a person has no value for where the country of residence issues no number. */
+export const NUMBER_FIELDS = ['idType', 'identifier'] as const;
+
+/** Parts of every address. */
+const ADDRESS_PARTS = ['line1', 'postalCode', 'country'] as const;
+
+/** Parts of an address by its country; US mail and US sanctions screening need city and state. */
+const MORE_OF_ADDRESSES: Readonly<Record<string, readonly string[]>> = {
+  US: ['line1', 'city', 'state', 'postalCode', 'country'],
+};
+
+export const addressParts = (country: unknown): readonly string[] =>
+  MORE_OF_ADDRESSES[String(country)] ?? ADDRESS_PARTS;
 
 /** One document of each category is asked of a business. */
 export const BUSINESS_DOCUMENTS = [

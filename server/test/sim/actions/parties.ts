@@ -109,7 +109,13 @@ async function addCustomer(sim: Sim): Promise<string> {
     fullName: `Ada Lovelace${end}`,
     birthDate: '1990-01-15',
     nationality: 'US',
-    address: { line1: '1 Main St', city: 'Austin', postalCode: '78701', country: 'US' },
+    address: {
+      line1: '1 Main St',
+      city: 'Austin',
+      state: 'TX',
+      postalCode: '78701',
+      country: 'US',
+    },
   };
   const { id } = expected(await sim.ask('POST', '/customers', body, platform), 201);
   const production = platform.environment === 'production';
