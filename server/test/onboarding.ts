@@ -86,12 +86,18 @@ export async function openDesk(options: Parameters<typeof startApp>[0] = {}) {
     return ok(await app.call('POST', '/documents', form, { as }), 201) as { id: string };
   }
 
-  async function owner(as: TestPlatform, customerId: string, lastName: string, share = 30) {
+  async function owner(
+    as: TestPlatform,
+    customerId: string,
+    lastName: string,
+    share = 30,
+    person: object = {},
+  ) {
     const body = {
       customerId,
       roles: ['UBO', 'CONTROL_PERSON'],
       ownershipPercentage: share,
-      personalInfo: personalInfo(lastName),
+      personalInfo: { ...personalInfo(lastName), ...person },
     };
     return ok(await app.call('POST', '/beneficial-owners', body, { as }), 201);
   }
