@@ -14,7 +14,8 @@ const COLUMNS = [
     'postalCode',
     'country',
   ],
-  ...['email', 'description'],
+  ...['email', 'description', 'phoneNumber'],
+  ...['nationality', 'idType', 'identifier', 'countryOfIssuance'],
 ];
 export const HEAD = COLUMNS.join(',');
 

@@ -22,6 +22,7 @@ const SHARED_PATHS: Readonly<Record<string, string>> = {
   platformCustomerId: 'platformCustomerId',
   customerType: 'customerType',
   email: 'email',
+  phoneNumber: 'phoneNumber',
   addressLine1: 'address.line1',
   addressLine2: 'address.line2',
   city: 'address.city',
@@ -30,7 +31,15 @@ const SHARED_PATHS: Readonly<Record<string, string>> = {
   country: 'address.country',
 };
 const PATHS: Readonly<Record<Kind, Readonly<Record<string, string>>>> = {
-  INDIVIDUAL: { ...SHARED_PATHS, fullName: 'fullName', birthDate: 'birthDate' },
+  INDIVIDUAL: {
+    ...SHARED_PATHS,
+    fullName: 'fullName',
+    birthDate: 'birthDate',
+    nationality: 'nationality',
+    idType: 'idType',
+    identifier: 'identifier',
+    countryOfIssuance: 'countryOfIssuance',
+  },
   BUSINESS: {
     ...SHARED_PATHS,
     businessLegalName: 'businessInfo.legalName',
@@ -141,7 +150,9 @@ const MOST_ID_LENGTH = 255;
 
 function unfilled(cells: ReadonlyMap<string, string>, kind: Kind | undefined): FieldError[] {
   const needed = [...COMMON, ...PLACE, ...(kind ? OWN[kind] : [])];
-  const empty = needed.filter((column) => !cells.get(column));
+  // Addresses of most countries have no state.
+  const isAbroad = !['', 'US'].includes(cells.get('country') ?? '');
+  const empty = needed.filter((column) => !cells.get(column) && !(column === 'state' && isAbroad));
   return empty.map((field) => ({ field, message: 'is required' }));
 }
 

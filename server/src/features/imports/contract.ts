@@ -105,8 +105,9 @@ export const uploadCustomersCsv = operation({
     '- Every row: `umaAddress` (with or without `$`), `platformCustomerId`, `customerType`, ' +
     '`addressLine1`, `city`, `state`, `postalCode`, `country`.\n' +
     '- `INDIVIDUAL`: `fullName`, `birthDate`. `BUSINESS`: `businessLegalName`.\n' +
-    '- If you like: `addressLine2`, `email`, `businessRegistrationNumber`, `businessTaxId`. The country ' +
-    'of a business is also where it is registered.\n' +
+    '- Optional: `addressLine2`, `email`, `phoneNumber`, `businessRegistrationNumber`, `businessTaxId`, ' +
+    'and of an `INDIVIDUAL` `nationality`, `idType`, `identifier`, `countryOfIssuance`. The country ' +
+    'of a business is also where it is registered. The cell of `state` may be empty outside the US.\n' +
     '- `platformAccountId`, `description` and columns of other names are read over.\n\n' +
     'Rows follow the rules of `POST /customers`, save that a business may come without a tax number and ' +
     'a day of incorporation. Each row is registered by itself: those that fail are listed and hold up no ' +

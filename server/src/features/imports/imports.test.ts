@@ -5,6 +5,7 @@ import { ok } from '../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../test/harness.ts';
 import { file, HEAD, type ImportDesk, importDesk, progress } from '../../../test/imports.ts';
 import { uuid7 } from '../../kernel/id.ts';
+import { customers, personalOf } from '../customers/index.ts';
 
 let app: TestApp;
 let desk: ImportDesk;
@@ -68,6 +69,59 @@ describe('uploadCustomersCsv', () => {
     expect(scripted.kycStatus).toBe(alone.body.kycStatus);
     expect(scripted.umaAddress).toBe(`$p-2@${desk.domain}`);
     expect((await desk.byPlatformId('p-3'))[0].umaAddress).toBe(`$p-3@${desk.domain}`);
+  });
+
+  const german = {
+    ...{
+      addressLine1: 'Heidestr. 17',
+      city: 'Köln',
+      state: '',
+      postalCode: '51147',
+      country: 'DE',
+    },
+    ...{ email: 'erika@example.com', phoneNumber: '+4915123456789', nationality: 'DE' },
+    ...{ idType: 'NON_US_TAX_ID', identifier: '65 929 970 489', countryOfIssuance: 'DE' },
+  };
+
+  it('registers residents of other countries with the number of their country', async () => {
+    const dubai = { city: 'Dubai', state: '', country: 'AE', nationality: 'AE' };
+    const body = await desk.imported(
+      file(desk.person('g-1', german), desk.person('g-2', dubai), desk.person('g-3')),
+    );
+    expect(body.progress).toEqual(progress(3, 3, 0));
+    const [erika] = await desk.byPlatformId('g-1');
+    expect(erika).toMatchObject({
+      ...{ idType: 'NON_US_TAX_ID', countryOfIssuance: 'DE', nationality: 'DE' },
+      ...{ email: 'erika@example.com', phoneNumber: '+4915123456789' },
+      address: { line1: 'Heidestr. 17', city: 'Köln', postalCode: '51147', country: 'DE' },
+    });
+    const row = await app.runtime.db.read(customers, erika.id);
+    expect(row && personalOf(app.runtime.vault, row).identifier).toBe('65 929 970 489');
+    expect((await desk.byPlatformId('g-2'))[0]).not.toHaveProperty('idType');
+  });
+
+  it('names the columns of a number that cannot be right, without the number', async () => {
+    const rows = [
+      desk.person('w-1', { ...german, identifier: '123-45-0489' }),
+      desk.person('w-2', { ...german, countryOfIssuance: '' }),
+      desk.person('w-3', { ...german, idType: 'EIN' }),
+      desk.person('w-4', { ...german, countryOfIssuance: 'US' }),
+      desk.person('w-5', { ...german, identifier: '' }),
+      desk.person('w-6', { state: '' }),
+    ];
+    const body = await desk.imported(file(...rows));
+    const fields = body.errors.map((each: { details: { errors: { field: string }[] } }) =>
+      each.details.errors.map(({ field }) => field),
+    );
+    expect(fields).toEqual([
+      ['identifier'],
+      ['countryOfIssuance'],
+      ['idType'],
+      ['countryOfIssuance'],
+      ['identifier'],
+      ['state'],
+    ]);
+    expect(JSON.stringify([body, app.log])).not.toContain('0489');
   });
 
   it('lists every bad column of every bad row, keeps the good ones, and nothing personal', async () => {
