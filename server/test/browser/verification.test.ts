@@ -67,6 +67,11 @@ describe.runIf(browserPath)('the verification page', () => {
       await page.getByLabel('Street and number').fill('1 Main St');
       await page.getByLabel('City or town').fill('Austin');
       await page.getByLabel('Postal code').fill('78701');
+      await press(page, 'Continue');
+      expect(await page.getByRole('alert').getByRole('link').allTextContents()).toEqual([
+        'Enter the state, province or region',
+      ]);
+      await page.getByLabel('State, province or region').fill('TX');
       await inspect(page, `${size}-3-address`);
       await press(page, 'Continue');
 
@@ -156,6 +161,8 @@ describe.runIf(browserPath)('the verification page', () => {
       await title(page, 'Where the business sits');
       await page.getByLabel('Country').selectOption('US');
       await page.getByLabel('Street and number').fill('2 Side St');
+      await page.getByLabel('City or town').fill('Austin');
+      await page.getByLabel('State, province or region').fill('TX');
       await page.getByLabel('Postal code').fill('78702');
       await press(page, 'Continue');
 
@@ -185,6 +192,8 @@ describe.runIf(browserPath)('the verification page', () => {
       await page.getByLabel('Nationality').selectOption('US');
       await page.getByLabel('Country', { exact: true }).selectOption('US');
       await page.getByLabel('Street and number').fill('3 Navy Rd');
+      await page.getByLabel('City or town').fill('Arlington');
+      await page.getByLabel('State, province or region').fill('VA');
       await page.getByLabel('Postal code').fill('22201');
       await page.getByLabel('Kind of number').selectOption('SSN');
       await page.getByLabel('Number', { exact: true }).fill('98-1');

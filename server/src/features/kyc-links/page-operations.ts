@@ -73,8 +73,10 @@ async function openForChange(ctx: Ctx, secret: string): Promise<CustomerRow> {
   return customer;
 }
 
-function personOf({ identifier: _, ...rest }: ReturnType<typeof presentOwner>['personalInfo']) {
-  return rest;
+/** A person without the number; the type of a number stands only where there is one. */
+function personOf(info: ReturnType<typeof presentOwner>['personalInfo']) {
+  const { identifier, idType, ...rest } = info;
+  return identifier === '' ? rest : { ...rest, idType };
 }
 
 /**

@@ -1,7 +1,7 @@
 // The fields of a form, one function for each way to enter a value. All of them are elements that browsers
 // have, with a label of their own; a group of boxes is a fieldset with a legend.
 import { action, freshId, h } from './dom.ts';
-import type { Field } from './fields.ts';
+import type { Field, Followed } from './fields.ts';
 import type { State } from './types.ts';
 import { bytesInWords, COUNTRIES, countryName, wordsFor } from './words.ts';
 
@@ -13,6 +13,8 @@ export interface Control {
   /** Undefined while nothing is entered. */
   read(): unknown;
   complain(message: string): void;
+  /** Shows the field as other answers have changed it. */
+  describe(now: Field & Followed): void;
 }
 
 interface Input {
@@ -190,21 +192,30 @@ function inputFor(field: Field, id: string, { known, choices }: Around): Input {
   return textInput(field, id, known);
 }
 
+/** Leaves these choices of a list; one that is chosen and no longer offered is taken back. */
+function offer(select: HTMLSelectElement, values: readonly string[]): void {
+  for (const option of select.options) {
+    option.hidden = option.value !== '' && !values.includes(option.value);
+    option.disabled = option.hidden;
+  }
+  if (select.value && !values.includes(select.value)) select.value = '';
+}
+
 /** A field with its label, its hint and the place for what is wrong with it. */
 export function control(field: Field, around: Around): Control {
   const id = freshId('field');
   const { body, focus, read, marked } = inputFor(field, id, around);
   const isGroup = field.kind === 'choices';
-  const label = field.optional ? `${field.label} (optional)` : field.label;
-  const hint = [around.onFile, field.hint].filter(Boolean).join(' ');
-  const about = hint ? h('p', { class: 'hint', id: `${id}-hint` }, hint) : null;
+  const labelOf = ({ label, optional }: Field) => (optional ? `${label} (optional)` : label);
+  const hintOf = ({ hint }: Field) => [around.onFile, hint].filter(Boolean).join(' ');
+  const about = h('p', { class: 'hint', id: `${id}-hint`, hidden: !hintOf(field) }, hintOf(field));
   const wrong = h('p', { class: 'wrong', id: `${id}-wrong`, hidden: true });
-  const head = isGroup ? h('legend', {}, label) : h('label', { for: id }, label);
+  const head = isGroup ? h('legend', {}, labelOf(field)) : h('label', { for: id }, labelOf(field));
   const root = h(isGroup ? 'fieldset' : 'div', { class: 'field' }, head, about, wrong, ...body);
   const complain = (message: string) => {
     wrong.textContent = message;
     wrong.hidden = message === '';
-    const ids = [about?.id, message && wrong.id].filter(Boolean).join(' ');
+    const ids = [!about.hidden && about.id, message && wrong.id].filter(Boolean).join(' ');
     root.classList.toggle('bad', message !== '');
     for (const each of marked) {
       if (message) each.setAttribute('aria-invalid', 'true');
@@ -213,6 +224,14 @@ export function control(field: Field, around: Around): Control {
       else each.removeAttribute('aria-describedby');
     }
   };
+  const describe = (now: Field & Followed) => {
+    head.textContent = labelOf(now);
+    about.textContent = hintOf(now);
+    about.hidden = !about.textContent;
+    for (const each of marked) (each as HTMLInputElement).required = !now.optional;
+    if (now.values && focus instanceof HTMLSelectElement) offer(focus, now.values);
+    complain(wrong.textContent ?? '');
+  };
   complain('');
-  return { field, root, focus, read, complain };
+  return { field, root, focus, read, complain, describe };
 }

@@ -1,5 +1,6 @@
 // Every field that the page can ask for, in the words of the page and under the name that the API has for
 // it. What a field takes is judged by the server; here is only how it is asked.
+import { neededIdentifier, TAX_IDENTIFIERS } from '../../../catalog/tax-identifiers.ts';
 import type { Json } from './types.ts';
 
 export type Kind =
@@ -26,12 +27,25 @@ export interface Field {
   optional?: boolean;
   /** Asked only while the named field has one of these values. */
   when?: { field: string; is: readonly string[] };
+  /** What other answers change about this field; `read` gives an answer by the name of its field. */
+  follow?: (read: (name: string) => unknown) => Followed;
+}
+
+export interface Followed {
+  hint?: string;
+  optional?: boolean;
+  hidden?: boolean;
+  /** Of a choice: those that are offered. */
+  values?: readonly string[];
 }
 
 const OTHER = 'Please describe it in your own words';
 
 /** `isOwn`: the address of whoever sits before the page, which their browser may know. */
 export const addressFields = (prefix: string, isOwn = false): Field[] => {
+  const neededInUs: Field['follow'] = (read) => ({
+    optional: read(`${prefix}address.country`) !== 'US',
+  });
   const field = (name: string, label: string, autocomplete: string, more = {}): Field => ({
     name: `${prefix}address.${name}`,
     label,
@@ -43,8 +57,11 @@ export const addressFields = (prefix: string, isOwn = false): Field[] => {
     field('country', 'Country', 'country', { kind: 'country' }),
     field('line1', 'Street and number', 'address-line1'),
     field('line2', 'Flat, floor or building', 'address-line2', { optional: true }),
-    field('city', 'City or town', 'address-level2', { optional: true }),
-    field('state', 'State, province or region', 'address-level1', { optional: true }),
+    field('city', 'City or town', 'address-level2', { optional: true, follow: neededInUs }),
+    field('state', 'State, province or region', 'address-level1', {
+      optional: true,
+      follow: neededInUs,
+    }),
     field('postalCode', 'Postal code', 'postal-code'),
   ];
 };
@@ -83,17 +100,56 @@ export const personFields: Field[] = [
   { name: 'nationality', label: 'Nationality', kind: 'country', hint: 'Country of your passport.' },
 ];
 
-export const numberFields: Field[] = [
-  { name: 'idType', label: 'Kind of number', kind: 'choice' },
-  {
-    name: 'identifier',
-    label: 'Number',
-    kind: 'text',
-    hint: 'With its hyphens, like 123-45-6789.',
-    autocomplete: 'off',
-    numeric: true,
-  },
-];
+const HINTS: Readonly<Record<string, string>> = {
+  SSN: 'With its hyphens, like 123-45-6789.',
+  ITIN: 'With its hyphens, like 912-34-5678.',
+  EIN: 'With its hyphen, like 12-3456789.',
+};
+
+function numberHint(type: unknown, issuer: unknown): string {
+  if (type !== 'NON_US_TAX_ID') return HINTS[String(type)] ?? '';
+  const { name, example } = TAX_IDENTIFIERS.get(String(issuer)) ?? {};
+  return example ? `${name}, like ${example}.` : 'As it is written on your documents.';
+}
+
+/** The questions about an identity number: the country of residence and the nationality decide. */
+function numberFieldsOf(prefix: string, usTypes: readonly string[]): Field[] {
+  const neededOf = (read: (name: string) => unknown) =>
+    neededIdentifier({
+      nationality: read(`${prefix}nationality`),
+      residence: read(`${prefix}address.country`),
+    });
+  return [
+    {
+      name: `${prefix}idType`,
+      label: 'Kind of number',
+      kind: 'choice',
+      follow: (read) => {
+        const needed = neededOf(read);
+        const types = needed === 'US' ? usTypes : ['NON_US_TAX_ID', ...usTypes];
+        return { values: types, optional: needed === 'NONE' };
+      },
+    },
+    {
+      name: `${prefix}countryOfIssuance`,
+      label: 'Country that issued the number',
+      kind: 'country',
+      when: { field: `${prefix}idType`, is: ['NON_US_TAX_ID'] },
+    },
+    {
+      name: `${prefix}identifier`,
+      label: 'Number',
+      kind: 'text',
+      autocomplete: 'off',
+      follow: (read) => ({
+        hint: numberHint(read(`${prefix}idType`), read(`${prefix}countryOfIssuance`)),
+        hidden: neededOf(read) === 'NONE' && !read(`${prefix}idType`),
+      }),
+    },
+  ];
+}
+
+export const numberFields: Field[] = numberFieldsOf('', ['SSN', 'ITIN']);
 
 export const diligenceFields: Field[] = [
   ...purposes(''),
@@ -163,9 +219,7 @@ export const ownerFields: Field[] = [
     hint: 'With the code of the country, like +15550100200.',
   }),
   ...addressFields('personalInfo.'),
-  own('idType', 'Kind of number', 'choice'),
-  own('identifier', 'Number', 'text', { autocomplete: 'off', hint: 'With its hyphens.' }),
-  own('countryOfIssuance', 'Country that issued the number', 'country', { optional: true }),
+  ...numberFieldsOf('personalInfo.', ['SSN', 'ITIN', 'EIN']),
 ];
 
 /** The value at a dot path; undefined where there is none. */

@@ -45,7 +45,8 @@ function said({ label, hint }: Field, { message, constraint }: FieldError): stri
   if (constraint?.format && message.startsWith('must be a valid')) {
     return `${label} is not in the right form. ${hint ?? ''}`.trim();
   }
-  return `${label} ${message}`;
+  const isSentence = /^\p{Lu}/u.test(message);
+  return isSentence ? message : `${label} ${message}`;
 }
 
 const summaryOf = (entries: { words: string; target?: HTMLElement }[]): HTMLElement => {
@@ -76,7 +77,17 @@ export function complainAbove(
   box.focus();
 }
 
-function isAsked(field: Field, controls: readonly Control[]): boolean {
+/** A field as the other answers make it: those that are entered, and those that are known already. */
+function fieldNow({ field }: Control, controls: readonly Control[], known: Json) {
+  const read = (name: string) => {
+    const other = controls.find((each) => each.field.name === name);
+    return other ? other.read() : valueAt(known, name);
+  };
+  return { ...field, ...field.follow?.(read) };
+}
+
+function isAsked(field: Field & { hidden?: boolean }, controls: readonly Control[]): boolean {
+  if (field.hidden) return false;
   if (!field.when) return true;
   const { field: name, is } = field.when;
   const other = controls.find((each) => each.field.name === name);
@@ -90,10 +101,11 @@ function collect(controls: readonly Control[], { known, onFile = {} }: FormOptio
   const values: Json = {};
   const missing: Control[] = [];
   for (const each of controls) {
-    if (!isAsked(each.field, controls)) continue;
+    const now = fieldNow(each, controls, known);
+    if (!isAsked(now, controls)) continue;
     const value = each.read();
     if (value !== undefined) setAt(values, each.field.name, value);
-    else if (each.field.optional) {
+    else if (now.optional) {
       // An address is replaced whole, so what is left out of it is gone.
       const was = valueAt(known, each.field.name);
       if (was !== undefined && !isPartOfAddress(each.field)) setAt(values, each.field.name, null);
@@ -113,7 +125,11 @@ export function createForm(options: FormOptions): Form {
     }),
   );
   const showAsked = () => {
-    for (const each of controls) each.root.hidden = !isAsked(each.field, controls);
+    for (const each of controls) {
+      const now = fieldNow(each, controls, known);
+      if (each.field.follow) each.describe(now);
+      each.root.hidden = !isAsked(now, controls);
+    }
   };
 
   function complain(errors: FieldError[], reason?: string): void {
@@ -121,7 +137,7 @@ export function createForm(options: FormOptions): Form {
     const entries = errors.map((error) => {
       const at = controls.find(({ field }) => field.name === error.field);
       if (!at) return { words: error.field ? `${error.field}: ${error.message}` : error.message };
-      const words = said(at.field, error);
+      const words = said(fieldNow(at, controls, known), error);
       at.complain(words);
       return { words, target: at.focus };
     });

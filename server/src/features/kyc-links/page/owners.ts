@@ -29,7 +29,9 @@ function formFor(stage: Stage, owner: Owner | undefined, leave: () => void) {
     fields: ownerFields,
     known: (owner ?? {}) as Json,
     choices,
-    ...(owner ? { onFile: { 'personalInfo.identifier': 'A number is on file.' } } : {}),
+    ...(owner?.personalInfo.idType
+      ? { onFile: { 'personalInfo.identifier': 'A number is on file.' } }
+      : {}),
     submitLabel: owner ? 'Save' : 'Add this person',
     cancel: { label: 'Cancel', press: leave },
     async submit(values) {

@@ -11,6 +11,7 @@ import {
   firmFields,
   numberFields,
   personFields,
+  valueAt,
 } from './fields.ts';
 import { createForm } from './form.ts';
 import type { Gap, Json, Stage, State, Step } from './types.ts';
@@ -75,6 +76,12 @@ const remarks = ({ gaps, customer }: State, fields: readonly Field[]) =>
     .filter((gap) => fields.some(({ name }) => name === nameOf(gap)))
     .map((gap) => ({ field: nameOf(gap), message: gap.reason }));
 
+/** The country whose number is asked for: the one that was named, else where the person lives. */
+function issuerOf(customer: Json): unknown {
+  const countries = [customer.countryOfIssuance, valueAt(customer, 'address.country')];
+  return countries.find((country) => country && country !== 'US');
+}
+
 export function fieldsStep(of: FieldsStep): Step {
   return {
     key: of.key,
@@ -85,7 +92,7 @@ export function fieldsStep(of: FieldsStep): Step {
       const fields = askedFields(state, of);
       const form = createForm({
         fields,
-        known: customer,
+        known: { ...customer, countryOfIssuance: issuerOf(customer) },
         choices,
         ...(hasIdentifier ? { onFile: { identifier: 'A number is on file.' } } : {}),
         submitLabel: 'Continue',

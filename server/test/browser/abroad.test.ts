@@ -1,0 +1,212 @@
+// The hosted verification page for people outside the United States: which number it asks for follows from
+// where a person lives, and a person whose country issues none is asked for a document alone.
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { customer, ok } from '../fixtures.ts';
+import { browserPath, visit } from './browser.ts';
+import {
+  inspect,
+  NOBODY,
+  type Office,
+  openOffice,
+  PATIENCE_MS,
+  picture,
+  press,
+  title,
+} from './office.ts';
+
+let office: Office;
+
+const ask = (method: string, path: string, body?: object) =>
+  office.app.call(method, path, body, office.as);
+
+/** A person of whom nothing is known but contacts, which are proved where the EU wants it. */
+async function nobody(more: object = {}) {
+  const { id } = await customer(office.app, office.as, { ...NOBODY, ...more });
+  return id as string;
+}
+
+async function nobodyFrom(region: string) {
+  const contacts = { email: 'erika@example.com', phoneNumber: '+4915123456789' };
+  const id = await nobody({ region, ...contacts });
+  for (const channel of ['email', 'phone']) {
+    const path = `/customers/${id}/verify-${channel}`;
+    await ask('POST', path);
+    ok(await ask('POST', `${path}/confirm`, { code: '123456' }), 200);
+  }
+  return id;
+}
+
+async function introduce(page: Page, name: string, nationality: string) {
+  await title(page, 'About you');
+  await page.getByLabel('Full name').fill(name);
+  await page.getByLabel('Date of birth').fill('1990-01-15');
+  await page.getByLabel('Nationality').selectOption(nationality);
+  await press(page, 'Continue');
+}
+
+async function settle(page: Page, country: string, city: string) {
+  await title(page, 'Where you live');
+  await page.getByLabel('Country').selectOption(country);
+  await page.getByLabel('Street and number').fill('1 Main St');
+  await page.getByLabel('City or town').fill(city);
+  await page.getByLabel('Postal code').fill('51147');
+  await press(page, 'Continue');
+}
+
+async function show(page: Page) {
+  await title(page, 'Documents');
+  await page.getByLabel('Kind of document').selectOption('PASSPORT');
+  await page.getByLabel('Number of the document').fill('P100');
+  await page.getByLabel('Who issued it').fill('Passport office');
+  await page.getByLabel('File').setInputFiles(picture('passport.png'));
+  await press(page, 'Upload');
+  await page.getByText('Done').waitFor();
+  await press(page, 'Continue');
+  await title(page, 'Check and send');
+}
+
+/** What a list offers, without those that are hidden. */
+const offered = (page: Page, label: string) =>
+  page
+    .getByLabel(label)
+    .locator('option:not([hidden])')
+    .evaluateAll((all) => all.map((each) => (each as unknown as { value: string }).value));
+
+describe.runIf(browserPath)('the verification page outside the US', () => {
+  beforeAll(async () => {
+    office = await openOffice();
+  });
+  afterAll(() => office?.close());
+
+  it(
+    'asks a resident of Germany for the number of Germany',
+    async () => {
+      const id = await nobodyFrom('DE');
+      const { page, complaints, close } = await visit(office.browser, 'phone', office.origin);
+      await page.goto(await office.linkFor(id));
+      await introduce(page, 'Erika Mustermann', 'DE');
+      await settle(page, 'DE', 'Köln');
+
+      await title(page, 'Your identity number');
+      expect(await offered(page, 'Kind of number')).toEqual(['', 'SSN', 'ITIN', 'NON_US_TAX_ID']);
+      const issuer = page.getByLabel('Country that issued the number');
+      expect(await issuer.isVisible()).toBe(false);
+      await page.getByLabel('Kind of number').selectOption('NON_US_TAX_ID');
+      expect(await issuer.inputValue()).toBe('DE');
+      await page.getByText('Identifikationsnummer (IdNr.), like 86 095 742 719.').waitFor();
+      await page.getByLabel('Number', { exact: true }).fill('123-45-6789');
+      await press(page, 'Continue');
+      await page.locator('.field.bad').waitFor();
+      expect(await page.locator('.field.bad').textContent()).toContain(
+        'Number is not a well-formed Steuerliche Identifikationsnummer (IdNr.) of Germany',
+      );
+      await inspect(page, 'abroad-1-number-wrong');
+      await page.getByLabel('Number', { exact: true }).fill('65 929 970 489');
+      await press(page, 'Continue');
+
+      await show(page);
+      const review = await page.locator('main').textContent();
+      expect(review).toContain('On file');
+      expect(review).not.toContain('970 489');
+      await press(page, 'Send');
+      await title(page, 'You are verified');
+      expect(ok(await ask('GET', `/customers/${id}`), 200)).toMatchObject({
+        kycStatus: 'APPROVED',
+        idType: 'NON_US_TAX_ID',
+        countryOfIssuance: 'DE',
+      });
+      expect(complaints.filter((each) => !each.includes('status of 400'))).toEqual([]);
+      await close();
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'asks a resident of the Emirates for a document and no number',
+    async () => {
+      const id = await nobody();
+      const { page, complaints, close } = await visit(office.browser, 'desktop', office.origin);
+      await page.goto(await office.linkFor(id));
+      await introduce(page, 'Amna Al Suwaidi', 'AE');
+      await settle(page, 'AE', 'Dubai');
+      await show(page);
+      await press(page, 'Send');
+      await title(page, 'You are verified');
+      expect(ok(await ask('GET', `/customers/${id}`), 200)).not.toHaveProperty('idType');
+      expect(complaints).toEqual([]);
+      await close();
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'offers a US citizen who lives abroad US numbers alone',
+    async () => {
+      const id = await nobody();
+      const { page, close } = await visit(office.browser, 'desktop', office.origin);
+      await page.goto(await office.linkFor(id));
+      await introduce(page, 'Ada Lovelace', 'US');
+      await settle(page, 'AE', 'Dubai');
+      await title(page, 'Your identity number');
+      expect(await offered(page, 'Kind of number')).toEqual(['', 'SSN', 'ITIN']);
+      await close();
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'follows the answers about an owner',
+    async () => {
+      const body = {
+        customerType: 'BUSINESS',
+        address: { line1: '2 Side St', postalCode: 'EC2V 8AU', country: 'GB' },
+        businessInfo: {
+          ...{ legalName: 'Acme Ltd', country: 'GB', taxId: '1234567890' },
+          ...{ incorporatedOn: '2020-01-15', registrationNumber: 'REG-1000' },
+          ...{ entityType: 'LLC', businessType: 'INFORMATION', countriesOfOperation: ['GB'] },
+          ...{ purposeOfAccount: 'SUPPLIER_PAYMENTS', sourceOfFunds: 'Sales' },
+        },
+      };
+      const business = ok(await ask('POST', '/customers', body), 201);
+      const { page, complaints, close } = await visit(office.browser, 'phone', office.origin);
+      await page.goto(await office.linkFor(business.id));
+      await title(page, 'Owners and those in control');
+      await press(page, 'Add a person');
+      await page.getByLabel('Owns a part of the business').check();
+      await page.getByLabel('Controls the business').check();
+      await page.getByLabel('Share of the business').fill('60');
+      await page.getByLabel('Given name').fill('Erika');
+      await page.getByLabel('Family name').fill('Mustermann');
+      await page.getByLabel('Date of birth').fill('1970-12-09');
+      await page.getByLabel('Nationality').selectOption('DE');
+      const country = page.getByLabel('Country', { exact: true });
+      const number = page.getByLabel('Number', { exact: true });
+      await country.selectOption('AE');
+      await page.getByLabel('Kind of number (optional)').waitFor();
+      expect(await number.isVisible()).toBe(false);
+      await country.selectOption('DE');
+      await page.getByLabel('Kind of number', { exact: true }).waitFor();
+      await page.getByLabel('Street and number').fill('Heidestr. 17');
+      await page.getByLabel('Postal code').fill('51147');
+      await page.getByLabel('Kind of number').selectOption('NON_US_TAX_ID');
+      await number.fill('65 929 970 489');
+      await press(page, 'Add this person');
+      await page.getByRole('alert').waitFor();
+      expect(await page.getByRole('alert').getByRole('link').allTextContents()).toEqual([
+        'Choose the country that issued the number',
+      ]);
+      await page.getByLabel('Country that issued the number').selectOption('DE');
+      await inspect(page, 'abroad-2-owner');
+      await press(page, 'Add this person');
+      await page.getByText('Erika Mustermann').waitFor();
+      const { beneficialOwners } = ok(await ask('GET', `/customers/${business.id}`), 200);
+      expect(beneficialOwners).toMatchObject([
+        { personalInfo: { idType: 'NON_US_TAX_ID', countryOfIssuance: 'DE' } },
+      ]);
+      expect(complaints).toEqual([]);
+      await close();
+    },
+    PATIENCE_MS,
+  );
+});
