@@ -8,15 +8,57 @@ import {
   isTaxIdentifier,
   neededIdentifier,
   TAX_IDENTIFIERS,
+  type TaxIdentifier,
 } from './tax-identifiers.ts';
 
 const rows = [...TAX_IDENTIFIERS];
+
+const HEAD = `# Tax identifiers
+
+The number by which each country identifies natural persons for tax, given as \`NON_US_TAX_ID\`
+with \`countryOfIssuance\`. Residents and citizens of the United States and its territories give
+an SSN or ITIN instead. The format is that of the number without blanks and separators, in
+capitals. A test makes this page from \`catalog/tax-identifiers.ts\`:
+\`npm test -- server/src/catalog/tax-identifiers.test.ts -u\`.
+`;
+
+function page(): string {
+  const sourceOf = ({ source }: TaxIdentifier) => `Source: ${source}.`;
+  const section = (title: string, lines: string[]) => [`## ${title}`, '', ...lines, ''].join('\n');
+  const issued = rows.filter(([, { isIssued }]) => isIssued);
+  const countryLine = ([code, row]: [string, TaxIdentifier], text = '') =>
+    `- ${code}, ${countryName(code)}: ${text}${sourceOf(row)}`;
+  return [
+    HEAD,
+    section(
+      'A number in a format',
+      issued
+        .filter(([, { example }]) => example)
+        .map((row) => {
+          const [, { name, example, pattern }] = row;
+          return countryLine(row, `${name}, like \`${example}\`. Format: \`${pattern}\`. `);
+        }),
+    ),
+    section(
+      'A number of 3 to 30 letters and digits',
+      issued.filter(([, { example }]) => !example).map((row) => countryLine(row)),
+    ),
+    section(
+      'No number: an identity document is enough',
+      rows.filter(([, { isIssued }]) => !isIssued).map((row) => countryLine(row)),
+    ),
+  ].join('\n');
+}
 
 describe('the table of tax identifiers', () => {
   it('has one row with a source for every country without US numbers', () => {
     const codes = COUNTRY_CODES.filter((code) => !hasUsNumbers(code));
     expect(rows.map(([code]) => code)).toEqual(codes);
     for (const [, { name, source }] of rows) expect([name, source]).not.toContain('');
+  });
+
+  it('is printed in the documentation', async () => {
+    await expect(page()).toMatchFileSnapshot('../../../docs/tax-identifiers.md');
   });
 
   const exemplified = rows.flatMap(([code, { example }]) => (example ? [[code, example]] : []));

@@ -156,7 +156,7 @@ const RECORDED = new Map<string, TaxIdentifier>([
   ]),
 ]);
 
-const UNRECORDED: TaxIdentifier = { ...GENERAL, isIssued: true, source: 'no format recorded' };
+const UNRECORDED: TaxIdentifier = { ...GENERAL, isIssued: true, source: 'none recorded' };
 
 /** By the code of every country whose residents are not identified by a number of the United States. */
 export const TAX_IDENTIFIERS: ReadonlyMap<string, TaxIdentifier> = new Map(

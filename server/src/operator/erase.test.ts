@@ -31,8 +31,9 @@ const PERSON = {
   phoneNumber: '+4915177665544',
   platformCustomerId: 'quorbat-1',
   address: { line1: '77 Quorbat Mews', city: 'Qvillage', postalCode: 'Q-90210', country: 'DE' },
-  idType: 'SSN',
-  identifier: '533-98-7766',
+  idType: 'NON_US_TAX_ID',
+  identifier: '65 929 970 489',
+  countryOfIssuance: 'DE',
 };
 const WORDS = [
   'quorbat',
@@ -42,8 +43,8 @@ const WORDS = [
   '77 Quor',
   'Qvillage',
   'Q-90210',
-  '533-98-7766',
-  '533987766',
+  '65 929 970 489',
+  '65929970489',
   'PASS-Z-4711',
   'Grace Hopper',
 ];

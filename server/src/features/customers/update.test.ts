@@ -11,13 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const address = {
-  line1: '1 Main St',
-  city: 'Austin',
-  state: 'TX',
-  postalCode: '78701',
-  country: 'US',
-};
+const address = { line1: '1 Main St', city: 'Austin', postalCode: '78701', country: 'US' };
 const person = (more: object = {}) => ({
   customerType: 'INDIVIDUAL',
   fullName: 'Ada Lovelace',
