@@ -32,6 +32,7 @@ import {
 } from './features/wallets/index.ts';
 import type { Lifecycle } from './kernel/states.ts';
 import { fileStates } from './runtime/files.ts';
+import { jobStates } from './runtime/jobs-table.ts';
 
 interface Chapter {
   title: string;
@@ -204,6 +205,13 @@ the sandbox sent nothing and holds it for the operator to read.`,
 hour, and so is what the operation that kept it lets go of. Storage forgets it next, and then the
 row goes.`,
     states: fileStates,
+  },
+  {
+    title: 'Job',
+    about: `Work to do after a commit, as the operator sees it. It begins queued, and its row is removed in
+the change set of its result. A job that failed too often is dead until an operator retries or
+cancels it.`,
+    states: jobStates,
   },
 ];
 

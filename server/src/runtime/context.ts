@@ -248,7 +248,15 @@ export function createContext(
     emitSealed,
     attempt: attempting({ set, staged, shorts, rereads }),
     later: (kind, input, at = now) =>
-      void insert(jobs, { id: newId(world, 'Job'), kind, input, due_at: at, attempts: 0 }),
+      void insert(jobs, {
+        id: newId(world, 'Job'),
+        kind,
+        platform_id: caller.platformId,
+        input,
+        due_at: at,
+        attempts: 0,
+        state: 'queued',
+      }),
   };
 }
 

@@ -102,7 +102,7 @@ describe('the worker', () => {
   it('gives a job to one of many workers', async () => {
     const workers = Array.from({ length: 4 }, () => workerWith([tell('shared')]));
     await later('shared', 40);
-    await Promise.all(workers.map((worker) => worker.runDue()));
+    while ((await Promise.all(workers.map((worker) => worker.runDue()))).some((done) => done > 0));
     expect(await done('shared')).toBe(40);
   });
 

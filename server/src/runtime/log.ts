@@ -33,7 +33,8 @@ const SECRET_TEXT = [
   /'.{1,2}', (\.\.\.)?".*"(\.\.\.)?(?= is not valid JSON)/gs,
 ];
 
-function redactText(text: string): string {
+/** A text without what looks like a secret. */
+export function redactText(text: string): string {
   return SECRET_TEXT.reduce((left, pattern) => left.replaceAll(pattern, '[redacted]'), text);
 }
 

@@ -8,7 +8,7 @@ export interface Metrics {
   /** A request refused for there being too many; `limit` is the setting that said so. */
   limited(limit: string): void;
   batch(units: number, ms: number, mode: string): void;
-  job(kind: string, result: 'done' | 'again' | 'failed'): void;
+  job(kind: string, result: 'done' | 'again' | 'postponed' | 'dead'): void;
   delivery(result: 'delivered' | 'retry' | 'dropped'): void;
   /** A number read when somebody looks. */
   watch(name: string, help: string, read: () => number): void;

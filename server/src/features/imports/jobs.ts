@@ -29,6 +29,10 @@ const SLICES_AT_ONCE = 4;
 const WAIT_MS = 500;
 /** Tries to read on: with the waits between them, longer than storage is out of order. About a day. */
 const MOST_READS = 30;
+/** The import ends by itself before its job is dead. */
+const MAX_ATTEMPTS = 40;
+/** A slice that holds back for requests takes its time. */
+const DEADLINE_MS = 600_000;
 
 /** What a slice has come to. */
 interface Slice {
@@ -161,5 +165,5 @@ export function importJobs(parts: ImportParts): JobHandler[] {
     };
   }
 
-  return [{ kind: IMPORT_SLICE, run }];
+  return [{ kind: IMPORT_SLICE, maxAttempts: MAX_ATTEMPTS, deadlineMs: DEADLINE_MS, run }];
 }

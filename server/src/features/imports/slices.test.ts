@@ -39,9 +39,13 @@ describe('slices', () => {
     return {
       id: row?.id as string,
       kind: 'imports.slice',
+      platform_id: app.platform.id,
       input: { importId: id },
       due_at: 0,
       attempts: 1,
+      state: 'running' as const,
+      last_error: null,
+      failed_at: null,
       version: 1,
     };
   };

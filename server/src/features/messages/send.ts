@@ -22,6 +22,8 @@ import {
 const SEND = 'messages.send';
 /** How long a message is tried that does not say so itself. */
 const USUAL_LIFE_MS = 86_400_000;
+/** More than fit into a day with the waits between them: a message expires before its job is dead. */
+const MAX_ATTEMPTS = 48;
 
 export interface NewMessage extends Content {
   channel: MessageChannel;
@@ -125,6 +127,7 @@ function endMessage(ctx: Ctx, row: MessageRow, outcome: Outcome, attempts: numbe
 export const messageJobs = (connectors: (environment: Environment) => Connectors): JobHandler[] => [
   {
     kind: SEND,
+    maxAttempts: MAX_ATTEMPTS,
     run: async (runtime, job) => {
       const { messageId, platformId, environment } = job.input as unknown as SendInput;
       const caller = systemCaller(platformId, environment);

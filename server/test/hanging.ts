@@ -1,0 +1,62 @@
+// Servers on this machine that never finish an answer: one reads the request and stays silent, one sends the
+// head of an answer and no body, one sends a byte from time to time and no end.
+import { once } from 'node:events';
+import http from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+
+export type Hanging = 'silent' | 'head' | 'trickle';
+
+export interface HangingServer {
+  url: string;
+  /** Requests received. */
+  requests(): number;
+  /** Most connections that were open at once. */
+  peak(): number;
+  /** Answers every request from now on with this status; undefined hangs again. */
+  answer(status: number | undefined): void;
+  close(): Promise<void>;
+}
+
+const TRICKLE_MS = 20;
+
+function hang(how: Hanging, response: http.ServerResponse): void {
+  if (how === 'silent') return;
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.flushHeaders();
+  if (how === 'head') return;
+  const trickle = setInterval(() => response.write(' '), TRICKLE_MS);
+  response.on('close', () => clearInterval(trickle));
+}
+
+export async function startHanging(how: Hanging = 'silent'): Promise<HangingServer> {
+  const sockets = new Set<Socket>();
+  let [requests, peak] = [0, 0];
+  let status: number | undefined;
+  const server = http.createServer((request, response) => {
+    requests++;
+    request.resume();
+    if (status === undefined) hang(how, response);
+    else response.writeHead(status, { 'content-length': '0' }).end();
+  });
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    peak = Math.max(peak, sockets.size);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    requests: () => requests,
+    peak: () => peak,
+    answer(next) {
+      status = next;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}
