@@ -1,7 +1,9 @@
 // Which jobs get a place: shares per kind, per platform and per lane, lanes behind a long queue, kinds
 // without a handler, and the price of a claim in PostgreSQL's own account.
+import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { externalAccount, fundedCustomer, ok } from '../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../test/harness.ts';
 import { type Planned, planner } from '../../test/plans.ts';
 import { createClaim, HEAD, IN_LANES } from './job-claims.ts';
@@ -147,4 +149,39 @@ describe('a claim', () => {
     const full = [['sms'], [] as string[], [] as string[]];
     await checkFlat({ text: IN_LANES, values: [now, '', '', 256, 4, ...full] }, 100);
   }, 60_000);
+});
+
+describe('the migration', () => {
+  it('finds the platform of jobs that were there before', async () => {
+    const { person, account } = await fundedCustomer(app);
+    const payee = await externalAccount(app, person.id, 'USD');
+    const body = {
+      source: { accountId: account.id },
+      destination: { accountId: payee.id },
+      amount: 1_00,
+    };
+    const { id } = ok(await app.call('POST', '/transfer-out', body), 201);
+    await client.query('delete from jobs');
+    const inputs = [
+      { platformId: app.other.id },
+      { platform: app.other.id },
+      { transactionId: id },
+      { accountId: payee.id },
+      { transactionId: 'Transaction:gone' },
+    ];
+    for (const [at, input] of inputs.entries()) {
+      await client.query(
+        "insert into jobs (id, kind, input, due_at) values ($1, 'old', $2, 'epoch')",
+        [`Job:${at}`, input],
+      );
+    }
+    const file = new URL('../../migrations/0032_job_shares.sql', import.meta.url);
+    const sql = readFileSync(file, 'utf8');
+    const backfill = sql.slice(sql.indexOf('update jobs'), sql.indexOf('-- One lane'));
+    await client.query(backfill);
+    const { rows } = await client.query('select platform_id from jobs order by id');
+    expect(rows.map((row) => row.platform_id)).toEqual([
+      ...[app.other.id, app.other.id, app.platform.id, app.platform.id, ''],
+    ]);
+  });
 });
