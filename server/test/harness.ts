@@ -74,6 +74,7 @@ export function testWorld(start = START): TestWorld {
     random: (bytes) => real.random(bytes),
     http: (request: HttpRequest) => real.http(request),
     stream: (request) => real.stream(request),
+    call: (limits, work) => real.call(limits, work),
   };
 }
 

@@ -79,6 +79,18 @@ describe('tidy', () => {
     expect(offenders(sql, (line) => !line.startsWith('--') && clockInSql.test(line))).toEqual([]);
   });
 
+  it('connects to the outside only through World, whose every door has a deadline', () => {
+    const allowed = new Set(['server/src/runtime/system-world.ts']);
+    const opens = /\b(https?|http2|net|tls)\.(request|get|connect|createConnection)\(/;
+    const bad = (line: string, file: string) =>
+      !allowed.has(file) && !isComment(line) && opens.test(line);
+    const server = shipped.filter((file) => !file.includes('/kyc-links/page/'));
+    expect(offenders(server, bad)).toEqual([]);
+    const libraries = server.filter((file) => /\bcreateTransport\(/.test(read(file)));
+    expect(libraries).toEqual(['server/src/connectors/smtp/mail.ts']);
+    expect(read(libraries[0] as string)).toContain('world.call(');
+  });
+
   it('has no class but Fault, no default export, no enum, no escape from types', () => {
     const bad = (line: string, file: string) =>
       !isComment(line) &&

@@ -13,6 +13,7 @@ function worldAt(clock: { now: number }): World {
       }),
     http: () => Promise.reject(new Error('no network')),
     stream: () => Promise.reject(new Error('no network')),
+    call: () => Promise.reject(new Error('no network')),
   };
 }
 

@@ -10,7 +10,7 @@ export interface HttpRequest {
   method: 'GET' | 'POST';
   headers: Record<string, string>;
   body?: string;
-  /** The whole exchange, connection included. */
+  /** The whole exchange: name, connection and the answer's body included. */
   timeoutMs: number;
   /** Answers longer than this are cut off. Bytes. */
   maxBytes: number;
@@ -31,8 +31,10 @@ export interface StreamRequest {
   /** With `content-length` where there is a body. */
   headers: Record<string, string>;
   body?: AsyncIterable<Uint8Array>;
-  /** How long nothing may move in either direction. */
+  /** How long connecting may take, and how long nothing may move in either direction. */
   timeoutMs: number;
+  /** The whole exchange, the answer's body included. */
+  deadlineMs: number;
 }
 
 export interface StreamReply {
@@ -42,6 +44,11 @@ export interface StreamReply {
   body: AsyncIterable<Uint8Array>;
 }
 
+export interface CallLimits {
+  /** The whole conversation, connection included. */
+  timeoutMs: number;
+}
+
 export interface World {
   now(): Time;
   random(bytes: number): Uint8Array;
@@ -49,6 +56,11 @@ export interface World {
   http(request: HttpRequest): Promise<HttpReply>;
   /** The same in pieces, to services of the operator's own choice. Resolves with the head of the answer. */
   stream(request: StreamRequest): Promise<StreamReply>;
+  /**
+   * A conversation that a library holds over sockets of its own. Rejects at the deadline, whatever the library
+   * does; `signal` is aborted then, so that it closes them.
+   */
+  call<R>(limits: CallLimits, work: (signal: AbortSignal) => Promise<R>): Promise<R>;
 }
 
 /** A time as the API writes it. */

@@ -27,6 +27,7 @@ function countingWorld(first?: Uint8Array): World {
     },
     http: () => Promise.reject(new Error('no network here')),
     stream: () => Promise.reject(new Error('no network here')),
+    call: () => Promise.reject(new Error('no network here')),
   };
 }
 

@@ -1,8 +1,10 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { HttpRequest } from '../kernel/world.ts';
+import { startHanging } from '../../test/hanging.ts';
+import type { HttpRequest, StreamRequest } from '../kernel/world.ts';
 import { publicLookup, systemWorld } from './system-world.ts';
 
 const open: (http.Server | net.Server)[] = [];
@@ -213,6 +215,12 @@ describe('publicOnly', () => {
     expect(second).toEqual(['EADDRREFUSED', '']);
   });
 
+  it('gives up on a name server that never answers', async () => {
+    const lost = systemWorld({ resolve: () => new Promise(() => {}) });
+    const request = asking('https://slow.example/', { publicOnly: true, timeoutMs: 100 });
+    expect(await codeOf(lost.http(request))).toBe('ETIMEDOUT');
+  });
+
   it('passes on that a name is unknown', async () => {
     const lost = systemWorld({
       resolve: () => Promise.reject(Object.assign(new Error('unknown'), { code: 'ENOTFOUND' })),
@@ -234,5 +242,74 @@ describe('random', () => {
     const mine = Array.from({ length: 2_000 }, () => world.random(16).fill(7));
     for (let i = 0; i < 2_000; i++) world.random(16).fill(9);
     expect(mine.every((bytes) => bytes.every((byte) => byte === 7))).toBe(true);
+  });
+});
+
+describe('stream', () => {
+  const limits = { timeoutMs: 200, deadlineMs: 400 };
+  const get = (url: string, more: Partial<StreamRequest> = {}) =>
+    world.stream({ url, method: 'GET', headers: {}, ...limits, ...more });
+  const whole = async (url: string) => {
+    let text = '';
+    for await (const chunk of (await get(url)).body) text += Buffer.from(chunk).toString();
+    return text;
+  };
+
+  it('gives up on a receiver that never answers, stops after the head or trickles', async () => {
+    for (const how of ['silent', 'head', 'trickle'] as const) {
+      const server = await startHanging(how);
+      const began = performance.now();
+      expect(await codeOf(whole(server.url)), how).not.toBe('answered');
+      expect(performance.now() - began, how).toBeLessThan(3_000);
+      await server.close();
+    }
+  });
+
+  it('gives up on an address that does not connect', async () => {
+    // A process that listens and never accepts: what its backlog does not hold cannot connect.
+    const code = `const server = require('node:net').createServer();
+      server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+        require('node:fs').writeSync(1, String(server.address().port));
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+      });`;
+    const stuck = spawn(process.execPath, ['-e', code]);
+    const [port] = await once(stuck.stdout, 'data');
+    const filler = Array.from({ length: 4 }, () => net.connect(Number(port), '127.0.0.1'));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(await codeOf(get(`http://127.0.0.1:${port}/`))).toBe('ETIMEDOUT');
+    for (const socket of filler) socket.on('error', () => undefined).destroy();
+    stuck.kill('SIGKILL');
+  });
+
+  it('lets a body that arrives in time take as long as its deadline', async () => {
+    const [, url] = await listen(
+      http.createServer((_request, response) => {
+        response.write('a');
+        setTimeout(() => response.end('b'), 100);
+      }),
+    );
+    expect(await whole(url)).toBe('ab');
+  });
+});
+
+describe('call', () => {
+  it('rejects at its deadline and aborts, whatever the library does', async () => {
+    let aborted = false;
+    const deaf = (signal: AbortSignal) =>
+      new Promise<never>(() => {
+        signal.addEventListener('abort', () => {
+          aborted = true;
+        });
+      });
+    expect(await codeOf(world.call({ timeoutMs: 50 }, deaf))).toBe('ETIMEDOUT');
+    expect(aborted).toBe(true);
+  });
+
+  it('passes on what the library answers or throws', async () => {
+    expect(await world.call({ timeoutMs: 1_000 }, async () => 7)).toBe(7);
+    const broken = async () => {
+      throw Object.assign(new Error('x'), { code: 'EAUTH' });
+    };
+    expect(await codeOf(world.call({ timeoutMs: 1_000 }, broken))).toBe('EAUTH');
   });
 });

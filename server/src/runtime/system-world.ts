@@ -11,7 +11,14 @@ import { isIP, type LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { endpointProblem, isLoopbackHost, isPublicAddress } from '../kernel/endpoint.ts';
-import type { HttpReply, HttpRequest, StreamReply, StreamRequest, World } from '../kernel/world.ts';
+import type {
+  CallLimits,
+  HttpReply,
+  HttpRequest,
+  StreamReply,
+  StreamRequest,
+  World,
+} from '../kernel/world.ts';
 
 /** All addresses of a name; rejects where there are none. */
 export type Resolve = (hostname: string) => Promise<string[]>;
@@ -143,8 +150,7 @@ function exchange(request: HttpRequest, door: Door): Promise<HttpReply> {
       act();
     };
     const timer = setTimeout(() => {
-      const words = `no complete answer within ${request.timeoutMs} ms`;
-      settle(() => reject(failure('ETIMEDOUT', words)));
+      settle(() => reject(late(request.timeoutMs)));
       call.destroy();
     }, request.timeoutMs);
     const send = (first: boolean) => {
@@ -175,9 +181,27 @@ function exchange(request: HttpRequest, door: Door): Promise<HttpReply> {
   });
 }
 
+const late = (ms: number) => failure('ETIMEDOUT', `no complete answer within ${ms} ms`);
+
+/** Destroys a call that takes too long: to connect, between two pieces, or altogether. */
+function limit(call: http.ClientRequest, { timeoutMs, deadlineMs }: StreamRequest): void {
+  const idle = () => void call.destroy(failure('ETIMEDOUT', `nothing moved for ${timeoutMs} ms`));
+  const connecting = setTimeout(idle, timeoutMs);
+  const whole = setTimeout(() => call.destroy(late(deadlineMs)), deadlineMs);
+  call.on('socket', (socket) => {
+    if (!socket.connecting) clearTimeout(connecting);
+    else socket.once('connect', () => clearTimeout(connecting));
+  });
+  call.setTimeout(timeoutMs, idle);
+  call.on('close', () => {
+    clearTimeout(connecting);
+    clearTimeout(whole);
+  });
+}
+
 /** One exchange in pieces. Nothing is sent twice: its body may be there only once. */
 function streamed(request: StreamRequest, door: Door): Promise<StreamReply> {
-  const { method, headers, timeoutMs } = request;
+  const { method, headers } = request;
   const url = new URL(request.url);
   const secure = url.protocol === 'https:';
   const agent = secure ? door.secure : door.plain;
@@ -186,13 +210,28 @@ function streamed(request: StreamRequest, door: Door): Promise<StreamReply> {
       const { statusCode: status = 0 } = answer;
       resolve({ status, headers: flat(answer.headers), body: answer });
     });
-    call.setTimeout(timeoutMs, () => {
-      call.destroy(failure('ETIMEDOUT', `nothing moved for ${timeoutMs} ms`));
-    });
+    limit(call, request);
     call.on('error', reject);
     call.on('close', () => reject(failure('ECONNRESET', 'closed without an answer')));
     if (request.body) pipeline(Readable.from(request.body), call).catch(reject);
     else call.end();
+  });
+}
+
+/** A conversation of a library, up to its deadline. */
+function conversed<R>(
+  { timeoutMs }: CallLimits,
+  work: (signal: AbortSignal) => Promise<R>,
+): Promise<R> {
+  return new Promise((resolve, reject) => {
+    const controller = new AbortController();
+    const timer = setTimeout(() => {
+      reject(late(timeoutMs));
+      controller.abort();
+    }, timeoutMs);
+    work(controller.signal)
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer));
   });
 }
 
@@ -226,5 +265,6 @@ export function systemWorld(options: SystemWorldOptions = {}): World {
       return exchange(request, publicDoor);
     },
     stream: (request) => streamed(request, openDoor),
+    call: conversed,
   };
 }

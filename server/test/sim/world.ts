@@ -86,6 +86,7 @@ export function simWorld(seed: string, start = START): SimWorld {
     now: () => now,
     random: (count) => chance.bytes(count),
     stream: () => Promise.reject(noAnswer('ENOTFOUND')),
+    call: () => Promise.reject(noAnswer('ENOTFOUND')),
     async http({ url, body }: HttpRequest) {
       if (url === RATES_URL)
         return reply(200, { base: 'USD', at: new Date(now).toISOString(), rates: RATES });

@@ -20,6 +20,9 @@ export interface S3Settings {
 
 /** How long nothing may move. */
 const TIMEOUT_MS = 20_000;
+/** A whole file, in either direction, and a removal. */
+const FILE_DEADLINE_MS = 600_000;
+const REMOVAL_DEADLINE_MS = 20_000;
 /** Waits before another try, when the service has trouble or cannot be reached. */
 const PAUSES_MS = [250, 1_000, 4_000];
 const EMPTY_SHA256 = createHash('sha256').digest('hex');
@@ -76,6 +79,7 @@ function caller(world: World, settings: S3Settings) {
       headers: Object.fromEntries(headers),
       ...(call.body ? { body: call.body() } : {}),
       timeoutMs: TIMEOUT_MS,
+      deadlineMs: call.method === 'DELETE' ? REMOVAL_DEADLINE_MS : FILE_DEADLINE_MS,
     });
   }
 

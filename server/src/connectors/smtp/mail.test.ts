@@ -1,6 +1,8 @@
 // E-mail through a real mail server on this machine: what arrives, what each refusal means, and that nothing
 // goes out in the open. To a name for this machine that is not known to be this machine, 0.0.0.0, the
 // connector speaks as to any other.
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { testWorld } from '../../../test/harness.ts';
 import { type MailServer, startMailServer } from '../../../test/mail-server.ts';
@@ -121,4 +123,37 @@ describe('smtpMail', () => {
     expect(other.got).toEqual([]);
     await other.close();
   });
+});
+
+describe('a mail server that hangs', () => {
+  /** A server that greets or not, and then trickles one line of an answer without end. */
+  async function hanging(greets: boolean): Promise<{ url: string; close(): void }> {
+    const sockets = new Set<Socket>();
+    const server = createServer((socket) => {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+      if (!greets) return;
+      socket.write('220 ready\r\n');
+      const trickle = setInterval(() => socket.write('250-more\r\n'), 500);
+      socket.on('close', () => clearInterval(trickle));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const close = () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    };
+    return { url: `smtp://127.0.0.1:${port}`, close };
+  }
+
+  it('is given up within the deadline, silent or trickling', async () => {
+    for (const greets of [false, true]) {
+      const slow = await hanging(greets);
+      const began = performance.now();
+      expect(await complaintOf(mail(slow.url).send(message))).toContain('took no message');
+      expect(performance.now() - began).toBeLessThan(17_000);
+      slow.close();
+    }
+  }, 40_000);
 });

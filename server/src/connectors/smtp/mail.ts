@@ -1,5 +1,5 @@
-// E-mail through the operator's mail server. SMTP is no HTTP, so this opens sockets of its own, by the
-// library and past World: it is the one connector that does. The library is loaded with the first e-mail,
+// E-mail through the operator's mail server. SMTP is no HTTP, so the library opens sockets of its own, within
+// the deadline of `World.call`: it is the one connector that does. It is loaded with the first e-mail,
 // since most servers never send one. Nothing goes over a network in the open: a server on another machine
 // must speak TLS from the start or by STARTTLS, with a certificate that holds.
 import { isLoopbackHost } from '../../kernel/endpoint.ts';
@@ -15,7 +15,7 @@ export interface SmtpSettings {
 
 /** No step may take longer, and the whole must be over before its job's lease is. */
 const STEP_TIMEOUT_MS = 5_000;
-const TIMEOUT_MS = 15_000;
+const LIMITS = { timeoutMs: 15_000 };
 
 /** Out of turn, and not logged in. */
 const AGAINST_US = [503, 530, 535];
@@ -85,7 +85,7 @@ export function smtpMail(world: World, { url, from }: SmtpSettings): MailPort {
       const { createTransport } = await import('nodemailer');
       const transport = createTransport(connection);
       try {
-        await transport.sendMail({
+        const mail = {
           from: senderName ? { name: oneLine(senderName), address: sender } : from,
           ...(replyTo && ONE_ADDRESS.test(replyTo)
             ? { replyTo: { name: '', address: replyTo } }
@@ -97,8 +97,8 @@ export function smtpMail(world: World, { url, from }: SmtpSettings): MailPort {
           messageId: messageIdOf(id, sender),
           date: new Date(world.now()),
           headers: { 'Auto-Submitted': 'auto-generated' },
-          signal: AbortSignal.timeout(TIMEOUT_MS),
-        });
+        };
+        await world.call(LIMITS, (signal) => transport.sendMail({ ...mail, signal }));
         return 'sent';
       } catch (error) {
         if (isRefusal(error as SmtpError)) return 'refused';

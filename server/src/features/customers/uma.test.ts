@@ -28,6 +28,7 @@ describe('umaProblem', () => {
       random: (n: number) => Buffer.alloc(n, 255),
       http: () => never(),
       stream: () => never(),
+      call: () => never(),
     };
     const address = drawUmaAddress(world, 'pay.example');
     expect(umaProblem(address, 'pay.example')).toBeNull();

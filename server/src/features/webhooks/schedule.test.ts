@@ -8,6 +8,7 @@ const worldWith = (byte: () => number): World => ({
   random: (bytes) => Uint8Array.from({ length: bytes }, byte),
   http: () => Promise.reject(new Error('no network')),
   stream: () => Promise.reject(new Error('no network')),
+  call: () => Promise.reject(new Error('no network')),
 });
 
 // 0x800000 of 2^24 is no swing at all.
