@@ -110,20 +110,22 @@ import { addSite } from './http/site.ts';
 import { bodyErrors } from './http/validate.ts';
 import type { World } from './kernel/world.ts';
 import { houseAccounts } from './ledger/chart.ts';
+import { reportedCircuits, STORAGE_FAILURES } from './runtime/circuit-report.ts';
 import { type Committer, createCommitter } from './runtime/committer.ts';
 import type { Environment } from './runtime/context.ts';
 import { type Database, openDatabase } from './runtime/database.ts';
 import { createFiles, type Files, fileJobs, fileSweep } from './runtime/files.ts';
 import { forgetSweep } from './runtime/idempotency.ts';
-import { createWorker, type Worker } from './runtime/jobs.ts';
+import { measuredWorker } from './runtime/job-metrics.ts';
+import type { Worker } from './runtime/jobs.ts';
 import { loadSigningKeys, type SigningKeys } from './runtime/keys.ts';
 import { connectLane } from './runtime/lane.ts';
 import type { Log } from './runtime/log.ts';
 import { createMetrics, type Metrics } from './runtime/metrics.ts';
 import type { Runtime } from './runtime/operate.ts';
-import { createPressureMeter } from './runtime/pressure.ts';
+import { pressureOn } from './runtime/pressure.ts';
 import { triesSweep } from './runtime/tries.ts';
-import { createVault, type Vault } from './runtime/vault.ts';
+import { createVault } from './runtime/vault.ts';
 
 export interface Settings {
   databaseUrl: string;
@@ -285,9 +287,14 @@ const sweepsOf = () => [
 ];
 
 /** The connectors as set, with what is wrong with their sources in the log. */
-const connectorsOf = ({ connectors }: Settings, world: World, vault: Vault, log: Log) =>
+const connectorsOf = (
+  { connectors, circuits }: Pick<ConnectorSettings, 'circuits'> & Pick<Settings, 'connectors'>,
+  { world, vault }: Runtime,
+  log: Log,
+) =>
   connectorRegistry(world, {
     ...connectors,
+    circuits,
     custodyKeys: custodyKeysOf(vault),
     note: (problem) => log.warn({ problem }, 'a connector has a problem'),
   });
@@ -305,16 +312,6 @@ function pagesOf(runtime: Runtime, { connectors }: Pick<Parts, 'connectors'>, lo
   const note = (problem: string) => log.warn({ problem }, 'a page has a problem');
   const pages = [livenessPage, resetPage, invitationPage, revealPage];
   return pages.map((page) => page(runtime, { connectors, note }));
-}
-
-/** Whether requests need all the time there is. Imports hold back by themselves, so theirs is not counted. */
-function pressureOn(committer: Pick<Committer, 'stats'>) {
-  let imported = 0;
-  const pressed = createPressureMeter(committer, () => imported);
-  const written = () => {
-    imported++;
-  };
-  return { pressed, written };
 }
 
 function committerOf({ databaseUrl }: Settings, metrics: Metrics): Committer {
@@ -346,8 +343,9 @@ export async function compose(
   const keys = await loadSigningKeys(runtime, settings.masterKey);
   // Only now is it known that the master key is the right one.
   await sealOldCustomers(db, vault);
-  const connectors = connectorsOf(settings, world, vault, log);
-  const storage = storageOf(world, settings.files);
+  const circuits = reportedCircuits(world, log, metrics);
+  const connectors = connectorsOf({ ...settings, circuits }, runtime, log);
+  const storage = storageOf(circuits.world(world, 'storage', STORAGE_FAILURES), settings.files);
   const files = createFiles(runtime, storage);
   const tokens = authenticator(db, world.now);
   const webhooks = { keys, naming, metrics };
@@ -363,7 +361,7 @@ export async function compose(
     ...fileJobs({ storage }),
     ...importJobs({ ...customerPartsOf({ connectors }), files, bodyErrors, ...pressure }),
   ];
-  const worker = createWorker({ runtime, handlers, sweeps: sweepsOf(), log, metrics });
+  const worker = measuredWorker({ runtime, handlers, sweeps: sweepsOf(), log, metrics });
   const contracts = operations.map((each) => each.contract);
   const openApi = () => openApiDocument(contracts, webhookContracts, naming);
   const { rateLimits, trustedProxies } = settings;

@@ -4,6 +4,7 @@
 import { PaymentInstructions } from '../catalog/payment-instructions.ts';
 import { fieldErrors } from '../http/validate.ts';
 import type { World } from '../kernel/world.ts';
+import { type Circuits, createCircuits } from '../runtime/circuits.ts';
 import type { Environment } from '../runtime/context.ts';
 import type { Vault } from '../runtime/vault.ts';
 import { httpIdentity } from './bridge/identity.ts';
@@ -63,15 +64,20 @@ export interface ConnectorSettings {
   custodyKeys?: CustodyKeys | undefined;
   /** What the program that starts the server connects production with by itself. */
   production?: Pick<Connectors, 'issuer' | 'mint'> | undefined;
+  /** What guards the calls to each provider; circuits of its own unless given. */
+  circuits?: Circuits | undefined;
   /** Told what is wrong with a source while the server runs. */
   note?: ((problem: string) => void) | undefined;
 }
 
 const DAY_MS = 86_400_000;
 
-function ratesOf(world: World, settings: ConnectorSettings): RatePort | undefined {
+/** The network as a provider's connector sees it. */
+type Doors = (provider: string) => World;
+
+function ratesOf(door: Doors, world: World, settings: ConnectorSettings): RatePort | undefined {
   const { ratesUrl, ratesFile, ratesMaxAgeMs: maxAgeMs = DAY_MS, note = () => {} } = settings;
-  if (ratesUrl) return httpRates(world, ratesUrl, { maxAgeMs, note });
+  if (ratesUrl) return httpRates(door('rates'), ratesUrl, { maxAgeMs, note });
   return ratesFile ? fileRates(world, ratesFile, { maxAgeMs, note }) : undefined;
 }
 
@@ -81,13 +87,15 @@ function fundingOf({ fundingFile }: ConnectorSettings): FundingPort | undefined 
   return manualFunding(readCollection(fundingFile, judge));
 }
 
-const identityOf = (world: World, { identityUrl, note = () => {} }: ConnectorSettings) =>
-  identityUrl ? { identity: httpIdentity(world, identityUrl, note) } : {};
+const identityOf = (door: Doors, { identityUrl, note = () => {} }: ConnectorSettings) =>
+  identityUrl ? { identity: httpIdentity(door('identity'), identityUrl, note) } : {};
 
 /** In the sandbox there are none: what would be sent is kept for the operator to read. */
-const messengersOf = (world: World, { smtpUrl, mailFrom, smsUrl }: ConnectorSettings) => ({
-  ...(smtpUrl && mailFrom ? { mail: smtpMail(world, { url: smtpUrl, from: mailFrom }) } : {}),
-  ...(smsUrl ? { sms: smsBridge(world, smsUrl) } : {}),
+const messengersOf = (door: Doors, { smtpUrl, mailFrom, smsUrl }: ConnectorSettings) => ({
+  ...(smtpUrl && mailFrom
+    ? { mail: smtpMail(door('smtp'), { url: smtpUrl, from: mailFrom }) }
+    : {}),
+  ...(smsUrl ? { sms: smsBridge(door('sms'), smsUrl) } : {}),
 });
 
 /** What an installation's vault lends its custodian. */
@@ -121,7 +129,9 @@ export function connectorRegistry(
   world: World,
   settings: ConnectorSettings = {},
 ): (environment: Environment) => Connectors {
-  const contracts = contractWallets(world, settings.rpcUrls ?? {});
+  const circuits = settings.circuits ?? createCircuits(() => world.now());
+  const door: Doors = (provider) => circuits.world(world, provider);
+  const contracts = contractWallets(door('evm'), settings.rpcUrls ?? {});
   const serving: Record<Environment, Connectors> = {
     sandbox: {
       rail: sandboxRail,
@@ -142,14 +152,14 @@ export function connectorRegistry(
     },
     production: {
       rail: manualRail,
-      rates: ratesOf(world, settings),
+      rates: ratesOf(door, world, settings),
       funding: fundingOf(settings),
       contractWallets: contracts,
       documents: localDocuments,
-      ...identityOf(world, settings),
+      ...identityOf(door, settings),
       ...custodyOf('production', world, settings),
-      ...messengersOf(world, settings),
-      oidc: httpOidc(world, { issuers: settings.oidcIssuers ?? [], note: settings.note }),
+      ...messengersOf(door, settings),
+      oidc: httpOidc(door('oidc'), { issuers: settings.oidcIssuers ?? [], note: settings.note }),
       ...settings.production,
     },
   };

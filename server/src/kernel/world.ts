@@ -47,6 +47,8 @@ export interface StreamReply {
 export interface CallLimits {
   /** The whole conversation, connection included. */
   timeoutMs: number;
+  /** Whether an error is what the other side answered, and so no failure of the other side. */
+  isAnswer?(error: unknown): boolean;
 }
 
 export interface World {
@@ -57,8 +59,8 @@ export interface World {
   /** The same in pieces, to services of the operator's own choice. Resolves with the head of the answer. */
   stream(request: StreamRequest): Promise<StreamReply>;
   /**
-   * A conversation that a library holds over sockets of its own. Rejects at the deadline, whatever the library
-   * does; `signal` is aborted then, so that it closes them.
+   * A conversation that a library holds over sockets of its own. Rejects at the deadline, whatever the
+   * library does; `signal` is aborted then, so that it closes them.
    */
   call<R>(limits: CallLimits, work: (signal: AbortSignal) => Promise<R>): Promise<R>;
 }

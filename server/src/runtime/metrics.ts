@@ -1,7 +1,10 @@
 // What Prometheus reads at /metrics: requests by operation and status, the committer, jobs, deliveries
 // and the process itself. Labels are operation ids and statuses, never ids of customers or platforms.
-import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+/** Numbers by the value of a label. */
+export type ReadEach = () => ReadonlyMap<string, number> | Promise<ReadonlyMap<string, number>>;
 
 export interface Metrics {
   request(operationId: string, status: number, ms: number): void;
@@ -10,8 +13,10 @@ export interface Metrics {
   batch(units: number, ms: number, mode: string): void;
   job(kind: string, result: 'done' | 'again' | 'postponed' | 'dead'): void;
   delivery(result: 'delivered' | 'retry' | 'dropped'): void;
-  /** A number read when somebody looks. */
+  /** A number read at each scrape. */
   watch(name: string, help: string, read: () => number): void;
+  /** A number for each value of a label, read at each scrape. */
+  watchEach(name: string, help: string, label: string, read: ReadEach): void;
   text(): Promise<string>;
   readonly contentType: string;
 }
@@ -19,10 +24,20 @@ export interface Metrics {
 /** How often the event loop is measured. A timer is never early, so this much is no delay. */
 const RESOLUTION_MS = 5;
 
+/** One monitor for the process, because it has one event loop and each monitor is a timer. */
+let monitor: IntervalHistogram | undefined;
+
+function eventLoopDelays(): IntervalHistogram {
+  if (!monitor) {
+    monitor = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+    monitor.enable();
+  }
+  return monitor;
+}
+
 /** Delay of the event loop since the last reading: what a request waits before anything looks at it. */
 function watchEventLoop(registers: Registry[]): void {
-  const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-  delays.enable();
+  const delays = eventLoopDelays();
   const quantiles = new Gauge({
     name: 'railhead_event_loop_delay_seconds',
     help: 'Delay of the event loop since the last reading; quantile 1 is the longest.',
@@ -38,6 +53,33 @@ function watchEventLoop(registers: Registry[]): void {
     },
   });
 }
+
+/** Gauges that are read at each scrape. */
+const gaugesIn = (registers: Registry[]): Pick<Metrics, 'watch' | 'watchEach'> => ({
+  watch(name, help, read) {
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+  },
+  watchEach(name, help, label, read) {
+    new Gauge({
+      name,
+      help,
+      registers,
+      labelNames: [label],
+      async collect() {
+        const values = await read();
+        this.reset();
+        for (const [each, value] of values) this.set({ [label]: each }, value);
+      },
+    });
+  },
+});
 
 /** Metrics of one server; several servers in one process keep apart. */
 export function createMetrics(): Metrics {
@@ -99,16 +141,7 @@ export function createMetrics(): Metrics {
     limited: (limit) => limited.inc({ limit }),
     job: (kind, result) => jobs.inc({ kind, result }),
     delivery: (result) => deliveries.inc({ result }),
-    watch(name, help, read) {
-      new Gauge({
-        name,
-        help,
-        registers,
-        collect() {
-          this.set(read());
-        },
-      });
-    },
+    ...gaugesIn(registers),
     text: () => registry.metrics(),
     contentType: registry.contentType,
   };

@@ -13,7 +13,7 @@ const MANY = 20;
  * A meter over a committer's count of change sets; reading it costs next to nothing. `aside` counts those of
  * work that holds back itself: it would otherwise take its own for those of requests.
  */
-export function createPressureMeter(
+function createPressureMeter(
   committer: { stats(): { units: number; writing: number } },
   aside: () => number = () => 0,
 ): () => boolean {
@@ -36,4 +36,14 @@ export function createPressureMeter(
     units = written;
     return pressed;
   };
+}
+
+/** The meter of a server. Imports hold back by themselves, so what they write is not counted. */
+export function pressureOn(committer: Parameters<typeof createPressureMeter>[0]) {
+  let imported = 0;
+  const pressed = createPressureMeter(committer, () => imported);
+  const written = () => {
+    imported++;
+  };
+  return { pressed, written };
 }

@@ -6,6 +6,7 @@ import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { AwsV4Signer } from 'aws4fetch';
+import { circuitOpenIn } from '../../kernel/circuit.ts';
 import { iso, type StreamReply, type StreamRequest, type World } from '../../kernel/world.ts';
 import type { StoragePort } from '../ports.ts';
 
@@ -85,7 +86,10 @@ function caller(world: World, settings: S3Settings) {
 
   return async function send(call: Call): Promise<StreamReply> {
     for (const wait of PAUSES_MS) {
-      const reply = await once(call).catch(() => undefined);
+      const reply = await once(call).catch((error: unknown) => {
+        if (circuitOpenIn(error)) throw error;
+        return undefined;
+      });
       if (reply && !troubled(reply.status)) return reply;
       if (reply) await wordsOf(reply).catch(() => '');
       await pause(wait);

@@ -2,6 +2,7 @@
 // the deadline of `World.call`: it is the one connector that does. It is loaded with the first e-mail,
 // since most servers never send one. Nothing goes over a network in the open: a server on another machine
 // must speak TLS from the start or by STARTTLS, with a certificate that holds.
+import { circuitOpenIn } from '../../kernel/circuit.ts';
 import { isLoopbackHost } from '../../kernel/endpoint.ts';
 import type { World } from '../../kernel/world.ts';
 import type { MailPort } from '../ports.ts';
@@ -15,7 +16,14 @@ export interface SmtpSettings {
 
 /** No step may take longer, and the whole must be over before its job's lease is. */
 const STEP_TIMEOUT_MS = 5_000;
-const LIMITS = { timeoutMs: 15_000 };
+const LIMITS = {
+  timeoutMs: 15_000,
+  /** A status is an answer, unless it says that the service closes. */
+  isAnswer: (error: unknown) => {
+    const { responseCode } = error as SmtpError;
+    return typeof responseCode === 'number' && responseCode !== 421;
+  },
+};
 
 /** Out of turn, and not logged in. */
 const AGAINST_US = [503, 530, 535];
@@ -101,6 +109,7 @@ export function smtpMail(world: World, { url, from }: SmtpSettings): MailPort {
         await world.call(LIMITS, (signal) => transport.sendMail({ ...mail, signal }));
         return 'sent';
       } catch (error) {
+        if (circuitOpenIn(error)) throw error;
         if (isRefusal(error as SmtpError)) return 'refused';
         throw failure(error as SmtpError);
       } finally {
