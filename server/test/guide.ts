@@ -22,6 +22,7 @@ export interface Guide {
 // this very prelude, whose traps count as commands too.
 const PRELUDE = [
   'set -euo pipefail',
+  'shopt -s expand_aliases',
   `trap '[ $LINENO = 1 ] || at=$LINENO' DEBUG`,
   `trap 'code=$?; [ $code = 0 ] || printf "\\036%s\\n" "\${at-}" >&2' EXIT`,
   `trap 'exit 124' TERM`,
@@ -81,7 +82,7 @@ function printedBy(out: string, line: number): string {
   return rest.split(`\n${MARK}`)[0] as string;
 }
 
-const PROGRAMS = ['bash', 'cat', 'curl', 'sleep'];
+const PROGRAMS = ['bash', 'cat', 'curl', 'grep', 'sleep'];
 
 /** Where a program is, as a shell would find it. */
 const which = (name: string) =>

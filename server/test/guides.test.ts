@@ -46,7 +46,9 @@ async function follow(name: string): Promise<string[]> {
   // As in the checkout, where `npm start` leaves its credentials and where the packages are.
   fs.mkdirSync(path.join(cwd, '.railhead'), { recursive: true });
   fs.writeFileSync(path.join(cwd, '.railhead', 'credentials.json'), JSON.stringify(credentials));
-  fs.symlinkSync(path.join(projectRoot(), 'node_modules'), path.join(cwd, 'node_modules'));
+  for (const name of ['node_modules', 'server']) {
+    fs.symlinkSync(path.join(projectRoot(), name), path.join(cwd, name));
+  }
   const env = {
     ...environment(),
     RAILHEAD_URL: credentials.baseUrl,
