@@ -1,82 +1,172 @@
-// The runner of guides on small guides of its own: that each way in which a guide can be wrong is noticed,
-// and where.
+// The runner of guides on small guides of its own, in each shell: what would stop or mislead a reader who
+// pastes the commands is found, with its line.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { absentPrograms, gatherPrograms, missing, readGuide, runGuide } from './guide.ts';
+import {
+  absentPrograms,
+  compare,
+  gatherPrograms,
+  needlessIn,
+  readGuide,
+  runGuide,
+  SHELL_NAMES,
+  type Shell,
+  valuesIn,
+} from './guide.ts';
 
-const absent = absentPrograms();
 let base: string;
 let bin: string;
+const absent = (shell: Shell) => absentPrograms(shell);
 
 beforeAll(() => {
   base = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-guide-'));
-  if (absent.length === 0) bin = gatherPrograms(base);
+  bin = gatherPrograms(base);
 });
 
 afterAll(() => fs.rmSync(base, { recursive: true, force: true }));
 
 /** Runs a guide of these lines below its title. */
-function run(...lines: string[]): Promise<string[]> {
+async function run(shell: Shell, lines: readonly string[], limitMs = 15_000): Promise<string[]> {
   const cwd = fs.mkdtempSync(path.join(base, 'small-'));
   const file = path.join(cwd, 'guide.md');
   fs.writeFileSync(file, ['# Small', ...lines].join('\n'));
-  return runGuide(file, { bin, cwd, env: {}, limitMs: 1_500 });
+  return (await runGuide(file, { shell, bin, cwd, env: {}, limitMs })).problems;
 }
 
 const sh = (...lines: string[]) => ['```sh', ...lines, '```'];
+const text = (...lines: string[]) => ['```text', ...lines, '```'];
+const js = (...lines: string[]) => ['```js', ...lines, '```'];
 
 describe('runGuide', () => {
-  it.for<[string, string[], RegExp]>([
-    ['a command that fails', sh('echo a', 'false', 'echo b'), /^guide\.md:4 failed/],
-    ['a step of a pipe', sh('false | true'), /^guide\.md:3 failed/],
-    ['a function, where it is called', sh('f() { false; }', 'f'), /^guide\.md:4 failed/],
-    ['an unknown variable', ['', ...sh('echo $NOBODY')], /^guide\.md:4 failed.*NOBODY/s],
-    ['a program no reader was told of', sh('ls'), /^guide\.md:3 failed.*ls/s],
-    ['a later fence', [...sh('true'), '', ...sh('false')], /^guide\.md:7 failed/],
-    ['what does not end', sh('sleep 60'), /^guide\.md:3 did not end/],
-    ['what bash cannot read', ['', ...sh('if true', 'fi')], /guide\.md: line 5/],
+  it.for<[string, Shell, string[], RegExp]>([
+    ['a comment', 'zsh', ['# about'], /zsh guide\.md:3 .*command not found: #/s],
+    ['a pattern that no file has', 'zsh', ['printf %s a[0]'], /guide\.md:3 .*no matches found/s],
+    ['a question mark in an address', 'zsh', ['printf %s a?b=1'], /no matches found/],
+    ['history in double quotes', 'zsh', ['echo "no!way"'], /event not found/],
+    ['history in double quotes', 'bash', ['echo "no!way"'], /bash guide\.md:3 .*event not found/s],
+    ['a job in the background', 'bash', ['sleep 0 &'], /\[1\] \d+/],
+    ['a here-string', 'dash', ["cat <<< 'a'"], /dash guide\.md:3 .*redirection unexpected/s],
+    ['a test in double brackets', 'dash', ['[[ a = a ]]'], /\[\[: not found/],
+    ['an array', 'dash', ['A=(1 2)'], /"\(" unexpected/],
+    ['words in one variable', 'zsh', ["A='%s- a'", 'printf $A'], /guide\.md:3 /],
+    ['a failure without a word', 'bash', ['false', 'true'], /guide\.md:3 .*failed: false/s],
     [
-      'output that did not come',
-      [...sh('echo a b c'), '', '```text', 'a … c', 'd', '```'],
-      /^guide\.md:6 no "d" in\na b c/,
+      'one inside a function',
+      'bash',
+      ['f() { false; true; }', 'f'],
+      /guide\.md:3 .*failed: false/s,
     ],
-  ])('finds %s', async ([, lines, complaint], { skip }) => {
-    skip(absent.length > 0, `guides need ${absent.join(' and ')}`);
-    const complaints = await run(...lines);
-    expect(complaints).toHaveLength(1);
-    expect(complaints[0]).toMatch(complaint);
+  ])('finds %s in %s', async ([, shell, lines, complaint], { skip }) => {
+    skip(absent(shell).length > 0, `this needs ${absent(shell).join(' and ')}`);
+    // After an error of syntax dash leaves out what was pasted behind it and waits.
+    const problems = await run(shell, sh(...lines), shell === 'dash' ? 1_500 : undefined);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(complaint);
   });
 
-  it('runs the `sh` fences, and those alone, in one session', async ({ skip }) => {
-    skip(absent.length > 0, `guides need ${absent.join(' and ')}`);
-    const lines = [...sh('A=1'), '```json', 'false', '```', ...sh('echo "$A" 2')];
-    expect(await run(...lines, '```text', '1 2', '```')).toEqual([]);
+  describe.for(SHELL_NAMES)('in %s', (shell) => {
+    const missing = absent(shell);
+    const test = it.skipIf(missing.length > 0);
+
+    test.for<[string, string[], RegExp]>([
+      [
+        'an exit code at the end',
+        sh('true', 'false'),
+        /guide\.md:3 (ends with 1|.*failed: false)/s,
+      ],
+      ['a program that no reader has', sh('ls'), /guide\.md:3 .*not found/s],
+      [
+        'a later fence',
+        [...sh('true'), '', ...sh('false')],
+        /guide\.md:7 (ends with 1|is not what)/,
+      ],
+      ['the end of the shell', sh('exit 0'), /guide\.md:3 did not end/],
+      ['output that is not shown', sh('echo a'), /guide\.md:3 is not what is printed:\na/],
+      ['an error that is not shown', sh('echo a >&2'), /guide\.md:3 is not what is printed:\na/],
+      ['a line too many', [...sh('echo a', 'echo b'), ...text('a')], /guide\.md:8 is not/],
+      ['a line too few', [...sh('echo a'), ...text('a', 'b')], /guide\.md:7 is not/],
+      ['other order', [...sh('echo a', 'echo b'), ...text('b', 'a')], /guide\.md:7 is not/],
+      ['part of a line', [...sh('echo a b'), ...text('a')], /guide\.md:6 is not/],
+    ])('finds %s', { timeout: 20_000 }, async ([, lines, complaint]) => {
+      const problems = await run(shell, lines);
+      expect(problems).toHaveLength(1);
+      expect(problems[0]).toMatch(complaint);
+    });
+
+    test.concurrent.for<[string, string]>([
+      ['what does not end', 'sleep 60'],
+      ['a quote that is not closed', "echo 'a"],
+      ['a command that reads what is pasted', 'cat'],
+    ])('finds %s', async ([, line], { expect }) => {
+      const [problem] = await run(shell, sh(line), 1_500);
+      expect(problem).toMatch(/guide\.md:3 did not end/);
+    });
+
+    test('runs the `sh` fences, and those alone, in one session', async () => {
+      const lines = [
+        ...sh('A=1'),
+        '```shell',
+        'false',
+        '```',
+        ...sh('echo "$A"', 'echo', 'echo 2'),
+      ];
+      expect(await run(shell, [...lines, ...text('1', '', '2')])).toEqual([]);
+    });
+
+    test('writes the `js` fences as they are, each when it comes', async () => {
+      const first = js('// a.mjs', 'console.log("$NAME!x", process.argv[2]);');
+      const second = js('// a.mjs', 'console.log(2);');
+      const lines = [
+        ...sh('NAME=Ada'),
+        ...first,
+        ...sh('node a.mjs "$NAME"'),
+        ...text('$NAME!x Ada'),
+      ];
+      expect(await run(shell, [...lines, ...second, ...sh('node a.mjs'), ...text('2')])).toEqual(
+        [],
+      );
+    });
+
+    test('ends what a guide leaves running', { timeout: 20_000 }, async () => {
+      // It holds the output of the shell, which the runner reads to its end.
+      expect(await run(shell, sh('(sleep 60 &)'))).toEqual([]);
+    });
+  });
+});
+
+describe('readGuide', () => {
+  it.for<[string, string[], string]>([
+    ['a fence that is not closed', ['```sh'], 'not closed'],
+    ['output of nothing', text('a'), 'belongs to'],
+    ['output that is shown twice', [...sh('echo a'), ...text('a'), ...text('a')], 'belongs to'],
+  ])('rejects %s', ([, lines, complaint]) => {
+    expect(() => readGuide(lines.join('\n'))).toThrow(complaint);
+  });
+});
+
+describe('compare', () => {
+  it('takes one value of one line for …', () => {
+    expect(valuesIn('id Quote:12 ok', 'id Quote:… ok')).toEqual(['12']);
+    expect(valuesIn('id Quote: ok', 'id Quote:… ok')).toBeUndefined();
+    expect(valuesIn('abc', 'a.c')).toBeUndefined();
+    const step = { language: 'sh', line: 2, lines: [], shown: { line: 6, lines: ['…'] } } as const;
+    expect(compare('a\nb\n', { ...step, shown: { line: 6, lines: ['…'] } }).wrong).toBe(7);
   });
 
-  it('writes the `js` fences as they are, each when it comes', async ({ skip }) => {
-    skip(absent.length > 0, `guides need ${absent.join(' and ')}`);
-    const js = (...lines: string[]) => ['```js', '// a.mjs', ...lines, '```'];
-    const first = [...sh('NAME=Ada'), ...js('console.log("$NAME", process.argv[2]);')];
-    const second = js('', 'throw new Error("no");');
-    const lines = [...first, ...sh('node a.mjs "$NAME"'), '```text', '$NAME Ada', '```'];
-    expect(await run(...lines)).toEqual([]);
-    const [complaint] = await run(...lines, ...second, ...sh('node a.mjs'));
-    expect(complaint).toMatch(/^guide\.md:21 failed.*a\.mjs:3/s);
+  it('takes any gap between columns, and no other blank', () => {
+    expect(valuesIn('A     B  ', 'A  B')).toEqual([]);
+    expect(valuesIn('A B', 'A  B')).toBeUndefined();
   });
+});
 
-  it('ends what a guide leaves running', async ({ skip }) => {
-    skip(absent.length > 0, `guides need ${absent.join(' and ')}`);
-    expect(await run(...sh('sleep 60 &', 'echo $!'))).toEqual([]);
-  });
+describe('needlessIn', () => {
+  const values = (...texts: string[]) => texts.map((each, at) => ({ line: at + 1, text: each }));
 
-  it('compares fragments in order, and blanks with blanks', () => {
-    expect(missing('one\n two   three', ['one', 'two three'])).toBeUndefined();
-    expect(missing('one two', ['two', 'one'])).toBe('one');
-    expect(missing('id: Quote:123 ok', ['id: Quote:… ok'])).toBeUndefined();
-    expect(missing('abc', ['a.c'])).toBe('a.c');
-    expect(() => readGuide('# A\n```sh\n')).toThrow('not closed');
-    expect(() => readGuide('# A\n```js\nlet a;\n```')).toThrow('the name of its file');
+  it('names lines whose value never differs', () => {
+    const runs = [values('a', 'x', '4000'), values('b', 'x', '4000')];
+    expect(needlessIn(runs, /^4000$/)).toEqual(['2 … is always x']);
+    expect(needlessIn(runs.slice(1), /^4000$/)).toEqual([]);
   });
 });

@@ -1,88 +1,114 @@
-// Runs a guide: all its `sh` fences in order, in one bash that ends at the first command that fails. The
-// script is the guide itself with every other line left empty, so bash counts lines as the reader does.
-// A `js` fence is a file that its first line names, in a comment: it is written where the guide has come to,
-// for the commands below to run. A `text` fence shows lines that what ran before it must have printed: in
-// this order, others between them, blanks not counted, and `…` for whatever differs from run to run.
-import { spawn } from 'node:child_process';
+// Runs a guide as a reader does who pastes it: each `sh` fence goes to the standard input of an interactive
+// shell, the next one when the shell has answered. Interactive, because only there `#` begins no comment in
+// zsh and `!` recalls history in bash and zsh; and through standard input, because a command that reads it
+// takes the lines behind it, as it does in a terminal.
+// A `js` fence is a file that its first line names in a comment; it is written where the guide has come to.
+// A `text` fence is all that the `sh` fence before it prints, errors included; a fence without one prints
+// nothing. `…` stands for one value that differs from run to run.
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
-import { projectRoot } from '../src/runtime/root.ts';
 
-/** Stands before the number of a line in what bash prints. */
+/** The shells that guides are written for, and how each is started without settings of its user. */
+const SHELLS = {
+  bash: ['--noprofile', '--norc', '--noediting', '-i'],
+  zsh: ['-f', '-i', '-o', 'no_prompt_sp', '-o', 'no_prompt_cr'],
+  dash: ['-i'],
+} as const;
+
+export type Shell = keyof typeof SHELLS;
+
+export const SHELL_NAMES = Object.keys(SHELLS) as Shell[];
+
+/** Stands around the exit code that is printed behind a fence. */
 const MARK = '\x1e';
+const MARKED = new RegExp(`${MARK}(\\d+)${MARK}\n`);
 
-export interface Guide {
-  readonly script: string;
-  /** What the fence that begins at line `after` must have printed. */
-  readonly expected: readonly { line: number; after: number; fragments: readonly string[] }[];
+/** Also what fails without a word is found, in the one shell that can say so inside functions. */
+const TRAP = `set -E; trap 'printf "failed: %s\\n" "$BASH_COMMAND" >&2' ERR`;
+
+interface Shown {
+  readonly line: number;
+  readonly lines: readonly string[];
 }
 
-// `at` is the line of the last command outside functions, which is where a reader has to look; line 1 is
-// this very prelude, whose traps count as commands too.
-const PRELUDE = [
-  'set -euo pipefail',
-  'shopt -s expand_aliases',
-  `trap '[ $LINENO = 1 ] || at=$LINENO' DEBUG`,
-  `trap 'code=$?; [ $code = 0 ] || printf "\\036%s\\n" "\${at-}" >&2' EXIT`,
-  `trap 'exit 124' TERM`,
-].join('; ');
-
-const END_OF_FILE = 'END_OF_FILE';
-
-/** The command that takes the lines of a `js` fence, of which this is the first. */
-function fileFrom(first = ''): string {
-  const [, name] = /^\/\/ ([\w./-]+)$/.exec(first) ?? [];
-  if (!name) throw new Error('a js fence begins with the name of its file');
-  return `cat > ${name} <<'${END_OF_FILE}'`;
+export interface Step {
+  readonly language: 'sh' | 'js';
+  /** Of the fence's first line of content. */
+  readonly line: number;
+  readonly lines: readonly string[];
+  shown?: Shown;
 }
 
-export function readGuide(markdown: string): Guide {
-  const expected: { line: number; after: number; fragments: string[] }[] = [];
-  let language: string | undefined;
-  let after = 0;
-  const script = markdown.split('\n').map((text, index, lines) => {
-    const [, opened] = /^```(.*)$/.exec(text) ?? [];
-    if (opened !== undefined) {
-      const before = language;
-      language = before === undefined ? opened.trim() : undefined;
-      if (before === 'js') return END_OF_FILE;
-      if (language === 'js') return fileFrom(lines[index + 1]);
-      if (language === 'text') expected.push({ line: index + 1, after, fragments: [] });
-      if (language !== 'sh') return '';
-      after = index + 1;
-      return `printf '\\n\\036%s\\n' ${after}`;
+export function readGuide(markdown: string): Step[] {
+  const steps: Step[] = [];
+  let into: string[] | undefined;
+  let fenced = false;
+  for (const [index, text] of markdown.split('\n').entries()) {
+    const [, opened] = /^ *```(.*)$/.exec(text) ?? [];
+    if (opened === undefined) {
+      into?.push(text);
+      continue;
     }
-    if (language === 'text' && text.trim()) expected.at(-1)?.fragments.push(text);
-    return language === 'sh' || language === 'js' ? text : '';
-  });
-  if (language !== undefined) throw new Error('a fence is not closed');
-  if (script[0]) throw new Error('a guide begins with its title');
-  return { script: [PRELUDE, ...script.slice(1)].join('\n'), expected };
+    fenced = !fenced;
+    into = undefined;
+    if (!fenced) continue;
+    const language = opened.trim();
+    const line = index + 2;
+    if (language === 'sh' || language === 'js') {
+      into = [];
+      steps.push({ language, line, lines: into });
+    }
+    if (language !== 'text') continue;
+    const step = steps.findLast((each) => each.language === 'sh');
+    if (!step || step.shown)
+      throw new Error(`${line}: a text fence belongs to the sh fence before`);
+    into = [];
+    step.shown = { line, lines: into };
+  }
+  if (fenced) throw new Error('a fence is not closed');
+  return steps;
 }
 
-const plain = (text: string) => text.replace(/\s+/g, ' ').trim();
+/** Columns are as wide as their widest cell, which `…` shortens: gaps between them have any width. */
+const plain = (line: string) => line.replace(/ {2,}/g, '  ').trimEnd();
 
-/** The first fragment that is not in the output where it should be. */
-export function missing(output: string, fragments: readonly string[]): string | undefined {
-  const text = plain(output);
-  let from = 0;
-  return fragments.find((fragment) => {
-    const parts = plain(fragment).split('…');
-    const pattern = parts.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('.*?');
-    const found = new RegExp(pattern).exec(text.slice(from));
-    if (found) from += found.index + found[0].length;
-    return !found;
-  });
+const literal = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+/** The values that `…` stands for where the line is as shown. */
+export function valuesIn(line: string, shown: string): string[] | undefined {
+  const pattern = plain(shown).split('…').map(literal).join('(.+?)');
+  return new RegExp(`^${pattern}$`).exec(plain(line))?.slice(1);
 }
 
-/** What was printed by the fence that begins at a line. */
-function printedBy(out: string, line: number): string {
-  const [, rest = ''] = out.split(`\n${MARK}${line}\n`);
-  return rest.split(`\n${MARK}`)[0] as string;
+/** One `…` of a guide and what was printed in its place. */
+export interface Value {
+  readonly line: number;
+  readonly text: string;
 }
 
-const PROGRAMS = ['bash', 'cat', 'curl', 'grep', 'sleep'];
+interface Comparison {
+  readonly values: Value[];
+  /** The number of the first line that is not as shown. */
+  readonly wrong?: number;
+}
+
+/** Holds what a fence has printed against what the guide shows. */
+export function compare(printed: string, step: Step): Comparison {
+  const lines = printed === '' ? [] : printed.replace(/\n$/, '').split('\n');
+  const { line: first, lines: shown } = step.shown ?? { line: step.line, lines: [] };
+  const values: Value[] = [];
+  for (const [index, expected] of shown.entries()) {
+    const line = lines[index];
+    const found = line === undefined ? undefined : valuesIn(line, expected);
+    if (!found) return { values, wrong: first + index };
+    values.push(...found.map((text) => ({ line: first + index, text })));
+  }
+  return lines.length > shown.length ? { values, wrong: first + shown.length } : { values };
+}
+
+const PROGRAMS = ['cat', 'curl', 'grep', 'sleep'];
 
 /** Where a program is, as a shell would find it. */
 const which = (name: string) =>
@@ -91,22 +117,21 @@ const which = (name: string) =>
     .map((folder) => path.join(folder, name))
     .find((file) => fs.existsSync(file));
 
-/** What this machine lacks to run a guide. */
-export const absentPrograms = (): string[] => PROGRAMS.filter((name) => !which(name));
+/** What this machine lacks to run a guide in a shell. */
+export const absentPrograms = (shell: Shell): string[] =>
+  [shell, ...PROGRAMS].filter((name) => !which(name));
 
-/** Makes a folder below `base` with all the programs that a guide may use, and answers it. */
+/** Makes a folder below `base` with all the programs that a guide may use. */
 export function gatherPrograms(base: string): string {
   const bin = path.join(base, 'bin');
   fs.mkdirSync(bin);
   for (const name of PROGRAMS) fs.symlinkSync(which(name) as string, path.join(bin, name));
   fs.symlinkSync(process.execPath, path.join(bin, 'node'));
-  const command = path.join(projectRoot(), 'server', 'bin', 'railhead.js');
-  const call = `#!${which('bash')}\nexec '${process.execPath}' '${command}' "$@"\n`;
-  fs.writeFileSync(path.join(bin, 'railhead'), call, { mode: 0o755 });
   return bin;
 }
 
 export interface Place {
+  readonly shell: Shell;
   /** The only folder programs are found in. */
   readonly bin: string;
   readonly cwd: string;
@@ -114,46 +139,123 @@ export interface Place {
   readonly limitMs: number;
 }
 
-/** Runs the guide; answers what is wrong with it, each complaint with the line, or nothing. */
-export async function runGuide(file: string, place: Place): Promise<string[]> {
-  const name = path.basename(file);
-  const guide = readGuide(fs.readFileSync(file, 'utf8'));
-  fs.writeFileSync(path.join(place.cwd, name), guide.script);
-  const child = spawn(path.join(place.bin, 'bash'), ['--noprofile', '--norc', name], {
-    cwd: place.cwd,
-    env: { ...place.env, PATH: place.bin },
-    stdio: ['ignore', 'pipe', 'pipe'],
+export interface Result {
+  /** What is wrong with the guide, each with the line. */
+  readonly problems: string[];
+  readonly values: Value[];
+}
+
+interface Session {
+  readonly child: ChildProcess;
+  /** Pastes lines; resolves with what they print and the exit code of the last, or none if it ended. */
+  paste(lines: readonly string[]): Promise<{ printed: string; code?: number }>;
+  /** Ends the shell and all that it has started. */
+  end(): Promise<void>;
+}
+
+function openShell({ shell, bin, cwd, env, limitMs }: Place): Session {
+  const command = [which(shell) as string, ...SHELLS[shell]].join(' ');
+  const child = spawn('/bin/sh', ['-c', `exec ${command} 2>&1`], {
+    cwd,
+    env: { ...env, HOME: cwd, PATH: bin, HISTFILE: '', PS1: '', PS2: '' },
+    stdio: ['pipe', 'pipe', 'inherit'],
+    // A group of its own: a guide may leave a server running.
     detached: true,
   });
-  const said = { out: '', err: '' };
-  child.stdout.on('data', (chunk: Buffer) => {
-    said.out += chunk.toString();
-  });
-  child.stderr.on('data', (chunk: Buffer) => {
-    said.err += chunk.toString();
-  });
-  /** The whole group: a guide may have left a server of its own running. */
-  const end = (signal: 'SIGTERM' | 'SIGKILL') => {
+  const end = () => {
     try {
-      process.kill(-(child.pid as number), signal);
+      process.kill(-(child.pid as number), 'SIGKILL');
     } catch {
-      // Nobody is left.
+      // Every process of the group has ended.
     }
   };
-  const closed = once(child, 'close');
-  const late = setTimeout(() => end('SIGTERM'), place.limitMs);
-  await once(child, 'exit');
-  clearTimeout(late);
-  end('SIGKILL');
-  await closed;
-  if (child.exitCode !== 0) {
-    const [err, line = '?'] = said.err.split(MARK);
-    const how = child.exitCode === 124 ? 'did not end' : `failed with ${child.exitCode}`;
-    return [`${name}:${line.trim()} ${how}\n${err}${said.out.slice(-2_000)}`];
-  }
-  return guide.expected.flatMap(({ line, after, fragments }) => {
-    const printed = printedBy(said.out, after);
-    const absent = missing(printed, fragments);
-    return absent === undefined ? [] : [`${name}:${line} no "${absent}" in\n${printed}`];
+  let text = '';
+  let look: () => void = () => undefined;
+  child.stdout?.on('data', (chunk: Buffer) => {
+    text += chunk.toString();
+    look();
   });
+  // What is pasted into a shell that has ended.
+  child.stdin?.on('error', () => undefined);
+  const closed = once(child, 'close').then(() => look());
+  const late = setTimeout(end, limitMs);
+  return {
+    child,
+    paste: (lines) =>
+      new Promise((resolve) => {
+        look = () => {
+          const [whole, code] = MARKED.exec(text) ?? [];
+          const over = child.exitCode !== null || child.signalCode !== null;
+          if (whole === undefined) return over ? resolve({ printed: text }) : undefined;
+          const at = text.indexOf(whole);
+          const printed = text.slice(0, at);
+          text = text.slice(at + whole.length);
+          resolve({ printed, code: Number(code) });
+        };
+        const mark = `printf '\\036%s\\036\\n' "$?"`;
+        child.stdin?.write(`${[...lines, mark].join('\n')}\n`);
+        look();
+      }),
+    async end() {
+      clearTimeout(late);
+      end();
+      await closed;
+      child.stdout?.destroy();
+    },
+  };
+}
+
+function writeFile(cwd: string, lines: readonly string[]): void {
+  const [, name] = /^\/\/ ([\w./-]+)$/.exec(lines[0] ?? '') ?? [];
+  if (!name) throw new Error('a js fence begins with the name of its file');
+  fs.writeFileSync(path.join(cwd, name), `${lines.join('\n')}\n`);
+}
+
+/** Follows a guide up to the first fence that is not as it says. */
+async function follow(session: Session, steps: readonly Step[], place: Place): Promise<Result> {
+  const values: Value[] = [];
+  const failed = (line: number, what: string): Result => ({
+    problems: [`${line} ${what}`],
+    values,
+  });
+  // What the shell says about its own start belongs to no fence.
+  await session.paste(place.shell === 'bash' ? ['PS1=; PS2=', TRAP] : ['PS1=; PS2=']);
+  for (const step of steps) {
+    if (step.language === 'js') {
+      writeFile(place.cwd, step.lines);
+      continue;
+    }
+    const { printed, code } = await session.paste(step.lines);
+    if (code === undefined) return failed(step.line, `did not end:\n${printed}`);
+    const { values: found, wrong } = compare(printed, step);
+    values.push(...found);
+    if (wrong !== undefined) return failed(wrong, `is not what is printed:\n${printed}`);
+    if (code !== 0) return failed(step.line, `ends with ${code}:\n${printed}`);
+  }
+  return { problems: [], values };
+}
+
+/** Runs the guide in a shell. */
+export async function runGuide(file: string, place: Place): Promise<Result> {
+  const steps = readGuide(fs.readFileSync(file, 'utf8'));
+  const session = openShell(place);
+  try {
+    const { problems, values } = await follow(session, steps, place);
+    const name = path.basename(file);
+    return { problems: problems.map((each) => `${place.shell} ${name}:${each}`), values };
+  } finally {
+    await session.end();
+  }
+}
+
+/** Lines of a guide whose `…` stood for one and the same value in all runs; that value can be shown. */
+export function needlessIn(runs: readonly (readonly Value[])[], differs: RegExp): string[] {
+  const [first = [], ...others] = runs;
+  if (others.length === 0) return [];
+  const same = first.filter(
+    ({ text }, at) =>
+      // Texts for people are shortened by the same sign.
+      text !== '…' && !differs.test(text) && others.every((each) => each[at]?.text === text),
+  );
+  return same.map(({ line, text }) => `${line} … is always ${text}`);
 }

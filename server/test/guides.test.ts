@@ -1,88 +1,166 @@
-// The guides in docs/guides as a reader follows them: a real server on a fresh data folder, a platform for
-// each guide, and its commands in the order they stand, with nothing at hand but curl, node, railhead, cat
-// and sleep, and the packages of the checkout.
-import { execFile } from 'node:child_process';
+// The guides in docs/guides and the README as a reader follows them who pastes their commands into bash, zsh
+// or dash: a real server on a fresh data folder, a platform for each guide and shell, and nothing at hand but
+// curl, node, cat, grep, sleep and the checkout. What a guide shows is all that it prints, and afterwards the
+// platform that it was given is as it was.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { namingFor } from '../src/catalog/naming.ts';
 import { projectRoot } from '../src/runtime/root.ts';
 import { createPlace, type Place, type Running } from './crash-server.ts';
-import { absentPrograms, gatherPrograms, runGuide } from './guide.ts';
+import {
+  absentPrograms,
+  gatherPrograms,
+  needlessIn,
+  type Result,
+  runGuide,
+  SHELL_NAMES,
+  type Shell,
+} from './guide.ts';
+import { type OperatorService, openOperator } from './operator-service.ts';
 
 const START_MS = 120_000;
-const GUIDE_MS = 180_000;
+const GUIDE_MS = 300_000;
 const FOLDER = path.join(projectRoot(), 'docs', 'guides');
-const RAILHEAD = path.join(projectRoot(), 'server', 'bin', 'railhead.js');
 const GUIDES = fs.readdirSync(FOLDER).filter((name) => name.endsWith('.md'));
+const README = path.join(projectRoot(), 'README.md');
+const FILES = [...GUIDES.map((name) => path.join(FOLDER, name)), README];
+/** Where guides find the operator's command in the checkout. */
+const OPERATOR = path.join('server', 'bin', 'railhead.js');
+/** Runs the command itself; in the others it is a client of this process, which saves a minute. */
+const SHELL_OF_THE_COMMAND: Shell = 'bash';
+const SHELLS = SHELL_NAMES.filter((shell) => absentPrograms(shell).length === 0);
 
 let place: Place;
 let running: Running;
 let base: string;
 let bin: string;
-const absent = absentPrograms();
+let service: OperatorService;
 
-const environment = () => ({
-  HOME: process.env.HOME ?? base,
-  TMPDIR: os.tmpdir(),
-  RAILHEAD_DATA_DIR: place.dir,
-});
+const environment = () => ({ TMPDIR: os.tmpdir(), RAILHEAD_DATA_DIR: place.dir });
 
-/** A platform of the guide's own, so that guides can run side by side. */
-function createPlatform(name: string): Promise<{ clientId: string; clientSecret: string }> {
-  const env = { ...environment(), PATH: process.env.PATH };
-  const args = [RAILHEAD, 'platform', 'create', '--name', name, '--json'];
-  return new Promise((resolve, reject) => {
-    execFile(process.execPath, args, { env }, (error, out, err) =>
-      error ? reject(new Error(err)) : resolve(JSON.parse(out)),
-    );
-  });
+/** The answer of the operator's command. */
+// biome-ignore lint/suspicious/noExplicitAny: answers of every shape.
+async function operator(...argv: string[]): Promise<any> {
+  const { code, out, err } = await service.run([...argv, '--json']);
+  if (code !== 0) throw new Error(err);
+  return JSON.parse(out);
 }
 
-async function follow(name: string): Promise<string[]> {
-  const made = await createPlatform(name);
-  const credentials = { ...running.credentials, ...made };
-  const cwd = path.join(base, name);
-  // As in the checkout, where `npm start` leaves its credentials and where the packages are.
-  fs.mkdirSync(path.join(cwd, '.railhead'), { recursive: true });
-  fs.writeFileSync(path.join(cwd, '.railhead', 'credentials.json'), JSON.stringify(credentials));
-  for (const name of ['node_modules', 'server']) {
-    fs.symlinkSync(path.join(projectRoot(), name), path.join(cwd, name));
-  }
-  const env = {
-    ...environment(),
-    RAILHEAD_URL: credentials.baseUrl,
-    CLIENT_ID: made.clientId,
-    CLIENT_SECRET: made.clientSecret,
+interface Credentials {
+  readonly platformId: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+/** All that a guide may have set for the platform that it was given. */
+async function configurationOf({ platformId, clientId, clientSecret }: Credentials) {
+  const authorization = `Basic ${btoa(`${clientId}:${clientSecret}`)}`;
+  const reply = await fetch(`${running.credentials.baseUrl}/config`, {
+    headers: { authorization },
+  });
+  return {
+    config: await reply.json(),
+    platform: await operator('platform', 'show', platformId),
+    limits: await operator('platform', 'limits', platformId),
+    cards: await operator('platform', 'cards', platformId),
+    tokens: await operator('token', 'list', '--platform', platformId),
   };
-  return runGuide(path.join(FOLDER, name), { bin, cwd, env, limitMs: GUIDE_MS - 10_000 });
+}
+
+/** A folder like the checkout after `npm start`, with the credentials of the platform. */
+function checkoutOf(shell: Shell, file: string, made: Credentials): string {
+  const cwd = path.join(base, `${shell}-${path.basename(file, '.md')}`);
+  fs.mkdirSync(path.join(cwd, '.railhead'), { recursive: true });
+  const credentials = JSON.stringify({ ...running.credentials, ...made });
+  fs.writeFileSync(path.join(cwd, '.railhead', 'credentials.json'), credentials);
+  const link = (name: string) =>
+    fs.symlinkSync(path.join(projectRoot(), name), path.join(cwd, name));
+  link('node_modules');
+  if (shell === SHELL_OF_THE_COMMAND) link('server');
+  else service.writeClient(path.join(cwd, OPERATOR));
+  return cwd;
+}
+
+async function follow(file: string, shell: Shell): Promise<Result> {
+  // Named as that of a first start.
+  const made: Credentials = await operator('platform', 'create', '--name', 'Sandbox');
+  const before = await configurationOf(made);
+  const result = await runGuide(file, {
+    shell,
+    bin,
+    cwd: checkoutOf(shell, file, made),
+    env: environment(),
+    limitMs: GUIDE_MS - 20_000,
+  });
+  expect(await configurationOf(made), 'the configuration of the platform').toEqual(before);
+  return result;
+}
+
+/** What is the same in every run here and differs between servers and days. */
+function differing(): RegExp {
+  const { port } = new URL(running.origin);
+  const today = new Date().toISOString().slice(0, 10);
+  return new RegExp(`^${port}$|${port}/|${today}|^[0-9a-f]{128}$`);
 }
 
 beforeAll(async () => {
   place = createPlace('guides');
   base = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-guides-'));
-  if (absent.length > 0) return;
+  if (SHELLS.length === 0) return;
   bin = gatherPrograms(base);
   running = await place.start();
+  service = await openOperator(environment(), base);
 }, START_MS);
 
 afterAll(async () => {
+  await service?.close();
   await place.remove();
   fs.rmSync(base, { recursive: true, force: true });
 }, 60_000);
 
 describe('guides', () => {
-  it.concurrent.for(GUIDES)(
-    '%s does what it says',
+  it.for(SHELL_NAMES)('%s is there to run them', (shell, { skip }) => {
+    const absent = absentPrograms(shell);
+    skip(absent.length > 0, `guides in ${shell} need ${absent.join(' and ')}`);
+    expect(SHELLS).toContain(shell);
+  });
+
+  it.concurrent.for(FILES.map((file) => [path.basename(file), file] as const))(
+    '%s shows what it prints in every shell',
     { timeout: GUIDE_MS },
-    async (name, { skip }) => {
-      skip(absent.length > 0, `guides need ${absent.join(' and ')}`);
-      expect(await follow(name)).toEqual([]);
+    async ([, file], { skip }) => {
+      skip(SHELLS.length === 0, 'no shell to run guides in');
+      const results = await Promise.all(SHELLS.map((shell) => follow(file, shell)));
+      expect(results.flatMap(({ problems }) => problems)).toEqual([]);
+      const values = results.map((each) => each.values);
+      expect(needlessIn(values, differing())).toEqual([]);
     },
   );
 
   it('are linked from the README', () => {
-    const readme = fs.readFileSync(path.join(projectRoot(), 'README.md'), 'utf8');
+    const readme = fs.readFileSync(README, 'utf8');
     expect(GUIDES.filter((name) => !readme.includes(`docs/guides/${name}`))).toEqual([]);
+  });
+});
+
+describe('existing clients in the README', () => {
+  const [, section = ''] = fs.readFileSync(README, 'utf8').split(/^## Existing clients$/m);
+  const [text = ''] = section.split(/^## /m);
+
+  it('names the API, each client and the setting', () => {
+    const names = ['Grid API', 'CLI', 'TypeScript SDK', '0.7.0', 'front end', 'wallet demo'];
+    const absent = [...names, 'RAILHEAD_SERVICE_WORD=Grid'].filter((name) => !text.includes(name));
+    expect(absent).toEqual([]);
+  });
+
+  it('shows names as the service word makes them', () => {
+    const pairs = [...text.matchAll(/`([\w-]+)`\s+becomes\s+`([\w-]+)`/g)];
+    const naming = namingFor('Grid');
+    expect(pairs).not.toEqual([]);
+    expect(pairs.map(([, neutral = '']) => naming.wire(neutral))).toEqual(
+      pairs.map(([, , shown]) => shown),
+    );
   });
 });
