@@ -21,14 +21,14 @@ const ask = (method: string, path: string, body?: object) =>
   office.app.call(method, path, body, office.as);
 
 /** A person of whom nothing is known but contacts, which are proved where the EU wants it. */
-async function nobody(more: object = {}) {
+async function newPerson(more: object = {}) {
   const { id } = await customer(office.app, office.as, { ...NOBODY, ...more });
   return id as string;
 }
 
-async function nobodyFrom(region: string) {
+async function newResidentOf(region: string) {
   const contacts = { email: 'erika@example.com', phoneNumber: '+4915123456789' };
-  const id = await nobody({ region, ...contacts });
+  const id = await newPerson({ region, ...contacts });
   for (const channel of ['email', 'phone']) {
     const path = `/customers/${id}/verify-${channel}`;
     await ask('POST', path);
@@ -82,7 +82,7 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
   it(
     'asks a resident of Germany for the number of Germany',
     async () => {
-      const id = await nobodyFrom('DE');
+      const id = await newResidentOf('DE');
       const { page, complaints, close } = await visit(office.browser, 'phone', office.origin);
       await page.goto(await office.linkFor(id));
       await introduce(page, 'Erika Mustermann', 'DE');
@@ -125,7 +125,7 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
   it(
     'asks a resident of the Emirates for a document and no number',
     async () => {
-      const id = await nobody();
+      const id = await newPerson();
       const { page, complaints, close } = await visit(office.browser, 'desktop', office.origin);
       await page.goto(await office.linkFor(id));
       await introduce(page, 'Amna Al Suwaidi', 'AE');
@@ -143,7 +143,7 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
   it(
     'offers a US citizen who lives abroad US numbers alone',
     async () => {
-      const id = await nobody();
+      const id = await newPerson();
       const { page, close } = await visit(office.browser, 'desktop', office.origin);
       await page.goto(await office.linkFor(id));
       await introduce(page, 'Ada Lovelace', 'US');
