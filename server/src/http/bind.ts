@@ -9,7 +9,7 @@ import { type Bound, type Contract, type Reply, takesKey } from '../kernel/opera
 import { type Caller, type Ctx, createContext } from '../runtime/context.ts';
 import { idempotency } from '../runtime/idempotency.ts';
 import { isKeyTaken, operate, type Runtime } from '../runtime/operate.ts';
-import { bodyErrors, fieldErrors } from './validate.ts';
+import { bodyErrors, fieldErrors, MAX_FIELD_ERRORS } from './validate.ts';
 
 export type Operation = Bound<Ctx>;
 
@@ -66,19 +66,42 @@ function errorsOf(contract: Contract, request: Request): FieldError[] {
       errors.push(...more.filter(({ field }) => !known.has(field)));
     }
   }
-  return errors;
+  return errors.slice(0, MAX_FIELD_ERRORS);
 }
 
 const isUnder = (field: string, other: string) =>
   field === other || field.startsWith(`${other}.`) || other === '';
 
-/** A body without what stands at a path; a list with something wrong in it goes as a whole. */
-function without(value: unknown, [name, ...rest]: readonly string[]): unknown {
-  if (name === undefined || Array.isArray(value)) return undefined;
+/** Paths of bad fields, as a tree. */
+interface BadPaths {
+  /** The value here is bad itself. */
+  isBad: boolean;
+  below: Map<string, BadPaths>;
+}
+
+function badPathsOf(errors: readonly FieldError[]): BadPaths {
+  const root: BadPaths = { isBad: false, below: new Map() };
+  for (const { field } of errors) {
+    let at = root;
+    for (const name of field.split('.')) {
+      const next = at.below.get(name) ?? { isBad: false, below: new Map() };
+      at.below.set(name, next);
+      at = next;
+    }
+    at.isBad = true;
+  }
+  return root;
+}
+
+/** A body without its bad fields, in one pass; a list with a bad item is left out as a whole. */
+function without(value: unknown, { isBad, below }: BadPaths): unknown {
+  if (isBad || Array.isArray(value)) return undefined;
   if (typeof value !== 'object' || value === null) return value;
-  const { [name]: inner, ...others } = value as Record<string, unknown>;
-  const left = inner === undefined ? undefined : without(inner, rest);
-  return left === undefined ? others : { ...others, [name]: left };
+  const members = Object.entries(value).map(([name, inner]): [string, unknown] => {
+    const bad = below.get(name);
+    return [name, bad ? without(inner, bad) : inner];
+  });
+  return Object.fromEntries(members.filter(([, inner]) => inner !== undefined));
 }
 
 /**
@@ -93,7 +116,7 @@ async function furtherErrors(
   found: readonly FieldError[],
 ): Promise<FieldError[]> {
   if (!contract.judges || found.some(({ field }) => field === '')) return [];
-  const body = found.reduce((left, { field }) => without(left, field.split('.')), request.body);
+  const body = without(request.body, badPathsOf(found));
   const { params, query, headers } = request;
   try {
     const input = { params, query, headers, body: body as object };

@@ -8,6 +8,8 @@ import { excessOf } from './json-limits.ts';
 
 /** Levels of objects and lists in a body; no operation reads more than ten. */
 const MAX_DEPTH = 32;
+/** Items of one list; no operation takes more. */
+const MAX_ITEMS = 1_000;
 /** A body may have one value for this many bytes of its limit; complete ones need fewer. */
 const BYTES_PER_VALUE = 16;
 
@@ -73,10 +75,11 @@ export function parseJson(bytes: Buffer, maxBytes: number): JsonBody {
   if (/\0|\\u0000/.test(text)) throw refused('The body has a NUL in it.');
   if (HALF.test(text)) throw refused('The body has half of a character in it.');
   const values = Math.floor(maxBytes / BYTES_PER_VALUE);
-  const excess = excessOf(text, { depth: MAX_DEPTH, values });
+  const excess = excessOf(text, { depth: MAX_DEPTH, values, items: MAX_ITEMS });
   if (excess === 'depth') {
     throw refused(`The body is nested deeper than ${MAX_DEPTH} levels.`);
   }
+  if (excess === 'items') throw refused(`A list in the body has more than ${MAX_ITEMS} items.`);
   if (excess === 'values') throw refused(`The body has more than ${values} values.`);
   try {
     return { raw: text, json: JSON.parse(text) as unknown };

@@ -6,8 +6,11 @@ import { excessOf } from './json-limits.ts';
 const nested = (levels: number, inner = '1') => '['.repeat(levels) + inner + ']'.repeat(levels);
 
 const MANY = 1_000_000;
-const depthOf = (text: string, depth: number) => excessOf(text, { depth, values: MANY });
-const valuesOf = (text: string, values: number) => excessOf(text, { depth: 32, values });
+const depthOf = (text: string, depth: number) =>
+  excessOf(text, { depth, values: MANY, items: MANY });
+const valuesOf = (text: string, values: number) =>
+  excessOf(text, { depth: 32, values, items: MANY });
+const itemsOf = (text: string, items: number) => excessOf(text, { depth: 32, values: MANY, items });
 
 describe('excessOf', () => {
   it('counts levels of objects and lists', () => {
@@ -24,6 +27,15 @@ describe('excessOf', () => {
     expect(valuesOf('[1,2,3]', 3)).toBe('values');
     expect(valuesOf('{"a":{"b":1,"c":2}}', 4)).toBeUndefined();
     expect(valuesOf('{"a":{"b":1,"c":2}}', 3)).toBe('values');
+  });
+
+  it('counts the items of each list, and no members of objects', () => {
+    expect(itemsOf('[1,2,3]', 3)).toBeUndefined();
+    expect(itemsOf('[1,2,3]', 2)).toBe('items');
+    expect(itemsOf('[[1,2],[3,4]]', 2)).toBeUndefined();
+    expect(itemsOf('{"a":1,"b":2,"c":[1,2],"d":4}', 2)).toBeUndefined();
+    expect(itemsOf('[{"a":1,"b":2,"c":3},{"d":[[],4]},5]', 2)).toBe('items');
+    expect(itemsOf('[{"a":1,"b":2,"c":3},{"d":[[],4]}]', 2)).toBeUndefined();
   });
 
   it('skips strings', () => {

@@ -1,20 +1,29 @@
-// Depth and number of values of a JSON text, found before it is parsed. Parsing handles any depth, but
-// serialising the value again does not, and validating takes time for every value. One pass over the
-// characters, which costs less than the parsing that follows.
+// Depth, number of values and length of lists of a JSON text, found before it is parsed. Parsing handles any
+// depth, but serialising the value again does not; validating takes time for every value, and for lists of
+// wrong items more than that. One pass over the characters, which costs less than the parsing that follows.
 
 const QUOTE = 34;
 const COMMA = 44;
+const OPENING_LIST = 91;
 const BACKSLASH = 92;
 
 /** [ or {, and ] or }: they differ in one bit. */
 const isOpening = (code: number) => (code | 32) === 123;
 const isClosing = (code: number) => (code | 32) === 125;
 
-/** The limit that a JSON text exceeds, if any. An empty object or list counts as two values. */
-export function excessOf(
-  text: string,
-  most: { depth: number; values: number },
-): 'depth' | 'values' | undefined {
+export interface JsonLimits {
+  /** Levels of objects and lists. */
+  depth: number;
+  /** Values in all; an empty object or list counts as two. */
+  values: number;
+  /** Items of one list. */
+  items: number;
+}
+
+/** The limit that a JSON text exceeds, if any. */
+export function excessOf(text: string, most: JsonLimits): keyof JsonLimits | undefined {
+  /** Items so far of the open lists, from the outermost; objects have none. */
+  const items: number[] = [];
   let depth = 0;
   let values = 1;
   let quoted = false;
@@ -23,10 +32,15 @@ export function excessOf(
     if (code === QUOTE) quoted = !quoted;
     else if (quoted) {
       if (code === BACKSLASH) at++;
-    } else if (code === COMMA) values++;
-    else if (isOpening(code)) {
+    } else if (code === COMMA) {
+      values++;
+      const count = (items[depth] ?? Number.NEGATIVE_INFINITY) + 1;
+      items[depth] = count;
+      if (count > most.items) return 'items';
+    } else if (isOpening(code)) {
       values++;
       if (++depth > most.depth) return 'depth';
+      items[depth] = code === OPENING_LIST ? 1 : Number.NEGATIVE_INFINITY;
     } else if (isClosing(code)) depth--;
     if (values > most.values) return 'values';
   }

@@ -11,6 +11,7 @@ import {
   type WebhookContract,
 } from '../kernel/operation.ts';
 import { described, named, oneOf, partOf, REF, Timestamp, toOpenApi } from '../kernel/schema.ts';
+import { MAX_FIELD_ERRORS } from './validate.ts';
 
 type Json = Record<string, unknown>;
 
@@ -61,7 +62,10 @@ const FieldErrorSchema = named(
 function detailsOf(status: number): TSchema {
   const open = { additionalProperties: true, description: 'More about this error.' };
   if (status === 400) {
-    return Type.Object({ errors: Type.Optional(Type.Array(FieldErrorSchema)) }, open);
+    const errors = Type.Array(FieldErrorSchema, {
+      description: `The fields that were not accepted; the first ${MAX_FIELD_ERRORS} of them.`,
+    });
+    return Type.Object({ errors: Type.Optional(errors) }, open);
   }
   if (status === 423) {
     const time = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' });

@@ -31,13 +31,20 @@ export function refuseUnreadableQuery(query: Query): void {
   }
 }
 
-/** Lists are split at commas where the contract wants a list. */
+/** Items of one list in a query. */
+const MAX_ITEMS = 1_000;
+
+/** Splits lists at commas where the contract has a list; throws INVALID_INPUT for a longer one. */
 export function splitLists(contract: Contract, query: Query): Query {
   const properties = (contract.query?.properties ?? {}) as Record<string, { type?: unknown }>;
   const out = { ...query };
   for (const [name, schema] of Object.entries(properties)) {
     if (schema.type !== 'array' || out[name] === undefined) continue;
-    out[name] = [out[name]].flat().flatMap((each) => String(each).split(','));
+    const items = [out[name]].flat().flatMap((each) => String(each).split(','));
+    if (items.length > MAX_ITEMS) {
+      throw new Fault('INVALID_INPUT', `${name} has more than ${MAX_ITEMS} items.`);
+    }
+    out[name] = items;
   }
   return out;
 }

@@ -128,6 +128,30 @@ describe('a body', () => {
   });
 });
 
+describe('a list in a body', () => {
+  it('may have 1,000 items and not one more', async () => {
+    const listed = (count: number) => {
+      const body = { name: 'x', permissions: ['VIEW'], more: Array(count).fill(1) };
+      return send('/tokens', { body: JSON.stringify(body) });
+    };
+    expect((await listed(1_000)).status).toBe(201);
+    const rejected = await listed(1_001);
+    expect(rejected).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
+    expect(rejected.body.reason).toContain('1000 items');
+  });
+
+  it('has its first 100 bad items named', async () => {
+    const permissions = Array(900).fill('NONE');
+    const { status, body } = await send('/tokens', {
+      body: JSON.stringify({ name: 'x', permissions }),
+    });
+    expect(status).toBe(400);
+    const fields = body.details.errors.map(({ field }: { field: string }) => field);
+    expect(fields).toHaveLength(100);
+    expect(fields.slice(0, 3)).toEqual(['permissions', 'permissions.0', 'permissions.1']);
+  });
+});
+
 describe('what stands before the body', () => {
   it('is refused in our shape when it is too long', async () => {
     const headers = { 'x-long': 'x'.repeat(20_000) };

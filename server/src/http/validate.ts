@@ -79,7 +79,13 @@ function fieldErrorOf(error: ErrorObject): FieldError {
   return { field: pathOf(error), ...(constraint ? { constraint } : {}), message: rule ?? usual };
 }
 
-/** Every bad field, one complaint each; empty when the value fits. Query values are converted in place. */
+/** Fields that one reply names: describing thousands takes longer than finding them. */
+export const MAX_FIELD_ERRORS = 100;
+
+/**
+ * The bad fields, one error each, the first `MAX_FIELD_ERRORS` of them; empty when the value fits. Query
+ * values are converted in place.
+ */
 export function fieldErrors(schema: TSchema, value: unknown, part: 'body' | 'query'): FieldError[] {
   const check = validator(schema, part === 'query' ? queries : bodies);
   if (check(value)) return [];
@@ -88,6 +94,7 @@ export function fieldErrors(schema: TSchema, value: unknown, part: 'body' | 'que
     if (error.keyword === 'if') continue;
     const one = fieldErrorOf(error);
     if (!found.has(one.field)) found.set(one.field, one);
+    if (found.size >= MAX_FIELD_ERRORS) break;
   }
   return [...found.values()];
 }
@@ -103,5 +110,6 @@ export function bodyErrors(contract: Contract, body: unknown): FieldError[] {
   const errors = contract.body ? fieldErrors(contract.body, shown, 'body') : [];
   const known = new Set(errors.map((error) => error.field));
   const more = contract.bodyRules?.(body) ?? [];
-  return [...errors, ...more.filter((error) => !known.has(error.field))];
+  const all = [...errors, ...more.filter((error) => !known.has(error.field))];
+  return all.slice(0, MAX_FIELD_ERRORS);
 }
