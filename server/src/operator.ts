@@ -25,6 +25,7 @@ import {
   usageOf,
 } from './operator/flags.ts';
 import { importVerbs } from './operator/imports.ts';
+import { jobVerbs } from './operator/jobs.ts';
 import { keysVerbs } from './operator/keys.ts';
 import { ledgerVerbs } from './operator/ledger.ts';
 import { limitVerbs } from './operator/limits.ts';
@@ -81,6 +82,7 @@ const VERBS: readonly Verb[] = [
   ...cardRevealVerbs,
   ...messageVerbs,
   ...importVerbs,
+  ...jobVerbs,
   ...exportVerbs,
 ];
 const NOUNS = [...new Set(VERBS.map((each) => each.noun))];

@@ -47,6 +47,8 @@ export interface WorkerOptions {
 }
 
 export interface Worker {
+  /** The kinds that it has handlers for. */
+  readonly kinds: readonly string[];
   wake(): void;
   /** Runs what is due now and has a place, once round; answers how much there was. */
   runDue(): Promise<number>;
@@ -201,6 +203,7 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 
   return {
+    kinds: [...handlers.keys()],
     wake: () => void setImmediate(look),
     runDue,
     start() {

@@ -1,0 +1,53 @@
+// What stays undone while a job of a kind is dead, and for good once it is cancelled: printed by the verbs of
+// jobs and listed in docs/jobs.md. Funds that are held stay held, and accounts balance; a retry has the
+// effect of the first attempt, since every instruction carries an id of its own.
+
+/** One sentence for each kind of job. A test holds the kinds against the handlers of the server. */
+export const UNDONE: Readonly<Record<string, string>> = {
+  'payout.send':
+    'The payout stays PROCESSING with its funds held; whether the rail has it is unknown.',
+  'payout.check': 'The payout stays as it is; its result is not requested from the rail.',
+  'payout.cancel': 'The request to cancel the payout is not answered; the payout continues.',
+  'refund.pay': 'The refund stays PENDING and its funds stay held.',
+  'funding.send': 'The payment waits for its debit; whether the rail has the debit is unknown.',
+  'funding.check': 'The payment waits; the result of its debit is not requested from the rail.',
+  'funding.cancel': 'The request to cancel the payment is not answered; its debit continues.',
+  'quotes.lapse': 'A payment that was not authorized in time stays PENDING.',
+  'incoming.ask': 'The platform is not asked; the UMA payment stays PENDING.',
+  'incoming.lapse': 'The UMA payment stays PENDING although its platform did not answer in time.',
+  'incoming.collect': 'The approved UMA payment is not collected from the provider of its sender.',
+  'incoming.pass-on': 'The funds that arrived stay held and are not sent on to the account.',
+  'incoming.pull': 'The debit is neither sent nor followed; whether the rail has it is unknown.',
+  'incoming.cancel': 'The request to cancel the debit is not answered; the debit continues.',
+  'incoming.send-back': 'The return stays PENDING and its funds stay held.',
+  'incoming.held-long': 'The held deposit is not returned after its longest time.',
+  'wallet.declared': 'Deposits that wait for the declared wallet stay held.',
+  'accounts.backfill': 'Some customers have no account in a currency that was added.',
+  'accounts.activate': 'New accounts stay PENDING.',
+  'invitations.tell-claimed':
+    'The platform that made the invitation gets no event about its claim.',
+  'external-account.name': 'The result of the name check stays PENDING.',
+  'ownership.liveness': 'The ownership check stays PENDING until its challenge expires.',
+  'sca.expire-reset': 'The factor reset is still shown as open; its time limit holds all the same.',
+  'verification.ask': 'The verification stays in review; an operator can decide it.',
+  'messages.send': 'The message stays QUEUED and is not sent.',
+  'agents.end': 'Agents of the deleted customer are still listed; their tokens are refused.',
+  'stablecoins.submit':
+    'The mint or burn stays CREATED with its funds held; whether the provider has it is unknown.',
+  'stablecoins.check': 'The mint or burn stays as it is; its result is not requested.',
+  'stablecoins.follow': 'The state of the token is not requested from its provider.',
+  'stablecoins.enable': 'The provisioned token is not enabled.',
+  'cards.issue': 'The card stays PROCESSING; whether the issuer has the order is unknown.',
+  'cards.check': 'The card stays PROCESSING; its state is not requested from the issuer.',
+  'cards.change': 'The issuer is not notified of the new state of the card; approvals obey it.',
+  'cards.close': 'Some cards of the deleted customer are still open at their issuer.',
+  'cards.pull': 'The funding debit of a card payment stays PENDING and its funds stay held.',
+  'wallets.settle': 'The signed request stays PROCESSING until its client sends it again.',
+  'wallets.recover': 'The account recovery stays WAITING.',
+  'files.remove': 'The object stays in storage, sealed; nothing refers to it.',
+  'imports.slice': 'The import stops at its current row.',
+};
+
+/** The sentence of a kind; also of one that another release knows. */
+export const undoneBy = (kind: string): string =>
+  UNDONE[kind] ?? 'This release does not know the kind.';
