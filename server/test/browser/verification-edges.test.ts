@@ -13,6 +13,7 @@ import {
   PATIENCE_MS,
   picture,
   press,
+  REDIRECT,
   title,
   WHOLE,
 } from './office.ts';
@@ -168,6 +169,31 @@ describe.runIf(browserPath)('the verification page', () => {
       await press(page, 'Continue');
       await page.getByRole('alert').waitFor();
       await inspect(page, 'phone-dark-320');
+      await close();
+    },
+    PATIENCE_MS,
+  );
+
+  it.each([
+    ['phone', 'Ada Lovelace', 'The verification is complete.'],
+    ['desktop', 'Ada Lovelace 002', 'The verification is over and did not succeed.'],
+  ] as const)(
+    'states that no action is needed after the check (%s, %s)',
+    async (device, fullName, line) => {
+      const { app, browser, origin } = office;
+      const person = await customer(app, {}, { ...WHOLE, fullName });
+      const path = `/customers/${person.id}/kyc-link`;
+      const { page, close } = await visit(browser, device, origin);
+      await page.goto(ok(await app.call('POST', path, {}), 201).kycUrl);
+      await title(page, 'No action is needed');
+      await page.getByText(line).waitFor();
+      await page.getByText('You can close this page.').waitFor();
+      expect(await page.getByRole('button').count()).toBe(0);
+      await inspect(page, `${device}-no-action`);
+      await page.goto(ok(await app.call('POST', path, { redirectUri: REDIRECT }), 201).kycUrl);
+      await title(page, 'No action is needed');
+      const back = page.getByRole('link', { name: /^Back to / });
+      expect(await back.getAttribute('href')).toBe(REDIRECT);
       await close();
     },
     PATIENCE_MS,

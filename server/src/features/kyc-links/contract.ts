@@ -66,7 +66,8 @@ export const createCustomerKycLink = operation({
   description:
     'The page asks the customer, person or business, for what is still missing and submits it. Every ' +
     'call makes a new link, which works for a day and until a submission through it is accepted; links ' +
-    'made before stay good. The link changes no status.',
+    'made before stay good. The link changes no status. For a customer whose check is over the page ' +
+    'states that no action is needed.',
   permission: 'MANAGE',
   params: Type.Object({ customerId: text('Id of the customer.') }),
   body: KycLinkCreateRequest,

@@ -142,9 +142,30 @@ describe('createCustomerKycLink', () => {
     },
   );
 
-  it('refuses customers that are settled, unproved, deleted or nobody of theirs', async () => {
-    const settled = await customer(app);
-    expect((await make(settled.id, {}, { as: app.platform })).body.code).toBe('INVALID_INPUT');
+  it.each([
+    ['Ada Lovelace', 'APPROVED'],
+    ['Ada Lovelace 002', 'REJECTED'],
+  ])('returns 201 for a customer whose check is over: %s, %s', async (fullName, status) => {
+    const person = await customer(app, {}, { fullName });
+    expect(person.kycStatus).toBe(status);
+    await app.operate(async (ctx) => {
+      const row = await ctx.read(customers, person.id);
+      const contact_verification = { email: 'VERIFIED', phone: 'PENDING' } as const;
+      if (row) ctx.update(customers, row, { contact_verification });
+    });
+    const redirectUri = 'https://shop.example/done';
+    const made = await make(person.id, { redirectUri }, { as: app.platform });
+    const secret = secretOf({ ...made, body: ok(made, 201) });
+    const state = ok(await ask(secret, 'GET', '/state'), 200);
+    expect(state).toMatchObject({ status, gaps: [], findings: [], redirectUri });
+    expect((await ask(secret, 'POST', '/submit')).status).toBe(409);
+    const query = `platformCustomerId=${person.platformCustomerId}`;
+    ok(await app.call('GET', `/customers/kyc-link?${query}`), 200);
+    expect(ok(await app.call('GET', `/customers/${person.id}`), 200).kycStatus).toBe(status);
+  });
+
+  it('rejects customers that are unproved, deleted or of another platform', async () => {
+    const foreign = await customer(app);
     const unproved = await customer(app, as());
     await app.operate(async (ctx) => {
       const row = await ctx.read(customers, unproved.id);
@@ -156,7 +177,7 @@ describe('createCustomerKycLink', () => {
     const deleted = await customer(app, as());
     ok(await app.call('DELETE', `/customers/${deleted.id}`, undefined, as()), 200);
     expect((await make(deleted.id)).body.code).toBe('CUSTOMER_DELETED');
-    expect((await make(settled.id)).body.code).toBe('CUSTOMER_NOT_FOUND');
+    expect((await make(foreign.id)).body.code).toBe('CUSTOMER_NOT_FOUND');
   });
 });
 

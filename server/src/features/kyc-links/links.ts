@@ -1,5 +1,5 @@
-// The life of a link: it is drawn, it opens the page to whoever has it, and it ends. Making one checks that
-// there is something left to verify; opening one checks everything that may have changed since.
+// The lifecycle of a link: it is created, it opens the page, and it ends. A link can be created in any state of
+// the check, because existing clients do so; opening one checks everything that may have changed since.
 import { Fault, invalid } from '../../kernel/fault.ts';
 import { iso } from '../../kernel/world.ts';
 import type { Caller, Ctx } from '../../runtime/context.ts';
@@ -30,10 +30,8 @@ export function drawLink(
 ) {
   const errors = redirectErrors({ redirectUri });
   if (errors.length) throw invalid(errors);
-  if (isFinal(customer)) {
-    throw new Fault('INVALID_INPUT', 'The check of this customer is over; nothing is left to do.');
-  }
-  const channels = unproved(customer);
+  // After the check the page asks for nothing, so no contact channel has to be proved for it.
+  const channels = isFinal(customer) ? [] : unproved(customer);
   if (channels.length) {
     const reason = `The customer must first prove: ${channels.join(', ')}.`;
     throw new Fault('CONFLICT', reason, { channels });

@@ -51,6 +51,8 @@ export const PageState = Type.Object({
   findings: Type.Array(Gap),
   choices: Type.Record(Type.String(), Type.Array(Type.String())),
   maxFileBytes: Type.Integer(),
+  /** Where the page leads; present once the check is over, before that the submission returns it. */
+  redirectUri: maybe(Type.String()),
 });
 
 const Outcome = Type.Object({

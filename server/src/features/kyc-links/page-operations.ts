@@ -114,6 +114,7 @@ async function stateOf(ctx: Ctx, parts: PageParts, secret: string) {
     findings: forThePerson(findings),
     choices: choicesFor(customer.type),
     maxFileBytes: MAX_FILE_BYTES,
+    ...(isFinal(customer) && link.redirect_uri !== null ? { redirectUri: link.redirect_uri } : {}),
   };
 }
 

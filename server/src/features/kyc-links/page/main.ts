@@ -5,7 +5,7 @@ import { readState } from './api.ts';
 import { type Need, needsOf, papersStep, wantsPapers } from './documents.ts';
 import { action, h } from './dom.ts';
 import { ownersStep, wantsOwners } from './owners.ts';
-import { reviewStep, showEnding } from './review.ts';
+import { reviewStep, showEnding, showNoAction } from './review.ts';
 import { fieldsStep, fieldsStepsOf, wantsFields } from './steps.ts';
 import type { Gap, Outcome, Stage, State, Step } from './types.ts';
 
@@ -149,7 +149,7 @@ async function start(): Promise<void> {
   origin.textContent = state.platformName;
   test.hidden = !state.isTest;
   if (state.status === 'APPROVED' || state.status === 'REJECTED') {
-    return show(showEnding(screen, state.status, state));
+    return show(showNoAction(screen, state.status, state));
   }
   if (state.status === 'PENDING' && state.gaps.length === 0) {
     return show(showEnding(screen, 'PENDING_MANUAL_REVIEW', state));

@@ -113,6 +113,27 @@ const ENDINGS: Record<string, Ending> = {
   },
 };
 
+/** What the page states when it is opened after the check is over. */
+const NO_ACTION: Record<'APPROVED' | 'REJECTED', string> = {
+  APPROVED: 'The verification is complete.',
+  REJECTED: 'The verification is over and did not succeed. Contact the company that sent the link.',
+};
+
+export function showNoAction(
+  root: HTMLElement,
+  status: 'APPROVED' | 'REJECTED',
+  { platformName, redirectUri }: State,
+): string {
+  root.append(h('p', {}, NO_ACTION[status]));
+  if (redirectUri) {
+    const link = h('a', { class: 'primary', href: redirectUri }, `Back to ${platformName}`);
+    root.append(h('div', { class: 'buttons' }, link));
+  } else {
+    root.append(h('p', {}, 'You can close this page.'));
+  }
+  return 'No action is needed';
+}
+
 const LEAVE_MS = 6_000;
 
 /** What came of it, and the way back where there is one. Nothing more can be done with this link. */

@@ -47,6 +47,8 @@ export interface State {
   /** What may be chosen, by the name of the field. */
   choices: Record<string, string[]>;
   maxFileBytes: number;
+  /** Present once the check is over. */
+  redirectUri?: string;
 }
 
 export interface Outcome {
