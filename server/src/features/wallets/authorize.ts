@@ -58,7 +58,7 @@ export async function authorizePayment(
 ): Promise<{ challenge: Awaited<ReturnType<typeof challenge>> } | Refused | undefined> {
   const wallet = await findWallet(ctx, accountId);
   if (!wallet) throw new Fault('ACCOUNT_NOT_FOUND', 'The source account is gone.');
-  const signer = { by: 'session', accounts: [accountId], mayStandAlone: true } as const;
+  const signer = { by: 'session', accounts: [accountId] } as const;
   if (isUnsigned(asked.headers)) {
     const ask = { wallet, payload: async () => payload, signer, until };
     return { challenge: await challenge(ctx, asked, ask) };

@@ -188,15 +188,36 @@ describe('the literal signature of a script', () => {
     expect(said(await thing.call({ headers }))).toEqual(REFUSED('UNAUTHORIZED'));
   });
 
-  it('stands for a session that there is', async () => {
+  it('needs no session, and is recorded under one that may sign where there is one', async () => {
+    const thing = await signedThing(app);
+    const recorded = async () =>
+      (await app.runtime.db.find(walletAuthorizations, { account_id: thing.accountId })).map(
+        ({ session_id }) => session_id,
+      );
+    const send = async () => {
+      const { requestId } = await thing.ask();
+      const headers = { 'service-wallet-signature': LITERAL, 'request-id': requestId };
+      expect(await thing.call({ headers })).toMatchObject({ status: 201 });
+    };
+    await send();
+    expect(await recorded()).toEqual([null]);
+    const { id } = await thing.session();
+    await send();
+    expect(new Set(await recorded())).toEqual(new Set([null, id]));
+    expect(await thing.marks()).toBe(2);
+  });
+
+  it('is rejected with a Request-Id that has expired', async () => {
     const thing = await signedThing(app);
     const { requestId } = await thing.ask();
+    app.world.set(app.world.now() + 5 * MINUTE);
     const headers = { 'service-wallet-signature': LITERAL, 'request-id': requestId };
-    const none = await thing.call({ headers });
-    expect([...said(none), reason(none)]).toEqual([
+    const late = await thing.call({ headers });
+    expect([...said(late), reason(late)]).toEqual([
       ...REFUSED('UNAUTHORIZED'),
-      'The wallet signature is of no active session that may sign this.',
+      'The Request-Id has expired.',
     ]);
+    expect(await thing.marks()).toBe(0);
   });
 
   it('is no signature in production', async () => {

@@ -7,9 +7,9 @@ import { type SessionRow, type Signer, walletSessions } from './store.ts';
 import type { WalletParts } from './wallet.ts';
 
 export interface Signed {
-  /** Compressed, lower-case hex; empty where a script stood in for it. */
+  /** Compressed, lower-case hex; empty for the scripted stamp of the sandbox without a session. */
   publicKey: string;
-  /** Absent where a key signed that is no session yet. */
+  /** Absent where a key signed that is no session yet, and for the scripted stamp without a session. */
   session: SessionRow | undefined;
 }
 
@@ -54,9 +54,10 @@ export async function signedBy(
   const sessions = (await Promise.all(signer.accounts.map((id) => sessionsOf(ctx, id)))).flat();
   const session =
     stamp === 'scripted'
-      ? (sessions.find((row) => !objection(signer, row)) ?? sessions[0])
+      ? sessions.find((row) => !objection(signer, row))
       : sessions.find((row) => row.public_key === stamp.publicKey);
-  if (!session && stamp === 'scripted' && signer.mayStandAlone) return { publicKey: '', session };
+  // Existing clients send the scripted stamp without ever opening a session.
+  if (!session && stamp === 'scripted') return { publicKey: '', session };
   if (!session) return fail('The wallet signature is of no active session that may sign this.');
   const against = objection(signer, session);
   if (against)

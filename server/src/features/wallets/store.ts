@@ -92,17 +92,8 @@ export type SessionRow = RowOf<typeof walletSessions>;
 
 /** Who may sign what a request asks to be signed. */
 export type Signer =
-  /**
-   * A session of one of these accounts: any, only this one, or any but those of one credential. A script's
-   * signature may stand in where there is none, if it `mayStandAlone`.
-   */
-  | {
-      by: 'session';
-      accounts: readonly string[];
-      only?: string;
-      except?: string;
-      mayStandAlone?: true;
-    }
+  /** A session of one of these accounts: any, only this one, or any but those of one credential. */
+  | { by: 'session'; accounts: readonly string[]; only?: string; except?: string }
   /** Whoever has the private half of this key: compressed, lower-case hex. */
   | { by: 'key'; publicKey: string }
   /** Nobody: it waits for something else than a signature. */
