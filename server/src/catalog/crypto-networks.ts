@@ -122,5 +122,9 @@ export const NETWORKS: Readonly<Record<WithdrawalNetwork, NetworkFact>> = {
   },
 };
 
+/** The networks that a currency can leave over, in the order of the enumeration. */
+export const networksTo = (currency: string): WithdrawalNetwork[] =>
+  WITHDRAWAL_NETWORKS.filter((network) => NETWORKS[network].currencies.includes(currency));
+
 export const isWithdrawalNetwork = (text: string): text is WithdrawalNetwork =>
   Object.hasOwn(NETWORKS, text);

@@ -6,7 +6,7 @@ import { scale } from '../../kernel/money.ts';
 import { iso, type Time } from '../../kernel/world.ts';
 import { type Allowance, openAllowances, takeOf, usedOf } from '../../ledger/allowance.ts';
 import type { Ctx } from '../../runtime/context.ts';
-import { midRate } from '../receivers/index.ts';
+import { midRate } from '../discovery/index.ts';
 import { forbidden, type RateParts } from './parts.ts';
 import { against, overUsage, type Spent } from './policy.ts';
 import { type AgentRow, agents } from './store.ts';

@@ -1,9 +1,18 @@
 // What a platform may look up before it makes a payment: what it would deliver, and which institutions can
 // be named in account details.
 import { Type } from '@sinclair/typebox';
-import { PaymentRail } from '../../catalog/rails.ts';
+import { WITHDRAWAL_NETWORKS } from '../../catalog/crypto-networks.ts';
+import { PAYMENT_RAILS } from '../../catalog/rails.ts';
 import { operation } from '../../kernel/operation.ts';
-import { Amount, CountryCode, Currency, described, named, Timestamp } from '../../kernel/schema.ts';
+import {
+  Amount,
+  CountryCode,
+  Currency,
+  described,
+  named,
+  oneOf,
+  Timestamp,
+} from '../../kernel/schema.ts';
 
 /** Smallest units of the source currency: 100 dollars. */
 export const DEFAULT_SENDING = 10_000;
@@ -19,6 +28,13 @@ const ExchangeRateFees = named(
   ),
 );
 
+const ExchangeRateRail = named(
+  'ExchangeRateRail',
+  oneOf([...PAYMENT_RAILS, ...WITHDRAWAL_NETWORKS], {
+    description: 'What carries the payout: a payment rail, or the network of a digital asset.',
+  }),
+);
+
 export const ExchangeRate = named(
   'ExchangeRate',
   Type.Object(
@@ -28,7 +44,7 @@ export const ExchangeRate = named(
       minSendingAmount: described(Amount, 'The least that can be sent at once.'),
       maxSendingAmount: described(Amount, 'The most that can be sent at once.'),
       destinationCurrency: Currency,
-      destinationPaymentRail: PaymentRail,
+      destinationPaymentRail: ExchangeRateRail,
       receivingAmount: described(Amount, 'What arrives, in the destination currency.'),
       exchangeRate: Type.Number({
         exclusiveMinimum: 0,
@@ -52,7 +68,8 @@ export const getExchangeRates = operation({
   summary: 'List exchange rates',
   description:
     'Indicative prices, one for each pair of currencies and rail, with the fees of the service and ' +
-    'of the platform. A quote holds a price; this does not.',
+    'of the platform. To a digital asset there is one price for each network that it is paid out ' +
+    'over, with the fee of that network. A quote holds a price; this does not.',
   permission: 'VIEW',
   query: Type.Object({
     sourceCurrency: Type.Optional(

@@ -1,18 +1,26 @@
-// Looking things up before a payment. The price list covers every corridor whose payout rail is connected
-// in the caller's environment; what is not connected is not listed.
+// Looking things up before a payment. The price list has a row for each corridor and rail that a quote could
+// use: the rail or network is connected in the caller's environment, and the platform may send the currency.
 import type { Static } from '@sinclair/typebox';
+import { withdrawalNetworkOf } from '../../catalog/account-info.ts';
 import { ACCOUNT_TYPE_ROWS } from '../../catalog/account-types.ts';
 import { institutions } from '../../catalog/banks.ts';
 import { type Corridor, corridors, destinationsOf } from '../../catalog/corridors.ts';
+import {
+  isWithdrawalNetwork,
+  networksTo,
+  type WithdrawalNetwork,
+} from '../../catalog/crypto-networks.ts';
 import { findCurrency } from '../../catalog/currencies.ts';
+import type { FeeSchedule } from '../../catalog/fees.ts';
 import type { PaymentRail } from '../../catalog/rails.ts';
 import type { Connectors, RailPort } from '../../connectors/ports.ts';
-import { type FieldError, invalid } from '../../kernel/fault.ts';
+import { Fault, type FieldError, invalid } from '../../kernel/fault.ts';
 import type { Ctx, Environment } from '../../runtime/context.ts';
 import { handle } from '../../runtime/handle.ts';
-import { type PlatformRow, platforms } from '../platform/index.ts';
+import { type PlatformRow, platforms, settingOf } from '../platform/index.ts';
 import { DEFAULT_SENDING, getDiscoveries, getExchangeRates } from './contract.ts';
-import { priceRow } from './price.ts';
+import { serviceFeeOver } from './network-fee.ts';
+import { type PayoutRail, priceRow } from './price.ts';
 import { type RateMemory, rateMemory } from './rates.ts';
 
 type RatesQuery = Static<(typeof getExchangeRates)['query']>;
@@ -23,6 +31,22 @@ function isConnected(port: RailPort, currency: string, rail: PaymentRail): boole
     const holds = row.currencies.length === 0 || row.currencies.includes(currency);
     return holds && row.rails.includes(rail) && port.carries(type, rail);
   });
+}
+
+/** Whether any kind of wallet on the network can be paid in this currency. */
+function isReached(port: RailPort, currency: string, network: WithdrawalNetwork): boolean {
+  return Object.entries(ACCOUNT_TYPE_ROWS).some(
+    ([type, row]) =>
+      row.currencies.includes(currency) &&
+      withdrawalNetworkOf({ accountType: type }) === network &&
+      port.carries(type, null),
+  );
+}
+
+/** The connected rails of a corridor; for a digital asset the networks that it can leave over. */
+function railsOf(port: RailPort, { rail, destinationCurrency: to }: Corridor): PayoutRail[] {
+  if (rail) return isConnected(port, to, rail) ? [rail] : [];
+  return networksTo(to).filter((network) => isReached(port, to, network));
 }
 
 function checkCodes({ sourceCurrency, destinationCurrency = [] }: RatesQuery): void {
@@ -45,26 +69,48 @@ async function pricesOf(
   query: RatesQuery,
   lanes: readonly Corridor[],
 ) {
-  const { rail: port, rates } = connectors;
+  const { rail: port, rates, networkFees } = connectors;
   const platform = (await ctx.read(platforms, ctx.caller.platformId)) as PlatformRow;
   const sending = BigInt(query.sendingAmount ?? DEFAULT_SENDING);
+  if (!port || !rates) return [];
+  // A network's fee is converted at the remembered rates, too.
+  const kept = { rate: (from: string, to: string) => memory(rates, from, to, ctx.now) };
+  const ports = { networkFees, rates: kept };
   const rows = await Promise.all(
-    lanes.map(async (corridor) => {
-      const { rail, sourceCurrency: from, destinationCurrency: to } = corridor;
-      if (!port || !rates || !rail || !isConnected(port, to, rail)) return undefined;
-      const mid = await memory(rates, from, to, ctx.now);
-      return mid && priceRow({ corridor, rail, sending, mid, platform });
-    }),
+    lanes.flatMap((corridor) =>
+      railsOf(port, corridor).map(async (rail) => {
+        const { sourceCurrency: from, destinationCurrency: to } = corridor;
+        const mid = await kept.rate(from, to);
+        const service = mid && (await serviceFee(ports, corridor, rail));
+        return service && priceRow({ corridor, rail, service, sending, mid, platform });
+      }),
+    ),
   );
   return rows.filter((row) => row !== undefined);
 }
 
-/** The currencies the platform lets money leave in. */
-async function sourcesOf(ctx: Ctx): Promise<string[]> {
-  const platform = await ctx.read(platforms, ctx.caller.platformId);
-  return (platform?.currencies ?? [])
-    .filter((each) => each.enabledTransactionTypes.includes('OUTGOING'))
-    .map((each) => each.currencyCode);
+/** Undefined where the fee of the network cannot be priced: then there is no quote either. */
+async function serviceFee(
+  ports: Pick<Connectors, 'networkFees' | 'rates'>,
+  { sourceCurrency: from, destinationCurrency: to }: Corridor,
+  rail: PayoutRail,
+): Promise<FeeSchedule | undefined> {
+  const network = isWithdrawalNetwork(rail) ? rail : undefined;
+  try {
+    return (await serviceFeeOver(ports, network, [from, to])).service;
+  } catch (error) {
+    if (error instanceof Fault && error.code === 'QUOTE_RATE_UNAVAILABLE') return undefined;
+    throw error;
+  }
+}
+
+/** The currencies the platform lets money leave in; only `named`, where it is given. */
+async function sourcesOf(ctx: Ctx, named: string | undefined): Promise<string[]> {
+  const platform = (await ctx.read(platforms, ctx.caller.platformId)) as PlatformRow;
+  const codes = named ? [named] : platform.currencies.map((each) => each.currencyCode);
+  return codes.filter(
+    (code) => settingOf(platform, code)?.enabledTransactionTypes.includes('OUTGOING') ?? true,
+  );
 }
 
 /** The look-ups; `connectors` gives those of an environment. */
@@ -75,7 +121,7 @@ export function discoveryOperations(options: {
   return [
     handle(getExchangeRates, async (ctx, { query }) => {
       checkCodes(query);
-      const sources = query.sourceCurrency ? [query.sourceCurrency] : await sourcesOf(ctx);
+      const sources = await sourcesOf(ctx, query.sourceCurrency);
       const lanes = sources.flatMap((from) =>
         [...new Set(query.destinationCurrency ?? destinationsOf(from))].flatMap((to) =>
           corridors(from, to),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { corridors } from '../../catalog/corridors.ts';
+import { serviceFeeOf } from '../../catalog/fees.ts';
 import type { PaymentRail } from '../../catalog/rails.ts';
 import { referenceRate } from '../../catalog/reference-rates.ts';
 import type { RatePort } from '../../connectors/ports.ts';
@@ -15,7 +16,9 @@ function row(to: string, sending: bigint, of: PlatformRow = platform()) {
   const corridor = corridors('USD', to)[0];
   if (!corridor) throw new Error(`no corridor to ${to}`);
   const mid = { rate: referenceRate('USD', to) as Rate, at: 0 };
-  return priceRow({ corridor, rail: corridor.rail as PaymentRail, sending, mid, platform: of });
+  const rail = corridor.rail as PaymentRail;
+  const service = serviceFeeOf('USD', to);
+  return priceRow({ corridor, rail, service, sending, mid, platform: of });
 }
 
 describe('priceRow', () => {

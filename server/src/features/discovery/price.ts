@@ -1,8 +1,10 @@
 // One indicative price: an amount through the fees, the mid rate and the limits of a corridor. Pure; the
 // rate and the platform's settings come in as data.
+
 import type { Corridor } from '../../catalog/corridors.ts';
+import type { WithdrawalNetwork } from '../../catalog/crypto-networks.ts';
 import { currencyOf, currencyView } from '../../catalog/currencies.ts';
-import { feesOn, serviceFeeOf } from '../../catalog/fees.ts';
+import { type FeeSchedule, feesOn } from '../../catalog/fees.ts';
 import type { PaymentRail } from '../../catalog/rails.ts';
 import { MAX_AMOUNT, type Rate, scale, toDecimal } from '../../kernel/money.ts';
 import { iso, type Time } from '../../kernel/world.ts';
@@ -25,9 +27,14 @@ function perWhole(from: string, to: string, sending: bigint, receiving: bigint):
   return { num: sending * scaleOf(to), den: receiving * scaleOf(from) };
 }
 
+/** A payment rail, or the network that a digital asset is paid out over. */
+export type PayoutRail = PaymentRail | WithdrawalNetwork;
+
 interface Asked {
   corridor: Corridor;
-  rail: PaymentRail;
+  rail: PayoutRail;
+  /** Fee of the service, with that of the network. */
+  service: FeeSchedule;
   sending: bigint;
   mid: { rate: Rate; at: Time };
   platform: PlatformRow;
@@ -49,9 +56,9 @@ function limitsOf({ corridor, platform }: Asked) {
  * then the mid rate. Undefined when more would arrive than an amount can say.
  */
 export function priceRow(asked: Asked) {
-  const { corridor, rail, sending, mid, platform } = asked;
+  const { corridor, rail, service, sending, mid, platform } = asked;
   const { sourceCurrency: from, destinationCurrency: to } = corridor;
-  const fees = feesOn(sending, serviceFeeOf(from, to), platformFeeOf(platform, from, to));
+  const fees = feesOn(sending, service, platformFeeOf(platform, from, to));
   const net = sending > fees.total ? sending - fees.total : 0n;
   const receiving = scale(net, mid.rate, 'floor');
   if (receiving > MAX_AMOUNT) return undefined;

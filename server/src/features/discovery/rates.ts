@@ -9,6 +9,15 @@ export interface Mid {
   at: Time;
 }
 
+const SAME: Rate = { num: 1n, den: 1n };
+
+/** The mid rate, undefined where there is none. */
+export const midRate = async (
+  rates: RatePort | undefined,
+  from: string,
+  to: string,
+): Promise<Rate | undefined> => (from === to ? SAME : (await rates?.rate(from, to))?.rate);
+
 const KEEP_MS = 5 * 60_000;
 
 /** A memory over a rate port. `now` is the asker's clock. */
@@ -16,7 +25,7 @@ export function rateMemory() {
   const known = new WeakMap<RatePort, Map<string, Mid>>();
 
   return async (port: RatePort, from: string, to: string, now: Time): Promise<Mid | undefined> => {
-    if (from === to) return { rate: { num: 1n, den: 1n }, at: now };
+    if (from === to) return { rate: SAME, at: now };
     const rates = known.get(port) ?? new Map<string, Mid>();
     known.set(port, rates);
     const pair = `${from} ${to}`;

@@ -8,13 +8,14 @@ import { Fault } from '../../kernel/fault.ts';
 import { scale } from '../../kernel/money.ts';
 import type { Ctx } from '../../runtime/context.ts';
 import { customerOf } from '../customers/index.ts';
+import { midRate } from '../discovery/index.ts';
 import {
   type ExternalAccountRow,
   externalAccountOf,
   railsOfAccount,
 } from '../external-accounts/index.ts';
 import type { PlatformRow } from '../platform/index.ts';
-import { type Found, midRate } from './found.ts';
+import type { Found } from './found.ts';
 import type { Offer } from './lookup.ts';
 import type { Sender } from './sender.ts';
 

@@ -6,9 +6,9 @@ import { feesOn } from '../../catalog/fees.ts';
 import type { Connectors } from '../../connectors/ports.ts';
 import { Fault, type FieldError, invalid } from '../../kernel/fault.ts';
 import type { Ctx } from '../../runtime/context.ts';
+import { serviceFeeOver } from '../discovery/index.ts';
 import { type InternalAccountRow, internalAccountOf } from '../internal-accounts/index.ts';
 import type { estimateCryptoWithdrawalFee } from './contract.ts';
-import { serviceFeeOver } from './network-fee.ts';
 
 type Withdrawal = Static<(typeof estimateCryptoWithdrawalFee)['body']>;
 

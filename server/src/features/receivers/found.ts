@@ -6,6 +6,7 @@ import type { RatePort } from '../../connectors/ports.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { MAX_AMOUNT, type Rate, toDecimal } from '../../kernel/money.ts';
 import type { Ctx } from '../../runtime/context.ts';
+import { midRate } from '../discovery/index.ts';
 import { LOOKUP_TTL_MS, type Offer } from './lookup.ts';
 import type { Sender } from './sender.ts';
 import { lookups } from './store.ts';
@@ -18,7 +19,6 @@ export interface Found {
   required: readonly CounterpartyFieldDefinition[];
 }
 
-const SAME: Rate = { num: 1n, den: 1n };
 const MOST_DIGITS = 18;
 
 /** Whole units of `to` for one whole unit of `from`, from a rate between smallest units. */
@@ -27,13 +27,6 @@ function wholeUnits(rate: Rate, from: string, to: string): number {
   const whole = { num: rate.num * scaleOf(from), den: rate.den * scaleOf(to) };
   return Number(toDecimal(whole, MOST_DIGITS));
 }
-
-/** The mid rate, undefined where there is none. */
-export const midRate = async (
-  rates: RatePort | undefined,
-  from: string,
-  to: string,
-): Promise<Rate | undefined> => (from === to ? SAME : (await rates?.rate(from, to))?.rate);
 
 const atLeastOne = (amount: bigint) => (amount < 1n ? 1n : amount);
 const representable = (amount: bigint) => (amount > MAX_AMOUNT ? MAX_AMOUNT : amount);

@@ -1,11 +1,8 @@
 // What other features may use of receivers: a lookup found again (`lookupOf`), what it offers (`offerOf`,
-// `checkOffer`), what must still be told of the payer (`missingPayerData`), how a UMA address reads, the rate
-// between two currencies (`midRate`), and what is charged when money leaves over a network
-// (`serviceFeeOver`).
+// `checkOffer`), what must still be told of the payer (`missingPayerData`), and how a UMA address reads.
 // A UMA payment takes its sender from `row.sender`; `row.receiver_customer_id` is set when the receiver is a
 // customer of this server, and then no provider is asked.
 export { platformAddress } from './address.ts';
-export { midRate } from './found.ts';
 export {
   checkOffer,
   LOOKUP_TTL_MS,
@@ -15,7 +12,6 @@ export {
   type Offer,
   offerOf,
 } from './lookup.ts';
-export { serviceFeeOver } from './network-fee.ts';
 export { receiverOperations } from './operations.ts';
 export type { LookupRow, OfferedCurrency } from './store.ts';
 export { refuseBlocked } from './uma.ts';

@@ -5,7 +5,7 @@ import { type FeeSchedule, serviceFeeOf } from '../../catalog/fees.ts';
 import type { Connectors, NetworkFee } from '../../connectors/ports.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { type Rate, scale } from '../../kernel/money.ts';
-import { midRate } from './found.ts';
+import { midRate } from './rates.ts';
 
 type Ports = Pick<Connectors, 'networkFees' | 'rates'>;
 
