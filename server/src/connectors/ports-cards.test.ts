@@ -199,9 +199,12 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
 
   it('says of each account whether it takes money from it, and takes it from most', () => {
     const accounts = SUFFIXES.map((suffix) => `InternalAccount:${uuid(suffix)}`);
-    const taken = accounts.filter((each) => issuer.accepts?.(each) ?? true);
-    expect(accounts.filter((each) => issuer.accepts?.(each) ?? true)).toEqual(taken);
-    expect(taken.length).toBeGreaterThan(SUFFIXES.length / 2);
+    for (const isNew of [true, false]) {
+      const card = { platformCardId: null, isNew };
+      const taken = accounts.filter((each) => issuer.accepts?.(each, card) ?? true);
+      expect(accounts.filter((each) => issuer.accepts?.(each, card) ?? true)).toEqual(taken);
+      expect(taken.length).toBeGreaterThan(SUFFIXES.length / 2);
+    }
   });
 });
 

@@ -15,6 +15,14 @@ export interface CardOrder {
   orderedAt: Time;
 }
 
+/** The card that an account is to pay for. */
+export interface FundedCard {
+  /** Null where the platform gave none. */
+  platformCardId: string | null;
+  /** False for a card that exists and gets other accounts. */
+  isNew: boolean;
+}
+
 /** What a card that was issued shows of itself, and its number and code as the issuer sealed them. */
 export interface IssuedCard {
   brand: 'VISA' | 'MASTERCARD';
@@ -157,8 +165,8 @@ export interface IssuerPort {
   details(card: { cardId: string; secret: string }): Promise<CardDetails>;
   /** What the issuer itself has against a request, before anybody looks into the books. */
   objection?(request: CardRequest): DeclineReason | undefined;
-  /** Whether it takes money from an account at all. */
-  accepts?(accountId: string): boolean;
+  /** Whether the card may be paid from an account of its holder. */
+  accepts?(accountId: string, card: FundedCard): boolean;
   pull(pull: CardPull): Promise<PullProgress>;
   checkPull(pull: CardPull, now: Time): Promise<PullProgress>;
 }

@@ -1,7 +1,6 @@
 // What happens to cards of the sandbox, as data. The last three characters of a text that the platform chose
-// pick a row: of `platformCardId` (of the cardholder's id where it gave none) when a card is issued, of the
-// account's id when one is to pay, of the merchant's descriptor when the card is used. Everything not listed
-// goes well at once. A row of a timeline is what the pretended issuer says, and how long after it was asked.
+// pick a row: of `platformCardId` when a card is issued or gets other accounts, of the merchant's descriptor
+// when the card is used. Generated ids pick nothing. Everything not listed goes well at once. A row of a timeline is what the pretended issuer says, and how long after it was asked.
 import type { DeclineReason, IssueProgress, PullProgress } from '../ports-cards.ts';
 
 interface Step<State> {
@@ -28,8 +27,11 @@ export const ISSUE_OUTCOMES: Readonly<Record<string, CardTimeline<IssueProgress[
   ],
 };
 
-/** Endings of accounts that no money is taken from: FUNDING_SOURCE_INELIGIBLE. */
-export const REFUSED_ACCOUNTS: readonly string[] = ['002', '003'];
+/** Cards whose accounts are rejected with FUNDING_SOURCE_INELIGIBLE, by `platformCardId`, and when. */
+export const FUNDING_REJECTIONS: Readonly<Record<string, 'create' | 'update'>> = {
+  '003': 'create',
+  '004': 'update',
+};
 
 /** Requests that the issuer declines by itself, by the descriptor. */
 export const DESCRIPTOR_DECLINES: Readonly<Record<string, DeclineReason>> = {

@@ -10,7 +10,7 @@ import { readable } from '../../kernel/money.ts';
 import { iso, type Time } from '../../kernel/world.ts';
 import type { PaymentFunding } from '../ports.ts';
 import { bolt11 } from './bolt11.ts';
-import { bytesOf, cvuOf, digitsOf, lettersOf, pixCharge } from './coordinates.ts';
+import { bytesOf, cvuOf, digitsOf, lettersOf, pixCharge, unscripted } from './coordinates.ts';
 import { coordinatesOf } from './funding.ts';
 import { sparkAddress, sparkInvoice } from './spark-invoice.ts';
 
@@ -29,35 +29,38 @@ function pixReference(reference: string): string {
 
 function spark(payment: PaymentFunding): object {
   const { transactionId: seed, currency, amount, expiresAt } = payment;
-  const privateKey = bytesOf(seed, 'spark key');
-  return {
-    address: sparkAddress(privateKey),
-    assetType: currency,
-    invoice: sparkInvoice({
+  const keyOf = (of: string) => bytesOf(of, 'spark key');
+  let privateKey = keyOf(seed);
+  const address = unscripted(seed, (of) => {
+    privateKey = keyOf(of);
+    return sparkAddress(privateKey);
+  });
+  const invoiceOf = (of: string) =>
+    sparkInvoice({
       privateKey,
-      id: bytesOf(seed, 'spark invoice').subarray(0, 16),
+      id: bytesOf(of, 'spark invoice').subarray(0, 16),
       amount,
       ...(currency === 'BTC' ? {} : { token: bytesOf(currency, 'spark token') }),
       memo: memo(payment),
       expiresAt: seconds(expiresAt),
-    }),
-  };
+    });
+  return { address, assetType: currency, invoice: unscripted(seed, invoiceOf) };
 }
 
 function lightning(payment: PaymentFunding): object {
   const { transactionId: seed, amount, at, expiresAt } = payment;
-  return {
-    invoice: bolt11({
+  const invoiceOf = (of: string) =>
+    bolt11({
       prefix: 'lnbcrt',
       amountMsat: amount * 1000n,
       timestamp: seconds(at),
       expirySeconds: seconds(expiresAt) - seconds(at),
       paymentHash: sha256(bytesOf(seed, 'preimage')),
-      paymentSecret: bytesOf(seed, 'payment secret'),
+      paymentSecret: bytesOf(of, 'payment secret'),
       description: memo(payment),
       privateKey: bytesOf(seed, 'node key'),
-    }),
-  };
+    });
+  return { invoice: unscripted(seed, invoiceOf) };
 }
 
 /** Forms that say more than the coordinates of an account do, or that no account has. */
@@ -75,12 +78,12 @@ const FORMS: Readonly<Record<string, (payment: PaymentFunding) => object>> = {
     paymentUrl: `https://pay.railhead.example/cop/${encodeURIComponent(reference)}`,
   }),
   ARS_ACCOUNT: ({ transactionId }) => ({
-    accountNumber: cvuOf('9999', digitsOf(transactionId, 'ars', 12)),
+    accountNumber: unscripted(transactionId, (of) => cvuOf('9999', digitsOf(of, 'ars', 12))),
   }),
-  INR_ACCOUNT: ({ reference }) => ({ vpa: `${reference.toLowerCase()}@railhead` }),
+  INR_ACCOUNT: ({ reference }) => ({ vpa: `${reference.toLowerCase()}.pay@railhead` }),
   SGD_ACCOUNT: ({ transactionId, reference }) => ({
     bankName: 'Railhead Sandbox Bank',
-    accountNumber: digitsOf(transactionId, 'sgd', 12),
+    accountNumber: unscripted(transactionId, (of) => digitsOf(of, 'sgd', 12)),
     swiftCode: 'RLHDSGSG',
     reference,
   }),

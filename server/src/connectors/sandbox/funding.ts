@@ -15,6 +15,7 @@ import {
   solanaAddressOf,
   sparkAddressOf,
   tronAddressOf,
+  unscripted,
 } from './coordinates.ts';
 
 const BANK = 'Railhead Sandbox Bank';
@@ -23,6 +24,10 @@ const NOTES =
 
 /** What a payer repeats so that the deposit finds its account. */
 const reference = (seed: string) => `RH${lettersOf(seed, 'reference', 10)}`;
+
+/** Digits of an account number, without an ending that scripts a payment to it. */
+const numberOf = (of: string, purpose: string, count: number): string =>
+  unscripted(of, (seed) => digitsOf(seed, purpose, count));
 
 const bank = (
   seed: string,
@@ -47,7 +52,7 @@ const wallet = (accountType: string, address: string, assetType: string): Paymen
 const COORDINATES: Readonly<Record<string, (seed: string) => PaymentAccountInfo[]>> = {
   USD: (seed) => [
     bank(seed, 'USD_ACCOUNT', ['ACH', 'WIRE', 'RTP', 'FEDNOW'], {
-      accountNumber: digitsOf(seed, 'usd', 14),
+      accountNumber: numberOf(seed, 'usd', 14),
       // Passes the ABA sum; no bank has it.
       routingNumber: '110000000',
       bankAddress: '1 Test Street, New York, NY 10001, US',
@@ -55,7 +60,7 @@ const COORDINATES: Readonly<Record<string, (seed: string) => PaymentAccountInfo[
   ],
   EUR: (seed) => [
     bank(seed, 'EUR_ACCOUNT', ['SEPA', 'SEPA_INSTANT'], {
-      iban: ibanOf('LU', `999${digitsOf(seed, 'eur', 13)}`),
+      iban: ibanOf('LU', `999${numberOf(seed, 'eur', 13)}`),
       swiftCode: 'RLHDLULL',
     }),
   ],
@@ -63,12 +68,12 @@ const COORDINATES: Readonly<Record<string, (seed: string) => PaymentAccountInfo[
     bank(seed, 'GBP_ACCOUNT', ['FASTER_PAYMENTS'], {
       // Sort codes that start with 00 are not given out; the rest makes room for more accounts.
       sortCode: `00${digitsOf(seed, 'gbp sort', 4)}`,
-      accountNumber: digitsOf(seed, 'gbp', 8),
+      accountNumber: numberOf(seed, 'gbp', 8),
     }),
   ],
   MXN: (seed) => [
     bank(seed, 'MXN_ACCOUNT', ['SPEI'], {
-      clabeNumber: clabeOf(`999${digitsOf(seed, 'mxn', 14)}`),
+      clabeNumber: unscripted(seed, (each) => clabeOf(`999${digitsOf(each, 'mxn', 14)}`)),
     }),
   ],
   BRL: (seed) => [

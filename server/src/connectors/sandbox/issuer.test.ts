@@ -7,9 +7,9 @@ import type { CardOrder, CardPull, IssueProgress, PullProgress } from '../ports-
 import { connectorRegistry, custodyKeysOf } from '../registry.ts';
 import {
   DESCRIPTOR_DECLINES,
+  FUNDING_REJECTIONS,
   ISSUE_OUTCOMES,
   PULL_OUTCOMES,
-  REFUSED_ACCOUNTS,
 } from './card-outcomes.ts';
 
 const world = testWorld();
@@ -62,8 +62,8 @@ describe('an order', () => {
     expect(await told(order(`card-${suffix}`, 'Customer:1-002'))).toEqual(ISSUING[suffix]);
   });
 
-  it.each(Object.keys(ISSUING))('…%s of the cardholder where it has none', async (suffix) => {
-    expect(await told(order(null, `Customer:1-${suffix}`))).toEqual(ISSUING[suffix]);
+  it.each(Object.keys(ISSUING))('…%s of the cardholder decides nothing', async (suffix) => {
+    expect(await told(order(null, `Customer:1-${suffix}`))).toEqual(ISSUING[OTHER]);
   });
 });
 
@@ -105,11 +105,24 @@ describe('a request', () => {
 });
 
 describe('an account', () => {
-  it('is taken money from unless it ends as one of two', () => {
-    expect(REFUSED_ACCOUNTS).toEqual(['002', '003']);
-    const taken = ['000', '001', ...REFUSED_ACCOUNTS, '005'].filter((suffix) =>
-      issuer.accepts?.(`InternalAccount:1-${suffix}`),
-    );
-    expect(taken).toEqual(['000', '001', '005']);
+  const SUFFIXES = ['000', '001', '002', '003', '004', '005'];
+
+  it('pays for a card unless the name of the card ends as one of two', () => {
+    expect(FUNDING_REJECTIONS).toEqual({ '003': 'create', '004': 'update' });
+    const rejected = (isNew: boolean) =>
+      SUFFIXES.filter(
+        (suffix) =>
+          !issuer.accepts?.('InternalAccount:1', { platformCardId: `card-${suffix}`, isNew }),
+      );
+    expect([rejected(true), rejected(false)]).toEqual([['003'], ['004']]);
+  });
+
+  it('pays whatever its own id ends as', () => {
+    for (const suffix of SUFFIXES) {
+      for (const isNew of [true, false]) {
+        const card = { platformCardId: null, isNew };
+        expect(issuer.accepts?.(`InternalAccount:1-${suffix}`, card)).toBe(true);
+      }
+    }
   });
 });

@@ -15,10 +15,10 @@ import {
   type CardTimeline,
   CONFIRMED,
   DESCRIPTOR_DECLINES,
+  FUNDING_REJECTIONS,
   ISSUE_OUTCOMES,
   ISSUED,
   PULL_OUTCOMES,
-  REFUSED_ACCOUNTS,
 } from './card-outcomes.ts';
 
 const endOf = (text: string): string => text.slice(-3);
@@ -47,8 +47,8 @@ const refsOf = (id: string) => {
 /** The sandbox's issuer, with what draws and opens its card numbers. */
 export function sandboxIssuer(numbers: CardNumbers): IssuerPort {
   async function issueAt(order: CardOrder, elapsedMs: number): Promise<IssueProgress> {
-    const named = order.platformCardId ?? order.cardholderId;
-    const { state, waitMs } = standing(ISSUE_OUTCOMES[endOf(named)] ?? ISSUED, elapsedMs);
+    const timeline = ISSUE_OUTCOMES[endOf(order.platformCardId ?? '')] ?? ISSUED;
+    const { state, waitMs } = standing(timeline, elapsedMs);
     if (state === 'issued') {
       return { state, card: { ...(await numbers.draw(order)), ...refsOf(order.id) } };
     }
@@ -61,7 +61,8 @@ export function sandboxIssuer(numbers: CardNumbers): IssuerPort {
     check: (order, now: Time) => issueAt(order, now - order.orderedAt),
     details: async (card) => numbers.open(card),
     objection: ({ merchant }) => DESCRIPTOR_DECLINES[endOfDescriptor(merchant)],
-    accepts: (accountId) => !REFUSED_ACCOUNTS.includes(endOf(accountId)),
+    accepts: (_, { platformCardId, isNew }) =>
+      FUNDING_REJECTIONS[endOf(platformCardId ?? '')] !== (isNew ? 'create' : 'update'),
     pull: async (pull) => pullAt(pull, 0),
     checkPull: async (pull, now: Time) => pullAt(pull, now - pull.pulledAt),
   };

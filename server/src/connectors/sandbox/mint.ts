@@ -18,7 +18,7 @@ import type {
   TokenName,
   Unlinked,
 } from '../ports-stablecoins.ts';
-import { bytesOf, digitsOf, lettersOf, sparkAddressOf } from './coordinates.ts';
+import { bytesOf, digitsOf, lettersOf, sparkAddressOf, unscripted } from './coordinates.ts';
 import {
   BANK_FAILS,
   BANK_LINKS,
@@ -112,7 +112,7 @@ const instructionsOf = ({ id, type, token }: MintOrder): FundingInstructions =>
     ? {
         rail: 'WIRE',
         network: 'FEDWIRE',
-        address: digitsOf(id, 'mint wire', 14),
+        address: unscripted(id, (seed) => digitsOf(seed, 'mint wire', 14)),
         valueType: 'USD',
         // Passes the ABA sum; no bank has it.
         routingNumber: '110000000',

@@ -1,7 +1,7 @@
 // What may pay for a card, and the bindings that say what does. A binding is a row of its own because keys
 // that sign for a wallet are given for it: one that ends takes its keys along, and an account that is bound
 // again later begins without any.
-import type { IssuerPort } from '../../connectors/ports-cards.ts';
+import type { FundedCard, IssuerPort } from '../../connectors/ports-cards.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
 import { iso } from '../../kernel/world.ts';
@@ -19,11 +19,12 @@ function objectionTo(
   account: Pick<InternalAccountRow, 'id' | 'customer_id' | 'currency' | 'status'>,
   holder: Pick<Holder, 'customer_id'>,
   issuer: Pick<IssuerPort, 'accepts'>,
+  card: FundedCard,
 ): string | undefined {
   if (account.customer_id !== holder.customer_id) return 'does not belong to the cardholder';
   if (!mayPayFor(account.currency)) return `is in ${account.currency}, which cannot pay for cards`;
   if (account.status !== 'ACTIVE') return `is ${account.status}`;
-  if (issuer.accepts?.(account.id) === false) return 'is not accepted by the issuer';
+  if (issuer.accepts?.(account.id, card) === false) return 'is not accepted by the issuer';
   return undefined;
 }
 
@@ -34,7 +35,7 @@ function objectionTo(
 export async function checkFunding(
   ctx: Ctx,
   issuer: Pick<IssuerPort, 'accepts'>,
-  holder: Holder,
+  holder: Holder & { card: FundedCard },
   ids: readonly string[],
 ): Promise<void> {
   const rows = await Promise.all(
@@ -45,7 +46,8 @@ export async function checkFunding(
   const errors = found.flatMap((row, at) => {
     const other = row && first && row.currency !== first.currency;
     const message = row
-      ? (objectionTo(row, holder, issuer) ?? (other && 'is in another currency than the first'))
+      ? (objectionTo(row, holder, issuer, holder.card) ??
+        (other && 'is in another currency than the first'))
       : 'is no account';
     return message ? [{ field: `fundingSources.${at}`, message }] : [];
   });

@@ -28,6 +28,13 @@ async function cardholderOf(ctx: Ctx, id: string): Promise<CustomerRow> {
   }
 }
 
+/** What a card is called that its platform gave no name. */
+const generatedName = (id: string) => `card_${id.slice('Card:'.length)}`;
+
+/** The platform's own name for the card, which a generated one is not. */
+const chosenName = ({ id, platform_card_id: name }: CardRow): string | null =>
+  name === generatedName(id) ? null : name;
+
 type CreateBody = Static<(typeof createCard)['body']>;
 
 async function create(ctx: Ctx, parts: CardParts, body: CreateBody): Promise<CardRow> {
@@ -38,7 +45,8 @@ async function create(ctx: Ctx, parts: CardParts, body: CreateBody): Promise<Car
   }
   const { id: customer_id, platform_id } = holder;
   const { platformCardId, fundingSources: funding, maxSpendPerTransaction: max } = body;
-  await checkFunding(ctx, issuer, { customer_id, platform_id }, funding);
+  const card = { platformCardId: platformCardId ?? null, isNew: true };
+  await checkFunding(ctx, issuer, { customer_id, platform_id, card }, funding);
   const id = ctx.id('Card');
   await countCard(ctx, await platformOf(ctx), { id, customer_id });
   ctx.require(customers, holder);
@@ -46,7 +54,7 @@ async function create(ctx: Ctx, parts: CardParts, body: CreateBody): Promise<Car
     id,
     platform_id,
     customer_id,
-    platform_card_id: platformCardId ?? `card_${id.slice('Card:'.length)}`,
+    platform_card_id: platformCardId ?? generatedName(id),
     state: 'PROCESSING',
     currency: CARD_CURRENCY,
     max_spend: max === undefined ? null : BigInt(max),
@@ -104,7 +112,10 @@ export const cardOperations = (parts: CardParts) => [
     const row = await cardOf(ctx, params.id);
     const move = moveFor(row.state, body);
     ctx.require(customers, await customerOf(ctx, row.customer_id, { alive: true }));
-    if (body.fundingSources) await checkFunding(ctx, issuer, row, body.fundingSources);
+    if (body.fundingSources) {
+      const card = { platformCardId: chosenName(row), isNew: false };
+      await checkFunding(ctx, issuer, { ...row, card }, body.fundingSources);
+    }
     return { status: 200, body: presentCard(await changeCard(ctx, row, body, move)) };
   }),
   ...revealOperations(parts),

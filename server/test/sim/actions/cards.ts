@@ -20,11 +20,10 @@ const holders = (sim: Sim): Person[] =>
   living(sim).filter((each) => each.id !== null && inSandbox(each));
 
 const PAYS = ['USD', 'USDB'];
-const isRefused = ({ id }: Purse) => /00[23]$/.test(id);
 
 /** Accounts that may pay for a card of this person: all of one currency. */
 function goodSources(sim: Sim, person: Person): Purse[] {
-  const fitting = pursesOf(person).filter((each) => isActive(sim, each) && !isRefused(each));
+  const fitting = pursesOf(person).filter((each) => isActive(sim, each));
   const full = PAYS.map((code) => fitting.filter(({ currency }) => currency === code));
   const some = full.filter((each) => each.length > 0);
   if (some.length === 0) return [];
