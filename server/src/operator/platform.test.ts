@@ -1,4 +1,5 @@
-// `platform set --wallet-processing` and `--hourly-payments`: numbers that are settings of a platform.
+// Settings of a platform that take a number, `--wallet-processing` and `--hourly-payments`, and `--terms`,
+// which applies to unregulated platforms only.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp, type TestPlatform } from '../../test/harness.ts';
 import { commandOn } from '../../test/production.ts';
@@ -64,5 +65,55 @@ describe('how often a customer may pay in an hour', () => {
     const { code, err } = await hourly(value);
     expect(code).not.toBe(0);
     expect(err).toContain('--hourly-payments');
+  });
+});
+
+describe('--terms', () => {
+  const made = async (...flags: string[]): Promise<string> => {
+    const { out } = await run('platform', 'create', '--name', 'Terms', ...flags, '--json');
+    return JSON.parse(out).platformId;
+  };
+  const settings = async (id: string) => {
+    const { terms, regulated, name } = JSON.parse(
+      (await run('platform', 'show', id, '--json')).out,
+    );
+    return { terms, regulated, name };
+  };
+  const REASON = '--terms has no effect on a regulated platform, which has terms of its own.';
+
+  it.each([
+    ['of the sandbox, which is regulated', ['--terms']],
+    ['that is made regulated', ['--regulated', '--terms', '--environment', 'production']],
+  ])('is rejected with the reason for a new platform %s', async (_, flags) => {
+    const { code, err } = await run('platform', 'create', '--name', 'None', ...flags);
+    expect([code, err.includes(`${REASON} Add --unregulated.`)]).toEqual([2, true]);
+    const { out } = await run('platform', 'list', '--json');
+    expect(JSON.parse(out).some(({ name }: { name: string }) => name === 'None')).toBe(false);
+  });
+
+  it('is rejected where a platform is regulated or becomes so, and nothing changes', async () => {
+    const regulated = await made();
+    const on = await run('platform', 'set', regulated, '--terms', '--name', 'Changed');
+    expect([on.code, on.err.includes(`${REASON} Add --unregulated.`)]).toEqual([2, true]);
+    expect(await settings(regulated)).toEqual({ terms: false, regulated: true, name: 'Terms' });
+    const other = await made('--unregulated', '--terms');
+    const becomes = await run('platform', 'set', other, '--regulated');
+    expect([becomes.code, becomes.err.includes(`${REASON} Add --no-terms.`)]).toEqual([2, true]);
+    expect(await settings(other)).toEqual({ terms: true, regulated: false, name: 'Terms' });
+  });
+
+  it('is accepted together with --unregulated, and goes with --no-terms', async () => {
+    const id = await made();
+    expect((await run('platform', 'set', id, '--terms', '--unregulated')).code).toBe(0);
+    expect(await settings(id)).toMatchObject({ terms: true, regulated: false });
+    expect((await run('platform', 'set', id, '--regulated', '--no-terms')).code).toBe(0);
+    expect(await settings(id)).toMatchObject({ terms: false, regulated: true });
+  });
+
+  it('does not keep other settings of a platform that has both from being changed', async () => {
+    const id = await made();
+    await app.runtime.db.query('update platforms set terms_gate = true where id = $1', [id]);
+    expect((await run('platform', 'set', id, '--name', 'Kept')).code).toBe(0);
+    expect(await settings(id)).toEqual({ terms: true, regulated: true, name: 'Kept' });
   });
 });

@@ -32,7 +32,10 @@ const SETTINGS: Flags = {
     help: 'There, payouts that convert take two steps (off)',
   },
   ...PASSKEY_FLAGS,
-  terms: { off: 'no-terms', help: 'Customers must accept terms before money moves (off)' },
+  terms: {
+    off: 'no-terms',
+    help: 'Customers must accept terms before money moves; --unregulated only (off)',
+  },
   invitations: { off: 'no-invitations', help: 'Its customers may invite others (on)' },
   currencies: {
     value: 'USD,EUR',
@@ -112,22 +115,45 @@ async function webhookKey(system: System, environment: Environment): Promise<str
   return (await publicKeyPem(runtime.db, environment)) as string;
 }
 
+interface TermsSettings {
+  regulated: boolean;
+  terms: boolean;
+}
+
+/**
+ * The two settings after a command. Throws a usage error where the command asks for terms that would have
+ * no effect: a regulated platform has terms of its own, and its customers are not asked to accept others.
+ */
+function termsIn(given: Given, before: TermsSettings): TermsSettings {
+  const regulated = given.on('regulated') ?? before.regulated;
+  const terms = given.on('terms') ?? before.terms;
+  const isNamed = given.on('regulated') || given.on('terms');
+  if (regulated && terms && isNamed) {
+    const reason = 'has no effect on a regulated platform, which has terms of its own';
+    const remedy = given.on('terms') ? '--unregulated' : '--no-terms';
+    throw usageError(`--terms ${reason}. Add ${remedy}.`);
+  }
+  return { regulated, terms };
+}
+
 async function create(system: System, given: Given): Promise<Output> {
   const environment = (given.text('environment') ?? 'sandbox') as Environment;
   const currencies = given.list('currencies') ?? FIRST_CURRENCIES;
   checkCurrencyCodes(currencies, () => 'currencies');
   const passkeySite = passkeySiteIn(given, environment, null);
+  // In production customers are checked unless the operator says otherwise.
+  const first = { regulated: environment === 'sandbox', terms: false };
+  const { regulated, terms } = termsIn(given, first);
   const webhookPublicKey = await webhookKey(system, environment);
   const made = await createPlatformWithToken(system.runtime, {
     name: given.needed('name'),
     environment,
-    // Nobody's customers go unchecked in production because a flag was forgotten.
-    regulated: given.on('regulated') ?? environment === 'sandbox',
+    regulated,
     skipPaperwork: given.on('skip-verification-paperwork') ?? false,
     sca: given.on('sca'),
     scaTwoSteps: given.on('sca-two-steps'),
     passkeySite,
-    termsGate: given.on('terms'),
+    termsGate: terms,
     invitations: given.on('invitations'),
     currencies,
     fundingOf: system.fundingOf,
@@ -215,18 +241,22 @@ async function set(system: System, given: Given): Promise<Output> {
   const changed = await operate(system.runtime, systemCaller(id, environment), async (ctx) => {
     const row = await ctx.read(platforms, id);
     if (!row) throw notFound('platform');
+    const { regulated, terms } = termsIn(given, {
+      regulated: row.regulated,
+      terms: row.terms_gate,
+    });
     const codes = given.list('currencies');
     const added = (codes ?? []).filter(
       (code) => !row.currencies.some((each) => each.currencyCode === code),
     );
     const after = ctx.update(platforms, row, {
       name: given.text('name') ?? row.name,
-      regulated: given.on('regulated') ?? row.regulated,
+      regulated,
       skip_paperwork: given.on('skip-verification-paperwork') ?? row.skip_paperwork,
       sca: given.on('sca') ?? row.sca,
       sca_two_steps: given.on('sca-two-steps') ?? row.sca_two_steps,
       passkey_site: passkeySiteIn(given, environment, row.passkey_site),
-      terms_gate: given.on('terms') ?? row.terms_gate,
+      terms_gate: terms,
       invitations: given.on('invitations') ?? row.invitations,
       wallet_polls: polls ?? row.wallet_polls,
       hourly_payments: hourly === undefined ? row.hourly_payments : hourly,
