@@ -2,7 +2,7 @@
 // schemas cost seconds at start; tests check each reply against its schema instead.
 import type { FastifyReply } from 'fastify';
 import type { Naming } from '../catalog/naming.ts';
-import { Fault } from '../kernel/fault.ts';
+import { Fault, retryAdvice } from '../kernel/fault.ts';
 import { faultBody } from './fault-body.ts';
 
 /** What Fastify itself rejects before a route runs. */
@@ -25,12 +25,22 @@ export function faultOf(error: unknown): Fault {
   });
 }
 
+const RETRY = 'x-should-retry';
+
+/** Sets the headers that tell a client whether and when to repeat the request. */
+export function advise(reply: FastifyReply, fault: Fault): void {
+  if (fault.retryAfterS) reply.header('retry-after', String(fault.retryAfterS));
+  const advice = retryAdvice(fault);
+  if (advice) reply.header(RETRY, advice);
+}
+
 export function send(reply: FastifyReply, status: number, body: unknown): void {
   reply.code(status);
   reply.header('X-Request-Id', reply.request.id);
   // A server that is stopping no longer listens; its last reply on a connection ends it.
   if (!reply.server.server.listening) reply.header('connection', 'close');
-  if (status === 409) reply.header('x-should-retry', 'false');
+  // A stored reply with this status is final, and so is one without advice of its own.
+  if (status === 409 && !reply.hasHeader(RETRY)) reply.header(RETRY, 'false');
   if (body === undefined || body === null) void reply.send();
   else
     void reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(body));
@@ -38,6 +48,6 @@ export function send(reply: FastifyReply, status: number, body: unknown): void {
 
 /** Sends a fault in its wire form. */
 export function sendFault(reply: FastifyReply, naming: Naming, fault: Fault): void {
-  if (fault.retryAfterS) reply.header('retry-after', String(fault.retryAfterS));
+  advise(reply, fault);
   send(reply, fault.status, naming.toWire(faultBody(naming, fault)));
 }

@@ -3,7 +3,7 @@
 // may get again is written exactly when its effects are; the happy path costs no look-up.
 import { createHash } from 'node:crypto';
 import { canonical } from '../kernel/canonical.ts';
-import { Fault, type FieldError, invalid, mayPass } from '../kernel/fault.ts';
+import { Fault, type FieldError, invalid } from '../kernel/fault.ts';
 import { isSomeId } from '../kernel/id.ts';
 import { type Bound, type Contract, type Reply, takesKey } from '../kernel/operation.ts';
 import { type Caller, type Ctx, createContext } from '../runtime/context.ts';
@@ -242,7 +242,7 @@ async function runKeyed(
     const stored = await replay(runtime, contract, keyed);
     if (stored) return stored;
     // A refusal is as final as a success under the same key, unless trying again could cure it.
-    if (!(error instanceof Fault) || mayPass(error.code)) throw error;
+    if (!(error instanceof Fault) || error.isRetryable) throw error;
     if (!isFinal(contract, error.status)) throw error;
     const refusal = { status: error.status, body: faultBody(error) };
     try {

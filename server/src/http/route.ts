@@ -10,7 +10,7 @@ import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Runtime } from '../runtime/operate.ts';
 import { type Admission, anonymousAt, bytesKeyOf } from './admission.ts';
-import { faultOf, send } from './answer.ts';
+import { advise, faultOf, send } from './answer.ts';
 import { type Operation, perform } from './bind.ts';
 import { type JsonBody, parseJson, readBody } from './body.ts';
 import { faultBody } from './fault-body.ts';
@@ -57,9 +57,7 @@ function exchangesOf(contract: Contract, options: RouteOptions) {
   /** The answer to a request that failed. */
   function failed(error: unknown, request: FastifyRequest, reply: FastifyReply): Answer {
     const fault = faultOf(error);
-    if (fault.retryAfterS) reply.header('retry-after', String(fault.retryAfterS));
-    // Clients that repeat a 429 by themselves would wait for midnight.
-    if (fault.code === 'DAILY_VOLUME_LIMIT_EXCEEDED') reply.header('x-should-retry', 'false');
+    advise(reply, fault);
     const note = { err: error, requestId: request.id };
     if (fault.status === 500) log.error(note, 'failed');
     // Not our mistake, and an operator wants to know whose.

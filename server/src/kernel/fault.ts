@@ -186,6 +186,17 @@ export const mayPass = (code: Code): boolean => {
   return status >= 500 || PASSING_STATUSES.includes(status) || PASSING_CODES.includes(code);
 };
 
+/**
+ * The value of `x-should-retry`, which some clients follow before they look at the status: `false` only where
+ * repeating the request soon cannot help. Undefined where the status says enough.
+ */
+export function retryAdvice(fault: Pick<Fault, 'code' | 'status' | 'isRetryable'>) {
+  // The limit of a day is over at midnight, and a client that repeats 429 would wait for it.
+  if (fault.code === 'DAILY_VOLUME_LIMIT_EXCEEDED') return 'false';
+  if (fault.status !== 409) return undefined;
+  return fault.isRetryable ? 'true' : 'false';
+}
+
 /** What a field should have looked like; every part is optional. */
 export interface FieldConstraint {
   format?: string;
@@ -208,24 +219,31 @@ export class Fault extends Error {
   readonly details: Record<string, unknown> | undefined;
   /** Seconds, sent as `Retry-After`. */
   readonly retryAfterS: number | undefined;
+  /** As `mayPass` of its code, unless it is said otherwise: one code can be final here and not there. */
+  readonly isRetryable: boolean;
 
   constructor(
     code: Code,
     reason: string,
     details?: Record<string, unknown>,
-    options?: { retryAfterS?: number; cause?: unknown },
+    options?: { retryAfterS?: number; cause?: unknown; isRetryable?: boolean },
   ) {
     super(reason, { cause: options?.cause });
     this.name = 'Fault';
     this.code = code;
     this.details = details;
     this.retryAfterS = options?.retryAfterS;
+    this.isRetryable = options?.isRetryable ?? mayPass(code);
   }
 
   get status(): number {
     return STATUS_OF[this.code];
   }
 }
+
+/** Where simultaneous requests have kept each other from committing: trying again cures it. */
+export const contended = (reason: string): Fault =>
+  new Fault('SERVICE_UNAVAILABLE', `${reason} Try again.`, undefined, { retryAfterS: 1 });
 
 /** A 400 that names every bad field at once. */
 export function invalid(errors: FieldError[], code: Code = 'INVALID_INPUT'): Fault {

@@ -1,7 +1,8 @@
 // Runs an operation until its change set is in: read, decide, commit, and again with fresh reads when a
 // row it leaned on has moved on meanwhile. It is the one way into the committer for requests, jobs and
 // operator commands alike.
-import { Fault } from '../kernel/fault.ts';
+import { setTimeout } from 'node:timers/promises';
+import { contended, Fault } from '../kernel/fault.ts';
 import type { World } from '../kernel/world.ts';
 import type { ChangeSet, Outcome, Refusal } from './change-set.ts';
 import { type Caller, type Ctx, createContext } from './context.ts';
@@ -9,8 +10,11 @@ import type { Database } from './database.ts';
 import type { Table } from './table.ts';
 import type { Vault } from './vault.ts';
 
-/** A row that loses this many races in a row is contended beyond reason. */
-const MAX_ATTEMPTS = 12;
+/** Most optimistic-lock attempts. Of n requests for one row the last succeeds with its n-th at the latest. */
+const MAX_ATTEMPTS = 50;
+/** Attempts without a pause; later ones wait so that fewer of those that contend decide at a time. */
+const EAGER_ATTEMPTS = 12;
+const MOST_PAUSE_MS = 32;
 
 export interface Runtime {
   world: World;
@@ -61,8 +65,14 @@ function faultOf(refusal: Refusal, { set, shorts }: Ctx): Error {
     return new Error(`constraint ${refusal.constraint} broken`);
   }
   // Trying again may well cure it, so it must not be kept as the answer of an idempotency key.
-  const reason = 'The resource kept changing while this request ran. Try again.';
-  return new Fault('SERVICE_UNAVAILABLE', reason, undefined, { retryAfterS: 1 });
+  return contended('The resource kept changing while this request ran.');
+}
+
+/** A random pause before one more attempt. */
+async function pauseBefore(attempt: number, world: World): Promise<void> {
+  if (attempt <= EAGER_ATTEMPTS) return;
+  const [byte = 0] = world.random(1);
+  await setTimeout((byte / 256) * MOST_PAUSE_MS);
 }
 
 /** Whether fresh reads may lead to another decision. */
@@ -90,5 +100,6 @@ export async function operate<R>(
     }
     const again = curable(outcome.refusal, ctx) && attempt < MAX_ATTEMPTS;
     if (!again) throw faultOf(outcome.refusal, ctx);
+    await pauseBefore(attempt + 1, runtime.world);
   }
 }

@@ -1,6 +1,7 @@
 // What happens to cards of the sandbox, as data. The last three characters of a text that the platform chose
 // pick a row: of `platformCardId` when a card is issued or gets other accounts, of the merchant's descriptor
-// when the card is used. Generated ids pick nothing. Everything not listed goes well at once. A row of a timeline is what the pretended issuer says, and how long after it was asked.
+// when the card is used. Generated ids pick nothing. Everything not listed goes well at once. A row of a
+// timeline is what the pretended issuer says, and how long after it was asked.
 import type { DeclineReason, IssueProgress, PullProgress } from '../ports-cards.ts';
 
 interface Step<State> {

@@ -140,7 +140,7 @@ async function checkRoom(ctx: Ctx, agent: AgentRow): Promise<void> {
   const [row] = await ctx.db.query<{ count: number }>(WAITING, [agent.id]);
   if ((row?.count ?? 0) < MOST_WAITING) return;
   const reason = `${MOST_WAITING} actions of the agent wait for the platform, which is the most.`;
-  throw new Fault('CONFLICT', reason);
+  throw new Fault('CONFLICT', reason, undefined, { isRetryable: true });
 }
 
 /** Stages the action: carried out at once, or waiting with its platform told. */

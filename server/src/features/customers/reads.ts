@@ -99,7 +99,8 @@ export async function shutAccounts(ctx: Ctx, row: CustomerRow): Promise<void> {
     throw new Fault('CONFLICT', reason, { accountIds: full });
   }
   if (payments.length) {
-    throw new Fault('CONFLICT', 'A payment of this customer is still under way.');
+    const reason = 'A payment of this customer is still under way.';
+    throw new Fault('CONFLICT', reason, undefined, { isRetryable: true });
   }
   if (owing.length) {
     const reason = 'The customer still owes money that came back.';

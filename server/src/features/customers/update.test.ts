@@ -373,6 +373,7 @@ describe('deleteCustomerById', () => {
     expect((await app.call('POST', fund, { amount: 500 })).status).toBe(200);
     const refused = await remove(was.id);
     expect([refused.status, refused.body.code]).toEqual([409, 'CONFLICT']);
+    expect(refused.headers['x-should-retry']).toBe('false');
     expect(refused.body.details).toEqual({ accountIds: [account] });
     expect((await app.call('GET', `/customers/${was.id}`)).body.isDeleted).toBe(false);
   });
@@ -389,6 +390,7 @@ describe('deleteCustomerById', () => {
     await insert('Transaction:1', 'PROCESSING', 'HANDED');
     const refused = await remove(was.id);
     expect([refused.status, refused.body.code]).toEqual([409, 'CONFLICT']);
+    expect(refused.headers['x-should-retry']).toBe('true');
     const settle = `update transactions set funds = 'SETTLED' where id = 'Transaction:1'`;
     await app.runtime.db.query(settle, []);
     expect((await remove(was.id)).status).toBe(200);

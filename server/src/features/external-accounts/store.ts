@@ -1,6 +1,6 @@
 // An external account: a bank account or wallet outside, that money can go to or be pulled from.
 import type { AccountInfo } from '../../catalog/account-schemas.ts';
-import { Fault } from '../../kernel/fault.ts';
+import { contended, Fault } from '../../kernel/fault.ts';
 import { col, type RowOf, table } from '../../runtime/table.ts';
 import { type ExternalAccountStatus, externalAccountStates } from './states.ts';
 
@@ -49,9 +49,10 @@ export const externalAccounts = table(
     unique: {
       external_accounts_same: () =>
         new Fault('DUPLICATE_EXTERNAL_ACCOUNT', 'This account is registered already.'),
-      external_accounts_default: () =>
-        new Fault('CONFLICT', 'Another default was set at the same moment. Try again.'),
+      external_accounts_default: () => contended('Another default was set at the same moment.'),
     },
+    // Decided again with the other one as the former default, so that the last request wins.
+    races: ['external_accounts_default'],
     lives: [{ state: (row) => row.status, states: externalAccountStates }],
   },
 );

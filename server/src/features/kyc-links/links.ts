@@ -1,5 +1,5 @@
-// The lifecycle of a link: it is created, it opens the page, and it ends. A link can be created in any state of
-// the check, because existing clients do so; opening one checks everything that may have changed since.
+// The lifecycle of a link: it is created, it opens the page, and it ends. A link can be created in any
+// state of the check, because existing clients do so; opening one checks what may have changed since.
 import { Fault, invalid } from '../../kernel/fault.ts';
 import { iso } from '../../kernel/world.ts';
 import type { Caller, Ctx } from '../../runtime/context.ts';

@@ -1,6 +1,6 @@
 // The outstanding challenge of an account, one at most: its row has the account's id and goes when the
 // challenge is answered, so a nonce can be used once. A liveness token is kept as its hash alone.
-import { Fault } from '../../kernel/fault.ts';
+import { contended } from '../../kernel/fault.ts';
 import { col, type RowOf, table } from '../../runtime/table.ts';
 
 export const OWNERSHIP_METHODS = ['WALLET_SIGNATURE', 'LIVENESS'] as const;
@@ -25,8 +25,10 @@ export const ownershipChallenges = table(
   {
     unique: {
       ownership_challenges_pkey: () =>
-        new Fault('CONFLICT', 'Another challenge was started at the same moment. Try again.'),
+        contended('Another challenge was started at the same moment.'),
     },
+    // Decided again with the other one as the challenge that is replaced.
+    races: ['ownership_challenges_pkey'],
   },
 );
 

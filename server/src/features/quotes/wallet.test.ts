@@ -126,6 +126,7 @@ describe('createQuote from an embedded wallet', () => {
     const key = { 'idempotency-key': 'while it was made' };
     const early = await app.call('POST', '/quotes', body, { headers: key });
     expect(codeOf(early)).toEqual([409, 'WALLET_NOT_PROVISIONED']);
+    expect(early.headers['x-should-retry']).toBe('true');
     await be('ACTIVE');
     // It was a matter of time, so the key does not stand for it.
     ok(await app.call('POST', '/quotes', body, { headers: key }), 201);

@@ -207,19 +207,6 @@ describe('the literal signature of a script', () => {
     expect(await thing.marks()).toBe(2);
   });
 
-  it('is rejected with a Request-Id that has expired', async () => {
-    const thing = await signedThing(app);
-    const { requestId } = await thing.ask();
-    app.world.set(app.world.now() + 5 * MINUTE);
-    const headers = { 'service-wallet-signature': LITERAL, 'request-id': requestId };
-    const late = await thing.call({ headers });
-    expect([...said(late), reason(late)]).toEqual([
-      ...REFUSED('UNAUTHORIZED'),
-      'The Request-Id has expired.',
-    ]);
-    expect(await thing.marks()).toBe(0);
-  });
-
   it('is no signature in production', async () => {
     const thing = await signedThing(app, { as: app.production });
     await thing.session();

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { type Code, contended, Fault, mayPass, retryAdvice, STATUS_OF } from './fault.ts';
+
+const CODES = Object.keys(STATUS_OF) as Code[];
+
+describe('retryAdvice', () => {
+  it.each(CODES.filter((code) => STATUS_OF[code] === 409))(
+    'is false for %s unless the same request may pass later',
+    (code) => {
+      expect(retryAdvice(new Fault(code, 'Reason.'))).toBe(mayPass(code) ? 'true' : 'false');
+    },
+  );
+
+  it('is true for the conflicts that end without a change by the client', () => {
+    expect(CODES.filter((code) => retryAdvice(new Fault(code, 'Reason.')) === 'true')).toEqual([
+      'BANK_ACCOUNT_VALIDATION_PENDING',
+      'WALLET_NOT_PROVISIONED',
+    ]);
+  });
+
+  it('is left to the status elsewhere, except for the limit of a day', () => {
+    const told = CODES.filter(
+      (code) => STATUS_OF[code] !== 409 && retryAdvice(new Fault(code, 'Reason.')) !== undefined,
+    );
+    expect(told).toEqual(['DAILY_VOLUME_LIMIT_EXCEEDED']);
+  });
+
+  it('follows the fault where one code is final or not', () => {
+    const passing = new Fault('CONFLICT', 'Reason.', undefined, { isRetryable: true });
+    expect([retryAdvice(passing), passing.isRetryable]).toEqual(['true', true]);
+    expect(retryAdvice(new Fault('CONFLICT', 'Reason.'))).toBe('false');
+  });
+
+  it('never keeps a client from repeating what simultaneous requests have prevented', () => {
+    const fault = contended('The resource kept changing.');
+    expect([fault.status, fault.retryAfterS, fault.isRetryable]).toEqual([503, 1, true]);
+    expect(retryAdvice(fault)).toBeUndefined();
+  });
+});
