@@ -41,12 +41,12 @@ describe('external-accounts', () => {
     };
     expect(await verb('check', id)).toMatchObject({ accountId: id, status: 'PENDING' });
     expect(await pull()).toBe('BANK_ACCOUNT_VALIDATION_PENDING');
-    expect(await pay()).toBe('INVALID_RECEIVER');
+    expect(await pay()).toBe('BANK_ACCOUNT_VALIDATION_PENDING');
     expect(await verb('review', id)).toMatchObject({ status: 'UNDER_REVIEW' });
     expect([await pull(), await pay()]).toEqual(['INVALID_INPUT', 'INVALID_RECEIVER']);
     const refused = await verb('refuse', id, '--reason', 'No such account');
     expect(refused).toMatchObject({ status: 'INACTIVE', reason: 'No such account' });
-    expect([await pull(), await pay()]).toEqual(['INVALID_BANK_ACCOUNT', 'INVALID_RECEIVER']);
+    expect([await pull(), await pay()]).toEqual(['INVALID_BANK_ACCOUNT', 'INVALID_BANK_ACCOUNT']);
     await verb('reactivate', id);
     expect([await pull(), await pay()]).toEqual([201, 201]);
     await verb('review', id);

@@ -54,19 +54,24 @@ const ACCOUNTS: readonly Way[] = [
   way('ACCOUNT_NOT_FOUND', 'Ask for an account that is none', ({ call }) =>
     call('GET', `/internal-accounts/${nobody('InternalAccount')}`),
   ),
-  way('INVALID_BANK_ACCOUNT', 'Register a bank account whose number ends in 105', async (desk) => {
-    const { id } = await customer(desk.app);
-    return desk.post('/customers/external-accounts', {
-      customerId: id,
-      currency: 'USD',
-      accountInfo: {
-        accountType: 'USD_ACCOUNT',
-        accountNumber: '000123456105',
-        routingNumber: '021000021',
-        beneficiary: { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' },
-      },
-    });
-  }),
+  way(
+    'INVALID_BANK_ACCOUNT',
+    'Register a bank account whose number ends in 105. Also a payment to, or a pull from, a US bank ' +
+      'account whose validation has failed',
+    async (desk) => {
+      const { id } = await customer(desk.app);
+      return desk.post('/customers/external-accounts', {
+        customerId: id,
+        currency: 'USD',
+        accountInfo: {
+          accountType: 'USD_ACCOUNT',
+          accountNumber: '000123456105',
+          routingNumber: '021000021',
+          beneficiary: { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' },
+        },
+      });
+    },
+  ),
   way('DUPLICATE_EXTERNAL_ACCOUNT', 'Register a bank account twice', async ({ app, post }) => {
     const { id: customerId } = await customer(app);
     const { currency, accountInfo } = await externalAccount(app, customerId, 'EUR');
@@ -74,7 +79,8 @@ const ACCOUNTS: readonly Way[] = [
   }),
   way(
     'BANK_ACCOUNT_VALIDATION_PENDING',
-    'Pull from a bank account that the operator holds back: `railhead external-accounts check`',
+    'Pay to, or pull from, a US bank account that is being validated, as after ' +
+      '`railhead external-accounts check`; repeat the request after the validation',
     async (desk) => {
       const { account, target } = await ends(desk);
       const ran = await desk.operator([
@@ -85,7 +91,7 @@ const ACCOUNTS: readonly Way[] = [
         'Name',
       ]);
       if (ran.code !== 0) throw new Error(ran.err);
-      return desk.post('/transfer-in', transfer(target.id, account.id, 1_00));
+      return desk.post('/transfer-out', transfer(account.id, target.id, 1_00));
     },
   ),
   way(

@@ -17,7 +17,7 @@ import {
   type PlatformRow,
 } from '../platform/index.ts';
 import { checkOffer } from '../receivers/index.ts';
-import type { Payee, Payer } from './parties.ts';
+import { checkValidated, type Payee, type Payer } from './parties.ts';
 import type { Price } from './price.ts';
 import { checkSender } from './sender.ts';
 
@@ -47,14 +47,16 @@ export async function needsProof(
 }
 
 /**
- * Throws INVALID_RECEIVER for an account that cannot be paid, EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED for
- * more to a wallet than goes without proof.
+ * Throws what `checkValidated` does, INVALID_RECEIVER for another account that cannot be paid, and
+ * EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED for more to a wallet than goes without proof.
  */
 export function checkReceiver(
-  { status }: Pick<ExternalAccountRow, 'status'>,
+  account: Pick<ExternalAccountRow, 'status' | 'info'>,
   proofNeeded: boolean,
 ): void {
+  const { status } = account;
   if (status === 'ACTIVE') return;
+  checkValidated(account);
   if (!UNPROVEN.includes(status)) {
     throw new Fault('INVALID_RECEIVER', `The destination account is ${status}.`);
   }

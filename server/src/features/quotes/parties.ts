@@ -82,6 +82,26 @@ async function payingCustomer(
   return customer;
 }
 
+/**
+ * Throws BANK_ACCOUNT_VALIDATION_PENDING while a bank account that micro-entries validate is being validated,
+ * INVALID_BANK_ACCOUNT once that has failed. Only accounts that money can be pulled from are validated so.
+ */
+export function checkValidated({
+  status,
+  info,
+}: Pick<ExternalAccountRow, 'status' | 'info'>): void {
+  if (!pullRailOf(info)) return;
+  if (status === 'PENDING') {
+    throw new Fault(
+      'BANK_ACCOUNT_VALIDATION_PENDING',
+      'The bank account is still being validated.',
+    );
+  }
+  if (status === 'INACTIVE') {
+    throw new Fault('INVALID_BANK_ACCOUNT', 'The bank account did not pass its validation.');
+  }
+}
+
 /** Throws why money cannot be taken from an external account now. */
 export function checkPullable(
   account: Pick<ExternalAccountRow, 'status' | 'account_type' | 'info'>,
@@ -90,15 +110,7 @@ export function checkPullable(
 ): PaymentRail {
   const rail = pullRailOf(account.info);
   if (!rail) throw invalidField(field, 'money cannot be pulled from this kind of account');
-  if (account.status === 'PENDING') {
-    throw new Fault(
-      'BANK_ACCOUNT_VALIDATION_PENDING',
-      'The bank account is still being validated.',
-    );
-  }
-  if (account.status === 'INACTIVE') {
-    throw new Fault('INVALID_BANK_ACCOUNT', 'The bank account did not pass its validation.');
-  }
+  checkValidated(account);
   if (account.status !== 'ACTIVE') throw invalidField(field, `the account is ${account.status}`);
   if (!port?.pulls?.(account.account_type, rail)) {
     throw new Fault('NOT_IMPLEMENTED', 'No connected rail can pull money from this account.');
