@@ -14,8 +14,10 @@ const MAX_FIELD = 10_240;
 const MAX_FIELD_NAME = 100;
 const MAX_FILE_NAME = 255;
 const MAX_HEADER = 8_192;
-/** Of a body, beside its file. */
-export const MAX_BESIDE = 1_048_576;
+/** Bytes of a body beside its file: every field at its limit fits. */
+export const MAX_BESIDE = 262_144;
+/** Characters; a boundary has at most 70, and a longer one costs time for every byte of the body. */
+const MAX_TYPE = 200;
 
 /** A client on a slow line may take its time, as long as something comes. */
 const LONGEST_MS = 600_000;
@@ -95,6 +97,9 @@ function collectParts(): Parts {
 function parserFor(contentType: string | undefined) {
   if (!/^multipart\/form-data\s*(;|$)/i.test(contentType ?? '')) {
     throw refused('The body must be multipart/form-data.');
+  }
+  if (contentType && contentType.length > MAX_TYPE) {
+    throw refused(`The Content-Type header is longer than ${MAX_TYPE} characters.`);
   }
   const limits = { fields: MAX_FIELDS, fieldSize: MAX_FIELD, parts: MAX_FIELDS + 5 };
   const headers = { 'content-type': contentType as string };

@@ -1,6 +1,7 @@
 // Working an import off, slice by slice. A job reads some rows, registers them, and stages in one change set
 // how far the import has come and the job for the next slice, or the end. Where it goes on is a byte of the
 // file and the number of a row, so nothing is read twice and no slice outlasts its lease.
+import { setImmediate as pause } from 'node:timers/promises';
 import type { Caller, Ctx } from '../../runtime/context.ts';
 import { dropFile, type Files } from '../../runtime/files.ts';
 import type { Job, JobHandler, Result } from '../../runtime/jobs.ts';
@@ -9,7 +10,7 @@ import { createCustomer } from '../customers/index.ts';
 import { platforms, systemCaller } from '../platform/index.ts';
 import { candidateOf, cellsOfEach } from './columns.ts';
 import { FILE, importView, isOver } from './present.ts';
-import { type Failure, type RowParts, registerRows } from './rows.ts';
+import { type Failure, type Item, type RowParts, registerRows } from './rows.ts';
 import { type RawRow, readRows } from './scan.ts';
 import { type ImportMove, importStates } from './states.ts';
 import { type ImportRow, importErrors, imports } from './store.ts';
@@ -56,6 +57,44 @@ async function rawRows(
   return raw;
 }
 
+/** Rows, and bytes of them, that are read before the event loop serves requests again. */
+const AT_ONCE = { rows: 16, bytes: 65_536 };
+
+/** Parts of a slice that are short enough to be read without a pause. */
+function partsOf(raw: readonly RawRow[]): RawRow[][] {
+  const parts: RawRow[][] = [];
+  let bytes = Infinity;
+  for (const row of raw) {
+    bytes += row.bytes.length;
+    const last = parts.at(-1);
+    if (last && last.length < AT_ONCE.rows && bytes <= AT_ONCE.bytes) last.push(row);
+    else {
+      parts.push([row]);
+      bytes = row.bytes.length;
+    }
+  }
+  return parts;
+}
+
+/** Reads rows as requests, with pauses in which the event loop serves other clients. */
+async function itemsOf(
+  { bodyErrors }: ImportParts,
+  columns: readonly string[],
+  first: number,
+  raw: readonly RawRow[],
+): Promise<Item[]> {
+  const errorsOf = (body: unknown) => bodyErrors(createCustomer, body);
+  const items: Item[] = [];
+  for (const part of partsOf(raw)) {
+    for (const cells of cellsOfEach(part.map(({ bytes }) => bytes))) {
+      const number = first + items.length;
+      items.push({ number, ...candidateOf(columns, cells, number, errorsOf) });
+    }
+    await pause();
+  }
+  return items;
+}
+
 const nextRow = ({ successful, failed }: ImportRow): number => successful + failed + 1;
 
 async function workOff(
@@ -67,13 +106,7 @@ async function workOff(
   tries: number,
 ): Promise<Slice> {
   const { id, columns, next_byte } = row;
-  const errorsOf = (body: unknown) => parts.bodyErrors(createCustomer, body);
-  const first = nextRow(row);
-  const cells = cellsOfEach(raw.map(({ bytes }) => bytes));
-  const items = cells.map((each, at) => {
-    const number = first + at;
-    return { number, ...candidateOf(columns, each, number, errorsOf) };
-  });
+  const items = await itemsOf(parts, columns, nextRow(row), raw);
   const done = await registerRows(runtime, caller, parts, items, { importId: id, tries });
   const last = raw[done.rows - 1];
   return { ...done, nextByte: last ? BigInt(last.end) : next_byte };

@@ -69,6 +69,28 @@ describe('slices', () => {
     expect(await desk.told(first.id)).toHaveLength(1);
   });
 
+  it('reads at most 16 rows before requests are served again', async () => {
+    const id = await desk.started(
+      file(...Array.from({ length: 100 }, (_, at) => desk.person(`p-${at}`))),
+    );
+    let [run, longest, done] = [0, 0, false];
+    const served = () => {
+      run = 0;
+      if (!done) setImmediate(served);
+    };
+    served();
+    const counted: typeof bodyErrors = (...given) => {
+      run += 1;
+      longest = Math.max(longest, run);
+      return bodyErrors(...given);
+    };
+    await handler({ bodyErrors: counted }).run(app.runtime, await jobOf(id));
+    done = true;
+    expect(longest).toBe(16);
+    await app.settle();
+    expect(await desk.shown(id)).toMatchObject({ progress: progress(100, 100, 0) });
+  });
+
   it('goes on where a database that went away stopped it', async () => {
     const id = await desk.started(
       file(...Array.from({ length: 30 }, (_, at) => desk.person(`b-${at}`))),
