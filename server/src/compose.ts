@@ -373,7 +373,7 @@ export async function compose(
   addSite(server, { ping: () => db.ping(), metrics, openApi });
   openDesks(runtime, { connectors, origin, note });
   addPages(server, pagesOf(runtime, { connectors }, log), limiter);
-  addHostedApp(server, verificationPage, { bearers, limiter, log });
+  addHostedApp(server, verificationPage(runtime), { bearers, limiter, log });
   return {
     server,
     runtime,

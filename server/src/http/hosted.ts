@@ -1,29 +1,34 @@
-// A page with a script of its own, behind a link that is a secret. The document is the same for everybody
-// and holds no data: script and style are files of this server under names that change with what is in
-// them, and the rest is asked of the hosted operations below the same address. Nothing comes from anywhere
-// else, nothing may frame the page, no browser keeps it and no other site is told its address.
+// A page with a script of its own, behind a link that is a secret. The document holds the platform's name,
+// logo and colour and no personal data: script and style are files of this server under names that change
+// with their content, and the rest comes from the hosted operations below the same address. Only the logo
+// is loaded from elsewhere; no page may frame it, no browser keeps it, no other site receives its address.
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Fault } from '../kernel/fault.ts';
-import type { HostedApp, PageAssets, PageContent } from '../kernel/page.ts';
+import type { HostedApp, PageBrand, PageContent } from '../kernel/page.ts';
 import type { Log } from '../runtime/log.ts';
 import type { LinkBearers } from './admission.ts';
-import { CLOSED_HEADERS, escaped, HASTE, sendPage } from './pages.ts';
+import { pageAssets } from './assets.ts';
+import { brandStyle } from './brand.ts';
+import { documentHtml, escaped, hashSource, logoOrigin } from './page-html.ts';
+import { CLOSED_HEADERS, sendPage, TOO_MANY_ATTEMPTS } from './pages.ts';
 import type { Limiter } from './rate-limit.ts';
 
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  // Previews of chosen files, and the icon that there is none of.
-  "img-src 'self' blob: data:",
-  "connect-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
-
-const HEADERS = { ...CLOSED_HEADERS, 'content-security-policy': POLICY };
+function policyOf(brand: PageBrand | undefined): string {
+  const accent = brandStyle(brand);
+  const origin = logoOrigin(brand);
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self'${accent && ` ${hashSource(accent)}`}`,
+    // Previews of chosen files, the empty icon, and the logo.
+    `img-src 'self' blob: data:${origin && ` ${origin}`}`,
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
 
 const FOREVER = 'public, max-age=31536000, immutable';
 
@@ -36,34 +41,33 @@ interface Asset {
 const nameOf = (text: string, ending: string) =>
   `page-${createHash('sha256').update(text).digest('hex').slice(0, 16)}.${ending}`;
 
-const filesOf = ({ script, style }: PageAssets): { script: Asset; style: Asset } => ({
+const filesOf = (script: string, style: string): { script: Asset; style: Asset } => ({
   script: { name: nameOf(script, 'js'), type: 'text/javascript; charset=utf-8', text: script },
   style: { name: nameOf(style, 'css'), type: 'text/css; charset=utf-8', text: style },
 });
 
 /** Relative addresses, so that the page also works below a path of a proxy. */
-const appHtml = ({ title, withoutScript }: HostedApp, script: string, style: string): string =>
-  `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${escaped(title)}</title>
-<link rel="icon" href="data:,">
+const appHtml = (
+  { title, withoutScript }: HostedApp,
+  brand: PageBrand | undefined,
+  script: string,
+  style: string,
+): string =>
+  documentHtml({
+    title,
+    brand,
+    head: `<link rel="icon" href="data:,">
 <link rel="stylesheet" href="assets/${style}">
 <script type="module" src="assets/${script}"></script>
-</head>
-<body>
-<noscript><p>${escaped(withoutScript)}</p></noscript>
-</body>
-</html>
-`;
+`,
+    body: `<noscript><main><h1>${escaped(title)}</h1><p>${escaped(withoutScript)}</p></main></noscript>
+`,
+  });
 
 const BROKEN: PageContent = {
   status: 500,
-  title: 'Something went wrong on our side',
-  lines: ['Please open the link again in a few minutes.'],
+  title: 'This page is not available at the moment',
+  lines: ['Your data is safe. Open the link again in a few minutes.'],
 };
 
 export interface HostedOptions {
@@ -72,8 +76,8 @@ export interface HostedOptions {
   log: Pick<Log, 'error'>;
 }
 
-/** What stands in the way of showing the page for this secret, if anything. */
-async function hindrance(
+/** The page to show in place of this one, where the link cannot be opened. */
+async function rejection(
   app: HostedApp,
   { bearers, limiter, log }: HostedOptions,
   request: FastifyRequest,
@@ -88,10 +92,10 @@ async function hindrance(
     if (!(error instanceof Fault) || error.status >= 500) log.error({ err: error }, 'failed');
     else if (error.code === 'RATE_LIMITED') {
       reply.header('retry-after', String(error.retryAfterS ?? 1));
-      return HASTE;
+      return TOO_MANY_ATTEMPTS;
     } else {
       limiter?.blame(request.ip);
-      return app.ended;
+      return { ...app.ended, brand: await app.brandOf(secret) };
     }
     return BROKEN;
   }
@@ -105,8 +109,10 @@ export function addHostedApp(
 ): void {
   let files: Promise<ReturnType<typeof filesOf>> | undefined;
   const load = () => {
-    files ??= app.assets().then(filesOf);
-    // One that failed is tried anew by whoever comes next.
+    files ??= Promise.all([app.script(), pageAssets()]).then(([script, { style }]) =>
+      filesOf(script, style),
+    );
+    // Repeated at the next request where it failed.
     files.catch(() => {
       files = undefined;
     });
@@ -125,12 +131,13 @@ export function addHostedApp(
     return reply.headers(headers).send(found.text);
   });
   server.get(`${app.path}/:secret`, async (request, reply) => {
-    const instead = await hindrance(app, options, request, reply);
+    const instead = await rejection(app, options, request, reply);
     if (instead) return sendPage(reply, instead);
-    const { script, style } = await load();
+    const { secret } = request.params as { secret: string };
+    const [brand, { script, style }] = await Promise.all([app.brandOf(secret), load()]);
     return reply
       .code(200)
-      .headers(HEADERS)
-      .send(appHtml(app, script.name, style.name));
+      .headers({ ...CLOSED_HEADERS, 'content-security-policy': policyOf(brand) })
+      .send(appHtml(app, brand, script.name, style.name));
   });
 }

@@ -1,25 +1,13 @@
-// The few pages that people open without a credential, by a link that is a secret. They are words and at
-// most one button: no script, nothing from anywhere else, no frame around them but of whom the page itself
-// names, and nothing kept by a browser or told to the next site, so that the link stays with whom it was
-// given to.
-import { createHash } from 'node:crypto';
+// The pages that people open without a credential, by a link that is a secret. They ask one question at the
+// most and load nothing but the platform's logo; no browser keeps them and no other site receives their
+// address. Only a page with card details has a script, allowed by its hash.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Fault } from '../kernel/fault.ts';
 import type { HostedPage, PageContent } from '../kernel/page.ts';
+import { pageAssets } from './assets.ts';
+import { brandStyle } from './brand.ts';
+import { hashSource, logoOrigin, pageHtml } from './page-html.ts';
 import type { Limiter } from './rate-limit.ts';
-
-const STYLE = `
-:root { color-scheme: light dark; font: 1.125rem/1.5 system-ui, sans-serif; }
-main { max-width: 34rem; margin: 10vh auto; padding: 0 1.5rem; }
-p { overflow-wrap: anywhere; }
-dt { font-size: .875rem; }
-dd { margin: 0 0 1rem; font-size: 1.25rem; font-variant-numeric: tabular-nums; user-select: all; }
-button { font: inherit; padding: .6rem 1.4rem; cursor: pointer; }
-button { border: 2px solid; border-radius: .5rem; }
-button:focus-visible { outline: 3px solid; outline-offset: 3px; }
-`;
-
-const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
 /** What keeps a page closed, beside its policy. */
 export const CLOSED_HEADERS: Readonly<Record<string, string>> = {
@@ -31,82 +19,70 @@ export const CLOSED_HEADERS: Readonly<Record<string, string>> = {
   'x-robots-tag': 'noindex',
 };
 
-/** A page with facts needs no more than a picture of it could do, and may not. */
-const policyOf = ({ button, facts, frames = [] }: PageContent): string =>
-  [
+type Assets = Awaited<ReturnType<typeof pageAssets>>;
+
+/** A page with card details is in an origin of its own, without access to anything of this server's. */
+function policyOf(content: PageContent, { style, script }: Assets): string {
+  const { brand, button, card, frames = [] } = content;
+  const accent = brandStyle(brand);
+  const origin = logoOrigin(brand);
+  return [
     "default-src 'none'",
-    `style-src 'sha256-${STYLE_HASH}'`,
+    `style-src ${hashSource(style)}${accent && ` ${hashSource(accent)}`}`,
+    ...(origin ? [`img-src ${origin}`] : []),
+    ...(card ? [`script-src ${hashSource(script)}`, 'sandbox allow-scripts'] : []),
     `form-action ${button ? "'self'" : "'none'"}`,
-    ...(facts ? ['sandbox'] : []),
     "base-uri 'none'",
     `frame-ancestors ${frames.join(' ') || "'none'"}`,
   ].join('; ');
+}
 
-function headersOf(content: PageContent): Record<string, string> {
+function headersOf(content: PageContent, assets: Assets): Record<string, string> {
   const { 'x-frame-options': unframed = '', ...closed } = CLOSED_HEADERS;
   return {
     ...closed,
-    // It knows no list of origins, and would say no to all of them.
+    // It has no list of origins, and would block all of them.
     ...(content.frames?.length ? {} : { 'x-frame-options': unframed }),
-    'content-security-policy': policyOf(content),
+    'content-security-policy': policyOf(content, assets),
   };
 }
 
-export const escaped = (text: string): string =>
-  text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
-
-/** The page as HTML; every word of it is text. */
-export function pageHtml({ title, lines, facts = [], button }: PageContent): string {
-  const list = facts
-    .map(({ label, value }) => `<dt>${escaped(label)}</dt>\n<dd>${escaped(value)}</dd>\n`)
-    .join('');
-  const form = button
-    ? `<form method="post"><button type="submit">${escaped(button)}</button></form>\n`
-    : '';
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escaped(title)}</title>
-<style>${STYLE}</style>
-</head>
-<body>
-<main>
-<h1>${escaped(title)}</h1>
-${lines.map((line) => `<p>${escaped(line)}</p>\n`).join('')}${list && `<dl>\n${list}</dl>\n`}${form}</main>
-</body>
-</html>
-`;
+export async function sendPage(reply: FastifyReply, content: PageContent, isAnswer = false) {
+  const assets = await pageAssets();
+  return reply
+    .code(content.status)
+    .headers(headersOf(content, assets))
+    .send(pageHtml(content, assets, isAnswer));
 }
 
-export const sendPage = (reply: FastifyReply, content: PageContent) =>
-  reply.code(content.status).headers(headersOf(content)).send(pageHtml(content));
-
-export const HASTE: PageContent = {
+export const TOO_MANY_ATTEMPTS: PageContent = {
   status: 429,
-  title: 'Too many tries',
-  lines: ['Wait a few seconds and open the link again.'],
+  title: 'Too many attempts',
+  lines: ['Wait a few seconds, then open the link again.'],
 };
 
-/** What a browser is told that fetches a page before anybody wants to see it; it asks again then. */
+/** The reply to a browser that fetches a page before a person opens it. */
 const TOO_SOON: PageContent = {
   status: 503,
   title: 'Open the link to see this page',
-  lines: ['It is shown only once, and was asked for before anybody could look at it.'],
+  lines: ['The page is shown only once, so it is not loaded in advance.'],
 };
 
 const AHEAD = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'];
 
-/** Whether a browser says that nobody looks at what it asks for yet. */
+/** Whether a browser fetches ahead, before the page is visible. */
 const isAhead = ({ headers }: FastifyRequest): boolean =>
   AHEAD.some((name) => /prefetch|prerender|preview/i.test(String(headers[name] ?? '')));
 
-type PageRequest = FastifyRequest<{ Params: { secret: string } }>;
+type PageRequest = FastifyRequest<{ Params: { secret: string }; Querystring: { answer?: string } }>;
+
+/** The page of the other answer, in place of the question. It changes nothing. */
+const declined = ({ brand, decline }: PageContent): PageContent | undefined =>
+  decline && { status: 200, title: decline.title, lines: decline.lines, brand };
 
 /**
- * Adds the pages, outside the versioned base path. An address that opens links which lead nowhere is
- * counted like one with bad credentials, so that nobody finds a page by trying.
+ * Adds the pages, outside the versioned base path. An address that opens unknown links is counted like one
+ * with bad credentials, so that no page can be found by trying.
  */
 export function addPages(
   server: FastifyInstance,
@@ -115,21 +91,25 @@ export function addPages(
 ): void {
   const answerWith =
     (ask: (secret: string) => Promise<PageContent>) =>
-    async ({ ip, params }: PageRequest, reply: FastifyReply) => {
+    async ({ ip, params, query }: PageRequest, reply: FastifyReply) => {
       try {
         limiter?.checkAddress(ip, () => false);
       } catch (error) {
         if (!(error instanceof Fault)) throw error;
-        return sendPage(reply.header('retry-after', String(error.retryAfterS ?? 1)), HASTE);
+        return sendPage(
+          reply.header('retry-after', String(error.retryAfterS ?? 1)),
+          TOO_MANY_ATTEMPTS,
+        );
       }
       const content = await ask(params.secret);
       if (content.status === 404) limiter?.blame(ip);
-      return sendPage(reply, content);
+      const other = query.answer === 'no' ? declined(content) : undefined;
+      return other ? sendPage(reply, other, true) : sendPage(reply, content);
     };
   for (const { path, once = false, show, press } of pages) {
     const url = `${path}/:secret`;
     const shown = answerWith(show);
-    // HEAD would run the same, and show what is shown once to nobody.
+    // HEAD would use up a link that is shown once.
     if (once) server.head(url, async (_request, reply) => sendPage(reply, TOO_SOON));
     server.get(url, { exposeHeadRoute: !once }, async (request: PageRequest, reply) =>
       once && isAhead(request) ? sendPage(reply, TOO_SOON) : shown(request, reply),

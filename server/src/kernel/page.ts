@@ -1,63 +1,96 @@
-// A page for people, as data: words, what is to be read off it, and at most one button. Features say what it
-// shows, the http layer makes HTML of it, so that no feature writes markup and every page is equally closed.
+// A page for people, as data: a question or a message, what it is about, and at most one primary button.
+// Features say what it shows, the http layer makes HTML of it, so that no feature writes markup and every
+// page has the same look and the same policy.
+
+/** What identifies the platform on a page. */
+export interface PageBrand {
+  name: string;
+  isSandbox: boolean;
+  /** Address of its logo, https, or http on the local machine in the sandbox. */
+  logoUrl?: string;
+  /** Its colour, `#rrggbb`. */
+  color?: string;
+}
+
+export interface Labelled {
+  label: string;
+  value: string;
+}
+
+/** A payment card with its details. They are removed from the page after `hideAfterS` seconds. */
+export interface CardFace {
+  name: string;
+  network: string;
+  details: Labelled[];
+  hideAfterS: number;
+}
 
 export interface PageContent {
   status: number;
   title: string;
   /** Paragraphs of plain text. */
   lines: string[];
-  /** Below them, what somebody comes for: names and values to be read off or copied. */
-  facts?: { label: string; value: string }[];
-  /** Origins whose pages may frame it: `https://shop.example`. None may unless said. */
+  brand?: PageBrand;
+  /** Marks `lines` as the result of something, with a colour beside the words. */
+  tone?: 'good' | 'caution' | 'failed';
+  /** Values to check, such as the address of a wallet. */
+  details?: Labelled[];
+  card?: CardFace;
+  /** Explanations below: why it is asked, who sees it, what happens next. */
+  notes?: { title: string; lines: string[] }[];
+  /** Origins whose pages may frame it: `https://shop.example`. Absent: none. */
   frames?: readonly string[];
-  /** The words on a button that comes back to the same address. */
+  /** Label of the button that posts to the same address. */
   button?: string;
+  /** The other answer, which changes nothing: its label, and the page that it shows. */
+  decline?: { label: string; title: string; lines: string[] };
 }
 
-/** What stands behind a link that was used or has run out, and behind one that never was. */
+/** A link that was used, has expired or never existed. */
 export const LINK_ENDED: PageContent = {
   status: 404,
-  title: 'This link does not work any more',
-  lines: ['It was used before, or its time ran out. Ask for a new one where you got it.'],
+  title: 'This link no longer works',
+  lines: [
+    'The link has expired or was already used. Request a new one from the app that sent it.',
+    'If you copied the link, check that it is complete.',
+  ],
 };
 
-/** What a check by camera ends with, whatever it was for, where it did not pass. */
+/** Result of a liveness check that did not pass, or that is not decided yet. */
 export const CHECK_FAILED: PageContent = {
   status: 200,
-  title: 'We could not confirm it',
-  lines: ['The check did not succeed. Ask for a new link to try again.'],
+  title: 'The check did not succeed',
+  lines: ['Request a new link from the app that sent it, and try again.'],
+  tone: 'failed',
 };
-export const CHECK_GOES_ON: PageContent = {
+export const CHECK_PENDING: PageContent = {
   status: 200,
-  title: 'Thank you',
-  lines: ['The check goes on without you. You can close this page.'],
+  title: 'Your check is being processed',
+  lines: ['No further action is needed here. You can close this page.'],
+  tone: 'caution',
 };
 
 /** A page behind a secret link. Showing it changes nothing, unless it shows `once`. */
 export interface HostedPage {
   /** In front of the secret: `/ownership`. */
   path: string;
-  /** Showing it uses the link up: who only asks whether it is there, or fetches ahead, is not shown it. */
+  /** Showing it uses the link up: HEAD and a browser that fetches ahead do not show it. */
   once?: boolean;
   show(secret: string): Promise<PageContent>;
   /** Absent where no page behind this path has a button. */
   press?(secret: string): Promise<PageContent>;
 }
 
-/** What a page with a script of its own consists of beside its markup. */
-export interface PageAssets {
-  script: string;
-  style: string;
-}
-
-/** A page that works by a script and asks hosted operations below the same link. */
+/** A page that works by a script and calls hosted operations below the same link. */
 export interface HostedApp {
   /** In front of the secret: `/verify`. */
   path: string;
   title: string;
   /** Shown where the script does not run. */
   withoutScript: string;
-  /** Shown instead of the page where the link is no good. */
+  /** Shown instead of the page where the link is not valid. */
   ended: PageContent;
-  assets(): Promise<PageAssets>;
+  /** The platform of a link, also of one that has ended; undefined for an unknown secret. */
+  brandOf(secret: string): Promise<PageBrand | undefined>;
+  script(): Promise<string>;
 }

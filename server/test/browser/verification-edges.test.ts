@@ -225,7 +225,7 @@ describe.runIf(browserPath)('the verification page', () => {
       const gone = async (url: string) => {
         const reply = await page.goto(url);
         expect(reply?.status()).toBe(410);
-        await title(page, 'This link does not work any more');
+        await title(page, 'This link no longer works');
         await expectAccessible(page);
       };
       await gone(link);

@@ -9,20 +9,30 @@ import { type HostedPage, LINK_ENDED, type PageContent } from '../../kernel/page
 import type { Environment } from '../../runtime/context.ts';
 import { sha256Hex } from '../../runtime/crypto.ts';
 import { operate, type Runtime } from '../../runtime/operate.ts';
-import { cardProgramOf, platforms, systemCaller } from '../platform/index.ts';
+import {
+  cardBrandOf,
+  cardProgramNameOf,
+  cardProgramOf,
+  type PlatformRow,
+  platforms,
+  systemCaller,
+} from '../platform/index.ts';
 import { giveLinkBack, REVEAL_PATH, takeLink } from './reveal.ts';
 import { cardReveals } from './store.ts';
 
 interface Parts {
   connectors(environment: Environment): Connectors;
-  /** Told of an issuer that does not answer. */
+  /** Receives a note of an issuer that does not answer. */
   note(problem: string): void;
 }
 
+/** How long the details stay on the page. */
+const HIDE_AFTER_S = 5 * 60;
+
 const NOT_NOW: PageContent = {
   status: 503,
-  title: 'The card cannot be shown just now',
-  lines: ['Nothing was shown, and the link still works. Open it again in a moment.'],
+  title: 'The card cannot be shown at the moment',
+  lines: ['Nothing was shown, and the link still works. Open it again in a minute.'],
 };
 
 const inFours = (number: string): string => number.replace(/\d{4}(?=\d)/g, '$& ');
@@ -30,28 +40,34 @@ const inFours = (number: string): string => number.replace(/\d{4}(?=\d)/g, '$& '
 const monthOf = ({ expMonth, expYear }: CardDetails): string =>
   `${String(expMonth).padStart(2, '0')}/${String(expYear).slice(-2)}`;
 
-const pageOf = (details: CardDetails): PageContent => ({
+const pageOf = (details: CardDetails, name: string, network: string | null): PageContent => ({
   status: 200,
   title: 'Your card',
-  lines: ['This is shown once. Whoever sees it can pay with the card.'],
-  facts: [
-    { label: 'Card number', value: inFours(details.number) },
-    { label: 'Valid until', value: monthOf(details) },
-    { label: 'Security code', value: details.code },
-  ],
+  lines: ['These details are shown once. Anyone who sees them can pay with the card.'],
+  card: {
+    name,
+    network: network ?? '',
+    details: [
+      { label: 'Card number', value: inFours(details.number) },
+      { label: 'Valid until', value: monthOf(details) },
+      { label: 'Security code', value: details.code },
+    ],
+    hideAfterS: HIDE_AFTER_S,
+  },
 });
 
 export function revealPage(runtime: Runtime, { connectors, note }: Parts): HostedPage {
-  async function contentOf(linkId: string, platformId: string, environment: Environment) {
+  async function contentOf(linkId: string, platform: PlatformRow): Promise<PageContent> {
+    const { id: platformId, environment } = platform;
     const { issuer } = connectors(environment);
     if (!issuer) return LINK_ENDED;
     const caller = systemCaller(platformId, environment);
     const card = await operate(runtime, caller, (ctx) => takeLink(ctx, linkId));
     if (!card) return LINK_ENDED;
-    // What the issuer throws is told to nobody: it may quote what it was to show.
-    const { id: cardId, secret } = card;
+    // An error of the issuer is not logged: its text may contain the details.
+    const { id: cardId, secret, brand } = card;
     const details = await issuer.details({ cardId, secret }).catch(() => undefined);
-    if (details) return pageOf(details);
+    if (details) return pageOf(details, cardProgramNameOf(platform), brand);
     await operate(runtime, caller, (ctx) => giveLinkBack(ctx, linkId));
     note(`the issuer did not show ${cardId}`);
     return NOT_NOW;
@@ -62,9 +78,9 @@ export function revealPage(runtime: Runtime, { connectors, note }: Parts): Hoste
     const link = await runtime.db.read(cardReveals, linkId);
     const platform = link && (await runtime.db.read(platforms, link.platform_id));
     if (!platform) return LINK_ENDED;
-    // The frame around it also says that a link has ended.
+    // Pages of the platform may also frame the message that a link has ended.
     const frames = cardProgramOf(platform).frameOrigins;
-    return { ...(await contentOf(linkId, platform.id, platform.environment)), frames };
+    return { ...(await contentOf(linkId, platform)), frames, brand: cardBrandOf(platform) };
   }
   return { path: REVEAL_PATH, once: true, show };
 }

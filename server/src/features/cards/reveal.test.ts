@@ -46,11 +46,11 @@ const rowOf = async (path: string) => app.runtime.db.read(cardReveals, hashOf(pa
 
 /** What a page shows of a card; nothing is left of it where it shows another page. */
 function shown(body: string) {
-  const facts = [...body.matchAll(/<dt>([^<]*)<\/dt>\n<dd>([^<]*)<\/dd>/g)];
+  const facts = [...body.matchAll(/<dt>([^<]*)<\/dt>\n<dd><span class="code">([^<]*)<\/span>/g)];
   return Object.fromEntries(facts.map(([, label, value]) => [label, value]));
 }
 
-const ENDED = 'This link does not work any more';
+const ENDED = 'This link no longer works';
 
 describe('revealCard', () => {
   it('answers a link that shows number, expiry and code, for five minutes', async () => {

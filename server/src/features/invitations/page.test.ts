@@ -30,12 +30,12 @@ describe('the page of an invitation', () => {
     const { statusCode, body, headers } = await open(invitation.code);
     expect(statusCode).toBe(200);
     for (const words of [
-      'You are invited: &#60;b&#62;Bob&#60;/b&#62;',
+      'You are invited, &#60;b&#62;Bob&#60;/b&#62;',
       `${invitation.inviterUma} invites you`,
-      '1,250.00 USD',
-      `Your code: ${invitation.code}`,
+      '<dt>Amount they intend to send</dt>\n<dd><span class="code">1,250.00 USD</span></dd>',
+      `<dt>Your invitation code</dt>\n<dd><span class="code">${invitation.code}</span></dd>`,
       'Andenpay: andenpay.example',
-      'Open until 2026-01-05 10:00 UTC.',
+      '<span class="code">2026-01-05 10:00 UTC</span>',
     ]) {
       expect(body).toContain(words);
     }
@@ -53,8 +53,8 @@ describe('the page of an invitation', () => {
   it('promises nothing where nothing was promised, and names nobody where nobody was named', async () => {
     const { body } = await open((await made()).code);
     expect(body).toContain('<h1>You are invited</h1>');
-    expect(body).not.toContain('They mean to send');
-    expect(body).not.toContain('Open until');
+    expect(body).not.toContain('intend to send');
+    expect(body).not.toContain('Valid until');
   });
 
   it('names no sandbox provider in production', async () => {
@@ -76,9 +76,9 @@ describe('the page of an invitation', () => {
     await app.call('POST', `/invitations/${withdrawn.code}/cancel`);
     await app.advance(1_000);
     for (const [invitation, title] of [
-      [used, 'This invitation was used'],
+      [used, 'This invitation was already used'],
       [expired, 'This invitation has expired'],
-      [withdrawn, 'This invitation was withdrawn'],
+      [withdrawn, 'This invitation was cancelled'],
     ] as const) {
       const { statusCode, body } = await open(invitation.code);
       expect(statusCode).toBe(410);
@@ -94,7 +94,7 @@ describe('the page of an invitation', () => {
     async (code) => {
       const { statusCode, body } = await open(code);
       expect(statusCode).toBe(404);
-      expect(body).toContain('We do not know this invitation');
+      expect(body).toContain('Invitation not found');
     },
   );
 
@@ -120,7 +120,7 @@ describe('the page of an invitation', () => {
       const refused = await open(tried, 'GET', limited);
       expect(refused.statusCode).toBe(429);
       expect(refused.headers['retry-after']).toBe('1');
-      expect(refused.body).toContain('Too many tries');
+      expect(refused.body).toContain('Too many attempts');
     }
     limited.world.set(limited.world.now() + 1_000);
     expect((await open(code, 'GET', limited)).statusCode).toBe(200);

@@ -1,13 +1,14 @@
-// The page behind an invitation's link, for somebody who has no account anywhere yet: who invites, what
-// awaits, and where to get a UMA address. It shows what the platform wrote into the invitation and nothing
-// else of anybody; an invitation that is over shows nobody at all.
+// The page behind an invitation's link, for a person without an account: who invites, what is offered, and
+// where to get a UMA address. It shows what the platform wrote into the invitation and no other personal
+// data; an invitation that has ended shows none.
 import { currencyOf } from '../../catalog/currencies.ts';
 import type { Connectors } from '../../connectors/ports.ts';
 import { readable } from '../../kernel/money.ts';
-import type { HostedPage, PageContent } from '../../kernel/page.ts';
+import type { HostedPage, Labelled, PageContent } from '../../kernel/page.ts';
 import { iso, type Time } from '../../kernel/world.ts';
 import type { Environment } from '../../runtime/context.ts';
 import type { Runtime } from '../../runtime/operate.ts';
+import { brandOf, platforms } from '../platform/index.ts';
 import { INVITATION_PATH, statusOf } from './invitation.ts';
 import { type InvitationRow, invitations } from './store.ts';
 
@@ -17,48 +18,66 @@ interface Parts {
 
 const UNKNOWN: PageContent = {
   status: 404,
-  title: 'We do not know this invitation',
-  lines: ['Check that the link is complete, or ask whoever sent it for a new one.'],
+  title: 'Invitation not found',
+  lines: ['Check that the link is complete, or request a new one from the person who sent it.'],
 };
 
 const OVER = {
   CLAIMED: {
     status: 410,
-    title: 'This invitation was used',
-    lines: ['It was accepted before, and works only once.'],
+    title: 'This invitation was already used',
+    lines: ['An invitation works once. Request a new one from the person who sent it.'],
   },
   EXPIRED: {
     status: 410,
     title: 'This invitation has expired',
-    lines: ['Ask whoever sent it for a new one.'],
+    lines: ['Request a new one from the person who sent it.'],
   },
   CANCELLED: {
     status: 410,
-    title: 'This invitation was withdrawn',
-    lines: ['Whoever sent it has taken it back.'],
+    title: 'This invitation was cancelled',
+    lines: ['The person who sent it has cancelled it.'],
   },
 } as const;
 
-function promise({ amount, currency, inviter_uma: inviter }: InvitationRow): string {
-  const invites = `${inviter} invites you to get a UMA address, to which money can be sent.`;
-  if (amount === null || currency === null) return invites;
+function offer({ amount, currency }: InvitationRow): Labelled[] {
+  if (amount === null || currency === null) return [];
   const money = `${readable(amount, currencyOf(currency).decimals)} ${currency}`;
-  return `${invites} They mean to send you ${money} then.`;
+  return [{ label: 'Amount they intend to send', value: money }];
 }
 
 const until = (time: Time) => `${iso(time).slice(0, 16).replace('T', ' ')} UTC`;
 
 function open(row: InvitationRow, { uma }: Connectors): PageContent {
   const providers = uma?.providers?.().filter((each) => each.allowed) ?? [];
+  const name = row.first_name === null ? '' : `, ${row.first_name}`;
   return {
     status: 200,
-    title: row.first_name === null ? 'You are invited' : `You are invited: ${row.first_name}`,
-    lines: [
-      promise(row),
-      `Your code: ${row.id}`,
-      'Open an account at a provider of UMA addresses and give it this code.',
-      ...providers.map(({ name, domain }) => `${name}: ${domain}`),
-      ...(row.expires_at === null ? [] : [`Open until ${until(row.expires_at)}.`]),
+    title: `You are invited${name}`,
+    lines: [`${row.inviter_uma} invites you to get a UMA address, to receive money directly.`],
+    details: [
+      { label: 'Your invitation code', value: row.id },
+      { label: 'Invited by', value: row.inviter_uma },
+      ...offer(row),
+      ...(row.expires_at === null ? [] : [{ label: 'Valid until', value: until(row.expires_at) }]),
+    ],
+    notes: [
+      {
+        title: 'What to do next',
+        lines: ['Open an account with a provider of UMA addresses, and enter the code there.'],
+      },
+      ...(providers.length
+        ? [
+            {
+              title: 'Providers',
+              lines: providers.map((each) => `${each.name}: ${each.domain}`),
+            },
+          ]
+        : []),
+      {
+        title: 'Who sees what',
+        lines: ['The provider learns that you used the code. No data is entered on this page.'],
+      },
     ],
   };
 }
@@ -68,10 +87,12 @@ export function invitationPage(runtime: Runtime, { connectors }: Parts): HostedP
   async function show(code: string): Promise<PageContent> {
     const row = /^[0-9a-f]{8}$/.test(code) ? await runtime.db.read(invitations, code) : undefined;
     if (!row) return UNKNOWN;
+    const platform = await runtime.db.read(platforms, row.platform_id);
+    const brand = platform && brandOf(platform);
     const status = statusOf(row, runtime.world.now());
     return status === 'PENDING'
-      ? open(row, connectors(row.environment))
-      : { ...OVER[status], lines: [...OVER[status].lines] };
+      ? { ...open(row, connectors(row.environment)), brand }
+      : { ...OVER[status], lines: [...OVER[status].lines], brand };
   }
   return { path: INVITATION_PATH, show, press: show };
 }

@@ -18,7 +18,7 @@ afterAll(() => own.close());
 
 describe('liveness', () => {
   const page = (method: 'GET' | 'POST', url: string, headers = {}) =>
-    own.app.server.inject({ method, url: new URL(url).pathname, headers });
+    own.app.server.inject({ method, url: url.slice(new URL(url).origin.length), headers });
 
   async function linked(address = evmWallet(nextSecret()).address) {
     const { id } = await own.add('ETHEREUM_WALLET', address);
@@ -64,7 +64,7 @@ describe('liveness', () => {
     const shown = await page('GET', verificationLink);
     expect(shown.statusCode).toBe(200);
     expect(shown.body).toContain('Travel rule');
-    expect(shown.body).toContain('<form method="post"><button type="submit">');
+    expect(shown.body).toContain('<form method="post"><button type="submit" class="primary">');
     expect(await own.statusOf(id)).toBe('PENDING_OWNERSHIP_VERIFICATION');
     // As a browser sends a form without fields.
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -88,7 +88,7 @@ describe('liveness', () => {
       'referrer-policy': 'no-referrer',
       'x-content-type-options': 'nosniff',
     });
-    expect(body).not.toMatch(/<script|src=|href=/);
+    expect(body).not.toMatch(/<script|src=|href=(?!"\?answer=no")/);
     expect(body).toContain('<html lang="en">');
     expect(body).not.toContain(token);
     const kept = await own.app.runtime.db.query(
@@ -98,13 +98,26 @@ describe('liveness', () => {
     expect(JSON.stringify(kept)).not.toContain(token);
   });
 
+  it('confirms nothing when the customer declines', async () => {
+    const { id, verificationLink } = await linked();
+    const declined = await page('GET', `${verificationLink}?answer=no`);
+    expect(declined.statusCode).toBe(200);
+    expect(declined.body).toContain('Nothing was confirmed');
+    expect(await own.statusOf(id)).not.toBe('ACTIVE');
+    expect((await page('GET', verificationLink)).body).toContain('Confirm wallet');
+  });
+
   it('ends with the link, and with the account', async () => {
     const { id, verificationLink } = await linked();
     await own.app.operate(async (ctx) => {
       const row = await ctx.read(ownershipChallenges, id);
       if (row) ctx.update(ownershipChallenges, row, { expires_at: ctx.now });
     }, own.as);
-    expect((await page('GET', verificationLink)).statusCode).toBe(404);
+    const ended = await page('GET', verificationLink);
+    expect(ended.statusCode).toBe(404);
+    expect(ended.body).toContain('This link no longer works');
+    expect(ended.body).toContain('<span class="who">Travel rule</span>');
+    expect(ended.body).not.toMatch(/<(dl|form)\b/);
     await own.app.settle();
     expect(await own.statusOf(id)).toBe('UNVERIFIED');
 

@@ -5,7 +5,7 @@ import { displayIdentifier } from '../../catalog/account-info.ts';
 import type { Connectors, LivenessCheck, LivenessProgress } from '../../connectors/ports.ts';
 import {
   CHECK_FAILED,
-  CHECK_GOES_ON,
+  CHECK_PENDING,
   type HostedPage,
   LINK_ENDED,
   type PageContent,
@@ -15,7 +15,7 @@ import { sha256Hex } from '../../runtime/crypto.ts';
 import type { JobHandler } from '../../runtime/jobs.ts';
 import { operate, type Runtime } from '../../runtime/operate.ts';
 import { type ExternalAccountRow, externalAccounts } from '../external-accounts/index.ts';
-import { callerOf, platforms } from '../platform/index.ts';
+import { brandOf, callerOf, platforms } from '../platform/index.ts';
 import { settleChallenge } from './outcome.ts';
 import { type OwnershipChallengeRow, ownershipChallenges } from './store.ts';
 
@@ -87,51 +87,78 @@ export const ownershipJobs = (parts: Parts): JobHandler[] => [
 const DONE: Record<LivenessProgress['state'], PageContent> = {
   passed: {
     status: 200,
-    title: 'Thank you',
-    lines: ['The wallet is confirmed as yours. You can close this page.'],
+    title: 'Wallet confirmed',
+    lines: ['The wallet is confirmed as yours. Go back to the app to continue.'],
+    tone: 'good',
   },
   failed: CHECK_FAILED,
-  waiting: CHECK_GOES_ON,
+  waiting: CHECK_PENDING,
 };
 
-async function byToken(runtime: Runtime, token: string): Promise<Found | null> {
-  const token_hash = sha256Hex(token);
-  const [challenge] = await runtime.db.find(ownershipChallenges, { token_hash });
-  if (!challenge || runtime.world.now() >= challenge.expires_at) return null;
-  const account = await runtime.db.read(externalAccounts, challenge.id);
+/** The challenge of a token with its account, also after it expired. */
+async function byToken({ db }: Runtime, token: string): Promise<Found | null> {
+  const [challenge] = await db.find(ownershipChallenges, { token_hash: sha256Hex(token) });
+  const account = challenge && (await db.read(externalAccounts, challenge.id));
   return account && account.deleted_at === null ? { challenge, account } : null;
 }
 
-/** The page behind a verification link: looking changes nothing, pressing the button ends the check. */
-export function livenessPage(runtime: Runtime, parts: Parts): HostedPage {
-  async function show(token: string): Promise<PageContent> {
-    const found = await byToken(runtime, token);
-    if (!found) return LINK_ENDED;
-    const platform = await runtime.db.read(platforms, found.account.platform_id);
-    return {
-      status: 200,
-      title: 'Is this wallet yours?',
+const isOpen = ({ challenge }: Found, { world }: Runtime) => world.now() < challenge.expires_at;
+
+const question = (name: string, account: ExternalAccountRow): PageContent => ({
+  status: 200,
+  title: 'Is this wallet yours?',
+  lines: [`${name} asks you to confirm that you control this wallet.`],
+  details: [{ label: 'Wallet address', value: displayIdentifier(account.info) }],
+  button: 'Confirm wallet',
+  decline: {
+    label: 'It is not mine',
+    title: 'Nothing was confirmed',
+    lines: [
+      `${name} does not receive a confirmation for this wallet. You can close this page.`,
+      'If you did not expect this request, contact the support of the app that sent the link.',
+    ],
+  },
+  notes: [
+    {
+      title: 'Why you are asked',
+      lines: ['Payments to a wallet may need proof of who controls it.'],
+    },
+    {
+      title: 'What happens next',
       lines: [
-        `${platform?.name ?? 'A company'} asks you to confirm that you hold this wallet:`,
-        displayIdentifier(found.account.info),
-        'This is a test environment: no camera is used and nobody looks at you.',
+        `${name} receives the result and nothing else.`,
+        'No camera is used in the sandbox. The check passes when you confirm.',
       ],
-      button: 'Yes, it is mine',
-    };
+    },
+  ],
+});
+
+/** The page behind a verification link: showing it changes nothing, the button ends the check. */
+export function livenessPage(runtime: Runtime, parts: Parts): HostedPage {
+  async function find(token: string) {
+    const found = await byToken(runtime, token);
+    const platform = found && (await runtime.db.read(platforms, found.account.platform_id));
+    if (!found || !platform) return { ended: LINK_ENDED };
+    const brand = brandOf(platform);
+    return isOpen(found, runtime) ? { found, brand } : { ended: { ...LINK_ENDED, brand } };
+  }
+  async function show(token: string): Promise<PageContent> {
+    const { ended, found, brand } = await find(token);
+    return ended ?? { ...question(brand.name, found.account), brand };
   }
   async function press(token: string): Promise<PageContent> {
-    const found = await byToken(runtime, token);
-    if (!found) return LINK_ENDED;
+    const { ended, found, brand } = await find(token);
+    if (ended) return ended;
     const { platform_id: platformId, id: accountId } = found.account;
     const caller = await callerOf(runtime.db, platformId);
     const port = parts.connectors(caller.environment).liveness;
-    if (!port) return LINK_ENDED;
+    if (!port) return { ...LINK_ENDED, brand };
     const progress = await port.complete(checkOf(found), runtime.world.now());
     const input = { platformId, accountId, nonce: found.challenge.nonce };
     if (progress.state !== 'waiting') {
       await operate(runtime, caller, (ctx) => apply(ctx, input, progress));
     }
-    return DONE[progress.state];
+    return { ...DONE[progress.state], brand };
   }
   return { path: LIVENESS_PATH, show, press };
 }

@@ -50,6 +50,7 @@ const row: PlatformRow = {
   fees: [],
   limits: [],
   hourly_payments: null,
+  brand_color: null,
   created_at: 0,
   updated_at: 1_000,
   version: 1,

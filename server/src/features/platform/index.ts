@@ -1,4 +1,5 @@
 // What other features may know of platforms.
+export { brandOf, cardBrandOf, cardProgramNameOf } from './brand.ts';
 export { walletConfigOf, walletSenderOf } from './config.ts';
 export { FixedFee } from './contract.ts';
 export { checkAmount, checkDirection, settingOf } from './currencies.ts';

@@ -71,6 +71,8 @@ export const platforms = table('platforms', {
   limits: col.json<PaymentLimit[]>().mut,
   /** The most payments that one customer may start in an hour; null for any number. */
   hourly_payments: col.int4.null.mut,
+  /** The colour of hosted pages, `#rrggbb`; null for the default. */
+  brand_color: col.text.null.mut,
   created_at: col.time,
   updated_at: col.time.mut,
   version: col.int4,

@@ -1,10 +1,9 @@
-// The page behind the link of a factor reset, where somebody shows to be the customer. It names the platform
-// and the factor, and nobody: whoever has the link is the customer as far as the page can know.
-
+// The page behind the link of a factor reset, where the customer confirms who they are. It names the platform
+// and the factor and no person: possession of the link is all that the page can know of its visitor.
 import type { LivenessProgress } from '../../connectors/ports.ts';
 import {
   CHECK_FAILED,
-  CHECK_GOES_ON,
+  CHECK_PENDING,
   type HostedPage,
   LINK_ENDED,
   type PageContent,
@@ -12,7 +11,7 @@ import {
 import { sha256Hex } from '../../runtime/crypto.ts';
 import { operate, type Runtime } from '../../runtime/operate.ts';
 import { type CustomerRow, customers } from '../customers/index.ts';
-import { platforms, systemCaller } from '../platform/index.ts';
+import { brandOf, platforms, systemCaller } from '../platform/index.ts';
 import type { ScaFactorName } from './contract.ts';
 import type { ScaParts } from './parts.ts';
 import { checkOf, heedLiveness } from './resets.ts';
@@ -22,19 +21,20 @@ import { type ResetRow, scaResets } from './store.ts';
 export const RESET_PATH = '/reset';
 
 const FACTORS: Readonly<Record<ScaFactorName, string>> = {
-  SMS_OTP: 'the telephone number that codes are sent to',
-  TOTP: 'the app that shows codes',
-  PASSKEY: 'the passkey',
+  SMS_OTP: 'the phone number that receives your codes',
+  TOTP: 'your authenticator app',
+  PASSKEY: 'your passkey',
 };
 
 const DONE: Readonly<Record<LivenessProgress['state'], PageContent>> = {
   passed: {
     status: 200,
-    title: 'Thank you',
-    lines: ['We have seen that it is you. Go back to where you came from to go on.'],
+    title: 'Identity confirmed',
+    lines: ['Go back to the app to set up the replacement.'],
+    tone: 'good',
   },
   failed: CHECK_FAILED,
-  waiting: CHECK_GOES_ON,
+  waiting: CHECK_PENDING,
 };
 
 interface Found {
@@ -42,45 +42,79 @@ interface Found {
   customer: CustomerRow;
 }
 
-async function byToken({ db, world }: Runtime, token: string): Promise<Found | undefined> {
-  const [row] = await db.find(scaResets, { token_hash: sha256Hex(token) });
+const resetOf = async ({ db }: Runtime, token: string): Promise<ResetRow | undefined> =>
+  (await db.find(scaResets, { token_hash: sha256Hex(token) }))[0];
+
+async function byToken(runtime: Runtime, token: string): Promise<Found | undefined> {
+  const { db, world } = runtime;
+  const row = await resetOf(runtime, token);
   if (row?.status !== 'INITIATED' || world.now() >= row.expires_at) return undefined;
   const customer = await db.read(customers, row.customer_id);
   return customer && customer.deleted_at === null ? { row, customer } : undefined;
 }
 
-/** Looking changes nothing, pressing the button ends the check. */
+/** The page of an ended link, with the platform where the token is known. */
+async function endedPage(runtime: Runtime, token: string): Promise<PageContent> {
+  const row = await resetOf(runtime, token);
+  const platform = row && (await runtime.db.read(platforms, row.platform_id));
+  return platform ? { ...LINK_ENDED, brand: brandOf(platform) } : LINK_ENDED;
+}
+
+const question = (name: string, factor: ScaFactorName): PageContent => ({
+  status: 200,
+  title: 'Confirm that it is you',
+  lines: [`${name} received a request to replace ${FACTORS[factor]}.`],
+  button: 'Confirm identity',
+  decline: {
+    label: 'I did not request this',
+    title: 'Nothing was changed',
+    lines: [
+      `Your way to approve payments at ${name} stays as it is. You can close this page.`,
+      `If you did not request the replacement, contact the support of ${name}.`,
+    ],
+  },
+  notes: [
+    {
+      title: 'Why you are asked',
+      lines: ['It protects your money: a replacement can approve payments from your account.'],
+    },
+    {
+      title: 'What happens next',
+      lines: [
+        `${name} receives the result and nothing else.`,
+        'No camera is used in the sandbox. The check passes when you confirm.',
+      ],
+    },
+  ],
+});
+
+/** Showing it changes nothing, the button ends the check. */
 export function resetPage(
   runtime: Runtime,
   { connectors }: Pick<ScaParts, 'connectors'>,
 ): HostedPage {
-  async function show(token: string): Promise<PageContent> {
-    const found = await byToken(runtime, token);
-    if (!found) return LINK_ENDED;
-    const platform = await runtime.db.read(platforms, found.row.platform_id);
-    return {
-      status: 200,
-      title: 'Is it you?',
-      lines: [
-        `${platform?.name ?? 'A company'} was asked to replace ${FACTORS[found.row.factor]}.`,
-        'If you did not ask for that, close this page and nothing changes.',
-        'This is a test environment: no camera is used and nobody looks at you.',
-      ],
-      button: 'Yes, it is me',
-    };
-  }
-  async function press(token: string): Promise<PageContent> {
+  async function find(token: string) {
     const found = await byToken(runtime, token);
     const platform = found && (await runtime.db.read(platforms, found.row.platform_id));
-    const port = platform && connectors(platform.environment).liveness;
-    if (!platform || !port) return LINK_ENDED;
+    return platform && { ...found, platform, brand: brandOf(platform) };
+  }
+  async function show(token: string): Promise<PageContent> {
+    const found = await find(token);
+    if (!found) return endedPage(runtime, token);
+    return { ...question(found.platform.name, found.row.factor), brand: found.brand };
+  }
+  async function press(token: string): Promise<PageContent> {
+    const found = await find(token);
+    const port = found && connectors(found.platform.environment).liveness;
+    if (!found || !port) return endedPage(runtime, token);
+    const { platform, brand } = found;
     const progress = await port.complete(checkOf(found.row), runtime.world.now());
     return operate(runtime, systemCaller(platform.id, platform.environment), async (ctx) => {
-      // Somebody may have pressed it at the same moment.
+      // The token is read again: another request may have ended the check.
       const now = await byToken(runtime, token);
-      if (!now) return LINK_ENDED;
+      if (!now) return endedPage(runtime, token);
       heedLiveness(ctx, now.customer, now.row, progress);
-      return DONE[progress.state];
+      return { ...DONE[progress.state], brand };
     });
   }
   return { path: RESET_PATH, show, press };

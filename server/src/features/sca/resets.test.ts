@@ -293,8 +293,8 @@ describe('the page of a reset', () => {
     const { resetId, verificationLink } = await begun(id);
     const shown = await page('GET', verificationLink);
     expect(shown.statusCode).toBe(200);
-    expect(shown.body).toContain('Main was asked to replace the telephone number');
-    expect(shown.body).toContain('<form method="post"><button type="submit">');
+    expect(shown.body).toContain('Main received a request to replace the phone number');
+    expect(shown.body).toContain('<form method="post"><button type="submit" class="primary">');
     expect(shown.headers['content-security-policy']).toContain("default-src 'none'");
     const row = await app.runtime.db.read(scaResets, resetId);
     expect([row?.status, row?.polls]).toEqual(['INITIATED', 0]);
@@ -303,6 +303,20 @@ describe('the page of a reset', () => {
     expect(again.map(({ statusCode }) => statusCode)).toEqual([404, 404]);
     expect(await statusOf(id, resetId)).toBe('LIVENESS_PASSED');
     expect((await eventsOf(id)).filter((each) => each === 'RESET_PASSED')).toHaveLength(1);
+  });
+
+  it('names the platform when the link has expired', async () => {
+    const { id } = await provenCustomer(app);
+    const { resetId, verificationLink } = await begun(id);
+    await app.operate(async (ctx) => {
+      const row = await ctx.read(scaResets, resetId);
+      if (row) ctx.update(scaResets, row, { expires_at: ctx.now });
+    });
+    const { statusCode, body } = await page('GET', verificationLink);
+    expect(statusCode).toBe(404);
+    expect(body).toContain('This link no longer works');
+    expect(body).toContain('<span class="who">Main</span>');
+    expect(body).not.toContain('<form');
   });
 
   it('is not there for a link that nobody was given, or a customer who was deleted', async () => {

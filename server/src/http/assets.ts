@@ -1,0 +1,26 @@
+// The style sheet of all hosted pages and the script of the page with card details, made from the sources
+// below `page/`. A built server contains both: scripts/build.mjs replaces this file by the finished texts.
+// From source they are bundled at first use, with the same settings.
+import path from 'node:path';
+import type { BuildOptions } from 'esbuild';
+import settings from './page/build.json' with { type: 'json' };
+
+async function bundle() {
+  const { build } = await import('esbuild');
+  const absWorkingDir = path.join(import.meta.dirname, 'page');
+  const { outputFiles = [] } = await build({ ...(settings as BuildOptions), absWorkingDir });
+  const text = (suffix: string) =>
+    (outputFiles.find((each) => each.path.endsWith(suffix))?.text ?? '').trim();
+  return { script: text('.js'), style: text('.css') };
+}
+
+let bundled: ReturnType<typeof bundle> | undefined;
+
+export async function pageAssets(): Promise<{ script: string; style: string }> {
+  bundled ??= bundle();
+  // A failed bundling is repeated at the next request.
+  bundled.catch(() => {
+    bundled = undefined;
+  });
+  return bundled;
+}

@@ -1,0 +1,90 @@
+// Every brand colour becomes an accent that can be read, and the style sheet takes each colour, length and
+// radius from the tokens.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { accentsOf, contrast, DARK_SURFACE, LIGHT_GROUND } from './brand.ts';
+
+const read = (name: string) => readFileSync(path.join(import.meta.dirname, 'page', name), 'utf8');
+const tokens = read('tokens.css');
+const [light = '', dark = ''] = tokens.split('@media (prefers-color-scheme: dark)');
+
+const tokenIn = (theme: string, name: string) =>
+  new RegExp(`--${name}: (?:var\\(--[\\w-]+, )?(#[0-9a-f]{6})`).exec(theme)?.[1] ?? '';
+
+const hex = fc.integer({ min: 0, max: 0xffffff }).map((n) => `#${n.toString(16).padStart(6, '0')}`);
+
+describe('contrast', () => {
+  it('is that of WCAG', () => {
+    expect(contrast('#000000', '#ffffff')).toBeCloseTo(21, 5);
+    expect(contrast('#ffffff', '#777777')).toBeCloseTo(4.48, 2);
+    expect(contrast('#3b49df', '#3b49df')).toBe(1);
+  });
+});
+
+describe('a brand colour', () => {
+  it('reaches 4.5:1 as text on every surface, and below text, in both themes', () => {
+    fc.assert(
+      fc.property(hex, (color) => {
+        const accents = accentsOf(color);
+        for (const [theme, accent] of [
+          [light, accents.light],
+          [dark, accents.dark],
+        ] as const) {
+          for (const token of ['ground', 'surface', 'on-accent']) {
+            expect(contrast(accent, tokenIn(theme, token))).toBeGreaterThanOrEqual(4.5);
+          }
+        }
+      }),
+    );
+  });
+
+  it('stays as it is where it can be read', () => {
+    expect(accentsOf('#3b49df').light).toBe('#3b49df');
+    expect(accentsOf('#ffe500').dark).toBe('#ffe500');
+    expect(accentsOf('#ffe500').light).not.toBe('#ffe500');
+  });
+
+  it('is measured on surfaces that the tokens have', () => {
+    expect(tokenIn(light, 'ground')).toBe(LIGHT_GROUND);
+    expect(tokenIn(dark, 'surface')).toBe(DARK_SURFACE);
+  });
+});
+
+describe('the tokens', () => {
+  it.each([
+    ['light', light],
+    ['dark', dark],
+  ])('have readable pairs of colours (%s)', (_name, theme) => {
+    const pairs = [
+      ['text', 'ground'],
+      ['text', 'surface'],
+      ['text', 'divider'],
+      ['text-soft', 'ground'],
+      ['text-soft', 'surface'],
+      ['accent', 'ground'],
+      ['accent', 'surface'],
+      ['on-accent', 'accent'],
+      ['bad', 'bad-ground'],
+      ['bad', 'ground'],
+      ['bad', 'surface'],
+      ['good', 'good-ground'],
+      ['caution', 'caution-ground'],
+    ] as const;
+    const ratios = pairs.map(([one, other]) => ({
+      pair: `${one} on ${other}`,
+      ratio: contrast(tokenIn(theme, one), tokenIn(theme, other)),
+    }));
+    expect(ratios.filter(({ ratio }) => !(ratio >= 4.5))).toEqual([]);
+    // WCAG 1.4.11: the edge of a field.
+    expect(contrast(tokenIn(theme, 'border'), tokenIn(theme, 'surface'))).toBeGreaterThanOrEqual(3);
+  });
+
+  it('are the only source of colours, lengths and radii', () => {
+    const rules = read('page.css').replace(/\/\*[\s\S]*?\*\//g, '');
+    const literal = /#[0-9a-f]{3,8}\b|\b(rgb|hsl)a?\(|\d(px|rem|em|ms)\b|border-radius: \d/i;
+    const lines = rules.split('\n').filter((line) => !line.startsWith('@media'));
+    expect(lines.filter((line) => literal.test(line))).toEqual([]);
+  });
+});

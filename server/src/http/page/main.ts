@@ -1,0 +1,67 @@
+// The script of a page with card details: copies a value, and removes the details when their time is over
+// or the page is left. The page allows this script by its hash and no other; without it the values can
+// still be selected.
+
+const panel = document.querySelector<HTMLElement>('[data-hide-after]');
+const timer = document.querySelector<HTMLElement>('.timer');
+const expired = document.querySelector<HTMLElement>('[data-expired]');
+const status = document.querySelector<HTMLElement>('[role="status"]');
+
+const announce = (message: string) => {
+  if (status) status.textContent = message;
+};
+
+/** Copies through the selection: the asynchronous clipboard is not available inside a frame. */
+function copy(value: Element): boolean {
+  const text = (value.textContent ?? '').replaceAll(' ', '');
+  const write = (event: ClipboardEvent) => {
+    event.clipboardData?.setData('text/plain', text);
+    event.preventDefault();
+  };
+  getSelection()?.selectAllChildren(value);
+  document.addEventListener('copy', write);
+  const done = document.execCommand('copy');
+  document.removeEventListener('copy', write);
+  return done;
+}
+
+const COPIED_MS = 2_000;
+
+for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-copy]')) {
+  const label = button.textContent;
+  button.hidden = false;
+  button.addEventListener('click', () => {
+    const value = button.parentElement?.querySelector('.code');
+    if (!value) return;
+    const done = copy(value);
+    announce(done ? `${button.dataset.copy} copied` : 'Select the text and copy it.');
+    if (!done) return;
+    button.textContent = 'Copied';
+    setTimeout(() => {
+      button.textContent = label;
+    }, COPIED_MS);
+  });
+}
+
+function hide(): void {
+  panel?.remove();
+  if (timer) timer.hidden = true;
+  if (expired) expired.hidden = false;
+}
+
+if (panel && timer) {
+  const ends = performance.now() + Number(panel.dataset.hideAfter) * 1_000;
+  const tick = () => {
+    const left = Math.max(0, Math.ceil((ends - performance.now()) / 1_000));
+    const clock = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, '0')}`;
+    timer.textContent = `Hidden in ${clock}`;
+    if (left > 0) return;
+    clearInterval(ticking);
+    hide();
+    announce('The card details are hidden.');
+  };
+  const ticking = setInterval(tick, 1_000);
+  timer.hidden = false;
+  tick();
+}
+addEventListener('pagehide', hide);
