@@ -1,5 +1,5 @@
-// Settings of a platform that take a number, `--wallet-processing` and `--hourly-payments`, and `--terms`,
-// which applies to unregulated platforms only.
+// Settings of a platform: numbers such as `--wallet-processing` and `--hourly-payments`, `--terms`, which
+// applies to unregulated platforms only, and `--brand-color` of its hosted pages.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp, type TestPlatform } from '../../test/harness.ts';
 import { commandOn } from '../../test/production.ts';
@@ -115,5 +115,29 @@ describe('--terms', () => {
     await app.runtime.db.query('update platforms set terms_gate = true where id = $1', [id]);
     expect((await run('platform', 'set', id, '--name', 'Kept')).code).toBe(0);
     expect(await settings(id)).toEqual({ terms: true, regulated: true, name: 'Kept' });
+  });
+});
+
+describe('the colour of hosted pages', () => {
+  const color = (value: string) =>
+    run('platform', 'set', app.platform.id, `--brand-color=${value}`, '--json');
+  const shown = async () => (await run('platform', 'show', app.platform.id)).out;
+
+  it('is the default until it is set, and again after default', async () => {
+    expect(await shown()).not.toContain('Colour of hosted pages');
+    expect(JSON.parse((await color('#FFE500')).out)).toMatchObject({ brandColor: '#ffe500' });
+    // Yellow text on white cannot be read: light pages use a darker shade.
+    expect(await shown()).toMatch(
+      /Colour of hosted pages +#ffe500 \(#[0-9a-f]{6} on light pages, #ffe500 on dark pages\)/,
+    );
+    const other = await run('platform', 'set', app.platform.id, '--name', 'Main', '--json');
+    expect(JSON.parse(other.out)).toMatchObject({ brandColor: '#ffe500' });
+    expect(JSON.parse((await color('default')).out)).toMatchObject({ brandColor: null });
+  });
+
+  it.each(['red', '#fff', '3b49df', '#3b49dg', '#3b49df;'])('is not %s', async (value) => {
+    const { code, err } = await color(value);
+    expect(code).not.toBe(0);
+    expect(err).toContain('--brand-color takes six hexadecimal digits');
   });
 });

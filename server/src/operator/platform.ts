@@ -12,6 +12,7 @@ import { iso } from '../kernel/world.ts';
 import type { Environment } from '../runtime/context.ts';
 import { ensureSigningKeys, publicKeyPem } from '../runtime/keys.ts';
 import { operate } from '../runtime/operate.ts';
+import { BRAND_COLOR_FLAG, brandColorIn, brandColorLine } from './brand-color.ts';
 import { type Flags, type Given, usageError } from './flags.ts';
 import { PASSKEY_FLAGS, passkeySiteIn } from './passkey-site.ts';
 import { record, table } from './table.ts';
@@ -62,6 +63,7 @@ const view = (row: PlatformRow) => ({
   walletProcessing: row.wallet_polls,
   umaDomain: row.uma_domain,
   webhookEndpoint: row.webhook_endpoint,
+  brandColor: row.brand_color,
   createdAt: iso(row.created_at),
   updatedAt: iso(row.updated_at),
 });
@@ -93,6 +95,9 @@ function shown(row: PlatformRow): Output {
       : []),
     ['UMA domain', json.umaDomain],
     ['Webhook endpoint', json.webhookEndpoint ?? 'not set'],
+    ...(json.brandColor === null
+      ? []
+      : [['Colour of hosted pages', brandColorLine(json.brandColor)] as const]),
     ['Created', json.createdAt],
     ['Changed', json.updatedAt],
   ]);
@@ -238,6 +243,7 @@ async function set(system: System, given: Given): Promise<Output> {
   const { id, environment } = await platformOf(system, given.needed('platform'));
   const polls = pollsIn(given, environment);
   const hourly = hourlyIn(given);
+  const color = brandColorIn(given);
   const changed = await operate(system.runtime, systemCaller(id, environment), async (ctx) => {
     const row = await ctx.read(platforms, id);
     if (!row) throw notFound('platform');
@@ -260,6 +266,7 @@ async function set(system: System, given: Given): Promise<Output> {
       invitations: given.on('invitations') ?? row.invitations,
       wallet_polls: polls ?? row.wallet_polls,
       hourly_payments: hourly === undefined ? row.hourly_payments : hourly,
+      brand_color: color === undefined ? row.brand_color : color,
       currencies: codes ? currenciesAs(row, codes) : row.currencies,
       updated_at: ctx.now,
     });
@@ -311,6 +318,7 @@ export const platformVerbs: readonly Verb[] = [
       ...PLATFORM,
       name: { value: 'NAME', help: 'What to call it' },
       ...SETTINGS,
+      ...BRAND_COLOR_FLAG,
       'hourly-payments': {
         value: 'N',
         help: 'The most payments that one customer may start in an hour; 0 for any number (0)',
