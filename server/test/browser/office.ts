@@ -66,6 +66,12 @@ export const title = (page: Page, words: string) =>
 export const press = (page: Page, name: string) =>
   page.getByRole('button', { name, exact: true }).click();
 
+/** Opens the link, views the start and begins. */
+export async function openAndStart(page: Page, url: string): Promise<void> {
+  await page.goto(url);
+  await press(page, 'Start');
+}
+
 /** Holds the page, as it stands, to what holds for every screen. */
 export async function inspect(page: Page, name: string): Promise<void> {
   await expectNoSideways(page);

@@ -9,6 +9,7 @@ import {
   inspect,
   NOBODY,
   type Office,
+  openAndStart,
   openOffice,
   PATIENCE_MS,
   picture,
@@ -37,7 +38,7 @@ describe.runIf(browserPath)('the verification page', () => {
       const { page, close } = await visit(office.browser, 'desktop', office.origin);
       // Asked for early: the browser has to be told to hand the choice over.
       const choosing = page.waitForEvent('filechooser', { timeout: PATIENCE_MS });
-      await page.goto(await office.linkFor(person.id));
+      await openAndStart(page, await office.linkFor(person.id));
       await title(page, 'About you');
       const { keyboard } = page;
       await keyboard.press('Tab');
@@ -45,7 +46,7 @@ describe.runIf(browserPath)('the verification page', () => {
       await keyboard.press('Tab');
       await keyboard.type('04091921');
       await keyboard.press('Enter');
-      await title(page, 'Your identity number');
+      await title(page, 'Your identification number');
       expect(await page.evaluate('document.activeElement.tagName')).toBe('H1');
       await keyboard.press('Tab');
       await keyboard.press('ArrowDown');
@@ -79,10 +80,10 @@ describe.runIf(browserPath)('the verification page', () => {
         if ((await page.evaluate('document.activeElement.textContent')) === 'Continue') break;
       }
       await keyboard.press('Enter');
-      await title(page, 'Check and send');
+      await title(page, 'Review and submit');
       for (let tabs = 0; tabs < 8; tabs++) {
         await keyboard.press('Tab');
-        if ((await page.evaluate('document.activeElement.textContent')) === 'Send') break;
+        if ((await page.evaluate('document.activeElement.textContent')) === 'Submit') break;
       }
       await keyboard.press('Enter');
       await title(page, 'You are verified');
@@ -102,23 +103,23 @@ describe.runIf(browserPath)('the verification page', () => {
       });
       const { page, close } = await visit(office.browser, 'phone', office.origin);
       const link = await office.linkFor(person.id);
-      await page.goto(link);
+      await openAndStart(page, link);
       await title(page, 'Documents');
-      await page.getByLabel('Kind of document').selectOption('PASSPORT');
-      await page.getByLabel('Number of the document').fill('P1');
-      await page.getByLabel('Who issued it').fill('State Department');
+      await page.getByLabel('Document type').selectOption('PASSPORT');
+      await page.getByLabel('Document number').fill('P1');
+      await page.getByLabel('Issuing authority').fill('State Department');
       await page.getByLabel('File').setInputFiles(picture('dark.png'));
       await press(page, 'Upload');
       await page.getByText('Done').waitFor();
       await press(page, 'Continue');
-      await title(page, 'Check and send');
-      await press(page, 'Send');
+      await title(page, 'Review and submit');
+      await press(page, 'Submit');
       await title(page, 'Documents');
-      await page.getByText('Something more is needed').waitFor();
+      await page.getByText('More information is needed').waitFor();
       await inspect(page, 'phone-more-is-needed');
       // Closed and opened again, it still says what was found.
       await page.goto(link);
-      await page.getByText('Something more is needed').waitFor();
+      await page.getByText('More information is needed').waitFor();
       office.app.world.set(office.app.world.now() + 1);
       await page.getByLabel('File').setInputFiles(picture('bright.png'));
       await press(page, 'Replace');
@@ -145,7 +146,7 @@ describe.runIf(browserPath)('the verification page', () => {
       );
       ok(await office.app.call('POST', '/documents', form, office.as), 201);
       const { page, close } = await visit(office.browser, 'phone', office.origin);
-      await page.goto(await office.linkFor(person.id));
+      await openAndStart(page, await office.linkFor(person.id));
       await title(page, 'Documents');
       const asked: string[] = [];
       page.on('request', (request) => asked.push(request.method()));
@@ -164,7 +165,7 @@ describe.runIf(browserPath)('the verification page', () => {
       const { page, close } = await visit(office.browser, 'phone', office.origin);
       await page.emulateMedia({ colorScheme: 'dark' });
       await page.setViewportSize({ width: 320, height: 640 });
-      await page.goto(await office.linkFor(person.id));
+      await openAndStart(page, await office.linkFor(person.id));
       await title(page, 'About you');
       await press(page, 'Continue');
       await page.getByRole('alert').waitFor();
@@ -218,9 +219,9 @@ describe.runIf(browserPath)('the verification page', () => {
       const { page, close } = await visit(office.browser, 'phone', office.origin);
       const later = await customer(office.app, office.as, NOBODY);
       const second = await office.linkFor(later.id);
-      await page.goto(link);
-      await title(page, 'Check and send');
-      await press(page, 'Send');
+      await openAndStart(page, link);
+      await title(page, 'Review and submit');
+      await press(page, 'Submit');
       await title(page, 'You are verified');
       const gone = async (url: string) => {
         const reply = await page.goto(url);
@@ -231,7 +232,7 @@ describe.runIf(browserPath)('the verification page', () => {
       await gone(link);
       await screenshot(page, 'phone-ended');
       await gone(`${office.origin}/verify/nobody-drew-this`);
-      await page.goto(second);
+      await openAndStart(page, second);
       await title(page, 'About you');
       office.app.world.set(office.app.world.now() + 24 * 3_600_000);
       await gone(second);

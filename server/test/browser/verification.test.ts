@@ -7,6 +7,7 @@ import {
   inspect,
   NOBODY,
   type Office,
+  openAndStart,
   openOffice,
   PATIENCE_MS,
   paper,
@@ -34,7 +35,7 @@ describe.runIf(browserPath)('the verification page', () => {
         left.push(route.request().url());
         return route.fulfill({ contentType: 'text/html', body: '<title>back</title>' });
       });
-      await page.goto(await office.linkFor(person.id, REDIRECT));
+      await openAndStart(page, await office.linkFor(person.id, REDIRECT));
 
       await title(page, 'About you');
       await page.getByText('Step 1 of 5').waitFor();
@@ -42,9 +43,9 @@ describe.runIf(browserPath)('the verification page', () => {
       await press(page, 'Continue');
       await page.getByRole('alert').waitFor();
       expect(await page.getByRole('alert').getByRole('link').allTextContents()).toEqual([
-        'Enter the full name',
-        'Enter the date of birth',
-        'Choose the nationality',
+        'Enter your full name',
+        'Enter your date of birth',
+        'Select your nationality',
       ]);
       await inspect(page, `${size}-2-person-empty`);
       await page.getByRole('alert').getByRole('link').first().click();
@@ -75,7 +76,7 @@ describe.runIf(browserPath)('the verification page', () => {
       await inspect(page, `${size}-3-address`);
       await press(page, 'Continue');
 
-      await title(page, 'Your identity number');
+      await title(page, 'Your identification number');
       await page.getByLabel('Kind of number').selectOption('SSN');
       await page.getByLabel('Number', { exact: true }).fill('123');
       await press(page, 'Continue');
@@ -86,9 +87,9 @@ describe.runIf(browserPath)('the verification page', () => {
 
       await title(page, 'Documents');
       await inspect(page, `${size}-5-documents`);
-      await page.getByLabel('Kind of document').selectOption('DRIVERS_LICENSE');
-      await page.getByLabel('Number of the document').fill('D1234567');
-      await page.getByLabel('Who issued it').fill('State of Texas');
+      await page.getByLabel('Document type').selectOption('DRIVERS_LICENSE');
+      await page.getByLabel('Document number').fill('D1234567');
+      await page.getByLabel('Issuing authority').fill('State of Texas');
       await page.getByLabel('Front side').setInputFiles(picture('front-EXPIRED.png'));
       await page.getByLabel('Back side').setInputFiles(paper('back.pdf'));
       await inspect(page, `${size}-6-documents-chosen`);
@@ -101,10 +102,10 @@ describe.runIf(browserPath)('the verification page', () => {
       await inspect(page, `${size}-7-documents-done`);
       await press(page, 'Continue');
 
-      await title(page, 'Check and send');
+      await title(page, 'Review and submit');
       expect(await page.locator('main').textContent()).not.toContain('123-45-6789');
       await inspect(page, `${size}-8-review`);
-      await press(page, 'Send');
+      await press(page, 'Submit');
       await title(page, 'You are verified');
       await inspect(page, `${size}-9-approved`);
       const { body } = await office.app.call(
@@ -148,17 +149,17 @@ describe.runIf(browserPath)('the verification page', () => {
       };
       const business = ok(await office.app.call('POST', '/customers', body, office.as), 201);
       const { page, complaints, close } = await visit(office.browser, size, office.origin);
-      await page.goto(await office.linkFor(business.id));
+      await openAndStart(page, await office.linkFor(business.id));
 
       await title(page, 'About the business');
       expect(await page.getByLabel('Legal name').count()).toBe(0);
-      await page.getByLabel('Number in the register').fill('HRB 1000');
+      await page.getByLabel('Registration number').fill('HRB 1000');
       await page.getByLabel('Legal form').selectOption({ label: 'LLC' });
       await page.getByLabel('Sector').selectOption({ label: 'Information' });
       await inspect(page, `${size}-firm-1`);
       await press(page, 'Continue');
 
-      await title(page, 'Where the business sits');
+      await title(page, 'Address of the business');
       await page.getByLabel('Country').selectOption('US');
       await page.getByLabel('Street and number').fill('2 Side St');
       await page.getByLabel('City or town').fill('Austin');
@@ -171,20 +172,20 @@ describe.runIf(browserPath)('the verification page', () => {
       await page.getByRole('button', { name: 'Add the country' }).click();
       await page.getByLabel('Where is the business active?').selectOption('MX');
       await page.getByLabel('Where does its money come from?').fill('Sales');
-      await page.getByLabel('What is the account mainly for?').selectOption('OTHER');
+      await page.getByLabel('What is the main purpose of the account?').selectOption('OTHER');
       await press(page, 'Continue');
-      expect(await page.getByRole('alert').textContent()).toContain('Please describe');
-      await page.getByLabel('Please describe').fill('Paying artists');
+      expect(await page.getByRole('alert').textContent()).toContain('Enter a description');
+      await page.getByLabel('Description').fill('Paying artists');
       await inspect(page, `${size}-firm-2-activity`);
       await press(page, 'Continue');
 
-      await title(page, 'Owners and those in control');
+      await title(page, 'Owners and control persons');
       await press(page, 'Continue');
       await page.getByRole('alert').waitFor();
       await inspect(page, `${size}-firm-3-no-owner`);
       await press(page, 'Add a person');
-      await page.getByLabel('Owns a part of the business').check();
-      await page.getByLabel('Controls the business').check();
+      await page.getByLabel('Beneficial owner').check();
+      await page.getByLabel('Control person').check();
       await page.getByLabel('Share of the business').fill('60');
       await page.getByLabel('Given name').fill('Grace');
       await page.getByLabel('Family name').fill('Hopper');
@@ -206,7 +207,7 @@ describe.runIf(browserPath)('the verification page', () => {
       await page.getByRole('button', { name: 'Change Grace Hopper' }).click();
       expect(await page.content()).not.toMatch(/4321["<]/);
       await page.getByLabel('Share of the business').fill('70');
-      await press(page, 'Save');
+      await press(page, 'Save changes');
       await page.getByText('70 %').waitFor();
       await inspect(page, `${size}-firm-5-owner`);
       await press(page, 'Continue');
@@ -216,12 +217,12 @@ describe.runIf(browserPath)('the verification page', () => {
       const cards = page.locator('section.card');
       for (let at = 0; at < (await cards.count()); at++) {
         const card = cards.nth(at);
-        const kind = card.getByLabel('Kind of document');
+        const kind = card.getByLabel('Document type');
         await kind.selectOption({ index: 1 });
-        const number = card.getByLabel('Number of the document');
+        const number = card.getByLabel('Document number');
         if (await number.isVisible()) {
           await number.fill('P100');
-          await card.getByLabel('Who issued it').fill('State Department');
+          await card.getByLabel('Issuing authority').fill('State Department');
         }
         await card.getByLabel('File').setInputFiles(paper(`paper-${at}.pdf`));
         await card.getByRole('button', { name: 'Upload' }).click();
@@ -229,23 +230,23 @@ describe.runIf(browserPath)('the verification page', () => {
       }
       await inspect(page, `${size}-firm-7-documents-done`);
       await page.getByRole('button', { name: 'Remove paper-0.pdf' }).click();
-      await cards.first().getByLabel('Kind of document').waitFor();
+      await cards.first().getByLabel('Document type').waitFor();
       await press(page, 'Continue');
       await page.getByRole('alert').waitFor();
       const again = cards.first();
-      await again.getByLabel('Kind of document').selectOption({ index: 1 });
-      if (await again.getByLabel('Number of the document').isVisible()) {
-        await again.getByLabel('Number of the document').fill('P100');
-        await again.getByLabel('Who issued it').fill('State Department');
+      await again.getByLabel('Document type').selectOption({ index: 1 });
+      if (await again.getByLabel('Document number').isVisible()) {
+        await again.getByLabel('Document number').fill('P100');
+        await again.getByLabel('Issuing authority').fill('State Department');
       }
       await again.getByLabel('File').setInputFiles(picture('again.png'));
       await again.getByRole('button', { name: 'Upload' }).click();
       await again.getByText('Done').waitFor();
       await press(page, 'Continue');
 
-      await title(page, 'Check and send');
+      await title(page, 'Review and submit');
       await inspect(page, `${size}-firm-8-review`);
-      await press(page, 'Send');
+      await press(page, 'Submit');
       await title(page, 'The business is verified');
       const { body: after } = await office.app.call(
         'GET',

@@ -1,7 +1,7 @@
-// Asking the server. One way for everything, because only this one tells how far a file has got.
+// Requests to the server. XMLHttpRequest, because fetch does not report the progress of an upload.
 import type { FieldError, Json, Outcome, State } from './types.ts';
 
-/** What the server refused, or why it could not be asked. */
+/** A rejection by the server, or the reason why it was not reached. */
 export interface Refusal {
   refused: true;
   status: number;
@@ -12,7 +12,7 @@ export interface Refusal {
 
 export type Answer<T> = { refused: false; body: T } | Refusal;
 
-const UNREACHABLE = 'The connection was lost. Please try again.';
+const UNREACHABLE = 'The connection was lost. Check your connection, then try again.';
 
 function refusalOf(status: number, body: unknown): Refusal {
   const { code, reason, details } = (body ?? {}) as {
@@ -20,12 +20,12 @@ function refusalOf(status: number, body: unknown): Refusal {
     reason?: string;
     details?: { errors?: FieldError[] };
   };
-  const sorry = status === 429 ? 'Too many attempts. Please wait a moment and try again.' : '';
+  const limited = status === 429 ? 'Too many attempts. Wait a minute, then try again.' : '';
   return {
     refused: true,
     status,
     code: code ?? 'UNREACHABLE',
-    reason: sorry || reason || UNREACHABLE,
+    reason: limited || reason || UNREACHABLE,
     errors: details?.errors ?? [],
   };
 }
@@ -38,7 +38,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Sends a request below this page's own address. `progress` hears of shares from 0 to 1. */
+/** Sends a request below this page's own address. `progress` receives shares from 0 to 1. */
 export function ask<T>(
   method: string,
   path: string,

@@ -8,9 +8,9 @@ import { bytesInWords, COUNTRIES, countryName, wordsFor } from './words.ts';
 export interface Control {
   field: Field;
   root: HTMLElement;
-  /** Where a person starts to mend it. */
+  /** The element that gets the focus when its value has to be corrected. */
   focus: HTMLElement;
-  /** Undefined while nothing is entered. */
+  /** Undefined while it is empty. */
   read(): unknown;
   complain(message: string): void;
   /** Shows the field as other answers have changed it. */
@@ -74,7 +74,7 @@ function selectInput(field: Field, id: string, known: unknown, options: Option[]
   const select = h(
     'select',
     { id, name: field.name, autocomplete: field.autocomplete || 'off', required: !field.optional },
-    ...optionElements(options, 'Please choose'),
+    ...optionElements(options, 'Select an option'),
   );
   if (typeof known === 'string') select.value = known;
   return { body: [select], focus: select, read: () => filled(select.value), marked: [select] };
@@ -101,11 +101,11 @@ function boxesInput(field: Field, id: string, known: unknown, options: Option[])
   };
 }
 
-/** A list of countries: choose one, add it, take it out again. */
+/** A list of countries: select one, add it, remove it. */
 function countriesInput(id: string, known: unknown, options: Option[]): Input {
   const codes = new Set(Array.isArray(known) ? (known as string[]) : []);
   const list = h('ul', { class: 'chips' });
-  const select = h('select', { id }, ...optionElements(options, 'Choose a country'));
+  const select = h('select', { id }, ...optionElements(options, 'Select a country'));
   const show = () => {
     list.replaceChildren(
       ...[...codes].map((code) => {
@@ -136,7 +136,7 @@ function countriesInput(id: string, known: unknown, options: Option[]): Input {
   };
   show();
   const read = () => {
-    // What was chosen and not added is meant all the same.
+    // A country that was selected and not added counts as well.
     if (select.value) take();
     return codes.size ? [...codes] : undefined;
   };

@@ -1,5 +1,5 @@
-// The screen on which papers are handed in: one card for everything that a paper must prove, with what is
-// there already and a form for what is not. A paper that was refused can be replaced.
+// The view for documents: one panel for each proof that is needed, with the documents that were uploaded and
+// a form for those that are missing. A rejected document can be replaced.
 import { ask, type Refusal } from './api.ts';
 import { previewOf } from './controls.ts';
 import { action, freshId, h } from './dom.ts';
@@ -8,7 +8,7 @@ import { complainAbove, createForm } from './form.ts';
 import type { DocumentOnFile, FieldError, Gap, Json, Stage, State, Step } from './types.ts';
 import { limitInWords, needInWords, wordsFor } from './words.ts';
 
-/** Something that a paper must prove, and what papers do. */
+/** A proof that is needed, and the types of documents that are accepted for it. */
 export interface Need {
   key: string;
   holder: string;
@@ -19,7 +19,7 @@ export interface Need {
 const IDENTITY = ['PASSPORT', 'DRIVERS_LICENSE', 'NATIONAL_ID'];
 const TWO_SIDED = ['DRIVERS_LICENSE', 'NATIONAL_ID'];
 
-/** Pictures of what was handed in while this page was open; the server shows no file again. */
+/** Files that were uploaded while this page was open; the server does not return files. */
 const pictures = new Map<string, File>();
 
 function holderName({ owners }: State, id: string): string {
@@ -43,7 +43,7 @@ function needOf(state: State, gap: Gap): Need | undefined {
   return { key, holder, title: paper ? wordsFor(paper.documentType) : title, accepted };
 }
 
-/** What has to be proved now, behind what had to be before. */
+/** The proofs that are needed now, after those that were needed before. */
 export function needsOf(state: State, before: readonly Need[]): Need[] {
   const needs = new Map(before.map((need) => [need.key, need]));
   for (const gap of state.gaps) {
@@ -53,7 +53,7 @@ export function needsOf(state: State, before: readonly Need[]): Need[] {
   return [...needs.values()];
 }
 
-/** What has to be proved, and papers that nobody asked for now. */
+/** The proofs that are needed, and documents that are not required. */
 function shownNeeds(state: State, needs: readonly Need[]): Need[] {
   const covers = ({ holder, accepted }: Need, paper: DocumentOnFile) =>
     holder === paper.documentHolder && accepted.includes(paper.documentType);
@@ -70,7 +70,7 @@ function shownNeeds(state: State, needs: readonly Need[]): Need[] {
 const gapOf = (state: State, need: Need): Gap | undefined =>
   state.gaps.find((gap) => needOf(state, gap)?.key === need.key);
 
-/** Whether any paper is missing or refused. */
+/** Whether any document is missing or rejected. */
 export const wantsPapers = (state: State): boolean =>
   state.gaps.some((gap) => needOf(state, gap) !== undefined);
 
@@ -79,25 +79,25 @@ const papersOf = ({ documents }: State, { holder, accepted }: Need): DocumentOnF
     (each) => each.documentHolder === holder && accepted.includes(each.documentType),
   );
 
-/** Papers that were refused, with the reason; a missing side is no refusal of the other. */
+/** Why a document was rejected; a missing side does not reject the other. */
 const complaintAbout = ({ gaps }: State, paper: DocumentOnFile): string | undefined =>
   gaps.find((gap) => gap.resourceId === paper.id && gap.type !== 'INCOMPLETE_DOCUMENT')?.reason;
 
 const sideOf = (paper: DocumentOnFile) => paper.side ?? 'FRONT';
 
 const aboutPaper = (isIdentity: readonly string[]): Field[] => [
-  { name: 'country', label: 'Country that issued it', kind: 'country' },
+  { name: 'country', label: 'Issuing country', kind: 'country' },
   {
     name: 'documentNumber',
-    label: 'Number of the document',
+    label: 'Document number',
     kind: 'text',
     when: { field: 'documentType', is: isIdentity },
   },
   {
     name: 'issuingAuthority',
-    label: 'Who issued it',
+    label: 'Issuing authority',
     kind: 'text',
-    hint: 'As printed on the document.',
+    hint: 'As printed on the document, like State Department.',
     when: { field: 'documentType', is: isIdentity },
   },
 ];
@@ -114,27 +114,27 @@ function fieldsFor(accepted: readonly string[], sides: readonly string[], most: 
     files.push({ name: side, label, kind: 'file', hint, when: when(two) });
   }
   return [
-    { name: 'documentType', label: 'Kind of document', kind: 'choice' },
+    { name: 'documentType', label: 'Document type', kind: 'choice' },
     ...aboutPaper(accepted.filter((type) => IDENTITY.includes(type))),
     ...files,
   ];
 }
 
-/** Files are told of by the names that they have in the form. */
+/** Errors about a file, at the field of the form that holds it. */
 const atFile = (errors: FieldError[], name: string): FieldError[] =>
   errors.map((error) => (error.field === 'file' ? { ...error, field: name } : error));
 
 function progressBar(name: string, stage: Stage) {
   const bar = h('progress', { max: 100, value: 0, 'aria-label': `Uploading ${name}` });
-  const words = h('span', {}, `Uploading ${name}`);
-  const root = h('div', { class: 'progress' }, words, bar);
-  let told = 0;
+  const label = h('span', {}, `Uploading ${name}`);
+  const root = h('div', { class: 'progress' }, label, bar);
+  let announced = 0;
   const update = (share: number) => {
     const percent = Math.round(share * 100);
     bar.value = percent;
-    words.textContent = percent < 100 ? `Uploading ${name}: ${percent} %` : `Checking ${name} …`;
-    if (percent < told + 25) return;
-    told = percent;
+    label.textContent = percent < 100 ? `Uploading ${name}: ${percent} %` : `Checking ${name} …`;
+    if (percent < announced + 25) return;
+    announced = percent;
     stage.announce(`${percent} percent`);
   };
   return { root, update };
@@ -142,13 +142,13 @@ function progressBar(name: string, stage: Stage) {
 
 interface Sending {
   stage: Stage;
-  /** Where bars stand while files are on their way. */
+  /** Contains the progress bars during uploads. */
   bars: HTMLElement;
   method: 'POST' | 'PUT';
   path: string;
 }
 
-/** Sends one file with what is said of it. Answers what was refused. */
+/** Uploads one file with its description. Returns the rejection, if any. */
 async function sendOne(
   { stage, bars, method, path }: Sending,
   values: Json,
@@ -203,8 +203,8 @@ function uploadForm(stage: Stage, need: Need, redraw: Redraw) {
       }
       let sent = 0;
       for (const [name, file] of files) {
-        const said = { ...values, documentHolder: need.holder };
-        const refusal = await sendOne(sending, said, name, file as File);
+        const described = { ...values, documentHolder: need.holder };
+        const refusal = await sendOne(sending, described, name, file as File);
         if (refusal) {
           const errors = atFile(refusal.errors, name);
           if (!sent) return errors.length ? errors : [{ field: '', message: refusal.reason }];
@@ -262,7 +262,7 @@ function paperRow(stage: Stage, need: Need, paper: DocumentOnFile, redraw: Redra
   const note = h('div');
   const remove = async () => {
     const answer = await ask('DELETE', `documents/${paper.id}`);
-    if (answer.refused) return complainAbove(note, [{ words: answer.reason }]);
+    if (answer.refused) return complainAbove(note, [{ text: answer.reason }]);
     stage.announce(`${paper.fileName} was removed`);
     await stage.reload();
     redraw(need.key);
@@ -303,7 +303,7 @@ function card(stage: Stage, need: Need, redraw: Redraw) {
   return { root, title, form };
 }
 
-/** `needs` are kept by whoever keeps the plan, so that what is done stays in sight. */
+/** `needs` also has the proofs that are complete, so that they stay visible. */
 export function papersStep(needs: () => Need[]): Step {
   return {
     key: 'papers',
@@ -334,7 +334,7 @@ export function papersStep(needs: () => Need[]): Step {
         complainAbove(
           above,
           open.map((need) => ({
-            words: `${need.title}: not there yet`,
+            text: `Upload a document: ${need.title}`,
             target: drawn.get(need.key)?.title,
           })),
         );

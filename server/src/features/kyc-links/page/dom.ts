@@ -23,7 +23,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** A button that does something here; while it is about it, pressing it again does nothing. */
+/** A button with an action; pressing it again while the action runs has no effect. */
 export function action(
   words: string,
   press: () => Promise<void> | void,

@@ -1,5 +1,5 @@
-// Every field that the page can ask for, in the words of the page and under the name that the API has for
-// it. What a field takes is judged by the server; here is only how it is asked.
+// Every field that the page can ask for, with its text and the name that the API has for it. The server
+// validates the values.
 import { neededIdentifier, TAX_IDENTIFIERS } from '../../../catalog/tax-identifiers.ts';
 import type { Json } from './types.ts';
 
@@ -25,6 +25,8 @@ export interface Field {
   autocomplete?: string;
   numeric?: boolean;
   optional?: boolean;
+  /** The field in a sentence, where its label does not fit: `Enter ${noun}`. */
+  noun?: string;
   /** Asked only while the named field has one of these values. */
   when?: { field: string; is: readonly string[] };
   /** What other answers change about this field; `read` gives an answer by the name of its field. */
@@ -39,9 +41,9 @@ export interface Followed {
   values?: readonly string[];
 }
 
-const OTHER = 'Please describe it in your own words';
+const OTHER = 'Description';
 
-/** `isOwn`: the address of whoever sits before the page, which their browser may know. */
+/** `isOwn`: the address of the person who uses the page, which the browser may fill in. */
 export const addressFields = (prefix: string, isOwn = false): Field[] => {
   const neededInUs: Field['follow'] = (read) => ({
     optional: read(`${prefix}address.country`) !== 'US',
@@ -70,21 +72,30 @@ const described = (name: string, of: string, prefix = ''): Field => ({
   name: `${prefix}${name}`,
   label: OTHER,
   kind: 'longtext',
+  hint: 'In your own words.',
+  noun: 'a description',
   when: { field: `${prefix}${of}`, is: ['OTHER'] },
 });
 
 const purposes = (prefix: string): Field[] => [
-  { name: `${prefix}purposeOfAccount`, label: 'What is the account mainly for?', kind: 'choice' },
+  {
+    name: `${prefix}purposeOfAccount`,
+    label: 'What is the main purpose of the account?',
+    kind: 'choice',
+    noun: 'the main purpose of the account',
+  },
   described('purposeOfAccountOtherDescription', 'purposeOfAccount', prefix),
   {
     name: `${prefix}expectedMonthlyTransactionCount`,
-    label: 'How many payments do you expect in a month?',
+    label: 'How many payments do you expect each month?',
     kind: 'choice',
+    noun: 'the number of payments each month',
   },
   {
     name: `${prefix}expectedMonthlyTransactionVolume`,
-    label: 'How much do you expect to pay in a month?',
+    label: 'How much do you expect to pay each month?',
     kind: 'choice',
+    noun: 'the amount that you expect to pay each month',
   },
 ];
 
@@ -94,10 +105,23 @@ export const personFields: Field[] = [
     label: 'Full name',
     kind: 'text',
     hint: 'Given and family names, as on your identity document.',
+    noun: 'your full name',
     autocomplete: 'name',
   },
-  { name: 'birthDate', label: 'Date of birth', kind: 'date', autocomplete: 'bday' },
-  { name: 'nationality', label: 'Nationality', kind: 'country', hint: 'Country of your passport.' },
+  {
+    name: 'birthDate',
+    label: 'Date of birth',
+    kind: 'date',
+    autocomplete: 'bday',
+    noun: 'your date of birth',
+  },
+  {
+    name: 'nationality',
+    label: 'Nationality',
+    kind: 'country',
+    hint: 'The country that issued your passport.',
+    noun: 'your nationality',
+  },
 ];
 
 const HINTS: Readonly<Record<string, string>> = {
@@ -153,13 +177,40 @@ export const numberFields: Field[] = numberFieldsOf('', ['SSN', 'ITIN']);
 
 export const diligenceFields: Field[] = [
   ...purposes(''),
-  { name: 'sourceOfFundsCategories', label: 'Where does the money come from?', kind: 'choices' },
+  {
+    name: 'sourceOfFundsCategories',
+    label: 'Where does the money come from?',
+    kind: 'choices',
+    noun: 'at least one source of the money',
+  },
   described('sourceOfFundsOtherDescription', 'sourceOfFundsCategories'),
-  { name: 'sourceOfWealthCategories', label: 'How did you build your wealth?', kind: 'choices' },
+  {
+    name: 'sourceOfWealthCategories',
+    label: 'What are the sources of your wealth?',
+    kind: 'choices',
+    noun: 'at least one source of your wealth',
+  },
   described('sourceOfWealthOtherDescription', 'sourceOfWealthCategories'),
-  { name: 'annualIncomeRange', label: 'What is your income in a year?', kind: 'choice' },
-  { name: 'netWorthRange', label: 'What do you own, less what you owe?', kind: 'choice' },
-  { name: 'pepStatus', label: 'Do you hold a prominent public office?', kind: 'choice' },
+  {
+    name: 'annualIncomeRange',
+    label: 'What is your yearly income?',
+    kind: 'choice',
+    noun: 'your yearly income',
+  },
+  {
+    name: 'netWorthRange',
+    label: 'What is your net worth?',
+    kind: 'choice',
+    hint: 'What you own, minus what you owe.',
+    noun: 'your net worth',
+  },
+  {
+    name: 'pepStatus',
+    label: 'Do you hold a prominent public office?',
+    kind: 'choice',
+    hint: 'For example in a government, a parliament, a court or an army.',
+    noun: 'whether you hold a public office',
+  },
 ];
 
 const firm = (name: string, label: string, kind: Kind, more: Partial<Field> = {}): Field => ({
@@ -171,24 +222,41 @@ const firm = (name: string, label: string, kind: Kind, more: Partial<Field> = {}
 
 export const firmFields: Field[] = [
   firm('legalName', 'Legal name', 'text', { autocomplete: 'organization' }),
-  firm('doingBusinessAs', 'Name it trades under', 'text', { optional: true }),
+  firm('doingBusinessAs', 'Trading name', 'text', { optional: true }),
   firm('country', 'Country of registration', 'country'),
-  firm('taxId', 'Tax number', 'text', { hint: 'For the US an EIN with its hyphen: 12-3456789.' }),
-  firm('incorporatedOn', 'Founded on', 'date'),
-  firm('registrationNumber', 'Number in the register', 'text'),
+  firm('taxId', 'Tax identification number', 'text', {
+    hint: 'In the United States an EIN with its hyphen, like 12-3456789.',
+  }),
+  firm('incorporatedOn', 'Date of incorporation', 'date'),
+  firm('registrationNumber', 'Registration number', 'text'),
   firm('entityType', 'Legal form', 'choice'),
   firm('businessType', 'Sector', 'choice'),
-  firm('naicsCode', 'NAICS code', 'text', { hint: 'Two to six digits.', numeric: true }),
-  firm('primaryContactFirstName', 'Given name of the person to ask', 'text'),
-  firm('primaryContactLastName', 'Family name of the person to ask', 'text'),
+  firm('naicsCode', 'NAICS code', 'text', {
+    hint: 'Industry classification of the business: two to six digits.',
+    numeric: true,
+  }),
+  firm('primaryContactFirstName', 'Given name of the contact person', 'text'),
+  firm('primaryContactLastName', 'Family name of the contact person', 'text'),
 ];
 
 export const activityFields: Field[] = [
-  firm('countriesOfOperation', 'Where is the business active?', 'countries'),
-  firm('expectedRecipientJurisdictions', 'Where will its payments go?', 'countries'),
-  firm('expectedCounterpartyCountries', 'Where are those it deals with?', 'countries'),
-  firm('sourceOfFunds', 'Where does its money come from?', 'longtext'),
-  firm('sourceOfFundsCategories', 'Which of these does its money come from?', 'choices'),
+  firm('countriesOfOperation', 'Where is the business active?', 'countries', {
+    noun: 'at least one country where the business is active',
+  }),
+  firm('expectedRecipientJurisdictions', 'Which countries does it pay to?', 'countries', {
+    noun: 'at least one country that the business pays to',
+  }),
+  firm('expectedCounterpartyCountries', 'Where are its customers and suppliers?', 'countries', {
+    noun: 'at least one country of its customers and suppliers',
+  }),
+  firm('sourceOfFunds', 'Where does its money come from?', 'longtext', {
+    hint: 'For example sales, investments or loans.',
+    noun: 'where its money comes from',
+  }),
+  firm('sourceOfFundsCategories', 'Sources of its money', 'choices', {
+    hint: 'Select all that apply.',
+    noun: 'at least one source of its money',
+  }),
   described('sourceOfFundsOtherDescription', 'sourceOfFundsCategories', 'businessInfo.'),
   ...purposes('businessInfo.'),
 ];
@@ -201,22 +269,28 @@ const own = (name: string, label: string, kind: Kind, more: Partial<Field> = {})
 });
 
 export const ownerFields: Field[] = [
-  { name: 'roles', label: 'What the person is to the business', kind: 'choices' },
+  {
+    name: 'roles',
+    label: 'Role in the business',
+    kind: 'choices',
+    hint: 'Select all that apply. A beneficial owner owns 25 % or more; a control person directs the business.',
+    noun: 'at least one role',
+  },
   {
     name: 'ownershipPercentage',
-    label: 'Share of the business, in percent',
+    label: 'Share of the business in percent',
     kind: 'percent',
-    hint: 'A whole number; 0 for somebody who owns nothing.',
+    hint: 'A whole number. 0 for a person without a share.',
   },
   own('firstName', 'Given name', 'text'),
   own('middleName', 'Middle name', 'text', { optional: true }),
   own('lastName', 'Family name', 'text'),
   own('birthDate', 'Date of birth', 'date'),
   own('nationality', 'Nationality', 'country'),
-  own('email', 'E-mail address', 'email', { optional: true }),
-  own('phoneNumber', 'Telephone number', 'tel', {
+  own('email', 'Email address', 'email', { optional: true }),
+  own('phoneNumber', 'Phone number', 'tel', {
     optional: true,
-    hint: 'With the code of the country, like +15550100200.',
+    hint: 'With the country code, like +15550100200.',
   }),
   ...addressFields('personalInfo.'),
   ...numberFieldsOf('personalInfo.', ['SSN', 'ITIN', 'EIN']),
@@ -236,4 +310,17 @@ export function setAt(of: Json, path: string, value: unknown): void {
     at = at[name] as Json;
   }
   at[last] = value;
+}
+
+const SELECTED: readonly Kind[] = ['choice', 'choices', 'country', 'countries', 'file'];
+
+/** A label inside a sentence; abbreviations keep their capitals. */
+const lower = (label: string) =>
+  /^[A-Z]{2}/.test(label) ? label : label.charAt(0).toLowerCase() + label.slice(1);
+
+/** What to do about a field that was left empty. */
+export function emptyMessage({ label, kind, noun }: Field): string {
+  const verb = SELECTED.includes(kind) ? 'Select' : 'Enter';
+  if (noun) return `${verb} ${noun}`;
+  return label.endsWith('?') ? `Answer the question: ${label}` : `${verb} the ${lower(label)}`;
 }

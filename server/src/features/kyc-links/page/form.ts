@@ -1,14 +1,14 @@
-// A form made of fields: shows what is known, collects what was entered, and says at each field what is
-// wrong with it, with a summary above that leads there. A field is one group of elements that knows how to
-// read itself, so that the rest need not ask what kind it is.
+// A form made of fields: shows what is known, collects what was entered, and shows the error of each field
+// beside it, with a summary above that links to the fields. A control reads its own value, so that the form
+// does not depend on the kind of a field.
 import { type Control, control } from './controls.ts';
 import { action, h, whileBusy } from './dom.ts';
-import { type Field, setAt, valueAt } from './fields.ts';
+import { emptyMessage, type Field, setAt, valueAt } from './fields.ts';
 import type { FieldError, Json, State } from './types.ts';
 
 export interface Form {
   root: HTMLFormElement;
-  /** Shows what is wrong and moves there; complaints about fields that are not here stand above. */
+  /** Shows errors and moves there; those about fields that are not in the form are in the summary. */
   complain(errors: FieldError[], reason?: string): void;
 }
 
@@ -17,7 +17,7 @@ export interface FormOptions {
   /** What is known, in the shape of the request. */
   known: Json;
   choices: State['choices'];
-  /** Words beside a field that is on file and not shown. */
+  /** Text beside a field that is on file and not shown. */
   onFile?: Record<string, string>;
   submitLabel: string;
   /** The entered values, all of them there that must be. */
@@ -25,55 +25,46 @@ export interface FormOptions {
   cancel?: { label: string; press(): void };
 }
 
-const lower = (label: string) => label.charAt(0).toLowerCase() + label.slice(1).replace(/\?$/, '');
-
-function emptyMessage({ label, kind }: Field): string {
-  if (label.endsWith('?')) return `Please answer: ${label}`;
-  if (label.startsWith('Please')) return label;
-  const verb = ['choice', 'choices', 'country', 'countries', 'file'].includes(kind)
-    ? 'Choose'
-    : 'Enter';
-  return `${verb} the ${lower(label)}`;
-}
-
-/** What the server says of a field, for a person who knows nothing of patterns. */
-function said({ label, hint }: Field, { message, constraint }: FieldError): string {
-  if (message === 'is required') return `${label}: this is needed`;
-  if (constraint?.pattern && message.startsWith('must match')) {
-    return `${label} is not in the right form. ${hint ?? ''}`.trim();
-  }
-  if (constraint?.format && message.startsWith('must be a valid')) {
-    return `${label} is not in the right form. ${hint ?? ''}`.trim();
-  }
+/** An error of the server about a field, without the terms of schemas. */
+function errorMessage(field: Field, { message, constraint }: FieldError): string {
+  const { label, hint } = field;
+  if (message === 'is required') return emptyMessage(field);
+  const isFormat =
+    (constraint?.pattern && message.startsWith('must match')) ||
+    (constraint?.format && message.startsWith('must be a valid'));
+  if (isFormat) return `${label} has the wrong format. ${hint ?? ''}`.trim();
   const isSentence = /^\p{Lu}/u.test(message);
   return isSentence ? message : `${label} ${message}`;
 }
 
-const summaryOf = (entries: { words: string; target?: HTMLElement }[]): HTMLElement => {
-  const items = entries.map(({ words, target }) => {
-    if (!target) return h('li', {}, words);
-    const link = h('a', { href: `#${target.id}` }, words);
+const summaryOf = (entries: { text: string; target?: HTMLElement }[]): HTMLElement => {
+  const items = entries.map(({ text, target }) => {
+    if (!target) return h('li', {}, text);
+    const link = h('a', { href: `#${target.id}` }, text);
     link.addEventListener('click', (event) => {
       event.preventDefault();
       target.focus();
     });
     return h('li', {}, link);
   });
-  const title = h('h2', {}, 'Please look at this again');
+  const title = h('h2', {}, 'There is a problem');
   const box = h('div', { class: 'summary', role: 'alert', tabindex: '-1' }, title);
   box.append(h('ul', {}, ...items));
   return box;
 };
 
-/** Puts complaints above something and moves the focus there. */
+const ERROR = 'Error: ';
+
+/** Puts the error summary above something and moves the focus there. */
 export function complainAbove(
   place: HTMLElement,
-  entries: { words: string; target?: HTMLElement }[],
+  entries: { text: string; target?: HTMLElement }[],
 ): void {
   place.replaceChildren();
   if (!entries.length) return;
   const box = summaryOf(entries);
   place.append(box);
+  if (!document.title.startsWith(ERROR)) document.title = ERROR + document.title;
   box.focus();
 }
 
@@ -136,12 +127,12 @@ export function createForm(options: FormOptions): Form {
     for (const each of controls) each.complain('');
     const entries = errors.map((error) => {
       const at = controls.find(({ field }) => field.name === error.field);
-      if (!at) return { words: error.field ? `${error.field}: ${error.message}` : error.message };
-      const words = said(fieldNow(at, controls, known), error);
-      at.complain(words);
-      return { words, target: at.focus };
+      if (!at) return { text: error.field ? `${error.field}: ${error.message}` : error.message };
+      const text = errorMessage(fieldNow(at, controls, known), error);
+      at.complain(text);
+      return { text, target: at.focus };
     });
-    complainAbove(above, entries.length || !reason ? entries : [{ words: reason }]);
+    complainAbove(above, entries.length || !reason ? entries : [{ text: reason }]);
   }
 
   async function send(): Promise<void> {
@@ -150,12 +141,13 @@ export function createForm(options: FormOptions): Form {
     if (missing.length) {
       for (const each of missing) each.complain(emptyMessage(each.field));
       const entries = missing.map((each) => ({
-        words: emptyMessage(each.field),
+        text: emptyMessage(each.field),
         target: each.focus,
       }));
       return complainAbove(above, entries);
     }
     above.replaceChildren();
+    document.title = document.title.replace(ERROR, '');
     const errors = await submit(values);
     if (errors) complain(errors);
   }

@@ -1,4 +1,4 @@
-// The screen on which a business names those who own or control it: the list, and a form for one of them.
+// The view for the owners and control persons of a business: the list, and a form for one person.
 import { ask } from './api.ts';
 import { action, freshId, h } from './dom.ts';
 import { ownerFields } from './fields.ts';
@@ -13,7 +13,7 @@ const gapsOfOwner = ({ gaps }: State, { id }: Owner): Gap[] =>
 
 const gapsOfAll = ({ gaps }: State): Gap[] => gaps.filter((gap) => ABOUT_ALL.includes(gap.type));
 
-/** Whether somebody is missing, or something about somebody. */
+/** Whether a person is missing, or a detail of a person. */
 export const wantsOwners = (state: State): boolean =>
   gapsOfAll(state).length > 0 || state.owners.some((owner) => gapsOfOwner(state, owner).length > 0);
 
@@ -30,9 +30,13 @@ function formFor(stage: Stage, owner: Owner | undefined, leave: () => void) {
     known: (owner ?? {}) as Json,
     choices,
     ...(owner?.personalInfo.idType
-      ? { onFile: { 'personalInfo.identifier': 'A number is on file.' } }
+      ? {
+          onFile: {
+            'personalInfo.identifier': 'A number is on file. Leave the field empty to keep it.',
+          },
+        }
       : {}),
-    submitLabel: owner ? 'Save' : 'Add this person',
+    submitLabel: owner ? 'Save changes' : 'Add this person',
     cancel: { label: 'Cancel', press: leave },
     async submit(values) {
       const method = owner ? 'PATCH' : 'POST';
@@ -60,12 +64,12 @@ function formFor(stage: Stage, owner: Owner | undefined, leave: () => void) {
 export function ownersStep(): Step {
   return {
     key: 'people',
-    title: 'Owners and those in control',
+    title: 'Owners and control persons',
     render(stage) {
       const place = h('div');
       const edit = (owner: Owner | undefined) => {
-        const words = owner ? `Change ${ownerName(owner)}` : 'Add a person';
-        const title = h('h2', { tabindex: '-1' }, words);
+        const heading = owner ? `Change ${ownerName(owner)}` : 'Add a person';
+        const title = h('h2', { tabindex: '-1' }, heading);
         place.replaceChildren(title, formFor(stage, owner, list));
         if (!owner || !gapsOfOwner(stage.state, owner).length) title.focus();
       };
@@ -77,7 +81,7 @@ export function ownersStep(): Step {
           kind: 'link',
           label: `Change ${name}`,
         });
-        const tag = open ? h('span', { class: 'tag open' }, 'Something is missing') : null;
+        const tag = open ? h('span', { class: 'tag open' }, 'Details missing') : null;
         return h('li', {}, h('div', {}, h('b', {}, name), line, tag), change);
       };
       function list(): void {
@@ -88,10 +92,10 @@ export function ownersStep(): Step {
         const go = () => {
           const { state } = stage;
           if (!wantsOwners(state)) return stage.next();
-          const missing = gapsOfAll(state).map((gap) => ({ words: gap.reason, target: add }));
+          const missing = gapsOfAll(state).map((gap) => ({ text: gap.reason, target: add }));
           const open = state.owners
             .filter((owner) => gapsOfOwner(state, owner).length)
-            .map((owner) => ({ words: `Something is missing about ${ownerName(owner)}.` }));
+            .map((owner) => ({ text: `Complete the details of ${ownerName(owner)}` }));
           complainAbove(above, [...missing, ...open]);
         };
         const people = h('ul', { class: 'people' }, ...owners.map(row));
@@ -100,7 +104,7 @@ export function ownersStep(): Step {
           h(
             'p',
             {},
-            'Name everyone who owns a quarter of the business or more, ' +
+            'Add every person who owns 25 % or more of the business, ' +
               'and at least one person who controls it.',
           ),
           ...(owners.length ? [people] : []),

@@ -1,4 +1,4 @@
-// The last screens: everything once more before it is sent, and what came of it.
+// The last views: all answers for review before they are submitted, and the result.
 import { submit } from './api.ts';
 import { action, h, whileBusy } from './dom.ts';
 import { type Field, valueAt } from './fields.ts';
@@ -37,7 +37,8 @@ function listOf(entries: readonly (readonly [string, string])[]): HTMLElement {
   return h('dl', {}, ...rows);
 }
 
-function knownFields(state: State, fields: readonly Field[]): (readonly [string, string])[] {
+/** Labels and values of the fields that are known. */
+export function knownFields(state: State, fields: readonly Field[]): (readonly [string, string])[] {
   return fields.flatMap((field) => {
     if (field.name === 'identifier' && state.hasIdentifier)
       return [[field.label, 'On file']] as const;
@@ -55,7 +56,7 @@ function sections(stage: Stage): HTMLElement[] {
   });
   if (state.owners.length) {
     const entries = state.owners.map((owner) => [ownerName(owner), ownerLine(owner)] as const);
-    parts.push(section('Owners and those in control', () => stage.go('people'), listOf(entries)));
+    parts.push(section('Owners and control persons', () => stage.go('people'), listOf(entries)));
   }
   if (state.documents.length) {
     const entries = state.documents.map((paper) => {
@@ -71,62 +72,73 @@ function sections(stage: Stage): HTMLElement[] {
 export function reviewStep(done: (outcome: Outcome) => Promise<void>): Step {
   return {
     key: 'review',
-    title: 'Check and send',
+    title: 'Review and submit',
     render(stage) {
       const above = h('div');
-      const send = h('button', { type: 'button', class: 'primary' }, 'Send');
-      const sending = async () => {
+      const button = h('button', { type: 'button', class: 'primary' }, 'Submit');
+      const send = async () => {
         const answer = await submit();
-        if (answer.refused) return complainAbove(above, [{ words: answer.reason }]);
+        if (answer.refused) return complainAbove(above, [{ text: answer.reason }]);
         await done(answer.body);
       };
-      send.addEventListener('click', () => void whileBusy(send, sending));
+      button.addEventListener('click', () => void whileBusy(button, send));
       stage.root.append(
         above,
-        h('p', {}, 'Please check what is known. By sending it you confirm that it is true.'),
+        h('p', {}, 'Check your answers. By submitting them you confirm that they are true.'),
         ...sections(stage),
-        h('div', { class: 'buttons' }, send),
+        h('div', { class: 'buttons' }, button),
       );
     },
   };
 }
 
+type Tone = 'good' | 'caution' | 'failed';
+
 interface Ending {
   title: string;
-  lines: string[];
+  tone: Tone;
+  line(platformName: string): string;
 }
 
 const ENDINGS: Record<string, Ending> = {
   APPROVED: {
     title: 'You are verified',
-    lines: ['Thank you. Everything is in order.'],
+    tone: 'good',
+    line: (name) => `The verification is complete. ${name} has received the result.`,
   },
   PENDING: {
-    title: 'Thank you, we are looking at it',
-    lines: [
-      'You have sent everything that is needed. You will hear about it once it was reviewed.',
-    ],
+    title: 'Your details are being reviewed',
+    tone: 'caution',
+    line: (name) => `Everything that is needed was received. ${name} contacts you with the result.`,
   },
   REJECTED: {
     title: 'The verification did not succeed',
-    lines: ['It is over and cannot be repeated here. Please ask whoever sent you the link.'],
+    tone: 'failed',
+    line: (name) => `The result is final. If you have questions, contact ${name}.`,
   },
 };
 
-/** What the page states when it is opened after the check is over. */
-const NO_ACTION: Record<'APPROVED' | 'REJECTED', string> = {
-  APPROVED: 'The verification is complete.',
-  REJECTED: 'The verification is over and did not succeed. Contact the company that sent the link.',
+const outcome = (tone: Tone, line: string) =>
+  h('div', { class: `outcome ${tone}` }, h('p', {}, line));
+
+/** What the page states when it is opened and nothing is left to do. */
+const NO_ACTION: Record<'APPROVED' | 'PENDING' | 'REJECTED', [Tone, string]> = {
+  APPROVED: ['good', 'The verification is complete.'],
+  PENDING: ['caution', 'Everything that is needed was received and is being reviewed.'],
+  REJECTED: [
+    'failed',
+    'The verification is over and did not succeed. Contact the company that sent the link.',
+  ],
 };
 
 export function showNoAction(
   root: HTMLElement,
-  status: 'APPROVED' | 'REJECTED',
+  status: 'APPROVED' | 'PENDING' | 'REJECTED',
   { platformName, redirectUri }: State,
 ): string {
-  root.append(h('p', {}, NO_ACTION[status]));
+  root.append(outcome(...NO_ACTION[status]));
   if (redirectUri) {
-    const link = h('a', { class: 'primary', href: redirectUri }, `Back to ${platformName}`);
+    const link = h('a', { class: 'button primary', href: redirectUri }, `Back to ${platformName}`);
     root.append(h('div', { class: 'buttons' }, link));
   } else {
     root.append(h('p', {}, 'You can close this page.'));
@@ -136,7 +148,7 @@ export function showNoAction(
 
 const LEAVE_MS = 6_000;
 
-/** What came of it, and the way back where there is one. Nothing more can be done with this link. */
+/** The result of a submission, and the way back where there is one. The link has ended. */
 export function showEnding(
   root: HTMLElement,
   status: CheckStatus | 'PENDING_MANUAL_REVIEW',
@@ -146,22 +158,22 @@ export function showEnding(
   const ending = ENDINGS[status] ?? (ENDINGS.PENDING as Ending);
   const isFirm = customer.customerType === 'BUSINESS' && status === 'APPROVED';
   const title = isFirm ? 'The business is verified' : ending.title;
-  root.append(...ending.lines.map((line) => h('p', {}, line)));
+  root.append(outcome(ending.tone, ending.line(platformName)));
   if (!redirectUri) {
     root.append(h('p', {}, 'You can close this page.'));
     return title;
   }
   const leave = setTimeout(() => location.assign(redirectUri), LEAVE_MS);
-  const stay = action('Stay here', () => {
+  const stay = action('Stay on this page', () => {
     clearTimeout(leave);
     stay.remove();
   });
   root.append(
-    h('p', {}, `You will be taken back to ${platformName} in a moment.`),
+    h('p', {}, `You return to ${platformName} in a few seconds.`),
     h(
       'div',
       { class: 'buttons' },
-      h('a', { class: 'primary', href: redirectUri }, `Back to ${platformName}`),
+      h('a', { class: 'button primary', href: redirectUri }, `Back to ${platformName}`),
       stay,
     ),
   );

@@ -1,6 +1,5 @@
-// The screens that ask for fields of the customer: which fields belong together, and which of them are
-// asked now. A screen asks for what is missing; when somebody comes back to change what they said, for all
-// of it.
+// The views that ask for fields of the customer: which fields belong together, and which of them are asked
+// now. A view asks for what is missing, and for all of its fields when answers are changed.
 import { ask } from './api.ts';
 import { h } from './dom.ts';
 import {
@@ -20,28 +19,67 @@ export interface FieldsStep {
   key: string;
   title: string;
   lead?: string;
+  /** What the person needs for it, for the list at the start. */
+  needs: string;
   fields: Field[];
   /** One field of it is missing: all are asked. */
   whole: boolean;
 }
 
 const PERSON: FieldsStep[] = [
-  { key: 'person', title: 'About you', fields: personFields, whole: false },
-  { key: 'address', title: 'Where you live', fields: addressFields('', true), whole: true },
+  {
+    key: 'person',
+    title: 'About you',
+    needs: 'Your name, date of birth and nationality',
+    fields: personFields,
+    whole: false,
+  },
+  {
+    key: 'address',
+    title: 'Where you live',
+    needs: 'Your home address',
+    fields: addressFields('', true),
+    whole: true,
+  },
   {
     key: 'number',
-    title: 'Your identity number',
+    title: 'Your identification number',
     lead: 'It is stored encrypted and is not shown again.',
+    needs: 'Your tax or social security number',
     fields: numberFields,
     whole: true,
   },
-  { key: 'questions', title: 'A few more questions', fields: diligenceFields, whole: false },
+  {
+    key: 'questions',
+    title: 'How you use the account',
+    needs: 'Answers about your income and how you use the account',
+    fields: diligenceFields,
+    whole: false,
+  },
 ];
 
 const FIRM: FieldsStep[] = [
-  { key: 'firm', title: 'About the business', fields: firmFields, whole: false },
-  { key: 'address', title: 'Where the business sits', fields: addressFields(''), whole: true },
-  { key: 'activity', title: 'What the business does', fields: activityFields, whole: false },
+  {
+    key: 'firm',
+    title: 'About the business',
+    needs: 'The registration details of the business',
+    fields: firmFields,
+    whole: false,
+  },
+  {
+    key: 'address',
+    title: 'Address of the business',
+    needs: 'The address of the business',
+    fields: addressFields(''),
+    whole: true,
+  },
+  {
+    key: 'activity',
+    title: 'What the business does',
+    needs: 'Where the business is active and what its payments are for',
+    fields: activityFields,
+    whole: false,
+  },
 ];
 
 export const fieldsStepsOf = ({ customer }: State): FieldsStep[] =>
@@ -69,7 +107,7 @@ function askedFields(state: State, { fields, whole }: FieldsStep): Field[] {
   );
 }
 
-/** What the check says of the fields on this screen, where it is more than that they are missing. */
+/** Findings of the check about fields of this view, beyond that they are missing. */
 const remarks = ({ gaps, customer }: State, fields: readonly Field[]) =>
   gaps
     .filter((gap) => gap.resourceId === customer.id && gap.type === 'INVALID_FIELD')
@@ -94,7 +132,9 @@ export function fieldsStep(of: FieldsStep): Step {
         fields,
         known: { ...customer, countryOfIssuance: issuerOf(customer) },
         choices,
-        ...(hasIdentifier ? { onFile: { identifier: 'A number is on file.' } } : {}),
+        ...(hasIdentifier
+          ? { onFile: { identifier: 'A number is on file. Leave the field empty to keep it.' } }
+          : {}),
         submitLabel: 'Continue',
         async submit(values: Json) {
           const body = { customerType: customer.customerType, ...values };
@@ -109,8 +149,8 @@ export function fieldsStep(of: FieldsStep): Step {
       });
       if (of.lead) stage.root.append(h('p', {}, of.lead));
       stage.root.append(form.root);
-      const told = remarks(state, fields);
-      if (told.length) form.complain(told);
+      const findings = remarks(state, fields);
+      if (findings.length) form.complain(findings);
     },
   };
 }

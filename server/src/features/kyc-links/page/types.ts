@@ -1,4 +1,4 @@
-// What the page is told by the server, and what a part of the page is. The server's own schemas are in
+// The replies of the server as the page reads them, and the parts of the page. The schemas are in
 // page-contract.ts; a browser needs only their shapes.
 
 export type Json = Record<string, unknown>;
@@ -42,7 +42,7 @@ export interface State {
   owners: Owner[];
   documents: DocumentOnFile[];
   gaps: Gap[];
-  /** Those of `gaps` that somebody found. */
+  /** Those of `gaps` that a check found. */
   findings: Gap[];
   /** What may be chosen, by the name of the field. */
   choices: Record<string, string[]>;
@@ -74,12 +74,12 @@ export interface Step {
 export interface Stage {
   state: State;
   root: HTMLElement;
-  /** Asks the server again, and shows the first screen that is still needed after this one. */
+  /** Reads the state again, and shows the first view that is still needed. */
   next(): Promise<void>;
-  /** Asks the server again and answers what it says, without leaving the screen. */
+  /** Reads the state again without leaving the view. */
   reload(): Promise<State>;
   /** Shows the screen of this key. */
   go(key: string): void;
-  /** Says something to those who cannot see the page change. */
-  announce(words: string): void;
+  /** Announces a message to screen readers. */
+  announce(message: string): void;
 }

@@ -1,4 +1,4 @@
-// What people read in place of the words that programs use: names of papers, of choices and of countries.
+// Text in place of codes: names of documents, of choices and of countries.
 import { COUNTRY_CODES, countryName as nameOf } from '../../../catalog/countries.ts';
 
 const SAID: Record<string, string> = {
@@ -8,21 +8,21 @@ const SAID: Record<string, string> = {
   SSN: 'Social Security number (SSN)',
   ITIN: 'Individual Taxpayer Identification Number (ITIN)',
   EIN: 'Employer Identification Number (EIN)',
-  NON_US_TAX_ID: 'Tax number of another country',
+  NON_US_TAX_ID: 'Tax identification number of another country',
   DRIVERS_LICENSE: 'Driver’s licence',
   NATIONAL_ID: 'National identity card',
-  UBO: 'Owns a part of the business',
-  CONTROL_PERSON: 'Controls the business',
-  COMPANY_OFFICER: 'Officer',
-  P2P_TRANSFERS: 'Transfers between persons',
-  CROSS_BORDER_B2B: 'Payments between businesses across borders',
-  AR_AUTOMATION: 'Collecting from customers automatically',
-  AP_AUTOMATION: 'Paying suppliers automatically',
-  HIO: 'Holds office in an international organisation',
-  'pepStatus.NONE': 'I hold no public office',
-  'pepStatus.DOMESTIC': 'Holds public office in the country of residence',
-  'pepStatus.FOREIGN': 'Holds public office in another country',
-  FAMILY_OR_ASSOCIATE: 'Family or close associate of somebody who does',
+  UBO: 'Beneficial owner',
+  CONTROL_PERSON: 'Control person',
+  COMPANY_OFFICER: 'Officer of the business',
+  P2P_TRANSFERS: 'Transfers between people',
+  CROSS_BORDER_B2B: 'Payments to businesses in other countries',
+  AR_AUTOMATION: 'Automated collection from customers',
+  AP_AUTOMATION: 'Automated payments to suppliers',
+  HIO: 'Yes, in an international organisation',
+  'pepStatus.NONE': 'No',
+  'pepStatus.DOMESTIC': 'Yes, in the country where I live',
+  'pepStatus.FOREIGN': 'Yes, in another country',
+  FAMILY_OR_ASSOCIATE: 'No, but a family member or close associate does',
   FRONT: 'Front',
   BACK: 'Back',
 };
@@ -75,10 +75,21 @@ export function dayInWords(day: string): string {
   });
 }
 
+/** `2026-01-05T10:00:00Z` as `5 January 2026 at 10:00 UTC`, in the time zone of the browser. */
+export const momentInWords = (moment: string): string =>
+  new Date(moment).toLocaleString('en-GB', {
+    day: 'numeric',
+    month: 'long',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    timeZoneName: 'short',
+  });
+
 export const bytesInWords = (bytes: number): string =>
   bytes < 1_000_000 ? `${Math.ceil(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 
-/** A limit, rounded down so that what is promised is taken. */
+/** A limit, rounded down so that every file up to it is accepted. */
 export const limitInWords = (bytes: number): string => `${Math.floor(bytes / 1_000_000)} MB`;
 
 const NEEDS: Record<string, string> = {
@@ -90,5 +101,5 @@ const NEEDS: Record<string, string> = {
   MISSING_GOOD_STANDING_DOCUMENT: 'Proof of good standing',
 };
 
-/** What a missing paper is to prove. */
+/** What a missing document proves. */
 export const needInWords = (type: string): string => NEEDS[type] ?? 'A document';

@@ -1,0 +1,48 @@
+// The view at the start: what is asked and why, what to have ready, who sees the answers, what happens next,
+// and that the page can be left.
+import { action, h } from './dom.ts';
+import type { Stage, State } from './types.ts';
+import { momentInWords } from './words.ts';
+
+/** The key of this view, beside those of the steps. */
+export const START = 'start';
+
+export const startTitle = ({ customer }: State): string =>
+  customer.customerType === 'BUSINESS' ? 'Verify your business' : 'Verify your identity';
+
+const note = (title: string, ...body: HTMLElement[]) => [h('h2', {}, title), ...body];
+
+const line = (text: string) => h('p', {}, text);
+
+export function renderStart({ root, state }: Stage, needs: string[], begin: () => void): void {
+  const { platformName: name, customer, expiresAt } = state;
+  const subject = customer.customerType === 'BUSINESS' ? 'which businesses' : 'who';
+  root.append(
+    line(`${name} is required by law to know ${subject} it provides payments to.`),
+    h('div', { class: 'buttons' }, action('Start', begin, { kind: 'primary' })),
+    h(
+      'div',
+      { class: 'notes' },
+      ...(needs.length
+        ? note('What you need', h('ul', {}, ...needs.map((each) => h('li', {}, each))))
+        : []),
+      ...note(
+        'Who sees your answers',
+        line(
+          `${name}, and the services that check identities for it. Answers are stored encrypted.`,
+        ),
+      ),
+      ...note(
+        'What happens next',
+        line(`You review your answers before you submit them. ${name} receives the result.`),
+      ),
+      ...note(
+        'If you want to stop',
+        line(
+          'Close the page at any time. Each completed step is saved, and this link works until ' +
+            `${momentInWords(expiresAt)}.`,
+        ),
+      ),
+    ),
+  );
+}
