@@ -28,7 +28,7 @@ const logo = (brand: PageBrand): string =>
     : '';
 
 const SANDBOX = `<div class="sandbox"><div class="inner">
-<p><b>Sandbox</b> – for tests only. No real money, no real checks.</p>
+<p><b>Sandbox</b> – test data only, no real money</p>
 </div></div>
 `;
 

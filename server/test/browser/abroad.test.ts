@@ -8,6 +8,7 @@ import {
   inspect,
   NOBODY,
   type Office,
+  openAndStart,
   openOffice,
   PATIENCE_MS,
   picture,
@@ -56,14 +57,14 @@ async function settle(page: Page, country: string, city: string) {
 
 async function show(page: Page) {
   await title(page, 'Documents');
-  await page.getByLabel('Kind of document').selectOption('PASSPORT');
-  await page.getByLabel('Number of the document').fill('P100');
-  await page.getByLabel('Who issued it').fill('Passport office');
+  await page.getByLabel('Document type').selectOption('PASSPORT');
+  await page.getByLabel('Document number').fill('P100');
+  await page.getByLabel('Issuing authority').fill('Passport office');
   await page.getByLabel('File').setInputFiles(picture('passport.png'));
   await press(page, 'Upload');
   await page.getByText('Done').waitFor();
   await press(page, 'Continue');
-  await title(page, 'Check and send');
+  await title(page, 'Review and submit');
 }
 
 /** What a list offers, without those that are hidden. */
@@ -84,11 +85,11 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
     async () => {
       const id = await newResidentOf('DE');
       const { page, complaints, close } = await visit(office.browser, 'phone', office.origin);
-      await page.goto(await office.linkFor(id));
+      await openAndStart(page, await office.linkFor(id));
       await introduce(page, 'Erika Mustermann', 'DE');
       await settle(page, 'DE', 'Köln');
 
-      await title(page, 'Your identity number');
+      await title(page, 'Your identification number');
       expect(await offered(page, 'Kind of number')).toEqual(['', 'SSN', 'ITIN', 'NON_US_TAX_ID']);
       const issuer = page.getByLabel('Country that issued the number');
       expect(await issuer.isVisible()).toBe(false);
@@ -109,7 +110,7 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
       const review = await page.locator('main').textContent();
       expect(review).toContain('On file');
       expect(review).not.toContain('970 489');
-      await press(page, 'Send');
+      await press(page, 'Submit');
       await title(page, 'You are verified');
       expect(ok(await ask('GET', `/customers/${id}`), 200)).toMatchObject({
         kycStatus: 'APPROVED',
@@ -127,11 +128,11 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
     async () => {
       const id = await newPerson();
       const { page, complaints, close } = await visit(office.browser, 'desktop', office.origin);
-      await page.goto(await office.linkFor(id));
+      await openAndStart(page, await office.linkFor(id));
       await introduce(page, 'Amna Al Suwaidi', 'AE');
       await settle(page, 'AE', 'Dubai');
       await show(page);
-      await press(page, 'Send');
+      await press(page, 'Submit');
       await title(page, 'You are verified');
       expect(ok(await ask('GET', `/customers/${id}`), 200)).not.toHaveProperty('idType');
       expect(complaints).toEqual([]);
@@ -145,10 +146,10 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
     async () => {
       const id = await newPerson();
       const { page, close } = await visit(office.browser, 'desktop', office.origin);
-      await page.goto(await office.linkFor(id));
+      await openAndStart(page, await office.linkFor(id));
       await introduce(page, 'Ada Lovelace', 'US');
       await settle(page, 'AE', 'Dubai');
-      await title(page, 'Your identity number');
+      await title(page, 'Your identification number');
       expect(await offered(page, 'Kind of number')).toEqual(['', 'SSN', 'ITIN']);
       await close();
     },
@@ -170,11 +171,11 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
       };
       const business = ok(await ask('POST', '/customers', body), 201);
       const { page, complaints, close } = await visit(office.browser, 'phone', office.origin);
-      await page.goto(await office.linkFor(business.id));
-      await title(page, 'Owners and those in control');
+      await openAndStart(page, await office.linkFor(business.id));
+      await title(page, 'Owners and control persons');
       await press(page, 'Add a person');
-      await page.getByLabel('Owns a part of the business').check();
-      await page.getByLabel('Controls the business').check();
+      await page.getByLabel('Beneficial owner').check();
+      await page.getByLabel('Control person').check();
       await page.getByLabel('Share of the business').fill('60');
       await page.getByLabel('Given name').fill('Erika');
       await page.getByLabel('Family name').fill('Mustermann');

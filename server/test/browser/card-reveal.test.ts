@@ -2,7 +2,7 @@
 // what the headers say. The frame shows the number once, on no page but the platform's own, and its page
 // can read nothing out of it.
 import { createServer, type Server } from 'node:http';
-import type { Frame } from 'playwright-core';
+import type { Frame, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { platforms } from '../../src/features/platform/index.ts';
 import { cardDesk } from '../card-desk.ts';
@@ -128,6 +128,55 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
       expect(await page.evaluate('getSelection().toString().trim()')).toMatch(NUMBER);
       await expectNoSideways(page);
       await inspect(page, `card-alone-${size}`);
+      await context.close();
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'copies the number without its spaces, inside a frame and alone',
+    async () => {
+      const pasted = async (page: Page, from: Page | Frame) => {
+        await from.getByRole('button', { name: 'Copy card number' }).click();
+        await from.getByText('Card number copied').waitFor();
+        await page.goto(`${shop.origin}/`);
+        await page.setContent('<textarea></textarea>');
+        await page.locator('textarea').focus();
+        await page.keyboard.press('Control+V');
+        return page.locator('textarea').inputValue();
+      };
+      const framed = await frameAt(shop, await link());
+      const number = await inFrame(framed.frame, 'Card number');
+      expect(await pasted(framed.page, framed.frame)).toBe(number?.replaceAll(' ', ''));
+      await framed.close();
+      const context = await browser.newContext();
+      const page = await context.newPage();
+      await page.goto(await link());
+      const code = await page.locator('dd .code').last().textContent();
+      await page.getByRole('button', { name: 'Copy security code' }).click();
+      await page.getByText('Security code copied').waitFor();
+      expect(code).toMatch(/^\d{3}$/);
+      expect(await pasted(page, page)).toBe(number?.replaceAll(' ', ''));
+      await context.close();
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'removes the details from the page after five minutes',
+    async () => {
+      const context = await browser.newContext();
+      const page = await context.newPage();
+      await page.clock.install();
+      await page.goto(await link());
+      const number = (await page.locator('dd .code').first().textContent()) ?? '';
+      expect(number).toMatch(NUMBER);
+      await page.clock.runFor(4 * 60_000);
+      await page.getByText(/^Hidden in (1:0\d|0:5\d)$/).waitFor();
+      await page.clock.runFor(61_000);
+      await page.getByText('The card details are hidden now.').waitFor();
+      expect(await page.locator('dd').count()).toBe(0);
+      expect(await page.evaluate('document.body.innerText')).not.toContain(number.slice(-4));
       await context.close();
     },
     PATIENCE_MS,

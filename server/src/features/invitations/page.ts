@@ -57,7 +57,6 @@ function open(row: InvitationRow, { uma }: Connectors): PageContent {
     lines: [`${row.inviter_uma} invites you to get a UMA address, to receive money directly.`],
     details: [
       { label: 'Your invitation code', value: row.id },
-      { label: 'Invited by', value: row.inviter_uma },
       ...offer(row),
       ...(row.expires_at === null ? [] : [{ label: 'Valid until', value: until(row.expires_at) }]),
     ],

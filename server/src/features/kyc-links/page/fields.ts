@@ -1,7 +1,7 @@
 // Every field that the page can ask for, with its text and the name that the API has for it. The server
 // validates the values.
 import { neededIdentifier, TAX_IDENTIFIERS } from '../../../catalog/tax-identifiers.ts';
-import type { Json } from './types.ts';
+import type { Json } from './json.ts';
 
 export type Kind =
   | 'text'

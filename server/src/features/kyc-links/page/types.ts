@@ -1,7 +1,9 @@
 // The replies of the server as the page reads them, and the parts of the page. The schemas are in
 // page-contract.ts; a browser needs only their shapes.
 
-export type Json = Record<string, unknown>;
+import type { Json } from './json.ts';
+
+export type { Json };
 
 export interface Gap {
   resourceId: string;

@@ -1,0 +1,283 @@
+// Every hosted page and its states at the widths of a phone and of a desktop, light and dark: axe finds
+// nothing, nothing is wider than the window, and the platform's brand is shown. A logo that fails to load
+// changes nothing else.
+import { createServer, type Server } from 'node:http';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { platforms } from '../../src/features/platform/index.ts';
+import { cardDesk } from '../card-desk.ts';
+import { customer, ok } from '../fixtures.ts';
+import type { TestPlatform } from '../harness.ts';
+import { nextSecret, type OwnershipApp, startOwnership } from '../ownership.ts';
+import { paperForm, pdfFile } from '../papers.ts';
+import { provenCustomer } from '../sca-desk.ts';
+import { evmWallet } from '../wallets.ts';
+import { browserPath, launch, SIZES, type Size } from './browser.ts';
+import { inspect, NOBODY, PATIENCE_MS, press, title, WHOLE } from './office.ts';
+
+const LOGO = `<svg xmlns="http://www.w3.org/2000/svg" width="340" height="124" viewBox="0 0 340 124">
+  <rect width="340" height="124" rx="24" fill="#0f766e"/>
+  <path d="M40 92V32l64 60V32" stroke="#fff" stroke-width="14" fill="none"/></svg>`;
+
+interface LogoSite {
+  server: Server;
+  origin: string;
+  referrers: (string | undefined)[];
+}
+
+async function openLogoSite(): Promise<LogoSite> {
+  const referrers: (string | undefined)[] = [];
+  const server = createServer(({ url, headers }, response) => {
+    referrers.push(headers.referer);
+    if (url !== '/logo.svg') return response.writeHead(404).end();
+    return response.writeHead(200, { 'content-type': 'image/svg+xml' }).end(LOGO);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  return { server, origin: `http://127.0.0.1:${port}`, referrers };
+}
+
+let own: OwnershipApp;
+let logos: LogoSite;
+let browser: Awaited<ReturnType<typeof launch>>;
+let cardId: string;
+
+async function brand(platform: TestPlatform, logo: string, color: string | null = null) {
+  await own.app.operate(async (ctx) => {
+    const row = await ctx.read(platforms, platform.id);
+    const wallet_config = { logoUrl: `${logos.origin}${logo}` };
+    if (row) ctx.update(platforms, row, { name: 'Northwind', wallet_config, brand_color: color });
+  }, platform);
+}
+
+const kycLink = async (id: string): Promise<string> =>
+  ok(await own.app.call('POST', `/customers/${id}/kyc-link`, {}, { as: own.app.unregulated }), 201)
+    .kycUrl;
+
+const person = (of: object) => customer(own.app, { as: own.app.unregulated }, { ...NOBODY, ...of });
+
+async function upload(documentHolder: string) {
+  const about = { documentType: 'PASSPORT', country: 'US', documentNumber: 'P1' };
+  const form = paperForm(
+    { documentHolder, ...about, issuingAuthority: 'State Department' },
+    { bytes: pdfFile() },
+  );
+  ok(await own.app.call('POST', '/documents', form, { as: own.app.unregulated }), 201);
+}
+
+async function ownershipLink(): Promise<string> {
+  const { id } = await own.add('ETHEREUM_WALLET', evmWallet(nextSecret()).address);
+  return ok(await own.challenge(id, 'LIVENESS'), 201).verificationLink;
+}
+
+async function resetLink(): Promise<string> {
+  const { id } = await provenCustomer(own.app);
+  const path = `/sca/factors/reset?customerId=${id}`;
+  return ok(await own.app.call('POST', path, { factor: 'SMS_OTP' }), 201).verificationLink;
+}
+
+async function invitationLink(): Promise<string> {
+  const { umaAddress: inviterUma } = await customer(own.app);
+  const expiresAt = new Date(own.app.world.now() + 86_400_000).toISOString();
+  const body = { inviterUma, firstName: 'Grace', amountToSend: 125_000, expiresAt };
+  return ok(await own.app.call('POST', '/invitations', body), 201).url;
+}
+
+const cardLink = async (): Promise<string> =>
+  ok(await own.app.call('POST', `/cards/${cardId}/reveal`), 200).panEmbedUrl;
+
+type Theme = 'light' | 'dark';
+const VIEWS = (['phone', 'desktop'] as const).flatMap((size) =>
+  (['light', 'dark'] as const).map((theme) => [size, theme] as const),
+);
+
+async function open(size: Size, colorScheme: Theme) {
+  const context = await browser.newContext({
+    ...SIZES[size],
+    colorScheme,
+    reducedMotion: 'reduce',
+  });
+  const page = await context.newPage();
+  const { width } = SIZES[size].viewport;
+  return {
+    page,
+    look: (name: string) => inspect(page, `${name}-${width}-${colorScheme}`),
+    close: () => context.close(),
+  };
+}
+
+const expectBrand = async (page: Page) => {
+  await page.locator('header .who', { hasText: 'Northwind' }).waitFor();
+  await page.getByText('test data only').waitFor();
+};
+
+const logoWidth = (page: Page): Promise<number> =>
+  page.evaluate("document.querySelector('.logo').getBoundingClientRect().width");
+
+describe.runIf(browserPath)('hosted pages', () => {
+  beforeAll(async () => {
+    own = await startOwnership();
+    await own.app.app.server.listen({ port: 0, host: '127.0.0.1' });
+    logos = await openLogoSite();
+    for (const each of [own.app.platform, own.as, own.app.unregulated])
+      await brand(each, '/logo.svg', '#0f766e');
+    const desk = cardDesk(own.app);
+    ({ id: cardId } = await desk.card(await desk.holder()));
+    browser = await launch();
+  }, PATIENCE_MS);
+  afterAll(async () => {
+    await browser?.close();
+    logos?.server.close();
+    await own?.close();
+  });
+
+  it.each(VIEWS)(
+    'confirm that a wallet belongs to a customer (%s, %s)',
+    async (size, theme) => {
+      const { page, look, close } = await open(size, theme);
+      await page.goto(await ownershipLink());
+      await title(page, 'Is this wallet yours?');
+      await expectBrand(page);
+      expect(await logoWidth(page)).toBeGreaterThan(50);
+      await look('ownership');
+      await page.getByRole('link', { name: 'It is not mine' }).click();
+      await title(page, 'Nothing was confirmed');
+      await look('ownership-declined');
+      await page.getByRole('link', { name: 'Back' }).click();
+      await press(page, 'Confirm wallet');
+      await title(page, 'Wallet confirmed');
+      await look('ownership-confirmed');
+      await page.reload();
+      await close();
+    },
+    PATIENCE_MS,
+  );
+
+  it.each(VIEWS)(
+    'replace a factor (%s, %s)',
+    async (size, theme) => {
+      const { page, look, close } = await open(size, theme);
+      await page.goto(await resetLink());
+      await title(page, 'Confirm that it is you');
+      await expectBrand(page);
+      await look('reset');
+      await press(page, 'Confirm identity');
+      await title(page, 'Identity confirmed');
+      await look('reset-confirmed');
+      await close();
+    },
+    PATIENCE_MS,
+  );
+
+  it.each(VIEWS)(
+    'invite (%s, %s)',
+    async (size, theme) => {
+      const { page, look, close } = await open(size, theme);
+      const link = await invitationLink();
+      await page.goto(link);
+      await title(page, 'You are invited, Grace');
+      await expectBrand(page);
+      await look('invitation');
+      await own.app.call('POST', `/invitations/${link.split('/').at(-1)}/cancel`);
+      await page.reload();
+      await title(page, 'This invitation was cancelled');
+      await look('invitation-cancelled');
+      await page.goto(link.replace(/[^/]+$/, '00000000'));
+      await title(page, 'Invitation not found');
+      await look('invitation-unknown');
+      await close();
+    },
+    PATIENCE_MS,
+  );
+
+  it.each(VIEWS)(
+    'show a card (%s, %s)',
+    async (size, theme) => {
+      const { page, look, close } = await open(size, theme);
+      const link = await cardLink();
+      await page.goto(link);
+      await title(page, 'Your card');
+      await expectBrand(page);
+      await page.getByText(/^Hidden in [45]:\d\d$/).waitFor();
+      await look('card');
+      await page.reload();
+      await title(page, 'This link no longer works');
+      await expectBrand(page);
+      await look('link-ended');
+      await close();
+    },
+    PATIENCE_MS,
+  );
+
+  it.each(VIEWS)(
+    'verify a person (%s, %s)',
+    async (size, theme) => {
+      const { page, look, close } = await open(size, theme);
+      const { id } = await person({ ...WHOLE, birthDate: undefined });
+      const links = [await kycLink(id), await kycLink(id)] as const;
+      await page.goto(links[0]);
+      await title(page, 'Verify your identity');
+      await expectBrand(page);
+      await look('verify-start');
+      await press(page, 'Start');
+      await title(page, 'About you');
+      await look('verify-step');
+      await press(page, 'Continue');
+      await page.getByRole('alert').waitFor();
+      expect(await page.title()).toMatch(/^Error: About you – Northwind$/);
+      await look('verify-error');
+      await page.getByLabel('Date of birth').fill('1990-01-15');
+      await press(page, 'Continue');
+      await title(page, 'Documents');
+      await look('verify-documents');
+      await upload(id);
+      await page.reload();
+      await press(page, 'Continue');
+      await title(page, 'Review and submit');
+      await look('verify-review');
+      await press(page, 'Submit');
+      await title(page, 'You are verified');
+      await look('verify-done');
+      await page.goto(links[1]);
+      await title(page, 'No action is needed');
+      await look('verify-no-action');
+      await page.goto(links[0]);
+      await title(page, 'This link no longer works');
+      await expectBrand(page);
+      await look('verify-ended');
+      await close();
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'load the logo without a referrer, and do without one that fails',
+    async () => {
+      expect(logos.referrers.length).toBeGreaterThan(0);
+      expect(logos.referrers.filter((each) => each !== undefined)).toEqual([]);
+      await brand(own.as, '/gone.png');
+      const { page, look, close } = await open('phone', 'light');
+      await page.goto(await ownershipLink());
+      await title(page, 'Is this wallet yours?');
+      await expectBrand(page);
+      expect(await logoWidth(page)).toBe(0);
+      await look('ownership-without-logo');
+      await close();
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'fit a window of 195 pixels, as at 200 % zoom of a phone',
+    async () => {
+      const { page, close } = await open('phone', 'light');
+      await page.setViewportSize({ width: 195, height: 422 });
+      for (const link of [await ownershipLink(), await invitationLink(), await cardLink()]) {
+        await page.goto(link);
+        await inspect(page, 'narrow');
+      }
+      await close();
+    },
+    PATIENCE_MS,
+  );
+});

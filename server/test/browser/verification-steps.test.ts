@@ -1,0 +1,130 @@
+// The steps of the verification page: their number does not decrease, each has a way back, and a reload
+// stays where the person was.
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { customer } from '../fixtures.ts';
+import { browserPath, visit } from './browser.ts';
+import {
+  ADDRESS,
+  NOBODY,
+  type Office,
+  openAndStart,
+  openOffice,
+  PATIENCE_MS,
+  press,
+  title,
+} from './office.ts';
+
+let office: Office;
+
+const stepOf = (page: Page) => page.locator('.step').textContent();
+
+async function fillPerson(page: Page) {
+  await page.getByLabel('Full name').fill('Ada Lovelace');
+  await page.getByLabel('Date of birth').fill('1990-01-15');
+  await page.getByLabel('Nationality').selectOption('US');
+  await press(page, 'Continue');
+}
+
+async function fillAddress(page: Page) {
+  await page.getByLabel('Country').selectOption('US');
+  await page.getByLabel('Street and number').fill('1 Main St');
+  await page.getByLabel('City or town').fill('Austin');
+  await page.getByLabel('State, province or region').fill('TX');
+  await page.getByLabel('Postal code').fill('78701');
+  await press(page, 'Continue');
+}
+
+describe.runIf(browserPath)('the steps of the verification page', () => {
+  beforeAll(async () => {
+    office = await openOffice();
+  }, PATIENCE_MS);
+  afterAll(() => office?.close());
+
+  it(
+    'keep their number while they are answered, after a reload and in another tab',
+    async () => {
+      const person = await customer(office.app, office.as, NOBODY);
+      const { page, close } = await visit(office.browser, 'phone', office.origin);
+      const link = await office.linkFor(person.id);
+      await openAndStart(page, link);
+      await title(page, 'About you');
+      expect(await stepOf(page)).toBe('Step 1 of 5');
+      await fillPerson(page);
+      await title(page, 'Where you live');
+      expect(await stepOf(page)).toBe('Step 2 of 5');
+      await fillAddress(page);
+      await title(page, 'Your identification number');
+      expect(await stepOf(page)).toBe('Step 3 of 5');
+      await page.reload();
+      await title(page, 'Your identification number');
+      expect(await stepOf(page)).toBe('Step 3 of 5');
+      await close();
+      const again = await visit(office.browser, 'phone', office.origin);
+      await openAndStart(again.page, link);
+      await title(again.page, 'Your identification number');
+      expect(await stepOf(again.page)).toBe('Step 3 of 5');
+      await again.close();
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'lead back one by one to the start, with the button and with that of the browser',
+    async () => {
+      const person = await customer(office.app, office.as, { ...NOBODY, address: ADDRESS });
+      const { page, complaints, close } = await visit(office.browser, 'desktop', office.origin);
+      await openAndStart(page, await office.linkFor(person.id));
+      await title(page, 'About you');
+      await fillPerson(page);
+      await title(page, 'Your identification number');
+      expect(await stepOf(page)).toBe('Step 3 of 5');
+      await press(page, 'Back');
+      await title(page, 'Where you live');
+      expect(await page.getByLabel('Street and number').inputValue()).toBe('1 Main St');
+      await press(page, 'Back');
+      await title(page, 'About you');
+      expect(await page.getByLabel('Full name').inputValue()).toBe('Ada Lovelace');
+      expect(await stepOf(page)).toBe('Step 1 of 5');
+      await press(page, 'Back');
+      await title(page, 'Verify your identity');
+      expect(await page.getByRole('button', { name: 'Back' }).count()).toBe(0);
+      await page.goBack();
+      await title(page, 'About you');
+      await page.goBack();
+      await title(page, 'Where you live');
+      await page.goBack();
+      await title(page, 'Your identification number');
+      await page.goForward();
+      await title(page, 'Where you live');
+      expect(complaints).toEqual([]);
+      await close();
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'begin with what is needed, why, who sees it and until when the link works',
+    async () => {
+      const person = await customer(office.app, office.as, { ...NOBODY, address: ADDRESS });
+      const { page, close } = await visit(office.browser, 'phone', office.origin);
+      await page.goto(await office.linkFor(person.id));
+      await title(page, 'Verify your identity');
+      const text = (await page.locator('main').textContent()) ?? '';
+      for (const part of [
+        'Unregulated is required by law to know who it provides payments to.',
+        'Your name, date of birth and nationality',
+        'Photos or scans of documents',
+        'Who sees your answers',
+        'What happens next',
+        'this link works until 6 January 2026',
+      ]) {
+        expect(text).toContain(part);
+      }
+      // The address is known already.
+      expect(text).not.toContain('Your home address');
+      await close();
+    },
+    PATIENCE_MS,
+  );
+});
