@@ -70,10 +70,13 @@ export const EmbeddedWalletConfig = object(
       maxLength: 255,
     }),
     replyToEmailAddress: maybeText('Address that answers go to.', EMAIL),
-    logoUrl: maybeText('Where the logo is: a PNG, shown 340 by 124 pixels large.', {
-      format: 'uri',
-      maxLength: 512,
-    }),
+    logoUrl: maybeText(
+      'Address of the logo, a PNG of 340 by 124 pixels. Hosted pages show it if it is an https address.',
+      {
+        format: 'uri',
+        maxLength: 512,
+      },
+    ),
   },
 );
 
@@ -82,11 +85,14 @@ export const CardTokenization2FAConfig = object(
   'The look of the messages with the code that a cardholder types to put a card into a phone.',
   {
     displayName: maybeText('Name of the card programme.', { maxLength: 255 }),
-    logoUrl: maybeText('Where the logo is, over https.', {
-      format: 'uri',
-      pattern: '^https://',
-      maxLength: 512,
-    }),
+    logoUrl: maybeText(
+      'Https address of the logo. The page with card details shows it in place of the logo of the wallet.',
+      {
+        format: 'uri',
+        pattern: '^https://',
+        maxLength: 512,
+      },
+    ),
     email: maybe(
       object('CardTokenization2FAEmailConfig', 'Codes by mail. Plain text around the code.', {
         fromAddress: maybeText('Address the mail comes from.', EMAIL),
