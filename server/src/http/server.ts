@@ -10,7 +10,7 @@ import type { Operation } from './bind.ts';
 import { createDrain, type Drain } from './drain.ts';
 import { faultBody } from './fault-body.ts';
 import { sayGoodbye } from './goodbye.ts';
-import { HASTE, sendPage } from './pages.ts';
+import { sendPage, TOO_MANY_ATTEMPTS } from './pages.ts';
 import { readQuery } from './query.ts';
 import { answerUnreadable, headFault } from './raw-errors.ts';
 import { bindRoute, type RouteOptions, routeOf } from './route.ts';
@@ -57,7 +57,8 @@ function guard(
     } catch (error) {
       const fault = faultOf(error);
       if (fault.code === 'RATE_LIMITED' && wantsPage(request)) {
-        sendPage(reply.header('retry-after', String(fault.retryAfterS ?? 1)), HASTE);
+        const limited = reply.header('retry-after', String(fault.retryAfterS ?? 1));
+        await sendPage(limited, TOO_MANY_ATTEMPTS);
       } else sendFault(reply, naming, fault);
       return false;
     }
