@@ -151,18 +151,15 @@ export function createAdmission(options: AdmissionOptions) {
         assertPermission(contract, caller);
         admitLength(contract, caller, Number(request.headers['content-length'] ?? 0), limiter);
       } catch (error) {
-        if (error instanceof Fault && error.code === 'RATE_LIMITED') await delayed(payer);
+        if (limiter && error instanceof Fault) await delayed(payer);
         throw error;
       }
     },
     /** Admits a request that no operation answers; throws RATE_LIMITED. */
-    async admitAddress({ ip }: Pick<FastifyRequest, 'ip'>): Promise<void> {
-      try {
-        limiter?.admitAddress(ip);
-      } catch (error) {
-        await delayed(neighbourhood(ip));
-        throw error;
-      }
+    admitAddress: ({ ip }: FastifyRequest): void => limiter?.admitAddress(ip),
+    /** Waits before a request without a route is rejected, where there were many. */
+    async delayRejection({ ip }: FastifyRequest): Promise<void> {
+      if (limiter) await delayed(neighbourhood(ip));
     },
   };
 }

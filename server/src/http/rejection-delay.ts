@@ -1,6 +1,6 @@
-// Delays answers to requests over a limit. A client that sends its next request when the last one is
-// answered would otherwise use the processor as much by rejected requests as by accepted ones. The first
-// rejections of each second are answered at once; a delayed one holds a connection and nothing else.
+// Delays answers to requests that are rejected from their head. A client that sends its next request when
+// the last one is answered would otherwise use the processor as much by rejected requests as by accepted
+// ones. The first rejections of each second are answered at once; a delayed one holds a connection only.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createMeter } from './bucket.ts';
 

@@ -50,12 +50,13 @@ function guard(
   /** Whether a request without a credential goes on to its route; otherwise it is answered. */
   async function admitOther(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
     try {
-      await admission.admitAddress(request);
+      admission.admitAddress(request);
       if (!request.is404) return true;
       // The address is not repeated: it may hold the secret of a link or a code.
       throw new Fault('NOT_FOUND', 'Nothing is at this address.');
     } catch (error) {
       const fault = faultOf(error);
+      await admission.delayRejection(request);
       if (fault.code === 'RATE_LIMITED' && wantsPage(request)) {
         const limited = reply.header('retry-after', String(fault.retryAfterS ?? 1));
         await sendPage(limited, TOO_MANY_ATTEMPTS);
@@ -84,7 +85,11 @@ function guard(
   });
 }
 
-function refuseWrongMethods(server: FastifyInstance, options: ServerOptions): void {
+function refuseWrongMethods(
+  server: FastifyInstance,
+  options: ServerOptions,
+  admission: Admission,
+): void {
   const { operations, naming, watch } = options;
   const methods = new Map<string, Set<string>>();
   for (const { contract } of operations) {
@@ -95,7 +100,8 @@ function refuseWrongMethods(server: FastifyInstance, options: ServerOptions): vo
   for (const [route, known] of methods) {
     const allowed = [...known].join(', ');
     const fault = new Fault('METHOD_NOT_ALLOWED', `Only ${allowed} here.`);
-    const refuse = async (_request: FastifyRequest, reply: FastifyReply) => {
+    const refuse = async (request: FastifyRequest, reply: FastifyReply) => {
+      await admission.delayRejection(request);
       for (const { contract } of operations) {
         if (routeOf(contract, naming) === route)
           watch?.(contract, fault.status, faultBody(naming, fault));
@@ -148,7 +154,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   for (const operation of options.operations) {
     bindRoute(server, options, admission, uploads, operation);
   }
-  refuseWrongMethods(server, options);
+  refuseWrongMethods(server, options, admission);
   server.setNotFoundHandler((_request, reply) => {
     sendFault(reply, naming, new Fault('NOT_FOUND', 'Nothing is at this address.'));
   });
