@@ -8,6 +8,8 @@ import type { Runtime } from './operate.ts';
 
 /** About ten hours with the waits between them. */
 export const MAX_ATTEMPTS = 20;
+/** About a week: for providers that a program brings, which no circuit guards, so that an outage counts. */
+export const OUTAGE_ATTEMPTS = 180;
 const MAX_BACKOFF_MS = 3_600_000;
 /** Due after every lease and every clock; a release without the state `dead` never reaches it. */
 export const NEVER: Time = Date.UTC(9999, 0, 1);

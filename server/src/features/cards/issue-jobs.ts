@@ -4,6 +4,7 @@
 import type { CardOrder, IssueProgress, IssuerPort } from '../../connectors/ports-cards.ts';
 import type { Ctx, Environment } from '../../runtime/context.ts';
 import type { Filter } from '../../runtime/database.ts';
+import { OUTAGE_ATTEMPTS } from '../../runtime/job-failures.ts';
 import type { Job, JobHandler } from '../../runtime/jobs.ts';
 import type { Runtime } from '../../runtime/operate.ts';
 import { platforms, systemCaller } from '../platform/index.ts';
@@ -91,6 +92,7 @@ type Ask = (issuer: IssuerPort, order: CardOrder, runtime: Runtime) => Promise<I
 
 const issueJob = (parts: Parts, kind: string, ask: Ask): JobHandler => ({
   kind,
+  maxAttempts: OUTAGE_ATTEMPTS,
   run: async (runtime, job) => {
     const input = job.input as IssueInput;
     const { row, caller, issuer } = await loadOf(runtime, parts, job);
@@ -102,6 +104,7 @@ const issueJob = (parts: Parts, kind: string, ask: Ask): JobHandler => ({
 /** Two may be under way at once: whoever told what is no longer so tells once more. */
 const tellJob = (parts: Parts): JobHandler => ({
   kind: TELL_ISSUER,
+  maxAttempts: OUTAGE_ATTEMPTS,
   run: async (runtime, job) => {
     const { row, caller, issuer } = await loadOf(runtime, parts, job);
     const { id: cardId, issuer_ref: issuerRef, state } = row;

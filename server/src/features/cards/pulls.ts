@@ -5,6 +5,7 @@
 import type { CardPull, PullProgress } from '../../connectors/ports-cards.ts';
 import { Fault } from '../../kernel/fault.ts';
 import type { Ctx } from '../../runtime/context.ts';
+import { OUTAGE_ATTEMPTS } from '../../runtime/job-failures.ts';
 import type { Job, JobHandler, Result } from '../../runtime/jobs.ts';
 import type { Runtime } from '../../runtime/operate.ts';
 import { currentOf, loadOf, railNotices } from '../transactions/index.ts';
@@ -124,5 +125,5 @@ const follow =
   };
 
 export const pullJobs = (parts: Pick<CardParts, 'connectors'>): JobHandler[] => [
-  { kind: PULL, run: follow(parts) },
+  { kind: PULL, maxAttempts: OUTAGE_ATTEMPTS, run: follow(parts) },
 ];

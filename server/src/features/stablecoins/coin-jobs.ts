@@ -2,6 +2,7 @@
 // end, and once it is provisioned what the operator approved is enabled.
 import type { IssuanceStatus, TokenAnswer } from '../../connectors/ports-stablecoins.ts';
 import type { Ctx } from '../../runtime/context.ts';
+import { OUTAGE_ATTEMPTS } from '../../runtime/job-failures.ts';
 import type { Job, JobHandler, Result } from '../../runtime/jobs.ts';
 import type { Runtime } from '../../runtime/operate.ts';
 import { callerOf } from '../platform/index.ts';
@@ -125,7 +126,11 @@ export function decideService(ctx: Ctx, coin: StablecoinRow, event: ServiceEvent
 /** Handlers of every job about stablecoins; list them where the worker is built. */
 export const stablecoinJobs = (parts: StablecoinParts): JobHandler[] => [
   ...operationJobs(parts),
-  { kind: FOLLOW, run: (runtime, job) => follow(runtime, parts, inputOf(job)) },
+  {
+    kind: FOLLOW,
+    maxAttempts: OUTAGE_ATTEMPTS,
+    run: (runtime, job) => follow(runtime, parts, inputOf(job)),
+  },
   {
     kind: ENABLE,
     run: async (runtime, job) => {

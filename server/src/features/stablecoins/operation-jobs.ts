@@ -5,6 +5,7 @@
 // linked again.
 import type { OrderProgress, Unlinked } from '../../connectors/ports-stablecoins.ts';
 import type { Caller, Ctx } from '../../runtime/context.ts';
+import { OUTAGE_ATTEMPTS } from '../../runtime/job-failures.ts';
 import type { Job, JobHandler, Result } from '../../runtime/jobs.ts';
 import { operate, type Runtime } from '../../runtime/operate.ts';
 import { callerOf } from '../platform/index.ts';
@@ -121,7 +122,7 @@ export function operationJobs(parts: StablecoinParts): JobHandler[] {
   };
 
   return [
-    { kind: SUBMIT, run: follow },
-    { kind: CHECK, run: follow },
+    { kind: SUBMIT, maxAttempts: OUTAGE_ATTEMPTS, run: follow },
+    { kind: CHECK, maxAttempts: OUTAGE_ATTEMPTS, run: follow },
   ];
 }
