@@ -195,7 +195,7 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
       await press(page, 'Add this person');
       await page.getByRole('alert').waitFor();
       expect(await page.getByRole('alert').getByRole('link').allTextContents()).toEqual([
-        'Choose the country that issued the number',
+        'Select the country that issued the number',
       ]);
       await page.getByLabel('Country that issued the number').selectOption('DE');
       await inspect(page, 'abroad-2-owner');

@@ -5,7 +5,6 @@ import { customer, ok } from '../../../test/fixtures.ts';
 import { type Answer, startApp, type TestApp, wireOf } from '../../../test/harness.ts';
 import { paperForm, pdfFile } from '../../../test/papers.ts';
 import { customers } from '../customers/index.ts';
-import { platforms } from '../platform/index.ts';
 import { decide } from '../verifications/index.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -212,38 +211,6 @@ describe('getCustomerKycLink', () => {
 });
 
 describe('the page of a link', () => {
-  it('has the brand of the platform, also when the link has ended', async () => {
-    const { secret } = await ready();
-    const logoUrl = 'https://cdn.shop.example/logo.png';
-    await app.operate(async (ctx) => {
-      const row = await ctx.read(platforms, app.unregulated.id);
-      const look = { brand_color: '#0a7d5a', wallet_config: { logoUrl } };
-      if (row) ctx.update(platforms, row, look);
-    }, app.unregulated);
-    const open = async () => {
-      const { status, body, headers } = await ask(secret, 'GET', '');
-      return { status, body: String(body), policy: String(headers['content-security-policy']) };
-    };
-    const page = await open();
-    expect(page.status).toBe(200);
-    const { statusCode } = await app.server.inject({ method: 'GET', url: '/verify/unknown' });
-    expect(statusCode).toBe(410);
-    app.world.set(app.world.now() + 24 * 3_600_000);
-    const ended = await open();
-    expect(ended.status).toBe(410);
-    for (const { body, policy } of [page, ended]) {
-      expect(body).toContain('<span class="who">Unregulated</span>');
-      expect(body).toContain(`src="${logoUrl}"`);
-      expect(body).toContain('--brand-light:#0a7d5a');
-      expect(policy).toMatch(/img-src [^;]*https:\/\/cdn\.shop\.example(;|$)/);
-      expect(policy).toMatch(/style-src [^;]*'sha256-/);
-    }
-    await app.operate(async (ctx) => {
-      const row = await ctx.read(platforms, app.unregulated.id);
-      if (row) ctx.update(platforms, row, { brand_color: null, wallet_config: null });
-    }, app.unregulated);
-  });
-
   it('is closed: nothing from elsewhere, nothing kept, nothing told on', async () => {
     const { secret } = await ready();
     const page = await ask(secret, 'GET', '');

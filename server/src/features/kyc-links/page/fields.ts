@@ -273,7 +273,7 @@ export const ownerFields: Field[] = [
     name: 'roles',
     label: 'Role in the business',
     kind: 'choices',
-    hint: 'Select all that apply. A beneficial owner owns 25 % or more; a control person directs the business.',
+    hint: 'Select all that apply. A control person directs the business.',
     noun: 'at least one role',
   },
   {
