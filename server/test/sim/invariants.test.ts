@@ -87,7 +87,8 @@ beforeAll(async () => {
   for (let step = 0; step < STEPS || (await lacks()); step++) {
     await takeStep(sim, choose(sim, step));
   }
-}, 120_000);
+  // How many steps that takes depends on the seed: up to some thousands.
+}, 300_000);
 
 afterAll(async () => {
   await sim.close();
