@@ -126,6 +126,7 @@ import type { Runtime } from './runtime/operate.ts';
 import { pressureOn } from './runtime/pressure.ts';
 import { triesSweep } from './runtime/tries.ts';
 import { createVault } from './runtime/vault.ts';
+import { within } from './runtime/within.ts';
 
 export interface Settings {
   databaseUrl: string;
@@ -156,9 +157,16 @@ export interface App {
   openApi(): unknown;
   /** Starts the loops; the server listens separately. */
   start(): void;
-  /** Finishes what is in flight and lets go of the database. */
+  /** Finishes what is in progress, cuts what takes too long, and closes the database. Takes at most 8 s. */
   stop(): Promise<void>;
 }
+
+/** Time for jobs in progress at a stop. The lease of one that is left behind expires, and it runs again. */
+const JOBS_MS = 5_000;
+/** A little more than the deliverer itself waits for answers. */
+const DELIVERIES_MS = 5_500;
+/** Time for each of the two kinds of connections to the database to finish and close. */
+const DATABASE_MS = 1_500;
 
 const ENSURE_HOUSE = `insert into ledger_accounts (id, currency, created_at)
   select id, currency, $3 from unnest($1::text[], $2::text[]) as house(id, currency)
@@ -388,11 +396,14 @@ export async function compose(
       deliverer.start();
     },
     async stop() {
-      await server.close();
-      await worker.stop();
-      await deliverer.stop();
-      await committer.close();
-      await db.close();
+      // Side by side, because each of them may need all of its time.
+      await Promise.all([
+        server.close(),
+        within(JOBS_MS, worker.stop()),
+        within(DELIVERIES_MS, deliverer.stop()),
+      ]);
+      await within(DATABASE_MS, committer.close());
+      await within(DATABASE_MS, db.close());
     },
   };
 }

@@ -14,8 +14,8 @@ import { masterKeyIn } from './runtime/master-key.ts';
 import { migrate } from './runtime/migrate.ts';
 import { systemWorld } from './runtime/system-world.ts';
 
-/** Longer than any request may take; then the process ends anyhow. */
-const DRAIN_MS = 25_000;
+/** A stop that takes longer has failed. Orchestrators commonly kill after 10 s. */
+const STOP_MS = 9_500;
 
 interface CredentialsFile {
   baseUrl: string;
@@ -94,13 +94,17 @@ async function database(
 /** `127.0.0.1` and `::1` as a URL wants them. */
 const hostInUrl = (host: string) => (host.includes(':') ? `[${host}]` : host);
 
-function endOnSignals(stop: () => Promise<void>, log: Log): void {
+/** Returns whether the process is stopping. Further signals change nothing. */
+function endOnSignals(stop: () => Promise<void>, log: Log): () => boolean {
   let ending = false;
   const end = (why: string) => {
     if (ending) return;
     ending = true;
     log.info({ why }, 'stopping');
-    setTimeout(() => process.exit(1), DRAIN_MS).unref();
+    setTimeout(() => {
+      log.error({}, 'stopping took too long');
+      process.exit(1);
+    }, STOP_MS);
     stop().then(
       () => process.exit(0),
       (error: unknown) => {
@@ -111,6 +115,7 @@ function endOnSignals(stop: () => Promise<void>, log: Log): void {
   };
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
     process.on(signal, () => end(signal));
+  return () => ending;
 }
 
 async function serve(config: Config): Promise<void> {
@@ -121,24 +126,27 @@ async function serve(config: Config): Promise<void> {
   const log = createLog(world, config.logLevel, out.write);
   const masterKey = config.masterKey ?? masterKeyIn(config.dataDir, world);
   const { url, embedded } = await database(config, world);
+  let isEnding = () => false;
   try {
     await migrate(url, world.now);
     const settings = { ...config, databaseUrl: url, masterKey };
     const app = await compose(settings, world, log);
+    isEnding = endOnSignals(async () => {
+      await app.stop();
+      await embedded?.stop();
+    }, log);
+    embedded?.died.then((why) => {
+      log.error({ why }, 'the database ended');
+      process.exit(1);
+    });
     await app.server.listen({ port: config.port, host: config.host });
     const { port } = app.server.server.address() as { port: number };
     app.start();
     say(banner(config, await credentials(app, config, `http://${hostInUrl(config.host)}:${port}`)));
     log.info({ port, host: config.host }, 'listening');
-    embedded?.died.then((why) => {
-      log.error({ why }, 'the database ended');
-      process.exit(1);
-    });
-    endOnSignals(async () => {
-      await app.stop();
-      await embedded?.stop();
-    }, log);
   } catch (error) {
+    // A start that a signal ends is no failure; the stop is in progress.
+    if (isEnding()) return;
     await embedded?.stop();
     throw error;
   }
