@@ -124,9 +124,10 @@ import type { Log } from './runtime/log.ts';
 import { createMetrics, type Metrics } from './runtime/metrics.ts';
 import type { Runtime } from './runtime/operate.ts';
 import { pressureOn } from './runtime/pressure.ts';
+import { createReadiness, type Readiness } from './runtime/readiness.ts';
 import { triesSweep } from './runtime/tries.ts';
 import { createVault } from './runtime/vault.ts';
-import { within } from './runtime/within.ts';
+import { stopParts } from './shutdown.ts';
 
 export interface Settings {
   databaseUrl: string;
@@ -155,18 +156,12 @@ export interface App {
   worker: Worker;
   deliverer: ReturnType<typeof createDeliverer>;
   openApi(): unknown;
+  readiness: Readiness;
   /** Starts the loops; the server listens separately. */
   start(): void;
-  /** Finishes what is in progress, cuts what takes too long, and closes the database. Takes at most 8 s. */
+  /** Finishes what is in progress, cuts what takes too long, and closes the database. */
   stop(): Promise<void>;
 }
-
-/** Time for jobs in progress at a stop. The lease of one that is left behind expires, and it runs again. */
-const JOBS_MS = 5_000;
-/** A little more than the deliverer itself waits for answers. */
-const DELIVERIES_MS = 5_500;
-/** Time for each of the two kinds of connections to the database to finish and close. */
-const DATABASE_MS = 1_500;
 
 const ENSURE_HOUSE = `insert into ledger_accounts (id, currency, created_at)
   select id, currency, $3 from unnest($1::text[], $2::text[]) as house(id, currency)
@@ -378,7 +373,9 @@ export async function compose(
   const asked = { ...tokens, bearers, agents: agentBearers(runtime), limiter, trustedProxies };
   const noted = { naming, log, metrics, watch };
   const server = createServer({ runtime, files, operations, ...asked, ...noted });
-  addSite(server, { ping: () => db.ping(), metrics, openApi });
+  const hasLane = () => committer.stats().lanes > 0;
+  const readiness = createReadiness({ url: settings.databaseUrl, hasLane });
+  addSite(server, { ready: () => readiness.check(), metrics, openApi });
   openDesks(runtime, { connectors, origin, note });
   addPages(server, pagesOf(runtime, { connectors }, log), limiter);
   addHostedApp(server, verificationPage(runtime), { bearers, limiter, log });
@@ -391,19 +388,11 @@ export async function compose(
     worker,
     deliverer,
     openApi,
+    readiness,
     start() {
       worker.start();
       deliverer.start();
     },
-    async stop() {
-      // Side by side, because each of them may need all of its time.
-      await Promise.all([
-        server.close(),
-        within(JOBS_MS, worker.stop()),
-        within(DELIVERIES_MS, deliverer.stop()),
-      ]);
-      await within(DATABASE_MS, committer.close());
-      await within(DATABASE_MS, db.close());
-    },
+    stop: () => stopParts({ readiness, server, worker, deliverer, committer, db }),
   };
 }

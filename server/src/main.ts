@@ -9,13 +9,11 @@ import { BASE_PATH } from './http/server.ts';
 import type { World } from './kernel/world.ts';
 import { type Config, readConfig } from './runtime/config.ts';
 import { type Embedded, startEmbedded } from './runtime/embedded.ts';
-import { createLog, type Log, lineWriter } from './runtime/log.ts';
+import { createLog, lineWriter } from './runtime/log.ts';
 import { masterKeyIn } from './runtime/master-key.ts';
 import { migrate } from './runtime/migrate.ts';
 import { systemWorld } from './runtime/system-world.ts';
-
-/** A stop that takes longer has failed. Orchestrators commonly kill after 10 s. */
-const STOP_MS = 9_500;
+import { endOnSignals } from './shutdown.ts';
 
 interface CredentialsFile {
   baseUrl: string;
@@ -94,30 +92,6 @@ async function database(
 /** `127.0.0.1` and `::1` as a URL wants them. */
 const hostInUrl = (host: string) => (host.includes(':') ? `[${host}]` : host);
 
-/** Returns whether the process is stopping. Further signals change nothing. */
-function endOnSignals(stop: () => Promise<void>, log: Log): () => boolean {
-  let ending = false;
-  const end = (why: string) => {
-    if (ending) return;
-    ending = true;
-    log.info({ why }, 'stopping');
-    setTimeout(() => {
-      log.error({}, 'stopping took too long');
-      process.exit(1);
-    }, STOP_MS);
-    stop().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        log.error({ err: error }, 'stopping failed');
-        process.exit(1);
-      },
-    );
-  };
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
-    process.on(signal, () => end(signal));
-  return () => ending;
-}
-
 async function serve(config: Config): Promise<void> {
   const world = systemWorld();
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
@@ -142,7 +116,9 @@ async function serve(config: Config): Promise<void> {
     await app.server.listen({ port: config.port, host: config.host });
     const { port } = app.server.server.address() as { port: number };
     app.start();
-    say(banner(config, await credentials(app, config, `http://${hostInUrl(config.host)}:${port}`)));
+    const written = await credentials(app, config, `http://${hostInUrl(config.host)}:${port}`);
+    app.readiness.started();
+    say(banner(config, written));
     log.info({ port, host: config.host }, 'listening');
   } catch (error) {
     // A start that a signal ends is no failure; the stop is in progress.

@@ -161,6 +161,8 @@ describe('a stop', () => {
     await sleep(200);
     const end = stopped();
     await sleep(1_500);
+    const ready = fetch(`${server.origin}/readyz`).then(({ status }) => status);
+    expect(await ready.catch(() => 503)).toBe(503);
     socket.write(body.slice(20));
     await vi.waitUntil(() => got().includes('Grace Hopper'), { timeout: 5_000 });
     expect(got()).toMatch(/^HTTP\/1\.1 201 /);

@@ -5,10 +5,11 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Metrics } from '../runtime/metrics.ts';
+import type { ReadyStatus } from '../runtime/readiness.ts';
 
 export interface SiteOptions {
-  /** Resolves when the database answers. */
-  ping(): Promise<void>;
+  /** Whether the server can commit. */
+  ready(): Promise<ReadyStatus>;
   metrics: Metrics;
   openApi: () => unknown;
 }
@@ -53,12 +54,9 @@ export function addSite(server: FastifyInstance, options: SiteOptions): void {
     text(reply, 'application/json; charset=utf-8', '{"status":"ok"}'),
   );
   server.get('/readyz', async (_request, reply) => {
-    const ready = await options.ping().then(
-      () => true,
-      () => false,
-    );
-    const body = JSON.stringify({ status: ready ? 'ready' : 'database unreachable' });
-    return text(reply.code(ready ? 200 : 503), 'application/json; charset=utf-8', body);
+    const status = await options.ready();
+    const type = 'application/json; charset=utf-8';
+    return text(reply.code(status === 'ready' ? 200 : 503), type, JSON.stringify({ status }));
   });
   server.get('/metrics', async (_request, reply) =>
     text(reply, options.metrics.contentType, await options.metrics.text()),

@@ -1,0 +1,128 @@
+// Whether the server can commit, as load balancers ask it. The probe commits a transaction on a connection of
+// its own and writes a temporary file, because a small commit still succeeds on a full disk as long as old
+// pages have room. It needs no table, so that any number of processes probe without waiting for each other.
+import pg from 'pg';
+import { within } from './within.ts';
+
+/** What `/readyz` answers; 200 for the first, 503 for the others. */
+export type ReadyStatus =
+  | 'ready'
+  | 'starting'
+  | 'stopping'
+  | 'disk full'
+  | 'database read-only'
+  | 'database cannot commit'
+  | 'database unreachable';
+
+export interface Readiness {
+  check(): Promise<ReadyStatus>;
+  /** The first platform and its credentials are there. */
+  started(): void;
+  /** Closes the probe's connection; `stopping` from now on. */
+  stop(): void;
+}
+
+export interface ReadinessOptions {
+  url: string;
+  /** Whether a change set can be written: at least one lane of the committer is connected. */
+  hasLane(): boolean;
+  /** The database must answer within this time. */
+  deadlineMs?: number;
+  /** An answer is valid for so long; there is at most one probe in that time. */
+  validMs?: number;
+}
+
+// The message is a record in the write-ahead log, which a commit flushes. 30,000 rows in 64 kB of memory
+// become a temporary file of 400 kB, in 4 ms.
+const PROBE = `begin; set local work_mem = '64kB';
+  select pg_logical_emit_message(true, 'railhead', 'ready');
+  select count(*) from generate_series(1, 30000);
+  commit`;
+
+function statusOf(error: unknown): ReadyStatus {
+  const { code, severity } = error as { code?: string; severity?: string };
+  if (code === '53100') return 'disk full';
+  if (code === '25006') return 'database read-only';
+  // Without a severity it is no answer of PostgreSQL.
+  return severity === undefined || /^(57P|08)/.test(code ?? '')
+    ? 'database unreachable'
+    : 'database cannot commit';
+}
+
+/** One connection that is opened when it is needed and dropped after any failure. */
+function createProbe(url: string, deadlineMs: number) {
+  let client: pg.Client | undefined;
+
+  function drop(): void {
+    const last = client;
+    client = undefined;
+    last?.connection.stream.destroy();
+  }
+
+  async function commit(): Promise<ReadyStatus> {
+    if (!client) {
+      const fresh = new pg.Client({
+        connectionString: url,
+        application_name: 'railhead readiness',
+        connectionTimeoutMillis: deadlineMs,
+      });
+      client = fresh;
+      fresh.on('error', () => undefined);
+      fresh.on('end', () => client === fresh && drop());
+      await fresh.connect();
+      await fresh.query('set default_transaction_read_only = off');
+    }
+    await client.query(PROBE);
+    return 'ready';
+  }
+
+  return {
+    drop,
+    async run(): Promise<ReadyStatus> {
+      const outcome: { status?: ReadyStatus } = {};
+      const work = commit().catch(statusOf);
+      await within(
+        deadlineMs,
+        work.then((status) => {
+          outcome.status = status;
+        }),
+      );
+      const { status = 'database unreachable' } = outcome;
+      // Half of a transaction, or an answer that is still to come: the next probe needs a new connection.
+      if (status !== 'ready') drop();
+      return status;
+    },
+  };
+}
+
+export function createReadiness(options: ReadinessOptions): Readiness {
+  const { url, hasLane, deadlineMs = 1_000, validMs = 1_000 } = options;
+  const probe = createProbe(url, deadlineMs);
+  let phase: 'starting' | 'serving' | 'stopping' = 'starting';
+  let latest: Promise<ReadyStatus> | undefined;
+  let validUntilMs = 0;
+
+  function probed(): Promise<ReadyStatus> {
+    if (latest && performance.now() < validUntilMs) return latest;
+    validUntilMs = Infinity;
+    latest = probe.run().finally(() => {
+      validUntilMs = performance.now() + validMs;
+    });
+    return latest;
+  }
+
+  return {
+    async check() {
+      if (phase !== 'serving') return phase;
+      const status = await probed();
+      return status === 'ready' && !hasLane() ? 'database unreachable' : status;
+    },
+    started() {
+      if (phase === 'starting') phase = 'serving';
+    },
+    stop() {
+      phase = 'stopping';
+      probe.drop();
+    },
+  };
+}

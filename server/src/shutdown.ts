@@ -1,0 +1,60 @@
+// The stop of the server: what is in progress gets a share of the time, and the process ends within 10 s
+// whatever clients, receivers and providers do. What is cut was not acknowledged, or is repeated later.
+import type { FastifyInstance } from 'fastify';
+import type { Log } from './runtime/log.ts';
+import { within } from './runtime/within.ts';
+
+/** A stop that takes longer has failed. Orchestrators commonly kill after 10 s. */
+const STOP_MS = 9_500;
+/** Time for jobs in progress. The lease of one that is left behind expires, and it runs again. */
+const JOBS_MS = 5_000;
+/** A little more than the deliverer itself waits for answers. */
+const DELIVERIES_MS = 5_500;
+/** Time for each of the two kinds of connections to the database to finish and close. */
+const DATABASE_MS = 1_500;
+
+export interface Stoppable {
+  readiness: { stop(): void };
+  server: FastifyInstance;
+  worker: { stop(): Promise<void> };
+  deliverer: { stop(): Promise<void> };
+  committer: { close(): Promise<void> };
+  db: { close(): Promise<void> };
+}
+
+/** Finishes what is in progress, cuts what takes too long, and closes the database. Takes at most 8.5 s. */
+export async function stopParts(parts: Stoppable): Promise<void> {
+  parts.readiness.stop();
+  // Side by side, because each of them may need all of its time. The server limits itself.
+  await Promise.all([
+    parts.server.close(),
+    within(JOBS_MS, parts.worker.stop()),
+    within(DELIVERIES_MS, parts.deliverer.stop()),
+  ]);
+  await within(DATABASE_MS, parts.committer.close());
+  await within(DATABASE_MS, parts.db.close());
+}
+
+/** Returns whether the process is stopping. Further signals change nothing. */
+export function endOnSignals(stop: () => Promise<void>, log: Log): () => boolean {
+  let ending = false;
+  const end = (why: string) => {
+    if (ending) return;
+    ending = true;
+    log.info({ why }, 'stopping');
+    setTimeout(() => {
+      log.error({}, 'stopping took too long');
+      process.exit(1);
+    }, STOP_MS);
+    stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error({ err: error }, 'stopping failed');
+        process.exit(1);
+      },
+    );
+  };
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+    process.on(signal, () => end(signal));
+  return () => ending;
+}
