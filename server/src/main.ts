@@ -96,8 +96,11 @@ async function serve(config: Config): Promise<void> {
   const world = systemWorld();
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const out = lineWriter(process.stdout.fd);
-  process.on('exit', out.flush);
   const log = createLog(world, config.logLevel, out.write);
+  process.on('exit', () => {
+    log.flush();
+    out.flush();
+  });
   const masterKey = config.masterKey ?? masterKeyIn(config.dataDir, world);
   const { url, embedded } = await database(config, world);
   let isEnding = () => false;

@@ -38,6 +38,7 @@ export const silentLog: Log = {
   warn: silent,
   error: silent,
   request: silent,
+  flush: silent,
 };
 
 export interface EventState {

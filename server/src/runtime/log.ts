@@ -21,7 +21,14 @@ export interface Log {
     status: number,
     ms: number,
   ): void;
+  /** Writes the counts that are not written yet; at the end of the process. */
+  flush(): void;
 }
+
+/** Warnings and errors of one kind share a line for this long, but at debug. */
+const COLLAPSE_MS = 1_000;
+/** More kinds than this in that time are written one by one. */
+const MOST_KINDS = 1_000;
 
 const SECRET_NAME =
   /secret|password|authorization|token$|apikey|masterkey|privatekey|otp|pin$|cvv|pan$/i;
@@ -60,15 +67,92 @@ function plain(value: unknown, name = '', depth = 0): unknown {
   );
 }
 
+type Fields = Record<string, unknown>;
+
+interface Repeated {
+  count: number;
+  last: Fields;
+}
+
+/** Codes and names of an error and its causes; for one without a code also where it was thrown. */
+function kindOf(error: unknown, depth = 0): string {
+  if (!(error instanceof Error) || depth > 4) return typeof error;
+  const { code, name, cause, stack = '' } = error as Error & { code?: unknown };
+  const place = code === undefined ? /\n\s+at .*/.exec(stack)?.[0].trim() : code;
+  return `${name} ${place} ${cause === undefined ? '' : kindOf(cause, depth + 1)}`;
+}
+
+/** The fields with what is left of errors without their stacks. */
+function withoutStacks(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const { stack, ...rest } = value as Fields;
+  return Object.fromEntries(Object.entries(rest).map(([key, each]) => [key, withoutStacks(each)]));
+}
+
+const countedOf = ({ count, last }: Repeated): Fields => ({
+  ...(withoutStacks(plain(last)) as Fields),
+  count,
+});
+
+/**
+ * Writes the first line of a kind at once and complete. Later ones of the same second become a single line
+ * at its end, with their count and the fields of the last: a dependency that fails every request would fill
+ * the disk with stacks.
+ */
+function collapsed(write: (fields: Fields, message: string) => void) {
+  const kinds = new Map<string, Repeated>();
+
+  function finish(key: string, message: string): void {
+    const repeated = kinds.get(key);
+    kinds.delete(key);
+    if (!repeated || repeated.count === 0) return;
+    write(countedOf(repeated), message);
+    open(key, message);
+  }
+
+  function open(key: string, message: string): void {
+    kinds.set(key, { count: 0, last: {} });
+    const timer = setTimeout(finish, COLLAPSE_MS, key, message);
+    timer.unref();
+  }
+
+  return {
+    add(fields: Fields, message: string): void {
+      const { err, kind, problem } = fields;
+      const key = JSON.stringify([message, kindOf(err), kind, problem]);
+      const repeated = kinds.get(key);
+      if (repeated) {
+        repeated.count += 1;
+        repeated.last = fields;
+        return;
+      }
+      write(fields, message);
+      if (kinds.size < MOST_KINDS) open(key, message);
+    },
+    flush(): void {
+      for (const [key, repeated] of kinds) {
+        kinds.delete(key);
+        const [message] = JSON.parse(key) as [string];
+        if (repeated.count) write(countedOf(repeated), message);
+      }
+    },
+  };
+}
+
 /** A log that writes lines at or above `level` with `write`. */
 export function createLog(world: World, level: Level, write: (line: string) => void): Log {
   const least = LEVELS.indexOf(level);
+  const flushes: (() => void)[] = [];
   const at = (name: Exclude<Level, 'silent'>) => {
     if (LEVELS.indexOf(name) < least) return () => undefined;
-    return (fields: Record<string, unknown>, message: string) => {
-      const line = { time: iso(world.now()), level: name, message, ...(plain(fields) as object) };
-      write(`${JSON.stringify(line)}\n`);
+    const line = (fields: Fields, message: string) => {
+      const all = { time: iso(world.now()), level: name, message, ...(plain(fields) as object) };
+      write(`${JSON.stringify(all)}\n`);
     };
+    if (level === 'debug' || name === 'debug' || name === 'info') return line;
+    const { add, flush } = collapsed(line);
+    flushes.push(flush);
+    return add;
   };
   const requestLines = LEVELS.indexOf('info') >= least;
   return {
@@ -83,6 +167,9 @@ export function createLog(world: World, level: Level, write: (line: string) => v
         `{"time":"${time}","level":"info","requestId":"${requestId}","operationId":"${operationId}",` +
           `"platformId":"${platformId}","status":${status},"ms":${ms.toFixed(1)}}\n`,
       );
+    },
+    flush() {
+      for (const each of flushes) each();
     },
   };
 }
