@@ -192,6 +192,18 @@ describe.each(contracts)('$operationId', ({ operationId, path, auth }) => {
     });
   }
 
+  it.each(['', '   '])('rejects the empty idempotency key "%s"', async (key) => {
+    const contract = contractOf(operationId);
+    const target = fill(contract, (name) => foreign[name] ?? 'x', ofRegion);
+    const own = rightful(contract);
+    const headers = { ...own.headers, 'idempotency-key': key };
+    const answer = await app.call(contract.method, target, bodyOf(contract), { ...own, headers });
+    expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
+    expect(answer.body.details.errors).toContainEqual({
+      ...{ field: 'Idempotency-Key', message: 'must not be empty' },
+    });
+  });
+
   it('hides what went wrong inside', async () => {
     const contract = contractOf(operationId);
     let broken = false;

@@ -46,8 +46,10 @@ const KEY = 'Idempotency-Key';
 
 /** What is wrong with the idempotency key, or that there is none where there has to be. */
 function keyErrors(contract: Contract, { headers }: Request): FieldError[] {
-  if (!takesKey(contract)) return [];
   const key = headers[KEY.toLowerCase()];
+  // Wherever it is sent: a client that means to be safe against repetition is not.
+  if (key !== undefined && key.trim() === '') return [{ field: KEY, message: 'must not be empty' }];
+  if (!takesKey(contract)) return [];
   if (!key) return contract.keyRequired ? [{ field: KEY, message: 'is required' }] : [];
   if (key.length <= MAX_KEY_LENGTH) return [];
   return [{ field: KEY, constraint: { maxLength: MAX_KEY_LENGTH }, message: 'is too long' }];
