@@ -1,6 +1,7 @@
 // How an agent asks for a payment, and how it learns what became of it.
 import { Fault, invalidField } from '../../kernel/fault.ts';
 import { isId, isSomeId } from '../../kernel/id.ts';
+import { inOrder } from '../../kernel/in-order.ts';
 import type { Input, Refused } from '../../kernel/operation.ts';
 import type { Ctx } from '../../runtime/context.ts';
 import type { Filter } from '../../runtime/database.ts';
@@ -109,7 +110,7 @@ async function transfer(
 ) {
   const no = outright(agent, PERMISSION_FOR[type]);
   if (no) return refuse(ctx, agent, no, { type });
-  const [from, to] = await Promise.all([
+  const [from, to] = await inOrder([
     ownAccount(ctx, agent, source.accountId),
     ownAccount(ctx, agent, destination.accountId),
   ]);

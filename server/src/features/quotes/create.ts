@@ -5,6 +5,7 @@ import type { PaymentInstructions } from '../../catalog/payment-instructions.ts'
 import { QUOTE_TTL_MS } from '../../catalog/realtime.ts';
 import type { Connectors, FundingPort } from '../../connectors/ports.ts';
 import { Fault, invalidField } from '../../kernel/fault.ts';
+import { inOrder } from '../../kernel/in-order.ts';
 import type { Time } from '../../kernel/world.ts';
 import type { Ctx } from '../../runtime/context.ts';
 import { ownPlatform, type PlatformRow } from '../platform/index.ts';
@@ -35,7 +36,7 @@ async function endsOf(
       throw new Fault('SELF_PAYMENT', 'Source and destination are the same account.');
     }
   }
-  const ends = await Promise.all([
+  const ends = await inOrder<[Payer, Payee]>([
     'accountId' in source
       ? payerOf(ctx, platform, source, connectors.rail)
       : realtimePayer(ctx, platform, source),

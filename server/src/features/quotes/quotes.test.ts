@@ -89,6 +89,22 @@ describe('createQuote', () => {
       const answer = await app.call('POST', '/quotes', body);
       expect([answer.status, answer.body.code]).toEqual([status, code]);
     };
+    // Of two foreign ids the source is named, although the destination takes one lookup less.
+    const foreign = await customer(app, { as: app.other });
+    const source = { sourceType: 'REALTIME_FUNDING', currency: 'USDC', cryptoNetwork: 'SOLANA' };
+    await Promise.all(
+      ['ExternalAccount:nope', 'InternalAccount:nope', account.id.replace(/....$/, '0000')].map(
+        (id) =>
+          refused(
+            {
+              ...quoteBody(account.id, id, 100),
+              source: { ...source, customerId: foreign.id },
+            },
+            404,
+            'CUSTOMER_NOT_FOUND',
+          ),
+      ),
+    );
     await refused(quoteBody(account.id, account.id, 100), 400, 'SELF_PAYMENT');
     await refused(quoteBody(account.id, target.id, 1), 400, 'AMOUNT_OUT_OF_RANGE');
     await refused(

@@ -3,6 +3,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { corridors } from '../../catalog/corridors.ts';
 import { Fault, invalidField } from '../../kernel/fault.ts';
+import { inOrder } from '../../kernel/in-order.ts';
 import { operation } from '../../kernel/operation.ts';
 import { named, PositiveAmount } from '../../kernel/schema.ts';
 import type { Ctx } from '../../runtime/context.ts';
@@ -91,7 +92,7 @@ interface Wanted {
 async function found(ctx: Ctx, { connectors }: TransferParts, { from, to, amount }: Wanted) {
   const platform = await ownPlatform(ctx);
   const port = connectors(ctx.caller.environment).rail;
-  const [payer, payee] = await Promise.all([
+  const [payer, payee] = await inOrder([
     payerOf(ctx, platform, { accountId: from }, port),
     payeeOf(ctx, { accountId: to }, port),
   ]);

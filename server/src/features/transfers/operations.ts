@@ -2,6 +2,7 @@
 // the network of a wallet takes, out of the amount, and nothing to a bank.
 import type { Static } from '@sinclair/typebox';
 import { Fault, invalidField } from '../../kernel/fault.ts';
+import { inOrder } from '../../kernel/in-order.ts';
 import type { Ctx } from '../../runtime/context.ts';
 import { handle } from '../../runtime/handle.ts';
 import { isBalance } from '../internal-accounts/index.ts';
@@ -68,7 +69,7 @@ export async function stageTransferOut(
   const platform = await ownPlatform(ctx);
   const ports = connectors(ctx.caller.environment);
   const { accountId, paymentRail } = body.destination;
-  const [payer, payee] = await Promise.all([
+  const [payer, payee] = await inOrder([
     payerOf(ctx, platform, { accountId: body.source.accountId }, ports.rail),
     payeeOf(ctx, { accountId, paymentRail }, ports.rail),
   ]);

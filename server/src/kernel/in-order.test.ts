@@ -1,0 +1,21 @@
+// Which of several failures is the one that counts.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { inOrder } from './in-order.ts';
+
+const after = async (ms: number, error: string): Promise<never> => {
+  await sleep(ms);
+  throw new Error(error);
+};
+
+describe('inOrder', () => {
+  it('throws the first in the given order, however late it is', async () => {
+    await expect(inOrder([after(30, 'source'), after(0, 'destination')])).rejects.toThrow('source');
+    await expect(inOrder([after(0, 'source'), after(30, 'other')])).rejects.toThrow('source');
+    await expect(inOrder([sleep(5, 1), after(0, 'destination')])).rejects.toThrow('destination');
+  });
+
+  it('returns all results', async () => {
+    expect(await inOrder([sleep(5, 1), sleep(0, 'two')])).toEqual([1, 'two']);
+  });
+});
