@@ -20,7 +20,7 @@ export const UmaInvitation = named(
   'UmaInvitation',
   Type.Object(
     {
-      code: text('Names the invitation: eight hexadecimal digits.'),
+      code: text('Names the invitation: 20 hexadecimal digits; 8 in those of older versions.'),
       createdAt: time('When it was made.'),
       claimedAt: maybe(time('When it was claimed.')),
       url: text('Page for whoever is invited.'),

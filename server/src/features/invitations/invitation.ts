@@ -11,6 +11,9 @@ export type InvitationView = Static<typeof UmaInvitation>;
 /** In front of the code in the address of its page. */
 export const INVITATION_PATH = '/i';
 
+/** Whether a text can be a code: 20 hexadecimal digits, or the 8 of older versions. */
+export const isCode = (text: string): boolean => /^(?:[0-9a-f]{20}|[0-9a-f]{8})$/.test(text);
+
 /** Where it stands now: nothing moves a row when its time is over. */
 export const statusOf = (row: InvitationRow, now: Time): InvitationView['status'] =>
   row.status === 'PENDING' && row.expires_at !== null && row.expires_at <= now

@@ -39,6 +39,8 @@ const outcome = (answer: { status: number; body: { code?: string } }) => [
   answer.body.code,
 ];
 
+const tenBytes = (text: string) => text.padEnd(20, '0');
+
 const STRANGER = '$friend@elsewhere.example';
 const inOneHour = () => new Date(app.world.now() + 3_600_000).toISOString();
 
@@ -48,7 +50,7 @@ describe('createInvitation', () => {
     const expiresAt = inOneHour();
     const body = { inviterUma: umaAddress.toUpperCase(), firstName: 'Bob <3', expiresAt };
     const invitation = ok(await invite(body), 201);
-    expect(invitation.code).toMatch(/^[0-9a-f]{8}$/);
+    expect(invitation.code).toMatch(/^[0-9a-f]{20}$/);
     expect(invitation).toEqual({
       code: invitation.code,
       createdAt: new Date(app.world.now()).toISOString(),
@@ -112,20 +114,27 @@ describe('createInvitation', () => {
       const world = {
         ...app.world,
         random: (bytes: number) =>
-          bytes === 4 ? Buffer.from(codes.shift() ?? 'none', 'hex') : app.world.random(bytes),
+          bytes === 10 ? Buffer.from(codes.shift() ?? 'none', 'hex') : app.world.random(bytes),
       };
       const caller = systemCaller(app.platform.id, 'sandbox');
       const input = { params: {}, query: {}, headers: {}, body: { inviterUma: umaAddress } };
       return operate({ ...app.runtime, world }, caller, async (ctx) => operation?.run(ctx, input));
     };
-    expect(await draws('0badc0de')).toMatchObject({ body: { code: '0badc0de' } });
-    expect(await draws('0badc0de', '0badc0de', '12345678')).toMatchObject({
-      body: { code: '12345678' },
+    expect(await draws(tenBytes('0badc0de'))).toMatchObject({
+      body: { code: tenBytes('0badc0de') },
     });
-    const both = await Promise.all([draws('aaaa0000', 'aaaa0001'), draws('aaaa0000', 'aaaa0002')]);
+    expect(
+      await draws(tenBytes('0badc0de'), tenBytes('0badc0de'), tenBytes('12345678')),
+    ).toMatchObject({
+      body: { code: tenBytes('12345678') },
+    });
+    const both = await Promise.all([
+      draws(tenBytes('aaaa0000'), tenBytes('aaaa0001')),
+      draws(tenBytes('aaaa0000'), tenBytes('aaaa0002')),
+    ]);
     const codes = both.map((each) => (each as { body: { code: string } }).body.code);
     expect(new Set(codes).size).toBe(2);
-    expect(codes).toContain('aaaa0000');
+    expect(codes).toContain(tenBytes('aaaa0000'));
   });
 });
 
@@ -157,6 +166,21 @@ describe('getInvitation', () => {
       expect(outcome(refused)).toEqual([400, 'INVALID_INPUT']);
       expect(refused.body.details).toEqual({ expiredAt: invitation.expiresAt });
     }
+  });
+});
+
+describe('a code of an older version', () => {
+  it('works as before', async () => {
+    const { code } = await made({ firstName: 'Bob' });
+    const old = 'c0ffee42';
+    await app.operate(async (ctx) => {
+      const row = await ctx.read(invitations, code);
+      if (row) ctx.insert(invitations, { ...row, id: old });
+    });
+    expect((await show(old)).body).toMatchObject({ code: old, status: 'PENDING' });
+    const page = await app.app.server.inject(`/i/${old}`);
+    expect([page.statusCode, page.body]).toEqual([200, expect.stringContaining(`code: ${old}`)]);
+    expect(ok(await claim(old, STRANGER), 200)).toMatchObject({ code: old, status: 'CLAIMED' });
   });
 });
 

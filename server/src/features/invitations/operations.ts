@@ -16,7 +16,7 @@ import {
 } from '../customers/index.ts';
 import { platforms } from '../platform/index.ts';
 import { cancelInvitation, claimInvitation, createInvitation, getInvitation } from './contract.ts';
-import { type InvitationView, presentInvitation, refuseEnded } from './invitation.ts';
+import { type InvitationView, isCode, presentInvitation, refuseEnded } from './invitation.ts';
 import { TELL_CLAIMED } from './jobs.ts';
 import { invitationStates } from './states.ts';
 import { type InvitationRow, invitations } from './store.ts';
@@ -28,8 +28,8 @@ export interface InvitationParts {
 
 type CreateBody = Static<(typeof createInvitation)['body']>;
 
-const CODE = /^[0-9a-f]{8}$/;
-const CODE_BYTES = 4;
+/** 80 bits, so that no code is found by trying. */
+const CODE_BYTES = 10;
 
 /** A code that no invitation has. */
 async function drawCode(ctx: Ctx): Promise<string> {
@@ -105,7 +105,7 @@ async function create(ctx: Ctx, body: CreateBody): Promise<InvitationRow> {
 
 /** The invitation with this code in the caller's environment; INVITATION_NOT_FOUND for every other. */
 async function invitationOf(ctx: Ctx, code: string): Promise<InvitationRow> {
-  const row = CODE.test(code) ? await ctx.read(invitations, code) : undefined;
+  const row = isCode(code) ? await ctx.read(invitations, code) : undefined;
   if (row?.environment !== ctx.caller.environment) {
     throw new Fault('INVITATION_NOT_FOUND', 'No such invitation.');
   }

@@ -9,7 +9,7 @@ import { iso, type Time } from '../../kernel/world.ts';
 import type { Environment } from '../../runtime/context.ts';
 import type { Runtime } from '../../runtime/operate.ts';
 import { brandOf, platforms } from '../platform/index.ts';
-import { INVITATION_PATH, statusOf } from './invitation.ts';
+import { INVITATION_PATH, isCode, statusOf } from './invitation.ts';
 import { type InvitationRow, invitations } from './store.ts';
 
 interface Parts {
@@ -84,7 +84,7 @@ function open(row: InvitationRow, { uma }: Connectors): PageContent {
 /** The page at `/i/<code>`. It has no button: an invitation is claimed by a provider. */
 export function invitationPage(runtime: Runtime, { connectors }: Parts): HostedPage {
   async function show(code: string): Promise<PageContent> {
-    const row = /^[0-9a-f]{8}$/.test(code) ? await runtime.db.read(invitations, code) : undefined;
+    const row = isCode(code) ? await runtime.db.read(invitations, code) : undefined;
     if (!row) return UNKNOWN;
     const platform = await runtime.db.read(platforms, row.platform_id);
     const brand = platform && brandOf(platform);

@@ -5,7 +5,7 @@ import { type InvitationStatus, invitationStates } from './states.ts';
 export const invitations = table(
   'invitations',
   {
-    /** Eight hexadecimal digits that people pass on. */
+    /** 20 hexadecimal digits that people pass on; 8 where an older version made it. */
     id: col.text,
     /** Whose customer invites. */
     platform_id: col.text,
