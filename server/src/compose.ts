@@ -143,6 +143,8 @@ export interface Settings {
   trustedProxies?: readonly string[];
   /** Where clients reach the server; where it listens unless said otherwise. */
   publicUrl?: string;
+  /** Whether sandbox platforms may use webhook endpoints on this machine; true unless stated. */
+  loopbackWebhooks?: boolean;
   /** How long a user without credentials waits for a way back; absent: there is none. */
   walletRecoveryMs?: number | undefined;
 }
@@ -214,6 +216,7 @@ export const operationsOf = ({
   note,
 }: Parts): Operation[] => [
   ...platformOperations({
+    loopbackWebhooks: webhooks.loopbackWebhooks,
     provision: (ctx, currencies) =>
       openPlatformAccounts(ctx, currencies, (environment) => connectors(environment).funding),
   }),
@@ -351,12 +354,13 @@ export async function compose(
   const storage = storageOf(circuits.world(world, 'storage', STORAGE_FAILURES), settings.files);
   const files = createFiles(runtime, storage);
   const tokens = authenticator(db, world.now);
-  const webhooks = { keys, naming, metrics };
+  const { loopbackWebhooks = true } = settings;
+  const webhooks = { keys, naming, metrics, loopbackWebhooks };
   const origin = () => settings.publicUrl ?? originOf(server);
   const note = (problem: string) => log.warn({ problem }, 'a card payment has a problem');
   const operations = operationsOf({ connectors, tokens, webhooks, files, origin, note });
   const pressure = pressureOn(committer);
-  const deliverer = createDeliverer({ world, db, vault, ...pressure, keys, naming, log, metrics });
+  const deliverer = createDeliverer({ world, db, vault, ...pressure, ...webhooks, log });
   const handlers = [
     ...handlersOf({ connectors, webhooks, origin }),
     ...settleJobs(operations.filter(isSigned)),

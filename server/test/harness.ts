@@ -132,6 +132,8 @@ export async function startApp(
     trustedProxies?: readonly string[];
     connectors?: ConnectorSettings;
     walletRecoveryMs?: number;
+    loopbackWebhooks?: boolean;
+    publicUrl?: string;
   } = {},
 ) {
   const database = await createTestDatabase();
@@ -147,6 +149,8 @@ export async function startApp(
     trustedProxies: options.trustedProxies,
     connectors: options.connectors,
     walletRecoveryMs: options.walletRecoveryMs,
+    loopbackWebhooks: options.loopbackWebhooks,
+    publicUrl: options.publicUrl,
     files: { folder: mkdtempSync(path.join(os.tmpdir(), 'files-')) },
   };
   const app: App = await compose(settings, world, log, watcher(problems, options.serviceWord));

@@ -100,7 +100,10 @@ export async function openOutbox() {
     anotherDatabase,
     /** A deliverer on the standing clock, or on `world`. */
     deliverer(more: Partial<Parameters<typeof createDeliverer>[0]> = {}): Deliverer {
-      const usual = { world, db, vault, keys, naming, log: silentLog, metrics };
+      const usual = {
+        ...{ world, db, vault, keys, naming, log: silentLog, metrics },
+        loopbackWebhooks: true,
+      };
       const made = createDeliverer({ ...usual, ...more });
       deliverers.push(made);
       return made;

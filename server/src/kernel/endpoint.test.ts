@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { endpointProblem, isLoopbackHost, isPublicAddress, mustBePublic } from './endpoint.ts';
+import {
+  type EndpointRule,
+  endpointProblem,
+  isLoopbackHost,
+  isPublicAddress,
+  mustBePublic,
+} from './endpoint.ts';
+
+const PRODUCTION: EndpointRule = { environment: 'production', loopback: true };
+const SANDBOX: EndpointRule = { environment: 'sandbox', loopback: true };
+const CLOSED: EndpointRule = { environment: 'sandbox', loopback: false };
 
 /** Addresses nobody outside may have us connect to, and why. */
 const INNER: readonly [string, string][] = [
@@ -103,14 +113,14 @@ describe('endpointProblem', () => {
   it.each(INNER.slice(0, 26).map(([address]) => address))(
     'refuses https://%s in production and, but for loopback, in the sandbox',
     (address) => {
-      expect(endpointProblem(`https://${address}/hook`, 'production')).not.toBeNull();
+      expect(endpointProblem(`https://${address}/hook`, PRODUCTION)).not.toBeNull();
       const loopback = address.startsWith('127.');
-      expect(endpointProblem(`https://${address}/hook`, 'sandbox') === null).toBe(loopback);
+      expect(endpointProblem(`https://${address}/hook`, SANDBOX) === null).toBe(loopback);
     },
   );
 
   it.each(DISGUISED)('refuses %s in production', (url) => {
-    expect(endpointProblem(url, 'production')).not.toBeNull();
+    expect(endpointProblem(url, PRODUCTION)).not.toBeNull();
   });
 
   it.each([
@@ -129,8 +139,8 @@ describe('endpointProblem', () => {
     `https://hooks.example.com/${'a'.repeat(2_048)}`,
     '',
   ])('refuses %s everywhere', (url) => {
-    expect(endpointProblem(url, 'production')).not.toBeNull();
-    expect(endpointProblem(url, 'sandbox')).not.toBeNull();
+    expect(endpointProblem(url, PRODUCTION)).not.toBeNull();
+    expect(endpointProblem(url, SANDBOX)).not.toBeNull();
   });
 
   it.each([
@@ -141,17 +151,39 @@ describe('endpointProblem', () => {
     'https://[2606:4700::1111]/hook',
     'https://bücher.example/',
   ])('takes %s everywhere', (url) => {
-    expect(endpointProblem(url, 'production')).toBeNull();
-    expect(endpointProblem(url, 'sandbox')).toBeNull();
+    expect(endpointProblem(url, PRODUCTION)).toBeNull();
+    expect(endpointProblem(url, SANDBOX)).toBeNull();
   });
 
   it.each(['http://localhost:4001/', 'https://127.0.0.1:4001', 'http://[::1]:1/', 'http://127.1/'])(
     'takes %s in the sandbox only',
     (url) => {
-      expect(endpointProblem(url, 'sandbox')).toBeNull();
-      expect(endpointProblem(url, 'production')).not.toBeNull();
+      expect(endpointProblem(url, SANDBOX)).toBeNull();
+      expect(endpointProblem(url, PRODUCTION)).not.toBeNull();
+      expect(endpointProblem(url, CLOSED)).toContain('this machine');
     },
   );
+
+  it.each([...DISGUISED, 'http://localhost:4001/', 'http://127.1:9/'])(
+    'refuses %s in a sandbox that may not use this machine',
+    (url) => expect(endpointProblem(url, CLOSED)).not.toBeNull(),
+  );
+
+  it.each([1, 22, 25, 80, 442, 444, 465, 587, 993, 1_023])(
+    'refuses port %i in production only',
+    (port) => {
+      const url = `https://hooks.example.com:${port}/`;
+      expect(endpointProblem(url, PRODUCTION)).toBe(
+        'must use port 443 or a port from 1024 to 65535',
+      );
+      expect(endpointProblem(url, SANDBOX)).toBeNull();
+    },
+  );
+
+  it.each([443, 1_024, 8_443, 65_535])('takes port %i in production', (port) => {
+    expect(endpointProblem(`https://hooks.example.com:${port}/`, PRODUCTION)).toBeNull();
+    expect(endpointProblem(`https://8.8.8.8:${port}/`, PRODUCTION)).toBeNull();
+  });
 });
 
 describe('mustBePublic', () => {

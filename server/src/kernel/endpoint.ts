@@ -49,21 +49,49 @@ function publicHostProblem(hostname: string): string | null {
 /** The URL's host when the server may call it only after finding all its addresses public. */
 export const mustBePublic = (url: string): boolean => !isLoopbackHost(readUrl(url)?.hostname ?? '');
 
-/**
- * What is wrong with a webhook endpoint, as words that follow the field's name, or null where nothing is.
- * A production platform needs https and a public host. A sandbox platform may also use this machine,
- * with http or https. Pure: names are resolved and judged again by whoever connects.
- */
-export function endpointProblem(
-  endpoint: string,
-  environment: 'sandbox' | 'production',
-): string | null {
+/** What depends on the platform and on the operator. */
+export interface EndpointRule {
+  environment: 'sandbox' | 'production';
+  /** Whether sandbox platforms may use this machine, with http or https (RAILHEAD_LOOPBACK_WEBHOOKS). */
+  loopback: boolean;
+}
+
+/** The URL as read, or what is wrong with its form. */
+function readEndpoint(endpoint: string): URL | string {
   if (endpoint.length > MAX_URL) return `must not be longer than ${MAX_URL} characters`;
   const url = /^https?:\/\//i.test(endpoint) && readUrl(endpoint);
   if (!url) return 'must be an https URL';
-  const { protocol, hostname, username, password } = url;
-  if (username || password) return 'must not carry a user name or password';
-  if (environment === 'sandbox' && isLoopbackHost(hostname)) return null;
-  if (protocol !== 'https:') return 'must be an https URL';
-  return publicHostProblem(hostname);
+  return url.username || url.password ? 'must not carry a user name or password' : url;
+}
+
+const publicProblem = ({ protocol, hostname }: URL): string | null =>
+  protocol === 'https:' ? publicHostProblem(hostname) : 'must be an https URL';
+
+/** What is wrong with a URL that may lead to public addresses only; null where nothing is. */
+export function publicUrlProblem(text: string): string | null {
+  const url = readEndpoint(text);
+  return typeof url === 'string' ? url : publicProblem(url);
+}
+
+/** Ports below 1024 belong to services of other kinds, which a request could reach and confuse. */
+const isProductionPort = ({ port }: URL) => port === '' || port === '443' || Number(port) >= 1_024;
+
+/**
+ * What is wrong with a webhook endpoint, as a predicate that follows the field's name; null where nothing
+ * is. A production platform needs https, a public host and an unprivileged port or 443. A sandbox platform
+ * may also use this machine where the operator allows it. Pure: the addresses of a name are judged again
+ * when it is connected to.
+ */
+export function endpointProblem(
+  endpoint: string,
+  { environment, loopback }: EndpointRule,
+): string | null {
+  const url = readEndpoint(endpoint);
+  if (typeof url === 'string') return url;
+  if (environment === 'sandbox' && isLoopbackHost(url.hostname)) {
+    return loopback ? null : 'must not be this machine, which the operator does not allow';
+  }
+  const problem = publicProblem(url);
+  if (problem || environment === 'sandbox' || isProductionPort(url)) return problem;
+  return 'must use port 443 or a port from 1024 to 65535';
 }

@@ -62,8 +62,23 @@ describe('readConfig', () => {
       },
       files: { folder: '/base/.railhead/files', s3: undefined },
       publicUrl: undefined,
+      loopbackWebhooks: true,
       walletRecoveryMs: undefined,
     });
+  });
+
+  it('allows webhooks to this machine unless in production, or as it is set', () => {
+    const production = { NODE_ENV: 'production', RAILHEAD_MASTER_KEY: 'ab'.repeat(32) };
+    const allowed = (env: Record<string, string>, argv: string[] = []) =>
+      good(env, argv).loopbackWebhooks;
+    expect([allowed({}), allowed({ NODE_ENV: 'test' }), allowed(production)]).toEqual([
+      ...[true, true, false],
+    ]);
+    expect(allowed({ ...production, RAILHEAD_LOOPBACK_WEBHOOKS: 'allowed' })).toBe(true);
+    expect(allowed({}, ['--loopback-webhooks', 'refused'])).toBe(false);
+    expect(bad({ RAILHEAD_LOOPBACK_WEBHOOKS: 'yes' })).toEqual([
+      'RAILHEAD_LOOPBACK_WEBHOOKS must be allowed or refused.',
+    ]);
   });
 
   it('takes proxies as addresses and networks', () => {

@@ -62,6 +62,8 @@ export interface Config {
   };
   /** Where clients reach the server; undefined: where it listens. */
   publicUrl: string | undefined;
+  /** Whether sandbox platforms may use webhook endpoints on this machine. */
+  loopbackWebhooks: boolean;
   /** How long a user without credentials waits for a way back; undefined: there is none. */
   walletRecoveryMs: number | undefined;
 }
@@ -140,6 +142,7 @@ function build(values: Map<string, string>, base: string): Config {
     const given = text(env);
     return given === undefined ? [] : listOf(given);
   };
+  const production = text('NODE_ENV') === 'production';
   const hours = text('RAILHEAD_WALLET_RECOVERY');
   const id = text('RAILHEAD_CLIENT_ID');
   const secret = text('RAILHEAD_CLIENT_SECRET');
@@ -161,7 +164,7 @@ function build(values: Map<string, string>, base: string): Config {
     },
     trustedProxies: list('RAILHEAD_TRUSTED_PROXIES'),
     logLevel: text('LOG_LEVEL') as Level,
-    production: text('NODE_ENV') === 'production',
+    production,
     connectors: {
       ratesUrl: text('RAILHEAD_RATES_URL'),
       ratesFile: file('RAILHEAD_RATES_FILE'),
@@ -185,6 +188,8 @@ function build(values: Map<string, string>, base: string): Config {
       s3: bucketOf(values),
     },
     publicUrl: text('RAILHEAD_PUBLIC_URL')?.replace(/\/+$/, ''),
+    loopbackWebhooks:
+      (text('RAILHEAD_LOOPBACK_WEBHOOKS') ?? (production ? 'refused' : 'allowed')) === 'allowed',
     walletRecoveryMs: hours === undefined ? undefined : Number(hours) * 3_600_000,
   };
 }

@@ -340,6 +340,13 @@ export const SETTINGS: readonly Setting[] = [
     complaint: serviceComplaint,
   },
   {
+    env: 'RAILHEAD_LOOPBACK_WEBHOOKS',
+    flag: 'loopback-webhooks',
+    value: 'CHOICE',
+    help: 'webhooks of sandbox platforms to this machine: allowed or refused; refused in production if absent',
+    complaint: matches(/^(allowed|refused)$/, 'must be allowed or refused'),
+  },
+  {
     env: 'LOG_LEVEL',
     flag: 'log-level',
     fallback: 'info',

@@ -10,7 +10,7 @@ import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { endpointProblem, isLoopbackHost, isPublicAddress } from '../kernel/endpoint.ts';
+import { isLoopbackHost, isPublicAddress, publicUrlProblem } from '../kernel/endpoint.ts';
 import type {
   CallLimits,
   HttpReply,
@@ -260,7 +260,7 @@ export function systemWorld(options: SystemWorldOptions = {}): World {
     async http(request) {
       if (!request.publicOnly) return exchange(request, openDoor);
       // A literal address is connected to without a lookup, so it is judged here.
-      const problem = endpointProblem(request.url, 'production');
+      const problem = publicUrlProblem(request.url);
       if (problem) throw failure('EADDRREFUSED', `the address ${problem}`);
       return exchange(request, publicDoor);
     },

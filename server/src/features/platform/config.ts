@@ -4,9 +4,9 @@
 import type { Static } from '@sinclair/typebox';
 import { findCurrency } from '../../catalog/currencies.ts';
 import { providerRequiredCustomerFields } from '../../catalog/offers.ts';
-import { endpointProblem } from '../../kernel/endpoint.ts';
+import { type EndpointRule, endpointProblem } from '../../kernel/endpoint.ts';
 import { Fault, type FieldError, invalid } from '../../kernel/fault.ts';
-import { type Environment, stamps } from '../../runtime/context.ts';
+import { stamps } from '../../runtime/context.ts';
 import type { PatchOf } from '../../runtime/table.ts';
 import type {
   EmbeddedWalletConfig,
@@ -91,14 +91,14 @@ function refuseForeignFees(fees: readonly FeeConfig[]): void {
 }
 
 /** Throws one fault naming everything that is wrong with a change. */
-export function checkUpdate(update: ConfigUpdate, environment: Environment): void {
+export function checkUpdate(update: ConfigUpdate, rule: EndpointRule): void {
   const errors: FieldError[] = [];
   const { umaDomain, webhookEndpoint, supportedCurrencies = [], feeConfigs = [] } = update;
   if (umaDomain !== undefined && !DOMAIN.test(umaDomain.toLowerCase())) {
     errors.push({ field: 'umaDomain', message: 'is not a domain name' });
   }
   if (webhookEndpoint !== undefined) {
-    const message = endpointProblem(webhookEndpoint, environment);
+    const message = endpointProblem(webhookEndpoint, rule);
     if (message) errors.push({ field: 'webhookEndpoint', constraint: { format: 'url' }, message });
   }
   errors.push(...currencyErrors(supportedCurrencies), ...feeErrors(feeConfigs));

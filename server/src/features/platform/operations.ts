@@ -15,6 +15,8 @@ import { type PlatformRow, platforms } from './store.ts';
 export interface PlatformParts {
   /** Stages the platform's own accounts in currencies that were just switched on. */
   provision(ctx: Ctx, currencies: string[]): Promise<void>;
+  /** Whether sandbox platforms may use webhook endpoints on this machine. */
+  loopbackWebhooks: boolean;
 }
 
 const SCHEMAS = { wallet: EmbeddedWalletConfig, card: CardTokenization2FAConfig };
@@ -26,7 +28,7 @@ export async function ownPlatform(ctx: Ctx): Promise<PlatformRow> {
   return row;
 }
 
-export const platformOperations = ({ provision }: PlatformParts) => [
+export const platformOperations = ({ provision, loopbackWebhooks }: PlatformParts) => [
   handle(getPlatformConfig, async (ctx) => ({
     status: 200,
     body: presentPlatform(await ownPlatform(ctx)),
@@ -34,7 +36,7 @@ export const platformOperations = ({ provision }: PlatformParts) => [
 
   handle(updatePlatformConfig, async (ctx, { body }) => {
     const was = await ownPlatform(ctx);
-    checkUpdate(body, was.environment);
+    checkUpdate(body, { environment: was.environment, loopback: loopbackWebhooks });
     const patch = patchOf(was, body, SCHEMAS);
     if (Object.keys(patch).length === 0) return { status: 200, body: presentPlatform(was) };
     const row = ctx.update(platforms, was, { ...patch, updated_at: ctx.now });

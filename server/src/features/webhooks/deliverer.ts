@@ -27,6 +27,8 @@ export interface DelivererOptions {
   vault: Vault;
   keys: SigningKeys;
   naming: Naming;
+  /** Whether sandbox platforms may use endpoints on this machine. */
+  loopbackWebhooks: boolean;
   log: Log;
   metrics: Metrics;
   limits?: Partial<Limits>;

@@ -1,7 +1,7 @@
 // Testing an endpoint: one event, sent while the caller waits. The try is written down by itself and not
 // with the reply, because it did happen whatever becomes of the request.
 import type { Naming } from '../../catalog/naming.ts';
-import { endpointProblem } from '../../kernel/endpoint.ts';
+import { type EndpointRule, endpointProblem } from '../../kernel/endpoint.ts';
 import { Fault } from '../../kernel/fault.ts';
 import type { Bound } from '../../kernel/operation.ts';
 import { readUrl } from '../../kernel/url.ts';
@@ -20,17 +20,19 @@ export interface WebhookDeps {
   keys: SigningKeys;
   naming: Naming;
   metrics: Metrics;
+  /** Whether sandbox platforms may use endpoints on this machine. */
+  loopbackWebhooks: boolean;
   /** Shortened by tests. */
   answerTimeoutMs?: number;
 }
 
 /** `url` when it is on the endpoint's own host; the endpoint otherwise. */
-function testAddress(endpoint: string, url: string | undefined, ctx: Ctx): string {
+function testAddress(endpoint: string, url: string | undefined, rule: EndpointRule): string {
   const asked = url === undefined ? undefined : readUrl(url);
   if (url === undefined || !asked) return endpoint;
   const own = new URL(endpoint);
   const same = own.protocol === asked.protocol && own.host === asked.host;
-  return same && !endpointProblem(url, ctx.caller.environment) ? url : endpoint;
+  return same && !endpointProblem(url, rule) ? url : endpoint;
 }
 
 async function sendTest(ctx: Ctx, deps: WebhookDeps, asked: string | undefined) {
@@ -47,8 +49,10 @@ async function sendTest(ctx: Ctx, deps: WebhookDeps, asked: string | undefined) 
     held: null,
     created_at: ctx.now,
   };
-  const url = testAddress(endpoint, asked, ctx);
-  const sent = await send({ world: ctx.world, ...deps }, event, url, ctx.caller.environment);
+  const { environment } = ctx.caller;
+  const rule = { environment, loopback: deps.loopbackWebhooks };
+  const url = testAddress(endpoint, asked, rule);
+  const sent = await send({ world: ctx.world, ...deps }, event, url, environment);
   await keep(ctx, deps, event, sent);
   if (sent.status === null) {
     throw new Fault('WEBHOOK_DELIVERY_ERROR', 'The webhook endpoint could not be reached.', {

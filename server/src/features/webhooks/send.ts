@@ -12,6 +12,8 @@ export interface SendDeps {
   world: World;
   keys: SigningKeys;
   naming: Naming;
+  /** Whether sandbox platforms may use endpoints on this machine. */
+  loopbackWebhooks: boolean;
   /** Shortened by tests; the product's is `ANSWER_TIMEOUT_MS`. */
   answerTimeoutMs?: number;
 }
@@ -59,7 +61,7 @@ export async function send(
 ): Promise<Sent> {
   const { world, keys, naming } = deps;
   const started = world.now();
-  const problem = endpointProblem(endpoint, environment);
+  const problem = endpointProblem(endpoint, { environment, loopback: deps.loopbackWebhooks });
   if (problem) {
     const error = `EADDRREFUSED: the address ${problem}`;
     return { at: started, status: null, error, ms: 0, answer: null };
