@@ -105,6 +105,7 @@ import { addHostedApp } from './http/hosted.ts';
 import { openApiDocument } from './http/openapi.ts';
 import { addPages, originOf } from './http/pages.ts';
 import { createLimiter, type RateLimits } from './http/rate-limit.ts';
+import { addSecurityHeaders } from './http/security-headers.ts';
 import { createServer, type Watch } from './http/server.ts';
 import { addSite } from './http/site.ts';
 import { bodyErrors } from './http/validate.ts';
@@ -379,6 +380,7 @@ export async function compose(
   const server = createServer({ runtime, files, operations, ...asked, ...noted });
   const hasLane = () => committer.stats().lanes > 0;
   const readiness = createReadiness({ url: settings.databaseUrl, hasLane });
+  addSecurityHeaders(server, settings.publicUrl);
   addSite(server, { ready: () => readiness.check(), metrics, openApi });
   openDesks(runtime, { connectors, origin, note });
   addPages(server, pagesOf(runtime, { connectors }, log), limiter);

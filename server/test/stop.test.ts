@@ -171,6 +171,20 @@ describe('a stop', () => {
     expect(await names()).toContain('Grace Hopper');
   }, 90_000);
 
+  it('answers a request that meets it in the usual shape', async () => {
+    const { socket, got } = await connection(head('GET /2025-10-13/customers'));
+    await sleep(200);
+    const end = stopped();
+    await sleep(300);
+    socket.write('\r\n');
+    await vi.waitUntil(() => got().includes('}'), { timeout: 5_000 });
+    expect(got()).toMatch(/^HTTP\/1\.1 503 /);
+    expect(got()).toMatch(/"code":"SERVICE_UNAVAILABLE","reason":"The server is stopping."/);
+    expect(got()).toMatch(/\r\nconnection: close\r\n/i);
+    await end;
+    server = await start();
+  }, 90_000);
+
   it('leaves a hanging job and a hanging delivery to the next start', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [
       ...[OPERATOR, 'platform', 'create', '--name', 'Shop', '--environment', 'production'],

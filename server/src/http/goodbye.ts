@@ -3,6 +3,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import { Fault } from '../kernel/fault.ts';
 
 const SWEEP_MS = 50;
 /** Time for the rest of a request head that has begun to arrive. */
@@ -29,7 +30,12 @@ export function sayGoodbye(server: FastifyInstance): void {
   });
   const isAnswering = (socket: Socket) => latest.get(socket)?.closed === false;
 
+  let stopping = false;
+  server.addHook('onRequest', async () => {
+    if (stopping) throw new Fault('SERVICE_UNAVAILABLE', 'The server is stopping.');
+  });
   server.addHook('preClose', (done) => {
+    stopping = true;
     if (!http.listening) return done();
     const startMs = performance.now();
     const sweep = setInterval(() => {

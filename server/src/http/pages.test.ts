@@ -212,7 +212,17 @@ describe('a page that is shown once', () => {
     expect(asked).toEqual(['s3cret']);
   });
 
-  it('is not shown in reply to HEAD', async () => {
+  it('answers HEAD as GET would, and stays unseen', async () => {
+    const peek = async () => PLAIN;
+    const { open, asked } = serverWith(PLAIN, { once: true, peek });
+    const { statusCode, headers, body } = await open('HEAD');
+    expect([statusCode, body, asked]).toEqual([200, '', []]);
+    const { 'content-length': length, date, ...policy } = (await open('GET')).headers;
+    expect(headers).toMatchObject(policy);
+    expect((await open('HEAD', { purpose: 'prefetch' })).statusCode).toBe(503);
+  });
+
+  it('without a way to look ahead is not shown to HEAD', async () => {
     const { open, asked } = serverWith(PLAIN, { once: true });
     const { statusCode, headers, body } = await open('HEAD');
     expect([statusCode, headers['cache-control'], body]).toEqual([503, 'no-store', '']);

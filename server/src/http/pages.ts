@@ -55,6 +55,12 @@ export async function sendPage(reply: FastifyReply, content: PageContent, isAnsw
     .send(pageHtml(content, assets, isAnswer));
 }
 
+/** The same without the body, whose length is not known then. */
+async function sendHead(reply: FastifyReply, content: PageContent) {
+  const assets = await pageAssets();
+  return reply.code(content.status).headers(headersOf(content, assets)).send();
+}
+
 export const TOO_MANY_ATTEMPTS: PageContent = {
   status: 429,
   title: 'Too many attempts',
@@ -90,7 +96,7 @@ export function addPages(
   limiter?: Pick<Limiter, 'checkAddress' | 'blame'>,
 ): void {
   const answerWith =
-    (ask: (secret: string) => Promise<PageContent>) =>
+    (ask: (secret: string) => Promise<PageContent>, isHead = false) =>
     async ({ ip, params, query }: PageRequest, reply: FastifyReply) => {
       try {
         limiter?.checkAddress(ip, () => false);
@@ -103,14 +109,20 @@ export function addPages(
       }
       const content = await ask(params.secret);
       if (content.status === 404) limiter?.blame(ip);
+      if (isHead) return sendHead(reply, content);
       const other = query.answer === 'no' ? declined(content) : undefined;
       return other ? sendPage(reply, other, true) : sendPage(reply, content);
     };
-  for (const { path, once = false, show, press } of pages) {
+  for (const { path, once = false, peek, show, press } of pages) {
     const url = `${path}/:secret`;
     const shown = answerWith(show);
-    // HEAD would use up a link that is shown once.
-    if (once) server.head(url, async (_request, reply) => sendPage(reply, TOO_SOON));
+    if (once) {
+      // Showing would use the link up.
+      const peeked = answerWith(peek ?? (async () => TOO_SOON), true);
+      server.head(url, async (request: PageRequest, reply) =>
+        isAhead(request) ? sendHead(reply, TOO_SOON) : peeked(request, reply),
+      );
+    }
     server.get(url, { exposeHeadRoute: !once }, async (request: PageRequest, reply) =>
       once && isAhead(request) ? sendPage(reply, TOO_SOON) : shown(request, reply),
     );

@@ -38,6 +38,7 @@ export const answerUnreadable =
       `HTTP/1.1 ${STATUS_LINES[fault.status]}`,
       'content-type: application/json; charset=utf-8',
       `content-length: ${Buffer.byteLength(body)}`,
+      'x-content-type-options: nosniff',
       'connection: close',
     ];
     socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);

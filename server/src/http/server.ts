@@ -136,7 +136,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
     // The Host header is checked with the head, so that its error has a body; late requests are noticed soon.
     http: { requireHostHeader: false, connectionsCheckingInterval: 1_000 },
     forceCloseConnections: 'idle',
-    return503OnClosing: true,
+    // A request that meets the stop is answered in our shape (goodbye.ts).
+    return503OnClosing: false,
     clientErrorHandler: answerUnreadable(naming, uploads.holds),
     frameworkErrors(error, request, reply) {
       drain.prepare(request.raw, reply.raw, request.ip);

@@ -6,6 +6,7 @@ import path from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { ReadyStatus } from '../runtime/readiness.ts';
+import { BASE_PATH } from './route.ts';
 
 export interface SiteOptions {
   /** Whether the server can commit. */
@@ -47,6 +48,21 @@ const docsFolder = () =>
 const text = (reply: FastifyReply, type: string, body: string | Buffer) =>
   reply.header('content-type', type).send(body);
 
+const WELCOME = JSON.stringify({
+  name: 'railhead',
+  baseUrl: BASE_PATH,
+  docs: '/docs',
+  openapi: '/openapi.json',
+});
+
+const DOCS_POLICY = [
+  "default-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
 /** Adds the routes outside the versioned base path. */
 export function addSite(server: FastifyInstance, options: SiteOptions): void {
   let openApi: string | undefined;
@@ -65,12 +81,14 @@ export function addSite(server: FastifyInstance, options: SiteOptions): void {
     openApi ??= JSON.stringify(options.openApi(), null, 2);
     return text(reply, 'application/json; charset=utf-8', openApi);
   });
+  server.get('/', async ({ headers }, reply) => {
+    reply.header('vary', 'accept');
+    if (/\btext\/html\b/.test(headers.accept ?? '')) return reply.redirect('/docs');
+    return text(reply, 'application/json; charset=utf-8', WELCOME);
+  });
   server.get('/docs/', async (_request, reply) => reply.redirect('/docs'));
   server.get('/docs', async (_request, reply) => {
-    reply.header(
-      'content-security-policy',
-      "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:",
-    );
+    reply.header('content-security-policy', DOCS_POLICY);
     return text(reply, 'text/html; charset=utf-8', DOCS_PAGE);
   });
   server.get('/docs/start.js', async (_request, reply) =>

@@ -76,6 +76,8 @@ export interface HostedPage {
   path: string;
   /** Showing it uses the link up: HEAD and a browser that fetches ahead do not show it. */
   once?: boolean;
+  /** For a page shown `once`: what `show` would answer, without using the link up and without secrets. */
+  peek?(secret: string): Promise<PageContent>;
   show(secret: string): Promise<PageContent>;
   /** Absent where no page behind this path has a button. */
   press?(secret: string): Promise<PageContent>;

@@ -6,7 +6,7 @@
 import type { Connectors } from '../../connectors/ports.ts';
 import type { CardDetails } from '../../connectors/ports-cards.ts';
 import { type HostedPage, LINK_ENDED, type PageContent } from '../../kernel/page.ts';
-import type { Environment } from '../../runtime/context.ts';
+import { createContext, type Environment } from '../../runtime/context.ts';
 import { sha256Hex } from '../../runtime/crypto.ts';
 import { operate, type Runtime } from '../../runtime/operate.ts';
 import {
@@ -40,18 +40,25 @@ const inFours = (number: string): string => number.replace(/\d{4}(?=\d)/g, '$& '
 const monthOf = ({ expMonth, expYear }: CardDetails): string =>
   `${String(expMonth).padStart(2, '0')}/${String(expYear).slice(-2)}`;
 
-const pageOf = (details: CardDetails, name: string, network: string | null): PageContent => ({
+/** Without details it is the page as HEAD describes it. */
+const pageOf = (
+  details: CardDetails | null,
+  name: string,
+  network: string | null,
+): PageContent => ({
   status: 200,
   title: 'Your card',
   lines: ['These details are shown once. Anyone who sees them can pay with the card.'],
   card: {
     name,
     network: network ?? '',
-    details: [
-      { label: 'Card number', value: inFours(details.number) },
-      { label: 'Valid until', value: monthOf(details) },
-      { label: 'Security code', value: details.code },
-    ],
+    details: details
+      ? [
+          { label: 'Card number', value: inFours(details.number) },
+          { label: 'Valid until', value: monthOf(details) },
+          { label: 'Security code', value: details.code },
+        ]
+      : [],
     hideAfterS: HIDE_AFTER_S,
   },
 });
@@ -73,14 +80,23 @@ export function revealPage(runtime: Runtime, { connectors, note }: Parts): Hoste
     return NOT_NOW;
   }
 
-  async function show(secret: string): Promise<PageContent> {
+  /** The same page without the card's details. Nothing is committed. */
+  async function peekOf(linkId: string, platform: PlatformRow): Promise<PageContent> {
+    const { id: platformId, environment } = platform;
+    if (!connectors(environment).issuer) return LINK_ENDED;
+    const ctx = createContext(runtime, systemCaller(platformId, environment));
+    const card = await takeLink(ctx, linkId);
+    return card ? pageOf(null, cardProgramNameOf(platform), card.brand) : LINK_ENDED;
+  }
+
+  const pageBy = (content: typeof contentOf) => async (secret: string) => {
     const linkId = sha256Hex(secret);
     const link = await runtime.db.read(cardReveals, linkId);
     const platform = link && (await runtime.db.read(platforms, link.platform_id));
     if (!platform) return LINK_ENDED;
     // Pages of the platform may also frame the message that a link has ended.
     const frames = cardProgramOf(platform).frameOrigins;
-    return { ...(await contentOf(linkId, platform)), frames, brand: cardBrandOf(platform) };
-  }
-  return { path: REVEAL_PATH, once: true, show };
+    return { ...(await content(linkId, platform)), frames, brand: cardBrandOf(platform) };
+  };
+  return { path: REVEAL_PATH, once: true, show: pageBy(contentOf), peek: pageBy(peekOf) };
 }

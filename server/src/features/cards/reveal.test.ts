@@ -145,14 +145,20 @@ describe('the page of a card', () => {
 
   it('is not used up by who does not look', async () => {
     const path = await linkTo((await card()).id);
-    expect((await open(path, 'HEAD')).statusCode).toBe(503);
+    const head = await open(path, 'HEAD');
+    expect([head.statusCode, head.body]).toEqual([200, '']);
     expect((await open(path, 'POST')).statusCode).toBe(404);
     for (const headers of [{ 'sec-purpose': 'prefetch;prerender' }, { purpose: 'prefetch' }]) {
       const early = await open(path, 'GET', headers);
       expect([early.statusCode, shown(early.body)]).toEqual([503, {}]);
     }
     expect((await rowOf(path))?.opened_at).toBeNull();
-    expect((await open(path)).statusCode).toBe(200);
+    const { statusCode, headers } = await open(path);
+    expect(statusCode).toBe(200);
+    for (const name of ['content-type', 'content-security-policy', 'cache-control']) {
+      expect(head.headers[name]).toBe(headers[name]);
+    }
+    expect((await open(path, 'HEAD')).statusCode).toBe(404);
   });
 
   it('ends with its time and with its card, and an unknown one never was', async () => {
@@ -167,6 +173,7 @@ describe('the page of a card', () => {
       const { statusCode, body } = await open(path);
       expect([path, statusCode]).toEqual([path, 404]);
       expect(body).toContain(ENDED);
+      expect((await open(path, 'HEAD')).statusCode).toBe(404);
     }
     expect((await rowOf(late))?.opened_at).toBeNull();
   });
