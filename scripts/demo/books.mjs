@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { table } from './print.mjs';
 
-const COMMAND = fileURLToPath(new URL('../../server/bin/railhead.js', import.meta.url));
+const COMMAND = fileURLToPath(new URL('../../server/bin/railhead-server.js', import.meta.url));
 const run = promisify(execFile);
 
 /** `operate('ledger', 'verify')` runs that command on the server's database and answers its JSON. */

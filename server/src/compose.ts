@@ -102,6 +102,7 @@ import {
 } from './features/webhooks/index.ts';
 import type { Operation } from './http/bind.ts';
 import { addHostedApp } from './http/hosted.ts';
+import { listenOn } from './http/listen.ts';
 import { openApiDocument } from './http/openapi.ts';
 import { addPages, originOf } from './http/pages.ts';
 import { createLimiter, type RateLimits } from './http/rate-limit.ts';
@@ -160,6 +161,8 @@ export interface App {
   deliverer: ReturnType<typeof createDeliverer>;
   openApi(): unknown;
   readiness: Readiness;
+  /** Takes requests from now on; returns where. */
+  listen(at: { host: string; port: number }): Promise<{ port: number; origin: string }>;
   /** Starts the loops; the server listens separately. */
   start(): void;
   /** Finishes what is in progress, cuts what takes too long, and closes the database. */
@@ -357,7 +360,8 @@ export async function compose(
   const tokens = authenticator(db, world.now);
   const { loopbackWebhooks = true } = settings;
   const webhooks = { keys, naming, metrics, loopbackWebhooks };
-  const origin = () => settings.publicUrl ?? originOf(server);
+  let listensAt: string | undefined;
+  const origin = () => settings.publicUrl ?? listensAt ?? originOf(server);
   const note = (problem: string) => log.warn({ problem }, 'a card payment has a problem');
   const operations = operationsOf({ connectors, tokens, webhooks, files, origin, note });
   const pressure = pressureOn(committer);
@@ -395,6 +399,11 @@ export async function compose(
     deliverer,
     openApi,
     readiness,
+    async listen(wanted) {
+      const listening = await listenOn(server, wanted);
+      listensAt = listening.origin;
+      return listening;
+    },
     start() {
       worker.start();
       deliverer.start();

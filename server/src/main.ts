@@ -5,6 +5,7 @@ import path from 'node:path';
 import { firstStart } from './bootstrap.ts';
 import { type App, compose } from './compose.ts';
 import { connectorRegistry } from './connectors/registry.ts';
+import { listenProblem } from './http/listen.ts';
 import { BASE_PATH } from './http/server.ts';
 import type { World } from './kernel/world.ts';
 import { type Config, readConfig } from './runtime/config.ts';
@@ -13,6 +14,7 @@ import { createLog, lineWriter } from './runtime/log.ts';
 import { masterKeyIn } from './runtime/master-key.ts';
 import { migrate } from './runtime/migrate.ts';
 import { systemWorld } from './runtime/system-world.ts';
+import { versionLine } from './runtime/version.ts';
 import { endOnSignals } from './shutdown.ts';
 
 interface CredentialsFile {
@@ -89,9 +91,6 @@ async function database(
   return { url: embedded.url, embedded };
 }
 
-/** `127.0.0.1` and `::1` as a URL wants them. */
-const hostInUrl = (host: string) => (host.includes(':') ? `[${host}]` : host);
-
 async function serve(config: Config): Promise<void> {
   const world = systemWorld();
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
@@ -116,10 +115,9 @@ async function serve(config: Config): Promise<void> {
       log.error({ why }, 'the database ended');
       process.exit(1);
     });
-    await app.server.listen({ port: config.port, host: config.host });
-    const { port } = app.server.server.address() as { port: number };
+    const { port, origin } = await app.listen(config);
     app.start();
-    const written = await credentials(app, config, `http://${hostInUrl(config.host)}:${port}`);
+    const written = await credentials(app, config, origin);
     app.readiness.started();
     say(banner(config, written));
     log.info({ port, host: config.host }, 'listening');
@@ -133,6 +131,7 @@ async function serve(config: Config): Promise<void> {
 
 /** Runs the server with these flags. Bad settings: one line each and exit 2. */
 export async function main(argv: readonly string[]): Promise<void> {
+  if (argv.includes('--version')) return void process.stdout.write(`${versionLine()}\n`);
   const result = readConfig(process.env, argv);
   if ('help' in result) return void process.stdout.write(`${result.help}\n`);
   if ('errors' in result) {
@@ -142,7 +141,8 @@ export async function main(argv: readonly string[]): Promise<void> {
   try {
     await serve(result.config);
   } catch (error) {
-    say(error instanceof Error ? error.message : String(error));
+    const problem = listenProblem(error, result.config);
+    say(problem ?? (error instanceof Error ? error.message : String(error)));
     if (result.config.logLevel === 'debug' && error instanceof Error) say(error.stack ?? '');
     process.exit(1);
   }

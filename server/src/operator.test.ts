@@ -1,10 +1,12 @@
 // The operator's command on a real database, as its caller sees it: exit code, output, complaints.
 import { createPublicKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../test/database.ts';
 import { FIRST_CURRENCIES } from './bootstrap.ts';
 import { main } from './operator.ts';
+import { projectRoot } from './runtime/root.ts';
 
 let database: TestDatabase;
 
@@ -230,9 +232,7 @@ describe('keys', () => {
 describe('misuse', () => {
   it.each([
     [[], 'A noun and a verb are needed.'],
-    [['purse', 'list'], 'purse is not one of platform, token, keys, '],
     [['platform'], 'platform needs a verb: create, list, '],
-    [['platform', 'drop'], 'platform has no verb drop; it has create, list, '],
     [['platform', 'create'], '--name NAME is needed'],
     [['platform', 'create', '--name', 'X', '--currencies', 'USD,XYZ'], 'currencies'],
     [['platform', 'create', '--name', 'X', '--environment', 'test'], '--environment takes'],
@@ -244,7 +244,36 @@ describe('misuse', () => {
     expect(code).toBe(2);
     expect(out).toBe('');
     expect(err.split('\n')[0]).toContain(message);
-    expect(err).toContain('Usage: railhead');
+    expect(err).toMatch(/Usage: railhead-server|See railhead-server/);
+  });
+
+  it.each([
+    [['purse', 'list'], 'purse is not a command.', 'parked list', '--help'],
+    [['webhoks', 'attempts'], 'webhoks is not a command.', 'webhooks attempts', '--help'],
+    [['Start'], 'Start is not a command.', 'start', '--help'],
+    [['tokne'], 'tokne is not a command.', 'token', '--help'],
+    [['x'.repeat(90)], `${'x'.repeat(40)}… is not a command.`, expect.any(String), '--help'],
+    [['platform', 'craete'], 'platform has no verb craete.', 'platform create', 'platform --help'],
+    [['token', 'remove'], 'token has no verb remove.', 'token revoke', 'token --help'],
+  ])('%j is three lines with the nearest match', async (argv, problem, meant, help) => {
+    const { code, out, err } = await run(argv);
+    expect([code, out]).toEqual([2, '']);
+    const [first, second = '', third, ...rest] = err.split('\n');
+    expect([first, third, rest]).toEqual([problem, `See railhead-server ${help}.`, ['']]);
+    expect(second).toMatch(/^Nearest match: railhead-server [a-z]/);
+    expect(second.slice('Nearest match: railhead-server '.length)).toEqual(meant);
+  });
+
+  it.each(['--version', '-v', 'version'])('%s prints the version', async (word) => {
+    const { version } = JSON.parse(readFileSync(`${projectRoot()}/package.json`, 'utf8'));
+    expect(await run([word])).toEqual({ code: 0, out: `railhead-server ${version}\n`, err: '' });
+  });
+
+  it('names start among the commands', async () => {
+    const { code, out } = await run(['--help']);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^Usage: railhead-server <noun> <verb>/);
+    expect(out).toMatch(/\n {2}start +Start the server/);
   });
 
   it.each([

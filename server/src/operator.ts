@@ -1,4 +1,4 @@
-// The operator's command: `railhead <noun> <verb> [flags]`. It works on the installation's database and
+// The operator's part of the server's command: `railhead-server <noun> <verb> [flags]`. It works on the installation's database and
 // not through the API, so it needs no credential and works beside a running server or without one. Its
 // standard output is the answer and nothing else; whatever else there is to say goes to standard error.
 
@@ -30,6 +30,7 @@ import { keysVerbs } from './operator/keys.ts';
 import { ledgerVerbs } from './operator/ledger.ts';
 import { limitVerbs } from './operator/limits.ts';
 import { messageVerbs } from './operator/messages.ts';
+import { nearest } from './operator/nearest.ts';
 import { parkedVerbs } from './operator/parked.ts';
 import { payoutVerbs } from './operator/payouts.ts';
 import { platformVerbs } from './operator/platform.ts';
@@ -43,6 +44,7 @@ import { verificationVerbs } from './operator/verifications.ts';
 import { walletVerbs } from './operator/wallets.ts';
 import { webhookVerbs } from './operator/webhooks.ts';
 import { type Config, readConfig, splitFlags } from './runtime/config.ts';
+import { versionLine } from './runtime/version.ts';
 
 /** Where a command reads its settings and writes its answer. */
 export interface Io {
@@ -87,10 +89,19 @@ const VERBS: readonly Verb[] = [
 ];
 const NOUNS = [...new Set(VERBS.map((each) => each.noun))];
 const HELP = new Set(['--help', '-h', 'help']);
+const VERSION = new Set(['--version', '-v', 'version']);
+const COMMAND = 'railhead-server';
+const START = ['start', 'Start the server; its flags are the settings (start --help)'] as const;
 
 const ANSWERED = 0;
 const FAILED = 1;
 const MISUSED = 2;
+
+/** A word of the caller on one line of moderate length. */
+const shown = (word: string) => {
+  const line = word.replaceAll(/\p{Cc}+/gu, ' ');
+  return line.length > 40 ? `${line.slice(0, 40)}…` : line;
+};
 
 const columns = (rows: readonly (readonly [string, string])[]) => {
   const width = Math.max(...rows.map(([left]) => left.length)) + 2;
@@ -101,9 +112,9 @@ function overview(noun?: string): string {
   const verbs = VERBS.filter((each) => noun === undefined || each.noun === noun);
   const rows = verbs.map((each) => [`${each.noun} ${each.verb}`, each.summary] as const);
   return [
-    `Usage: railhead ${noun ?? '<noun>'} <verb> [flags] [--json]`,
+    `Usage: ${COMMAND} ${noun ?? '<noun>'} <verb> [flags] [--json]`,
     '',
-    columns(rows),
+    columns(noun === undefined ? [START, ...rows] : rows),
     '',
     'Every verb explains itself with --help. The database is that of DATABASE_URL, or the embedded',
     'one of RAILHEAD_DATA_DIR (.railhead); --database-url and --data-dir name them as flags.',
@@ -112,29 +123,34 @@ function overview(noun?: string): string {
 }
 
 const usageLine = (verb: Verb) =>
-  `Usage: railhead ${verb.noun} ${verb.verb} ${usageOf(verb.flags, verb.bare)}`;
+  `Usage: ${COMMAND} ${verb.noun} ${verb.verb} ${usageOf(verb.flags, verb.bare)}`;
 
 const helpOf = (verb: Verb) =>
   `${usageLine(verb)}\n\n${verb.summary}.\n\n${columns(describeFlags(verb.flags))}\n`;
 
+/** Three lines: what is wrong, what was probably meant, and where to read more. */
+const unknown = (problem: string, meant: string, help: string) =>
+  usageError(`${problem}\nNearest match: ${COMMAND} ${meant}\nSee ${COMMAND} ${help}.`);
+
 /** The verb a command line names, and the words behind it; throws a usage error for anything else. */
 function find(argv: readonly string[]): { verb: Verb; rest: string[] } {
   const [noun, name, ...rest] = argv;
-  if (noun === undefined) throw usageError('A noun and a verb are needed.');
+  if (noun === undefined) throw usageError(`A noun and a verb are needed.\n${overview()}`);
   if (!NOUNS.includes(noun)) {
-    throw usageError(`${noun} is not one of ${NOUNS.join(', ')}.`);
+    const meant = nearest(noun, ['start', ...NOUNS]);
+    const same = VERBS.some((each) => each.noun === meant && each.verb === name);
+    const match = same ? `${meant} ${name}` : meant;
+    throw unknown(`${shown(noun)} is not a command.`, match, '--help');
   }
   const verbs = VERBS.filter((each) => each.noun === noun);
   const verb = verbs.find((each) => each.verb === name);
-  if (!verb) {
-    const choices = verbs.map((each) => each.verb).join(', ');
-    throw usageError(
-      name === undefined
-        ? `${noun} needs a verb: ${choices}.`
-        : `${noun} has no verb ${name}; it has ${choices}.`,
-    );
+  if (verb) return { verb, rest };
+  const names = verbs.map((each) => each.verb);
+  if (name === undefined) {
+    throw usageError(`${noun} needs a verb: ${names.join(', ')}.\nSee ${COMMAND} ${noun} --help.`);
   }
-  return { verb, rest };
+  const meant = `${noun} ${nearest(name, names)}`;
+  throw unknown(`${noun} has no verb ${shown(name)}.`, meant, `${noun} --help`);
 }
 
 /** Settings of the installation. A missing master key is the concern of the verbs that need one. */
@@ -146,8 +162,8 @@ function configOf(settings: readonly string[], io: Io): Config {
   return { ...result.config, production };
 }
 
-function misused(io: Io, error: Error, usage: string): number {
-  io.err(`${error.message}\n${usage}\n`);
+function misused(io: Io, error: Error, usage?: string): number {
+  io.err(`${[error.message, ...(usage ? [usage] : [])].join('\n').trimEnd()}\n`);
   return MISUSED;
 }
 
@@ -169,7 +185,8 @@ async function print(io: Io, json: boolean, output: Output): Promise<number> {
 /** What can be answered without a database: help, or a number for the exit code. */
 function explain(io: Io, words: readonly string[]): number | undefined {
   const [noun = '', verb] = words;
-  if (HELP.has(noun)) io.out(overview());
+  if (VERSION.has(noun)) io.out(`${versionLine()}\n`);
+  else if (HELP.has(noun)) io.out(overview());
   else if (NOUNS.includes(noun) && verb !== undefined && HELP.has(verb)) io.out(overview(noun));
   else return undefined;
   return ANSWERED;
@@ -183,7 +200,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   const { settings, rest: words } = splitFlags(argv);
   const explained = explain(io, words);
   if (explained !== undefined) return explained;
-  let usage = overview();
+  let usage: string | undefined;
   try {
     const { verb, rest } = find(words);
     usage = `${usageLine(verb)}\nTry --help.`;

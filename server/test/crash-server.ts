@@ -51,7 +51,11 @@ export interface Ended {
 export interface Place {
   readonly dir: string;
   /** Starts a process without waiting, on any free port unless the flags say otherwise. */
-  launch(flags?: readonly string[], env?: Record<string, string>): ChildProcess;
+  launch(
+    flags?: readonly string[],
+    env?: Record<string, string>,
+    program?: readonly string[],
+  ): ChildProcess;
   /** Resolves when the process serves; rejects with what it said when it ends first. */
   ready(child: ChildProcess): Promise<Running>;
   start(flags?: readonly string[], env?: Record<string, string>): Promise<Running>;
@@ -166,10 +170,14 @@ export function createPlace(name: string): Place {
     return left();
   }
 
-  function launch(flags: readonly string[] = [], env: Record<string, string> = {}): ChildProcess {
+  function launch(
+    flags: readonly string[] = [],
+    env: Record<string, string> = {},
+    program: readonly string[] = [START],
+  ): ChildProcess {
     const port = flags.includes('--port') ? [] : ['--port', '0'];
     const args = ['--data-dir', dir, ...port, ...flags];
-    const child = spawn(process.execPath, [START, ...args], {
+    const child = spawn(process.execPath, [...program, ...args], {
       cwd: base,
       env: { ...plainEnv(), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -250,7 +250,7 @@ describe(`a server that is killed under load (CRASH_SEED=${SEED})`, () => {
   }, 60_000);
 
   it("satisfies the operator's own check of the books", async () => {
-    const file = path.join(projectRoot(), 'server', 'bin', 'railhead.js');
+    const file = path.join(projectRoot(), 'server', 'bin', 'railhead-server.js');
     const args = [file, 'ledger', 'verify', '--json', '--data-dir', place.dir];
     const text = await new Promise<string>((resolve, reject) => {
       execFile(process.execPath, args, (error, out) => (error ? reject(error) : resolve(out)));

@@ -27,7 +27,7 @@ const GUIDES = fs.readdirSync(FOLDER).filter((name) => name.endsWith('.md'));
 const README = path.join(projectRoot(), 'README.md');
 const FILES = [...GUIDES.map((name) => path.join(FOLDER, name)), README];
 /** Where guides find the operator's command in the checkout. */
-const OPERATOR = path.join('server', 'bin', 'railhead.js');
+const OPERATOR = path.join('server', 'bin', 'railhead-server.js');
 /** Runs the command itself; in the others it is a client of this process, which saves a minute. */
 const SHELL_OF_THE_COMMAND: Shell = 'bash';
 const SHELLS = SHELL_NAMES.filter((shell) => absentPrograms(shell).length === 0);

@@ -29,7 +29,7 @@ const environment = () => ({
 
 const run = (...argv: string[]): Promise<Ran> =>
   new Promise((resolve) => {
-    const file = path.join(root, 'server', 'bin', 'railhead.js');
+    const file = path.join(root, 'server', 'bin', 'railhead-server.js');
     execFile(
       process.execPath,
       [file, ...argv],
@@ -154,7 +154,7 @@ describe('railhead', () => {
   it('ends with 2 for a call that makes no sense and 1 for what is not there', async () => {
     const misused = await run('platform', 'create', '--json');
     expect([misused.code, misused.out]).toEqual([2, '']);
-    expect(misused.err).toMatch(/^--name NAME is needed\nUsage: railhead platform create /);
+    expect(misused.err).toMatch(/^--name NAME is needed\nUsage: railhead-server platform create /);
     const missing = await run('platform', 'show', 'x');
     expect(missing).toEqual({ code: 1, out: '', err: 'No such platform.\n' });
   }, 60_000);

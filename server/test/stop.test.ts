@@ -13,7 +13,7 @@ import { type IdentityService, startIdentityService } from './identity-service.t
 import { type Receiver, startReceiver } from './receiver.ts';
 
 const LIMIT_MS = 10_000;
-const OPERATOR = path.join(projectRoot(), 'server', 'bin', 'railhead.js');
+const OPERATOR = path.join(projectRoot(), 'server', 'bin', 'railhead-server.js');
 const JSON_TYPE = 'content-type: application/json\r\n';
 
 /** A customer who proves a telephone number by a text message. */

@@ -271,7 +271,7 @@ describe('a long export', () => {
        update ledger_accounts set balance = balance + case id when '${credit}' then 1 else -1 end
          * ${(ROWS * (ROWS + 1)) / 2}::bigint where id in ('${debit}', '${credit}')`,
     );
-    const file = path.join(projectRoot(), 'server', 'bin', 'railhead.js');
+    const file = path.join(projectRoot(), 'server', 'bin', 'railhead-server.js');
     const range = ['--from', '2026-02-01', '--to', '2026-02-28'];
     const child = spawn(
       process.execPath,

@@ -1,0 +1,16 @@
+#!/usr/bin/env node
+// The server's own command: `start`, and every noun of the operator. What installing and building print goes to
+// standard error, so that `--json` stays one JSON value on standard output.
+import { pathToFileURL } from 'node:url';
+import { ensureBuilt } from '../../scripts/build.mjs';
+import { ensureInstalled } from '../../scripts/install.mjs';
+
+if (process.argv[2] === 'start') {
+  process.argv.splice(2, 1);
+  await import('../../scripts/start.mjs');
+} else {
+  await ensureInstalled({ dev: false });
+  const built = await ensureBuilt();
+  const { runProcess } = await import(pathToFileURL(built.operator).href);
+  await runProcess();
+}

@@ -1,0 +1,67 @@
+// Where the server listens, and the address that clients on the same machine use.
+import net from 'node:net';
+import type { FastifyInstance } from 'fastify';
+
+/** Both addresses of the name localhost. Browsers keep passkeys for names and not for addresses. */
+const LOOPBACK = ['127.0.0.1', '::1'] as const;
+
+const hostInUrl = (host: string) => (host.includes(':') ? `[${host}]` : host);
+
+/** Passes connections to the second loopback address on, as if the server itself had accepted them. */
+function addSecondListener(server: FastifyInstance): net.Server {
+  const second = net.createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+    server.server.emit('connection', socket);
+  });
+  server.addHook('preClose', (done) => {
+    if (second.listening) second.close(() => done());
+    else done();
+  });
+  return second;
+}
+
+/** Whether the second address is served, or is absent on this machine so that no other program has it. */
+const isOurs = (second: net.Server, options: net.ListenOptions): Promise<boolean> =>
+  new Promise((resolve) => {
+    second.once('error', ({ code }: NodeJS.ErrnoException) => resolve(code !== 'EADDRINUSE'));
+    second.listen(options, () => resolve(true));
+  });
+
+/**
+ * Listens, and returns the port and the origin that clients use. A loopback host stands for both loopback
+ * addresses, and its origin is `http://localhost:PORT` unless another program has the second one: then the
+ * name might lead there.
+ */
+export async function listenOn(
+  server: FastifyInstance,
+  wanted: { host: string; port: number },
+): Promise<{ port: number; origin: string }> {
+  const isLoopback = wanted.host === 'localhost' || LOOPBACK.some((each) => each === wanted.host);
+  const host = wanted.host === 'localhost' ? LOOPBACK[0] : wanted.host;
+  const second = isLoopback ? addSecondListener(server) : undefined;
+  await server.listen({ port: wanted.port, host });
+  const { port } = server.server.address() as net.AddressInfo;
+  const other = LOOPBACK.find((each) => each !== host);
+  const isNamed = second !== undefined && (await isOurs(second, { port, host: other }));
+  const origin = `http://${isNamed ? 'localhost' : hostInUrl(host)}:${port}`;
+  return { port, origin };
+}
+
+const PROBLEMS: Record<string, (port: number, host: string) => string> = {
+  EADDRINUSE: (port) =>
+    `Port ${port} is in use. Choose another with --port, or stop the program that has it.`,
+  EACCES: (port) =>
+    `This user may not listen on port ${port}. Choose one from 1024 to 65535 with --port.`,
+  EADDRNOTAVAIL: (_port, host) =>
+    `This machine has no address ${host} to listen on. Choose another with --host.`,
+};
+
+/** One line about a failure to listen; undefined for any other error. */
+export function listenProblem(
+  error: unknown,
+  { host, port }: { host: string; port: number },
+): string | undefined {
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  return syscall === 'listen' || syscall === 'bind'
+    ? PROBLEMS[code ?? '']?.(port, host)
+    : undefined;
+}

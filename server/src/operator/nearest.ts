@@ -1,0 +1,32 @@
+// Which of the known names was probably meant.
+
+/** Edits that lead from one text to the other: letters added, removed, changed, or two swapped. */
+function distance(from: string, to: string): number {
+  const rows = Array.from({ length: from.length + 1 }, (_, i) =>
+    Array.from({ length: to.length + 1 }, (__, j) => (i === 0 ? j : j === 0 ? i : 0)),
+  );
+  const at = (i: number, j: number) => rows[i]?.[j] ?? Number.POSITIVE_INFINITY;
+  for (let i = 1; i <= from.length; i++) {
+    for (let j = 1; j <= to.length; j++) {
+      const changed = from[i - 1] === to[j - 1] ? 0 : 1;
+      const swapped = from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
+      (rows[i] as number[])[j] = Math.min(
+        at(i - 1, j) + 1,
+        at(i, j - 1) + 1,
+        at(i - 1, j - 1) + changed,
+        swapped ? at(i - 2, j - 2) + 1 : Number.POSITIVE_INFINITY,
+      );
+    }
+  }
+  return at(from.length, to.length);
+}
+
+/** Letters of a name that are compared; what is longer was not meant. */
+const LONGEST = 40;
+
+/** The name that takes the fewest edits; the first of several. */
+export function nearest(text: string, names: readonly string[]): string {
+  const wanted = text.toLowerCase().slice(0, LONGEST);
+  const scored = names.map((name) => ({ name, score: distance(wanted, name) }));
+  return scored.reduce((best, each) => (each.score < best.score ? each : best)).name;
+}
