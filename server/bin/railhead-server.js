@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The server's own command: `start`, and every noun of the operator. What installing and building print goes to
-// standard error, so that `--json` stays one JSON value on standard output.
+// The server's own command: `start`, and every noun of the operator. What installing and building print
+// goes to standard error, so that `--json` stays one JSON value on standard output.
 import { pathToFileURL } from 'node:url';
 import { ensureBuilt } from '../../scripts/build.mjs';
 import { ensureInstalled } from '../../scripts/install.mjs';

@@ -102,7 +102,7 @@ import {
 } from './features/webhooks/index.ts';
 import type { Operation } from './http/bind.ts';
 import { addHostedApp } from './http/hosted.ts';
-import { listenOn } from './http/listen.ts';
+import { listeningOrigin, listenOn } from './http/listen.ts';
 import { openApiDocument } from './http/openapi.ts';
 import { addPages, originOf } from './http/pages.ts';
 import { createLimiter, type RateLimits } from './http/rate-limit.ts';
@@ -335,6 +335,9 @@ function committerOf({ databaseUrl }: Settings, metrics: Metrics): Committer {
   return committer;
 }
 
+const readinessOf = ({ databaseUrl: url }: Settings, committer: Pick<Committer, 'stats'>) =>
+  createReadiness({ url, hasLane: () => committer.stats().lanes > 0 });
+
 /** Puts a server together on a migrated database. It neither listens nor works until started. */
 export async function compose(
   settings: Settings,
@@ -360,8 +363,7 @@ export async function compose(
   const tokens = authenticator(db, world.now);
   const { loopbackWebhooks = true } = settings;
   const webhooks = { keys, naming, metrics, loopbackWebhooks };
-  let listensAt: string | undefined;
-  const origin = () => settings.publicUrl ?? listensAt ?? originOf(server);
+  const origin = () => settings.publicUrl ?? listeningOrigin(server) ?? originOf(server);
   const note = (problem: string) => log.warn({ problem }, 'a card payment has a problem');
   const operations = operationsOf({ connectors, tokens, webhooks, files, origin, note });
   const pressure = pressureOn(committer);
@@ -382,8 +384,7 @@ export async function compose(
   const asked = { ...tokens, bearers, agents: agentBearers(runtime), limiter, trustedProxies };
   const noted = { naming, log, metrics, watch };
   const server = createServer({ runtime, files, operations, ...asked, ...noted });
-  const hasLane = () => committer.stats().lanes > 0;
-  const readiness = createReadiness({ url: settings.databaseUrl, hasLane });
+  const readiness = readinessOf(settings, committer);
   addSecurityHeaders(server, settings.publicUrl);
   addSite(server, { ready: () => readiness.check(), metrics, openApi });
   openDesks(runtime, { connectors, origin, note });
@@ -399,11 +400,7 @@ export async function compose(
     deliverer,
     openApi,
     readiness,
-    async listen(wanted) {
-      const listening = await listenOn(server, wanted);
-      listensAt = listening.origin;
-      return listening;
-    },
+    listen: (at) => listenOn(server, at),
     start() {
       worker.start();
       deliverer.start();

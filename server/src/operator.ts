@@ -1,6 +1,6 @@
-// The operator's part of the server's command: `railhead-server <noun> <verb> [flags]`. It works on the installation's database and
-// not through the API, so it needs no credential and works beside a running server or without one. Its
-// standard output is the answer and nothing else; whatever else there is to say goes to standard error.
+// The operator's verbs: `railhead-server <noun> <verb> [flags]`. They work on the installation's database
+// and not through the API, so they need no credential and run beside a server or without one. Standard
+// output is the result and nothing else; everything else goes to standard error.
 
 import { Fault } from './kernel/fault.ts';
 import { accountVerbs } from './operator/accounts.ts';

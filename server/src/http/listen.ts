@@ -5,6 +5,8 @@ import type { FastifyInstance } from 'fastify';
 /** Both addresses of the name localhost. Browsers keep passkeys for names and not for addresses. */
 const LOOPBACK = ['127.0.0.1', '::1'] as const;
 
+const origins = new WeakMap<FastifyInstance, string>();
+
 const hostInUrl = (host: string) => (host.includes(':') ? `[${host}]` : host);
 
 /** Passes connections to the second loopback address on, as if the server itself had accepted them. */
@@ -43,8 +45,12 @@ export async function listenOn(
   const other = LOOPBACK.find((each) => each !== host);
   const isNamed = second !== undefined && (await isOurs(second, { port, host: other }));
   const origin = `http://${isNamed ? 'localhost' : hostInUrl(host)}:${port}`;
+  origins.set(server, origin);
   return { port, origin };
 }
+
+/** The origin of a server that listens by `listenOn`. */
+export const listeningOrigin = (server: FastifyInstance): string | undefined => origins.get(server);
 
 const PROBLEMS: Record<string, (port: number, host: string) => string> = {
   EADDRINUSE: (port) =>

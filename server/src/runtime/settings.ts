@@ -343,7 +343,7 @@ export const SETTINGS: readonly Setting[] = [
     env: 'RAILHEAD_LOOPBACK_WEBHOOKS',
     flag: 'loopback-webhooks',
     value: 'CHOICE',
-    help: 'webhooks of sandbox platforms to this machine: allowed or refused; refused in production if absent',
+    help: 'sandbox webhooks to this machine: allowed or refused; refused in production by default',
     complaint: matches(/^(allowed|refused)$/, 'must be allowed or refused'),
   },
   {
