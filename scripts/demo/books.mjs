@@ -15,7 +15,9 @@ export function operator({ dataDir, env }, signal) {
     const { stdout } = await run(process.execPath, args, { env, signal }).catch((error) => {
       if (error.stdout) return error;
       if (signal.aborted) throw error;
-      throw new Error(`railhead ${words.join(' ')}: ${(error.stderr || error.message).trim()}`);
+      throw new Error(
+        `railhead-server ${words.join(' ')}: ${(error.stderr || error.message).trim()}`,
+      );
     });
     return JSON.parse(stdout);
   };

@@ -44,7 +44,7 @@ describe('streamRows', () => {
     }).rejects.toThrow('nowhere');
     for await (const [row] of stream<{ left: bigint }>(
       `select count(*) as left from pg_stat_activity
-       where application_name = 'railhead export' and datname = current_database()
+       where application_name = 'railhead-server export' and datname = current_database()
          and pid <> pg_backend_pid()`,
     )) {
       expect(row?.left).toBe(0n);

@@ -31,7 +31,7 @@ export async function* streamRows<R extends object = ResultRow>(
 ): AsyncGenerator<R[]> {
   const client = new pg.Client({
     connectionString: url,
-    application_name: 'railhead export',
+    application_name: 'railhead-server export',
     connectionTimeoutMillis: 10_000,
     types: isolatedTypes,
   });

@@ -37,7 +37,7 @@ export const CARDS: readonly Way[] = [
   ),
   way(
     'CARD_LIMIT_REACHED',
-    'Issue an eleventh card to a cardholder; `railhead platform set-cards` changes the limit',
+    'Issue an eleventh card to a cardholder; `railhead-server platform set-cards` changes the limit',
     async (desk) => {
       const cards = deskOf(desk);
       const holder = await cards.holder();

@@ -80,7 +80,7 @@ const ACCOUNTS: readonly Way[] = [
   way(
     'BANK_ACCOUNT_VALIDATION_PENDING',
     'Pay to, or pull from, a US bank account that is being validated, as after ' +
-      '`railhead external-accounts check`; repeat the request after the validation',
+      '`railhead-server external-accounts check`; repeat the request after the validation',
     async (desk) => {
       const { account, target } = await ends(desk);
       const ran = await desk.operator([
@@ -172,7 +172,7 @@ const QUOTES: readonly Way[] = [
   ),
   way(
     'TRANSACTION_SIZE_LIMIT_EXCEEDED',
-    'Send more than `railhead platform set-limit --per-payment` lets the platform',
+    'Send more than `railhead-server platform set-limit --per-payment` lets the platform',
     async (desk) => {
       const { app } = desk;
       const as = await app.newPlatform('Small');
@@ -184,7 +184,7 @@ const QUOTES: readonly Way[] = [
   ),
   way(
     'DAILY_VOLUME_LIMIT_EXCEEDED',
-    'Send more in a day than `railhead platform set-limit --per-day` lets the platform',
+    'Send more in a day than `railhead-server platform set-limit --per-day` lets the platform',
     async (desk) => {
       const { app } = desk;
       const as = await app.newPlatform('Slow');
@@ -196,7 +196,7 @@ const QUOTES: readonly Way[] = [
   ),
   way(
     'VELOCITY_LIMIT_EXCEEDED',
-    'Let one customer pay more often in an hour than `railhead platform set --hourly-payments` says',
+    'Let one customer pay more often in an hour than `railhead-server platform set --hourly-payments` says',
     async (desk) => {
       const { app } = desk;
       const as = await app.newPlatform('Calm');
@@ -245,7 +245,7 @@ const QUOTES: readonly Way[] = [
   way(
     'REFERENCE_NOT_FOUND',
     'Record a deposit with the reference of a payment that nothing is paid in for: ' +
-      '`railhead deposits record --payment-reference`',
+      '`railhead-server deposits record --payment-reference`',
     async (desk) => {
       const { account, target } = await ends(desk);
       const sent = await desk.app.call(

@@ -122,7 +122,7 @@ const INVITATIONS: readonly Way[] = [
   way(
     'INVITATIONS_NOT_CONFIGURED',
     'Invite on a platform whose operator switched it off: ' +
-      '`railhead platform set PLATFORM --no-invitations`',
+      '`railhead-server platform set PLATFORM --no-invitations`',
     async ({ app, post, operator }) => {
       const as = await app.newPlatform('Closed');
       const { umaAddress } = await customer(app, { as });
@@ -180,7 +180,7 @@ const TERMS: readonly Way[] = [
   way(
     'END_USER_TERMS_NOT_ACCEPTED',
     'Pay for a customer without consent where the operator asks for it: ' +
-      '`railhead platform set PLATFORM --terms`',
+      '`railhead-server platform set PLATFORM --terms`',
     async ({ app, post, operator }) => {
       const as = await app.newPlatform('Gated', { regulated: false });
       const person = await customer(app, { as });
