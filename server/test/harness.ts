@@ -154,6 +154,7 @@ export async function startApp(
     files: { folder: mkdtempSync(path.join(os.tmpdir(), 'files-')) },
   };
   const app: App = await compose(settings, world, log, watcher(problems, options.serviceWord));
+  app.readiness.started();
   const { runtime, server } = app;
   const registry = connectorRegistry(world, {
     ...options.connectors,
