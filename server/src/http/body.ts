@@ -21,6 +21,11 @@ export interface JsonBody {
 export const tooLarge = (maxBytes: number): Fault =>
   new Fault('INVALID_INPUT', `The body is larger than ${maxBytes} bytes.`);
 
+/** Bytes that a piece of a body counts as at least: many small pieces cost more than their bytes. */
+export const MIN_PIECE = 64;
+/** Pieces of one body. */
+const MAX_PIECES = 4_096;
+
 /** Reads a body to its end; `count` is called for each piece and throws where it is one too many. */
 export function readBody(
   body: Readable,
@@ -39,7 +44,10 @@ export function readBody(
       pieces.push(piece);
       try {
         if (size > maxBytes) throw tooLarge(maxBytes);
-        count(piece.length);
+        if (pieces.length > MAX_PIECES) {
+          throw new Fault('INVALID_INPUT', `The body is in more than ${MAX_PIECES} chunks.`);
+        }
+        count(Math.max(piece.length, MIN_PIECE));
       } catch (error) {
         body.pause();
         end(() => reject(error as Error));

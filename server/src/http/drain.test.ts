@@ -89,6 +89,64 @@ describe('a connection', () => {
 });
 
 /** Credential, path and what an 11 MB body there is answered with. */
+describe('a head with more than 2,000 lines', () => {
+  const filler = 'a:\r\n'.repeat(2_100);
+
+  it('hides no length: what follows is discarded up to the limits', async () => {
+    const head = `POST /nope HTTP/1.1\r\nHost: localhost\r\n${filler}Content-Length: 999999999\r\n\r\n`;
+    const { status, headers } = await sendRaw(port, head, ELEVEN);
+    expect([status, headers.connection]).toEqual([404, 'close']);
+  });
+
+  it('hides no second Host', async () => {
+    const head = `GET /healthz HTTP/1.1\r\nHost: a\r\n${filler}Host: b\r\n\r\n`;
+    expect((await sendRaw(port, head)).status).toBe(400);
+  });
+});
+
+describe('many small chunks', () => {
+  const chunked = (path: string, count: number) =>
+    `POST ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${authorization}\r\n` +
+    `Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\na\r\n'.repeat(count)}`;
+
+  it('are rejected in a body that is read', async () => {
+    const { status, body } = await sendRaw(port, chunked('/2025-10-13/customers', 5_000));
+    expect([status, body.reason]).toEqual([400, 'The body is in more than 4096 chunks.']);
+  });
+
+  it('count as more than their bytes where they are discarded', async () => {
+    const sent = await new Promise<number>((resolve) => {
+      const socket = net.connect(port, '127.0.0.1');
+      const piece = '1\r\na\r\n'.repeat(10_000);
+      const fill = () => {
+        while (socket.write(piece));
+      };
+      socket.on('connect', () => {
+        socket.write(chunked('/nope', 1));
+        fill();
+      });
+      socket.on('drain', fill);
+      socket.on('error', () => undefined).on('close', () => resolve(socket.bytesWritten));
+    });
+    // 16 MiB at 4 KiB a chunk are 4,096 chunks; the rest is what the sockets hold.
+    expect(sent).toBeLessThan(12 * MIB);
+  });
+});
+
+describe('requests that wait for answers on one connection', () => {
+  it('are 16 at the most: the connection of more is closed', async () => {
+    const one = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n';
+    const { text } = await sendRaw(port, one.repeat(500)).catch(() => ({ text: '' }));
+    expect(text.split('HTTP/1.1 200').length - 1).toBeLessThanOrEqual(16);
+    const few = await sendRaw(
+      port,
+      one.repeat(15),
+      one.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'),
+    );
+    expect(few.text.split('HTTP/1.1 200').length - 1).toBe(16);
+  });
+});
+
 const REJECTED = [
   ['without a credential', false, '/quotes', 401],
   ['too large', true, '/quotes', 400],

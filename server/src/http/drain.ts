@@ -14,6 +14,8 @@ const MAX_DISCARDED = 16 * 1_048_576;
 /** Bytes discarded per second, and at once: of one address, and of all of them. */
 const OF_ADDRESS = { perSecond: 4 * 1_048_576, burst: 32 * 1_048_576 };
 const OF_ALL = { perSecond: 32 * 1_048_576, burst: 64 * 1_048_576 };
+/** Bytes that a piece counts as at least: a chunk of one byte costs as much to read as a large one. */
+const MIN_DISCARDED = 4_096;
 const MAX_MS = 5_000;
 const MAX_SILENCE_MS = 1_000;
 /** How long a connection that is not read stays open after its answer. */
@@ -46,8 +48,9 @@ function discard(socket: Socket, request: IncomingMessage, take: (bytes: number)
   let left = MAX_DISCARDED;
   let reading = take(0);
   request.on('data', (chunk: Buffer) => {
-    left -= chunk.length;
-    if (!reading || (left >= 0 && take(chunk.length))) return;
+    const cost = Math.max(chunk.length, MIN_DISCARDED);
+    left -= cost;
+    if (!reading || (left >= 0 && take(cost))) return;
     reading = false;
     request.pause();
   });

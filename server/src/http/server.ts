@@ -1,5 +1,6 @@
 // The HTTP server: routes from contracts. Nothing of a request is read beyond its head before it is
 // admitted; unknown paths and wrong methods are answered from the head alone.
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { Fault } from '../kernel/fault.ts';
 import { uuid7 } from '../kernel/id.ts';
@@ -36,6 +37,22 @@ export interface ServerOptions extends AdmissionOptions, RouteOptions {
 /** Health checks of a load balancer share its address with every client. */
 const UNLIMITED = ['/healthz', '/readyz'];
 
+/** Requests of one connection that wait for answers; a client that pipelines more is disconnected. */
+const MAX_PIPELINED = 16;
+
+/** Counts the requests of each connection that have no answer yet. */
+function createPipelines() {
+  const waiting = new WeakMap<object, number>();
+  /** Whether this request is one too many; counted until its answer is sent or cut off. */
+  return ({ socket }: IncomingMessage, response: ServerResponse): boolean => {
+    const count = (waiting.get(socket) ?? 0) + 1;
+    if (count > MAX_PIPELINED) return true;
+    waiting.set(socket, count);
+    response.once('close', () => waiting.set(socket, (waiting.get(socket) ?? 1) - 1));
+    return false;
+  };
+}
+
 const wantsPage = ({ headers }: FastifyRequest) => headers.accept?.includes('text/html') === true;
 
 /** Checks that come before every route, and the whole answer where there is none. */
@@ -46,6 +63,7 @@ function guard(
   drain: Drain,
 ) {
   const { naming } = options;
+  const isTooMany = createPipelines();
 
   /** Whether a request without a credential goes on to its route; otherwise it is answered. */
   async function admitOther(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
@@ -67,9 +85,10 @@ function guard(
 
   server.addHook('onRequest', (request, reply, done) => {
     const { raw, routeOptions } = request;
-    if (drain.isClosing(raw.socket)) {
+    const { socket } = raw;
+    if (socket.destroyed || drain.isClosing(socket) || isTooMany(raw, reply.raw)) {
       reply.hijack();
-      raw.socket.destroy();
+      socket.destroy();
       return;
     }
     const fault = headFault(raw);
@@ -147,6 +166,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
   for (const event of ['checkContinue', 'checkExpectation']) {
     server.server.on(event, (...request) => server.server.emit('request', ...request));
   }
+  // The size of the head bounds their number. Of more than 2,000 Node would hide the rest, lengths included.
+  server.server.maxHeadersCount = 0;
   server.removeAllContentTypeParsers();
   // Bodies are read by the route, once the request is admitted.
   server.addContentTypeParser('*', (_request, body, done) => done(null, body));
