@@ -1,5 +1,6 @@
 // Looking things up before a payment. The price list has a row for each corridor and rail that a quote could
 // use: the rail or network is connected in the caller's environment, and the platform may send the currency.
+import { setImmediate as pause } from 'node:timers/promises';
 import type { Static } from '@sinclair/typebox';
 import { withdrawalNetworkOf } from '../../catalog/account-info.ts';
 import { ACCOUNT_TYPE_ROWS } from '../../catalog/account-types.ts';
@@ -62,6 +63,9 @@ function checkCodes({ sourceCurrency, destinationCurrency = [] }: RatesQuery): v
   if (errors.length) throw invalid(errors, 'INVALID_CURRENCY');
 }
 
+/** Corridors that are priced before other requests have their turn. */
+const LANES_AT_ONCE = 16;
+
 async function pricesOf(
   ctx: Ctx,
   connectors: Connectors,
@@ -76,16 +80,19 @@ async function pricesOf(
   // A network's fee is converted at the remembered rates, too.
   const kept = { rate: (from: string, to: string) => memory(rates, from, to, ctx.now) };
   const ports = { networkFees, rates: kept };
-  const rows = await Promise.all(
-    lanes.flatMap((corridor) =>
-      railsOf(port, corridor).map(async (rail) => {
-        const { sourceCurrency: from, destinationCurrency: to } = corridor;
-        const mid = await kept.rate(from, to);
-        const service = mid && (await serviceFee(ports, corridor, rail));
-        return service && priceRow({ corridor, rail, service, sending, mid, platform });
-      }),
-    ),
-  );
+  const price = async (corridor: Corridor, rail: PayoutRail) => {
+    const { sourceCurrency: from, destinationCurrency: to } = corridor;
+    const mid = await kept.rate(from, to);
+    const service = mid && (await serviceFee(ports, corridor, rail));
+    return service && priceRow({ corridor, rail, service, sending, mid, platform });
+  };
+  const rows: Awaited<ReturnType<typeof price>>[] = [];
+  for (let at = 0; at < lanes.length; at += LANES_AT_ONCE) {
+    const some = lanes.slice(at, at + LANES_AT_ONCE);
+    const all = some.flatMap((lane) => railsOf(port, lane).map((rail) => price(lane, rail)));
+    rows.push(...(await Promise.all(all)));
+    await pause();
+  }
   return rows.filter((row) => row !== undefined);
 }
 
@@ -113,11 +120,26 @@ async function sourcesOf(ctx: Ctx, named: string | undefined): Promise<string[]>
   );
 }
 
+/** Runs the works of one key one after another, so that many lists of one platform cost as much as one. */
+function oneAtATime() {
+  const last = new Map<string, Promise<unknown>>();
+  return async <R>(key: string, work: () => Promise<R>): Promise<R> => {
+    const mine = (last.get(key) ?? Promise.resolve()).then(work, work);
+    last.set(key, mine);
+    try {
+      return await mine;
+    } finally {
+      if (last.get(key) === mine) last.delete(key);
+    }
+  };
+}
+
 /** The look-ups; `connectors` gives those of an environment. */
 export function discoveryOperations(options: {
   connectors: (environment: Environment) => Connectors;
 }) {
   const memory = rateMemory();
+  const inTurn = oneAtATime();
   return [
     handle(getExchangeRates, async (ctx, { query }) => {
       checkCodes(query);
@@ -128,7 +150,9 @@ export function discoveryOperations(options: {
         ),
       );
       const connectors = options.connectors(ctx.caller.environment);
-      const data = await pricesOf(ctx, connectors, memory, query, lanes);
+      const data = await inTurn(ctx.caller.platformId, () =>
+        pricesOf(ctx, connectors, memory, query, lanes),
+      );
       return { status: 200, body: { data } };
     }),
     handle(getDiscoveries, async (_ctx, { query }) => ({
