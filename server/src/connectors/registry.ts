@@ -131,7 +131,9 @@ export function connectorRegistry(
 ): (environment: Environment) => Connectors {
   const circuits = settings.circuits ?? createCircuits(() => world.now());
   const door: Doors = (provider) => circuits.world(world, provider);
-  const contracts = contractWallets(door('evm'), settings.rpcUrls ?? {});
+  // Without a circuit: clients choose the contract that is called, so a call without an answer says nothing
+  // about the node, and one client's contract must not keep the others' from being asked about.
+  const contracts = contractWallets(world, settings.rpcUrls ?? {});
   const serving: Record<Environment, Connectors> = {
     sandbox: {
       rail: sandboxRail,

@@ -37,6 +37,9 @@ export interface ServerOptions extends AdmissionOptions, RouteOptions {
 /** Health checks of a load balancer share its address with every client. */
 const UNLIMITED = ['/healthz', '/readyz'];
 
+/** Longest time in which nothing moves on a connection; longer than any request takes. */
+const STALLED_MS = 90_000;
+
 /** Requests of one connection that wait for answers; a client that pipelines more is disconnected. */
 const MAX_PIPELINED = 16;
 
@@ -152,6 +155,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
     genReqId: () => uuid7(runtime.world),
     routerOptions: { querystringParser: readQuery, maxParamLength: 300 },
     requestTimeout: 60_000,
+    // A client that takes no more of its answer is disconnected.
+    connectionTimeout: STALLED_MS,
     // The Host header is checked with the head, so that its error has a body; late requests are noticed soon.
     http: { requireHostHeader: false, connectionsCheckingInterval: 1_000 },
     forceCloseConnections: 'idle',

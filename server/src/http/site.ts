@@ -95,8 +95,11 @@ export function addSite(server: FastifyInstance, options: SiteOptions): void {
     text(reply, 'text/javascript; charset=utf-8', DOCS_START),
   );
   for (const [file, type] of Object.entries(DOCS_FILES)) {
-    server.get(`/docs/${file}`, async (_request, reply) =>
-      text(reply, type, await readFile(path.join(docsFolder(), file))),
-    );
+    // Read once: answers that clients are slow to take share the bytes.
+    let bytes: Promise<Buffer> | undefined;
+    server.get(`/docs/${file}`, async (_request, reply) => {
+      bytes ??= readFile(path.join(docsFolder(), file));
+      return text(reply, type, await bytes);
+    });
   }
 }

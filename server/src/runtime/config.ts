@@ -248,7 +248,7 @@ export function settingsHelp(): string {
   const lines = SETTINGS.map(({ env, flag, fallback, value, help }) => {
     const left = flag ? `  --${flag} ${value}` : `  ${env}=${value}`;
     const right = fallback ? `${help} (${fallback})` : help;
-    return `${left.padEnd(30)}${flag ? env.padEnd(24) : ''.padEnd(24)}${right}`;
+    return `${left.padEnd(32)}${(flag ? env : '').padEnd(32)}${right}`;
   });
   return ['Settings, as flags or environment variables:', ...lines].join('\n');
 }
