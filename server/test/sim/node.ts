@@ -74,7 +74,10 @@ export async function openNode(settings: Settings, world: World): Promise<Node> 
   let dead = false;
   let trap: Trap | undefined;
   let gate: Gate | undefined;
-  const log = createLog(world, 'error', (line) => lines.push(line));
+  // A line with a count repeats one that was logged before, perhaps while connections were cut.
+  const log = createLog(world, 'error', (line) => {
+    if (!('count' in JSON.parse(line))) lines.push(line);
+  });
   const app = await compose(settings, world, log, watcher(problems));
   const { committer } = app.runtime;
   const stopDatabase = app.runtime.db.close;
