@@ -1,5 +1,6 @@
 // The composition: which features, connectors, jobs and loops make up the server. It is the only file that
 // knows all of them; the process (main.ts), the operator's command and the tests each build on it.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { openPlatformAccounts } from './bootstrap.ts';
 import { CURRENCIES } from './catalog/currencies.ts';
@@ -103,13 +104,14 @@ import {
 import type { Operation } from './http/bind.ts';
 import { addHostedApp } from './http/hosted.ts';
 import { listeningOrigin, listenOn } from './http/listen.ts';
-import { openApiDocument } from './http/openapi.ts';
+import { openApiSteps } from './http/openapi.ts';
 import { addPages, originOf } from './http/pages.ts';
 import { createLimiter, type RateLimits } from './http/rate-limit.ts';
 import { addSecurityHeaders } from './http/security-headers.ts';
 import { createServer, type Watch } from './http/server.ts';
 import { addSite } from './http/site.ts';
-import { bodyErrors } from './http/validate.ts';
+import { bodyErrors, compileSchemas } from './http/validate.ts';
+import { runInSteps } from './kernel/steps.ts';
 import type { World } from './kernel/world.ts';
 import { houseAccounts } from './ledger/chart.ts';
 import { reportedCircuits, STORAGE_FAILURES } from './runtime/circuit-report.ts';
@@ -159,12 +161,14 @@ export interface App {
   keys: SigningKeys;
   worker: Worker;
   deliverer: ReturnType<typeof createDeliverer>;
-  openApi(): unknown;
+  openApi(): Promise<unknown>;
   readiness: Readiness;
   /** Takes requests from now on; returns where. */
   listen(at: { host: string; port: number }): Promise<{ port: number; origin: string }>;
   /** Starts the loops; the server listens separately. */
   start(): void;
+  /** Compiles every schema, so that no request waits for it. Requests are answered meanwhile. */
+  compileSchemas(): Promise<void>;
   /** Finishes what is in progress, cuts what takes too long, and closes the database. */
   stop(): Promise<void>;
 }
@@ -377,7 +381,7 @@ export async function compose(
   ];
   const worker = measuredWorker({ runtime, handlers, sweeps: sweepsOf(), log, metrics });
   const contracts = operations.map((each) => each.contract);
-  const openApi = () => openApiDocument(contracts, webhookContracts, naming);
+  const openApi = () => runInSteps(openApiSteps(contracts, webhookContracts, naming), nextTurn);
   const { rateLimits, trustedProxies } = settings;
   const limiter = rateLimits && createLimiter(rateLimits, world.now, metrics.limited);
   const bearers = linkBearers(runtime);
@@ -405,6 +409,7 @@ export async function compose(
       worker.start();
       deliverer.start();
     },
+    compileSchemas: () => runInSteps(compileSchemas(contracts), nextTurn),
     stop: () => stopParts({ readiness, server, worker, deliverer, committer, db }),
   };
 }

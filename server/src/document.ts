@@ -2,7 +2,8 @@
 // the operations needs none of what running them needs.
 import { namingFor } from './catalog/naming.ts';
 import { operationsOf, type Parts, webhookContracts } from './compose.ts';
-import { openApiDocument } from './http/openapi.ts';
+import { openApiSteps } from './http/openapi.ts';
+import { runAtOnce } from './kernel/steps.ts';
 
 export { statesPage } from './states-page.ts';
 
@@ -11,5 +12,5 @@ export function publishedDocument(): Record<string, unknown> {
   // Nothing of this is called while a document is made.
   const parts = { connectors: () => ({}), tokens: {}, webhooks: {} } as unknown as Parts;
   const contracts = operationsOf(parts).map((each) => each.contract);
-  return openApiDocument(contracts, webhookContracts, namingFor('Service'));
+  return runAtOnce(openApiSteps(contracts, webhookContracts, namingFor('Service')));
 }

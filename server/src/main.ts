@@ -121,6 +121,7 @@ async function serve(config: Config): Promise<void> {
     app.readiness.started();
     say(banner(config, written));
     log.info({ port, host: config.host }, 'listening');
+    await app.compileSchemas();
   } catch (error) {
     // A start that a signal ends is no failure; the stop is in progress.
     if (isEnding()) return;

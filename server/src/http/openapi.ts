@@ -171,7 +171,21 @@ function securityOf({ permission, forAgents }: Contract): Json[] {
   return [forAgents ? { AgentAuth: [] } : { BasicAuth: [] }];
 }
 
-function operationOf(contract: Contract, naming: Naming, components: Json): Json {
+interface Document {
+  naming: Naming;
+  components: Json;
+  /** The schema of each error status, made once. */
+  errors: Map<number, TSchema>;
+}
+
+function errorOf(status: number, { naming, errors }: Document): TSchema {
+  const schema = errors.get(status) ?? errorSchema(status, naming);
+  errors.set(status, schema);
+  return schema;
+}
+
+function operationOf(contract: Contract, document: Document): Json {
+  const { components } = document;
   const responses: Json = {};
   for (const [status, schema] of Object.entries(contract.replies)) {
     responses[status] = {
@@ -184,7 +198,7 @@ function operationOf(contract: Contract, naming: Naming, components: Json): Json
     responses[String(status)] = {
       description: STATUS_TEXT[status],
       ...headersOf(contract, status),
-      content: contentOf(errorSchema(status, naming), components),
+      content: contentOf(errorOf(status, document), components),
     };
   }
   const parameters = [
@@ -233,62 +247,73 @@ const inWords = (naming: Naming, document: Json): Json =>
     typeof value === 'string' && value.startsWith(REF) ? naming.path(value) : value,
   ) as Json;
 
-/** The whole document as plain JSON. */
-export function openApiDocument(
+function webhookOf({ name, summary, description, types, data }: WebhookContract, components: Json) {
+  return {
+    post: {
+      operationId: `${name.replaceAll(/-(\w)/g, (_, c: string) => c.toUpperCase())}Webhook`,
+      tags: ['Webhooks'],
+      summary,
+      description,
+      security: [{ WebhookSignature: [] }],
+      requestBody: { required: true, content: contentOf(envelope(types, data), components) },
+      responses: { 200: { description: 'Received.' }, 409: { description: 'Received before.' } },
+    },
+  };
+}
+
+const HEAD = {
+  openapi: '3.1.0',
+  info: {
+    title: 'Railhead',
+    version: '2025-10-13',
+    description:
+      'Payments platform: customers, accounts, quotes, transfers, webhooks, sandbox. A JSON body has ' +
+      `at most ${DEFAULT_MAX_BODY} bytes where its operation states no other limit.`,
+    license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+  },
+  servers: [{ url: '/2025-10-13' }],
+};
+
+const securitySchemesOf = (naming: Naming) => ({
+  BasicAuth: { type: 'http', scheme: 'basic', description: 'Client id and client secret.' },
+  AgentAuth: { type: 'http', scheme: 'bearer', description: 'Access token of an agent.' },
+  WebhookSignature: { type: 'apiKey', in: 'header', name: naming.webhookSignatureHeader },
+});
+
+/** The whole document as plain JSON, an operation, a webhook or a named schema at a step. */
+export function* openApiSteps(
   contracts: readonly Contract[],
   webhooks: readonly WebhookContract[],
   naming: Naming,
-): Json {
+): Generator<void, Json> {
   const components: Json = {};
+  const document = { naming, components, errors: new Map<number, TSchema>() };
   const paths: Record<string, Json> = {};
   for (const contract of contracts) {
     if (contract.hosted) continue;
     const path = naming.path(contract.path);
-    const item = paths[path] ?? {};
-    item[contract.method.toLowerCase()] = operationOf(contract, naming, components);
-    paths[path] = item;
+    const method = contract.method.toLowerCase();
+    paths[path] = {
+      ...paths[path],
+      ...inWords(naming, { [method]: operationOf(contract, document) }),
+    };
+    yield;
   }
-  const hooks = webhooks.map(({ name, summary, description, types, data }) => [
-    name,
-    {
-      post: {
-        operationId: `${name.replaceAll(/-(\w)/g, (_, c: string) => c.toUpperCase())}Webhook`,
-        tags: ['Webhooks'],
-        summary,
-        description,
-        security: [{ WebhookSignature: [] }],
-        requestBody: { required: true, content: contentOf(envelope(types, data), components) },
-        responses: {
-          200: { description: 'Received.' },
-          409: { description: 'Received before.' },
-        },
-      },
-    },
-  ]);
-  return inWords(naming, {
-    openapi: '3.1.0',
-    info: {
-      title: 'Railhead',
-      version: '2025-10-13',
-      description:
-        'Payments platform: customers, accounts, quotes, transfers, webhooks, sandbox. A JSON body has ' +
-        `at most ${DEFAULT_MAX_BODY} bytes where its operation states no other limit.`,
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-    },
-    servers: [{ url: '/2025-10-13' }],
+  const hooks: Json = {};
+  for (const webhook of webhooks) {
+    Object.assign(hooks, inWords(naming, { [webhook.name]: webhookOf(webhook, components) }));
+    yield;
+  }
+  const schemas: Json = {};
+  for (const name of Object.keys(components).sort()) {
+    Object.assign(schemas, inWords(naming, { [name]: components[name] }));
+    yield;
+  }
+  const securitySchemes = inWords(naming, securitySchemesOf(naming));
+  return {
+    ...inWords(naming, HEAD),
     paths,
-    webhooks: Object.fromEntries(hooks),
-    components: {
-      schemas: Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1))),
-      securitySchemes: {
-        BasicAuth: { type: 'http', scheme: 'basic', description: 'Client id and client secret.' },
-        AgentAuth: { type: 'http', scheme: 'bearer', description: 'Access token of an agent.' },
-        WebhookSignature: {
-          type: 'apiKey',
-          in: 'header',
-          name: naming.webhookSignatureHeader,
-        },
-      },
-    },
-  });
+    webhooks: hooks,
+    components: { schemas, securitySchemes },
+  };
 }

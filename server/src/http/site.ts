@@ -12,7 +12,7 @@ export interface SiteOptions {
   /** Whether the server can commit. */
   ready(): Promise<ReadyStatus>;
   metrics: Metrics;
-  openApi: () => unknown;
+  openApi: () => Promise<unknown>;
 }
 
 const DOCS_FILES: Record<string, string> = {
@@ -65,7 +65,7 @@ const DOCS_POLICY = [
 
 /** Adds the routes outside the versioned base path. */
 export function addSite(server: FastifyInstance, options: SiteOptions): void {
-  let openApi: string | undefined;
+  let openApi: Promise<string> | undefined;
   server.get('/healthz', async (_request, reply) =>
     text(reply, 'application/json; charset=utf-8', '{"status":"ok"}'),
   );
@@ -78,8 +78,8 @@ export function addSite(server: FastifyInstance, options: SiteOptions): void {
     text(reply, options.metrics.contentType, await options.metrics.text()),
   );
   server.get('/openapi.json', async (_request, reply) => {
-    openApi ??= JSON.stringify(options.openApi(), null, 2);
-    return text(reply, 'application/json; charset=utf-8', openApi);
+    openApi ??= options.openApi().then((document) => JSON.stringify(document, null, 2));
+    return text(reply, 'application/json; charset=utf-8', await openApi);
   });
   server.get('/', async ({ headers }, reply) => {
     reply.header('vary', 'accept');

@@ -16,8 +16,9 @@ import {
   uploadThing,
 } from '../../test/upload.ts';
 import { namingFor } from '../catalog/naming.ts';
+import { runAtOnce } from '../kernel/steps.ts';
 import { files } from '../runtime/files.ts';
-import { openApiDocument } from './openapi.ts';
+import { openApiSteps } from './openapi.ts';
 
 let at: UploadServer;
 beforeAll(async () => {
@@ -232,7 +233,7 @@ it('a link has fewer places than its platform, and keeps nobody else out', async
 });
 
 it('the document shows a form with a file', () => {
-  const document = openApiDocument([uploadThing], [], namingFor('Service')) as {
+  const document = runAtOnce(openApiSteps([uploadThing], [], namingFor('Service'))) as {
     paths: Record<string, { post: { requestBody: unknown } }>;
   };
   expect(document.paths['/things']?.post.requestBody).toMatchObject({

@@ -177,6 +177,15 @@ describe('named', () => {
     });
   });
 
+  it('is one component for each copy, and rejected once a copy was changed', () => {
+    const Thing = named('Thing', Type.Object({ a: Type.String() }));
+    const components = {};
+    toOpenApi(Type.Object({ one: Thing, two: Type.Optional(described(Thing, 'x')) }), components);
+    expect(Object.keys(components)).toEqual(['Thing']);
+    const changed = { ...Thing, required: [] };
+    expect(() => toOpenApi(changed, components)).toThrow('two different schemas are named Thing');
+  });
+
   it('is compiled once for Ajv, without notes for readers', () => {
     expect(toAjv(described(PositiveAmount, 'x'))).toEqual({
       type: 'integer',

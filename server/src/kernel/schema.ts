@@ -21,6 +21,7 @@ interface VariantMark {
 const VARIANT = Symbol('variant');
 const NOTE = Symbol('note');
 const RULE = Symbol('rule');
+const SOURCE = Symbol('source');
 
 const schemaOf = <T>(json: Json): TUnsafe<T> => Type.Unsafe<T>(json as TSchema);
 
@@ -57,7 +58,18 @@ export function variant<const Tag extends string, B extends Branches>(
  * name.
  */
 export function named<T extends TSchema>(name: string, schema: T): T {
-  return { ...schema, $id: name };
+  return { ...schema, $id: name, [SOURCE]: schema };
+}
+
+/**
+ * What a named schema was made of, the same object for each copy of it, such as an optional property; the
+ * schema itself where a copy was changed.
+ */
+function sourceOf(schema: TSchema): TSchema {
+  const source = (schema as { [SOURCE]?: TSchema })[SOURCE];
+  if (!source) return schema;
+  const isCopy = Object.keys(schema).every((key) => key === '$id' || schema[key] === source[key]);
+  return isCopy ? source : schema;
 }
 
 /** The same schema with another description, for one use of a named schema. */
@@ -137,14 +149,29 @@ export const REF = '#/components/schemas/';
 export function toOpenApi(schema: TSchema, components: Record<string, unknown>): unknown {
   const note = (schema as { [NOTE]?: string })[NOTE];
   const name = schema.$id;
+  if (!name) {
+    const body = variantToOpenApi(schema, components);
+    return note ? { ...body, description: note } : body;
+  }
+  addComponent(name, schema, components);
+  return note ? { $ref: REF + name, description: note } : { $ref: REF + name };
+}
+
+/** The sources of the named schemas that stand in components already. */
+const shown = new WeakMap<object, Map<string, TSchema>>();
+
+function addComponent(name: string, schema: TSchema, components: Record<string, unknown>): void {
+  const sources = shown.get(components) ?? new Map<string, TSchema>();
+  shown.set(components, sources);
+  const source = sourceOf(schema);
+  if (sources.get(name) === source) return;
   const body = variantToOpenApi(schema, components);
-  if (!name) return note ? { ...body, description: note } : body;
   const known = components[name];
-  if (known === undefined) components[name] = body;
-  else if (JSON.stringify(known) !== JSON.stringify(body)) {
+  if (known !== undefined && JSON.stringify(known) !== JSON.stringify(body)) {
     throw new Error(`two different schemas are named ${name}`);
   }
-  return note ? { $ref: REF + name, description: note } : { $ref: REF + name };
+  components[name] ??= body;
+  sources.set(name, source);
 }
 
 function variantToOpenApi(schema: TSchema, components: Record<string, unknown>): Json {
@@ -160,29 +187,48 @@ function variantToOpenApi(schema: TSchema, components: Record<string, unknown>):
   return { ...rest, oneOf: branches, discriminator: { propertyName: mark.tag, ...mapping } };
 }
 
-/**
- * The schema as Ajv checks it, in plain JSON. Named schemas become `$defs`, so that Ajv compiles
- * each once: the union of account types takes 150 ms that way, 400 ms inlined. Ajv adds one error
- * with keyword `if` to the complaints of a refused branch; whoever reports to people leaves that
- * one out.
- */
-export function toAjv(schema: TSchema): Json {
-  const defs: Json = {};
-  const body = bodyForAjv(schema, defs);
-  return Object.keys(defs).length ? { ...body, $defs: defs } : body;
+/** Where a schema by itself refers to the named schemas that it holds. */
+const LOCAL = '#/$defs/';
+
+/** A schema as Ajv checks it. Each of `named` refers only to schemas before it. */
+export interface AjvParts {
+  body: Json;
+  named: Json;
 }
 
-function forAjv(schema: TSchema, defs: Json): Json {
+/**
+ * The schema and the named schemas it refers to, each under `base` and its name, in plain JSON. Ajv compiles
+ * a named schema once: the union of account types takes 100 ms that way, 400 ms inlined. Ajv adds one error
+ * with keyword `if` to those of a rejected branch, which is not for people.
+ */
+export function ajvParts(schema: TSchema, base: string): AjvParts {
+  const defs: Defs = { base, named: {} };
+  return { body: bodyForAjv(schema, defs), named: defs.named };
+}
+
+/** The schema as Ajv checks it, with the named schemas inside. */
+export function toAjv(schema: TSchema): Json {
+  const { body, named } = ajvParts(schema, LOCAL);
+  return Object.keys(named).length ? { ...body, $defs: named } : body;
+}
+
+interface Defs {
+  base: string;
+  named: Json;
+}
+
+function forAjv(schema: TSchema, defs: Defs): Json {
   const body = bodyForAjv(schema, defs);
   const name = schema.$id;
   if (!name) return body;
-  defs[name] ??= body;
-  // A name that stands for two shapes is refused by the OpenAPI projection; here it stays correct.
-  const shared = JSON.stringify(defs[name]) === JSON.stringify(body);
-  return shared ? { $ref: `#/$defs/${name}` } : body;
+  const { base, named } = defs;
+  named[name] ??= body;
+  // The OpenAPI projection rejects a name that stands for two shapes; here each is checked as it is.
+  const isShared = JSON.stringify(named[name]) === JSON.stringify(body);
+  return isShared ? { $ref: `${base}${name}` } : body;
 }
 
-function bodyForAjv(schema: TSchema, defs: Json): Json {
+function bodyForAjv(schema: TSchema, defs: Defs): Json {
   const plain = children(schema, (child) => forAjv(child, defs));
   // Notes for readers would be half of what Ajv keeps in memory.
   const { title: _t, description: _d, examples: _e, ...rest } = plain;

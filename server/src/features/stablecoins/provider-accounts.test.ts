@@ -239,8 +239,8 @@ describe('a key', () => {
     ok(await send({ 'idempotency-key': 'x'.repeat(255) }), 201);
   });
 
-  it('is shown as required where it is', () => {
-    const { paths } = app.openApi() as {
+  it('is shown as required where it is', async () => {
+    const { paths } = (await app.openApi()) as {
       paths: Record<string, { post: { parameters: { name: string; required: boolean }[] } }>;
     };
     const keyOf = (path: string) =>

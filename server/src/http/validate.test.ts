@@ -1,0 +1,42 @@
+import { type TSchema, Type } from '@sinclair/typebox';
+import { expect, it } from 'vitest';
+import { operationsOf, type Parts } from '../compose.ts';
+import type { Contract } from '../kernel/operation.ts';
+import { ajvParts, named } from '../kernel/schema.ts';
+import { compileSchemas, fieldErrors } from './validate.ts';
+
+const contractOf = (body: TSchema) => ({ body }) as unknown as Contract;
+
+it('compiles every contract, and pauses after each named schema of it', () => {
+  // Only the contracts are read.
+  const parts = { connectors: () => ({}), tokens: {}, webhooks: {} } as unknown as Parts;
+  const contracts = operationsOf(parts).map(({ contract }) => contract);
+  const schemas = contracts.flatMap(({ body, headers, query }) =>
+    [body, headers, query].filter((each) => each !== undefined),
+  );
+  const named = new Set(schemas.flatMap((each) => Object.keys(ajvParts(each, '').named)));
+  expect(named.size).toBeGreaterThan(100);
+  const steps = [...compileSchemas(contracts)].length;
+  expect(steps).toBeGreaterThanOrEqual(named.size + contracts.length);
+  // What is compiled takes no step again but the one between contracts.
+  expect([...compileSchemas(contracts)]).toHaveLength(contracts.length);
+});
+
+it('names the fields of named schemas inside others', () => {
+  const Inner = named('ValidateInner', Type.Object({ code: Type.String({ minLength: 2 }) }));
+  const Outer = named('ValidateOuter', Type.Object({ inner: Inner }));
+  const schema = Type.Object({ list: Type.Array(Outer) });
+  const errors = fieldErrors(
+    schema,
+    { list: [{ inner: { code: 'ok' } }, { inner: { code: 'x' } }] },
+    'body',
+  );
+  expect(errors.map(({ field }) => field)).toEqual(['list.1.inner.code']);
+});
+
+it('rejects two shapes of one name', () => {
+  const one = Type.Object({ a: named('ValidateTwice', Type.Object({ b: Type.String() })) });
+  const other = Type.Object({ a: named('ValidateTwice', Type.Object({ c: Type.String() })) });
+  const both = compileSchemas([contractOf(one), contractOf(other)]);
+  expect(() => [...both]).toThrow('two different schemas are named ValidateTwice');
+});

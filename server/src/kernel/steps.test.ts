@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { runAtOnce, runInSteps } from './steps.ts';
+
+function* count(log: string[], to: number): Generator<void, number> {
+  for (let at = 1; at <= to; at++) {
+    log.push(`step ${at}`);
+    yield;
+  }
+  return to;
+}
+
+it('runs work at once', () => {
+  const log: string[] = [];
+  expect(runAtOnce(count(log, 3))).toBe(3);
+  expect(log).toEqual(['step 1', 'step 2', 'step 3']);
+});
+
+it('pauses after each step', async () => {
+  const log: string[] = [];
+  const pause = async () => void log.push('pause');
+  expect(await runInSteps(count(log, 2), pause)).toBe(2);
+  expect(log).toEqual(['step 1', 'pause', 'step 2', 'pause']);
+});
+
+it('rejects with the error of the work', async () => {
+  function* fail(): Generator<void, void> {
+    yield;
+    throw new Error('no');
+  }
+  await expect(runInSteps(fail(), async () => {})).rejects.toThrow('no');
+});

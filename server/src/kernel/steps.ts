@@ -1,0 +1,22 @@
+// Long work in steps: a generator pauses where other work may run, so that the event loop is never blocked
+// for longer than one step.
+
+/** The result of work, done at once. */
+export function runAtOnce<T>(work: Generator<void, T>): T {
+  let step = work.next();
+  while (!step.done) step = work.next();
+  return step.value;
+}
+
+/** The result of work, with a pause after each step. */
+export async function runInSteps<T>(
+  work: Generator<void, T>,
+  pause: () => Promise<unknown>,
+): Promise<T> {
+  let step = work.next();
+  while (!step.done) {
+    await pause();
+    step = work.next();
+  }
+  return step.value;
+}
