@@ -6,6 +6,7 @@ import path from 'node:path';
 import { type Api, startApi } from './api.ts';
 import { authorizeRows } from './authorize-row.ts';
 import type { Bench } from './bench.ts';
+import { blockingRows } from './blocking-row.ts';
 import { stopAll } from './children.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 import { executeRows } from './execute-row.ts';
@@ -42,6 +43,7 @@ const ROWS: readonly [string, (bench: Bench) => Promise<Row[]>][] = [
   ['6', stampRows],
   ['7', authorizeRows],
   ['8', fairnessRows],
+  ['9', blockingRows],
 ];
 
 /** Calls `make` once, however often it is asked. */

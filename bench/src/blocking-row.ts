@@ -1,0 +1,106 @@
+// Row 9: how long one request blocks the event loop at most, in which no other request is answered. Each
+// operation receives the costliest bodies that it reads; the server's own metric shows the longest delay.
+import fs from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AUTHORIZATION, startServer } from './api.ts';
+import type { Bench } from './bench.ts';
+import { type CostlyBody, costlyBodies, type OpenApi } from './costly-bodies.ts';
+import { note, type Row, sideOf } from './row.ts';
+import { percentile, type Run } from './stats.ts';
+
+/** The longest that one request may block the event loop. */
+const MOST_MS = 20;
+/** A pause of the collector, or of the machine, is not what a body costs: the shortest of so many counts. */
+const TRIES = 4;
+/** Until every schema is compiled. */
+const SETTLE_MS = 3_000;
+const QUICK_EVERY = 10;
+const SHOWN = 3;
+
+const LONGEST = /event_loop_delay_seconds\{quantile="1"\} (\S+)/;
+
+/** The longest delay since the last reading, in milliseconds. */
+async function longestDelay(origin: string): Promise<number> {
+  const text = await (await fetch(`${origin}/metrics`)).text();
+  const seconds = LONGEST.exec(text)?.[1];
+  if (seconds === undefined) throw new Error(`no delay in /metrics: ${text.slice(0, 200)}`);
+  return Number(seconds) * 1000;
+}
+
+async function send(origin: string, { method, path: url, body }: CostlyBody): Promise<number> {
+  const headers = {
+    authorization: AUTHORIZATION,
+    'content-type': 'application/json',
+    'idempotency-key': `blocking-${Math.round(performance.now() * 1e6)}`,
+  };
+  const answer = await fetch(origin + url, { method, headers, body });
+  await answer.arrayBuffer();
+  return answer.status;
+}
+
+/** The shortest block of a few tries; one is enough where it is below the limit. */
+async function blockOf(origin: string, body: CostlyBody | undefined): Promise<number> {
+  let shortest = Number.POSITIVE_INFINITY;
+  for (let left = TRIES; left > 0 && shortest > MOST_MS; left--) {
+    await longestDelay(origin);
+    const status = body ? await send(origin, body) : 0;
+    if (status >= 500 || status === 429) throw new Error(`${body?.name}: answered ${status}`);
+    shortest = Math.min(shortest, await longestDelay(origin));
+  }
+  return shortest;
+}
+
+const runOf = (blocks: readonly number[]): Run => ({
+  perSecond: Math.max(...blocks),
+  p50: percentile(blocks, 0.5),
+  p99: Math.max(...blocks),
+  errors: 0,
+  done: blocks.length,
+});
+
+/** Both columns of latencies: the middle of all bodies, and the longest. */
+export async function blockingRows(bench: Bench): Promise<Row[]> {
+  const { cluster, root, scratch, logLevel, settings, quick } = bench;
+  const url = await cluster.create('bench_blocking');
+  const { port, process } = await startServer(
+    root,
+    ['--database-url', url, '--data-dir', path.join(scratch, 'blocking')],
+    {
+      log: path.join(scratch, 'blocking.log'),
+      logLevel,
+      env: { RAILHEAD_RATE_LIMIT_ADDRESS: '0' },
+    },
+  );
+  const origin = `http://127.0.0.1:${port}`;
+  await sleep(SETTLE_MS);
+  const document = JSON.parse(fs.readFileSync(path.join(root, 'openapi.json'), 'utf8')) as OpenApi;
+  const bodies = costlyBodies(document).filter((_, at) => !quick || at % QUICK_EVERY === 0);
+  const [ours, idle]: [Run[], Run[]] = [[], []];
+  let worst: { name: string; ms: number }[] = [];
+  for (let round = 1; round <= settings.rounds; round++) {
+    const blocks: { name: string; ms: number }[] = [];
+    for (const body of bodies) blocks.push({ name: body.name, ms: await blockOf(origin, body) });
+    const nothing: number[] = [];
+    for (const _ of bodies) nothing.push(await blockOf(origin, undefined));
+    ours.push(runOf(blocks.map(({ ms }) => ms)));
+    idle.push(runOf(nothing));
+    worst = [...worst, ...blocks].sort((a, b) => b.ms - a.ms).slice(0, SHOWN);
+    const longest = Math.max(...blocks.map(({ ms }) => ms)).toFixed(1);
+    note(`round ${round}: ${bodies.length} bodies, the longest block ${longest} ms`);
+  }
+  await process.stop();
+  const remark = `the longest: ${worst.map(({ name, ms }) => `${name} ${ms.toFixed(1)} ms`).join('; ')}`;
+  return [
+    {
+      id: '9',
+      what: 'the longest block of the event loop',
+      unit: 'ms',
+      ours: sideOf(`${bodies.length} costly bodies`, ours),
+      peer: sideOf('no request', idle),
+      slowdown: {},
+      mostP99Ms: MOST_MS,
+      remark,
+    },
+  ];
+}
