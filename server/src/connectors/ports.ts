@@ -20,7 +20,12 @@ export type { StoragePort } from '../kernel/upload.ts';
  * paid in. Amount in smallest units.
  */
 export interface RailInstruction {
-  /** Unique for this attempt to move money; a rail must treat a second send of it as the first. */
+  /**
+   * Unique for this transfer and the same at every attempt. A rail must treat a second send of it
+   * as the first, however late: an operator may retry a job after weeks. Where the provider forgets
+   * idempotency keys sooner, the connector requests the transfer by this id before it sends again;
+   * `sentAt` is the time of the first attempt.
+   */
   id: string;
   platformId: string;
   kind: 'payout' | 'pull' | 'refund';

@@ -10,6 +10,7 @@ import { operate } from '../runtime/operate.ts';
 import { col, type RowOf, table as tableOf } from '../runtime/table.ts';
 import { type Given, usageError } from './flags.ts';
 import { undoneBy } from './job-kinds.ts';
+import { awaitOperator } from './job-waits.ts';
 import { refused } from './notice.ts';
 import { platformOf } from './platform.ts';
 import { inline, LIMIT, limitIn } from './queue.ts';
@@ -221,6 +222,7 @@ async function cancel(system: System, given: Given): Promise<Output> {
     if (stateOf(row, ctx.now) === 'running') {
       throw refused('It runs now. Its result decides; try again when it waits or is dead.');
     }
+    await awaitOperator(ctx, row);
     ctx.remove(jobs, row);
     const { kind, platform_id, attempts, last_error } = row;
     const about = aboutOf(row.input);

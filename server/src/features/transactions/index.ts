@@ -63,7 +63,7 @@ export {
   type TransactionRow,
   transactionOfReference,
 } from './present.ts';
-export { openRefund, takesBack } from './refund.ts';
+export { goesBackByRail, openRefund, takesBack } from './refund.ts';
 export { coverMissing, parkedCurrency, parkedFrom, returnParked } from './resolve.ts';
 export { moveAndTell, patch, tell } from './staging.ts';
 export {

@@ -75,7 +75,10 @@ export async function noticeCame(
 export function isWanted(row: TransactionRow, kind: WaitKind): boolean {
   if (kind === 'refund') return row.refund?.status === 'PENDING';
   if (row.refund) return false;
-  if (kind === 'payout') return row.status === 'PROCESSING' && row.funds === 'HANDED';
+  if (kind === 'payout') {
+    // Still HELD where the job that sent it was cancelled without an answer of the rail.
+    return row.status === 'PROCESSING' && (row.funds === 'HANDED' || row.funds === 'HELD');
+  }
   const open = row.status === 'PENDING' || row.status === 'PROCESSING';
   return open && (row.funds === 'AWAITED' || (row.type === 'INCOMING' && row.funds === 'HELD'));
 }
