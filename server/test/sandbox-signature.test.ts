@@ -10,6 +10,8 @@ import { drawKeys, encryptOtp, passkeyBody, walletDesk } from './wallet-desk.ts'
 
 const MINUTE = 60_000;
 const STAMP = { 'service-wallet-signature': 'sandbox-valid-signature' };
+/** Codes of a Request-Id that was made for something else. */
+const FOREIGN = /^(UNAUTHORIZED|WALLET_SIGNATURE_BODY_MISMATCH)$/;
 const PLACEHOLDER = 'Request:019b0000-0000-7000-8000-000000000000';
 
 let app: TestApp;
@@ -174,6 +176,43 @@ describe('sandbox-valid-signature', () => {
       expect([operationId, last.status, last.body]).toEqual([operationId, done, last.body]);
       const again = await send({ ...STAMP, 'request-id': first.requestId });
       expect(again.status).toBeGreaterThanOrEqual(400);
+    },
+  );
+
+  it.each(Object.entries(CASES))(
+    'does not complete %s with the Request-Id of another wallet or platform',
+    async (_, { prepare, done, legs = 1 }) => {
+      const send = await prepare(app.platform);
+      const own = ok(await send(), 202).requestId;
+      for (const as of [app.platform, app.other]) {
+        const { requestId } = ok(await (await prepare(as))(), 202);
+        const crossed = await send({ ...STAMP, 'request-id': requestId });
+        const { status, body } = crossed;
+        expect([status, body.code]).toEqual([
+          ...[401, as === app.other ? 'UNAUTHORIZED' : expect.stringMatching(FOREIGN)],
+        ]);
+      }
+      let requestId = own;
+      for (let leg = 1; leg < legs; leg++) {
+        requestId = ok(await send({ ...STAMP, 'request-id': requestId }), 202).requestId;
+      }
+      expect((await send({ ...STAMP, 'request-id': requestId })).status).toBe(done);
+    },
+  );
+
+  it.each(Object.entries(CASES))(
+    'completes %s once for several requests with one Request-Id',
+    async (_, { prepare, done, legs = 1 }) => {
+      const send = await prepare(app.platform);
+      let { requestId } = ok(await send(), 202);
+      for (let leg = 1; leg < legs; leg++) {
+        requestId = ok(await send({ ...STAMP, 'request-id': requestId }), 202).requestId;
+      }
+      const headers = { ...STAMP, 'request-id': requestId };
+      const answers = await Promise.all([send(headers), send(headers), send(headers)]);
+      const [first, ...rest] = answers.map(({ status }) => status).sort();
+      expect(first).toBe(done);
+      for (const status of rest) expect(status).toBeGreaterThanOrEqual(400);
     },
   );
 
