@@ -5,7 +5,7 @@ import { payoutJobs } from '../src/features/transactions/index.ts';
 import { createWorker, type Worker } from '../src/runtime/jobs.ts';
 import { createLog } from '../src/runtime/log.ts';
 import { createMetrics } from '../src/runtime/metrics.ts';
-import { balances, ok, quoteBody } from './fixtures.ts';
+import { balances, externalAccount, ok, quoteBody } from './fixtures.ts';
 import { type PaymentProvider, railOver, startPaymentProvider } from './payment-provider.ts';
 import { type Production, startProduction } from './production.ts';
 
@@ -187,5 +187,41 @@ describe('jobs cancel', () => {
     await shop.refused('Retry it instead.', 'jobs', 'cancel', job, '--reason', 'x');
     while ((await workerOver().runDue()) > 0);
     expect(await funds(payment)).toEqual(THERE);
+  });
+});
+
+describe('jobs cancel of other transfers', () => {
+  const USD = 40_00;
+
+  it('leaves a debit to the operator', async () => {
+    const { person, account } = await shop.payer();
+    const from = await externalAccount(shop.app, person.id, 'USD', '000', shop.as);
+    const ends = { source: { accountId: from.id }, destination: { accountId: account } };
+    const body = { ...ends, amount: USD };
+    const { id } = ok(await shop.app.call('POST', '/transfer-in', body, shop.as), 201);
+    await cancelled(id, 'incoming.pull');
+    expect(await shop.queue(id)).toMatchObject([{ kind: 'pull', amount: USD }]);
+    await shop.json('payouts', 'settle', id);
+    expect((await balances(shop.app, account, shop.as)).total).toBe(USD);
+    await shop.refused('Nothing is awaited', 'payouts', 'settle', id);
+  });
+
+  it('leaves the debit of a payment to the operator, and the refund of it', async () => {
+    const { person } = await shop.payer();
+    const from = await externalAccount(shop.app, person.id, 'USD', '000', shop.as);
+    const payee = await shop.payee(person.id);
+    const quote = quoteBody(from.id, payee, USD, { immediatelyExecute: true });
+    const made = ok(await shop.app.call('POST', '/quotes', quote, shop.as), 201);
+    const id = made.transactionId as string;
+    await cancelled(id, 'funding.send');
+    await shop.json('payouts', 'settle', id);
+    await cancelled(id);
+    await shop.json('payouts', 'fail', id, '--reason', 'ACCOUNT_INVALID');
+    expect(await shop.status(id)).toBe('FAILED PENDING ACCOUNT_INVALID');
+    await cancelled(id, 'refund.pay');
+    expect(await shop.queue(id)).toMatchObject([{ kind: 'refund', amount: USD }]);
+    await shop.json('payouts', 'settle', id);
+    expect(await shop.status(id)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
+    expect(provider.sends).toEqual([]);
   });
 });
