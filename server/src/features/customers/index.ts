@@ -39,7 +39,7 @@ export {
 export type { ContactChange, CustomerParts, TiedCredentials } from './parts.ts';
 export { dataKeyOf, personalOf } from './personal.ts';
 export { customerOf, platformOf } from './reads.ts';
-export { type CreateBody, registerCustomer } from './register.ts';
+export { type CreateBody, registerCustomer, registrationErrors } from './register.ts';
 export { type CheckMove, type CheckStatus, checkStates, isFinal } from './states.ts';
 export { type CustomerRow, type CustomerType, customers } from './store.ts';
 export { isAddress } from './terms.ts';

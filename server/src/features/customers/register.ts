@@ -1,7 +1,9 @@
 // Registering a customer: what is decided before anything is written, and the change set. The operation
 // and the import of a whole file both come here, so that a customer is the same however it came.
 import type { Static } from '@sinclair/typebox';
+import type { FieldError } from '../../kernel/fault.ts';
 import type { Id } from '../../kernel/id.ts';
+import type { Time } from '../../kernel/world.ts';
 import type { Ctx } from '../../runtime/context.ts';
 import type { PlatformRow } from '../platform/index.ts';
 import {
@@ -58,6 +60,14 @@ function firstStatus(platform: PlatformRow, of: Candidate, parts: CustomerParts)
   });
   return scripted ?? (platform.regulated ? 'APPROVED' : 'UNVERIFIED');
 }
+
+/** What a platform's rules reject in a body, in addition to the checks of the contract. */
+export const registrationErrors = (
+  body: CreateBody,
+  platform: PlatformRow,
+  now: Time,
+): FieldError[] =>
+  complaintsAbout(candidateOf(body), platform, now).map(({ code: _, ...error }) => error);
 
 /**
  * Registers a customer whose body has passed the contract's checks, opens its accounts and tells its

@@ -108,6 +108,8 @@ export interface Candidate {
   correlationId: string;
   body: Body;
   errors: FieldError[];
+  /** The body without the columns that are wrong; absent where nothing is wrong or nothing can be read. */
+  sound?: Body;
 }
 
 function put(body: Body, path: string, value: string): void {
@@ -179,11 +181,21 @@ export function candidateOf(
     ({ field }) => !RELAXED.includes(field) || isGiven(body, field),
   );
   const id = named.get('platformCustomerId') ?? '';
+  const errors = byColumn([...unfilled(named, kind), ...wrong], kind);
   return {
     correlationId: id !== '' && id.length <= MOST_ID_LENGTH ? id : `row_${number}`,
     body,
-    errors: byColumn([...unfilled(named, kind), ...wrong], kind),
+    errors,
+    ...(kind && errors.length ? { sound: bodyOf(withoutColumns(named, errors), kind) } : {}),
   };
+}
+
+function withoutColumns(
+  cells: ReadonlyMap<string, string>,
+  errors: readonly FieldError[],
+): ReadonlyMap<string, string> {
+  const bad = new Set(errors.map(({ field }) => field));
+  return new Map([...cells].filter(([column]) => !bad.has(column)));
 }
 
 function isGiven(body: Body, path: string): boolean {

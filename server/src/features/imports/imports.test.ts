@@ -159,7 +159,7 @@ describe('uploadCustomersCsv', () => {
       ['row_3', 'INVALID_INPUT', ['city', 'platformCustomerId', 'umaAddress']],
       ['n-4', 'INVALID_UMA_ADDRESS', ['umaAddress']],
       ['n-5', 'INVALID_INPUT', ['businessTaxId']],
-      ['n-6', 'INVALID_INPUT', ['email']],
+      ['n-6', 'INVALID_INPUT', ['birthDate', 'email']],
       ['row_7', 'INVALID_INPUT', ['row']],
       ['row_8', 'INVALID_INPUT', ['row']],
       ['n-9', 'CONFLICT', []],

@@ -13,7 +13,9 @@ import {
   type CustomerParts,
   customers,
   registerCustomer,
+  registrationErrors,
 } from '../customers/index.ts';
+import { platforms } from '../platform/index.ts';
 import { byColumn, type Candidate } from './columns.ts';
 
 export interface RowParts extends CustomerParts {
@@ -77,6 +79,20 @@ async function afterwards(
   return failureOf(item, new Fault('INTERNAL_ERROR', reason));
 }
 
+/** All that is wrong with a row, what only its platform's rules reject included. */
+async function allErrors(
+  { db, world }: Runtime,
+  caller: Caller,
+  item: Item,
+): Promise<FieldError[]> {
+  const platform = item.sound && (await db.read(platforms, caller.platformId));
+  if (!platform) return item.errors;
+  const known = new Set(item.errors.map(({ field }) => field));
+  const found = registrationErrors(item.sound as CreateBody, platform, world.now());
+  const more = byColumn(found, item.body.customerType).filter(({ field }) => !known.has(field));
+  return [...item.errors, ...more];
+}
+
 /** Registers one row; answers why it failed, or nothing. */
 async function registerRow(
   runtime: Runtime,
@@ -85,7 +101,9 @@ async function registerRow(
   item: Item,
   slice: { importId: string; tries: number },
 ): Promise<Failure | undefined> {
-  if (item.errors.length) return failureOf(item, invalid(item.errors));
+  if (item.errors.length) {
+    return failureOf(item, invalid(await allErrors(runtime, caller, item)));
+  }
   const id = customerIdOf(slice.importId, item.number);
   const body = item.body as CreateBody;
   try {
