@@ -8,6 +8,8 @@ import { startApp, type TestApp } from '../../../test/harness.ts';
 import type { CardDecision, CardRequest } from '../../connectors/ports-cards.ts';
 import type { ChangeSet } from '../../runtime/change-set.ts';
 import type { Runtime } from '../../runtime/operate.ts';
+import { resolveException } from './exceptions.ts';
+import { cardPaymentOf } from './payment.ts';
 
 let app: TestApp;
 let network: ReturnType<typeof cardNetwork>;
@@ -129,6 +131,27 @@ describe('money that is being taken for it', () => {
     await app.advance(30_000);
     expect(await balances(app, of.accountId)).toEqual({ balance: 90_00, total: 90_00 });
     expect(await payment()).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 10_00 } });
+  });
+});
+
+describe('an approval that an operator has written off', () => {
+  it('stands, and nothing is given to the account', async () => {
+    const of = await cardOf();
+    const request = network.message(of.cardId, 30_00, {
+      kind: 'FINANCIAL_AUTHORIZATION',
+      merchant: { descriptor: 'Corner shop 006' },
+    });
+    const writeOff = async () => {
+      await app.settle();
+      const [{ id, status }] = await network.paymentsOf(of.customer.id);
+      expect(status).toBe('EXCEPTION');
+      await app.operate(async (ctx) => {
+        await resolveException(ctx, await cardPaymentOf(ctx, id), { outcome: 'write-off' });
+      });
+    };
+    const decision = await sendLate(cardNetwork(app, slow(writeOff)), request);
+    expect(await balances(app, of.accountId)).toEqual({ balance: 100_00, total: 100_00 });
+    expect(decision).toMatchObject({ approved: true });
   });
 });
 

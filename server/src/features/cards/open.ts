@@ -124,18 +124,19 @@ export async function openPayment(
   return clear(ctx, parts, row, { id, token, kind: 'CLEARING', amount });
 }
 
-/** Whether nothing was told about a payment since it was opened. */
+/** Whether the network has sent nothing about a payment since it was opened, and no part was written off. */
 function isUntouched({ card }: CardPaymentRow, request: CardRequest): boolean {
   const own = clearsAtOnce(request) ? 1 : 0;
-  const { settlements, returns, closed, pulls, authorized } = card;
-  const alone = settlements.length === own && returns.length === 0 && pulls.length < 2;
+  const { settlements, returns, closed, pulls, authorized, lost } = card;
+  const isAsOpened = returns.length === 0 && pulls.length < 2 && lost === '0';
+  const alone = settlements.length === own && isAsOpened;
   return alone && closed === (own === 1) && authorized === String(request.amount);
 }
 
 /**
  * Stages that a payment which was approved too late has never been: it ends with nothing settled, and what it
  * set aside or took is free again, at once or when the issuer has answered a pull that is under way. Answers
- * false where the network has gone on with it by now.
+ * false where the network has gone on with it by now, or an operator has written it off.
  */
 export async function undoPayment(
   ctx: Ctx,
