@@ -4,6 +4,12 @@
 //
 // `cards` keeps what was taken until the network clears it: its part of a payment is always
 // confirmed pulls - back + lost - settled, below zero only while a pull is under way or an exception stands.
+// With net = settled - refunded, paid = confirmed pulls - back - (refunded - recouped),
+// borne = max(lost, recouped) and loss = borne - recouped, these hold after every change:
+// - With no pull under way, paid + loss <= net + the authorisation that remains: nothing is taken twice.
+// - Unless it is an EXCEPTION, recouped <= lost: no gain stays with the house.
+// - Once it is over, paid + loss = net. Neither is below zero, unless an account was out of reach
+//   that had got more of returns than it ever paid.
 import { Fault } from '../../kernel/fault.ts';
 import type { House } from '../../ledger/chart.ts';
 import type { Phase } from '../../runtime/change-set.ts';
@@ -30,23 +36,27 @@ export interface Change {
 export const MOST_PIECES = 100;
 
 const smaller = (a: bigint, b: bigint) => (a < b ? a : b);
+const larger = (a: bigint, b: bigint) => (a > b ? a : b);
 const atLeastNothing = (amount: bigint) => (amount < 0n ? 0n : amount);
 
 export const pullStep = (at: number): string => `pull.${at + 1}`;
 
-/** Took in our keeping, less what went out of it again, before anything was cleared. */
-const keptOf = (card: CardFacts): bigint =>
-  pulledOf(card, 'CONFIRMED') - BigInt(card.back) + BigInt(card.lost);
-
-/** What is taken, or set aside to be taken, or lost already. */
-const coveredOf = (card: CardFacts): bigint => keptOf(card) + pulledOf(card, 'PENDING', 'STUCK');
-
-/** What the network has had and nobody has paid yet. */
-export const missingOf = (card: CardFacts): bigint =>
-  atLeastNothing(settledOf(card) - keptOf(card));
-
 /** What came back from the network and stays ours, because the account had not paid it. */
 const recoupedOf = (card: CardFacts): bigint => BigInt(card.recouped ?? 0);
+
+/**
+ * What the house pays of it, so that the account need not: what was lost, or recouped where that is
+ * more. What is recouped beyond losses is in `losses` until the payment is resolved, as the return may
+ * be reversed.
+ */
+const borneOf = (card: CardFacts): bigint => larger(BigInt(card.lost), recoupedOf(card));
+
+/** What pays for clearings by now: taken from the account, less what went back, and borne by the house. */
+const fundedOf = (card: CardFacts): bigint =>
+  pulledOf(card, 'CONFIRMED') - BigInt(card.back) + borneOf(card);
+
+/** The same with what is set aside to be taken. */
+const coveredOf = (card: CardFacts): bigint => fundedOf(card) + pulledOf(card, 'PENDING', 'STUCK');
 
 /** What the account got of what came back. */
 const givenOf = (card: CardFacts): bigint => refundedOf(card) - recoupedOf(card);
@@ -56,12 +66,11 @@ export const paidOf = (card: CardFacts): bigint =>
   pulledOf(card, 'CONFIRMED') - BigInt(card.back) - givenOf(card);
 
 /** What of it is our loss: not what came back of that and stayed ours. */
-export const lossOf = (card: CardFacts): bigint =>
-  atLeastNothing(BigInt(card.lost) - recoupedOf(card));
+export const lossOf = (card: CardFacts): bigint => borneOf(card) - recoupedOf(card);
 
-/** The part of it that nothing stands for: what stayed ours of returns pays first. */
+/** What the network has had that neither the account nor the house has paid yet. */
 export const unpaidOf = (card: CardFacts): bigint =>
-  atLeastNothing(missingOf(card) - atLeastNothing(recoupedOf(card) - BigInt(card.lost)));
+  atLeastNothing(settledOf(card) - fundedOf(card));
 
 /** What is to be taken from the account yet for a total, and for no more than what is new of it. */
 export const lackingFor = (card: CardFacts, total: bigint, fresh: bigint): bigint =>
@@ -76,7 +85,7 @@ export function excessOf(card: CardFacts): bigint {
   const settled = settledOf(card);
   const authorized = BigInt(card.authorized);
   const wanted = card.closed || authorized < settled ? settled : authorized;
-  return atLeastNothing(keptOf(card) - wanted);
+  return atLeastNothing(fundedOf(card) - wanted);
 }
 
 /** Gives back what is in excess. Its steps are named by all that went back by then, which only grows. */
@@ -99,9 +108,11 @@ export type Lack = { amount: bigint; fate: 'pulled' | 'failed' | 'lost' };
 
 export const NO_LACK: Lack = { amount: 0n, fate: 'pulled' };
 
-function lose(card: CardFacts, amount: bigint): Change {
+/** The house bears an amount more. What it has recouped beyond its losses goes to `cards` with it. */
+function lose(card: CardFacts, more: bigint): Change {
+  const lost = String(borneOf(card) + more);
+  const amount = BigInt(lost) - BigInt(card.lost);
   if (amount === 0n) return { card, steps: [] };
-  const lost = String(BigInt(card.lost) + amount);
   const step = {
     step: `lost.${lost}`,
     phase: 'posted',
@@ -215,7 +226,7 @@ const withPull = (card: CardFacts, at: number, status: PullFact['status']): Card
 /** Whether a payment ends well without a pull: nothing more is expected, and others cover all that was. */
 function isIdle(card: CardFacts, at: number): boolean {
   const others = withPull(card, at, 'FAILED');
-  return card.closed && settledOf(others) <= keptOf(others) + pulledOf(others, 'PENDING');
+  return card.closed && settledOf(others) <= fundedOf(others) + pulledOf(others, 'PENDING');
 }
 
 /**
@@ -264,21 +275,20 @@ export function undone(given: CardFacts, direction: 'CREDIT' | 'DEBIT'): Change 
 }
 
 /**
- * A person ends an exception: what the network has and we have not is taken from the account, or is our loss.
- * What stayed ours of a return pays first. An account that got more of returns than it ever paid gives that
- * up in any case; one that is out of reach gives nothing. Nothing more is expected of the payment then.
+ * A person ends an exception: what is unpaid is taken from the account, or is our loss. An account that
+ * got more of returns than it ever paid gives that up in any case; one that is out of reach gives
+ * nothing. Nothing more is expected of the payment then.
  */
 export function resolved(
   given: CardFacts,
   { outcome, reachable }: { outcome: Resolution; reachable: boolean },
 ): Change {
   const closed = { ...given, closed: true };
-  const lacks = missingOf(closed);
   const open = unpaidOf(closed);
   const asked = outcome === 'collect' ? open : smaller(open, atLeastNothing(-paidOf(closed)));
   const take = reachable ? asked : 0n;
   const taken = endStuck(closed, take);
-  const loss = lose(taken.card, lacks - take);
+  const loss = lose(taken.card, open - take);
   const pull: PullFact = { amount: String(taken.rest), status: 'CONFIRMED' };
   const owes = taken.rest > 0n;
   const card = owes ? { ...loss.card, pulls: [...loss.card.pulls, pull] } : loss.card;

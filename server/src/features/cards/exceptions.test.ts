@@ -125,6 +125,31 @@ describe('a decision', () => {
     expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '110 of 110' });
   });
 
+  it('takes nothing for an adjustment that what came back already covers', async () => {
+    const paid = await desk.begin({ funds: 100 });
+    await paid.tell({ kind: 'AUTHORIZATION_ADVICE', amount: 102n });
+    await paid.tell(clearing(101));
+    await paid.tell(giving(101));
+    const back = { status: 'EXCEPTION', cards: -1, losses: 1 };
+    expect(await paid.now()).toEqual({ ...back, account: '100 of 100' });
+    await paid.tell({ kind: 'AUTHORIZATION_ADVICE', amount: 103n });
+    expect(await paid.now()).toMatchObject({ status: 'EXCEPTION', account: '99 of 99' });
+    await paid.tell({ kind: 'AUTHORIZATION_EXPIRY' });
+    expect(await paid.now()).toEqual({ ...back, account: '100 of 100' });
+    await resolve(paid, 'collect');
+    expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '100 of 100' });
+  });
+
+  it('still takes what came back and is reversed', async () => {
+    const paid = await short();
+    await paid.tell(giving(120));
+    await paid.tell(REVERSAL);
+    const open = { status: 'EXCEPTION', account: '10 of 10', cards: -20, settled: 120 };
+    expect(await paid.now()).toEqual(open);
+    await resolve(paid, 'collect');
+    expect(await paid.now()).toMatchObject({ status: 'SETTLED', settled: 120, receivable: -10 });
+  });
+
   it('is taken once, of two that are made at the same time', async () => {
     const paid = await stuck(100);
     const both = await Promise.allSettled([resolve(paid, 'collect'), resolve(paid, 'write-off')]);
