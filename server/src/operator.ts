@@ -3,6 +3,7 @@
 // output is the result and nothing else; everything else goes to standard error.
 
 import { Fault } from './kernel/fault.ts';
+import { nearest } from './kernel/nearest.ts';
 import { accountVerbs } from './operator/accounts.ts';
 import { agentVerbs } from './operator/agents.ts';
 import { cardDecisionVerbs } from './operator/card-decisions.ts';
@@ -30,7 +31,6 @@ import { keysVerbs } from './operator/keys.ts';
 import { ledgerVerbs } from './operator/ledger.ts';
 import { limitVerbs } from './operator/limits.ts';
 import { messageVerbs } from './operator/messages.ts';
-import { nearest } from './operator/nearest.ts';
 import { parkedVerbs } from './operator/parked.ts';
 import { payoutVerbs } from './operator/payouts.ts';
 import { platformVerbs } from './operator/platform.ts';
@@ -128,20 +128,43 @@ const usageLine = (verb: Verb) =>
 const helpOf = (verb: Verb) =>
   `${usageLine(verb)}\n\n${verb.summary}.\n\n${columns(describeFlags(verb.flags))}\n`;
 
-/** Three lines: what is wrong, what was probably meant, and where to read more. */
-const unknown = (problem: string, meant: string, help: string) =>
-  usageError(`${problem}\nNearest match: ${COMMAND} ${meant}\nSee ${COMMAND} ${help}.`);
+/** Three lines: what is wrong, the nearest match or else what there is, and where to read more. */
+const unknown = (problem: string, second: string, help: string) =>
+  usageError(`${problem}\n${second}\nSee ${COMMAND} ${help}.`);
+
+const nearestMatch = (meant: string) => `Nearest match: ${COMMAND} ${meant}`;
+
+/** Flags of the command itself and of a noun. */
+const FLAGS = ['--help', '--version'];
+
+function unknownNoun(noun: string, verb: string | undefined): Error {
+  const isFlag = noun.startsWith('-');
+  const meant = nearest(noun, isFlag ? FLAGS : ['start', 'help', 'version', ...NOUNS]);
+  const same = VERBS.some((each) => each.noun === meant && each.verb === verb);
+  return unknown(
+    `${shown(noun)} is not a ${isFlag ? 'flag of this command' : 'command'}.`,
+    meant === undefined
+      ? `Usage: ${COMMAND} <noun> <verb> [flags]`
+      : nearestMatch(same ? `${meant} ${verb}` : meant),
+    '--help',
+  );
+}
+
+function unknownVerb(noun: string, name: string, names: readonly string[]): Error {
+  const isFlag = name.startsWith('-');
+  const meant = nearest(name, isFlag ? FLAGS : names);
+  return unknown(
+    `${noun} has no ${isFlag ? 'flag' : 'verb'} ${shown(name)}.`,
+    meant === undefined ? `Verbs: ${names.join(', ')}` : nearestMatch(`${noun} ${meant}`),
+    `${noun} --help`,
+  );
+}
 
 /** The verb a command line names, and the words behind it; throws a usage error for anything else. */
 function find(argv: readonly string[]): { verb: Verb; rest: string[] } {
   const [noun, name, ...rest] = argv;
   if (noun === undefined) throw usageError(`A noun and a verb are needed.\n${overview()}`);
-  if (!NOUNS.includes(noun)) {
-    const meant = nearest(noun, ['start', ...NOUNS]);
-    const same = VERBS.some((each) => each.noun === meant && each.verb === name);
-    const match = same ? `${meant} ${name}` : meant;
-    throw unknown(`${shown(noun)} is not a command.`, match, '--help');
-  }
+  if (!NOUNS.includes(noun)) throw unknownNoun(noun, name);
   const verbs = VERBS.filter((each) => each.noun === noun);
   const verb = verbs.find((each) => each.verb === name);
   if (verb) return { verb, rest };
@@ -149,8 +172,7 @@ function find(argv: readonly string[]): { verb: Verb; rest: string[] } {
   if (name === undefined) {
     throw usageError(`${noun} needs a verb: ${names.join(', ')}.\nSee ${COMMAND} ${noun} --help.`);
   }
-  const meant = `${noun} ${nearest(name, names)}`;
-  throw unknown(`${noun} has no verb ${shown(name)}.`, meant, `${noun} --help`);
+  throw unknownVerb(noun, name, names);
 }
 
 /** Settings of the installation. A missing master key is the concern of the verbs that need one. */
@@ -182,10 +204,11 @@ async function print(io: Io, json: boolean, output: Output): Promise<number> {
   return output.failed ? FAILED : ANSWERED;
 }
 
-/** What can be answered without a database: help, or a number for the exit code. */
+/** What is answered without a database: help and the version. Undefined for anything else. */
 function explain(io: Io, words: readonly string[]): number | undefined {
   const [noun = '', verb] = words;
-  if (VERSION.has(noun)) io.out(`${versionLine()}\n`);
+  const ofNoun = NOUNS.includes(noun) && (VERSION.has(verb ?? '') || words.includes('--version'));
+  if (VERSION.has(noun) || ofNoun) io.out(`${versionLine()}\n`);
   else if (HELP.has(noun)) io.out(overview());
   else if (NOUNS.includes(noun) && verb !== undefined && HELP.has(verb)) io.out(overview(noun));
   else return undefined;

@@ -253,7 +253,7 @@ describe('a bad setting', () => {
     const { code, out, lines } = await refused(['--port', '70000', '--hots', '::1'], env);
     expect([code, out]).toEqual([2, '']);
     expect(lines).toEqual([
-      '--hots is not a setting. Try --help.',
+      '--hots is not a setting; nearest match: --host. Try --help.',
       '--port must be a number from 0 to 65535.',
       'DATABASE_URL must look like postgresql://user:password@host:5432/database.',
       'RAILHEAD_SERVICE_WORD must be a capital and up to 31 letters or digits.',

@@ -2,6 +2,7 @@
 // help text. A switch has a word for each side, because a setting must be turned off as plainly as on;
 // `--sca off` and `--sca=off` mean the same as its other word.
 import { parseArgs } from 'node:util';
+import { nearest } from '../kernel/nearest.ts';
 
 interface Common {
   help: string;
@@ -87,6 +88,15 @@ function optionsOf(flags: Flags): Options {
 
 type Values = Record<string, string | boolean | undefined>;
 
+/** For an option that is unknown, the one that was probably meant. */
+function proposalFor({ code }: NodeJS.ErrnoException, problem: string, flags: Flags): string {
+  const [, option = ''] = /'(--[^']+)'/.exec(problem) ?? [];
+  if (code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION' || option === '') return '';
+  const names = [...Object.keys(optionsOf(flags)), 'version'].map((name) => `--${name}`);
+  const meant = nearest(option, names);
+  return meant === undefined ? '' : `; nearest match: ${meant}`;
+}
+
 function read(flags: Flags, argv: readonly string[]): { values: Values; words: string[] } {
   try {
     const args = plainSwitches(flags, argv);
@@ -94,8 +104,9 @@ function read(flags: Flags, argv: readonly string[]): { values: Values; words: s
     return { values: { ...parsed.values }, words: parsed.positionals };
   } catch (error) {
     if (isUsageError(error)) throw error;
-    // Node's own words, without its advice about positional arguments.
-    throw usageError((error as Error).message.split(/\.\s/)[0] as string);
+    // Node's own message, without its advice about positional arguments.
+    const [problem = ''] = (error as Error).message.split(/\.\s/);
+    throw usageError(problem + proposalFor(error as NodeJS.ErrnoException, problem, flags));
   }
 }
 

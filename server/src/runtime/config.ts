@@ -2,6 +2,7 @@
 // reported at once, one plain line each. The command line help and the README's table are printed from
 // the same list (settings.ts), so they cannot drift.
 import path from 'node:path';
+import { nearest } from '../kernel/nearest.ts';
 import type { Level } from './log.ts';
 import { projectRoot } from './root.ts';
 import { keyFrom, listOf, RPC_CHAINS, SETTINGS } from './settings.ts';
@@ -110,9 +111,20 @@ export function splitFlags(argv: readonly string[]): { settings: string[]; rest:
   return { settings, rest };
 }
 
-function strangers(rest: readonly string[]): string[] {
+/** Flags of the command line; `--help` and `--version` are no settings. */
+const FLAGS = ['help', 'version', ...SETTINGS.flatMap(({ flag }) => flag ?? [])].map(
+  (name) => `--${name}`,
+);
+
+function unknownFlag(name: string): string {
+  const meant = nearest(name, FLAGS);
+  const proposal = meant === undefined ? '' : `; nearest match: ${meant}`;
+  return `${name} is not a setting${proposal}. Try --help.`;
+}
+
+function unknownWords(rest: readonly string[]): string[] {
   return rest.flatMap((word, at) => {
-    if (word.startsWith('-')) return [`${word.split('=')[0]} is not a setting. Try --help.`];
+    if (word.startsWith('-')) return [unknownFlag(word.split('=')[0] ?? word)];
     // Most likely the value of the flag that was just named.
     if (rest[at - 1]?.startsWith('-')) return [];
     return [`${word} is not understood. Settings look like --port 4001.`];
@@ -228,7 +240,7 @@ export function readConfig(
 ): ConfigResult {
   if (argv.includes('--help') || argv.includes('-h')) return { help: settingsHelp() };
   const { given, rest, errors } = readFlags(argv);
-  errors.push(...strangers(rest));
+  errors.push(...unknownWords(rest));
   const values = new Map<string, string>();
   for (const setting of SETTINGS) {
     const flagged = given.get(setting.env);

@@ -1,4 +1,5 @@
-// Which of the known names was probably meant.
+// Which of the known names was probably meant. A name that differs in more than a third of its letters is no
+// typing error, and is not proposed.
 
 /** Edits that lead from one text to the other: letters added, removed, changed, or two swapped. */
 function distance(from: string, to: string): number {
@@ -24,9 +25,15 @@ function distance(from: string, to: string): number {
 /** Letters of a name that are compared; what is longer was not meant. */
 const LONGEST = 40;
 
-/** The name that takes the fewest edits; the first of several. */
-export function nearest(text: string, names: readonly string[]): string {
+/** Edits of a typing error, as a part of the longer text's length. */
+const MAX_EDITED_SHARE = 1 / 3;
+
+/** The name that takes the fewest edits, the first of several; undefined where it takes too many. */
+export function nearest(text: string, names: readonly string[]): string | undefined {
   const wanted = text.toLowerCase().slice(0, LONGEST);
-  const scored = names.map((name) => ({ name, score: distance(wanted, name) }));
-  return scored.reduce((best, each) => (each.score < best.score ? each : best)).name;
+  const scored = names
+    .map((name) => ({ name, edits: distance(wanted, name) }))
+    .filter(({ name, edits }) => edits <= Math.max(wanted.length, name.length) * MAX_EDITED_SHARE);
+  if (scored.length === 0) return undefined;
+  return scored.reduce((best, each) => (each.edits < best.edits ? each : best)).name;
 }

@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest';
+import { nearest } from './nearest.ts';
+
+describe('nearest', () => {
+  it.each([
+    ['verison', 'version'],
+    ['TOKNE', 'token'],
+    ['webhoks', 'webhooks'],
+    ['remoke', 'revoke'],
+    ['lst', 'list'],
+  ])('%s is %s', (text, name) => {
+    expect(nearest(text, ['list', 'token', 'revoke', 'version', 'webhooks'])).toBe(name);
+  });
+
+  it('is the first of several that are as near', () => {
+    expect(nearest('cards', ['carda', 'cardb'])).toBe('carda');
+  });
+
+  it.each(['xyzzy', 'purse', 'ls', 'versatile', '', 'x'.repeat(90)])('%j is like none', (text) => {
+    expect(nearest(text, ['list', 'parked', 'start', 'version'])).toBeUndefined();
+  });
+});
