@@ -5,7 +5,7 @@ import path from 'node:path';
 import { firstStart } from './bootstrap.ts';
 import { type App, compose } from './compose.ts';
 import { connectorRegistry } from './connectors/registry.ts';
-import { listenProblem } from './http/listen.ts';
+import { listenProblem, probeListen } from './http/listen.ts';
 import { BASE_PATH } from './http/server.ts';
 import type { World } from './kernel/world.ts';
 import { type Config, readConfig } from './runtime/config.ts';
@@ -92,6 +92,7 @@ async function database(
 }
 
 async function serve(config: Config): Promise<void> {
+  await probeListen(config);
   const world = systemWorld();
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const out = lineWriter(process.stdout.fd);

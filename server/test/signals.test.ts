@@ -271,18 +271,38 @@ describe('a bad setting', () => {
     expect(lines).toEqual(['RAILHEAD_MASTER_KEY must be 32 bytes in hex or base64.', '']);
   }, 60_000);
 
-  it('is also a port that somebody has', async () => {
-    const receiver = await startReceiver();
-    const { port } = new URL(receiver.url);
+  /** All that a start prints that cannot listen; nothing is made or left running. */
+  const cannotListen = async (flags: string[]) => {
     const own = place();
-    const { code, err } = await own.ended(own.launch(['--port', port]));
-    expect(code).toBe(1);
-    const lines = err.split('\n').filter((line) => !/^(Buil(t|ding)|Starting)/.test(line));
-    expect(lines).toEqual([
-      `Port ${port} is in use. Choose another with --port, or stop the program that has it.`,
+    const { code, out, err } = await own.ended(own.launch(flags));
+    expect([code, out]).toEqual([1, '']);
+    expect(fs.existsSync(own.dir)).toBe(false);
+    expect(await own.allGone()).toEqual([]);
+    return err.split('\n').filter((line) => !/^Buil(t|ding)/.test(line));
+  };
+
+  it.each(['127.0.0.1', 'localhost', '0.0.0.0'])(
+    'is also a port of %s that another program has',
+    async (host) => {
+      const other = net.createServer().listen(0, host === 'localhost' ? '127.0.0.1' : host);
+      await once(other, 'listening');
+      const { port } = other.address() as net.AddressInfo;
+      try {
+        expect(await cannotListen(['--host', host, '--port', String(port)])).toEqual([
+          `Port ${port} is in use. Choose another with --port, or stop the program that has it.`,
+          '',
+        ]);
+      } finally {
+        other.close();
+      }
+    },
+    60_000,
+  );
+
+  it('is also an address that this machine lacks', async () => {
+    expect(await cannotListen(['--host', '192.0.2.1'])).toEqual([
+      'This machine has no address 192.0.2.1 to listen on. Choose another with --host.',
       '',
     ]);
-    expect(await own.allGone()).toEqual([]);
-    await receiver.close();
   }, 60_000);
 });

@@ -28,6 +28,23 @@ const isOurs = (second: net.Server, options: net.ListenOptions): Promise<boolean
     second.listen(options, () => resolve(true));
   });
 
+const isLoopbackName = (host: string) =>
+  host === 'localhost' || LOOPBACK.some((each) => each === host);
+
+const addressOf = (host: string) => (host === 'localhost' ? LOOPBACK[0] : host);
+
+/**
+ * Listens for a moment, before anything slow has started. Rejects as `listenOn` does, with an error for
+ * `listenProblem`.
+ */
+export function probeListen({ host, port }: { host: string; port: number }): Promise<void> {
+  const probe = net.createServer((socket) => socket.destroy());
+  return new Promise((resolve, reject) => {
+    probe.once('error', reject);
+    probe.listen({ port, host: addressOf(host) }, () => probe.close(() => resolve()));
+  });
+}
+
 /**
  * Listens, and returns the port and the origin that clients use. A loopback host stands for both loopback
  * addresses, and its origin is `http://localhost:PORT` unless another program has the second one: then the
@@ -37,9 +54,8 @@ export async function listenOn(
   server: FastifyInstance,
   wanted: { host: string; port: number },
 ): Promise<{ port: number; origin: string }> {
-  const isLoopback = wanted.host === 'localhost' || LOOPBACK.some((each) => each === wanted.host);
-  const host = wanted.host === 'localhost' ? LOOPBACK[0] : wanted.host;
-  const second = isLoopback ? addSecondListener(server) : undefined;
+  const host = addressOf(wanted.host);
+  const second = isLoopbackName(wanted.host) ? addSecondListener(server) : undefined;
   await server.listen({ port: wanted.port, host });
   const { port } = server.server.address() as net.AddressInfo;
   const other = LOOPBACK.find((each) => each !== host);
