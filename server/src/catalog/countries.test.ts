@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { COUNTRY_CODES, countryName, ibanLength, isCountry, scaRegion } from './countries.ts';
+import {
+  COUNTRY_CODES,
+  countryName,
+  ibanLength,
+  isCountry,
+  scaRegion,
+  withoutPostalCodes,
+} from './countries.ts';
 
 describe('countries', () => {
   it('are the 249 of ISO 3166-1, each once', () => {
@@ -28,5 +35,12 @@ describe('countries', () => {
   it('knows how long an IBAN is', () => {
     expect(['NO', 'DE', 'GB', 'MT', 'LC'].map(ibanLength)).toEqual([15, 22, 22, 31, 32]);
     expect(ibanLength('US')).toBeUndefined();
+  });
+
+  it('without postal codes are countries, each named once', () => {
+    expect([...withoutPostalCodes].filter((code) => !isCountry(code))).toEqual([]);
+    expect([...withoutPostalCodes]).toEqual([...withoutPostalCodes].sort());
+    const some = ['AE', 'HK', 'QA', 'DE', 'US', 'GB'];
+    expect(some.filter((code) => withoutPostalCodes.has(code))).toEqual(['AE', 'HK', 'QA']);
   });
 });

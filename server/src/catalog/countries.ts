@@ -1,6 +1,6 @@
 // Countries by ISO 3166-1 alpha-2 code, the region whose law demands strong customer
-// authentication, and how long an IBAN is in each country that has one (SWIFT IBAN registry,
-// release 99 plus later entries).
+// authentication, the countries without postal codes, and how long an IBAN is in each country
+// that has one (SWIFT IBAN registry, release 99 plus later entries).
 
 /** The region with strong customer authentication: EU-27 and the three EEA states beside it. */
 const SCA_COUNTRIES =
@@ -58,6 +58,14 @@ export const isCountry = (code: string): boolean => COUNTRY_NAMES.has(code);
 
 /** The English short name, or undefined for a code that is no country. */
 export const countryName = (code: string): string | undefined => COUNTRY_NAMES.get(code);
+
+// Universal Postal Union, Universal POST*CODE DataBase: countries without a postcode system.
+// Those that have announced postcodes since are left out, such as CD, GH and MW.
+const WITHOUT_POSTAL_CODES = `AE AG AO AW BF BI BJ BO BQ BS BW BZ CF CG CI CK CM CW DJ DM ER FJ
+GA GD GM GQ GY HK JM KM KP ML MO NU QA RW SB SC SL SR ST SX SY TD TG TK TO TV UG VU YE ZW`;
+
+/** Countries in whose addresses there is no postal code. */
+export const withoutPostalCodes: ReadonlySet<string> = new Set(WITHOUT_POSTAL_CODES.split(/\s+/));
 
 const LENGTHS = `AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24
 DE22 DJ27 DK18 DO28 EE20 EG29 ES24 FI18 FK18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HN28 HR21 HU28

@@ -46,12 +46,12 @@ async function introduce(page: Page, name: string, nationality: string) {
   await press(page, 'Continue');
 }
 
-async function settle(page: Page, country: string, city: string) {
+async function settle(page: Page, country: string, city: string, postalCode = '51147') {
   await title(page, 'Where you live');
   await page.getByLabel('Country').selectOption(country);
   await page.getByLabel('Street and number').fill('1 Main St');
   await page.getByLabel('City or town').fill(city);
-  await page.getByLabel('Postal code').fill('51147');
+  await page.getByLabel('Postal code').fill(postalCode);
   await press(page, 'Continue');
 }
 
@@ -130,11 +130,40 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
       const { page, complaints, close } = await visit(office.browser, 'desktop', office.origin);
       await openAndStart(page, await office.linkFor(id));
       await introduce(page, 'Amna Al Suwaidi', 'AE');
-      await settle(page, 'AE', 'Dubai');
+      await settle(page, 'AE', 'Dubai', '00000');
+      // The number is optional here: it is skipped on the way back as well.
+      await title(page, 'Documents');
+      await press(page, 'Back');
+      await title(page, 'Where you live');
+      await press(page, 'Continue');
       await show(page);
       await press(page, 'Submit');
       await title(page, 'You are verified');
       expect(ok(await ask('GET', `/customers/${id}`), 200)).not.toHaveProperty('idType');
+      expect(complaints).toEqual([]);
+      await close();
+    },
+    PATIENCE_MS,
+  );
+
+  it.each(['phone', 'desktop'] as const)(
+    'states what to enter where a country has no postal codes: %s',
+    async (size) => {
+      const id = await newPerson();
+      const { page, complaints, close } = await visit(office.browser, size, office.origin);
+      await openAndStart(page, await office.linkFor(id));
+      await introduce(page, 'Amna Al Suwaidi', 'AE');
+      await title(page, 'Where you live');
+      const hint = page.getByText('This country has no postal codes. Enter 00000.');
+      expect(await hint.count()).toBe(0);
+      await page.getByLabel('Country').selectOption('AE');
+      await hint.waitFor();
+      expect(await page.getByLabel('Postal code').getAttribute('aria-describedby')).toBe(
+        await hint.getAttribute('id'),
+      );
+      await inspect(page, `abroad-3-no-postal-codes-${size}`);
+      await page.getByLabel('Country').selectOption('DE');
+      expect(await hint.count()).toBe(0);
       expect(complaints).toEqual([]);
       await close();
     },

@@ -1,5 +1,6 @@
 // Every field that the page can ask for, with its text and the name that the API has for it. The server
 // validates the values.
+import { withoutPostalCodes } from '../../../catalog/countries.ts';
 import { neededIdentifier, TAX_IDENTIFIERS } from '../../../catalog/tax-identifiers.ts';
 import type { Json } from './json.ts';
 
@@ -48,6 +49,11 @@ export const addressFields = (prefix: string, isOwn = false): Field[] => {
   const neededInUs: Field['follow'] = (read) => ({
     optional: read(`${prefix}address.country`) !== 'US',
   });
+  // Every address has a postal code in the API; the server takes any text.
+  const postalCodeHint: Field['follow'] = (read) =>
+    withoutPostalCodes.has(String(read(`${prefix}address.country`)))
+      ? { hint: 'This country has no postal codes. Enter 00000.' }
+      : {};
   const field = (name: string, label: string, autocomplete: string, more = {}): Field => ({
     name: `${prefix}address.${name}`,
     label,
@@ -64,7 +70,7 @@ export const addressFields = (prefix: string, isOwn = false): Field[] => {
       optional: true,
       follow: neededInUs,
     }),
-    field('postalCode', 'Postal code', 'postal-code'),
+    field('postalCode', 'Postal code', 'postal-code', { follow: postalCodeHint }),
   ];
 };
 

@@ -47,8 +47,7 @@ function showPlace(key?: string): void {
   place.hidden = bar.hidden = at < 0;
   place.textContent = at < 0 ? '' : `Step ${at + 1} of ${counted.length}`;
   bar.replaceChildren(...counted.map((_, each) => h('span', { class: each <= at ? 'past' : '' })));
-  const before = at > 0 ? (counted[at - 1] as string) : START;
-  const button = action('Back', () => stage.go(before), { kind: 'link' });
+  const button = action('Back', () => stage.go(stepBefore(at)), { kind: 'link' });
   back.hidden = at < 0;
   back.replaceChildren(button);
 }
@@ -111,14 +110,24 @@ function plan(): Planned[] {
   ];
 }
 
+/** Steps with something to enter or to view. */
+const shownKeys = (): string[] =>
+  plan()
+    .filter((each) => each.isWanted(state) || each.isAnswered(state))
+    .map(({ step }) => step.key);
+
 /** Steps with something to enter or to view, and those that were counted before. */
 function count(): void {
-  counted = plan()
-    .filter((each) => each.isWanted(state) || each.isAnswered(state))
-    .map(({ step }) => step.key)
-    .concat(counted);
+  counted = shownKeys().concat(counted);
   const order = plan().map(({ step }) => step.key);
   counted = order.filter((key) => counted.includes(key));
+}
+
+/** The step before a counted one, or the start. A step that is not needed is skipped in both directions. */
+function stepBefore(at: number): string {
+  const shown = shownKeys();
+  const earlier = counted.slice(0, Math.max(at, 0));
+  return earlier.findLast((key) => shown.includes(key)) ?? START;
 }
 
 function draw(key: string): void {
