@@ -64,7 +64,13 @@ import { kycLinkOperations, linkBearers, verificationPage } from './features/kyc
 import { codeSweep, messageJobs } from './features/messages/index.ts';
 import { livenessPage, ownershipJobs, ownershipOperations } from './features/ownership/index.ts';
 import { platformOperations } from './features/platform/index.ts';
-import { expirySweep, fundingJobs, lapseJobs, quoteOperations } from './features/quotes/index.ts';
+import {
+  expiryJobs,
+  expirySweep,
+  fundingJobs,
+  lapseJobs,
+  quoteOperations,
+} from './features/quotes/index.ts';
 import { lookupSweep, receiverOperations } from './features/receivers/index.ts';
 import {
   sandboxCardOperations,
@@ -268,6 +274,7 @@ const handlersOf = ({
 }: Pick<Parts, 'connectors' | 'webhooks' | 'origin'>) => [
   ...payoutJobs(connectors),
   ...fundingJobs(connectors),
+  ...expiryJobs(),
   ...lapseJobs(),
   ...incomingJobs({ connectors, webhooks }),
   ...accountJobs({
@@ -287,8 +294,8 @@ const handlersOf = ({
 ];
 
 /** What is found by looking. */
-const sweepsOf = () => [
-  expirySweep(),
+const sweepsOf = (log: Log) => [
+  expirySweep(log),
   forgetSweep(),
   triesSweep(),
   lookupSweep(),
@@ -379,7 +386,7 @@ export async function compose(
     ...fileJobs({ storage }),
     ...importJobs({ ...customerPartsOf({ connectors }), files, bodyErrors, ...pressure }),
   ];
-  const worker = measuredWorker({ runtime, handlers, sweeps: sweepsOf(), log, metrics });
+  const worker = measuredWorker({ runtime, handlers, sweeps: sweepsOf(log), log, metrics });
   const contracts = operations.map((each) => each.contract);
   const openApi = () => runInSteps(openApiSteps(contracts, webhookContracts, naming), nextTurn);
   const { rateLimits, trustedProxies } = settings;

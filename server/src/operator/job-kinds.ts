@@ -12,6 +12,7 @@ export const UNDONE: Readonly<Record<string, string>> = {
   'funding.send': 'The payment waits for its debit; whether the rail has the debit is unknown.',
   'funding.check': 'The payment waits; the result of its debit is not requested from the rail.',
   'funding.cancel': 'The request to cancel the payment is not answered; its debit continues.',
+  'quotes.expire': 'The payment of an expired quote stays PENDING.',
   'quotes.lapse': 'A payment that was not authorized in time stays PENDING.',
   'incoming.ask': 'The platform is not asked; the UMA payment stays PENDING.',
   'incoming.lapse': 'The UMA payment stays PENDING although its platform did not answer in time.',

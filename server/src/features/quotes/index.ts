@@ -4,11 +4,12 @@ export { authorizeQuote, resendQuoteScaCode } from './authorize-contract.ts';
 export { createQuote, executeQuote, getQuoteById, Quote, QuoteRequest } from './contract.ts';
 
 export { checkExecutable, startPayment } from './execute.ts';
+export { expiryJobs, expirySweep } from './expiry.ts';
 export { fundingJobs, heedFunding, type Notice, takeBackFunds, takeDeposit } from './funding.ts';
 export { insertPayment } from './insert.ts';
 export { lapseJobs } from './lapse.ts';
 export { admit, needsProof } from './limits.ts';
-export { expirySweep, quoteOperations } from './operations.ts';
+export { quoteOperations } from './operations.ts';
 export {
   checkPullable,
   livingOwner,

@@ -8,7 +8,6 @@ import {
   customer,
   eventTypes,
   externalAccount,
-  fund,
   fundedCustomer,
   internalAccount,
   ok,
@@ -18,14 +17,17 @@ import { startApp, type TestApp } from '../../../test/harness.ts';
 import { connectorRegistry } from '../../connectors/registry.ts';
 import type { Ctx } from '../../runtime/context.ts';
 import type { Job, JobHandler, Result } from '../../runtime/jobs.ts';
+import { createLog, type Log } from '../../runtime/log.ts';
 import { operate } from '../../runtime/operate.ts';
 import { payoutJobs, transactions } from '../transactions/index.ts';
 import { startPayment } from './execute.ts';
-import { expirySweep } from './operations.ts';
+import { expirySweep } from './expiry.ts';
 
 let app: TestApp;
+let silent: Log;
 beforeAll(async () => {
   app = await startApp();
+  silent = createLog(app.world, 'silent', () => {});
 });
 afterAll(async () => {
   await booksBalance(app);
@@ -157,7 +159,7 @@ describe('execution', () => {
     const late = await payout();
     const expire = async () => {
       app.world.set(Date.parse(late.quote.expiresAt));
-      await expirySweep().run(app.runtime);
+      await expirySweep(silent).run(app.runtime);
     };
     const run = interrupted((ctx) => start(ctx, late.quote.transactionId), expire);
     await expect(run).rejects.toThrow('outgoing payment: no move start from EXPIRED');
@@ -167,7 +169,7 @@ describe('execution', () => {
     const quick = await payout();
     ok(await execute(quick.quote.id), 200);
     app.world.set(Date.parse(quick.quote.expiresAt));
-    await expirySweep().run(app.runtime);
+    await expirySweep(silent).run(app.runtime);
     await app.settle();
     expect((await transaction(quick.quote.transactionId)).status).toBe('COMPLETED');
   });
@@ -255,32 +257,4 @@ describe('jobs of a payment', () => {
       expect(second).toEqual(first);
     },
   );
-});
-
-describe('the sweep', () => {
-  it('still tells of quotes that lapsed long before the server came back', async () => {
-    const { quote } = await payout();
-    app.world.set(app.world.now() + 40 * 24 * 3_600_000);
-    await expirySweep().run(app.runtime);
-    expect((await transaction(quote.transactionId)).status).toBe('EXPIRED');
-    expect(await eventTypes(app, quote.transactionId)).toEqual(['OUTGOING_PAYMENT.EXPIRED']);
-  });
-
-  it('expires more than one look finds at once', async () => {
-    const { person, account } = await fundedCustomer(app);
-    const target = await externalAccount(app, person.id, 'EUR');
-    const quotes = [];
-    for (let round = 0; round < 21; round++) {
-      quotes.push(
-        ...(await Promise.all(Array.from({ length: 25 }, () => quoted(account.id, target.id)))),
-      );
-    }
-    await fund(app, account.id, 1);
-    await app.advance(6 * 60_000);
-    const [row] = await app.runtime.db.query(
-      "select count(*)::int4 as n from transactions where source_account = $1 and status = 'EXPIRED'",
-      [account.id],
-    );
-    expect(row?.n).toBe(quotes.length);
-  });
 });
