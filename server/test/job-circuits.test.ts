@@ -32,7 +32,7 @@ const scrape = async () => (await app.server.inject({ url: '/metrics' })).body;
 const pass = (ms: number) => app.world.set(app.world.now() + ms);
 
 const ATTEMPTS = `select min(attempts) as least, max(attempts) as most, count(*)::int4 as count
-  from jobs where kind = 'messages.send'`;
+  from jobs where kind = 'messages.send-sms'`;
 
 describe('text messages of a service in trouble', () => {
   it('wait without an attempt while its circuit is open, and go out afterwards', async () => {

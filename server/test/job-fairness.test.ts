@@ -1,7 +1,7 @@
 // A provider that hangs delays its own messages and no payment of another platform: jobs that wait for it
 // hold at most the places of their share, however many are due.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { sendMessage } from '../src/features/messages/index.ts';
+import { messages, sendMessage } from '../src/features/messages/index.ts';
 import { SHARES } from '../src/runtime/job-shares.ts';
 import { externalAccount, fundedCustomer, ok } from './fixtures.ts';
 import { type HangingServer, startHanging } from './hanging.ts';
@@ -45,7 +45,22 @@ describe('text messages that wait for a hanging service', () => {
     const status = async () => (await app.call('GET', `/transactions/${id}`)).body.status;
     await vi.waitUntil(async () => (await status()) === 'COMPLETED', { timeout: 8_000 });
     // No message was answered meanwhile, and none beyond the share was begun.
-    expect(app.worker.running().get('messages.send')).toBe(SHARES.perLane);
+    expect(app.worker.running().get('messages.send-sms')).toBe(SHARES.perLane);
     expect([sms.requests(), sms.peak()]).toEqual([SHARES.perLane, SHARES.perLane]);
+  }, 30_000);
+
+  it('leave places to the e-mails of their own platform', async () => {
+    const mail = {
+      channel: 'EMAIL',
+      to: 'ada@example.com',
+      kind: 'GREETING',
+      text: 'Hello.',
+    } as const;
+    const { id } = await app.operate(async (ctx) => sendMessage(ctx, mail), app.production);
+    const read = () => app.runtime.db.read(messages, id);
+    await vi.waitUntil(async () => (await read())?.status !== 'QUEUED', { timeout: 8_000 });
+    // No service for e-mail is connected.
+    expect(await read()).toMatchObject({ status: 'FAILED', failure: 'NOT_CONNECTED' });
+    expect(app.worker.running().get('messages.send-sms')).toBe(SHARES.perLane);
   }, 30_000);
 });

@@ -31,7 +31,8 @@ export const UNDONE: Readonly<Record<string, string>> = {
   'ownership.liveness': 'The ownership check stays PENDING until its challenge expires.',
   'sca.expire-reset': 'The factor reset is still shown as open; its time limit holds all the same.',
   'verification.ask': 'The verification stays in review; an operator can decide it.',
-  'messages.send': 'The message stays QUEUED and is not sent.',
+  'messages.send': 'The e-mail stays QUEUED and is not sent.',
+  'messages.send-sms': 'The text message stays QUEUED and is not sent.',
   'agents.end': 'Agents of the deleted customer are still listed; their tokens are refused.',
   'stablecoins.submit':
     'The mint or burn stays CREATED with its funds held; whether the provider has it is unknown.',

@@ -19,7 +19,11 @@ import {
   sealMessage,
 } from './store.ts';
 
-const SEND = 'messages.send';
+/** A kind for each channel: jobs that wait for a provider leave the places of the other one. */
+const KINDS: Readonly<Record<MessageChannel, string>> = {
+  EMAIL: 'messages.send',
+  SMS: 'messages.send-sms',
+};
 /** How long a message is tried that does not say so itself. */
 const USUAL_LIFE_MS = 86_400_000;
 /** More than fit into a day with the waits between them: a message expires before its job is dead. */
@@ -66,7 +70,7 @@ export function sendMessage(ctx: Ctx, message: NewMessage): MessageRow {
     created_at: ctx.now,
   });
   const input: SendInput = { messageId: id, platformId, environment };
-  ctx.later(SEND, { ...input });
+  ctx.later(KINDS[channel], { ...input });
   return row;
 }
 
@@ -123,10 +127,10 @@ function endMessage(ctx: Ctx, row: MessageRow, outcome: Outcome, attempts: numbe
   });
 }
 
-/** The job that sends; list it where the worker is built. */
-export const messageJobs = (connectors: (environment: Environment) => Connectors): JobHandler[] => [
-  {
-    kind: SEND,
+/** The jobs that send; list them where the worker is built. Each kind sends messages of any channel. */
+export const messageJobs = (connectors: (environment: Environment) => Connectors): JobHandler[] =>
+  Object.values(KINDS).map((kind) => ({
+    kind,
     maxAttempts: MAX_ATTEMPTS,
     run: async (runtime, job) => {
       const { messageId, platformId, environment } = job.input as unknown as SendInput;
@@ -142,8 +146,7 @@ export const messageJobs = (connectors: (environment: Environment) => Connectors
         },
       };
     },
-  },
-];
+  }));
 
 /** Forgets whom a customer's messages went to and what they said; what waits is not sent any more. */
 export async function eraseMessages(ctx: Ctx, customerId: string): Promise<void> {
