@@ -13,6 +13,7 @@ import {
   runGuide,
   SHELL_NAMES,
   type Shell,
+  type Step,
   valuesIn,
 } from './guide.ts';
 
@@ -147,17 +148,63 @@ describe('readGuide', () => {
 });
 
 describe('compare', () => {
+  const step = (...lines: string[]): Step => ({
+    ...{ language: 'sh', line: 2, lines: [] },
+    shown: { line: 6, lines },
+  });
+
   it('takes one value of one line for …', () => {
     expect(valuesIn('id Quote:12 ok', 'id Quote:… ok')).toEqual(['12']);
     expect(valuesIn('id Quote: ok', 'id Quote:… ok')).toBeUndefined();
     expect(valuesIn('abc', 'a.c')).toBeUndefined();
-    const step = { language: 'sh', line: 2, lines: [], shown: { line: 6, lines: ['…'] } } as const;
-    expect(compare('a\nb\n', { ...step, shown: { line: 6, lines: ['…'] } }).wrong).toBe(7);
+    expect(compare('a\nb\n', step('…')).wrong).toBe(7);
   });
 
-  it('takes any gap between columns, and no other blank', () => {
-    expect(valuesIn('A     B  ', 'A  B')).toEqual([]);
-    expect(valuesIn('A B', 'A  B')).toBeUndefined();
+  const orders = ['ID        PRICE  STATUS', 'Order:12   5.00  OPEN', 'Order:13  10.00'];
+  it.each<[string, string[], string[]]>([
+    ['as shown', ['A  B', 'c  d'], ['A  B', 'c  d']],
+    [
+      'a table with shorter cells',
+      orders,
+      ['ID       PRICE  STATUS', 'Order:…   5.00  OPEN', 'Order:…  10.00'],
+    ],
+    [
+      'the number of a table shortened',
+      orders,
+      ['ID        PRICE  STATUS', 'Order:12      …  OPEN', 'Order:13      …'],
+    ],
+    [
+      'names with values, and a table below',
+      ['Id       Order:12', 'Expires  2026-01-02', ...orders],
+      [
+        ...['Id       Order:…', 'Expires  …', 'ID       PRICE  STATUS', 'Order:…   5.00  OPEN'],
+        'Order:…  10.00',
+      ],
+    ],
+    ['gaps of no table', ['  a     12   b', 'c'], ['  a     …   b', 'c']],
+  ])('takes %s', (_, printed, shown) => {
+    expect(compare(`${printed.join('\n')}\n`, step(...shown)).wrong).toBeUndefined();
+  });
+
+  it.each<[string, string[], string[], number]>([
+    ['a wider gap', ['A  B'], ['A     B'], 6],
+    ['a smaller gap', ['A     B', 'cccc  d'], ['A  B', 'cccc  d'], 6],
+    ['one space for a gap', ['A  B'], ['A B'], 6],
+    ['another indentation', ['  "a": 1'], ['"a": 1'], 6],
+    [
+      'gaps of the printed width',
+      orders.slice(0, 2),
+      [orders[0] ?? '', 'Order:…    5.00  OPEN'],
+      6,
+    ],
+    [
+      'a row out of its column',
+      orders,
+      ['ID       PRICE  STATUS', 'Order:…  5.00   OPEN', 'Order:…  10.00'],
+      7,
+    ],
+  ])('rejects %s', (_, printed, shown, wrong) => {
+    expect(compare(`${printed.join('\n')}\n`, step(...shown)).wrong).toBe(wrong);
   });
 });
 

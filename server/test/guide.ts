@@ -9,6 +9,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
+import { cellsOf, layOut } from './guide-columns.ts';
 
 /** The shells that guides are written for, and how each is started without settings of its user. */
 const SHELLS = {
@@ -71,15 +72,12 @@ export function readGuide(markdown: string): Step[] {
   return steps;
 }
 
-/** Columns are as wide as their widest cell, which `…` shortens: gaps between them have any width. */
-const plain = (line: string) => line.replace(/ {2,}/g, '  ').trimEnd();
-
 const literal = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** The values that `…` stands for where the line is as shown. */
-export function valuesIn(line: string, shown: string): string[] | undefined {
-  const pattern = plain(shown).split('…').map(literal).join('(.+?)');
-  return new RegExp(`^${pattern}$`).exec(plain(line))?.slice(1);
+/** The values that `…` stands for where the text is as shown. */
+export function valuesIn(text: string, shown: string): string[] | undefined {
+  const pattern = shown.split('…').map(literal).join('(.+?)');
+  return new RegExp(`^${pattern}$`).exec(text)?.slice(1);
 }
 
 /** One `…` of a guide and what was printed in its place. */
@@ -94,17 +92,28 @@ interface Comparison {
   readonly wrong?: number;
 }
 
-/** Holds what a fence has printed against what the guide shows. */
+/** The values of a line whose cells are as shown; the gaps between them are `layOut`'s concern. */
+function valuesOfCells(line: string, shown: string): string[] | undefined {
+  const [cells, wanted] = [cellsOf(line), cellsOf(shown)];
+  if (cells.length !== wanted.length || cells[0]?.start !== wanted[0]?.start) return undefined;
+  const found = cells.map(({ text }, at) => valuesIn(text, wanted[at]?.text as string));
+  return found.every((each) => each !== undefined) ? found.flat() : undefined;
+}
+
+/** Compares what a fence has printed with what the guide shows. */
 export function compare(printed: string, step: Step): Comparison {
   const lines = printed === '' ? [] : printed.replace(/\n$/, '').split('\n');
   const { line: first, lines: shown } = step.shown ?? { line: step.line, lines: [] };
   const values: Value[] = [];
   for (const [index, expected] of shown.entries()) {
     const line = lines[index];
-    const found = line === undefined ? undefined : valuesIn(line, expected);
+    const found = line === undefined ? undefined : valuesOfCells(line, expected);
     if (!found) return { values, wrong: first + index };
     values.push(...found.map((text) => ({ line: first + index, text })));
   }
+  const laidOut = layOut(lines.slice(0, shown.length), shown);
+  const wrong = shown.findIndex((each, index) => each !== laidOut[index]);
+  if (wrong !== -1) return { values, wrong: first + wrong };
   return lines.length > shown.length ? { values, wrong: first + shown.length } : { values };
 }
 

@@ -1,0 +1,91 @@
+// The columns of tables in guides. `…` is shorter than the value that it stands for, so a table of a guide is
+// laid out as the one that was printed, with its columns as wide as the cells that the guide shows.
+
+interface Cell {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+const widthOf = (text: string) => [...text].length;
+
+const textsOf = (cells: readonly Cell[]) => cells.map(({ text }) => text);
+
+/** What stands between gaps of two spaces or more. */
+export const cellsOf = (line: string): Cell[] =>
+  [...line.matchAll(/\S+(?: \S+)*/g)].map(({ 0: text, index }) => {
+    const start = widthOf(line.slice(0, index));
+    return { text, start, end: start + widthOf(text) };
+  });
+
+/** The column of each cell of a row; undefined where one is in no column of the table's first line. */
+function columnsOf(row: readonly Cell[], firstLine: readonly Cell[]): number[] | undefined {
+  const columns = row.map(({ start, end }) =>
+    firstLine.findIndex((each) => each.start === start || each.end === end),
+  );
+  const isOrdered = columns.every((column, at) => column > (columns[at - 1] ?? -1));
+  return isOrdered ? columns : undefined;
+}
+
+/** Consecutive lines that are one table, or a line alone. */
+function tablesIn(lines: readonly Cell[][]): Cell[][][] {
+  const tables: Cell[][][] = [];
+  for (const line of lines) {
+    const [firstLine] = tables.at(-1) ?? [];
+    if (firstLine && line.length > 1 && columnsOf(line, firstLine)) tables.at(-1)?.push(line);
+    else tables.push([line]);
+  }
+  return tables;
+}
+
+/** A table of these texts, with the columns of the printed one. */
+function layOutTable(table: readonly Cell[][], texts: readonly string[][]): string[] {
+  const [firstLine = []] = table;
+  const placed = table.flatMap((cells, row) =>
+    (columnsOf(cells, firstLine) ?? []).map((column, at) => ({
+      row,
+      column,
+      isLeft: cells[at]?.start === firstLine[column]?.start,
+      text: texts[row]?.[at] ?? '',
+    })),
+  );
+  const columns = firstLine.map((_, column) => {
+    const cells = placed.filter((each) => each.column === column);
+    return {
+      width: Math.max(...cells.map(({ text }) => widthOf(text))),
+      isLeft: cells.every(({ isLeft }) => isLeft),
+    };
+  });
+  const indent = ' '.repeat(firstLine[0]?.start ?? 0);
+  return table.map((_, row) => {
+    const line = columns.map(({ width, isLeft }, column) => {
+      const text = placed.find((each) => each.row === row && each.column === column)?.text ?? '';
+      const gap = ' '.repeat(width - widthOf(text));
+      return isLeft ? text + gap : gap + text;
+    });
+    return `${indent}${line.join('  ')}`.trimEnd();
+  });
+}
+
+/** The same gaps between other texts. */
+const inPlace = (cells: readonly Cell[], texts: readonly string[]): string =>
+  cells
+    .map(({ start }, at) => ' '.repeat(start - (cells[at - 1]?.end ?? 0)) + (texts[at] ?? ''))
+    .join('');
+
+/** The printed lines with the cells that the guide shows in place of the printed ones. */
+export function layOut(printed: readonly string[], shown: readonly string[]): string[] {
+  const lines = printed.map(cellsOf);
+  const wanted = shown.map((line) => textsOf(cellsOf(line)));
+  let at = 0;
+  return tablesIn(lines).flatMap((table) => {
+    const [from, to] = [at, at + table.length];
+    at = to;
+    const asPrinted = layOutTable(table, table.map(textsOf));
+    const isTable = asPrinted.every((line, row) => line === printed[from + row]?.trimEnd());
+    const texts = wanted.slice(from, to);
+    return isTable
+      ? layOutTable(table, texts)
+      : table.map((cells, row) => inPlace(cells, texts[row] ?? []));
+  });
+}
