@@ -72,6 +72,10 @@ describe('every reply', () => {
       const { status, headers } = await sendRaw(portOf(app), text);
       expect([400, 431]).toContain(status);
       expect(headers['x-content-type-options']).toBe('nosniff');
+      expect(headers['strict-transport-security']).toBe('max-age=31536000');
+      const other = await sendRaw(portOf(plain), text);
+      expect(other.headers['x-content-type-options']).toBe('nosniff');
+      expect(other.headers).not.toHaveProperty('strict-transport-security');
     }
   });
 

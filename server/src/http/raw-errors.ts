@@ -5,6 +5,7 @@ import type { Socket } from 'node:net';
 import type { Naming } from '../catalog/naming.ts';
 import { Fault } from '../kernel/fault.ts';
 import { faultBody } from './fault-body.ts';
+import type { SecurityHeaders } from './security-headers.ts';
 
 /** From an answer to the end of its connection. */
 const CLOSE_MS = 1_000;
@@ -27,7 +28,7 @@ function faultOfConnection(code: string | undefined): Fault {
 
 /** Answers what is no request. `isUpload` says whether a file arrives on a connection. */
 export const answerUnreadable =
-  (naming: Naming, isUpload: (socket: Socket) => boolean) =>
+  (naming: Naming, headers: SecurityHeaders, isUpload: (socket: Socket) => boolean) =>
   (error: { code?: string }, socket: Socket): void => {
     // Files have time limits of their own.
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isUpload(socket)) return;
@@ -38,7 +39,7 @@ export const answerUnreadable =
       `HTTP/1.1 ${STATUS_LINES[fault.status]}`,
       'content-type: application/json; charset=utf-8',
       `content-length: ${Buffer.byteLength(body)}`,
-      'x-content-type-options: nosniff',
+      ...headers.map(([name, value]) => `${name}: ${value}`),
       'connection: close',
     ];
     socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);

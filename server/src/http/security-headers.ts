@@ -1,15 +1,21 @@
-// Headers that protect whoever opens a reply in a browser. They are set on the bare response, so that replies
-// which no route gives carry them as well.
+// Headers that protect users who open a reply in a browser. They are set on the bare response, so that replies
+// without a route have them as well; `raw-errors.ts` writes the same ones on bare connections.
 import type { FastifyInstance } from 'fastify';
 
 /** One year. Subdomains are the operator's own decision. */
 const HSTS = 'max-age=31536000';
 
-/** Adds the headers to every reply. Below a public address with https, browsers stay with https. */
-export function addSecurityHeaders(server: FastifyInstance, publicUrl: string | undefined): void {
-  const secure = publicUrl?.startsWith('https:') ?? false;
-  server.server.prependListener('request', (_request, reply) => {
-    reply.setHeader('x-content-type-options', 'nosniff');
-    if (secure) reply.setHeader('strict-transport-security', HSTS);
+export type SecurityHeaders = readonly (readonly [name: string, value: string])[];
+
+/** The headers of every reply. Below a public address with https, browsers stay with https. */
+export const securityHeadersOf = (publicUrl: string | undefined): SecurityHeaders => [
+  ['x-content-type-options', 'nosniff'],
+  ...(publicUrl?.startsWith('https:') ? [['strict-transport-security', HSTS] as const] : []),
+];
+
+/** Adds the headers to every response of the server. */
+export function addSecurityHeaders(server: FastifyInstance, headers: SecurityHeaders): void {
+  server.server.prependListener('request', (_request, response) => {
+    for (const [name, value] of headers) response.setHeader(name, value);
   });
 }

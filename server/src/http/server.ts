@@ -15,6 +15,7 @@ import { sendPage, TOO_MANY_ATTEMPTS } from './pages.ts';
 import { readQuery } from './query.ts';
 import { answerUnreadable, headFault } from './raw-errors.ts';
 import { bindRoute, type RouteOptions, routeOf } from './route.ts';
+import { addSecurityHeaders, securityHeadersOf } from './security-headers.ts';
 import { createUploads } from './upload.ts';
 
 export type { AgentBearers, LinkBearers } from './admission.ts';
@@ -32,6 +33,8 @@ export interface ServerOptions extends AdmissionOptions, RouteOptions {
   operations: readonly Operation[];
   /** Addresses and networks whose `X-Forwarded-For` is trusted; none by default. */
   trustedProxies?: readonly string[];
+  /** Where clients reach the server. */
+  publicUrl?: string | undefined;
 }
 
 /** Health checks of a load balancer share its address with every client. */
@@ -149,6 +152,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   );
   const admission = createAdmission(options);
   const drain = createDrain();
+  const securityHeaders = securityHeadersOf(options.publicUrl);
   const server = Fastify({
     logger: false,
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
@@ -162,7 +166,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     forceCloseConnections: 'idle',
     // A request that meets the stop is answered in our shape (goodbye.ts).
     return503OnClosing: false,
-    clientErrorHandler: answerUnreadable(naming, uploads.holds),
+    clientErrorHandler: answerUnreadable(naming, securityHeaders, uploads.holds),
     frameworkErrors(error, request, reply) {
       drain.prepare(request.raw, reply.raw, request.ip);
       sendFault(reply, naming, faultOf(error));
@@ -176,6 +180,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   server.removeAllContentTypeParsers();
   // Bodies are read by the route, once the request is admitted.
   server.addContentTypeParser('*', (_request, body, done) => done(null, body));
+  addSecurityHeaders(server, securityHeaders);
   sayGoodbye(server);
   guard(server, options, admission, drain);
   for (const operation of options.operations) {
