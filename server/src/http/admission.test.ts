@@ -95,6 +95,34 @@ describe('from the head alone', () => {
     const old = await sendRaw(port, 'GET /healthz HTTP/1.0\r\n\r\n');
     expect([old.status, old.body]).toEqual([200, { status: 'ok' }]);
   });
+
+  it('HTTP/1.0 has no Transfer-Encoding', async () => {
+    const head = 'POST /2025-10-13/quotes HTTP/1.0\r\nConnection: keep-alive\r\n';
+    for (const coding of ['chunked', 'gzip, chunked']) {
+      const lines = `Transfer-Encoding: ${coding}\r\n\r\n`;
+      // Answered at once; the second body never arrives.
+      for (const body of ['2\r\n{}\r\n0\r\n\r\n', '']) {
+        const { status, body: fault, headers } = await sendRaw(port, head + lines + body);
+        expect([status, fault.code, fault.status]).toEqual([400, 'INVALID_INPUT', 400]);
+        expect(fault.reason).toContain('Transfer-Encoding');
+        expect(headers.connection).toBe('close');
+      }
+    }
+  });
+
+  it('HTTP/1.0 has no expectations', async () => {
+    const body = JSON.stringify({ name: 'Old', permissions: ['VIEW'] });
+    const head = headOf({
+      path: '/2025-10-13/tokens',
+      authorization: authorizationOf(app.platform),
+      length: body.length,
+    }).replace('HTTP/1.1', 'HTTP/1.0');
+    for (const expectation of ['100-continue', '200-ok']) {
+      const old = head.replace('Host', `Expect: ${expectation}\r\nHost`);
+      const { text } = await sendRaw(port, old, body);
+      expect(text.match(/HTTP\/1\.\d \d+/g)).toEqual(['HTTP/1.1 201']);
+    }
+  });
 });
 
 describe('bytes of a platform', () => {

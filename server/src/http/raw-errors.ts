@@ -56,14 +56,23 @@ function hostsOf({ rawHeaders }: IncomingMessage): number {
   return hosts;
 }
 
+/** The expectation of a request; HTTP/1.0 has none, whatever its headers are (RFC 9110, 10.1.1). */
+export const expectationOf = ({ httpVersion, headers }: IncomingMessage): string | undefined =>
+  httpVersion === '1.1' ? headers.expect?.toLowerCase() : undefined;
+
 /** What HTTP forbids about a head, if anything. */
 export function headFault(request: IncomingMessage): Fault | undefined {
   const hosts = hostsOf(request);
   if (hosts > 1 || (hosts === 0 && request.httpVersion === '1.1')) {
     return new Fault('INVALID_INPUT', 'The request must have exactly one Host header.');
   }
-  const { expect } = request.headers;
-  if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
+  const isCurrent = request.httpVersion === '1.1';
+  // An older recipient on the way, such as a proxy, sees another end of this request (RFC 9112, 6.1).
+  if (!isCurrent && request.headers['transfer-encoding'] !== undefined) {
+    return new Fault('INVALID_INPUT', 'Transfer-Encoding needs HTTP/1.1.');
+  }
+  const expectation = expectationOf(request);
+  if (expectation !== undefined && expectation !== '100-continue') {
     return new Fault('EXPECTATION_FAILED', 'The only expectation that is met is 100-continue.');
   }
   return undefined;

@@ -16,6 +16,7 @@ import { type JsonBody, parseJson, readBody } from './body.ts';
 import { faultBody } from './fault-body.ts';
 import { refuseUnreadableQuery, splitLists } from './query.ts';
 import type { Limiter } from './rate-limit.ts';
+import { expectationOf } from './raw-errors.ts';
 import type { FormParts, Uploads } from './upload.ts';
 
 /** The stamp of a wallet, as operations read it whatever the service's name prefix is. */
@@ -143,7 +144,7 @@ export function bindRoute(
           exchange.caller = caller;
         });
         // Asked for by clients that wait with a large body.
-        if (request.headers.expect) reply.raw.writeContinue();
+        if (expectationOf(request.raw)) reply.raw.writeContinue();
       } catch (error) {
         exchanges.answer(request, reply, exchanges.failed(error, request, reply));
         return reply;
