@@ -88,7 +88,6 @@ describe('a connection', () => {
   });
 });
 
-/** Credential, path and what an 11 MB body there is answered with. */
 describe('a head with more than 2,000 lines', () => {
   const filler = 'a:\r\n'.repeat(2_100);
 
@@ -133,20 +132,7 @@ describe('many small chunks', () => {
   });
 });
 
-describe('requests that wait for answers on one connection', () => {
-  it('are 16 at the most: the connection of more is closed', async () => {
-    const one = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n';
-    const { text } = await sendRaw(port, one.repeat(500)).catch(() => ({ text: '' }));
-    expect(text.split('HTTP/1.1 200').length - 1).toBeLessThanOrEqual(16);
-    const few = await sendRaw(
-      port,
-      one.repeat(15),
-      one.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'),
-    );
-    expect(few.text.split('HTTP/1.1 200').length - 1).toBe(16);
-  });
-});
-
+/** Credential, path and what an 11 MB body there is answered with. */
 const REJECTED = [
   ['without a credential', false, '/quotes', 401],
   ['too large', true, '/quotes', 400],

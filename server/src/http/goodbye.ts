@@ -31,8 +31,9 @@ export function sayGoodbye(server: FastifyInstance): void {
   const isAnswering = (socket: Socket) => latest.get(socket)?.closed === false;
 
   let stopping = false;
-  server.addHook('onRequest', async () => {
-    if (stopping) throw new Fault('SERVICE_UNAVAILABLE', 'The server is stopping.');
+  // Synchronous, as the next hook is: connections.ts stops the parser while it is in the same packet.
+  server.addHook('onRequest', (_request, _reply, done) => {
+    done(stopping ? new Fault('SERVICE_UNAVAILABLE', 'The server is stopping.') : undefined);
   });
   server.addHook('preClose', (done) => {
     stopping = true;

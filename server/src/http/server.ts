@@ -1,6 +1,5 @@
 // The HTTP server: routes from contracts. Nothing of a request is read beyond its head before it is
 // admitted; unknown paths and wrong methods are answered from the head alone.
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { Fault } from '../kernel/fault.ts';
 import { uuid7 } from '../kernel/id.ts';
@@ -8,6 +7,7 @@ import type { Files } from '../runtime/files.ts';
 import { type Admission, type AdmissionOptions, createAdmission } from './admission.ts';
 import { faultOf, sendFault } from './answer.ts';
 import type { Operation } from './bind.ts';
+import { type Connections, createConnections } from './connections.ts';
 import { createDrain, type Drain } from './drain.ts';
 import { faultBody } from './fault-body.ts';
 import { sayGoodbye } from './goodbye.ts';
@@ -43,71 +43,82 @@ const UNLIMITED = ['/healthz', '/readyz'];
 /** Longest time in which nothing moves on a connection; longer than any request takes. */
 const STALLED_MS = 90_000;
 
-/** Requests of one connection that wait for answers; a client that pipelines more is disconnected. */
-const MAX_PIPELINED = 16;
-
-/** Counts the requests of each connection that have no answer yet. */
-function createPipelines() {
-  const waiting = new WeakMap<object, number>();
-  /** Whether this request is one too many; counted until its answer is sent or cut off. */
-  return ({ socket }: IncomingMessage, response: ServerResponse): boolean => {
-    const count = (waiting.get(socket) ?? 0) + 1;
-    if (count > MAX_PIPELINED) return true;
-    waiting.set(socket, count);
-    response.once('close', () => waiting.set(socket, (waiting.get(socket) ?? 1) - 1));
-    return false;
-  };
-}
-
 const wantsPage = ({ headers }: FastifyRequest) => headers.accept?.includes('text/html') === true;
 
 /** Checks that come before every route, and the whole answer where there is none. */
-function guard(
-  server: FastifyInstance,
-  options: ServerOptions,
+function createGuard(
+  { naming }: ServerOptions,
   admission: Admission,
   drain: Drain,
+  connections: Connections,
 ) {
-  const { naming } = options;
-  const isTooMany = createPipelines();
+  /** Whether the connection takes this request; otherwise there is no answer. */
+  function isTaken({ raw }: FastifyRequest, reply: FastifyReply): boolean {
+    if (drain.isClosing(raw.socket)) raw.socket.destroy();
+    if (connections.admits(raw, reply.raw)) return true;
+    reply.hijack();
+    return false;
+  }
+
+  /** What HTTP forbids about the head of a request, which is then the last one of its connection. */
+  function headFaultOf({ raw }: FastifyRequest, reply: FastifyReply): Fault | undefined {
+    const fault = headFault(raw);
+    if (!fault) return undefined;
+    connections.close(raw.socket);
+    reply.header('connection', 'close');
+    return fault;
+  }
+
+  /** What a request without a credential is rejected with, if anything; late where there were many. */
+  async function rejectionOf(request: FastifyRequest, fault?: Fault): Promise<Fault | undefined> {
+    let rejection = fault;
+    try {
+      admission.admitAddress(request);
+    } catch (error) {
+      rejection = faultOf(error);
+    }
+    if (rejection) await admission.delayRejection(request);
+    return rejection;
+  }
 
   /** Whether a request without a credential goes on to its route; otherwise it is answered. */
   async function admitOther(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
-    try {
-      admission.admitAddress(request);
-      if (!request.is404) return true;
-      // The address is not repeated: it may hold the secret of a link or a code.
-      throw new Fault('NOT_FOUND', 'Nothing is at this address.');
-    } catch (error) {
-      const fault = faultOf(error);
-      await admission.delayRejection(request);
-      if (fault.code === 'RATE_LIMITED' && wantsPage(request)) {
-        const limited = reply.header('retry-after', String(fault.retryAfterS ?? 1));
-        await sendPage(limited, TOO_MANY_ATTEMPTS);
-      } else sendFault(reply, naming, fault);
-      return false;
-    }
+    // The address is not repeated: it may hold the secret of a link or a code.
+    const missing = new Fault('NOT_FOUND', 'Nothing is at this address.');
+    const fault = await rejectionOf(request, request.is404 ? missing : undefined);
+    if (!fault) return true;
+    if (fault.code === 'RATE_LIMITED' && wantsPage(request)) {
+      const limited = reply.header('retry-after', String(fault.retryAfterS ?? 1));
+      await sendPage(limited, TOO_MANY_ATTEMPTS);
+    } else sendFault(reply, naming, fault);
+    return false;
   }
 
-  server.addHook('onRequest', (request, reply, done) => {
-    const { raw, routeOptions } = request;
-    const { socket } = raw;
-    if (socket.destroyed || drain.isClosing(socket) || isTooMany(raw, reply.raw)) {
-      reply.hijack();
-      socket.destroy();
-      return;
-    }
-    const fault = headFault(raw);
-    if (fault) return sendFault(reply.header('connection', 'close'), naming, fault);
-    if (routeOptions.config.isOperation || UNLIMITED.includes(routeOptions.url ?? '')) {
-      return done();
-    }
-    void admitOther(request, reply).then((goesOn) => goesOn && done());
-  });
-  server.addHook('onSend', ({ raw, ip }, reply, _payload, done) => {
-    drain.prepare(raw, reply.raw, ip);
-    done();
-  });
+  return {
+    /** Answers a request whose address Fastify rejects before any hook runs. */
+    async rejectAddress(error: unknown, request: FastifyRequest, reply: FastifyReply) {
+      if (!isTaken(request, reply)) return;
+      const unreadable = faultOf(error);
+      const head = headFaultOf(request, reply);
+      const fault = head ?? (await rejectionOf(request, unreadable)) ?? unreadable;
+      drain.prepare(request.raw, reply.raw, request.ip);
+      sendFault(reply, naming, fault);
+    },
+    addTo(server: FastifyInstance): void {
+      server.addHook('onRequest', (request, reply, done) => {
+        if (!isTaken(request, reply)) return;
+        const fault = headFaultOf(request, reply);
+        if (fault) return sendFault(reply, naming, fault);
+        const { config, url = '' } = request.routeOptions;
+        if (config.isOperation || UNLIMITED.includes(url)) return done();
+        void admitOther(request, reply).then((goesOn) => goesOn && done());
+      });
+      server.addHook('onSend', ({ raw, ip }, reply, _payload, done) => {
+        drain.prepare(raw, reply.raw, ip);
+        done();
+      });
+    },
+  };
 }
 
 function refuseWrongMethods(
@@ -152,6 +163,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
   );
   const admission = createAdmission(options);
   const drain = createDrain();
+  const connections = createConnections();
+  const guard = createGuard(options, admission, drain, connections);
   const securityHeaders = securityHeadersOf(options.publicUrl);
   const server = Fastify({
     logger: false,
@@ -162,15 +175,16 @@ export function createServer(options: ServerOptions): FastifyInstance {
     // A client that takes no more of its answer is disconnected.
     connectionTimeout: STALLED_MS,
     // The Host header is checked with the head, so that its error has a body; late requests are noticed soon.
-    http: { requireHostHeader: false, connectionsCheckingInterval: 1_000 },
+    http: {
+      requireHostHeader: false,
+      connectionsCheckingInterval: 1_000,
+      IncomingMessage: connections.IncomingMessage,
+    },
     forceCloseConnections: 'idle',
     // A request that meets the stop is answered in our shape (goodbye.ts).
     return503OnClosing: false,
     clientErrorHandler: answerUnreadable(naming, securityHeaders, uploads.holds),
-    frameworkErrors(error, request, reply) {
-      drain.prepare(request.raw, reply.raw, request.ip);
-      sendFault(reply, naming, faultOf(error));
-    },
+    frameworkErrors: (error, request, reply) => void guard.rejectAddress(error, request, reply),
   });
   for (const event of ['checkContinue', 'checkExpectation']) {
     server.server.on(event, (...request) => server.server.emit('request', ...request));
@@ -182,7 +196,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   server.addContentTypeParser('*', (_request, body, done) => done(null, body));
   addSecurityHeaders(server, securityHeaders);
   sayGoodbye(server);
-  guard(server, options, admission, drain);
+  guard.addTo(server);
   for (const operation of options.operations) {
     bindRoute(server, options, admission, uploads, operation);
   }
