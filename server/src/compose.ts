@@ -152,6 +152,8 @@ export interface Settings {
   trustedProxies?: readonly string[];
   /** Where clients reach the server; where it listens unless said otherwise. */
   publicUrl?: string;
+  /** Longest time in which nothing moves on a connection; 90 s unless stated. */
+  stalledMs?: number | undefined;
   /** Whether sandbox platforms may use webhook endpoints on this machine; true unless stated. */
   loopbackWebhooks?: boolean;
   /** How long a user without credentials waits for a way back; absent: there is none. */
@@ -388,12 +390,12 @@ export async function compose(
   const worker = measuredWorker({ runtime, handlers, sweeps: sweepsOf(log), log, metrics });
   const contracts = operations.map((each) => each.contract);
   const openApi = () => runInSteps(openApiSteps(contracts, webhookContracts, naming), nextTurn);
-  const { rateLimits, trustedProxies, publicUrl } = settings;
+  const { rateLimits, trustedProxies, publicUrl, stalledMs } = settings;
   const limiter = rateLimits && createLimiter(rateLimits, world.now, metrics.limited);
   const bearers = linkBearers(runtime);
   const asked = { ...tokens, bearers, agents: agentBearers(runtime), limiter };
   const noted = { naming, log, metrics, watch };
-  const network = { trustedProxies, publicUrl };
+  const network = { trustedProxies, publicUrl, stalledMs };
   const server = createServer({ runtime, files, operations, ...asked, ...noted, ...network });
   const readiness = readinessOf(settings, committer);
   addSite(server, { ready: () => readiness.check(), metrics, openApi });

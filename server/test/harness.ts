@@ -134,6 +134,7 @@ export async function startApp(
     walletRecoveryMs?: number;
     loopbackWebhooks?: boolean;
     publicUrl?: string;
+    stalledMs?: number;
   } = {},
 ) {
   const database = await createTestDatabase();
@@ -151,6 +152,7 @@ export async function startApp(
     walletRecoveryMs: options.walletRecoveryMs,
     loopbackWebhooks: options.loopbackWebhooks,
     publicUrl: options.publicUrl,
+    stalledMs: options.stalledMs,
     files: { folder: mkdtempSync(path.join(os.tmpdir(), 'files-')) },
   };
   const app: App = await compose(settings, world, log, watcher(problems, options.serviceWord));

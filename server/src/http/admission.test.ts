@@ -1,4 +1,5 @@
 // What a request is answered with from its head alone: its body is announced and never sent.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../test/harness.ts';
 import { portOf, sendRaw } from '../../test/raw-http.ts';
@@ -284,5 +285,32 @@ describe('a client that is rejected again and again', () => {
       expect(replies.map((reply) => reply.status)).toEqual(Array(40).fill(status));
     });
     expect(late).toBeGreaterThan(900);
+  });
+});
+
+describe('/readyz', () => {
+  it('commits at most once a second, however often it is requested', async () => {
+    const app = await startApp();
+    const port = await portOf(app.server);
+    const ask = async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).status;
+    // Only probes write temporary files. They are counted when a later transaction of the connection ends.
+    const probes = async () => {
+      const [row] = await app.runtime.db.query(
+        `select temp_files from pg_stat_database where datname = current_database()`,
+        [],
+      );
+      return Number(row?.temp_files);
+    };
+    const started = performance.now();
+    for (let round = 0; round < 2; round++) {
+      const statuses = await Promise.all(Array.from({ length: 200 }, ask));
+      expect(new Set(statuses)).toEqual(new Set([200]));
+    }
+    await sleep(1_200);
+    expect(await ask()).toBe(200);
+    const seconds = Math.ceil((performance.now() - started) / 1_000);
+    await expect.poll(probes).toBeGreaterThan(0);
+    expect(await probes()).toBeLessThanOrEqual(seconds + 1);
+    await app.close();
   });
 });

@@ -1,6 +1,7 @@
-// Requests that come in one packet: how many of one connection are parsed and carried out.
+// Connections that send many requests in one packet, and those on which nothing moves.
 import { once } from 'node:events';
 import net from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../test/harness.ts';
 import { portOf, sendRaw } from '../../test/raw-http.ts';
@@ -117,5 +118,47 @@ describe('an address that cannot be decoded', () => {
     statuses.push(...rest.map(({ statusCode }) => statusCode));
     expect(statuses.filter((status) => status === 429)).toHaveLength(2);
     expect(rest.at(-1)?.json()).toMatchObject({ code: 'RATE_LIMITED', status: 429 });
+  });
+});
+
+describe('a connection on which nothing moves', () => {
+  let stalling: TestApp;
+  let at: number;
+  beforeAll(async () => {
+    stalling = await startApp({ stalledMs: 1_000 });
+    at = await portOf(stalling.server);
+  });
+  afterAll(() => stalling.close());
+
+  it.each([
+    ['without a request', ''],
+    ['in the middle of a head', 'GET /healthz HTTP/1.1\r\nHost:'],
+    ['whose answers are not read', get('/docs/swagger-ui-bundle.js').repeat(8)],
+  ])('is closed %s', async (_, text) => {
+    const accepted = once(stalling.server.server, 'connection');
+    const socket = net.connect(at, '127.0.0.1').on('error', () => undefined);
+    const [ours] = (await accepted) as [net.Socket];
+    const started = performance.now();
+    socket.pause().write(text);
+    await once(ours, 'close');
+    expect(performance.now() - started).toBeGreaterThan(900);
+    expect(performance.now() - started).toBeLessThan(10_000);
+    socket.destroy();
+  });
+
+  it('is none that is merely slow', async () => {
+    const head = get('/healthz', CLOSE);
+    const socket = net.connect(at, '127.0.0.1');
+    let answer = '';
+    socket.on('data', (chunk) => {
+      answer += chunk.toString();
+    });
+    const closed = once(socket, 'close');
+    for (let from = 0; from < head.length; from += 4) {
+      socket.write(head.slice(from, from + 4));
+      await sleep(100);
+    }
+    await closed;
+    expect(answersOf(answer)).toEqual(['HTTP/1.1 200']);
   });
 });

@@ -35,12 +35,14 @@ export interface ServerOptions extends AdmissionOptions, RouteOptions {
   trustedProxies?: readonly string[];
   /** Where clients reach the server. */
   publicUrl?: string | undefined;
+  /** Longest time in which nothing moves on a connection. */
+  stalledMs?: number | undefined;
 }
 
 /** Health checks of a load balancer share its address with every client. */
 const UNLIMITED = ['/healthz', '/readyz'];
 
-/** Longest time in which nothing moves on a connection; longer than any request takes. */
+/** Longer than any request takes. */
 const STALLED_MS = 90_000;
 
 const wantsPage = ({ headers }: FastifyRequest) => headers.accept?.includes('text/html') === true;
@@ -173,7 +175,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     routerOptions: { querystringParser: readQuery, maxParamLength: 300 },
     requestTimeout: 60_000,
     // A client that takes no more of its answer is disconnected.
-    connectionTimeout: STALLED_MS,
+    connectionTimeout: options.stalledMs ?? STALLED_MS,
     // The Host header is checked with the head, so that its error has a body; late requests are noticed soon.
     http: {
       requireHostHeader: false,

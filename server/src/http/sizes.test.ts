@@ -126,6 +126,22 @@ describe('a body', () => {
     expect(rejected).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
     expect(rejected.body.reason).toContain('4096 values');
   });
+
+  it('may have 8,192 values at the most, however many bytes it may have', async () => {
+    const patch = (body: string) => send('/config', { method: 'PATCH', body });
+    const values = (count: number) =>
+      JSON.stringify(Object.fromEntries(Array.from({ length: count - 1 }, (_, at) => [at, 1])));
+    expect((await patch(values(8_192))).status).toBe(200);
+    const rejected = await patch(values(8_193));
+    expect(rejected).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
+    expect(rejected.body.reason).toContain('8192 values');
+    // As many as fit, in lists that are short enough; rejected before it is parsed.
+    const list = `[${Array(999).fill(0)}]`;
+    const most = `{${Array.from({ length: 130 }, (_, at) => `"${at}":${list}`)}}`;
+    const started = performance.now();
+    expect((await patch(most)).body.reason).toContain('8192 values');
+    expect(performance.now() - started).toBeLessThan(2_000);
+  });
 });
 
 describe('a list in a body', () => {
