@@ -166,7 +166,7 @@ export const SETTINGS: readonly Setting[] = [
     flag: 'rate-limit',
     fallback: '500',
     value: 'NUMBER',
-    help: 'requests per second of one platform, twice as many at once; 0 for no limit',
+    help: 'requests per second of one platform in each process, twice as many at once; 0 for no limit',
     complaint: perSecond,
   },
   {
