@@ -27,7 +27,7 @@ export function faultOf(error: unknown): Fault {
 
 const RETRY = 'x-should-retry';
 
-/** Sets the headers that tell a client whether and when to repeat the request. */
+/** Sets the headers that state whether and when the request should be repeated. */
 export function advise(reply: FastifyReply, fault: Fault): void {
   if (fault.retryAfterS) reply.header('retry-after', String(fault.retryAfterS));
   const advice = retryAdvice(fault);

@@ -125,8 +125,9 @@ async function furtherErrors(
     await run(createContext(runtime, caller), input);
     return [];
   } catch (error) {
-    const told = error instanceof Fault ? (error.details?.errors as FieldError[] | undefined) : [];
-    return (told ?? []).filter(({ field }) =>
+    const listed =
+      error instanceof Fault ? (error.details?.errors as FieldError[] | undefined) : [];
+    return (listed ?? []).filter(({ field }) =>
       found.every((known) => !isUnder(field, known.field) && !isUnder(known.field, field)),
     );
   }
@@ -164,7 +165,7 @@ function keyedBy(
   const body = contract.upload || raw === '' ? raw : canonical(request.body ?? {});
   return {
     id: `${whose} ${contract.method} ${path} ${key}`,
-    // Bodies hold secrets and what is personal, which a plain hash would let anybody try out.
+    // Bodies hold secrets and personal data, which could be guessed from a plain hash.
     hash: `${KEYED}${vault.digest('request', asked(body))}`,
     plainHash: () => createHash('sha256').update(asked(raw)).digest('hex'),
   };

@@ -1,5 +1,5 @@
-// A refusal as clients see it. Its code, and whatever our own sentences quote, are names that an operator may
-// have given another word, so both are said in that.
+// The wire form of an error. Its code and the names in its message may have the operator's service name
+// prefix, so both are translated.
 import type { Naming } from '../catalog/naming.ts';
 import type { Fault, FieldError } from '../kernel/fault.ts';
 

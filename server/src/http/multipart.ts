@@ -200,7 +200,7 @@ export async function readForm(body: Readable, options: FormOptions): Promise<Fo
 
   async function feed(): Promise<UploadedFile | undefined> {
     for await (const chunk of arriving(body)) {
-      // Leaving lets go of the body: whoever reads on from here hears nothing before.
+      // Returning here releases the body, so that another reader can take the rest.
       if (ended) return undefined;
       clock.heard();
       left -= chunk.length;

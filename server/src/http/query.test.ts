@@ -51,7 +51,7 @@ describe('a NUL in the query', () => {
     },
   );
 
-  it('tells nothing to who has no credential, and ends nothing', async () => {
+  it('reveals nothing without a credential, and ends nothing', async () => {
     expect(await get(`${BASE}/transactions?customerId=%00`)).toMatchObject({ status: 401 });
     expect(await get(`${BASE}/transactions?customerId=%00`, own())).toMatchObject({ status: 400 });
     expect(await get(`${BASE}/config`, own())).toMatchObject({ status: 200 });
@@ -67,7 +67,7 @@ describe('a NUL in the query', () => {
     ['POST', '/ownership/%00?a=%00', 404],
     ['OPTIONS', `${BASE}/config?a=%00`, 404],
     ['HEAD', `${BASE}/config?a=%00`, 401],
-  ])('matters to nobody else: %s %s', async (method, path, status) => {
+  ])('matters nowhere else: %s %s', async (method, path, status) => {
     expect(await get(path, undefined, method)).toMatchObject({ status });
     expect(await get('/healthz')).toMatchObject({ status: 200 });
   });

@@ -51,7 +51,7 @@ describe('createLimiter', () => {
     expect(asked(21, () => ask())).toEqual([...yes(20), 1]);
   });
 
-  it('tells what is left and when all of it is back', () => {
+  it('states what is left and when all of it is available again', () => {
     const { ask, wait, headers } = tokenLimiter({ requests: 2 });
     ask();
     expect(headers()).toEqual({
@@ -73,7 +73,7 @@ describe('createLimiter', () => {
     expect(ask('b')).toBe(true);
   });
 
-  it('has a second, tighter limit for what costs more, and tells of the tighter one', () => {
+  it('has a second, tighter limit for what costs more, and states the tighter one', () => {
     const { ask, headers, refusals } = tokenLimiter({ requests: 10, costly: 1 });
     expect(asked(3, () => ask('a', true))).toEqual([true, true, 1]);
     expect(headers()['RateLimit-Limit']).toBe('2');
@@ -225,7 +225,7 @@ describe('a server with limits', () => {
   });
   afterAll(() => app.close());
 
-  it('tells of them with every reply to good credentials, refusals too', async () => {
+  it('states them with every reply to valid credentials, rejections included', async () => {
     const names = ['limit', 'remaining', 'reset', 'policy'].map((each) => `ratelimit-${each}`);
     const viewer = await app.tokenWith(['VIEW']);
     for (const answer of [
@@ -236,8 +236,8 @@ describe('a server with limits', () => {
     ]) {
       for (const name of names) expect(answer.headers[name], name).toBeDefined();
     }
-    const stranger = await app.call('GET', '/config', undefined, { as: null });
-    for (const name of names) expect(stranger.headers[name], name).toBeUndefined();
+    const anonymous = await app.call('GET', '/config', undefined, { as: null });
+    for (const name of names) expect(anonymous.headers[name], name).toBeUndefined();
   });
 
   it('counts all tokens of a platform together', async () => {
@@ -276,7 +276,7 @@ describe('a server with limits', () => {
     );
   });
 
-  it('slows down who guesses secrets, and nobody who knows one', async () => {
+  it('slows down clients that guess secrets, and none that know one', async () => {
     app.world.set(app.world.now() + 60_000);
     const ask = async (secret: string, remoteAddress: string) => {
       const login = Buffer.from(`${app.platform.clientId}:${secret}`).toString('base64');
@@ -318,7 +318,7 @@ describe('a server behind a proxy', () => {
   };
   afterEach(() => app.close());
 
-  it('goes by the address that a trusted one tells of, and by no other', async () => {
+  it('uses the address that a trusted proxy forwards, and no other', async () => {
     await start(['10.0.0.0/8', '::1']);
     expect(await proxied('10.1.1.1', '203.0.113.7')).toEqual([401, 401, 429]);
     expect(await proxied('10.1.1.1', '203.0.113.8')).toEqual([401, 401, 429]);
@@ -331,7 +331,7 @@ describe('a server behind a proxy', () => {
     expect(await proxied('203.0.113.9', '198.51.100.2')).toEqual([429, 429, 429]);
   });
 
-  it('believes nobody unless told to', async () => {
+  it('trusts no proxy by default', async () => {
     await start();
     expect(await proxied('10.1.1.1', '203.0.113.7')).toEqual([401, 401, 429]);
     expect(await proxied('10.1.1.1', '203.0.113.8')).toEqual([429, 429, 429]);

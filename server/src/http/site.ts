@@ -1,5 +1,5 @@
 // What stands beside the API: health, metrics, the OpenAPI document and a reference to browse it with,
-// served from files of the installation alone. None of it needs a credential or shows anybody's data.
+// served from files of the installation alone. None of it needs a credential or shows a platform's data.
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';

@@ -209,7 +209,7 @@ describe('many at once', () => {
   });
 });
 
-it('a link has fewer places than its platform, and keeps nobody else out', async () => {
+it('a link has fewer places than its platform, and keeps no others out', async () => {
   const by = (link: string) => `http://127.0.0.1:${at.port}/links/${link}/things`;
   const headers = { 'content-type': TYPE, 'content-length': '5000' };
   const answered: (number | undefined)[] = [];

@@ -1,4 +1,4 @@
-// A request that carries a file, from its first byte to its reply. Only who may ask at all gets here; the
+// A request that carries a file, from its first byte to its reply. Only admitted requests get here; the
 // file goes into storage while it arrives, the operation is run on it as on any body, and what no operation
 // kept is removed again. A body that is not read to its end does not hold up its connection for ever.
 import type { Readable } from 'node:stream';
@@ -9,9 +9,9 @@ import type { Files } from '../runtime/files.ts';
 import type { Request } from './bind.ts';
 import { type Form, MAX_BESIDE, readForm } from './multipart.ts';
 
-/** Files of one platform on their way in, in this process: a slow client holds nothing but its place. */
+/** Files of one platform that arrive at once in this process. */
 const AT_ONCE = 64;
-/** Of those, by way of one link: whoever was sent one cannot keep everybody else's files out. */
+/** Of those, through one link: the receiver of a link cannot use up the places of its platform. */
 const AT_ONCE_OF_LINK = 4;
 
 /** A request as far as it must be known here; there is no body where none was sent. */
@@ -42,7 +42,7 @@ function rawOf({ fields, file }: Form): string {
 
 /**
  * Makes the receiver of requests with files. `translate` turns the fields' names from the wire; `note` is
- * told what went wrong where no client hears of it.
+ * called with errors that no client sees.
  */
 export function createUploads(
   files: Files,

@@ -23,7 +23,7 @@ const DATE_TIME = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i
 /** The first moment of the year 1, and the first after 9999: what four digits and PostgreSQL can say. */
 const [FIRST_MOMENT, END_OF_TIME] = [Date.parse('0001-01-01'), Date.parse('+010000-01-01')];
 
-/** Ajv admits leap seconds, which no clock here can tell; Date.parse the 30th of February. */
+/** Ajv accepts leap seconds, which no clock here has; Date.parse accepts the 30th of February. */
 function isMoment(text: string): boolean {
   const day = DATE_TIME.exec(text)?.[1];
   const time = Date.parse(text);
