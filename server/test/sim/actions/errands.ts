@@ -18,7 +18,7 @@ import {
 } from '../sim.ts';
 import { type Action, expected, inSandbox, judge, PAID_IN, purseOf, refusal } from './action.ts';
 import { connected } from './agents.ts';
-import { orderOf, UNPAYABLE, UNQUOTABLE, unsureOf } from './payments.ts';
+import { isGone, orderOf, UNPAYABLE, UNQUOTABLE, unsureOf } from './payments.ts';
 import { againstExecution, isGated, noteExecuted, UNPROVEN } from './words.ts';
 
 /** Mostly one that may do something. */
@@ -187,7 +187,9 @@ async function execute(sim: Sim): Promise<string> {
   const early = against.filter((each) => each === 'CONFLICT' || each === 'QUOTE_EXPIRED');
   const asked = isAsked(sim, order);
   const first = early.length ? early : asked ? ['CONFLICT'] : [];
-  const then = verdict === 'refused' ? ['FORBIDDEN'] : verdict === 'waits' ? [] : against;
+  // Funds are checked before the accounts, so that spending is counted only for what can be paid.
+  const now = isGone(order) ? [...against, 'INSUFFICIENT_FUNDS'] : against;
+  const then = verdict === 'refused' ? ['FORBIDDEN'] : verdict === 'waits' ? [] : now;
   const codes = barred ? ['FORBIDDEN'] : first.length ? first : then;
   const path = `/agents/me/quotes/${order.quoteId}/execute`;
   const answer = await sim.ask('POST', path, undefined, agent.as);
