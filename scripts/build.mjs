@@ -68,18 +68,21 @@ function removeOldBuilds() {
 const pageAssets = (build, sources) => ({
   name: 'page assets',
   setup(outer) {
-    outer.onLoad({ filter: /[\\/](kyc-links|http)[\\/]assets\.ts$/ }, async ({ path: file }) => {
-      const folder = path.join(path.dirname(file), 'page');
-      const settings = JSON.parse(fs.readFileSync(path.join(folder, 'build.json'), 'utf8'));
-      const made = await build({ ...settings, absWorkingDir: folder, metafile: true });
-      for (const input of [...Object.keys(made.metafile.inputs), 'build.json']) {
-        sources.push(path.relative(root, path.join(folder, input)).replaceAll(path.sep, '/'));
-      }
-      const text = (suffix) =>
-        (made.outputFiles.find((each) => each.path.endsWith(suffix))?.text ?? '').trim();
-      const assets = JSON.stringify({ script: text('.js'), style: text('.css') });
-      return { contents: `export const pageAssets = async () => (${assets});`, loader: 'js' };
-    });
+    outer.onLoad(
+      { filter: /[\\/](hosted-verification|pages)[\\/]assets\.ts$/ },
+      async ({ path: file }) => {
+        const folder = path.join(path.dirname(file), 'page');
+        const settings = JSON.parse(fs.readFileSync(path.join(folder, 'build.json'), 'utf8'));
+        const made = await build({ ...settings, absWorkingDir: folder, metafile: true });
+        for (const input of [...Object.keys(made.metafile.inputs), 'build.json']) {
+          sources.push(path.relative(root, path.join(folder, input)).replaceAll(path.sep, '/'));
+        }
+        const text = (suffix) =>
+          (made.outputFiles.find((each) => each.path.endsWith(suffix))?.text ?? '').trim();
+        const assets = JSON.stringify({ script: text('.js'), style: text('.css') });
+        return { contents: `export const pageAssets = async () => (${assets});`, loader: 'js' };
+      },
+    );
   },
 });
 

@@ -4,8 +4,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
-import { type Embedded, startEmbedded } from '../../server/src/runtime/embedded.ts';
-import { migrate } from '../../server/src/runtime/migrate.ts';
+import { migrate } from '../../server/src/runtime/db/migrate.ts';
+import { type Embedded, startEmbedded } from '../../server/src/runtime/postgres/embedded.ts';
 
 export interface Cluster {
   /** A connection string of some database of it. */

@@ -1,9 +1,9 @@
 // What a network asks of a desk in row 7, and what was answered: callers that each ask for a decision, wait
 // for it, and ask again about another payment. Both sides are asked alike, in the process that decides;
 // what they approved is counted by card, for the books to be compared with.
-import type { CardDecision, CardRequest } from '../../server/src/connectors/ports-cards.ts';
+import type { CardDecision, CardRequest } from '../../server/src/connectors/ports/cards.ts';
 import { newId } from '../../server/src/kernel/id.ts';
-import { systemWorld } from '../../server/src/runtime/system-world.ts';
+import { systemWorld } from '../../server/src/runtime/config/system-world.ts';
 import { createTally, type Run, type Tally } from './stats.ts';
 
 export interface Asking {

@@ -3,14 +3,14 @@
 // what the account holds is locked: whatever `decide` finds then holds, and nothing needs to be decided
 // twice.
 import type pg from 'pg';
-import type { CardDecision, CardRequest } from '../../server/src/connectors/ports-cards.ts';
+import type { CardDecision, CardRequest } from '../../server/src/connectors/ports/cards.ts';
 import { connectorRegistry, custodyKeysOf } from '../../server/src/connectors/registry.ts';
 import { type CardParts, cardOf, decide } from '../../server/src/features/cards/index.ts';
-import { systemCaller } from '../../server/src/features/platform/index.ts';
-import { createContext } from '../../server/src/runtime/context.ts';
-import { masterKeyIn } from '../../server/src/runtime/master-key.ts';
-import { systemWorld } from '../../server/src/runtime/system-world.ts';
-import { createVault, type Vault } from '../../server/src/runtime/vault.ts';
+import { systemCaller } from '../../server/src/features/tenancy/platform/index.ts';
+import { systemWorld } from '../../server/src/runtime/config/system-world.ts';
+import { createContext } from '../../server/src/runtime/operation/context.ts';
+import { masterKeyIn } from '../../server/src/runtime/security/master-key.ts';
+import { createVault, type Vault } from '../../server/src/runtime/security/vault.ts';
 import { answer } from './answer.ts';
 import { type Asking, createDeskLoad } from './desk-load.ts';
 import type { DeskOptions } from './desk-process.ts';

@@ -3,19 +3,22 @@
 // for stay where they are. It also gives wallets the keys that sign for cards, as the custodian draws them:
 // over HTTP each would take three requests and a session of its owner.
 import { connectorRegistry, custodyKeysOf } from '../../server/src/connectors/registry.ts';
-import { activateKey, addKey } from '../../server/src/features/cards/delegated-keys.ts';
+import {
+  activateKey,
+  addKey,
+} from '../../server/src/features/cards/delegated-keys/delegated-keys.ts';
 import { type CardParts, issuerDesk } from '../../server/src/features/cards/index.ts';
 import { fundingSources } from '../../server/src/features/cards/store.ts';
-import { customers, dataKeyOf } from '../../server/src/features/customers/index.ts';
-import { systemCaller } from '../../server/src/features/platform/index.ts';
-import { createCommitter } from '../../server/src/runtime/committer.ts';
-import type { Ctx } from '../../server/src/runtime/context.ts';
-import { openDatabase } from '../../server/src/runtime/database.ts';
-import { connectLane } from '../../server/src/runtime/lane.ts';
-import { masterKeyIn } from '../../server/src/runtime/master-key.ts';
-import { operate, type Runtime } from '../../server/src/runtime/operate.ts';
-import { systemWorld } from '../../server/src/runtime/system-world.ts';
-import { createVault } from '../../server/src/runtime/vault.ts';
+import { customers, dataKeyOf } from '../../server/src/features/customers/records/index.ts';
+import { systemCaller } from '../../server/src/features/tenancy/platform/index.ts';
+import { createCommitter } from '../../server/src/runtime/committer/committer.ts';
+import { connectLane } from '../../server/src/runtime/committer/lane.ts';
+import { systemWorld } from '../../server/src/runtime/config/system-world.ts';
+import { openDatabase } from '../../server/src/runtime/db/database.ts';
+import type { Ctx } from '../../server/src/runtime/operation/context.ts';
+import { operate, type Runtime } from '../../server/src/runtime/operation/operate.ts';
+import { masterKeyIn } from '../../server/src/runtime/security/master-key.ts';
+import { createVault } from '../../server/src/runtime/security/vault.ts';
 import { answer } from './answer.ts';
 import { type Asking, createDeskLoad } from './desk-load.ts';
 

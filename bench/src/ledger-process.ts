@@ -2,10 +2,10 @@
 // committer a change set with one transfer, wait for its answer, and hand over the next.
 
 import { newId } from '../../server/src/kernel/id.ts';
-import { emptyChangeSet } from '../../server/src/runtime/change-set.ts';
-import { type Committer, createCommitter } from '../../server/src/runtime/committer.ts';
-import { connectLane } from '../../server/src/runtime/lane.ts';
-import { systemWorld } from '../../server/src/runtime/system-world.ts';
+import { emptyChangeSet } from '../../server/src/runtime/committer/change-set.ts';
+import { type Committer, createCommitter } from '../../server/src/runtime/committer/committer.ts';
+import { connectLane } from '../../server/src/runtime/committer/lane.ts';
+import { systemWorld } from '../../server/src/runtime/config/system-world.ts';
 import { answer } from './answer.ts';
 import { ACCOUNTS, FIRST_NUMBER, ID_HEAD, type Spread } from './pgbench.ts';
 import { createTally, type Run, type Tally } from './stats.ts';

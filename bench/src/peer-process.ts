@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type pg from 'pg';
 import { connectorRegistry } from '../../server/src/connectors/registry.ts';
-import { quoteOperations } from '../../server/src/features/quotes/operations.ts';
-import { type Caller, createContext } from '../../server/src/runtime/context.ts';
-import { systemWorld } from '../../server/src/runtime/system-world.ts';
-import { createVault } from '../../server/src/runtime/vault.ts';
+import { quoteOperations } from '../../server/src/features/payments/quotes/operations.ts';
+import { systemWorld } from '../../server/src/runtime/config/system-world.ts';
+import { type Caller, createContext } from '../../server/src/runtime/operation/context.ts';
+import { createVault } from '../../server/src/runtime/security/vault.ts';
 import { answer } from './answer.ts';
 import {
   insert,

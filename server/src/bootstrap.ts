@@ -1,21 +1,24 @@
 // What has to stand before the first request: a platform with its accounts and a token to call with. It is
 // composed here, outside the features, because it is the one act that needs three of them in one change
 // set; the operator's command and the first start both use it.
-import type { FundingPort } from './connectors/ports.ts';
-import { internalAccounts, provisionAccounts } from './features/internal-accounts/index.ts';
+import type { FundingPort } from './connectors/ports/index.ts';
+import {
+  internalAccounts,
+  provisionAccounts,
+} from './features/balances/internal-accounts/index.ts';
 import {
   createPlatform,
   type NewPlatform,
   newPlatformId,
   platforms,
   systemCaller,
-} from './features/platform/index.ts';
-import { createTokenFor, tokens } from './features/tokens/index.ts';
+} from './features/tenancy/platform/index.ts';
+import { createTokenFor, tokens } from './features/tenancy/tokens/index.ts';
 import { PERMISSIONS, type Permission } from './kernel/operation.ts';
-import type { Ctx, Environment } from './runtime/context.ts';
-import { constantTimeEqual, sha256Hex } from './runtime/crypto.ts';
-import { isKeyTaken, operate, type Runtime } from './runtime/operate.ts';
-import { col, table } from './runtime/table.ts';
+import { col, table } from './runtime/db/table.ts';
+import type { Ctx, Environment } from './runtime/operation/context.ts';
+import { isKeyTaken, operate, type Runtime } from './runtime/operation/operate.ts';
+import { constantTimeEqual, sha256Hex } from './runtime/security/crypto.ts';
 
 /** The funding details of an environment's accounts; none where no connector gives any. */
 export type FundingOf = (environment: Environment) => FundingPort | undefined;

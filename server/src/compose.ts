@@ -3,9 +3,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { openPlatformAccounts } from './bootstrap.ts';
-import { CURRENCIES } from './catalog/currencies.ts';
+import { CURRENCIES } from './catalog/currencies/currencies.ts';
 import { namingFor } from './catalog/naming.ts';
-import type { Connectors } from './connectors/ports.ts';
+import type { Connectors } from './connectors/ports/index.ts';
 import {
   type ConnectorSettings,
   connectorRegistry,
@@ -22,6 +22,11 @@ import {
   waitingAction,
 } from './features/agents/index.ts';
 import {
+  accountJobs,
+  internalAccountOperations,
+  internalAccountWebhooks,
+} from './features/balances/internal-accounts/index.ts';
+import {
   type CardParts,
   cardJobs,
   cardOperations,
@@ -31,47 +36,69 @@ import {
   pullJobs,
   revealPage,
 } from './features/cards/index.ts';
-import { contactOperations } from './features/contacts/index.ts';
-import { tiedCredentials, walletAuthOperations } from './features/credentials/index.ts';
+import { contactOperations } from './features/customers/contacts/index.ts';
+import { documentOperations } from './features/customers/documents/index.ts';
+import {
+  kycLinkOperations,
+  linkBearers,
+  verificationPage,
+} from './features/customers/hosted-verification/index.ts';
+import {
+  importJobs,
+  importOperations,
+  importWebhooks,
+} from './features/customers/imports/index.ts';
+import {
+  invitationJobs,
+  invitationOperations,
+  invitationPage,
+  invitationWebhooks,
+} from './features/customers/invitations/index.ts';
 import {
   type CustomerParts,
   customerOperations,
   customerWebhooks,
   ownerOperations,
   sealOldCustomers,
-} from './features/customers/index.ts';
-import { discoveryOperations } from './features/discovery/index.ts';
-import { documentOperations } from './features/documents/index.ts';
+} from './features/customers/records/index.ts';
+import {
+  verificationJobs,
+  verificationOperations,
+  verificationWebhooks,
+} from './features/customers/verifications/index.ts';
+import { codeSweep, messageJobs } from './features/notifications/messages/index.ts';
+import {
+  createDeliverer,
+  testWebhooks,
+  type WebhookDeps as WebhookParts,
+  webhookOperations,
+} from './features/notifications/webhooks/index.ts';
+import { discoveryOperations } from './features/payees/discovery/index.ts';
 import {
   externalAccountOperations,
   externalAccountWebhooks,
   nameJobs,
-} from './features/external-accounts/index.ts';
-import { importJobs, importOperations, importWebhooks } from './features/imports/index.ts';
-import { incomingJobs, incomingOperations } from './features/incoming/index.ts';
+} from './features/payees/external-accounts/index.ts';
 import {
-  accountJobs,
-  internalAccountOperations,
-  internalAccountWebhooks,
-} from './features/internal-accounts/index.ts';
+  livenessPage,
+  ownershipJobs,
+  ownershipOperations,
+} from './features/payees/ownership/index.ts';
+import { lookupSweep, receiverOperations } from './features/payees/receivers/index.ts';
 import {
-  invitationJobs,
-  invitationOperations,
-  invitationPage,
-  invitationWebhooks,
-} from './features/invitations/index.ts';
-import { kycLinkOperations, linkBearers, verificationPage } from './features/kyc-links/index.ts';
-import { codeSweep, messageJobs } from './features/messages/index.ts';
-import { livenessPage, ownershipJobs, ownershipOperations } from './features/ownership/index.ts';
-import { platformOperations } from './features/platform/index.ts';
+  payoutJobs,
+  transactionOperations,
+  transactionWebhooks,
+} from './features/payments/lifecycle/index.ts';
+import { incomingJobs, incomingOperations } from './features/payments/pay-ins/index.ts';
 import {
   expiryJobs,
   expirySweep,
   fundingJobs,
   lapseJobs,
   quoteOperations,
-} from './features/quotes/index.ts';
-import { lookupSweep, receiverOperations } from './features/receivers/index.ts';
+} from './features/payments/quotes/index.ts';
+import { transferInOperations, transferOperations } from './features/payments/transfers/index.ts';
 import {
   sandboxCardOperations,
   sandboxOperations,
@@ -80,18 +107,12 @@ import {
 } from './features/sandbox/index.ts';
 import { resetJobs, resetPage, scaOperations, scaSweep } from './features/sca/index.ts';
 import { stablecoinJobs, stablecoinOperations } from './features/stablecoins/index.ts';
-import { type Authenticator, authenticator, tokenOperations } from './features/tokens/index.ts';
+import { platformOperations } from './features/tenancy/platform/index.ts';
 import {
-  payoutJobs,
-  transactionOperations,
-  transactionWebhooks,
-} from './features/transactions/index.ts';
-import { transferInOperations, transferOperations } from './features/transfers/index.ts';
-import {
-  verificationJobs,
-  verificationOperations,
-  verificationWebhooks,
-} from './features/verifications/index.ts';
+  type Authenticator,
+  authenticator,
+  tokenOperations,
+} from './features/tenancy/tokens/index.ts';
 import {
   isSigned,
   openWallets,
@@ -100,42 +121,37 @@ import {
   settleJobs,
   walletAccountOperations,
   walletSweep,
-} from './features/wallets/index.ts';
-import {
-  createDeliverer,
-  testWebhooks,
-  type WebhookDeps as WebhookParts,
-  webhookOperations,
-} from './features/webhooks/index.ts';
+} from './features/wallets/accounts/index.ts';
+import { tiedCredentials, walletAuthOperations } from './features/wallets/credentials/index.ts';
+import { createLimiter, type RateLimits } from './http/admission/rate-limit.ts';
 import type { Operation } from './http/bind.ts';
-import { addHostedApp } from './http/hosted.ts';
-import { listeningOrigin, listenOn } from './http/listen.ts';
+import { listeningOrigin, listenOn } from './http/connection/listen.ts';
 import { openApiSteps } from './http/openapi.ts';
-import { addPages, originOf } from './http/pages.ts';
-import { createLimiter, type RateLimits } from './http/rate-limit.ts';
+import { addHostedApp } from './http/pages/hosted.ts';
+import { addPages, originOf } from './http/pages/pages.ts';
 import { createServer, type Watch } from './http/server.ts';
 import { addSite } from './http/site.ts';
 import { bodyErrors, compileSchemas } from './http/validate.ts';
 import { runInSteps } from './kernel/steps.ts';
 import type { World } from './kernel/world.ts';
 import { houseAccounts } from './ledger/chart.ts';
-import { reportedCircuits, STORAGE_FAILURES } from './runtime/circuit-report.ts';
-import { type Committer, createCommitter } from './runtime/committer.ts';
-import type { Environment } from './runtime/context.ts';
-import { type Database, openDatabase } from './runtime/database.ts';
-import { createFiles, type Files, fileJobs, fileSweep } from './runtime/files.ts';
-import { forgetSweep } from './runtime/idempotency.ts';
-import { measuredWorker } from './runtime/job-metrics.ts';
-import type { Worker } from './runtime/jobs.ts';
-import { loadSigningKeys, type SigningKeys } from './runtime/keys.ts';
-import { connectLane } from './runtime/lane.ts';
-import type { Log } from './runtime/log.ts';
-import { createMetrics, type Metrics } from './runtime/metrics.ts';
-import type { Runtime } from './runtime/operate.ts';
-import { pressureOn } from './runtime/pressure.ts';
-import { createReadiness, type Readiness } from './runtime/readiness.ts';
-import { triesSweep } from './runtime/tries.ts';
-import { createVault } from './runtime/vault.ts';
+import { type Committer, createCommitter } from './runtime/committer/committer.ts';
+import { connectLane } from './runtime/committer/lane.ts';
+import { pressureOn } from './runtime/committer/pressure.ts';
+import { type Database, openDatabase } from './runtime/db/database.ts';
+import { createFiles, type Files, fileJobs, fileSweep } from './runtime/files/files.ts';
+import { reportedCircuits, STORAGE_FAILURES } from './runtime/jobs/circuit-report.ts';
+import { measuredWorker } from './runtime/jobs/job-metrics.ts';
+import type { Worker } from './runtime/jobs/jobs.ts';
+import type { Log } from './runtime/observability/log.ts';
+import { createMetrics, type Metrics } from './runtime/observability/metrics.ts';
+import { createReadiness, type Readiness } from './runtime/observability/readiness.ts';
+import type { Environment } from './runtime/operation/context.ts';
+import { forgetSweep } from './runtime/operation/idempotency.ts';
+import type { Runtime } from './runtime/operation/operate.ts';
+import { triesSweep } from './runtime/operation/tries.ts';
+import { loadSigningKeys, type SigningKeys } from './runtime/security/keys.ts';
+import { createVault } from './runtime/security/vault.ts';
 import { stopParts } from './shutdown.ts';
 
 export interface Settings {

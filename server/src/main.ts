@@ -5,16 +5,16 @@ import path from 'node:path';
 import { firstStart } from './bootstrap.ts';
 import { type App, compose } from './compose.ts';
 import { connectorRegistry } from './connectors/registry.ts';
-import { listenProblem, probeListen } from './http/listen.ts';
+import { listenProblem, probeListen } from './http/connection/listen.ts';
 import { BASE_PATH } from './http/server.ts';
 import type { World } from './kernel/world.ts';
-import { type Config, readConfig } from './runtime/config.ts';
-import { type Embedded, startEmbedded } from './runtime/embedded.ts';
-import { createLog, lineWriter } from './runtime/log.ts';
-import { masterKeyIn } from './runtime/master-key.ts';
-import { migrate } from './runtime/migrate.ts';
-import { systemWorld } from './runtime/system-world.ts';
-import { versionLine } from './runtime/version.ts';
+import { type Config, readConfig } from './runtime/config/config.ts';
+import { systemWorld } from './runtime/config/system-world.ts';
+import { versionLine } from './runtime/config/version.ts';
+import { migrate } from './runtime/db/migrate.ts';
+import { createLog, lineWriter } from './runtime/observability/log.ts';
+import { type Embedded, startEmbedded } from './runtime/postgres/embedded.ts';
+import { masterKeyIn } from './runtime/security/master-key.ts';
 import { endOnSignals } from './shutdown.ts';
 
 interface CredentialsFile {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../test/database.ts';
 import { FIRST_CURRENCIES } from './bootstrap.ts';
 import { main } from './operator.ts';
-import { projectRoot } from './runtime/root.ts';
+import { projectRoot } from './runtime/config/root.ts';
 
 let database: TestDatabase;
 

@@ -4,19 +4,11 @@
 
 import { Fault } from './kernel/fault.ts';
 import { nearest } from './kernel/nearest.ts';
-import { accountVerbs } from './operator/accounts.ts';
-import { agentVerbs } from './operator/agents.ts';
-import { cardDecisionVerbs } from './operator/card-decisions.ts';
-import { cardExceptionVerbs } from './operator/card-exceptions.ts';
-import { cardProgramVerbs } from './operator/card-program.ts';
-import { cardPullVerbs } from './operator/card-pulls.ts';
-import { cardRevealVerbs } from './operator/card-reveals.ts';
-import { cardVerbs } from './operator/cards.ts';
-import { customerVerbs } from './operator/customers.ts';
-import { depositVerbs } from './operator/deposits.ts';
-import { documentVerbs } from './operator/documents.ts';
-import { exportVerbs } from './operator/export.ts';
-import { externalAccountVerbs } from './operator/external-accounts.ts';
+import { cardDecisionVerbs } from './operator/cards/card-decisions.ts';
+import { cardExceptionVerbs } from './operator/cards/card-exceptions.ts';
+import { cardPullVerbs } from './operator/cards/card-pulls.ts';
+import { cardRevealVerbs } from './operator/cards/card-reveals.ts';
+import { cardVerbs } from './operator/cards/cards.ts';
 import {
   describeFlags,
   isUsageError,
@@ -24,27 +16,35 @@ import {
   parse,
   usageError,
   usageOf,
-} from './operator/flags.ts';
-import { importVerbs } from './operator/imports.ts';
-import { jobVerbs } from './operator/jobs.ts';
-import { keysVerbs } from './operator/keys.ts';
-import { ledgerVerbs } from './operator/ledger.ts';
-import { limitVerbs } from './operator/limits.ts';
-import { messageVerbs } from './operator/messages.ts';
-import { parkedVerbs } from './operator/parked.ts';
-import { payoutVerbs } from './operator/payouts.ts';
-import { platformVerbs } from './operator/platform.ts';
-import { scaVerbs } from './operator/sca.ts';
-import { stablecoinOperationVerbs } from './operator/stablecoin-operations.ts';
-import { stablecoinVerbs } from './operator/stablecoins.ts';
-import { withSystem } from './operator/system.ts';
-import { tokenVerbs } from './operator/token.ts';
-import type { Output, Verb } from './operator/verb.ts';
-import { verificationVerbs } from './operator/verifications.ts';
-import { walletVerbs } from './operator/wallets.ts';
-import { webhookVerbs } from './operator/webhooks.ts';
-import { type Config, readConfig, splitFlags } from './runtime/config.ts';
-import { versionLine } from './runtime/version.ts';
+} from './operator/cli/flags.ts';
+import { withSystem } from './operator/cli/system.ts';
+import type { Output, Verb } from './operator/cli/verb.ts';
+import { customerVerbs } from './operator/customers/customers.ts';
+import { documentVerbs } from './operator/customers/documents.ts';
+import { externalAccountVerbs } from './operator/customers/external-accounts.ts';
+import { importVerbs } from './operator/customers/imports.ts';
+import { messageVerbs } from './operator/customers/messages.ts';
+import { scaVerbs } from './operator/customers/sca.ts';
+import { verificationVerbs } from './operator/customers/verifications.ts';
+import { jobVerbs } from './operator/jobs/jobs.ts';
+import { accountVerbs } from './operator/money/accounts.ts';
+import { depositVerbs } from './operator/money/deposits.ts';
+import { exportVerbs } from './operator/money/export.ts';
+import { ledgerVerbs } from './operator/money/ledger.ts';
+import { parkedVerbs } from './operator/money/parked.ts';
+import { payoutVerbs } from './operator/money/payouts.ts';
+import { stablecoinOperationVerbs } from './operator/money/stablecoin-operations.ts';
+import { stablecoinVerbs } from './operator/money/stablecoins.ts';
+import { agentVerbs } from './operator/platforms/agents.ts';
+import { cardProgramVerbs } from './operator/platforms/card-program.ts';
+import { keysVerbs } from './operator/platforms/keys.ts';
+import { limitVerbs } from './operator/platforms/limits.ts';
+import { platformVerbs } from './operator/platforms/platform.ts';
+import { tokenVerbs } from './operator/platforms/token.ts';
+import { webhookVerbs } from './operator/platforms/webhooks.ts';
+import { walletVerbs } from './operator/wallets/wallets.ts';
+import { type Config, readConfig, splitFlags } from './runtime/config/config.ts';
+import { versionLine } from './runtime/config/version.ts';
 
 /** Where a command reads its settings and writes its answer. */
 export interface Io {

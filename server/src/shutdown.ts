@@ -1,8 +1,8 @@
 // The stop of the server: what is in progress gets a share of the time, and the process ends within 10 s
 // whatever clients, receivers and providers do. What is cut was not acknowledged, or is repeated later.
 import type { FastifyInstance } from 'fastify';
-import type { Log } from './runtime/log.ts';
-import { within } from './runtime/within.ts';
+import type { Log } from './runtime/observability/log.ts';
+import { within } from './runtime/observability/within.ts';
 
 /** A stop that takes longer has failed. Orchestrators commonly kill after 10 s. */
 const STOP_MS = 9_500;

@@ -2,14 +2,21 @@
 // by. A drawing that somebody keeps by hand is wrong within a year; this one cannot be, because a test
 // holds the page against what is made here.
 import { actionStates, codeStates } from './features/agents/index.ts';
+import { internalAccountStates } from './features/balances/internal-accounts/index.ts';
 import { cardStates, delegatedKeyStates } from './features/cards/index.ts';
-import { checkStates } from './features/customers/index.ts';
-import { externalAccountStates } from './features/external-accounts/index.ts';
-import { importStates } from './features/imports/index.ts';
-import { internalAccountStates } from './features/internal-accounts/index.ts';
-import { invitationStates } from './features/invitations/index.ts';
-import { linkStates } from './features/kyc-links/index.ts';
-import { messageStates } from './features/messages/index.ts';
+import { linkStates } from './features/customers/hosted-verification/index.ts';
+import { importStates } from './features/customers/imports/index.ts';
+import { invitationStates } from './features/customers/invitations/index.ts';
+import { checkStates } from './features/customers/records/index.ts';
+import { verificationStates } from './features/customers/verifications/index.ts';
+import { messageStates } from './features/notifications/messages/index.ts';
+import { externalAccountStates } from './features/payees/external-accounts/index.ts';
+import {
+  cardPaymentStates,
+  incomingStates,
+  outgoingStates,
+  refundStates,
+} from './features/payments/lifecycle/index.ts';
 import { challengeStates, resetStates } from './features/sca/index.ts';
 import {
   issuanceStates,
@@ -18,21 +25,14 @@ import {
   stablecoinOperationStates,
 } from './features/stablecoins/index.ts';
 import {
-  cardPaymentStates,
-  incomingStates,
-  outgoingStates,
-  refundStates,
-} from './features/transactions/index.ts';
-import { verificationStates } from './features/verifications/index.ts';
-import {
   credentialStates,
   recoveryStates,
   requestStates,
   sessionStates,
-} from './features/wallets/index.ts';
+} from './features/wallets/accounts/index.ts';
 import type { Lifecycle } from './kernel/states.ts';
-import { fileStates } from './runtime/files.ts';
-import { jobStates } from './runtime/jobs-table.ts';
+import { fileStates } from './runtime/files/files.ts';
+import { jobStates } from './runtime/jobs/jobs-table.ts';
 
 interface Chapter {
   title: string;
@@ -256,7 +256,7 @@ function chapter({ title, about, states }: Chapter): string {
 const OPENING = `# Lifecycles
 
 Made by \`npm run states\` from the tables that the server goes by; do not edit it. A change of a row
-along any other way throws while it is staged (\`kernel/states.ts\`, \`runtime/table.ts\`), so it is
+along any other way throws while it is staged (\`kernel/states.ts\`, \`runtime/db/table.ts\`), so it is
 never committed.`;
 
 /** The text of docs/states.md. */

@@ -5,9 +5,9 @@ import type {
   CardNotice,
   CardRequest,
   CardRequestKind,
-} from '../src/connectors/ports-cards.ts';
+} from '../src/connectors/ports/cards.ts';
 import { type CardMessageRow, cardMessages, issuerDesk } from '../src/features/cards/index.ts';
-import type { Runtime } from '../src/runtime/operate.ts';
+import type { Runtime } from '../src/runtime/operation/operate.ts';
 import { ok } from './fixtures.ts';
 import type { Answer, CallOptions, TestApp } from './harness.ts';
 

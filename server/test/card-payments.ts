@@ -3,9 +3,12 @@
 // the house. What a network says comes by the issuer's own desk, which believes also what the sandbox would
 // refuse.
 import { randomUUID } from 'node:crypto';
-import type { CardNotice } from '../src/connectors/ports-cards.ts';
+import type { CardNotice } from '../src/connectors/ports/cards.ts';
+import {
+  internalAccounts,
+  moveInternalAccount,
+} from '../src/features/balances/internal-accounts/index.ts';
 import { issuerDesk } from '../src/features/cards/index.ts';
-import { internalAccounts, moveInternalAccount } from '../src/features/internal-accounts/index.ts';
 import type { House } from '../src/ledger/chart.ts';
 import { cardDesk } from './card-desk.ts';
 import { ok } from './fixtures.ts';

@@ -1,5 +1,9 @@
 // Customers that have to prove e-mail and telephone, what was written to them, and the four requests.
-import { messageKeyOf, messages, openMessage } from '../src/features/messages/index.ts';
+import {
+  messageKeyOf,
+  messages,
+  openMessage,
+} from '../src/features/notifications/messages/index.ts';
 import { customer } from './fixtures.ts';
 import type { CallOptions, TestApp } from './harness.ts';
 

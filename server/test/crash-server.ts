@@ -7,10 +7,10 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { attachEmbedded } from '../src/runtime/embedded.ts';
-import { clusterOf } from '../src/runtime/embedded-cluster.ts';
-import { runningIn } from '../src/runtime/embedded-pid.ts';
-import { projectRoot } from '../src/runtime/root.ts';
+import { projectRoot } from '../src/runtime/config/root.ts';
+import { attachEmbedded } from '../src/runtime/postgres/embedded.ts';
+import { clusterOf } from '../src/runtime/postgres/embedded-cluster.ts';
+import { runningIn } from '../src/runtime/postgres/embedded-pid.ts';
 
 const START = path.join(projectRoot(), 'scripts', 'start.mjs');
 /** A first start may have to build, beside another test that keeps both cores busy. */

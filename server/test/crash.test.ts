@@ -8,7 +8,7 @@ import { createPublicKey, verify } from 'node:crypto';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { projectRoot } from '../src/runtime/root.ts';
+import { projectRoot } from '../src/runtime/config/root.ts';
 import { type Look, lookAt, pending, problemsOf } from './crash-books.ts';
 import { createLoad, isDone, type Load, must, seeded } from './crash-load.ts';
 import { createPlace, type Place, type Running } from './crash-server.ts';

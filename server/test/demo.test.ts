@@ -6,7 +6,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { projectRoot } from '../src/runtime/root.ts';
+import { projectRoot } from '../src/runtime/config/root.ts';
 import { createPlace, type Place, type Running } from './crash-server.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 

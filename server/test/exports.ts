@@ -1,6 +1,7 @@
 // Everything that an export says of a customer, as the operator's command writes it.
-import { everythingAbout, openerOf } from '../src/operator/export-customer.ts';
-import type { System } from '../src/operator/verb.ts';
+
+import type { System } from '../src/operator/cli/verb.ts';
+import { everythingAbout, openerOf } from '../src/operator/customers/export-customer.ts';
 import type { TestApp } from './harness.ts';
 
 /** As text, and read. */

@@ -6,17 +6,23 @@ import {
   FUNDING_REJECTIONS,
   ISSUE_OUTCOMES,
   PULL_OUTCOMES,
-} from '../src/connectors/sandbox/card-outcomes.ts';
-import { SCRIPTED_ENDING, unscripted } from '../src/connectors/sandbox/coordinates.ts';
-import { sandboxFunding } from '../src/connectors/sandbox/funding.ts';
-import { sandboxPaymentFunding } from '../src/connectors/sandbox/funding-payment.ts';
+} from '../src/connectors/sandbox/cards/card-outcomes.ts';
 import {
   BUSINESS_ENDINGS,
   OWNER_OUTCOMES,
   PERSON_ENDINGS,
   STATUS_BY_SUFFIX,
-} from '../src/connectors/sandbox/identity.ts';
-import { LIVENESS_BY_SUFFIX } from '../src/connectors/sandbox/liveness.ts';
+} from '../src/connectors/sandbox/identity/identity.ts';
+import { LIVENESS_BY_SUFFIX } from '../src/connectors/sandbox/identity/liveness.ts';
+import { SCRIPTED_ENDING, unscripted } from '../src/connectors/sandbox/payments/coordinates.ts';
+import { sandboxFunding } from '../src/connectors/sandbox/payments/funding.ts';
+import { sandboxPaymentFunding } from '../src/connectors/sandbox/payments/funding-payment.ts';
+import { NAME_ANSWERS } from '../src/connectors/sandbox/payments/names.ts';
+import {
+  QUOTE_OUTCOMES,
+  REFUND_OUTCOMES,
+  TRANSFER_OUTCOMES,
+} from '../src/connectors/sandbox/payments/outcomes.ts';
 import {
   BANK_FAILS,
   BANK_LINKS,
@@ -25,13 +31,7 @@ import {
   MISMATCH,
   ORDERS,
   TOKENS,
-} from '../src/connectors/sandbox/mint-outcomes.ts';
-import { NAME_ANSWERS } from '../src/connectors/sandbox/names.ts';
-import {
-  QUOTE_OUTCOMES,
-  REFUND_OUTCOMES,
-  TRANSFER_OUTCOMES,
-} from '../src/connectors/sandbox/outcomes.ts';
+} from '../src/connectors/sandbox/stablecoins/mint-outcomes.ts';
 import {
   booksBalance,
   customer,

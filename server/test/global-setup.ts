@@ -6,8 +6,8 @@ import os from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { startEmbedded } from '../src/runtime/embedded.ts';
-import { migrate } from '../src/runtime/migrate.ts';
+import { migrate } from '../src/runtime/db/migrate.ts';
+import { startEmbedded } from '../src/runtime/postgres/embedded.ts';
 import { databaseUrl, execute, type TestServer } from './database.ts';
 
 const PREFIX = 'railhead-test-';

@@ -7,7 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { namingFor } from '../src/catalog/naming.ts';
-import { projectRoot } from '../src/runtime/root.ts';
+import { projectRoot } from '../src/runtime/config/root.ts';
 import { createPlace, type Place, type Running } from './crash-server.ts';
 import {
   absentPrograms,

@@ -12,17 +12,17 @@ import {
   connectorRegistry,
   custodyKeysOf,
 } from '../src/connectors/registry.ts';
-import { systemCaller } from '../src/features/platform/index.ts';
+import { systemCaller } from '../src/features/tenancy/platform/index.ts';
+import type { RateLimits } from '../src/http/admission/rate-limit.ts';
 import { errorSchema } from '../src/http/openapi.ts';
-import type { RateLimits } from '../src/http/rate-limit.ts';
 import { BASE_PATH } from '../src/http/server.ts';
 import { fieldErrors } from '../src/http/validate.ts';
 import type { Contract, Permission } from '../src/kernel/operation.ts';
 import type { HttpRequest, World } from '../src/kernel/world.ts';
-import { type Ctx, type Environment, eventContext } from '../src/runtime/context.ts';
-import { createLog } from '../src/runtime/log.ts';
-import { operate } from '../src/runtime/operate.ts';
-import { systemWorld } from '../src/runtime/system-world.ts';
+import { systemWorld } from '../src/runtime/config/system-world.ts';
+import { createLog } from '../src/runtime/observability/log.ts';
+import { type Ctx, type Environment, eventContext } from '../src/runtime/operation/context.ts';
+import { operate } from '../src/runtime/operation/operate.ts';
 import { createTestDatabase } from './database.ts';
 
 export interface TestPlatform {

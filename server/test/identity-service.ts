@@ -2,7 +2,7 @@
 // machine that answers what a test tells it to and keeps every case that it was given.
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { IdentityCase } from '../src/connectors/ports.ts';
+import type { IdentityCase } from '../src/connectors/ports/index.ts';
 
 export interface IdentityService {
   url: string;

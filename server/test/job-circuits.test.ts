@@ -1,15 +1,15 @@
 // What an open circuit means for work that waits: jobs are postponed and use up no attempt, a payment stays
 // as it is, and everything goes on once the provider answers.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Connectors, Progress, RailPort } from '../src/connectors/ports.ts';
-import { sendMessage } from '../src/features/messages/index.ts';
-import { payoutJobs } from '../src/features/transactions/index.ts';
-import { circuitOpenIn } from '../src/kernel/circuit.ts';
+import type { Connectors, Progress, RailPort } from '../src/connectors/ports/index.ts';
+import { sendMessage } from '../src/features/notifications/messages/index.ts';
+import { payoutJobs } from '../src/features/payments/lifecycle/index.ts';
+import { circuitOpenIn } from '../src/kernel/net/circuit.ts';
 import type { World } from '../src/kernel/world.ts';
-import { createCircuits, MAX_FAILURES, OPEN_MS } from '../src/runtime/circuits.ts';
-import { createWorker } from '../src/runtime/jobs.ts';
-import { createLog } from '../src/runtime/log.ts';
-import { createMetrics } from '../src/runtime/metrics.ts';
+import { createCircuits, MAX_FAILURES, OPEN_MS } from '../src/runtime/jobs/circuits.ts';
+import { createWorker } from '../src/runtime/jobs/jobs.ts';
+import { createLog } from '../src/runtime/observability/log.ts';
+import { createMetrics } from '../src/runtime/observability/metrics.ts';
 import { booksBalance, externalAccount, fundedCustomer, ok } from './fixtures.ts';
 import { type HangingServer, startHanging } from './hanging.ts';
 import { startApp, type TestApp } from './harness.ts';

@@ -1,10 +1,10 @@
 // Retries and cancellations of the jobs that send payouts. A provider that has paid and did not
 // answer pays once, and the funds of a payout leave its account or return to it once.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { payoutJobs } from '../src/features/transactions/index.ts';
-import { createWorker, type Worker } from '../src/runtime/jobs.ts';
-import { createLog } from '../src/runtime/log.ts';
-import { createMetrics } from '../src/runtime/metrics.ts';
+import { payoutJobs } from '../src/features/payments/lifecycle/index.ts';
+import { createWorker, type Worker } from '../src/runtime/jobs/jobs.ts';
+import { createLog } from '../src/runtime/observability/log.ts';
+import { createMetrics } from '../src/runtime/observability/metrics.ts';
 import { balances, externalAccount, ok, quoteBody } from './fixtures.ts';
 import { type PaymentProvider, railOver, startPaymentProvider } from './payment-provider.ts';
 import { type Production, startProduction } from './production.ts';

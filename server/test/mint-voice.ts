@@ -1,11 +1,11 @@
 // A provider of stablecoins with a voice of its own, for tests of what follows a mint or burn: the sandbox's,
 // but for the answers about orders, which a test says one after the other. A worker beside the server's asks
 // it.
-import type { MintOrder, MintPort, OrderProgress } from '../src/connectors/ports-stablecoins.ts';
-import { operationJobs } from '../src/features/stablecoins/operation-jobs.ts';
-import { createWorker } from '../src/runtime/jobs.ts';
-import { createLog } from '../src/runtime/log.ts';
-import { createMetrics } from '../src/runtime/metrics.ts';
+import type { MintOrder, MintPort, OrderProgress } from '../src/connectors/ports/stablecoins.ts';
+import { operationJobs } from '../src/features/stablecoins/minting/operation-jobs.ts';
+import { createWorker } from '../src/runtime/jobs/jobs.ts';
+import { createLog } from '../src/runtime/observability/log.ts';
+import { createMetrics } from '../src/runtime/observability/metrics.ts';
 import type { TestApp } from './harness.ts';
 
 export type Said = Awaited<ReturnType<MintPort['submit']>>;

@@ -3,12 +3,12 @@
 // platform's things, and a fault of ours says nothing about us.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { namingFor } from '../src/catalog/naming.ts';
-import { systemCaller } from '../src/features/platform/index.ts';
+import { systemCaller } from '../src/features/tenancy/platform/index.ts';
 import type { Operation } from '../src/http/bind.ts';
 import { createServer } from '../src/http/server.ts';
 import type { Contract } from '../src/kernel/operation.ts';
-import { createLog } from '../src/runtime/log.ts';
-import { createMetrics } from '../src/runtime/metrics.ts';
+import { createLog } from '../src/runtime/observability/log.ts';
+import { createMetrics } from '../src/runtime/observability/metrics.ts';
 import { agentDesk, type HeldAgent } from './agent-desk.ts';
 import { european } from './contacts.ts';
 import { customer } from './fixtures.ts';

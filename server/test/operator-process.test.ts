@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { projectRoot } from '../src/runtime/root.ts';
+import { projectRoot } from '../src/runtime/config/root.ts';
 
 const root = projectRoot();
 const START_MS = 90_000;

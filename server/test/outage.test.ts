@@ -8,8 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPlatformWithToken } from '../src/bootstrap.ts';
 import { type App, compose } from '../src/compose.ts';
-import { createLog } from '../src/runtime/log.ts';
-import { systemWorld } from '../src/runtime/system-world.ts';
+import { systemWorld } from '../src/runtime/config/system-world.ts';
+import { createLog } from '../src/runtime/observability/log.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
 /** A way to the database that can be cut. */

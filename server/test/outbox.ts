@@ -2,16 +2,16 @@
 // put straight into the table, without the operations that would write them.
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { namingFor } from '../src/catalog/naming.ts';
-import { createDeliverer, type Deliverer } from '../src/features/webhooks/index.ts';
+import { createDeliverer, type Deliverer } from '../src/features/notifications/webhooks/index.ts';
 import { newId } from '../src/kernel/id.ts';
 import type { Time, World } from '../src/kernel/world.ts';
-import type { Environment } from '../src/runtime/context.ts';
-import { type Database, openDatabase } from '../src/runtime/database.ts';
-import type { SigningKeys } from '../src/runtime/keys.ts';
-import type { Log } from '../src/runtime/log.ts';
-import { createMetrics, type Metrics } from '../src/runtime/metrics.ts';
-import { systemWorld } from '../src/runtime/system-world.ts';
-import { createVault } from '../src/runtime/vault.ts';
+import { systemWorld } from '../src/runtime/config/system-world.ts';
+import { type Database, openDatabase } from '../src/runtime/db/database.ts';
+import type { Log } from '../src/runtime/observability/log.ts';
+import { createMetrics, type Metrics } from '../src/runtime/observability/metrics.ts';
+import type { Environment } from '../src/runtime/operation/context.ts';
+import type { SigningKeys } from '../src/runtime/security/keys.ts';
+import { createVault } from '../src/runtime/security/vault.ts';
 import { createTestDatabase } from './database.ts';
 
 const START = Date.UTC(2026, 0, 5, 9);

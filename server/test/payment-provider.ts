@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Progress, RailInstruction, RailPort } from '../src/connectors/ports.ts';
+import type { Progress, RailInstruction, RailPort } from '../src/connectors/ports/index.ts';
 import type { World } from '../src/kernel/world.ts';
 
 /** What it does with a new instruction; `silent` and `error` pay before they do not answer. */

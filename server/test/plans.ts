@@ -2,7 +2,7 @@
 // how many blocks it reads. A test that holds lists to their price asks it, about rows with made-up ids.
 import type pg from 'pg';
 import { expect } from 'vitest';
-import type { Sql } from '../src/runtime/paging.ts';
+import type { Sql } from '../src/runtime/db/paging.ts';
 
 /** Throws where a statement reads a table through, sorts much or reads more blocks than `most`. */
 export type Planned = (sql: Sql, most: number) => Promise<void>;

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { expect } from 'vitest';
 import type { HttpRequest } from '../src/kernel/world.ts';
 import { main } from '../src/operator.ts';
-import { streamRows } from '../src/runtime/stream.ts';
+import { streamRows } from '../src/runtime/db/stream.ts';
 import { booksBalance, customer, internalAccount, ok, quoteBody } from './fixtures.ts';
 import { startApp, type TestApp, type TestPlatform } from './harness.ts';
 

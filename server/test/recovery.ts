@@ -1,14 +1,14 @@
 // What tests of the way back into a wallet do over and over: somebody who has another contact than codes go
 // to, a recovery that begins, and a look at what became of it and at what was said about it.
 import { expect } from 'vitest';
-import { messages } from '../src/features/messages/index.ts';
+import { messages } from '../src/features/notifications/messages/index.ts';
 import {
   type RecoveryRow,
   type RecoveryStop,
   type RecoveryType,
   startRecovery,
   walletRecoveries,
-} from '../src/features/wallets/index.ts';
+} from '../src/features/wallets/accounts/index.ts';
 import type { TestApp, TestPlatform } from './harness.ts';
 import { phoneNumber } from './otp.ts';
 import { walletDesk } from './wallet-desk.ts';

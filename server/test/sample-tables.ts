@@ -1,8 +1,8 @@
 // A database with a few tables that no feature owns, for the tests of the machinery below the features.
 import pg from 'pg';
-import type { ChangeSet, EventRow, TransferRow } from '../src/runtime/change-set.ts';
-import { emptyChangeSet } from '../src/runtime/change-set.ts';
-import { col, type RowOf, table } from '../src/runtime/table.ts';
+import type { ChangeSet, EventRow, TransferRow } from '../src/runtime/committer/change-set.ts';
+import { emptyChangeSet } from '../src/runtime/committer/change-set.ts';
+import { col, type RowOf, table } from '../src/runtime/db/table.ts';
 import { createTestDatabase } from './database.ts';
 
 /** One column of every type. */

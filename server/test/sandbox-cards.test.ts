@@ -8,7 +8,7 @@ import {
   FUNDING_REJECTIONS,
   ISSUE_OUTCOMES,
   PULL_OUTCOMES,
-} from '../src/connectors/sandbox/card-outcomes.ts';
+} from '../src/connectors/sandbox/cards/card-outcomes.ts';
 import { cardName } from './card-desk.ts';
 import { ASKED, type Asked, type Begun, type CardStories, openCardStories } from './card-story.ts';
 import { delegatedDesk } from './delegated.ts';

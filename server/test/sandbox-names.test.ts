@@ -2,8 +2,8 @@
 // address as receiver and as sender. The rows are taken from the sandbox's own data, so one that is added
 // without saying here what it means fails.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { NAME_ANSWERS } from '../src/connectors/sandbox/names.ts';
-import { UMA_SCRIPTS } from '../src/connectors/sandbox/uma-addresses.ts';
+import { NAME_ANSWERS } from '../src/connectors/sandbox/payments/names.ts';
+import { UMA_SCRIPTS } from '../src/connectors/sandbox/uma/uma-addresses.ts';
 import {
   balances,
   booksBalance,

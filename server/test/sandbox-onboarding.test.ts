@@ -8,7 +8,7 @@ import {
   PERSON_ENDINGS,
   SCRIPTED_FINDINGS,
   STATUS_BY_SUFFIX,
-} from '../src/connectors/sandbox/identity.ts';
+} from '../src/connectors/sandbox/identity/identity.ts';
 import { ok } from './fixtures.ts';
 import type { TestPlatform } from './harness.ts';
 import { type Desk, KINDS, type Kind, openDesk } from './onboarding.ts';

@@ -2,7 +2,7 @@
 // comes to, its refund, the balances and each webhook in its order. The rows are taken from the sandbox's own
 // data, so one that is added without saying here what it means fails.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { QUOTE_OUTCOMES, TRANSFER_OUTCOMES } from '../src/connectors/sandbox/outcomes.ts';
+import { QUOTE_OUTCOMES, TRANSFER_OUTCOMES } from '../src/connectors/sandbox/payments/outcomes.ts';
 import { balances, booksBalance, customer, fund, internalAccount, ok } from './fixtures.ts';
 import {
   ALL,

@@ -1,6 +1,6 @@
 // Logging in with a second factor, and what is kept of it.
 
-import { customers, dataKeyOf } from '../src/features/customers/index.ts';
+import { customers, dataKeyOf } from '../src/features/customers/records/index.ts';
 import { type ScaEventRow, scaEventPersonal, scaEvents } from '../src/features/sca/index.ts';
 import type { Answer, CallOptions, TestApp } from './harness.ts';
 import { ADDRESS } from './sca-desk.ts';

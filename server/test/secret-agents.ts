@@ -2,7 +2,7 @@
 // tokens that are none, in every place where somebody could put one.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
-import { takeDeposit } from '../src/features/quotes/index.ts';
+import { takeDeposit } from '../src/features/payments/quotes/index.ts';
 import { agentDesk, policy } from './agent-desk.ts';
 import { customer, externalAccount, internalAccount, ok, quoteBody } from './fixtures.ts';
 import type { Answer } from './harness.ts';

@@ -3,7 +3,7 @@
 // which stand in longer texts by chance, are looked for as words.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
-import { takeDeposit } from '../src/features/quotes/index.ts';
+import { takeDeposit } from '../src/features/payments/quotes/index.ts';
 import { authenticator } from './authenticator.ts';
 import { confirmCode, european, sendCode } from './contacts.ts';
 import { internalAccount, ok, quoteBody } from './fixtures.ts';

@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startRecovery, walletRequests } from '../src/features/wallets/index.ts';
+import { startRecovery, walletRequests } from '../src/features/wallets/accounts/index.ts';
 import { createPlace, type Place as Folder, type Running } from './crash-server.ts';
 import { fund, ok, quoteBody } from './fixtures.ts';
 import { type CallOptions, startApp, type TestApp, type TestPlatform } from './harness.ts';

@@ -1,6 +1,6 @@
 // What committing means, said as plainly as possible and on its own: one change set after the other on maps
 // in memory. The tests replay accepted change sets on it and compare it with the database.
-import type { ChangeSet, Refusal, TransferRow } from '../src/runtime/change-set.ts';
+import type { ChangeSet, Refusal, TransferRow } from '../src/runtime/committer/change-set.ts';
 
 interface Holding {
   floor: bigint | null;

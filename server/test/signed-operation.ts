@@ -2,20 +2,24 @@
 // tested apart from what real operations have against a request. It is bound as the server binds them, and
 // every part of it can be exchanged by a test.
 import { type Static, Type } from '@sinclair/typebox';
-import { walletSessions, wallets } from '../src/features/wallets/index.ts';
+import { walletSessions, wallets } from '../src/features/wallets/accounts/index.ts';
 import {
   type SignedOperation,
   type Steps,
   signedOperation,
-} from '../src/features/wallets/signed.ts';
-import { type Signer, type WalletRow, walletRequests } from '../src/features/wallets/store.ts';
-import { type WalletParts, walletOf } from '../src/features/wallets/wallet.ts';
+} from '../src/features/wallets/accounts/signing/signed.ts';
+import {
+  type Signer,
+  type WalletRow,
+  walletRequests,
+} from '../src/features/wallets/accounts/store.ts';
+import { type WalletParts, walletOf } from '../src/features/wallets/accounts/wallet.ts';
 import { perform } from '../src/http/bind.ts';
 import { Fault } from '../src/kernel/fault.ts';
 import { operation } from '../src/kernel/operation.ts';
-import type { Ctx } from '../src/runtime/context.ts';
-import type { Runtime } from '../src/runtime/operate.ts';
-import { col, type RowOf, table } from '../src/runtime/table.ts';
+import { col, type RowOf, table } from '../src/runtime/db/table.ts';
+import type { Ctx } from '../src/runtime/operation/context.ts';
+import type { Runtime } from '../src/runtime/operation/operate.ts';
 import { ok } from './fixtures.ts';
 import type { TestApp, TestPlatform } from './harness.ts';
 import { drawKeys, type Keys, signedHeaders, walletDesk } from './wallet-desk.ts';

@@ -1,16 +1,16 @@
 // Agents that spend, as far as their usage goes: each payment is judged and counted as one operation, through
 // whichever process, at rates that the test sets. No money moves unless the payment's own start is given.
 import type { AgentParts } from '../src/features/agents/parts.ts';
-import { evaluate, type Policy } from '../src/features/agents/policy.ts';
+import { evaluate, type Policy } from '../src/features/agents/policy/policy.ts';
+import { convertedUp, countSpending, spentBy } from '../src/features/agents/policy/usage.ts';
 import { type AgentRow, agents } from '../src/features/agents/store.ts';
-import { convertedUp, countSpending, spentBy } from '../src/features/agents/usage.ts';
-import { systemCaller } from '../src/features/platform/index.ts';
+import { systemCaller } from '../src/features/tenancy/platform/index.ts';
 import { newId } from '../src/kernel/id.ts';
 import type { Rate } from '../src/kernel/money.ts';
 import { iso } from '../src/kernel/world.ts';
 import { giveVolumeBack } from '../src/ledger/allowance.ts';
-import type { Ctx } from '../src/runtime/context.ts';
-import { operate, type Runtime } from '../src/runtime/operate.ts';
+import type { Ctx } from '../src/runtime/operation/context.ts';
+import { operate, type Runtime } from '../src/runtime/operation/operate.ts';
 import type { TestApp } from './harness.ts';
 
 type Limits = Policy['spendingLimits'];

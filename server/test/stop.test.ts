@@ -7,7 +7,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { projectRoot } from '../src/runtime/root.ts';
+import { projectRoot } from '../src/runtime/config/root.ts';
 import { createPlace, type Place, type Running } from './crash-server.ts';
 import { type IdentityService, startIdentityService } from './identity-service.ts';
 import { type Receiver, startReceiver } from './receiver.ts';

@@ -57,7 +57,7 @@ describe('tidy', () => {
   });
 
   it('reads clock, chance and network only through World', () => {
-    const allowed = new Set(['server/src/runtime/system-world.ts']);
+    const allowed = new Set(['server/src/runtime/config/system-world.ts']);
     const banned =
       /\bDate\.now\(|new Date\(\)|Math\.random\(|\bfetch\(|\brandom(Bytes|UUID|Int)\(|getRandomValues/;
     const bad = (line: string, file: string) =>
@@ -80,11 +80,11 @@ describe('tidy', () => {
   });
 
   it('connects to the outside only through World, whose every door has a deadline', () => {
-    const allowed = new Set(['server/src/runtime/system-world.ts']);
+    const allowed = new Set(['server/src/runtime/config/system-world.ts']);
     const opens = /\b(https?|http2|net|tls)\.(request|get|connect|createConnection)\(/;
     const bad = (line: string, file: string) =>
       !allowed.has(file) && !isComment(line) && opens.test(line);
-    const server = shipped.filter((file) => !file.includes('/kyc-links/page/'));
+    const server = shipped.filter((file) => !file.includes('/hosted-verification/page/'));
     expect(offenders(server, bad)).toEqual([]);
     const libraries = server.filter((file) => /\bcreateTransport\(/.test(read(file)));
     expect(libraries).toEqual(['server/src/connectors/smtp/mail.ts']);
@@ -101,7 +101,7 @@ describe('tidy', () => {
     expect(offenders(shipped, bad)).toEqual([]);
   });
 
-  it('asks no URL.canParse, which is wrong about letters beyond ASCII (kernel/url.ts)', () => {
+  it('asks no URL.canParse, which is wrong about letters beyond ASCII (kernel/net/url.ts)', () => {
     const bad = (line: string) => !isComment(line) && line.includes('URL.canParse');
     expect(offenders(shipped, bad)).toEqual([]);
   });

@@ -3,16 +3,16 @@ import { readdirSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { Type } from '@sinclair/typebox';
 import { namingFor } from '../src/catalog/naming.ts';
-import { systemCaller } from '../src/features/platform/index.ts';
+import { systemCaller } from '../src/features/tenancy/platform/index.ts';
 import { BASE_PATH, createServer } from '../src/http/server.ts';
 import { Fault } from '../src/kernel/fault.ts';
 import { handler, operation } from '../src/kernel/operation.ts';
 import { oneOf } from '../src/kernel/schema.ts';
 import { FilePart } from '../src/kernel/upload.ts';
-import type { Ctx } from '../src/runtime/context.ts';
-import { keepFile } from '../src/runtime/files.ts';
-import { createLog } from '../src/runtime/log.ts';
-import { createMetrics } from '../src/runtime/metrics.ts';
+import { keepFile } from '../src/runtime/files/files.ts';
+import { createLog } from '../src/runtime/observability/log.ts';
+import { createMetrics } from '../src/runtime/observability/metrics.ts';
+import type { Ctx } from '../src/runtime/operation/context.ts';
 import { startApp } from './harness.ts';
 
 /** Bytes of the largest file. */

@@ -5,10 +5,14 @@ import { ripemd160 } from '@noble/hashes/legacy.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { base58, bech32, bech32m, createBase58check } from '@scure/base';
-import { bitcoinDigest } from '../src/features/ownership/signatures/bitcoin.ts';
-import { evmDigest } from '../src/features/ownership/signatures/personal.ts';
-import { compressed, ORDER, toBigInt } from '../src/features/ownership/signatures/secp256k1.ts';
-import { ed25519KeyOf } from '../src/runtime/crypto.ts';
+import { bitcoinDigest } from '../src/features/payees/ownership/signatures/bitcoin.ts';
+import { evmDigest } from '../src/features/payees/ownership/signatures/personal.ts';
+import {
+  compressed,
+  ORDER,
+  toBigInt,
+} from '../src/features/payees/ownership/signatures/secp256k1.ts';
+import { ed25519KeyOf } from '../src/runtime/security/crypto.ts';
 
 const base58check = createBase58check(sha256);
 const bytes32 = (value: bigint) => Buffer.from(value.toString(16).padStart(64, '0'), 'hex');

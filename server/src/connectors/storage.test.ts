@@ -11,7 +11,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { StoragePort } from '../kernel/upload.ts';
-import { systemWorld } from '../runtime/system-world.ts';
+import { systemWorld } from '../runtime/config/system-world.ts';
 import { storageOf } from './registry.ts';
 
 const root = mkdtempSync(path.join(os.tmpdir(), 'storage-'));

@@ -2,13 +2,13 @@
 // remember. The idempotency record travels in the operation's own change set, so a reply that a client
 // may get again is written exactly when its effects are; the happy path costs no look-up.
 import { createHash } from 'node:crypto';
-import { canonical } from '../kernel/canonical.ts';
+import { canonical } from '../kernel/crypto/canonical.ts';
 import { Fault, type FieldError, invalid } from '../kernel/fault.ts';
 import { isSomeId } from '../kernel/id.ts';
 import { type Bound, type Contract, type Reply, takesKey } from '../kernel/operation.ts';
-import { type Caller, type Ctx, createContext } from '../runtime/context.ts';
-import { idempotency } from '../runtime/idempotency.ts';
-import { isKeyTaken, operate, type Runtime } from '../runtime/operate.ts';
+import { type Caller, type Ctx, createContext } from '../runtime/operation/context.ts';
+import { idempotency } from '../runtime/operation/idempotency.ts';
+import { isKeyTaken, operate, type Runtime } from '../runtime/operation/operate.ts';
 import { bodyErrors, fieldErrors, MAX_FIELD_ERRORS } from './validate.ts';
 
 export type Operation = Bound<Ctx>;

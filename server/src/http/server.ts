@@ -3,22 +3,22 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { Fault } from '../kernel/fault.ts';
 import { uuid7 } from '../kernel/id.ts';
-import type { Files } from '../runtime/files.ts';
-import { type Admission, type AdmissionOptions, createAdmission } from './admission.ts';
+import type { Files } from '../runtime/files/files.ts';
+import { type Admission, type AdmissionOptions, createAdmission } from './admission/admission.ts';
 import { faultOf, sendFault } from './answer.ts';
 import type { Operation } from './bind.ts';
-import { type Connections, createConnections } from './connections.ts';
-import { createDrain, type Drain } from './drain.ts';
+import { readQuery } from './body/query.ts';
+import { createUploads } from './body/upload.ts';
+import { type Connections, createConnections } from './connection/connections.ts';
+import { createDrain, type Drain } from './connection/drain.ts';
+import { sayGoodbye } from './connection/goodbye.ts';
+import { answerUnreadable, headFault } from './connection/raw-errors.ts';
+import { addSecurityHeaders, securityHeadersOf } from './connection/security-headers.ts';
 import { faultBody } from './fault-body.ts';
-import { sayGoodbye } from './goodbye.ts';
-import { sendPage, TOO_MANY_ATTEMPTS } from './pages.ts';
-import { readQuery } from './query.ts';
-import { answerUnreadable, headFault } from './raw-errors.ts';
+import { sendPage, TOO_MANY_ATTEMPTS } from './pages/pages.ts';
 import { bindRoute, type RouteOptions, routeOf } from './route.ts';
-import { addSecurityHeaders, securityHeadersOf } from './security-headers.ts';
-import { createUploads } from './upload.ts';
 
-export type { AgentBearers, LinkBearers } from './admission.ts';
+export type { AgentBearers, LinkBearers } from './admission/admission.ts';
 export { BASE_PATH, type Watch } from './route.ts';
 
 declare module 'fastify' {

@@ -4,8 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { Metrics } from '../runtime/metrics.ts';
-import type { ReadyStatus } from '../runtime/readiness.ts';
+import type { Metrics } from '../runtime/observability/metrics.ts';
+import type { ReadyStatus } from '../runtime/observability/readiness.ts';
 import { BASE_PATH } from './route.ts';
 
 export interface SiteOptions {

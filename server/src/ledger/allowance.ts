@@ -4,11 +4,11 @@
 // through whichever process.
 import type { Fault } from '../kernel/fault.ts';
 import type { Time } from '../kernel/world.ts';
-import { pgArray } from '../runtime/arrays.ts';
-import type { Ctx, Environment } from '../runtime/context.ts';
-import type { Database } from '../runtime/database.ts';
-import { quoted } from '../runtime/paging.ts';
-import type { Table } from '../runtime/table.ts';
+import { pgArray } from '../runtime/db/arrays.ts';
+import type { Database } from '../runtime/db/database.ts';
+import { quoted } from '../runtime/db/paging.ts';
+import type { Table } from '../runtime/db/table.ts';
+import type { Ctx, Environment } from '../runtime/operation/context.ts';
 import { ledgerAccounts } from './store.ts';
 
 export interface Allowance {

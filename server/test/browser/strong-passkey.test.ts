@@ -3,7 +3,7 @@
 // about the passkey is checked; the page is where the platform says that its passkeys are used.
 import type { CDPSession } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { takeDeposit } from '../../src/features/quotes/index.ts';
+import { takeDeposit } from '../../src/features/payments/quotes/index.ts';
 import { european } from '../contacts.ts';
 import { internalAccount, ok, quoteBody } from '../fixtures.ts';
 import { type Answer, startApp, type TestApp } from '../harness.ts';

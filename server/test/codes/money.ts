@@ -1,5 +1,5 @@
 // Codes about money: accounts, quotes, transfers, transactions, tokens and webhooks.
-import { bolt11 } from '../../src/connectors/sandbox/bolt11.ts';
+import { bolt11 } from '../../src/connectors/sandbox/payments/bolt11.ts';
 import {
   customer,
   externalAccount,

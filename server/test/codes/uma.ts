@@ -1,5 +1,5 @@
 // Codes that another UMA provider, or the way to it, answers with: the sandbox has an address for each.
-import { UMA_SCRIPTS } from '../../src/connectors/sandbox/uma-addresses.ts';
+import { UMA_SCRIPTS } from '../../src/connectors/sandbox/uma/uma-addresses.ts';
 import { fundedCustomer, internalAccount } from '../fixtures.ts';
 import { type CodeDesk, type Way, way } from './kit.ts';
 

@@ -3,8 +3,8 @@
 // pays. Foretold from the specification, so that a decision which leans on too little shows.
 import { connectorRegistry, custodyKeysOf } from '../../src/connectors/registry.ts';
 import { issuerDesk } from '../../src/features/cards/index.ts';
-import type { ChangeSet, Outcome } from '../../src/runtime/change-set.ts';
-import type { Runtime } from '../../src/runtime/operate.ts';
+import type { ChangeSet, Outcome } from '../../src/runtime/committer/change-set.ts';
+import type { Runtime } from '../../src/runtime/operation/operate.ts';
 import { accountOf, type Facts, factsOf, unitsIn } from './card-facts.ts';
 import type { Node } from './node.ts';
 import type { Noted } from './picture.ts';

@@ -4,8 +4,8 @@ import { randomInt } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { startEmbedded } from '../../src/runtime/embedded.ts';
-import { migrate } from '../../src/runtime/migrate.ts';
+import { migrate } from '../../src/runtime/db/migrate.ts';
+import { startEmbedded } from '../../src/runtime/postgres/embedded.ts';
 import { connect } from './picture.ts';
 import { type Report, simulate } from './run.ts';
 

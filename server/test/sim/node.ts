@@ -5,8 +5,8 @@ import { type App, compose, type Settings } from '../../src/compose.ts';
 import { fieldErrors } from '../../src/http/validate.ts';
 import type { Contract } from '../../src/kernel/operation.ts';
 import type { World } from '../../src/kernel/world.ts';
-import type { ChangeSet, Outcome } from '../../src/runtime/change-set.ts';
-import { createLog } from '../../src/runtime/log.ts';
+import type { ChangeSet, Outcome } from '../../src/runtime/committer/change-set.ts';
+import { createLog } from '../../src/runtime/observability/log.ts';
 
 export type Trap = 'before' | 'after';
 

@@ -1,23 +1,23 @@
 // The operator of the simulation: the verbs of the command, called as the command calls them once it has
 // read its words. What a verb refuses comes back as its sentence; a call that makes no sense is our mistake.
 import { connectorRegistry } from '../../src/connectors/registry.ts';
-import { systemCaller } from '../../src/features/platform/index.ts';
-import { accountVerbs } from '../../src/operator/accounts.ts';
-import { cardExceptionVerbs } from '../../src/operator/card-exceptions.ts';
-import { cardProgramVerbs } from '../../src/operator/card-program.ts';
-import { cardVerbs } from '../../src/operator/cards.ts';
-import { depositVerbs } from '../../src/operator/deposits.ts';
-import { isUsageError, parse } from '../../src/operator/flags.ts';
-import { limitVerbs } from '../../src/operator/limits.ts';
-import { parkedVerbs } from '../../src/operator/parked.ts';
-import { payoutVerbs } from '../../src/operator/payouts.ts';
-import { platformVerbs } from '../../src/operator/platform.ts';
-import { stablecoinOperationVerbs } from '../../src/operator/stablecoin-operations.ts';
-import { stablecoinVerbs } from '../../src/operator/stablecoins.ts';
-import type { System } from '../../src/operator/verb.ts';
-import { verificationVerbs } from '../../src/operator/verifications.ts';
-import type { Ctx } from '../../src/runtime/context.ts';
-import { operate } from '../../src/runtime/operate.ts';
+import { systemCaller } from '../../src/features/tenancy/platform/index.ts';
+import { cardExceptionVerbs } from '../../src/operator/cards/card-exceptions.ts';
+import { cardVerbs } from '../../src/operator/cards/cards.ts';
+import { isUsageError, parse } from '../../src/operator/cli/flags.ts';
+import type { System } from '../../src/operator/cli/verb.ts';
+import { verificationVerbs } from '../../src/operator/customers/verifications.ts';
+import { accountVerbs } from '../../src/operator/money/accounts.ts';
+import { depositVerbs } from '../../src/operator/money/deposits.ts';
+import { parkedVerbs } from '../../src/operator/money/parked.ts';
+import { payoutVerbs } from '../../src/operator/money/payouts.ts';
+import { stablecoinOperationVerbs } from '../../src/operator/money/stablecoin-operations.ts';
+import { stablecoinVerbs } from '../../src/operator/money/stablecoins.ts';
+import { cardProgramVerbs } from '../../src/operator/platforms/card-program.ts';
+import { limitVerbs } from '../../src/operator/platforms/limits.ts';
+import { platformVerbs } from '../../src/operator/platforms/platform.ts';
+import type { Ctx } from '../../src/runtime/operation/context.ts';
+import { operate } from '../../src/runtime/operation/operate.ts';
 import { broken, type Platform, type Sim } from './sim.ts';
 
 const VERBS = [

@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import type pg from 'pg';
 import type { Settings } from '../../src/compose.ts';
-import type { CardDecision, CardNotice, CardRequest } from '../../src/connectors/ports-cards.ts';
+import type { CardDecision, CardNotice, CardRequest } from '../../src/connectors/ports/cards.ts';
 import { BASE_PATH } from '../../src/http/server.ts';
 import { type Chance, chanceOf } from './chance.ts';
 import type { Ending } from './endings.ts';

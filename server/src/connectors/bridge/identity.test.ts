@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testWorld } from '../../../test/harness.ts';
 import { type IdentityService, startIdentityService } from '../../../test/identity-service.ts';
-import type { IdentityCase } from '../ports.ts';
+import type { IdentityCase } from '../ports/index.ts';
 import { httpIdentity, verdictIn } from './identity.ts';
 
 const finding = { type: 'EXPIRED_DOCUMENT', resourceId: 'Document:1', reason: 'Since May.' };

@@ -14,7 +14,7 @@
 //
 // Any other answer than 200 with a verdict, or none, means that nothing is known: it is asked again in a
 // minute. The address is https or this machine, and what its query says is a secret like any credential.
-import { isFindingType } from '../../catalog/verification-errors.ts';
+import { isFindingType } from '../../catalog/identity/verification-errors.ts';
 import type { World } from '../../kernel/world.ts';
 import type {
   IdentityCase,
@@ -22,7 +22,7 @@ import type {
   IdentityPort,
   IdentityVerdict,
   OwnerOutcome,
-} from '../ports.ts';
+} from '../ports/index.ts';
 
 type Json = Record<string, unknown>;
 

@@ -2,7 +2,7 @@
 // chain. It reads and nothing else. A node that is down, slow or confused is no answer, never a no: whoever
 // asked can try again.
 import type { World } from '../../kernel/world.ts';
-import type { ContractWalletPort } from '../ports.ts';
+import type { ContractWalletPort } from '../ports/index.ts';
 import { callData, verdictOf } from './eip1271.ts';
 
 const TIMEOUT_MS = 5_000;

@@ -4,7 +4,7 @@
 import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import type { StoragePort } from '../ports.ts';
+import type { StoragePort } from '../ports/index.ts';
 
 /** Names are made by us; one with a path in it would be our own mistake. */
 function checked(name: string): string {

@@ -1,7 +1,7 @@
 // The built-in check of documents: what can be told from a file alone, without anybody's help. It refuses
 // what no reviewer could use, so that a platform hears of it while its customer is still there. What a
 // document says, and whether it is genuine, is for a provider that takes this one's place, or for a person.
-import type { DocumentCheckPort, DocumentFindings, DocumentVerdict } from '../ports-documents.ts';
+import type { DocumentCheckPort, DocumentFindings, DocumentVerdict } from '../ports/documents.ts';
 
 /** The shorter side of a picture in which print can still be read. */
 const MIN_SIDE_PIXELS = 300;

@@ -2,8 +2,11 @@
 // shows payment instructions, without a reference. Everything that is wrong with it is told at once, at the
 // start, because a payer who is shown wrong coordinates sends money to a stranger.
 import { readFileSync } from 'node:fs';
-import { findCurrency } from '../../catalog/currencies.ts';
-import { type PaymentInstructions, takesReference } from '../../catalog/payment-instructions.ts';
+import { findCurrency } from '../../catalog/currencies/currencies.ts';
+import {
+  type PaymentInstructions,
+  takesReference,
+} from '../../catalog/rails/payment-instructions.ts';
 import type { Collection } from './funding.ts';
 
 /** What is wrong with a value that should be payment instructions. */

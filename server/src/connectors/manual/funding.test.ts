@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PaymentInstructions } from '../../catalog/payment-instructions.ts';
+import { PaymentInstructions } from '../../catalog/rails/payment-instructions.ts';
 import { fieldErrors } from '../../http/validate.ts';
 import { collectionOf } from './collection.ts';
 import { manualFunding } from './funding.ts';

@@ -1,8 +1,8 @@
 // A bank that is a person: every instruction waits until the operator says what became of it, so that a
 // production platform can work before any bank is connected by wire. It keeps no state and asks nobody; an
 // instruction that it takes is `accepted` without a time to ask again, which means that a notice will come.
-import { ACCOUNT_TYPE_ROWS, isAccountType } from '../../catalog/account-types.ts';
-import type { Progress, RailInstruction, RailPort } from '../ports.ts';
+import { ACCOUNT_TYPE_ROWS, isAccountType } from '../../catalog/accounts/account-types.ts';
+import type { Progress, RailInstruction, RailPort } from '../ports/index.ts';
 
 /** An invoice runs out within minutes, which is no time for a person. */
 const carries = (accountType: string): boolean =>

@@ -1,7 +1,7 @@
 // A table of mid rates as an operator or a rate service writes it: one base currency, and how many units
 // of each other currency one unit of it is worth. Numbers are read as the text they are and kept as
 // fractions of whole numbers, so a rate is exactly what was written and turns around exactly.
-import { findCurrency } from '../../catalog/currencies.ts';
+import { findCurrency } from '../../catalog/currencies/currencies.ts';
 import type { Rate } from '../../kernel/money.ts';
 import type { Time } from '../../kernel/world.ts';
 

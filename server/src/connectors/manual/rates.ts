@@ -3,7 +3,7 @@
 // than the setting allows gives no rate, and neither does one that comes from the future.
 import { readFileSync, statSync } from 'node:fs';
 import type { Time, World } from '../../kernel/world.ts';
-import type { RatePort } from '../ports.ts';
+import type { RatePort } from '../ports/index.ts';
 import { midRate, type Parsed, type RateTable, tableOfCsv, tableOfJson } from './rate-table.ts';
 
 export interface RateOptions {

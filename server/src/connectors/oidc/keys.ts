@@ -3,8 +3,8 @@
 // that nobody makes this server hammer a provider by inventing keys. A provider that did not answer is left
 // alone for a moment.
 import { type CompactVerifyGetKey, createLocalJWKSet, type JSONWebKeySet } from 'jose';
-import { isLoopbackHost } from '../../kernel/endpoint.ts';
-import { readUrl } from '../../kernel/url.ts';
+import { isLoopbackHost } from '../../kernel/net/endpoint.ts';
+import { readUrl } from '../../kernel/net/url.ts';
 import type { Time, World } from '../../kernel/world.ts';
 
 /** Every part of an answer has to come within this, and somebody waits for it. */

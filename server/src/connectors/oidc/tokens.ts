@@ -7,9 +7,9 @@ import {
   type OidcProblem,
   type OidcToken,
   readOidcToken,
-} from '../../catalog/oidc.ts';
+} from '../../catalog/identity/oidc.ts';
 import type { World } from '../../kernel/world.ts';
-import type { OidcPort } from '../ports-wallets.ts';
+import type { OidcPort } from '../ports/wallets.ts';
 import { type ProviderKeys, providerKeys } from './keys.ts';
 
 const ALGORITHMS = ['RS256', 'ES256'] as const;

@@ -6,9 +6,9 @@ import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { AwsV4Signer } from 'aws4fetch';
-import { circuitOpenIn } from '../../kernel/circuit.ts';
+import { circuitOpenIn } from '../../kernel/net/circuit.ts';
 import { iso, type StreamReply, type StreamRequest, type World } from '../../kernel/world.ts';
-import type { StoragePort } from '../ports.ts';
+import type { StoragePort } from '../ports/index.ts';
 
 export interface S3Settings {
   /** `https://s3.eu-central-1.amazonaws.com`; the bucket is the first part of the path. */

@@ -5,7 +5,7 @@
 import { type KeyObject, sign } from 'node:crypto';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { base58check } from '@scure/base';
-import { compressedPoint } from '../../kernel/p256.ts';
+import { compressedPoint } from '../../kernel/crypto/p256.ts';
 import type { Sealed } from './hpke.ts';
 
 const VERSION = 'v1.0.0';

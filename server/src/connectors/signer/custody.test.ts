@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { testWorld } from '../../../test/harness.ts';
 import { walletCrypto } from '../../../test/wallet-client.ts';
 import { SEALED_KEY } from '../../../test/wallet-vectors.ts';
-import { type P256Pair, p256Pair, wholePoint } from '../../kernel/p256.ts';
+import { type P256Pair, p256Pair, wholePoint } from '../../kernel/crypto/p256.ts';
 import type { World } from '../../kernel/world.ts';
 import { type CustodyKeys, localCustody } from './custody.ts';
 import { signerOf } from './keys.ts';

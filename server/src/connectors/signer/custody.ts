@@ -10,9 +10,9 @@
 // `registry.ts`: `seed`, `target` and `signer` are then whatever it finds its keys by, exchanges with
 // it may fail by throwing, and `ports-wallets.test.ts` is what it must pass. Seeds that were sealed
 // here stay readable to this custodian alone: they have to be exported and handed over before it goes.
-import { compressedPoint, drawP256, wholePoint } from '../../kernel/p256.ts';
+import { compressedPoint, drawP256, wholePoint } from '../../kernel/crypto/p256.ts';
 import { iso, type World } from '../../kernel/world.ts';
-import type { CustodyPort } from '../ports-wallets.ts';
+import type { CustodyPort } from '../ports/wallets.ts';
 import {
   bundleOf,
   readOtpBundle,

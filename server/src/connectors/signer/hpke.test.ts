@@ -10,7 +10,7 @@ import {
   p256Pair,
   p256PrivateKey,
   p256PublicKey,
-} from '../../kernel/p256.ts';
+} from '../../kernel/crypto/p256.ts';
 import { openWith, sealTo, suite } from './hpke.ts';
 
 const { hpkeDecrypt, verifyStampSignature } = walletCrypto;

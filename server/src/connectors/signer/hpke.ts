@@ -10,7 +10,7 @@ import {
   HpkeError,
   type KemInterface,
 } from '@hpke/core';
-import { type P256Pair, p256Jwk } from '../../kernel/p256.ts';
+import { type P256Pair, p256Jwk } from '../../kernel/crypto/p256.ts';
 
 /** DHKEM(P-256, HKDF-SHA256), HKDF-SHA256, AES-256-GCM. */
 export const suite = new CipherSuite({

@@ -1,7 +1,7 @@
 // The secrets that a custodian is lent by the installation, and the signing keys that it makes of
 // them. They are derived and not stored, so that every process and every restart signs with the
 // same ones.
-import { drawP256, type P256Pair, p256Pair, p256PrivateKey } from '../../kernel/p256.ts';
+import { drawP256, type P256Pair, p256Pair, p256PrivateKey } from '../../kernel/crypto/p256.ts';
 import type { Signer } from './bundles.ts';
 
 /** What the installation lends a custodian: sealing, and secrets that follow from a purpose. */

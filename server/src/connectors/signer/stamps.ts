@@ -2,8 +2,8 @@
 // put into the signature header, with the same members in the same order, so that whoever reads a stamp need
 // not know who made it.
 import { sign } from 'node:crypto';
-import { compressedPoint, type P256Pair, p256PrivateKey } from '../../kernel/p256.ts';
-import type { CustodyPort } from '../ports-wallets.ts';
+import { compressedPoint, type P256Pair, p256PrivateKey } from '../../kernel/crypto/p256.ts';
+import type { CustodyPort } from '../ports/wallets.ts';
 import { type CustodyKeys, sealedPair } from './keys.ts';
 
 const SCHEME = 'SIGNATURE_SCHEME_TK_API_P256';

@@ -1,7 +1,7 @@
 // Text messages by a service of the operator's choice, or a small bridge in front of one: each is posted as
 // JSON, and the status is the answer. It is told the message's id, which is the same when it is asked again.
 import type { World } from '../../kernel/world.ts';
-import type { SmsPort } from '../ports.ts';
+import type { SmsPort } from '../ports/index.ts';
 
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 65_536;

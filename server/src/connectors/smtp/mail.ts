@@ -2,10 +2,10 @@
 // the deadline of `World.call`: it is the one connector that does. It is loaded with the first e-mail,
 // since most servers never send one. Nothing goes over a network in the open: a server on another machine
 // must speak TLS from the start or by STARTTLS, with a certificate that holds.
-import { circuitOpenIn } from '../../kernel/circuit.ts';
-import { isLoopbackHost } from '../../kernel/endpoint.ts';
+import { circuitOpenIn } from '../../kernel/net/circuit.ts';
+import { isLoopbackHost } from '../../kernel/net/endpoint.ts';
 import type { World } from '../../kernel/world.ts';
-import type { MailPort } from '../ports.ts';
+import type { MailPort } from '../ports/index.ts';
 
 export interface SmtpSettings {
   /** `smtps://user:password@host:465`, or `smtp://` for STARTTLS. */

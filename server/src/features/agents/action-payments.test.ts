@@ -16,7 +16,7 @@ import { startApp, type TestApp } from '../../../test/harness.ts';
 import { scaPayer } from '../../../test/sca-desk.ts';
 import { stampWith } from '../../../test/wallet-desk.ts';
 import { payloadOf, stamped, walletPayer } from '../../../test/wallet-payer.ts';
-import { takeDeposit } from '../quotes/index.ts';
+import { takeDeposit } from '../payments/quotes/index.ts';
 
 let app: TestApp;
 let desk: AgentDesk;

@@ -1,5 +1,5 @@
 // Who did what with an agent: every action, every decision and every change, with its actor, for good.
-import type { Ctx } from '../../runtime/context.ts';
+import type { Ctx } from '../../runtime/operation/context.ts';
 import { type ActionRow, type AgentRow, agentAudit } from './store.ts';
 
 export type Happening =

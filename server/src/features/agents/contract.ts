@@ -9,9 +9,9 @@ import {
   page,
   Timestamp,
 } from '../../kernel/schema.ts';
-import { Quote } from '../quotes/index.ts';
-import { TransactionOneOf } from '../transactions/index.ts';
-import { AGENT_PERMISSIONS, EXECUTION_MODES } from './policy.ts';
+import { TransactionOneOf } from '../payments/lifecycle/index.ts';
+import { Quote } from '../payments/quotes/index.ts';
+import { AGENT_PERMISSIONS, EXECUTION_MODES } from './policy/policy.ts';
 import { ACTION_STATUSES, ACTION_TYPES } from './states.ts';
 
 export const MANAGEMENT_TAG = 'Agent Management';

@@ -1,9 +1,9 @@
 // What whoever puts the server together may use of agents.
-export { agentWebhooks } from './actions-contract.ts';
-export { waitingAction } from './approvals.ts';
+export { agentWebhooks } from './actions/actions-contract.ts';
+export { waitingAction } from './actions/approvals.ts';
 export { note } from './audit.ts';
-export { agentBearers } from './authenticator.ts';
-export { agentJobs, endOneAgent } from './management.ts';
+export { agentBearers } from './management/authenticator.ts';
+export { agentJobs, endOneAgent } from './management/management.ts';
 export { agentOperations } from './operations.ts';
 export { presentAgent } from './present.ts';
 export { actionStates, codeStates } from './states.ts';

@@ -1,8 +1,14 @@
 // What the operations of agents are built with, and which agent asks.
-import type { Connectors } from '../../connectors/ports.ts';
+import type { Connectors } from '../../connectors/ports/index.ts';
 import { Fault } from '../../kernel/fault.ts';
-import type { Ctx, Environment } from '../../runtime/context.ts';
-import { type AgentPermission, against, outright, type Refusal, type Rule } from './policy.ts';
+import type { Ctx, Environment } from '../../runtime/operation/context.ts';
+import {
+  type AgentPermission,
+  against,
+  outright,
+  type Refusal,
+  type Rule,
+} from './policy/policy.ts';
 import { type AgentRow, agents } from './store.ts';
 
 export interface AgentParts {

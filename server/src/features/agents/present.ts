@@ -2,12 +2,12 @@
 import type { Static } from '@sinclair/typebox';
 import { Fault } from '../../kernel/fault.ts';
 import { iso } from '../../kernel/world.ts';
-import { type Ctx, stamps } from '../../runtime/context.ts';
+import { type Ctx, stamps } from '../../runtime/operation/context.ts';
 import type { Agent } from './contract.ts';
 import type { RateParts } from './parts.ts';
-import type { Spent } from './policy.ts';
+import type { Spent } from './policy/policy.ts';
+import { spentBy } from './policy/usage.ts';
 import type { AgentRow } from './store.ts';
-import { spentBy } from './usage.ts';
 
 type AgentView = Static<typeof Agent>;
 

@@ -1,8 +1,8 @@
 // Agents, the codes they are connected with, what they asked for, and who did what. How much an agent has
 // spent lies in the ledger, as a platform's daily volume does.
 import { Fault } from '../../kernel/fault.ts';
-import { col, type RowOf, table } from '../../runtime/table.ts';
-import type { Policy } from './policy.ts';
+import { col, type RowOf, table } from '../../runtime/db/table.ts';
+import type { Policy } from './policy/policy.ts';
 import {
   type ActionStatus,
   type ActionType,

@@ -1,6 +1,6 @@
 // Codes that connect agents are of no use once they ran out. For a month their platform may still ask whether
 // one was redeemed.
-import { forgetting } from '../../runtime/forget.ts';
+import { forgetting } from '../../runtime/db/forget.ts';
 
 const MONTH_MS = 30 * 24 * 3_600_000;
 

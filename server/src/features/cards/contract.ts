@@ -12,7 +12,7 @@ import {
   page,
   Timestamp,
 } from '../../kernel/schema.ts';
-import { CARD_STATE_REASONS, CARD_STATES } from './states.ts';
+import { CARD_STATE_REASONS, CARD_STATES } from './issuing/states.ts';
 
 export const CARDS_TAG = 'Cards';
 

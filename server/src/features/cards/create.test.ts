@@ -5,9 +5,9 @@ import { type CardDesk, cardDesk, cardName } from '../../../test/card-desk.ts';
 import { booksBalance, internalAccount, ok } from '../../../test/fixtures.ts';
 import { type Answer, startApp, type TestApp, type TestPlatform } from '../../../test/harness.ts';
 import { walletDesk } from '../../../test/wallet-desk.ts';
-import { customerOf, moveCheck } from '../customers/index.ts';
-import { internalAccounts, moveInternalAccount } from '../internal-accounts/index.ts';
-import { type CardProgram, platforms } from '../platform/index.ts';
+import { internalAccounts, moveInternalAccount } from '../balances/internal-accounts/index.ts';
+import { customerOf, moveCheck } from '../customers/records/index.ts';
+import { type CardProgram, platforms } from '../tenancy/platform/index.ts';
 
 let app: TestApp;
 let desk: CardDesk;

@@ -7,9 +7,9 @@ import { type CardPayments, cardPayments } from '../../../test/card-payments.ts'
 import { booksBalance } from '../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../test/harness.ts';
 import { Fault } from '../../kernel/fault.ts';
-import { operate, type Runtime } from '../../runtime/operate.ts';
-import { systemCaller } from '../platform/index.ts';
-import { coverMissing, returnParked, transactions } from '../transactions/index.ts';
+import { operate, type Runtime } from '../../runtime/operation/operate.ts';
+import { coverMissing, returnParked, transactions } from '../payments/lifecycle/index.ts';
+import { systemCaller } from '../tenancy/platform/index.ts';
 
 let app: TestApp;
 let network: ReturnType<typeof cardNetwork>;

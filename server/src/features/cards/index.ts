@@ -1,17 +1,11 @@
 // What other features, the operator and whoever puts the server together may use of cards.
-export { lossOf, paidOf, unpaidOf } from './arithmetic.ts';
-export { presentCard } from './card.ts';
-export { cardWebhooks } from './contract.ts';
-export { decide } from './decide.ts';
-export { delegatedKeyPersonal } from './delegated-keys.ts';
-export { issuerDesk } from './desk.ts';
-export { resolveException } from './exceptions.ts';
-export { cardFundingOf } from './funding.ts';
-export { cardJobs, closeOneCard } from './issue-jobs.ts';
-export { closeCard } from './life.ts';
-export { takeNotice } from './messages.ts';
-export { cardOperations } from './operations.ts';
-export { type CardParts, cardOf } from './parts.ts';
+
+export { decide } from './authorization/decide.ts';
+export { issuerDesk } from './authorization/desk.ts';
+export { takeNotice } from './authorization/messages.ts';
+export { lossOf, paidOf, unpaidOf } from './clearing/arithmetic.ts';
+export { resolveException } from './clearing/exceptions.ts';
+export { cardFundingOf } from './clearing/funding.ts';
 export {
   asCardPayment,
   type CardPaymentRow,
@@ -19,11 +13,18 @@ export {
   netOf,
   PULL,
   unitsOf,
-} from './payment.ts';
-export { endPullByHand, pullJobs } from './pulls.ts';
-export { presentReveal } from './reveal.ts';
-export { revealPage } from './reveal-page.ts';
-export { cardStates, delegatedKeyStates } from './states.ts';
+} from './clearing/payment.ts';
+export { endPullByHand, pullJobs } from './clearing/pulls.ts';
+export { cardWebhooks } from './contract.ts';
+export { delegatedKeyPersonal } from './delegated-keys/delegated-keys.ts';
+export { presentCard } from './issuing/card.ts';
+export { cardJobs, closeOneCard } from './issuing/issue-jobs.ts';
+export { closeCard } from './issuing/life.ts';
+export { cardStates, delegatedKeyStates } from './issuing/states.ts';
+export { cardOperations } from './operations.ts';
+export { type CardParts, cardOf } from './parts.ts';
+export { presentReveal } from './reveal/reveal.ts';
+export { revealPage } from './reveal/reveal-page.ts';
 export {
   type CardMessageRow,
   type CardRevealRow,

@@ -1,14 +1,15 @@
 // What a network tells about a payment that was let through, one function for each. Its word is a fact, also
 // where it comes late or where we have not got the money: what the account cannot pay makes an exception
 // of the payment, what a closed card cannot be asked for is our loss. Only what cannot be true is refused.
-import type { CardNotice } from '../../connectors/ports-cards.ts';
+import type { CardNotice } from '../../connectors/ports/cards.ts';
 import { Fault, mayPass } from '../../kernel/fault.ts';
 import { ledgerAccounts } from '../../ledger/store.ts';
-import type { Ctx } from '../../runtime/context.ts';
-import { shortOfFunds } from '../../runtime/operate.ts';
-import { customers } from '../customers/index.ts';
-import { internalAccounts, refuseOwing } from '../internal-accounts/index.ts';
-import { type CardEvent, settledOf } from '../transactions/index.ts';
+import type { Ctx } from '../../runtime/operation/context.ts';
+import { shortOfFunds } from '../../runtime/operation/operate.ts';
+import { internalAccounts, refuseOwing } from '../balances/internal-accounts/index.ts';
+import { customers } from '../customers/records/index.ts';
+import { type CardEvent, settledOf } from '../payments/lifecycle/index.ts';
+import { isUnanswered, signPull } from './authorization/signature.ts';
 import {
   advised,
   type Change,
@@ -21,8 +22,7 @@ import {
   refuseMorePulls,
   returned,
   unreturned,
-} from './arithmetic.ts';
-import type { CardParts } from './parts.ts';
+} from './clearing/arithmetic.ts';
 import {
   accountIdOf,
   type CardPaymentRow,
@@ -36,8 +36,8 @@ import {
   tellCard,
   unitsOf,
   whileOpen,
-} from './payment.ts';
-import { isUnanswered, signPull } from './signature.ts';
+} from './clearing/payment.ts';
+import type { CardParts } from './parts.ts';
 import { cards } from './store.ts';
 
 type Amounted<Kind extends CardNotice['kind']> = Extract<CardNotice, { kind: Kind }>;

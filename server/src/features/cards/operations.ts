@@ -2,20 +2,20 @@
 // them says so before it looks at anything else.
 import type { Static } from '@sinclair/typebox';
 import { Fault, invalidField } from '../../kernel/fault.ts';
-import type { Ctx } from '../../runtime/context.ts';
-import { equals, type Filter } from '../../runtime/database.ts';
-import { handle } from '../../runtime/handle.ts';
-import { type CustomerRow, customerOf, customers, platformOf } from '../customers/index.ts';
-import { moveFor, presentCard } from './card.ts';
+import { equals, type Filter } from '../../runtime/db/database.ts';
+import type { Ctx } from '../../runtime/operation/context.ts';
+import { handle } from '../../runtime/operation/handle.ts';
+import { type CustomerRow, customerOf, customers, platformOf } from '../customers/records/index.ts';
+import { bind, checkFunding } from './clearing/funding.ts';
+import { CARD_CURRENCY } from './clearing/payment.ts';
 import { createCard, getCardById, listCards, updateCardById } from './contract.ts';
-import { delegatedKeyOperations } from './delegated-operations.ts';
-import { bind, checkFunding } from './funding.ts';
-import { askIssuer } from './issue-jobs.ts';
-import { changeCard } from './life.ts';
-import { countCard } from './limits.ts';
+import { delegatedKeyOperations } from './delegated-keys/delegated-operations.ts';
+import { moveFor, presentCard } from './issuing/card.ts';
+import { askIssuer } from './issuing/issue-jobs.ts';
+import { changeCard } from './issuing/life.ts';
+import { countCard } from './issuing/limits.ts';
 import { type CardParts, cardOf, issuerOf } from './parts.ts';
-import { CARD_CURRENCY } from './payment.ts';
-import { revealOperations } from './reveal.ts';
+import { revealOperations } from './reveal/reveal.ts';
 import { type CardRow, cards, fundingSources } from './store.ts';
 
 /** The customer that a card is asked for. */

@@ -1,9 +1,10 @@
 // What the operations of cards are made with.
-import type { Connectors } from '../../connectors/ports.ts';
-import type { IssuerPort } from '../../connectors/ports-cards.ts';
+
+import type { IssuerPort } from '../../connectors/ports/cards.ts';
+import type { Connectors } from '../../connectors/ports/index.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
-import type { Ctx, Environment } from '../../runtime/context.ts';
+import type { Ctx, Environment } from '../../runtime/operation/context.ts';
 import { type CardRow, cards } from './store.ts';
 
 export interface CardParts {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { balances, booksBalance, customer, internalAccount, ok } from '../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../test/harness.ts';
 import { commandOn } from '../../../test/production.ts';
-import type { IssuerDesk, IssuerPort } from '../../connectors/ports-cards.ts';
+import type { IssuerDesk, IssuerPort } from '../../connectors/ports/cards.ts';
 
 /** An issuer of its own: what it was told, and the desk it was given. */
 function acme() {

@@ -1,15 +1,15 @@
 // Cards at rest: the cards, what pays for them, the keys that a wallet lets pay, everything a network asked
 // and was told, and who looked at a number. Payments with cards are transactions, in their table.
-import type { CardMerchant, DeclineReason } from '../../connectors/ports-cards.ts';
+import type { CardMerchant, DeclineReason } from '../../connectors/ports/cards.ts';
 import { Fault } from '../../kernel/fault.ts';
-import { col, type RowOf, table } from '../../runtime/table.ts';
+import { col, type RowOf, table } from '../../runtime/db/table.ts';
 import {
   type CardState,
   type CardStateReason,
   cardStates,
   type DelegatedKeyStatus,
   delegatedKeyStates,
-} from './states.ts';
+} from './issuing/states.ts';
 
 export const cards = table(
   'cards',

@@ -3,11 +3,11 @@
 // days or weeks, but not all of them say so: after our own time such a payment ends as if it had been said.
 // What is cleared later all the same is a late clearing.
 import type { Time } from '../../kernel/world.ts';
-import type { Sweep } from '../../runtime/jobs.ts';
-import { operate, type Runtime } from '../../runtime/operate.ts';
-import { platforms, systemCaller } from '../platform/index.ts';
+import type { Sweep } from '../../runtime/jobs/jobs.ts';
+import { operate, type Runtime } from '../../runtime/operation/operate.ts';
+import { platforms, systemCaller } from '../tenancy/platform/index.ts';
+import { cardPaymentOf } from './clearing/payment.ts';
 import { giveUp } from './notices.ts';
-import { cardPaymentOf } from './payment.ts';
 
 /** How long a network is waited for. */
 const CARD_AUTHORIZATION_MS = 30 * 24 * 3_600_000;

@@ -4,7 +4,7 @@
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../kernel/operation.ts';
 import { Currency, named } from '../../kernel/schema.ts';
-import { CardMerchant } from '../transactions/index.ts';
+import { CardMerchant } from '../payments/lifecycle/index.ts';
 
 /** Room is left for a hundred of them in the units of every currency that may pay. */
 const MOST = 100_000_000_000;

@@ -1,11 +1,11 @@
 // The network of a sandbox card, made up on the spot: each operation is one message, decided or heeded by
 // what the desk of a real issuer uses, in the change set of the request. Only what no network would say of
 // the payment is refused here.
-import type { CardMerchant, CardNotice, CardRequest } from '../../connectors/ports-cards.ts';
+import type { CardMerchant, CardNotice, CardRequest } from '../../connectors/ports/cards.ts';
 import { Fault, invalidField } from '../../kernel/fault.ts';
 import { uuid7 } from '../../kernel/id.ts';
-import type { Ctx } from '../../runtime/context.ts';
-import { handle } from '../../runtime/handle.ts';
+import type { Ctx } from '../../runtime/operation/context.ts';
+import { handle } from '../../runtime/operation/handle.ts';
 import {
   type CardParts,
   type CardPaymentRow,

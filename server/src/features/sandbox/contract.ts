@@ -4,8 +4,8 @@
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../kernel/operation.ts';
 import { named, oneOf } from '../../kernel/schema.ts';
-import { InternalAccount } from '../internal-accounts/index.ts';
-import { PENDING_REASONS } from '../transactions/index.ts';
+import { InternalAccount } from '../balances/internal-accounts/index.ts';
+import { PENDING_REASONS } from '../payments/lifecycle/index.ts';
 
 export const sandboxFundInternalAccount = operation({
   operationId: 'sandboxFundInternalAccount',

@@ -2,15 +2,15 @@
 // its events, and money that comes out of the clearing account.
 import type { Static } from '@sinclair/typebox';
 import { Fault } from '../../kernel/fault.ts';
-import { handle } from '../../runtime/handle.ts';
-import { checkReady, customerOf } from '../customers/index.ts';
-import { receiveDeposit } from '../incoming/index.ts';
+import { handle } from '../../runtime/operation/handle.ts';
 import {
   balancesOf,
   type InternalAccount,
   internalAccountOf,
   presentInternalAccount,
-} from '../internal-accounts/index.ts';
+} from '../balances/internal-accounts/index.ts';
+import { checkReady, customerOf } from '../customers/records/index.ts';
+import { receiveDeposit } from '../payments/pay-ins/index.ts';
 import { sandboxFundInternalAccount } from './contract.ts';
 
 export const sandboxOperations = [

@@ -5,9 +5,9 @@ import { Fault } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
 import { operation } from '../../kernel/operation.ts';
 import { named } from '../../kernel/schema.ts';
-import { handle } from '../../runtime/handle.ts';
-import { quotes, takeDeposit } from '../quotes/index.ts';
-import { presentTransaction, TransactionOneOf } from '../transactions/index.ts';
+import { handle } from '../../runtime/operation/handle.ts';
+import { presentTransaction, TransactionOneOf } from '../payments/lifecycle/index.ts';
+import { quotes, takeDeposit } from '../payments/quotes/index.ts';
 
 export const sandboxSend = operation({
   operationId: 'sandboxSend',

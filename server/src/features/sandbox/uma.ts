@@ -1,16 +1,16 @@
 // Pretending that somebody at another UMA provider pays a customer. Only the sender is made up: the payment
 // goes through the platform's approval like a real one.
 import { type Static, Type } from '@sinclair/typebox';
-import type { Connectors, UmaPort } from '../../connectors/ports.ts';
+import type { Connectors, UmaPort } from '../../connectors/ports/index.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { operation } from '../../kernel/operation.ts';
 import { named } from '../../kernel/schema.ts';
-import type { Ctx, Environment } from '../../runtime/context.ts';
-import { handle } from '../../runtime/handle.ts';
-import { type CustomerRow, customerOf, customers } from '../customers/index.ts';
-import { receiveUmaPayment } from '../incoming/index.ts';
-import { ownPlatform } from '../platform/index.ts';
-import { IncomingTransaction, presentTransaction } from '../transactions/index.ts';
+import type { Ctx, Environment } from '../../runtime/operation/context.ts';
+import { handle } from '../../runtime/operation/handle.ts';
+import { type CustomerRow, customerOf, customers } from '../customers/records/index.ts';
+import { IncomingTransaction, presentTransaction } from '../payments/lifecycle/index.ts';
+import { receiveUmaPayment } from '../payments/pay-ins/index.ts';
+import { ownPlatform } from '../tenancy/platform/index.ts';
 
 type Request = Static<(typeof sandboxReceive)['body']>;
 

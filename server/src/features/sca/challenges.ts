@@ -3,13 +3,13 @@
 // the caller both times, so that a proof is good for this amount and this payee alone.
 import { createHash } from 'node:crypto';
 import type { Static } from '@sinclair/typebox';
-import { canonical } from '../../kernel/canonical.ts';
+import { canonical } from '../../kernel/crypto/canonical.ts';
 import { Fault, type FieldError, invalid, invalidField } from '../../kernel/fault.ts';
 import type { Refused } from '../../kernel/operation.ts';
 import { iso, type Time } from '../../kernel/world.ts';
-import type { Ctx, Environment } from '../../runtime/context.ts';
-import { type TryRule, takeTry } from '../../runtime/tries.ts';
-import { type CustomerRow, customers } from '../customers/index.ts';
+import type { Ctx, Environment } from '../../runtime/operation/context.ts';
+import { type TryRule, takeTry } from '../../runtime/operation/tries.ts';
+import { type CustomerRow, customers } from '../customers/records/index.ts';
 import {
   type CodePurpose,
   canSend,
@@ -18,8 +18,8 @@ import {
   scaCodeText,
   sendMessage,
   takeCode,
-} from '../messages/index.ts';
-import type { PlatformRow } from '../platform/index.ts';
+} from '../notifications/messages/index.ts';
+import type { PlatformRow } from '../tenancy/platform/index.ts';
 import type { Purpose, ScaChallenge, ScaFactorName } from './contract.ts';
 import { noteScaEvent, type ScaEventFacts, type ScaEventType } from './events.ts';
 import {
@@ -30,7 +30,7 @@ import {
   takeAssertion,
   takeTotp,
   typedCode,
-} from './factors.ts';
+} from './factors/factors.ts';
 import type { ScaParts } from './parts.ts';
 import { checkLock, noteFailure } from './standing.ts';
 import { challengeStates } from './states.ts';

@@ -3,7 +3,7 @@
 import { type TSchema, Type } from '@sinclair/typebox';
 import type { FieldError } from '../../kernel/fault.ts';
 import { named, nullable, oneOf, Timestamp } from '../../kernel/schema.ts';
-import { isAddress } from '../customers/index.ts';
+import { isAddress } from '../customers/records/index.ts';
 
 export const SCA_TAG = 'Strong Customer Authentication';
 

@@ -1,6 +1,6 @@
 // What happened to a customer's strong authentication, kept for good. Supervisors ask for it years later.
-import type { Ctx } from '../../runtime/context.ts';
-import { type CustomerRow, dataKeyOf } from '../customers/index.ts';
+import type { Ctx } from '../../runtime/operation/context.ts';
+import { type CustomerRow, dataKeyOf } from '../customers/records/index.ts';
 import type { ScaFactorName } from './contract.ts';
 import { addressContext } from './personal.ts';
 import { scaEvents } from './store.ts';

@@ -21,12 +21,12 @@ export {
   type ScaFactorName,
 } from './contract.ts';
 export { type By, noteScaEvent } from './events.ts';
-export { enrolledFactors } from './factors.ts';
+export { enrolledFactors } from './factors/factors.ts';
 export { scaOperations } from './operations.ts';
 export { isRegulated, needsSca, type ScaParts } from './parts.ts';
 export { scaEventPersonal } from './personal.ts';
-export { resetPage } from './reset-page.ts';
-export { decideReset, isOpen, resetJobs, settledReset } from './resets.ts';
+export { resetPage } from './resets/reset-page.ts';
+export { decideReset, isOpen, resetJobs, settledReset } from './resets/resets.ts';
 export { checkLock, checkSession, presentStanding, unlock } from './standing.ts';
 export { challengeStates, RESET_STATUSES, resetStates } from './states.ts';
 export {

@@ -9,10 +9,10 @@ import { type Receiver, startReceiver } from '../../../test/receiver.ts';
 import { assertionJson, factorDesk } from '../../../test/sca-factors.ts';
 import { loginDesk, scaEventsOf, verdict } from '../../../test/sca-login.ts';
 import { secondProcess } from '../../../test/second-process.ts';
-import { operate, type Runtime } from '../../runtime/operate.ts';
-import { customers, platformOf } from '../customers/index.ts';
-import { codeSweep } from '../messages/index.ts';
-import { systemCaller } from '../platform/index.ts';
+import { operate, type Runtime } from '../../runtime/operation/operate.ts';
+import { customers, platformOf } from '../customers/records/index.ts';
+import { codeSweep } from '../notifications/messages/index.ts';
+import { systemCaller } from '../tenancy/platform/index.ts';
 import { type About, openChallenge, presentChallenge, prove, resendCode } from './challenges.ts';
 import { type ChallengeRow, scaChallenges, scaStandings } from './store.ts';
 

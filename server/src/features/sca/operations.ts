@@ -1,9 +1,9 @@
 // All operations of strong customer authentication, for the composition.
-import { scaFactorOperations } from './factor-operations.ts';
-import { loginOperations } from './login-operations.ts';
+import { scaFactorOperations } from './factors/factor-operations.ts';
+import { loginOperations } from './login/login-operations.ts';
 import type { ScaParts } from './parts.ts';
-import { resetOperations } from './reset-operations.ts';
-import { trustOperations } from './trust-operations.ts';
+import { resetOperations } from './resets/reset-operations.ts';
+import { trustOperations } from './trust/trust-operations.ts';
 
 export const scaOperations = (parts: ScaParts) => [
   ...scaFactorOperations,

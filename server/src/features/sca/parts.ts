@@ -1,10 +1,15 @@
 // What strong customer authentication is built with, and to whom it applies.
 
-import type { Connectors } from '../../connectors/ports.ts';
+import type { Connectors } from '../../connectors/ports/index.ts';
 import { Fault } from '../../kernel/fault.ts';
-import type { Ctx, Environment } from '../../runtime/context.ts';
-import { type CustomerRow, customerOf, isUnderSca, platformOf } from '../customers/index.ts';
-import type { PlatformRow } from '../platform/index.ts';
+import type { Ctx, Environment } from '../../runtime/operation/context.ts';
+import {
+  type CustomerRow,
+  customerOf,
+  isUnderSca,
+  platformOf,
+} from '../customers/records/index.ts';
+import type { PlatformRow } from '../tenancy/platform/index.ts';
 
 export interface ScaParts {
   connectors(environment: Environment): Connectors;

@@ -1,5 +1,5 @@
 // What of strong authentication is about its customer beyond what is removed: from where things were done.
-import type { DataKey, Vault } from '../../runtime/vault.ts';
+import type { DataKey, Vault } from '../../runtime/security/vault.ts';
 import type { ScaEventRow } from './store.ts';
 
 /** What the address of an event is sealed as. */

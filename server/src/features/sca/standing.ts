@@ -3,8 +3,8 @@
 // which came in at the same moment are not passed by.
 import { Fault } from '../../kernel/fault.ts';
 import { iso, type Time } from '../../kernel/world.ts';
-import type { Ctx } from '../../runtime/context.ts';
-import type { PatchOf } from '../../runtime/table.ts';
+import type { PatchOf } from '../../runtime/db/table.ts';
+import type { Ctx } from '../../runtime/operation/context.ts';
 import { type StandingRow, scaStandings } from './store.ts';
 
 const MINUTE_MS = 60_000;

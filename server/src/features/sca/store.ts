@@ -1,6 +1,6 @@
 // What is kept of strong customer authentication. A customer has one standing, at most one factor of a kind,
 // one challenge about one thing at a time, and events for good.
-import { col, type RowOf, table } from '../../runtime/table.ts';
+import { col, type RowOf, table } from '../../runtime/db/table.ts';
 import type { Purpose, ScaFactorName } from './contract.ts';
 import { type ChallengeStatus, challengeStates, type ResetStatus, resetStates } from './states.ts';
 

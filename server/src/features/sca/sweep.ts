@@ -2,7 +2,7 @@
 // secret should not lie about, sealed as it is, and challenges. What came of those is in the events, for
 // good; a payment that waited for one has failed at its end (`quotes.lapse`), which takes one that is gone
 // for lapsed.
-import { forgetting } from '../../runtime/forget.ts';
+import { forgetting } from '../../runtime/db/forget.ts';
 
 const LOOK_EVERY_MS = 60_000;
 /** For whoever looks into a complaint. */

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../test/harness.ts';
 import { stablecoinDesk } from '../../../test/stablecoin-desk.ts';
-import { decideService } from './coin-jobs.ts';
+import { decideService } from './coins/coin-jobs.ts';
 import { SERVICE_STATUSES, type ServiceStatus } from './states.ts';
 import { stablecoins } from './store.ts';
 

@@ -1,12 +1,10 @@
 // What the composition lists of stablecoins, and what the operator's command does with them.
 
-export { circulatingOf, unitOf } from './books.ts';
-export { decideService, stablecoinJobs } from './coin-jobs.ts';
-export { presentCoin } from './coins.ts';
+export { decideService, stablecoinJobs } from './coins/coin-jobs.ts';
+export { presentCoin } from './coins/coins.ts';
+export { endByHand } from './minting/progress.ts';
 export { stablecoinOperations } from './operations.ts';
 export { writeDown } from './parts.ts';
-export { endByHand } from './progress.ts';
-export { supplyProblems } from './recount.ts';
 export {
   isLiving,
   issuanceStates,
@@ -23,3 +21,5 @@ export {
   type StablecoinRow,
   stablecoins,
 } from './store.ts';
+export { circulatingOf, unitOf } from './supply/books.ts';
+export { supplyProblems } from './supply/recount.ts';

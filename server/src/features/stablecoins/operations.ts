@@ -1,10 +1,15 @@
 // The operations of stablecoins: provider accounts, tokens and the request to have one used. Mints and
 // burns have a file of their own; the list of all is here.
 import type { Static } from '@sinclair/typebox';
-import type { Ctx } from '../../runtime/context.ts';
-import { equals } from '../../runtime/database.ts';
-import { handle } from '../../runtime/handle.ts';
-import { presentCoin, registerCoin, requestEnablement, stablecoinOf } from './coins.ts';
+import { equals } from '../../runtime/db/database.ts';
+import type { Ctx } from '../../runtime/operation/context.ts';
+import { handle } from '../../runtime/operation/handle.ts';
+import { presentCoin, registerCoin, requestEnablement, stablecoinOf } from './coins/coins.ts';
+import {
+  linkAccount,
+  presentProviderAccount,
+  providerAccountOf,
+} from './coins/provider-accounts.ts';
 import {
   getStablecoin,
   getStablecoinProviderAccount,
@@ -14,9 +19,8 @@ import {
   registerStablecoin,
   requestStablecoinServiceEnablement,
 } from './contract.ts';
-import { mintOperations } from './mint-operations.ts';
+import { mintOperations } from './minting/mint-operations.ts';
 import type { StablecoinParts } from './parts.ts';
-import { linkAccount, presentProviderAccount, providerAccountOf } from './provider-accounts.ts';
 import { providerAccounts, stablecoins } from './store.ts';
 
 type AccountsQuery = Static<(typeof listStablecoinProviderAccounts)['query']>;

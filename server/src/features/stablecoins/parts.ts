@@ -1,11 +1,11 @@
 // What the operations and jobs of stablecoins are made with, and how a provider is asked: where a
 // platform's environment has none its stablecoins are not offered, and one that gives no answer is asked
 // again later. What happens to a token or an order for a reason that no row shows is written down here too.
-import type { Connectors } from '../../connectors/ports.ts';
-import type { MintPort } from '../../connectors/ports-stablecoins.ts';
+import type { Connectors } from '../../connectors/ports/index.ts';
+import type { MintPort } from '../../connectors/ports/stablecoins.ts';
 import { Fault } from '../../kernel/fault.ts';
-import type { Caller, Ctx, Environment } from '../../runtime/context.ts';
-import { accountMoves } from '../internal-accounts/index.ts';
+import type { Caller, Ctx, Environment } from '../../runtime/operation/context.ts';
+import { accountMoves } from '../balances/internal-accounts/index.ts';
 
 export interface StablecoinParts {
   connectors: (environment: Environment) => Connectors;

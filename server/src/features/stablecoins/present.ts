@@ -1,7 +1,7 @@
 // How a mint or burn looks from outside.
 import { iso } from '../../kernel/world.ts';
-import { type Ctx, stamps } from '../../runtime/context.ts';
-import { accountOfCoin } from './coins.ts';
+import { type Ctx, stamps } from '../../runtime/operation/context.ts';
+import { accountOfCoin } from './coins/coins.ts';
 import type { ProviderAccountRow, StablecoinOperationRow } from './store.ts';
 
 /** The resource `StablecoinOperation`, with the account at the provider that it was ordered through. */

@@ -1,6 +1,6 @@
 // The lives of a platform's stablecoins as tables: the link to its provider, a token there, whether the
 // service may use it, and each mint or burn.
-import type { IssuanceStatus } from '../../connectors/ports-stablecoins.ts';
+import type { IssuanceStatus } from '../../connectors/ports/stablecoins.ts';
 import { stateTable } from '../../kernel/states.ts';
 
 export const LINK_STATUSES = ['ACTIVE', 'INVALID', 'REVOKED'] as const;

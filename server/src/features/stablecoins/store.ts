@@ -1,9 +1,9 @@
 // Stablecoins at rest: who a platform is to its provider, its tokens there, and every mint and burn. What
 // circulates of a token lies in the ledger.
-import type { FundingInstructions, IssuanceStatus } from '../../connectors/ports-stablecoins.ts';
+import type { FundingInstructions, IssuanceStatus } from '../../connectors/ports/stablecoins.ts';
 import { Fault } from '../../kernel/fault.ts';
-import { col, type RowOf, table } from '../../runtime/table.ts';
-import type { BurnRail, SourceType } from './rails.ts';
+import { col, type RowOf, table } from '../../runtime/db/table.ts';
+import type { BurnRail, SourceType } from './coins/rails.ts';
 import {
   issuanceStates,
   type LinkStatus,

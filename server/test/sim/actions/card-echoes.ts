@@ -1,7 +1,7 @@
 // What networks say more than once, or under names that were used before, and what they never say: the same
 // message again and on both servers at once, another one under its id, a payment that came too late asked
 // for once more, and payments that nobody mentions for a month. What each comes to is foretold.
-import type { CardDecision, CardNotice, CardRequest } from '../../../src/connectors/ports-cards.ts';
+import type { CardDecision, CardNotice, CardRequest } from '../../../src/connectors/ports/cards.ts';
 import { factsOf } from '../card-facts.ts';
 import { type Asked, decisionOn, deskOf } from '../issuer.ts';
 import { runOnly } from '../jobs.ts';

@@ -1,7 +1,7 @@
 // What networks say about cards: requests, through the operations of the sandbox and the desk of an issuer,
 // for amounts that are there and that are not; and notices about what was let through, in any order, for the
 // right payment and the wrong one, late, and over lines that break. What each comes to is foretold.
-import type { CardDecision, CardNotice, CardRequest } from '../../../src/connectors/ports-cards.ts';
+import type { CardDecision, CardNotice, CardRequest } from '../../../src/connectors/ports/cards.ts';
 import { factsOf, unitsIn } from '../card-facts.ts';
 import {
   type Asked,

@@ -2,7 +2,7 @@
 // tokens that are there, are not, or take their time, and mint and burn in every way that is allowed and some
 // that are not. The provider gives platforms up now and then, and takes them back. Written from the tables of
 // the specification.
-import { linkOf } from '../../../src/features/stablecoins/provider-accounts.ts';
+import { linkOf } from '../../../src/features/stablecoins/coins/provider-accounts.ts';
 import { providerAccounts } from '../../../src/features/stablecoins/store.ts';
 import { sparkWallet } from '../../wallets.ts';
 import { behind, operator, outcome } from '../operator.ts';

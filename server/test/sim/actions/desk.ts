@@ -1,9 +1,9 @@
 // The desk of an operator who carries money by hand for production platforms: what waits is settled, fails,
 // comes back or is called back, in any order and twice; deposits are recorded from a bank's statement, held,
 // released, refused and returned. What the verbs must refuse is foretold from the state of the payment.
-import { findCurrency } from '../../../src/catalog/currencies.ts';
+import { findCurrency } from '../../../src/catalog/currencies/currencies.ts';
 import { accountReference } from '../../../src/connectors/manual/reference.ts';
-import { paymentReference } from '../../../src/features/transactions/index.ts';
+import { paymentReference } from '../../../src/features/payments/lifecycle/index.ts';
 import { operator, outcome } from '../operator.ts';
 import type { Noted, Payment } from '../picture.ts';
 import {

@@ -2,16 +2,16 @@
 // by people at other UMA providers with the platform's consent; and what banks and operators do to it later.
 
 import {
+  internalAccounts,
+  moveInternalAccount,
+} from '../../../src/features/balances/internal-accounts/index.ts';
+import { transactions } from '../../../src/features/payments/lifecycle/index.ts';
+import {
   refuseDeposit,
   releaseDeposit,
   returnDeposit,
-} from '../../../src/features/incoming/index.ts';
-import {
-  internalAccounts,
-  moveInternalAccount,
-} from '../../../src/features/internal-accounts/index.ts';
-import { takeDeposit } from '../../../src/features/quotes/index.ts';
-import { transactions } from '../../../src/features/transactions/index.ts';
+} from '../../../src/features/payments/pay-ins/index.ts';
+import { takeDeposit } from '../../../src/features/payments/quotes/index.ts';
 import { type Ending, pullEnding } from '../endings.ts';
 import { behind } from '../operator.ts';
 import type { Noted } from '../picture.ts';

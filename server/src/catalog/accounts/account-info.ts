@@ -1,0 +1,246 @@
+// What account details mean beyond their schema: whether one of the type's ways to pay is complete,
+// which rails they open, which identifier people know the account by, and when two sets of details
+// are the same account. All of it is read off the row of the type, so nothing here names a type or
+// a currency.
+import type { FieldError } from '../../kernel/fault.ts';
+import { isFiat } from '../currencies/currencies.ts';
+import { isCountry } from '../identity/countries.ts';
+import type { PaymentRail } from '../rails/rails.ts';
+import { bankNameRule } from './account-rules.ts';
+import type { AccountTypeRow, Path } from './account-type-row.ts';
+import { ACCOUNT_TYPE_ROWS, canonicalType, isAccountType } from './account-types.ts';
+import { bankOfBic } from './banks.ts';
+import { missingByGuide } from './beneficiaries.ts';
+
+export interface ValidateOptions {
+  /** Check digits, checksums and directories count. */
+  production: boolean;
+  /** Ask also for what banks like to see in a beneficiary and the schema leaves optional. */
+  strictBeneficiary?: boolean;
+  /** Where the details stand in the request; `accountInfo`. */
+  prefix?: string;
+}
+
+export interface Verdict {
+  /** Every field that is wrong, by its path in the request. */
+  errors: FieldError[];
+  /** The type cannot be opened in that currency: a matter of its own code, not of a field. */
+  currencyMismatch: boolean;
+}
+
+/** Account details as they come from a checked request or from a stored row. */
+export interface Account {
+  readonly accountType: string;
+  readonly [field: string]: unknown;
+}
+
+/** The row of the details' type; a type that does not exist is a mistake of ours and throws. */
+export function rowOf(info: Account): AccountTypeRow {
+  if (!isAccountType(info.accountType)) throw new RangeError(`no type ${info.accountType}`);
+  return ACCOUNT_TYPE_ROWS[info.accountType];
+}
+
+const has = (info: Account, name: string): boolean =>
+  info[name] !== undefined && info[name] !== null && info[name] !== '';
+
+const textOf = (info: Account, name: string): string =>
+  typeof info[name] === 'string' ? info[name] : '';
+
+/** Whether the account type can hold this currency. */
+export function acceptsCurrency(row: AccountTypeRow, currency: string): boolean {
+  return row.currencies.length ? row.currencies.includes(currency) : isFiat(currency);
+}
+
+/** Judges details that already passed their schema. */
+export function validateAccountInfo(
+  info: Account,
+  currency: string,
+  options: ValidateOptions,
+): Verdict {
+  const { production, prefix = 'accountInfo' } = options;
+  const row = rowOf(info);
+  const errors = [
+    ...pathErrors(info, row),
+    ...(row.rules ?? []).flatMap((rule) => rule(info, production)),
+    ...directoryErrors(info, row, production),
+    ...(production ? checkErrors(info, row) : []),
+    ...beneficiaryErrors(info, currency, options),
+  ];
+  return {
+    errors: errors.map((error) => ({ ...error, field: `${prefix}.${error.field}` })),
+    currencyMismatch: !acceptsCurrency(row, currency),
+  };
+}
+
+const completePaths = (info: Account, row: AccountTypeRow): readonly Path[] =>
+  row.paths.filter((path) => path.needs.every((name) => has(info, name)));
+
+/** When no way to pay is complete: what the one begun is missing, or what could begin one. */
+function pathErrors(info: Account, row: AccountTypeRow): FieldError[] {
+  // Rules of Lightning speak for themselves; everything else has at least one way to complete.
+  if (row.kind === 'lightning' || completePaths(info, row).length) return [];
+  const begun = row.paths.filter((path) => has(info, path.primary));
+  const ways = begun.length ? begun : [row.paths[0] as Path];
+  const others = row.paths.filter((path) => !ways.includes(path)).map((path) => path.primary);
+  const unless = others.length ? ` unless ${others.join(' or ')} is given` : '';
+  return ways.flatMap((path) =>
+    path.needs
+      .filter((name) => !has(info, name))
+      .map((name) => ({ field: name, message: `is required${unless}` })),
+  );
+}
+
+function checkErrors(info: Account, row: AccountTypeRow): FieldError[] {
+  return Object.entries(row.fields).flatMap(([name, { check }]) =>
+    check && has(info, name) && !check.holds(textOf(info, name))
+      ? [{ field: name, message: check.message }]
+      : [],
+  );
+}
+
+function directoryErrors(info: Account, row: AccountTypeRow, production: boolean) {
+  const [currency] = row.currencies;
+  if (!row.country || !currency || !row.fields.bankName) return [];
+  return bankNameRule(row.country, currency)(info, production);
+}
+
+function beneficiaryErrors(info: Account, currency: string, options: ValidateOptions) {
+  const owner = info.beneficiary as Record<string, unknown> | undefined;
+  if (!owner) return [];
+  const unknown = ['countryOfResidence', 'nationality'].filter((name) => {
+    const value = owner[name];
+    return typeof value === 'string' && !isCountry(value);
+  });
+  const missing =
+    options.strictBeneficiary && rowOf(info).kind !== 'wallet'
+      ? missingByGuide(owner, currency)
+      : [];
+  return [
+    ...unknown.map((name) => ({ field: `beneficiary.${name}`, message: 'is not a country' })),
+    ...missing.map((name) => ({ field: `beneficiary.${name}`, message: 'is required' })),
+  ];
+}
+
+/** The way to pay that the details complete; the first when there are several. */
+const pathOf = (info: Account): Path | undefined => {
+  const row = rowOf(info);
+  return completePaths(info, row)[0] ?? row.paths.find((path) => has(info, path.primary));
+};
+
+/** The rails that the details open, in the order of the type's row; none for wallets. */
+export function railsOf(info: Account): PaymentRail[] {
+  const row = rowOf(info);
+  const open = new Set(
+    completePaths(info, row).flatMap((path) => {
+      const chosen = path.railField ? textOf(info, path.railField) : '';
+      const narrowed = path.rails.filter((rail) => rail === chosen);
+      return narrowed.length ? narrowed : [...path.rails];
+    }),
+  );
+  return row.rails.filter((rail) => open.has(rail));
+}
+
+/** The identifier people know the account by: account number, IBAN, telephone, address. */
+export function primaryIdentifierOf(info: Account): string {
+  const path = pathOf(info);
+  return path ? textOf(info, path.primary) : '';
+}
+
+/**
+ * The three characters that script the sandbox: the last three letters or digits of the primary
+ * identifier, before the `@` where it has a domain part.
+ */
+export function sandboxSuffixOf(info: Account): string {
+  const identifier = primaryIdentifierOf(info);
+  const at = identifier.lastIndexOf('@');
+  const user = at > 0 ? identifier.slice(0, at) : identifier;
+  return user.replace(/[^0-9A-Za-z]/g, '').slice(-3);
+}
+
+/**
+ * One text per account: equal for two sets of details that reach the same account in the same
+ * currency, however they are spelled. The beneficiary does not count.
+ */
+export function duplicateKeyOf(info: Account, currency: string): string {
+  const row = rowOf(info);
+  const names = (pathOf(info)?.needs ?? []).filter((name) => row.fields[name]?.identifies);
+  const parts = names.map((name) => {
+    const value = textOf(info, name);
+    return `${name}=${row.fields[name]?.normalise(value) ?? value}`;
+  });
+  return [currency, canonicalType(info.accountType), ...parts.sort()].join('|');
+}
+
+/**
+ * The account in a few characters, for lists and messages: `****6789`, `0x5aAe…eAed`, `a***@upi`.
+ */
+export function displayIdentifier(info: Account): string {
+  const identifier = primaryIdentifierOf(info);
+  const { kind } = rowOf(info);
+  const at = identifier.lastIndexOf('@');
+  if (at > 0) return `${identifier.slice(0, 1)}***${identifier.slice(at)}`;
+  if (kind === 'wallet' || kind === 'lightning') {
+    return identifier.length > 12
+      ? `${identifier.slice(0, 6)}…${identifier.slice(-4)}`
+      : identifier;
+  }
+  return `****${identifier.slice(-4)}`;
+}
+
+/**
+ * Beginning and end of the identifier, for who is asked whether this is the account: enough for whoever
+ * knows it, and short enough for a message. Of addresses on chains more is shown, since anybody can make
+ * one that resembles another a little.
+ */
+export function shortenedIdentifier(info: Account): string {
+  const text = primaryIdentifierOf(info);
+  const shown = isWalletInfo(info) ? 10 : 4;
+  return text.length > 3 * shown ? `${text.slice(0, shown)}…${text.slice(-shown)}` : text;
+}
+
+/**
+ * The details for those who may look but not pay: all but the last four of secret fields is hidden.
+ */
+export function maskAccountInfo<T extends Account>(info: T): T {
+  const masked: Record<string, unknown> = { ...info };
+  for (const [name, { secret }] of Object.entries(rowOf(info).fields)) {
+    const value = info[name];
+    if (secret && typeof value === 'string') {
+      masked[name] = value.slice(-4).padStart(value.length, '*');
+    }
+  }
+  return masked as T;
+}
+
+/** Fills in what follows from the rest: the bank's name from its BIC where it may be left out. */
+export function completeAccountInfo<T extends Account>(info: T): T {
+  const field = rowOf(info).fields.bankName;
+  if (!field?.optional || has(info, 'bankName') || !has(info, 'swiftCode')) return info;
+  const bankName = bankOfBic(textOf(info, 'swiftCode'));
+  return bankName ? { ...info, bankName } : info;
+}
+
+/** The name to compare with the one the account's institution holds. */
+export function beneficiaryNameOf(info: Account): string | undefined {
+  const owner = info.beneficiary as { fullName?: string; legalName?: string } | undefined;
+  return owner?.fullName ?? owner?.legalName;
+}
+
+export const isWalletInfo = (info: Account): boolean =>
+  ['wallet', 'lightning'].includes(rowOf(info).kind);
+
+/**
+ * A wallet whose keys its owner holds: no custodian is named. Lightning is never asked for proof.
+ */
+export const isSelfCustody = (info: Account): boolean =>
+  rowOf(info).kind === 'wallet' && !has(info, 'vaspName');
+
+/** The rail that can pull money from the account, if any. */
+export const pullRailOf = (info: Account): PaymentRail | undefined => rowOf(info).pull;
+
+/** The chain that a wallet is on, if it is one and its chain has a name. */
+export const networkOf = (info: Account): string | undefined => rowOf(info).network;
+
+/** The network that a payment leaves over, as its fee is asked for: chains that have a name, Lightning. */
+export const withdrawalNetworkOf = (info: Account): string | undefined =>
+  rowOf(info).kind === 'lightning' ? 'LIGHTNING' : networkOf(info);

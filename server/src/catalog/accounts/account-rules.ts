@@ -1,0 +1,124 @@
+// The few demands of account types that no field can state alone: the shape a PIX key must have for
+// its type, who may own a Chinese bank account, which one of three Lightning destinations is given.
+// Rows name the rules they need. `production` says whether check digits and directories count; the
+// sandbox's magic endings would break the former, and its clients may name any bank.
+import type { FieldError } from '../../kernel/fault.ts';
+import {
+  type AddressKind,
+  isAddress,
+  isBolt12,
+  isLightningAddress,
+  looksLikeAddress,
+  looksLikeBolt11,
+} from '../crypto/addresses.ts';
+import { readBolt11 } from '../crypto/bolt11.ts';
+import { isCountry, scaRegion } from '../identity/countries.ts';
+import { isVasp } from '../rails/vasps.ts';
+import { institutions } from './banks.ts';
+import { isPixKey, isPixShape } from './checks.ts';
+
+export type Details = Readonly<Record<string, unknown>>;
+export type Rule = (info: Details, production: boolean) => FieldError[];
+
+const wrong = (field: string, message: string, constraint?: FieldError['constraint']) => [
+  { field, message, ...(constraint ? { constraint } : {}) },
+];
+
+const textOf = (info: Details, name: string): string | undefined => {
+  const value = info[name];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+};
+
+/** A PIX key has the shape of its type; in production its check digits too. */
+export const pixRule: Rule = (info, production) => {
+  const [key, type] = [textOf(info, 'pixKey'), textOf(info, 'pixKeyType')];
+  if (!key || !type) return [];
+  if (!isPixShape(key, type)) return wrong('pixKey', `is not a PIX key of type ${type}`);
+  if (production && !isPixKey(key, type))
+    return wrong('pixKey', 'has check digits that do not fit');
+  return [];
+};
+
+export const CHINESE_WALLETS = ['AliPay', 'WechatPay'];
+
+/** In China a bank account belongs to a firm, and a telephone number to one of two wallets. */
+export const chineseRule: Rule = (info) => {
+  const wallet = CHINESE_WALLETS.includes(textOf(info, 'bankName') ?? '');
+  if (textOf(info, 'phoneNumber') && !textOf(info, 'accountNumber') && !wallet) {
+    const message = `must be ${CHINESE_WALLETS.join(' or ')} for a telephone number`;
+    return wrong('bankName', message, { enum: CHINESE_WALLETS });
+  }
+  const owner = info.beneficiary as Details | undefined;
+  if (textOf(info, 'accountNumber') && owner && owner.beneficiaryType !== 'BUSINESS') {
+    const message = 'must be BUSINESS for a bank account';
+    return wrong('beneficiary.beneficiaryType', message, { enum: ['BUSINESS'] });
+  }
+  return [];
+};
+
+const LIGHTNING = ['invoice', 'bolt12', 'lightningAddress'] as const;
+
+/** Exactly one destination, and of its form. */
+export const lightningRule: Rule = (info, production) => {
+  const given = LIGHTNING.filter((name) => info[name] !== undefined);
+  if (given.length !== 1) {
+    const message = `exactly one of ${LIGHTNING.join(', ')} is needed`;
+    return (given.length ? given : LIGHTNING).flatMap((name) => wrong(name, message));
+  }
+  const name = given[0] as (typeof LIGHTNING)[number];
+  const value = textOf(info, name) ?? '';
+  const good = { invoice: looksLikeBolt11, bolt12: isBolt12, lightningAddress: isLightningAddress };
+  if (!good[name](value)) return wrong(name, 'is not of the form this field takes');
+  if (!production || name !== 'invoice') return [];
+  const invoice = readBolt11(value);
+  if (!invoice) return wrong(name, 'is not a whole invoice; its checksum does not fit');
+  return invoice.network === 'lnbc' ? [] : wrong(name, 'is an invoice of a test network');
+};
+
+/** An address of the wallet's chain; in production with its checksum. */
+export const addressRule =
+  (kind: AddressKind): Rule =>
+  (info, production) => {
+    const address = textOf(info, 'address');
+    if (!address) return [];
+    if (!looksLikeAddress(kind, address))
+      return wrong('address', 'is not an address of this chain');
+    if (production && !isAddress(kind, address)) {
+      return wrong('address', 'has a checksum that does not fit');
+    }
+    return [];
+  };
+
+/** In production a named custodian is one the directory lists. */
+export const custodianRule: Rule = (info, production) => {
+  const name = textOf(info, 'vaspName');
+  if (!production || !name || isVasp(name)) return [];
+  return wrong('vaspName', 'is not in the directory of exchanges and custodians');
+};
+
+// Banks there accept nothing but an IBAN.
+const IBAN_ONLY = new Set([...scaRegion, 'BR', 'CH', 'GB']);
+
+/** The bank is in a country, and where banks take only IBANs one is given. */
+export const swiftRule: Rule = (info, production) => {
+  const country = textOf(info, 'country');
+  if (!country) return [];
+  if (!isCountry(country)) return wrong('country', 'is not a country');
+  if (production && IBAN_ONLY.has(country) && !textOf(info, 'iban')) {
+    return wrong('iban', `is needed for banks in ${country}`);
+  }
+  return [];
+};
+
+const SHOWN_NAMES = 20;
+
+/** In production the bank is one the rails of this country know, spelled their way. */
+export const bankNameRule =
+  (country: string, currency: string): Rule =>
+  (info, production) => {
+    const name = textOf(info, 'bankName');
+    const known = institutions({ country, currency }).map((each) => each.bankName);
+    if (!production || !name || known.length === 0 || known.includes(name)) return [];
+    const message = 'is not the name of an institution listed for this country';
+    return wrong('bankName', message, { enum: known.slice(0, SHOWN_NAMES) });
+  };

@@ -1,0 +1,143 @@
+import { Ajv } from 'ajv';
+import formats from 'ajv-formats';
+import { describe, expect, it } from 'vitest';
+import { toAjv, toOpenApi } from '../../kernel/schema.ts';
+import { exampleOf } from './account-examples.ts';
+import { maskAccountInfo, railsOf } from './account-info.ts';
+import { accountInfoCreateSchema, accountInfoSchema } from './account-schemas.ts';
+import { ACCOUNT_TYPE_ROWS, ACCOUNT_TYPES } from './account-types.ts';
+
+const ajv = new Ajv({ strict: false, allErrors: true });
+formats.default(ajv);
+const input = ajv.compile(toAjv(accountInfoCreateSchema));
+const answer = ajv.compile(toAjv(accountInfoSchema));
+
+/** The fields a request is told about, each with the rule it broke. */
+function complaints(value: unknown): string[] {
+  input(value);
+  return (input.errors ?? [])
+    .filter((error) => error.keyword !== 'if')
+    .map((error) => {
+      const { missingProperty } = error.params as { missingProperty?: string };
+      const path = error.instancePath + (missingProperty ? `/${missingProperty}` : '');
+      return `${path.slice(1).replaceAll('/', '.')} ${error.keyword}`;
+    });
+}
+
+describe.each(ACCOUNT_TYPES)('%s', (type) => {
+  const row = ACCOUNT_TYPE_ROWS[type];
+  const example = exampleOf(type);
+
+  it('takes its example, and gives it back with rails', () => {
+    expect(complaints(example)).toEqual([]);
+    const banking = row.kind === 'bank' || row.kind === 'mobile';
+    const shown = { ...example, ...(banking ? { paymentRails: railsOf(example) } : {}) };
+    expect([answer(shown), answer.errors]).toEqual([true, null]);
+    expect([answer(maskAccountInfo(shown)), answer.errors]).toEqual([true, null]);
+    if (banking) expect(answer(example)).toBe(false);
+  });
+
+  it('tolerates what it does not know', () => {
+    expect(complaints({ ...example, accountCategory: 'X', paymentRails: 7 })).toEqual([]);
+  });
+
+  it('misses each field it demands, and only that', () => {
+    const banking = row.kind === 'bank' || row.kind === 'mobile';
+    const demanded = [
+      ...Object.keys(row.fields).filter((name) => !row.fields[name]?.optional),
+      ...(banking ? ['beneficiary'] : []),
+    ];
+    for (const name of demanded) {
+      const { [name]: _gone, ...rest } = example;
+      expect(complaints(rest)).toEqual([`${name} required`]);
+    }
+  });
+
+  it('refuses a value of the wrong form in every field that has a form', () => {
+    for (const [name, { schema }] of Object.entries(row.fields)) {
+      if (schema.pattern) expect(complaints({ ...example, [name]: '?' }).join()).toContain(name);
+      if (schema.enum) expect(complaints({ ...example, [name]: '?' })).toEqual([`${name} enum`]);
+      if (schema.minLength) expect(complaints({ ...example, [name]: '' }).join()).toContain(name);
+      if (schema.maxLength) {
+        const long = '1'.repeat(schema.maxLength + 1);
+        expect(complaints({ ...example, [name]: long }).join()).toContain(`${name} maxLength`);
+      }
+      expect(complaints({ ...example, [name]: 12 }).join()).toContain(`${name} type`);
+    }
+  });
+
+  it('asks for the beneficiary its row asks for', () => {
+    if (row.kind === 'lightning') return;
+    const beneficiary = (more: object) => complaints({ ...example, beneficiary: more });
+    const required =
+      row.kind === 'wallet' ? ['countryOfResidence'] : (row.individual?.required ?? []);
+    expect(beneficiary({ beneficiaryType: 'INDIVIDUAL' }).sort()).toEqual(
+      ['fullName', ...required].map((name) => `beneficiary.${name} required`).sort(),
+    );
+    expect(beneficiary({ beneficiaryType: 'BUSINESS' })).toEqual([
+      'beneficiary.legalName required',
+    ]);
+    expect(beneficiary({ beneficiaryType: 'ROBOT' })).toEqual(['beneficiary.beneficiaryType enum']);
+    expect(beneficiary({ fullName: 'A' })).toEqual(['beneficiary.beneficiaryType required']);
+  });
+});
+
+describe('the union', () => {
+  it('reports an unknown or missing type by itself', () => {
+    expect(complaints({ accountType: 'US_ACCOUNT' })).toEqual(['accountType enum']);
+    expect(complaints({ accountType: 'CLABE' })).toEqual(['accountType enum']);
+    expect(complaints({})).toEqual(['accountType required']);
+  });
+
+  it('demands exactly the extras of the specification from a person', () => {
+    const extras = ACCOUNT_TYPES.filter((type) => ACCOUNT_TYPE_ROWS[type].individual?.required);
+    expect(
+      extras.map((type) => [type, ACCOUNT_TYPE_ROWS[type].individual?.required?.join()]),
+    ).toEqual([
+      ['AED_ACCOUNT', 'address'],
+      ['EUR_ACCOUNT', 'countryOfResidence'],
+      ['GTQ_ACCOUNT', 'countryOfResidence,phoneNumber'],
+      ['JMD_ACCOUNT', 'address,phoneNumber'],
+    ]);
+    const cop = { ...exampleOf('COP_ACCOUNT') };
+    const bad = { ...(cop.beneficiary as object), documentType: 'XX', documentNumber: '' };
+    expect(complaints({ ...cop, beneficiary: bad })).toEqual([
+      'beneficiary.documentType enum',
+      'beneficiary.documentNumber minLength',
+    ]);
+  });
+
+  it('checks the forms of what a beneficiary may carry', () => {
+    const beneficiary = {
+      beneficiaryType: 'INDIVIDUAL',
+      fullName: 'A',
+      birthDate: '31.12.1990',
+      nationality: 'usa',
+      email: 'nobody',
+      phoneNumber: '12',
+      address: { line1: '', country: 'US' },
+    };
+    expect(complaints({ ...exampleOf('MXN_ACCOUNT'), beneficiary }).sort()).toEqual([
+      'beneficiary.address.line1 minLength',
+      'beneficiary.address.postalCode required',
+      'beneficiary.birthDate format',
+      'beneficiary.email format',
+      'beneficiary.nationality pattern',
+      'beneficiary.phoneNumber pattern',
+    ]);
+  });
+
+  it('has one component per type and way, each with its example', () => {
+    const components: Record<string, Record<string, unknown>> = {};
+    toOpenApi(accountInfoCreateSchema, components);
+    toOpenApi(accountInfoSchema, components);
+    const { mapping } = (
+      components.ExternalAccountInput as { discriminator: { mapping: Record<string, string> } }
+    ).discriminator;
+    expect(Object.keys(mapping)).toEqual(ACCOUNT_TYPES);
+    expect(components.UsdAccountInput?.examples).toEqual([exampleOf('USD_ACCOUNT')]);
+    expect(components.SolanaWalletInfo).toBeDefined();
+    expect(components.SolanaWalletInput).toBeUndefined();
+    expect(components.KesAccountInput?.title).toBe('Mobile wallet in Kenyan Shilling, Kenya');
+  });
+});

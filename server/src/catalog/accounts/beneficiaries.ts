@@ -1,0 +1,120 @@
+// Who owns the account at the other end. Every bank account names a person or a firm; a wallet may.
+// A few currencies ask more of a person, and some want more of a firm than the public schema
+// demands: that second list is kept as data and asked only where an operator turns it on.
+import { type Static, type TSchema, Type } from '@sinclair/typebox';
+import {
+  Address,
+  CountryCode,
+  DateOnly,
+  Email,
+  named,
+  Phone,
+  variant,
+} from '../../kernel/schema.ts';
+import type { AccountTypeRow } from './account-type-row.ts';
+
+const text = (description: string) => Type.String({ minLength: 1, description });
+const optional = Type.Optional;
+
+const PERSON = {
+  fullName: text('Full name as the bank has it.'),
+  birthDate: DateOnly,
+  nationality: CountryCode,
+  email: Email,
+  phoneNumber: Phone,
+  countryOfResidence: CountryCode,
+  address: Address,
+};
+
+const IndividualBeneficiary = named('IndividualBeneficiary', person([], {}));
+
+const BusinessBeneficiary = named(
+  'BusinessBeneficiary',
+  Type.Object(
+    {
+      legalName: text('Registered name of the firm.'),
+      registrationNumber: optional(text('Number in the register of companies.')),
+      taxId: optional(text('Tax number.')),
+      email: optional(Email),
+      phoneNumber: optional(Phone),
+      countryOfResidence: optional(CountryCode),
+      address: optional(Address),
+    },
+    { title: 'Firm', description: 'A firm that owns an account.' },
+  ),
+);
+
+const WalletIndividualBeneficiary = named(
+  'WalletIndividualBeneficiary',
+  Type.Object(
+    { fullName: text('Full name.'), countryOfResidence: CountryCode },
+    { title: 'Person with a wallet', description: 'A person who owns a wallet.' },
+  ),
+);
+
+function person(required: readonly string[], extra: Readonly<Record<string, TSchema>>) {
+  const { fullName, ...rest } = PERSON;
+  const others = Object.entries({ ...rest, ...extra }).map(([name, schema]) => [
+    name,
+    required.includes(name) ? schema : optional(schema),
+  ]);
+  return Type.Object(
+    { fullName, ...(Object.fromEntries(others) as Record<string, TSchema>) },
+    { title: 'Person', description: 'A person who owns an account.' },
+  );
+}
+
+/**
+ * The beneficiary of an account type, as a union on `beneficiaryType`. `name` prefixes components.
+ */
+export function beneficiarySchema(row: AccountTypeRow, name: string) {
+  const { required = [], extra = {} } = row.individual ?? {};
+  const special = required.length > 0 || Object.keys(extra).length > 0;
+  const INDIVIDUAL =
+    row.kind === 'wallet'
+      ? WalletIndividualBeneficiary
+      : special
+        ? named(`${name}IndividualBeneficiary`, person(required, extra))
+        : IndividualBeneficiary;
+  return variant(
+    'beneficiaryType',
+    { INDIVIDUAL, BUSINESS: BusinessBeneficiary },
+    { description: 'Who owns the account.' },
+  );
+}
+
+/** A beneficiary as read from checked account details. */
+export type Beneficiary = Static<typeof BusinessBeneficiary> &
+  Partial<Static<typeof WalletIndividualBeneficiary>> & {
+    beneficiaryType: 'INDIVIDUAL' | 'BUSINESS';
+  };
+
+const ADDRESS_WANTED = 'USD MXN GBP INR BRL DKK PHP HKD IDR MYR SGD THB VND AED EUR'.split(' ');
+const NUMBERS_WANTED = 'NGN ZAR KES TZS RWF ZMW UGX BWP MWK XOF XAF'.split(' ');
+
+const BUSINESS_WANTED: Readonly<Record<string, readonly string[]>> = {
+  ...Object.fromEntries(ADDRESS_WANTED.map((currency) => [currency, ['address']])),
+  ...Object.fromEntries(NUMBERS_WANTED.map((each) => [each, ['registrationNumber', 'taxId']])),
+  EUR: ['address', 'registrationNumber'],
+};
+
+const ADDRESS_PARTS = ['line1', 'city', 'postalCode', 'country'];
+
+/**
+ * Fields a bank in this corridor likes to see and the schema does not demand, that are missing:
+ * paths below the beneficiary. A person paid in EUR or GBP needs an address; a firm what its
+ * currency lists.
+ */
+export function missingByGuide(beneficiary: Record<string, unknown>, currency: string): string[] {
+  const individual = ['EUR', 'GBP'].includes(currency) ? ['address'] : [];
+  const wanted =
+    beneficiary.beneficiaryType === 'BUSINESS' ? (BUSINESS_WANTED[currency] ?? []) : individual;
+  const missing = wanted.filter((name) => beneficiary[name] === undefined);
+  const address = beneficiary.address as Record<string, unknown> | undefined;
+  if (address && wanted.includes('address')) {
+    missing.push(
+      ...ADDRESS_PARTS.filter((part) => !address[part]).map((part) => `address.${part}`),
+    );
+  }
+  return missing;
+}

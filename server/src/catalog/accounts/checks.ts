@@ -1,0 +1,105 @@
+// Check digits of bank identifiers: each function says whether a text is a well-formed identifier
+// whose own arithmetic holds. Pure, and blind to the environment: who asks decides whether to ask,
+// because the sandbox's magic suffixes would break nearly every one of these sums.
+import { ibanLength } from '../identity/countries.ts';
+
+/** Sum of digit × weight, the weights repeating. Letters count as their ASCII code minus 48. */
+const weighted = (text: string, weights: readonly number[]): number =>
+  [...text].reduce(
+    (sum, char, at) => sum + (char.charCodeAt(0) - 48) * (weights[at % weights.length] as number),
+    0,
+  );
+
+/** The remainder modulo 97 of a text read as one number, A being 10. */
+function mod97(text: string): number {
+  let rest = 0;
+  for (const char of text.toUpperCase()) {
+    const value = Number.parseInt(char, 36);
+    rest = (rest * (value > 9 ? 100 : 10) + value) % 97;
+  }
+  return rest;
+}
+
+/**
+ * IBAN (ISO 13616): a country that issues IBANs, that country's length, and remainder 1 modulo 97
+ * after the first four characters move to the end and letters become numbers (A is 10). Blanks are
+ * not allowed.
+ */
+export function isIban(text: string): boolean {
+  if (!/^[A-Z]{2}[0-9]{2}[A-Za-z0-9]+$/.test(text)) return false;
+  if (text.length !== ibanLength(text.slice(0, 2))) return false;
+  return mod97(text.slice(4) + text.slice(0, 4)) === 1;
+}
+
+/** Legal entity identifier (ISO 17442): twenty characters, remainder 1 modulo 97 as in an IBAN. */
+export const isLei = (text: string): boolean =>
+  /^[0-9A-Z]{18}[0-9]{2}$/.test(text) && mod97(text) === 1;
+
+/** US routing number (ABA): nine digits, weights 3 7 1, sum divisible by ten; 000000000 is none. */
+export const isAbaRouting = (text: string): boolean =>
+  /^[0-9]{9}$/.test(text) && text !== '000000000' && weighted(text, [3, 7, 1]) % 10 === 0;
+
+/** Mexican CLABE: eighteen digits; each of the first seventeen times 3 7 1, taken modulo ten. */
+export function isClabe(text: string): boolean {
+  if (!/^[0-9]{18}$/.test(text)) return false;
+  const weights = [3, 7, 1];
+  let sum = 0;
+  for (let at = 0; at < 17; at++) sum += (Number(text[at]) * (weights[at % 3] as number)) % 10;
+  return Number(text[17]) === (10 - (sum % 10)) % 10;
+}
+
+const brazilianDigit = (sum: number): number => (sum % 11 < 2 ? 0 : 11 - (sum % 11));
+
+/**
+ * Brazilian person number (CPF): eleven digits, the last two are checks; one repeated digit is
+ * none.
+ */
+export function isCpf(text: string): boolean {
+  if (!/^[0-9]{11}$/.test(text) || /^(.)\1+$/.test(text)) return false;
+  const first = brazilianDigit(weighted(text.slice(0, 9), [10, 9, 8, 7, 6, 5, 4, 3, 2]));
+  const second = brazilianDigit(weighted(text.slice(0, 10), [11, 10, 9, 8, 7, 6, 5, 4, 3, 2]));
+  return text.endsWith(`${first}${second}`);
+}
+
+/**
+ * Brazilian company number (CNPJ): twelve digits, or since July 2026 capitals too, and two check
+ * digits.
+ */
+export function isCnpj(text: string): boolean {
+  if (!/^[0-9A-Z]{12}[0-9]{2}$/.test(text) || /^(.)\1+$/.test(text)) return false;
+  const weights = [6, 5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2];
+  const first = brazilianDigit(weighted(text.slice(0, 12), weights.slice(1)));
+  const second = brazilianDigit(weighted(text.slice(0, 13), weights));
+  return text.endsWith(`${first}${second}`);
+}
+
+/** CPF or CNPJ, told apart by length. */
+export const isBrazilianTaxId = (text: string): boolean =>
+  text.length === 11 ? isCpf(text) : isCnpj(text);
+
+/** Argentine CVU or CBU: twenty-two digits in two blocks, each with its own check digit. */
+export function isCbu(text: string): boolean {
+  if (!/^[0-9]{22}$/.test(text)) return false;
+  const bank = weighted(text.slice(0, 7), [7, 1, 3, 9, 7, 1, 3]);
+  const account = weighted(text.slice(8, 21), [3, 9, 7, 1, 3, 9, 7, 1, 3, 9, 7, 1, 3]);
+  return (
+    Number(text[7]) === (10 - (bank % 10)) % 10 && Number(text[21]) === (10 - (account % 10)) % 10
+  );
+}
+
+const PIX_SHAPES: Record<string, (key: string) => boolean> = {
+  CPF: (key) => /^[0-9]{11}$/.test(key),
+  CNPJ: (key) => /^[0-9A-Z]{12}[0-9]{2}$/.test(key),
+  EMAIL: (key) => /^[^\s@]+@[^\s@]+$/.test(key),
+  PHONE: (key) => /^\+55[0-9]{10,11}$/.test(key),
+  RANDOM: (key) =>
+    /^[0-9A-Za-z]{32}$/.test(key) ||
+    /^[0-9A-Za-z]{8}(-[0-9A-Za-z]{4}){3}-[0-9A-Za-z]{12}$/.test(key),
+};
+
+/** Whether a PIX key has the shape its type demands; check digits are another question. */
+export const isPixShape = (key: string, type: string): boolean => PIX_SHAPES[type]?.(key) ?? false;
+
+/** Whether a PIX key that is a CPF or CNPJ also passes its check digits. */
+export const isPixKey = (key: string, type: string): boolean =>
+  isPixShape(key, type) && (type === 'CPF' ? isCpf(key) : type === 'CNPJ' ? isCnpj(key) : true);

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { findCurrency } from '../currencies/currencies.ts';
+import { isCountry } from '../identity/countries.ts';
+import { needsPurpose, PURPOSES_OF_PAYMENT } from '../rails/purposes.ts';
+import { isVasp, VASPS } from '../rails/vasps.ts';
+import { exampleOf } from './account-examples.ts';
+import { ACCOUNT_TYPE_ROWS, ACCOUNT_TYPES } from './account-types.ts';
+import { bankOfBic, INSTITUTIONS, institutions, mobileProviders } from './banks.ts';
+import { COUNTERPARTY_FIELDS } from './field-names.ts';
+
+describe('banks', () => {
+  it('are listed once per corridor, in known countries and currencies', () => {
+    const keys = INSTITUTIONS.map((each) => `${each.country} ${each.currency} ${each.bankName}`);
+    expect(new Set(keys).size).toBe(keys.length);
+    for (const each of INSTITUTIONS) {
+      expect(isCountry(each.country) && findCurrency(each.currency)).toBeTruthy();
+      expect(each.bankName).toMatch(/^[ -~]{1,255}$/);
+      expect(each.displayName).not.toBe('');
+    }
+  });
+
+  it('exist for every account type that must name its bank', () => {
+    for (const type of ACCOUNT_TYPES) {
+      const { country, currencies, fields } = ACCOUNT_TYPE_ROWS[type];
+      if (!country || !fields.bankName || fields.bankName.optional) continue;
+      const names = institutions({ country, currency: currencies[0] ?? '' });
+      expect([type, names.length >= 5]).toEqual([type, true]);
+    }
+  });
+
+  it('are filtered by country, by currency, by both', () => {
+    expect(institutions()).toHaveLength(INSTITUTIONS.length);
+    expect(institutions({ country: 'NG' }).every((each) => each.currency === 'NGN')).toBe(true);
+    expect(institutions({ currency: 'USD' }).every((each) => each.country === 'SV')).toBe(true);
+    expect(institutions({ country: 'NG', currency: 'USD' })).toEqual([]);
+    expect(institutions({ country: 'CN' }).find((each) => each.bankName === 'AliPay')).toEqual({
+      bankName: 'AliPay',
+      displayName: 'Alipay',
+      country: 'CN',
+      currency: 'CNY',
+    });
+  });
+
+  it('of Singapore are known by BIC, by names on the list', () => {
+    const names = institutions({ country: 'SG' }).map((each) => each.bankName);
+    for (const bic of ['DBSSSGSG', 'OCBCSGSGXXX', 'UOVBSGSG', 'HSBCSGSG', 'TRBUSGSG']) {
+      expect(names).toContain(bankOfBic(bic));
+    }
+    expect(bankOfBic('DBSSHKHH')).toBeUndefined();
+  });
+
+  it('have operators for mobile wallets that name one', () => {
+    for (const type of ACCOUNT_TYPES) {
+      const { fields, currencies } = ACCOUNT_TYPE_ROWS[type];
+      if (!fields.provider) continue;
+      expect(mobileProviders(currencies[0] ?? '')).toContain(exampleOf(type).provider);
+    }
+    expect(mobileProviders('USD')).toEqual([]);
+  });
+});
+
+describe('vasps', () => {
+  it('are sorted by name, each with a page', () => {
+    const names = VASPS.map((vasp) => vasp.vaspName);
+    expect(names).toEqual([...names].sort());
+    expect(new Set(names).size).toBe(names.length);
+    for (const { url } of VASPS) expect(url).toMatch(/^https:\/\/[a-z.]+$/);
+    expect([isVasp('Kraken'), isVasp('kraken')]).toEqual([true, false]);
+  });
+});
+
+describe('what is asked', () => {
+  it('about customers, by names that exist', () => {
+    const names: readonly string[] = COUNTERPARTY_FIELDS;
+    expect(names).toHaveLength(20);
+  });
+
+  it('about payments', () => {
+    expect(PURPOSES_OF_PAYMENT).toHaveLength(14);
+    expect([needsPurpose('INR'), needsPurpose('EUR')]).toEqual([true, false]);
+  });
+});

@@ -1,0 +1,53 @@
+// What may be asked about a person or a firm at the other end of a payment, by the names platforms
+// use in their configuration and in the maps that carry the answers.
+import { type Static, Type } from '@sinclair/typebox';
+import { named, oneOf } from '../../kernel/schema.ts';
+
+export const COUNTERPARTY_FIELDS = [
+  'FULL_NAME',
+  'BIRTH_DATE',
+  'NATIONALITY',
+  'PHONE_NUMBER',
+  'EMAIL',
+  'POSTAL_ADDRESS',
+  'TAX_ID',
+  'REGISTRATION_NUMBER',
+  'USER_TYPE',
+  'COUNTRY_OF_RESIDENCE',
+  'ACCOUNT_IDENTIFIER',
+  'FI_LEGAL_ENTITY_NAME',
+  'FI_ADDRESS',
+  'PURPOSE_OF_PAYMENT',
+  'ULTIMATE_INSTITUTION_COUNTRY',
+  'IDENTIFIER',
+  'BUSINESS_TYPE',
+  'COMPANY_LEGAL_NAME',
+  'ID_TYPE',
+  'ID_NUMBER',
+] as const;
+
+export type CounterpartyFieldName = (typeof COUNTERPARTY_FIELDS)[number];
+
+export const CounterpartyFieldName = named(
+  'CounterpartyFieldName',
+  oneOf(COUNTERPARTY_FIELDS, { description: 'A piece of information about a counterparty.' }),
+);
+
+export const CounterpartyFieldDefinition = named(
+  'CounterpartyFieldDefinition',
+  Type.Object(
+    {
+      name: CounterpartyFieldName,
+      mandatory: Type.Boolean({ description: 'Whether a payment is refused without it.' }),
+    },
+    { description: 'One piece of information asked of a counterparty.' },
+  ),
+);
+export type CounterpartyFieldDefinition = Static<typeof CounterpartyFieldDefinition>;
+
+export const CounterpartyInformation = named(
+  'CounterpartyInformation',
+  Type.Record(Type.String(), Type.Unknown(), {
+    description: 'What is known about a counterparty, keyed by field name.',
+  }),
+);

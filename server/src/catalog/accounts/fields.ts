@@ -1,0 +1,210 @@
+// The fields account details are made of. A field knows its schema, how to write its value so that
+// two spellings of one account compare equal, and the check digits a production account must
+// satisfy. Account types are rows that pick from here, so that a rule about IBANs is written once.
+import { type TSchema, Type } from '@sinclair/typebox';
+import { oneOf } from '../../kernel/schema.ts';
+import { isAbaRouting, isBrazilianTaxId, isClabe, isIban } from './checks.ts';
+
+export interface Check {
+  readonly holds: (value: string) => boolean;
+  /** What a person is told when it does not. */
+  readonly message: string;
+}
+
+export interface Field {
+  readonly schema: TSchema;
+  /** Whether the details are valid without it; a path of the account type may still need it. */
+  readonly optional: boolean;
+  /** Whether it helps to say which account this is, as opposed to how to pay into it. */
+  readonly identifies: boolean;
+  /** Shown in part only to those who may look but not pay. */
+  readonly secret: boolean;
+  /** One spelling per value. */
+  readonly normalise: (value: string) => string;
+  /** Asked for production credentials. */
+  readonly check?: Check;
+}
+
+const compact = (value: string) => value.replace(/[\s-]/g, '').toUpperCase();
+const lower = (value: string) => value.trim().toLowerCase();
+const words = (value: string) => value.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase();
+
+function field(schema: TSchema, more: Partial<Field> = {}): Field {
+  return {
+    schema,
+    optional: false,
+    identifies: true,
+    secret: false,
+    normalise: compact,
+    ...more,
+  };
+}
+
+const text = (description: string, more: Record<string, unknown> = {}) =>
+  Type.String({ description, ...more });
+
+const fixed = (length: number) => ({ minLength: length, maxLength: length });
+
+/** The same field, not demanded by the schema. */
+export const opt = (one: Field): Field => ({ ...one, optional: true });
+
+/** The same field, not part of what the account is. */
+export const aside = (one: Field): Field => ({ ...one, identifies: false });
+
+const IBAN_CHECK: Check = { holds: isIban, message: 'is not an IBAN: its check digits do not fit' };
+const ABA_CHECK: Check = {
+  holds: isAbaRouting,
+  message: 'is not a routing number: its check digit does not fit',
+};
+
+/** An IBAN of any country, or of one whose IBANs are `digits` digits after the country letters. */
+export function iban(country?: string, digits = 0): Field {
+  const shape = country
+    ? { ...fixed(digits + 2), pattern: `^${country}[0-9]{${digits}}$` }
+    : { minLength: 15, maxLength: 34, pattern: '^[A-Z]{2}[0-9]{2}[A-Za-z0-9]{11,30}$' };
+  const schema = text('International bank account number, without blanks.', shape);
+  return field(schema, { secret: true, check: IBAN_CHECK });
+}
+
+export const pakistaniIban: Field = field(
+  text('Pakistani IBAN.', { ...fixed(24), pattern: '^PK[0-9]{2}[A-Z]{4}[0-9]{16}$' }),
+  { secret: true, check: IBAN_CHECK },
+);
+
+/** An account number: any text of 1 to 34, or `min` to `max` digits. */
+export function accountNumber(min?: number, max = min): Field {
+  const digits = min === max ? `${min}` : `${min},${max}`;
+  const shape = min
+    ? { minLength: min, maxLength: max, pattern: `^[0-9]{${digits}}$` }
+    : { minLength: 1, maxLength: 34 };
+  return field(text('Account number at the bank.', shape), { secret: true });
+}
+
+/** A code of exactly `length` digits. */
+export const code = (description: string, length: number): Field =>
+  field(text(description, { ...fixed(length), pattern: `^[0-9]{${length}}$` }));
+
+export const routingNumber: Field = {
+  ...code('US routing number (ABA).', 9),
+  check: ABA_CHECK,
+};
+
+export const bic: Field = field(
+  text('BIC of the bank, 8 or 11 characters.', {
+    minLength: 8,
+    maxLength: 11,
+    pattern: '^[A-Z]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?$',
+  }),
+  // XXX means the head office, and so does no branch at all.
+  { normalise: (value) => compact(value).replace(/^(.{8})XXX$/, '$1') },
+);
+
+export const bankName: Field = field(
+  text('Name of the bank, as the list of institutions spells it.', {
+    minLength: 1,
+    maxLength: 255,
+  }),
+  { normalise: words },
+);
+
+export const provider: Field = field(
+  text('Mobile money operator that holds the wallet.', { minLength: 1, maxLength: 255 }),
+  { normalise: words },
+);
+
+export const name140 = (description: string): Field =>
+  field(text(description, { minLength: 1, maxLength: 140 }), {
+    identifies: false,
+    normalise: words,
+  });
+
+export const note210 = (description: string): Field =>
+  field(text(description, { maxLength: 210 }), { identifies: false, normalise: words });
+
+/** A telephone number with country code; `pattern` narrows it to one country. */
+export const phone = (pattern = '^\\+[0-9]{6,14}$'): Field =>
+  field(
+    text('Telephone number of the wallet, with + and country code.', {
+      minLength: 7,
+      maxLength: 15,
+      pattern,
+    }),
+    { secret: true, normalise: (value) => value.replace(/[^0-9+]/g, '') },
+  );
+
+export const bankAccountType: Field = field(
+  oneOf(['CHECKING', 'SAVINGS'], { description: 'Kind of account at the bank.' }),
+  { identifies: false },
+);
+
+export const clabe: Field = field(
+  text('CLABE: eighteen digits, the last a check digit.', { ...fixed(18), pattern: '^[0-9]{18}$' }),
+  {
+    secret: true,
+    check: { holds: isClabe, message: 'is not a CLABE: its check digit does not fit' },
+  },
+);
+
+export const ifsc: Field = field(
+  text('IFSC of the branch.', { ...fixed(11), pattern: '^[A-Z]{4}0[A-Z0-9]{6}$' }),
+);
+
+export const vpa: Field = field(
+  text('UPI address, user@handle.', {
+    minLength: 3,
+    maxLength: 255,
+    pattern: '^[a-zA-Z0-9.\\-_]+@[a-zA-Z0-9]+$',
+  }),
+  { secret: true, normalise: lower },
+);
+
+export const pixKey: Field = field(
+  text('PIX key, in the form its type has.', { minLength: 1, maxLength: 77 }),
+  {
+    secret: true,
+    normalise: (key) => (key.includes('@') ? lower(key) : compact(key).replace(/[./]/g, '')),
+  },
+);
+
+export const pixKeyType: Field = field(
+  oneOf(['CPF', 'CNPJ', 'EMAIL', 'PHONE', 'RANDOM'], {
+    description: 'What kind of PIX key it is.',
+  }),
+  { identifies: false },
+);
+
+export const brazilianTaxId: Field = field(
+  text('CPF or CNPJ of the holder, digits only.', {
+    minLength: 11,
+    maxLength: 14,
+    pattern: '^[0-9]{11,14}$',
+  }),
+  {
+    identifies: false,
+    secret: true,
+    check: {
+      holds: isBrazilianTaxId,
+      message: 'is neither a CPF nor a CNPJ: its check digits do not fit',
+    },
+  },
+);
+
+/** A two-letter country; with `values` one of those. */
+export const country = (description: string, values?: readonly string[]): Field =>
+  field(
+    values
+      ? oneOf(values, { description })
+      : text(description, { ...fixed(2), pattern: '^[A-Z]{2}$' }),
+  );
+
+/** One of some words, not part of the account's identity. */
+export const choice = (description: string, values: readonly string[]): Field =>
+  field(oneOf(values, { description }), { identifies: false });
+
+/** An address on a chain; `normalise` gives one spelling of it. */
+export const address = (description: string, normalise: Field['normalise']): Field =>
+  field(text(description, { minLength: 1, maxLength: 512 }), { normalise });
+
+/** A Lightning destination; capitals mean nothing in any of the three. */
+export const lightning = (description: string, maxLength: number): Field =>
+  opt(field(text(description, { minLength: 1, maxLength }), { normalise: lower }));

@@ -1,0 +1,92 @@
+// Lightning invoices of BOLT 11, read as far as one must know before paying: network, amount, how long it is
+// good, and the hash that makes it one payment. The checksum is held against; the signature and the features
+// are the business of the node that pays, which refuses what it cannot do.
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { bech32 } from '@scure/base';
+import type { Time } from '../../kernel/world.ts';
+
+/** `lnbc` is the main network; the others are test networks. */
+export type LightningNetwork = 'lnbc' | 'lnbcrt' | 'lntb' | 'lntbs';
+
+export interface Invoice {
+  network: LightningNetwork;
+  /** Undefined where the payer chooses. */
+  amountMsat: bigint | undefined;
+  /** From this moment on it must not be paid. */
+  expiresAt: Time;
+  /** 32 bytes as hexadecimal digits. */
+  paymentHash: string;
+}
+
+/** An invoice has no length of its own; this is what an account may hold. */
+const MAX_LENGTH = 4_096;
+const TIMESTAMP_GROUPS = 7;
+const SIGNATURE_GROUPS = 104;
+const HASH_GROUPS = 52;
+/** Where an invoice does not say how long it is good. */
+const USUAL_EXPIRY_S = 3_600;
+/** The last moment that a date can tell; an invoice may name a later one. */
+const LAST_MOMENT = 8.64e15;
+
+const PREFIX = /^(lnbcrt|lnbc|lntbs|lntb)(?:([1-9]\d{0,20})([munp]?))?$/;
+
+/** Thousandths of a satoshi in one of each unit; `p` is a tenth of one. */
+const MSAT_IN = {
+  '': 100_000_000_000n,
+  m: 100_000_000n,
+  u: 100_000n,
+  n: 100n,
+} as const;
+
+/** Null for an amount that is none: a part of a thousandth of a satoshi cannot be paid. */
+function amountOf(digits: string, unit: string): bigint | null {
+  const count = BigInt(digits);
+  if (unit !== 'p') return count * MSAT_IN[unit as keyof typeof MSAT_IN];
+  return count % 10n === 0n ? count / 10n : null;
+}
+
+const numberOf = (groups: readonly number[]): number =>
+  groups.reduce((sum, group) => sum * 32 + group, 0);
+
+/** Tags as groups of five bits: the payment hash and the seconds until it runs out. */
+const [HASH_TAG, EXPIRY_TAG] = [1, 6];
+
+/** The first of each tag that has the length it must have; undefined where a field has no end. */
+function fieldsOf(data: readonly number[]): Map<number, readonly number[]> | undefined {
+  const fields = new Map<number, readonly number[]>();
+  let at = 0;
+  while (at < data.length) {
+    const [tag, high, low] = data.slice(at, at + 3) as [number, number?, number?];
+    if (high === undefined || low === undefined) return undefined;
+    const end = at + 3 + high * 32 + low;
+    if (end > data.length) return undefined;
+    const groups = data.slice(at + 3, end);
+    const skipped = tag === HASH_TAG && groups.length !== HASH_GROUPS;
+    if (!skipped && !fields.has(tag)) fields.set(tag, groups);
+    at = end;
+  }
+  return fields;
+}
+
+/** Undefined for a text that is no invoice: another form, a checksum that does not fit, no payment hash. */
+export function readBolt11(text: string): Invoice | undefined {
+  const decoded = bech32.decodeUnsafe(text, MAX_LENGTH);
+  const [, network, digits, unit = ''] = PREFIX.exec(decoded?.prefix ?? '') ?? [];
+  if (!decoded || network === undefined) return undefined;
+  const { words } = decoded;
+  if (words.length < TIMESTAMP_GROUPS + SIGNATURE_GROUPS) return undefined;
+  const amountMsat = digits === undefined ? undefined : amountOf(digits, unit);
+  const fields = fieldsOf(words.slice(TIMESTAMP_GROUPS, -SIGNATURE_GROUPS));
+  const hash = fields?.get(HASH_TAG);
+  const paymentHash = hash && bech32.fromWordsUnsafe([...hash]);
+  if (amountMsat === null || !paymentHash) return undefined;
+  const expiry = fields?.get(EXPIRY_TAG);
+  const endS =
+    numberOf(words.slice(0, TIMESTAMP_GROUPS)) + (expiry ? numberOf(expiry) : USUAL_EXPIRY_S);
+  return {
+    network: network as LightningNetwork,
+    amountMsat,
+    expiresAt: Math.min(endS * 1_000, LAST_MOMENT),
+    paymentHash: bytesToHex(paymentHash),
+  };
+}

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { ACCOUNT_TYPE_ROWS } from '../accounts/account-types.ts';
+import { findCurrency } from '../currencies/currencies.ts';
+import { NETWORKS, WITHDRAWAL_NETWORKS } from './crypto-networks.ts';
+
+const rows = Object.entries(NETWORKS);
+
+describe('networks', () => {
+  it('carry digital assets that accounts on them can hold', () => {
+    const kinds = Object.entries(ACCOUNT_TYPE_ROWS);
+    for (const [name, { currencies }] of rows) {
+      for (const code of currencies) expect(findCurrency(code)?.kind).toBe('crypto');
+      const on = kinds.find(([type, row]) => row.network === name || type === name);
+      if (on) expect([name, [...on[1].currencies].sort()]).toEqual([name, [...currencies].sort()]);
+    }
+    expect(rows).toHaveLength(WITHDRAWAL_NETWORKS.length);
+  });
+
+  it('know the price of their asset, or it is a currency', () => {
+    for (const [name, { feeAsset, fee, price }] of rows) {
+      expect([name, price === undefined]).toEqual([name, findCurrency(feeAsset) !== undefined]);
+      expect(fee).toBeLessThanOrEqual(9_000_000_000_000_000n);
+      // No chain here takes ten dollars.
+      if (price) expect((fee * price.num) / price.den).toBeLessThan(10_00n);
+    }
+  });
+});
+
+describe('addresses', () => {
+  const EVM = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+  const BITCOIN = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
+
+  it('of one network are not those of another', () => {
+    expect(NETWORKS.BASE.isAddress(EVM, true)).toBe(true);
+    expect(NETWORKS.BITCOIN.isAddress(BITCOIN, true)).toBe(true);
+    expect(NETWORKS.SOLANA.isAddress(EVM, false)).toBe(false);
+    expect(NETWORKS.BITCOIN.isAddress(EVM, false)).toBe(false);
+    expect(NETWORKS.ETHEREUM.isAddress(BITCOIN, false)).toBe(false);
+    expect(NETWORKS.LIGHTNING.isAddress('ada@wallet.example', true)).toBe(true);
+    expect(NETWORKS.LIGHTNING.isAddress(BITCOIN, false)).toBe(false);
+  });
+});

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { COUNTERPARTY_FIELDS } from '../accounts/field-names.ts';
+import { CURRENCIES } from './currencies.ts';
+import {
+  isOfferedIn,
+  isRegion,
+  providerRequiredCustomerFields,
+  regionsOffering,
+} from './offers.ts';
+
+describe('offers', () => {
+  it('offers everything where nothing stands against it', () => {
+    expect(CURRENCIES.every(({ code }) => isOfferedIn('US', code))).toBe(true);
+    expect(regionsOffering('USD')).not.toContain('KP');
+  });
+
+  it('leaves gaps where law does', () => {
+    expect(isOfferedIn('DE', 'USDT')).toBe(false);
+    expect(isOfferedIn('EU', 'USDT')).toBe(false);
+    expect(isOfferedIn('DE', 'USDC')).toBe(true);
+    expect(isOfferedIn('CN', 'BTC')).toBe(false);
+    expect(isOfferedIn('CN', 'CNY')).toBe(true);
+    expect(isOfferedIn('KP', 'USD')).toBe(false);
+    expect(isOfferedIn('US', 'XYZ')).toBe(false);
+    expect(regionsOffering('USDT')).not.toContain('FR');
+    expect(regionsOffering('USDT')).toContain('US');
+  });
+
+  it('knows regions', () => {
+    expect(['US', 'EU', 'NO', 'XX', 'us', ''].map(isRegion)).toEqual([
+      true,
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
+  });
+
+  it('asks only for facts that have a name', () => {
+    const asked = CURRENCIES.flatMap(({ code }) => providerRequiredCustomerFields(code));
+    expect(asked.every((name) => COUNTERPARTY_FIELDS.includes(name))).toBe(true);
+    expect(providerRequiredCustomerFields('INR')).toEqual(['FULL_NAME']);
+    expect(providerRequiredCustomerFields('USD')).toEqual([]);
+  });
+});

@@ -1,0 +1,54 @@
+// What providers of currencies ask before they serve somebody: facts about the customer that a currency
+// cannot be used without, and regions a currency is not offered in. Both are data, because they change
+// with every provider and law, and both are told to the client instead of found out by a failed payment.
+
+import type { CounterpartyFieldName } from '../accounts/field-names.ts';
+import { COUNTRY_CODES, scaRegion } from '../identity/countries.ts';
+import { type CurrencyFact, findCurrency } from './currencies.ts';
+
+// Domestic systems that refuse a payment whose sender has no name. Elsewhere nothing is asked up front.
+const NAME_FIRST: readonly string[] = ['BDT', 'INR', 'KES', 'NGN', 'PHP', 'PKR'];
+
+const NEEDED = new Map<string, readonly CounterpartyFieldName[]>([
+  ...NAME_FIRST.map((code): [string, CounterpartyFieldName[]] => [code, ['FULL_NAME']]),
+  // Inward remittance in China is matched by name and citizenship.
+  ['CNY', ['FULL_NAME', 'NATIONALITY']],
+  // Korean banks match real name and birth date.
+  ['KRW', ['FULL_NAME', 'BIRTH_DATE']],
+]);
+
+/** What must be known of a platform's own customer before it may use the currency. */
+export const providerRequiredCustomerFields = (
+  currency: string,
+): readonly CounterpartyFieldName[] => NEEDED.get(currency) ?? [];
+
+/** A region is a country, or EU for the whole of it. */
+export const isRegion = (code: string): boolean => code === 'EU' || COUNTRY_CODES.includes(code);
+
+/** Whether customers of this region or country must prove their contacts and sign strongly. */
+export const needsScaIn = (region: string): boolean => region === 'EU' || scaRegion.has(region);
+
+interface Gap {
+  regions: (region: string) => boolean;
+  currencies: (currency: CurrencyFact) => boolean;
+}
+
+const GAPS: readonly Gap[] = [
+  // No issuer of USDT is authorised under the European regulation of crypto-assets.
+  { regions: needsScaIn, currencies: ({ code }) => code === 'USDT' },
+  // Trading digital assets is banned there.
+  { regions: (region) => region === 'CN', currencies: ({ kind }) => kind === 'crypto' },
+  // Under comprehensive sanctions: nothing is served.
+  { regions: (region) => ['CU', 'IR', 'KP'].includes(region), currencies: () => true },
+];
+
+/** Whether a currency is offered to customers of a region. Unknown currencies are not. */
+export function isOfferedIn(region: string, currency: string): boolean {
+  const fact = findCurrency(currency);
+  if (!fact) return false;
+  return !GAPS.some((gap) => gap.regions(region) && gap.currencies(fact));
+}
+
+/** Every region a currency is offered in. */
+export const regionsOffering = (currency: string): string[] =>
+  ['EU', ...COUNTRY_CODES].filter((region) => isOfferedIn(region, currency));

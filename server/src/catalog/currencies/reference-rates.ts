@@ -1,0 +1,101 @@
+// Fixed mid rates against the US dollar, shipped so that the sandbox and every test get the same
+// answer on every machine and day. They are plausible, not current; production asks a rate
+// provider. A rate is a fraction of bigints from smallest unit to smallest unit, so no decimal is
+// ever lost on the way.
+import type { Rate } from '../../kernel/money.ts';
+import { findCurrency } from './currencies.ts';
+
+/** Units of each currency for one US dollar, as decimals. */
+const PER_USD: Readonly<Record<string, string>> = {
+  AED: '3.6725',
+  ARS: '1400',
+  AUD: '1.53',
+  BDT: '121.5',
+  BRL: '5.4',
+  BWP: '13.6',
+  CAD: '1.38',
+  CHF: '0.8',
+  CNY: '7.15',
+  COP: '4050',
+  CZK: '22.6',
+  DKK: '6.87',
+  EGP: '48.5',
+  EUR: '0.92',
+  GBP: '0.78',
+  GHS: '11.2',
+  GTQ: '7.7',
+  HKD: '7.8',
+  HTG: '131',
+  HUF: '370',
+  IDR: '16400',
+  ILS: '3.4',
+  INR: '82.5',
+  JMD: '160',
+  JPY: '150',
+  KES: '129.5',
+  KRW: '1380',
+  KWD: '0.306',
+  MWK: '1735',
+  MXN: '17.25',
+  MYR: '4.2',
+  NGN: '1500',
+  NOK: '10.3',
+  NZD: '1.7',
+  PHP: '56.5',
+  PKR: '282',
+  PLN: '3.95',
+  RON: '4.6',
+  RWF: '1440',
+  SAR: '3.75',
+  SEK: '9.8',
+  SGD: '1.3',
+  THB: '32.5',
+  TRY: '40',
+  TZS: '2450',
+  UGX: '3550',
+  USD: '1',
+  USDB: '1',
+  USDC: '1',
+  USDT: '1',
+  VND: '26000',
+  XAF: '603',
+  XOF: '603',
+  ZAR: '17.6',
+  ZMW: '23.5',
+};
+
+/**
+ * What one unit costs in US dollars, for what is worth more than a dollar by orders of magnitude.
+ */
+const USD_PER_UNIT: Readonly<Record<string, bigint>> = { BTC: 120_048n };
+
+/** A decimal text as a fraction: `17.25` is 1725 / 100. */
+function fraction(decimal: string): Rate {
+  const [whole = '0', part = ''] = decimal.split('.');
+  return { num: BigInt(whole + part), den: 10n ** BigInt(part.length) };
+}
+
+function perUsd(code: string): Rate | undefined {
+  const dear = USD_PER_UNIT[code];
+  if (dear) return { num: 1n, den: dear };
+  const decimal = PER_USD[code];
+  return decimal === undefined ? undefined : fraction(decimal);
+}
+
+function divisor(a: bigint, b: bigint): bigint {
+  return b === 0n ? a : divisor(b, a % b);
+}
+
+/**
+ * The mid rate from one currency to another: smallest units of `to` for one smallest unit of
+ * `from`, in lowest terms. Undefined when either currency has no reference.
+ */
+export function referenceRate(from: string, to: string): Rate | undefined {
+  const [source, target] = [findCurrency(from), findCurrency(to)];
+  const [fromUsd, toUsd] = [perUsd(from), perUsd(to)];
+  if (!source || !target || !fromUsd || !toUsd) return undefined;
+  const num = toUsd.num * fromUsd.den * 10n ** BigInt(target.decimals);
+  const den = toUsd.den * fromUsd.num * 10n ** BigInt(source.decimals);
+  const common = divisor(num, den);
+  return { num: num / common, den: den / common };
+}

@@ -1,0 +1,128 @@
+// What a token of an identity provider must say, apart from its signature: who issued it to which app about
+// which user, and that it is fresh. Every environment holds tokens to these rules; whether the signature is
+// the provider's own is for the one that can ask the provider. Reasons name the claim and repeat nothing of
+// the token.
+import type { Time } from '../../kernel/world.ts';
+
+/** What a token says, once it was found genuine. */
+export interface OidcIdentity {
+  /** As the provider spells it; one provider has one spelling. */
+  issuer: string;
+  audience: string;
+  subject: string;
+  email?: string;
+  nonce?: string;
+}
+
+/**
+ * `malformed`: no such token, or of a provider that is not known here. `refused`: a good form, but not to be
+ * believed. `reason` is a sentence for a person and repeats nothing of the token.
+ */
+export type OidcProblem = { problem: 'malformed' | 'refused'; reason: string };
+export type OidcVerdict = { identity: OidcIdentity } | OidcProblem;
+
+/** A token taken apart, with nothing of it believed yet. */
+export interface OidcToken {
+  /** Of a supported provider, in its one spelling. */
+  issuer: string;
+  header: Readonly<Record<string, unknown>>;
+  claims: Readonly<Record<string, unknown>>;
+}
+
+const GOOGLE = 'https://accounts.google.com';
+
+/** Providers that every installation takes, and what they are called in what a wallet signs. */
+const NAMES: Readonly<Record<string, string>> = {
+  [GOOGLE]: 'Google',
+  'https://appleid.apple.com': 'Apple',
+};
+
+/** Providers that write their name in more than one way. */
+const SPELLINGS: Readonly<Record<string, string>> = { 'accounts.google.com': GOOGLE };
+
+export const OIDC_ISSUERS: readonly string[] = Object.keys(NAMES);
+
+/** What a person calls a provider: of one that an operator named, its host. */
+export const providerName = (issuer: string): string => NAMES[issuer] ?? new URL(issuer).host;
+
+const MAX_AGE_S = 60;
+/** Clocks differ. */
+const AHEAD_S = 5;
+/** As OpenID Connect has it. */
+const MAX_SUBJECT = 255;
+const MAX_EMAIL = 320;
+
+const malformed = (reason: string): OidcProblem => ({ problem: 'malformed', reason });
+const refused = (reason: string): OidcProblem => ({ problem: 'refused', reason });
+
+const SEGMENT = /^[A-Za-z0-9_-]+$/;
+
+function jsonOf(segment: string): Record<string, unknown> | undefined {
+  if (!SEGMENT.test(segment)) return undefined;
+  try {
+    const parsed: unknown = JSON.parse(Buffer.from(segment, 'base64url').toString());
+    const isObject = typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
+    return isObject ? (parsed as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Takes a token apart; `further` are the providers beside those that are always taken. */
+export function readOidcToken(
+  token: string,
+  further: readonly string[],
+): { token: OidcToken } | OidcProblem {
+  const segments = token.split('.');
+  const [header, claims] = segments.slice(0, 2).map(jsonOf);
+  if (segments.length !== 3 || !header || !claims) return malformed('is not a JSON Web Token');
+  const { iss } = claims;
+  const issuer = typeof iss === 'string' ? (SPELLINGS[iss] ?? iss) : '';
+  if (!OIDC_ISSUERS.includes(issuer) && !further.includes(issuer)) {
+    return malformed('is of an issuer that is not supported');
+  }
+  return { token: { issuer, header, claims } };
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+const isTime = (value: unknown): value is number => Number.isFinite(value);
+
+/** A token for several apps says nothing about which of them asked for it. */
+function audienceOf(aud: unknown): string | undefined {
+  const one = Array.isArray(aud) && aud.length === 1 ? aud[0] : aud;
+  return isText(one) ? one : undefined;
+}
+
+/** What stands against the times of a token, as a sentence. */
+function staleness({ iat, exp, nbf }: OidcToken['claims'], now: Time): string | undefined {
+  const seconds = now / 1000;
+  if (!isTime(iat)) return 'The iat of the token is not a number.';
+  if (seconds - iat > MAX_AGE_S) return `The token is too old: iat is over ${MAX_AGE_S} s ago.`;
+  if (iat - seconds > AHEAD_S) return 'The iat of the token is in the future.';
+  if (!isTime(exp)) return 'The exp of the token is not a number.';
+  if (exp <= seconds) return 'The token has expired.';
+  if (nbf === undefined) return undefined;
+  if (!isTime(nbf)) return 'The nbf of the token is not a number.';
+  return nbf - seconds > AHEAD_S ? 'The token is not valid yet.' : undefined;
+}
+
+/** What a token of a good form says, where its claims hold. */
+export function judgeOidcClaims({ issuer, claims }: OidcToken, now: Time): OidcVerdict {
+  const { sub, email, nonce } = claims;
+  const audience = audienceOf(claims.aud);
+  if (audience === undefined) return refused('The aud of the token must be a single audience.');
+  if (!isText(sub) || sub.length > MAX_SUBJECT) {
+    return refused(`The sub of the token must have 1 to ${MAX_SUBJECT} characters.`);
+  }
+  const stale = staleness(claims, now);
+  if (stale) return refused(stale);
+  return {
+    identity: {
+      issuer,
+      audience,
+      subject: sub,
+      ...(isText(email) && email.length <= MAX_EMAIL ? { email } : {}),
+      ...(isText(nonce) ? { nonce } : {}),
+    },
+  };
+}

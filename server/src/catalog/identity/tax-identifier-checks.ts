@@ -1,0 +1,212 @@
+// Check digits of the numbers by which countries identify natural persons for tax. Each function takes the
+// compact form of a number (capitals, no separators) that already has the shape of its country. Only
+// algorithms that the issuing authority publishes stand here; a country without one is judged by shape.
+import { isCpf } from '../accounts/checks.ts';
+
+type Check = (compact: string) => boolean;
+
+const digit = (text: string, at: number): number => text.charCodeAt(at) - 48;
+
+/** Sum of digit × weight over as many digits as there are weights, from `from` on. */
+const sumOf = (text: string, weights: readonly number[], from = 0): number =>
+  weights.reduce((sum, weight, at) => sum + weight * digit(text, from + at), 0);
+
+/** Luhn (ISO/IEC 7812-1). */
+function luhn(text: string): boolean {
+  let sum = 0;
+  for (let at = 0; at < text.length; at++) {
+    const value = digit(text, text.length - 1 - at) * (at % 2 ? 2 : 1);
+    sum += value > 9 ? value - 9 : value;
+  }
+  return sum % 10 === 0;
+}
+
+/** ISO/IEC 7064 MOD 11,10. */
+function mod11And10(text: string): boolean {
+  let product = 10;
+  for (let at = 0; at < text.length - 1; at++) {
+    const sum = (digit(text, at) + product) % 10 || 10;
+    product = (sum * 2) % 11;
+  }
+  return (11 - product) % 10 === digit(text, text.length - 1);
+}
+
+/** The last digit is the weighted sum of those before it, modulo 11 and then 10. */
+const mod11Then10 =
+  (weights: readonly number[]): Check =>
+  (text) =>
+    (sumOf(text, weights) % 11) % 10 === digit(text, weights.length);
+
+/** The last digit is 11 less the weighted sum modulo 11; 10 and 11 stand for 0. */
+const complementOf11 =
+  (weights: readonly number[]): Check =>
+  (text) => {
+    const rest = 11 - (sumOf(text, weights) % 11);
+    return (rest > 9 ? 0 : rest) === digit(text, weights.length);
+  };
+
+/** The last digit completes the weighted sum to a multiple of 10. */
+const complementOf10 =
+  (weights: readonly number[]): Check =>
+  (text) =>
+    (10 - (sumOf(text, weights) % 10)) % 10 === digit(text, weights.length);
+
+/** Two passes of weights, as in Estonia and Lithuania; 10 in both stands for 0. */
+function baltic(text: string): boolean {
+  const first = sumOf(text, [1, 2, 3, 4, 5, 6, 7, 8, 9, 1]) % 11;
+  const second = sumOf(text, [3, 4, 5, 6, 7, 8, 9, 1, 2, 3]) % 11;
+  return (first < 10 ? first : second % 10) === digit(text, 10);
+}
+
+function belgian(text: string): boolean {
+  const [number, check] = [Number(text.slice(0, 9)), Number(text.slice(9))];
+  // Persons born from 2000 on have a 2 in front of the number that is checked.
+  return [number, 2_000_000_000 + number].some((each) => 97 - (each % 97) === check);
+}
+
+const SPANISH = 'TRWAGMYFPDXBNJZSQVHLCKE';
+
+/** DNI and NIE; the letters K, L and M have no published check. */
+function spanish(text: string): boolean {
+  if (/^[KLM]/.test(text)) return true;
+  const number = text.slice(0, 8).replace(/^[XYZ]/, (letter) => String('XYZ'.indexOf(letter)));
+  return SPANISH[Number(number) % 23] === text[8];
+}
+
+const FINNISH = '0123456789ABCDEFHJKLMNPRSTUVWXY';
+
+/** With or without the letter of the century. */
+const finnish: Check = (text) =>
+  FINNISH[Number(text.slice(0, 6) + text.slice(-4, -1)) % 31] === text.at(-1);
+
+const french: Check = (text) => Number(text.slice(0, 10)) % 511 === Number(text.slice(10));
+
+function hungarian(text: string): boolean {
+  return sumOf(text, [1, 2, 3, 4, 5, 6, 7, 8, 9]) % 11 === digit(text, 9);
+}
+
+function irish(text: string): boolean {
+  const second = text[8] === undefined || text[8] === 'W' ? 0 : text.charCodeAt(8) - 64;
+  const rest = (sumOf(text, [8, 7, 6, 5, 4, 3, 2]) + 9 * second) % 23;
+  return 'WABCDEFGHIJKLMNOPQRSTUV'[rest] === text[7];
+}
+
+const ITALIAN_ODD = [
+  1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23,
+];
+
+function italian(text: string): boolean {
+  const valueOfChar = (char: string) =>
+    /\d/.test(char) ? Number(char) : char.charCodeAt(0) - 'A'.charCodeAt(0);
+  const sum = [...text.slice(0, 15)].reduce(
+    (all, char, at) =>
+      all + (at % 2 ? valueOfChar(char) : (ITALIAN_ODD[valueOfChar(char)] as number)),
+    0,
+  );
+  return String.fromCharCode(65 + (sum % 26)) === text[15];
+}
+
+const dutch: Check = (text) => sumOf(text, [9, 8, 7, 6, 5, 4, 3, 2, -1]) % 11 === 0;
+
+const pesel = complementOf10([1, 3, 7, 9, 1, 3, 7, 9, 1, 3]);
+const polish: Check = (text) =>
+  text.length === 11
+    ? pesel(text)
+    : sumOf(text, [6, 5, 7, 2, 3, 4, 5, 6, 7]) % 11 === digit(text, 9);
+
+function romanian(text: string): boolean {
+  const rest = sumOf(text, [2, 7, 9, 1, 4, 6, 3, 5, 8, 2, 7, 9]) % 11;
+  return (rest === 10 ? 1 : rest) === digit(text, 12);
+}
+
+/** Ten digits, or twelve with the century. */
+const swedish: Check = (text) => luhn(text.slice(-10));
+
+function russian(text: string): boolean {
+  const weights = [3, 7, 2, 4, 10, 3, 5, 9, 4, 6, 8];
+  return mod11Then10(weights.slice(1))(text) && mod11Then10(weights)(text);
+}
+
+/** The number of a citizen; ten digits are the tax number of others, which is judged by shape. */
+function turkish(text: string): boolean {
+  if (text.length === 10) return true;
+  const odd = sumOf(text, [1, 0, 1, 0, 1, 0, 1, 0, 1]);
+  const even = sumOf(text, [0, 1, 0, 1, 0, 1, 0, 1]);
+  const tenth = (((odd * 7 - even) % 10) + 10) % 10;
+  return tenth === digit(text, 9) && (odd + even + tenth) % 10 === digit(text, 10);
+}
+
+function argentine(text: string): boolean {
+  const rest = 11 - (sumOf(text, [5, 4, 3, 2, 7, 6, 5, 4, 3, 2]) % 11);
+  return rest % 11 === digit(text, 10) && rest !== 10;
+}
+
+function chilean(text: string): boolean {
+  const number = text.slice(0, -1).padStart(8, '0');
+  const rest = 11 - (sumOf(number, [3, 2, 7, 6, 5, 4, 3, 2]) % 11);
+  return '0123456789K0'[rest === 11 ? 11 : rest] === text.at(-1);
+}
+
+function hongKong(text: string): boolean {
+  const letters = text.slice(0, -7).padStart(2, ' ');
+  const valueOfChar = (char: string) => (char === ' ' ? 36 : char.charCodeAt(0) - 55);
+  const head = 9 * valueOfChar(letters[0] as string) + 8 * valueOfChar(letters[1] as string);
+  const rest = (11 - ((head + sumOf(text, [7, 6, 5, 4, 3, 2], text.length - 7)) % 11)) % 11;
+  return (rest === 10 ? 'A' : String(rest)) === text.at(-1);
+}
+
+function japanese(text: string): boolean {
+  const rest = sumOf(text, [6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2]) % 11;
+  return (rest <= 1 ? 0 : 11 - rest) === digit(text, 11);
+}
+
+/** Nine digits; those of eight are older and judged by shape. */
+const australian: Check = (text) =>
+  text.length === 8 || sumOf(text, [1, 4, 3, 7, 5, 8, 6, 9, 10]) % 11 === 0;
+
+function newZealand(text: string): boolean {
+  const number = text.padStart(9, '0');
+  const first = (11 - (sumOf(number, [3, 2, 7, 6, 5, 4, 3, 2]) % 11)) % 11;
+  const rest = first < 10 ? first : (11 - (sumOf(number, [7, 4, 3, 2, 5, 2, 7, 6]) % 11)) % 11;
+  return rest === digit(number, 8);
+}
+
+function thai(text: string): boolean {
+  if (text.length !== 13) return true;
+  return (
+    (11 - (sumOf(text, [13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2]) % 11)) % 10 === digit(text, 12)
+  );
+}
+
+export const TAX_IDENTIFIER_CHECKS: Readonly<Record<string, Check>> = {
+  AR: argentine,
+  AU: australian,
+  BE: belgian,
+  BR: isCpf,
+  CA: luhn,
+  CH: complementOf10([1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3]),
+  CL: chilean,
+  DE: mod11And10,
+  EE: baltic,
+  ES: spanish,
+  FI: finnish,
+  FR: french,
+  GR: mod11Then10([256, 128, 64, 32, 16, 8, 4, 2]),
+  HK: hongKong,
+  HR: mod11And10,
+  HU: hungarian,
+  IE: irish,
+  IL: luhn,
+  IT: italian,
+  JP: japanese,
+  LT: baltic,
+  NL: dutch,
+  NZ: newZealand,
+  PL: polish,
+  PT: complementOf11([9, 8, 7, 6, 5, 4, 3, 2]),
+  RO: romanian,
+  RU: russian,
+  SE: swedish,
+  TH: thai,
+  TR: turkish,
+};

@@ -1,0 +1,116 @@
+import { Ajv } from 'ajv';
+import formats from 'ajv-formats';
+import { describe, expect, it } from 'vitest';
+import { toAjv, toOpenApi } from '../../kernel/schema.ts';
+import { exampleOf } from '../accounts/account-examples.ts';
+import { railsOf } from '../accounts/account-info.ts';
+import { isAccountType } from '../accounts/account-types.ts';
+import { CURRENCIES } from '../currencies/currencies.ts';
+import { PAY_IN_TYPES, PaymentInstructions, payInForms } from './payment-instructions.ts';
+
+const ajv = new Ajv({ strict: false, allErrors: true });
+formats.default(ajv);
+const check = ajv.compile(toAjv(PaymentInstructions));
+
+function complaints(accountOrWalletInfo: unknown): string[] {
+  check({ accountOrWalletInfo });
+  return (check.errors ?? [])
+    .filter((error) => error.keyword !== 'if')
+    .map((error) => {
+      const { missingProperty = '' } = error.params as { missingProperty?: string };
+      const path = error.instancePath.replace('/accountOrWalletInfo', '');
+      return `${path}${missingProperty} ${error.keyword}`;
+    });
+}
+
+/** Coordinates of a form that is derived from an account type. */
+function coordinates(type: string): Record<string, unknown> {
+  if (!isAccountType(type)) throw new Error(type);
+  const { beneficiary: _, vaspName: _v, ...fields } = exampleOf(type);
+  return { ...fields, paymentRails: railsOf(exampleOf(type)) };
+}
+
+describe('PaymentInstructions', () => {
+  it('has the forty-nine forms of the specification', () => {
+    expect(PAY_IN_TYPES).toHaveLength(49);
+    expect(new Set(PAY_IN_TYPES).size).toBe(49);
+    for (const type of ['ARS_ACCOUNT', 'BITCOIN_L1', 'EMBEDDED_WALLET', 'LIGHTNING']) {
+      expect(PAY_IN_TYPES).toContain(type);
+    }
+    for (const type of ['ILS_ACCOUNT', 'TRY_ACCOUNT', 'ARBITRUM_WALLET']) {
+      expect(PAY_IN_TYPES).not.toContain(type);
+    }
+  });
+
+  const usual = PAY_IN_TYPES.filter(
+    (type) => /_ACCOUNT$/.test(type) && !/^(ARS|BRL|COP|INR|SWIFT)_/.test(type),
+  );
+
+  it.each(usual)('%s: its account fields, its rails and a reference', (type) => {
+    const info = coordinates(type);
+    expect(complaints({ ...info, reference: 'R1' })).toEqual([]);
+    expect(complaints(info)).toEqual(['reference required']);
+    const { paymentRails: _, ...bare } = info;
+    expect(complaints({ ...bare, reference: 'R1' })).toEqual(['paymentRails required']);
+  });
+
+  it('INR asks for no reference, SWIFT for the holder instead', () => {
+    expect(complaints(coordinates('INR_ACCOUNT'))).toEqual([]);
+    const swift = coordinates('SWIFT_ACCOUNT');
+    expect(complaints(swift)).toEqual(['accountHolderName required']);
+    const bank = { accountHolderName: 'Platform FBO A', bankAddress: '1 Street' };
+    expect(complaints({ ...swift, ...bank })).toEqual([]);
+    expect(complaints({ ...swift, ...bank, bankAddress: 'x'.repeat(1025) })).toEqual([
+      '/bankAddress maxLength',
+    ]);
+    const usd = { ...coordinates('USD_ACCOUNT'), reference: 'R', bankAddress: 'x'.repeat(256) };
+    expect(complaints(usd)).toEqual(['/bankAddress maxLength']);
+  });
+
+  it.each([
+    ['BRL_ACCOUNT', { qrCode: '000201' }, 'qrCode'],
+    ['COP_ACCOUNT', { paymentUrl: 'https://pay.example/1' }, 'paymentUrl'],
+    ['ARS_ACCOUNT', { accountNumber: '2850590940090418135201' }, 'accountNumber'],
+    ['SPARK_WALLET', { address: 'spark1', assetType: 'USDB', invoice: 'x' }, 'assetType'],
+    ['LIGHTNING', { invoice: 'lnbc1' }, 'invoice'],
+    ['BITCOIN_L1', { address: 'bc1q', network: 'BITCOIN' }, 'address'],
+    ['EMBEDDED_WALLET', { payloadToSign: '{}' }, 'payloadToSign'],
+    ['SOLANA_WALLET', { address: 'So1', assetType: 'USDT' }, 'address'],
+    ['TRON_WALLET', { address: 'TR7' }, 'address'],
+  ])('%s has its own form', (accountType, form, needed) => {
+    expect(complaints({ accountType, ...form })).toEqual([]);
+    const without = Object.fromEntries(Object.entries(form).filter(([name]) => name !== needed));
+    expect(complaints({ accountType, ...without })).toEqual([`${needed} required`]);
+  });
+
+  it.each([
+    ['SOLANA_WALLET', ['USDC', 'USDT']],
+    ['ETHEREUM_WALLET', ['USDC', 'USDT']],
+    ['BASE_WALLET', ['USDC']],
+    ['POLYGON_WALLET', ['USDC']],
+    ['TRON_WALLET', ['USDT']],
+    ['PLASMA_WALLET', ['USDT']],
+  ])('%s carries %o', (accountType, assets) => {
+    for (const assetType of ['USDC', 'USDT', 'BTC']) {
+      const expected = assets.includes(assetType) ? [] : ['/assetType enum'];
+      expect(complaints({ accountType, address: 'a', assetType })).toEqual(expected);
+    }
+  });
+
+  it('is one component with a branch each', () => {
+    const components: Record<string, unknown> = {};
+    toOpenApi(PaymentInstructions, components);
+    expect(Object.keys(components).filter((name) => name.endsWith('PayIn'))).toHaveLength(49);
+  });
+});
+
+describe('payInForms', () => {
+  it('names forms that exist and take the currency', () => {
+    for (const { code } of CURRENCIES) {
+      for (const form of payInForms(code)) expect(PAY_IN_TYPES).toContain(form);
+    }
+    expect(payInForms('EUR')).toEqual(['EUR_ACCOUNT']);
+    expect(payInForms('USDB')).toEqual(['SPARK_WALLET']);
+    expect(payInForms('KES')).toEqual([]);
+  });
+});

@@ -1,0 +1,34 @@
+// Why money is sent, as rails and regulators ask for it, and the corridors that refuse a payment
+// which does not say.
+import { named, oneOf } from '../../kernel/schema.ts';
+
+export const PURPOSES_OF_PAYMENT = [
+  'GIFT',
+  'SELF',
+  'GOODS_OR_SERVICES',
+  'EDUCATION',
+  'HEALTH_OR_MEDICAL',
+  'REAL_ESTATE_PURCHASE',
+  'TAX_PAYMENT',
+  'LOAN_PAYMENT',
+  'UTILITY_BILL',
+  'DONATION',
+  'TRAVEL',
+  'FAMILY_SUPPORT',
+  'SALARY_PAYMENT',
+  'OTHER',
+] as const;
+
+export type PurposeOfPayment = (typeof PURPOSES_OF_PAYMENT)[number];
+
+export const PurposeOfPayment = named(
+  'PurposeOfPayment',
+  oneOf(PURPOSES_OF_PAYMENT, { description: 'Why the money is sent.' }),
+);
+
+// India's central bank wants a purpose code on every inward remittance.
+const PURPOSE_NEEDED: ReadonlySet<string> = new Set(['INR']);
+
+/** Whether a payout in this currency needs a purpose. */
+export const needsPurpose = (destinationCurrency: string): boolean =>
+  PURPOSE_NEEDED.has(destinationCurrency);

@@ -1,0 +1,113 @@
+// Payment rails: what they are called, how long money takes on them, what they cost beside each
+// other, and which of them can still be called back. Times are what a sender is told to expect, not
+// a promise.
+import { named, oneOf } from '../../kernel/schema.ts';
+
+export const PAYMENT_RAILS = [
+  'ACH',
+  'ACH_COLOMBIA',
+  'BANK_TRANSFER',
+  'BRE_B',
+  'CIPS',
+  'FAST',
+  'FASTER_PAYMENTS',
+  'FEDNOW',
+  'INSTAPAY',
+  'MOBILE_MONEY',
+  'NEFT',
+  'PAYNOW',
+  'PESONET',
+  'PIX',
+  'RTGS',
+  'RTP',
+  'SEPA',
+  'SEPA_INSTANT',
+  'SPEI',
+  'SWIFT',
+  'UNIONPAY',
+  'UPI',
+  'WIRE',
+] as const;
+
+export type PaymentRail = (typeof PAYMENT_RAILS)[number];
+
+export const PaymentRail = named(
+  'PaymentRail',
+  oneOf(PAYMENT_RAILS, { description: 'The network that carries a payment between banks.' }),
+);
+
+export interface RailFact {
+  readonly name: string;
+  /** Usual time from sending to arrival, in seconds. */
+  readonly settlementSeconds: number;
+  /** Arrives within a minute, at any hour. */
+  readonly instant: boolean;
+  /** Place in the order of cost, 1 is cheapest; orders the automatic choice. */
+  readonly costRank: number;
+  /** A payment can be called back until it settles. */
+  readonly cancellable: boolean;
+  /** Largest payment in whole US dollars; the amount converts at the reference rate. */
+  readonly maxUsd: bigint;
+}
+
+const HOUR = 3600;
+const DAY = 24 * HOUR;
+
+const instant = (name: string, costRank: number, maxUsd = 10_000_000n): RailFact => ({
+  name,
+  settlementSeconds: 10,
+  instant: true,
+  costRank,
+  cancellable: false,
+  maxUsd,
+});
+
+const slow = (name: string, settlementSeconds: number, costRank: number): RailFact => ({
+  name,
+  settlementSeconds,
+  instant: false,
+  costRank,
+  cancellable: false,
+  maxUsd: 10_000_000n,
+});
+
+export const RAILS: Readonly<Record<PaymentRail, RailFact>> = {
+  ACH: { ...slow('ACH', DAY, 1), cancellable: true },
+  ACH_COLOMBIA: slow('ACH Colombia', DAY, 2),
+  BANK_TRANSFER: slow('Local bank transfer', DAY, 4),
+  BRE_B: instant('Bre-B', 1),
+  CIPS: slow('CIPS', 4 * HOUR, 6),
+  FAST: instant('FAST', 2),
+  FASTER_PAYMENTS: instant('Faster Payments', 1),
+  FEDNOW: instant('FedNow', 3),
+  INSTAPAY: instant('InstaPay', 1, 10_000n),
+  MOBILE_MONEY: { ...instant('Mobile money', 5, 10_000n), settlementSeconds: 60 },
+  NEFT: slow('NEFT', 2 * HOUR, 2),
+  PAYNOW: instant('PayNow', 1),
+  PESONET: slow('PESONet', DAY, 2),
+  PIX: instant('PIX', 1),
+  RTGS: slow('RTGS', HOUR, 3),
+  RTP: instant('RTP', 2),
+  SEPA: slow('SEPA Credit Transfer', DAY, 1),
+  SEPA_INSTANT: instant('SEPA Instant', 2),
+  SPEI: instant('SPEI', 1),
+  SWIFT: { ...slow('SWIFT', 2 * DAY, 9), maxUsd: 100_000_000n },
+  UNIONPAY: { ...instant('UnionPay', 4, 10_000n), settlementSeconds: 60 },
+  UPI: instant('UPI', 1, 10_000n),
+  WIRE: { ...slow('Fedwire', 4 * HOUR, 8), cancellable: true, maxUsd: 100_000_000n },
+};
+
+export const isRail = (text: string): text is PaymentRail => Object.hasOwn(RAILS, text);
+
+/**
+ * The rail the service takes when the sender names none: of those that admit the amount the
+ * cheapest instant one, else the cheapest. `admits` answers whether a rail carries the amount.
+ */
+export function chooseRail(
+  rails: readonly PaymentRail[],
+  admits: (rail: PaymentRail) => boolean = () => true,
+): PaymentRail | undefined {
+  const open = rails.filter(admits);
+  const order = (rail: PaymentRail) => (RAILS[rail].instant ? 0 : 100) + RAILS[rail].costRank;
+  return open.sort((a, b) => order(a) - order(b))[0];
+}

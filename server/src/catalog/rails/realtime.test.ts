@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { CURRENCIES, findCurrency } from '../currencies/currencies.ts';
+import { PAY_IN_TYPES } from './payment-instructions.ts';
+import { RAILS } from './rails.ts';
+import { REALTIME_FIAT, realtimeWays } from './realtime.ts';
+
+describe('realtimeWays', () => {
+  it('answers for money of states without a network', () => {
+    expect(realtimeWays('USD')).toEqual({
+      isCrypto: false,
+      networks: [],
+      forms: ['USD_ACCOUNT'],
+      ttlMs: 900_000,
+    });
+    for (const code of ['KES', 'JPY', 'XYZ', '']) expect(realtimeWays(code)).toBeUndefined();
+  });
+
+  it.each([
+    ['USDC', undefined, [], 300_000],
+    ['USDC', 'SOLANA', ['SOLANA_WALLET'], 300_000],
+    ['USDC', 'TRON', [], 300_000],
+    ['USDT', 'PLASMA', ['PLASMA_WALLET'], 300_000],
+    ['USDB', 'SPARK', ['SPARK_WALLET'], 300_000],
+    ['BTC', 'SPARK', ['SPARK_WALLET'], 300_000],
+    ['BTC', 'LIGHTNING', ['LIGHTNING'], 120_000],
+    ['BTC', 'BITCOIN', ['BITCOIN_L1'], 900_000],
+  ])('%s over %s: %j for %d ms', (currency, network, forms, ttlMs) => {
+    expect(realtimeWays(currency, network)).toMatchObject({ isCrypto: true, forms, ttlMs });
+  });
+
+  it('knows the networks of each digital asset', () => {
+    const networks = (code: string) => realtimeWays(code)?.networks;
+    expect(networks('USDC')).toEqual(['SOLANA', 'BASE', 'POLYGON', 'ETHEREUM']);
+    expect(networks('USDT')).toEqual(['TRON', 'ETHEREUM', 'SOLANA', 'PLASMA']);
+    expect(networks('BTC')).toEqual(['SPARK', 'LIGHTNING', 'BITCOIN']);
+    expect(networks('USDB')).toEqual(['SPARK']);
+    for (const { code, kind } of CURRENCIES) {
+      if (kind === 'crypto') expect(networks(code)?.length, code).toBeGreaterThan(0);
+    }
+  });
+
+  it('takes money of states over instant rails only, in forms that exist', () => {
+    for (const [code, { form, rails }] of Object.entries(REALTIME_FIAT)) {
+      expect(findCurrency(code)?.kind).toBe('fiat');
+      expect(PAY_IN_TYPES).toContain(form);
+      for (const rail of rails) expect(RAILS[rail].instant, rail).toBe(true);
+    }
+  });
+});

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { isLei } from '../accounts/checks.ts';
+import { findCurrency } from '../currencies/currencies.ts';
+import { isCountry } from '../identity/countries.ts';
+import { UMA_PROVIDERS } from './uma-providers.ts';
+
+describe('UMA providers', () => {
+  it('have names, domains and identifiers of their own', () => {
+    for (const key of ['name', 'domain', 'lei'] as const) {
+      const values = UMA_PROVIDERS.map((each) => each[key]);
+      expect(new Set(values).size).toBe(values.length);
+    }
+    expect(UMA_PROVIDERS.length).toBeGreaterThan(5);
+  });
+
+  it('name known countries and currencies', () => {
+    for (const { regions, currencies } of UMA_PROVIDERS) {
+      expect(regions.filter((code) => !isCountry(code))).toEqual([]);
+      expect(currencies.filter((code) => !findCurrency(code))).toEqual([]);
+    }
+  });
+
+  it('have identifiers whose check digits hold', () => {
+    for (const { lei } of UMA_PROVIDERS) expect([lei, isLei(lei)]).toEqual([lei, true]);
+    expect(isLei('000000SANDBOXUMA0166')).toBe(false);
+    expect(isLei('000000SANDBOXUMA016')).toBe(false);
+  });
+
+  it('are allowed or blocked', () => {
+    expect(new Set(UMA_PROVIDERS.map((each) => each.allowed))).toEqual(new Set([true, false]));
+  });
+});

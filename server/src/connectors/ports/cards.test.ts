@@ -1,0 +1,216 @@
+// What every issuer of cards must keep, whoever is behind it. A new one is a row in ISSUERS and is held to
+// all of this; what only one of them promises is tested beside it.
+import { describe, expect, it } from 'vitest';
+import { testWorld } from '../../../test/harness.ts';
+import type { Environment } from '../../runtime/operation/context.ts';
+import { createVault } from '../../runtime/security/vault.ts';
+import { connectorRegistry, custodyKeysOf } from '../registry.ts';
+import {
+  CARD_REQUESTS,
+  type CardOrder,
+  type CardPull,
+  type CardRequest,
+  DECLINE_REASONS,
+  type IssuedCard,
+  type IssueProgress,
+  type IssuerPort,
+  type PullProgress,
+} from './cards.ts';
+
+const world = testWorld();
+const NOW = world.now();
+const keysOf = (byte: number) => custodyKeysOf(createVault(world, () => Buffer.alloc(32, byte)));
+const registry = connectorRegistry(world, { custodyKeys: keysOf(7) });
+const ISSUERS: readonly (readonly [string, Environment])[] = [['sandbox', 'sandbox']];
+
+/** Endings that script the sandbox; to any other issuer they are like the rest. */
+const SUFFIXES = ['000', '001', '002', '003', '004', '005', '006', '007'];
+
+let counter = 0;
+const uuid = (end: string) => `00000000-0000-7000-8000-${String(++counter).padStart(9, '0')}${end}`;
+
+function order(platformCardId: string | null, holderEnd = '000'): CardOrder {
+  return {
+    ...{ id: `Card:${uuid('000')}`, platformId: 'PlatformConfig:1', platformCardId },
+    ...{ cardholderId: `Customer:${uuid(holderEnd)}`, currency: 'USD', orderedAt: NOW },
+  };
+}
+
+const everyOrder = SUFFIXES.flatMap((suffix) => [order(`card-${suffix}`), order(null, suffix)]);
+
+const merchant = (suffix: string) => ({ descriptor: `SHOP ${suffix}`, mcc: '5411', country: 'US' });
+
+const pullOf = (suffix: string): CardPull => ({
+  ...{ id: `CardTransaction:${uuid('000')} pull.1`, cardId: 'Card:1', accountId: 'Account:1' },
+  ...{ amount: 1_000n, currency: 'USD', merchant: merchant(suffix), pulledAt: NOW },
+});
+
+const everyPull = SUFFIXES.map(pullOf);
+
+/** What it comes to by asking at the times it names; undefined where it is still under way after twenty. */
+async function endOf<P extends { checkAfterMs?: number | undefined } | object>(
+  first: P,
+  check: (now: number) => Promise<P>,
+): Promise<P | undefined> {
+  let progress = first;
+  let now = NOW;
+  for (let asked = 0; asked < 20; asked++) {
+    const { checkAfterMs } = progress as { checkAfterMs?: number };
+    if (checkAfterMs === undefined) return progress;
+    expect(checkAfterMs).toBeGreaterThan(0);
+    now += checkAfterMs;
+    progress = await check(now);
+  }
+  return undefined;
+}
+
+const issuedEnd = (issuer: IssuerPort, of: CardOrder) =>
+  issuer.issue(of).then((first) => endOf<IssueProgress>(first, (now) => issuer.check(of, now)));
+
+/** All cards of `everyOrder` that are issued in the end. */
+async function issuedCards(issuer: IssuerPort) {
+  const issued: { of: CardOrder; card: IssuedCard }[] = [];
+  for (const of of everyOrder) {
+    const end = await issuedEnd(issuer, of);
+    if (end?.state === 'issued') issued.push({ of, card: end.card });
+  }
+  expect(issued.length).toBeGreaterThan(SUFFIXES.length / 2);
+  return issued;
+}
+
+/** A card without what may be sealed anew each time. */
+const shown = ({ secret: _, ...card }: IssuedCard) => card;
+
+const face = (progress: IssueProgress) =>
+  progress.state === 'issued' ? { ...progress, card: shown(progress.card) } : progress;
+
+/** What a number is checked by: every second digit counts twice, and the sum ends in nought. */
+const luhn = (number: string) =>
+  [...number]
+    .reverse()
+    .map((digit, at) => Number(digit) * (1 + (at % 2)))
+    .reduce((sum, each) => sum + (each > 9 ? each - 9 : each), 0) % 10;
+
+describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) => {
+  const { issuer } = registry(environment);
+  if (!issuer) throw new Error('no issuer');
+
+  it('takes a second order of a card as the first', async () => {
+    for (const each of everyOrder) {
+      const first = face(await issuer.issue(each));
+      expect(face(await issuer.issue({ ...each }))).toEqual(first);
+      const both = await Promise.all([issuer.issue(each), issuer.issue(each)]);
+      expect(both.map(face)).toEqual([first, first]);
+      const later = face(await issuer.check(each, NOW + 60_000));
+      await issuer.issue(each);
+      expect(face(await issuer.check(each, NOW + 60_000))).toEqual(later);
+    }
+  });
+
+  it('gives a card one number, however often it was ordered', async () => {
+    for (const { of, card } of await issuedCards(issuer)) {
+      const again = await issuedEnd(issuer, of);
+      if (again?.state !== 'issued') throw new Error('not issued again');
+      const cardId = of.id;
+      const { number } = await issuer.details({ cardId, secret: card.secret });
+      const second = await issuer.details({ cardId, secret: again.card.secret });
+      expect(second.number).toBe(number);
+    }
+  });
+
+  it('comes to an end with an order, or waits for word, by asking at the times it names', async () => {
+    for (const each of everyOrder) expect(await issuedEnd(issuer, each)).toBeDefined();
+  });
+
+  it('shows the end of the number, and the number in nothing but the details', async () => {
+    const numbers = new Set<string>();
+    for (const { of, card } of await issuedCards(issuer)) {
+      const { number, code, ...rest } = await issuer.details({
+        cardId: of.id,
+        secret: card.secret,
+      });
+      numbers.add(number);
+      expect(number).toMatch(/^\d{13,19}$/);
+      expect(luhn(number)).toBe(0);
+      expect(code).toMatch(/^\d{3,4}$/);
+      expect(number.slice(-4)).toBe(card.last4);
+      expect(rest).toEqual({ expMonth: card.expMonth, expYear: card.expYear });
+      const text = JSON.stringify(card);
+      for (const part of [number, number.slice(0, 12), number.slice(-12), number.slice(6)]) {
+        expect(text).not.toContain(part);
+        for (const form of ['hex', 'base64', 'base64url'] as const) {
+          expect(text).not.toContain(Buffer.from(part).toString(form).replaceAll('=', ''));
+        }
+      }
+    }
+    expect(numbers.size).toBeGreaterThan(SUFFIXES.length / 2);
+  });
+
+  it('opens what it sealed for a card for that card alone', async () => {
+    const [one, two] = await issuedCards(issuer);
+    if (!one || !two) throw new Error('too few cards');
+    const other = { cardId: two.of.id, secret: one.card.secret };
+    await expect(issuer.details(other)).rejects.toThrow();
+    const damaged = { cardId: one.of.id, secret: `${one.card.secret.slice(0, -4)}AAAA` };
+    await expect(issuer.details(damaged)).rejects.toThrow();
+    const stranger = connectorRegistry(world, { custodyKeys: keysOf(8) })(environment).issuer;
+    const own = { cardId: one.of.id, secret: one.card.secret };
+    await expect(stranger?.details(own)).rejects.toThrow();
+  });
+
+  it('issues cards that are good for a while, each under names of its own', async () => {
+    const issued = await issuedCards(issuer);
+    for (const { card } of issued) {
+      expect(['VISA', 'MASTERCARD']).toContain(card.brand);
+      expect(card.expMonth).toBeGreaterThanOrEqual(1);
+      expect(card.expMonth).toBeLessThanOrEqual(12);
+      expect(Date.UTC(card.expYear, card.expMonth)).toBeGreaterThan(NOW + 365 * 86_400_000);
+    }
+    for (const name of ['issuerRef', 'processorRef'] as const) {
+      expect(new Set(issued.map(({ card }) => card[name])).size).toBe(issued.length);
+    }
+  });
+
+  it('takes a second pull as the first, and comes to an end with it', async () => {
+    for (const each of everyPull) {
+      const first = await issuer.pull(each);
+      expect(await issuer.pull({ ...each })).toEqual(first);
+      expect(await Promise.all([issuer.pull(each), issuer.pull(each)])).toEqual([first, first]);
+      const end = await endOf<PullProgress>(first, (now) => issuer.checkPull(each, now));
+      expect(['confirmed', 'failed']).toContain(end?.state);
+      // An end is one: later questions are answered the same.
+      expect(await issuer.checkPull(each, NOW + 86_400_000)).toEqual(end);
+    }
+  });
+
+  it('has nothing against a request but what there is a word for', async () => {
+    for (const kind of CARD_REQUESTS) {
+      for (const suffix of SUFFIXES) {
+        const request: CardRequest = {
+          ...{ id: `CardMessage:${uuid('000')}`, token: 'token', cardId: 'Card:1', kind },
+          ...{ amount: 1n, currency: 'USD', merchant: merchant(suffix) },
+        };
+        const reason = issuer.objection?.(request);
+        if (reason !== undefined) expect(DECLINE_REASONS).toContain(reason);
+        expect(issuer.objection?.({ ...request })).toBe(reason);
+      }
+    }
+  });
+
+  it('says of each account whether it takes money from it, and takes it from most', () => {
+    const accounts = SUFFIXES.map((suffix) => `InternalAccount:${uuid(suffix)}`);
+    for (const isNew of [true, false]) {
+      const card = { platformCardId: null, isNew };
+      const taken = accounts.filter((each) => issuer.accepts?.(each, card) ?? true);
+      expect(accounts.filter((each) => issuer.accepts?.(each, card) ?? true)).toEqual(taken);
+      expect(taken.length).toBeGreaterThan(SUFFIXES.length / 2);
+    }
+  });
+});
+
+describe('an issuer', () => {
+  it('is there for the sandbox alone, and where something can be sealed', () => {
+    expect(registry('production').issuer).toBeUndefined();
+    expect(connectorRegistry(world)('sandbox').issuer).toBeUndefined();
+  });
+});

@@ -1,0 +1,172 @@
+// The port of a card issuer, in both directions. We ask it to issue cards, to change them, to take what a
+// payment costs from an account, and to show a number; it asks us whether a payment may be made, and tells us
+// what the network says about it afterwards. Amounts are smallest units of the card's currency.
+import type { Time } from '../../kernel/world.ts';
+
+/** A card that is to be issued. */
+export interface CardOrder {
+  /** Id of the card; a second order of it must be taken as the first. */
+  id: string;
+  platformId: string;
+  cardholderId: string;
+  /** Null where the platform gave none, and one was made up for it. */
+  platformCardId: string | null;
+  currency: string;
+  orderedAt: Time;
+}
+
+/** The card that an account is to pay for. */
+export interface FundedCard {
+  /** Null where the platform gave none. */
+  platformCardId: string | null;
+  /** False for a card that exists and gets other accounts. */
+  isNew: boolean;
+}
+
+/** What a card that was issued shows of itself, and its number and code as the issuer sealed them. */
+export interface IssuedCard {
+  brand: 'VISA' | 'MASTERCARD';
+  last4: string;
+  expMonth: number;
+  expYear: number;
+  issuerRef: string;
+  processorRef: string;
+  /** Means something to the issuer alone. */
+  secret: string;
+}
+
+/** `pending` without a time to ask again stays so until word comes by itself. */
+export type IssueProgress =
+  | { state: 'issued'; card: IssuedCard }
+  | { state: 'pending'; checkAfterMs?: number }
+  | { state: 'rejected' };
+
+export interface CardDetails {
+  number: string;
+  code: string;
+  expMonth: number;
+  expYear: number;
+}
+
+export interface CardMerchant {
+  descriptor: string;
+  mcc?: string;
+  country?: string;
+}
+
+/** What a card is asked for: money, money back, or nothing but whether it is good. */
+export const CARD_REQUESTS = [
+  'AUTHORIZATION',
+  'FINANCIAL_AUTHORIZATION',
+  'CREDIT_AUTHORIZATION',
+  'FINANCIAL_CREDIT_AUTHORIZATION',
+  'CREDIT_AUTHORIZATION_ADVICE',
+  'BALANCE_INQUIRY',
+] as const;
+export type CardRequestKind = (typeof CARD_REQUESTS)[number];
+
+/** What the network wants to know. */
+export interface CardRequest {
+  /** Unique for the message; asked twice it has one effect, and the same answer. */
+  id: string;
+  /** The issuer's name for the transaction that it would open. */
+  token: string;
+  cardId: string;
+  kind: CardRequestKind;
+  /** Zero for a balance inquiry; an AUTHORIZATION of zero is taken for one, and nothing else may be zero. */
+  amount: bigint;
+  currency: string;
+  merchant: CardMerchant;
+}
+
+/** What the network tells about a payment that was let through. */
+export type CardNotice = { id: string; token: string } & (
+  | { kind: 'CLEARING'; amount: bigint }
+  /** What is not cleared by now never will be. */
+  | { kind: 'AUTHORIZATION_EXPIRY' }
+  /**
+   * The payment is for so much in all, more or less than before. Where nothing more is expected of it, it is
+   * written down and changes nothing: only a clearing takes more then.
+   */
+  | { kind: 'AUTHORIZATION_ADVICE'; amount: bigint }
+  | { kind: 'RETURN'; amount: bigint }
+  /** The last return is taken back, be it of a part or of the rest. */
+  | { kind: 'RETURN_REVERSAL' }
+);
+
+export const DECLINE_REASONS = [
+  /** The card is not active yet, or no more. */
+  'CARD_NOT_ACTIVE',
+  'CARD_PAUSED',
+  'SPEND_LIMIT_EXCEEDED',
+  /** Nothing may pay: an account that is shut, or a wallet without a key that may sign. */
+  'NO_FUNDING_SOURCE',
+  'INSUFFICIENT_FUNDS',
+  /** The cardholder is gone, or no longer approved. */
+  'CARDHOLDER_NOT_READY',
+  'CURRENCY_NOT_SUPPORTED',
+  /** The decision was not in the books in time. */
+  'TOO_LATE',
+] as const;
+export type DeclineReason = (typeof DECLINE_REASONS)[number];
+
+/** `transactionId` is absent where nothing is to be paid. */
+export type CardDecision =
+  | { approved: true; transactionId?: string }
+  | { approved: false; reason: DeclineReason };
+
+/** What is taken from an account for a payment. The same `id` is the same pull. */
+export interface CardPull {
+  id: string;
+  cardId: string;
+  accountId: string;
+  amount: bigint;
+  currency: string;
+  merchant: CardMerchant;
+  pulledAt: Time;
+}
+
+/** `failed`: the money was certainly not taken. */
+export type PullProgress =
+  | { state: 'confirmed' }
+  | { state: 'pending'; checkAfterMs: number }
+  | { state: 'failed' };
+
+/**
+ * What an issuer turns to with what the network says. Where it rejects with a Fault of the code NOT_FOUND,
+ * TRANSACTION_NOT_FOUND, CONFLICT (another message had the id, or another payment the token) or INVALID_INPUT
+ * (it cannot be true), that is final. Everything else, SERVICE_UNAVAILABLE as well as a connection that
+ * broke, is no answer yet: the same message is asked or told again.
+ */
+export interface IssuerDesk {
+  /**
+   * Decides, with the money set aside in the same commit. What is decided later than `answerBy` is undone
+   * before it is answered: nothing stays set aside, unless a pull of it is under way. That money is free
+   * again once the pull has ended. Where it rejects there is no answer for the network, and what is in the
+   * books is heard by asking again. An issuer asks one process about one message.
+   */
+  authorize(request: CardRequest, answerBy: Time): Promise<CardDecision>;
+  /** Where it rejects nothing was heeded, as far as is known; unless that is final, tell it again. */
+  tell(notice: CardNotice): Promise<void>;
+}
+
+export interface IssuerPort {
+  /**
+   * Called once, when the server starts: the desk that requests of this environment's network are put to.
+   * Without it nobody asks.
+   */
+  attend?(desk: IssuerDesk): void;
+  issue(order: CardOrder): Promise<IssueProgress>;
+  /** Asked at the times that `checkAfterMs` named. */
+  check(order: CardOrder, now: Time): Promise<IssueProgress>;
+  /** Told of a card that is frozen, open again or closed. Without it nobody need know. */
+  change?(card: { cardId: string; issuerRef: string; state: string }): Promise<void>;
+  /** Number and code, for the one page that shows them. */
+  details(card: { cardId: string; secret: string }): Promise<CardDetails>;
+  /** What the issuer itself has against a request, before anybody looks into the books. */
+  objection?(request: CardRequest): DeclineReason | undefined;
+  /** Whether the card may be paid from an account of its holder. */
+  accepts?(accountId: string, card: FundedCard): boolean;
+  pull(pull: CardPull): Promise<PullProgress>;
+  checkPull(pull: CardPull, now: Time): Promise<PullProgress>;
+}

@@ -1,0 +1,366 @@
+// What every connector must keep, whoever is behind it. A new connector is a row in CONNECTORS and is
+// held to all of this; what only one of them promises is tested beside it.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { testWorld } from '../../../test/harness.ts';
+import { startIdentityService } from '../../../test/identity-service.ts';
+import { startMailServer } from '../../../test/mail-server.ts';
+import { startReceiver } from '../../../test/receiver.ts';
+import { exampleOf } from '../../catalog/accounts/account-examples.ts';
+import { railsOf, sandboxSuffixOf } from '../../catalog/accounts/account-info.ts';
+import { ACCOUNT_TYPES, type AccountType } from '../../catalog/accounts/account-types.ts';
+import { CURRENCIES } from '../../catalog/currencies/currencies.ts';
+import { PaymentInstructions } from '../../catalog/rails/payment-instructions.ts';
+import { fieldErrors } from '../../http/validate.ts';
+import type { Environment } from '../../runtime/operation/context.ts';
+import { connectorRegistry } from '../registry.ts';
+import type { IdentityCase, PaymentFunding, Progress, RailInstruction } from './index.ts';
+
+const world = testWorld();
+const NOW = world.now();
+const folder = mkdtempSync(path.join(os.tmpdir(), 'connectors-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const ratesFile = path.join(folder, 'rates.csv');
+writeFileSync(
+  ratesFile,
+  `base,USD\nat,${new Date(NOW).toISOString()}\nEUR,0.9154\nJPY,157.23\nMXN,17.0512\nBTC,0.0000112\n`,
+);
+const fundingFile = path.join(folder, 'funding.json');
+writeFileSync(
+  fundingFile,
+  JSON.stringify({
+    USD: [
+      {
+        accountOrWalletInfo: {
+          ...{ accountType: 'USD_ACCOUNT', accountNumber: '12345678', routingNumber: '021000021' },
+          ...{ bankName: 'First Bank', paymentRails: ['ACH', 'RTP'] },
+        },
+      },
+    ],
+    EUR: [
+      {
+        accountOrWalletInfo: {
+          ...{ accountType: 'EUR_ACCOUNT', iban: 'DE89370400440532013000' },
+          ...{ swiftCode: 'COBADEFF', paymentRails: ['SEPA_INSTANT'] },
+        },
+      },
+    ],
+  }),
+);
+
+const registry = connectorRegistry(world, { ratesFile, fundingFile });
+const CONNECTORS: readonly (readonly [string, Environment])[] = [
+  ['sandbox', 'sandbox'],
+  ['manual', 'production'],
+];
+
+/** Endings that script the sandbox; to any other connector they are like the rest. */
+const SUFFIXES = ['000', '001', '002', '003', '004', '005', '006', '007'];
+
+function instruction(type: AccountType, more: Partial<RailInstruction> = {}): RailInstruction {
+  const account = exampleOf(type);
+  const rail = railsOf(account)[0] ?? null;
+  return {
+    ...{ id: `Transaction:${type}`, platformId: 'PlatformConfig:1', kind: 'payout' as const },
+    ...{ origin: 'quote' as const, rail, currency: 'USD', amount: 10_000n, account, sentAt: NOW },
+    ...more,
+  };
+}
+
+const ending = (suffix: string): RailInstruction =>
+  instruction('USD_ACCOUNT', {
+    account: { ...exampleOf('USD_ACCOUNT'), accountNumber: `123456${suffix}` },
+  });
+
+describe.each(CONNECTORS)('the rail of the %s connector', (_name, environment) => {
+  const rail = registry(environment).rail;
+  if (!rail) throw new Error('no rail');
+
+  const everyWay = [
+    ...ACCOUNT_TYPES.map((type) => instruction(type)),
+    ...SUFFIXES.map(ending),
+    ...SUFFIXES.map((suffix) => ({ ...ending(suffix), origin: 'transfer' as const })),
+    instruction('USD_ACCOUNT', { kind: 'pull', rail: 'ACH' }),
+    instruction('USD_ACCOUNT', { kind: 'refund', rail: null }),
+  ];
+
+  it('takes a second send of an instruction as the first', async () => {
+    for (const each of everyWay) {
+      const first = await rail.send(each);
+      expect(await rail.send({ ...each })).toEqual(first);
+      expect(await Promise.all([rail.send(each), rail.send(each)])).toEqual([first, first]);
+      const later = await rail.check(each, NOW + 60_000);
+      await rail.send(each);
+      expect(await rail.check(each, NOW + 60_000)).toEqual(later);
+    }
+  });
+
+  it('names a time to ask again where it does not know, and a reference where it has settled', async () => {
+    const good = (progress: Progress) => {
+      const { checkAfterMs } = progress as { checkAfterMs?: number };
+      if (checkAfterMs !== undefined) {
+        expect(Number.isFinite(checkAfterMs) && checkAfterMs >= 0).toBe(true);
+      }
+      if (progress.state === 'unknown') expect(checkAfterMs).toBeGreaterThan(0);
+      if (progress.state === 'settled') expect(progress.reference).not.toBe('');
+    };
+    for (const each of everyWay) {
+      good(await rail.send(each));
+      for (const after of [0, 1_000, 3_000, 31_000, 600_000]) {
+        good(await rail.check(each, NOW + after));
+      }
+    }
+  });
+
+  it('comes to an end, or waits for a notice, by asking at the times it names', async () => {
+    for (const each of everyWay) {
+      let progress = await rail.send(each);
+      let now = NOW;
+      for (let asked = 0; asked < 20; asked++) {
+        const { checkAfterMs } = progress as { checkAfterMs?: number };
+        if (checkAfterMs === undefined) break;
+        now += checkAfterMs;
+        progress = await rail.check(each, now);
+      }
+      expect((progress as { checkAfterMs?: number }).checkAfterMs).toBeUndefined();
+      expect(progress.state).not.toBe('unknown');
+    }
+  });
+
+  it('carries what it says it carries, and refuses what it does not', async () => {
+    for (const type of ACCOUNT_TYPES) {
+      const each = instruction(type);
+      if (SUFFIXES.includes(sandboxSuffixOf(each.account))) continue; // scripted to fail, maybe
+      const { state } = await rail.send(each);
+      expect([type, state !== 'failed']).toEqual([type, rail.carries(type, each.rail)]);
+      const pull = await rail.send({ ...each, kind: 'pull', origin: 'transfer' });
+      if (environment === 'production') {
+        const pulls = rail.pulls?.(type, each.rail) ?? false;
+        expect([type, pull.state !== 'failed']).toEqual([type, pulls]);
+      }
+    }
+    expect(rail.pulls?.('USD_ACCOUNT', 'ACH')).toBe(true);
+    expect(rail.pulls?.('EUR_ACCOUNT', 'SEPA')).toBe(false);
+  });
+});
+
+describe.each(CONNECTORS)('the rates of the %s connector', (_name, environment) => {
+  const rates = registry(environment).rates;
+  if (!rates) throw new Error('no rates');
+
+  it('turn around, and are of a moment that has been', async () => {
+    const codes = ['USD', 'EUR', 'JPY', 'MXN', 'BTC'];
+    for (const from of codes) {
+      for (const to of codes) {
+        if (from === to) continue;
+        const [there, back] = await Promise.all([rates.rate(from, to), rates.rate(to, from)]);
+        if (!there || !back) throw new Error(`no rate for ${from} ${to}`);
+        expect(there.at).toBeLessThanOrEqual(NOW);
+        expect(there.rate.num > 0n && there.rate.den > 0n).toBe(true);
+        expect([from, to, there.rate.num * back.rate.num]).toEqual([
+          ...[from, to],
+          there.rate.den * back.rate.den,
+        ]);
+      }
+    }
+    expect(await rates.rate('USD', 'XXX')).toBeUndefined();
+    expect(await rates.rate('XXX', 'USD')).toBeUndefined();
+  });
+});
+
+describe.each(CONNECTORS)('the funding of the %s connector', (_name, environment) => {
+  const funding = registry(environment).funding;
+  if (!funding) throw new Error('no funding');
+  const idAt = (at: number) =>
+    `InternalAccount:018f0000-0000-7000-8000-${String(at).padStart(12, '0')}`;
+  const account = (at: number, currency: string) =>
+    funding.instructions({ accountId: idAt(at), currency, owner: 'customer' });
+
+  it('is the same for one account, and never that of another', () => {
+    for (const { code } of CURRENCIES) {
+      const all = Array.from({ length: 25 }, (_, at) => account(at, code));
+      expect(account(7, code)).toEqual(all[7]);
+      if (all[0]?.length) expect(new Set(all.map((each) => JSON.stringify(each))).size).toBe(25);
+      for (const each of all[0] ?? []) {
+        expect(fieldErrors(PaymentInstructions, each, 'body')).toEqual([]);
+      }
+    }
+    expect(account(1, 'USD')).not.toEqual([]);
+  });
+
+  it('asks for a payment by its reference, the same for the same payment', () => {
+    const payment: PaymentFunding = {
+      ...{ transactionId: 'Transaction:018f0000-0000-7000-8000-000000000001', currency: 'EUR' },
+      ...{ reference: 'RH018F0000000070008000000000000001', amount: 12_345n },
+      ...{ owner: 'customer', at: NOW, expiresAt: NOW + 300_000 },
+    };
+    const asked = funding.forPayment?.(payment) ?? [];
+    expect(asked).not.toEqual([]);
+    expect(funding.forPayment?.(payment)).toEqual(asked);
+    expect(JSON.stringify(asked)).toContain(payment.reference);
+    for (const each of asked) {
+      expect(fieldErrors(PaymentInstructions, each, 'body')).toEqual([]);
+    }
+  });
+});
+
+const NAMERS = CONNECTORS.filter(([, environment]) => registry(environment).names);
+
+describe.each(NAMERS)('the names of the %s connector', (_name, environment) => {
+  const { names } = registry(environment);
+
+  it('are answered in the end, by asking at the times that are named', async () => {
+    for (const suffix of [...SUFFIXES, '102', '103', '104', '105', '106', '107']) {
+      const { account } = ending(suffix);
+      let elapsedMs = 0;
+      for (let asked = 0; asked < 20; asked++) {
+        const check = await names?.verify(account, elapsedMs);
+        expect(await names?.verify(account, elapsedMs)).toEqual(check);
+        if (check?.status !== 'PENDING') break;
+        expect(check.checkAfterMs).toBeGreaterThan(0);
+        elapsedMs += check.checkAfterMs;
+      }
+      expect((await names?.verify(account, elapsedMs))?.status).not.toBe('PENDING');
+    }
+  });
+});
+
+/** Each with a peer of its own on this machine: where to, and how the peer comes to answer so. */
+const MESSENGERS = [
+  [
+    'mail',
+    async () => {
+      const peer = await startMailServer();
+      const { mail } = connectorRegistry(world, { smtpUrl: peer.url, mailFrom: 'a@example.com' })(
+        'production',
+      );
+      const told = { taken: 250, refused: 550, later: 451 };
+      return {
+        peer,
+        send: (to: string, id: string) => mail?.send({ id, to, subject: 'Hi', text: 'SECRET' }),
+        answer: (how: keyof typeof told, to: string) =>
+          how === 'taken' ? undefined : peer.refuse(to, told[how]),
+        ids: () => peer.got.map(({ raw }) => /^Message-ID: (.*)$/im.exec(raw)?.[1]),
+      };
+    },
+  ],
+  [
+    'sms',
+    async () => {
+      const peer = await startReceiver();
+      const { sms } = connectorRegistry(world, { smsUrl: peer.url })('production');
+      const told = { taken: 202, refused: 422, later: 429 };
+      return {
+        peer,
+        send: (to: string, id: string) => sms?.send({ id, to, text: 'SECRET' }),
+        answer: (how: keyof typeof told) => peer.behave(told[how]),
+        ids: () => peer.got.map(({ id }) => id),
+      };
+    },
+  ],
+] as const;
+
+describe.each(MESSENGERS)('the %s connector', (_name, start) => {
+  it('tells what went out from what never will, and throws at the rest without a word of it', async () => {
+    const { peer, send, answer, ids } = await start();
+    const to = 'bo@example.org';
+    answer('taken', to);
+    expect([await send(to, 'Message:1'), await send(to, 'Message:1')]).toEqual(['sent', 'sent']);
+    expect(ids()).toHaveLength(2);
+    expect(ids()[0]).toContain('1');
+    expect(new Set(ids()).size).toBe(1);
+    answer('refused', 'no@example.org');
+    expect(await send('no@example.org', 'Message:2')).toBe('refused');
+    answer('later', 'later@example.org');
+    for (const down of [false, true]) {
+      if (down) await peer.close();
+      const thrown = await send('later@example.org', 'Message:3')?.catch((error: Error) => error);
+      expect(thrown).toBeInstanceOf(Error);
+      const { message, stack } = thrown as Error;
+      expect(`${message} ${stack}`).not.toMatch(/later@example|SECRET/);
+    }
+  });
+
+  it('is not there unless a setting says so, and never in the sandbox', () => {
+    const bare = connectorRegistry(world)('production');
+    const full = { smtpUrl: 'smtps://a', mailFrom: 'a@example.com', smsUrl: 'https://a' };
+    const sandbox = connectorRegistry(world, full)('sandbox');
+    for (const { mail, sms } of [bare, sandbox])
+      expect([mail, sms]).toEqual([undefined, undefined]);
+  });
+});
+
+/** A service of an operator that looks at a case three times before it decides. */
+const service = await startIdentityService();
+afterAll(() => service.close());
+service.answer((reply, { id }) => {
+  const asked = service.cases.filter((each) => each.id === id).length;
+  const verdict = asked < 3 ? { state: 'review', checkAfterMs: 5_000 } : { state: 'approved' };
+  reply.writeHead(200).end(JSON.stringify(verdict));
+});
+const silent = await startIdentityService();
+afterAll(() => silent.close());
+silent.answer((reply) => reply.socket?.destroy());
+const CHECKERS = [
+  ['sandbox', registry('sandbox').identity],
+  ['bridge', connectorRegistry(world, { identityUrl: service.url })('production').identity],
+  ['silent', connectorRegistry(world, { identityUrl: silent.url })('production').identity],
+] as const;
+
+describe.each(CHECKERS)('the identity checks of the %s connector', (name, identity) => {
+  const documents: IdentityCase['documents'] = [
+    { id: 'Document:1', holder: 'Customer:1', documentType: 'PASSPORT', country: 'US' },
+  ];
+  const cases = [...SUFFIXES, ''].flatMap((suffix): IdentityCase[] => {
+    const common = {
+      ...{ platformId: 'PlatformConfig:1', customerId: 'Customer:1', identifier: null },
+      ...{ email: null, phoneNumber: null, documents },
+    };
+    const personalInfo = { lastName: `Hopper${suffix}` };
+    const owners = [
+      { id: 'BeneficialOwner:1', roles: ['UBO'], ownershipPercentage: 50, personalInfo },
+    ];
+    const details = { businessInfo: { registrationNumber: `REG${suffix}` } };
+    const fullName = `Ada Lovelace${suffix}`;
+    return [
+      { ...common, id: `P${suffix}`, type: 'INDIVIDUAL', details: { fullName }, owners: [] },
+      { ...common, id: `B${suffix}`, type: 'BUSINESS', details, owners },
+    ];
+  });
+
+  it('come to an end, or wait for an operator, by asking at the times they name', async () => {
+    for (const each of cases) {
+      let verdict = await identity?.submit(each);
+      for (let asked = 0; asked < 5; asked++) {
+        if (verdict?.state !== 'review' && verdict?.state !== 'unknown') break;
+        if (verdict.checkAfterMs === undefined) break;
+        expect(verdict.checkAfterMs).toBeGreaterThan(0);
+        verdict = await identity?.check(each);
+      }
+      if (name === 'silent') expect(verdict?.state).toBe('unknown');
+      else expect((verdict as { checkAfterMs?: number }).checkAfterMs).toBeUndefined();
+      if (verdict?.state === 'unresolved') expect(verdict.findings).not.toEqual([]);
+    }
+  });
+
+  it('take a second submission of a case as the first', async () => {
+    for (const each of cases) {
+      const first = await identity?.submit(each);
+      expect(await identity?.submit({ ...each })).toEqual(first);
+    }
+  });
+});
+
+describe('production', () => {
+  it('is never served by the sandbox, and has no rates and coordinates that nobody set', () => {
+    const bare = connectorRegistry(world)('production');
+    const sandbox = connectorRegistry(world)('sandbox');
+    expect(bare.rail).toBeDefined();
+    expect(bare.rail).not.toBe(sandbox.rail);
+    const { rates, funding, names, identity, uma } = bare;
+    expect([rates, funding, names, identity, uma]).toEqual(Array(5).fill(undefined));
+  });
+});

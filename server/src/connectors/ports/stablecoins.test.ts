@@ -1,0 +1,317 @@
+// What every provider of stablecoins must keep, whoever is behind the port, and that production has none
+// until one is connected.
+import { describe, expect, it } from 'vitest';
+import { testWorld } from '../../../test/harness.ts';
+import { exampleOf } from '../../catalog/accounts/account-examples.ts';
+import { connectorRegistry } from '../registry.ts';
+import { sandboxMint } from '../sandbox/stablecoins/mint.ts';
+import type { LinkedAccount, MintOrder, MintPort, ProviderLink } from './stablecoins.ts';
+
+const SECOND = 1_000;
+const START = Date.UTC(2026, 0, 5);
+
+/** A provider by its port, with what it knows of a platform, a token and accounts that are all well. */
+interface Provider {
+  name: string;
+  port(now: () => number): MintPort;
+  credentials: { clientId: string; clientSecret: string };
+  token: { providerTokenIdentifier: string; networkTokenIdentifier: string; network: string };
+  wallet: LinkedAccount;
+  bank: LinkedAccount;
+}
+
+const PROVIDERS: readonly Provider[] = [
+  {
+    name: 'sandbox',
+    port: sandboxMint,
+    credentials: { clientId: 'client', clientSecret: 'secret' },
+    token: {
+      providerTokenIdentifier: 'acme-usd',
+      networkTokenIdentifier: 'btkn1acme',
+      network: 'SPARK',
+    },
+    wallet: {
+      id: 'ExternalAccount:wallet',
+      info: exampleOf('SPARK_WALLET'),
+      rail: 'SPARK',
+    },
+    bank: {
+      id: 'ExternalAccount:bank',
+      info: exampleOf('USD_ACCOUNT'),
+      rail: 'ACH_CREDIT',
+    },
+  },
+];
+
+/** The provider on a clock of the test's own, linked as a platform is. */
+async function desk({ port, credentials, token, wallet, bank }: Provider) {
+  const clock = { now: START };
+  const mint = port(() => clock.now);
+  const [providerAccountId] = await mint.accountsOf(credentials);
+  const link: ProviderLink = { credentials, providerAccountId: providerAccountId as string };
+  const known = async (account: LinkedAccount) => {
+    const answer = await mint.linkAccount(link, account);
+    if (answer.state !== 'linked') throw new Error(`not linked: ${answer.state}`);
+    return { ...account, reference: answer.reference };
+  };
+  const ends = { wallet: await known(wallet), bank: await known(bank) };
+  const order = (of: Partial<MintOrder> = {}): MintOrder => ({
+    id: 'StablecoinOperation:1',
+    type: 'MINT',
+    token,
+    decimals: 6,
+    baseCurrency: 'USD',
+    amount: 1_000_000n,
+    source: 'WIRE',
+    rail: 'SPARK',
+    to: ends.wallet,
+    description: null,
+    orderedAt: clock.now,
+    ...of,
+  });
+  return { mint, clock, link, ends, order, token };
+}
+
+describe.each(PROVIDERS)('the provider of stablecoins: $name', (provider) => {
+  it('opens the same accounts for the same credentials', async () => {
+    const { mint, link } = await desk(provider);
+    const again = await mint.accountsOf(provider.credentials);
+    expect(again).toEqual([link.providerAccountId]);
+  });
+
+  it('describes a token, and a token it does not know', async () => {
+    const { mint, link, token } = await desk(provider);
+    const answer = await mint.token(link, token, null);
+    expect(answer.state).toBe('found');
+    const found = answer.state === 'found' ? answer.token : undefined;
+    expect(found?.symbol).toMatch(/^[A-Z0-9]{1,10}$/);
+    expect(found?.name).not.toBe('');
+    expect(found?.decimals).toBeGreaterThanOrEqual(2);
+    expect(found?.supply).toBeGreaterThanOrEqual(0n);
+  });
+
+  it('makes an account known once, and tells two accounts apart', async () => {
+    const { mint, link, ends } = await desk(provider);
+    expect(await mint.linkAccount(link, provider.bank)).toEqual({
+      state: 'linked',
+      reference: ends.bank.reference,
+    });
+    expect(ends.wallet.reference).not.toBe(ends.bank.reference);
+  });
+
+  it('refuses an account that its rail cannot reach', async () => {
+    const { mint, link } = await desk(provider);
+    const wrong = { state: 'refused', problem: 'NOT_SUPPORTED' };
+    expect(await mint.linkAccount(link, { ...provider.bank, rail: 'SPARK' })).toEqual(wrong);
+    expect(await mint.linkAccount(link, { ...provider.wallet, rail: 'WIRE' })).toEqual(wrong);
+  });
+
+  it('says where to pay for a mint by wire, and until when', async () => {
+    const { mint, link, order } = await desk(provider);
+    const answer = await mint.prepare(link, order());
+    expect(answer).toMatchObject({
+      state: 'accepted',
+      fundingInstructions: { rail: 'WIRE', valueType: 'USD' },
+      estimatedDelivery: { rail: 'SPARK', amount: '100', currency: 'USD' },
+    });
+    expect(answer.state === 'accepted' && answer.expiresAt).toBeGreaterThan(START);
+  });
+
+  it('waits for nobody where it collects the money itself', async () => {
+    const { mint, link, order, ends } = await desk(provider);
+    const answer = await mint.prepare(link, order({ source: 'ACH_DEBIT', from: ends.bank }));
+    expect(answer.state).toBe('accepted');
+    expect(answer).not.toHaveProperty('fundingInstructions');
+    expect(answer).not.toHaveProperty('expiresAt');
+  });
+
+  it('names an address to burn from, another one for each burn', async () => {
+    const { mint, link, order, ends } = await desk(provider);
+    const burn = { type: 'BURN', source: 'EXTERNAL_ACCOUNT', rail: 'WIRE', to: ends.bank } as const;
+    const answers = await Promise.all(
+      ['1', '2'].map((id) => mint.prepare(link, order({ ...burn, id }))),
+    );
+    const addresses = answers.map((each) =>
+      each.state === 'accepted' ? each.fundingInstructions?.address : undefined,
+    );
+    expect(addresses[0]).toBeTruthy();
+    expect(new Set(addresses).size).toBe(2);
+  });
+
+  it('takes a second order of one id as the first', async () => {
+    const { mint, link, order } = await desk(provider);
+    const first = await mint.submit(link, order());
+    expect(await mint.submit(link, order())).toEqual(first);
+  });
+
+  it('carries an order through, and names the time to look again until it has ended', async () => {
+    const { mint, link, order, clock } = await desk(provider);
+    const seen: string[] = [];
+    let progress = await mint.submit(link, order());
+    for (let turn = 0; turn < 10; turn++) {
+      if (progress.state === 'unlinked') throw new Error('unlinked');
+      seen.push(progress.state);
+      expect(progress.providerStatus).not.toBe('');
+      if (progress.checkAfterMs === undefined) break;
+      expect(progress.checkAfterMs).toBeGreaterThan(0);
+      clock.now += progress.checkAfterMs;
+      progress = await mint.check(link, order({ orderedAt: START }), clock.now);
+    }
+    expect(seen).toEqual(['funding', 'processing', 'completed']);
+  });
+});
+
+describe('the sandbox’s own rows', () => {
+  const at = (suffix: string) =>
+    desk({
+      ...(PROVIDERS[0] as Provider),
+      credentials: { clientId: 'client', clientSecret: `secret-${suffix}` },
+    });
+  const name = (id: string, network = 'btkn1acme') => ({
+    providerTokenIdentifier: id,
+    networkTokenIdentifier: network,
+    network: 'SPARK',
+  });
+
+  it('opens no account, or two', async () => {
+    const { mint } = await at('');
+    expect(await mint.accountsOf({ clientId: 'c', clientSecret: 's-002' })).toEqual([]);
+    const two = await mint.accountsOf({ clientId: 'c', clientSecret: 's-005' });
+    expect(new Set(two).size).toBe(2);
+  });
+
+  it.each([
+    ['acme-usd-005', 'ACMEUSD', 'Acme USD'],
+    ['international-settlement', 'INTERNATIO', 'International Settlement'],
+    ['000', 'TOKEN', 'Token'],
+  ])('calls the token %s %s', async (id, symbol, words) => {
+    const { mint, link } = await at('');
+    expect(await mint.token(link, name(id), null)).toMatchObject({
+      token: { symbol, name: words, decimals: 6, baseCurrency: 'USD', supply: 0n },
+    });
+  });
+
+  it.each([
+    ['x-001', 'PROVISIONING'],
+    ['x-002', 'REJECTED'],
+    ['x-003', 'FAILED'],
+    ['x-006', 'PROVISIONED'],
+    ['x', 'PROVISIONED'],
+  ])('has the token %s stay %s', async (id, issuance) => {
+    const { mint, link } = await at('');
+    const answer = await mint.token(link, name(id), null);
+    expect(answer).toMatchObject({ state: 'found', token: { issuance } });
+    expect(answer.state === 'found' && answer.token.checkAfterMs).toBeNull();
+  });
+
+  it('knows no token, another token, or does not answer', async () => {
+    const { mint, link } = await at('');
+    expect(await mint.token(link, name('x-004'), null)).toEqual({ state: 'absent' });
+    expect(await mint.token(link, name('x', 'b-002'), null)).toEqual({ state: 'mismatch' });
+    await expect(mint.token(link, name('x-007'), null)).rejects.toThrow('does not answer');
+  });
+
+  it('issues a token in its time', async () => {
+    const { mint, link, clock } = await at('');
+    const seen = [];
+    for (const afterMs of [0, 15 * SECOND, 30 * SECOND]) {
+      clock.now = START + afterMs;
+      const answer = await mint.token(link, name('x-005'), START);
+      if (answer.state === 'found') seen.push([answer.token.issuance, answer.token.checkAfterMs]);
+    }
+    expect(seen).toEqual([
+      ['PENDING_REVIEW', 15 * SECOND],
+      ['PROVISIONING', 15 * SECOND],
+      ['PROVISIONED', null],
+    ]);
+  });
+
+  it.each([
+    ['003', 'INVALID'],
+    ['004', 'REVOKED'],
+  ])('knows the client of the secret %s no more once it is linked', async (suffix, as) => {
+    const port = sandboxMint(() => START);
+    const credentials = { clientId: 'c', clientSecret: suffix };
+    const [providerAccountId = ''] = await port.accountsOf(credentials);
+    expect(providerAccountId).not.toBe('');
+    const link = { credentials, providerAccountId };
+    expect(await port.token(link, name('x'), null)).toEqual({ state: 'unlinked', as });
+    const { wallet } = PROVIDERS[0] as Provider;
+    expect(await port.linkAccount(link, wallet)).toEqual({ state: 'unlinked', as });
+  });
+
+  it.each([
+    ['006', 'no-source'],
+    ['009', 'unlinked'],
+    ['010', 'unlinked'],
+    ['', 'accepted'],
+  ])('answers an order from the balance under the secret %s with %s', async (suffix, state) => {
+    const { mint, link, order } = await at(suffix);
+    const answer = await mint.prepare(link, order({ source: 'PROVIDER_INTERNAL_BALANCE' }));
+    expect(answer.state).toBe(state);
+  });
+
+  it('does not answer about orders, or about anything', async () => {
+    const { mint, link, order } = await at('007');
+    await expect(mint.prepare(link, order())).rejects.toThrow('does not answer');
+    const credentials = { clientId: 'c', clientSecret: '008' };
+    await expect(mint.accountsOf(credentials)).rejects.toThrow('does not answer');
+  });
+
+  const banked = (end: string): LinkedAccount => ({
+    ...(PROVIDERS[0] as Provider).bank,
+    info: {
+      ...exampleOf('USD_ACCOUNT'),
+      accountNumber: `123456789${end}`,
+    },
+  });
+
+  it.each([
+    ['201', 'LINK_FAILED'],
+    ['202', 'LINK_METHOD_REQUIRED'],
+    ['203', 'NOT_LINKED'],
+    ['204', 'PROVIDER_LINK_REQUIRED'],
+    ['205', 'PROVIDER_LINK_FAILED'],
+  ])('refuses to link a bank account that ends in %s: %s', async (end, problem) => {
+    const { mint, link } = await at('');
+    const answer = await mint.linkAccount(link, banked(end));
+    expect(answer).toEqual({ state: 'refused', problem });
+  });
+
+  it('refuses an order for one bank account, and fails that of another', async () => {
+    const { mint, link, order } = await at('');
+    const from = async (end: string) => {
+      const answer = await mint.linkAccount(link, banked(end));
+      const reference = answer.state === 'linked' ? answer.reference : '';
+      return { from: { id: banked(end).id, rail: 'ACH_DEBIT', reference } };
+    };
+    const refused = order({ source: 'ACH_DEBIT', ...(await from('206')) });
+    expect((await mint.prepare(link, refused)).state).toBe('refused');
+    const failing = order({ source: 'ACH_DEBIT', ...(await from('003')) });
+    expect(await mint.check(link, failing, START + 5 * SECOND)).toEqual({
+      state: 'failed',
+      reason: 'PROVIDER_TRANSFER_FAILED',
+      providerStatus: 'failed',
+    });
+  });
+
+  it.each([
+    ['001', 6 * 86_400 * SECOND, 'funding'],
+    ['001', 7 * 86_400 * SECOND, 'expired'],
+    ['003', 5 * SECOND, 'failed'],
+    ['004', 5 * SECOND, 'failed'],
+    ['005', 29 * SECOND, 'processing'],
+    ['005', 30 * SECOND, 'completed'],
+    ['none', 4 * SECOND, 'processing'],
+  ])('has an order described as %s stand after %d ms at %s', async (end, afterMs, state) => {
+    const { mint, link, order } = await at('');
+    const progress = await mint.check(link, order({ description: `a ${end}` }), START + afterMs);
+    expect(progress.state).toBe(state);
+  });
+});
+
+it('serves no production platform', () => {
+  const connectors = connectorRegistry(testWorld());
+  expect(connectors('production').mint).toBeUndefined();
+  expect(connectors('sandbox').mint).toBeDefined();
+});

@@ -1,0 +1,397 @@
+// What every custodian of wallets must keep, whoever is behind it, seen by the client library that
+// wallets are used with; and what the two environments' own do differently.
+import { randomBytes, verify } from 'node:crypto';
+import { mnemonicToEntropy, validateMnemonic } from '@scure/bip39';
+import { wordlist } from '@scure/bip39/wordlists/english.js';
+import { compactVerify } from 'jose';
+import { describe, expect, it } from 'vitest';
+import { testWorld } from '../../../test/harness.ts';
+import { ApiKeyStamper, walletCrypto } from '../../../test/wallet-client.ts';
+import { compressedPoint, p256PublicKey } from '../../kernel/crypto/p256.ts';
+import type { Environment } from '../../runtime/operation/context.ts';
+import { createVault } from '../../runtime/security/vault.ts';
+import { connectorRegistry, custodyKeysOf } from '../registry.ts';
+import type { CustodyPort } from './wallets.ts';
+
+const {
+  decryptCredentialBundle,
+  decryptExportBundle,
+  encryptOtpCodeToBundle,
+  formatHpkeBuf,
+  generateP256KeyPair,
+  getPublicKey,
+  hpkeDecrypt,
+  hpkeEncrypt,
+  verifyOtpVerificationToken,
+  verifyStampSignature,
+} = walletCrypto;
+
+const world = testWorld();
+const vault = createVault(world, () => Buffer.alloc(32, 7));
+const registry = connectorRegistry(world, { custodyKeys: custodyKeysOf(vault) });
+const custodianOf = (environment: Environment) => registry(environment).custody as CustodyPort;
+
+const hex = (text: string) => Buffer.from(text, 'hex');
+const utf8 = (text: string) => new TextEncoder().encode(text);
+const NAMES = { organizationId: 'organization-1', walletId: 'wallet-1' };
+const CLIENT = generateP256KeyPair();
+const clientPublicKey = CLIENT.publicKeyUncompressed;
+
+interface Bundle {
+  version: string;
+  data: string;
+  dataSignature: string;
+  enclaveQuorumPublic: string;
+}
+
+const read = (bundle: string): Bundle & { inner: Record<string, string> } => {
+  const outer: Bundle = JSON.parse(bundle);
+  return { ...outer, inner: JSON.parse(hex(outer.data).toString()) };
+};
+
+/** What a client that looks at no signature finds in an export bundle. */
+function wordsIn(bundle: string, receiverPriv = CLIENT.privateKey): string {
+  const { inner } = read(bundle);
+  const words = hpkeDecrypt({
+    ciphertextBuf: hex(inner.ciphertext as string),
+    encappedKeyBuf: hex(inner.encappedPublic as string),
+    receiverPriv,
+  });
+  return Buffer.from(words).toString('ascii');
+}
+
+/** The plaintext of a one-time code as a client may come to write it. */
+function codeBundle(targetPublic: string, plaintext: string | Uint8Array): string {
+  const plainTextBuf = typeof plaintext === 'string' ? utf8(plaintext) : plaintext;
+  return formatHpkeBuf(hpkeEncrypt({ plainTextBuf, targetKeyBuf: hex(targetPublic) }));
+}
+
+const ENVIRONMENTS: readonly Environment[] = ['sandbox', 'production'];
+
+describe.each(ENVIRONMENTS)('a seed kept in the %s', (environment) => {
+  const custody = custodianOf(environment);
+
+  it('is twelve words of its own, the same at every export', async () => {
+    const [first, second] = await Promise.all([custody.newSeed(NAMES), custody.newSeed(NAMES)]);
+    const words = async (seed: string) =>
+      wordsIn(await custody.exportSeed({ ...NAMES, seed, clientPublicKey }));
+    const once = await words(first.seed);
+    expect(once.split(' ')).toHaveLength(12);
+    expect(validateMnemonic(once, wordlist)).toBe(true);
+    expect(await words(first.seed)).toBe(once);
+    expect(await words(second.seed)).not.toBe(once);
+  });
+
+  it('goes out in a bundle that names its organization, to one key', async () => {
+    const { seed } = await custody.newSeed(NAMES);
+    const exported = () => custody.exportSeed({ ...NAMES, seed, clientPublicKey });
+    const [one, two] = [read(await exported()), read(await exported())];
+    expect(Object.keys(one)).toEqual([
+      ...['version', 'data', 'dataSignature', 'enclaveQuorumPublic', 'inner'],
+    ]);
+    expect(one.version).toBe('v1.0.0');
+    expect(Object.keys(one.inner).sort()).toEqual([
+      ...['ciphertext', 'encappedPublic', 'organizationId'],
+    ]);
+    expect(one.inner.organizationId).toBe(NAMES.organizationId);
+    expect(one.inner.encappedPublic).toMatch(/^04[0-9a-f]{128}$/);
+    expect(two.inner.encappedPublic).not.toBe(one.inner.encappedPublic);
+    const stranger = generateP256KeyPair().privateKey;
+    expect(() => wordsIn(JSON.stringify(one), stranger)).toThrow();
+  });
+
+  it('is not in clear in what is stored, and is of one wallet', async () => {
+    const { seed } = await custody.newSeed(NAMES);
+    const words = wordsIn(await custody.exportSeed({ ...NAMES, seed, clientPublicKey }));
+    const entropy = Buffer.from(mnemonicToEntropy(words, wordlist));
+    const clear = [
+      words,
+      ...(['hex', 'base64', 'base64url'] as const).map((each) => entropy.toString(each)),
+    ];
+    for (const text of clear) expect(seed).not.toContain(text);
+    const other = { ...NAMES, walletId: 'wallet-2', seed, clientPublicKey };
+    await expect(custody.exportSeed(other)).rejects.toThrow();
+    await expect(custody.exportSeed({ ...NAMES, seed, clientPublicKey: '04' })).rejects.toThrow();
+  });
+});
+
+describe.each(ENVIRONMENTS)('a session key of the %s', (environment) => {
+  const custody = custodianOf(environment);
+
+  it('opens for the client, as the key whose public half was told', async () => {
+    const told = new Set<string>();
+    for (let round = 0; round < 20; round++) {
+      const client = generateP256KeyPair();
+      const made = await custody.newSessionKey(client.publicKeyUncompressed);
+      const scalar = decryptCredentialBundle(made.sealedKey, client.privateKey);
+      expect(scalar).toMatch(/^[0-9a-f]{64}$/);
+      expect(Buffer.from(getPublicKey(scalar)).toString('hex')).toBe(made.publicKey);
+      told.add(made.publicKey);
+    }
+    expect(told.size).toBe(20);
+  });
+
+  it('opens for nobody else', async () => {
+    const { sealedKey } = await custody.newSessionKey(clientPublicKey);
+    expect(() => decryptCredentialBundle(sealedKey, generateP256KeyPair().privateKey)).toThrow();
+    await expect(custody.newSessionKey(`04${'11'.repeat(64)}`)).rejects.toThrow();
+  });
+});
+
+describe.each(ENVIRONMENTS)('a one-time code of the %s', (environment) => {
+  const custody = custodianOf(environment);
+  const expiresAt = Date.UTC(2026, 0, 5, 9, 5);
+  const { organizationId } = NAMES;
+  const newTarget = (id = 'AuthMethod:1') =>
+    custody.newOtpTarget({ id, organizationId, expiresAt });
+
+  it('is encrypted to a key that the custodian signs for', async () => {
+    const { bundle, target } = await newTarget();
+    const { inner, ...outer } = read(bundle);
+    expect(bundle).toBe(JSON.stringify(outer));
+    expect(inner).toEqual({
+      targetPublic: expect.stringMatching(/^04[0-9a-f]{128}$/),
+      organizationId,
+      otpId: 'AuthMethod:1',
+      expiresAt: '2026-01-05T09:05:00.000Z',
+    });
+    const { bundles } = custody.publicKeys();
+    expect([outer.version, outer.enclaveQuorumPublic]).toEqual(['v1.0.0', bundles]);
+    const signed = verify(
+      'sha256',
+      hex(outer.data),
+      p256PublicKey(bundles),
+      hex(outer.dataSignature),
+    );
+    expect(signed).toBe(true);
+    const again = await newTarget();
+    expect(again.target).not.toBe(target);
+    expect(read(again.bundle).inner.targetPublic).not.toBe(inner.targetPublic);
+  });
+
+  it('is read as the client library wrote it', async () => {
+    const { bundle, target } = await newTarget();
+    const { bundles } = custody.publicKeys();
+    const encrypted = await encryptOtpCodeToBundle('012345', bundle, CLIENT.publicKey, bundles);
+    expect(
+      await custody.openOtp({ id: 'AuthMethod:1', target, encryptedBundle: encrypted }),
+    ).toEqual({ code: '012345', publicKey: CLIENT.publicKey });
+    await expect(encryptOtpCodeToBundle('0', bundle, CLIENT.publicKey)).rejects.toThrow();
+  });
+
+  it.each([
+    ['compressed', CLIENT.publicKey],
+    ['whole', clientPublicKey],
+    ['in capitals', clientPublicKey.toUpperCase()],
+  ])('is read with a key that is %s', async (_, key) => {
+    const { bundle, target } = await newTarget();
+    const text = JSON.stringify({ otp_code: '000000', public_key: key });
+    const encryptedBundle = codeBundle(read(bundle).inner.targetPublic as string, text);
+    expect(await custody.openOtp({ id: 'AuthMethod:1', target, encryptedBundle })).toEqual({
+      code: '000000',
+      publicKey: compressedPoint(key),
+    });
+  });
+
+  it('is read with the key it was encrypted to alone, which is of one code', async () => {
+    const [one, two] = [await newTarget(), await newTarget()];
+    const text = JSON.stringify({ otp_code: '000000', public_key: CLIENT.publicKey });
+    const encryptedBundle = codeBundle(read(one.bundle).inner.targetPublic as string, text);
+    const id = 'AuthMethod:1';
+    expect(await custody.openOtp({ id, target: two.target, encryptedBundle })).toBeUndefined();
+    const moved = custody.openOtp({ id: 'AuthMethod:2', target: one.target, encryptedBundle });
+    await expect(moved).rejects.toThrow();
+  });
+
+  const publicKey = CLIENT.publicKey;
+  const inside: Record<string, string | Uint8Array> = {
+    'no code': JSON.stringify({ public_key: publicKey }),
+    'no key': JSON.stringify({ otp_code: '000000' }),
+    'a number for a code': JSON.stringify({ otp_code: 0, public_key: publicKey }),
+    'a third field': JSON.stringify({ otp_code: '000000', public_key: publicKey, more: 1 }),
+    'a prototype': `{"otp_code":"000000","public_key":"${publicKey}","__proto__":{}}`,
+    'camel case': JSON.stringify({ otpCode: '000000', publicKey }),
+    'no point': JSON.stringify({ otp_code: '000000', public_key: `02${'ff'.repeat(32)}` }),
+    'no hex': JSON.stringify({ otp_code: '000000', public_key: 'key' }),
+    'a list': '["000000"]',
+    nothing: 'null',
+    'no JSON': 'otp_code=000000',
+    'no bytes': new Uint8Array(0),
+    'no UTF-8': new Uint8Array([0x22, 0xff, 0x22]),
+  };
+
+  it.each(Object.keys(inside))('is none where the ciphertext has %s', async (name) => {
+    const { bundle, target } = await newTarget();
+    const to = read(bundle).inner.targetPublic as string;
+    const encryptedBundle = codeBundle(to, inside[name] as string | Uint8Array);
+    expect(await custody.openOtp({ id: 'AuthMethod:1', target, encryptedBundle })).toBeUndefined();
+  });
+
+  type Fields = { encappedPublic: string; ciphertext: string };
+  const outside: Record<string, (good: Fields) => unknown> = {
+    'no JSON': () => 'x',
+    'nothing in it': () => '',
+    'null in it': () => 'null',
+    'a list in it': ({ encappedPublic, ciphertext }) => [encappedPublic, ciphertext],
+    'no encapsulated key': ({ ciphertext }) => ({ ciphertext }),
+    'no ciphertext': ({ encappedPublic }) => ({ encappedPublic }),
+    'numbers in it': () => ({ encappedPublic: 4, ciphertext: 1 }),
+    'a compressed key': (good) => ({
+      ...good,
+      encappedPublic: compressedPoint(good.encappedPublic),
+    }),
+    'no point': (good) => ({ ...good, encappedPublic: `04${'11'.repeat(64)}` }),
+    'another point': (good) => ({ ...good, encappedPublic: clientPublicKey }),
+    'half a byte more': (good) => ({ ...good, ciphertext: `${good.ciphertext}0` }),
+    'a byte more': (good) => ({ ...good, ciphertext: `${good.ciphertext}00` }),
+    'a byte less': (good) => ({ ...good, ciphertext: good.ciphertext.slice(2) }),
+    'less than a tag': (good) => ({ ...good, ciphertext: '00' }),
+    'no hex': (good) => ({ ...good, ciphertext: 'z'.repeat(good.ciphertext.length) }),
+    'a megabyte': (good) => ({ ...good, ciphertext: '00'.repeat(1 << 20) }),
+    chance: () => randomBytes(300).toString('latin1'),
+  };
+
+  it.each(Object.keys(outside))('is none in a text with %s', async (name) => {
+    const { bundle, target } = await newTarget();
+    const text = JSON.stringify({ otp_code: '000000', public_key: publicKey });
+    const good = JSON.parse(codeBundle(read(bundle).inner.targetPublic as string, text)) as Fields;
+    const made = (outside[name] as (good: Fields) => unknown)(good);
+    const encryptedBundle = typeof made === 'string' ? made : JSON.stringify(made);
+    expect(await custody.openOtp({ id: 'AuthMethod:1', target, encryptedBundle })).toBeUndefined();
+  });
+});
+
+describe.each(ENVIRONMENTS)('a token of the %s', (environment) => {
+  const custody = custodianOf(environment);
+  const { tokens } = custody.publicKeys();
+  const claims = {
+    id: 'AuthMethod:1',
+    verification_type: 'OTP_TYPE_EMAIL',
+    contact: 'a@example.com',
+    organization_id: NAMES.organizationId,
+    public_key: CLIENT.publicKey,
+    exp: String(Date.UTC(2099, 0, 1)),
+    sub: 'Müller',
+  };
+
+  it('is believed by the client library, as long as it lasts', async () => {
+    const token = await custody.signToken(claims);
+    expect(await verifyOtpVerificationToken(token, tokens)).toEqual(claims);
+    const old = await custody.signToken({ ...claims, exp: '1' });
+    await expect(verifyOtpVerificationToken(old, tokens)).rejects.toThrow(/expired/);
+  });
+
+  it('is believed of no other maker, and with no other claims', async () => {
+    const token = await custody.signToken(claims);
+    const { bundles } = custody.publicKeys();
+    await expect(verifyOtpVerificationToken(token, bundles)).rejects.toThrow(/signature/);
+    await expect(verifyOtpVerificationToken(token)).rejects.toThrow(/signature/);
+    const [head, , signature] = token.split('.');
+    const body = Buffer.from(JSON.stringify({ ...claims, contact: 'b@x' })).toString('base64url');
+    const forged = verifyOtpVerificationToken(`${head}.${body}.${signature}`, tokens);
+    await expect(forged).rejects.toThrow(/signature/);
+  });
+
+  it('is a JWT like any other', async () => {
+    const token = await custody.signToken(claims);
+    const { protectedHeader, payload } = await compactVerify(token, p256PublicKey(tokens));
+    expect(protectedHeader).toEqual({ alg: 'ES256', typ: 'JWT', kid: expect.any(String) });
+    expect(JSON.parse(Buffer.from(payload).toString())).toEqual(claims);
+    expect(token).toMatch(/^[\w-]+\.[\w-]+\.[\w-]{86}$/);
+    const another = await compactVerify(await custody.signToken({}), p256PublicKey(tokens));
+    expect(another.protectedHeader.kid).toBe(protectedHeader.kid);
+  });
+});
+
+describe.each(ENVIRONMENTS)('a key that signs by itself in the %s', (environment) => {
+  const custody = custodianOf(environment);
+  const id = 'DelegatedKey:1';
+  const payload = '{"amount":"1","note":"ä"}';
+  const opened = (stamp: string): Record<string, string> =>
+    JSON.parse(Buffer.from(stamp, 'base64url').toString());
+
+  it('makes the stamps that the client library makes', async () => {
+    const { publicKey, signer } = await custody.newSigner({ id });
+    expect(publicKey).toMatch(/^0[23][0-9a-f]{64}$/);
+    expect((await custody.newSigner({ id })).publicKey).not.toBe(publicKey);
+    const stamp = await custody.stampWith({ id, signer, payload });
+    expect(stamp).toMatch(/^[\w-]+$/);
+    const said = opened(stamp);
+    const keys = { apiPublicKey: CLIENT.publicKey, apiPrivateKey: CLIENT.privateKey };
+    const model = (await new ApiKeyStamper(keys).stamp(payload)).stampHeaderValue;
+    expect(Object.keys(said)).toEqual(Object.keys(opened(model)));
+    expect([said.publicKey, said.scheme]).toEqual([publicKey, opened(model).scheme]);
+    const { signature } = said as { signature: string };
+    expect(await verifyStampSignature(publicKey, signature, payload)).toBe(true);
+    expect(await verifyStampSignature(publicKey, signature, `${payload} `)).toBe(false);
+    expect(verify('sha256', utf8(payload), p256PublicKey(publicKey), hex(signature))).toBe(true);
+  });
+
+  it('signs under its own id alone, and nothing once it was damaged', async () => {
+    const { signer } = await custody.newSigner({ id });
+    await expect(custody.stampWith({ id: 'DelegatedKey:2', signer, payload })).rejects.toThrow();
+    const damaged = signer.slice(0, -4) + (signer.endsWith('AAAA') ? 'BBBB' : 'AAAA');
+    await expect(custody.stampWith({ id, signer: damaged, payload })).rejects.toThrow();
+    const { target } = await custody.newOtpTarget({ id, organizationId: '1', expiresAt: 0 });
+    await expect(custody.stampWith({ id, signer: target, payload })).rejects.toThrow();
+  });
+});
+
+describe('the custodians of the two environments', () => {
+  const [sandbox, production] = ENVIRONMENTS.map(custodianOf) as [CustodyPort, CustodyPort];
+
+  it('sign with keys of their own, the same after a restart', () => {
+    const keys = [sandbox.publicKeys(), production.publicKeys()];
+    const all = keys.flatMap(({ bundles, tokens }) => [bundles, tokens]);
+    expect(new Set(all).size).toBe(4);
+    for (const key of all) expect(p256PublicKey(key).asymmetricKeyType).toBe('ec');
+    const next = connectorRegistry(world, { custodyKeys: custodyKeysOf(vault) });
+    expect(ENVIRONMENTS.map((each) => next(each).custody?.publicKeys())).toEqual(keys);
+  });
+
+  it('open nothing that the other sealed', async () => {
+    const { seed } = await sandbox.newSeed(NAMES);
+    await expect(production.exportSeed({ ...NAMES, seed, clientPublicKey })).rejects.toThrow();
+    const { signer } = await sandbox.newSigner({ id: '1' });
+    await expect(production.stampWith({ id: '1', signer, payload: 'x' })).rejects.toThrow();
+  });
+
+  it('sign what production exports', async () => {
+    const { seed } = await production.newSeed(NAMES);
+    const exportBundle = await production.exportSeed({ ...NAMES, seed, clientPublicKey });
+    const opened = (organizationId: string, signer?: string) =>
+      decryptExportBundle({
+        exportBundle,
+        organizationId,
+        embeddedKey: CLIENT.privateKey,
+        ...(signer === undefined ? {} : { dangerouslyOverrideSignerPublicKey: signer }),
+        returnMnemonic: true,
+      });
+    const { bundles, tokens } = production.publicKeys();
+    expect(await opened(NAMES.organizationId, bundles)).toBe(wordsIn(exportBundle));
+    await expect(opened('organization-2', bundles)).rejects.toThrow(/organization id/);
+    await expect(opened(NAMES.organizationId, tokens)).rejects.toThrow(/signer key/);
+    await expect(opened(NAMES.organizationId)).rejects.toThrow(/signer key/);
+  });
+
+  it('answer for nothing that the sandbox exports', async () => {
+    const { seed } = await sandbox.newSeed(NAMES);
+    const exportBundle = await sandbox.exportSeed({ ...NAMES, seed, clientPublicKey });
+    const { dataSignature, enclaveQuorumPublic } = read(exportBundle);
+    expect([dataSignature, enclaveQuorumPublic]).toEqual(['', '']);
+    const checked = decryptExportBundle({
+      exportBundle,
+      organizationId: NAMES.organizationId,
+      embeddedKey: CLIENT.privateKey,
+      dangerouslyOverrideSignerPublicKey: sandbox.publicKeys().bundles,
+      returnMnemonic: true,
+    });
+    await expect(checked).rejects.toThrow(/signer key/);
+    expect(validateMnemonic(wordsIn(exportBundle), wordlist)).toBe(true);
+  });
+
+  it('are not there without keys', () => {
+    const bare = connectorRegistry(world);
+    expect(ENVIRONMENTS.map((each) => bare(each).custody)).toEqual([undefined, undefined]);
+  });
+});

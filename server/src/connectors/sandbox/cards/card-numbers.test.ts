@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { systemWorld } from '../../../runtime/config/system-world.ts';
+import { createVault } from '../../../runtime/security/vault.ts';
+import { custodyKeysOf } from '../../registry.ts';
+import { cardNumbers, luhnSum } from './card-numbers.ts';
+
+const NOW = Date.parse('2026-11-30T23:30:00Z');
+
+const world = { ...systemWorld(), now: () => NOW };
+const numbersOf = (key: number) =>
+  cardNumbers(world, custodyKeysOf(createVault(world, () => new Uint8Array(32).fill(key))));
+const numbers = numbersOf(7);
+
+const order = (
+  id: string,
+  platformCardId: string | null = 'card_1',
+  cardholderId = 'Customer:1',
+) => ({
+  id,
+  platformId: 'p',
+  cardholderId,
+  platformCardId,
+  currency: 'USD',
+  orderedAt: NOW,
+});
+
+const shown = (id: string, name?: string) => {
+  const { secret } = numbers.draw(order(id, name));
+  return numbers.open({ cardId: id, secret });
+};
+
+describe('the check digit', () => {
+  // Worked examples: ISO/IEC 7812-1 annex B, and numbers that payment services publish for tests.
+  it.each([
+    '49927398716',
+    '1234567812345670',
+    '4111111111111111',
+    '5555555555554444',
+    '378282246310005',
+  ])('takes %s', (number) => expect(luhnSum(number) % 10).toBe(0));
+
+  it.each(['49927398717', '1234567812345678', '4111111111111112', '1411111111111111'])(
+    'refuses %s',
+    (number) => expect(luhnSum(number) % 10).not.toBe(0),
+  );
+
+  it('has the sum of its worked example', () => expect(luhnSum('49927398716')).toBe(70));
+});
+
+describe('numbers of sandbox cards', () => {
+  it('are 16 digits of the test range that check, with a code of three and an end', () => {
+    for (let at = 0; at < 200; at++) {
+      const { number, code, ...ends } = shown(`Card:${at}`, `card_${at}`);
+      expect(number).toMatch(/^411111\d{10}$/);
+      expect(luhnSum(number) % 10).toBe(0);
+      expect(code).toMatch(/^\d{3}$/);
+      expect(ends).toEqual({ expMonth: 11, expYear: 2030 });
+    }
+  });
+
+  it('show of themselves what the number ends with, which follows from the platform’s name', () => {
+    const first = numbers.draw(order('Card:1', 'card_x'));
+    const second = numbers.draw(order('Card:2', 'card_x', 'Customer:2'));
+    expect(first).toMatchObject({ brand: 'VISA', expMonth: 11, expYear: 2030 });
+    expect(second.last4).toBe(first.last4);
+    expect(numbers.open({ cardId: 'Card:1', secret: first.secret }).number.slice(-4)).toBe(
+      first.last4,
+    );
+    expect(numbers.draw(order('Card:3', 'card_y')).last4).not.toBe(first.last4);
+    const unnamed = numbers.draw(order('Card:4', null, 'Customer:7'));
+    expect(numbers.draw(order('Card:5', null, 'Customer:7')).last4).toBe(unnamed.last4);
+    expect(numbers.draw(order('Card:6', null, 'Customer:8')).last4).not.toBe(unnamed.last4);
+  });
+
+  it('differ by card, are the same for the same one, and differ by installation', () => {
+    const drawn = Array.from({ length: 50 }, (_, at) => shown(`Card:${at}`).number);
+    expect(new Set(drawn).size).toBe(50);
+    expect(shown('Card:3').number).toBe(drawn[3]);
+    const elsewhere = numbersOf(8);
+    const { secret } = elsewhere.draw(order('Card:3'));
+    expect(elsewhere.open({ cardId: 'Card:3', secret }).number).not.toBe(drawn[3]);
+  });
+
+  it('open for the card that they were sealed for, and say nothing otherwise', () => {
+    const { secret } = numbers.draw(order('Card:1'));
+    const { number, code } = numbers.open({ cardId: 'Card:1', secret });
+    for (const text of [number, number.slice(-12), number.slice(0, 12)]) {
+      expect(secret).not.toContain(text);
+    }
+    expect(code).toHaveLength(3);
+    expect(() => numbers.open({ cardId: 'Card:2', secret })).toThrow();
+    expect(() => numbersOf(8).open({ cardId: 'Card:1', secret })).toThrow();
+  });
+});

@@ -1,0 +1,82 @@
+// Numbers and codes of sandbox cards: the one module where either lies in clear. What it hands out is
+// sealed for the card that it belongs to, and opened for nobody but the page that shows it. The number
+// follows from the order, so that a card ordered twice is one card; nobody can work it out without the
+// installation's key. An issuer of real cards keeps its numbers itself, and what stands here for them is
+// then its own name for one.
+import { createHash, createHmac } from 'node:crypto';
+import type { World } from '../../../kernel/world.ts';
+import type { CardDetails, CardOrder, IssuedCard } from '../../ports/cards.ts';
+
+/**
+ * The first digits of the number that payment services have always published for trying things out, 4111 1111
+ * 1111 1111: it stands in the testing guide of Visa's own gateway (developer.cybersource.com, "Testing card
+ * numbers") and among the sandbox cards of TabaPay. Numbers drawn here are shown by the sandbox and by nobody
+ * else, and no network is ever asked about one.
+ */
+const TEST_RANGE = '411111';
+const YEARS = 4;
+
+/** What the installation lends: sealing, and secrets that follow from a purpose. */
+interface NumberKeys {
+  seal(text: string, context: string): string;
+  /** Throws for another context or a damaged text. */
+  open(sealed: string, context: string): Buffer;
+  derive(purpose: string): Uint8Array;
+}
+
+type DrawnCard = Omit<IssuedCard, 'issuerRef' | 'processorRef'>;
+
+export interface CardNumbers {
+  draw(order: CardOrder): DrawnCard;
+  /** Throws for what was sealed for another card. */
+  open(card: { cardId: string; secret: string }): CardDetails;
+}
+
+const contextOf = (cardId: string) => `number of ${cardId}`;
+
+/** So many decimal digits of a hash. */
+const digitsOf = (hash: Buffer, count: number): string =>
+  String(hash.readUIntBE(0, 6) % 10 ** count).padStart(count, '0');
+
+/** What the check of card numbers makes of one; a number is good where it is a multiple of ten. */
+export function luhnSum(number: string): number {
+  let sum = 0;
+  for (const [at, digit] of [...number].reverse().entries()) {
+    const value = Number(digit) * (at % 2 === 0 ? 1 : 2);
+    sum += value > 9 ? value - 9 : value;
+  }
+  return sum;
+}
+
+/** The number with a digit between its parts that makes it good; an even count of digits must follow. */
+const completed = (before: string, after: string): string =>
+  `${before}${(10 - (luhnSum(`${before}0${after}`) % 10)) % 10}${after}`;
+
+export function cardNumbers(world: World, keys: NumberKeys): CardNumbers {
+  function numberOf({ id, platformCardId, cardholderId }: CardOrder): string {
+    // Whoever tests may know what a card will end with.
+    const name = platformCardId ?? cardholderId;
+    const last4 = digitsOf(createHash('sha256').update(name).digest(), 4);
+    const middle = createHmac('sha256', keys.derive('card numbers')).update(id).digest();
+    return completed(TEST_RANGE + digitsOf(middle, 5), last4);
+  }
+
+  return {
+    draw(order) {
+      const number = numberOf(order);
+      const code = digitsOf(Buffer.from(world.random(6)), 3);
+      const ordered = new Date(order.orderedAt);
+      const expMonth = ordered.getUTCMonth() + 1;
+      const expYear = ordered.getUTCFullYear() + YEARS;
+      const plain = [number, code, expMonth, expYear].join(' ');
+      const secret = keys.seal(plain, contextOf(order.id));
+      return { brand: 'VISA', last4: number.slice(-4), expMonth, expYear, secret };
+    },
+
+    open({ cardId, secret }) {
+      const plain = keys.open(secret, contextOf(cardId)).toString();
+      const [number = '', code = '', expMonth, expYear] = plain.split(' ');
+      return { number, code, expMonth: Number(expMonth), expYear: Number(expYear) };
+    },
+  };
+}

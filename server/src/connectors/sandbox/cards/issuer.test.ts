@@ -1,0 +1,128 @@
+// The scripted issuer, ending by ending: what it answers, and when. The rows are taken from its data, so
+// that one that is added without saying here what it means fails.
+import { describe, expect, it } from 'vitest';
+import { testWorld } from '../../../../test/harness.ts';
+import { createVault } from '../../../runtime/security/vault.ts';
+import type { CardOrder, CardPull, IssueProgress, PullProgress } from '../../ports/cards.ts';
+import { connectorRegistry, custodyKeysOf } from '../../registry.ts';
+import {
+  DESCRIPTOR_DECLINES,
+  FUNDING_REJECTIONS,
+  ISSUE_OUTCOMES,
+  PULL_OUTCOMES,
+} from './card-outcomes.ts';
+
+const world = testWorld();
+const vault = createVault(world, () => Buffer.alloc(32, 7));
+const { issuer } = connectorRegistry(world, { custodyKeys: custodyKeysOf(vault) })('sandbox');
+if (!issuer) throw new Error('no issuer');
+
+const AT = world.now();
+
+/** Every answer a patient asker gets, with the time of each in seconds; `…` where word comes by itself. */
+async function story(
+  first: IssueProgress | PullProgress,
+  check: (now: number) => Promise<IssueProgress | PullProgress>,
+): Promise<string[]> {
+  const lines: string[] = [];
+  let [at, progress] = [0, first];
+  for (;;) {
+    const after = 'checkAfterMs' in progress ? progress.checkAfterMs : undefined;
+    const waits = progress.state === 'pending' && after === undefined;
+    lines.push(`${at / 1_000} ${progress.state}${waits ? ' …' : ''}`);
+    if (after === undefined) return lines;
+    at += after;
+    progress = await check(AT + at);
+  }
+}
+
+const OTHER = '000';
+const withOther = (table: object) => [...Object.keys(table), OTHER].sort();
+
+const ISSUING: Readonly<Record<string, string[]>> = {
+  [OTHER]: ['0 issued'],
+  '001': ['0 pending …'],
+  '002': ['0 rejected'],
+  '005': ['0 pending', '30 issued'],
+};
+
+describe('an order', () => {
+  const order = (platformCardId: string | null, cardholderId: string): CardOrder => ({
+    ...{ id: 'Card:1', platformId: 'PlatformConfig:1', platformCardId, cardholderId },
+    ...{ currency: 'USD', orderedAt: AT },
+  });
+  const told = async (of: CardOrder) =>
+    story(await issuer.issue(of), (now) => issuer.check(of, now));
+
+  it('is of the table that is expected here', () => {
+    expect(Object.keys(ISSUING).sort()).toEqual(withOther(ISSUE_OUTCOMES));
+  });
+
+  it.each(Object.keys(ISSUING))('…%s goes by the name of the card', async (suffix) => {
+    expect(await told(order(`card-${suffix}`, 'Customer:1-002'))).toEqual(ISSUING[suffix]);
+  });
+
+  it.each(Object.keys(ISSUING))('…%s of the cardholder decides nothing', async (suffix) => {
+    expect(await told(order(null, `Customer:1-${suffix}`))).toEqual(ISSUING[OTHER]);
+  });
+});
+
+const PULLING: Readonly<Record<string, string[]>> = {
+  [OTHER]: ['0 confirmed'],
+  '005': ['0 pending', '30 confirmed'],
+  '006': ['0 failed'],
+};
+
+describe('a pull', () => {
+  it('is of the table that is expected here', () => {
+    expect(Object.keys(PULLING).sort()).toEqual(withOther(PULL_OUTCOMES));
+  });
+
+  it.each(Object.keys(PULLING))('…%s goes by the descriptor', async (suffix) => {
+    const pull: CardPull = {
+      ...{ id: 'pull', cardId: 'Card:1', accountId: 'InternalAccount:1-006', amount: 1n },
+      ...{ currency: 'USD', merchant: { descriptor: `SHOP ${suffix}` }, pulledAt: AT },
+    };
+    const told = await story(await issuer.pull(pull), (now) => issuer.checkPull(pull, now));
+    expect(told).toEqual(PULLING[suffix]);
+  });
+});
+
+describe('a request', () => {
+  const ends = [...withOther(DESCRIPTOR_DECLINES), ...Object.keys(PULL_OUTCOMES)];
+  it('is declined by the descriptor, or not at all', () => {
+    const against = ends.map((suffix) => {
+      const merchant = { descriptor: `SHOP ${suffix}` };
+      const request = { id: '1', token: '1', cardId: 'Card:1-003', amount: 1n, currency: 'USD' };
+      const reason = issuer.objection?.({ ...request, kind: 'AUTHORIZATION', merchant });
+      return [suffix, reason];
+    });
+    expect(Object.fromEntries(against)).toEqual({
+      ...{ [OTHER]: undefined, '002': 'INSUFFICIENT_FUNDS', '003': 'CARD_PAUSED' },
+      ...{ '005': undefined, '006': undefined },
+    });
+  });
+});
+
+describe('an account', () => {
+  const SUFFIXES = ['000', '001', '002', '003', '004', '005'];
+
+  it('pays for a card unless the name of the card ends as one of two', () => {
+    expect(FUNDING_REJECTIONS).toEqual({ '003': 'create', '004': 'update' });
+    const rejected = (isNew: boolean) =>
+      SUFFIXES.filter(
+        (suffix) =>
+          !issuer.accepts?.('InternalAccount:1', { platformCardId: `card-${suffix}`, isNew }),
+      );
+    expect([rejected(true), rejected(false)]).toEqual([['003'], ['004']]);
+  });
+
+  it('pays whatever its own id ends as', () => {
+    for (const suffix of SUFFIXES) {
+      for (const isNew of [true, false]) {
+        const card = { platformCardId: null, isNew };
+        expect(issuer.accepts?.(`InternalAccount:1-${suffix}`, card)).toBe(true);
+      }
+    }
+  });
+});

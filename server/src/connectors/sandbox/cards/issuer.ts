@@ -1,0 +1,69 @@
+// A card issuer that does what the names say that it is given. It keeps no state: where a card or a pull
+// stands follows from its timeline and the time since it was asked for, so a restart or a second question
+// changes nothing. It never asks for anything itself; the operations of the sandbox speak for its network.
+import type { Time } from '../../../kernel/world.ts';
+import type {
+  CardMerchant,
+  CardOrder,
+  CardPull,
+  IssueProgress,
+  IssuerPort,
+  PullProgress,
+} from '../../ports/cards.ts';
+import type { CardNumbers } from './card-numbers.ts';
+import {
+  type CardTimeline,
+  CONFIRMED,
+  DESCRIPTOR_DECLINES,
+  FUNDING_REJECTIONS,
+  ISSUE_OUTCOMES,
+  ISSUED,
+  PULL_OUTCOMES,
+} from './card-outcomes.ts';
+
+const endOf = (text: string): string => text.slice(-3);
+const endOfDescriptor = ({ descriptor }: CardMerchant): string => endOf(descriptor);
+
+/** Where a timeline stands `elapsedMs` after it began, and how long it is until that changes. */
+function standing<State>(timeline: CardTimeline<State>, elapsedMs: number) {
+  const done = timeline.filter((step) => step.afterMs <= elapsedMs);
+  const { state } = done.at(-1) ?? timeline[0];
+  const next = timeline[done.length];
+  return { state, waitMs: next && next.afterMs - elapsedMs };
+}
+
+function pullAt({ merchant }: CardPull, elapsedMs: number): PullProgress {
+  const timeline = PULL_OUTCOMES[endOfDescriptor(merchant)] ?? CONFIRMED;
+  const { state, waitMs = 0 } = standing(timeline, elapsedMs);
+  return state === 'pending' ? { state, checkAfterMs: waitMs } : { state };
+}
+
+/** Its names for a card. */
+const refsOf = (id: string) => {
+  const own = id.slice(id.indexOf(':') + 1);
+  return { issuerRef: `sandbox-card-${own}`, processorRef: `sandbox-processor-${own}` };
+};
+
+/** The sandbox's issuer, with what draws and opens its card numbers. */
+export function sandboxIssuer(numbers: CardNumbers): IssuerPort {
+  async function issueAt(order: CardOrder, elapsedMs: number): Promise<IssueProgress> {
+    const timeline = ISSUE_OUTCOMES[endOf(order.platformCardId ?? '')] ?? ISSUED;
+    const { state, waitMs } = standing(timeline, elapsedMs);
+    if (state === 'issued') {
+      return { state, card: { ...(await numbers.draw(order)), ...refsOf(order.id) } };
+    }
+    if (state === 'rejected') return { state };
+    return waitMs === undefined ? { state } : { state, checkAfterMs: waitMs };
+  }
+
+  return {
+    issue: (order) => issueAt(order, 0),
+    check: (order, now: Time) => issueAt(order, now - order.orderedAt),
+    details: async (card) => numbers.open(card),
+    objection: ({ merchant }) => DESCRIPTOR_DECLINES[endOfDescriptor(merchant)],
+    accepts: (_, { platformCardId, isNew }) =>
+      FUNDING_REJECTIONS[endOf(platformCardId ?? '')] !== (isNew ? 'create' : 'update'),
+    pull: async (pull) => pullAt(pull, 0),
+    checkPull: async (pull, now: Time) => pullAt(pull, now - pull.pulledAt),
+  };
+}

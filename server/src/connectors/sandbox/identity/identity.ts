@@ -1,0 +1,118 @@
+// The pretended identity check, as data: the last three characters of a person's full name, of a business's
+// registration number and of an owner's family name decide. It answers at once, and what it leaves to a
+// review stays there until an operator decides. Findings that no ending stands for are scripted by a
+// document: one whose number is the name of a finding is found to be just that.
+import { type FindingType, isFindingType } from '../../../catalog/identity/verification-errors.ts';
+import type {
+  IdentityCase,
+  IdentityFinding,
+  IdentityPort,
+  IdentityVerdict,
+  OwnerOutcome,
+} from '../../ports/index.ts';
+
+type Status = ReturnType<NonNullable<IdentityPort['atCreation']>>;
+type Ending = 'approved' | 'rejected' | 'review' | 'unresolved';
+
+/** The status a person starts in where the platform does its own compliance, by full name. */
+export const STATUS_BY_SUFFIX: Readonly<Record<string, Status>> = {
+  '001': 'PENDING',
+  '002': 'REJECTED',
+  '003': 'UNVERIFIED',
+};
+
+/** What becomes of a complete submission of a person, by full name. */
+export const PERSON_ENDINGS: Readonly<Record<string, Ending>> = {
+  '001': 'review',
+  '002': 'rejected',
+  '003': 'unresolved',
+};
+
+/** What becomes of a submission of a business, by registration number. */
+export const BUSINESS_ENDINGS: Readonly<Record<string, Ending>> = {
+  '001': 'review',
+  '002': 'rejected',
+  '003': 'review',
+};
+
+/** How an owner fares once the business is approved or rejected, by family name. */
+export const OWNER_OUTCOMES: Readonly<Record<string, OwnerOutcome>> = {
+  '001': 'PENDING',
+  '002': 'REJECTED',
+};
+
+/** Document numbers that script a finding, and what each is about. */
+export const SCRIPTED_FINDINGS: Readonly<Partial<Record<FindingType, 'document' | 'holder'>>> = {
+  INVALID_DOCUMENT: 'document',
+  EXPIRED_DOCUMENT: 'document',
+  POOR_QUALITY_DOCUMENT: 'document',
+  SUSPECTED_FRAUD_DOCUMENT: 'document',
+  WRONG_DOCUMENT_TYPE: 'document',
+  INCOMPLETE_DOCUMENT: 'document',
+  UNREADABLE_DOCUMENT: 'document',
+  DOCUMENT_VERIFICATION_FAILED: 'document',
+  MISSING_PROOF_OF_ADDRESS_DOCUMENT: 'holder',
+  MISSING_GOOD_STANDING_DOCUMENT: 'holder',
+  APPLICANT_SANCTIONED: 'holder',
+  APPLICANT_FRAUD: 'holder',
+  APPLICANT_CRIMINAL_RECORD: 'holder',
+  APPLICANT_REJECTED: 'holder',
+};
+
+const endingOf = (text: unknown): string => (typeof text === 'string' ? text.slice(-3) : '');
+
+function suffixOf({ type, details }: IdentityCase): string {
+  if (type === 'INDIVIDUAL') return endingOf(details.fullName);
+  return endingOf(
+    (details.businessInfo as Record<string, unknown> | undefined)?.registrationNumber,
+  );
+}
+
+const ownersOf = ({ owners }: IdentityCase): Record<string, OwnerOutcome> =>
+  Object.fromEntries(
+    owners.map(({ id, personalInfo }) => [
+      id,
+      OWNER_OUTCOMES[endingOf(personalInfo.lastName)] ?? 'APPROVED',
+    ]),
+  );
+
+function scripted({ documents }: IdentityCase): IdentityFinding[] {
+  return documents.flatMap(({ id, holder, documentNumber: type = '' }) => {
+    if (!isFindingType(type) || !SCRIPTED_FINDINGS[type]) return [];
+    return [{ type, resourceId: SCRIPTED_FINDINGS[type] === 'document' ? id : holder }];
+  });
+}
+
+/** The finding of people whose ending says that their papers cannot be read. */
+function blurred({ documents }: IdentityCase): IdentityFinding[] {
+  const papers = ['PASSPORT', 'DRIVERS_LICENSE', 'NATIONAL_ID'];
+  const paper = documents.find((each) => papers.includes(each.documentType)) ?? documents[0];
+  return [{ type: 'POOR_QUALITY_DOCUMENT', ...(paper ? { resourceId: paper.id } : {}) }];
+}
+
+function verdictOf(submitted: IdentityCase): IdentityVerdict {
+  const endings = submitted.type === 'INDIVIDUAL' ? PERSON_ENDINGS : BUSINESS_ENDINGS;
+  const ending = endings[suffixOf(submitted)] ?? 'approved';
+  if (ending === 'review') return { state: 'review' };
+  if (ending === 'unresolved') return { state: 'unresolved', findings: blurred(submitted) };
+  return { state: ending, owners: ownersOf(submitted) };
+}
+
+function judge(submitted: IdentityCase): IdentityVerdict {
+  const findings = scripted(submitted);
+  return findings.length ? { state: 'unresolved', findings } : verdictOf(submitted);
+}
+
+export const sandboxIdentity: IdentityPort = {
+  atCreation({ type, fullName }) {
+    if (type === 'BUSINESS') return 'UNVERIFIED';
+    return STATUS_BY_SUFFIX[endingOf(fullName)] ?? 'APPROVED';
+  },
+  unasked(submitted) {
+    if (submitted.type === 'INDIVIDUAL') return undefined;
+    const verdict = verdictOf(submitted);
+    return verdict.state === 'review' ? undefined : verdict;
+  },
+  submit: async (submitted) => judge(submitted),
+  check: async (submitted) => judge(submitted),
+};

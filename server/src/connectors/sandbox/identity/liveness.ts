@@ -1,0 +1,30 @@
+// The pretended liveness check: nobody looks into a camera. It ends at once when the button on the hosted
+// page is pressed. Of a wallet it ends by itself a few seconds after it was started, and the last three
+// characters of the address decide how; of a customer it passes when its platform asks for the second time.
+import { sandboxSuffixOf } from '../../../catalog/accounts/account-info.ts';
+import type { LivenessCheck, LivenessPort, LivenessProgress } from '../../ports/index.ts';
+
+const TAKES_MS = 5_000;
+const TAKES_POLLS = 2;
+
+export const LIVENESS_BY_SUFFIX: Readonly<Record<string, LivenessProgress>> = {
+  '002': { state: 'failed' },
+};
+
+const outcomeOf = ({ subject }: LivenessCheck): LivenessProgress =>
+  (subject.type === 'WALLET' && LIVENESS_BY_SUFFIX[sandboxSuffixOf(subject.account)]) || {
+    state: 'passed',
+  };
+
+function leftMs({ subject, startedAt }: LivenessCheck, now: number): number {
+  if (subject.type === 'WALLET') return startedAt + TAKES_MS - now;
+  return subject.polls < TAKES_POLLS ? TAKES_MS : 0;
+}
+
+export const sandboxLiveness: LivenessPort = {
+  async check(check, now) {
+    const left = leftMs(check, now);
+    return left > 0 ? { state: 'waiting', checkAfterMs: left } : outcomeOf(check);
+  },
+  complete: async (check) => outcomeOf(check),
+};

@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest';
+import { segment } from '../../../../test/identity-provider.ts';
+import { sandboxOidc, sandboxWalletScript } from './wallets.ts';
+
+const NOW = Date.UTC(2026, 0, 5, 9);
+const S = NOW / 1000;
+const GOOD = {
+  iss: 'https://accounts.google.com',
+  aud: 'app-1',
+  sub: 'user-1',
+  iat: S - 10,
+  exp: S + 300,
+};
+
+const tokenOf = (claims: unknown, header: unknown = { alg: 'RS256', typ: 'JWT' }) =>
+  `${segment(header)}.${segment(claims)}.dummy`;
+
+const OWN = 'https://id.shop.example/users';
+const { verify } = sandboxOidc([OWN]);
+const judged = (claims: object) => verify(tokenOf({ ...GOOD, ...claims }), NOW);
+
+describe('tokens of identity providers in the sandbox', () => {
+  it('are believed with any signature', async () => {
+    expect(await judged({ email: 'ada@example.com', nonce: 'abc', azp: 'x' })).toEqual({
+      identity: {
+        ...{ issuer: GOOD.iss, audience: 'app-1', subject: 'user-1' },
+        ...{ email: 'ada@example.com', nonce: 'abc' },
+      },
+    });
+    for (const dummy of ['x', 'sandbox-signature', '']) {
+      const text = tokenOf(GOOD).replace(/dummy$/, dummy);
+      expect(await verify(text, NOW)).toHaveProperty('identity');
+    }
+  });
+
+  it.each([
+    ['https://accounts.google.com', 'https://accounts.google.com'],
+    ['accounts.google.com', 'https://accounts.google.com'],
+    ['https://appleid.apple.com', 'https://appleid.apple.com'],
+    [OWN, OWN],
+  ])('of %s are of %s', async (iss, issuer) => {
+    expect(await judged({ iss })).toMatchObject({ identity: { issuer } });
+  });
+
+  it.each([
+    ['a single audience in a list', { aud: ['app-1'] }],
+    ['an age of sixty seconds', { iat: S - 60 }],
+    ['a clock five seconds ahead', { iat: S + 5 }],
+    ['a part of a second', { iat: S - 0.5, exp: S + 0.5 }],
+    ['a nbf that has come', { nbf: S }],
+    ['an e-mail address and a nonce of another form, which are left out', { email: 1, nonce: [] }],
+  ])('may have %s', async (_what, claims) => {
+    const { identity } = (await judged(claims)) as { identity: object };
+    expect(identity).toMatchObject({ audience: 'app-1', subject: 'user-1' });
+    expect(identity).not.toHaveProperty('email');
+    expect(identity).not.toHaveProperty('nonce');
+  });
+
+  const ISSUER = 'is of an issuer that is not supported';
+  it.each([
+    ['of an unknown issuer', { iss: 'https://evil.example' }, ISSUER],
+    ['of an issuer with a slash more', { iss: 'https://accounts.google.com/' }, ISSUER],
+    ['of an issuer over http', { iss: 'http://accounts.google.com' }, ISSUER],
+    ['without an issuer', { iss: undefined }, ISSUER],
+    ['of an issuer that is no text', { iss: 7 }, ISSUER],
+    ['of an issuer named like what every object has', { iss: 'constructor' }, ISSUER],
+    ['of the prototype', { iss: '__proto__' }, ISSUER],
+  ])('%s are malformed', async (_what, claims, reason) => {
+    expect(await judged(claims)).toEqual({ problem: 'malformed', reason });
+  });
+
+  it.each([
+    ['', 'nothing'],
+    ['sandbox-valid-oidc-token', 'the literal of old'],
+    [`${segment({})}.${segment(GOOD)}`, 'two segments'],
+    [`${tokenOf(GOOD)}.more`, 'four segments'],
+    [`.${segment(GOOD)}.dummy`, 'no header'],
+    [`${segment({})}..dummy`, 'no claims'],
+    [`${segment({})}.!!!.dummy`, 'claims that are not base64url'],
+    [`${segment({})}.${Buffer.from('{').toString('base64url')}.dummy`, 'claims that are not JSON'],
+    [`${segment({})}.${segment([GOOD])}.dummy`, 'a list of claims'],
+    [`${segment({})}.${segment(null)}.dummy`, 'null'],
+    [`${segment('RS256')}.${segment(GOOD)}.dummy`, 'a header that is a text'],
+  ])('of no good form are malformed: %s', async (text) => {
+    const reason = 'is not a JSON Web Token';
+    expect(await verify(text, NOW)).toEqual({ problem: 'malformed', reason });
+  });
+
+  const AUD = 'The aud of the token must be a single audience.';
+  const SUB = 'The sub of the token must have 1 to 255 characters.';
+  it.each([
+    ['no aud', { aud: undefined }, AUD],
+    ['an empty aud', { aud: '' }, AUD],
+    ['a number as aud', { aud: 1 }, AUD],
+    ['an empty list as aud', { aud: [] }, AUD],
+    ['two audiences', { aud: ['a', 'b'] }, AUD],
+    ['an empty audience in a list', { aud: [''] }, AUD],
+    ['a list in a list as aud', { aud: [['a']] }, AUD],
+    ['no sub', { sub: undefined }, SUB],
+    ['an empty sub', { sub: '' }, SUB],
+    ['a number as sub', { sub: 12 }, SUB],
+    ['a sub of 256 characters', { sub: 'x'.repeat(256) }, SUB],
+    ['no iat', { iat: undefined }, 'The iat of the token is not a number.'],
+    ['a text as iat', { iat: String(S) }, 'The iat of the token is not a number.'],
+    ['an iat 61 s ago', { iat: S - 61 }, 'The token is too old: iat is over 60 s ago.'],
+    ['an iat in milliseconds', { iat: NOW }, 'The iat of the token is in the future.'],
+    ['an iat 6 s ahead', { iat: S + 6 }, 'The iat of the token is in the future.'],
+    ['no exp', { exp: undefined }, 'The exp of the token is not a number.'],
+    ['a text as exp', { exp: String(S + 9) }, 'The exp of the token is not a number.'],
+    ['an exp just now', { exp: S }, 'The token has expired.'],
+    ['an exp that was', { exp: S - 1 }, 'The token has expired.'],
+    ['a nbf to come', { nbf: S + 6 }, 'The token is not valid yet.'],
+    ['a text as nbf', { nbf: 'now' }, 'The nbf of the token is not a number.'],
+  ])('with %s are refused', async (_what, claims, reason) => {
+    expect(await judged(claims)).toEqual({ problem: 'refused', reason });
+  });
+});
+
+it('has the values that every client of the sandbox knows', () => {
+  expect(sandboxWalletScript).toEqual({
+    code: '000000',
+    stamp: 'sandbox-valid-signature',
+    assertionSignature: 'sandbox-valid-passkey-signature',
+    failure: 'UNAUTHORIZED',
+    keepsBack: expect.any(Function),
+    challengesPerMinute: 60,
+  });
+});
+
+it.each([
+  ['ada+sync-failed@example.com', true],
+  ['ada+Sync-Failed@example.com', true],
+  ['ada+sync-failed+@example.com', false],
+  ['ada@sync-failed.example.com', false],
+])('keeps a credential back from %s: %s', (email, isKept) =>
+  expect(sandboxWalletScript.keepsBack(email)).toBe(isKept),
+);

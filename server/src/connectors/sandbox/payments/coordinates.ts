@@ -1,0 +1,156 @@
+// Well-formed coordinates out of nothing but a text: the same text gives the same coordinates, another
+// text others. Check digits and checksums are right, so that whoever validates what we hand out is
+// content; bank codes and prefixes are ones no real institution has.
+import { createHash } from 'node:crypto';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { base58, bech32m, createBase58check } from '@scure/base';
+import { evmChecksummed } from '../../../catalog/crypto/addresses.ts';
+
+const base58check = createBase58check(sha256);
+
+/** 32 bytes that depend on the seed and the purpose only. */
+export const bytesOf = (seed: string, purpose: string): Buffer =>
+  createHash('sha256').update(`railhead sandbox\n${purpose}\n${seed}`).digest();
+
+/** `count` decimal digits. */
+export function digitsOf(seed: string, purpose: string, count: number): string {
+  const number = BigInt(`0x${bytesOf(seed, purpose).toString('hex')}`);
+  return (number % 10n ** BigInt(count)).toString().padStart(count, '0');
+}
+
+// Without 0, 1, I and O, which people mix up when they type a reference.
+const LETTERS = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
+
+/** `count` letters and digits, at most 32. */
+export const lettersOf = (seed: string, purpose: string, count: number): string =>
+  [...bytesOf(seed, purpose).subarray(0, count)].map((byte) => LETTERS[byte % 32]).join('');
+
+/** The endings that the sandbox's tables read; `test/generated-ids.test.ts` holds every table to them. */
+export const SCRIPTED_ENDING = /[0-2]0\d$/;
+
+/**
+ * What `make` answers for the seed, with an ending that no table reads: whoever pays to coordinates that the
+ * sandbox has generated must not meet an outcome that nobody asked for.
+ */
+export function unscripted(seed: string, make: (seed: string) => string): string {
+  for (let attempt = 0; ; attempt++) {
+    const text = make(attempt === 0 ? seed : `${seed}\n${attempt}`);
+    if (!SCRIPTED_ENDING.test(text)) return text;
+  }
+}
+
+/** An IBAN from country and BBAN: the check digits make it 1 modulo 97. */
+export function ibanOf(country: string, bban: string): string {
+  const expanded = `${bban}${country}00`.replace(
+    /[A-Z]/g,
+    (char) => `${Number.parseInt(char, 36)}`,
+  );
+  const check = 98n - (BigInt(expanded) % 97n);
+  return `${country}${check.toString().padStart(2, '0')}${bban}`;
+}
+
+/** A CLABE from its first seventeen digits. */
+export function clabeOf(first: string): string {
+  const weights = [3, 7, 1];
+  const sum = [...first].reduce(
+    (total, digit, at) => total + ((Number(digit) * (weights[at % 3] as number)) % 10),
+    0,
+  );
+  return `${first}${(10 - (sum % 10)) % 10}`;
+}
+
+/** The digit that makes a sum of weighted digits divisible by ten. */
+const cbuDigit = (digits: string, weights: readonly number[]): number => {
+  const sum = [...digits].reduce((total, digit, at) => {
+    return total + Number(digit) * (weights[at % weights.length] as number);
+  }, 0);
+  return (10 - (sum % 10)) % 10;
+};
+
+/** An Argentine CVU: 000, four digits of the provider, a check, a zero, twelve of the client, a check. */
+export function cvuOf(provider: string, client: string): string {
+  const [bank, account] = [`000${provider}`, `0${client}`];
+  const [first, second] = [cbuDigit(bank, [7, 1, 3, 9]), cbuDigit(account, [3, 9, 7, 1])];
+  return `${bank}${first}${account}${second}`;
+}
+
+/** CRC-16 of PIX payloads: polynomial 1021, start FFFF, nothing reflected. */
+export function crc16(text: string): string {
+  let crc = 0xffff;
+  for (const byte of Buffer.from(text)) {
+    crc ^= byte << 8;
+    for (let bit = 0; bit < 8; bit++) crc = ((crc << 1) ^ (crc & 0x8000 ? 0x1021 : 0)) & 0xffff;
+  }
+  return crc.toString(16).toUpperCase().padStart(4, '0');
+}
+
+const field = (id: string, value: string) =>
+  `${id}${value.length.toString().padStart(2, '0')}${value}`;
+
+interface PixReceiver {
+  name: string;
+  city: string;
+  /** At most 25 letters and digits; the payer's bank repeats it. */
+  reference: string;
+}
+
+/** An EMV BR Code: once payable or reusable, where to pay, and a fixed amount where there is one. */
+function brCode(use: '11' | '12', place: string, of: PixReceiver, amount?: string): string {
+  const parts = [
+    field('00', '01'),
+    field('01', use),
+    field('26', field('00', 'br.gov.bcb.pix') + place),
+    field('52', '0000'),
+    field('53', '986'),
+    ...(amount === undefined ? [] : [field('54', amount)]),
+    field('58', 'BR'),
+    field('59', of.name),
+    field('60', of.city),
+    field('62', field('05', of.reference)),
+  ];
+  const body = `${parts.join('')}6304`;
+  return body + crc16(body);
+}
+
+/** A reusable PIX payload for a random key. */
+export const pixPayload = (of: PixReceiver & { key: string }): string =>
+  brCode('11', field('01', of.key), of);
+
+/** A PIX payload for one payment of exactly `amount`; `location` is where a bank reads the charge. */
+export const pixCharge = (of: PixReceiver & { location: string; amount: string }): string =>
+  brCode('12', field('25', of.location), of, of.amount);
+
+/** A random (EVP) PIX key: a version 4 uuid. */
+export function pixKeyOf(seed: string): string {
+  const bytes = bytesOf(seed, 'pix key');
+  bytes[6] = ((bytes[6] as number) & 0x0f) | 0x40;
+  bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
+  const hex = bytes.toString('hex');
+  return [8, 12, 16, 20, 32].map((end, at) => hex.slice([0, 8, 12, 16, 20][at], end)).join('-');
+}
+
+/** An EVM address that starts with 7e57 ("test"), in the capitals of EIP-55. */
+export const evmAddressOf = (of: string): string =>
+  unscripted(of, (seed) => evmChecksummed(`0x7e57${bytesOf(seed, 'evm').toString('hex', 0, 18)}`));
+
+/** Base58 has no 0, so no ending is scripted; the same holds for Solana. */
+export const tronAddressOf = (seed: string): string =>
+  base58check.encode(Uint8Array.from([0x41, ...bytesOf(seed, 'tron').subarray(0, 20)]));
+
+export const solanaAddressOf = (seed: string): string => base58.encode(bytesOf(seed, 'solana'));
+
+/** What Spark writes as text on regtest: protobuf, in bech32m. */
+export const sparkText = (bytes: Uint8Array): string =>
+  bech32m.encode('sparkrt', bech32m.toWords(bytes), 1_000);
+
+/** A Spark address on regtest: a compressed key behind the tag of protobuf field 1. */
+export const sparkAddressOf = (of: string): string =>
+  unscripted(of, (seed) =>
+    sparkText(Uint8Array.from([0x0a, 0x21, 0x02, ...bytesOf(seed, 'spark')])),
+  );
+
+/** A taproot address of Bitcoin's regtest. */
+export const bitcoinAddressOf = (of: string): string =>
+  unscripted(of, (seed) =>
+    bech32m.encode('bcrt', [1, ...bech32m.toWords(bytesOf(seed, 'bitcoin'))]),
+  );

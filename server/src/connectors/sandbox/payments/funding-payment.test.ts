@@ -1,0 +1,243 @@
+// Instructions for one payment, judged as a payer's bank or wallet would: against the published schema,
+// by check digits, and by reading codes and invoices back.
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { bech32m } from '@scure/base';
+import { Ajv } from 'ajv';
+import formats from 'ajv-formats';
+import { describe, expect, it } from 'vitest';
+import { isAbaRouting, isCbu, isClabe, isIban } from '../../../catalog/accounts/checks.ts';
+import {
+  isEvmAddress,
+  isSolanaAddress,
+  isSparkAddress,
+  isTronAddress,
+} from '../../../catalog/crypto/addresses.ts';
+import { CURRENCIES } from '../../../catalog/currencies/currencies.ts';
+import { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
+import { realtimeWays } from '../../../catalog/rails/realtime.ts';
+import { toAjv } from '../../../kernel/schema.ts';
+import type { PaymentFunding } from '../../ports/index.ts';
+import { crc16 } from './coordinates.ts';
+import { sandboxFunding } from './funding.ts';
+import { sandboxPaymentFunding } from './funding-payment.ts';
+
+const AT = Date.parse('2026-03-01T12:00:00.000Z');
+const payment = (currency: string, network?: string, amount = 123_456n): PaymentFunding => ({
+  transactionId: 'Transaction:0195a000-0000-7000-8000-000000000001',
+  reference: 'RHABCDEFGH23',
+  currency,
+  amount,
+  ...(network ? { network } : {}),
+  owner: 'customer',
+  at: AT,
+  expiresAt: AT + (realtimeWays(currency, network)?.ttlMs ?? 0),
+});
+
+type Info = Record<string, string> & { paymentRails?: unknown };
+const info = (currency: string, network?: string, amount?: bigint): Info =>
+  sandboxPaymentFunding(payment(currency, network, amount))[0]?.accountOrWalletInfo as Info;
+
+const ajv = new Ajv({ strict: false, allErrors: true });
+formats.default(ajv);
+const fits = ajv.compile(toAjv(PaymentInstructions));
+
+/** Every currency with every network it has. */
+const WAYS = CURRENCIES.flatMap(({ code }) => {
+  const ways = realtimeWays(code);
+  if (!ways) return [];
+  return ways.isCrypto
+    ? ways.networks.map((network): [string, string?] => [code, network])
+    : ([[code]] as [string, string?][]);
+});
+
+/** Fields of a text made of two-digit tags and lengths, as EMV codes are. */
+function emv(text: string): Record<string, string> {
+  const fields: Record<string, string> = {};
+  for (let at = 0; at < text.length; ) {
+    const end = at + 4 + Number(text.slice(at + 2, at + 4));
+    fields[text.slice(at, at + 2)] = text.slice(at + 4, end);
+    at = end;
+  }
+  return fields;
+}
+
+/** The fields of a protobuf message by number; the last of each. */
+function protobuf(bytes: Uint8Array): Record<number, Uint8Array | bigint> {
+  const fields: Record<number, Uint8Array | bigint> = {};
+  let at = 0;
+  const varint = () => {
+    let value = 0n;
+    for (let shift = 0n; ; shift += 7n) {
+      const byte = bytes[at++] as number;
+      value |= BigInt(byte & 0x7f) << shift;
+      if (byte < 0x80) return value;
+    }
+  };
+  while (at < bytes.length) {
+    const tag = Number(varint());
+    const value = varint();
+    fields[tag >> 3] = tag & 2 ? bytes.subarray(at, at + Number(value)) : value;
+    if (tag & 2) at += Number(value);
+  }
+  return fields;
+}
+
+function sparkFields(text = '') {
+  const { prefix, words } = bech32m.decode(text as `${string}1${string}`, 1_000);
+  const outer = protobuf(Uint8Array.from(bech32m.fromWords(words)));
+  return { prefix, key: outer[1] as Uint8Array, fields: protobuf(outer[2] as Uint8Array) };
+}
+
+describe('sandboxPaymentFunding', () => {
+  it('covers the money and the networks that are fast', () => {
+    expect(WAYS.map((way) => way.join(' '))).toEqual([
+      'ARS',
+      'BRL',
+      'COP',
+      'EUR',
+      'GBP',
+      'INR',
+      'MXN',
+      'SGD',
+      'USD',
+      'BTC SPARK',
+      'BTC LIGHTNING',
+      'BTC BITCOIN',
+      'USDB SPARK',
+      'USDC SOLANA',
+      'USDC BASE',
+      'USDC POLYGON',
+      'USDC ETHEREUM',
+      'USDT TRON',
+      'USDT ETHEREUM',
+      'USDT SOLANA',
+      'USDT PLASMA',
+    ]);
+  });
+
+  it.each(WAYS)('%s %s: fits the schema, and says how much and until when', (code, network) => {
+    const asked = payment(code, network);
+    const given = sandboxPaymentFunding(asked);
+    expect(given).toHaveLength(1);
+    for (const each of given) {
+      expect(fits(each), JSON.stringify(fits.errors)).toBe(true);
+      const notes = each.instructionsNotes ?? '';
+      expect(notes).toContain(new Date(asked.expiresAt).toISOString());
+      expect(notes).toContain(` ${code}${network ? ` over ${network}` : ''} by`);
+      expect(each.isPlatformAccount).toBe(false);
+      const { reference } = each.accountOrWalletInfo;
+      if (reference !== undefined) expect([reference, notes]).toEqual([asked.reference, notes]);
+      expect(notes.includes(asked.reference)).toBe(reference !== undefined);
+    }
+  });
+
+  it.each(WAYS)('%s %s: the same for a payment, another for the next', (code, network) => {
+    const one = payment(code, network);
+    const next = { ...one, transactionId: 'Transaction:2', reference: 'RHZZZZZZZZ99' };
+    expect(sandboxPaymentFunding(one)).toEqual(sandboxPaymentFunding(one));
+    const [first] = sandboxPaymentFunding(one);
+    const [second] = sandboxPaymentFunding(next);
+    const texts = (each: typeof first) =>
+      ['accountNumber', 'iban', 'clabeNumber', 'address', 'invoice', 'qrCode', 'paymentUrl', 'vpa']
+        .map((name) => each?.accountOrWalletInfo[name])
+        .filter((value) => value !== undefined);
+    expect(texts(first).length).toBeGreaterThan(0);
+    for (const text of texts(first)) expect(texts(second)).not.toContain(text);
+    const account = sandboxFunding.instructions({
+      accountId: 'InternalAccount:1',
+      currency: code,
+      owner: 'customer',
+    });
+    expect(account.map((each) => each.accountOrWalletInfo)).not.toContainEqual(
+      first?.accountOrWalletInfo,
+    );
+  });
+
+  it('offers nothing where the currency, or the network, does not come in within minutes', () => {
+    const none: [string, string?][] = [
+      ['KES'],
+      ['JPY'],
+      ['XXX'],
+      ['USDC'],
+      ['USDC', 'TRON'],
+      ['USDT', 'BASE'],
+      ['BTC', 'SOLANA'],
+      ['USDB', 'LIGHTNING'],
+    ];
+    for (const [code, network] of none) {
+      expect(sandboxPaymentFunding(payment(code, network)), `${code} ${network}`).toEqual([]);
+    }
+  });
+
+  it('names instant rails only, never ACH', () => {
+    const rails = (code: string) => info(code).paymentRails;
+    expect(rails('USD')).toEqual(['RTP', 'FEDNOW']);
+    expect(rails('EUR')).toEqual(['SEPA_INSTANT']);
+    expect(rails('GBP')).toEqual(['FASTER_PAYMENTS']);
+    expect(rails('MXN')).toEqual(['SPEI']);
+    expect(rails('INR')).toEqual(['UPI']);
+    expect(rails('BRL')).toBeUndefined();
+  });
+
+  it('gives numbers whose check digits hold', () => {
+    expect(isAbaRouting(info('USD').routingNumber ?? '')).toBe(true);
+    expect(isIban(info('EUR').iban ?? '')).toBe(true);
+    expect(isClabe(info('MXN').clabeNumber ?? '')).toBe(true);
+    expect(isCbu(info('ARS').accountNumber ?? '')).toBe(true);
+    expect(isSolanaAddress(info('USDC', 'SOLANA').address ?? '')).toBe(true);
+    expect(isTronAddress(info('USDT', 'TRON').address ?? '')).toBe(true);
+    expect(isEvmAddress(info('USDC', 'BASE').address ?? '')).toBe(true);
+    expect(isEvmAddress(info('USDT', 'PLASMA').address ?? '')).toBe(true);
+  });
+
+  it('gives a PIX code for one payment of exactly the amount', () => {
+    const { qrCode = '' } = info('BRL');
+    expect(crc16(qrCode.slice(0, -4))).toBe(qrCode.slice(-4));
+    const fields = emv(qrCode);
+    expect(fields).toMatchObject({ '01': '12', 53: '986', 54: '1234.56', 58: 'BR' });
+    expect(emv(fields[62] ?? '')).toEqual({ '05': 'RHABCDEFGH23' });
+    const place = emv(fields[26] ?? '');
+    expect(place['00']).toBe('br.gov.bcb.pix');
+    expect(place[25]).toMatch(/^pix\.railhead\.example\/v2\/[0-9a-f]{32}$/);
+  });
+
+  it('tells payments apart by a PIX reference of 25 characters, however long theirs is', () => {
+    const txid = (reference: string) => {
+      const [given] = sandboxPaymentFunding({ ...payment('BRL'), reference });
+      return emv(emv(String(given?.accountOrWalletInfo.qrCode))[62] ?? '')['05'] ?? '';
+    };
+    const [one, other] = ['1', '2'].map((last) => txid(`RH0195A00000007000800000000000000${last}`));
+    expect(one).toMatch(/^[A-Za-z0-9]{25}$/);
+    expect(other).not.toBe(one);
+    expect(txid('A-1')).toMatch(/^[A-Za-z0-9]{25}$/);
+  });
+
+  it('gives a Lightning invoice on regtest that runs out with the quote', () => {
+    const { invoice = '' } = info('BTC', 'LIGHTNING', 250_000n);
+    expect(invoice).toMatch(/^lnbcrt2500u1/);
+    // Seven groups of time; then by the order of fields, 120 s as two groups: 3 × 32 + 24.
+    expect(invoice).toContain('xqzrc');
+  });
+
+  it.each(['BTC', 'USDB'])('gives a Spark invoice in %s over the exact amount', (code) => {
+    const asked = payment(code, 'SPARK', 123_456_789n);
+    const { address = '', invoice } = info(code, 'SPARK', 123_456_789n);
+    expect(isSparkAddress(address, 'regtest')).toBe(true);
+    const { prefix, key, fields } = sparkFields(invoice);
+    expect(prefix).toBe('sparkrt');
+    const bytes = bech32m.fromWords(bech32m.decode(address as `${string}1${string}`, 200).words);
+    expect(Buffer.from(bytes.subarray(2))).toEqual(Buffer.from(key));
+    expect(() => secp256k1.Point.fromBytes(key).assertValidity()).not.toThrow();
+    expect(fields[1]).toBe(1n);
+    expect(fields[2]).toHaveLength(16);
+    expect(Buffer.from(fields[5] as Uint8Array).toString()).toBe('Payment RHABCDEFGH23');
+    expect(protobuf(fields[7] as Uint8Array)).toEqual({ 1: BigInt(asked.expiresAt / 1000) });
+    if (code === 'BTC') {
+      expect(protobuf(fields[4] as Uint8Array)).toEqual({ 1: 123_456_789n });
+    } else {
+      const token = protobuf(fields[3] as Uint8Array);
+      expect(token[1]).toHaveLength(32);
+      expect(Buffer.from(token[2] as Uint8Array).toString('hex')).toBe('075bcd15');
+    }
+  });
+});

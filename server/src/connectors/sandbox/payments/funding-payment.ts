@@ -1,0 +1,131 @@
+// Where money is paid in for one payment, in the sandbox: for every way that is fast enough what a payer's
+// bank or wallet would take, over exactly the amount where the form can say it, and good until the quote
+// runs out. All of it follows from the payment's id, so asking twice gives the same and no two payments
+// share a number.
+import { sha256 } from '@noble/hashes/sha2.js';
+import { currencyOf } from '../../../catalog/currencies/currencies.ts';
+import type { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
+import { REALTIME_FIAT, realtimeWays } from '../../../catalog/rails/realtime.ts';
+import { readable } from '../../../kernel/money.ts';
+import { iso, type Time } from '../../../kernel/world.ts';
+import type { PaymentFunding } from '../../ports/index.ts';
+import { bolt11 } from './bolt11.ts';
+import { bytesOf, cvuOf, digitsOf, lettersOf, pixCharge, unscripted } from './coordinates.ts';
+import { coordinatesOf } from './funding.ts';
+import { sparkAddress, sparkInvoice } from './spark-invoice.ts';
+
+const seconds = (time: Time) => Math.floor(time / 1000);
+const decimal = ({ amount, currency }: PaymentFunding) =>
+  readable(amount, currencyOf(currency).decimals).replaceAll(',', '');
+const memo = ({ reference }: PaymentFunding) => `Payment ${reference}`;
+
+const PIX_REFERENCE = 25;
+
+/** The reference where it fits into a PIX code; else letters that stand for it and for no other. */
+function pixReference(reference: string): string {
+  const fits = /^[A-Za-z0-9]+$/.test(reference) && reference.length <= PIX_REFERENCE;
+  return fits ? reference : lettersOf(reference, 'pix', PIX_REFERENCE);
+}
+
+function spark(payment: PaymentFunding): object {
+  const { transactionId: seed, currency, amount, expiresAt } = payment;
+  const keyOf = (of: string) => bytesOf(of, 'spark key');
+  let privateKey = keyOf(seed);
+  const address = unscripted(seed, (of) => {
+    privateKey = keyOf(of);
+    return sparkAddress(privateKey);
+  });
+  const invoiceOf = (of: string) =>
+    sparkInvoice({
+      privateKey,
+      id: bytesOf(of, 'spark invoice').subarray(0, 16),
+      amount,
+      ...(currency === 'BTC' ? {} : { token: bytesOf(currency, 'spark token') }),
+      memo: memo(payment),
+      expiresAt: seconds(expiresAt),
+    });
+  return { address, assetType: currency, invoice: unscripted(seed, invoiceOf) };
+}
+
+function lightning(payment: PaymentFunding): object {
+  const { transactionId: seed, amount, at, expiresAt } = payment;
+  const invoiceOf = (of: string) =>
+    bolt11({
+      prefix: 'lnbcrt',
+      amountMsat: amount * 1000n,
+      timestamp: seconds(at),
+      expirySeconds: seconds(expiresAt) - seconds(at),
+      paymentHash: sha256(bytesOf(seed, 'preimage')),
+      paymentSecret: bytesOf(of, 'payment secret'),
+      description: memo(payment),
+      privateKey: bytesOf(seed, 'node key'),
+    });
+  return { invoice: unscripted(seed, invoiceOf) };
+}
+
+/** Forms that say more than the coordinates of an account do, or that no account has. */
+const FORMS: Readonly<Record<string, (payment: PaymentFunding) => object>> = {
+  BRL_ACCOUNT: (payment) => ({
+    qrCode: pixCharge({
+      location: `pix.railhead.example/v2/${bytesOf(payment.transactionId, 'pix').toString('hex', 0, 16)}`,
+      amount: decimal(payment),
+      name: 'RAILHEAD SANDBOX',
+      city: 'SAO PAULO',
+      reference: pixReference(payment.reference),
+    }),
+  }),
+  COP_ACCOUNT: ({ reference }) => ({
+    paymentUrl: `https://pay.railhead.example/cop/${encodeURIComponent(reference)}`,
+  }),
+  ARS_ACCOUNT: ({ transactionId }) => ({
+    accountNumber: unscripted(transactionId, (of) => cvuOf('9999', digitsOf(of, 'ars', 12))),
+  }),
+  INR_ACCOUNT: ({ reference }) => ({ vpa: `${reference.toLowerCase()}.pay@railhead` }),
+  SGD_ACCOUNT: ({ transactionId, reference }) => ({
+    bankName: 'Railhead Sandbox Bank',
+    accountNumber: unscripted(transactionId, (of) => digitsOf(of, 'sgd', 12)),
+    swiftCode: 'RLHDSGSG',
+    reference,
+  }),
+  SPARK_WALLET: spark,
+  LIGHTNING: lightning,
+};
+
+function details(form: string, payment: PaymentFunding): object {
+  const own = FORMS[form];
+  if (own) return own(payment);
+  const all = coordinatesOf(payment.currency, payment.transactionId);
+  const coordinates = all.find(({ accountType }) => accountType === form);
+  return {
+    ...coordinates,
+    ...('reference' in (coordinates ?? {}) ? { reference: payment.reference } : {}),
+  };
+}
+
+/** Codes, pages and wallets say nothing of rails. */
+const RAILLESS: ReadonlySet<string> = new Set(['BRL_ACCOUNT', 'COP_ACCOUNT', 'ARS_ACCOUNT']);
+
+function instruction(form: string, payment: PaymentFunding): PaymentInstructions {
+  const rails = RAILLESS.has(form) ? undefined : REALTIME_FIAT[payment.currency]?.rails;
+  const info = {
+    accountType: form,
+    ...details(form, payment),
+    ...(rails ? { paymentRails: [...rails] } : {}),
+  };
+  const over = payment.network ? ` over ${payment.network}` : '';
+  const naming = 'reference' in info ? `, with the reference ${payment.reference}` : '';
+  const what = `${decimal(payment)} ${payment.currency}${over}`;
+  return {
+    accountOrWalletInfo: info,
+    instructionsNotes:
+      `Send exactly ${what} by ${iso(payment.expiresAt)}${naming}, in one payment. ` +
+      'Any other amount fails. In the sandbox, POST /sandbox/send stands for the payer.',
+    isPlatformAccount: payment.owner === 'platform',
+  };
+}
+
+/** `FundingPort.forPayment` of the sandbox. */
+export const sandboxPaymentFunding = (payment: PaymentFunding): PaymentInstructions[] =>
+  (realtimeWays(payment.currency, payment.network)?.forms ?? []).map((form) =>
+    instruction(form, payment),
+  );

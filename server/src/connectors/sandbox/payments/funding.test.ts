@@ -1,0 +1,82 @@
+// Every coordinate is judged by the checks that the catalog applies to real ones.
+import { bech32m } from '@scure/base';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isAbaRouting, isClabe, isIban } from '../../../catalog/accounts/checks.ts';
+import {
+  isEvmAddress,
+  isSolanaAddress,
+  isSparkAddress,
+  isTronAddress,
+} from '../../../catalog/crypto/addresses.ts';
+import { clabeOf, crc16, ibanOf } from './coordinates.ts';
+import { sandboxFunding } from './funding.ts';
+
+const infos = (accountId: string, currency: string) =>
+  sandboxFunding
+    .instructions({ accountId, currency, owner: 'customer' })
+    .map((each) => each.accountOrWalletInfo as Record<string, string>);
+
+const CHECKS: Record<string, (info: Record<string, string>) => boolean> = {
+  USD_ACCOUNT: (info) =>
+    isAbaRouting(info.routingNumber ?? '') && /^\d{14}$/.test(info.accountNumber ?? ''),
+  EUR_ACCOUNT: (info) => isIban(info.iban ?? ''),
+  GBP_ACCOUNT: (info) =>
+    /^\d{6}$/.test(info.sortCode ?? '') && /^\d{8}$/.test(info.accountNumber ?? ''),
+  MXN_ACCOUNT: (info) => isClabe(info.clabeNumber ?? ''),
+  BRL_ACCOUNT: ({ qrCode = '' }) => crc16(qrCode.slice(0, -4)) === qrCode.slice(-4),
+  SPARK_WALLET: (info) => isSparkAddress(info.address ?? '', 'regtest'),
+  BITCOIN_L1: ({ address = '' }) =>
+    bech32m.decode(address as `${string}1${string}`).words.length === 53,
+  SOLANA_WALLET: (info) => isSolanaAddress(info.address ?? ''),
+  TRON_WALLET: (info) => isTronAddress(info.address ?? ''),
+};
+
+const evm = (info: Record<string, string>) => isEvmAddress(info.address ?? '');
+
+describe('sandboxFunding', () => {
+  const currencies = ['USD', 'EUR', 'GBP', 'MXN', 'BRL', 'BTC', 'USDB', 'USDC', 'USDT'];
+
+  it('gives coordinates that pass their own checks, for any account', () => {
+    fc.assert(
+      fc.property(fc.uuid(), fc.constantFrom(...currencies), (uuid, currency) => {
+        const given = infos(`InternalAccount:${uuid}`, currency);
+        expect(given.length).toBeGreaterThan(0);
+        for (const info of given) {
+          const holds = CHECKS[info.accountType ?? ''] ?? evm;
+          expect(holds(info), JSON.stringify(info)).toBe(true);
+        }
+      }),
+    );
+  });
+
+  it('gives an account the same coordinates again and another account others', () => {
+    for (const currency of currencies) {
+      expect(infos('InternalAccount:a', currency)).toEqual(infos('InternalAccount:a', currency));
+      const [one, other] = [
+        infos('InternalAccount:a', currency),
+        infos('InternalAccount:b', currency),
+      ];
+      for (const [at, info] of one.entries()) expect(info).not.toEqual(other[at]);
+    }
+  });
+
+  it('offers nothing where money cannot be paid in', () => {
+    expect(infos('InternalAccount:a', 'NGN')).toEqual([]);
+  });
+
+  it('says whose account it is', () => {
+    const of = (owner: 'customer' | 'platform') =>
+      sandboxFunding.instructions({ accountId: 'x', currency: 'USD', owner })[0]?.isPlatformAccount;
+    expect([of('customer'), of('platform')]).toEqual([false, true]);
+  });
+});
+
+describe('check digits', () => {
+  it('completes published examples', () => {
+    expect(ibanOf('LU', '0019400644750000')).toBe('LU280019400644750000');
+    expect(ibanOf('DE', '370400440532013000')).toBe('DE89370400440532013000');
+    expect(clabeOf('00201007777777777')).toBe('002010077777777771');
+    expect(crc16('123456789')).toBe('29B1');
+  });
+});

@@ -1,0 +1,119 @@
+// Where money is paid in, in the sandbox: for each currency that can be paid in, coordinates of the kind a
+// real bank or chain would give, different for every account. They lead nowhere; accounts are filled by
+// the sandbox's own call. A currency that the table lacks cannot be paid in.
+import type { PaymentAccountInfo } from '../../../catalog/rails/payment-instructions.ts';
+import type { FundingPort } from '../../ports/index.ts';
+import {
+  bitcoinAddressOf,
+  clabeOf,
+  digitsOf,
+  evmAddressOf,
+  ibanOf,
+  lettersOf,
+  pixKeyOf,
+  pixPayload,
+  solanaAddressOf,
+  sparkAddressOf,
+  tronAddressOf,
+  unscripted,
+} from './coordinates.ts';
+
+const BANK = 'Railhead Sandbox Bank';
+const NOTES =
+  'Sandbox coordinates: well-formed, but no money arrives through them. Use the sandbox funding call.';
+
+/** What a payer repeats so that the deposit finds its account. */
+const reference = (seed: string) => `RH${lettersOf(seed, 'reference', 10)}`;
+
+/** Digits of an account number, without an ending that scripts a payment to it. */
+const numberOf = (of: string, purpose: string, count: number): string =>
+  unscripted(of, (seed) => digitsOf(seed, purpose, count));
+
+const bank = (
+  seed: string,
+  accountType: string,
+  paymentRails: string[],
+  details: object,
+): PaymentAccountInfo => ({
+  accountType,
+  ...details,
+  bankName: BANK,
+  accountHolderName: 'Railhead Sandbox FBO',
+  paymentRails,
+  reference: reference(seed),
+});
+
+const wallet = (accountType: string, address: string, assetType: string): PaymentAccountInfo => ({
+  accountType,
+  address,
+  assetType,
+});
+
+const COORDINATES: Readonly<Record<string, (seed: string) => PaymentAccountInfo[]>> = {
+  USD: (seed) => [
+    bank(seed, 'USD_ACCOUNT', ['ACH', 'WIRE', 'RTP', 'FEDNOW'], {
+      accountNumber: numberOf(seed, 'usd', 14),
+      // Passes the ABA sum; no bank has it.
+      routingNumber: '110000000',
+      bankAddress: '1 Test Street, New York, NY 10001, US',
+    }),
+  ],
+  EUR: (seed) => [
+    bank(seed, 'EUR_ACCOUNT', ['SEPA', 'SEPA_INSTANT'], {
+      iban: ibanOf('LU', `999${numberOf(seed, 'eur', 13)}`),
+      swiftCode: 'RLHDLULL',
+    }),
+  ],
+  GBP: (seed) => [
+    bank(seed, 'GBP_ACCOUNT', ['FASTER_PAYMENTS'], {
+      // Sort codes that start with 00 are not given out; the rest makes room for more accounts.
+      sortCode: `00${digitsOf(seed, 'gbp sort', 4)}`,
+      accountNumber: numberOf(seed, 'gbp', 8),
+    }),
+  ],
+  MXN: (seed) => [
+    bank(seed, 'MXN_ACCOUNT', ['SPEI'], {
+      clabeNumber: unscripted(seed, (each) => clabeOf(`999${digitsOf(each, 'mxn', 14)}`)),
+    }),
+  ],
+  BRL: (seed) => [
+    {
+      accountType: 'BRL_ACCOUNT',
+      qrCode: pixPayload({
+        key: pixKeyOf(seed),
+        name: 'RAILHEAD SANDBOX',
+        city: 'SAO PAULO',
+        reference: reference(seed),
+      }),
+    },
+  ],
+  BTC: (seed) => [
+    wallet('SPARK_WALLET', sparkAddressOf(seed), 'BTC'),
+    { accountType: 'BITCOIN_L1', address: bitcoinAddressOf(seed), network: 'BITCOIN' },
+  ],
+  USDB: (seed) => [wallet('SPARK_WALLET', sparkAddressOf(seed), 'USDB')],
+  USDC: (seed) => [
+    wallet('SOLANA_WALLET', solanaAddressOf(seed), 'USDC'),
+    ...['BASE_WALLET', 'POLYGON_WALLET', 'ETHEREUM_WALLET'].map((type) =>
+      wallet(type, evmAddressOf(seed), 'USDC'),
+    ),
+  ],
+  USDT: (seed) => [
+    wallet('TRON_WALLET', tronAddressOf(seed), 'USDT'),
+    wallet('SOLANA_WALLET', solanaAddressOf(seed), 'USDT'),
+    ...['ETHEREUM_WALLET', 'PLASMA_WALLET'].map((type) => wallet(type, evmAddressOf(seed), 'USDT')),
+  ],
+};
+
+/** All coordinates of a currency that belong to one text, an account's id for instance. */
+export const coordinatesOf = (currency: string, seed: string): PaymentAccountInfo[] =>
+  COORDINATES[currency]?.(seed) ?? [];
+
+export const sandboxFunding: FundingPort = {
+  instructions: ({ accountId, currency, owner }) =>
+    coordinatesOf(currency, accountId).map((accountOrWalletInfo) => ({
+      accountOrWalletInfo,
+      instructionsNotes: NOTES,
+      isPlatformAccount: owner === 'platform',
+    })),
+};

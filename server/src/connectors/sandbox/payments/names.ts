@@ -1,0 +1,38 @@
+// What a bank says about a beneficiary's name, in the sandbox: the ending of the account's identifier
+// decides, everything else matches. The table is the sandbox's documentation of these endings. Nothing is
+// kept: a bank that takes its time has its answer once enough of it has passed since it was first asked.
+import { beneficiaryNameOf, sandboxSuffixOf } from '../../../catalog/accounts/account-info.ts';
+import type { NameCheck, NamePort } from '../../ports/index.ts';
+
+type Answer = (name: string, elapsedMs: number) => NameCheck;
+
+const ANSWER_AFTER_MS = 5_000;
+
+/** A name as a bank has it that knows the person by an initial: `Ada Lovelace` is `A. Lovelace`. */
+function nearly(name: string): string {
+  const [first = '', ...rest] = name.trim().split(/\s+/);
+  return rest.length ? `${first.charAt(0)}. ${rest.join(' ')}` : `${first} Jr`;
+}
+
+const matched: Answer = (fullName) => ({ status: 'MATCHED', fullName });
+
+const matchedLater: Answer = (name, elapsedMs) =>
+  elapsedMs < ANSWER_AFTER_MS
+    ? { status: 'PENDING', checkAfterMs: ANSWER_AFTER_MS - elapsedMs }
+    : matched(name, elapsedMs);
+
+export const NAME_ANSWERS: Readonly<Record<string, Answer>> = {
+  '102': () => ({ status: 'NOT_MATCHED' }),
+  '103': (name) => ({ status: 'PARTIAL_MATCH', fullName: nearly(name) }),
+  '104': matchedLater,
+  '105': () => ({ status: 'INVALID_ACCOUNT' }),
+  '106': () => ({ status: 'UNSUPPORTED' }),
+  '107': () => ({ status: 'CHECKED_BY_RECEIVING_FI' }),
+};
+
+export const sandboxNames: NamePort = {
+  async verify(account, elapsedMs) {
+    const answer = NAME_ANSWERS[sandboxSuffixOf(account)] ?? matched;
+    return answer(beneficiaryNameOf(account) ?? '', elapsedMs);
+  },
+};

@@ -1,0 +1,48 @@
+// What happens to sandbox payments, as data: the last three characters of the account's primary
+// identifier pick a row, and a row is a timeline of what the pretended bank says and when. Everything not
+// listed succeeds at once.
+import type { FailureReason } from '../../ports/index.ts';
+
+export type Step =
+  | { afterMs: number; state: 'accepted' | 'settled' | 'cancelled' }
+  | { afterMs: number; state: 'failed' | 'returned'; reason: FailureReason; refundable?: boolean };
+
+export type Timeline = readonly [Step, ...Step[]];
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+
+export const SUCCESS: Timeline = [{ afterMs: 0, state: 'settled' }];
+
+const fail = (reason: FailureReason, afterMs = 0): Step => ({ afterMs, state: 'failed', reason });
+const accepted: Step = { afterMs: 0, state: 'accepted' };
+
+/** Payouts that a quote asked for. */
+export const QUOTE_OUTCOMES: Readonly<Record<string, Timeline>> = {
+  '002': [fail('QUOTE_EXECUTION_FAILED')],
+  '003': [accepted, { afterMs: 6 * MINUTE, state: 'settled' }],
+  '004': [accepted, fail('COUNTERPARTY_POST_TX_FAILED', 2 * SECOND)],
+  '005': [
+    { afterMs: 0, state: 'settled' },
+    { afterMs: 10 * SECOND, state: 'returned', reason: 'PAYOUT_RETURNED' },
+  ],
+  '006': [accepted, { afterMs: 2 * SECOND, state: 'cancelled' }],
+  '007': [
+    accepted,
+    { ...fail('COUNTERPARTY_POST_TX_FAILED', 2 * SECOND), refundable: false } as Step,
+  ],
+};
+
+/** Same-currency transfers and pulls. */
+export const TRANSFER_OUTCOMES: Readonly<Record<string, Timeline>> = {
+  '002': [fail('QUOTE_EXECUTION_FAILED')],
+  '003': [fail('ACCOUNT_INVALID')],
+  '004': [fail('ACCOUNT_CANNOT_RECEIVE')],
+  '005': [accepted, fail('PAYOUT_RETURNED', 30 * SECOND)],
+};
+
+/** Money on its way back to whoever paid it in, by the account they paid from. */
+export const REFUND_OUTCOMES: Readonly<Record<string, Timeline>> = {
+  '003': [accepted, { afterMs: 6 * MINUTE, state: 'settled' }],
+  '007': [accepted, fail('ACCOUNT_CANNOT_RECEIVE', 2 * SECOND)],
+};

@@ -1,0 +1,136 @@
+// The scripted bank, account number by account number: what it answers, and when.
+import { describe, expect, it } from 'vitest';
+import type { Progress, RailInstruction } from '../../ports/index.ts';
+import { progressAt, sandboxRail } from './rail.ts';
+
+const SENT_AT = Date.UTC(2026, 0, 5);
+
+const instruction = (
+  suffix: string,
+  origin: 'quote' | 'transfer',
+  account: Record<string, unknown> = {},
+): RailInstruction => ({
+  id: 'Transaction:1',
+  platformId: 'PlatformConfig:1',
+  kind: 'payout',
+  origin,
+  rail: 'ACH',
+  currency: 'USD',
+  amount: 100n,
+  account: { accountType: 'USD_ACCOUNT', accountNumber: `123456${suffix}`, ...account },
+  sentAt: SENT_AT,
+});
+
+/** Every answer a patient asker gets, with the time of each in milliseconds. */
+async function story(of: RailInstruction): Promise<string[]> {
+  const lines: string[] = [];
+  let at = 0;
+  let progress: Progress = await sandboxRail.send(of);
+  for (;;) {
+    const reason = 'reason' in progress ? ` ${progress.reason}` : '';
+    const stuck = 'refundable' in progress && progress.refundable === false ? ' for good' : '';
+    lines.push(`${at} ${progress.state}${reason}${stuck}`);
+    const after = 'checkAfterMs' in progress ? progress.checkAfterMs : undefined;
+    if (after === undefined) return lines;
+    at += after;
+    progress = await sandboxRail.check(of, SENT_AT + at);
+  }
+}
+
+const DONE = ['0 settled'];
+
+describe('a payout of a quote', () => {
+  it.each<[string, string[]]>([
+    ['000', DONE],
+    ['001', DONE],
+    ['002', ['0 failed QUOTE_EXECUTION_FAILED']],
+    ['003', ['0 accepted', '360000 settled']],
+    ['004', ['0 accepted', '2000 failed COUNTERPARTY_POST_TX_FAILED']],
+    ['005', ['0 settled', '10000 returned PAYOUT_RETURNED']],
+    ['006', ['0 accepted', '2000 cancelled']],
+    ['007', ['0 accepted', '2000 failed COUNTERPARTY_POST_TX_FAILED for good']],
+    ['008', DONE],
+    ['102', DONE],
+  ])('…%s', async (suffix, expected) => {
+    expect(await story(instruction(suffix, 'quote'))).toEqual(expected);
+  });
+});
+
+describe('a transfer', () => {
+  it.each<[string, string[]]>([
+    ['000', DONE],
+    ['002', ['0 failed QUOTE_EXECUTION_FAILED']],
+    ['003', ['0 failed ACCOUNT_INVALID']],
+    ['004', ['0 failed ACCOUNT_CANNOT_RECEIVE']],
+    ['005', ['0 accepted', '30000 failed PAYOUT_RETURNED']],
+    ['006', DONE],
+    ['007', DONE],
+  ])('…%s', async (suffix, expected) => {
+    expect(await story(instruction(suffix, 'transfer'))).toEqual(expected);
+  });
+});
+
+describe('the scripted bank', () => {
+  it('answers by the time that has passed, however often it is asked', () => {
+    const late = instruction('003', 'quote');
+    expect(progressAt(late, 359_999)).toMatchObject({ state: 'accepted', checkAfterMs: 1 });
+    expect(progressAt(late, 360_000)).toEqual({ state: 'settled', reference: late.id });
+    expect(progressAt(late, 1e9)).toEqual(progressAt(late, 360_000));
+    const returned = instruction('005', 'quote');
+    expect(progressAt(returned, 9_999)).toMatchObject({ state: 'settled', checkAfterMs: 1 });
+    expect(progressAt(returned, 10_000)).toMatchObject({ state: 'returned' });
+  });
+
+  it('reads the end of whatever identifies the account', () => {
+    const outcome = (account: Record<string, unknown>) =>
+      progressAt(instruction('000', 'quote', account), 0).state;
+    expect(outcome({ accountType: 'EUR_ACCOUNT', iban: 'DE89370400440532013002' })).toBe('failed');
+    expect(outcome({ accountType: 'MXN_ACCOUNT', clabeNumber: '032180000118359002' })).toBe(
+      'failed',
+    );
+    expect(outcome({ accountType: 'INR_ACCOUNT', vpa: 'name.002@upi' })).toBe('failed');
+    expect(outcome({ accountType: 'INR_ACCOUNT', vpa: 'name@bank002' })).toBe('settled');
+    const address = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1Be002';
+    expect(outcome({ accountType: 'ETHEREUM_WALLET', address })).toBe('failed');
+  });
+});
+
+describe('a pull', () => {
+  it.each<[string, string[]]>([
+    ['000', DONE],
+    ['002', ['0 failed QUOTE_EXECUTION_FAILED']],
+    ['003', ['0 failed ACCOUNT_INVALID']],
+    ['004', ['0 failed ACCOUNT_CANNOT_RECEIVE']],
+    ['005', ['0 accepted', '30000 failed PAYOUT_RETURNED']],
+    ['006', DONE],
+    ['007', DONE],
+  ])('…%s ends alike for a quote and a transfer', async (suffix, expected) => {
+    const pull = { kind: 'pull' } as const;
+    expect(await story({ ...instruction(suffix, 'transfer'), ...pull })).toEqual(expected);
+    expect(await story({ ...instruction(suffix, 'quote'), ...pull })).toEqual(expected);
+  });
+
+  it('is done from American bank accounts alone', () => {
+    expect(sandboxRail.pulls?.('USD_ACCOUNT', 'ACH')).toBe(true);
+    expect(sandboxRail.pulls?.('USD_ACCOUNT', 'WIRE')).toBe(false);
+    expect(sandboxRail.pulls?.('EUR_ACCOUNT', 'SEPA')).toBe(false);
+  });
+});
+
+describe('a refund', () => {
+  it.each<[string, string[]]>([
+    ['000', DONE],
+    ['003', ['0 accepted', '360000 settled']],
+    ['007', ['0 accepted', '2000 failed ACCOUNT_CANNOT_RECEIVE']],
+  ])('to a payer …%s', async (suffix, expected) => {
+    const payer = { accountType: 'ORIGINATOR', accountIdentifier: `DE${suffix}` };
+    const refund = { ...instruction('', 'quote'), kind: 'refund', account: payer } as const;
+    expect(await story(refund)).toEqual(expected);
+  });
+
+  it('reaches a payer of whom nothing is known, and an account that was pulled from', async () => {
+    const unknown = { ...instruction('', 'quote'), account: { accountType: 'ORIGINATOR' } };
+    expect(await story({ ...unknown, kind: 'refund' })).toEqual(DONE);
+    expect(await story({ ...instruction('007', 'quote'), kind: 'refund' })).toEqual(DONE);
+  });
+});

@@ -1,0 +1,12 @@
+// Exchange rates of the sandbox: the fixed reference rates, as of now. They never move, so that a script
+// which worked yesterday gives the same amounts today.
+import { referenceRate } from '../../../catalog/currencies/reference-rates.ts';
+import type { Time } from '../../../kernel/world.ts';
+import type { RatePort } from '../../ports/index.ts';
+
+export const sandboxRates = (now: () => Time): RatePort => ({
+  rate: async (from, to) => {
+    const rate = referenceRate(from, to);
+    return rate && { rate, at: now() };
+  },
+});

@@ -1,0 +1,117 @@
+// What the pretended provider of stablecoins does, as data: the last three characters of a secret, of a
+// token's identifiers, of a bank account's number and of an order's description each pick a row. A row of
+// states is a timeline, so that where something stands follows from the time alone. What is not listed is
+// well.
+import type {
+  IssuanceStatus,
+  LinkProblem,
+  OrderProgress,
+  Unlinked,
+} from '../../ports/stablecoins.ts';
+
+const SECOND = 1_000;
+const DAY = 24 * 60 * 60 * SECOND;
+
+/** How long the provider waits for somebody to pay. */
+export const FUNDING_MS = 7 * DAY;
+
+/** Secrets of a client of the provider. */
+export const SECRETS: Readonly<Record<string, SecretOutcome>> = {
+  '002': { refused: true },
+  '003': { unlinked: 'INVALID' },
+  '004': { unlinked: 'REVOKED' },
+  '005': { accounts: 2 },
+  '006': { noBalance: true },
+  '007': { ordersDown: true },
+  '008': { down: true },
+  '009': { ordersUnlinked: 'INVALID' },
+  '010': { ordersUnlinked: 'REVOKED' },
+};
+
+export interface SecretOutcome {
+  refused?: true;
+  /** Good when it is linked, and never again. */
+  unlinked?: Unlinked['as'];
+  /** Good until something is minted or burned. */
+  ordersUnlinked?: Unlinked['as'];
+  /** How many provider accounts it opens; one unless said. */
+  accounts?: number;
+  noBalance?: true;
+  /** Nobody answers about mints and burns, or about anything. */
+  ordersDown?: true;
+  down?: true;
+}
+
+export type TokenOutcome =
+  | 'absent'
+  | 'down'
+  | readonly { afterMs: number; issuance: IssuanceStatus }[];
+
+const at = (afterMs: number, issuance: IssuanceStatus) => ({ afterMs, issuance });
+
+/** Tokens, by the provider's identifier: what is said of their issuance since they were registered. */
+export const TOKENS: Readonly<Record<string, TokenOutcome>> = {
+  '001': [at(0, 'PROVISIONING')],
+  '002': [at(0, 'REJECTED')],
+  '003': [at(0, 'FAILED')],
+  '004': 'absent',
+  '005': [at(0, 'PENDING_REVIEW'), at(15 * SECOND, 'PROVISIONING'), at(30 * SECOND, 'PROVISIONED')],
+  '007': 'down',
+};
+export const ISSUED: TokenOutcome = [at(0, 'PROVISIONED')];
+/** The token that no operator need be asked about. */
+export const ENABLED_AT_ONCE = '006';
+
+/** The end of an identifier on the network that belongs to another token than the provider's. */
+export const MISMATCH = '002';
+
+/** Bank accounts, by number: why they cannot be used. */
+export const BANK_LINKS: Readonly<Record<string, LinkProblem>> = {
+  '201': 'LINK_FAILED',
+  '202': 'LINK_METHOD_REQUIRED',
+  '203': 'NOT_LINKED',
+  '204': 'PROVIDER_LINK_REQUIRED',
+  '205': 'PROVIDER_LINK_FAILED',
+};
+/** Bank accounts that no order is taken for, and those whose orders fail. */
+export const BANK_REFUSED = '206';
+export const BANK_FAILS = '003';
+
+export interface OrderOutcome {
+  /** Nobody pays where somebody has to. */
+  neverPaid?: true;
+  /** From when on it is under way, and when and how it ends. */
+  processingMs: number;
+  endMs: number;
+  failure?: string;
+}
+
+export const DONE: OrderOutcome = { processingMs: 2 * SECOND, endMs: 5 * SECOND };
+export const FAILS: OrderOutcome = { ...DONE, failure: 'PROVIDER_TRANSFER_FAILED' };
+
+/** Mints and burns, by description. */
+export const ORDERS: Readonly<Record<string, OrderOutcome>> = {
+  '001': { ...DONE, neverPaid: true },
+  '003': FAILS,
+  '004': { ...DONE, failure: 'PROVIDER_CANCELLED' },
+  '005': { processingMs: 10 * SECOND, endMs: 30 * SECOND },
+};
+
+/** What the provider calls the states of an order. */
+export const PROVIDER_STATUS: Readonly<Record<OrderProgress['state'], string>> = {
+  funding: 'awaiting_funds',
+  submitted: 'pending',
+  processing: 'processing',
+  completed: 'complete',
+  failed: 'failed',
+  expired: 'expired',
+};
+
+/** When the other side may have it, by rail; guidance. */
+export const TIMING: Readonly<Record<string, string>> = {
+  SPARK: 'MINUTES',
+  RTP_CREDIT: 'MINUTES',
+  WIRE: 'SAME_BUSINESS_DAY',
+  SAME_DAY_ACH_CREDIT: 'SAME_BUSINESS_DAY',
+  ACH_CREDIT: 'ONE_TO_THREE_BUSINESS_DAYS',
+};

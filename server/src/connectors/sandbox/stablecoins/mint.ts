@@ -1,0 +1,215 @@
+// A provider of stablecoins that does what the names in a request say. It keeps no state: where a token's
+// issuance and an order stand follows from their rows in mint-outcomes.ts and the time since they began, so a
+// restart or a second order of one id changes nothing. The client id alone decides which accounts it opens.
+import { sandboxSuffixOf } from '../../../catalog/accounts/account-info.ts';
+import type { Time } from '../../../kernel/world.ts';
+import type {
+  FundingInstructions,
+  LinkAnswer,
+  LinkedAccount,
+  MintOrder,
+  MintPort,
+  OrderAnswer,
+  OrderProgress,
+  ProviderCredentials,
+  ProviderLink,
+  ProviderToken,
+  TokenAnswer,
+  TokenName,
+  Unlinked,
+} from '../../ports/stablecoins.ts';
+import {
+  bytesOf,
+  digitsOf,
+  lettersOf,
+  sparkAddressOf,
+  unscripted,
+} from '../payments/coordinates.ts';
+import {
+  BANK_FAILS,
+  BANK_LINKS,
+  BANK_REFUSED,
+  DONE,
+  ENABLED_AT_ONCE,
+  FAILS,
+  FUNDING_MS,
+  ISSUED,
+  MISMATCH,
+  ORDERS,
+  type OrderOutcome,
+  PROVIDER_STATUS,
+  SECRETS,
+  TIMING,
+  TOKENS,
+} from './mint-outcomes.ts';
+
+const suffixOf = (text: string | null) => (text ?? '').slice(-3);
+const secretOf = ({ clientSecret }: ProviderCredentials) => SECRETS[suffixOf(clientSecret)] ?? {};
+
+/** As when a host cannot be reached. */
+const nobodyAnswers = (): Error => new Error('The provider of the sandbox does not answer.');
+
+/** Throws where nobody answers this client, and says whether it is one no more. */
+function unlinked({ credentials }: ProviderLink): Unlinked | undefined {
+  const { down, unlinked: as } = secretOf(credentials);
+  if (down) throw nobodyAnswers();
+  return as && { state: 'unlinked', as };
+}
+
+const shortHash = (seed: string, purpose: string) =>
+  bytesOf(seed, purpose).toString('hex').slice(0, 20);
+
+/** A name in words and a symbol, both from the provider's identifier. */
+function namesOf(identifier: string): { name: string; symbol: string } {
+  const words = identifier.match(/[A-Za-z]+/g) ?? ['token'];
+  const name = words.map((word) =>
+    word.length > 3 ? `${word.charAt(0).toUpperCase()}${word.slice(1)}` : word.toUpperCase(),
+  );
+  return {
+    name: name.join(' ').slice(0, 100),
+    symbol: words.join('').toUpperCase().slice(0, 10),
+  };
+}
+
+function tokenAt({ providerTokenIdentifier }: TokenName, elapsedMs: number): TokenAnswer {
+  const outcome = TOKENS[suffixOf(providerTokenIdentifier)] ?? ISSUED;
+  if (outcome === 'down') throw nobodyAnswers();
+  if (outcome === 'absent') return { state: 'absent' };
+  const done = outcome.filter(({ afterMs }) => afterMs <= elapsedMs);
+  const next = outcome[done.length];
+  const token: ProviderToken = {
+    ...namesOf(providerTokenIdentifier),
+    decimals: 6,
+    baseCurrency: 'USD',
+    issuance: done.at(-1)?.issuance ?? 'PENDING_REVIEW',
+    supply: 0n,
+    checkAfterMs: next ? next.afterMs - elapsedMs : null,
+  };
+  return { state: 'found', token };
+}
+
+const isBank = ({ info }: LinkedAccount) => info.accountType === 'USD_ACCOUNT';
+const numberEnd = ({ info }: LinkedAccount) => sandboxSuffixOf(info);
+
+/** Ends of numbers that orders depend on; they know an account by its reference alone. */
+const BANK_SCRIPTS = [BANK_FAILS, BANK_REFUSED];
+
+function linkOf(account: LinkedAccount): LinkAnswer {
+  const wanted =
+    account.rail === 'SPARK' ? account.info.accountType === 'SPARK_WALLET' : isBank(account);
+  if (!wanted) return { state: 'refused', problem: 'NOT_SUPPORTED' };
+  const problem = isBank(account) && BANK_LINKS[numberEnd(account)];
+  if (problem) return { state: 'refused', problem };
+  const known = `address_${shortHash(account.id, 'mint address')}`;
+  const scripted = isBank(account) && BANK_SCRIPTS.find((end) => end === numberEnd(account));
+  return { state: 'linked', reference: scripted ? `${known}-${scripted}` : known };
+}
+
+/** What the bank account at one of an order's ends scripts; its name here tells. */
+const bankOf = ({ from, to }: MintOrder): string | undefined =>
+  BANK_SCRIPTS.find((end) => [from, to].some((each) => each?.reference.endsWith(`-${end}`)));
+
+/** Whether somebody has to pay, by wire or with tokens, before it goes on. */
+const waits = ({ type, source }: MintOrder) =>
+  source === (type === 'MINT' ? 'WIRE' : 'EXTERNAL_ACCOUNT');
+
+const instructionsOf = ({ id, type, token }: MintOrder): FundingInstructions =>
+  type === 'MINT'
+    ? {
+        rail: 'WIRE',
+        network: 'FEDWIRE',
+        address: unscripted(id, (seed) => digitsOf(seed, 'mint wire', 14)),
+        valueType: 'USD',
+        // Passes the ABA sum; no bank has it.
+        routingNumber: '110000000',
+        bankName: 'Railhead Sandbox Bank',
+        beneficiaryName: 'Railhead Sandbox Issuer',
+        reference: `RH${lettersOf(id, 'mint reference', 10)}`,
+      }
+    : {
+        rail: token.network,
+        network: token.network,
+        address: sparkAddressOf(`burn ${id}`),
+        valueType: token.networkTokenIdentifier,
+      };
+
+function answerTo({ credentials }: ProviderLink, order: MintOrder): OrderAnswer {
+  const { ordersDown, ordersUnlinked: as, noBalance } = secretOf(credentials);
+  if (ordersDown) throw nobodyAnswers();
+  if (as) return { state: 'unlinked', as };
+  if (order.source === 'PROVIDER_INTERNAL_BALANCE' && noBalance) return { state: 'no-source' };
+  if (bankOf(order) === BANK_REFUSED) {
+    return { state: 'refused', reason: 'The sandbox takes no order for this bank account.' };
+  }
+  const cents = order.amount / 10n ** BigInt(order.decimals - 2);
+  return {
+    state: 'accepted',
+    ...(waits(order)
+      ? { fundingInstructions: instructionsOf(order), expiresAt: order.orderedAt + FUNDING_MS }
+      : {}),
+    estimatedDelivery: {
+      rail: order.rail,
+      amount: String(cents),
+      currency: order.baseCurrency,
+      timing: TIMING[order.rail] ?? 'MINUTES',
+    },
+  };
+}
+
+function outcomeOf(order: MintOrder): OrderOutcome {
+  if (bankOf(order) === BANK_FAILS) return FAILS;
+  return ORDERS[suffixOf(order.description)] ?? DONE;
+}
+
+type Step = OrderProgress extends infer P
+  ? P extends OrderProgress
+    ? Omit<P, 'providerStatus' | 'checkAfterMs'>
+    : never
+  : never;
+
+function stepAt(order: MintOrder, elapsedMs: number): { step: Step; nextMs?: number } {
+  const { neverPaid, processingMs, endMs, failure } = outcomeOf(order);
+  if (waits(order) && neverPaid) {
+    if (elapsedMs >= FUNDING_MS) return { step: { state: 'expired', final: true } };
+    return { step: { state: 'funding' }, nextMs: FUNDING_MS };
+  }
+  if (elapsedMs < processingMs) {
+    return { step: { state: waits(order) ? 'funding' : 'submitted' }, nextMs: processingMs };
+  }
+  if (elapsedMs < endMs) return { step: { state: 'processing' }, nextMs: endMs };
+  return { step: failure ? { state: 'failed', reason: failure } : { state: 'completed' } };
+}
+
+function progressAt(order: MintOrder, now: Time): OrderProgress {
+  const elapsedMs = now - order.orderedAt;
+  const { step, nextMs } = stepAt(order, elapsedMs);
+  return {
+    ...step,
+    providerStatus: PROVIDER_STATUS[step.state],
+    ...(nextMs === undefined ? {} : { checkAfterMs: nextMs - elapsedMs }),
+  };
+}
+
+/** `now` tells how far the issuance of a token has come. */
+export const sandboxMint = (now: () => Time): MintPort => ({
+  async accountsOf(credentials) {
+    const { down, refused, accounts = 1 } = secretOf(credentials);
+    if (down) throw nobodyAnswers();
+    if (refused) return [];
+    const first = `account_${shortHash(credentials.clientId, 'mint account')}`;
+    return Array.from({ length: accounts }, (_, at) => (at ? `${first}_${at + 1}` : first));
+  },
+  async token(link, name, registeredAt) {
+    const gone = unlinked(link);
+    if (gone) return gone;
+    const found = tokenAt(name, registeredAt === null ? 0 : now() - registeredAt);
+    const other = found.state === 'found' && suffixOf(name.networkTokenIdentifier) === MISMATCH;
+    return other ? { state: 'mismatch' } : found;
+  },
+  linkAccount: async (link, account) => unlinked(link) ?? linkOf(account),
+  prepare: async (link, order) => unlinked(link) ?? answerTo(link, order),
+  submit: async (link, order) => unlinked(link) ?? progressAt(order, order.orderedAt),
+  check: async (link, order, at) => unlinked(link) ?? progressAt(order, at),
+  enablesAtOnce: ({ providerTokenIdentifier }) =>
+    suffixOf(providerTokenIdentifier) === ENABLED_AT_ONCE,
+});

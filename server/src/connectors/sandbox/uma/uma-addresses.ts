@@ -1,0 +1,123 @@
+// Who can be paid at the sandbox's UMA providers, as data: the name before the @ picks a row, and a row says
+// what the receiver takes and how a payment to it ends. The first rows are the documented ones; the others
+// give every way in which another provider, or the road to it, can refuse.
+import type { Code } from '../../../kernel/fault.ts';
+import type { UmaCurrency } from '../../ports/index.ts';
+import { SUCCESS, type Timeline } from '../payments/outcomes.ts';
+
+/** Where the outcome is decided: when the receiver is looked up, or when it is asked to take a payment. */
+export type UmaRefusalAt = { lookup: Code } | { payRequest: Code };
+
+export interface UmaScript {
+  /** With the `$`. */
+  name: string;
+  currency: string;
+  refusal?: UmaRefusalAt;
+  /** What happens to a payment that was asked for and accepted. */
+  timeline: Timeline;
+}
+
+const MINUTE = 60_000;
+
+const PENDING_LONG: Timeline = [
+  { afterMs: 0, state: 'accepted' },
+  { afterMs: 6 * MINUTE, state: 'settled' },
+];
+
+const COMPLIANCE: Timeline = [
+  { afterMs: 0, state: 'accepted' },
+  { afterMs: 2_000, state: 'failed', reason: 'COMPLIANCE_REJECTED' },
+];
+
+const LOOKUP_REFUSALS: readonly Code[] = [
+  'UNSUPPORTED_UMA_VERSION',
+  'NO_COMPATIBLE_UMA_VERSION',
+  'COUNTERPARTY_PUBKEY_FETCH_ERROR',
+  'LNURLP_REQUEST_FAILED',
+  'LOOKUP_REQUEST_FAILED',
+  'PARSE_LNURLP_RESPONSE_ERROR',
+  'MISSING_REQUIRED_UMA_PARAMETERS',
+  'CERT_CHAIN_INVALID',
+  'CERT_CHAIN_EXPIRED',
+  'INVALID_PUBKEY_FORMAT',
+  'INVALID_TIMESTAMP',
+  'INVALID_NONCE',
+  'INVALID_SIGNATURE',
+  'PLATFORM_NOT_FOUND',
+  'PAYMENT_URL_NOT_FOUND',
+  'COUNTERPARTY_NOT_ALLOWED',
+];
+
+const PAY_REFUSALS: readonly Code[] = [
+  'PAYREQ_REQUEST_FAILED',
+  'INVALID_PAYREQ_RESPONSE',
+  'PARSE_PAYREQ_RESPONSE_ERROR',
+  'SENDER_NOT_ACCEPTED',
+  'INVALID_RECEIVER',
+  'QUOTE_REQUEST_FAILED',
+  'INVALID_REQUEST_FORMAT',
+  'REQUEST_NOT_FOUND',
+  'SERVICE_SWITCH_ERROR',
+  'UNRECOGNIZED_MANDATORY_PAYEE_DATA_KEY',
+];
+
+/** Codes of a lookup that may come as late as the payment: `$error.payment.cert-chain-expired`. */
+const LATE_REFUSALS: readonly Code[] = [
+  'UNSUPPORTED_UMA_VERSION',
+  'NO_COMPATIBLE_UMA_VERSION',
+  'COUNTERPARTY_PUBKEY_FETCH_ERROR',
+  'CERT_CHAIN_INVALID',
+  'CERT_CHAIN_EXPIRED',
+  'INVALID_PUBKEY_FORMAT',
+  'INVALID_TIMESTAMP',
+  'INVALID_NONCE',
+  'INVALID_SIGNATURE',
+  'COUNTERPARTY_NOT_ALLOWED',
+];
+
+/** `CERT_CHAIN_EXPIRED` is provoked by `$error.cert-chain-expired`. */
+const refusing = (code: Code, refusal: UmaRefusalAt, prefix = '$error.'): UmaScript => ({
+  name: prefix + code.toLowerCase().replaceAll('_', '-'),
+  currency: 'USD',
+  refusal,
+  timeline: SUCCESS,
+});
+
+export const UMA_SCRIPTS: readonly UmaScript[] = [
+  { name: '$success.usd', currency: 'USD', timeline: SUCCESS },
+  { name: '$success.eur', currency: 'EUR', timeline: SUCCESS },
+  { name: '$success.mxn', currency: 'MXN', timeline: SUCCESS },
+  { name: '$pending.long.usd', currency: 'USD', timeline: PENDING_LONG },
+  { name: '$fail.compliance.usd', currency: 'USD', timeline: COMPLIANCE },
+  {
+    name: '$non.existent.usd',
+    currency: 'USD',
+    refusal: { lookup: 'UMA_NOT_FOUND' },
+    timeline: SUCCESS,
+  },
+  ...LOOKUP_REFUSALS.map((code) => refusing(code, { lookup: code })),
+  ...PAY_REFUSALS.map((code) => refusing(code, { payRequest: code })),
+  ...LATE_REFUSALS.map((code) => refusing(code, { payRequest: code }, '$error.payment.')),
+];
+
+const LIMITS: Readonly<Record<string, readonly [min: bigint, max: bigint]>> = {
+  USD: [1_00n, 100_000_00n],
+  EUR: [1_00n, 100_000_00n],
+  MXN: [10_00n, 2_000_000_00n],
+};
+
+/** What a receiver of this currency takes at once, in its smallest units. */
+export function umaCurrency(code: string): UmaCurrency {
+  const [min, max] = LIMITS[code] ?? [1n, 1_000_000_00n];
+  return { code, min, max };
+}
+
+/** What a pretended provider wants to know of whoever pays. */
+export const REQUIRED_PAYER_DATA = [
+  { name: 'FULL_NAME', mandatory: true },
+  { name: 'BIRTH_DATE', mandatory: false },
+  { name: 'COUNTRY_OF_RESIDENCE', mandatory: false },
+];
+
+/** Sandbox documentation spells the host with or without a word in the middle; both are ours. */
+export const DOCUMENTED_HOST = /^sandbox(?:\.[a-z0-9-]+)?\.uma\.money$/;

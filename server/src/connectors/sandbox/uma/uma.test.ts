@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest';
+import { UMA_PROVIDERS } from '../../../catalog/rails/uma-providers.ts';
+import { STATUS_OF } from '../../../kernel/fault.ts';
+import type { UmaPayment } from '../../ports/index.ts';
+import { sandboxUma } from './uma.ts';
+import { UMA_SCRIPTS, umaCurrency } from './uma-addresses.ts';
+
+const DOMAIN = 'uma.sandbox.test';
+const MINUTE = 60_000;
+const AT = 1_000_000;
+const port = sandboxUma(DOMAIN);
+
+const lookup = (receiver: string) => port.lookup({ receiver, sender: '$a@b.example', at: AT });
+const payment = (receiver: string, more: Partial<UmaPayment> = {}): UmaPayment => ({
+  id: 'Transaction:1',
+  sender: '$a@b.example',
+  receiver,
+  currency: 'USD',
+  amount: 10_00n,
+  payerData: { FULL_NAME: 'Ada Lovelace' },
+  at: AT,
+  ...more,
+});
+const sent = (receiver: string) => ({ ...payment(receiver), reference: 'Transaction:1' });
+
+describe('hosts', () => {
+  it('are the configured one, both documented spellings, and the listed providers', () => {
+    for (const host of [DOMAIN, 'sandbox.uma.money', 'sandbox.word.uma.money', 'montera.example']) {
+      expect([host, port.reaches(`$any@${host}`)]).toEqual([host, true]);
+    }
+    for (const host of ['uma.money', 'sandbox.uma.money.example', 'a.b.uma.money', 'test']) {
+      expect([host, port.reaches(`$any@${host}`)]).toEqual([host, false]);
+    }
+  });
+
+  it('all know the same names, without regard to capitals', async () => {
+    for (const host of [DOMAIN, 'sandbox.uma.money', 'SANDBOX.Word.uma.money']) {
+      expect(await lookup(`$Success.USD@${host}`)).toMatchObject({ state: 'found' });
+      expect(await lookup(`$nobody@${host}`)).toMatchObject({ code: 'UMA_NOT_FOUND' });
+    }
+  });
+
+  it('of listed providers have receivers in their own currencies alone', async () => {
+    const { domain } = UMA_PROVIDERS.find((each) => !each.currencies.includes('EUR'))!;
+    expect(await lookup(`$success.usd@${domain}`)).toMatchObject({ state: 'found' });
+    expect(await lookup(`$success.eur@${domain}`)).toMatchObject({ code: 'UMA_NOT_FOUND' });
+  });
+});
+
+describe('documented addresses', () => {
+  it.each([
+    ['$success.usd', 'USD'],
+    ['$success.eur', 'EUR'],
+    ['$success.mxn', 'MXN'],
+  ])('%s takes %s and is paid at once', async (name, currency) => {
+    const receiver = `${name}@${DOMAIN}`;
+    const found = await lookup(receiver);
+    expect(found).toMatchObject({ state: 'found', currencies: [umaCurrency(currency)] });
+    const asked = await port.payRequest(payment(receiver, { currency }));
+    expect(asked).toMatchObject({ state: 'accepted', reference: 'Transaction:1' });
+    expect(await port.send(sent(receiver))).toEqual({
+      state: 'settled',
+      reference: 'Transaction:1',
+      checkAfterMs: undefined,
+    });
+  });
+
+  it('$pending.long.usd settles after six minutes', async () => {
+    const it = sent(`$pending.long.usd@${DOMAIN}`);
+    expect(await port.payRequest(it)).toMatchObject({ state: 'accepted' });
+    expect(await port.send(it)).toMatchObject({ state: 'accepted', checkAfterMs: 6 * MINUTE });
+    const early = await port.check(it, AT + 6 * MINUTE - 1);
+    expect(early).toMatchObject({ state: 'accepted', checkAfterMs: 1 });
+    expect(await port.check(it, AT + 6 * MINUTE)).toMatchObject({ state: 'settled' });
+  });
+
+  it('$fail.compliance.usd accepts and then fails', async () => {
+    const it = sent(`$fail.compliance.usd@${DOMAIN}`);
+    expect(await port.payRequest(it)).toMatchObject({ state: 'accepted' });
+    expect(await port.send(it)).toMatchObject({ state: 'accepted', checkAfterMs: 2_000 });
+    const end = await port.check(it, AT + 2_000);
+    expect(end).toMatchObject({ state: 'failed', reason: 'COMPLIANCE_REJECTED' });
+  });
+
+  it('$non.existent.usd is nobody', async () => {
+    const receiver = `$non.existent.usd@${DOMAIN}`;
+    expect(await lookup(receiver)).toMatchObject({ state: 'refused', code: 'UMA_NOT_FOUND' });
+    expect(await port.payRequest(payment(receiver))).toMatchObject({ code: 'UMA_NOT_FOUND' });
+  });
+});
+
+describe('scripted refusals', () => {
+  const refusing = UMA_SCRIPTS.filter((each) => each.name.startsWith('$error.'));
+
+  it('have names of their own', () => {
+    expect(new Set(UMA_SCRIPTS.map((each) => each.name)).size).toBe(UMA_SCRIPTS.length);
+    expect(refusing.length).toBeGreaterThan(25);
+  });
+
+  it.each(refusing.map((each) => [each.name, each] as const))('%s', async (name, script) => {
+    const receiver = `${name}@${DOMAIN}`;
+    const refusal = script.refusal!;
+    const code = 'lookup' in refusal ? refusal.lookup : refusal.payRequest;
+    expect(name.endsWith(code.toLowerCase().replaceAll('_', '-'))).toBe(true);
+    expect(STATUS_OF[code]).toBeGreaterThanOrEqual(400);
+    const expected = 'lookup' in refusal ? { state: 'refused', code } : { state: 'found' };
+    expect(await lookup(receiver)).toMatchObject(expected);
+    expect(await port.payRequest(payment(receiver))).toMatchObject({ state: 'refused', code });
+  });
+});
+
+describe('a payment request', () => {
+  const receiver = `$success.usd@${DOMAIN}`;
+
+  it('is refused in another currency', async () => {
+    const reply = await port.payRequest(payment(receiver, { currency: 'EUR' }));
+    expect(reply).toMatchObject({ code: 'INVALID_CURRENCY' });
+  });
+
+  it('is refused below the least and above the most', async () => {
+    const { min, max } = umaCurrency('USD');
+    const ask = async (amount: bigint) => port.payRequest(payment(receiver, { amount }));
+    expect(await ask(min - 1n)).toMatchObject({ code: 'AMOUNT_OUT_OF_RANGE' });
+    expect(await ask(max + 1n)).toMatchObject({ code: 'AMOUNT_OUT_OF_RANGE' });
+    expect(await ask(min)).toMatchObject({ state: 'accepted' });
+    expect(await ask(max)).toMatchObject({ state: 'accepted' });
+  });
+
+  it('is refused without what must be told of the payer', async () => {
+    const reply = await port.payRequest(payment(receiver, { payerData: { BIRTH_DATE: 'x' } }));
+    expect(reply).toMatchObject({ code: 'MISSING_MANDATORY_USER_INFO' });
+  });
+});

@@ -1,0 +1,114 @@
+// The other providers of the sandbox: every host it answers for knows the same scripted names. Like the
+// sandbox's bank it keeps no state; where a payment stands follows from its name and the time since `at`,
+// so `at` must be the moment it was sent.
+import { UMA_PROVIDERS, type UmaProvider } from '../../../catalog/rails/uma-providers.ts';
+import type { Code } from '../../../kernel/fault.ts';
+import type { Progress, UmaPayment, UmaPort, UmaRefusal } from '../../ports/index.ts';
+import { progressOn } from '../payments/rail.ts';
+import {
+  DOCUMENTED_HOST,
+  REQUIRED_PAYER_DATA,
+  UMA_SCRIPTS,
+  type UmaScript,
+  umaCurrency,
+} from './uma-addresses.ts';
+
+const BY_NAME = new Map(UMA_SCRIPTS.map((script) => [script.name, script]));
+const PROVIDERS = new Map(UMA_PROVIDERS.map((provider) => [provider.domain, provider]));
+
+/** Name and host of an address, in small letters. */
+function parts(address: string): { name: string; host: string } {
+  const text = address.toLowerCase();
+  const at = text.indexOf('@');
+  return { name: text.slice(0, at), host: text.slice(at + 1) };
+}
+
+const refused = (code: Code, reason: string): UmaRefusal => ({ state: 'refused', code, reason });
+
+const scripted = (code: Code): UmaRefusal =>
+  refused(code, `The sandbox answers ${code} for this address.`);
+
+const offers = (provider: UmaProvider | undefined, currency: string) =>
+  provider === undefined || provider.currencies.includes(currency);
+
+/** Whoever an address belongs to; a provider has nobody who takes what it does not support. */
+function scriptOf(address: string): UmaScript | undefined {
+  const { name, host } = parts(address);
+  const script = BY_NAME.get(name);
+  return script && offers(PROVIDERS.get(host), script.currency) ? script : undefined;
+}
+
+const NOBODY = refused('UMA_NOT_FOUND', 'The provider knows nobody by this UMA address.');
+
+function refusalOf(script: UmaScript, payment: UmaPayment): UmaRefusal | undefined {
+  const { refusal } = script;
+  if (refusal) return scripted('payRequest' in refusal ? refusal.payRequest : refusal.lookup);
+  const { code, min, max } = umaCurrency(script.currency);
+  if (payment.currency !== code) return refused('INVALID_CURRENCY', `The receiver takes ${code}.`);
+  if (payment.amount < min || payment.amount > max) {
+    return refused(
+      'AMOUNT_OUT_OF_RANGE',
+      `The receiver takes ${min} to ${max} of ${code} at once.`,
+    );
+  }
+  const missing = REQUIRED_PAYER_DATA.filter(
+    ({ name, mandatory }) => mandatory && payment.payerData[name] === undefined,
+  );
+  if (missing.length === 0) return undefined;
+  const names = missing.map(({ name }) => name).join(', ');
+  return refused('MISSING_MANDATORY_USER_INFO', `The receiver must be told: ${names}.`);
+}
+
+function progressAt(payment: UmaPayment & { reference: string }, elapsedMs: number): Progress {
+  const timeline = scriptOf(payment.receiver)?.timeline;
+  if (!timeline) return { state: 'failed', reason: 'COUNTERPARTY_POST_TX_FAILED' };
+  return progressOn(timeline, payment.reference, elapsedMs);
+}
+
+/**
+ * A payment to us runs as one to its sender would. Where that fails, the money has come and goes back, so
+ * that the refund can be seen.
+ */
+function comingFrom(payment: UmaPayment, elapsedMs: number): Progress {
+  const timeline = scriptOf(payment.sender)?.timeline;
+  if (!timeline) return { state: 'failed', reason: 'COUNTERPARTY_POST_TX_FAILED' };
+  const progress = progressOn(timeline, payment.id, elapsedMs);
+  return progress.state === 'failed' ? { state: 'returned', reason: progress.reason } : progress;
+}
+
+/** `domain` is one more host the sandbox answers for. */
+export function sandboxUma(domain: string): UmaPort {
+  const answers = (host: string) =>
+    host === domain || DOCUMENTED_HOST.test(host) || PROVIDERS.has(host);
+  return {
+    reaches: (address) => answers(parts(address).host),
+    providers: () => UMA_PROVIDERS,
+    async lookup({ receiver }) {
+      const script = scriptOf(receiver);
+      if (!script) return NOBODY;
+      const { refusal, currency } = script;
+      if (refusal && 'lookup' in refusal) {
+        return refusal.lookup === 'UMA_NOT_FOUND' ? NOBODY : scripted(refusal.lookup);
+      }
+      return {
+        state: 'found',
+        currencies: [umaCurrency(currency)],
+        requiredPayerData: REQUIRED_PAYER_DATA,
+      };
+    },
+    async payRequest(payment) {
+      const script = scriptOf(payment.receiver);
+      if (!script) return NOBODY;
+      return (
+        refusalOf(script, payment) ?? {
+          state: 'accepted',
+          reference: payment.id,
+          receiverInfo: { FULL_NAME: 'Sandbox Receiver', COUNTRY_OF_RESIDENCE: 'US' },
+        }
+      );
+    },
+    send: async (payment) => progressAt(payment, 0),
+    check: async (payment, now) => progressAt(payment, now - payment.at),
+    collect: async (payment, now) => comingFrom(payment, now - payment.at),
+  };
+}

@@ -1,0 +1,329 @@
+// What an agent asks for: every rule of its policy over HTTP, what is let through for each kind of payment,
+// and who is told and what is written down.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type AgentDesk, agentDesk } from '../../../../test/agent-desk.ts';
+import { ASKS, agentPayer, coded, KINDS, limits } from '../../../../test/agent-payer.ts';
+import {
+  balances,
+  booksBalance,
+  customer,
+  eventTypes,
+  externalAccount,
+  internalAccount,
+  ok,
+  quoteBody,
+} from '../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+
+let app: TestApp;
+let desk: AgentDesk;
+beforeAll(async () => {
+  app = await startApp();
+  desk = agentDesk(app);
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+
+const payer = (more: object = {}, amount?: number) => agentPayer(app, desk, more, amount);
+const UNKNOWN = '00000000-0000-7000-8000-000000000000';
+
+describe('an action that the policy lets through', () => {
+  it.each(KINDS)('%s is carried out at once, counted and written down', async (kind) => {
+    const agent = await payer();
+    const action = await agent.asked(kind, 'APPROVED');
+    const { transaction } = action;
+    expect(action).toMatchObject({
+      agentId: agent.id,
+      customerId: agent.customer.id,
+      platformCustomerId: agent.customer.platformCustomerId,
+    });
+    expect(transaction).toMatchObject({ agentId: agent.id, customerId: agent.customer.id });
+    const isQuote = kind === 'EXECUTE_QUOTE';
+    expect([action.quote?.transactionId, action.transferDetails]).toEqual(
+      isQuote
+        ? [transaction.id, undefined]
+        : [
+            undefined,
+            {
+              amount: 100_00,
+              currency: 'USD',
+              sourceAccountId: kind === 'TRANSFER_OUT' ? agent.usd : agent.outside,
+              destinationAccountId: kind === 'TRANSFER_OUT' ? agent.outside : agent.usd,
+            },
+          ],
+    );
+    expect(await agent.usage()).toMatchObject({
+      dailyTransactionCount: 1,
+      dailySpend: 100_00,
+      monthlySpend: 100_00,
+    });
+    await app.settle();
+    expect((await agent.transaction(transaction.id)).status).toBe('COMPLETED');
+    expect((await agent.show(action.id)).transaction.status).toBe('COMPLETED');
+    expect((await balances(app, agent.usd)).total).toBe(
+      kind === 'TRANSFER_IN' ? 10_100_00 : 9_900_00,
+    );
+    const lines = (await agent.audit()).filter(({ what }) => what !== 'QUOTE_CREATED');
+    expect(lines).toMatchObject([
+      {
+        what: 'ACTION_EXECUTED',
+        actor: agent.id,
+        action_id: action.id,
+        details: { type: kind, accountId: agent.usd, amount: '10000', currency: 'USD' },
+      },
+    ]);
+    expect(await eventTypes(app, action.id)).toEqual([]);
+  });
+
+  it('is one action however often its key is sent', async () => {
+    const agent = await payer();
+    const key = { 'idempotency-key': 'once' };
+    const first = ok(await agent.transfer('out', 5_00, key), 201);
+    expect(ok(await agent.transfer('out', 5_00, key), 201).id).toBe(first.id);
+    expect(coded(await agent.transfer('out', 6_00, key))).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
+    ok(await agent.transfer('in', 5_00, key), 201);
+    expect(coded(await agent.transfer('in', 6_00, key))).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
+    const quote = await agent.quote(5_00);
+    const done = ok(await agent.execute(quote.id, key), 200);
+    expect(ok(await agent.execute(quote.id, key), 200).id).toBe(done.id);
+    expect(coded(await agent.execute(quote.id))).toEqual([409, 'CONFLICT']);
+    expect((await agent.usage()).dailyTransactionCount).toBe(3);
+  });
+
+  it('gives back what a failed payment took, and not that it was one', async () => {
+    const agent = await payer();
+    const broken = await externalAccount(app, agent.customer.id, 'USD', '003');
+    const ends = { source: { accountId: agent.usd }, destination: { accountId: broken.id } };
+    ok(await agent.call('POST', '/agents/me/transfer-out', { ...ends, amount: 70_00 }), 201);
+    expect((await agent.usage()).dailySpend).toBe(70_00);
+    await app.settle();
+    expect(await agent.usage()).toMatchObject({ dailyTransactionCount: 1, dailySpend: 0 });
+  });
+
+  it('gives back what a pull took that fails, before or after it was there', async () => {
+    for (const suffix of ['003', '005']) {
+      const agent = await payer();
+      const source = await externalAccount(app, agent.customer.id, 'USD', suffix);
+      const ends = { source: { accountId: source.id }, destination: { accountId: agent.usd } };
+      const body = { ...ends, amount: 70_00 };
+      const action = ok(await agent.call('POST', '/agents/me/transfer-in', body), 201);
+      expect((await agent.usage()).dailySpend).toBe(70_00);
+      await app.advance(60_000);
+      expect((await agent.show(action.id)).transaction.status).toBe('FAILED');
+      expect(await agent.usage()).toMatchObject({ dailyTransactionCount: 1, dailySpend: 0 });
+    }
+  });
+
+  it('is not made without the money', async () => {
+    const agent = await payer({}, 50_00);
+    expect(coded(await agent.transfer('out', 60_00))).toEqual([400, 'INSUFFICIENT_FUNDS']);
+    const late = await agent.quote(60_00);
+    expect(coded(await agent.execute(late.id))).toEqual([400, 'INSUFFICIENT_FUNDS']);
+    expect((await agent.usage()).dailyTransactionCount).toBe(0);
+  });
+});
+
+describe('a rule of the policy', () => {
+  /** [rule, policy, what is asked for first, word in the reason] */
+  const rules: [string, object, number, RegExp][] = [
+    ['PERMISSION', { permissions: ['CREATE_QUOTES'] }, 0, /CREATE_TRANSFERS/],
+    ['PER_TRANSACTION_LIMIT', limits({ perTransactionLimit: 99_99 }), 0, /perTransactionLimit/],
+    ['DAILY_TRANSACTION_LIMIT', limits({ dailyTransactionLimit: 1 }), 1, /dailyTransactionLimit/],
+    ['DAILY_LIMIT', limits({ dailyLimit: 100_99 }), 1, /dailyLimit/],
+    ['MONTHLY_LIMIT', limits({ monthlyLimit: 100_99 }), 1, /monthlyLimit/],
+    [
+      'ACCOUNT',
+      { accountRestrictions: { allowedAccountIds: [] } },
+      0,
+      /does not allow this account/,
+    ],
+    // What is forbidden is not asked about.
+    ['DAILY_LIMIT', { ...ASKS, ...limits({ dailyLimit: 99_99 }) }, 0, /dailyLimit/],
+  ];
+
+  it.each(rules)('%s refuses, and that is kept', async (rule, policy, before, reason) => {
+    const agent = await payer(policy);
+    for (let n = 0; n < before; n++) ok(await agent.transfer('out', 1_00), 201);
+    const answer = await agent.transfer('out', 100_00);
+    expect(coded(answer)).toEqual([403, 'FORBIDDEN']);
+    expect(answer.body.reason).toMatch(reason);
+    const last = (await agent.audit()).at(-1);
+    expect(last).toMatchObject({
+      what: 'ACTION_REFUSED',
+      actor: agent.id,
+      details: { rule, type: 'TRANSFER_OUT' },
+    });
+    expect((await agent.usage()).dailyTransactionCount).toBe(before);
+    const { data } = ok(await agent.call('GET', '/agents/me/actions'), 200);
+    expect(data).toHaveLength(before);
+  });
+
+  it('refuses the same of a quote and of money that is taken in', async () => {
+    const agent = await payer(limits({ perTransactionLimit: 10_00 }));
+    for (const kind of KINDS) expect(coded(await agent.ask(kind))).toEqual([403, 'FORBIDDEN']);
+    const quote = await agent.quote(1_00);
+    await agent.narrow({ permissions: ['CREATE_QUOTES'] });
+    const answer = await agent.execute(quote.id);
+    expect([coded(answer), answer.body.reason]).toEqual([
+      [403, 'FORBIDDEN'],
+      expect.stringContaining('EXECUTE_QUOTES'),
+    ]);
+    await agent.pause();
+    const paused = await agent.execute(quote.id);
+    expect([coded(paused), paused.body.reason]).toEqual([
+      [403, 'FORBIDDEN'],
+      'The agent is paused.',
+    ]);
+    // Before it is told what there is: the same for what there is not.
+    expect(coded(await agent.execute(`Quote:${UNKNOWN}`))).toEqual([403, 'FORBIDDEN']);
+    ok(await agent.call('GET', '/agents/me/actions'), 200);
+  });
+
+  it('of an account stands before the usual ones', async () => {
+    const agent = await payer(limits({ perTransactionLimit: 10_00 }));
+    const rule = { accountId: agent.usd, perTransactionLimit: 200_00 };
+    await agent.narrow({ accountRestrictions: { accountRules: [rule] } });
+    await agent.asked('TRANSFER_OUT', 'APPROVED');
+    const asks = { ...rule, executionMode: 'APPROVAL_REQUIRED' };
+    await agent.narrow({ accountRestrictions: { accountRules: [asks] } });
+    for (const kind of KINDS) await agent.asked(kind, 'PENDING_APPROVAL');
+  });
+
+  it('asks only above the threshold, in its own currency', async () => {
+    const agent = await payer({ approvalThresholds: { currency: 'USD', amount: 100_00 } });
+    await agent.asked('TRANSFER_OUT', 'APPROVED', 100_00);
+    await agent.asked('TRANSFER_OUT', 'PENDING_APPROVAL', 100_01);
+    await agent.narrow({ approvalThresholds: { currency: 'EUR', amount: 100_00 } });
+    // A hundred euros are more than a hundred dollars, and less than two hundred.
+    await agent.asked('TRANSFER_OUT', 'APPROVED', 100_01);
+    await agent.asked('TRANSFER_OUT', 'PENDING_APPROVAL', 200_00);
+    const modes = (await agent.audit()).filter(({ what }) => what === 'ACTION_SUBMITTED');
+    expect(modes.map(({ details }) => details.rule)).toEqual([
+      'APPROVAL_THRESHOLD',
+      'APPROVAL_THRESHOLD',
+    ]);
+  });
+
+  it('leaves an account out as the place that money goes to, also where an address leads there', async () => {
+    const agent = await payer();
+    const inside = await agent.quote(1_00, agent.eur);
+    const { umaAddress } = agent.customer;
+    const path = `/receiver/uma/${encodeURIComponent(umaAddress)}`;
+    const { lookupId } = ok(await app.call('GET', path), 200);
+    const destination = { destinationType: 'UMA_ADDRESS', umaAddress, currency: 'EUR' };
+    const body = { ...quoteBody(agent.usd, '', 1_00), destination, lookupId };
+    const byAddress = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
+    await agent.narrow({ accountRestrictions: { allowedAccountIds: [agent.usd] } });
+    for (const { id } of [inside, byAddress]) {
+      expect(coded(await agent.execute(id))).toEqual([403, 'FORBIDDEN']);
+    }
+    expect((await agent.audit()).at(-1)?.details).toMatchObject({ rule: 'ACCOUNT' });
+    await agent.narrow({ accountRestrictions: { allowedAccountIds: [agent.usd, agent.eur] } });
+    for (const { id } of [inside, byAddress]) ok(await agent.execute(id), 200);
+  });
+
+  it('keeps an agent of some accounts from money that goes past all of them', async () => {
+    const agent = await payer();
+    const other = await externalAccount(app, agent.customer.id, 'USD');
+    await agent.narrow({ accountRestrictions: { allowedAccountIds: [agent.usd] } });
+    const past = await agent.quote(10_00, other.id, agent.outside);
+    expect(coded(await agent.execute(past.id))).toEqual([403, 'FORBIDDEN']);
+    const into = await agent.quote(10_00, agent.usd, agent.outside);
+    expect(ok(await agent.execute(into.id), 200).status).toBe('APPROVED');
+    await agent.narrow({ accountRestrictions: { allowedAccountIds: null } });
+    expect(ok(await agent.execute(past.id), 200).status).toBe('APPROVED');
+  });
+});
+
+describe('what is not there for an agent', () => {
+  it('is a quote that it did not make, and everybody else’s accounts and actions', async () => {
+    const [agent, other] = [await payer(), await payer(ASKS)];
+    const body = quoteBody(agent.usd, agent.outside, 10_00);
+    const ofPlatform = ok(await app.call('POST', '/quotes', body), 201).id;
+    const ofOther = (await other.quote(10_00)).id;
+    for (const id of [ofPlatform, ofOther, `Quote:${UNKNOWN}`, 'x']) {
+      expect(coded(await agent.execute(id))).toEqual([404, 'QUOTE_NOT_FOUND']);
+    }
+    const action = await other.asked('TRANSFER_OUT', 'PENDING_APPROVAL');
+    for (const id of [action.id, `AgentAction:${UNKNOWN}`, 'x']) {
+      expect(coded(await agent.call('GET', `/agents/me/actions/${id}`))).toEqual([
+        404,
+        'NOT_FOUND',
+      ]);
+    }
+    const move = (way: string, source: string, destination: string) =>
+      agent.call('POST', `/agents/me/transfer-${way}`, {
+        source: { accountId: source },
+        destination: { accountId: destination },
+        amount: 1_00,
+      });
+    const own = await externalAccount(app, null, 'USD');
+    for (const [way, from, to] of [
+      ['out', other.usd, agent.outside],
+      ['out', agent.usd, other.outside],
+      ['out', agent.usd, own.id],
+      ['in', other.outside, agent.usd],
+      ['in', agent.outside, other.usd],
+      ['in', 'x', agent.usd],
+    ] as const) {
+      expect(coded(await move(way, from, to))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+    }
+    expect(coded(await move('out', agent.outside, agent.outside))).toEqual([400, 'INVALID_INPUT']);
+    expect(coded(await move('in', agent.outside, agent.outside))).toEqual([400, 'INVALID_INPUT']);
+    expect(coded(await move('out', agent.eur, agent.outside))).toEqual([400, 'INVALID_CURRENCY']);
+  });
+
+  it('is a rail that nobody has connected', async () => {
+    const as = app.production;
+    const person = await customer(app, { as });
+    const approved =
+      "update customers set status = 'APPROVED', version = version + 1 where id = $1";
+    await app.runtime.db.query(approved, [person.id]);
+    const inside = await internalAccount(app, person.id, 'BTC', { as });
+    const accountInfo = { accountType: 'LIGHTNING', lightningAddress: 'ada@example.com' };
+    const body = { customerId: person.id, currency: 'BTC', accountInfo };
+    const outside = ok(await app.call('POST', '/customers/external-accounts', body, { as }), 201);
+    const agent = await agentDesk(app, { as }).agentOf(person.id, {
+      spendingLimits: { currency: 'BTC', perTransactionLimit: 1_000_000 },
+    });
+    const refused = await agent.call('POST', '/agents/me/transfer-out', {
+      source: { accountId: inside.id },
+      destination: { accountId: outside.id },
+      amount: 1_000,
+    });
+    expect(coded(refused)).toEqual([501, 'NOT_IMPLEMENTED']);
+  });
+
+  it('is a receiver who was deleted after the quote was made', async () => {
+    const agent = await payer();
+    const gone = await customer(app);
+    const path = `/receiver/uma/${encodeURIComponent(gone.umaAddress)}`;
+    const { lookupId } = ok(await app.call('GET', `${path}?customerId=${agent.customer.id}`), 200);
+    const destination = { destinationType: 'UMA_ADDRESS', umaAddress: gone.umaAddress };
+    const body = { ...quoteBody(agent.usd, '', 1_00), destination, lookupId };
+    const quote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
+    ok(await app.call('DELETE', `/customers/${gone.id}`), 200);
+    expect((await agent.execute(quote.id)).status).toBe(410);
+  });
+
+  it('lists its own actions by status, newest first and page by page', async () => {
+    const agent = await payer();
+    const first = await agent.asked('TRANSFER_OUT', 'APPROVED', 1_00);
+    app.world.set(app.world.now() + 1_000);
+    await agent.narrow(ASKS);
+    const second = await agent.asked('TRANSFER_IN', 'PENDING_APPROVAL', 1_00);
+    const list = async (query: string) =>
+      ok(await agent.call('GET', `/agents/me/actions${query}`), 200);
+    const ids = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id);
+    expect(ids(await list(''))).toEqual([second.id, first.id]);
+    expect(ids(await list('?status=PENDING_APPROVAL'))).toEqual([second.id]);
+    expect(ids(await list('?status=REJECTED'))).toEqual([]);
+    const page = await list('?limit=1');
+    expect([ids(page), page.hasMore, page.totalCount]).toEqual([[second.id], true, 2]);
+    expect(ids(await list(`?limit=1&cursor=${page.nextCursor}`))).toEqual([first.id]);
+    const bad = await agent.call('GET', '/agents/me/actions?status=NEW');
+    expect(coded(bad)).toEqual([400, 'INVALID_INPUT']);
+  });
+});

@@ -1,0 +1,395 @@
+// A platform's word on what its agents ask for: on both paths and for each kind of payment, judged again as
+// everything is by then, given once, and told exactly.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type AgentDesk, agentDesk } from '../../../../test/agent-desk.ts';
+import {
+  type AgentPayer,
+  ASKS,
+  agentPayer,
+  coded,
+  KINDS,
+  type Kind,
+  limits,
+  onTransaction,
+  waitsAt,
+  whats,
+} from '../../../../test/agent-payer.ts';
+import { balances, booksBalance, eventTypes, ok } from '../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+import type { Connectors } from '../../../connectors/ports/index.ts';
+import { internalAccounts, moveInternalAccount } from '../../balances/internal-accounts/index.ts';
+import { type PlatformRow, platforms } from '../../tenancy/platform/index.ts';
+import { type ActionRow, agentActions } from '../store.ts';
+import { approve } from './actions.ts';
+import { wholeAction } from './present-action.ts';
+
+let app: TestApp;
+let desk: AgentDesk;
+beforeAll(async () => {
+  app = await startApp();
+  desk = agentDesk(app);
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+
+const HUNDRED = 100_00;
+const payer = (more: object = {}, amount?: number) =>
+  agentPayer(app, desk, { ...ASKS, ...more }, amount);
+const side = (kind: Kind) => (kind === 'TRANSFER_IN' ? 'INCOMING' : 'OUTGOING');
+
+const waiting: ReturnType<typeof waitsAt> = (...asked) => waitsAt(app, desk)(...asked);
+
+describe('an action that waits', () => {
+  it.each(KINDS)('%s has moved nothing and is told in full', async (kind) => {
+    const { agent, action, transactionId } = await waiting(kind);
+    expect(action.transaction).toBeUndefined();
+    expect(await agent.transaction(transactionId)).toMatchObject({
+      status: 'PENDING',
+      agentId: agent.id,
+    });
+    const told = (await app.events()).filter(({ subject }) => subject === action.id);
+    expect(told).toMatchObject([
+      { type: 'AGENT_ACTION.PENDING_APPROVAL', platformId: app.platform.id, data: action },
+    ]);
+    expect(await eventTypes(app, transactionId)).toEqual([]);
+    expect(await balances(app, agent.usd)).toEqual({ balance: 10_000_00, total: 10_000_00 });
+    expect((await agent.usage()).dailyTransactionCount).toBe(0);
+    expect(await whats(agent)).toEqual(['ACTION_SUBMITTED']);
+    // Nothing that waits can be called back, and nothing of it goes out by itself.
+    const back = await app.call('POST', `/transactions/${transactionId}/cancel`);
+    expect(coded(back)).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
+    await app.settle();
+    expect((await agent.show(action.id)).status).toBe('PENDING_APPROVAL');
+  });
+
+  it('is the only one with its quote, until it was decided', async () => {
+    const agent = await payer();
+    const quote = await agent.quote(HUNDRED);
+    const answers = await Promise.all([1, 2, 3].map(() => agent.execute(quote.id)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+    expect(coded(await agent.execute(quote.id))).toEqual([409, 'CONFLICT']);
+    const { id } = answers.find(({ status }) => status === 200)?.body ?? {};
+    ok(await agent.decide('reject', id), 200);
+    const second = ok(await agent.execute(quote.id), 200);
+    expect(ok(await agent.decide('approve', second.id), 200).status).toBe('APPROVED');
+    expect(coded(await agent.execute(quote.id))).toEqual([409, 'CONFLICT']);
+  });
+});
+
+describe('approveAgentAction', () => {
+  it.each(KINDS)('carries out %s', async (kind) => {
+    const { agent, action, transactionId } = await waiting(kind);
+    app.world.set(app.world.now() + 60_000);
+    const done = ok(await agent.decide('approve', action.id), 200);
+    expect(done).toMatchObject({ id: action.id, status: 'APPROVED' });
+    expect(done.transaction).toMatchObject({ id: transactionId, agentId: agent.id });
+    expect(done.updatedAt > done.createdAt).toBe(true);
+    await app.settle();
+    const shown = await agent.show(action.id);
+    expect([shown.status, shown.transaction.status]).toEqual(['APPROVED', 'COMPLETED']);
+    const words = kind === 'TRANSFER_IN' ? ['PENDING', 'COMPLETED'] : undefined;
+    const told = words ?? ['PENDING', 'PROCESSING', 'COMPLETED'];
+    expect(await eventTypes(app, transactionId)).toEqual(
+      told.map((word) => `${side(kind)}_PAYMENT.${word}`),
+    );
+    expect(await agent.usage()).toMatchObject({ dailyTransactionCount: 1, dailySpend: HUNDRED });
+    const lines = await agent.audit();
+    expect(lines.at(-1)).toMatchObject({ what: 'ACTION_APPROVED', action_id: action.id });
+    expect(lines.at(-1)?.actor).not.toBe(agent.id);
+    for (const word of ['approve', 'reject'] as const) {
+      expect(coded(await agent.decide(word, action.id))).toEqual([409, 'CONFLICT']);
+    }
+  });
+
+  it.each(KINDS)('may be said of the transaction of %s', async (kind) => {
+    const { agent, action, transactionId } = await waiting(kind);
+    const answer = ok(await onTransaction(app, 'approve', transactionId), 200);
+    expect(answer).toMatchObject({ id: transactionId, type: side(kind), agentId: agent.id });
+    await app.settle();
+    expect((await agent.show(action.id)).transaction.status).toBe('COMPLETED');
+    for (const word of ['approve', 'reject'] as const) {
+      expect(coded(await onTransaction(app, word, transactionId))).toEqual([
+        409,
+        'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
+      ]);
+    }
+  });
+
+  it('takes no key that is longer than keys are', async () => {
+    const { agent, action } = await waiting('TRANSFER_OUT');
+    const path = `/agents/${agent.id}/actions/${action.id}/approve`;
+    const headers = { 'idempotency-key': 'k'.repeat(256) };
+    expect(coded(await app.call('POST', path, undefined, { headers }))).toEqual([
+      400,
+      'INVALID_INPUT',
+    ]);
+    const again = { 'idempotency-key': 'k' };
+    const done = ok(await app.call('POST', path, undefined, { headers: again }), 200);
+    expect(ok(await app.call('POST', path, undefined, { headers: again }), 200)).toEqual(done);
+  });
+
+  it('finds its own platform’s actions only, and each at its agent', async () => {
+    const { agent, action, transactionId } = await waiting('TRANSFER_OUT');
+    const other = await payer();
+    const of = (id: string) => `/agents/${id}/actions/${action.id}`;
+    for (const word of ['approve', 'reject']) {
+      const foreign = await app.call('POST', `${of(agent.id)}/${word}`, undefined, {
+        as: app.other,
+      });
+      const misplaced = await app.call('POST', `${of(other.id)}/${word}`);
+      const unknown = await app.call('POST', `/agents/${agent.id}/actions/x/${word}`);
+      for (const answer of [foreign, misplaced, unknown]) {
+        expect(coded(answer)).toEqual([404, 'NOT_FOUND']);
+      }
+      const elsewhere = await app.call(
+        'POST',
+        `/transactions/${transactionId}/${word}`,
+        undefined,
+        {
+          as: app.other,
+        },
+      );
+      expect(elsewhere.status).toBe(404);
+    }
+    expect((await agent.show(action.id)).status).toBe('PENDING_APPROVAL');
+  });
+});
+
+describe('rejectAgentAction', () => {
+  it.each(KINDS)('ends %s', async (kind) => {
+    const { agent, action, transactionId } = await waiting(kind);
+    const done = ok(await agent.decide('reject', action.id, { reason: 'Too much.' }), 200);
+    expect(done).toMatchObject({ status: 'REJECTED', rejectionReason: 'Too much.' });
+    expect(done.transaction).toBeUndefined();
+    expect((await agent.show(action.id)).rejectionReason).toBe('Too much.');
+    const payment = await agent.transaction(transactionId);
+    const isQuote = kind === 'EXECUTE_QUOTE';
+    expect([payment.status, payment.failureReason]).toEqual([
+      isQuote ? 'PENDING' : 'FAILED',
+      undefined,
+    ]);
+    expect(await eventTypes(app, transactionId)).toEqual(
+      isQuote ? [] : [`${side(kind)}_PAYMENT.FAILED`],
+    );
+    expect(await whats(agent)).toEqual(['ACTION_SUBMITTED', 'ACTION_REJECTED']);
+    expect(coded(await agent.decide('approve', action.id))).toEqual([409, 'CONFLICT']);
+    await app.settle();
+    expect(await balances(app, agent.usd)).toEqual({ balance: 10_000_00, total: 10_000_00 });
+  });
+
+  it.each(KINDS)('may be said of the transaction of %s, with its reason', async (kind) => {
+    const { agent, action, transactionId } = await waiting(kind);
+    const long = await onTransaction(app, 'reject', transactionId, { reason: 'x'.repeat(256) });
+    expect(coded(long)).toEqual([400, 'INVALID_INPUT']);
+    const reason = 'x'.repeat(255);
+    const answer = ok(await onTransaction(app, 'reject', transactionId, { reason }), 200);
+    expect(answer.status).toBe(kind === 'EXECUTE_QUOTE' ? 'PENDING' : 'FAILED');
+    const shown = await agent.show(action.id);
+    expect([shown.status, shown.rejectionReason]).toEqual(['REJECTED', reason]);
+  });
+
+  it('takes a reason that is short, or none, and works after the quote has expired', async () => {
+    const { agent, action } = await waiting('EXECUTE_QUOTE');
+    const long = await agent.decide('reject', action.id, { reason: 'x'.repeat(256) });
+    expect(coded(long)).toEqual([400, 'INVALID_INPUT']);
+    await app.advance(24 * 3_600_000);
+    expect((await agent.show(action.id)).quote.status).toBe('EXPIRED');
+    const done = ok(await agent.decide('reject', action.id), 200);
+    expect([done.status, done.rejectionReason]).toEqual(['REJECTED', undefined]);
+  });
+});
+
+describe('an approval that comes too late', () => {
+  /** What has happened meanwhile, and the code that is kept. */
+  const causes: [string, string, (agent: AgentPayer) => Promise<unknown>, object?][] = [
+    ['the agent is paused', 'FORBIDDEN', (agent) => agent.pause()],
+    [
+      'the permission was taken',
+      'FORBIDDEN',
+      (agent) => agent.narrow({ permissions: ['VIEW_TRANSACTIONS'] }),
+    ],
+    [
+      'the account is not allowed any more',
+      'FORBIDDEN',
+      (agent) => agent.narrow({ accountRestrictions: { allowedAccountIds: [agent.eur] } }),
+    ],
+    [
+      'the limit of one payment was lowered',
+      'FORBIDDEN',
+      (agent) => agent.narrow({ spendingLimits: { perTransactionLimit: HUNDRED - 1 } }),
+    ],
+    [
+      'the limit of the day is used up',
+      'FORBIDDEN',
+      async (agent) => {
+        await agent.narrow({ defaultExecutionMode: 'AUTO' });
+        ok(await agent.transfer('out', 60_00), 201);
+      },
+      limits({ dailyLimit: 150_00 }),
+    ],
+    [
+      'the source is frozen',
+      'INVALID_INPUT',
+      (agent) =>
+        app.operate(async (ctx) => {
+          const row = await ctx.read(internalAccounts, agent.usd);
+          if (row) moveInternalAccount(ctx, row, 'freeze');
+        }),
+    ],
+    [
+      'the account outside was deleted',
+      'ACCOUNT_NOT_FOUND',
+      async (agent) =>
+        ok(await app.call('DELETE', `/customers/external-accounts/${agent.outside}`), 204),
+    ],
+  ];
+
+  it.each(causes)('ends FAILED where %s', async (_, code, meanwhile, more = {}) => {
+    for (const kind of ['EXECUTE_QUOTE', 'TRANSFER_OUT'] as const) {
+      const { agent, action, transactionId } = await waiting(kind, more);
+      await meanwhile(agent);
+      const before = await agent.usage();
+      const done = ok(await agent.decide('approve', action.id), 200);
+      expect([done.status, done.transaction]).toEqual(['FAILED', undefined]);
+      expect(await agent.failureOf(action.id)).toMatchObject({ code });
+      expect(await agent.usage()).toEqual(before);
+      const isQuote = kind === 'EXECUTE_QUOTE';
+      expect((await agent.transaction(transactionId)).status).toBe(isQuote ? 'PENDING' : 'FAILED');
+      expect(await eventTypes(app, transactionId)).toEqual(
+        isQuote ? [] : ['OUTGOING_PAYMENT.FAILED'],
+      );
+      expect((await whats(agent)).at(-1)).toBe('ACTION_FAILED');
+      expect(coded(await agent.decide('approve', action.id))).toEqual([409, 'CONFLICT']);
+    }
+  });
+
+  it('ends FAILED where the money is gone, also on the other path', async () => {
+    const one = await waiting('TRANSFER_OUT', {}, 150_00);
+    await one.agent.narrow({ defaultExecutionMode: 'AUTO' });
+    ok(await one.agent.transfer('out', 60_00), 201);
+    const answer = ok(await onTransaction(app, 'approve', one.transactionId), 200);
+    expect(answer.status).toBe('FAILED');
+    expect(await one.agent.failureOf(one.action.id)).toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
+    expect((await one.agent.show(one.action.id)).status).toBe('FAILED');
+  });
+
+  it('is asked for, and the platform does not execute the quote beside it', async () => {
+    const { agent, action, transactionId } = await waiting('EXECUTE_QUOTE');
+    const executed = await app.call('POST', `/quotes/${action.quote.id}/execute`);
+    expect(coded(executed)).toEqual([409, 'CONFLICT']);
+    expect(executed.body.details).toEqual({ actionId: action.id });
+    ok(await agent.decide('reject', action.id), 200);
+    ok(await app.call('POST', `/quotes/${action.quote.id}/execute`), 200);
+    // It has begun without anybody waiting.
+    expect(coded(await onTransaction(app, 'approve', transactionId))).toEqual([
+      409,
+      'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
+    ]);
+    await app.settle();
+  });
+
+  it('by the transaction of a quote says why it could not be carried out', async () => {
+    const { agent, action, transactionId } = await waiting('EXECUTE_QUOTE');
+    await agent.pause();
+    const answer = await onTransaction(app, 'approve', transactionId);
+    expect(coded(answer)).toEqual([409, 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL']);
+    expect(answer.body.reason).toContain('The agent is paused.');
+    expect((await agent.show(action.id)).status).toBe('FAILED');
+    expect((await agent.transaction(transactionId)).status).toBe('PENDING');
+  });
+
+  it('can still be refused by its transaction once the quote has expired', async () => {
+    const { agent, action, transactionId } = await waiting('EXECUTE_QUOTE');
+    await app.advance(Date.parse(action.quote.expiresAt) - app.world.now() + 1_000);
+    expect(ok(await onTransaction(app, 'reject', transactionId), 200).status).toBe('EXPIRED');
+    expect((await agent.show(action.id)).status).toBe('REJECTED');
+  });
+
+  it('ends FAILED where the quote has expired', async () => {
+    const late = await waiting('EXECUTE_QUOTE');
+    app.world.set(Date.parse(late.action.quote.expiresAt));
+    const done = ok(await late.agent.decide('approve', late.action.id), 200);
+    expect([done.status, done.quote.status]).toEqual(['FAILED', 'EXPIRED']);
+    expect(await late.agent.failureOf(late.action.id)).toMatchObject({ code: 'QUOTE_EXPIRED' });
+  });
+
+  it('ends FAILED where money cannot be pulled any more', async () => {
+    const { agent, action, transactionId } = await waiting('TRANSFER_IN');
+    ok(await app.call('DELETE', `/customers/external-accounts/${agent.outside}`), 204);
+    expect(ok(await agent.decide('approve', action.id), 200).status).toBe('FAILED');
+    expect((await agent.transaction(transactionId)).status).toBe('FAILED');
+    expect(await eventTypes(app, transactionId)).toEqual(['INCOMING_PAYMENT.FAILED']);
+  });
+
+  it('finds what a deleted agent left rejected', async () => {
+    const agent = await payer();
+    const [quote, transfer] = [
+      await agent.asked('EXECUTE_QUOTE', 'PENDING_APPROVAL'),
+      await agent.asked('TRANSFER_IN', 'PENDING_APPROVAL'),
+    ];
+    const transactionId = await agent.transactionOf(transfer.id);
+    ok(await desk.manage('DELETE', `/agents/${agent.id}`), 204);
+    for (const { id } of [quote, transfer]) {
+      expect(coded(await agent.decide('approve', id))).toEqual([409, 'CONFLICT']);
+    }
+    expect((await agent.transaction(transactionId)).status).toBe('FAILED');
+    const lines = await whats(agent);
+    expect(lines.filter((what) => what === 'ACTION_REJECTED')).toHaveLength(2);
+    const { data } = ok(await desk.manage('GET', `/agents/approvals?agentId=${agent.id}`), 200);
+    expect(data).toEqual([]);
+  });
+
+  it('waits on where only the platform has no room today', async () => {
+    const platform = await app.newPlatform('Narrow');
+    const own = agentDesk(app, { as: platform });
+    const agent = await agentPayer(app, own, ASKS);
+    const action = await agent.asked('TRANSFER_OUT', 'PENDING_APPROVAL');
+    const limit = (limits: PlatformRow['limits']) =>
+      app.operate(async (ctx) => {
+        const row = await ctx.read(platforms, platform.id);
+        if (row) ctx.update(platforms, row, { limits });
+      }, platform);
+    await limit([{ currency: 'USD', perDay: HUNDRED - 1 }]);
+    expect(coded(await agent.decide('approve', action.id))).toEqual([
+      429,
+      'DAILY_VOLUME_LIMIT_EXCEEDED',
+    ]);
+    expect((await agent.show(action.id)).status).toBe('PENDING_APPROVAL');
+    await limit([]);
+    expect(ok(await agent.decide('approve', action.id), 200).status).toBe('APPROVED');
+  });
+
+  /** The platform's yes, with connectors of the moment in place of the usual ones. */
+  async function approveWith(actionId: string, other: Partial<Connectors>) {
+    const row = (await app.runtime.db.read(agentActions, actionId)) as ActionRow;
+    const connectors = () => ({ ...app.connectorsOf('sandbox'), ...other });
+    const parts = { connectors, origin: () => '' };
+    return app.operate(async (ctx) => approve(ctx, parts, await wholeAction(ctx, row)));
+  }
+
+  it('waits on where there is no rate for its limits at the moment', async () => {
+    const { agent, action } = await waiting('TRANSFER_OUT', {
+      spendingLimits: { currency: 'EUR', perTransactionLimit: HUNDRED },
+    });
+    const said = approveWith(action.id, { rates: undefined });
+    await expect(said).rejects.toMatchObject({ code: 'QUOTE_RATE_UNAVAILABLE' });
+    expect((await agent.show(action.id)).status).toBe('PENDING_APPROVAL');
+    expect(ok(await agent.decide('approve', action.id), 200).status).toBe('APPROVED');
+  });
+
+  it('ends FAILED where no rail is connected any more', async () => {
+    const { agent, action } = await waiting('TRANSFER_IN');
+    const { action: failed } = await approveWith(action.id, { rail: undefined });
+    expect(failed.status).toBe('FAILED');
+    expect(await agent.failureOf(action.id)).toMatchObject({ code: 'NOT_IMPLEMENTED' });
+    expect(coded(await agent.decide('approve', action.id))).toEqual([409, 'CONFLICT']);
+  });
+
+  it('does not ask for approval twice: mode and threshold matter no more', async () => {
+    const threshold = { approvalThresholds: { currency: 'USD', amount: 1 } };
+    const { agent, action } = await waiting('TRANSFER_OUT', threshold);
+    expect(ok(await agent.decide('approve', action.id), 200).status).toBe('APPROVED');
+  });
+});

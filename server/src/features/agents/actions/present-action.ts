@@ -1,0 +1,60 @@
+// An action of an agent as the API shows it, with the quote or the transfer that it is about.
+import type { Static } from '@sinclair/typebox';
+import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
+import {
+  presentTransaction,
+  type TransactionRow,
+  transactions,
+} from '../../payments/lifecycle/index.ts';
+import { type QuoteRow, quotes, quoteView } from '../../payments/quotes/index.ts';
+import type { AgentAction } from '../contract.ts';
+import type { ActionRow } from '../store.ts';
+
+type View = Static<typeof AgentAction>;
+
+/** An action with its payment, and with its quote where it has one. */
+export interface WholeAction {
+  action: ActionRow;
+  payment: TransactionRow;
+  quote: QuoteRow | undefined;
+}
+
+export async function wholeAction(ctx: Ctx, action: ActionRow): Promise<WholeAction> {
+  const [payment, quote] = await Promise.all([
+    ctx.read(transactions, action.transaction_id),
+    action.quote_id === null ? undefined : ctx.read(quotes, action.quote_id),
+  ]);
+  if (!payment) throw new Error(`${action.id} has no transaction`);
+  return { action, payment, quote };
+}
+
+const transferDetails = (payment: TransactionRow): View['transferDetails'] => ({
+  amount: Number(payment.sent_amount),
+  currency: payment.sent_currency as string,
+  sourceAccountId: payment.source_account as string,
+  destinationAccountId: payment.destination_account as string,
+});
+
+/** The resource `AgentAction`. A transaction that only waits for a decision is not shown yet. */
+export async function presentAction(
+  ctx: Ctx,
+  { action, payment, quote }: WholeAction,
+): Promise<View> {
+  const { status, rejection_reason: reason } = action;
+  return {
+    id: action.id,
+    agentId: action.agent_id,
+    customerId: action.customer_id,
+    platformCustomerId: payment.platform_customer_id,
+    status,
+    type: action.type,
+    ...(quote
+      ? { quote: await quoteView(ctx, quote, payment) }
+      : { transferDetails: transferDetails(payment) }),
+    ...(status === 'APPROVED'
+      ? { transaction: presentTransaction(payment) as NonNullable<View['transaction']> }
+      : {}),
+    ...(reason === null ? {} : { rejectionReason: reason }),
+    ...stamps(action),
+  };
+}

@@ -1,0 +1,356 @@
+// Quotes that agents ask for: the platform's own, for the customer of the agent and nobody else, between
+// accounts that the policy allows.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { agentDesk, type HeldAgent } from '../../../../test/agent-desk.ts';
+import {
+  customer,
+  externalAccount,
+  internalAccount,
+  ok,
+  quoteBody,
+} from '../../../../test/fixtures.ts';
+import { type Answer, startApp, type TestApp } from '../../../../test/harness.ts';
+import { authorize, scaPayer } from '../../../../test/sca-desk.ts';
+
+let app: TestApp;
+let desk: ReturnType<typeof agentDesk>;
+let held: HeldAgent;
+/** Another customer of the same platform, and one of another platform. */
+let neighbour: Awaited<ReturnType<typeof desk.holder>>;
+let stranger: Awaited<ReturnType<typeof desk.holder>>;
+/** An account of the agent's customer to pay to. */
+let bank: string;
+
+beforeAll(async () => {
+  app = await startApp();
+  desk = agentDesk(app);
+  neighbour = await desk.holder();
+  stranger = await agentDesk(app, { as: app.other }).holder();
+});
+afterAll(() => app.close());
+beforeEach(async () => {
+  held = await desk.agent();
+  bank = (await externalAccount(app, held.customer.id, 'EUR')).id;
+});
+
+const QUOTES = '/agents/me/quotes';
+const UNKNOWN = '00000000-0000-7000-8000-000000000000';
+const coded = ({ status, body }: Answer) => [status, body.code];
+const ask = (body: object, headers?: Record<string, string>) =>
+  held.call('POST', QUOTES, body, headers ? { headers } : {});
+const made = async (more: object = {}) =>
+  ok(await ask(quoteBody(held.usd, bank, 100_00, more)), 201);
+const fieldsOf = ({ body }: Answer) =>
+  body.details.errors.map(({ field }: { field: string }) => field).sort();
+const account = (accountId: string, more: object = {}) => ({
+  source: { sourceType: 'ACCOUNT', accountId, ...more },
+});
+const paidIn = (more: object = {}) => ({
+  source: { sourceType: 'REALTIME_FUNDING', currency: 'USD', ...more },
+});
+const narrowTo = (policy: object) => desk.manage('PATCH', `/agents/${held.id}/policy`, policy);
+const allow = (...allowedAccountIds: string[]) =>
+  narrowTo({ accountRestrictions: { allowedAccountIds } });
+const audit = () =>
+  app.runtime.db.query<{ what: string; actor: string; details: object }>(
+    'select what, actor, details from agent_audit where agent_id = $1 order by created_at, id',
+    [held.id],
+  );
+
+describe('a quote of an agent', () => {
+  it('is the one that its platform sees, and says whose it is', async () => {
+    const quote = await made({ description: 'Rent' });
+    expect(quote).toMatchObject({
+      status: 'PENDING',
+      source: { accountId: held.usd },
+      destination: { accountId: bank },
+      totalSendingAmount: 100_00,
+      description: 'Rent',
+    });
+    expect(ok(await held.call('GET', `${QUOTES}/${quote.id}`), 200)).toEqual(quote);
+    expect(ok(await app.call('GET', `/quotes/${quote.id}`), 200)).toEqual(quote);
+    const payment = ok(await app.call('GET', `/transactions/${quote.transactionId}`), 200);
+    expect(payment).toMatchObject({ agentId: held.id, customerId: held.customer.id });
+    const [row] = await app.runtime.db.query('select agent_id from quotes where id = $1', [
+      quote.id,
+    ]);
+    expect(row?.agent_id).toBe(held.id);
+    const lines = (await audit()).filter(({ what }) => what === 'QUOTE_CREATED');
+    expect(lines).toEqual([
+      { what: 'QUOTE_CREATED', actor: held.id, details: { quoteId: quote.id } },
+    ]);
+  });
+
+  it('costs what it costs the platform', async () => {
+    const body = quoteBody(held.usd, bank, 100_00);
+    const theirs = ok(await app.call('POST', '/quotes', body), 201);
+    const { totalReceivingAmount, feesIncluded, exchangeRate } = ok(await ask(body), 201);
+    expect({ totalReceivingAmount, feesIncluded, exchangeRate }).toEqual({
+      totalReceivingAmount: theirs.totalReceivingAmount,
+      feesIncluded: theirs.feesIncluded,
+      exchangeRate: theirs.exchangeRate,
+    });
+  });
+
+  it('is pulled from an account of the customer where that can be', async () => {
+    const from = await externalAccount(app, held.customer.id, 'USD');
+    const quote = ok(await ask(quoteBody(from.id, held.usd, 10_00)), 201);
+    expect(quote.source.accountId).toBe(from.id);
+  });
+
+  it('that is paid in is for its customer', async () => {
+    for (const named of [{}, { customerId: held.customer.id }]) {
+      const quote = ok(await ask({ ...quoteBody('', bank, 100_00), ...paidIn(named) }), 201);
+      expect(quote.source).toEqual({ ...paidIn().source, customerId: held.customer.id });
+      expect(quote.paymentInstructions).toHaveLength(1);
+      const { customerId } = ok(await app.call('GET', `/transactions/${quote.transactionId}`), 200);
+      expect(customerId).toBe(held.customer.id);
+    }
+  });
+
+  it('is shown to nobody else', async () => {
+    const quote = await made();
+    const twin = await desk.agentOf(held.customer.id);
+    const platforms = ok(await app.call('POST', '/quotes', quoteBody(held.usd, bank, 1_00)), 201);
+    const unknown = await held.call('GET', `${QUOTES}/Quote:${UNKNOWN}`);
+    expect(coded(unknown)).toEqual([404, 'QUOTE_NOT_FOUND']);
+    for (const answer of [
+      await twin.call('GET', `${QUOTES}/${quote.id}`),
+      await held.call('GET', `${QUOTES}/${platforms.id}`),
+      await held.call('GET', `${QUOTES}/nothing`),
+    ]) {
+      expect(answer.body).toEqual(unknown.body);
+    }
+  });
+
+  it('is made once under a key, which is of one agent alone', async () => {
+    const twin = await desk.agentOf(held.customer.id);
+    const headers = { 'idempotency-key': 'one' };
+    const body = quoteBody(held.usd, bank, 100_00);
+    const first = ok(await ask(body, headers), 201);
+    const again = await ask(body, headers);
+    expect([again.status, again.body]).toEqual([201, first]);
+    const changed = { ...body, lockedCurrencyAmount: 90_00 };
+    expect(coded(await ask(changed, headers))).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
+    const own = ok(await twin.call('POST', QUOTES, changed, { headers }), 201);
+    expect(own.id).not.toBe(first.id);
+    const theirs = ok(await app.call('POST', '/quotes', body, { headers }), 201);
+    expect(theirs.id).not.toBe(first.id);
+  });
+});
+
+describe('an agent may not', () => {
+  it('execute at once or set fees; both are named, with what else is wrong', async () => {
+    const platformFeeOverride = {
+      platformFixedFee: { amount: 0, currency: 'USD' },
+      platformVariableFeeBps: 0,
+    };
+    const both = { immediatelyExecute: true, platformFeeOverride, lockedCurrencySide: 'NONE' };
+    const refused = await ask(quoteBody(held.usd, bank, 100_00, both));
+    expect(coded(refused)).toEqual([400, 'INVALID_INPUT']);
+    expect(fieldsOf(refused)).toEqual(
+      expect.arrayContaining(['immediatelyExecute', 'lockedCurrencySide', 'platformFeeOverride']),
+    );
+    for (const [name, value] of Object.entries({ immediatelyExecute: true, platformFeeOverride })) {
+      const alone = await ask(quoteBody(held.usd, bank, 100_00, { [name]: value }));
+      expect([alone.status, fieldsOf(alone)]).toEqual([400, [name]]);
+    }
+    expect((await made({ immediatelyExecute: false })).status).toBe('PENDING');
+  });
+
+  it('pay from or to accounts of anybody else', async () => {
+    const own = (await internalAccount(app, null, 'USD')).id;
+    const theirs = (await externalAccount(app, neighbour.customer.id, 'USD')).id;
+    const as = app.other;
+    const far = (await externalAccount(app, stranger.customer.id, 'USD', '000', { as })).id;
+    const foreign = [neighbour.usd, own, stranger.usd, theirs, far, 'nothing'];
+    const unknown = await ask(quoteBody(`InternalAccount:${UNKNOWN}`, bank, 1_00));
+    expect(coded(unknown)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+    for (const id of [...foreign, `ExternalAccount:${UNKNOWN}`]) {
+      const from = await ask(quoteBody(id, bank, 1_00));
+      const to = await ask(quoteBody(held.usd, id, 1_00));
+      expect([id, from.body, to.body]).toEqual([id, unknown.body, unknown.body]);
+    }
+    // Nor by an account beside a source of another kind.
+    const beside = { ...quoteBody('', bank, 1_00), ...paidIn({ accountId: neighbour.usd }) };
+    expect(fieldsOf(await ask(beside))).toEqual(['source.accountId']);
+  });
+
+  it('pay on behalf of another customer', async () => {
+    const rest = quoteBody(held.usd, bank, 1_00);
+    for (const { customer: other } of [neighbour, stranger]) {
+      const { id: customerId } = other;
+      for (const source of [account(held.usd, { customerId }), paidIn({ customerId })]) {
+        expect(coded(await ask({ ...rest, ...source }))).toEqual([404, 'CUSTOMER_NOT_FOUND']);
+      }
+    }
+    const { id: customerId } = held.customer;
+    ok(await ask({ ...rest, ...account(held.usd, { customerId }) }), 201);
+  });
+
+  it('use accounts that the policy leaves out, at either end', async () => {
+    ok(await allow(held.eur), 200);
+    const refused = await ask(quoteBody(held.usd, bank, 1_00));
+    expect(coded(refused)).toEqual([403, 'FORBIDDEN']);
+    expect(refused.body.reason).toContain('account');
+    expect(coded(await ask(quoteBody(held.eur, held.usd, 1_00)))).toEqual([403, 'FORBIDDEN']);
+    ok(await ask(quoteBody(held.eur, bank, 1_00)), 201);
+    // Of a foreign account it is not even said that it is left out.
+    expect((await ask(quoteBody(neighbour.usd, bank, 1_00))).status).toBe(404);
+    const lines = (await audit()).filter(({ what }) => what === 'ACTION_REFUSED');
+    expect(lines.map(({ details }) => details)).toEqual(
+      Array(2).fill({ operationId: 'agentCreateQuote', rule: 'ACCOUNT' }),
+    );
+    ok(await allow(held.eur, held.usd), 200);
+    ok(await ask(quoteBody(held.eur, held.usd, 1_00)), 201);
+  });
+
+  it('create quotes without the permission or while it is paused, and still reads its own', async () => {
+    const quote = await made();
+    ok(await narrowTo({ permissions: ['EXECUTE_QUOTES'] }), 200);
+    const lacking = await ask(quoteBody(held.usd, bank, 1_00));
+    expect(coded(lacking)).toEqual([403, 'FORBIDDEN']);
+    expect(lacking.body.reason).toContain('CREATE_QUOTES');
+    ok(await narrowTo({ permissions: ['CREATE_QUOTES'] }), 200);
+    ok(await desk.manage('PATCH', `/agents/${held.id}`, { isPaused: true }), 200);
+    const paused = await ask(quoteBody(held.usd, bank, 1_00));
+    expect([...coded(paused), paused.body.reason]).toEqual([
+      403,
+      'FORBIDDEN',
+      'The agent is paused.',
+    ]);
+    expect(ok(await held.call('GET', `${QUOTES}/${quote.id}`), 200)).toEqual(quote);
+    const lines = (await audit()).filter(({ what }) => what === 'ACTION_REFUSED');
+    expect(lines).toHaveLength(2);
+  });
+});
+
+describe('a quote of an agent to a UMA address', () => {
+  const HOST = 'sandbox.uma.money';
+  const INFO = { FULL_NAME: 'Ada Lovelace', BIRTH_DATE: '1990-01-15', NATIONALITY: 'US' };
+
+  /** A request to pay an address that the platform has looked up for a customer. */
+  async function toUma(umaAddress: string, customerId = held.customer.id, more: object = {}) {
+    const path = `/receiver/uma/${encodeURIComponent(umaAddress)}?customerId=${customerId}`;
+    const { lookupId } = ok(await app.call('GET', path), 200);
+    return {
+      ...quoteBody(held.usd, '', 100_00),
+      destination: { destinationType: 'UMA_ADDRESS', umaAddress },
+      lookupId,
+      senderCustomerInfo: INFO,
+      ...more,
+    };
+  }
+
+  it('uses a lookup of the platform', async () => {
+    const address = `$success.eur@${HOST}`;
+    const quote = ok(await ask(await toUma(address)), 201);
+    expect(quote.destination).toMatchObject({ umaAddress: address });
+  });
+
+  it('does not use one that was made for another customer', async () => {
+    const inside = await customer(app);
+    for (const address of [`$success.eur@${HOST}`, inside.umaAddress]) {
+      const refused = await ask(await toUma(address, neighbour.customer.id));
+      const none = await ask(await toUma(address, undefined, { lookupId: `Lookup:${UNKNOWN}` }));
+      expect(coded(refused)).toEqual([404, 'LOOKUP_REQUEST_NOT_FOUND']);
+      expect(refused.body).toEqual(none.body);
+    }
+  });
+
+  it.each<[string, number, string]>([
+    ['payment.unsupported-uma-version', 412, 'UNSUPPORTED_UMA_VERSION'],
+    ['payreq-request-failed', 424, 'PAYREQ_REQUEST_FAILED'],
+  ])('hears what the other side says: %s', async (name, status, code) => {
+    expect(coded(await ask(await toUma(`$error.${name}@${HOST}`)))).toEqual([status, code]);
+    expect((await audit()).map(({ what }) => what)).not.toContain('QUOTE_CREATED');
+  });
+
+  it('does not reach a receiver who was deleted meanwhile', async () => {
+    const gone = await customer(app);
+    const body = await toUma(gone.umaAddress);
+    ok(await app.call('DELETE', `/customers/${gone.id}`), 200);
+    expect(coded(await ask(body))).toEqual([410, 'CUSTOMER_DELETED']);
+  });
+
+  it('does not reach customers of another platform', async () => {
+    const { umaAddress } = stranger.customer;
+    expect(coded(await ask(await toUma(umaAddress)))).toEqual([501, 'NOT_IMPLEMENTED']);
+  });
+});
+
+describe('a quote of an agent whose customer has to authorise payments', () => {
+  it('says where to pay in once the customer has', async () => {
+    const { person } = await scaPayer(app);
+    const { call, id } = await desk.agentOf(person.id);
+    const to = await externalAccount(app, person.id, 'EUR');
+    const body = { ...quoteBody('', to.id, 100_00), ...paidIn({ currency: 'EUR' }) };
+    const quote = ok(await call('POST', QUOTES, body), 202);
+    expect(quote).toMatchObject({
+      status: 'PENDING_AUTHORIZATION',
+      scaChallenge: { factor: 'SMS_OTP' },
+      paymentInstructions: [],
+    });
+    expect(ok(await call('GET', `${QUOTES}/${quote.id}`), 200)).toEqual(quote);
+    ok(await authorize(app, quote.id), 200);
+    const ready = ok(await call('GET', `${QUOTES}/${quote.id}`), 200);
+    expect(ready.status).toBe('PENDING');
+    expect(ready.paymentInstructions).toHaveLength(1);
+    const payment = ok(await app.call('GET', `/transactions/${quote.transactionId}`), 200);
+    expect(payment.agentId).toBe(id);
+  });
+});
+
+describe('a quote of an agent that is paid in, and so starts by itself', () => {
+  const limits = (more: object) => ({
+    spendingLimits: { currency: 'USD', perTransactionLimit: 100_00, ...more },
+  });
+  const rule = (accountId: string, more: object) => ({
+    accountRestrictions: { accountRules: [{ accountId, ...more }] },
+  });
+  const payIn = (to: string, amount = 100_00) => ask({ ...quoteBody('', to, amount), ...paidIn() });
+  const refusals = async () =>
+    (await audit()).filter(({ what }) => what === 'ACTION_REFUSED').map(({ details }) => details);
+
+  it.each<[string, object, string]>([
+    ['PERMISSION', { permissions: ['CREATE_QUOTES'] }, 'EXECUTE_QUOTES'],
+    ['EXECUTION_MODE', { defaultExecutionMode: 'APPROVAL_REQUIRED' }, 'starts by itself'],
+    ['APPROVAL_THRESHOLD', { approvalThresholds: { currency: 'USD', amount: 99_99 } }, 'by itself'],
+    ['PER_TRANSACTION_LIMIT', limits({ perTransactionLimit: 99_99 }), 'perTransactionLimit'],
+    ['DAILY_LIMIT', limits({ dailyLimit: 99_99 }), 'dailyLimit'],
+  ])('is not made against the policy: %s', async (against, policy, named) => {
+    ok(await narrowTo(policy), 200);
+    const refused = await payIn(bank);
+    expect(coded(refused)).toEqual([403, 'FORBIDDEN']);
+    expect(refused.body.reason).toContain(named);
+    expect(await refusals()).toEqual([{ rule: against, type: 'EXECUTE_QUOTE' }]);
+    const left = 'select 1 from transactions where agent_id = $1';
+    expect(await app.runtime.db.query(left, [held.id])).toEqual([]);
+    // One that waits to be executed is judged when it is.
+    ok(await ask(quoteBody(held.usd, bank, 100_00)), 201);
+  });
+
+  it('follows the rules of the account here that it pays into', async () => {
+    ok(await narrowTo(rule(held.usd, { executionMode: 'APPROVAL_REQUIRED' })), 200);
+    expect(coded(await payIn(held.usd))).toEqual([403, 'FORBIDDEN']);
+    ok(await payIn(held.eur), 201);
+    ok(await narrowTo(rule(held.usd, { perTransactionLimit: 50_00 })), 200);
+    expect(coded(await payIn(held.usd))).toEqual([403, 'FORBIDDEN']);
+    ok(await payIn(held.usd, 50_00), 201);
+    // Who is kept to some accounts has no money moved past them.
+    ok(await allow(held.usd), 200);
+    expect(coded(await payIn(bank))).toEqual([403, 'FORBIDDEN']);
+    ok(await payIn(held.usd, 50_00), 201);
+  });
+
+  it('takes nothing of the day and of the month', async () => {
+    ok(await narrowTo(limits({ dailyLimit: 100_00, dailyTransactionLimit: 1 })), 200);
+    const quote = ok(await payIn(bank), 201);
+    const sent = { quoteId: quote.id, currencyCode: 'USD', currencyAmount: 100_00 };
+    ok(await app.call('POST', '/sandbox/send', sent), 200);
+    await app.settle();
+    expect(ok(await held.call('GET', `${QUOTES}/${quote.id}`), 200).status).toBe('COMPLETED');
+    const { usage } = ok(await held.call('GET', '/agents/me'), 200);
+    expect(usage).toMatchObject({ dailyTransactionCount: 0, dailySpend: 0, monthlySpend: 0 });
+  });
+});

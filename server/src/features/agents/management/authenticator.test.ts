@@ -1,0 +1,164 @@
+// Who an agent is, by its token: at once and no longer, within limits of its own, and never somebody else.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { agentDesk } from '../../../../test/agent-desk.ts';
+import { accountInfos, customer, ok } from '../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { agentBearers } from './authenticator.ts';
+
+type Agent = Awaited<ReturnType<ReturnType<typeof agentDesk>['agentOf']>>;
+
+let app: TestApp;
+let desk: ReturnType<typeof agentDesk>;
+
+beforeAll(async () => {
+  app = await startApp();
+  desk = agentDesk(app);
+});
+afterAll(() => app.close());
+
+const me = (authorization: string, of = app) =>
+  of.call('GET', '/agents/me', undefined, { as: null, headers: { authorization } });
+
+describe('an access token', () => {
+  it('is taken as a bearer token and in no other way', async () => {
+    const { accessToken, id } = await desk.agentOf((await customer(app)).id);
+    for (const good of [`Bearer ${accessToken}`, `bearer  ${accessToken} `]) {
+      expect(ok(await me(good), 200).id).toBe(id);
+    }
+    const basic = Buffer.from(`${accessToken}:`).toString('base64');
+    for (const bad of [
+      '',
+      accessToken,
+      'Bearer',
+      `Bearer ${accessToken}0`,
+      `Bearer ${accessToken.slice(0, -1)}`,
+      `Bearer ${accessToken.toUpperCase()}`,
+      `Bearer ${accessToken} ${accessToken}`,
+      `Token ${accessToken}`,
+      `Basic ${basic}`,
+    ]) {
+      const { status, body } = await me(bad);
+      expect([bad, status, body.code]).toEqual([bad, 401, 'UNAUTHORIZED']);
+    }
+  });
+
+  it('ends with the agent, with requests under way', async () => {
+    const agent = await desk.agentOf((await customer(app)).id);
+    let ended = false;
+    const asking = Array.from({ length: 6 }, async () => {
+      const after: number[] = [];
+      while (after.length < 3) {
+        const late = ended;
+        const { status } = await agent.call('GET', '/agents/me');
+        if (late) after.push(status);
+      }
+      return after;
+    });
+    ok(await desk.manage('DELETE', `/agents/${agent.id}`), 204);
+    ended = true;
+    expect(new Set((await Promise.all(asking)).flat())).toEqual(new Set([401]));
+  });
+
+  it('ends with its customer', async () => {
+    const person = await customer(app);
+    const agent = await desk.agentOf(person.id);
+    ok(await agent.call('GET', '/agents/me'), 200);
+    ok(await app.call('DELETE', `/customers/${person.id}`), 200);
+    expect((await agent.call('GET', '/agents/me')).status).toBe(401);
+  });
+
+  it('stands for an agent of a production platform too', async () => {
+    const as = app.production;
+    const person = ok(
+      await app.call('POST', '/customers', { customerType: 'INDIVIDUAL' }, { as }),
+      201,
+    );
+    const agent = await agentDesk(app, { as }).agentOf(person.id);
+    expect(ok(await agent.call('GET', '/agents/me'), 200).customerId).toBe(person.id);
+  });
+});
+
+it('remembers a good token until too many others were seen, however often it is seen itself', async () => {
+  const bearers = agentBearers(app.runtime, 2);
+  const person = await customer(app);
+  const [first, second, third] = await Promise.all(
+    [1, 2, 3].map(async () => `Bearer ${(await desk.agentOf(person.id)).accessToken}`),
+  );
+  for (const each of [first, second, second]) await bearers.callerOf(each);
+  expect([first, second].map(bearers.isProven)).toEqual([true, true]);
+  await bearers.callerOf(third);
+  expect([first, second, third].map(bearers.isProven)).toEqual([false, true, true]);
+});
+
+it('lets each agent use its own idempotency keys', async () => {
+  const [one, two] = [await desk.agent(), await desk.agent()];
+  const body = { currency: 'USD', accountInfo: accountInfos.USD?.('000') };
+  const headers = { 'idempotency-key': 'same' };
+  const path = '/agents/me/external-accounts';
+  const first = ok(await one.call('POST', path, body, { headers }), 201);
+  const others = await two.call('POST', path, body, { headers });
+  expect(others.headers['idempotency-replayed']).toBeUndefined();
+  expect(ok(others, 201).customerId).toBe(two.customer.id);
+  const again = await one.call('POST', path, body, { headers });
+  expect(again.headers['idempotency-replayed']).toBe('true');
+  expect(again.body).toEqual(first);
+  // The platform adds an account of another number under the same key.
+  const own = { customerId: one.customer.id, ...body, accountInfo: accountInfos.USD?.('000') };
+  const platforms = await desk.manage('POST', '/customers/external-accounts', own, headers);
+  expect(platforms.headers['idempotency-replayed']).toBeUndefined();
+  expect(ok(platforms, 201).id).not.toBe(first.id);
+});
+
+describe('limits', () => {
+  it('count for each agent, and together for its platform', async () => {
+    const tight = await startApp({ rateLimits: { requests: 2 } });
+    try {
+      const own = agentDesk(tight);
+      const person = await customer(tight);
+      const pass = () => tight.world.set(tight.world.now() + 10_000);
+      const agents = [];
+      for (let at = 0; at < 3; at++) {
+        agents.push(await own.agentOf(person.id));
+        pass();
+      }
+      const [one, two, three] = agents as [Agent, Agent, Agent];
+      // A share is one request per second, and two at once.
+      for (const status of [200, 200, 429]) {
+        expect((await one.call('GET', '/agents/me')).status).toBe(status);
+      }
+      for (const left of ['1', '0']) {
+        const reply = await two.call('GET', '/agents/me');
+        expect([reply.status, reply.headers['ratelimit-remaining']]).toEqual([200, left]);
+      }
+      // Together they have used what their platform has.
+      expect((await three.call('GET', '/agents/me')).status).toBe(429);
+      expect((await own.manage('GET', `/agents/${one.id}`)).status).toBe(429);
+      pass();
+      ok(await own.manage('GET', `/agents/${one.id}`), 200);
+    } finally {
+      await tight.close();
+    }
+  });
+
+  it('blame an address for bad tokens, and let good ones through', async () => {
+    const wary = await startApp({ rateLimits: { requests: 0, costly: 0, refused: 1 } });
+    try {
+      const own = agentDesk(wary);
+      const person = await customer(wary);
+      const [good, fresh] = [await own.agentOf(person.id), await own.agentOf(person.id)];
+      ok(await good.call('GET', '/agents/me'), 200);
+      const bad = () => me(`Bearer gat_${'0'.repeat(40)}`, wary);
+      expect([(await bad()).status, (await bad()).status]).toEqual([401, 401]);
+      expect((await bad()).status).toBe(429);
+      expect((await wary.call('GET', '/config', undefined, { as: null })).status).toBe(429);
+      ok(await good.call('GET', '/agents/me'), 200);
+      expect((await fresh.call('GET', '/agents/me')).status).toBe(429);
+      // A token that was good and ended has no privilege left after one more look.
+      ok(await own.manage('DELETE', `/agents/${good.id}`), 204);
+      expect((await good.call('GET', '/agents/me')).status).toBe(401);
+      expect((await good.call('GET', '/agents/me')).status).toBe(429);
+    } finally {
+      await wary.close();
+    }
+  });
+});

@@ -1,0 +1,237 @@
+// How a program becomes an agent: once, with a code that is good, and not by guessing.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { agentDesk, policy } from '../../../../test/agent-desk.ts';
+import { customer, ok } from '../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { outputsOf } from '../../../../test/secret-search.ts';
+import { triesTable } from '../../../runtime/operation/tries.ts';
+import { agentAudit } from '../store.ts';
+
+const DAY_MS = 24 * 3_600_000;
+const MINUTE_MS = 60_000;
+
+let app: TestApp;
+let desk: ReturnType<typeof agentDesk>;
+
+beforeAll(async () => {
+  app = await startApp();
+  desk = agentDesk(app);
+});
+afterAll(() => app.close());
+
+/** An agent that nobody has connected yet, and no tries before. */
+async function fresh() {
+  app.world.set(app.world.now() + MINUTE_MS);
+  return desk.unconnected((await customer(app)).id);
+}
+
+const statusOf = (code: string, as = app.platform) =>
+  app.call('GET', `/agents/device-codes/${code}/status`, undefined, { as });
+
+const anotherCode = (agentId: string, headers?: Record<string, string>) =>
+  desk.manage('POST', `/agents/${agentId}/device-codes`, undefined, headers);
+
+const refusal = ({ status, body }: Awaited<ReturnType<typeof desk.redeem>>) => [
+  status,
+  body.code,
+  body.reason,
+];
+
+describe('redeemAgentDeviceCode', () => {
+  it('connects a program, once', async () => {
+    const { agent, deviceCode } = await fresh();
+    expect(ok(await statusOf(deviceCode.code), 200)).toEqual({
+      code: deviceCode.code,
+      redeemed: false,
+    });
+    app.world.set(app.world.now() + 1_000);
+    const connected = ok(await desk.redeem(deviceCode.code), 200);
+    expect(connected).toEqual({
+      agentId: agent.id,
+      agentName: agent.name,
+      accessToken: expect.stringMatching(/^gat_[0-9a-f]{40}$/),
+      policy: policy(),
+    });
+    expect(ok(await statusOf(deviceCode.code), 200).redeemed).toBe(true);
+    const shown = ok(await desk.manage('GET', `/agents/${agent.id}`), 200);
+    expect(shown.isConnected).toBe(true);
+    expect(shown.updatedAt > agent.updatedAt).toBe(true);
+    const again = await desk.redeem(deviceCode.code);
+    expect(refusal(again)).toEqual([400, 'INVALID_INPUT', 'code: was redeemed before']);
+    const me = await desk.withToken(connected.accessToken)('GET', '/agents/me');
+    expect(ok(me, 200).id).toBe(agent.id);
+    const audit = await app.runtime.db.find(agentAudit, { agent_id: agent.id });
+    const line = audit.find(({ what }) => what === 'CONNECTED');
+    expect(line).toMatchObject({ actor: agent.id, customer_id: agent.customerId });
+  });
+
+  it('reads a code that was typed in small letters', async () => {
+    const { deviceCode } = await fresh();
+    const small = deviceCode.code.toLowerCase();
+    expect(ok(await statusOf(small), 200).code).toBe(deviceCode.code);
+    ok(await desk.redeem(small), 200);
+  });
+
+  it('lets exactly one of two win that come at once', async () => {
+    for (let round = 0; round < 4; round++) {
+      const { agent, deviceCode } = await fresh();
+      const answers = await Promise.all([
+        desk.redeem(deviceCode.code),
+        desk.redeem(deviceCode.code),
+      ]);
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
+      const won = answers.find(({ status }) => status === 200);
+      const me = await desk.withToken(won?.body.accessToken)('GET', '/agents/me');
+      expect(ok(me, 200).id).toBe(agent.id);
+    }
+  });
+
+  it('takes a code for 24 hours', async () => {
+    const [late, just] = [await fresh(), await fresh()];
+    app.world.set(Date.parse(just.deviceCode.expiresAt) - 1);
+    ok(await desk.redeem(just.deviceCode.code), 200);
+    expect(Date.parse(just.deviceCode.expiresAt)).toBe(Date.parse(just.agent.createdAt) + DAY_MS);
+    app.world.set(Date.parse(just.deviceCode.expiresAt));
+    const expired = [400, 'INVALID_INPUT', 'code: has expired: ask for another'];
+    expect(refusal(await desk.redeem(late.deviceCode.code))).toEqual(expired);
+    expect(ok(await statusOf(late.deviceCode.code), 200).redeemed).toBe(false);
+    const { code } = ok(await anotherCode(late.agent.id), 201);
+    ok(await desk.redeem(code), 200);
+  });
+
+  it('knows no code that was not drawn, and none of a customer who is gone', async () => {
+    const { agent, deviceCode } = await fresh();
+    const unknown = [404, 'NOT_FOUND', 'No such device code.'];
+    for (const code of ['x', '%00', 'SERVICE-AGENT-2222-2222-2222']) {
+      expect(refusal(await desk.redeem(code))).toEqual(unknown);
+    }
+    ok(await app.call('DELETE', `/customers/${agent.customerId}`), 200);
+    expect(refusal(await desk.redeem(deviceCode.code))).toEqual(unknown);
+  });
+
+  it('needs no credential, and looks at none', async () => {
+    const { deviceCode } = await fresh();
+    const path = `/agents/device-codes/${deviceCode.code}/redeem`;
+    ok(await app.call('POST', path, undefined, { as: app.other }), 200);
+  });
+
+  it('takes no Idempotency-Key for a reason to show a token again', async () => {
+    const { deviceCode } = await fresh();
+    const path = `/agents/device-codes/${deviceCode.code}/redeem`;
+    const headers = { 'idempotency-key': 'redeem' };
+    ok(await app.call('POST', path, undefined, { as: null, headers }), 200);
+    const again = await app.call('POST', path, undefined, { as: null, headers });
+    expect([again.status, again.headers['idempotency-replayed']]).toEqual([400, undefined]);
+  });
+
+  it('keeps neither the code nor the token', async () => {
+    const { agent, deviceCode } = await fresh();
+    const { accessToken } = ok(await desk.redeem(deviceCode.code), 200);
+    const text = JSON.stringify(await outputsOf(app));
+    expect(text).toContain(agent.id);
+    expect(text).not.toContain(deviceCode.code.slice('SERVICE-AGENT-'.length));
+    expect(text).not.toContain(accessToken.slice('gat_'.length));
+  });
+});
+
+describe('tries at redeeming', () => {
+  const from = (remoteAddress: string, code = 'SERVICE-AGENT-2222-2222-2222') =>
+    app.server.inject({
+      method: 'POST',
+      url: `/2025-10-13/agents/device-codes/${code}/redeem`,
+      remoteAddress,
+    });
+
+  it('are ten a minute for an address, good ones too', async () => {
+    const { deviceCode } = await fresh();
+    const { deviceCode: next } = await desk.unconnected((await customer(app)).id);
+    const guest = '198.51.100.7';
+    const statuses = [(await from(guest, deviceCode.code)).statusCode];
+    app.world.set(app.world.now() + 20_000);
+    for (let nth = 0; nth < 9; nth++) statuses.push((await from(guest)).statusCode);
+    expect(statuses).toEqual([200, ...Array(9).fill(404)]);
+    const refused = await from(guest, next.code);
+    expect([refused.statusCode, refused.json().code]).toEqual([429, 'RATE_LIMITED']);
+    expect(refused.headers['retry-after']).toBe('40');
+    const row = await app.runtime.db.query("select id from tries where id like 'agent redeem %'");
+    expect(JSON.stringify(row)).not.toContain(guest);
+    expect((await from('198.51.100.8')).statusCode).toBe(404);
+    app.world.set(app.world.now() + 40_000);
+    expect((await from(guest, next.code)).statusCode).toBe(200);
+    expect((await from(guest)).statusCode).toBe(429);
+  });
+
+  it('count together where they come at once, and from one network', async () => {
+    await fresh();
+    const addresses = Array.from({ length: 14 }, (_, nth) => `2001:db8:0:7::${nth + 1}`);
+    const answers = await Promise.all(addresses.map((address) => from(address)));
+    const refused = answers.filter(({ statusCode }) => statusCode !== 404);
+    expect(refused.length).toBeGreaterThanOrEqual(4);
+    const rows = await app.runtime.db.find(triesTable, {});
+    expect(Math.max(...rows.map(({ at }) => at.length))).toBeLessThanOrEqual(10);
+  });
+});
+
+describe('regenerateAgentDeviceCode', () => {
+  it('puts a new code in place of the one before', async () => {
+    const { agent, deviceCode } = await fresh();
+    const second = ok(await anotherCode(agent.id), 201);
+    expect(second).toMatchObject({ agentId: agent.id, redeemed: false });
+    expect(second.code).not.toBe(deviceCode.code);
+    const replaced = [400, 'INVALID_INPUT', 'code: was replaced by another code'];
+    expect(refusal(await desk.redeem(deviceCode.code))).toEqual(replaced);
+    expect(ok(await statusOf(deviceCode.code), 200).redeemed).toBe(false);
+    ok(await desk.redeem(second.code), 200);
+    const connected = await anotherCode(agent.id);
+    expect([connected.status, connected.body.code]).toEqual([409, 'CONFLICT']);
+  });
+
+  it('leaves one good code, or a connected agent, whoever comes at once', async () => {
+    for (let round = 0; round < 4; round++) {
+      const { agent, deviceCode } = await fresh();
+      const [redeemed, ...issued] = await Promise.all([
+        desk.redeem(deviceCode.code),
+        anotherCode(agent.id),
+        anotherCode(agent.id),
+      ]);
+      const codes = issued.filter(({ status }) => status === 201).map(({ body }) => body.code);
+      let connections = redeemed.status === 200 ? 1 : 0;
+      for (const code of codes) {
+        if ((await desk.redeem(code)).status === 200) connections++;
+      }
+      expect(connections).toBe(1);
+    }
+  });
+
+  it('shows the same code to a replay', async () => {
+    const { agent } = await fresh();
+    const headers = { 'idempotency-key': 'another code' };
+    const first = ok(await anotherCode(agent.id, headers), 201);
+    expect(ok(await anotherCode(agent.id, headers), 201)).toEqual(first);
+    ok(await desk.redeem(first.code), 200);
+  });
+
+  it('wants a key that is no longer than it may be', async () => {
+    const { agent } = await fresh();
+    const { status, body } = await anotherCode(agent.id, { 'idempotency-key': 'x'.repeat(256) });
+    expect([status, body.details.errors[0].field]).toEqual([400, 'Idempotency-Key']);
+  });
+});
+
+it('tells another platform nothing about a code', async () => {
+  const { deviceCode } = await fresh();
+  const foreign = await statusOf(deviceCode.code, app.other);
+  expect([foreign.status, foreign.body.code]).toEqual([404, 'NOT_FOUND']);
+  expect(foreign.body).toEqual((await statusOf('x', app.other)).body);
+});
+
+it('begins codes with the service word', async () => {
+  const acme = await startApp({ serviceWord: 'AcmePay' });
+  try {
+    const { deviceCode } = await agentDesk(acme).unconnected((await customer(acme)).id);
+    expect(deviceCode.code).toMatch(/^ACMEPAY-AGENT(-[2-9A-HJKMNP-Z]{4}){3}$/);
+    ok(await agentDesk(acme).redeem(deviceCode.code), 200);
+  } finally {
+    await acme.close();
+  }
+});

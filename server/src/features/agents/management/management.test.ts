@@ -1,0 +1,279 @@
+// How a platform manages its agents: everything a policy may say, what of it is refused, and what is shown.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { agentDesk, policy } from '../../../../test/agent-desk.ts';
+import { customer, externalAccount, ok } from '../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { agentActions, agentAudit } from '../store.ts';
+
+type Json = Record<string, unknown>;
+
+let app: TestApp;
+let desk: ReturnType<typeof agentDesk>;
+
+beforeAll(async () => {
+  app = await startApp();
+  desk = agentDesk(app);
+});
+afterAll(() => app.close());
+
+const create = (customerId: string, more: Json = {}, policyMore: Json = {}) =>
+  desk.manage('POST', '/agents', {
+    name: 'Buyer',
+    customerId,
+    policy: policy(policyMore),
+    ...more,
+  });
+
+const fieldsOf = (body: { details: { errors: { field: string }[] } }) =>
+  body.details.errors.map((each) => each.field).sort();
+
+const audited = async (agentId: string) => {
+  const rows = await app.runtime.db.find(agentAudit, { agent_id: agentId }, { orderBy: 'id' });
+  return rows.map(({ what, actor }) => [what, actor.split(':')[0]]);
+};
+
+describe('createAgent', () => {
+  it('answers the agent and its device code', async () => {
+    const { customer: person, usd } = await desk.holder();
+    const whole = {
+      permissions: ['CREATE_QUOTES', 'CREATE_QUOTES'],
+      defaultExecutionMode: 'APPROVAL_REQUIRED',
+      spendingLimits: {
+        currency: 'EUR',
+        perTransactionLimit: 0,
+        dailyLimit: null,
+        dailyTransactionLimit: 3,
+        monthlyLimit: 7,
+      },
+      accountRestrictions: {
+        allowedAccountIds: [usd],
+        accountRules: [{ accountId: usd, executionMode: 'AUTO', perTransactionLimit: null }],
+      },
+      approvalThresholds: { currency: 'USD', amount: 5 },
+    };
+    app.world.set(Date.UTC(2026, 11, 31, 23, 59));
+    const { agent, deviceCode } = ok(await create(person.id, {}, whole), 201);
+    expect(agent).toEqual({
+      id: expect.stringMatching(/^Agent:[0-9a-f-]{36}$/),
+      name: 'Buyer',
+      customerId: person.id,
+      isPaused: false,
+      isConnected: false,
+      policy: { ...whole, permissions: ['CREATE_QUOTES'] },
+      usage: {
+        dailyTransactionCount: 0,
+        dailySpend: 0,
+        dailyResetDate: '2027-01-01',
+        monthlySpend: 0,
+        monthlyResetMonth: '2027-01',
+      },
+      createdAt: '2026-12-31T23:59:00.000Z',
+      updatedAt: '2026-12-31T23:59:00.000Z',
+    });
+    expect(deviceCode).toEqual({
+      code: expect.stringMatching(/^SERVICE-AGENT(-[2-9A-HJKMNP-Z]{4}){3}$/),
+      agentId: agent.id,
+      expiresAt: '2027-01-01T23:59:00.000Z',
+      redeemed: false,
+    });
+    expect(ok(await desk.manage('GET', `/agents/${agent.id}`), 200)).toEqual(agent);
+    expect(await audited(agent.id)).toEqual([
+      ['CREATED', 'Token'],
+      ['CODE_ISSUED', 'Token'],
+    ]);
+  });
+
+  it('wants a customer of the platform that is still there', async () => {
+    const foreign = await customer(app, { as: app.other });
+    for (const id of ['x', 'Customer:018f0000-0000-7000-8000-000000000000', foreign.id]) {
+      const { status, body } = await create(id);
+      expect([status, body.code]).toEqual([404, 'CUSTOMER_NOT_FOUND']);
+    }
+    const gone = await customer(app);
+    ok(await app.call('DELETE', `/customers/${gone.id}`), 200);
+    const { status, body } = await create(gone.id);
+    expect([status, body.code]).toEqual([410, 'CUSTOMER_DELETED']);
+  });
+
+  it('names every bad field of a policy at once', async () => {
+    const { customer: person, usd } = await desk.holder();
+    const other = await desk.holder();
+    const bad = {
+      permissions: ['CREATE_QUOTES', 'EVERYTHING'],
+      spendingLimits: { currency: 'XXX', perTransactionLimit: -1, dailyLimit: 0.5 },
+      accountRestrictions: {
+        allowedAccountIds: [usd, other.usd],
+        accountRules: [{ accountId: usd }, { accountId: 'x' }, { accountId: usd }],
+      },
+      approvalThresholds: { amount: 5 },
+    };
+    const { status, body } = await create(person.id, { name: '' }, bad);
+    expect([status, body.code]).toEqual([400, 'INVALID_INPUT']);
+    const rules = 'policy.accountRestrictions.accountRules';
+    expect(fieldsOf(body)).toEqual([
+      'name',
+      `${rules}.1.accountId`,
+      `${rules}.2.accountId`,
+      'policy.accountRestrictions.allowedAccountIds.1',
+      'policy.approvalThresholds.currency',
+      'policy.permissions.1',
+      'policy.spendingLimits.currency',
+      'policy.spendingLimits.dailyLimit',
+      'policy.spendingLimits.perTransactionLimit',
+    ]);
+    expect(fieldsOf((await create(person.id, { policy: undefined })).body)).toEqual(['policy']);
+  });
+
+  it('shows the same code to a replay, which is stored sealed', async () => {
+    const person = await customer(app);
+    const request = { name: 'Keyed', customerId: person.id, policy: policy() };
+    const ask = () => desk.manage('POST', '/agents', request, { 'idempotency-key': 'an agent' });
+    const first = ok(await ask(), 201);
+    const again = await ask();
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect(again.body).toEqual(first);
+    const stored = await app.runtime.db.query('select reply from idempotency');
+    expect(JSON.stringify(stored)).not.toContain(first.deviceCode.code);
+  });
+});
+
+describe('listAgents', () => {
+  const ids = async (query: Json, as = app.platform) => {
+    const text = new URLSearchParams(query as Record<string, string>).toString();
+    const { data } = ok(await app.call('GET', `/agents?${text}`, undefined, { as }), 200);
+    return data.map((each: { id: string }) => each.id);
+  };
+
+  it('filters by everything it offers, bounds included', async () => {
+    const as = await app.newPlatform('Lists agents');
+    const own = agentDesk(app, { as });
+    const [ada, bob] = [await customer(app, { as }), await customer(app, { as })];
+    const times = ['2027-02-01T00:00:00Z', '2027-02-02T00:00:00Z', '2027-02-03T00:00:00Z'];
+    const at = (nth: number) => app.world.set(Date.parse(times[nth] as string));
+    at(0);
+    const one = (await own.unconnected(ada.id)).agent.id;
+    at(1);
+    const two = (await own.agentOf(ada.id)).id;
+    at(2);
+    const three = (await own.unconnected(bob.id)).agent.id;
+    ok(await own.manage('PATCH', `/agents/${one}`, { isPaused: true }), 200);
+    const gone = (await own.unconnected(bob.id)).agent.id;
+    ok(await own.manage('DELETE', `/agents/${gone}`), 204);
+    expect(await ids({}, as)).toEqual([three, two, one]);
+    expect(await ids({ customerId: ada.id }, as)).toEqual([two, one]);
+    expect(await ids({ customerId: 'x' }, as)).toEqual([]);
+    expect(await ids({ isPaused: true }, as)).toEqual([one]);
+    expect(await ids({ isPaused: false }, as)).toEqual([three, two]);
+    expect(await ids({ isConnected: true }, as)).toEqual([two]);
+    expect(await ids({ isConnected: false }, as)).toEqual([three, one]);
+    expect(await ids({ createdAfter: times[1] }, as)).toEqual([three, two]);
+    expect(await ids({ createdBefore: times[1] }, as)).toEqual([two, one]);
+    expect(await ids({ updatedAfter: times[2] }, as)).toEqual([three, one]);
+    expect(await ids({ updatedBefore: times[1] }, as)).toEqual([two]);
+    const page = ok(await own.manage('GET', '/agents?limit=2'), 200);
+    expect(page).toMatchObject({ hasMore: true, totalCount: 3 });
+    expect(await ids({ limit: 2, cursor: page.nextCursor }, as)).toEqual([one]);
+    expect(await ids({ customerId: ada.id }, app.other)).toEqual([]);
+  });
+
+  it.each(['limit=0', 'isPaused=maybe', 'createdAfter=yesterday', 'cursor=x'])(
+    'refuses %s',
+    async (query) => {
+      const { status, body } = await desk.manage('GET', `/agents?${query}`);
+      expect([status, body.code]).toEqual([400, 'INVALID_INPUT']);
+    },
+  );
+});
+
+describe('updateAgent', () => {
+  it('renames, pauses and resumes, each by itself', async () => {
+    const { agent } = await desk.unconnected((await customer(app)).id);
+    const change = async (body: Json) =>
+      ok(await desk.manage('PATCH', `/agents/${agent.id}`, body), 200);
+    app.world.set(app.world.now() + 1_000);
+    const renamed = await change({ name: 'Other' });
+    expect(renamed).toMatchObject({ name: 'Other', isPaused: false });
+    expect(renamed.updatedAt > renamed.createdAt).toBe(true);
+    expect(await change({ isPaused: true })).toMatchObject({ name: 'Other', isPaused: true });
+    expect(await change({ isPaused: false })).toMatchObject({ name: 'Other', isPaused: false });
+    expect((await audited(agent.id)).slice(2)).toEqual(Array(3).fill(['CHANGED', 'Token']));
+  });
+
+  it.each([
+    [{}, ['']],
+    [{ policy: {} }, ['']],
+    [{ name: '' }, ['name']],
+    [{ name: 'x'.repeat(256), isPaused: 'yes' }, ['isPaused', 'name']],
+  ])('refuses %j', async (body, fields) => {
+    const { agent } = await desk.unconnected((await customer(app)).id);
+    const answer = await desk.manage('PATCH', `/agents/${agent.id}`, body);
+    expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
+    expect(fieldsOf(answer.body)).toEqual(fields);
+  });
+});
+
+describe('deleteAgent', () => {
+  it('ends its access, its code and what it waits for, for good', async () => {
+    const {
+      usd,
+      customer: person,
+      ...agent
+    } = await desk.agent({
+      defaultExecutionMode: 'APPROVAL_REQUIRED',
+    });
+    const payee = await externalAccount(app, person.id, 'USD');
+    const transfer = {
+      source: { accountId: usd },
+      destination: { accountId: payee.id },
+      amount: 1_00,
+    };
+    const asked = ok(await agent.call('POST', '/agents/me/transfer-out', transfer), 201);
+    expect(asked.status).toBe('PENDING_APPROVAL');
+    ok(await agent.call('GET', '/agents/me'), 200);
+    ok(await desk.manage('DELETE', `/agents/${agent.id}`), 204);
+    const { status, body } = await agent.call('GET', '/agents/me');
+    expect([status, body.code]).toEqual([401, 'UNAUTHORIZED']);
+    for (const [method, path, more] of [
+      ['GET', ''],
+      ['DELETE', ''],
+      ['PATCH', '', { isPaused: true }],
+      ['PATCH', '/policy', {}],
+      ['POST', '/device-codes'],
+    ] as const) {
+      const answer = await desk.manage(method, `/agents/${agent.id}${path}`, more);
+      expect([answer.status, answer.body.code]).toEqual([404, 'NOT_FOUND']);
+    }
+    expect((await desk.redeem(agent.code)).status).toBe(404);
+    expect((await desk.manage('GET', `/agents/device-codes/${agent.code}/status`)).status).toBe(
+      404,
+    );
+    const [action] = await app.runtime.db.find(agentActions, { agent_id: agent.id });
+    expect(action).toMatchObject({
+      id: asked.id,
+      status: 'REJECTED',
+      rejection_reason: 'The agent was deleted.',
+    });
+    const payment = await desk.manage('GET', `/transactions/${action?.transaction_id}`);
+    expect(ok(payment, 200)).toMatchObject({ status: 'FAILED', agentId: agent.id });
+    expect(ok(await desk.manage('GET', '/agents/approvals'), 200).data).toEqual([]);
+    expect(await audited(agent.id)).toContainEqual(['DELETED', 'Token']);
+  });
+
+  it('ends a code that nobody redeemed', async () => {
+    const { agent, deviceCode } = await desk.unconnected((await customer(app)).id);
+    ok(await desk.manage('DELETE', `/agents/${agent.id}`), 204);
+    const { status, body } = await desk.redeem(deviceCode.code);
+    expect([status, body.code]).toEqual([404, 'NOT_FOUND']);
+  });
+});
+
+it('reads what stands in a path before it takes it for an id', async () => {
+  const agent = await desk.agentOf((await customer(app)).id);
+  const me = ok(await agent.call('GET', '/agents/me'), 200);
+  expect(me).toEqual(ok(await desk.manage('GET', `/agents/${agent.id}`), 200));
+  expect(ok(await desk.manage('GET', '/agents/approvals'), 200).data).toEqual([]);
+  const status = await desk.manage('GET', `/agents/device-codes/${agent.code}/status`);
+  expect(ok(status, 200).redeemed).toBe(true);
+  const wrong = await desk.manage('PATCH', '/agents/approvals', { isPaused: true });
+  expect([wrong.status, wrong.headers.allow]).toEqual([405, 'GET']);
+});

@@ -1,0 +1,225 @@
+// How a platform manages its agents. Every change is a version of the agent's row, which what the agent does
+// leans on, so that it counts from the moment it was committed.
+import type { Static } from '@sinclair/typebox';
+import { Fault, invalid } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
+import type { Filter } from '../../../runtime/db/database.ts';
+import { timeFilters } from '../../../runtime/db/paging.ts';
+import type { JobHandler } from '../../../runtime/jobs/jobs.ts';
+import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
+import { handle } from '../../../runtime/operation/handle.ts';
+import { customerOf, customers } from '../../customers/records/index.ts';
+import { systemCaller } from '../../tenancy/platform/index.ts';
+import { rejectWaiting } from '../actions/approvals.ts';
+import { note } from '../audit.ts';
+import type { AgentParts } from '../parts.ts';
+import {
+  accountErrors,
+  formerAfter,
+  keptPolicy,
+  mergePolicy,
+  wholePolicyErrors,
+} from '../policy/policy-rules.ts';
+import { agentView, NOTHING_SPENT, presentAgent } from '../present.ts';
+import { type AgentRow, agents } from '../store.ts';
+import {
+  codeStatus,
+  issueDeviceCode,
+  redeemDeviceCode,
+  replaceDeviceCodes,
+} from './device-codes.ts';
+import {
+  createAgent,
+  deleteAgent,
+  getAgentById,
+  getAgentDeviceCodeStatus,
+  listAgents,
+  redeemAgentDeviceCode,
+  regenerateAgentDeviceCode,
+  updateAgent,
+  updateAgentPolicy,
+} from './management-contract.ts';
+
+export interface ManagementParts extends AgentParts {
+  /** The service word, which device codes begin with. */
+  word(): string;
+}
+
+/** An agent of the calling platform that was not deleted; NOT_FOUND for every other id. */
+export async function agentOf(ctx: Ctx, id: string): Promise<AgentRow> {
+  const row = isId(id, 'Agent') ? await ctx.read(agents, id) : undefined;
+  if (row?.platform_id !== ctx.caller.platformId || row.deleted_at !== null) {
+    throw new Fault('NOT_FOUND', 'No such agent.');
+  }
+  return row;
+}
+
+async function create(ctx: Ctx, body: Static<(typeof createAgent)['body']>): Promise<AgentRow> {
+  const customer = await customerOf(ctx, body.customerId, { alive: true });
+  const errors = await accountErrors(ctx, customer.id, body.policy, 'policy.');
+  if (errors.length) throw invalid(errors);
+  ctx.require(customers, customer);
+  const row = ctx.insert(agents, {
+    id: ctx.id('Agent'),
+    platform_id: customer.platform_id,
+    customer_id: customer.id,
+    name: body.name,
+    paused: false,
+    policy: keptPolicy(body.policy),
+    former_currencies: [],
+    created_at: ctx.now,
+    updated_at: ctx.now,
+  });
+  note(ctx, row, 'CREATED', { policy: row.policy });
+  return row;
+}
+
+function update(ctx: Ctx, row: AgentRow, body: Static<(typeof updateAgent)['body']>): AgentRow {
+  const { name = row.name, isPaused: paused = row.paused } = body;
+  note(ctx, row, 'CHANGED', { paused, renamed: name !== row.name });
+  return ctx.update(agents, row, { name, paused, updated_at: ctx.now });
+}
+
+async function changePolicy(
+  ctx: Ctx,
+  row: AgentRow,
+  body: Static<(typeof updateAgentPolicy)['body']>,
+): Promise<AgentRow> {
+  const policy = mergePolicy(row.policy, body);
+  const errors = [
+    ...wholePolicyErrors(policy),
+    ...(await accountErrors(ctx, row.customer_id, body)),
+  ];
+  if (errors.length) throw invalid(errors);
+  const from = row.policy.spendingLimits.currency;
+  const to = policy.spendingLimits.currency;
+  note(ctx, row, 'POLICY_CHANGED', { policy });
+  return ctx.update(agents, row, {
+    policy,
+    former_currencies: formerAfter(row.former_currencies, { from, to, now: ctx.now }),
+    updated_at: ctx.now,
+  });
+}
+
+async function remove(ctx: Ctx, row: AgentRow, reason = 'The agent was deleted.'): Promise<void> {
+  await replaceDeviceCodes(ctx, row);
+  await rejectWaiting(ctx, row, reason);
+  ctx.update(agents, row, { deleted_at: ctx.now, token_hash: null, updated_at: ctx.now });
+  note(ctx, row, 'DELETED', { reason });
+}
+
+async function anotherCode(ctx: Ctx, row: AgentRow, word: string) {
+  if (row.token_hash !== null) {
+    const reason = 'The agent is connected. Delete it and create another to connect a new program.';
+    throw new Fault('CONFLICT', reason);
+  }
+  ctx.require(agents, row);
+  await replaceDeviceCodes(ctx, row);
+  return issueDeviceCode(ctx, row, word);
+}
+
+/** What a list's query asks for. */
+function filtersOf(
+  query: Static<(typeof listAgents)['query']>,
+  platformId: string,
+): Filter<typeof agents>[] {
+  const { customerId, isPaused, isConnected } = query;
+  const filters: Filter<typeof agents>[] = [
+    { column: 'platform_id', op: '=', value: platformId },
+    { column: 'deleted_at', op: 'isNull' },
+  ];
+  if (customerId !== undefined) filters.push({ column: 'customer_id', op: '=', value: customerId });
+  if (isPaused !== undefined) filters.push({ column: 'paused', op: '=', value: isPaused });
+  if (isConnected === false) filters.push({ column: 'token_hash', op: 'isNull' });
+  // Every hash comes after the empty text, and null does not.
+  if (isConnected) filters.push({ column: 'token_hash', op: '>=', value: '' });
+  return [...filters, ...timeFilters(query)];
+}
+
+const codeOperations = ({ word }: ManagementParts) => [
+  handle(regenerateAgentDeviceCode, async (ctx, { params }) => ({
+    status: 201,
+    body: await anotherCode(ctx, await agentOf(ctx, params.agentId), word()),
+  })),
+  handle(getAgentDeviceCodeStatus, async (ctx, { params }) => ({
+    status: 200,
+    body: await codeStatus(ctx, params.code),
+  })),
+  handle(redeemAgentDeviceCode, async (ctx, { params }) => {
+    const outcome = await redeemDeviceCode(ctx, params.code);
+    if ('refused' in outcome) return outcome;
+    const { agent, accessToken } = outcome;
+    const { id: agentId, name: agentName, policy } = agent;
+    return { status: 200, body: { agentId, agentName, accessToken, policy } };
+  }),
+];
+
+/** What a platform does with its agents, and how a program becomes one. */
+export const agentManagementOperations = (parts: ManagementParts) => [
+  handle(createAgent, async (ctx, { body }) => {
+    const row = await create(ctx, body);
+    const deviceCode = issueDeviceCode(ctx, row, parts.word());
+    return { status: 201, body: { agent: agentView(ctx, row, NOTHING_SPENT), deviceCode } };
+  }),
+  handle(listAgents, async (ctx, { query }) => {
+    const { limit = 20, cursor } = query;
+    const filters = filtersOf(query, ctx.caller.platformId);
+    const { rows, ...rest } = await ctx.db.page(agents, { filters, sort: 'desc', limit, cursor });
+    const data = await Promise.all(rows.map((row) => presentAgent(ctx, parts, row)));
+    return { status: 200, body: { data, ...rest } };
+  }),
+  handle(getAgentById, async (ctx, { params }) => ({
+    status: 200,
+    body: await presentAgent(ctx, parts, await agentOf(ctx, params.agentId)),
+  })),
+  handle(updateAgent, async (ctx, { params, body }) => {
+    const row = update(ctx, await agentOf(ctx, params.agentId), body);
+    return { status: 200, body: await presentAgent(ctx, parts, row) };
+  }),
+  handle(updateAgentPolicy, async (ctx, { params, body }) => {
+    const row = await changePolicy(ctx, await agentOf(ctx, params.agentId), body);
+    return { status: 200, body: await presentAgent(ctx, parts, row) };
+  }),
+  handle(deleteAgent, async (ctx, { params }) => {
+    await remove(ctx, await agentOf(ctx, params.agentId));
+    return { status: 204, body: undefined };
+  }),
+  ...codeOperations(parts),
+];
+
+const LIVING: Filter<typeof agents> = { column: 'deleted_at', op: 'isNull' };
+
+/**
+ * Stages that one agent of a deleted customer is deleted and what it has waiting is rejected; answers whether
+ * there may be more. One at a time, because each may have hundreds waiting.
+ */
+export async function endOneAgent(ctx: Ctx, customerId: string): Promise<boolean> {
+  const filters = [{ column: 'customer_id', op: '=', value: customerId } as const, LIVING];
+  const { rows, hasMore } = await ctx.db.page(agents, { filters, sort: 'asc', limit: 1 });
+  for (const row of rows) await remove(ctx, row, 'The customer was deleted.');
+  return hasMore;
+}
+
+interface EndInput {
+  platformId: string;
+  environment: Environment;
+  customerId: string;
+  /** Who deleted the customer, which is who ended the agents. */
+  tokenId: string | null;
+}
+
+/** The job that ends the agents of a customer who was deleted. Their tokens have opened nothing since. */
+export const agentJobs = (): JobHandler[] => [
+  {
+    kind: 'agents.end',
+    run: async (_runtime, job) => {
+      const { platformId, environment, customerId, tokenId } = job.input as unknown as EndInput;
+      return {
+        caller: { ...systemCaller(platformId, environment), tokenId },
+        async stage(ctx) {
+          if (await endOneAgent(ctx, customerId)) ctx.later('agents.end', job.input);
+        },
+      };
+    },
+  },
+];

@@ -1,0 +1,168 @@
+// What becomes of a policy when a part of it changes, and what it may not become.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { agentDesk, policy } from '../../../../test/agent-desk.ts';
+import { customer, externalAccount, ok } from '../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { presentAgent } from '../present.ts';
+import { type AgentRow, agents } from '../store.ts';
+
+type Json = Record<string, unknown>;
+
+let app: TestApp;
+let desk: ReturnType<typeof agentDesk>;
+
+beforeAll(async () => {
+  app = await startApp();
+  desk = agentDesk(app);
+});
+afterAll(() => app.close());
+
+const fieldsOf = (body: { details: { errors: { field: string }[] } }) =>
+  body.details.errors.map((each) => each.field).sort();
+
+describe('updateAgentPolicy', () => {
+  const LIMITS = { currency: 'USD', perTransactionLimit: 10, dailyLimit: 20, monthlyLimit: 30 };
+
+  async function changed(before: Json, body: Json) {
+    const { agent } = await desk.unconnected((await desk.holder()).customer.id, before);
+    return ok(await desk.manage('PATCH', `/agents/${agent.id}/policy`, body), 200).policy;
+  }
+
+  it.each<[string, Json, Json]>([
+    ['leaves out nothing that it was not told', {}, {}],
+    [
+      'replaces the permissions',
+      { permissions: ['CREATE_QUOTES', 'CREATE_QUOTES'] },
+      {
+        permissions: ['CREATE_QUOTES'],
+      },
+    ],
+    ['takes all permissions', { permissions: [] }, { permissions: [] }],
+    [
+      'changes the mode',
+      { defaultExecutionMode: 'APPROVAL_REQUIRED' },
+      {
+        defaultExecutionMode: 'APPROVAL_REQUIRED',
+      },
+    ],
+    [
+      'merges limits, and null takes one away',
+      {
+        spendingLimits: { perTransactionLimit: 11, dailyLimit: null, dailyTransactionLimit: 2 },
+      },
+      {
+        spendingLimits: {
+          ...LIMITS,
+          perTransactionLimit: 11,
+          dailyLimit: null,
+          dailyTransactionLimit: 2,
+        },
+      },
+    ],
+    [
+      'keeps the numbers in another currency',
+      { spendingLimits: { currency: 'EUR' } },
+      {
+        spendingLimits: { ...LIMITS, currency: 'EUR' },
+      },
+    ],
+    [
+      'merges thresholds',
+      { approvalThresholds: { amount: 9 } },
+      {
+        approvalThresholds: { currency: 'USD', amount: 9 },
+      },
+    ],
+    [
+      'takes the threshold away',
+      { approvalThresholds: { amount: null } },
+      {
+        approvalThresholds: { currency: 'USD', amount: null },
+      },
+    ],
+  ])('%s', async (_, body, expected) => {
+    const before = policy({
+      spendingLimits: LIMITS,
+      approvalThresholds: { currency: 'USD', amount: 8 },
+    });
+    expect(await changed(before, body)).toEqual({ ...before, ...expected });
+  });
+
+  it('merges restrictions field by field, and replaces their lists', async () => {
+    const { customer: person, usd, eur } = await desk.holder();
+    const { agent } = await desk.unconnected(person.id);
+    const change = async (accountRestrictions: Json) => {
+      const path = `/agents/${agent.id}/policy`;
+      const { body } = await desk.manage('PATCH', path, { accountRestrictions });
+      return body.policy.accountRestrictions;
+    };
+    const rules = [{ accountId: usd, perTransactionLimit: 5 }];
+    expect(await change({ accountRules: rules })).toEqual({ accountRules: rules });
+    const both = { allowedAccountIds: [usd, eur], accountRules: rules };
+    expect(await change({ allowedAccountIds: [usd, eur] })).toEqual(both);
+    const others = [{ accountId: eur, executionMode: 'AUTO' }];
+    expect(await change({ accountRules: others })).toEqual({ ...both, accountRules: others });
+    expect(await change({ allowedAccountIds: null })).toEqual({
+      allowedAccountIds: null,
+      accountRules: others,
+    });
+    expect(await change({ accountRules: [] })).toEqual({
+      allowedAccountIds: null,
+      accountRules: [],
+    });
+  });
+
+  it('names every bad field at once', async () => {
+    const { agent } = await desk.unconnected((await customer(app)).id);
+    const bad = {
+      spendingLimits: { currency: 'XXX', dailyTransactionLimit: -1 },
+      accountRestrictions: { allowedAccountIds: ['x'] },
+      approvalThresholds: { amount: 5 },
+    };
+    const { status, body } = await desk.manage('PATCH', `/agents/${agent.id}/policy`, bad);
+    expect([status, body.code]).toEqual([400, 'INVALID_INPUT']);
+    expect(fieldsOf(body)).toEqual([
+      'accountRestrictions.allowedAccountIds.0',
+      'approvalThresholds.currency',
+      'spendingLimits.currency',
+      'spendingLimits.dailyTransactionLimit',
+    ]);
+    expect((await desk.manage('GET', `/agents/${agent.id}`)).body.policy).toEqual(agent.policy);
+  });
+
+  it('remembers currencies of before while they count', async () => {
+    const { agent } = await desk.unconnected((await customer(app)).id);
+    const inCurrency = async (currency: string, time: string) => {
+      app.world.set(Date.parse(time));
+      const path = `/agents/${agent.id}/policy`;
+      ok(await desk.manage('PATCH', path, { spendingLimits: { currency } }), 200);
+      const [row] = await app.runtime.db.find(agents, { id: agent.id });
+      return row?.former_currencies.map((each) => `${each.currency} ${each.until.slice(0, 10)}`);
+    };
+    expect(await inCurrency('USD', '2027-03-01')).toEqual([]);
+    expect(await inCurrency('EUR', '2027-03-02')).toEqual(['USD 2027-03-02']);
+    expect(await inCurrency('GBP', '2027-03-03')).toEqual(['USD 2027-03-02', 'EUR 2027-03-03']);
+    expect(await inCurrency('USD', '2027-03-31')).toEqual(['EUR 2027-03-03', 'GBP 2027-03-31']);
+    expect(await inCurrency('EUR', '2027-04-01')).toEqual(['USD 2027-04-01']);
+  });
+
+  it('shows what was spent in the currency of before at a rate, and without one nothing of it', async () => {
+    const { customer: person, usd, ...agent } = await desk.agent();
+    const payee = await externalAccount(app, person.id, 'USD');
+    const source = { accountId: usd };
+    const transfer = { source, destination: { accountId: payee.id }, amount: 100_00 };
+    ok(await agent.call('POST', '/agents/me/transfer-out', transfer), 201);
+    const path = `/agents/${agent.id}/policy`;
+    const change = { spendingLimits: { currency: 'EUR' } };
+    const { usage } = ok(await desk.manage('PATCH', path, change), 200);
+    expect(usage.dailyTransactionCount).toBe(1);
+    expect(usage.dailySpend).toBe(usage.monthlySpend);
+    expect(usage.dailySpend).toBeGreaterThan(50_00);
+    expect(usage.dailySpend).toBeLessThan(100_00);
+    const noRates = { connectors: () => ({}) };
+    const shown = await app.operate(async (ctx) =>
+      presentAgent(ctx, noRates, (await ctx.read(agents, agent.id)) as AgentRow),
+    );
+    expect(shown.usage).toMatchObject({ dailyTransactionCount: 1, dailySpend: 0 });
+  });
+});

@@ -1,0 +1,131 @@
+// What may stand in a policy beyond the shapes of its fields, and how a change is merged into one.
+import type { Static } from '@sinclair/typebox';
+import { findCurrency } from '../../../catalog/currencies/currencies.ts';
+import type { FieldError } from '../../../kernel/fault.ts';
+import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { internalAccounts } from '../../balances/internal-accounts/index.ts';
+import type { AgentPolicyUpdateRequest } from '../contract.ts';
+import type { Policy } from './policy.ts';
+
+type PolicyChange = Static<typeof AgentPolicyUpdateRequest>;
+type Limits = Policy['spendingLimits'];
+type Restrictions = NonNullable<Policy['accountRestrictions']>;
+
+/** As much of a policy as the client has sent soundly. */
+type Given = Partial<Record<keyof Policy, unknown>>;
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function currencyErrors(field: string, holder: unknown): FieldError[] {
+  const code = isObject(holder) ? holder.currency : undefined;
+  if (typeof code !== 'string' || code === '' || findCurrency(code)) return [];
+  return [{ field, message: `${code} is not a currency here` }];
+}
+
+function thresholdErrors(field: string, threshold: unknown): FieldError[] {
+  if (!isObject(threshold) || typeof threshold.amount !== 'number') return [];
+  if (threshold.currency !== undefined) return [];
+  return [{ field, message: 'is required with an amount' }];
+}
+
+/** Places of the accounts that a policy names, with their ids. */
+function accountsNamed({ accountRestrictions: given }: Given, prefix: string) {
+  if (!isObject(given)) return { allowed: [], ruled: [] };
+  const listed = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+  const at = `${prefix}accountRestrictions`;
+  const allowed = listed(given.allowedAccountIds).map((id, nth) => ({
+    field: `${at}.allowedAccountIds.${nth}`,
+    id,
+  }));
+  const ruled = listed(given.accountRules).map((rule, nth) => ({
+    field: `${at}.accountRules.${nth}.accountId`,
+    id: isObject(rule) ? rule.accountId : undefined,
+  }));
+  return { allowed, ruled };
+}
+
+/** What is wrong with a policy, or with part of one, whoever it is for. `prefix` stands before its fields. */
+export function policyErrors(given: unknown, prefix = ''): FieldError[] {
+  if (!isObject(given)) return [];
+  return [
+    ...currencyErrors(`${prefix}spendingLimits.currency`, given.spendingLimits),
+    ...currencyErrors(`${prefix}approvalThresholds.currency`, given.approvalThresholds),
+  ];
+}
+
+/** What is wrong with a whole policy: the same, and what only a part may leave out. */
+export const wholePolicyErrors = (given: unknown, prefix = ''): FieldError[] => [
+  ...policyErrors(given, prefix),
+  ...(isObject(given)
+    ? thresholdErrors(`${prefix}approvalThresholds.currency`, given.approvalThresholds)
+    : []),
+];
+
+/** Accounts that a policy names and that are no internal accounts of the customer, or have two rules. */
+export async function accountErrors(
+  ctx: Ctx,
+  customerId: string,
+  given: Given,
+  prefix = '',
+): Promise<FieldError[]> {
+  const { allowed, ruled } = accountsNamed(given, prefix);
+  const all = [...allowed, ...ruled].filter(({ id }) => typeof id === 'string');
+  if (!all.length) return [];
+  const rows = await ctx.db.find(internalAccounts, { customer_id: customerId }, ALL_OF_ONE);
+  const own = new Set<unknown>(rows.map((row) => row.id));
+  const ids = ruled.map((each) => each.id);
+  const strange = all
+    .filter(({ id }) => !own.has(id))
+    .map(({ field }) => ({ field, message: 'is not an internal account of the customer' }));
+  const twice = ruled
+    .filter(({ id }, nth) => own.has(id) && ids.indexOf(id) < nth)
+    .map(({ field }) => ({ field, message: 'has a rule already' }));
+  return [...strange, ...twice];
+}
+
+/** The fields that were given, in place of those from before. */
+const merged = <T extends object>(before: T | undefined, change: Partial<T> | undefined) =>
+  before || change ? ({ ...before, ...change } as T) : undefined;
+
+/** A policy as it is kept: each permission once. */
+export const keptPolicy = (policy: Policy): Policy => ({
+  ...policy,
+  permissions: [...new Set(policy.permissions)],
+});
+
+/**
+ * A policy after a change. Lists are replaced whole, everything else field by field; null takes a limit
+ * away. Numbers stay when the currency of the limits changes.
+ */
+export function mergePolicy(before: Policy, change: PolicyChange): Policy {
+  const { accountRestrictions, approvalThresholds } = change;
+  const restrictions = merged<Restrictions>(before.accountRestrictions, accountRestrictions);
+  const thresholds = merged(before.approvalThresholds, approvalThresholds);
+  return keptPolicy({
+    permissions: change.permissions ?? before.permissions,
+    defaultExecutionMode: change.defaultExecutionMode ?? before.defaultExecutionMode,
+    spendingLimits: merged<Limits>(before.spendingLimits, change.spendingLimits) as Limits,
+    ...(restrictions ? { accountRestrictions: restrictions } : {}),
+    ...(thresholds ? { approvalThresholds: thresholds } : {}),
+  });
+}
+
+type Former = { currency: string; until: string }[];
+
+/**
+ * The currencies that limits were in before, after a change. Only those in which something of the current
+ * month may have been spent are kept, each once.
+ */
+export function formerAfter(
+  former: Former,
+  { from, to, now }: { from: string; to: string; now: number },
+): Former {
+  if (from === to) return former;
+  const month = new Date(now).toISOString().slice(0, 7);
+  const still = former.filter(
+    ({ currency, until }) => currency !== from && currency !== to && until.slice(0, 7) >= month,
+  );
+  return [...still, { currency: from, until: new Date(now).toISOString() }];
+}

@@ -1,0 +1,105 @@
+// Limits of agents when many pay at once, in one process and in two: exactly what fits passes, also while
+// the policy is changed and money comes back.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { booksBalance } from '../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { secondProcess } from '../../../../test/second-process.ts';
+import { isPaid, type Paid, spenders } from '../../../../test/spenders.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+
+let app: TestApp;
+let second: ReturnType<typeof secondProcess>;
+let desk: ReturnType<typeof spenders>;
+beforeAll(async () => {
+  app = await startApp();
+  second = secondProcess(app);
+  desk = spenders(app);
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await second.close();
+  await app.close();
+});
+
+const times = (many: number, amount: bigint): bigint[] => Array(many).fill(amount);
+const refusals = (all: Paid[]) => new Set(all.filter((paid) => !isPaid(paid)));
+
+describe.each([
+  ['one process', (): Runtime[] => [app.runtime]],
+  ['two processes', (): Runtime[] => [app.runtime, second]],
+])('in %s', (_, runtimes) => {
+  it.each([
+    ['dailyLimit', { dailyLimit: 100_50 }],
+    ['monthlyLimit', { monthlyLimit: 100_50 }],
+    ['dailyTransactionLimit', { dailyTransactionLimit: 100 }],
+  ])('exactly what %s has room for passes', async (rule, limits) => {
+    const id = await desk.agentWith(limits);
+    const all = await desk.crowd(id, times(200, 1_00n), runtimes());
+    expect(all.filter(isPaid)).toHaveLength(100);
+    expect(refusals(all)).toEqual(new Set([rule]));
+    expect(await desk.spent(id)).toEqual({ count: 100n, day: 100_00n, month: 100_00n });
+  });
+
+  it('what is refused of different amounts had no room', async () => {
+    const id = await desk.agentWith({ dailyLimit: 500_00 });
+    const amounts = times(200, 0n).map((_, at) => BigInt(1 + ((at * 37) % 90)) * 10n);
+    const all = await desk.crowd(id, amounts, runtimes());
+    const { day } = await desk.spent(id);
+    expect(day).toBe(
+      amounts.reduce((sum, much, at) => (isPaid(all[at] as Paid) ? sum + much : sum), 0n),
+    );
+    const refused = amounts.filter((_, at) => !isPaid(all[at] as Paid));
+    expect(refused.length).toBeGreaterThan(0);
+    for (const much of refused) expect(day + much).toBeGreaterThan(500_00n);
+  });
+
+  it('a limit that is lowered meanwhile holds from its commit on', async () => {
+    const id = await desk.agentWith({ dailyLimit: 150_00 });
+    const paying = desk.crowd(id, times(200, 1_00n), runtimes());
+    const lowered = desk.change(id, { dailyLimit: 40_00 });
+    const [all] = await Promise.all([paying, lowered]);
+    const before = all.filter(
+      (paid) => isPaid(paid) && (paid as { version: number }).version === 1,
+    );
+    const most = Math.max(before.length, 40);
+    expect(all.filter(isPaid)).toHaveLength(most);
+    expect(refusals(all)).toEqual(new Set(['dailyLimit']));
+    expect((await desk.spent(id)).count).toBe(BigInt(most));
+  });
+
+  it('an agent that is paused meanwhile pays no more', async () => {
+    const id = await desk.agentWith({ dailyLimit: 1_000_00 });
+    const paying = desk.crowd(id, times(200, 1_00n), runtimes());
+    await desk.change(id, {}, { paused: true });
+    const { count } = await desk.spent(id);
+    const all = await paying;
+    expect(all.filter(isPaid)).toHaveLength(Number(count));
+    expect(await desk.pay(id, 1n)).toBe('The agent is paused.');
+    expect((await desk.spent(id)).count).toBe(count);
+  });
+
+  it('what comes back meanwhile is there again, and no more', async () => {
+    const id = await desk.agentWith({ dailyLimit: 100_00 });
+    const first = await desk.crowd(id, times(20, 5_00n), runtimes());
+    expect(first.filter(isPaid)).toHaveLength(20);
+    const [next] = await Promise.all([
+      desk.crowd(id, times(200, 1_00n), runtimes()),
+      ...first.slice(0, 10).map((paid) => desk.giveBack(paid)),
+    ]);
+    const { day } = await desk.spent(id);
+    expect(day).toBe(50_00n + BigInt(next.filter(isPaid).length) * 1_00n);
+    expect(day).toBeLessThanOrEqual(100_00n);
+    await desk.crowd(id, times(200, 1_00n), runtimes());
+    expect((await desk.spent(id)).day).toBe(100_00n);
+  });
+
+  it('the limit is what is left of it after the currency changed', async () => {
+    const id = await desk.agentWith({ dailyLimit: 100_00 });
+    desk.rates['USD EUR'] = { num: 1n, den: 2n };
+    await desk.pay(id, 60_00n);
+    await desk.change(id, { currency: 'EUR' });
+    const all = await desk.crowd(id, times(200, 1_00n), runtimes());
+    expect(all.filter(isPaid)).toHaveLength(70);
+    expect(refusals(all)).toEqual(new Set(['dailyLimit']));
+  });
+});

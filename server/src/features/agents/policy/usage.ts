@@ -1,0 +1,148 @@
+// What an agent spends, counted in the ledger (ledger/allowance.ts): an allowance for each agent, currency
+// and day or month, and one for the number of a day's payments. So its limits hold exactly, whoever pays at
+// the same moment and through whichever process, and what a failed payment took comes back by itself.
+import { Fault } from '../../../kernel/fault.ts';
+import { scale } from '../../../kernel/money.ts';
+import { iso, type Time } from '../../../kernel/world.ts';
+import { type Allowance, openAllowances, takeOf, usedOf } from '../../../ledger/allowance.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { midRate } from '../../payees/discovery/index.ts';
+import { forbidden, type RateParts } from '../parts.ts';
+import { type AgentRow, agents } from '../store.ts';
+import { against, overUsage, type Spent } from './policy.ts';
+
+/** The day or month (UTC) of a moment. */
+const PERIOD = {
+  day: (now: Time) => iso(now).slice(0, 10),
+  month: (now: Time) => iso(now).slice(0, 7),
+};
+type Period = keyof typeof PERIOD;
+
+/** An amount at the rate of the moment, rounded up; QUOTE_RATE_UNAVAILABLE where there is none. */
+export async function convertedUp(
+  ctx: Ctx,
+  parts: RateParts,
+  amount: bigint,
+  from: string,
+  to: string,
+): Promise<bigint> {
+  const { rates } = parts.connectors(ctx.caller.environment);
+  const rate = await midRate(rates, from, to);
+  if (!rate) throw new Fault('QUOTE_RATE_UNAVAILABLE', `There is no rate from ${from} to ${to}.`);
+  return scale(amount, rate, 'ceil');
+}
+
+const amountsOf = ({ id }: AgentRow, currency: string, during: string) => ({
+  of: `${id}:${currency}:${during}`,
+  unit: currency,
+});
+
+/** Currencies that the limits were in earlier in a period. */
+function formerIn({ policy, former_currencies }: AgentRow, during: string): string[] {
+  const inIt = former_currencies.filter(({ until }) => until.slice(0, during.length) >= during);
+  const currencies = new Set(inIt.map((each) => each.currency));
+  currencies.delete(policy.spendingLimits.currency);
+  return [...currencies];
+}
+
+/** What was spent in a period while the limits were in other currencies, in their currency of today. */
+async function spentFormerly(
+  ctx: Ctx,
+  parts: RateParts,
+  agent: AgentRow,
+  during: string,
+): Promise<bigint> {
+  const { currency } = agent.policy.spendingLimits;
+  const amounts = await Promise.all(
+    formerIn(agent, during).map(async (former) => {
+      const used = await usedOf(ctx, amountsOf(agent, former, during));
+      return used > 0n ? convertedUp(ctx, parts, used, former, currency) : 0n;
+    }),
+  );
+  return amounts.reduce((sum, each) => sum + each, 0n);
+}
+
+async function spentIn(
+  ctx: Ctx,
+  parts: RateParts,
+  agent: AgentRow,
+  period: Period,
+): Promise<bigint> {
+  const during = PERIOD[period](ctx.now);
+  const [now, formerly] = await Promise.all([
+    usedOf(ctx, amountsOf(agent, agent.policy.spendingLimits.currency, during)),
+    spentFormerly(ctx, parts, agent, during),
+  ]);
+  return now + formerly;
+}
+
+const limited = (limit: number | null | undefined) =>
+  typeof limit === 'number' ? BigInt(limit) : null;
+
+const countOf = ({ id, policy }: AgentRow, now: Time): Allowance => ({
+  of: `${id}:count:${PERIOD.day(now)}`,
+  unit: 'count',
+  limit: limited(policy.spendingLimits.dailyTransactionLimit),
+});
+
+/** What the agent has spent by now, in the currency of its limits. */
+export async function spentBy(ctx: Ctx, parts: RateParts, agent: AgentRow): Promise<Spent> {
+  const [count, day, month] = await Promise.all([
+    usedOf(ctx, countOf(agent, ctx.now)),
+    spentIn(ctx, parts, agent, 'day'),
+    spentIn(ctx, parts, agent, 'month'),
+  ]);
+  return { count, day, month };
+}
+
+/** What may be spent of the limits' currency in a period: the limit, less what was spent in others. */
+async function amountIn(
+  ctx: Ctx,
+  parts: RateParts,
+  agent: AgentRow,
+  period: Period,
+): Promise<Allowance> {
+  const { currency, dailyLimit, monthlyLimit } = agent.policy.spendingLimits;
+  const during = PERIOD[period](ctx.now);
+  const amounts = amountsOf(agent, currency, during);
+  const limit = limited(period === 'day' ? dailyLimit : monthlyLimit);
+  if (limit === null) return { ...amounts, limit };
+  const formerly = await spentFormerly(ctx, parts, agent, during);
+  return { ...amounts, limit: limit - formerly, shifting: formerIn(agent, during).length > 0 };
+}
+
+/**
+ * Stages that a payment which starts is counted: its amount, in the limits' currency, toward day and month,
+ * and itself. Call it with the agent that `evaluate` was asked about and after that, and before the money is
+ * moved. The change set leans on the agent's row, so that no change of its policy comes between; where the
+ * commit finds no room left the operation decides once more. The amount comes back with a refund, the count
+ * does not.
+ */
+export async function countSpending(
+  ctx: Ctx,
+  parts: RateParts,
+  agent: AgentRow,
+  { transactionId, amount }: { transactionId: string; amount: bigint },
+): Promise<void> {
+  const limits = agent.policy.spendingLimits;
+  const [day, month] = await Promise.all([
+    amountIn(ctx, parts, agent, 'day'),
+    amountIn(ctx, parts, agent, 'month'),
+  ]);
+  const count = countOf(agent, ctx.now);
+  ctx.require(agents, agent);
+  await openAllowances(ctx, [count, day, month], { ...agent, table: agents });
+  const common = (rule: keyof typeof overUsage) => ({
+    transactionId,
+    short: () => forbidden(against(rule, overUsage[rule](limits))),
+    again: true,
+  });
+  const [one, ofDay, ofMonth] = [
+    common('DAILY_TRANSACTION_LIMIT'),
+    common('DAILY_LIMIT'),
+    common('MONTHLY_LIMIT'),
+  ];
+  takeOf(ctx, count, { ...one, name: 'agent', amount: 1n, comesBack: false });
+  takeOf(ctx, day, { ...ofDay, name: 'agent.day', amount, comesBack: true });
+  takeOf(ctx, month, { ...ofMonth, name: 'agent.month', amount, comesBack: true });
+}

@@ -1,0 +1,363 @@
+// What an agent may look at, and the external accounts of its customer: all of it as its platform sees it,
+// and nothing of anybody else.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { agentDesk, type HeldAgent } from '../../../../test/agent-desk.ts';
+import { accountInfos, externalAccount, ok, quoteBody } from '../../../../test/fixtures.ts';
+import { type Answer, startApp, type TestApp } from '../../../../test/harness.ts';
+import { externalAccounts } from '../../payees/external-accounts/index.ts';
+
+let app: TestApp;
+let desk: ReturnType<typeof agentDesk>;
+let held: HeldAgent;
+/** Another customer of the same platform, and one of another platform. */
+let neighbour: Awaited<ReturnType<typeof desk.holder>>;
+let stranger: Awaited<ReturnType<typeof desk.holder>>;
+
+beforeAll(async () => {
+  app = await startApp();
+  desk = agentDesk(app);
+  neighbour = await desk.holder();
+  stranger = await agentDesk(app, { as: app.other }).holder();
+});
+afterAll(() => app.close());
+beforeEach(async () => {
+  held = await desk.agent();
+});
+
+const ME = '/agents/me';
+const UNKNOWN = '00000000-0000-7000-8000-000000000000';
+const coded = ({ status, body }: Answer) => [status, body.code];
+const idsOf = (body: { data: { id: string }[] }) => body.data.map(({ id }) => id);
+const usd = (more: object = {}) => ({
+  currency: 'USD',
+  accountInfo: accountInfos.USD?.('000'),
+  ...more,
+});
+const narrowTo = (policy: object, of = held) =>
+  desk.manage('PATCH', `/agents/${of.id}/policy`, policy);
+const pause = () => desk.manage('PATCH', `/agents/${held.id}`, { isPaused: true });
+const audit = (id: string) =>
+  app.runtime.db.query<{ what: string; actor: string; details: unknown }>(
+    'select what, actor, details from agent_audit where agent_id = $1 order by created_at, id',
+    [id],
+  );
+
+/** A payment of the customer that its platform makes. */
+async function pay(from = held, amount = 10_00): Promise<string> {
+  const to = await externalAccount(app, from.customer.id, 'EUR');
+  const body = quoteBody(from.usd, to.id, amount, { immediatelyExecute: true });
+  return ok(await app.call('POST', '/quotes', body), 201).transactionId;
+}
+
+/** Every page of a list, one row at a time. */
+async function walk(path: string): Promise<{ ids: string[]; totals: number[] }> {
+  const [ids, totals]: [string[], number[]] = [[], []];
+  for (let cursor = ''; ; ) {
+    const mark = path.includes('?') ? '&' : '?';
+    const body = ok(await held.call('GET', `${path}${mark}limit=1${cursor}`), 200);
+    ids.push(...idsOf(body));
+    totals.push(body.totalCount);
+    if (!body.hasMore) return { ids, totals };
+    cursor = `&cursor=${body.nextCursor}`;
+  }
+}
+
+describe('an agent', () => {
+  it('sees itself as its platform sees it', async () => {
+    const mine = ok(await held.call('GET', ME), 200);
+    expect(mine).toEqual(ok(await desk.manage('GET', `/agents/${held.id}`), 200));
+    expect(mine).toMatchObject({ id: held.id, customerId: held.customer.id, isConnected: true });
+  });
+
+  it('sees itself without any permission, and while it is paused', async () => {
+    ok(await narrowTo({ permissions: [] }), 200);
+    ok(await pause(), 200);
+    expect(ok(await held.call('GET', ME), 200)).toMatchObject({
+      isPaused: true,
+      policy: { permissions: [] },
+    });
+  });
+});
+
+describe('internal accounts', () => {
+  const OURS = `${ME}/internal-accounts`;
+
+  it('are those of its customer, as the platform sees them', async () => {
+    const theirs = `/customers/internal-accounts?customerId=${held.customer.id}`;
+    const mine = ok(await held.call('GET', OURS), 200);
+    expect(mine).toEqual(ok(await app.call('GET', theirs), 200));
+    expect(idsOf(mine)).toEqual(expect.arrayContaining([held.usd, held.eur]));
+    expect(idsOf(ok(await held.call('GET', `${OURS}?currency=EUR`), 200))).toEqual([held.eur]);
+    const wallets = ok(await held.call('GET', `${OURS}?type=EMBEDDED_WALLET`), 200);
+    expect(idsOf(wallets)).not.toContain(held.usd);
+  });
+
+  it('are those of no other customer, whatever is asked for', async () => {
+    const asked = `${OURS}?customerId=${neighbour.customer.id}`;
+    const { data } = ok(await held.call('GET', asked), 200);
+    expect(data.length).toBeGreaterThan(1);
+    for (const each of data) expect(each.customerId).toBe(held.customer.id);
+  });
+
+  it('are the ones that the policy names, page by page', async () => {
+    const { ids: all } = await walk(OURS);
+    expect(all).toEqual(idsOf(ok(await held.call('GET', OURS), 200)));
+    const allowed = [held.eur, held.usd];
+    ok(await narrowTo({ accountRestrictions: { allowedAccountIds: allowed } }), 200);
+    const { ids, totals } = await walk(OURS);
+    expect(ids).toEqual(all.filter((id) => allowed.includes(id)));
+    expect(totals).toEqual([2, 2]);
+    expect((await walk(`${OURS}?currency=USD`)).ids).toEqual([held.usd]);
+    ok(await narrowTo({ accountRestrictions: { allowedAccountIds: [] } }), 200);
+    expect(await walk(OURS)).toEqual({ ids: [], totals: [0] });
+  });
+
+  it('want a good cursor', async () => {
+    expect(coded(await held.call('GET', `${OURS}?cursor=x`))).toEqual([400, 'INVALID_INPUT']);
+  });
+});
+
+describe('transactions', () => {
+  const OURS = `${ME}/transactions`;
+
+  it('are those of its customer, whoever made them, as the platform sees them', async () => {
+    const id = await pay();
+    const list = ok(await held.call('GET', OURS), 200);
+    const theirs = `/transactions?customerId=${held.customer.id}`;
+    expect(list).toEqual(ok(await app.call('GET', theirs), 200));
+    expect(idsOf(list)).toContain(id);
+    const one = ok(await held.call('GET', `${OURS}/${id}`), 200);
+    expect(one).toEqual(ok(await app.call('GET', `/transactions/${id}`), 200));
+    expect(one.agentId).toBeUndefined();
+  });
+
+  it('say which agent made them', async () => {
+    const to = await externalAccount(app, held.customer.id, 'EUR');
+    const quote = ok(
+      await held.call('POST', `${ME}/quotes`, quoteBody(held.usd, to.id, 5_00)),
+      201,
+    );
+    const own = ok(await held.call('GET', `${OURS}/${quote.transactionId}`), 200);
+    expect(own.agentId).toBe(held.id);
+    expect(ok(await app.call('GET', `/transactions/${quote.transactionId}`), 200)).toEqual(own);
+  });
+
+  it('are paged and filtered like those of the platform', async () => {
+    const first = await pay();
+    await app.advance(1_000);
+    const second = await pay();
+    expect((await walk(`${OURS}?type=OUTGOING`)).ids).toEqual([second, first]);
+    expect((await walk(`${OURS}?type=OUTGOING&sortOrder=asc`)).ids).toEqual([first, second]);
+    const one = ok(await held.call('GET', `${OURS}/${first}`), 200);
+    const by = (query: string) => held.call('GET', `${OURS}?${query}`);
+    const { reference } = one.reconciliationInstructions;
+    expect(idsOf(ok(await by(`reference=${reference}`), 200))).toEqual([first]);
+    const to = one.destination.accountId;
+    expect(idsOf(ok(await by(`receiverAccountIdentifier=${to}`), 200))).toEqual([first]);
+    expect(coded(await by('status=NONE'))).toEqual([400, 'INVALID_INPUT']);
+  });
+
+  it('are those of no other customer, whatever is asked for', async () => {
+    const id = await pay();
+    const theirs = ok(await desk.manage('GET', `/customers/${neighbour.customer.id}`), 200);
+    for (const query of [
+      `customerId=${neighbour.customer.id}`,
+      `customerId=${app.platform.id}`,
+      `platformCustomerId=${theirs.platformCustomerId}`,
+      `customerId=${neighbour.customer.id}&platformCustomerId=${theirs.platformCustomerId}`,
+    ]) {
+      const { data } = ok(await held.call('GET', `${OURS}?type=OUTGOING&${query}`), 200);
+      expect([query, data.map((each: { id: string }) => each.id)]).toEqual([query, [id]]);
+    }
+  });
+
+  it('of another customer are unknown', async () => {
+    const owner = { ...held, ...neighbour };
+    const foreign = await pay(owner);
+    const unknown = await held.call('GET', `${OURS}/Transaction:${UNKNOWN}`);
+    expect(coded(unknown)).toEqual([404, 'TRANSACTION_NOT_FOUND']);
+    expect((await held.call('GET', `${OURS}/${foreign}`)).body).toEqual(unknown.body);
+    expect((await held.call('GET', `${OURS}/nothing`)).body).toEqual(unknown.body);
+  });
+});
+
+describe('external accounts', () => {
+  const OURS = `${ME}/external-accounts`;
+
+  it('are added, listed and read as the platform sees them, with whole numbers', async () => {
+    const body = usd();
+    const made = ok(await held.call('POST', OURS, body), 201);
+    expect(made).toMatchObject({ customerId: held.customer.id, accountInfo: body.accountInfo });
+    const path = `/customers/external-accounts/${made.id}`;
+    expect(ok(await held.call('GET', `${OURS}/${made.id}`), 200)).toEqual(made);
+    expect(ok(await app.call('GET', path), 200)).toEqual(made);
+    await externalAccount(app, held.customer.id, 'EUR');
+    const all = ok(await held.call('GET', OURS), 200);
+    const theirs = `/customers/external-accounts?customerId=${held.customer.id}`;
+    expect(all).toEqual(ok(await app.call('GET', theirs), 200));
+    expect((await walk(OURS)).ids).toEqual(idsOf(all));
+    expect((await walk(`${OURS}?currency=USD`)).ids).toEqual([made.id]);
+    const widened = `${OURS}?customerId=${neighbour.customer.id}`;
+    expect(ok(await held.call('GET', widened), 200)).toEqual(all);
+    expect(coded(await held.call('GET', `${OURS}?cursor=x`))).toEqual([400, 'INVALID_INPUT']);
+  });
+
+  it("are always its own customer's", async () => {
+    for (const { customer } of [neighbour, stranger]) {
+      const made = ok(await held.call('POST', OURS, usd({ customerId: customer.id })), 201);
+      expect(made.customerId).toBe(held.customer.id);
+    }
+  });
+
+  it('are registered once', async () => {
+    const body = usd();
+    ok(await held.call('POST', OURS, body), 201);
+    expect(coded(await held.call('POST', OURS, body))).toEqual([409, 'DUPLICATE_EXTERNAL_ACCOUNT']);
+  });
+
+  it('do not become where money for the customer goes', async () => {
+    const refused = await held.call('POST', OURS, {
+      ...usd({ defaultUmaDepositAccount: true }),
+      currency: undefined,
+    });
+    expect(coded(refused)).toEqual([400, 'INVALID_INPUT']);
+    expect(refused.body.details.errors.map((each: { field: string }) => each.field).sort()).toEqual(
+      ['currency', 'defaultUmaDepositAccount'],
+    );
+    const made = ok(await held.call('POST', OURS, usd({ defaultUmaDepositAccount: false })), 201);
+    expect(made.defaultUmaDepositAccount).toBe(false);
+  });
+
+  it('are deleted, but for one that its customer trusts', async () => {
+    const { id } = ok(await held.call('POST', OURS, usd()), 201);
+    await app.operate(async (ctx) => {
+      const row = await ctx.read(externalAccounts, id);
+      if (row) ctx.update(externalAccounts, row, { trusted_at: ctx.now });
+    });
+    const kept = await held.call('DELETE', `${OURS}/${id}`);
+    expect(coded(kept)).toEqual([409, 'BENEFICIARY_TRUSTED']);
+    const other = ok(await held.call('POST', OURS, usd()), 201);
+    ok(await held.call('DELETE', `${OURS}/${other.id}`), 204);
+    expect((await walk(OURS)).ids).toEqual([id]);
+    expect(coded(await held.call('GET', `${OURS}/${other.id}`))).toEqual([
+      404,
+      'ACCOUNT_NOT_FOUND',
+    ]);
+  });
+
+  it('of anybody else are unknown', async () => {
+    const foreign = [
+      (await externalAccount(app, neighbour.customer.id, 'USD')).id,
+      (await externalAccount(app, null, 'USD')).id,
+      (await externalAccount(app, stranger.customer.id, 'USD', '000', { as: app.other })).id,
+      'nothing',
+    ];
+    for (const method of ['GET', 'DELETE']) {
+      const unknown = await held.call(method, `${OURS}/ExternalAccount:${UNKNOWN}`);
+      expect(coded(unknown)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+      for (const id of foreign) {
+        expect((await held.call(method, `${OURS}/${id}`)).body).toEqual(unknown.body);
+      }
+    }
+    const path = `/customers/external-accounts/${foreign[0]}`;
+    expect((await app.call('GET', path)).status).toBe(200);
+  });
+
+  it('are made once under a key, which is of one agent alone', async () => {
+    const other = await desk.agentOf(neighbour.customer.id);
+    const twin = await desk.agentOf(held.customer.id);
+    const headers = { 'idempotency-key': 'one' };
+    const body = usd();
+    const first = ok(await held.call('POST', OURS, body, { headers }), 201);
+    const again = await held.call('POST', OURS, body, { headers });
+    expect([again.status, again.body]).toEqual([201, first]);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect(coded(await held.call('POST', OURS, usd(), { headers }))).toEqual([409, 'CONFLICT']);
+    const theirs = ok(await other.call('POST', OURS, body, { headers }), 201);
+    expect(theirs.customerId).toBe(neighbour.customer.id);
+    expect(ok(await twin.call('POST', OURS, usd(), { headers }), 201).id).not.toBe(first.id);
+  });
+
+  it('leave a line each in the audit', async () => {
+    const { id } = ok(await held.call('POST', OURS, usd()), 201);
+    ok(await held.call('DELETE', `${OURS}/${id}`), 204);
+    const lines = (await audit(held.id)).filter(({ what }) => what.startsWith('ACCOUNT'));
+    expect(lines).toEqual([
+      { what: 'ACCOUNT_ADDED', actor: held.id, details: { accountId: id } },
+      { what: 'ACCOUNT_DELETED', actor: held.id, details: { accountId: id } },
+    ]);
+  });
+});
+
+describe('what the policy forbids', () => {
+  const PERMISSIONS = [
+    'VIEW_TRANSACTIONS',
+    'CREATE_TRANSFERS',
+    'CREATE_QUOTES',
+    'EXECUTE_QUOTES',
+    'MANAGE_EXTERNAL_ACCOUNTS',
+  ];
+  /** Method, path and what the policy must have. */
+  const READS: [string, string][] = [
+    ['/internal-accounts', 'VIEW_TRANSACTIONS'],
+    ['/transactions', 'VIEW_TRANSACTIONS'],
+    ['/transactions/OWN', 'VIEW_TRANSACTIONS'],
+    ['/external-accounts', 'MANAGE_EXTERNAL_ACCOUNTS'],
+    ['/external-accounts/OWN', 'MANAGE_EXTERNAL_ACCOUNTS'],
+  ];
+
+  const own = async (path: string) => {
+    const id = path.startsWith('/transactions')
+      ? await pay()
+      : (await externalAccount(app, held.customer.id, 'USD')).id;
+    return ME + path.replace('OWN', id);
+  };
+  const without = (permission: string) => ({
+    permissions: PERMISSIONS.filter((each) => each !== permission),
+  });
+
+  it.each(READS)('GET %s wants %s, and is open to a paused agent', async (path, permission) => {
+    const url = await own(path);
+    ok(await pause(), 200);
+    ok(await held.call('GET', url), 200);
+    ok(await narrowTo(without(permission)), 200);
+    const refused = await held.call('GET', url);
+    expect(coded(refused)).toEqual([403, 'FORBIDDEN']);
+    expect(refused.body.reason).toContain(permission);
+    expect((await audit(held.id)).map(({ what }) => what)).not.toContain('ACTION_REFUSED');
+  });
+
+  it.each([
+    ['POST', '/external-accounts', 'agentCreateExternalAccount'],
+    ['DELETE', '/external-accounts/OWN', 'agentDeleteExternalAccount'],
+  ])('%s %s is refused, and written down', async (method, path, operationId) => {
+    const url = await own(path);
+    const act = () => held.call(method, url, method === 'POST' ? usd() : undefined);
+    ok(await narrowTo(without('MANAGE_EXTERNAL_ACCOUNTS')), 200);
+    const first = await act();
+    expect(coded(first)).toEqual([403, 'FORBIDDEN']);
+    ok(await narrowTo({ permissions: PERMISSIONS }), 200);
+    ok(await pause(), 200);
+    const second = await act();
+    expect([...coded(second), second.body.reason]).toEqual([
+      403,
+      'FORBIDDEN',
+      'The agent is paused.',
+    ]);
+    const lines = (await audit(held.id)).filter(({ what }) => what === 'ACTION_REFUSED');
+    expect(lines.map(({ details }) => details)).toEqual([
+      { operationId, rule: 'PERMISSION' },
+      { operationId, rule: 'PAUSED' },
+    ]);
+    ok(await desk.manage('PATCH', `/agents/${held.id}`, { isPaused: false }), 200);
+    ok(await act(), method === 'POST' ? 201 : 204);
+  });
+
+  it('counts from the next request on', async () => {
+    ok(await held.call('GET', `${ME}/transactions`), 200);
+    ok(await narrowTo({ permissions: [] }), 200);
+    expect((await held.call('GET', `${ME}/transactions`)).status).toBe(403);
+    ok(await desk.manage('DELETE', `/agents/${held.id}`), 204);
+    expect(coded(await held.call('GET', ME))).toEqual([401, 'UNAUTHORIZED']);
+  });
+});

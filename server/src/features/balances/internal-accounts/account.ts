@@ -1,0 +1,78 @@
+// What an internal account is made of, without a database: which accounts a currency calls for, how a row
+// and its ledger amounts become the resource, and how an event that was written before its amounts were
+// known gets them.
+import { currencyView, isFiat } from '../../../catalog/currencies/currencies.ts';
+import { iso } from '../../../kernel/world.ts';
+import type { InternalAccountRow, InternalAccountType } from './store.ts';
+
+export type AccountOwner = 'customer' | 'platform';
+
+/** The currency of embedded wallets. */
+const WALLET_CURRENCY = 'USDB';
+
+/** The accounts that holding a currency calls for: a customer's USDB has a wallet beside the balance. */
+export function typesFor(currency: string, owner: AccountOwner): InternalAccountType[] {
+  if (isFiat(currency)) return ['INTERNAL_FIAT'];
+  const hasWallet = owner === 'customer' && currency === WALLET_CURRENCY;
+  return hasWallet ? ['INTERNAL_CRYPTO', 'EMBEDDED_WALLET'] : ['INTERNAL_CRYPTO'];
+}
+
+/**
+ * Whether an account is a balance that the service keeps by itself. A wallet moves only when its owner signs,
+ * so it is never what a currency alone stands for: it is paid from and to where its id was named.
+ */
+export const isBalance = ({ type }: { type: InternalAccountType }): boolean =>
+  type !== 'EMBEDDED_WALLET';
+
+/** What an owner has at most one of: a type of account in a currency. */
+export const slotOf = ({ currency, type }: { currency: string; type: string }): string =>
+  `${currency} ${type}`;
+
+/** What a ledger account holds, in smallest units: everything posted, and the part that is set aside. */
+export interface Holding {
+  balance: bigint;
+  held: bigint;
+}
+
+const amountOf = (currency: string, amount: bigint) => ({
+  amount: Number(amount),
+  currency: currencyView(currency),
+});
+
+/**
+ * The resource `InternalAccount`. `balance` is what can be spent, `totalBalance` everything posted
+ * including what is set aside for payments under way.
+ */
+export function presentInternalAccount(row: InternalAccountRow, { balance, held }: Holding) {
+  return {
+    id: row.id,
+    ...(row.customer_id === null ? {} : { customerId: row.customer_id }),
+    type: row.type,
+    status: row.status,
+    balance: amountOf(row.currency, balance - held),
+    totalBalance: amountOf(row.currency, balance),
+    fundingPaymentInstructions: row.funding,
+    ...(row.private_enabled === null ? {} : { privateEnabled: row.private_enabled }),
+    createdAt: iso(row.created_at),
+    updatedAt: iso(row.updated_at),
+  };
+}
+
+export type InternalAccountView = ReturnType<typeof presentInternalAccount>;
+
+interface WithAmounts {
+  balance: { amount: number };
+  totalBalance: { amount: number };
+}
+
+/**
+ * The presented account of a balance event with the amounts that its commit left behind. `balance` and
+ * `held` are those of the event's row; the other fields stay as they are.
+ */
+export function withBalances<T extends WithAmounts>(data: T, balance: bigint, held: bigint): T {
+  return {
+    ...data,
+    balance: { ...data.balance, amount: Number(balance - held) },
+    totalBalance: { ...data.totalBalance, amount: Number(balance) },
+  };
+}

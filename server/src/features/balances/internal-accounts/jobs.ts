@@ -1,0 +1,162 @@
+// Opening accounts for owners who were there before a currency was, or before it called for one more account.
+// Each page of customers is one job and one change set; its accounts start in PENDING and a second job makes
+// them usable, so that the platform hears of each by an event. Accounts that exist are left alone, so a page
+// may run twice.
+import { isOfferedIn } from '../../../catalog/currencies/offers.ts';
+import type { Connectors } from '../../../connectors/ports/index.ts';
+import type { Time } from '../../../kernel/world.ts';
+import type { JobHandler } from '../../../runtime/jobs/jobs.ts';
+import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { type PlatformRow, platforms, systemCaller } from '../../tenancy/platform/index.ts';
+import { moveInternalAccount } from './lifecycle.ts';
+import { provisionAccounts } from './provision.ts';
+import { type InternalAccountRow, internalAccounts } from './store.ts';
+
+/** Input: `{ platformId, currencies }`, staged when a platform adds currencies; by 0026_wallets.sql too. */
+export const BACKFILL_ACCOUNTS = 'accounts.backfill';
+/** Input: `{ platformId, accountIds }`. */
+export const ACTIVATE_ACCOUNTS = 'accounts.activate';
+
+export interface AccountParts {
+  connectors(environment: Environment): Connectors;
+  /** Stages what belongs to accounts that were just opened: to a wallet, its keys. */
+  opened(ctx: Ctx, accounts: readonly InternalAccountRow[]): Promise<void>;
+}
+
+/** Customers of one change set. */
+const PAGE = 50;
+
+interface Place {
+  createdAt: Time;
+  id: string;
+}
+
+interface BackfillInput {
+  platformId: string;
+  currencies: string[];
+  /** The last customer that was served; absent on the first page. */
+  after?: Place;
+}
+
+interface Customer {
+  id: string;
+  currencies: string[] | null;
+  region: string | null;
+  created_at: Time;
+}
+
+// Customers are another feature's table, to the right of this one; its rows are read by SQL alone.
+const CUSTOMERS = `select id, currencies, region, created_at from customers
+  where platform_id = $1 and deleted_at is null
+    and (created_at, id) > ($2::timestamptz, $3)
+    and (terms_consent is not null or not $4::boolean)
+  order by created_at, id limit ${PAGE}`;
+
+const START: Place = { createdAt: 0, id: '' };
+
+function customersAfter(ctx: Ctx, platform: PlatformRow, after: Place): Promise<Customer[]> {
+  const needsTerms = platform.terms_gate && !platform.regulated;
+  const values = [platform.id, new Date(after.createdAt), after.id, needsTerms];
+  return ctx.db.query<Customer>(CUSTOMERS, values);
+}
+
+/** A customer who chose currencies has those; everyone else what is offered in their region. */
+function wants(customer: Customer, currency: string): boolean {
+  if (customer.currencies) return customer.currencies.includes(currency);
+  return customer.region === null || isOfferedIn(customer.region, currency);
+}
+
+const HAVING = `select customer_id, currency, type from internal_accounts
+  where platform_id = $1 and (customer_id = any($2) or ($3::boolean and customer_id is null))`;
+
+type Having = Pick<InternalAccountRow, 'customer_id' | 'currency' | 'type'>;
+
+/** The accounts that an owner has, of those asked about; null is the platform. */
+async function heldBy(ctx: Ctx, owners: readonly string[], platformToo: boolean) {
+  const values = [ctx.caller.platformId, owners, platformToo];
+  const rows = await ctx.db.query<Having>(HAVING, values);
+  return (owner: string | null) => rows.filter((row) => row.customer_id === owner);
+}
+
+async function openMissing(ctx: Ctx, input: BackfillInput, parts: AccountParts): Promise<void> {
+  const platform = await ctx.read(platforms, input.platformId);
+  if (!platform) return;
+  const enabled = new Set(platform.currencies.map((each) => each.currencyCode));
+  const currencies = input.currencies.filter((currency) => enabled.has(currency));
+  const first = input.after === undefined;
+  const customers = await customersAfter(ctx, platform, input.after ?? START);
+  const held = await heldBy(
+    ctx,
+    customers.map((each) => each.id),
+    first,
+  );
+  const { funding } = parts.connectors(platform.environment);
+  const open = (customerId: string | null, wanted: string[]) =>
+    provisionAccounts(ctx, {
+      customerId,
+      currencies: wanted,
+      held: held(customerId),
+      funding,
+      status: 'PENDING',
+    });
+  const opened = [
+    ...(first ? open(null, currencies) : []),
+    ...customers.flatMap((customer) =>
+      open(
+        customer.id,
+        currencies.filter((currency) => wants(customer, currency)),
+      ),
+    ),
+  ];
+  await parts.opened(ctx, opened);
+  const accountIds = opened.map((row) => row.id);
+  if (opened.length) ctx.later(ACTIVATE_ACCOUNTS, { platformId: platform.id, accountIds });
+  const last = customers.at(-1);
+  if (!last || customers.length < PAGE) return;
+  const after = { createdAt: last.created_at, id: last.id };
+  ctx.later(BACKFILL_ACCOUNTS, { platformId: platform.id, currencies, after });
+}
+
+const DELETED = 'select id from customers where id = any($1) and deleted_at is not null';
+
+/** The account of a customer who was deleted meanwhile stays pending, and so shut. */
+async function activate(ctx: Ctx, accountIds: readonly string[]): Promise<void> {
+  const rows = await Promise.all(accountIds.map((id) => ctx.read(internalAccounts, id)));
+  const deleted = await ctx.db.query<{ id: string }>(DELETED, [
+    rows.flatMap((row) => row?.customer_id ?? []),
+  ]);
+  const gone = new Set(deleted.map(({ id }) => id));
+  for (const row of rows) {
+    if (row?.status !== 'PENDING' || gone.has(row.customer_id ?? '')) continue;
+    moveInternalAccount(ctx, row, 'provision');
+  }
+}
+
+async function callerFor(runtime: Runtime, platformId: string) {
+  const platform = await runtime.db.read(platforms, platformId);
+  if (!platform) throw new Error(`no platform ${platformId}`);
+  return systemCaller(platform.id, platform.environment);
+}
+
+/** Handlers of the jobs that open accounts; list them where the worker is built. */
+export function accountJobs(parts: AccountParts): JobHandler[] {
+  return [
+    {
+      kind: BACKFILL_ACCOUNTS,
+      run: async (runtime, job) => {
+        const input = job.input as unknown as BackfillInput;
+        const caller = await callerFor(runtime, input.platformId);
+        return { caller, stage: (ctx) => openMissing(ctx, input, parts) };
+      },
+    },
+    {
+      kind: ACTIVATE_ACCOUNTS,
+      run: async (runtime, job) => {
+        const input = job.input as { platformId: string; accountIds: string[] };
+        const caller = await callerFor(runtime, input.platformId);
+        return { caller, stage: (ctx) => activate(ctx, input.accountIds) };
+      },
+    },
+  ];
+}

@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { FIRST_CURRENCIES } from '../../../bootstrap.ts';
+import { moveInternalAccount } from './lifecycle.ts';
+import { internalAccounts } from './store.ts';
+
+let app: TestApp;
+let ada: string;
+let bob: string;
+
+const customer = async (name: string, more: object = {}) => {
+  const body = { customerType: 'INDIVIDUAL', fullName: name, ...more };
+  const reply = await app.call('POST', '/customers', body);
+  expect(reply.status).toBe(201);
+  return reply.body.id as string;
+};
+
+beforeAll(async () => {
+  app = await startApp();
+  ada = await customer('Ada Lovelace');
+  bob = await customer('Bob Kahn', { currencies: ['USD', 'EUR'] });
+});
+afterAll(() => app?.close());
+
+interface Shown {
+  id: string;
+  customerId?: string;
+  balance: { amount: number; currency: { code: string } };
+  fundingPaymentInstructions: { accountOrWalletInfo: Record<string, unknown> }[];
+}
+const codes = (data: Shown[]) => data.map((each) => each.balance.currency.code).sort();
+const sorted = (list: readonly string[]) => [...list].sort();
+/** Of a customer who has all: a wallet beside the balance in USDB. */
+const ALL = [...FIRST_CURRENCIES, 'USDB'];
+
+describe('listCustomerInternalAccounts', () => {
+  const list = (query: string, options = {}) =>
+    app.call('GET', `/customers/internal-accounts${query}`, undefined, options);
+
+  it('has one account per currency, and a wallet, right after the customer was created', async () => {
+    const { status, body } = await list(`?customerId=${ada}`);
+    expect(status).toBe(200);
+    expect(codes(body.data)).toEqual(sorted(ALL));
+    expect(body).toMatchObject({ hasMore: false, totalCount: ALL.length });
+    const wallets = body.data.filter(
+      (each: Shown & { type: string }) => each.type === 'EMBEDDED_WALLET',
+    );
+    expect(codes(wallets)).toEqual(['USDB']);
+    const usd = body.data.find((each: Shown) => each.balance.currency.code === 'USD');
+    expect(usd).toMatchObject({
+      customerId: ada,
+      type: 'INTERNAL_FIAT',
+      status: 'ACTIVE',
+      balance: { amount: 0, currency: { code: 'USD', decimals: 2 } },
+      totalBalance: { amount: 0 },
+    });
+    expect(usd.fundingPaymentInstructions[0]).toMatchObject({
+      isPlatformAccount: false,
+      accountOrWalletInfo: {
+        accountType: 'USD_ACCOUNT',
+        paymentRails: ['ACH', 'WIRE', 'RTP', 'FEDNOW'],
+      },
+    });
+  });
+
+  it('filters, and opens only what a customer chose', async () => {
+    expect(codes((await list(`?customerId=${bob}`)).body.data)).toEqual(['EUR', 'USD']);
+    const { body } = await list('?currency=USD&type=INTERNAL_FIAT');
+    expect(sorted(body.data.map((each: Shown) => each.customerId))).toEqual(sorted([ada, bob]));
+    expect((await list('?currency=USD&type=EMBEDDED_WALLET')).body.data).toEqual([]);
+    expect((await list('?customerId=Customer:none')).body.data).toEqual([]);
+  });
+
+  it('pages through all of them once', async () => {
+    const seen: string[] = [];
+    let cursor = '';
+    do {
+      const { body } = await list(`?limit=5${cursor && `&cursor=${cursor}`}`);
+      seen.push(...body.data.map((each: Shown) => each.id));
+      cursor = body.nextCursor ?? '';
+    } while (cursor);
+    expect(new Set(seen).size).toBe(ALL.length + 2);
+    expect(seen.length).toBe(ALL.length + 2);
+  });
+
+  it('refuses a bad page and an unknown type', async () => {
+    expect((await list('?limit=0')).status).toBe(400);
+    expect((await list('?type=SAVINGS')).status).toBe(400);
+    expect((await list('?cursor=nonsense')).status).toBe(400);
+  });
+
+  it('shows nothing of it to another platform', async () => {
+    expect((await list(`?customerId=${ada}`, { as: app.other })).body.data).toEqual([]);
+  });
+});
+
+describe('listInternalAccounts', () => {
+  it('answers like the path it stands for', async () => {
+    const old = await app.call('GET', `/internal-accounts?customerId=${bob}`);
+    const now = await app.call('GET', `/customers/internal-accounts?customerId=${bob}`);
+    expect(old.status).toBe(200);
+    expect(old.body).toEqual(now.body);
+    expect((await app.call('GET', '/internal-accounts?limit=101')).status).toBe(400);
+  });
+});
+
+describe('listPlatformInternalAccounts', () => {
+  it("lists the platform's own accounts, whole", async () => {
+    const { status, body } = await app.call('GET', '/platform/internal-accounts');
+    expect(status).toBe(200);
+    expect(codes(body.data)).toEqual(sorted(FIRST_CURRENCIES));
+    for (const each of body.data) expect(each.customerId).toBeUndefined();
+    expect(body.data[0].fundingPaymentInstructions[0]).toMatchObject({ isPlatformAccount: true });
+    const some = await app.call('GET', '/platform/internal-accounts?currency=BTC');
+    expect(codes(some.body.data)).toEqual(['BTC']);
+    const crypto = await app.call('GET', '/platform/internal-accounts?type=INTERNAL_CRYPTO');
+    expect(codes(crypto.body.data)).toEqual(['BTC', 'USDB', 'USDC', 'USDT']);
+    expect((await app.call('GET', '/platform/internal-accounts?type=X')).status).toBe(400);
+  });
+
+  it('gives no coordinates where no connector does', async () => {
+    const as = app.production;
+    const { body } = await app.call('GET', '/platform/internal-accounts', undefined, { as });
+    expect(body.data.length).toBe(FIRST_CURRENCIES.length);
+    for (const each of body.data) expect(each.fundingPaymentInstructions).toEqual([]);
+  });
+});
+
+describe('getInternalAccountById', () => {
+  it('finds an own account and answers every other id alike', async () => {
+    const { body } = await app.call('GET', `/customers/internal-accounts?customerId=${bob}`);
+    const path = `/internal-accounts/${body.data[0].id}`;
+    expect((await app.call('GET', path)).body).toEqual(body.data[0]);
+    const foreign = await app.call('GET', path, undefined, { as: app.other });
+    const malformed = await app.call('GET', '/internal-accounts/x');
+    expect(foreign.status).toBe(404);
+    expect(foreign.body.code).toBe('ACCOUNT_NOT_FOUND');
+    expect(malformed.body).toEqual(foreign.body);
+  });
+});
+
+describe('a change of status', () => {
+  it('is told with the balance as committed', async () => {
+    const { body } = await app.call('GET', `/customers/internal-accounts?customerId=${bob}`);
+    const { id } = body.data[0];
+    await app.operate(async (ctx) => {
+      const row = await ctx.read(internalAccounts, id);
+      if (row) moveInternalAccount(ctx, row, 'freeze');
+    });
+    expect((await app.call('GET', `/internal-accounts/${id}`)).body.status).toBe('FROZEN');
+    const told = (await app.events()).filter((each) => each.subject === id);
+    expect(told).toMatchObject([
+      {
+        type: 'INTERNAL_ACCOUNT.STATUS_UPDATED',
+        data: { status: 'FROZEN' },
+        balance: 0n,
+        held: 0n,
+      },
+    ]);
+  });
+});
+
+describe('accounts.backfill', () => {
+  const list = async (customerId: string) =>
+    (await app.call('GET', `/customers/internal-accounts?customerId=${customerId}&limit=100`)).body
+      .data as (Shown & { status: string })[];
+
+  it('opens accounts for those who were there before the currency, in pieces', async () => {
+    const early = [];
+    for (let at = 0; at < 51; at++) early.push(await customer(`Early ${at}`));
+    const gone = early.pop() as string;
+    expect((await app.call('DELETE', `/customers/${gone}`)).status).toBe(200);
+    const { body: config } = await app.call('GET', '/config');
+    const supportedCurrencies = [
+      ...config.supportedCurrencies,
+      { ...config.supportedCurrencies[0], currencyCode: 'KES' },
+    ];
+    const before = (await app.events()).length;
+    expect((await app.call('PATCH', '/config', { supportedCurrencies })).status).toBe(200);
+    await app.advance(1_000);
+    for (const id of [ada, ...early]) {
+      const kes = (await list(id)).filter((each) => each.balance.currency.code === 'KES');
+      expect(kes).toMatchObject([{ status: 'ACTIVE' }]);
+    }
+    expect(codes(await list(bob))).toEqual(['EUR', 'USD']);
+    const own = await app.call('GET', '/platform/internal-accounts?currency=KES');
+    expect(own.body.data).toHaveLength(1);
+    const told = (await app.events())
+      .slice(before)
+      .filter((each) => each.type.startsWith('INTERNAL'));
+    expect(new Set(told.map((each) => each.type))).toEqual(
+      new Set(['INTERNAL_ACCOUNT.STATUS_UPDATED']),
+    );
+    expect(told).toHaveLength(51);
+  });
+
+  it('changes nothing when it runs again', async () => {
+    const before = await list(ada);
+    await app.operate(async (ctx) => {
+      ctx.later('accounts.backfill', { platformId: app.platform.id, currencies: ['KES', 'USD'] });
+    });
+    await app.advance(1_000);
+    expect(await list(ada)).toEqual(before);
+  });
+});

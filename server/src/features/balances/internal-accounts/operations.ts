@@ -1,0 +1,73 @@
+// Reading internal accounts: one by id, those of customers in pages, those of the platform in one list.
+// Rows and balances are read apart, the balances by id, so that a list costs two round trips.
+import type { Static } from '@sinclair/typebox';
+import type { Filter } from '../../../runtime/db/database.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { handle } from '../../../runtime/operation/handle.ts';
+import { presentInternalAccount } from './account.ts';
+import {
+  getInternalAccountById,
+  type InternalAccount,
+  listCustomerInternalAccounts,
+  listInternalAccounts,
+  listPlatformInternalAccounts,
+} from './contract.ts';
+import { balancesOf, internalAccountOf } from './provision.ts';
+import { type InternalAccountRow, internalAccounts } from './store.ts';
+
+type Shown = Static<typeof InternalAccount>;
+type ListQuery = Static<(typeof listCustomerInternalAccounts)['query']>;
+
+async function present(ctx: Ctx, rows: readonly InternalAccountRow[]): Promise<Shown[]> {
+  const holding = await balancesOf(
+    ctx,
+    rows.map((row) => row.id),
+  );
+  return rows.map((row) => presentInternalAccount(row, holding(row.id)) as Shown);
+}
+
+/** A page of accounts of customers; of those among them that are named, where some are. */
+export async function listInternalAccountsOf(
+  ctx: Ctx,
+  query: ListQuery,
+  among: readonly string[] | null = null,
+) {
+  const { currency, customerId, type, limit = 20, cursor } = query;
+  const filters: Filter[] = [{ column: 'platform_id', op: '=', value: ctx.caller.platformId }];
+  // Every customer's id is at or after the empty text; null, the platform itself, is not.
+  filters.push(
+    customerId === undefined
+      ? { column: 'customer_id', op: '>=', value: '' }
+      : { column: 'customer_id', op: '=', value: customerId },
+  );
+  if (currency !== undefined) filters.push({ column: 'currency', op: '=', value: currency });
+  if (type !== undefined) filters.push({ column: 'type', op: '=', value: type });
+  if (among) filters.push({ column: 'id', op: 'in', value: among });
+  const { rows, ...rest } = await ctx.db.page(internalAccounts, {
+    filters,
+    sort: 'asc',
+    limit,
+    cursor,
+  });
+  return { status: 200, body: { data: await present(ctx, rows), ...rest } } as const;
+}
+
+export const internalAccountOperations = [
+  handle(listCustomerInternalAccounts, (ctx, { query }) => listInternalAccountsOf(ctx, query)),
+  handle(listInternalAccounts, (ctx, { query }) => listInternalAccountsOf(ctx, query)),
+  handle(listPlatformInternalAccounts, async (ctx, { query }) => {
+    const own = { platform_id: ctx.caller.platformId, customer_id: null };
+    const rows = await ctx.db.find(internalAccounts, own, { orderBy: 'id' });
+    const wanted = rows.filter(
+      (row) =>
+        (query.currency === undefined || row.currency === query.currency) &&
+        (query.type === undefined || row.type === query.type),
+    );
+    return { status: 200, body: { data: await present(ctx, wanted) } };
+  }),
+  handle(getInternalAccountById, async (ctx, { params }) => {
+    const row = await internalAccountOf(ctx, params.id);
+    const holding = await balancesOf(ctx, [row.id]);
+    return { status: 200, body: presentInternalAccount(row, holding(row.id)) as Shown };
+  }),
+];

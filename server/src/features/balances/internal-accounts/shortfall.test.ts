@@ -1,0 +1,196 @@
+// Money that leaves an account after it was spent: what is there goes, the rest is owed, and the house's
+// receivable account is the sum of what all owe, whatever happens in what order.
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  balances,
+  booksBalance,
+  customer,
+  fundedCustomer,
+  internalAccount,
+} from '../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { house } from '../../../ledger/chart.ts';
+import { ledgerAccounts } from '../../../ledger/store.ts';
+import type { Ctx, Movement } from '../../../runtime/operation/context.ts';
+import { moveInternalAccount } from './lifecycle.ts';
+import { refuseOwing, repayOwed, takeBack } from './shortfall.ts';
+import { type InternalAccountRow, internalAccounts } from './store.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+const CLEARING = house('sandbox', 'clearing', 'USD');
+const RECEIVABLE = house('sandbox', 'receivable', 'USD');
+
+async function rowOf(id: string): Promise<InternalAccountRow> {
+  const row = await app.runtime.db.read(internalAccounts, id);
+  if (!row) throw new Error('no such account');
+  return row;
+}
+
+const on = <R>(id: string, work: (ctx: Ctx, row: InternalAccountRow) => Promise<R>): Promise<R> =>
+  app.operate(async (ctx) => {
+    const row = await ctx.read(internalAccounts, id);
+    if (!row) throw new Error('no such account');
+    return work(ctx, row);
+  });
+
+const take = (id: string, amount: bigint, transactionId = 'T:take') =>
+  on(id, (ctx, row) =>
+    takeBack(ctx, row, { transactionId, step: 'return', amount, creditTo: CLEARING }),
+  );
+
+const usd = (movement: Omit<Movement, 'currency'>): Movement => ({ ...movement, currency: 'USD' });
+
+const credit = (id: string, amount: bigint, transactionId: string) =>
+  on(id, async (ctx, row) => {
+    ctx.move('posted', usd({ transactionId, step: 'in', debit: CLEARING, credit: id, amount }));
+    return repayOwed(ctx, row, { transactionId, step: 'owed', amount }).repaid;
+  });
+
+const stepsOf = async (transactionId: string) =>
+  app.runtime.db.query(
+    `select step, debit, credit, amount from ledger_transfers where transaction_id = $1
+      order by step`,
+    [transactionId],
+  );
+
+/** Receivable is what all owe, with the other sign. */
+async function agrees(): Promise<void> {
+  const [row] = await app.runtime.db.query(
+    `select coalesce(sum(owed), 0)::text as owed,
+      (select (-balance)::text from ledger_accounts where id = $1) as receivable
+      from internal_accounts where currency = 'USD'`,
+    [RECEIVABLE],
+  );
+  expect(row?.owed).toBe(row?.receivable);
+  await booksBalance(app);
+}
+
+describe('takeBack', () => {
+  it('takes what is there and notes nothing where that is enough', async () => {
+    const { account } = await fundedCustomer(app, 100_00);
+    expect(await take(account.id, 30_00n, 'T:enough')).toMatchObject({ lacking: 0n });
+    expect(await balances(app, account.id)).toEqual({ balance: 70_00, total: 70_00 });
+    expect(await stepsOf('T:enough')).toMatchObject([
+      { step: 'return', debit: account.id, credit: CLEARING, amount: 30_00n },
+    ]);
+    expect((await rowOf(account.id)).owed).toBe(0n);
+    await agrees();
+  });
+
+  it('takes what can be spent, leaves what is held, and notes the rest', async () => {
+    const { account } = await fundedCustomer(app, 100_00);
+    const aside = usd({
+      transactionId: 'T:aside',
+      step: 'pay',
+      debit: account.id,
+      credit: CLEARING,
+      amount: 60_00n,
+    });
+    await app.operate(async (ctx) => ctx.move('pending', aside));
+    expect(await take(account.id, 100_00n, 'T:part')).toMatchObject({ lacking: 60_00n });
+    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 60_00 });
+    expect(await stepsOf('T:part')).toMatchObject([
+      { step: 'return', debit: account.id, amount: 40_00n },
+      { step: 'return.owed', debit: RECEIVABLE, credit: CLEARING, amount: 60_00n },
+    ]);
+    expect((await rowOf(account.id)).owed).toBe(60_00n);
+    await agrees();
+    await app.operate(async (ctx) => ctx.move('release', aside));
+    await expect(
+      on(account.id, async (_, row) => {
+        refuseOwing(row);
+      }),
+    ).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
+  });
+
+  it('works on an empty account of the platform, and a frozen one', async () => {
+    const own = await internalAccount(app, null, 'USD');
+    expect(await take(own.id, 5_00n, 'T:own')).toMatchObject({ lacking: 5_00n });
+    expect(await stepsOf('T:own')).toMatchObject([{ step: 'return.owed', debit: RECEIVABLE }]);
+    const { account } = await fundedCustomer(app, 3_00);
+    await on(account.id, async (ctx, row) => moveInternalAccount(ctx, row, 'freeze'));
+    expect(await take(account.id, 5_00n, 'T:frozen')).toMatchObject({ lacking: 2_00n });
+    await agrees();
+  });
+
+  it('counts what its own change set has moved and owes already', async () => {
+    const { account } = await fundedCustomer(app, 10_00);
+    await on(account.id, async (ctx, row) => {
+      const part = { transactionId: 'T:twice', amount: 8_00n, creditTo: CLEARING };
+      await takeBack(ctx, row, { ...part, step: 'one' });
+      await takeBack(ctx, row, { ...part, step: 'two' });
+      await takeBack(ctx, row, { ...part, step: 'three' });
+    });
+    expect((await rowOf(account.id)).owed).toBe(14_00n);
+    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+    await agrees();
+  });
+
+  it('is refused whole when the balance has fallen since it was read', async () => {
+    const { account } = await fundedCustomer(app, 10_00);
+    const move = usd({
+      transactionId: 'T:race',
+      step: 'out',
+      debit: account.id,
+      credit: CLEARING,
+      amount: 4_00n,
+    });
+    let raced = false;
+    const race = on(account.id, async (ctx, row) => {
+      const part = { transactionId: 'T:raced', step: 'return', amount: 12_00n, creditTo: CLEARING };
+      await takeBack(ctx, row, part);
+      if (!raced) await app.operate(async (other) => other.move('posted', move));
+      raced = true;
+    });
+    await expect(race).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
+    expect((await rowOf(account.id)).owed).toBe(0n);
+    expect(await stepsOf('T:raced')).toEqual([]);
+    expect(await take(account.id, 12_00n, 'T:raced')).toMatchObject({ lacking: 6_00n });
+    await agrees();
+  });
+});
+
+describe('repayOwed', () => {
+  it('takes the next money in first, as much as is owed and no more', async () => {
+    const { account } = await fundedCustomer(app, 10_00);
+    await take(account.id, 25_00n, 'T:debt');
+    expect(await credit(account.id, 9_00n, 'T:first')).toBe(9_00n);
+    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+    expect((await rowOf(account.id)).owed).toBe(6_00n);
+    expect(await credit(account.id, 9_00n, 'T:second')).toBe(6_00n);
+    expect(await balances(app, account.id)).toEqual({ balance: 3_00, total: 3_00 });
+    expect(await credit(account.id, 9_00n, 'T:third')).toBe(0n);
+    expect(refuseOwing(await rowOf(account.id))).toBe(undefined);
+    await agrees();
+  });
+
+  it('leaves receivable the sum of what is owed, in any order', async () => {
+    const person = await customer(app);
+    const { id } = await internalAccount(app, person.id, 'USD');
+    const steps = fc.array(
+      fc.record({ amount: fc.bigInt({ min: 1n, max: 50n }), back: fc.boolean() }),
+      { minLength: 5, maxLength: 12 },
+    );
+    let count = 0;
+    await fc.assert(
+      fc.asyncProperty(steps, async (all) => {
+        for (const { amount, back } of all) {
+          const transactionId = `T:any:${++count}`;
+          if (back) await take(id, amount, transactionId);
+          else await credit(id, amount, transactionId);
+          const row = await rowOf(id);
+          const held = await app.runtime.db.read(ledgerAccounts, id);
+          expect(row.owed === 0n || held?.balance === 0n).toBe(true);
+        }
+        await agrees();
+      }),
+      { numRuns: 10 },
+    );
+  });
+});

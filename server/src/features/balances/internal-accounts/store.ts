@@ -1,0 +1,49 @@
+// An internal account: a balance in one currency that we keep for a customer or for the platform. The
+// amounts are not here: its ledger account has the same id and is the only place that knows them.
+import type { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
+import { col, type RowOf, table } from '../../../runtime/db/table.ts';
+import { type InternalAccountStatus, internalAccountStates } from './states.ts';
+
+export const INTERNAL_ACCOUNT_TYPES = [
+  'INTERNAL_FIAT',
+  'INTERNAL_CRYPTO',
+  'EMBEDDED_WALLET',
+] as const;
+export type InternalAccountType = (typeof INTERNAL_ACCOUNT_TYPES)[number];
+
+const columns = {
+  id: col.text,
+  platform_id: col.text,
+  /** Null when the platform itself owns it. */
+  customer_id: col.text.null,
+  currency: col.text,
+  type: col.word<InternalAccountType>(),
+  status: col.word<InternalAccountStatus>().mut,
+  funding: col.json<PaymentInstructions[]>().mut,
+  private_enabled: col.bool.null.mut,
+  /** What its owner owes us: money that left it again after it was spent. Smallest units. */
+  owed: col.int8.mut,
+  created_at: col.time,
+  updated_at: col.time.mut,
+  version: col.int4,
+};
+
+export const internalAccounts = table('internal_accounts', columns, {
+  // Whoever opens accounts looks first, so this is met by two who open the same in one instant.
+  races: ['internal_accounts_one_each'],
+  lives: [{ state: (row) => row.status, states: internalAccountStates }],
+});
+
+export type InternalAccountRow = RowOf<typeof internalAccounts>;
+
+/** What somebody did to an account by hand, and why; for stablecoins, to a token or to a mint or burn. */
+export const accountMoves = table('account_moves', {
+  id: col.text,
+  /** Of the account, and for stablecoins of the stablecoin or of the mint or burn. */
+  account_id: col.text,
+  platform_id: col.text,
+  actor: col.text,
+  move: col.text,
+  reason: col.text.null,
+  created_at: col.time,
+});

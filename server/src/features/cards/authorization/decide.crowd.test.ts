@@ -1,0 +1,152 @@
+// Cards when many ask at once, in one process and in two: what is approved is there, nothing is approved
+// behind the commit that freezes a card, and a message that comes many times counts once.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CardDesk, cardDesk } from '../../../../test/card-desk.ts';
+import { cardNetwork } from '../../../../test/card-network.ts';
+import { balances, booksBalance, ok } from '../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { secondProcess } from '../../../../test/second-process.ts';
+import type { CardDecision } from '../../../connectors/ports/cards.ts';
+import { operate } from '../../../runtime/operation/operate.ts';
+import { systemCaller } from '../../tenancy/platform/index.ts';
+import { cards } from '../store.ts';
+
+type Network = ReturnType<typeof cardNetwork>;
+
+let app: TestApp;
+let desk: CardDesk;
+let second: ReturnType<typeof secondProcess>;
+let networks: Network[];
+beforeAll(async () => {
+  app = await startApp();
+  desk = cardDesk(app);
+  second = secondProcess(app);
+  networks = [cardNetwork(app), cardNetwork(app, second)];
+});
+afterAll(async () => {
+  await app.settle();
+  await booksBalance(app);
+  await second.close();
+  await app.close();
+});
+
+async function cardOf(funds: number) {
+  const holder = await desk.holder({ funds });
+  const { id } = await desk.card(holder);
+  return { ...holder, cardId: id as string };
+}
+
+const of = (processes: number, at: number) => networks[at % processes] as Network;
+const isApproved = ({ approved }: CardDecision) => approved;
+
+describe.each([
+  ['one process', 1],
+  ['two processes', 2],
+])('in %s', (_, processes) => {
+  it('as many of 64 are approved as there is money for', async () => {
+    const { accountId, cardId, customer } = await cardOf(20_50);
+    const asked = Array.from({ length: 64 }, (_, at) => of(processes, at).ask(cardId, 1_00));
+    const all = await Promise.all(asked);
+    expect(all.filter(isApproved)).toHaveLength(20);
+    const reasons = new Set(
+      all.filter((each) => !isApproved(each)).map((each) => JSON.stringify(each)),
+    );
+    expect([...reasons]).toEqual(['{"approved":false,"reason":"INSUFFICIENT_FUNDS"}']);
+    expect(await balances(app, accountId)).toEqual({ balance: 50, total: 20_50 });
+    expect(await of(1, 0).paymentsOf(customer.id)).toHaveLength(20);
+    const log = await of(1, 0).logOf(cardId);
+    expect(log).toHaveLength(64);
+    expect(log.filter((each) => each.approved)).toHaveLength(20);
+  });
+
+  it('cards of one account share what it has', async () => {
+    const { accountId, cardId, ...holder } = await cardOf(30_00);
+    const { id: other } = await desk.card({ accountId, ...holder });
+    const kinds = ['AUTHORIZATION', 'FINANCIAL_AUTHORIZATION'] as const;
+    const all = await Promise.all(
+      Array.from({ length: 40 }, (_, at) =>
+        of(processes, at).ask(at % 4 < 2 ? cardId : other, 1_00 + (at % 3), kinds[at % 2]),
+      ),
+    );
+    const spent = all.reduce((sum, each, at) => sum + (each.approved ? 1_00 + (at % 3) : 0), 0);
+    const { balance } = await balances(app, accountId);
+    expect(balance).toBe(30_00 - spent);
+    expect(balance).toBeLessThan(1_02);
+  });
+
+  it('nothing is approved behind the commit that freezes the card', async () => {
+    const { cardId, customer } = await cardOf(100_00);
+    let frozenAfter = -1;
+    const asks = Array.from({ length: 32 }, (_, at) => of(processes, at).ask(cardId, 1_00));
+    const freeze = async () => {
+      ok(await desk.patchCard(cardId, { state: 'FROZEN' }), 200);
+      // Everything that is approved by now is in the books, and nothing else ever will be.
+      frozenAfter = (await of(1, 0).paymentsOf(customer.id)).length;
+    };
+    const [all] = await Promise.all([Promise.all(asks), freeze()]);
+    expect(await of(1, 0).paymentsOf(customer.id)).toHaveLength(frozenAfter);
+    expect(all.filter(isApproved)).toHaveLength(frozenAfter);
+    for (const each of all) {
+      if (!each.approved) expect(each.reason).toBe('CARD_PAUSED');
+    }
+    expect((await of(processes, 0).ask(cardId, 1_00)).approved).toBe(false);
+  });
+
+  it('a message that comes ten times at once has one effect and one answer', async () => {
+    const { accountId, cardId, customer } = await cardOf(100_00);
+    const request = of(1, 0).message(cardId, 10_00);
+    const many = Array.from({ length: 10 }, (_, at) => of(processes, at).send(request));
+    const all = await Promise.all(many);
+    expect(new Set(all.map((each) => JSON.stringify(each))).size).toBe(1);
+    expect(all[0]).toMatchObject({ approved: true });
+    expect(await balances(app, accountId)).toEqual({ balance: 90_00, total: 100_00 });
+    const payments = await of(1, 0).paymentsOf(customer.id);
+    expect(payments.map((each) => each.id)).toEqual([
+      all[0] && 'transactionId' in all[0] && all[0].transactionId,
+    ]);
+    const { token } = request;
+    const cleared = { kind: 'CLEARING', amount: 4_00n } as const;
+    await Promise.all(
+      Array.from({ length: 10 }, (_, at) => of(processes, at).tell(token, cleared, `n-${cardId}`)),
+    );
+    const [payment] = await of(1, 0).paymentsOf(customer.id);
+    expect(payment.settlementSummary).toEqual({ count: 1, totalAmount: 4_00 });
+    expect(await of(1, 0).logOf(cardId)).toHaveLength(2);
+  });
+
+  it('a decline that comes again is one, also when it would be approved by now', async () => {
+    const { cardId, accountId } = await cardOf(0);
+    const request = of(1, 0).message(cardId, 10_00);
+    const first = await of(processes, 0).send(request);
+    expect(first).toEqual({ approved: false, reason: 'INSUFFICIENT_FUNDS' });
+    ok(
+      await app.call('POST', `/sandbox/internal-accounts/${accountId}/fund`, { amount: 99_00 }),
+      200,
+    );
+    expect(await of(processes, 1).send(request)).toEqual(first);
+    expect((await balances(app, accountId)).balance).toBe(99_00);
+  });
+});
+
+describe('a card whose limit is lowered while it is asked', () => {
+  it('approves by the limit that its commit finds', async () => {
+    const { cardId, customer } = await cardOf(100_00);
+    let loweredAfter = -1;
+    const lower = async () => {
+      await operate(second, systemCaller(app.platform.id, 'sandbox'), async (ctx) => {
+        const now = await ctx.read(cards, cardId);
+        if (now) ctx.update(cards, now, { max_spend: 5n, updated_at: ctx.now });
+      });
+      // As behind a freeze: what is approved is in the books by now, and nothing else ever will be.
+      loweredAfter = (await of(1, 0).paymentsOf(customer.id)).length;
+    };
+    const asks = Array.from({ length: 32 }, (_, at) => of(2, at).ask(cardId, 1_00));
+    const [all] = await Promise.all([Promise.all(asks), lower()]);
+    expect(await of(1, 0).paymentsOf(customer.id)).toHaveLength(loweredAfter);
+    expect(all.filter(isApproved)).toHaveLength(loweredAfter);
+    expect(await of(1, 0).ask(cardId, 6)).toEqual({
+      approved: false,
+      reason: 'SPEND_LIMIT_EXCEEDED',
+    });
+  });
+});

@@ -1,0 +1,284 @@
+// What a network is told when it asks a card for money, and what that leaves behind: a payment and a hold,
+// or a line in the log and nothing else.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CardDesk, cardDesk } from '../../../../test/card-desk.ts';
+import { cardNetwork } from '../../../../test/card-network.ts';
+import { balances, booksBalance, ok } from '../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+import {
+  internalAccounts,
+  moveInternalAccount,
+  refuseWhileUsed,
+} from '../../balances/internal-accounts/index.ts';
+
+let app: TestApp;
+let desk: CardDesk;
+let network: ReturnType<typeof cardNetwork>;
+beforeAll(async () => {
+  app = await startApp();
+  desk = cardDesk(app);
+  network = cardNetwork(app);
+});
+afterAll(async () => {
+  await app.settle();
+  await booksBalance(app);
+  await app.close();
+});
+
+/** A holder with 100 dollars and an active card. */
+async function cardOf(funds = 100_00, more: object = {}, currency = 'USD') {
+  const holder = await desk.holder({ currency, funds });
+  const card = await desk.card(holder, { ...more });
+  expect(card.state).toBe('ACTIVE');
+  return { ...holder, cardId: card.id as string };
+}
+
+const declined = (reason: string) => ({ approved: false, reason });
+const approved = { approved: true, transactionId: expect.stringMatching(/^CardTransaction:/) };
+
+/** Nothing is left of a decline but a line. */
+async function expectNothing(
+  of: Awaited<ReturnType<typeof cardOf>>,
+  reason: string,
+  funds: number,
+) {
+  expect(await network.paymentsOf(of.customer.id)).toEqual([]);
+  expect(await balances(app, of.accountId)).toEqual({ balance: funds, total: funds });
+  expect(await network.logOf(of.cardId)).toMatchObject([
+    { approved: false, reason, transaction_id: null, amount: 10_00n },
+  ]);
+}
+
+describe('an authorisation', () => {
+  it('is a payment with its money set aside, told once', async () => {
+    const of = await cardOf();
+    const before = (await app.events()).length;
+    const request = network.message(of.cardId, 30_00);
+    expect(await network.send(request)).toEqual(approved);
+    expect(await balances(app, of.accountId)).toEqual({ balance: 70_00, total: 100_00 });
+    const [payment] = await network.paymentsOf(of.customer.id);
+    expect(payment).toMatchObject({
+      type: 'CARD',
+      cardId: of.cardId,
+      customerId: of.customer.id,
+      issuerTransactionToken: request.token,
+      status: 'AUTHORIZED',
+      direction: 'DEBIT',
+      merchant: { descriptor: 'Corner shop', mcc: '5411', country: 'US' },
+      authorizedAmount: { amount: 30_00, currency: { code: 'USD', decimals: 2 } },
+      accountId: of.accountId,
+      pullSummary: { count: 1, totalAmount: 30_00, pendingCount: 1 },
+    });
+    for (const later of ['settledAmount', 'refundedAmount', 'settlementSummary', 'refundSummary']) {
+      expect(payment).not.toHaveProperty(later);
+    }
+    expect(payment.authorizedAt).toBe(payment.createdAt);
+    const told = (await app.events()).slice(before);
+    expect(told.map((each) => each.type)).toEqual([
+      'INTERNAL_ACCOUNT.BALANCE_UPDATED',
+      'CARD_TRANSACTION.AUTHORIZED',
+    ]);
+    expect(told[1]).toMatchObject({ subject: payment.id, data: payment });
+    expect(await network.logOf(of.cardId)).toMatchObject([
+      { approved: true, reason: null, transaction_id: payment.id, kind: 'AUTHORIZATION' },
+    ]);
+    await app.settle();
+    const taken = ok(await app.call('GET', `/transactions/${payment.id}`), 200);
+    expect(taken.pullSummary).toEqual({ count: 1, totalAmount: 30_00, pendingCount: 0 });
+    expect(await balances(app, of.accountId)).toEqual({ balance: 70_00, total: 70_00 });
+  });
+
+  it('may take all there is and just what the card allows', async () => {
+    const of = await cardOf(50_00, { maxSpendPerTransaction: 30_00 });
+    expect(await network.ask(of.cardId, 30_01)).toEqual(declined('SPEND_LIMIT_EXCEEDED'));
+    expect(await network.ask(of.cardId, 30_00)).toEqual(approved);
+    expect(await network.ask(of.cardId, 20_01)).toEqual(declined('INSUFFICIENT_FUNDS'));
+    expect(await network.ask(of.cardId, 20_00)).toEqual(approved);
+    expect((await balances(app, of.accountId)).balance).toBe(0);
+  });
+
+  it('counts to the cent where the account has six decimals', async () => {
+    const of = await cardOf(10_009_999, {}, 'USDB');
+    expect(await network.ask(of.cardId, 10_01)).toEqual(declined('INSUFFICIENT_FUNDS'));
+    expect(await network.ask(of.cardId, 10_00)).toEqual(approved);
+    expect(await balances(app, of.accountId)).toEqual({ balance: 9_999, total: 10_009_999 });
+    const [payment] = await network.paymentsOf(of.customer.id);
+    expect(payment.authorizedAmount).toMatchObject({ amount: 10_00, currency: { code: 'USD' } });
+  });
+
+  it('declines on a card that is not issued, frozen or closed', async () => {
+    const holder = await desk.holder({ funds: 100_00 });
+    const waiting = await desk.card(holder, { platformCardId: `waits-${app.world.now()}-001` });
+    expect(waiting.state).toBe('PROCESSING');
+    expect(await network.ask(waiting.id, 10_00)).toEqual(declined('CARD_NOT_ACTIVE'));
+    const { id } = await desk.card(holder);
+    ok(await desk.patchCard(id, { state: 'FROZEN' }), 200);
+    expect(await network.ask(id, 10_00)).toEqual(declined('CARD_PAUSED'));
+    ok(await desk.patchCard(id, { state: 'ACTIVE' }), 200);
+    expect(await network.ask(id, 10_00)).toEqual(approved);
+    ok(await desk.patchCard(id, { state: 'CLOSED' }), 200);
+    expect(await network.ask(id, 10_00)).toEqual(declined('CARD_NOT_ACTIVE'));
+  });
+
+  it('declines in another currency, and in none that the log would not know of', async () => {
+    const of = await cardOf();
+    const request = network.message(of.cardId, 10_00, { currency: 'EUR' });
+    expect(await network.send(request)).toEqual(declined('CURRENCY_NOT_SUPPORTED'));
+    await expectNothing(of, 'CURRENCY_NOT_SUPPORTED', 100_00);
+    expect((await network.logOf(of.cardId))[0]).toMatchObject({ currency: 'EUR' });
+  });
+
+  it('declines what the issuer objects to, before anything is looked up', async () => {
+    const of = await cardOf(5_00);
+    const merchant = { descriptor: 'Nothing 003' };
+    const request = network.message(of.cardId, 10_00, { merchant });
+    expect(await network.send(request)).toEqual(declined('CARD_PAUSED'));
+    await expectNothing(of, 'CARD_PAUSED', 5_00);
+  });
+
+  it('declines once its holder is no longer approved', async () => {
+    const of = await cardOf();
+    const { id } = of.customer;
+    await app.runtime.db.query("update customers set status = 'REJECTED' where id = $1", [id]);
+    expect(await network.ask(of.cardId, 10_00)).toEqual(declined('CARDHOLDER_NOT_READY'));
+    await expectNothing(of, 'CARDHOLDER_NOT_READY', 100_00);
+  });
+
+  it('declines where the account is frozen or owes, and asks no other account', async () => {
+    const of = await cardOf();
+    const move = (event: 'freeze' | 'unfreeze') =>
+      app.operate(async (ctx) => {
+        const row = await ctx.read(internalAccounts, of.accountId);
+        if (row) moveInternalAccount(ctx, row, event);
+      });
+    const owes = (units: number) =>
+      app.runtime.db.query('update internal_accounts set owed = $2 where id = $1', [
+        of.accountId,
+        units,
+      ]);
+    await move('freeze');
+    expect(await network.ask(of.cardId, 10_00)).toEqual(declined('NO_FUNDING_SOURCE'));
+    await move('unfreeze');
+    await owes(1);
+    expect(await network.ask(of.cardId, 10_00)).toEqual(declined('NO_FUNDING_SOURCE'));
+    await owes(0);
+    expect(await network.ask(of.cardId, 10_00)).toEqual(approved);
+  });
+
+  it('throws for an amount that means nothing, and for a card that is not there', async () => {
+    const of = await cardOf();
+    for (const amount of [-1, Number.MAX_SAFE_INTEGER]) {
+      await expect(network.ask(of.cardId, amount)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    }
+    await expect(network.ask('Card:nobody', 1)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(await network.logOf(of.cardId)).toEqual([]);
+  });
+});
+
+describe('other messages', () => {
+  it('only asks how a card is, without a payment', async () => {
+    const of = await cardOf(0);
+    expect(await network.ask(of.cardId, 0, 'BALANCE_INQUIRY')).toEqual({ approved: true });
+    ok(await desk.patchCard(of.cardId, { state: 'FROZEN' }), 200);
+    expect(await network.ask(of.cardId, 0, 'BALANCE_INQUIRY')).toEqual(declined('CARD_PAUSED'));
+    expect(await network.paymentsOf(of.customer.id)).toEqual([]);
+    expect(await network.logOf(of.cardId)).toMatchObject([
+      { approved: true, transaction_id: null, amount: 0n },
+      { approved: false, reason: 'CARD_PAUSED' },
+    ]);
+  });
+
+  it('takes and clears in one message, and tells of one thing', async () => {
+    const of = await cardOf();
+    expect(await network.ask(of.cardId, 30_00, 'FINANCIAL_AUTHORIZATION')).toEqual(approved);
+    const [payment] = await network.paymentsOf(of.customer.id);
+    expect(payment).toMatchObject({
+      status: 'SETTLED',
+      settledAmount: { amount: 30_00 },
+      settlementSummary: { count: 1, totalAmount: 30_00 },
+      pullSummary: { count: 1, totalAmount: 30_00, pendingCount: 1 },
+    });
+    expect((await desk.eventsOf('CARD_TRANSACTION.', payment.id)).map((each) => each.type)).toEqual(
+      ['CARD_TRANSACTION.SETTLED'],
+    );
+    await app.settle();
+    expect(await balances(app, of.accountId)).toEqual({ balance: 70_00, total: 70_00 });
+  });
+
+  it('promises money of a merchant, or brings it', async () => {
+    const of = await cardOf(0, { maxSpendPerTransaction: 1 });
+    expect(await network.ask(of.cardId, 40_00, 'CREDIT_AUTHORIZATION')).toEqual(approved);
+    expect((await balances(app, of.accountId)).total).toBe(0);
+    const [promised] = await network.paymentsOf(of.customer.id);
+    expect(promised).toMatchObject({ status: 'AUTHORIZED', direction: 'CREDIT' });
+    expect(promised).not.toHaveProperty('pullSummary');
+    expect(await network.ask(of.cardId, 7_00, 'FINANCIAL_CREDIT_AUTHORIZATION')).toEqual(approved);
+    expect(await balances(app, of.accountId)).toEqual({ balance: 7_00, total: 7_00 });
+    const [, brought] = await network.paymentsOf(of.customer.id);
+    expect(brought).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 7_00 } });
+    expect(brought.accountId).toBe(of.accountId);
+  });
+
+  it('hears of a credit on a card that is frozen', async () => {
+    const of = await cardOf(0);
+    ok(await desk.patchCard(of.cardId, { state: 'FROZEN' }), 200);
+    expect(await network.ask(of.cardId, 5_00, 'CREDIT_AUTHORIZATION')).toEqual(
+      declined('CARD_PAUSED'),
+    );
+    expect(await network.ask(of.cardId, 5_00, 'CREDIT_AUTHORIZATION_ADVICE')).toEqual(approved);
+  });
+});
+
+describe('a payment with a card', () => {
+  it('keeps its account from being closed while it is open', async () => {
+    const of = await cardOf();
+    expect(await network.ask(of.cardId, 100_00)).toEqual(approved);
+    await app.settle();
+    expect(await balances(app, of.accountId)).toEqual({ balance: 0, total: 0 });
+    const under = { code: 'CONFLICT', message: expect.stringContaining('still under way') };
+    const deleting = await app.call('DELETE', `/customers/${of.customer.id}`);
+    expect(deleting.body).toMatchObject(under);
+    const closing = app.operate(async (ctx) => {
+      const row = await ctx.read(internalAccounts, of.accountId);
+      if (row) await refuseWhileUsed(ctx, row);
+    });
+    await expect(closing).rejects.toMatchObject(under);
+  });
+
+  it('is named by its issuer once', async () => {
+    const of = await cardOf();
+    const request = network.message(of.cardId, 1_00);
+    expect(await network.send(request)).toEqual(approved);
+    const twin = network.message(of.cardId, 1_00, { token: request.token });
+    await expect(network.send(twin)).rejects.toMatchObject({ code: 'CONFLICT' });
+    expect(await network.paymentsOf(of.customer.id)).toHaveLength(1);
+    expect((await balances(app, of.accountId)).balance).toBe(99_00);
+  });
+});
+
+describe('a card of another platform', () => {
+  it('is asked on behalf of its own', async () => {
+    const theirs = cardDesk(app, { as: app.other });
+    const holder = await theirs.holder({ funds: 10_00 });
+    const card = await theirs.card(holder);
+    expect(await network.ask(card.id, 4_00)).toEqual(approved);
+    const [payment] = await network.paymentsOf(holder.customer.id, { as: app.other });
+    expect(payment.authorizedAmount.amount).toBe(4_00);
+    expect((await app.call('GET', `/transactions/${payment.id}`)).body).toMatchObject({
+      code: 'TRANSACTION_NOT_FOUND',
+    });
+  });
+});
+
+describe('a payment of nothing', () => {
+  it('is a look at the card, and leaves no payment', async () => {
+    const of = await cardOf(0);
+    const request = network.message(of.cardId, 0);
+    expect(await network.send(request)).toEqual({ approved: true });
+    expect(await network.send(request)).toEqual({ approved: true });
+    expect(await network.logOf(of.cardId)).toMatchObject([{ kind: 'BALANCE_INQUIRY', amount: 0n }]);
+    expect(await network.paymentsOf(of.customer.id)).toEqual([]);
+    const other = network.message(of.cardId, 0, { kind: 'FINANCIAL_AUTHORIZATION' });
+    await expect(network.send(other)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+  });
+});

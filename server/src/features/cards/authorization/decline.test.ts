@@ -1,0 +1,123 @@
+// Every reason to decline by itself, and the order in which they are told.
+import { describe, expect, it } from 'vitest';
+import { CARD_REQUESTS, type CardRequestKind } from '../../../connectors/ports/cards.ts';
+import { declineReason, isCredit, type Standing } from './decline.ts';
+
+/** Of all that could be wrong nothing is. */
+const good: Standing = {
+  card: { state: 'ACTIVE', currency: 'USD', max_spend: 50_00n },
+  request: { kind: 'AUTHORIZATION', amount: 50_00n, currency: 'USD' },
+  objection: undefined,
+  holder: { status: 'APPROVED', deleted_at: null },
+  source: {
+    account: { status: 'ACTIVE', owed: 0n, currency: 'USD' },
+    maySign: true,
+    spendable: 50_00n,
+  },
+};
+
+const source = good.source as NonNullable<Standing['source']>;
+
+/** What is wrong, in the order in which it is told. */
+const WRONGS: readonly [string, (standing: Standing) => Standing][] = [
+  ['CARD_NOT_ACTIVE', (s) => ({ ...s, card: { ...s.card, state: 'CLOSED' } })],
+  ['CARD_PAUSED', (s) => ({ ...s, card: { ...s.card, state: 'FROZEN' } })],
+  ['INSUFFICIENT_FUNDS', (s) => ({ ...s, objection: 'INSUFFICIENT_FUNDS' })],
+  ['CURRENCY_NOT_SUPPORTED', (s) => ({ ...s, request: { ...s.request, currency: 'EUR' } })],
+  ['CARDHOLDER_NOT_READY', (s) => ({ ...s, holder: { status: 'PENDING', deleted_at: null } })],
+  ['SPEND_LIMIT_EXCEEDED', (s) => ({ ...s, card: { ...s.card, max_spend: 49_99n } })],
+  ['NO_FUNDING_SOURCE', (s) => ({ ...s, source: { ...source, maySign: false } })],
+  ['INSUFFICIENT_FUNDS', (s) => ({ ...s, source: s.source && { ...s.source, spendable: 49_99n } })],
+];
+
+const with_ = (...wrongs: ((standing: Standing) => Standing)[]) =>
+  wrongs.reduce((standing, wrong) => wrong(standing), good);
+
+describe('declineReason', () => {
+  it('finds nothing wrong with an amount that is just the limit and just there', () => {
+    expect(declineReason(good)).toBeUndefined();
+  });
+
+  it.each(WRONGS)('tells %s where it is all that is wrong', (reason, wrong) => {
+    expect(declineReason(wrong(good))).toBe(reason);
+  });
+
+  it('tells what comes first in the order, whatever else is wrong', () => {
+    for (const [at, [reason]] of WRONGS.entries()) {
+      // The card is in one state, so those before it are left out.
+      const rest = WRONGS.slice(at).filter(([other]) => at > 0 || other !== 'CARD_PAUSED');
+      expect(declineReason(with_(...rest.map(([, wrong]) => wrong)))).toBe(reason);
+    }
+  });
+
+  it('lets a card without a limit pay whatever is there', () => {
+    const card = { ...good.card, max_spend: null };
+    expect(declineReason({ ...good, card })).toBeUndefined();
+  });
+
+  it.each([
+    ['PROCESSING', 'CARD_NOT_ACTIVE'],
+    ['CLOSED', 'CARD_NOT_ACTIVE'],
+    ['FROZEN', 'CARD_PAUSED'],
+  ] as const)('declines on a card that is %s', (state, reason) => {
+    expect(declineReason({ ...good, card: { ...good.card, state } })).toBe(reason);
+  });
+
+  it.each([
+    ['that is gone', undefined],
+    ['that is frozen', { ...source, account: { ...source.account, status: 'FROZEN' } }],
+    ['that is closed', { ...source, account: { ...source.account, status: 'CLOSED' } }],
+    ['that owes', { ...source, account: { ...source.account, owed: 1n } }],
+    ['whose key may not sign', { ...source, maySign: false }],
+  ] as const)('takes nothing from an account %s', (_, given) => {
+    expect(declineReason({ ...good, source: given })).toBe('NO_FUNDING_SOURCE');
+  });
+
+  it('counts a dollar to the cent where the account has six decimals', () => {
+    const account = { ...source.account, currency: 'USDB' };
+    const of = (spendable: bigint) => ({ ...good, source: { ...source, account, spendable } });
+    expect(declineReason(of(50_000_000n))).toBeUndefined();
+    expect(declineReason(of(49_999_999n))).toBe('INSUFFICIENT_FUNDS');
+  });
+
+  it('takes back from a merchant whatever the limit, the balance and the key', () => {
+    const poor = { ...source, maySign: false, spendable: 0n };
+    for (const kind of CARD_REQUESTS.filter(isCredit)) {
+      const request = { ...good.request, kind, amount: 1_000_00n };
+      expect(declineReason({ ...good, request, source: poor }), kind).toBeUndefined();
+      const frozen = { ...poor, account: { ...poor.account, status: 'FROZEN' as const, owed: 5n } };
+      expect(declineReason({ ...good, request, source: frozen }), kind).toBeUndefined();
+    }
+    expect(CARD_REQUESTS.filter(isCredit)).toHaveLength(3);
+  });
+
+  const closed = { ...source, account: { ...source.account, status: 'CLOSED' as const } };
+  const credit = (kind: CardRequestKind): Standing => ({
+    ...good,
+    request: { ...good.request, kind },
+  });
+
+  it('gives a credit no account that is closed, and no holder who is gone', () => {
+    const asked = credit('CREDIT_AUTHORIZATION');
+    expect(declineReason({ ...asked, source: closed })).toBe('NO_FUNDING_SOURCE');
+    const holder = { status: 'APPROVED', deleted_at: 1 } as const;
+    expect(declineReason({ ...asked, holder })).toBe('CARDHOLDER_NOT_READY');
+  });
+
+  it('hears of a credit that is a fact, unless card or holder are gone', () => {
+    const told = credit('CREDIT_AUTHORIZATION_ADVICE');
+    const frozen: Standing = { ...told, card: { ...told.card, state: 'FROZEN' } };
+    const refused = { status: 'REJECTED', deleted_at: null } as const;
+    expect(declineReason({ ...frozen, source: closed, holder: refused })).toBeUndefined();
+    for (const holder of [undefined, { status: 'APPROVED', deleted_at: 1 } as const]) {
+      expect(declineReason({ ...frozen, holder })).toBe('CARDHOLDER_NOT_READY');
+    }
+    expect(declineReason({ ...frozen, objection: 'CARD_PAUSED' })).toBe('CARD_PAUSED');
+    expect(declineReason({ ...told, card: { ...told.card, state: 'CLOSED' } })).toBe(
+      'CARD_NOT_ACTIVE',
+    );
+    expect(declineReason({ ...told, request: { ...told.request, currency: 'EUR' } })).toBe(
+      'CURRENCY_NOT_SUPPORTED',
+    );
+  });
+});

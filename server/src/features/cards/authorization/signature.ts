@@ -1,0 +1,101 @@
+// The signature of a wallet under what a card takes from it. A wallet's money moves only when it was signed
+// for, and nobody asks its holder at a till, so a key that the holder has given signs: one that is for this
+// card, at this wallet, and was not taken back. What it signs says everything about the movement, it is
+// checked as a client's signature is, and it is written down with the payment, in the same commit or not at
+// all.
+import { canonical } from '../../../kernel/crypto/canonical.ts';
+import { Fault } from '../../../kernel/fault.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { internalAccounts } from '../../balances/internal-accounts/index.ts';
+import {
+  custodyOf,
+  findWallet,
+  parseStamp,
+  paymentText,
+  recordStamp,
+  signs,
+} from '../../wallets/accounts/index.ts';
+import {
+  accountIdOf,
+  type CardPaymentRow,
+  currencyOfAccount,
+  unitsOf,
+} from '../clearing/payment.ts';
+import { activeKeyOf } from '../delegated-keys/delegated-keys.ts';
+import type { CardParts } from '../parts.ts';
+import { type DelegatedKeyRow, delegatedKeys } from '../store.ts';
+
+const unsigned = (reason: string, cause?: unknown) =>
+  new Fault('WALLET_SIGNATURE_INVALID', reason, undefined, { cause });
+
+/** Whether whoever keeps the key gave no answer, which may pass, as a missing key or a bad stamp does not. */
+export const isUnanswered = ({ code, cause }: Fault): boolean =>
+  code === 'WALLET_SIGNATURE_INVALID' && cause !== undefined;
+
+/** What is signed: the movement as one text, with amounts in smallest units, as text. */
+const textOf = (row: CardPaymentRow, key: DelegatedKeyRow, amount: bigint): string =>
+  canonical({
+    cardId: row.card.cardId,
+    transactionId: row.id,
+    pull: row.card.pulls.length + 1,
+    delegatedKeyId: key.id,
+    source: accountIdOf(row),
+    currency: currencyOfAccount(row),
+    amount: String(unitsOf(amount, currencyOfAccount(row))),
+  });
+
+/** What its custodian answers. What it throws is told to nobody but with the fault: it may quote a secret. */
+async function askCustodian(
+  ctx: Ctx,
+  parts: CardParts,
+  of: { id: string; signer: string; payload: string },
+): Promise<string> {
+  try {
+    return await custodyOf(ctx, parts).stampWith(of);
+  } catch (cause) {
+    parts.note?.(`whoever keeps ${of.id} does not sign with it`);
+    throw unsigned('The key of the wallet cannot be asked.', cause);
+  }
+}
+
+/** A stamp of the key; undefined where its custodian gives none that is good: it is not believed unseen. */
+async function stampOf(ctx: Ctx, parts: CardParts, key: DelegatedKeyRow, payload: string) {
+  const { id, signer, public_key } = key;
+  if (signer === null) return undefined;
+  const header = await askCustodian(ctx, parts, { id, signer, payload });
+  const stamp = parseStamp(header);
+  return stamp?.publicKey === public_key && signs(stamp, payload) ? header : undefined;
+}
+
+/**
+ * Signs for the next pull of a payment, where a wallet pays; with `found` where its key was read already.
+ * Throws where there is no signature: call it within `ctx.attempt`, with the pull.
+ */
+export async function signPull(
+  ctx: Ctx,
+  parts: CardParts,
+  row: CardPaymentRow,
+  amount: bigint,
+  found?: DelegatedKeyRow,
+): Promise<void> {
+  const accountId = accountIdOf(row);
+  const account = await ctx.read(internalAccounts, accountId);
+  if (account?.type !== 'EMBEDDED_WALLET') return;
+  const [wallet, key] = await Promise.all([
+    findWallet(ctx, accountId),
+    found ?? activeKeyOf(ctx, row.card.cardId, accountId),
+  ]);
+  if (!wallet || !key) throw unsigned('No key may sign for the wallet.');
+  const payload = paymentText(ctx, wallet, textOf(row, key, amount));
+  const stamp = await stampOf(ctx, parts, key, payload);
+  if (stamp === undefined) throw unsigned('The key of the wallet has not signed.');
+  // A key that is taken back in the same instant signs nothing.
+  ctx.require(delegatedKeys, key);
+  recordStamp(ctx, wallet, {
+    operation: 'cardPull',
+    subject: row.id,
+    stamp,
+    payload,
+    signed: { publicKey: key.public_key, session: undefined },
+  });
+}

@@ -1,0 +1,316 @@
+// What holds of a payment with a card whatever its network, its issuer and the operator say, in any order:
+// the ledger has moved what the facts say, nothing is given back that was not taken, and what is over is
+// square.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  type CardFacts,
+  type CardStatus,
+  cardPaymentStates,
+  isPulling,
+  pulledOf,
+  refundedOf,
+  settledOf,
+} from '../../payments/lifecycle/index.ts';
+import {
+  advised,
+  type Change,
+  cleared,
+  eventAfter,
+  excessOf,
+  expired,
+  type Lack,
+  lackingFor,
+  MOST_PIECES,
+  NO_LACK,
+  pullEnded,
+  refuseMorePulls,
+  resolved,
+  returned,
+  undone,
+  unreturned,
+} from './arithmetic.ts';
+
+type Purse = 'account' | 'cards' | 'settled' | 'losses';
+
+interface Life {
+  card: CardFacts;
+  status: CardStatus;
+  isCardClosed: boolean;
+  /** Nobody could be asked once, so the account may have got more than it ever paid. */
+  isOutOfReach: boolean;
+  purses: Record<Purse, bigint>;
+  held: bigint;
+  steps: Set<string>;
+}
+
+const AUTHORIZED = 100n;
+
+/** A payment of 100 whose money is set aside. */
+const begun = (): Life => ({
+  card: {
+    ...{ cardId: 'Card:1', token: 'token', merchant: { descriptor: 'Shop' }, currency: 'USD' },
+    ...{ authorized: String(AUTHORIZED), closed: false, settlements: [], returns: [] },
+    ...{ pulls: [{ amount: String(AUTHORIZED), status: 'PENDING' as const }] },
+    ...{ back: '0', lost: '0', lastEventAt: '' },
+  },
+  status: 'AUTHORIZED',
+  isCardClosed: false,
+  isOutOfReach: false,
+  purses: { account: 0n, cards: 0n, settled: 0n, losses: 0n },
+  held: AUTHORIZED,
+  steps: new Set(['pull.1']),
+});
+
+function noteStep(life: Life, step: string) {
+  expect(life.steps.has(step)).toBe(false);
+  life.steps.add(step);
+}
+
+/** Books what a change moves, as the ledger would. */
+function book(life: Life, { card, steps }: Change, failed = false, tells = true) {
+  for (const { step, phase, amount, from, to } of steps) {
+    expect(amount > 0n).toBe(true);
+    noteStep(life, phase === 'posted' ? step : `${step}!`);
+    if (phase !== 'posted') life.held -= amount;
+    if (phase === 'release') continue;
+    life.purses[from as Purse] -= amount;
+    life.purses[to as Purse] += amount;
+  }
+  const event = tells || failed ? eventAfter(life.status, card, failed) : undefined;
+  life.card = card;
+  if (event) life.status = cardPaymentStates.next(life.status, event);
+}
+
+function lackOf(life: Life, amount: bigint, canPay: boolean): Lack {
+  if (amount === 0n) return NO_LACK;
+  if (!canPay) return { amount, fate: 'failed' };
+  noteStep(life, `pull.${life.card.pulls.length + 1}`);
+  life.held += amount;
+  return { amount, fate: 'pulled' };
+}
+
+type Act = (life: Life) => void;
+
+const clear =
+  (amount: bigint, canPay: boolean): Act =>
+  (life) => {
+    const missing = lackingFor(life.card, settledOf(life.card) + amount, amount);
+    const lack: Lack = life.isCardClosed
+      ? { amount: missing, fate: 'lost' }
+      : lackOf(life, missing, canPay);
+    book(life, cleared(life.card, amount, { direction: 'DEBIT', lack }), lack.fate === 'failed');
+  };
+
+const advise =
+  (total: bigint, canPay: boolean): Act =>
+  (life) => {
+    if (life.card.closed) return;
+    const missing = lackingFor(life.card, total, total - BigInt(life.card.authorized));
+    const lack = life.isCardClosed || !canPay ? NO_LACK : lackOf(life, missing, canPay);
+    book(life, advised(life.card, total, lack));
+  };
+
+const giveBack =
+  (share: bigint): Act =>
+  (life) => {
+    const net = settledOf(life.card) - refundedOf(life.card);
+    const amount = (net * share) / 4n;
+    if (amount > 0n) book(life, returned(life.card, amount));
+  };
+
+const reverse: Act = (life) => {
+  if (life.card.returns.length === 0) return;
+  const isWhole = life.status === 'REFUNDED';
+  if (isWhole) life.status = 'SETTLED';
+  book(life, unreturned(life.card), false, !isWhole);
+};
+
+const endPull =
+  (place: number, taken: boolean): Act =>
+  (life) => {
+    const open = life.card.pulls.flatMap((each, at) => (each.status === 'PENDING' ? [at] : []));
+    const at = open[place % Math.max(open.length, 1)];
+    if (at === undefined) return;
+    const change = pullEnded(life.card, at, taken);
+    const isStuck = change.card.pulls[at]?.status === 'STUCK';
+    // What fails is let go of where nobody is owed it, and otherwise a person's.
+    if (!taken) expect(isStuck || life.card.closed).toBe(true);
+    book(life, change, isStuck, false);
+  };
+
+const resolve =
+  (outcome: 'collect' | 'write-off', reachable = true): Act =>
+  (life) => {
+    if (life.status !== 'EXCEPTION' || isPulling(life.card)) return;
+    const { card, steps } = resolved(life.card, { outcome, reachable });
+    if (!reachable) life.isOutOfReach = true;
+    life.status = 'SETTLED';
+    book(life, { card, steps });
+    expect(card.closed).toBe(true);
+  };
+
+/** An approval may prove late as long as nothing else happened to the payment. */
+const undo: Act = (life) => {
+  const { closed, settlements, returns, pulls, lost, authorized } = life.card;
+  const isUntouched = returns.length === 0 && pulls.length === 1 && lost === '0';
+  const own = settlements.length === (closed ? 1 : 0) && authorized === String(AUTHORIZED);
+  if (!isUntouched || !own || life.card.undone !== undefined) return;
+  const change = undone(life.card, 'DEBIT');
+  life.status = 'SETTLED';
+  book(life, change);
+};
+
+const amount = fc.bigInt({ min: 1n, max: 130n });
+const word: fc.Arbitrary<Act> = fc.oneof(
+  fc.record({ amount, canPay: fc.boolean() }).map((each) => clear(each.amount, each.canPay)),
+  fc.record({ amount, canPay: fc.boolean() }).map((each) => advise(each.amount, each.canPay)),
+  fc.bigInt({ min: 1n, max: 4n }).map(giveBack),
+  fc.constant(giveBack(4n)),
+  fc.constant((life: Life) => {
+    if (!life.card.closed) book(life, expired(life.card));
+  }),
+  fc.nat(3).map((place) => endPull(place, true)),
+  fc.nat(3).map((place) => endPull(place, false)),
+  fc.constant(resolve('collect')),
+);
+const anAct: fc.Arbitrary<Act> = fc.oneof(
+  { arbitrary: word, weight: 9 },
+  { arbitrary: fc.constant(reverse), weight: 1 },
+  { arbitrary: fc.constant(undo), weight: 1 },
+  { arbitrary: fc.boolean().map((reachable) => resolve('write-off', reachable)), weight: 1 },
+  {
+    arbitrary: fc.constant((life: Life) => {
+      life.isCardClosed = true;
+    }),
+    weight: 1,
+  },
+);
+
+/** More is cleared than the account can pay, and all of it comes back. Rare by chance. */
+const recouping: fc.Arbitrary<Act[]> = fc
+  .record({ beyond: fc.bigInt({ min: 1n, max: 9n }), rest: fc.bigInt({ min: 1n, max: 9n }) })
+  .map(({ beyond, rest }) => {
+    const cleared = AUTHORIZED + beyond;
+    return [advise(cleared + rest, false), clear(cleared, false), giveBack(4n)];
+  });
+const actsOf = (arbitrary: fc.Arbitrary<Act>): fc.Arbitrary<Act[]> =>
+  fc
+    .tuple(fc.oneof(fc.constant([]), recouping), fc.array(arbitrary, { maxLength: 25 }))
+    .map((parts) => parts.flat());
+
+/** What the account has got of returns. */
+const givenOf = (card: CardFacts) => refundedOf(card) - BigInt(card.recouped ?? 0);
+
+/** What account and house have paid; what the house has recouped beyond its losses is no payment. */
+const borneByBoth = ({ account, losses }: Life['purses']) => -account - (losses < 0n ? losses : 0n);
+
+/** What may still be cleared of what was authorised. */
+function remainderOf(card: CardFacts): bigint {
+  const remainder = BigInt(card.authorized) - settledOf(card);
+  return card.closed || remainder < 0n ? 0n : remainder;
+}
+
+function checkBooks({ card, purses, held, status, isOutOfReach }: Life) {
+  const taken = pulledOf(card, 'CONFIRMED');
+  const aside = pulledOf(card, 'PENDING', 'STUCK');
+  const [back, lost, recouped] = [card.back, card.lost, card.recouped ?? 0].map(BigInt) as [
+    bigint,
+    bigint,
+    bigint,
+  ];
+  expect(held).toBe(aside);
+  expect(purses).toEqual({
+    account: givenOf(card) + back - taken,
+    cards: taken - back + lost - settledOf(card),
+    settled: settledOf(card) - refundedOf(card),
+    losses: recouped - lost,
+  });
+  expect(refundedOf(card) <= settledOf(card)).toBe(true);
+  expect(recouped <= refundedOf(card)).toBe(true);
+  expect(back <= taken).toBe(true);
+  if (!isOutOfReach) expect(back + givenOf(card) <= taken + aside).toBe(true);
+  expect(excessOf(card)).toBe(0n);
+  const owed = purses.settled + remainderOf(card);
+  if (!isPulling(card)) expect(borneByBoth(purses) <= owed).toBe(true);
+  if (status === 'REFUNDED') expect(purses.settled).toBe(0n);
+  if (status === 'EXCEPTION') return;
+  expect(purses.cards + held >= 0n).toBe(true);
+  expect(purses.losses <= 0n).toBe(true);
+}
+
+/** Brings everything to its end that is under way. */
+function finish(life: Life, outcome: 'collect' | 'write-off') {
+  while (isPulling(life.card)) endPull(0, true)(life);
+  if (!life.card.closed) book(life, expired(life.card));
+  resolve(outcome)(life);
+}
+
+describe('the arithmetic of card payments', () => {
+  const lives = fc.record({
+    acts: actsOf(anAct),
+    outcome: fc.constantFrom('collect' as const, 'write-off' as const),
+  });
+
+  it('moves what the facts say, gives back no more than was taken, and ends square', () => {
+    fc.assert(
+      fc.property(lives, ({ acts, outcome }) => {
+        const life = begun();
+        for (const act of acts) {
+          act(life);
+          checkBooks(life);
+        }
+        finish(life, outcome);
+        checkBooks(life);
+        expect(life.held).toBe(0n);
+        expect(life.purses.cards).toBe(0n);
+        expect(['SETTLED', 'REFUNDED']).toContain(life.status);
+        // What the account paid in the end is never more than the network has, and never less than nothing.
+        const paid = -life.purses.account;
+        expect(paid <= life.purses.settled).toBe(true);
+        if (!life.isOutOfReach) expect(paid >= 0n).toBe(true);
+      }),
+      { numRuns: 1_500 },
+    );
+  });
+
+  it('has room for a hundred pieces of each kind', () => {
+    const { card } = begun();
+    const many = Array<string>(MOST_PIECES).fill('1');
+    const more = { direction: 'DEBIT' } as const;
+    expect(() => cleared({ ...card, settlements: many.slice(1) }, 1n, more)).not.toThrow();
+    expect(() => cleared({ ...card, settlements: many }, 1n, more)).toThrow('at most 100 clear');
+    expect(() => returned({ ...card, returns: many }, 1n)).toThrow('at most 100 returns');
+    const pulls = many.map((amount) => ({ amount, status: 'CONFIRMED' as const }));
+    expect(() => refuseMorePulls({ ...card, pulls })).toThrow('at most 100 pulls');
+  });
+
+  it('takes nothing again that came back and stayed with the house', () => {
+    const life = begun();
+    endPull(0, true)(life);
+    const news = [advise(102n, false), clear(101n, false), giveBack(4n), advise(103n, true)];
+    for (const act of news) {
+      act(life);
+      checkBooks(life);
+    }
+    expect(life.status).toBe('EXCEPTION');
+    finish(life, 'collect');
+    checkBooks(life);
+    expect(life.purses).toEqual({ account: 0n, cards: 0n, settled: 0n, losses: 0n });
+    expect(life.status).toBe('REFUNDED');
+  });
+
+  // A reversal takes from the account what a return had given it: what was ours then is a loss.
+  it('leaves no loss where the card lives, all is collected and no return reversed', () => {
+    fc.assert(
+      fc.property(actsOf(word), (acts) => {
+        const life = begun();
+        for (const act of acts) act(life);
+        finish(life, 'collect');
+        expect(life.purses.losses).toBe(0n);
+        expect(-life.purses.account).toBe(life.purses.settled);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});

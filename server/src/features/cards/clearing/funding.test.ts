@@ -1,0 +1,38 @@
+// What an operator is shown of a card's bindings after very many changes.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { cardDesk } from '../../../../test/card-desk.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { fundingSources } from '../store.ts';
+import { cardFundingOf } from './funding.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+it('has what pays now, the first as the last, however many others have ended', async () => {
+  const desk = cardDesk(app);
+  const holder = await desk.holder();
+  const card = await desk.card(holder);
+  const first = holder.accountId;
+  const { accountId: other } = await desk.holder();
+  await app.operate(async (ctx) => {
+    for (let after = 1; after <= 1_001; after++) {
+      ctx.insert(fundingSources, {
+        id: ctx.id('CardFundingSource'),
+        platform_id: app.platform.id,
+        customer_id: holder.customer.id,
+        card_id: card.id,
+        account_id: other,
+        created_at: ctx.now,
+        ended_at: after === 1_001 ? null : ctx.now,
+      });
+    }
+  });
+  const shown = await cardFundingOf(app.runtime.db, card.id);
+  const live = shown.filter((each) => each.endedAt === null);
+  expect(live.map((each) => each.accountId)).toEqual([first, other]);
+  expect([shown[0], shown.at(-1)]).toEqual(live);
+  expect(shown).toHaveLength(1_000);
+});

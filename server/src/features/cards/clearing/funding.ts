@@ -1,0 +1,117 @@
+// What may pay for a card, and the bindings that say what does. A binding is a row of its own because keys
+// that sign for a wallet are given for it: one that ends takes its keys along, and an account that is bound
+// again later begins without any.
+import type { FundedCard, IssuerPort } from '../../../connectors/ports/cards.ts';
+import { Fault } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
+import { iso } from '../../../kernel/world.ts';
+import type { Database } from '../../../runtime/db/database.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import {
+  type InternalAccountRow,
+  internalAccounts,
+} from '../../balances/internal-accounts/index.ts';
+import { revokeKeysOf } from '../delegated-keys/delegated-keys.ts';
+import { type CardRow, type FundingSourceRow, fundingSources } from '../store.ts';
+import { mayPayFor } from './payment.ts';
+
+type Holder = Pick<CardRow, 'platform_id' | 'customer_id'>;
+
+/** What speaks against an account that there is; undefined where nothing does. */
+function objectionTo(
+  account: Pick<InternalAccountRow, 'id' | 'customer_id' | 'currency' | 'status'>,
+  holder: Pick<Holder, 'customer_id'>,
+  issuer: Pick<IssuerPort, 'accepts'>,
+  card: FundedCard,
+): string | undefined {
+  if (account.customer_id !== holder.customer_id) return 'does not belong to the cardholder';
+  if (!mayPayFor(account.currency)) return `is in ${account.currency}, which cannot pay for cards`;
+  if (account.status !== 'ACTIVE') return `is ${account.status}`;
+  if (issuer.accepts?.(account.id, card) === false) return 'is not accepted by the issuer';
+  return undefined;
+}
+
+/**
+ * Throws FUNDING_SOURCE_INELIGIBLE with all that speaks against a list of accounts. The change set leans on
+ * those that it takes.
+ */
+export async function checkFunding(
+  ctx: Ctx,
+  issuer: Pick<IssuerPort, 'accepts'>,
+  holder: Holder & { card: FundedCard },
+  ids: readonly string[],
+): Promise<void> {
+  const rows = await Promise.all(
+    ids.map((id) => (isId(id, 'InternalAccount') ? ctx.read(internalAccounts, id) : undefined)),
+  );
+  const found = rows.map((row) => (row?.platform_id === holder.platform_id ? row : undefined));
+  const [first] = found;
+  const errors = found.flatMap((row, at) => {
+    const other = row && first && row.currency !== first.currency;
+    const message = row
+      ? (objectionTo(row, holder, issuer, holder.card) ??
+        (other && 'is in another currency than the first'))
+      : 'is no account';
+    return message ? [{ field: `fundingSources.${at}`, message }] : [];
+  });
+  if (errors.length) {
+    const reason = errors.map(({ field, message }) => `${field} ${message}`).join(', ');
+    throw new Fault('FUNDING_SOURCE_INELIGIBLE', reason, { errors });
+  }
+  for (const row of found) if (row) ctx.require(internalAccounts, row);
+}
+
+/** What pays for a card now. */
+export const bindingsOf = (ctx: Ctx, { id }: Pick<CardRow, 'id'>): Promise<FundingSourceRow[]> =>
+  ctx.db.find(fundingSources, { card_id: id, ended_at: null });
+
+async function end(ctx: Ctx, bindings: readonly FundingSourceRow[]): Promise<void> {
+  if (bindings.length === 0) return;
+  for (const row of bindings) ctx.update(fundingSources, row, { ended_at: ctx.now });
+  await revokeKeysOf(ctx, bindings);
+}
+
+/** Stages bindings of a card to accounts that it has none to. */
+export function bind(
+  ctx: Ctx,
+  { id: card_id, platform_id, customer_id }: Pick<CardRow, 'id'> & Holder,
+  accounts: readonly string[],
+): void {
+  const of = { platform_id, customer_id, card_id, created_at: ctx.now };
+  for (const account_id of accounts) {
+    ctx.insert(fundingSources, { id: ctx.id('CardFundingSource'), account_id, ...of });
+  }
+}
+
+/** Stages that these accounts pay for a card and no others do. A binding that stays keeps its keys. */
+export async function rebind(ctx: Ctx, card: CardRow, accounts: readonly string[]): Promise<void> {
+  const now = await bindingsOf(ctx, card);
+  const bound = new Set(now.map((each) => each.account_id));
+  await end(
+    ctx,
+    now.filter((each) => !accounts.includes(each.account_id)),
+  );
+  bind(
+    ctx,
+    card,
+    accounts.filter((each) => !bound.has(each)),
+  );
+}
+
+/** Stages that nothing pays for a card any more. */
+export const unbind = async (ctx: Ctx, card: Pick<CardRow, 'id'>): Promise<void> =>
+  end(ctx, await bindingsOf(ctx, card));
+
+/** What pays or has paid for a card, oldest first, for the operator. */
+export async function cardFundingOf(db: Database, cardId: string) {
+  // Falling, what has no end comes first: what pays now is among those that are found, however many ended.
+  const latest = { orderBy: 'ended_at', descending: true } as const;
+  const rows = await db.find(fundingSources, { card_id: cardId }, latest);
+  rows.sort((a, b) => (a.id < b.id ? -1 : 1));
+  return rows.map(({ id, account_id: accountId, created_at, ended_at }) => ({
+    id,
+    accountId,
+    since: iso(created_at),
+    endedAt: ended_at === null ? null : iso(ended_at),
+  }));
+}

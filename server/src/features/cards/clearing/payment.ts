@@ -1,0 +1,261 @@
+// A payment with a card: how its row changes and what that moves, whoever asks for it. Its money is set aside
+// on the account that pays, taken into our keeping once the pull is confirmed, and leaves that when the
+// network clears it. What was taken and will not be cleared goes back by itself. All amounts here are those
+// of the card; an account in another unit of the same money has more digits.
+import { Fault } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
+import { MAX_AMOUNT } from '../../../kernel/money.ts';
+import { iso } from '../../../kernel/world.ts';
+import { type House, house } from '../../../ledger/chart.ts';
+import type { ledgerAccounts } from '../../../ledger/store.ts';
+import type { Phase } from '../../../runtime/committer/change-set.ts';
+import type { RowOf } from '../../../runtime/db/table.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import {
+  type InternalAccountRow,
+  internalAccounts,
+  repayOwed,
+  takeBack,
+} from '../../balances/internal-accounts/index.ts';
+import { customers } from '../../customers/records/index.ts';
+import type {
+  CardEvent,
+  CardFacts,
+  CardStatus,
+  TransactionRow,
+} from '../../payments/lifecycle/index.ts';
+import {
+  awaitDecision,
+  cardPaymentStates,
+  inSuspense,
+  isPulling,
+  moveAndTell,
+  parked,
+  patch,
+  presentTransaction,
+  refundedOf,
+  settledOf,
+  takesBack,
+  transactions,
+} from '../../payments/lifecycle/index.ts';
+import { cardExceptions, openPayments } from '../store.ts';
+import { type Change, pullStep, type Step } from './arithmetic.ts';
+
+/** What cards show their amounts in. */
+export const CARD_CURRENCY = 'USD';
+
+/** What can be spent of an account. */
+export const spendableOf = ({ balance, held, floor }: RowOf<typeof ledgerAccounts>): bigint =>
+  balance - held - (floor ?? 0n);
+
+/** Currencies that may pay for a card, with their units in one of the card's. */
+const UNITS: Readonly<Record<string, bigint>> = { USD: 1n, USDB: 10_000n };
+
+export const mayPayFor = (currency: string): boolean => UNITS[currency] !== undefined;
+
+/** An amount of a card in units of an account's currency. */
+export const unitsOf = (amount: bigint, currency: string): bigint =>
+  amount * (UNITS[currency] as bigint);
+
+/** The most that a payment is for: in the finest unit of an account, and far from where the books end. */
+export const MOST_CENTS = MAX_AMOUNT / unitsOf(1n, 'USDB');
+
+export type CardPaymentRow = Omit<TransactionRow, 'status' | 'card'> & {
+  status: CardStatus;
+  card: CardFacts;
+};
+
+/** The row of a transaction that is a payment with a card. */
+export function asCardPayment(row: TransactionRow): CardPaymentRow {
+  if (row.card === null) throw new Error(`${row.id} is no payment with a card`);
+  return row as unknown as CardPaymentRow;
+}
+
+/** A status of these payments, for the column that they share with all transactions. */
+export const statusOf = (status: CardStatus) => status as string as TransactionRow['status'];
+
+/** The same row, for what takes any transaction. */
+const plain = (row: CardPaymentRow) => row as unknown as TransactionRow;
+
+/** A payment with a card of the calling platform; TRANSACTION_NOT_FOUND for every other id. */
+export async function cardPaymentOf(ctx: Ctx, id: string): Promise<CardPaymentRow> {
+  const row = isId(id, 'CardTransaction') ? await ctx.read(transactions, id) : undefined;
+  if (row?.platform_id !== ctx.caller.platformId || row.card === null) {
+    throw new Fault('TRANSACTION_NOT_FOUND', 'No such transaction.');
+  }
+  return asCardPayment(row);
+}
+
+/** Leans on it as read, also where nothing of it changes. */
+export const leanOnPayment = (ctx: Ctx, row: CardPaymentRow): void =>
+  ctx.require(transactions, plain(row));
+
+/** The account that pays for it or is paid by it. */
+export const accountIdOf = (row: CardPaymentRow): string =>
+  (row.source_account ?? row.destination_account) as string;
+
+/** The currency of that account. */
+export const currencyOfAccount = (row: CardPaymentRow): string => row.sent_currency as string;
+
+export const tellCard = (ctx: Ctx, row: CardPaymentRow): void =>
+  ctx.emit(`CARD_TRANSACTION.${row.status}`, row.id, presentTransaction(plain(row)));
+
+/** Where its money is, for whoever asks whether its account is still used. */
+function fundsOf(status: CardStatus, facts: CardFacts): TransactionRow['funds'] {
+  if (status === 'EXCEPTION') return 'PARKED';
+  const open = status === 'AUTHORIZED' || status === 'PARTIALLY_SETTLED';
+  return open || isPulling(facts) ? 'HELD' : 'SETTLED';
+}
+
+/** Stages a change of it. With `event` it moves on, and that is told. */
+export function changePayment(
+  ctx: Ctx,
+  row: CardPaymentRow,
+  facts: Partial<CardFacts>,
+  event?: CardEvent,
+): CardPaymentRow {
+  const status = event ? cardPaymentStates.next(row.status, event) : row.status;
+  const card = { ...row.card, ...facts, lastEventAt: iso(ctx.now) };
+  const done = status === 'SETTLED' || status === 'REFUNDED';
+  const staged = patch(ctx, plain(row), {
+    status: statusOf(status),
+    card,
+    funds: fundsOf(status, card),
+    settled_at: done ? (row.settled_at ?? ctx.now) : row.settled_at,
+  });
+  const changed = asCardPayment(staged);
+  const waits = { id: row.id, platform_id: row.platform_id, since: ctx.now };
+  if (event === 'except') ctx.insert(cardExceptions, waits);
+  // Nobody changes such a row, so its version is known.
+  if (event === 'resolve') ctx.remove(cardExceptions, { ...waits, version: 1 });
+  if (event) tellCard(ctx, changed);
+  return changed;
+}
+
+/** Stages that its network is waited for, for a while. */
+export const awaitNetwork = (ctx: Ctx, { id, platform_id }: CardPaymentRow): void =>
+  void ctx.insert(openPayments, { id, platform_id, opened_at: ctx.now });
+
+/** Stages a change of a payment. Where nothing more is expected of it then, its network is not waited for. */
+export async function whileOpen(
+  ctx: Ctx,
+  row: CardPaymentRow,
+  change: () => Promise<CardPaymentRow>,
+): Promise<CardPaymentRow> {
+  const { id, platform_id, created_at: opened_at } = row;
+  const wasOpen = !row.card.closed;
+  const changed = await change();
+  // Nobody changes such a row, so its version is known.
+  const open = { id, platform_id, opened_at, version: 1 };
+  if (wasOpen && changed.card.closed) ctx.remove(openPayments, open);
+  return changed;
+}
+
+/** Stages one movement of it; balances are told by whoever stages it, within `moveAndTell`. */
+function moveCard(ctx: Ctx, row: CardPaymentRow, phase: Phase, given: Step): void {
+  const { step, amount, from, to, force = false } = given;
+  if (amount === 0n) return;
+  const currency = currencyOfAccount(row);
+  const end = (at: Step['from']) =>
+    at === 'account' ? accountIdOf(row) : house(ctx.caller.environment, at, currency);
+  const ends = { debit: end(from), credit: end(to) };
+  const units = unitsOf(amount, currency);
+  ctx.move(phase, { transactionId: row.id, step, ...ends, currency, amount: units, force });
+}
+
+/** Its account, if that takes money back: not closed, and its owner still there. */
+export async function takerOf(
+  ctx: Ctx,
+  row: CardPaymentRow,
+): Promise<InternalAccountRow | undefined> {
+  const account = await ctx.read(internalAccounts, accountIdOf(row));
+  return account && (await takesBack(ctx.db, account)) ? account : undefined;
+}
+
+/**
+ * Puts what the payment has in suspense before a person, now that it changes by `change`. Where nothing is
+ * left of it there, nobody need look. Whoever calls this changes the payment's row, as whoever decides does
+ * (`transactions/resolve.ts`): so what is read here is still so at the commit.
+ */
+async function askPerson(ctx: Ctx, row: CardPaymentRow, change: bigint): Promise<void> {
+  const [nets, waiting] = await Promise.all([
+    inSuspense(ctx.db, [row.id]),
+    ctx.read(parked, row.id),
+  ]);
+  const units = unitsOf(change, currencyOfAccount(row));
+  const isEven = (nets.get(row.id) ?? 0n) + units === 0n;
+  if (!isEven) return awaitDecision(ctx, plain(row));
+  if (waiting) ctx.remove(parked, waiting);
+}
+
+/** The same, leaned on: its gate is not asked, so that its owner goes not meanwhile is asked of the row. */
+async function heldTakerOf(ctx: Ctx, row: CardPaymentRow): ReturnType<typeof takerOf> {
+  const account = await takerOf(ctx, row);
+  const owner = account?.customer_id && (await ctx.read(customers, account.customer_id));
+  if (owner) ctx.require(customers, owner);
+  return account;
+}
+
+/** Money for the account: into suspense where it takes none any more. What its owner owes comes first. */
+async function give(ctx: Ctx, row: CardPaymentRow, step: Step): Promise<void> {
+  const account = await heldTakerOf(ctx, row);
+  if (!account) {
+    moveCard(ctx, row, 'posted', { ...step, to: 'suspense' });
+    return askPerson(ctx, row, step.amount);
+  }
+  // Neither is it closed meanwhile; one that owes is changed by this.
+  if (account.owed === 0n) ctx.require(internalAccounts, account);
+  moveCard(ctx, row, 'posted', { ...step, force: true });
+  const amount = unitsOf(step.amount, currencyOfAccount(row));
+  repayOwed(ctx, account, { transactionId: row.id, step: `${step.step}.owed`, amount });
+}
+
+/** Money that must leave the account, owed where it is spent. Of a closed one a person looks for it. */
+async function take(ctx: Ctx, row: CardPaymentRow, step: Step): Promise<void> {
+  const account = await heldTakerOf(ctx, row);
+  if (!account) {
+    moveCard(ctx, row, 'posted', { ...step, from: 'suspense' });
+    return askPerson(ctx, row, -step.amount);
+  }
+  const currency = currencyOfAccount(row);
+  const creditTo = house(ctx.caller.environment, step.to as House, currency);
+  const amount = unitsOf(step.amount, currency);
+  const by = { transactionId: row.id, step: step.step, amount, creditTo };
+  // An attempt, so that an account which pays in the same moment owes more, and nothing is refused.
+  const taken = await ctx.attempt(() => takeBack(ctx, account, by));
+  if (taken instanceof Fault) throw taken;
+}
+
+/** Stages what a change moves, with the balances told. */
+export const moveSteps = (ctx: Ctx, row: CardPaymentRow, steps: Change['steps']): Promise<void> =>
+  moveAndTell(ctx, async () => {
+    for (const { phase, ...step } of steps) {
+      if (phase !== 'posted') moveCard(ctx, row, phase, step);
+      else if (step.to === 'account') await give(ctx, row, step);
+      else if (step.from === 'account') await take(ctx, row, step);
+      else moveCard(ctx, row, phase, step);
+    }
+  });
+
+/** Asks the issuer to take what is set aside: `{ transactionId, at, since }`, the pull's place from zero. */
+export const PULL = 'cards.pull';
+
+/**
+ * Sets a further amount aside and has it taken. Throws, or lets the commit throw, where the account cannot
+ * pay it or is shut.
+ */
+export async function openPull(
+  ctx: Ctx,
+  row: CardPaymentRow,
+  amount: bigint,
+): Promise<CardFacts['pulls']> {
+  const at = row.card.pulls.length;
+  await moveAndTell(ctx, () =>
+    moveCard(ctx, row, 'pending', { step: pullStep(at), amount, from: 'account', to: 'cards' }),
+  );
+  ctx.later(PULL, { transactionId: row.id, at, since: ctx.now });
+  return [...row.card.pulls, { amount: String(amount), status: 'PENDING' }];
+}
+
+/** What the network had of it, less what came back. */
+export const netOf = (card: CardFacts): bigint => settledOf(card) - refundedOf(card);

@@ -1,0 +1,129 @@
+// The job that has what was set aside for a payment taken: it asks the issuer, at once and then at the times
+// that the issuer names, and brings the answer in. The pull's id is the same each time, so an issuer that is
+// asked twice knows. One pull is one job, and only the first answer that is final counts. Where none ever
+// comes, a person who has found out gives it.
+import type { CardPull, PullProgress } from '../../../connectors/ports/cards.ts';
+import { Fault } from '../../../kernel/fault.ts';
+import { OUTAGE_ATTEMPTS } from '../../../runtime/jobs/job-failures.ts';
+import type { Job, JobHandler, Result } from '../../../runtime/jobs/jobs.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { currentOf, loadOf, railNotices } from '../../payments/lifecycle/index.ts';
+import type { CardParts } from '../parts.ts';
+import { pullEnded, pullStep } from './arithmetic.ts';
+import {
+  accountIdOf,
+  asCardPayment,
+  type CardPaymentRow,
+  changePayment,
+  moveSteps,
+  PULL,
+} from './payment.ts';
+
+/** The pull's place among those of its payment, when it was opened, and whether the issuer knows of it. */
+interface Input {
+  at: number;
+  since: number;
+  asked?: boolean;
+  /** How often it was asked by other jobs, before its last answer. */
+  tries?: number;
+}
+
+const inputOf = ({ input }: Job) => input as unknown as Input;
+
+const isOpen = (row: CardPaymentRow, at: number): boolean =>
+  row.card.pulls[at]?.status === 'PENDING';
+
+const pullOf = (row: CardPaymentRow, { at, since }: Input): CardPull => ({
+  id: `${row.id}/${pullStep(at)}`,
+  cardId: row.card.cardId,
+  accountId: accountIdOf(row),
+  amount: BigInt(row.card.pulls[at]?.amount ?? 0),
+  currency: row.card.currency,
+  merchant: row.card.merchant,
+  pulledAt: since,
+});
+
+/** Stages how a pull that is open has ended, whoever says so. */
+async function endPull(
+  ctx: Ctx,
+  row: CardPaymentRow,
+  at: number,
+  taken: boolean,
+): Promise<CardPaymentRow> {
+  const { card, steps } = pullEnded(row.card, at, taken);
+  await moveSteps(ctx, row, steps);
+  const excepts = card.pulls[at]?.status === 'STUCK' && row.status !== 'EXCEPTION';
+  return changePayment(ctx, row, card, excepts ? 'except' : undefined);
+}
+
+/** What an issuer's answer means for the payment. */
+async function heedPull(
+  ctx: Ctx,
+  row: CardPaymentRow,
+  { at, since, tries }: Input,
+  progress: PullProgress,
+): Promise<void> {
+  if (!isOpen(row, at)) return;
+  if (progress.state === 'pending') {
+    const input = { transactionId: row.id, at, since, asked: true, tries };
+    return ctx.later(PULL, input, ctx.now + progress.checkAfterMs);
+  }
+  await endPull(ctx, row, at, progress.state === 'confirmed');
+}
+
+/** The place of the pull that a person means, by its number from one; throws CONFLICT where there is none. */
+function placeOf(row: CardPaymentRow, pull: number | undefined): number {
+  const open = row.card.pulls.flatMap((_, at) => (isOpen(row, at) ? [at] : []));
+  const [at, ...others] = pull === undefined ? open : open.filter((each) => each + 1 === pull);
+  if (at === undefined) {
+    throw new Fault('CONFLICT', `No pull${pull ? ` ${pull}` : ''} of it is under way.`);
+  }
+  if (others.length === 0) return at;
+  const all = open.map((each) => each + 1).join(' or ');
+  throw new Fault('CONFLICT', `Several of its pulls are under way. Say which, ${all}.`);
+}
+
+/** Ends a pull whose issuer does not, as a person has found it; throws CONFLICT where that cannot be. */
+export async function endPullByHand(
+  ctx: Ctx,
+  row: CardPaymentRow,
+  { pull, taken, reason }: { pull?: number | undefined; taken: boolean; reason: string },
+): Promise<{ row: CardPaymentRow; at: number }> {
+  const at = placeOf(row, pull);
+  ctx.insert(railNotices, {
+    id: `${row.id}/card/${pullStep(at)}`,
+    transaction_id: row.id,
+    kind: 'card',
+    state: taken ? 'settled' : 'failed',
+    reason,
+    created_at: ctx.now,
+  });
+  return { row: await endPull(ctx, row, at, taken), at };
+}
+
+const follow =
+  ({ connectors }: Pick<CardParts, 'connectors'>) =>
+  async (runtime: Runtime, job: Job): Promise<Result> => {
+    const loaded = await loadOf(runtime, job);
+    const { caller } = loaded;
+    const row = asCardPayment(loaded.row);
+    const input = inputOf(job);
+    if (!isOpen(row, input.at)) return { caller, stage: async () => {} };
+    const tries = (input.tries ?? 0) + job.attempts;
+    const { issuer } = connectors(caller.environment);
+    if (!issuer) throw new Error(`nobody issues cards in ${caller.environment}`);
+    const pull = pullOf(row, input);
+    const progress = input.asked
+      ? await issuer.checkPull(pull, runtime.world.now())
+      : await issuer.pull(pull);
+    const stage = async (ctx: Ctx) => {
+      const current = asCardPayment(await currentOf(ctx, row.id));
+      await heedPull(ctx, current, { ...input, tries }, progress);
+    };
+    return { caller, stage };
+  };
+
+export const pullJobs = (parts: Pick<CardParts, 'connectors'>): JobHandler[] => [
+  { kind: PULL, maxAttempts: OUTAGE_ATTEMPTS, run: follow(parts) },
+];

@@ -1,0 +1,176 @@
+// The operations on delegated keys. A key that pays for a card out of a wallet is made in two steps, and the
+// wallet signs both: that the key is there, and what it may sign. Everything that stands against it is looked
+// at in each step, because the card, what pays for it and the account may change between them.
+import { Fault, invalid, invalidField } from '../../../kernel/fault.ts';
+import type { Bound, Input } from '../../../kernel/operation.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { handle } from '../../../runtime/operation/handle.ts';
+import {
+  type Activity,
+  custodyOf,
+  signedOperation,
+  type Wallet,
+  type WalletParts,
+  walletOf,
+} from '../../wallets/accounts/index.ts';
+import { bindingsOf } from '../clearing/funding.ts';
+import { cardOf } from '../parts.ts';
+import { type CardRow, cards, type FundingSourceRow, fundingSources } from '../store.ts';
+import {
+  createDelegatedKey,
+  type DelegatedKeyView,
+  getDelegatedKeyById,
+  listDelegatedKeys,
+  revokeDelegatedKey,
+} from './delegated-contract.ts';
+import {
+  activateKey,
+  addKey,
+  keyOf,
+  keysOf,
+  type NewKey,
+  presentKey,
+  refuseMoreKeys,
+  refuseSecondKey,
+  revokeKey,
+} from './delegated-keys.ts';
+
+/** What was found out before the signature that is asked for: the key to make, or the one that was made. */
+type Step = { step: 'key'; key: NewKey } | { step: 'policy'; id: string };
+
+interface Target {
+  card: CardRow;
+  wallet: Wallet;
+  source: FundingSourceRow;
+}
+
+type Asked = Input<typeof createDelegatedKey>['body'];
+
+/** Throws what stands against a key for this card and wallet now. */
+async function targetOf(ctx: Ctx, { cardId, internalAccountId }: Asked): Promise<Target> {
+  const card = await cardOf(ctx, cardId);
+  const wallet = await walletOf(ctx, internalAccountId, 'internalAccountId');
+  const { status } = wallet.account;
+  if (status !== 'ACTIVE') throw invalidField('internalAccountId', `the account is ${status}`);
+  if (card.state === 'CLOSED') throw new Fault('CARD_NOT_MUTABLE', 'The card is closed.');
+  const bindings = await bindingsOf(ctx, card);
+  const source = bindings.find(({ account_id }) => account_id === wallet.row.id);
+  if (!source) throw new Fault('NOT_FOUND', 'The wallet is no funding source of the card.');
+  await refuseSecondKey(ctx, source);
+  return { card, wallet, source };
+}
+
+/** Holds the card and the binding to the commit: whoever ends either has to find the key. */
+function leanOn(ctx: Ctx, { card, source }: Target): void {
+  ctx.require(cards, card);
+  ctx.require(fundingSources, source);
+}
+
+/** Any session of the wallet signs. */
+const holderOf = ({ row }: Wallet) => ({ by: 'session', accounts: [row.id] }) as const;
+
+/** Says that the key is there: one more user of the wallet, known by the key alone. */
+const creation = (nickname: string, { id, publicKey }: NewKey): Activity => ({
+  type: 'CREATE_USERS',
+  parameters: {
+    users: [
+      {
+        userName: nickname,
+        apiKeys: [{ apiKeyName: id, publicKey, curveType: 'API_KEY_CURVE_P256' }],
+        authenticators: [],
+        oauthProviders: [],
+        userTags: [],
+      },
+    ],
+  },
+});
+
+/** Says what the key may sign: what one card is to be paid from this wallet, and nothing else. */
+const policy = ({ card, wallet }: Target, id: string): Activity => ({
+  type: 'CREATE_POLICIES',
+  parameters: {
+    policies: [
+      {
+        policyName: `Payments of ${card.id}`,
+        effect: 'EFFECT_ALLOW',
+        consensus: `approvers.any(user, user.id == '${id}')`,
+        condition: `wallet.id == '${wallet.row.wallet_id}' && card.id == '${card.id}'`,
+        notes: '',
+      },
+    ],
+  },
+});
+
+const create = (parts: WalletParts) =>
+  signedOperation(createDelegatedKey, parts, {
+    async begin(ctx, { body }) {
+      const { wallet, source } = await targetOf(ctx, body);
+      await refuseMoreKeys(ctx, source);
+      const id = ctx.id('DelegatedKey');
+      const key: NewKey = { id, ...(await custodyOf(ctx, parts).newSigner({ id })) };
+      const payload = creation(body.nickname.trim(), key);
+      const bound: Step = { step: 'key', key };
+      return { ask: { wallet, payload, bound, signer: holderOf(wallet) } };
+    },
+
+    async perform(ctx, { body }, act) {
+      const target = await targetOf(ctx, body);
+      const { wallet, source } = target;
+      leanOn(ctx, target);
+      const found = act.bound as Step;
+      if (found.step === 'key') {
+        await refuseMoreKeys(ctx, source);
+        // Two of them at once are counted one after the other.
+        ctx.update(fundingSources, source, {});
+        const named = { nickname: body.nickname.trim(), key: wallet.key };
+        const { id } = addKey(ctx, source, found.key, named);
+        const bound: Step = { step: 'policy', id };
+        const payload = policy(target, id);
+        return { ask: { wallet, payload, bound, signer: holderOf(wallet) } };
+      }
+      const { row } = await keyOf(ctx, found.id);
+      if (row.status !== 'PENDING' || row.funding_source_id !== source.id) {
+        throw new Fault('CONFLICT', 'The key was revoked meanwhile. Begin with a new one.');
+      }
+      const shown = (await presentKey(ctx, activateKey(ctx, row))) as DelegatedKeyView;
+      return { status: 201, body: shown };
+    },
+  });
+
+const list = handle(listDelegatedKeys, async (ctx, { query }) => {
+  const { accountId, fundingSourceId } = query;
+  if (accountId === undefined && fundingSourceId === undefined) {
+    const message = 'is required unless the other one is given';
+    throw invalid(['accountId', 'fundingSourceId'].map((field) => ({ field, message })));
+  }
+  const rows = await keysOf(ctx, {
+    ...(accountId === undefined ? {} : { account_id: accountId }),
+    ...(fundingSourceId === undefined ? {} : { funding_source_id: fundingSourceId }),
+  });
+  const shown = await Promise.all(rows.map((row) => presentKey(ctx, row)));
+  return { status: 200, body: { data: shown.filter((each) => each !== undefined) } };
+});
+
+const get = handle(getDelegatedKeyById, async (ctx, { params }) => ({
+  status: 200,
+  body: (await keyOf(ctx, params.id)).shown,
+}));
+
+const revoke = handle(revokeDelegatedKey, async (ctx, { params }) => {
+  const { row } = await keyOf(ctx, params.id);
+  if (row.status !== 'ACTIVE') {
+    throw new Fault(
+      'INVALID_INPUT',
+      `Only an active key can be revoked. This one is ${row.status}.`,
+    );
+  }
+  revokeKey(ctx, row);
+  return { status: 204, body: undefined };
+});
+
+export const delegatedKeyOperations = (parts: WalletParts): Bound<Ctx>[] => [
+  create(parts),
+  list,
+  get,
+  revoke,
+];

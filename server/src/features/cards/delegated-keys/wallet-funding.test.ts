@@ -1,0 +1,242 @@
+// A card that a wallet pays for: nothing leaves it without the signature of a key that its holder has given
+// for this card, and every signature is written down with the payment that it is for.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CardDesk, cardDesk } from '../../../../test/card-desk.ts';
+import { cardNetwork } from '../../../../test/card-network.ts';
+import { balances, booksBalance, fund, internalAccount, ok } from '../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { type WalletDesk, walletDesk } from '../../../../test/wallet-desk.ts';
+import type { Connectors } from '../../../connectors/ports/index.ts';
+import {
+  authorizationPersonal,
+  findWallet,
+  parseStamp,
+  signs,
+  walletAuthorizations,
+} from '../../wallets/accounts/index.ts';
+import { issuerDesk } from '../authorization/desk.ts';
+import { fundingSources } from '../store.ts';
+import { activateKey, addKey, keysOf, revokeKey } from './delegated-keys.ts';
+
+let app: TestApp;
+let cards: CardDesk;
+let wallets: WalletDesk;
+let network: ReturnType<typeof cardNetwork>;
+beforeAll(async () => {
+  app = await startApp();
+  cards = cardDesk(app);
+  wallets = walletDesk(app);
+  network = cardNetwork(app);
+});
+afterAll(async () => {
+  await app.settle();
+  await booksBalance(app);
+  await app.close();
+});
+
+const declined = (reason: string) => ({ approved: false, reason });
+
+/** A customer whose wallet holds `amount` dollars. */
+async function walletHolder(amount: number) {
+  const { customer, accountId } = await wallets.customerWithWallet();
+  const { id: balanceId } = await internalAccount(app, customer.id, 'USDB');
+  await fund(app, accountId, amount * 1_000_000);
+  return { customer, accountId, balanceId: balanceId as string };
+}
+
+/** Gives a card a key at its wallet, as its holder would have signed for. */
+const giveKey = (cardId: string) =>
+  app.operate(async (ctx) => {
+    const [source] = await ctx.db.find(fundingSources, { card_id: cardId, ended_at: null });
+    const wallet = source && (await findWallet(ctx, source.account_id));
+    if (!wallet) throw new Error('no wallet pays for the card');
+    const id = ctx.id('DelegatedKey');
+    const { custody } = app.connectorsOf('sandbox');
+    if (!custody) throw new Error('nobody keeps keys');
+    const drawn = await custody.newSigner({ id });
+    const key = addKey(ctx, source, { id, ...drawn }, { nickname: 'Till', key: wallet.key });
+    return activateKey(ctx, key);
+  });
+
+async function cardOf(amount = 20) {
+  const holder = await walletHolder(amount);
+  const { id } = await cards.card(holder);
+  return { ...holder, cardId: id as string };
+}
+
+/** What the holder of a wallet can see that was signed, opened. */
+const signedFor = (accountId: string) =>
+  app.operate(async (ctx) => {
+    const wallet = await findWallet(ctx, accountId);
+    const rows = await ctx.db.find(walletAuthorizations, { account_id: accountId });
+    return rows.map((row) => {
+      const { payload } = authorizationPersonal({ vault: ctx.vault, key: wallet?.key }, row);
+      return { row, payload: payload as string };
+    });
+  });
+
+const unsignedOf = (payload: string) => {
+  const { parameters } = JSON.parse(payload);
+  return JSON.parse(Buffer.from(parameters.unsignedTransaction, 'hex').toString());
+};
+
+describe('a card that a wallet pays for', () => {
+  it('declines until its holder has given a key, and once that is taken back', async () => {
+    const of = await cardOf();
+    expect(await network.ask(of.cardId, 5_00)).toEqual(declined('NO_FUNDING_SOURCE'));
+    const key = await giveKey(of.cardId);
+    expect(await network.ask(of.cardId, 5_00)).toMatchObject({ approved: true });
+    await app.operate(async (ctx) => {
+      const [row] = await keysOf(ctx, { funding_source_id: key.funding_source_id });
+      if (row) revokeKey(ctx, row);
+    });
+    expect(await network.ask(of.cardId, 5_00)).toEqual(declined('NO_FUNDING_SOURCE'));
+    await app.settle();
+    expect(await balances(app, of.accountId)).toEqual({ balance: 15_000_000, total: 15_000_000 });
+  });
+
+  it('signs each payment with that key, over a text that says what moves', async () => {
+    const of = await cardOf();
+    const key = await giveKey(of.cardId);
+    expect(await network.ask(of.cardId, 5_01)).toMatchObject({ approved: true });
+    expect(await network.ask(of.cardId, 20_00)).toEqual(declined('INSUFFICIENT_FUNDS'));
+    const [payment, ...others] = await network.paymentsOf(of.customer.id);
+    expect(others).toEqual([]);
+    const [signed, ...more] = await signedFor(of.accountId);
+    // Nothing was signed for what was declined.
+    expect(more).toEqual([]);
+    expect(signed?.row).toMatchObject({
+      operation: 'cardPull',
+      subject: payment.id,
+      session_id: null,
+      public_key: key.public_key,
+    });
+    const stamp = parseStamp(signed?.row.stamp ?? '');
+    expect(stamp && signs(stamp, signed?.payload ?? '')).toBe(true);
+    expect(unsignedOf(signed?.payload ?? '')).toEqual({
+      cardId: of.cardId,
+      transactionId: payment.id,
+      pull: 1,
+      delegatedKeyId: key.id,
+      source: of.accountId,
+      currency: 'USDB',
+      amount: '5010000',
+    });
+  });
+
+  it('takes what is cleared above by one signature more, and nothing without', async () => {
+    const of = await cardOf();
+    await giveKey(of.cardId);
+    const request = network.message(of.cardId, 5_00);
+    await network.send(request);
+    await app.settle();
+    await network.tell(request.token, { kind: 'CLEARING', amount: 6_00n });
+    await app.settle();
+    const signed = await signedFor(of.accountId);
+    const amounts = signed.map(({ payload }) => unsignedOf(payload).amount);
+    expect(amounts.sort()).toEqual(['1000000', '5000000']);
+    expect(await balances(app, of.accountId)).toEqual({ balance: 14_000_000, total: 14_000_000 });
+  });
+
+  it('asks for no key where money comes', async () => {
+    const of = await cardOf(1);
+    const decision = await network.ask(of.cardId, 5_00, 'FINANCIAL_CREDIT_AUTHORIZATION');
+    expect(decision).toMatchObject({ approved: true });
+    expect((await balances(app, of.accountId)).balance).toBe(6_000_000);
+  });
+
+  it('is paid for by the first of two, also where only the other could', async () => {
+    const holder = await walletHolder(20);
+    const fundingSources = [holder.balanceId, holder.accountId];
+    const { id } = await cards.card(holder, { fundingSources });
+    expect(await network.ask(id, 10_00)).toEqual(declined('INSUFFICIENT_FUNDS'));
+    ok(await cards.patchCard(id, { fundingSources: fundingSources.reverse() }), 200);
+    expect(await network.ask(id, 10_00)).toEqual(declined('NO_FUNDING_SOURCE'));
+  });
+
+  it.each([
+    ['gives no answer', () => Promise.reject(new Error('gone'))],
+    ['answers nonsense', () => Promise.resolve('stamp')],
+    ['signs with another key', otherStamp],
+  ])('declines where the custodian %s', async (what, stampWith) => {
+    const of = await cardOf();
+    const key = await giveKey(of.cardId);
+    const { desk, noted } = deskWhere(stampWith);
+    const request = network.message(of.cardId, 5_00);
+    expect(await desk.authorize(request, Infinity)).toEqual(declined('NO_FUNDING_SOURCE'));
+    expect(await network.paymentsOf(of.customer.id)).toEqual([]);
+    expect(await signedFor(of.accountId)).toEqual([]);
+    expect((await balances(app, of.accountId)).balance).toBe(20_000_000);
+    expect(await network.logOf(of.cardId)).toMatchObject([{ reason: 'NO_FUNDING_SOURCE' }]);
+    const silence = `whoever keeps ${key.id} does not sign with it`;
+    expect(noted).toEqual(what === 'gives no answer' ? [silence] : []);
+  });
+
+  it('tells the log which key does not sign, and nothing that it signs with', async () => {
+    const of = await cardOf();
+    const { id } = await giveKey(of.cardId);
+    const broken = "update delegated_keys set signer = 'sealed by another' where id = $1";
+    await app.runtime.db.query(broken, [id]);
+    const body = { amount: 5_00, currency: { code: 'USD' }, merchant: { descriptor: 'Shop' } };
+    ok(await app.call('POST', `/sandbox/cards/${of.cardId}/simulate/authorization`, body), 202);
+    expect(await network.logOf(of.cardId)).toMatchObject([{ reason: 'NO_FUNDING_SOURCE' }]);
+    const [line, ...more] = app.log
+      .filter((each) => each.includes(id))
+      .map((each) => JSON.parse(each));
+    const problem = `whoever keeps ${id} does not sign with it`;
+    expect([line, more]).toMatchObject([{ level: 'warn', problem }, []]);
+    expect(app.log.join()).not.toContain('sealed by another');
+  });
+
+  it('hears nothing of a clearing above while the custodian gives no answer', async () => {
+    const { of, token, clearing } = await clearingAbove();
+    const told = deskWhere(() => Promise.reject(new Error('gone'))).desk.tell(clearing);
+    // Errors are logged with their cause, and a custodian's may quote a secret.
+    await expect(told).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', cause: undefined });
+    expect(await network.logOf(of.cardId)).toHaveLength(1);
+    expect(await network.paymentsOf(of.customer.id)).toMatchObject([{ status: 'AUTHORIZED' }]);
+    await network.tell(token, clearing, clearing.id);
+    await app.settle();
+    expect(await network.paymentsOf(of.customer.id)).toMatchObject([{ status: 'SETTLED' }]);
+    expect(await balances(app, of.accountId)).toEqual({ balance: 14_000_000, total: 14_000_000 });
+  });
+
+  it('takes nothing for a clearing above where the custodian answers nonsense', async () => {
+    const { of, clearing } = await clearingAbove();
+    await deskWhere(() => Promise.resolve('stamp')).desk.tell(clearing);
+    expect(await network.paymentsOf(of.customer.id)).toMatchObject([{ status: 'EXCEPTION' }]);
+    expect(await balances(app, of.accountId)).toEqual({ balance: 15_000_000, total: 15_000_000 });
+  });
+});
+
+/** A payment of 5.00 from a wallet with 20.00, and a clearing of 6.00 for it, which nobody was told yet. */
+async function clearingAbove() {
+  const of = await cardOf();
+  await giveKey(of.cardId);
+  const request = network.message(of.cardId, 5_00);
+  await network.send(request);
+  await app.settle();
+  const { token } = request;
+  const clearing = { id: `of ${token}`, token, kind: 'CLEARING', amount: 6_00n } as const;
+  return { of, token, clearing };
+}
+
+/** The desk of a server whose custodian signs so, and what it notes. */
+function deskWhere(stampWith: (of: { payload: string }) => Promise<string>) {
+  const { custody, ...rest } = app.connectorsOf('sandbox');
+  const connectors = () => ({ ...rest, custody: { ...custody, stampWith } }) as Connectors;
+  const noted: string[] = [];
+  const parts = {
+    connectors,
+    origin: () => '',
+    note: (problem: string) => void noted.push(problem),
+  };
+  return { desk: issuerDesk(app.runtime, parts, 'sandbox'), noted };
+}
+
+async function otherStamp({ payload }: { payload: string }): Promise<string> {
+  const { custody } = app.connectorsOf('sandbox');
+  if (!custody) throw new Error('nobody keeps keys');
+  const { signer } = await custody.newSigner({ id: 'DelegatedKey:other' });
+  return custody.stampWith({ id: 'DelegatedKey:other', signer, payload });
+}

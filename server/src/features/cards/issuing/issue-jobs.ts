@@ -1,0 +1,161 @@
+// The jobs of cards: asking the issuer for one, asking again while it has not said, telling it of changes,
+// and closing the cards of a customer who was deleted. What the issuer says about a card that was closed
+// meanwhile is written down all the same, so that it learns that the card is closed.
+import type { CardOrder, IssueProgress, IssuerPort } from '../../../connectors/ports/cards.ts';
+import type { Filter } from '../../../runtime/db/database.ts';
+import { OUTAGE_ATTEMPTS } from '../../../runtime/jobs/job-failures.ts';
+import type { Job, JobHandler } from '../../../runtime/jobs/jobs.ts';
+import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { platforms, systemCaller } from '../../tenancy/platform/index.ts';
+import type { CardParts } from '../parts.ts';
+import { type CardRow, cards } from '../store.ts';
+import { closeCard, TELL_ISSUER, tellIssuer, tellState } from './life.ts';
+import { cardStates } from './states.ts';
+
+type Parts = Pick<CardParts, 'connectors'>;
+
+const ISSUE = 'cards.issue';
+const CHECK = 'cards.check';
+const CLOSE = 'cards.close';
+
+interface IssueInput extends Record<string, unknown> {
+  cardId: string;
+  /** Whether the platform named the card itself. */
+  named: boolean;
+}
+
+/** Has the issuer asked for a card. */
+export const askIssuer = (ctx: Ctx, { id }: CardRow, { named }: { named: boolean }): void =>
+  ctx.later(ISSUE, { cardId: id, named } satisfies IssueInput);
+
+const orderOf = (row: CardRow, named: boolean): CardOrder => ({
+  id: row.id,
+  platformId: row.platform_id,
+  cardholderId: row.customer_id,
+  platformCardId: named ? row.platform_card_id : null,
+  currency: row.currency,
+  orderedAt: row.created_at,
+});
+
+/** The card that a job is about, the server acting for its platform, and who issues it. */
+async function loadOf(runtime: Runtime, parts: Parts, job: Job) {
+  const row = await runtime.db.read(cards, job.input.cardId as string);
+  const platform = row && (await runtime.db.read(platforms, row.platform_id));
+  if (!row || !platform) throw new Error(`job ${job.id} names no card`);
+  const caller = systemCaller(platform.id, platform.environment);
+  const { issuer } = parts.connectors(caller.environment);
+  if (!issuer) throw new Error(`nobody issues cards in ${caller.environment}`);
+  return { row, caller, issuer };
+}
+
+/** The card as it is when a job's result is staged. */
+async function currentOf(ctx: Ctx, id: string): Promise<CardRow> {
+  const row = await ctx.read(cards, id);
+  if (!row) throw new Error(`${id} is gone`);
+  return row;
+}
+
+type Issued = Extract<IssueProgress, { state: 'issued' }>['card'];
+
+function heedIssued(ctx: Ctx, row: CardRow, issued: Issued): void {
+  const refs = { issuer_ref: issued.issuerRef, processor_ref: issued.processorRef };
+  if (row.state !== 'PROCESSING') {
+    if (row.issuer_ref !== null) return;
+    tellIssuer(ctx, ctx.update(cards, row, refs));
+    return;
+  }
+  const active = ctx.update(cards, row, {
+    ...refs,
+    state: cardStates.next(row.state, 'activate'),
+    brand: issued.brand,
+    last4: issued.last4,
+    exp_month: issued.expMonth,
+    exp_year: issued.expYear,
+    secret: issued.secret,
+    updated_at: ctx.now,
+  });
+  tellState(ctx, active);
+}
+
+async function heedProgress(ctx: Ctx, input: IssueInput, progress: IssueProgress): Promise<void> {
+  const row = await currentOf(ctx, input.cardId);
+  if (progress.state === 'issued') heedIssued(ctx, row, progress.card);
+  else if (progress.state === 'rejected') {
+    if (row.state === 'PROCESSING') await closeCard(ctx, row, 'ISSUER_REJECTED');
+  } else if (progress.checkAfterMs !== undefined) {
+    ctx.later(CHECK, input, ctx.now + progress.checkAfterMs);
+  }
+}
+
+type Ask = (issuer: IssuerPort, order: CardOrder, runtime: Runtime) => Promise<IssueProgress>;
+
+const issueJob = (parts: Parts, kind: string, ask: Ask): JobHandler => ({
+  kind,
+  maxAttempts: OUTAGE_ATTEMPTS,
+  run: async (runtime, job) => {
+    const input = job.input as IssueInput;
+    const { row, caller, issuer } = await loadOf(runtime, parts, job);
+    const progress = await ask(issuer, orderOf(row, input.named), runtime);
+    return { caller, stage: (ctx) => heedProgress(ctx, input, progress) };
+  },
+});
+
+/** Two may be under way at once: whoever told what is no longer so tells once more. */
+const tellJob = (parts: Parts): JobHandler => ({
+  kind: TELL_ISSUER,
+  maxAttempts: OUTAGE_ATTEMPTS,
+  run: async (runtime, job) => {
+    const { row, caller, issuer } = await loadOf(runtime, parts, job);
+    const { id: cardId, issuer_ref: issuerRef, state } = row;
+    if (issuerRef !== null) await issuer.change?.({ cardId, issuerRef, state });
+    return {
+      caller,
+      async stage(ctx) {
+        const now = await currentOf(ctx, cardId);
+        if (now.state !== state) tellIssuer(ctx, now);
+      },
+    };
+  },
+});
+
+const LIVE: Filter<typeof cards> = {
+  column: 'state',
+  op: 'in',
+  value: ['PROCESSING', 'ACTIVE', 'FROZEN'],
+};
+
+/** Stages that one card of a deleted customer is closed; answers whether there may be more. */
+export async function closeOneCard(ctx: Ctx, customerId: string): Promise<boolean> {
+  const filters = [{ column: 'customer_id', op: '=', value: customerId } as const, LIVE];
+  const { rows, hasMore } = await ctx.db.page(cards, { filters, sort: 'asc', limit: 1 });
+  for (const row of rows) await closeCard(ctx, row, 'CLOSED_BY_SERVICE');
+  return hasMore;
+}
+
+interface CloseInput {
+  platformId: string;
+  environment: Environment;
+  customerId: string;
+}
+
+const closeJob = (): JobHandler => ({
+  kind: CLOSE,
+  run: async (_runtime, job) => {
+    const { platformId, environment, customerId } = job.input as unknown as CloseInput;
+    return {
+      caller: systemCaller(platformId, environment),
+      async stage(ctx) {
+        if (await closeOneCard(ctx, customerId)) ctx.later(CLOSE, job.input);
+      },
+    };
+  },
+});
+
+/** What follows a card from its order to its end. */
+export const cardJobs = (parts: Parts): JobHandler[] => [
+  issueJob(parts, ISSUE, (issuer, order) => issuer.issue(order)),
+  issueJob(parts, CHECK, (issuer, order, { world }) => issuer.check(order, world.now())),
+  tellJob(parts),
+  closeJob(),
+];

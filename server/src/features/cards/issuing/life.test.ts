@@ -1,0 +1,321 @@
+// What becomes of a card: what its platform changes, what pays for it and the keys that go with that, what
+// its issuer is told and says too late, and its end with the customer who holds it.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CardDesk, type Cardholder, cardDesk, cardName } from '../../../../test/card-desk.ts';
+import { booksBalance, internalAccount, ok } from '../../../../test/fixtures.ts';
+import { type Answer, startApp, type TestApp } from '../../../../test/harness.ts';
+import type { IssuerPort } from '../../../connectors/ports/cards.ts';
+import type { Job } from '../../../runtime/jobs/jobs.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { cardJobs, closeCard } from '../index.ts';
+import { cards, delegatedKeys, fundingSources } from '../store.ts';
+
+let app: TestApp;
+let desk: CardDesk;
+
+beforeAll(async () => {
+  app = await startApp();
+  desk = cardDesk(app);
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+
+const coded = ({ status, body }: Answer) => [status, body.code];
+const STATE = 'CARD.STATE_CHANGE';
+const FUNDING = 'CARD.FUNDING_SOURCE_CHANGE';
+
+/** Events about a card after it was issued, with the state that each shows. */
+const toldOf = async (id: string) =>
+  (await desk.eventsOf('CARD.', id)).slice(1).map(({ type, data }) => `${type} ${data.state}`);
+
+const rowOf = async (ctx: Ctx, id: string) => {
+  const row = await ctx.read(cards, id);
+  if (!row) throw new Error('no card');
+  return row;
+};
+
+const bindings = (cardId: string) =>
+  app.runtime.db.find(fundingSources, { card_id: cardId }, { orderBy: 'id' });
+
+/** A cardholder with a balance and a wallet in USDB, both of which may pay. */
+async function withTwo(): Promise<Cardholder & { other: string }> {
+  const holder = await desk.holder({ currency: 'USDB' });
+  const path = `/customers/internal-accounts?customerId=${holder.customer.id}&type=EMBEDDED_WALLET`;
+  const other = ok(await desk.call('GET', path), 200).data[0].id as string;
+  return { ...holder, other };
+}
+
+/** A key of what binds a card to an account, in such a status. */
+const keyOf = (cardId: string, accountId: string, status: 'PENDING' | 'ACTIVE') =>
+  app.operate(async (ctx) => {
+    const found = await ctx.db.find(fundingSources, { card_id: cardId, account_id: accountId });
+    const source = found.find((each) => each.ended_at === null);
+    if (!source) throw new Error('not bound');
+    const { id: funding_source_id, platform_id, customer_id } = source;
+    const of = { platform_id, customer_id, card_id: cardId, account_id: accountId };
+    const made = { public_key: '02', signer: 'sealed', nickname: 'sealed' };
+    const at = { created_at: ctx.now, updated_at: ctx.now };
+    const id = ctx.id('DelegatedKey');
+    return ctx.insert(delegatedKeys, { id, funding_source_id, status, ...of, ...made, ...at }).id;
+  });
+
+const keyStands = async (id: string) => {
+  const row = await app.runtime.db.read(delegatedKeys, id);
+  return [row?.status, row?.signer];
+};
+
+describe('updateCardById', () => {
+  it('freezes, opens and closes, and tells each once', async () => {
+    const { id } = await desk.card(await desk.holder());
+    for (const state of ['FROZEN', 'ACTIVE', 'FROZEN', 'CLOSED']) {
+      const shown = ok(await desk.patchCard(id, { state }), 200);
+      expect(shown).toEqual(await desk.cardNow(id));
+      const stateReason = state === 'CLOSED' ? 'CLOSED_BY_PLATFORM' : null;
+      expect([shown.state, shown.stateReason]).toEqual([state, stateReason]);
+    }
+    await app.settle();
+    expect(await toldOf(id)).toEqual(
+      ['FROZEN', 'ACTIVE', 'FROZEN', 'CLOSED'].map((state) => `${STATE} ${state}`),
+    );
+  });
+
+  it('refuses what cannot be, and changes nothing then', async () => {
+    const processing = await desk.card(await desk.holder(), { platformCardId: cardName('001') });
+    expect(coded(await desk.patchCard(processing.id, { state: 'CLOSED' }))).toEqual([
+      409,
+      'INVALID_STATE_TRANSITION',
+    ]);
+    const { id } = await desk.card(await desk.holder());
+    const same = await desk.patchCard(id, { state: 'ACTIVE', maxSpendPerTransaction: 5 });
+    expect(coded(same)).toEqual([409, 'INVALID_STATE_TRANSITION']);
+    expect((await desk.cardNow(id)).maxSpendPerTransaction).toBeNull();
+    const closed = ok(await desk.patchCard(id, { state: 'CLOSED' }), 200);
+    const answers = [
+      await desk.patchCard(id, { state: 'CLOSED' }),
+      await desk.patchCard(id, { state: 'ACTIVE' }),
+      await desk.patchCard(id, { state: 'FROZEN', maxSpendPerTransaction: 5 }),
+      await desk.patchCard(id, { maxSpendPerTransaction: 5 }),
+      await desk.patchCard(id, { fundingSources: closed.fundingSources }),
+    ];
+    expect(answers.map((answer) => answer.body.code)).toEqual([
+      'CARD_ALREADY_CLOSED',
+      'INVALID_STATE_TRANSITION',
+      'INVALID_STATE_TRANSITION',
+      'CARD_NOT_MUTABLE',
+      'CARD_NOT_MUTABLE',
+    ]);
+    expect(await desk.cardNow(id)).toEqual(closed);
+    expect(await toldOf(id)).toEqual([`${STATE} CLOSED`]);
+  });
+
+  it('wants one of its three fields, and CLOSED alone', async () => {
+    const { id, fundingSources: sources } = await desk.card(await desk.holder());
+    for (const body of [
+      {},
+      { state: 'PROCESSING' },
+      { state: null },
+      { state: 'CLOSED', fundingSources: sources },
+      { state: 'CLOSED', maxSpendPerTransaction: null },
+      { maxSpendPerTransaction: 0 },
+      { maxSpendPerTransaction: 1.5 },
+      { fundingSources: [] },
+    ]) {
+      expect(coded(await desk.patchCard(id, body)), JSON.stringify(body)).toEqual([
+        400,
+        'INVALID_INPUT',
+      ]);
+    }
+    expect((await desk.cardNow(id)).state).toBe('ACTIVE');
+  });
+
+  it('sets the most of one payment, and clears it, and tells nobody', async () => {
+    const { id } = await desk.card(await desk.holder(), { platformCardId: cardName('001') });
+    const set = ok(await desk.patchCard(id, { maxSpendPerTransaction: 25_00 }), 200);
+    expect(set.maxSpendPerTransaction).toBe(25_00);
+    const cleared = ok(await desk.patchCard(id, { maxSpendPerTransaction: null }), 200);
+    expect(cleared.maxSpendPerTransaction).toBeNull();
+    expect(await desk.eventsOf('CARD.', id)).toEqual([]);
+  });
+
+  it('lets one of many have its way', async () => {
+    const { id } = await desk.card(await desk.holder());
+    const all = await Promise.all(
+      Array.from({ length: 10 }, (_, at) =>
+        desk.patchCard(id, { state: at % 2 ? 'CLOSED' : 'FROZEN' }),
+      ),
+    );
+    const done = all.filter(({ status }) => status === 200);
+    const states = done.map(({ body }) => body.state);
+    expect(states).toContain('CLOSED');
+    expect(states.length).toBeLessThanOrEqual(2);
+    expect((await desk.cardNow(id)).state).toBe('CLOSED');
+    expect(await toldOf(id)).toHaveLength(states.length);
+  });
+
+  it('is not for other platforms', async () => {
+    const { id } = await desk.card(await desk.holder());
+    const theirs = cardDesk(app, { as: app.other });
+    expect(coded(await theirs.patchCard(id, { state: 'CLOSED' }))).toEqual([404, 'NOT_FOUND']);
+    expect(coded(await theirs.call('GET', `/cards/${id}`))).toEqual([404, 'NOT_FOUND']);
+    expect((await desk.cardNow(id)).state).toBe('ACTIVE');
+  });
+});
+
+describe('what pays', () => {
+  it('is replaced whole: what stays keeps its binding, what goes ends with its keys', async () => {
+    const holder = await withTwo();
+    const { accountId: balance, other: wallet } = holder;
+    const { id } = await desk.card(holder, { fundingSources: [balance, wallet] });
+    const [first, second] = await bindings(id);
+    const keys = [await keyOf(id, wallet, 'ACTIVE'), await keyOf(id, wallet, 'PENDING')];
+
+    const turned = ok(await desk.patchCard(id, { fundingSources: [wallet, balance] }), 200);
+    expect(turned.fundingSources).toEqual([wallet, balance]);
+    expect(await bindings(id)).toEqual([first, second]);
+    expect(await keyStands(keys[0] as string)).toEqual(['ACTIVE', 'sealed']);
+
+    ok(await desk.patchCard(id, { fundingSources: [balance] }), 200);
+    const ended = (await bindings(id)).filter((each) => each.ended_at !== null);
+    expect(ended.map((each) => each.account_id)).toEqual([wallet]);
+    for (const key of keys) expect(await keyStands(key)).toEqual(['REVOKED', null]);
+
+    ok(await desk.patchCard(id, { fundingSources: [balance, wallet] }), 200);
+    const live = (await bindings(id)).filter((each) => each.ended_at === null);
+    expect(live).toHaveLength(2);
+    expect(live.map((each) => each.id)).not.toContain(ended[0]?.id);
+    for (const key of keys) expect(await keyStands(key)).toEqual(['REVOKED', null]);
+    expect(await toldOf(id)).toEqual(Array(3).fill(`${FUNDING} ACTIVE`));
+  });
+
+  it('may change with the state, of a card that waits too', async () => {
+    const holder = await withTwo();
+    const { id } = await desk.card(holder);
+    const fundingSources = [holder.other];
+    const change = { state: 'FROZEN', fundingSources, maxSpendPerTransaction: 7 };
+    const shown = ok(await desk.patchCard(id, change), 200);
+    expect(shown).toMatchObject(change);
+    expect(await toldOf(id)).toEqual([`${STATE} FROZEN`, `${FUNDING} FROZEN`]);
+    const told = await desk.eventsOf('CARD.', id);
+    expect(told.slice(1).map(({ data }) => data)).toEqual([shown, shown]);
+    const waits = await desk.card(holder, { platformCardId: cardName('001') });
+    expect(ok(await desk.patchCard(waits.id, { fundingSources }), 200)).toMatchObject({
+      state: 'PROCESSING',
+      fundingSources,
+    });
+  });
+
+  it('is judged as for a new card', async () => {
+    const holder = await withTwo();
+    const usd = await internalAccount(app, holder.customer.id, 'EUR');
+    const { id } = await desk.card(holder);
+    for (const fundingSources of [[usd.id], [(await desk.holder()).accountId], ['x']]) {
+      expect(coded(await desk.patchCard(id, { fundingSources, state: 'FROZEN' }))).toEqual([
+        400,
+        'FUNDING_SOURCE_INELIGIBLE',
+      ]);
+    }
+    expect((await desk.cardNow(id)).fundingSources).toEqual([holder.accountId]);
+    expect(await toldOf(id)).toEqual([]);
+  });
+
+  it('ends with the card, which shows what it was', async () => {
+    const holder = await withTwo();
+    const { id } = await desk.card(holder, { fundingSources: [holder.other] });
+    const key = await keyOf(id, holder.other, 'PENDING');
+    const shown = ok(await desk.patchCard(id, { state: 'CLOSED' }), 200);
+    expect(shown.fundingSources).toEqual([holder.other]);
+    expect((await bindings(id)).map((each) => each.ended_at)).toEqual([app.world.now()]);
+    expect(await keyStands(key)).toEqual(['REVOKED', null]);
+  });
+});
+
+describe('the end of a customer', () => {
+  it('closes all the cards of theirs and no others', async () => {
+    const [holder, neighbour] = [await desk.holder(), await desk.holder()];
+    const kept = await desk.card(neighbour);
+    const [one, two] = [await desk.card(holder), await desk.card(holder)];
+    const waits = await desk.card(holder, { platformCardId: cardName('001') });
+    ok(await desk.patchCard(two.id, { state: 'CLOSED' }), 200);
+    ok(await app.call('DELETE', `/customers/${holder.customer.id}`), 200);
+    await app.settle();
+    const reasons = [];
+    for (const { id } of [one, two, waits]) {
+      const { state, stateReason } = await desk.cardNow(id);
+      reasons.push([state, stateReason]);
+    }
+    expect(reasons).toEqual([
+      ['CLOSED', 'CLOSED_BY_SERVICE'],
+      ['CLOSED', 'CLOSED_BY_PLATFORM'],
+      ['CLOSED', 'CLOSED_BY_SERVICE'],
+    ]);
+    expect(await toldOf(one.id)).toEqual([`${STATE} CLOSED`]);
+    expect((await desk.cardNow(kept.id)).state).toBe('ACTIVE');
+  });
+});
+
+describe('the issuer', () => {
+  /** Runs a job of a card with an issuer that answers so; `meanwhile` happens before the answer is staged. */
+  async function runJob(
+    kind: string,
+    cardId: string,
+    issuer: Partial<IssuerPort>,
+    meanwhile: () => Promise<unknown> = async () => {},
+  ) {
+    const jobs = cardJobs({ connectors: () => ({ issuer: issuer as IssuerPort }) as never });
+    const job = { id: 'Job:x', kind, input: { cardId, named: true } } as unknown as Job;
+    const { stage } = (await jobs.find((each) => each.kind === kind)?.run(app.runtime, job)) ?? {};
+    await meanwhile();
+    return app.operate(async (ctx) => {
+      await stage?.(ctx);
+      return ctx.set.inserts.map(({ row }) => row.kind).filter(Boolean);
+    });
+  }
+
+  it('is told where a card stands, and once more when that changed meanwhile', async () => {
+    const { id, issuerRef } = await desk.card(await desk.holder());
+    const heard: unknown[] = [];
+    const change: IssuerPort['change'] = async (card) => void heard.push(card);
+    ok(await desk.patchCard(id, { state: 'FROZEN' }), 200);
+    const thaw = () => desk.patchCard(id, { state: 'ACTIVE' });
+    expect(await runJob('cards.change', id, { change }, thaw)).toEqual(['cards.change']);
+    expect(await runJob('cards.change', id, { change })).toEqual([]);
+    expect(heard).toEqual([
+      { cardId: id, issuerRef, state: 'FROZEN' },
+      { cardId: id, issuerRef, state: 'ACTIVE' },
+    ]);
+  });
+
+  it('that issues a card which was closed meanwhile is told so', async () => {
+    const { id } = await desk.card(await desk.holder(), { platformCardId: cardName('001') });
+    await app.operate(async (ctx) => closeCard(ctx, await rowOf(ctx, id), 'CLOSED_BY_SERVICE'));
+    const card = {
+      brand: 'VISA' as const,
+      last4: '4242',
+      expMonth: 1,
+      expYear: 2030,
+      issuerRef: 'late',
+      processorRef: 'late',
+      secret: 'secret',
+    };
+    const issue: IssuerPort['issue'] = async () => ({ state: 'issued', card });
+    expect(await runJob('cards.issue', id, { issue })).toEqual(['cards.change']);
+    const row = await app.runtime.db.read(cards, id);
+    expect([row?.state, row?.issuer_ref, row?.secret, row?.last4]).toEqual([
+      'CLOSED',
+      'late',
+      null,
+      null,
+    ]);
+    expect(await desk.eventsOf('CARD.', id)).toHaveLength(1);
+  });
+
+  it('that answers twice has said it once', async () => {
+    const { id } = await desk.card(await desk.holder());
+    const reject: IssuerPort['issue'] = async () => ({ state: 'rejected' });
+    expect(await runJob('cards.issue', id, { issue: reject })).toEqual([]);
+    expect((await desk.cardNow(id)).state).toBe('ACTIVE');
+    expect(await toldOf(id)).toEqual([]);
+  });
+});

@@ -1,0 +1,45 @@
+// How many cards may be live at once, of a platform and of one cardholder. Both are counted as allowances
+// are, so that they hold exactly however many ask in one moment; a card that is closed gives its places
+// back.
+import { Fault } from '../../../kernel/fault.ts';
+import {
+  type Allowance,
+  giveVolumeBack,
+  openAllowances,
+  takeOf,
+} from '../../../ledger/allowance.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { cardProgramOf, type PlatformRow, platforms } from '../../tenancy/platform/index.ts';
+import type { CardRow } from '../store.ts';
+
+const UNIT = 'cards';
+
+const allowance = (of: string, limit: number): Allowance => ({
+  of: `cards:${of}`,
+  unit: UNIT,
+  limit: BigInt(limit),
+});
+
+const reached = (whose: string, limit: number) => () =>
+  new Fault('CARD_LIMIT_REACHED', `${whose} may have ${limit} live cards at the most.`);
+
+/** Stages that a card takes its places; at the commit it is CARD_LIMIT_REACHED where there is none. */
+export async function countCard(
+  ctx: Ctx,
+  platform: PlatformRow,
+  card: Pick<CardRow, 'id' | 'customer_id'>,
+): Promise<void> {
+  const { maxLive, maxLivePerHolder } = cardProgramOf(platform);
+  const ofHolder = allowance(card.customer_id, maxLivePerHolder);
+  const ofPlatform = allowance(platform.id, maxLive);
+  ctx.require(platforms, platform);
+  await openAllowances(ctx, [ofHolder, ofPlatform], { ...platform, table: platforms });
+  const taking = { transactionId: card.id, amount: 1n, comesBack: true, again: false };
+  const ofHolderShort = reached('The cardholder', maxLivePerHolder);
+  takeOf(ctx, ofHolder, { ...taking, name: 'holder', short: ofHolderShort });
+  takeOf(ctx, ofPlatform, { ...taking, name: 'platform', short: reached('The platform', maxLive) });
+}
+
+/** Stages that a card which is closed gives its places back. */
+export const uncountCard = (ctx: Ctx, card: Pick<CardRow, 'id'>): Promise<void> =>
+  giveVolumeBack(ctx, card);

@@ -1,0 +1,103 @@
+// The page that shows a card's number and code to its holder, once. The link is taken in a commit before
+// the issuer is asked, so that of any two who open it at once one alone makes the issuer say anything,
+// and whatever was said is on record. An issuer that does not answer has shown nothing: the link is given
+// back and is as good as before. A server that dies between the two has used it up, and the record says
+// more than was seen, which is the side to err on; the platform asks for another link.
+
+import type { CardDetails } from '../../../connectors/ports/cards.ts';
+import type { Connectors } from '../../../connectors/ports/index.ts';
+import { type HostedPage, LINK_ENDED, type PageContent } from '../../../kernel/page.ts';
+import { createContext, type Environment } from '../../../runtime/operation/context.ts';
+import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
+import { sha256Hex } from '../../../runtime/security/crypto.ts';
+import {
+  cardBrandOf,
+  cardProgramNameOf,
+  cardProgramOf,
+  type PlatformRow,
+  platforms,
+  systemCaller,
+} from '../../tenancy/platform/index.ts';
+import { cardReveals } from '../store.ts';
+import { giveLinkBack, REVEAL_PATH, takeLink } from './reveal.ts';
+
+interface Parts {
+  connectors(environment: Environment): Connectors;
+  /** Receives a note of an issuer that does not answer. */
+  note(problem: string): void;
+}
+
+/** How long the details stay on the page. */
+const HIDE_AFTER_S = 5 * 60;
+
+const NOT_NOW: PageContent = {
+  status: 503,
+  title: 'The card cannot be shown at the moment',
+  lines: ['Nothing was shown, and the link still works. Open it again in a minute.'],
+};
+
+const inFours = (number: string): string => number.replace(/\d{4}(?=\d)/g, '$& ');
+
+const monthOf = ({ expMonth, expYear }: CardDetails): string =>
+  `${String(expMonth).padStart(2, '0')}/${String(expYear).slice(-2)}`;
+
+/** Without details it is the page as HEAD describes it. */
+const pageOf = (
+  details: CardDetails | null,
+  name: string,
+  network: string | null,
+): PageContent => ({
+  status: 200,
+  title: 'Your card',
+  lines: ['These details are shown once. Anyone who sees them can pay with the card.'],
+  card: {
+    name,
+    network: network ?? '',
+    details: details
+      ? [
+          { label: 'Card number', value: inFours(details.number) },
+          { label: 'Valid until', value: monthOf(details) },
+          { label: 'Security code', value: details.code },
+        ]
+      : [],
+    hideAfterS: HIDE_AFTER_S,
+  },
+});
+
+export function revealPage(runtime: Runtime, { connectors, note }: Parts): HostedPage {
+  async function contentOf(linkId: string, platform: PlatformRow): Promise<PageContent> {
+    const { id: platformId, environment } = platform;
+    const { issuer } = connectors(environment);
+    if (!issuer) return LINK_ENDED;
+    const caller = systemCaller(platformId, environment);
+    const card = await operate(runtime, caller, (ctx) => takeLink(ctx, linkId));
+    if (!card) return LINK_ENDED;
+    // An error of the issuer is not logged: its text may contain the details.
+    const { id: cardId, secret, brand } = card;
+    const details = await issuer.details({ cardId, secret }).catch(() => undefined);
+    if (details) return pageOf(details, cardProgramNameOf(platform), brand);
+    await operate(runtime, caller, (ctx) => giveLinkBack(ctx, linkId));
+    note(`the issuer did not show ${cardId}`);
+    return NOT_NOW;
+  }
+
+  /** The same page without the card's details. Nothing is committed. */
+  async function peekOf(linkId: string, platform: PlatformRow): Promise<PageContent> {
+    const { id: platformId, environment } = platform;
+    if (!connectors(environment).issuer) return LINK_ENDED;
+    const ctx = createContext(runtime, systemCaller(platformId, environment));
+    const card = await takeLink(ctx, linkId);
+    return card ? pageOf(null, cardProgramNameOf(platform), card.brand) : LINK_ENDED;
+  }
+
+  const pageBy = (content: typeof contentOf) => async (secret: string) => {
+    const linkId = sha256Hex(secret);
+    const link = await runtime.db.read(cardReveals, linkId);
+    const platform = link && (await runtime.db.read(platforms, link.platform_id));
+    if (!platform) return LINK_ENDED;
+    // Pages of the platform may also frame the message that a link has ended.
+    const frames = cardProgramOf(platform).frameOrigins;
+    return { ...(await content(linkId, platform)), frames, brand: cardBrandOf(platform) };
+  };
+  return { path: REVEAL_PATH, once: true, show: pageBy(contentOf), peek: pageBy(peekOf) };
+}

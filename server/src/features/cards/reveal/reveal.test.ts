@@ -1,0 +1,291 @@
+// Who may see a card's number, how often, and what is left of it: the link, the page behind it and the
+// record.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CardDesk, type Cardholder, cardDesk, cardName } from '../../../../test/card-desk.ts';
+import { ok } from '../../../../test/fixtures.ts';
+import { type Answer, startApp, type TestApp } from '../../../../test/harness.ts';
+import { luhnSum } from '../../../connectors/sandbox/cards/card-numbers.ts';
+import { sha256Hex } from '../../../runtime/security/crypto.ts';
+import { platforms } from '../../tenancy/platform/index.ts';
+import { cardReveals, cards } from '../store.ts';
+
+const MINUTE = 60_000;
+const SHOP = 'https://shop.example';
+
+let app: TestApp;
+let desk: CardDesk;
+let holder: Cardholder;
+beforeAll(async () => {
+  app = await startApp();
+  desk = cardDesk(app);
+  holder = await desk.holder();
+  await app.operate(async (ctx) => {
+    const row = await ctx.read(platforms, app.platform.id);
+    if (!row) throw new Error('no platform');
+    const card_program = { maxLive: 1_000, maxLivePerHolder: 1_000, frameOrigins: [SHOP] };
+    ctx.update(platforms, row, { card_program });
+  });
+});
+afterAll(() => app.close());
+
+const card = () => desk.card(holder);
+const reveal = (cardId: string, as?: { clientId: string; clientSecret: string }) =>
+  app.call('POST', `/cards/${cardId}/reveal`, undefined, as && { as });
+
+/** The path of a new link to a card. */
+async function linkTo(cardId: string): Promise<string> {
+  const { panEmbedUrl } = ok(await reveal(cardId), 200);
+  return new URL(panEmbedUrl).pathname;
+}
+
+const open = (url: string, method: 'GET' | 'HEAD' | 'POST' = 'GET', headers = {}) =>
+  app.server.inject({ method, url, headers });
+
+const hashOf = (path: string) => sha256Hex(path.split('/').at(-1) as string);
+const rowOf = async (path: string) => app.runtime.db.read(cardReveals, hashOf(path));
+
+/** What a page shows of a card; nothing is left of it where it shows another page. */
+function shown(body: string) {
+  const facts = [...body.matchAll(/<dt>([^<]*)<\/dt>\n<dd><span class="code">([^<]*)<\/span>/g)];
+  return Object.fromEntries(facts.map(([, label, value]) => [label, value]));
+}
+
+const ENDED = 'This link no longer works';
+
+describe('revealCard', () => {
+  it('answers a link that shows number, expiry and code, for five minutes', async () => {
+    const { id, last4, expMonth, expYear } = await card();
+    const asked = ok(await reveal(id), 200);
+    expect(Object.keys(asked).sort()).toEqual(['expiresAt', 'panEmbedUrl']);
+    expect(Date.parse(asked.expiresAt) - app.world.now()).toBe(5 * MINUTE);
+    const { statusCode, body } = await open(new URL(asked.panEmbedUrl).pathname);
+    expect(statusCode).toBe(200);
+    const { 'Card number': number, ...rest } = shown(body);
+    expect(number).toMatch(/^\d{4}( \d{4}){3}$/);
+    expect(number?.slice(-4)).toBe(last4);
+    expect(luhnSum(number?.replaceAll(' ', '') ?? '1') % 10).toBe(0);
+    const month = String(expMonth).padStart(2, '0');
+    expect(rest).toEqual({
+      'Valid until': `${month}/${String(expYear).slice(2)}`,
+      'Security code': expect.stringMatching(/^\d{3}$/),
+    });
+  });
+
+  it('answers another link each time, also under one idempotency key, and each works once', async () => {
+    const { id } = await card();
+    const headers = { 'idempotency-key': 'one-key' };
+    const ask = () => app.call('POST', `/cards/${id}/reveal`, undefined, { headers });
+    const links = [ok(await ask(), 200), ok(await ask(), 200)].map((each) => each.panEmbedUrl);
+    expect(links[0]).not.toBe(links[1]);
+    const [one, two] = links.map((each) => new URL(each).pathname) as [string, string];
+    const first = shown((await open(two)).body);
+    expect(first).toEqual(shown((await open(one)).body));
+    expect(first['Card number']).toBeDefined();
+    for (const each of [one, two]) expect((await open(each)).body).toContain(ENDED);
+    const keys = await app.runtime.db.query(
+      "select 1 from idempotency where id like '%one-key%' or id like '%reveal%'",
+      [],
+    );
+    expect(keys).toEqual([]);
+  });
+
+  it('shows one number of a card, and another of another card', async () => {
+    const [one, two] = [await card(), await card()];
+    const numbers = [];
+    for (const { id } of [one, one, two]) {
+      numbers.push(shown((await open(await linkTo(id))).body)['Card number']);
+    }
+    expect(numbers[0]).toBe(numbers[1]);
+    expect(numbers[0]).not.toBe(numbers[2]);
+  });
+
+  it('needs a token that may manage, and an issuer', async () => {
+    const { id } = await card();
+    for (const permission of ['VIEW', 'TRANSACT'] as const) {
+      const { status, body } = await reveal(id, await app.tokenWith([permission]));
+      expect([status, body.code]).toEqual([403, 'FORBIDDEN']);
+    }
+    expect((await reveal(id, app.production)).status).toBe(501);
+    expect(await reveal(id, app.other)).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } });
+    const manager = await app.tokenWith(['MANAGE']);
+    ok(await reveal(id, manager), 200);
+    const agent = { as: null, headers: { authorization: 'Bearer gat_x' } };
+    const asked = await app.call('POST', `/cards/${id}/reveal`, undefined, agent);
+    expect(asked.status).toBe(401);
+  });
+
+  it('has nothing to show of a card that is not issued, or closed; a frozen one is shown', async () => {
+    const waiting = await desk.card(holder, { platformCardId: cardName('001') });
+    expect(waiting.state).toBe('PROCESSING');
+    const rejected = await desk.card(holder, { platformCardId: cardName('002') });
+    expect(rejected.state).toBe('CLOSED');
+    const closed = await card();
+    ok(await desk.patchCard(closed.id, { state: 'CLOSED' }), 200);
+    expect((await app.runtime.db.read(cards, closed.id))?.secret).toBeNull();
+    for (const { id } of [waiting, rejected, closed]) {
+      expect(await reveal(id)).toMatchObject({
+        status: 404,
+        body: { code: 'NOT_FOUND', reason: 'This card has nothing to show.' },
+      });
+    }
+    const frozen = await card();
+    ok(await desk.patchCard(frozen.id, { state: 'FROZEN' }), 200);
+    expect(shown((await open(await linkTo(frozen.id))).body)).toHaveProperty('Card number');
+  });
+});
+
+describe('the page of a card', () => {
+  it('is shown to one of many who open it at once', async () => {
+    const path = await linkTo((await card()).id);
+    const all = await Promise.all(Array.from({ length: 12 }, () => open(path)));
+    expect(all.filter((each) => each.statusCode === 200)).toHaveLength(1);
+    expect(all.filter((each) => shown(each.body)['Card number'])).toHaveLength(1);
+    expect(all.filter((each) => each.statusCode === 404)).toHaveLength(11);
+  });
+
+  it('is not used up by who does not look', async () => {
+    const path = await linkTo((await card()).id);
+    const head = await open(path, 'HEAD');
+    expect([head.statusCode, head.body]).toEqual([200, '']);
+    expect((await open(path, 'POST')).statusCode).toBe(404);
+    for (const headers of [{ 'sec-purpose': 'prefetch;prerender' }, { purpose: 'prefetch' }]) {
+      const early = await open(path, 'GET', headers);
+      expect([early.statusCode, shown(early.body)]).toEqual([503, {}]);
+    }
+    expect((await rowOf(path))?.opened_at).toBeNull();
+    const { statusCode, headers } = await open(path);
+    expect(statusCode).toBe(200);
+    for (const name of ['content-type', 'content-security-policy', 'cache-control']) {
+      expect(head.headers[name]).toBe(headers[name]);
+    }
+    expect((await open(path, 'HEAD')).statusCode).toBe(404);
+  });
+
+  it('ends with its time and with its card, and an unknown one never was', async () => {
+    const { id } = await card();
+    const [late, last] = [await linkTo(id), await linkTo(id)];
+    app.world.set(app.world.now() + 5 * MINUTE - 1);
+    expect((await open(last)).statusCode).toBe(200);
+    app.world.set(app.world.now() + 1);
+    const over = await linkTo(id);
+    ok(await desk.patchCard(id, { state: 'CLOSED' }), 200);
+    for (const path of [late, over, '/card/unknown', '/card/%00', `/card/${'e'.repeat(200)}`]) {
+      const { statusCode, body } = await open(path);
+      expect([path, statusCode]).toEqual([path, 404]);
+      expect(body).toContain(ENDED);
+      expect((await open(path, 'HEAD')).statusCode).toBe(404);
+    }
+    expect((await rowOf(late))?.opened_at).toBeNull();
+  });
+
+  it('ends with its holder, before a job has closed the card', async () => {
+    const gone = await desk.holder();
+    const { id } = await desk.card(gone);
+    const path = await linkTo(id);
+    ok(await app.call('DELETE', `/customers/${gone.customer.id}`), 200);
+    expect((await open(path)).statusCode).toBe(404);
+    expect((await rowOf(path))?.opened_at).toBeNull();
+    expect((await reveal(id)).status).toBe(404);
+  });
+
+  it('is framed where the operator said, also to say that it has ended', async () => {
+    const path = await linkTo((await card()).id);
+    for (const status of [200, 404]) {
+      const { statusCode, headers } = await open(path);
+      expect(statusCode).toBe(status);
+      expect(headers['x-frame-options']).toBeUndefined();
+      expect(headers['content-security-policy']).toContain(`frame-ancestors ${SHOP}`);
+      expect(headers['content-security-policy']).toContain("default-src 'none'");
+      const policy = headers['content-security-policy'] as string;
+      expect(policy.includes('sandbox')).toBe(status === 200);
+      expect(headers).toMatchObject({
+        'cache-control': 'no-store',
+        'referrer-policy': 'no-referrer',
+        'x-robots-tag': 'noindex',
+      });
+    }
+  });
+
+  it('is framed by nobody where nothing was said, or nothing is known', async () => {
+    const other = cardDesk(app, { as: app.unregulated });
+    const sql = 'update customers set status = $2, version = version + 1 where id = $1';
+    const person = await other.holder();
+    await app.runtime.db.query(sql, [person.customer.id, 'APPROVED']);
+    const { id } = await other.card(person);
+    const { panEmbedUrl } = ok(await reveal(id, app.unregulated), 200);
+    for (const path of [new URL(panEmbedUrl).pathname, '/card/unknown']) {
+      const { headers } = await open(path);
+      expect(headers['content-security-policy']).toContain("frame-ancestors 'none'");
+      expect(headers['x-frame-options']).toBe('DENY');
+    }
+  });
+
+  it('leaves the link good where the issuer shows nothing, and tells the operator which card', async () => {
+    const { id } = await card();
+    const path = await linkTo(id);
+    const row = await app.runtime.db.read(cards, id);
+    const spoil = (secret: string | null | undefined) =>
+      app.runtime.db.query('update cards set secret = $2, version = version + 1 where id = $1', [
+        id,
+        secret,
+      ]);
+    await spoil('s1.damaged');
+    const { statusCode, body } = await open(path);
+    expect(statusCode).toBe(503);
+    expect(body).toContain('the link still works');
+    expect((await rowOf(path))?.opened_at).toBeNull();
+    const lines = app.log.filter((line) => line.includes(`the issuer did not show ${id}`));
+    expect(lines).toHaveLength(1);
+    await spoil(row?.secret);
+    expect(shown((await open(path)).body)).toHaveProperty('Card number');
+    expect((await open(path)).statusCode).toBe(404);
+  });
+});
+
+describe('the record', () => {
+  const rows = (cardId: string) => app.runtime.db.find(cardReveals, { card_id: cardId });
+
+  it('says which token asked and when somebody looked, and stays', async () => {
+    const { id } = await card();
+    const token = await app.tokenWith(['MANAGE']);
+    const asked = app.world.now();
+    const path = new URL(ok(await reveal(id, token), 200).panEmbedUrl).pathname;
+    app.world.set(asked + MINUTE);
+    await open(path);
+    app.world.set(asked + 2 * MINUTE);
+    await open(path);
+    const never = await linkTo(id);
+    await app.advance(40 * 24 * 60 * MINUTE);
+    const found = await app.runtime.db.read(cardReveals, hashOf(path));
+    const { body }: Answer = await app.call('GET', '/tokens?limit=100');
+    const { id: actor } = body.data.find(
+      (each: { clientId: string }) => each.clientId === token.clientId,
+    );
+    expect(found).toMatchObject({
+      card_id: id,
+      platform_id: app.platform.id,
+      customer_id: holder.customer.id,
+      actor,
+      created_at: asked,
+      opened_at: asked + MINUTE,
+      expires_at: asked + 5 * MINUTE,
+    });
+    expect((await rowOf(never))?.opened_at).toBeNull();
+    expect(await rows(id)).toHaveLength(2);
+  });
+
+  it('tells nobody: no event, no number, code or link in what is logged or stored', async () => {
+    const { id } = await card();
+    const before = (await app.events()).length;
+    const path = await linkTo(id);
+    const { 'Card number': number = '' } = shown((await open(path)).body);
+    await open(path);
+    await app.settle();
+    expect((await app.events()).length).toBe(before);
+    const log = app.log.join('');
+    for (const text of [number, number.replaceAll(' ', ''), path.split('/').at(-1) as string]) {
+      expect(text.length).toBeGreaterThan(12);
+      expect(log).not.toContain(text);
+    }
+  });
+});

@@ -1,0 +1,88 @@
+// Links to a card's number and code. A link is a secret of which only a hash is kept, it ends after five
+// minutes or one look, and its row stays: it is the record of who asked to see the card, and when it was
+// seen. Neither number nor code passes through here; the page behind the link asks the issuer for them.
+import { Fault } from '../../../kernel/fault.ts';
+import { iso } from '../../../kernel/world.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { handle } from '../../../runtime/operation/handle.ts';
+import { randomText, sha256Hex } from '../../../runtime/security/crypto.ts';
+import { customers } from '../../customers/records/index.ts';
+import { type CardParts, cardOf, issuerOf } from '../parts.ts';
+import { type CardRevealRow, type CardRow, cardReveals, cards } from '../store.ts';
+import { revealCard } from './reveal-contract.ts';
+
+/** The page's path, in front of the secret. */
+export const REVEAL_PATH = '/card';
+
+const LIFETIME_MS = 5 * 60_000;
+
+/** Whether a card has a number that its holder may see: one that is frozen is still theirs. */
+const isShown = (card: CardRow): card is CardRow & { secret: string } =>
+  card.secret !== null && (card.state === 'ACTIVE' || card.state === 'FROZEN');
+
+/** Whether its holder is still there: the cards of one who was deleted are closed a moment later. */
+async function isHeld(ctx: Ctx, { customer_id }: CardRow): Promise<boolean> {
+  const holder = await ctx.read(customers, customer_id);
+  if (holder?.deleted_at !== null) return false;
+  ctx.require(customers, holder);
+  return true;
+}
+
+async function reveal(ctx: Ctx, parts: CardParts, cardId: string) {
+  issuerOf(ctx, parts);
+  const card = await cardOf(ctx, cardId);
+  if (!isShown(card) || !(await isHeld(ctx, card)))
+    throw new Fault('NOT_FOUND', 'This card has nothing to show.');
+  const { tokenId } = ctx.caller;
+  if (tokenId === null) throw new Fault('FORBIDDEN', 'Only a token may ask to see a card.');
+  ctx.require(cards, card);
+  const secret = randomText(ctx.world, '');
+  const { expires_at } = ctx.insert(cardReveals, {
+    id: sha256Hex(secret),
+    platform_id: card.platform_id,
+    customer_id: card.customer_id,
+    card_id: card.id,
+    actor: tokenId,
+    opened_at: null,
+    expires_at: ctx.now + LIFETIME_MS,
+    created_at: ctx.now,
+  });
+  const panEmbedUrl = `${parts.origin()}${REVEAL_PATH}/${secret}`;
+  return { panEmbedUrl, expiresAt: iso(expires_at) };
+}
+
+/** Stages that the link is used up, and answers its card; undefined where it was good for nothing. */
+export async function takeLink(ctx: Ctx, linkId: string) {
+  const link = await ctx.read(cardReveals, linkId);
+  if (!link || link.opened_at !== null || ctx.now >= link.expires_at) return undefined;
+  const card = await ctx.read(cards, link.card_id);
+  if (!card || !isShown(card) || !(await isHeld(ctx, card))) return undefined;
+  ctx.require(cards, card);
+  ctx.update(cardReveals, link, { opened_at: ctx.now });
+  return card;
+}
+
+/** Stages that nothing was seen after all. */
+export async function giveLinkBack(ctx: Ctx, linkId: string): Promise<void> {
+  const link = await ctx.read(cardReveals, linkId);
+  if (link) ctx.update(cardReveals, link, { opened_at: null });
+}
+
+/** Who asked to see a card, and when it was seen. */
+export const presentReveal = (row: CardRevealRow) => ({
+  cardId: row.card_id,
+  platformId: row.platform_id,
+  customerId: row.customer_id,
+  /** The token that asked for the link. */
+  tokenId: row.actor,
+  askedAt: iso(row.created_at),
+  expiresAt: iso(row.expires_at),
+  openedAt: row.opened_at === null ? null : iso(row.opened_at),
+});
+
+export const revealOperations = (parts: CardParts) => [
+  handle(revealCard, async (ctx, { params }) => ({
+    status: 200,
+    body: await reveal(ctx, parts, params.id),
+  })),
+];

@@ -1,0 +1,216 @@
+// Contact verification in the sandbox: who has to, the code, its end, its tries, and what a change of
+// address does to it.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  type ChannelName,
+  confirmCode,
+  european,
+  sendCode,
+  writtenTo,
+} from '../../../../test/contacts.ts';
+import { customer, eventTypes, ok } from '../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+
+const CHANNELS: [ChannelName, string, string][] = [
+  ['email', 'email', 'EMAIL'],
+  ['phone', 'phoneNumber', 'SMS'],
+];
+const MINUTE = 60_000;
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+const wait = (ms: number) => app.world.set(app.world.now() + ms);
+const code = (answer: { status: number; body: { code: string } }) => [
+  answer.status,
+  answer.body.code,
+];
+const statusOf = async (id: string) =>
+  ok(await app.call('GET', `/customers/${id}`), 200).contactVerification;
+
+async function change(id: string, body: object) {
+  const patch = { customerType: 'INDIVIDUAL', ...body };
+  return ok(await app.call('PATCH', `/customers/${id}`, patch), 200);
+}
+
+describe.each(CHANNELS)('sending a code by %s', (name, field, channel) => {
+  it('sends nothing in the sandbox and keeps what would have been sent', async () => {
+    const person = await european(app);
+    const sent = await sendCode(app, person.id, name);
+    expect([sent.status, sent.body]).toEqual([204, '']);
+    const [queued] = await writtenTo(app, person.id);
+    expect(queued).toMatchObject({ status: 'QUEUED', channel, kind: 'CONTACT_CODE' });
+    await app.settle();
+    const [kept, more] = await writtenTo(app, person.id);
+    expect(more).toBeUndefined();
+    expect(kept).toMatchObject({ status: 'KEPT', attempts: 1, sent_at: null, to: person[field] });
+    expect(kept?.text).toBe(
+      '123456 is your code for Main. It works for 10 minutes. Do not pass it on.',
+    );
+    expect(kept?.subject).toBe('Your code for Main');
+    const { recipient, content } = kept as { recipient: string; content: string };
+    expect(`${recipient} ${content}`).not.toContain(person[field]);
+  });
+
+  it('makes no difference between no body, an empty one and {}', async () => {
+    const person = await european(app);
+    const headers = { 'idempotency-key': `send-${name}` };
+    ok(await sendCode(app, person.id, name, { headers }), 204);
+    ok(await sendCode(app, person.id, name, { headers }, {}), 204);
+    expect(await writtenTo(app, person.id)).toHaveLength(1);
+    wait(MINUTE);
+    ok(await sendCode(app, person.id, name, {}, {}), 204);
+    wait(MINUTE);
+    const login = `${app.platform.clientId}:${app.platform.clientSecret}`;
+    const empty = await app.server.inject({
+      method: 'POST',
+      url: `/2025-10-13/customers/${person.id}/verify-${name}`,
+      headers: {
+        authorization: `Basic ${Buffer.from(login).toString('base64')}`,
+        'content-type': 'application/json',
+      },
+    });
+    expect(empty.statusCode).toBe(204);
+    expect(await writtenTo(app, person.id)).toHaveLength(3);
+  });
+
+  it('sends again half a minute later and no sooner', async () => {
+    const person = await european(app);
+    ok(await sendCode(app, person.id, name), 204);
+    const soon = await sendCode(app, person.id, name);
+    expect([...code(soon), soon.headers['retry-after']]).toEqual([429, 'RATE_LIMITED', '30']);
+    wait(29_500);
+    const late = await sendCode(app, person.id, name);
+    expect([late.status, late.headers['retry-after']]).toEqual([429, '1']);
+    wait(500);
+    ok(await sendCode(app, person.id, name), 204);
+    expect(await writtenTo(app, person.id)).toHaveLength(2);
+  });
+
+  it('sends one code when asked ten times at once', async () => {
+    const person = await european(app);
+    const asked = await Promise.all(
+      Array.from({ length: 10 }, () => sendCode(app, person.id, name)),
+    );
+    const all = asked.map(({ status }) => status).sort();
+    expect(all).toEqual([204, ...Array<number>(9).fill(429)]);
+    expect(await writtenTo(app, person.id)).toHaveLength(1);
+  });
+});
+
+describe.each(CHANNELS)('confirming by %s', (name, field) => {
+  const other = name === 'email' ? 'phone' : 'email';
+
+  it('verifies this channel, answers the customer, and is over then', async () => {
+    const person = await european(app);
+    ok(await sendCode(app, person.id, name), 204);
+    wait(1_000);
+    const body = ok(await confirmCode(app, person.id, name, '123456'), 200);
+    expect(body.contactVerification).toEqual({ [name]: 'VERIFIED', [other]: 'PENDING' });
+    expect(body).toEqual(ok(await app.call('GET', `/customers/${person.id}`), 200));
+    expect(Date.parse(body.updatedAt)).toBe(app.world.now());
+    const told = await eventTypes(app, person.id);
+    expect(code(await confirmCode(app, person.id, name, '123456'))).toEqual([409, 'CONFLICT']);
+    expect(code(await sendCode(app, person.id, name))).toEqual([409, 'CONFLICT']);
+    expect(await eventTypes(app, person.id)).toEqual(told);
+  });
+
+  it('accepts the code of the sandbox before one was sent, and no other', async () => {
+    const person = await european(app);
+    const wrong = await confirmCode(app, person.id, name, '123457');
+    expect(code(wrong)).toEqual([400, 'INVALID_INPUT']);
+    expect(wrong.body.details.errors.map((each: { field: string }) => each.field)).toEqual([
+      'code',
+    ]);
+    ok(await confirmCode(app, person.id, name, '123456'), 200);
+  });
+
+  it('refuses it ten minutes later as it refuses a wrong one', async () => {
+    const person = await european(app);
+    ok(await sendCode(app, person.id, name), 204);
+    const wrong = await confirmCode(app, person.id, name, '000000');
+    wait(10 * MINUTE);
+    const late = await confirmCode(app, person.id, name, '123456');
+    expect(late.body).toEqual(wrong.body);
+    ok(await sendCode(app, person.id, name), 204);
+    wait(10 * MINUTE - 1);
+    ok(await confirmCode(app, person.id, name, '123456'), 200);
+  });
+
+  it('ends a code after five wrong tries, and a new one starts anew', async () => {
+    const person = await european(app);
+    ok(await sendCode(app, person.id, name), 204);
+    const answers = [];
+    for (let at = 0; at < 5; at++)
+      answers.push(await confirmCode(app, person.id, name, `99999${at}`));
+    const right = await confirmCode(app, person.id, name, '123456');
+    expect(right.status).toBe(400);
+    for (const each of answers) expect(each.body).toEqual(right.body);
+    wait(30_000);
+    ok(await sendCode(app, person.id, name), 204);
+    for (let at = 0; at < 4; at++) {
+      expect((await confirmCode(app, person.id, name, '999999')).status).toBe(400);
+    }
+    ok(await confirmCode(app, person.id, name, '123456'), 200);
+  });
+
+  it('starts the channel again when what it proved is changed', async () => {
+    // Without a wallet, whose codes would go to the address.
+    const person = await european(app, {}, { currencies: ['USD'] });
+    ok(await confirmCode(app, person.id, name, '123456'), 200);
+    const value = name === 'email' ? `new-${person.email}` : '+4915199999999';
+    const body = await change(person.id, { [field]: value });
+    expect(body.contactVerification).toEqual({ email: 'PENDING', phone: 'PENDING' });
+    ok(await sendCode(app, person.id, name), 204);
+    expect((await writtenTo(app, person.id)).at(-1)?.to).toBe(value);
+    ok(await confirmCode(app, person.id, name, '123456'), 200);
+  });
+
+  it('wants a code', async () => {
+    const person = await european(app);
+    for (const wrong of [undefined, '', 123456, null]) {
+      expect(code(await confirmCode(app, person.id, name, wrong))).toEqual([400, 'INVALID_INPUT']);
+    }
+    expect(await statusOf(person.id)).toEqual({ email: 'PENDING', phone: 'PENDING' });
+  });
+});
+
+describe.each(CHANNELS)('who need not or cannot, by %s', (name, field) => {
+  const both = (id: string, as = app.platform) =>
+    Promise.all([sendCode(app, id, name, { as }), confirmCode(app, id, name, '123456', { as })]);
+
+  it('is a conflict where nothing must be proved', async () => {
+    const person = await customer(app, {}, { email: 'a@example.org', phoneNumber: '+14155550100' });
+    for (const each of await both(person.id)) expect(code(each)).toEqual([409, 'CONFLICT']);
+  });
+
+  it('is a customer that was deleted, or is unknown here', async () => {
+    const person = await european(app);
+    for (const each of await both(person.id, app.other)) {
+      expect(code(each)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
+    }
+    ok(await app.call('DELETE', `/customers/${person.id}`), 200);
+    for (const each of await both(person.id)) expect(code(each)).toEqual([410, 'CUSTOMER_DELETED']);
+    expect(await writtenTo(app, person.id)).toEqual([]);
+  });
+
+  it('is one without an address, whose platform did not ask for it at first', async () => {
+    const shop = await app.newPlatform('Late');
+    const as = { as: shop };
+    const set = 'update platforms set sca = $2, version = version + 1 where id = $1';
+    await app.runtime.db.query(set, [shop.id, false]);
+    const person = await customer(app, as, { region: 'DE' });
+    expect(person).not.toHaveProperty('contactVerification');
+    await app.runtime.db.query(set, [shop.id, true]);
+    const patch = { customerType: 'INDIVIDUAL', fullName: 'Ada King' };
+    const body = ok(await app.call('PATCH', `/customers/${person.id}`, patch, as), 200);
+    expect(body.contactVerification).toEqual({ email: 'PENDING', phone: 'PENDING' });
+    for (const each of await both(person.id, shop)) {
+      expect(code(each)).toEqual([400, 'INVALID_INPUT']);
+      expect(each.body.details.errors[0].field).toBe(field);
+    }
+  });
+});

@@ -1,0 +1,50 @@
+// Looks at a file on its way in: what it is, by its first bytes and never by what a client calls it, and
+// what can be seen of its structure. It says what it found and judges nothing: what is good enough is the
+// matter of whoever checks documents. How the file was cut into pieces makes no difference.
+import type { DocumentFindings, DocumentFormat } from '../../../connectors/ports/documents.ts';
+import type { Inspector } from '../../../kernel/upload.ts';
+import { jpegReader } from './formats/jpeg.ts';
+import { pdfReader } from './formats/pdf.ts';
+import { pngReader } from './formats/png.ts';
+import type { Reader } from './formats/reader.ts';
+
+const FORMATS: readonly [DocumentFormat, magic: Buffer, () => Reader][] = [
+  ['PDF', Buffer.from('%PDF-'), pdfReader],
+  ['JPEG', Buffer.from([0xff, 0xd8, 0xff]), jpegReader],
+  ['PNG', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), pngReader],
+];
+const LONGEST_MAGIC = 8;
+
+export interface DocumentInspector extends Inspector {
+  end(): DocumentFindings;
+}
+
+export function documentInspector(): DocumentInspector {
+  let size = 0;
+  let head: Buffer | undefined = Buffer.alloc(0);
+  let format: DocumentFormat | null = null;
+  let reader: Reader | undefined;
+
+  function recognise(first: Buffer): void {
+    const found = FORMATS.find(([, magic]) => first.subarray(0, magic.length).equals(magic));
+    head = undefined;
+    if (!found) return;
+    format = found[0];
+    reader = found[2]();
+    reader.write(first);
+  }
+
+  return {
+    write(chunk) {
+      size += chunk.length;
+      if (!head) return reader?.write(chunk);
+      head = Buffer.concat([head, chunk]);
+      if (head.length >= LONGEST_MAGIC) recognise(head);
+    },
+    end() {
+      if (head) recognise(head);
+      const none = { complete: false, readable: false, locked: false, width: null, height: null };
+      return { size, format, ...(reader?.end() ?? none) };
+    },
+  };
+}

@@ -1,0 +1,23 @@
+// The verification page as a page behind a link: its address, its brand, and the page that replaces it when
+// the link has ended. Its look and behaviour are below `page/`.
+import { type HostedApp, LINK_ENDED } from '../../../kernel/page.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { sha256Hex } from '../../../runtime/security/crypto.ts';
+import { brandOf, platforms } from '../../tenancy/platform/index.ts';
+import { pageAssets } from './assets.ts';
+import { VERIFY_PATH } from './links.ts';
+import { kycLinks } from './store.ts';
+
+export const verificationPage = ({ db }: Pick<Runtime, 'db'>): HostedApp => ({
+  path: VERIFY_PATH,
+  title: 'Verification',
+  withoutScript:
+    'This page needs JavaScript. Enable it in the settings of the browser, or open the link in another one.',
+  ended: { ...LINK_ENDED, status: 410 },
+  async brandOf(secret) {
+    const [link] = await db.find(kycLinks, { secret_hash: sha256Hex(secret) });
+    const platform = link && (await db.read(platforms, link.platform_id));
+    return platform && brandOf(platform);
+  },
+  script: async () => (await pageAssets()).script,
+});

@@ -1,0 +1,51 @@
+// The verification page has the brand of the platform, also when its link has ended.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { customer, ok } from '../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { platforms } from '../../tenancy/platform/index.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+const LOGO = 'https://cdn.shop.example/logo.png';
+
+describe('the brand of the verification page', () => {
+  async function open(pathname: string) {
+    const reply = await app.server.inject({ method: 'GET', url: pathname });
+    const policy = String(reply.headers['content-security-policy']);
+    return { status: reply.statusCode, body: reply.body, policy };
+  }
+
+  it('is that of the platform, also when the link has ended', async () => {
+    const as = { as: app.unregulated };
+    const { id } = await customer(app, as, { idType: 'SSN', identifier: '123-45-6789' });
+    const { kycUrl } = ok(await app.call('POST', `/customers/${id}/kyc-link`, {}, as), 201);
+    const { pathname } = new URL(kycUrl);
+    await app.operate(async (ctx) => {
+      const row = await ctx.read(platforms, app.unregulated.id);
+      const look = { brand_color: '#0a7d5a', wallet_config: { logoUrl: LOGO } };
+      if (row) ctx.update(platforms, row, look);
+    }, app.unregulated);
+    const page = await open(pathname);
+    expect(page.status).toBe(200);
+    app.world.set(app.world.now() + 24 * 3_600_000);
+    const ended = await open(pathname);
+    expect(ended.status).toBe(410);
+    for (const { body, policy } of [page, ended]) {
+      expect(body).toContain('<span class="who">Unregulated</span>');
+      expect(body).toContain(`src="${LOGO}"`);
+      expect(body).toContain('--brand-light:#0a7d5a');
+      expect(policy).toMatch(/img-src [^;]*https:\/\/cdn\.shop\.example(;|$)/);
+      expect(policy).toMatch(/style-src [^;]*'sha256-/);
+    }
+  });
+
+  it('is not shown for an unknown link', async () => {
+    const { status, body } = await open('/verify/unknown');
+    expect(status).toBe(410);
+    expect(body).not.toContain('<header>');
+  });
+});

@@ -1,0 +1,33 @@
+// What the page offers where one of a few words is to be chosen, read out of the schemas of the API.
+import type { TSchema } from '@sinclair/typebox';
+import {
+  BeneficialOwnerCreateRequest,
+  firmDetails,
+  individualFields,
+  PERSONAL_ID_TYPES,
+} from '../records/index.ts';
+
+type Choices = Record<string, string[]>;
+
+function choicesIn(properties: Readonly<Record<string, TSchema>>, prefix = ''): Choices {
+  const found: Choices = {};
+  for (const [name, schema] of Object.entries(properties)) {
+    const words = (schema.enum ?? (schema.items as TSchema | undefined)?.enum) as string[];
+    if (words) found[prefix + name] = [...words];
+  }
+  return found;
+}
+
+const owner = BeneficialOwnerCreateRequest.properties;
+
+const CHOICES: Readonly<Record<'INDIVIDUAL' | 'BUSINESS', Choices>> = {
+  INDIVIDUAL: { ...choicesIn(individualFields), idType: [...PERSONAL_ID_TYPES] },
+  BUSINESS: {
+    ...choicesIn(firmDetails, 'businessInfo.'),
+    ...choicesIn(owner),
+    ...choicesIn(owner.personalInfo.properties, 'personalInfo.'),
+  },
+};
+
+/** By the name of the field. */
+export const choicesFor = (type: 'INDIVIDUAL' | 'BUSINESS'): Choices => CHOICES[type];

@@ -1,0 +1,393 @@
+// Links to the verification page by the API, and what the page may ask: how long a link lives, what it opens
+// and what it does not. The page itself is tested in a browser (test/browser).
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { customer, ok } from '../../../../test/fixtures.ts';
+import { type Answer, startApp, type TestApp, wireOf } from '../../../../test/harness.ts';
+import { paperForm, pdfFile } from '../../../../test/papers.ts';
+import { customers } from '../records/index.ts';
+import { decide } from '../verifications/index.ts';
+
+const DAY_MS = 24 * 3_600_000;
+
+const WHOLE = { idType: 'SSN', identifier: '123-45-6789' };
+const FIRM = {
+  customerType: 'BUSINESS',
+  businessInfo: {
+    legalName: 'Acme Inc',
+    country: 'US',
+    taxId: '12-3456789',
+    incorporatedOn: '2020-01-15',
+  },
+};
+const OWNER = {
+  roles: ['UBO', 'CONTROL_PERSON'],
+  ownershipPercentage: 60,
+  personalInfo: {
+    firstName: 'Grace',
+    lastName: 'Hopper',
+    birthDate: '1970-12-09',
+    nationality: 'US',
+    address: {
+      line1: '3 Navy Rd',
+      city: 'Arlington',
+      state: 'VA',
+      postalCode: '22201',
+      country: 'US',
+    },
+    idType: 'SSN',
+    identifier: '987-65-4321',
+  },
+};
+
+let app: TestApp;
+const as = () => ({ as: app.unregulated });
+
+const make = (id: string, body?: object, options = {}) =>
+  app.call('POST', `/customers/${id}/kyc-link`, body, { ...as(), ...options });
+
+const secretOf = ({ body }: Answer) => new URL(body.kycUrl).pathname.split('/').at(-1) as string;
+
+/** Asks below a link, as the page does. */
+async function ask(secret: string, method: string, path: string, body?: unknown): Promise<Answer> {
+  const wire = body === undefined ? undefined : await wireOf(body);
+  const reply = await app.app.server.inject({
+    method: method as 'GET',
+    url: `/verify/${secret}${path}`,
+    ...(wire ? { payload: wire.payload, headers: { 'content-type': wire.type } } : {}),
+  });
+  const isJson = String(reply.headers['content-type']).includes('json');
+  const answer = isJson ? JSON.parse(reply.body) : reply.body;
+  return { status: reply.statusCode, body: answer, headers: reply.headers };
+}
+
+const passport = (documentHolder: string) =>
+  paperForm(
+    {
+      documentHolder,
+      documentType: 'PASSPORT',
+      country: 'US',
+      documentNumber: 'P1',
+      issuingAuthority: 'Department of State',
+    },
+    { bytes: pdfFile() },
+  );
+
+/** A person of whom nothing is missing, and a link. */
+async function ready(fullName = 'Ada Lovelace', redirectUri?: string) {
+  const person = await customer(app, as(), { ...WHOLE, fullName });
+  ok(await app.call('POST', '/documents', passport(person.id), as()), 201);
+  const made = await make(person.id, { redirectUri });
+  return { person, secret: secretOf(made) };
+}
+
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+describe('createCustomerKycLink', () => {
+  it('makes a link that is good for a day, another one every time', async () => {
+    const person = await customer(app, as());
+    const first = ok(await make(person.id), 201);
+    expect(first).toEqual({
+      kycUrl: expect.stringMatching(/^http:\/\/[^/]+\/verify\/[\w-]{43}$/),
+      expiresAt: new Date(app.world.now() + DAY_MS).toISOString(),
+      provider: 'SUMSUB',
+    });
+    const second = ok(await make(person.id), 201);
+    expect(second.kycUrl).not.toBe(first.kycUrl);
+    for (const body of [first, second]) {
+      expect((await ask(secretOf({ body } as Answer), 'GET', '/state')).status).toBe(200);
+    }
+    const after = await app.call('GET', `/customers/${person.id}`, undefined, as());
+    expect(after.body.kycStatus).toBe('UNVERIFIED');
+  });
+
+  it('carries redirectUri, and keeps no secret in clear', async () => {
+    const person = await customer(app, as());
+    const redirectUri = 'https://shop.example/done?a=1&b=2';
+    const made = await make(person.id, { redirectUri }, { headers: { 'idempotency-key': 'k1' } });
+    const url = new URL(ok(made, 201).kycUrl);
+    expect(url.searchParams.get('redirectUri')).toBe(redirectUri);
+    const again = await make(person.id, { redirectUri }, { headers: { 'idempotency-key': 'k1' } });
+    expect(again.body).toEqual(made.body);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    const rows = await app.runtime.db.query(
+      'select row_to_json(l)::text as text from kyc_links l union all select reply from idempotency',
+    );
+    expect(rows.length).toBeGreaterThan(1);
+    for (const { text } of rows) expect(text).not.toContain(secretOf(made));
+    expect(app.log.join('\n')).not.toContain(secretOf(made));
+  });
+
+  it.each([
+    'http://shop.example/',
+    'javascript:alert(1)',
+    'ftp://localhost/',
+    'https://user:pw@shop.example/',
+    'no address',
+    '/done',
+  ])('refuses to lead to %s', async (redirectUri) => {
+    const person = await customer(app, as());
+    const { status, body } = await make(person.id, { redirectUri });
+    expect([status, body.code]).toEqual([400, 'INVALID_INPUT']);
+    expect(body.details.errors).toMatchObject([{ field: 'redirectUri' }]);
+  });
+
+  it.each(['http://localhost:3000/a', 'http://127.0.0.1/', 'http://[::1]:8080/', 'https://a.b/'])(
+    'may lead to %s',
+    async (redirectUri) => {
+      const person = await customer(app, as());
+      ok(await make(person.id, { redirectUri }), 201);
+    },
+  );
+
+  it.each([
+    ['Ada Lovelace', 'APPROVED'],
+    ['Ada Lovelace 002', 'REJECTED'],
+  ])('returns 201 for a customer whose check is over: %s, %s', async (fullName, status) => {
+    const person = await customer(app, {}, { fullName });
+    expect(person.kycStatus).toBe(status);
+    await app.operate(async (ctx) => {
+      const row = await ctx.read(customers, person.id);
+      const contact_verification = { email: 'VERIFIED', phone: 'PENDING' } as const;
+      if (row) ctx.update(customers, row, { contact_verification });
+    });
+    const redirectUri = 'https://shop.example/done';
+    const made = await make(person.id, { redirectUri }, { as: app.platform });
+    const secret = secretOf({ ...made, body: ok(made, 201) });
+    const state = ok(await ask(secret, 'GET', '/state'), 200);
+    expect(state).toMatchObject({ status, gaps: [], findings: [], redirectUri });
+    expect((await ask(secret, 'POST', '/submit')).status).toBe(409);
+    const query = `platformCustomerId=${person.platformCustomerId}`;
+    ok(await app.call('GET', `/customers/kyc-link?${query}`), 200);
+    expect(ok(await app.call('GET', `/customers/${person.id}`), 200).kycStatus).toBe(status);
+  });
+
+  it('rejects customers that are unproved, deleted or of another platform', async () => {
+    const foreign = await customer(app);
+    const unproved = await customer(app, as());
+    await app.operate(async (ctx) => {
+      const row = await ctx.read(customers, unproved.id);
+      const contact_verification = { email: 'VERIFIED', phone: 'PENDING' } as const;
+      if (row) ctx.update(customers, row, { contact_verification });
+    }, app.unregulated);
+    const { status, body } = await make(unproved.id);
+    expect([status, body.code, body.details]).toEqual([409, 'CONFLICT', { channels: ['phone'] }]);
+    const deleted = await customer(app, as());
+    ok(await app.call('DELETE', `/customers/${deleted.id}`, undefined, as()), 200);
+    expect((await make(deleted.id)).body.code).toBe('CUSTOMER_DELETED');
+    expect((await make(foreign.id)).body.code).toBe('CUSTOMER_NOT_FOUND');
+  });
+});
+
+describe('getCustomerKycLink', () => {
+  const get = (query: string) => app.call('GET', `/customers/kyc-link${query}`, undefined, as());
+
+  it('does the same for an id of the platform', async () => {
+    const person = await customer(app, as());
+    const id = `platformCustomerId=${person.platformCustomerId}`;
+    const made = await get(`?${id}&redirectUri=https%3A%2F%2Fshop.example%2F`);
+    ok(made, 200);
+    const { body } = await ask(secretOf(made), 'GET', '/state');
+    expect(body.customer.id).toBe(person.id);
+    expect((await get(`?${id}&redirectUri=http%3A%2F%2Fshop.example`)).status).toBe(400);
+  });
+
+  it('refuses what the other one refuses, and wants the id', async () => {
+    expect((await get('')).body.details.errors).toMatchObject([{ field: 'platformCustomerId' }]);
+    expect((await get('?platformCustomerId=nobody')).body.code).toBe('CUSTOMER_NOT_FOUND');
+    const theirs = await customer(app);
+    const foreign = await get(`?platformCustomerId=${theirs.platformCustomerId}`);
+    expect(foreign.body.code).toBe('CUSTOMER_NOT_FOUND');
+    const person = await customer(app, as());
+    await app.operate(async (ctx) => {
+      const row = await ctx.read(customers, person.id);
+      const contact_verification = { email: 'PENDING', phone: 'PENDING' } as const;
+      if (row) ctx.update(customers, row, { contact_verification });
+    }, app.unregulated);
+    expect((await get(`?platformCustomerId=${person.platformCustomerId}`)).status).toBe(409);
+  });
+});
+
+describe('the page of a link', () => {
+  it('is closed: nothing from elsewhere, nothing kept, nothing told on', async () => {
+    const { secret } = await ready();
+    const page = await ask(secret, 'GET', '');
+    expect(page.status).toBe(200);
+    expect(page.headers['content-security-policy']).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; " +
+        "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    );
+    expect(page.headers).toMatchObject({
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-frame-options': 'DENY',
+    });
+    expect(page.body).not.toContain('Ada');
+    const files = [...String(page.body).matchAll(/"(assets\/[^"]+)"/g)].map(([, file]) => file);
+    expect(files).toHaveLength(2);
+    for (const file of files) {
+      const { status, headers } = await ask('', 'GET', file as string);
+      expect([status, headers['cache-control']]).toEqual([
+        200,
+        expect.stringContaining('immutable'),
+      ]);
+    }
+    expect((await ask('assets', 'GET', '/page-0.js')).status).toBe(404);
+    const state = await ask(secret, 'GET', '/state');
+    expect(state.headers['cache-control']).toBe('no-store');
+    expect(JSON.stringify(state.body)).not.toMatch(/6789"/);
+  });
+
+  it('is used up by a submission that is accepted, and by that alone', async () => {
+    const { person, secret } = await ready('Ada Lovelace', 'https://shop.example/');
+    const other = secretOf(await make(person.id));
+    const sent = await Promise.all([
+      ask(secret, 'POST', '/submit'),
+      ask(secret, 'POST', '/submit'),
+    ]);
+    expect(sent.map(({ status }) => status).sort()).toEqual([200, 410]);
+    const won = sent.find(({ status }) => status === 200);
+    expect(won?.body).toEqual({
+      verificationStatus: 'APPROVED',
+      errors: [],
+      redirectUri: 'https://shop.example/',
+    });
+    const path = `/verifications?customerId=${person.id}`;
+    expect((await app.call('GET', path, undefined, as())).body.data).toHaveLength(1);
+    for (const [method, rest] of [
+      ['GET', '/state'],
+      ['POST', '/submit'],
+      ['GET', ''],
+    ] as const) {
+      expect((await ask(secret, method, rest)).status).toBe(410);
+    }
+    expect((await ask(other, 'GET', '/state')).body.status).toBe('APPROVED');
+    expect((await ask(other, 'POST', '/submit')).status).toBe(409);
+  });
+
+  it('stays good while more is needed', async () => {
+    const { secret } = await ready('Bad Scan 003');
+    const { body } = await ask(secret, 'POST', '/submit');
+    expect(body).toMatchObject({
+      verificationStatus: 'RESOLVE_ERRORS',
+      errors: [{ type: 'POOR_QUALITY_DOCUMENT' }],
+    });
+    expect((await ask(secret, 'GET', '/state')).status).toBe(200);
+  });
+
+  it('does not tell a person what they are suspected of', async () => {
+    const { person, secret } = await ready();
+    const { id } = person;
+    const finding = { resourceId: id, type: 'APPLICANT_SANCTIONED', reason: 'On list X' } as const;
+    await app.operate(async (ctx) => {
+      const row = await ctx.read(customers, id);
+      if (row) await decide(ctx, row, { state: 'unresolved', errors: [finding] });
+    }, app.unregulated);
+    const { body } = await ask(secret, 'GET', '/state');
+    expect(body.findings).toEqual([
+      { resourceId: id, type: 'APPLICANT_REJECTED', reason: expect.stringMatching(/closer look/) },
+    ]);
+    expect(body.gaps).toEqual(body.findings);
+    const sent = await ask(secret, 'POST', '/submit');
+    expect(sent.body).toEqual({ verificationStatus: 'RESOLVE_ERRORS', errors: body.findings });
+    expect(JSON.stringify([body, sent.body])).not.toMatch(/SANCTIONED|list X/);
+    const { body: told } = await app.call(
+      'GET',
+      `/verifications?customerId=${id}`,
+      undefined,
+      as(),
+    );
+    expect(told.data[0].errors).toEqual([finding]);
+  });
+
+  it('is over after a day', async () => {
+    const { secret } = await ready();
+    const then = app.world.now();
+    app.world.set(then + DAY_MS - 1);
+    expect((await ask(secret, 'GET', '/state')).status).toBe(200);
+    app.world.set(then + DAY_MS);
+    const { status, body } = await ask(secret, 'GET', '/state');
+    expect([status, body.code]).toEqual([410, 'LINK_ENDED']);
+    expect((await ask(secret, 'GET', '')).status).toBe(410);
+    app.world.set(then);
+  });
+
+  it('changes what the API would change, and nothing that is the platform’s', async () => {
+    const person = await customer(app, as());
+    const secret = secretOf(await make(person.id));
+    const change = { customerType: 'INDIVIDUAL', ...WHOLE, email: 'thief@example.com' };
+    expect((await ask(secret, 'PATCH', '/customer', change)).status).toBe(204);
+    const { body } = await app.call('GET', `/customers/${person.id}`, undefined, as());
+    expect(body).toMatchObject({ idType: 'SSN' });
+    expect(body.email).toBeUndefined();
+    const bad = { ...change, identifier: '1', nationality: 'XX' };
+    const refused = await ask(secret, 'PATCH', '/customer', bad);
+    expect(refused.body.details.errors.map((each: { field: string }) => each.field).sort()).toEqual(
+      ['identifier', 'nationality'],
+    );
+  });
+
+  it('reaches the customer of its link and nobody else', async () => {
+    const mine = ok(await app.call('POST', '/customers', FIRM, as()), 201);
+    const theirs = ok(await app.call('POST', '/customers', FIRM, as()), 201);
+    const secret = secretOf(await make(mine.id));
+    const owner = { ...OWNER, customerId: theirs.id };
+    const stranger = ok(await app.call('POST', '/beneficial-owners', owner, as()), 201);
+    const paper = ok(await app.call('POST', '/documents', passport(stranger.id), as()), 201);
+    const tries = [
+      await ask(secret, 'PATCH', `/owners/${stranger.id}`, { ownershipPercentage: 1 }),
+      await ask(secret, 'POST', '/documents', passport(stranger.id)),
+      await ask(secret, 'POST', '/documents', passport(theirs.id)),
+      await ask(secret, 'PUT', `/documents/${paper.id}`, passport(stranger.id)),
+      await ask(secret, 'DELETE', `/documents/${paper.id}`),
+    ];
+    expect(tries.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
+    expect((await ask(secret, 'POST', '/owners', OWNER)).status).toBe(204);
+    const { body } = await app.call('GET', `/customers/${mine.id}`, undefined, as());
+    const [own] = body.beneficialOwners;
+    const change = { ownershipPercentage: 70 };
+    expect((await ask(secret, 'PATCH', `/owners/${own.id}`, change)).status).toBe(204);
+    const handed = ok(await ask(secret, 'POST', '/documents', passport(own.id)), 201);
+    expect((await ask(secret, 'PUT', `/documents/${handed.id}`, passport(own.id))).status).toBe(
+      200,
+    );
+    expect((await ask(secret, 'DELETE', `/documents/${handed.id}`)).status).toBe(204);
+    const state = await ask(secret, 'GET', '/state');
+    expect(state.body.owners).toMatchObject([{ ownershipPercentage: 70 }]);
+    expect(JSON.stringify(state.body)).not.toMatch(/4321"/);
+  });
+
+  it('ends with its customer', async () => {
+    const { person, secret } = await ready();
+    ok(await app.call('DELETE', `/customers/${person.id}`, undefined, as()), 200);
+    expect((await ask(secret, 'GET', '/state')).body.code).toBe('LINK_ENDED');
+  });
+});
+
+describe('whoever tries secrets', () => {
+  it('is slowed down, and keeps nobody out who has a good one', async () => {
+    const tight = await startApp({ rateLimits: { requests: 0, costly: 0, refused: 1 } });
+    try {
+      const options = { as: tight.unregulated };
+      const person = await customer(tight, options);
+      const path = `/customers/${person.id}/kyc-link`;
+      const made = ok(await tight.call('POST', path, {}, options), 201);
+      const good = new URL(made.kycUrl).pathname;
+      const get = async (url: string) =>
+        (await tight.app.server.inject({ method: 'GET', url })).statusCode;
+      expect(await get(good)).toBe(200);
+      const answers = [
+        await get('/verify/a'),
+        await get('/verify/b/state'),
+        await get('/verify/c'),
+      ];
+      expect(answers).toEqual([410, 410, 429]);
+      expect(await get('/verify/c/state')).toBe(429);
+      expect(await get(`${good}/state`)).toBe(200);
+    } finally {
+      await tight.close();
+    }
+  });
+});

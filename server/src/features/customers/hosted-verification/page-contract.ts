@@ -1,0 +1,174 @@
+// What the hosted page asks of the server, below its link. Bodies are those of the API, with their rules, so
+// that both judge alike; replies are for our own page and may change with it.
+import { Type } from '@sinclair/typebox';
+import { operation } from '../../../kernel/operation.ts';
+import { CountryCode, oneOf, Timestamp } from '../../../kernel/schema.ts';
+import { DocumentType, replaceDocument, uploadDocument } from '../documents/index.ts';
+import {
+  BeneficialOwnerCreateRequest,
+  createBeneficialOwner,
+  updateBeneficialOwner,
+  updateCustomerById,
+} from '../records/index.ts';
+import { VERIFICATION_STATUSES } from '../verifications/index.ts';
+import { VERIFY_PATH } from './links.ts';
+
+const maybe = Type.Optional;
+
+/** Properties that are there without their schema being told again: the page is ours. */
+const Open = Type.Object({}, { additionalProperties: true });
+
+const Gap = Type.Object({
+  resourceId: Type.String(),
+  type: Type.String(),
+  reason: Type.String(),
+  field: maybe(Type.String()),
+  acceptedDocumentTypes: maybe(Type.Array(Type.String())),
+});
+
+const Document = Type.Object({
+  id: Type.String(),
+  documentHolder: Type.String(),
+  documentType: DocumentType,
+  side: maybe(Type.String()),
+  country: CountryCode,
+  documentNumber: maybe(Type.String()),
+  issuingAuthority: maybe(Type.String()),
+  fileName: Type.String(),
+});
+
+export const PageState = Type.Object({
+  platformName: Type.String(),
+  isTest: Type.Boolean(),
+  expiresAt: Timestamp,
+  status: Type.String(),
+  customer: Open,
+  hasIdentifier: Type.Boolean(),
+  owners: Type.Array(Open),
+  documents: Type.Array(Document),
+  /** All that stands in the way; `findings` are those that somebody found, and no mere absence. */
+  gaps: Type.Array(Gap),
+  findings: Type.Array(Gap),
+  choices: Type.Record(Type.String(), Type.Array(Type.String())),
+  maxFileBytes: Type.Integer(),
+  /** Where the page leads; present once the check is over, before that the submission returns it. */
+  redirectUri: maybe(Type.String()),
+});
+
+const Outcome = Type.Object({
+  verificationStatus: oneOf(VERIFICATION_STATUSES),
+  errors: Type.Array(Gap),
+  redirectUri: maybe(Type.String()),
+});
+
+const common = { tag: 'Hosted verification', permission: null, hosted: true } as const;
+
+const path = (rest: string) => `${VERIFY_PATH}/{secret}/${rest}`;
+const secret = Type.String();
+const ERRORS = [400, 404, 409, 410];
+
+export const readVerificationPage = operation({
+  ...common,
+  operationId: 'readVerificationPage',
+  method: 'GET',
+  path: path('state'),
+  summary: 'What is known and what is missing',
+  params: Type.Object({ secret }),
+  replies: { 200: PageState },
+  errors: [410],
+});
+
+export const changeOnVerificationPage = operation({
+  ...common,
+  operationId: 'changeOnVerificationPage',
+  method: 'PATCH',
+  path: path('customer'),
+  summary: 'Say something about the customer',
+  params: Type.Object({ secret }),
+  body: updateCustomerById.body,
+  bodyRules: updateCustomerById.bodyRules,
+  judges: true,
+  replies: { 204: null },
+  errors: ERRORS,
+});
+
+export const addOwnerOnVerificationPage = operation({
+  ...common,
+  operationId: 'addOwnerOnVerificationPage',
+  method: 'POST',
+  path: path('owners'),
+  summary: 'Name an owner of the business',
+  params: Type.Object({ secret }),
+  body: Type.Omit(BeneficialOwnerCreateRequest, ['customerId']),
+  bodyRules: createBeneficialOwner.bodyRules,
+  judges: true,
+  replies: { 204: null },
+  errors: ERRORS,
+});
+
+export const changeOwnerOnVerificationPage = operation({
+  ...common,
+  operationId: 'changeOwnerOnVerificationPage',
+  method: 'PATCH',
+  path: path('owners/{ownerId}'),
+  summary: 'Change what is known of an owner',
+  params: Type.Object({ secret, ownerId: Type.String() }),
+  body: updateBeneficialOwner.body,
+  bodyRules: updateBeneficialOwner.bodyRules,
+  judges: true,
+  replies: { 204: null },
+  errors: ERRORS,
+});
+
+export const uploadOnVerificationPage = operation({
+  ...common,
+  operationId: 'uploadOnVerificationPage',
+  method: 'POST',
+  path: path('documents'),
+  summary: 'Hand in a document',
+  params: Type.Object({ secret }),
+  upload: uploadDocument.upload,
+  body: uploadDocument.body,
+  bodyRules: uploadDocument.bodyRules,
+  replies: { 201: Document },
+  errors: ERRORS,
+  talks: true,
+});
+
+export const replaceOnVerificationPage = operation({
+  ...common,
+  operationId: 'replaceOnVerificationPage',
+  method: 'PUT',
+  path: path('documents/{documentId}'),
+  summary: 'Put another file in the place of a document',
+  params: Type.Object({ secret, documentId: Type.String() }),
+  upload: replaceDocument.upload,
+  body: replaceDocument.body,
+  bodyRules: replaceDocument.bodyRules,
+  replies: { 200: Document },
+  errors: ERRORS,
+  talks: true,
+});
+
+export const removeOnVerificationPage = operation({
+  ...common,
+  operationId: 'removeOnVerificationPage',
+  method: 'DELETE',
+  path: path('documents/{documentId}'),
+  summary: 'Take a document back',
+  params: Type.Object({ secret, documentId: Type.String() }),
+  replies: { 204: null },
+  errors: ERRORS,
+});
+
+export const submitVerificationPage = operation({
+  ...common,
+  operationId: 'submitVerificationPage',
+  method: 'POST',
+  path: path('submit'),
+  summary: 'Submit the customer',
+  params: Type.Object({ secret }),
+  replies: { 200: Outcome },
+  errors: ERRORS,
+  talks: true,
+});

@@ -1,0 +1,332 @@
+// Every field that the page can ask for, with its text and the name that the API has for it. The server
+// validates the values.
+import { withoutPostalCodes } from '../../../../catalog/identity/countries.ts';
+import { neededIdentifier, TAX_IDENTIFIERS } from '../../../../catalog/identity/tax-identifiers.ts';
+import type { Json } from './json.ts';
+
+export type Kind =
+  | 'text'
+  | 'longtext'
+  | 'date'
+  | 'email'
+  | 'tel'
+  | 'percent'
+  | 'choice'
+  | 'choices'
+  | 'country'
+  | 'countries'
+  | 'file';
+
+export interface Field {
+  /** Dot path in the request. */
+  name: string;
+  label: string;
+  kind: Kind;
+  hint?: string;
+  autocomplete?: string;
+  numeric?: boolean;
+  optional?: boolean;
+  /** The field in a sentence, where its label does not fit: `Enter ${noun}`. */
+  noun?: string;
+  /** Asked only while the named field has one of these values. */
+  when?: { field: string; is: readonly string[] };
+  /** What other answers change about this field; `read` gives an answer by the name of its field. */
+  follow?: (read: (name: string) => unknown) => Followed;
+}
+
+export interface Followed {
+  hint?: string;
+  optional?: boolean;
+  hidden?: boolean;
+  /** Of a choice: those that are offered. */
+  values?: readonly string[];
+}
+
+const OTHER = 'Description';
+
+/** `isOwn`: the address of the person who uses the page, which the browser may fill in. */
+export const addressFields = (prefix: string, isOwn = false): Field[] => {
+  const neededInUs: Field['follow'] = (read) => ({
+    optional: read(`${prefix}address.country`) !== 'US',
+  });
+  // Every address has a postal code in the API; the server takes any text.
+  const postalCodeHint: Field['follow'] = (read) =>
+    withoutPostalCodes.has(String(read(`${prefix}address.country`)))
+      ? { hint: 'This country has no postal codes. Enter 00000.' }
+      : {};
+  const field = (name: string, label: string, autocomplete: string, more = {}): Field => ({
+    name: `${prefix}address.${name}`,
+    label,
+    kind: 'text',
+    ...(isOwn ? { autocomplete } : {}),
+    ...more,
+  });
+  return [
+    field('country', 'Country', 'country', { kind: 'country' }),
+    field('line1', 'Street and number', 'address-line1'),
+    field('line2', 'Flat, floor or building', 'address-line2', { optional: true }),
+    field('city', 'City or town', 'address-level2', { optional: true, follow: neededInUs }),
+    field('state', 'State, province or region', 'address-level1', {
+      optional: true,
+      follow: neededInUs,
+    }),
+    field('postalCode', 'Postal code', 'postal-code', { follow: postalCodeHint }),
+  ];
+};
+
+const described = (name: string, of: string, prefix = ''): Field => ({
+  name: `${prefix}${name}`,
+  label: OTHER,
+  kind: 'longtext',
+  hint: 'In your own words.',
+  noun: 'a description',
+  when: { field: `${prefix}${of}`, is: ['OTHER'] },
+});
+
+const purposes = (prefix: string): Field[] => [
+  {
+    name: `${prefix}purposeOfAccount`,
+    label: 'What is the main purpose of the account?',
+    kind: 'choice',
+    noun: 'the main purpose of the account',
+  },
+  described('purposeOfAccountOtherDescription', 'purposeOfAccount', prefix),
+  {
+    name: `${prefix}expectedMonthlyTransactionCount`,
+    label: 'How many payments do you expect each month?',
+    kind: 'choice',
+    noun: 'the number of payments each month',
+  },
+  {
+    name: `${prefix}expectedMonthlyTransactionVolume`,
+    label: 'How much do you expect to pay each month?',
+    kind: 'choice',
+    noun: 'the amount that you expect to pay each month',
+  },
+];
+
+export const personFields: Field[] = [
+  {
+    name: 'fullName',
+    label: 'Full name',
+    kind: 'text',
+    hint: 'Given and family names, as on your identity document.',
+    noun: 'your full name',
+    autocomplete: 'name',
+  },
+  {
+    name: 'birthDate',
+    label: 'Date of birth',
+    kind: 'date',
+    autocomplete: 'bday',
+    noun: 'your date of birth',
+  },
+  {
+    name: 'nationality',
+    label: 'Nationality',
+    kind: 'country',
+    hint: 'The country that issued your passport.',
+    noun: 'your nationality',
+  },
+];
+
+const HINTS: Readonly<Record<string, string>> = {
+  SSN: 'With its hyphens, like 123-45-6789.',
+  ITIN: 'With its hyphens, like 912-34-5678.',
+  EIN: 'With its hyphen, like 12-3456789.',
+};
+
+function numberHint(type: unknown, issuer: unknown): string {
+  if (type !== 'NON_US_TAX_ID') return HINTS[String(type)] ?? '';
+  const { name, example } = TAX_IDENTIFIERS.get(String(issuer)) ?? {};
+  return example ? `${name}, like ${example}.` : 'As it is written on your documents.';
+}
+
+/** The questions about an identity number: the country of residence and the nationality decide. */
+function numberFieldsOf(prefix: string, usTypes: readonly string[]): Field[] {
+  const neededOf = (read: (name: string) => unknown) =>
+    neededIdentifier({
+      nationality: read(`${prefix}nationality`),
+      residence: read(`${prefix}address.country`),
+    });
+  return [
+    {
+      name: `${prefix}idType`,
+      label: 'Kind of number',
+      kind: 'choice',
+      follow: (read) => {
+        const needed = neededOf(read);
+        const types = needed === 'US' ? usTypes : ['NON_US_TAX_ID', ...usTypes];
+        return { values: types, optional: needed === 'NONE' };
+      },
+    },
+    {
+      name: `${prefix}countryOfIssuance`,
+      label: 'Country that issued the number',
+      kind: 'country',
+      when: { field: `${prefix}idType`, is: ['NON_US_TAX_ID'] },
+    },
+    {
+      name: `${prefix}identifier`,
+      label: 'Number',
+      kind: 'text',
+      autocomplete: 'off',
+      follow: (read) => ({
+        hint: numberHint(read(`${prefix}idType`), read(`${prefix}countryOfIssuance`)),
+        hidden: neededOf(read) === 'NONE' && !read(`${prefix}idType`),
+      }),
+    },
+  ];
+}
+
+export const numberFields: Field[] = numberFieldsOf('', ['SSN', 'ITIN']);
+
+export const diligenceFields: Field[] = [
+  ...purposes(''),
+  {
+    name: 'sourceOfFundsCategories',
+    label: 'Where does the money come from?',
+    kind: 'choices',
+    noun: 'at least one source of the money',
+  },
+  described('sourceOfFundsOtherDescription', 'sourceOfFundsCategories'),
+  {
+    name: 'sourceOfWealthCategories',
+    label: 'What are the sources of your wealth?',
+    kind: 'choices',
+    noun: 'at least one source of your wealth',
+  },
+  described('sourceOfWealthOtherDescription', 'sourceOfWealthCategories'),
+  {
+    name: 'annualIncomeRange',
+    label: 'What is your yearly income?',
+    kind: 'choice',
+    noun: 'your yearly income',
+  },
+  {
+    name: 'netWorthRange',
+    label: 'What is your net worth?',
+    kind: 'choice',
+    hint: 'What you own, minus what you owe.',
+    noun: 'your net worth',
+  },
+  {
+    name: 'pepStatus',
+    label: 'Do you hold a prominent public office?',
+    kind: 'choice',
+    hint: 'For example in a government, a parliament, a court or an army.',
+    noun: 'whether you hold a public office',
+  },
+];
+
+const firm = (name: string, label: string, kind: Kind, more: Partial<Field> = {}): Field => ({
+  name: `businessInfo.${name}`,
+  label,
+  kind,
+  ...more,
+});
+
+export const firmFields: Field[] = [
+  firm('legalName', 'Legal name', 'text', { autocomplete: 'organization' }),
+  firm('doingBusinessAs', 'Trading name', 'text', { optional: true }),
+  firm('country', 'Country of registration', 'country'),
+  firm('taxId', 'Tax identification number', 'text', {
+    hint: 'In the United States an EIN with its hyphen, like 12-3456789.',
+  }),
+  firm('incorporatedOn', 'Date of incorporation', 'date'),
+  firm('registrationNumber', 'Registration number', 'text'),
+  firm('entityType', 'Legal form', 'choice'),
+  firm('businessType', 'Sector', 'choice'),
+  firm('naicsCode', 'NAICS code', 'text', {
+    hint: 'Industry classification of the business: two to six digits.',
+    numeric: true,
+  }),
+  firm('primaryContactFirstName', 'Given name of the contact person', 'text'),
+  firm('primaryContactLastName', 'Family name of the contact person', 'text'),
+];
+
+export const activityFields: Field[] = [
+  firm('countriesOfOperation', 'Where is the business active?', 'countries', {
+    noun: 'at least one country where the business is active',
+  }),
+  firm('expectedRecipientJurisdictions', 'Which countries does it pay to?', 'countries', {
+    noun: 'at least one country that the business pays to',
+  }),
+  firm('expectedCounterpartyCountries', 'Where are its customers and suppliers?', 'countries', {
+    noun: 'at least one country of its customers and suppliers',
+  }),
+  firm('sourceOfFunds', 'Where does its money come from?', 'longtext', {
+    hint: 'For example sales, investments or loans.',
+    noun: 'where its money comes from',
+  }),
+  firm('sourceOfFundsCategories', 'Sources of its money', 'choices', {
+    hint: 'Select all that apply.',
+    noun: 'at least one source of its money',
+  }),
+  described('sourceOfFundsOtherDescription', 'sourceOfFundsCategories', 'businessInfo.'),
+  ...purposes('businessInfo.'),
+];
+
+const own = (name: string, label: string, kind: Kind, more: Partial<Field> = {}): Field => ({
+  name: `personalInfo.${name}`,
+  label,
+  kind,
+  ...more,
+});
+
+export const ownerFields: Field[] = [
+  {
+    name: 'roles',
+    label: 'Role in the business',
+    kind: 'choices',
+    hint: 'Select all that apply. A control person directs the business.',
+    noun: 'at least one role',
+  },
+  {
+    name: 'ownershipPercentage',
+    label: 'Share of the business in percent',
+    kind: 'percent',
+    hint: 'A whole number. 0 for a person without a share.',
+  },
+  own('firstName', 'Given name', 'text'),
+  own('middleName', 'Middle name', 'text', { optional: true }),
+  own('lastName', 'Family name', 'text'),
+  own('birthDate', 'Date of birth', 'date'),
+  own('nationality', 'Nationality', 'country'),
+  own('email', 'Email address', 'email', { optional: true }),
+  own('phoneNumber', 'Phone number', 'tel', {
+    optional: true,
+    hint: 'With the country code, like +15550100200.',
+  }),
+  ...addressFields('personalInfo.'),
+  ...numberFieldsOf('personalInfo.', ['SSN', 'ITIN', 'EIN']),
+];
+
+/** The value at a dot path; undefined where there is none. */
+export const valueAt = (of: unknown, path: string): unknown =>
+  path.split('.').reduce<unknown>((value, name) => (value as Json | undefined)?.[name], of);
+
+/** Sets the value at a dot path, making what is on the way. */
+export function setAt(of: Json, path: string, value: unknown): void {
+  const names = path.split('.');
+  const last = names.pop() as string;
+  let at = of;
+  for (const name of names) {
+    at[name] ??= {};
+    at = at[name] as Json;
+  }
+  at[last] = value;
+}
+
+const SELECTED: readonly Kind[] = ['choice', 'choices', 'country', 'countries', 'file'];
+
+/** A label inside a sentence; abbreviations keep their capitals. */
+const lower = (label: string) =>
+  /^[A-Z]{2}/.test(label) ? label : label.charAt(0).toLowerCase() + label.slice(1);
+
+/** What to do about a field that was left empty. */
+export function emptyMessage({ label, kind, noun }: Field): string {
+  const verb = SELECTED.includes(kind) ? 'Select' : 'Enter';
+  if (noun) return `${verb} ${noun}`;
+  return label.endsWith('?') ? `Answer the question: ${label}` : `${verb} the ${lower(label)}`;
+}

@@ -1,0 +1,104 @@
+// People with tax identifiers of other countries in a file: each row has the result that the same
+// customer has over POST /customers, in the sandbox and in production.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ok } from '../../../../test/fixtures.ts';
+import { startApp, type TestApp, type TestPlatform } from '../../../../test/harness.ts';
+import { file, type ImportDesk, importDesk } from '../../../../test/imports.ts';
+
+let app: TestApp;
+let desk: ImportDesk;
+beforeAll(async () => {
+  app = await startApp();
+  desk = await importDesk(app);
+});
+afterAll(() => app.close());
+
+const GERMAN = { idType: 'NON_US_TAX_ID', identifier: '65 929 970 489', countryOfIssuance: 'DE' };
+const SSN = { idType: 'SSN', identifier: '123-45-6789' };
+
+/** Cells of a person; the address is in `country`. */
+const PEOPLE: readonly Record<string, string>[] = [
+  { country: 'DE', nationality: 'DE', ...GERMAN },
+  { country: 'DE', nationality: 'DE', ...GERMAN, identifier: '65929970489' },
+  { country: 'DE', nationality: 'DE', ...GERMAN, identifier: '65 929 970 480' },
+  { country: 'DE', nationality: 'DE', ...GERMAN, identifier: '0' },
+  { country: 'DE', nationality: 'DE', ...GERMAN, countryOfIssuance: 'FR' },
+  { country: 'DE', nationality: 'DE', ...GERMAN, countryOfIssuance: 'XX' },
+  { country: 'DE', nationality: 'DE', ...GERMAN, countryOfIssuance: 'de' },
+  { country: 'DE', nationality: 'DE', ...GERMAN, countryOfIssuance: 'US' },
+  { country: 'DE', nationality: 'DE', ...GERMAN, countryOfIssuance: 'PR' },
+  { country: 'DE', nationality: 'DE', idType: 'NON_US_TAX_ID' },
+  { country: 'DE', nationality: 'DE', identifier: '65 929 970 489' },
+  { country: 'DE', nationality: 'DE', countryOfIssuance: 'DE' },
+  { country: 'DE', nationality: 'DE' },
+  { country: 'de', nationality: 'DE' },
+  { country: 'DE', nationality: 'US', ...GERMAN },
+  { country: 'US', nationality: 'DE', ...GERMAN },
+  { country: 'PR', nationality: 'US', ...GERMAN },
+  { country: 'AE', nationality: 'AE' },
+  { country: 'AE', nationality: 'AE', ...GERMAN, countryOfIssuance: 'AE', identifier: 'A-1' },
+  { country: 'AE', nationality: 'AE', ...GERMAN, countryOfIssuance: 'AE', identifier: '***-1' },
+  { country: 'AE', nationality: 'DE', ...GERMAN },
+  { country: 'BM', nationality: 'BM', idType: 'NON_US_TAX_ID', countryOfIssuance: 'BM' },
+  { country: 'DE', nationality: 'DE', ...SSN, countryOfIssuance: 'DE' },
+  { country: 'DE', nationality: 'US', ...SSN, countryOfIssuance: 'US' },
+];
+
+/** Required of a person in some of the countries. */
+const CONTACTS = { email: 'ada@example.com', phoneNumber: '+15125550100' };
+
+const CASES = [...PEOPLE, ...PEOPLE.map((cells) => ({ ...CONTACTS, ...cells }))];
+
+interface Verdict {
+  code: string;
+  fields: string[];
+}
+
+const GOOD: Verdict = { code: 'NONE', fields: [] };
+
+interface Errors {
+  code: string;
+  details: { errors?: { field: string }[] };
+}
+
+const verdictOf = ({ code, details }: Errors): Verdict => ({
+  code,
+  fields: (details.errors ?? []).map(({ field }) => field.replace(/^address\./, '')).sort(),
+});
+
+const STREET = { line1: '1 Main St', city: 'Austin', state: 'TX', postalCode: '78701' };
+
+async function overApi(cells: Record<string, string>, as: TestPlatform): Promise<Verdict> {
+  const { country, ...rest } = cells;
+  const person = { customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace', birthDate: '1990-01-15' };
+  const body = { ...person, address: { ...STREET, country }, ...rest };
+  const { status, body: answer } = await app.call('POST', '/customers', body, { as });
+  return status === 201 ? GOOD : verdictOf(answer);
+}
+
+describe.each(['sandbox', 'production'] as const)('a file of people abroad in %s', (mode) => {
+  it('is judged as POST /customers judges the same people', async () => {
+    const as = mode === 'sandbox' ? app.platform : app.production;
+    const { umaDomain } = ok(await app.call('GET', '/config', undefined, { as }), 200);
+    const idOf = (at: number) => `${mode}-${at}`;
+    const rows = CASES.map((cells, at) =>
+      desk.person(idOf(at), { umaAddress: `$${idOf(at)}@${umaDomain}`, ...cells }),
+    );
+    const { errors } = await desk.imported(file(...rows), as);
+    const failed = new Map<string, Errors>(
+      errors.map((each: Errors & { correlationId: string }) => [each.correlationId, each]),
+    );
+    const verdicts = await Promise.all(CASES.map((cells) => overApi(cells, as)));
+    const imported = CASES.map((_, at) => {
+      const error = failed.get(idOf(at));
+      return error ? verdictOf(error) : GOOD;
+    });
+    expect(imported.map((each, at) => [CASES[at], each])).toEqual(
+      verdicts.map((each, at) => [CASES[at], each]),
+    );
+    expect(verdicts.filter(({ code }) => code === 'NONE').length).toBeGreaterThan(5);
+    expect(verdicts.filter(({ code }) => code !== 'NONE').length).toBeGreaterThan(10);
+    // A wrong check digit.
+    expect(verdicts[2]?.fields.includes('identifier')).toBe(mode === 'production');
+  });
+});

@@ -1,0 +1,52 @@
+// An invitation as the API shows it, and what stands in the way of ending it. Pure.
+import type { Static } from '@sinclair/typebox';
+import { currencyView } from '../../../catalog/currencies/currencies.ts';
+import { Fault } from '../../../kernel/fault.ts';
+import { iso, type Time } from '../../../kernel/world.ts';
+import type { UmaInvitation } from './contract.ts';
+import type { InvitationRow } from './store.ts';
+
+export type InvitationView = Static<typeof UmaInvitation>;
+
+/** In front of the code in the address of its page. */
+export const INVITATION_PATH = '/i';
+
+/** Whether a text can be a code: 20 hexadecimal digits, or the 8 of older versions. */
+export const isCode = (text: string): boolean => /^(?:[0-9a-f]{20}|[0-9a-f]{8})$/.test(text);
+
+/** Where it stands now: nothing moves a row when its time is over. */
+export const statusOf = (row: InvitationRow, now: Time): InvitationView['status'] =>
+  row.status === 'PENDING' && row.expires_at !== null && row.expires_at <= now
+    ? 'EXPIRED'
+    : row.status;
+
+export function presentInvitation(row: InvitationRow, now: Time, origin: string): InvitationView {
+  return {
+    code: row.id,
+    createdAt: iso(row.created_at),
+    ...(row.claimed_at === null ? {} : { claimedAt: iso(row.claimed_at) }),
+    url: `${origin}${INVITATION_PATH}/${row.id}`,
+    ...(row.expires_at === null ? {} : { expiresAt: iso(row.expires_at) }),
+    inviterUma: row.inviter_uma,
+    ...(row.invitee_uma === null ? {} : { inviteeUma: row.invitee_uma }),
+    status: statusOf(row, now),
+    ...(row.first_name === null ? {} : { firstName: row.first_name }),
+    ...(row.amount === null || row.currency === null
+      ? {}
+      : { amountToSend: { amount: Number(row.amount), currency: currencyView(row.currency) } }),
+  };
+}
+
+/** Throws unless the invitation is still open. */
+export function refuseEnded(row: InvitationRow, now: Time): void {
+  const status = statusOf(row, now);
+  if (status === 'PENDING') return;
+  if (status === 'CLAIMED') {
+    throw new Fault('INVITATION_ALREADY_CLAIMED', 'This invitation was claimed before.');
+  }
+  if (status === 'CANCELLED') {
+    throw new Fault('INVITATION_CANCELLED', 'This invitation was cancelled.');
+  }
+  const expiredAt = iso(row.expires_at as Time);
+  throw new Fault('INVALID_INPUT', 'This invitation has expired.', { expiredAt });
+}

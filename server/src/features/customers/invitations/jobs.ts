@@ -1,0 +1,39 @@
+// Telling the platform that made an invitation of its claim, which another platform's request may have
+// been. The event is sealed under the inviter's key, because it names people.
+import type { JobHandler } from '../../../runtime/jobs/jobs.ts';
+import { platforms, systemCaller } from '../../tenancy/platform/index.ts';
+import { customers, dataKeyOf } from '../records/index.ts';
+import { presentInvitation } from './invitation.ts';
+import { invitations } from './store.ts';
+
+export const TELL_CLAIMED = 'invitations.tell-claimed';
+
+interface TellInput {
+  code: string;
+  platformId: string;
+}
+
+/** Handlers of the jobs about invitations; list them where the worker is built. */
+export const invitationJobs = ({ origin }: { origin: () => string }): JobHandler[] => [
+  {
+    kind: TELL_CLAIMED,
+    run: async (runtime, job) => {
+      const { code, platformId } = job.input as unknown as TellInput;
+      const platform = await runtime.db.read(platforms, platformId);
+      if (!platform) throw new Error(`no platform ${platformId}`);
+      return {
+        caller: systemCaller(platform.id, platform.environment),
+        stage: async (ctx) => {
+          const row = await ctx.read(invitations, code);
+          const inviter = row && (await ctx.read(customers, row.customer_id));
+          const key = inviter && dataKeyOf(inviter);
+          // Of an inviter who was erased meanwhile nothing is told: it could not be sealed any more.
+          if (!row || !key) return;
+          ctx.require(customers, inviter);
+          const view = presentInvitation(row, ctx.now, origin());
+          ctx.emitSealed(key, 'INVITATION.CLAIMED', row.id, view);
+        },
+      };
+    },
+  },
+];

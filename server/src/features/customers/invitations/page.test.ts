@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { customer, ok } from '../../../../test/fixtures.ts';
+import { startApp, type TestApp, type TestPlatform } from '../../../../test/harness.ts';
+
+let app: TestApp;
+let limited: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+  limited = await startApp({ rateLimits: { requests: 0, costly: 0, refused: 2 } });
+});
+afterAll(() => Promise.all([app.close(), limited.close()]));
+
+async function made(more: object = {}, as: TestPlatform = app.platform) {
+  const inviter = await customer(app, { as }, { email: 'ada@example.com' });
+  const body = { inviterUma: inviter.umaAddress, ...more };
+  return ok(await app.call('POST', '/invitations', body, { as }), 201);
+}
+
+const open = (code: string, method: 'GET' | 'POST' = 'GET', on = app) =>
+  on.server.inject({ method, url: `/i/${code}` });
+
+const PERSONAL = ['Lovelace', 'ada@example.com', '1 Main St', '1990'];
+
+describe('the page of an invitation', () => {
+  it('says who invites, what awaits and where to go', async () => {
+    const expiresAt = new Date(app.world.now() + 3_600_000).toISOString();
+    const invitation = await made({ firstName: '<b>Bob</b>', amountToSend: 1_250_00, expiresAt });
+    const { pathname } = new URL(invitation.url);
+    expect(pathname).toBe(`/i/${invitation.code}`);
+    const { statusCode, body, headers } = await open(invitation.code);
+    expect(statusCode).toBe(200);
+    for (const words of [
+      'You are invited, &#60;b&#62;Bob&#60;/b&#62;',
+      `${invitation.inviterUma} invites you`,
+      '<dt>Amount they intend to send</dt>\n<dd><span class="code">1,250.00 USD</span></dd>',
+      `<dt>Your invitation code</dt>\n<dd><span class="code">${invitation.code}</span></dd>`,
+      'Andenpay: andenpay.example',
+      '<span class="code">2026-01-05 10:00 UTC</span>',
+    ]) {
+      expect(body).toContain(words);
+    }
+    // Platforms may not deal with this one.
+    expect(body).not.toContain('Blockvale');
+    expect(body).not.toMatch(/<(script|button|form|a)\b/);
+    for (const secret of PERSONAL) expect(body).not.toContain(secret);
+    expect(headers).toMatchObject({
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'content-security-policy': expect.stringContaining("default-src 'none'"),
+    });
+  });
+
+  it('promises nothing where nothing was promised, and names nobody where nobody was named', async () => {
+    const { body } = await open((await made()).code);
+    expect(body).toContain('<h1>You are invited</h1>');
+    expect(body).not.toContain('intend to send');
+    expect(body).not.toContain('Valid until');
+  });
+
+  it('names no sandbox provider in production', async () => {
+    const invitation = await made({}, app.production);
+    const { statusCode, body } = await open(invitation.code);
+    expect(statusCode).toBe(200);
+    expect(body).not.toContain('.example');
+  });
+
+  it('says how an invitation ended, and nothing of anybody', async () => {
+    const expiresAt = new Date(app.world.now() + 1_000).toISOString();
+    const more = { firstName: 'Bob', amountToSend: 5_00 };
+    const [used, expired, withdrawn] = [
+      await made(more),
+      await made({ ...more, expiresAt }),
+      await made(more),
+    ];
+    await app.call('POST', `/invitations/${used.code}/claim`, { inviteeUma: '$f@x.example' });
+    await app.call('POST', `/invitations/${withdrawn.code}/cancel`);
+    await app.advance(1_000);
+    for (const [invitation, title] of [
+      [used, 'This invitation was already used'],
+      [expired, 'This invitation has expired'],
+      [withdrawn, 'This invitation was cancelled'],
+    ] as const) {
+      const { statusCode, body } = await open(invitation.code);
+      expect(statusCode).toBe(410);
+      expect(body).toContain(title);
+      for (const word of ['Bob', '5.00', invitation.inviterUma, '$f@x.example']) {
+        expect(body).not.toContain(word);
+      }
+    }
+  });
+
+  it.each(['00000000', 'x', '%00', 'ABCDEF01', 'e'.repeat(90)])(
+    'does not know %s',
+    async (code) => {
+      const { statusCode, body } = await open(code);
+      expect(statusCode).toBe(404);
+      expect(body).toContain('Invitation not found');
+    },
+  );
+
+  it('changes nothing when something is sent to it', async () => {
+    const invitation = await made();
+    const sent = await open(invitation.code, 'POST');
+    expect(sent.body).toBe((await open(invitation.code)).body);
+    const shown = await app.call('GET', `/invitations/${invitation.code}`);
+    expect(shown.body).toEqual(invitation);
+  });
+
+  it('slows down who tries codes, and nobody who opens what is there', async () => {
+    const inviter = await customer(limited);
+    const body = { inviterUma: inviter.umaAddress };
+    const { code } = ok(await limited.call('POST', '/invitations', body), 201);
+    for (let time = 0; time < 10; time++) {
+      expect((await open(code, 'GET', limited)).statusCode).toBe(200);
+    }
+    for (let tried = 0; tried < 4; tried++) {
+      expect((await open('00000000', 'GET', limited)).statusCode).toBe(404);
+    }
+    for (const tried of ['00000000', code]) {
+      const refused = await open(tried, 'GET', limited);
+      expect(refused.statusCode).toBe(429);
+      expect(refused.headers['retry-after']).toBe('1');
+      expect(refused.body).toContain('Too many attempts');
+    }
+    limited.world.set(limited.world.now() + 1_000);
+    expect((await open(code, 'GET', limited)).statusCode).toBe(200);
+  });
+});

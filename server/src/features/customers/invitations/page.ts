@@ -1,0 +1,97 @@
+// The page behind an invitation's link, for a person without an account: who invites, what is offered, and
+// where to get a UMA address. It shows what the platform wrote into the invitation and no other personal
+// data; an invitation that has ended shows none.
+import { currencyOf } from '../../../catalog/currencies/currencies.ts';
+import type { Connectors } from '../../../connectors/ports/index.ts';
+import { readable } from '../../../kernel/money.ts';
+import type { HostedPage, Labelled, PageContent } from '../../../kernel/page.ts';
+import { iso, type Time } from '../../../kernel/world.ts';
+import type { Environment } from '../../../runtime/operation/context.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { brandOf, platforms } from '../../tenancy/platform/index.ts';
+import { INVITATION_PATH, isCode, statusOf } from './invitation.ts';
+import { type InvitationRow, invitations } from './store.ts';
+
+interface Parts {
+  connectors(environment: Environment): Connectors;
+}
+
+const UNKNOWN: PageContent = {
+  status: 404,
+  title: 'Invitation not found',
+  lines: ['Check that the link is complete, or request a new one from the person who sent it.'],
+};
+
+const OVER = {
+  CLAIMED: {
+    status: 410,
+    title: 'This invitation was already used',
+    lines: ['An invitation works once. Request a new one from the person who sent it.'],
+  },
+  EXPIRED: {
+    status: 410,
+    title: 'This invitation has expired',
+    lines: ['Request a new one from the person who sent it.'],
+  },
+  CANCELLED: {
+    status: 410,
+    title: 'This invitation was cancelled',
+    lines: ['The person who sent it has cancelled it.'],
+  },
+} as const;
+
+function offer({ amount, currency }: InvitationRow): Labelled[] {
+  if (amount === null || currency === null) return [];
+  const money = `${readable(amount, currencyOf(currency).decimals)} ${currency}`;
+  return [{ label: 'Amount they intend to send', value: money }];
+}
+
+const until = (time: Time) => `${iso(time).slice(0, 16).replace('T', ' ')} UTC`;
+
+function open(row: InvitationRow, { uma }: Connectors): PageContent {
+  const providers = uma?.providers?.().filter((each) => each.allowed) ?? [];
+  const name = row.first_name === null ? '' : `, ${row.first_name}`;
+  return {
+    status: 200,
+    title: `You are invited${name}`,
+    lines: [`${row.inviter_uma} invites you to get a UMA address, to receive money directly.`],
+    details: [
+      { label: 'Your invitation code', value: row.id },
+      ...offer(row),
+      ...(row.expires_at === null ? [] : [{ label: 'Valid until', value: until(row.expires_at) }]),
+    ],
+    notes: [
+      {
+        title: 'What to do next',
+        lines: ['Open an account with a provider of UMA addresses, and enter the code there.'],
+      },
+      ...(providers.length
+        ? [
+            {
+              title: 'Providers',
+              lines: providers.map((each) => `${each.name}: ${each.domain}`),
+            },
+          ]
+        : []),
+      {
+        title: 'Who sees what',
+        lines: ['The provider learns that you used the code. No data is entered on this page.'],
+      },
+    ],
+  };
+}
+
+/** The page at `/i/<code>`. It has no button: an invitation is claimed by a provider. */
+export function invitationPage(runtime: Runtime, { connectors }: Parts): HostedPage {
+  async function show(code: string): Promise<PageContent> {
+    const row = isCode(code) ? await runtime.db.read(invitations, code) : undefined;
+    if (!row) return UNKNOWN;
+    const platform = await runtime.db.read(platforms, row.platform_id);
+    const brand = platform && brandOf(platform);
+    const status = statusOf(row, runtime.world.now());
+    return status === 'PENDING'
+      ? { ...open(row, connectors(row.environment)), brand }
+      : { ...OVER[status], lines: [...OVER[status].lines], brand };
+  }
+  return { path: INVITATION_PATH, show, press: show };
+}

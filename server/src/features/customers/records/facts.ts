@@ -1,0 +1,29 @@
+// What is known of a customer, by the names in which platforms and providers ask about people at the ends
+// of a payment. What is not known is undefined.
+import type { CounterpartyFieldName } from '../../../catalog/accounts/field-names.ts';
+import type { Vault } from '../../../runtime/security/vault.ts';
+import { personalOf } from './personal.ts';
+import type { CustomerRow } from './store.ts';
+
+export type Facts = Partial<Record<CounterpartyFieldName, unknown>>;
+
+/** Of an individual or a firm. */
+export function factsOfCustomer(vault: Vault, row: CustomerRow): Facts {
+  const { type, email, phone } = row;
+  const { details } = personalOf(vault, row);
+  const firm = details.businessInfo;
+  return {
+    FULL_NAME: details.fullName ?? firm?.legalName,
+    COMPANY_LEGAL_NAME: firm?.legalName,
+    USER_TYPE: type,
+    BIRTH_DATE: details.birthDate,
+    NATIONALITY: details.nationality,
+    EMAIL: email ?? undefined,
+    PHONE_NUMBER: phone ?? undefined,
+    POSTAL_ADDRESS: details.address,
+    COUNTRY_OF_RESIDENCE: details.address?.country ?? firm?.country,
+    TAX_ID: firm?.taxId,
+    REGISTRATION_NUMBER: firm?.registrationNumber,
+    BUSINESS_TYPE: firm?.businessType,
+  };
+}

@@ -1,0 +1,64 @@
+// Faults that the schema sees and faults that only the platform or the clock makes: one reply names both.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { customer } from '../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+const create = (body: unknown) => app.call('POST', '/customers', body);
+const patch = (id: string, change: object) =>
+  app.call('PATCH', `/customers/${id}`, { customerType: 'INDIVIDUAL', ...change });
+const fieldsOf = (answer: { body: { details: { errors: { field: string }[] } } }) =>
+  answer.body.details.errors.map((error) => error.field).sort();
+
+describe('both kinds of faults', () => {
+  it('of a new customer', async () => {
+    const both = await create({
+      customerType: 'INDIVIDUAL',
+      email: 'x',
+      umaAddress: 'nope',
+      region: 'XX',
+      currencies: ['USD', 7],
+      endUserTermsConsent: {
+        acceptedAt: '2999-01-01T00:00:00Z',
+        termsVersion: 'V99',
+        acceptanceMethod: 'CHECKBOX',
+      },
+    });
+    expect([both.status, both.body.code]).toEqual([400, 'INVALID_INPUT']);
+    expect(fieldsOf(both)).toEqual([
+      'currencies.1',
+      'email',
+      'endUserTermsConsent.acceptedAt',
+      'endUserTermsConsent.ipAddress',
+      'endUserTermsConsent.termsVersion',
+      'region',
+      'umaAddress',
+    ]);
+    const firm = await create({
+      customerType: 'BUSINESS',
+      phoneNumber: '1',
+      businessInfo: { legalName: '', country: 'US', incorporatedOn: '2999-01-01' },
+    });
+    expect(fieldsOf(firm)).toEqual([
+      'businessInfo.incorporatedOn',
+      'businessInfo.legalName',
+      'businessInfo.taxId',
+      'phoneNumber',
+    ]);
+    expect(fieldsOf(await create([7]))).toEqual(['']);
+  });
+
+  it('of a change', async () => {
+    const was = await customer(app);
+    const answer = await patch(was.id, { phoneNumber: '1', currencies: ['Q'] });
+    expect(fieldsOf(answer)).toEqual(['currencies', 'phoneNumber']);
+    expect((await app.call('GET', `/customers/${was.id}`)).body).toEqual(was);
+    const nobody = await patch('Customer:none', { phoneNumber: '1', currencies: ['Q'] });
+    expect([nobody.status, fieldsOf(nobody)]).toEqual([400, ['phoneNumber']]);
+  });
+});

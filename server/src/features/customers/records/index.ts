@@ -1,0 +1,48 @@
+// What other features may use of customers.
+
+export {
+  Customer,
+  CustomerSummary,
+  createCustomer,
+  customerWebhooks,
+  SignedRequestChallenge,
+  updateCustomerById,
+} from './contract.ts';
+export { awaitsTerms, checkReady, isReady } from './customer.ts';
+export {
+  digestOf,
+  SOUGHT,
+  type Sought,
+} from './digests.ts';
+export { eraseCustomer, tombstoneOf } from './erase.ts';
+export { type Facts, factsOfCustomer } from './facts.ts';
+export { customerOperations } from './operations.ts';
+export {
+  BeneficialOwnerCreateRequest,
+  createBeneficialOwner,
+  updateBeneficialOwner,
+} from './owners/owner-contract.ts';
+export {
+  addOwner,
+  changeOwner,
+  ownerOf,
+  ownerOperations,
+} from './owners/owner-operations.ts';
+export {
+  beneficialOwners,
+  type OwnerRow,
+  ownerPersonal,
+  presentOwner,
+} from './owners/owners.ts';
+export type { ContactChange, CustomerParts, TiedCredentials } from './parts.ts';
+export { dataKeyOf, personalOf } from './personal.ts';
+export { customerOf, platformOf } from './reads.ts';
+export { type Complaint, isUnderSca, refuse } from './registration/admission.ts';
+export { firmDetails, individualFields, PERSONAL_ID_TYPES } from './registration/fields.ts';
+export { type CreateBody, registerCustomer, registrationErrors } from './registration/register.ts';
+export { isAddress } from './registration/terms.ts';
+export { changeCustomer, setProvenPhone } from './registration/update.ts';
+export { awaitSealing, sealOldCustomers } from './registration/upgrade.ts';
+export { type CheckMove, type CheckStatus, checkStates, isFinal } from './states.ts';
+export { type CustomerRow, type CustomerType, customers } from './store.ts';
+export { customerView, moveCheck, ownersOf } from './views.ts';

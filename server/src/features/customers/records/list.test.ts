@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ok } from '../../../../test/fixtures.ts';
+import { startApp, type TestApp, type TestPlatform } from '../../../../test/harness.ts';
+import { ownerBody, ownerDesk } from '../../../../test/owners.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+const person = (more: object = {}) => ({
+  customerType: 'INDIVIDUAL',
+  fullName: 'Ada Lovelace',
+  ...more,
+});
+const businessInfo = {
+  legalName: 'Acme & Sons LLC',
+  country: 'US',
+  taxId: '12-3456789',
+  incorporatedOn: '2020-02-29',
+};
+const firm = (more: object = {}) => ({ customerType: 'BUSINESS', businessInfo, ...more });
+const create = (body: unknown, as?: TestPlatform) => app.call('POST', '/customers', body, { as });
+const fieldsOf = (answer: { body: { details: { errors: { field: string }[] } } }) =>
+  answer.body.details.errors.map((error) => error.field).sort();
+
+describe('listCustomers', () => {
+  const list = async (query: string, as: TestPlatform) => {
+    const { status, body } = await app.call('GET', `/customers?${query}`, undefined, { as });
+    expect(status).toBe(200);
+    return body.data.map((each: { platformCustomerId: string }) => each.platformCustomerId);
+  };
+
+  it('filters by everything, all filters at once', async () => {
+    const as = await app.newPlatform('Lists');
+    const contact = { email: 'a@example.de', phoneNumber: '+4915112345678' };
+    const made: Record<string, { id: string; umaAddress: string; createdAt: string }> = {};
+    const add = async (body: object, platformCustomerId: string) => {
+      const answer = await create({ ...body, platformCustomerId }, as);
+      expect(answer.status).toBe(201);
+      made[platformCustomerId] = answer.body;
+      await app.advance(60_000);
+    };
+    await add(person(), 'ada');
+    await add(person({ currencies: ['USD'], region: 'US' }), 'grace');
+    await add(person({ region: 'DE', ...contact }), 'emmy');
+    await add(firm({ currencies: ['USDT', 'MXN'], region: 'MX' }), 'acme');
+    await app.call('DELETE', `/customers/${made.grace?.id}`, undefined, { as });
+
+    expect(await list('', as)).toEqual(['acme', 'emmy', 'ada']);
+    expect(await list('isIncludingDeleted=true', as)).toEqual(['acme', 'emmy', 'grace', 'ada']);
+    expect(await list('platformCustomerId=ada&platformCustomerId=acme', as)).toEqual([
+      'acme',
+      'ada',
+    ]);
+    expect(await list('customerType=BUSINESS', as)).toEqual(['acme']);
+    expect(await list('customerType=BUSINESS&customerType=INDIVIDUAL', as)).toHaveLength(3);
+    expect(await list('region=MX&region=DE', as)).toEqual(['acme', 'emmy']);
+    expect(await list('currency=USDT', as)).toEqual(['acme', 'ada']);
+    expect(await list('currency=EUR', as)).toEqual(['emmy', 'ada']);
+    expect(await list('currency=MXN&customerType=INDIVIDUAL', as)).toEqual(['emmy', 'ada']);
+    expect(await list('currency=JPY', as)).toEqual([]);
+    const uma = encodeURIComponent(made.emmy?.umaAddress.toUpperCase() ?? '');
+    expect(await list(`umaAddress=${uma}`, as)).toEqual(['emmy']);
+    const from = made.grace?.createdAt;
+    expect(await list(`createdAfter=${from}`, as)).toEqual(['acme', 'emmy']);
+    expect(await list(`createdBefore=${from}&isIncludingDeleted=true`, as)).toEqual([
+      'grace',
+      'ada',
+    ]);
+    expect(await list(`updatedAfter=${made.acme?.createdAt}&isIncludingDeleted=true`, as)).toEqual([
+      'acme',
+      'grace',
+    ]);
+    expect(await list(`updatedBefore=${made.ada?.createdAt}`, as)).toEqual(['ada']);
+    const { body } = await app.call('GET', '/customers?limit=2', undefined, { as });
+    expect(body).toMatchObject({ hasMore: true, totalCount: 3 });
+    expect(await list(`limit=2&cursor=${body.nextCursor}`, as)).toEqual(['ada']);
+  });
+
+  it('refuses bad filters, every one at once', async () => {
+    const query = 'limit=0&customerType=ROBOT&createdAfter=yesterday&isIncludingDeleted=maybe';
+    const answer = await app.call('GET', `/customers?${query}`);
+    expect(answer.status).toBe(400);
+    expect(fieldsOf(answer)).toEqual(
+      expect.arrayContaining(['createdAfter', 'customerType', 'isIncludingDeleted', 'limit']),
+    );
+    expect((await app.call('GET', '/customers?cursor=nonsense')).status).toBe(400);
+  });
+
+  it('reads the owners of all businesses of a page together', async () => {
+    const as = await app.newPlatform('Firms');
+    const desk = ownerDesk(app);
+    const [first, second] = [await desk.firm(as), await desk.firm(as)];
+    const names = ['Hopper', 'Lamarr'];
+    for (const { id } of [first, second]) {
+      for (const lastName of names) {
+        await app.advance(1_000);
+        ok(await desk.add(ownerBody(id, {}, { lastName }), as), 201);
+      }
+    }
+    ok(await create(person(), as), 201);
+    const { db } = app.runtime;
+    const { find } = db;
+    const found: string[] = [];
+    db.find = (table, where, options) => {
+      found.push(table.name);
+      return find(table, where, options);
+    };
+    const { data } = (await app.call('GET', '/customers', undefined, { as })).body;
+    db.find = find;
+    expect(found).not.toContain('beneficial_owners');
+    expect(data.map((each: { id: string }) => each.id).slice(1)).toEqual([second.id, first.id]);
+    for (const each of data.slice(1)) {
+      expect(each).toEqual(
+        (await app.call('GET', `/customers/${each.id}`, undefined, { as })).body,
+      );
+      const lasts = each.beneficialOwners.map(
+        (owner: { personalInfo: { lastName: string } }) => owner.personalInfo.lastName,
+      );
+      expect(lasts).toEqual(names);
+    }
+    expect(data[0]).not.toHaveProperty('beneficialOwners');
+  });
+});
+
+describe('getCustomerById', () => {
+  it('answers 404 alike for ids that are malformed, unknown or of somebody else', async () => {
+    const foreign = (await create(person(), app.other)).body.id as string;
+    const ids = [foreign, 'Customer:00000000-0000-7000-8000-000000000000', 'Customer:x', 'x'];
+    for (const id of ids) {
+      const { status, body } = await app.call('GET', `/customers/${id}`);
+      expect([status, body.code, body.reason]).toEqual([
+        404,
+        'CUSTOMER_NOT_FOUND',
+        'No such customer.',
+      ]);
+    }
+  });
+});

@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ok } from '../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { fieldsOf, ownerBody, ownerDesk } from '../../../../test/owners.ts';
+
+let app: TestApp;
+let desk: ReturnType<typeof ownerDesk>;
+beforeAll(async () => {
+  app = await startApp();
+  desk = ownerDesk(app);
+});
+afterAll(() => app.close());
+
+describe('updateBeneficialOwner', () => {
+  it('changes what is named and nothing else', async () => {
+    const was = await desk.made({}, { middleName: 'B', email: 'grace@example.com' });
+    await app.advance(60_000);
+    const moved = { line1: '2 Elm St', postalCode: '10001', country: 'US' };
+    const now = ok(
+      await desk.change(was.id, {
+        ownershipPercentage: 25,
+        personalInfo: { lastName: 'Murray', middleName: null, email: null, address: moved },
+      }),
+      200,
+    );
+    const { middleName: _, email: __, ...kept } = was.personalInfo;
+    expect(now).toEqual({
+      ...was,
+      ownershipPercentage: 25,
+      personalInfo: { ...kept, lastName: 'Murray', address: moved },
+      updatedAt: now.updatedAt,
+    });
+    expect(now.updatedAt > was.updatedAt).toBe(true);
+    expect((await desk.show(was.id)).body).toEqual(now);
+    const roles = ok(await desk.change(was.id, { roles: ['TRUSTEE', 'TRUSTEE'] }), 200);
+    expect(roles.roles).toEqual(['TRUSTEE']);
+  });
+
+  it('leaves the business and the stamp alone where nothing changes', async () => {
+    const was = await desk.made();
+    const business = (await app.call('GET', `/customers/${was.customerId}`)).body;
+    const before = await app.events();
+    await app.advance(60_000);
+    for (const body of [{}, { personalInfo: {} }, { roles: was.roles, ownershipPercentage: 10 }]) {
+      expect(ok(await desk.change(was.id, body), 200)).toEqual(was);
+    }
+    await desk.change(was.id, { ownershipPercentage: 11 });
+    const after = (await app.call('GET', `/customers/${was.customerId}`)).body;
+    expect(after.updatedAt).toBe(business.updatedAt);
+    expect(await app.events()).toEqual(before);
+  });
+
+  it('wants a new number with a new type, and forgets who issued the old one', async () => {
+    const was = await desk.made();
+    const bare = await desk.change(was.id, { personalInfo: { idType: 'EIN', firstName: 'x  y' } });
+    expect(fieldsOf(bare)).toEqual(['personalInfo.firstName', 'personalInfo.identifier']);
+    expect(fieldsOf(await desk.change(was.id, { personalInfo: { idType: 'EIN' } }))).toEqual([
+      'personalInfo.identifier',
+    ]);
+    const number = { idType: 'NON_US_TAX_ID', identifier: '86 095 742 719' };
+    expect(fieldsOf(await desk.change(was.id, { personalInfo: number }))).toEqual([
+      'personalInfo.countryOfIssuance',
+    ]);
+    const german = { ...number, countryOfIssuance: 'DE' };
+    const foreign = ok(await desk.change(was.id, { personalInfo: german }), 200);
+    expect(foreign.personalInfo).toMatchObject({ ...german, identifier: '** *** *** 719' });
+    const issuer = await desk.change(was.id, { personalInfo: { countryOfIssuance: 'AT' } });
+    expect(fieldsOf(issuer)).toEqual(['personalInfo.identifier']);
+    const echoed = await desk.change(was.id, { personalInfo: foreign.personalInfo });
+    expect(fieldsOf(echoed)).toEqual(['personalInfo.identifier']);
+  });
+
+  it('names every bad field at once', async () => {
+    const was = await desk.made();
+    const refused = await desk.change(was.id, {
+      roles: [],
+      ownershipPercentage: null,
+      personalInfo: {
+        firstName: null,
+        birthDate: 'x',
+        identifier: '1',
+        nationality: 'ZZZ',
+        email: 'x',
+      },
+    });
+    expect(fieldsOf(refused)).toEqual([
+      'ownershipPercentage',
+      'personalInfo.birthDate',
+      'personalInfo.email',
+      'personalInfo.firstName',
+      'personalInfo.identifier',
+      'personalInfo.nationality',
+      'roles',
+    ]);
+    const judged = await desk.change(was.id, {
+      roles: ['UBO'],
+      personalInfo: { identifier: '12-3456789', birthDate: '2026-01-06' },
+    });
+    expect([judged.status, fieldsOf(judged)]).toEqual([
+      400,
+      ['personalInfo.birthDate', 'personalInfo.identifier'],
+    ]);
+  });
+
+  it('hands out no more than the whole', async () => {
+    const first = await desk.made({ roles: ['UBO'], ownershipPercentage: 60 });
+    const other = ok(
+      await desk.add(ownerBody(first.customerId, { roles: ['UBO'], ownershipPercentage: 30 })),
+      201,
+    );
+    expect(fieldsOf(await desk.change(other.id, { ownershipPercentage: 41 }))).toEqual([
+      'ownershipPercentage',
+    ]);
+    const raced = await Promise.all([
+      desk.change(first.id, { ownershipPercentage: 70 }),
+      desk.change(other.id, { ownershipPercentage: 40 }),
+    ]);
+    expect(raced.map((each) => each.status).sort()).toEqual([200, 400]);
+    const director = ok(
+      await desk.add(ownerBody(first.customerId, { ownershipPercentage: 80 })),
+      201,
+    );
+    expect(fieldsOf(await desk.change(director.id, { roles: ['UBO'] }))).toEqual([
+      'ownershipPercentage',
+    ]);
+  });
+
+  it('loses no change to a concurrent one', async () => {
+    const was = await desk.made();
+    const changes = [{ nationality: 'GB' }, { middleName: 'B' }, { phoneNumber: '+15125550100' }];
+    const answers = await Promise.all(
+      changes.map((personalInfo) => desk.change(was.id, { personalInfo })),
+    );
+    expect(answers.map((each) => each.status)).toEqual([200, 200, 200]);
+    expect((await desk.show(was.id)).body.personalInfo).toMatchObject(
+      Object.assign({}, ...changes),
+    );
+  });
+
+  it('ends with the check of the business, and with that of the owner', async () => {
+    const was = await desk.made();
+    await desk.setStatus(was.customerId, 'APPROVED');
+    const late = await desk.change(was.id, { ownershipPercentage: 1 });
+    expect([late.status, late.body.code]).toEqual([400, 'INVALID_INPUT']);
+    const other = await desk.made();
+    const sql = `update beneficial_owners set status = 'REJECTED', version = version + 1 where id = $1`;
+    await app.runtime.db.query(sql, [other.id]);
+    expect((await desk.change(other.id, { ownershipPercentage: 1 })).status).toBe(400);
+  });
+});

@@ -1,0 +1,363 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { FINDING_TYPES, findingKind } from '../../../catalog/identity/verification-errors.ts';
+import { DOCUMENT_TYPES } from '../documents/index.ts';
+import { gapsIn, type Known, type KnownDocument } from './completeness.ts';
+import { BUSINESS_FIELDS, OWNER_FIELDS, PERSON_FIELDS } from './required.ts';
+
+type Json = Record<string, unknown>;
+
+const address = {
+  line1: '1 Main St',
+  city: 'Austin',
+  state: 'TX',
+  postalCode: '78701',
+  country: 'US',
+};
+const PASSPORT = { id: 'Document:p', holder: 'Customer:1', type: 'PASSPORT', side: null } as const;
+
+const PERSON: Known = {
+  customerId: 'Customer:1',
+  type: 'INDIVIDUAL',
+  fields: {
+    fullName: 'Ada Lovelace',
+    birthDate: '1990-01-15',
+    nationality: 'US',
+    idType: 'SSN',
+    identifier: '123-45-6789',
+    address,
+  },
+  owners: [],
+  documents: [PASSPORT],
+};
+
+const OWNER = {
+  id: 'BeneficialOwner:1',
+  roles: ['UBO', 'CONTROL_PERSON'],
+  ownershipPercentage: 60,
+  personalInfo: {
+    firstName: 'Grace',
+    lastName: 'Hopper',
+    birthDate: '1970-12-09',
+    nationality: 'US',
+    address,
+    idType: 'SSN',
+    identifier: '987-65-4321',
+  },
+};
+
+const paper = (type: KnownDocument['type'], more: Partial<KnownDocument> = {}): KnownDocument => ({
+  ...{ id: `Document:${type}`, holder: 'Customer:1', type, side: null },
+  ...more,
+});
+
+const FIRM: Known = {
+  customerId: 'Customer:1',
+  type: 'BUSINESS',
+  fields: {
+    address,
+    businessInfo: {
+      legalName: 'Acme Inc',
+      country: 'US',
+      taxId: '12-3456789',
+      incorporatedOn: '2020-01-15',
+      registrationNumber: 'REG-1',
+      entityType: 'LLC',
+      businessType: 'INFORMATION',
+      countriesOfOperation: ['US'],
+      purposeOfAccount: 'SUPPLIER_PAYMENTS',
+      sourceOfFunds: 'Sales',
+    },
+  },
+  owners: [OWNER],
+  documents: [
+    ...(['STATE_REGISTRY_EXCERPT', 'TRUST_AGREEMENT', 'TAX_RETURN'] as const).map((type) =>
+      paper(type),
+    ),
+    paper('PASSPORT', { id: 'Document:o', holder: OWNER.id }),
+  ],
+};
+
+/** A copy without what lies at `path`. */
+function without<T>(from: T, path: string, value?: unknown): T {
+  const copy = structuredClone(from) as Json;
+  const names = path.split('.');
+  const last = names.pop() as string;
+  const inner = names.reduce<Json>((each, name) => each[name] as Json, copy);
+  if (value === undefined) delete inner[last];
+  else inner[last] = value;
+  return copy as T;
+}
+
+const brief = (known: Known) =>
+  gapsIn(known).map(({ resourceId, type, field }) => [resourceId, type, field ?? '']);
+
+describe('a person', () => {
+  it('who is complete has no gaps', () => expect(gapsIn(PERSON)).toEqual([]));
+
+  it.each(PERSON_FIELDS)('needs %s', (field) => {
+    const gap = [['Customer:1', 'MISSING_FIELD', field]];
+    expect(brief({ ...PERSON, fields: without(PERSON.fields, field) })).toEqual(gap);
+    expect(brief({ ...PERSON, fields: without(PERSON.fields, field, ' ') })).toEqual(gap);
+    expect(brief({ ...PERSON, fields: { ...PERSON.fields, [field]: null } })).toEqual(gap);
+  });
+
+  it('needs two names, and the parts of an address', () => {
+    expect(brief({ ...PERSON, fields: { ...PERSON.fields, fullName: ' Ada001 ' } })).toEqual([
+      ['Customer:1', 'INVALID_FIELD', 'fullName'],
+    ]);
+    const bare = { ...address, line1: ' ', postalCode: undefined };
+    expect(brief({ ...PERSON, fields: { ...PERSON.fields, address: bare } })).toEqual([
+      ['Customer:1', 'MISSING_FIELD', 'address.line1'],
+      ['Customer:1', 'MISSING_FIELD', 'address.postalCode'],
+    ]);
+  });
+
+  it('needs city and state of an address in the US, and of no other', () => {
+    const bare = { line1: '1 Main St', city: ' ', postalCode: '78701', country: 'US' };
+    expect(brief({ ...PERSON, fields: { ...PERSON.fields, address: bare } })).toEqual([
+      ['Customer:1', 'MISSING_FIELD', 'address.city'],
+      ['Customer:1', 'MISSING_FIELD', 'address.state'],
+    ]);
+    expect(brief({ ...FIRM, fields: { ...FIRM.fields, address: bare } })).toEqual([
+      ['Customer:1', 'MISSING_FIELD', 'customer.address.city'],
+      ['Customer:1', 'MISSING_FIELD', 'customer.address.state'],
+    ]);
+    const owners = [{ ...OWNER, personalInfo: { ...OWNER.personalInfo, address: bare } }];
+    expect(brief({ ...FIRM, owners })).toEqual([
+      [OWNER.id, 'MISSING_FIELD', 'personalInfo.address.city'],
+      [OWNER.id, 'MISSING_FIELD', 'personalInfo.address.state'],
+    ]);
+    const abroad = { ...bare, country: 'GB' };
+    expect(brief({ ...PERSON, fields: { ...PERSON.fields, address: abroad } })).toEqual([]);
+  });
+
+  const german = {
+    ...{ nationality: 'DE', address: { ...address, country: 'DE' } },
+    ...{ idType: 'NON_US_TAX_ID', identifier: '86095742719', countryOfIssuance: 'DE' },
+  };
+  const none = { idType: undefined, identifier: undefined, countryOfIssuance: undefined };
+  const numberOf = (of: object) => [
+    brief({ ...PERSON, fields: { ...PERSON.fields, ...of } }),
+    brief({ ...FIRM, owners: [{ ...OWNER, personalInfo: { ...OWNER.personalInfo, ...of } }] }),
+  ];
+  const gapsOf = (type: string, ...fields: string[]) => [
+    fields.map((field) => ['Customer:1', type, field]),
+    fields.map((field) => [OWNER.id, type, `personalInfo.${field}`]),
+  ];
+
+  it('outside the US gives the number of a country, which is named', () => {
+    expect(numberOf(german)).toEqual([[], []]);
+    const bare = { ...german, countryOfIssuance: undefined };
+    expect(numberOf(bare)).toEqual(gapsOf('MISSING_FIELD', 'countryOfIssuance'));
+    expect(numberOf({ ...german, ...none })).toEqual(
+      gapsOf('MISSING_FIELD', 'idType', 'identifier'),
+    );
+    expect(numberOf({ ...german, idType: 'ITIN', countryOfIssuance: 'US' })).toEqual([[], []]);
+  });
+
+  it.each([{ nationality: 'US' }, { address }])('of the US gives a US number: %j', (us) => {
+    expect(numberOf({ ...german, ...us })).toEqual(gapsOf('INVALID_FIELD', 'idType'));
+    expect(numberOf({ ...german, ...us, ...none })).toEqual(
+      gapsOf('MISSING_FIELD', 'idType', 'identifier'),
+    );
+  });
+
+  it('whose country issues no number needs none, but a document', () => {
+    const emirati = { ...german, ...none, address: { ...address, country: 'AE' } };
+    expect(numberOf(emirati)).toEqual([[], []]);
+    expect(numberOf({ ...emirati, nationality: 'US' })).toEqual(
+      gapsOf('MISSING_FIELD', 'idType', 'identifier'),
+    );
+    const fields = { ...PERSON.fields, ...emirati };
+    expect(brief({ ...PERSON, fields, documents: [] })).toEqual([
+      ['Customer:1', 'MISSING_IDENTITY_DOCUMENT', ''],
+    ]);
+  });
+
+  const front = paper('DRIVERS_LICENSE', { id: 'Document:f', side: 'FRONT' });
+  const back = paper('DRIVERS_LICENSE', { id: 'Document:b', side: 'BACK' });
+  const sideless = paper('DRIVERS_LICENSE', { id: 'Document:s' });
+  const missing = [['Customer:1', 'MISSING_IDENTITY_DOCUMENT', '']];
+  it.each<[string, KnownDocument[], unknown[]]>([
+    ['none', [], missing],
+    ['a passport', [PASSPORT], []],
+    ['a licence, both sides', [front, back], []],
+    ['a licence, one file without a side and the back', [sideless, back], []],
+    ['the front alone', [front], [['Document:f', 'INCOMPLETE_DOCUMENT', '']]],
+    ['the back alone', [back], [['Document:b', 'INCOMPLETE_DOCUMENT', '']]],
+    ['one file without a side', [sideless], [['Document:s', 'INCOMPLETE_DOCUMENT', '']]],
+    [
+      'halves of two kinds',
+      [front, paper('NATIONAL_ID', { side: 'BACK' })],
+      [
+        ['Document:f', 'INCOMPLETE_DOCUMENT', ''],
+        ['Document:NATIONAL_ID', 'INCOMPLETE_DOCUMENT', ''],
+      ],
+    ],
+    ['half a licence and a passport', [front, PASSPORT], []],
+    ["somebody else's passport", [{ ...PASSPORT, holder: 'Customer:2' }], missing],
+    ['papers of other kinds', [paper('SELFIE'), paper('UTILITY_BILL')], missing],
+  ])('with %s', (_, documents, gaps) => {
+    expect(brief({ ...PERSON, documents })).toEqual(gaps);
+  });
+
+  it('says which side is missing, and what would do where there is nothing', () => {
+    expect(gapsIn({ ...PERSON, documents: [back] })[0]?.reason).toContain('front');
+    expect(gapsIn({ ...PERSON, documents: [front] })[0]?.reason).toContain('back');
+    expect(gapsIn({ ...PERSON, documents: [] })[0]?.acceptedDocumentTypes).toEqual([
+      ...['PASSPORT', 'DRIVERS_LICENSE', 'NATIONAL_ID'],
+    ]);
+  });
+
+  it.each(['nationality', 'address.country'])(
+    'is asked for more where law is stricter: %s',
+    (at) => {
+      const strict = { ...PERSON, fields: without(PERSON.fields, at, 'MM') };
+      expect(brief(strict)).toEqual([
+        ...[
+          'sourceOfFundsCategories',
+          'sourceOfWealthCategories',
+          'purposeOfAccount',
+          'expectedMonthlyTransactionCount',
+          'expectedMonthlyTransactionVolume',
+          'pepStatus',
+        ].map((field) => ['Customer:1', 'MISSING_FIELD', field]),
+        ['Customer:1', 'MISSING_PROOF_OF_ADDRESS_DOCUMENT', ''],
+      ]);
+      const proved = { ...strict, documents: [PASSPORT, paper('PROOF_OF_ADDRESS')] };
+      expect(brief(proved).map(([, type]) => type)).not.toContain(
+        'MISSING_PROOF_OF_ADDRESS_DOCUMENT',
+      );
+    },
+  );
+});
+
+describe('a business', () => {
+  it('that is complete has no gaps', () => expect(gapsIn(FIRM)).toEqual([]));
+
+  it.each(BUSINESS_FIELDS)('needs %s', (field) => {
+    const gap = [['Customer:1', 'MISSING_FIELD', `customer.${field}`]];
+    expect(brief({ ...FIRM, fields: without(FIRM.fields, field) })).toEqual(gap);
+    expect(brief({ ...FIRM, fields: without(FIRM.fields, field, []) })).toEqual(gap);
+  });
+
+  it.each(OWNER_FIELDS)('needs %s of each owner', (field) => {
+    const owners = [without(OWNER, field)];
+    expect(brief({ ...FIRM, owners })).toEqual([[OWNER.id, 'MISSING_FIELD', field]]);
+  });
+
+  it('needs somebody who owns and somebody who controls', () => {
+    expect(brief({ ...FIRM, owners: [] })).toEqual([
+      ['Customer:1', 'MISSING_BENEFICIAL_OWNER', ''],
+      ['Customer:1', 'MISSING_CONTROL_PERSON', ''],
+    ]);
+    expect(brief({ ...FIRM, owners: [{ ...OWNER, roles: ['UBO'] }] })).toEqual([
+      ['Customer:1', 'MISSING_CONTROL_PERSON', ''],
+    ]);
+  });
+
+  it('needs an identity document of each owner', () => {
+    const second = { ...OWNER, id: 'BeneficialOwner:2', ownershipPercentage: 40 };
+    expect(brief({ ...FIRM, owners: [OWNER, second] })).toEqual([
+      [second.id, 'MISSING_IDENTITY_DOCUMENT', ''],
+    ]);
+  });
+
+  it('cannot be owned more than whole', () => {
+    const second = { ...OWNER, id: 'BeneficialOwner:2', ownershipPercentage: 41 };
+    const documents = [...FIRM.documents, paper('PASSPORT', { holder: second.id })];
+    expect(brief({ ...FIRM, owners: [OWNER, second], documents })).toEqual([
+      [OWNER.id, 'INVALID_FIELD', 'ownershipPercentage'],
+      [second.id, 'INVALID_FIELD', 'ownershipPercentage'],
+    ]);
+    const director = { ...second, roles: ['DIRECTOR'] };
+    expect(brief({ ...FIRM, owners: [OWNER, director], documents })).toEqual([]);
+  });
+
+  it('needs one document of each category, each of which any of its types answers', () => {
+    const categories = [
+      'MISSING_LEGAL_PRESENCE_DOCUMENT',
+      'MISSING_CONTROL_STRUCTURE_DOCUMENT',
+      'MISSING_OWNERSHIP_STRUCTURE_DOCUMENT',
+      'MISSING_PROOF_OF_ADDRESS_DOCUMENT',
+    ] as const;
+    const passport = FIRM.documents.filter((each) => each.holder === OWNER.id);
+    const all = (more: KnownDocument[]) =>
+      gapsIn({ ...FIRM, documents: [...passport, ...more] }).map((each) => each.type);
+    expect(all([])).toEqual(categories);
+    for (const category of categories) {
+      for (const type of DOCUMENT_TYPES) {
+        const accepted = findingKind(category).accepted ?? [];
+        const answers = accepted.some((each) => each === type);
+        expect([type, all([paper(type)]).includes(category)]).toEqual([type, !answers]);
+      }
+    }
+  });
+});
+
+describe('gaps', () => {
+  const someDocuments = fc.array(
+    fc.record({
+      id: fc.uuid().map((id) => `Document:${id}`),
+      holder: fc.constantFrom('Customer:1', OWNER.id, 'Customer:2'),
+      type: fc.constantFrom(...DOCUMENT_TYPES),
+      side: fc.constantFrom('FRONT' as const, 'BACK' as const, null),
+    }),
+    { maxLength: 8 },
+  );
+  const someKnown = fc.record({
+    of: fc.constantFrom(PERSON, FIRM),
+    holes: fc.subarray([...PERSON_FIELDS, ...BUSINESS_FIELDS]),
+    owned: fc.boolean(),
+    documents: someDocuments,
+  });
+  type Drawn = typeof someKnown extends fc.Arbitrary<infer T> ? T : never;
+  const knownOf = ({ of, holes, owned, documents }: Drawn): Known => ({
+    ...of,
+    fields: holes
+      .filter((path) => !path.includes('.') || of.type === 'BUSINESS')
+      .reduce((fields, path) => without(fields, path), of.fields),
+    owners: owned ? of.owners : [],
+    documents,
+  });
+
+  it('are told once each, about what there is, in words of their type', () => {
+    fc.assert(
+      fc.property(someKnown, (drawn) => {
+        const known = knownOf(drawn);
+        const gaps = gapsIn(known);
+        const keys = gaps.map((each) => `${each.resourceId} ${each.type} ${each.field}`);
+        expect(new Set(keys).size).toBe(keys.length);
+        const ids = [known.customerId, ...known.owners, ...known.documents].map((each) =>
+          typeof each === 'string' ? each : each.id,
+        );
+        for (const { resourceId, type, field, reason, acceptedDocumentTypes } of gaps) {
+          expect(ids).toContain(resourceId);
+          expect(FINDING_TYPES).toContain(type);
+          expect(field !== undefined).toBe(findingKind(type).about === 'field');
+          expect(acceptedDocumentTypes).toEqual(findingKind(type).accepted);
+          expect(reason).not.toBe('');
+        }
+      }),
+    );
+  });
+
+  it('never grow when more becomes known', () => {
+    fc.assert(
+      fc.property(someKnown, someDocuments, (drawn, more) => {
+        const known = knownOf(drawn);
+        const kinds = (of: Known) =>
+          new Set(
+            gapsIn(of)
+              .filter((each) => each.type !== 'INCOMPLETE_DOCUMENT')
+              .map((each) => `${each.resourceId} ${each.type} ${each.field}`),
+          );
+        const before = kinds(known);
+        const after = kinds({ ...known, documents: [...known.documents, ...more] });
+        for (const each of after) expect(before).toContain(each);
+        expect(gapsIn({ ...known, ...drawn.of, documents: drawn.of.documents })).toEqual([]);
+      }),
+    );
+  });
+});

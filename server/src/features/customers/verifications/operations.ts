@@ -1,0 +1,45 @@
+// The operations on verifications: submitting a customer, listing, showing.
+import type { Filter } from '../../../runtime/db/database.ts';
+import { handle } from '../../../runtime/operation/handle.ts';
+import { customers } from '../records/index.ts';
+import { createVerification, getVerification, listVerifications } from './contract.ts';
+import { presentVerification, verificationOf } from './record.ts';
+import { verifications } from './store.ts';
+import { submit, type VerificationParts } from './submit.ts';
+
+export const verificationOperations = (parts: VerificationParts) => [
+  handle(createVerification, async (ctx, { body }) => {
+    const row = await submit(ctx, parts, body.customerId);
+    const customer = await ctx.read(customers, row.customer_id);
+    if (!customer) throw new Error(`no customer ${row.customer_id}`);
+    return { status: 200, body: presentVerification(ctx.vault, customer, row) };
+  }),
+
+  handle(listVerifications, async (ctx, { query }) => {
+    const filters: Filter<typeof verifications>[] = [
+      { column: 'platform_id', op: '=', value: ctx.caller.platformId },
+    ];
+    const { customerId, verificationStatus, limit = 20, cursor } = query;
+    if (customerId !== undefined)
+      filters.push({ column: 'customer_id', op: '=', value: customerId });
+    if (verificationStatus !== undefined) {
+      filters.push({ column: 'status', op: '=', value: verificationStatus });
+    }
+    const { rows, ...rest } = await ctx.db.page(verifications, {
+      filters,
+      sort: 'desc',
+      limit,
+      cursor,
+    });
+    const keys = await Promise.all(rows.map((row) => ctx.read(customers, row.customer_id)));
+    const data = rows.map((row, at) =>
+      presentVerification(ctx.vault, keys[at] ?? { id: row.customer_id, data_key: null }, row),
+    );
+    return { status: 200, body: { data, ...rest } };
+  }),
+
+  handle(getVerification, async (ctx, { params }) => {
+    const { row, customer } = await verificationOf(ctx, params.verificationId);
+    return { status: 200, body: presentVerification(ctx.vault, customer, row) };
+  }),
+];

@@ -1,0 +1,121 @@
+// Verifications as rows and as the API shows them. What stands in the way is sealed under the customer's
+// data key, since a reviewer's words may be about a person.
+
+import type { Static } from '@sinclair/typebox';
+import { Fault } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
+import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
+import type { Vault } from '../../../runtime/security/vault.ts';
+import { type CustomerRow, customers, dataKeyOf } from '../records/index.ts';
+import type { Verification, VerificationError } from './contract.ts';
+import type { VerificationStatus } from './states.ts';
+import { type VerificationRow, verifications } from './store.ts';
+
+type KeyHolder = Pick<CustomerRow, 'id' | 'data_key'>;
+
+const contextOf = (id: string) => `verifications ${id} findings`;
+
+function sealFindings(
+  vault: Vault,
+  customer: KeyHolder,
+  id: string,
+  errors: readonly VerificationError[],
+): string | null {
+  const key = dataKeyOf(customer);
+  return key && errors.length ? vault.seal(key, JSON.stringify(errors), contextOf(id)) : null;
+}
+
+/** What stands in the way; nothing once the customer was erased. */
+export function findingsOf(
+  vault: Vault,
+  customer: KeyHolder,
+  row: VerificationRow,
+): VerificationError[] {
+  const key = dataKeyOf(customer);
+  if (!key || row.findings === null) return [];
+  return JSON.parse(vault.open(key, row.findings, contextOf(row.id)).toString());
+}
+
+/** The resource. */
+export const presentVerification = (
+  vault: Vault,
+  customer: KeyHolder,
+  row: VerificationRow,
+): Static<typeof Verification> => ({
+  id: row.id,
+  customerId: row.customer_id,
+  verificationStatus: row.status,
+  errors: findingsOf(vault, customer, row),
+  ...stamps(row),
+});
+
+/** The verification that counts for a customer, if there is one. */
+export async function latestOf(
+  { db }: Pick<Ctx, 'db'>,
+  customerId: string,
+): Promise<VerificationRow | undefined> {
+  const [row] = await db.find(verifications, { customer_id: customerId, latest: true });
+  return row;
+}
+
+/** One of the caller's verifications, with its customer. Throws VERIFICATION_NOT_FOUND. */
+export async function verificationOf(ctx: Ctx, id: string) {
+  const row = isId(id, 'Verification') ? await ctx.read(verifications, id) : undefined;
+  const customer = row && (await ctx.read(customers, row.customer_id));
+  if (!row || !customer || row.platform_id !== ctx.caller.platformId) {
+    throw new Fault('VERIFICATION_NOT_FOUND', 'No such verification.');
+  }
+  return { row, customer };
+}
+
+function tell(ctx: Ctx, customer: CustomerRow, row: VerificationRow): VerificationRow {
+  const data = presentVerification(ctx.vault, customer, row);
+  ctx.emitSealed(dataKeyOf(customer), `VERIFICATION.${row.status}`, row.id, data);
+  return row;
+}
+
+/** What a row is to say. */
+export interface Standing {
+  status: VerificationStatus;
+  errors: readonly VerificationError[];
+  decidedBy?: 'operator' | 'connector' | undefined;
+}
+
+/** Stages a new verification in the place of the latest one, and tells it. */
+export async function addVerification(
+  ctx: Ctx,
+  customer: CustomerRow,
+  id: string,
+  { status, errors, decidedBy }: Standing,
+): Promise<VerificationRow> {
+  const before = await latestOf(ctx, customer.id);
+  if (before) ctx.update(verifications, before, { latest: false });
+  const row = ctx.insert(verifications, {
+    id,
+    platform_id: customer.platform_id,
+    customer_id: customer.id,
+    status,
+    latest: true,
+    findings: sealFindings(ctx.vault, customer, id, errors),
+    decided_by: decidedBy ?? null,
+    created_at: ctx.now,
+    updated_at: ctx.now,
+  });
+  return tell(ctx, customer, row);
+}
+
+/** Stages what became of one that waited, and tells it. */
+export function changeVerification(
+  ctx: Ctx,
+  customer: CustomerRow,
+  row: VerificationRow,
+  { status, errors, decidedBy }: Standing,
+): VerificationRow {
+  const now = ctx.update(verifications, row, {
+    status,
+    findings: sealFindings(ctx.vault, customer, row.id, errors),
+    decided_by: decidedBy ?? null,
+    updated_at: ctx.now,
+  });
+  return tell(ctx, customer, now);
+}

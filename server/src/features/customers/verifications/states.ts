@@ -1,0 +1,26 @@
+// What becomes of a verification. It begins where its submission left it; only one that waits for a review
+// can still move, and what must be mended is mended by a new submission.
+import { stateTable } from '../../../kernel/states.ts';
+
+export type VerificationStatus =
+  | 'RESOLVE_ERRORS'
+  | 'PENDING_MANUAL_REVIEW'
+  | 'APPROVED'
+  | 'REJECTED';
+
+export const VERIFICATION_STATUSES = [
+  'RESOLVE_ERRORS',
+  'PENDING_MANUAL_REVIEW',
+  'APPROVED',
+  'REJECTED',
+] as const satisfies VerificationStatus[];
+
+export const verificationStates = stateTable<VerificationStatus, 'approve' | 'reject' | 'ask'>(
+  'Verification',
+  {
+    PENDING_MANUAL_REVIEW: { approve: 'APPROVED', reject: 'REJECTED', ask: 'RESOLVE_ERRORS' },
+    RESOLVE_ERRORS: {},
+    APPROVED: {},
+    REJECTED: {},
+  },
+);

@@ -1,0 +1,158 @@
+// Sending a message: an operation stages it, a job hands it over after the commit. A connector that does
+// not answer is tried again until the message has expired; a code that ran out is not sent any more. Where
+// no connector is there the sandbox keeps the message, for the operator to read, and nothing goes out.
+import type { Connectors } from '../../../connectors/ports/index.ts';
+import { ALL_OF_ONE, type Database } from '../../../runtime/db/database.ts';
+import type { JobHandler } from '../../../runtime/jobs/jobs.ts';
+import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import type { DataKey } from '../../../runtime/security/vault.ts';
+import { systemCaller } from '../../tenancy/platform/index.ts';
+import {
+  type Content,
+  type MessageChannel,
+  type MessageFailure,
+  type MessageRow,
+  messageStates,
+  messages,
+  openMessage,
+  sealMessage,
+} from './store.ts';
+
+/** A kind for each channel: jobs that wait for a provider leave the places of the other one. */
+const KINDS: Readonly<Record<MessageChannel, string>> = {
+  EMAIL: 'messages.send',
+  SMS: 'messages.send-sms',
+};
+/** How long a message is tried that does not say so itself. */
+const USUAL_LIFE_MS = 86_400_000;
+/** More than fit into a day with the waits between them: a message expires before its job is dead. */
+const MAX_ATTEMPTS = 48;
+
+export interface NewMessage extends Content {
+  channel: MessageChannel;
+  /** An e-mail address, or a telephone number in E.164 form. */
+  to: string;
+  /** What it is about; no part of what is sent. */
+  kind: string;
+  /** Whom it is for; its key seals the message. */
+  customer?: { id: string; data_key: string | null };
+  /** When it is of no use any more; a day unless said otherwise. */
+  expiresAt?: number;
+}
+
+interface SendInput {
+  messageId: string;
+  platformId: string;
+  environment: Environment;
+}
+
+const keyFor = (id: string, sealed: string | null): DataKey | undefined =>
+  sealed === null ? undefined : { owner: id, sealed };
+
+/** Stages a message of the calling platform and the job that sends it. */
+export function sendMessage(ctx: Ctx, message: NewMessage): MessageRow {
+  const { channel, to, kind, customer, subject, text, senderName, replyTo } = message;
+  const { platformId, environment } = ctx.caller;
+  const id = ctx.id('Message');
+  const key = customer && keyFor(customer.id, customer.data_key);
+  if (customer && !key) throw new Error(`the data of ${customer.id} was erased`);
+  const row = ctx.insert(messages, {
+    id,
+    platform_id: platformId,
+    customer_id: customer?.id ?? null,
+    channel,
+    kind,
+    status: 'QUEUED',
+    ...sealMessage(ctx.vault, key, id, { to, subject, text, senderName, replyTo }),
+    attempts: 0,
+    expires_at: message.expiresAt ?? ctx.now + USUAL_LIFE_MS,
+    created_at: ctx.now,
+  });
+  const input: SendInput = { messageId: id, platformId, environment };
+  ctx.later(KINDS[channel], { ...input });
+  return row;
+}
+
+// Customers are another feature's table, to the right of this one; the one column is read by SQL.
+const DATA_KEY = 'select data_key from customers where id = $1';
+
+/** The key that a message was sealed under; undefined for the master key, or once it was forgotten. */
+export async function messageKeyOf(
+  db: Database,
+  row: Pick<MessageRow, 'customer_id'>,
+): Promise<DataKey | undefined> {
+  if (row.customer_id === null) return undefined;
+  const [found] = await db.query<{ data_key: string | null }>(DATA_KEY, [row.customer_id]);
+  return keyFor(row.customer_id, found?.data_key ?? null);
+}
+
+/** Whether somebody carries messages of this channel, or the sandbox keeps them. */
+export function canSend(
+  { mail, sms }: Connectors,
+  channel: MessageChannel,
+  environment: Environment,
+): boolean {
+  return environment === 'sandbox' || (channel === 'EMAIL' ? mail : sms) !== undefined;
+}
+
+type Outcome = { move: 'send' | 'keep' } | { move: 'fail'; failure: MessageFailure };
+
+const failed = (failure: MessageFailure): Outcome => ({ move: 'fail', failure });
+
+async function handOver(
+  runtime: Runtime,
+  { mail, sms }: Connectors,
+  environment: Environment,
+  row: MessageRow,
+): Promise<Outcome> {
+  if (runtime.world.now() >= row.expires_at) return failed('EXPIRED');
+  const port = row.channel === 'EMAIL' ? mail : sms;
+  if (!port) return environment === 'sandbox' ? { move: 'keep' } : failed('NOT_CONNECTED');
+  const key = await messageKeyOf(runtime.db, row);
+  const { to, subject = '', text, senderName, replyTo } = openMessage(runtime.vault, key, row);
+  if (to === undefined || text === undefined) return failed('ERASED');
+  const said = await port.send({ id: row.id, to, subject, text, senderName, replyTo });
+  return said === 'sent' ? { move: 'send' } : failed('REFUSED');
+}
+
+/** Ends a message; what was kept for nobody to be sent is forgotten. */
+function endMessage(ctx: Ctx, row: MessageRow, outcome: Outcome, attempts: number): void {
+  ctx.update(messages, row, {
+    status: messageStates.next(row.status, outcome.move),
+    attempts,
+    ...(outcome.move === 'keep' ? {} : { content: null }),
+    ...(outcome.move === 'send' ? { sent_at: ctx.now } : {}),
+    ...(outcome.move === 'fail' ? { failure: outcome.failure } : {}),
+  });
+}
+
+/** The jobs that send; list them where the worker is built. Each kind sends messages of any channel. */
+export const messageJobs = (connectors: (environment: Environment) => Connectors): JobHandler[] =>
+  Object.values(KINDS).map((kind) => ({
+    kind,
+    maxAttempts: MAX_ATTEMPTS,
+    run: async (runtime, job) => {
+      const { messageId, platformId, environment } = job.input as unknown as SendInput;
+      const caller = systemCaller(platformId, environment);
+      const row = await runtime.db.read(messages, messageId);
+      if (row?.status !== 'QUEUED') return { caller, stage: async () => {} };
+      const outcome = await handOver(runtime, connectors(environment), environment, row);
+      return {
+        caller,
+        async stage(ctx) {
+          const now = await ctx.read(messages, messageId);
+          if (now?.status === 'QUEUED') endMessage(ctx, now, outcome, job.attempts);
+        },
+      };
+    },
+  }));
+
+/** Forgets whom a customer's messages went to and what they said; what waits is not sent any more. */
+export async function eraseMessages(ctx: Ctx, customerId: string): Promise<void> {
+  for (const row of await ctx.db.find(messages, { customer_id: customerId }, ALL_OF_ONE)) {
+    if (row.status === 'QUEUED') endMessage(ctx, row, failed('ERASED'), row.attempts);
+    if (row.recipient === null && row.content === null) continue;
+    ctx.update(messages, row, { recipient: null, content: null });
+  }
+}

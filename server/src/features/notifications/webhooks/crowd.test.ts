@@ -1,0 +1,294 @@
+// Delivery among others: dead receivers, other processes, crashes, an absent database, a backlog.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { execute, type TestServer } from '../../../../test/database.ts';
+import { type Outbox, openOutbox, silentLog } from '../../../../test/outbox.ts';
+import { type Receiver, startReceiver } from '../../../../test/receiver.ts';
+import { attemptsOf } from './index.ts';
+import { LEASE_MS } from './reader.ts';
+import { createRecorder } from './recorder.ts';
+import { dueEvents, type Outcome } from './store.ts';
+
+let outbox: Outbox;
+const receivers: Receiver[] = [];
+
+async function receiverThat(...behaviour: Parameters<typeof startReceiver>): Promise<Receiver> {
+  const made = await startReceiver(...behaviour);
+  receivers.push(made);
+  return made;
+}
+
+beforeEach(async () => {
+  outbox = await openOutbox();
+});
+afterEach(async () => {
+  for (const each of receivers) each.behave(200);
+  await Promise.all([
+    outbox.close(),
+    sleep(50).then(() => Promise.all(receivers.splice(0).map((each) => each.close()))),
+  ]);
+});
+
+const many = (count: number) => Array.from({ length: count }, () => ({}));
+const silence = () => undefined;
+const idsOf = (receiver: Receiver) => receiver.got.map((each) => each.id);
+
+/** Waits, against the real clock, until something is so. */
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await sleep(10);
+}
+
+describe('a dead receiver', () => {
+  it('holds up nobody else, and takes one request at a time once it is known', async () => {
+    const dead = await receiverThat(silence);
+    const alive = await receiverThat();
+    const a = await outbox.platform(dead.url);
+    const b = await outbox.platform(alive.url);
+    await outbox.events(a, many(500));
+    const deliverer = outbox.deliverer({ answerTimeoutMs: 400 });
+    deliverer.start();
+    await dead.has(2);
+    const ids = await outbox.events(b, many(300));
+    deliverer.wake();
+    await alive.has(300);
+    // By then at most one round of requests to the dead one can have ended.
+    expect(dead.got.length).toBeLessThanOrEqual(8);
+    expect(idsOf(alive).sort()).toEqual(ids);
+    await dead.has(6);
+    const before = dead.got.length;
+    await sleep(1_000);
+    expect(dead.got.length - before).toBeLessThanOrEqual(3);
+  });
+
+  it('is one of a hundred, and the one that answers is still served', async () => {
+    const dead = await receiverThat(silence);
+    const alive = await receiverThat();
+    for (let i = 0; i < 100; i++) {
+      await outbox.events(await outbox.platform(`${dead.url}/${i}`), many(20));
+    }
+    const ids = await outbox.events(await outbox.platform(alive.url), many(500));
+    const deliverer = outbox.deliverer({ answerTimeoutMs: 5_000 });
+    deliverer.start();
+    await alive.has(500);
+    expect(idsOf(alive).sort()).toEqual(ids);
+    expect(dead.got.length).toBeLessThanOrEqual(200);
+  });
+
+  it('gets its events when it comes back', async () => {
+    const receiver = await receiverThat(503);
+    const ids = await outbox.events(await outbox.platform(receiver.url), many(50));
+    const deliverer = outbox.deliverer();
+    expect(await deliverer.runDue()).toBe(50);
+    receiver.behave(200);
+    outbox.clock.now += 5_500;
+    expect(await deliverer.runDue()).toBe(50);
+    expect(await outbox.undelivered()).toBe(0);
+    expect(idsOf(receiver).slice(50).sort()).toEqual(ids);
+  });
+});
+
+describe('a crash', () => {
+  it('between the answer and its record sends the same event again once the lease is over', async () => {
+    const receiver = await receiverThat();
+    const [id] = await outbox.events(await outbox.platform(receiver.url), [{}]);
+    const db = outbox.anotherDatabase();
+    receiver.behave((response) => {
+      // From here on this process can write nothing more.
+      void db.close().then(() => response.end('got it'));
+    });
+    const crashed = outbox.deliverer({ db });
+    await expect(crashed.runDue()).rejects.toThrow();
+    receiver.behave(200);
+    const next = outbox.deliverer();
+    expect(await next.runDue()).toBe(0);
+    outbox.clock.now += LEASE_MS;
+    expect(await next.runDue()).toBe(1);
+    const [first, second] = receiver.got;
+    expect(second?.body).toBe(first?.body);
+    expect(second?.id).toBe(id);
+    expect(await outbox.state(id as string)).toEqual({ due_at: null, attempts: 1 });
+  });
+});
+
+describe('two processes on one database', () => {
+  it('never send an event both', async () => {
+    const receiver = await receiverThat((response) => void setTimeout(() => response.end(), 3));
+    const platforms = await Promise.all(many(100).map(() => outbox.platform(receiver.url)));
+    for (const platform of platforms) await outbox.events(platform, many(15));
+    // Little in hand, so that neither takes every platform before the other looks.
+    const limits = { inHand: 60 };
+    const both = [outbox.db, outbox.anotherDatabase()].map((db) =>
+      outbox.deliverer({ db, limits }),
+    );
+    const [one, two] = await Promise.all(both.map((each) => each.runDue()));
+    expect(Math.min(one as number, two as number)).toBeGreaterThan(100);
+    expect((one as number) + (two as number)).toBe(1_500);
+    expect(new Set(idsOf(receiver)).size).toBe(1_500);
+    expect(receiver.got).toHaveLength(1_500);
+  });
+
+  it('leave each other alone while a request takes longer than a lease', async () => {
+    let answer = silence;
+    const receiver = await receiverThat((response) => {
+      answer = () => void response.end();
+    });
+    const [id] = await outbox.events(await outbox.platform(receiver.url), [{}]);
+    const slow = outbox.deliverer();
+    slow.start();
+    await receiver.has(1);
+    const other = outbox.deliverer({ db: outbox.anotherDatabase() });
+    const leaseEnd = async () => {
+      const [row] = await outbox.db.query<{ until: number }>('select until from webhook_lanes');
+      return row?.until ?? 0;
+    };
+    for (let passed = 0; passed < 3 * LEASE_MS; passed += 0.6 * LEASE_MS) {
+      outbox.clock.now += 0.6 * LEASE_MS;
+      await until(async () => (await leaseEnd()) === outbox.clock.now + LEASE_MS);
+      expect(await other.runDue()).toBe(0);
+    }
+    answer();
+    await until(async () => (await outbox.undelivered()) === 0);
+    expect(receiver.got).toHaveLength(1);
+    expect((await outbox.state(id as string)).attempts).toBe(1);
+  });
+});
+
+describe('stop', () => {
+  it('finishes what is under way and gives the rest back at once', async () => {
+    const receiver = await receiverThat();
+    const platform = await outbox.platform(receiver.url);
+    const start = outbox.clock.now;
+    const first = outbox.deliverer();
+    await outbox.events(platform, many(50));
+    await first.runDue();
+    const ids = await outbox.events(platform, many(200));
+    receiver.behave((response) => void setTimeout(() => response.end(), 50));
+    first.start();
+    await receiver.has(58);
+    await first.stop();
+    const sent = receiver.got.length;
+    expect(sent).toBeLessThan(250);
+    expect(await outbox.undelivered()).toBe(250 - sent);
+    expect(await outbox.state(ids.at(-1) as string)).toEqual({ due_at: start, attempts: 0 });
+    receiver.behave(200);
+    expect(await outbox.deliverer().runDue()).toBe(250 - sent);
+    expect(new Set(idsOf(receiver)).size).toBe(250);
+    expect(receiver.got).toHaveLength(250);
+  });
+});
+
+describe('wake', () => {
+  it('delivers without waiting for the next look', async () => {
+    const receiver = await receiverThat();
+    const platform = await outbox.platform(receiver.url);
+    const deliverer = outbox.deliverer();
+    deliverer.start();
+    let soonest = Number.POSITIVE_INFINITY;
+    for (let i = 1; i <= 3; i++) {
+      await sleep(120);
+      await outbox.events(platform, [{}]);
+      const before = performance.now();
+      deliverer.wake();
+      await receiver.has(i);
+      soonest = Math.min(soonest, performance.now() - before);
+    }
+    expect(soonest).toBeLessThan(300);
+  });
+});
+
+describe('a busy server', () => {
+  it('is left alone, but for a trickle, until it has caught up', async () => {
+    const receiver = await receiverThat();
+    await outbox.events(await outbox.platform(receiver.url), many(1_000));
+    let waiting = 1;
+    const deliverer = outbox.deliverer({ pressed: () => waiting > 0 });
+    const before = performance.now();
+    deliverer.start();
+    await sleep(400);
+    const most = 8 * (1 + (performance.now() - before) / 10);
+    expect(receiver.got.length).toBeGreaterThan(8);
+    expect(receiver.got.length).toBeLessThanOrEqual(most);
+    waiting = 0;
+    await receiver.has(1_000);
+    expect(new Set(idsOf(receiver)).size).toBe(1_000);
+  });
+});
+
+describe('an absent database', () => {
+  it('costs neither a result nor a second delivery', async () => {
+    const { url, template } = inject('testServer') as TestServer;
+    const [row] = await outbox.db.query<{ name: string }>('select current_database() as name');
+    const name = row?.name ?? template;
+    const receiver = await receiverThat();
+    const ids = await outbox.events(await outbox.platform(receiver.url), many(20));
+    let away: Promise<void> | undefined;
+    receiver.behave((response) => {
+      away ??= execute(url, `alter database ${name} with allow_connections false`).then(() =>
+        execute(
+          url,
+          `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`,
+        ),
+      );
+      void away.then(() => response.end());
+    });
+    const deliverer = outbox.deliverer();
+    deliverer.start();
+    await receiver.has(2);
+    await away;
+    await sleep(300);
+    await execute(url, `alter database ${name} with allow_connections true`);
+    receiver.behave(200);
+    await until(async () => (await outbox.undelivered().catch(() => 1)) === 0);
+    expect(idsOf(receiver).sort()).toEqual(ids);
+    for (const id of ids) expect(await attemptsOf(outbox.db, id)).toHaveLength(1);
+  });
+
+  it('is told apart from a result that cannot be written', async () => {
+    const platform = await outbox.platform('https://hooks.example.com');
+    const ids = await outbox.events(platform, many(5));
+    const { now } = outbox.clock;
+    const events = await dueEvents(outbox.db, now, [{ platformId: platform, take: 5 }], []);
+    expect(events.map((event) => event.id)).toEqual(ids);
+    const written: string[] = [];
+    const recorder = createRecorder({
+      db: outbox.db,
+      log: silentLog,
+      written: (event) => written.push(event.id),
+    });
+    for (const [at, event] of events.entries()) {
+      const outcome: Outcome = {
+        event_id: event.id,
+        attempt: 1,
+        at: now,
+        status: 200,
+        error: null,
+        ms: at === 2 ? 2 ** 40 : 1,
+        response: '',
+        result: 'delivered',
+        next: null,
+      };
+      recorder.add(event, outcome);
+    }
+    await recorder.flush();
+    expect(written).toEqual(ids);
+    const kept = await Promise.all(ids.map((id) => attemptsOf(outbox.db, id)));
+    expect(kept.map((each) => each.length)).toEqual([1, 1, 0, 1, 1]);
+  });
+});
+
+describe('a backlog', () => {
+  it('of ten thousand events is worked off, each sent once', async () => {
+    const receiver = await receiverThat();
+    const platforms = await Promise.all([1, 2, 3, 4].map(() => outbox.platform(receiver.url)));
+    for (const platform of platforms) await outbox.events(platform, many(2_500));
+    const deliverer = outbox.deliverer();
+    const before = performance.now();
+    expect(await deliverer.runDue()).toBe(10_000);
+    const perSecond = Math.round(10_000_000 / (performance.now() - before));
+    console.log(`${perSecond} deliveries a second, receiver in the same process`);
+    expect(new Set(idsOf(receiver)).size).toBe(10_000);
+    expect(receiver.got).toHaveLength(10_000);
+    expect(await outbox.undelivered()).toBe(0);
+  }, 60_000);
+});

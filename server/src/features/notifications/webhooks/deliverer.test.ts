@@ -1,0 +1,289 @@
+// Delivery of one outbox: what is sent, when again, and what is kept of it. The clock stands still, the
+// receivers are real.
+import { createPublicKey, verify } from 'node:crypto';
+import { once } from 'node:events';
+import net, { type AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Outbox, openOutbox } from '../../../../test/outbox.ts';
+import { type Receiver, startReceiver } from '../../../../test/receiver.ts';
+import { attemptsOf, droppedEvents, resendEvent } from './index.ts';
+import { RETRY_DELAYS_MS } from './schedule.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+let outbox: Outbox;
+let receiver: Receiver;
+
+beforeEach(async () => {
+  outbox = await openOutbox();
+  receiver = await startReceiver();
+});
+afterEach(async () => {
+  await outbox.close();
+  await receiver.close();
+});
+
+/** One platform at the receiver with one event; answers the event's id. */
+async function oneEvent(type?: string): Promise<string> {
+  const platform = await outbox.platform(receiver.url);
+  const [id] = await outbox.events(platform, [{ type }]);
+  return id as string;
+}
+
+describe('a delivery', () => {
+  it('carries the envelope and signatures that the public keys alone can check', async () => {
+    const id = await oneEvent();
+    expect(await outbox.deliverer().runDue()).toBe(1);
+    const [got] = receiver.got;
+    const { headers, body } = got as (typeof receiver.got)[0];
+    expect(JSON.parse(body)).toEqual({
+      id,
+      type: 'OUTGOING_PAYMENT.COMPLETED',
+      timestamp: '2026-01-05T09:00:00.000Z',
+      data: { id },
+    });
+    expect(headers['content-type']).toBe('application/json');
+    expect(headers['webhook-id']).toBe(id);
+    const own = createPublicKey(outbox.keys.sandbox.publicKeyPem);
+    const signature = Buffer.from(headers['x-service-signature'] as string, 'base64');
+    expect(verify('sha256', Buffer.from(body), own, signature)).toBe(true);
+    const seconds = headers['webhook-timestamp'];
+    expect(seconds).toBe(String(outbox.clock.now / 1_000));
+    const standard = createPublicKey(outbox.keys.sandbox.standard.publicKeyPem);
+    const [, text = ''] = (headers['webhook-signature'] as string).split('v1a,');
+    const signed = Buffer.from(`${id}.${seconds}.${body}`);
+    expect(verify(null, signed, standard, Buffer.from(text, 'base64'))).toBe(true);
+  });
+
+  it('shows the balance that the event was committed with', async () => {
+    const platform = await outbox.platform(receiver.url);
+    const amount = { amount: 0, currency: { code: 'USD' } };
+    const data = JSON.stringify({ id: 'InternalAccount:1', balance: amount, totalBalance: amount });
+    const type = 'INTERNAL_ACCOUNT.BALANCE_UPDATED';
+    await outbox.events(platform, [{ type, data, balance: 700n, held: 200n }]);
+    await outbox.deliverer().runDue();
+    const sent = JSON.parse(receiver.got[0]?.body ?? '').data;
+    expect([sent.balance.amount, sent.totalBalance.amount]).toEqual([500, 700]);
+  });
+
+  it('leaves one row of the try', async () => {
+    receiver.behave((response) => response.writeHead(201).end(`a\0${'ä'.repeat(2_000)}`));
+    const id = await oneEvent();
+    await outbox.deliverer().runDue();
+    const attempts = await attemptsOf(outbox.db, id);
+    expect(attempts).toHaveLength(1);
+    const { response, ...rest } = attempts[0] as (typeof attempts)[0];
+    expect(rest).toEqual({
+      event_id: id,
+      attempt: 1,
+      at: outbox.clock.now,
+      status: 201,
+      error: null,
+      ms: 0,
+      result: 'delivered',
+    });
+    expect(response).toBe(`a${'ä'.repeat(511)}`);
+    expect(await outbox.state(id)).toEqual({ due_at: null, attempts: 1 });
+    expect(outbox.counts).toEqual({ delivered: 1, retry: 0, dropped: 0 });
+  });
+
+  it.each([200, 202, 204, 299, 409])('%i ends it', async (status) => {
+    receiver.behave(status);
+    const id = await oneEvent();
+    await outbox.deliverer().runDue();
+    expect(await outbox.state(id)).toEqual({ due_at: null, attempts: 1 });
+  });
+
+  it.each([301, 302, 307, 400, 401, 404, 410, 429, 500, 503])('%i is retried', async (status) => {
+    receiver.behave((response) => response.writeHead(status, { location: '/other' }).end());
+    const id = await oneEvent();
+    await outbox.deliverer().runDue();
+    const { due_at } = await outbox.state(id);
+    expect(Math.abs((due_at as number) - outbox.clock.now - 5_000)).toBeLessThanOrEqual(500);
+    expect(receiver.got).toHaveLength(1);
+    expect((await attemptsOf(outbox.db, id))[0]).toMatchObject({ status, result: 'retry' });
+  });
+});
+
+describe('a receiver that does not answer', () => {
+  async function errorOf(id: string): Promise<string | null | undefined> {
+    await outbox.deliverer({ answerTimeoutMs: 200 }).runDue();
+    const [attempt] = await attemptsOf(outbox.db, id);
+    expect(attempt).toMatchObject({ status: null, result: 'retry', response: null });
+    expect((await outbox.state(id)).attempts).toBe(1);
+    return attempt?.error;
+  }
+
+  it('in time is retried', async () => {
+    receiver.behave(() => undefined);
+    expect(await errorOf(await oneEvent())).toContain('ETIMEDOUT');
+  });
+
+  it('to the end is retried', async () => {
+    receiver.behave((response) => {
+      response.writeHead(200);
+      const drip = setInterval(() => response.write('.'), 20);
+      response.on('close', () => clearInterval(drip));
+    });
+    expect(await errorOf(await oneEvent())).toContain('ETIMEDOUT');
+  });
+
+  it('but resets is retried', async () => {
+    receiver.behave((response) => response.socket?.resetAndDestroy());
+    expect(await errorOf(await oneEvent())).toContain('ECONNRESET');
+  });
+
+  it('because nobody listens is retried', async () => {
+    const server = net.createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    server.close();
+    const platform = await outbox.platform(`http://127.0.0.1:${port}/`);
+    const [id] = await outbox.events(platform, [{}]);
+    expect(await errorOf(id as string)).toContain('ECONNREFUSED');
+  });
+
+  it('because its address is forbidden is retried without a connection', async () => {
+    const platform = await outbox.platform(receiver.url.replace('http:', 'https:'), 'production');
+    const [id] = await outbox.events(platform, [{}]);
+    expect(await errorOf(id as string)).toContain('EADDRREFUSED');
+    expect(receiver.got).toHaveLength(0);
+  });
+});
+
+describe('the schedule', () => {
+  it('is kept to the millisecond, with the same id and bytes each time, until the week is over', async () => {
+    receiver.behave(500);
+    const id = await oneEvent();
+    const start = outbox.clock.now;
+    const deliverer = outbox.deliverer();
+    const gaps: number[] = [];
+    for (;;) {
+      expect(await deliverer.runDue()).toBe(1);
+      const { due_at } = await outbox.state(id);
+      if (due_at === null) break;
+      gaps.push(due_at - outbox.clock.now);
+      outbox.clock.now = due_at - 1;
+      expect(await deliverer.runDue()).toBe(0);
+      outbox.clock.now = due_at;
+    }
+    const wanted = gaps.map((_, at) => RETRY_DELAYS_MS[Math.min(at, 5)] as number);
+    for (const [at, gap] of gaps.entries()) {
+      expect(Math.abs(gap / (wanted[at] as number) - 1)).toBeLessThanOrEqual(0.1);
+    }
+    expect(new Set(gaps.slice(5).map((gap) => gap % 1_000)).size).toBeGreaterThan(3);
+    expect(outbox.clock.now - start).toBeGreaterThan(6 * DAY);
+    expect(outbox.clock.now - start).toBeLessThanOrEqual(7 * DAY);
+    expect(new Set(receiver.got.map((each) => each.body)).size).toBe(1);
+    expect(new Set(receiver.got.map((each) => each.headers['webhook-timestamp'])).size).toBe(
+      gaps.length + 1,
+    );
+    const attempts = await attemptsOf(outbox.db, id);
+    expect(attempts.map((each) => each.attempt)).toEqual(
+      gaps.map((_, at) => at + 1).concat(gaps.length + 1),
+    );
+    expect(attempts.at(-1)?.result).toBe('dropped');
+    expect(outbox.counts).toEqual({ delivered: 0, retry: gaps.length, dropped: 1 });
+    expect((await droppedEvents(outbox.db, 10)).map((each) => each.id)).toEqual([id]);
+  });
+
+  it('gives an event that was given up another chance when an operator asks', async () => {
+    receiver.behave(500);
+    const id = await oneEvent();
+    const deliverer = outbox.deliverer();
+    await deliverer.runDue();
+    outbox.clock.now += 8 * DAY;
+    await deliverer.runDue();
+    expect(await outbox.state(id)).toEqual({ due_at: null, attempts: 2 });
+    receiver.behave(200);
+    expect(await resendEvent(outbox.db, 'Webhook:none', outbox.clock.now)).toBe(false);
+    expect(await resendEvent(outbox.db, id, outbox.clock.now)).toBe(true);
+    expect(await deliverer.runDue()).toBe(1);
+    expect(await outbox.state(id)).toEqual({ due_at: null, attempts: 3 });
+    expect(await droppedEvents(outbox.db, 10)).toEqual([]);
+    expect(new Set(receiver.got.map((each) => each.body)).size).toBe(1);
+  });
+
+  it('is not for tests: one try, whatever comes of it', async () => {
+    receiver.behave(500);
+    const id = await oneEvent('TEST');
+    await outbox.deliverer().runDue();
+    expect(await outbox.state(id)).toEqual({ due_at: null, attempts: 1 });
+    expect(JSON.parse(receiver.got[0]?.body ?? '')).toMatchObject({ test: true, data: {} });
+  });
+
+  it('goes to the endpoint as it is at the time', async () => {
+    receiver.behave(500);
+    const platform = await outbox.platform(receiver.url);
+    await outbox.events(platform, [{}]);
+    const deliverer = outbox.deliverer();
+    await deliverer.runDue();
+    const second = await startReceiver();
+    await outbox.setEndpoint(platform, second.url);
+    outbox.clock.now += 6_000;
+    await deliverer.runDue();
+    expect(second.got.map((each) => each.body)).toEqual([receiver.got[0]?.body]);
+    await second.close();
+  });
+});
+
+describe('the queue', () => {
+  it('forgets events that nobody is to be told, and tells those that come later', async () => {
+    const platform = await outbox.platform(null);
+    const ids = await outbox.events(
+      platform,
+      Array.from({ length: 6_000 }, () => ({})),
+    );
+    const deliverer = outbox.deliverer();
+    expect(await deliverer.runDue()).toBe(0);
+    expect(await outbox.state(ids[0] as string)).toEqual({ due_at: null, attempts: 0 });
+    expect(await outbox.undelivered()).toBe(0);
+    await outbox.setEndpoint(platform, receiver.url);
+    const [id] = await outbox.events(platform, [{}]);
+    await deliverer.runDue();
+    expect(receiver.got.map((each) => each.id)).toEqual([id]);
+  });
+
+  it('sends the events of one resource in the order they happened', async () => {
+    const platform = await outbox.platform(receiver.url);
+    const names = ['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED', 'REFUND_PENDING'];
+    const payments = Array.from({ length: 40 }, (_, at) => `Transaction:${at}`);
+    await outbox.events(
+      platform,
+      names.flatMap((name) =>
+        payments.map((subject) => ({ type: `OUTGOING_PAYMENT.${name}`, subject })),
+      ),
+    );
+    // Quick and slow answers mixed, so that order is not an accident.
+    receiver.behave((response) => void setTimeout(() => response.end(), Math.random() * 10));
+    await outbox.deliverer().runDue();
+    expect(receiver.got).toHaveLength(200);
+    for (const subject of payments) {
+      const told = receiver.got.filter((each) => JSON.parse(each.body).data.id === subject);
+      expect(told.map((each) => each.type.split('.')[1])).toEqual(names);
+    }
+  });
+
+  it('never has more than eight requests under way to one platform', async () => {
+    const platform = await outbox.platform(receiver.url);
+    await outbox.events(
+      platform,
+      Array.from({ length: 300 }, () => ({})),
+    );
+    receiver.behave((response) => void setTimeout(() => response.end(), 5));
+    expect(await outbox.deliverer().runDue()).toBe(300);
+    expect(receiver.mostAtOnce).toBe(8);
+  });
+
+  it('comes to every platform, more than one look can take in', async () => {
+    const platforms = await Promise.all(
+      Array.from({ length: 1_100 }, () => outbox.platform(receiver.url)),
+    );
+    for (const platform of platforms) await outbox.events(platform, [{}]);
+    const deliverer = outbox.deliverer();
+    expect(await deliverer.runDue()).toBe(1_100);
+    expect(await deliverer.runDue()).toBe(0);
+    expect(new Set(receiver.got.map((each) => each.id)).size).toBe(1_100);
+  });
+});

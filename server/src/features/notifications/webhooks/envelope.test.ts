@@ -1,0 +1,105 @@
+import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { namingFor } from '../../../catalog/naming.ts';
+import { ed25519KeyOf } from '../../../runtime/security/crypto.ts';
+import { bodyOf, headersOf, type StoredEvent, standardHeaders } from './envelope.ts';
+
+const naming = namingFor('Service');
+const created_at = Date.UTC(2026, 0, 5, 9);
+const event = (more: Partial<StoredEvent> = {}): StoredEvent => ({
+  id: 'Webhook:0190aaaa-0000-7000-8000-000000000001',
+  type: 'OUTGOING_PAYMENT.COMPLETED',
+  data: '{"id":"Transaction:1","note":"ünï ✓","closeReason":"CLOSED_BY_SERVICE"}',
+  balance: null,
+  held: null,
+  created_at,
+  ...more,
+});
+
+describe('bodyOf', () => {
+  it('wraps the stored resource without touching it', () => {
+    expect(bodyOf(event(), naming)).toBe(
+      '{"id":"Webhook:0190aaaa-0000-7000-8000-000000000001","type":"OUTGOING_PAYMENT.COMPLETED",' +
+        '"timestamp":"2026-01-05T09:00:00.000Z",' +
+        '"data":{"id":"Transaction:1","note":"ünï ✓","closeReason":"CLOSED_BY_SERVICE"}}',
+    );
+  });
+
+  it('marks a test and leaves its data empty', () => {
+    const body: unknown = JSON.parse(bodyOf(event({ type: 'TEST', data: '{"a":1}' }), naming));
+    expect(body).toEqual({
+      test: true,
+      id: event().id,
+      type: 'TEST',
+      timestamp: '2026-01-05T09:00:00.000Z',
+      data: {},
+    });
+  });
+
+  it('puts in the amounts that the commit left behind', () => {
+    const currency = { code: 'USD' };
+    const amounts = { balance: { amount: 0, currency }, totalBalance: { amount: 0, currency } };
+    const stored = event({
+      type: 'INTERNAL_ACCOUNT.BALANCE_UPDATED',
+      data: JSON.stringify({ id: 'InternalAccount:1', ...amounts }),
+      balance: 10_050n,
+      held: 50n,
+    });
+    expect(JSON.parse(bodyOf(stored, naming)).data).toEqual({
+      id: 'InternalAccount:1',
+      balance: { amount: 10_000, currency },
+      totalBalance: { amount: 10_050, currency },
+    });
+    expect(bodyOf(stored, naming)).toBe(bodyOf(structuredClone(stored), naming));
+  });
+
+  it('speaks the operator’s word', () => {
+    const body = JSON.parse(bodyOf(event(), namingFor('Acme'))) as { data: object };
+    expect(body.data).toMatchObject({ closeReason: 'CLOSED_BY_ACME' });
+  });
+});
+
+describe('standardHeaders', () => {
+  it('makes the signature that the reference library makes of the same key, id, time and body', () => {
+    const seed = Buffer.from('VEVTVFNJR05JTkdLRVlET05PVFVTRVRISVNGT1JBTlk=', 'base64');
+    const id = 'msg_p5jXN8AQM9LWM0D4loKWxJek';
+    const body = '{"test": 2432232314}';
+    expect(standardHeaders(id, body, 1_614_265_330_999, ed25519KeyOf(seed))).toEqual({
+      'webhook-id': id,
+      'webhook-timestamp': '1614265330',
+      'webhook-signature':
+        'v1a,tQ9V2XOqn7jL/DQenEFpqIugdBVtiMmER5mhSkXBNwM0mkATuDe6KYYUuxqtaiHeYGb7KaaBRdM5WqyeFiL8Ag==',
+    });
+  });
+});
+
+describe('headersOf', () => {
+  const own = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+  const standard = generateKeyPairSync('ed25519');
+  const pem = (key: typeof own.publicKey) => key.export({ type: 'spki', format: 'pem' }).toString();
+  const key = {
+    privateKey: own.privateKey,
+    publicKeyPem: pem(own.publicKey),
+    standard: { privateKey: standard.privateKey, publicKeyPem: pem(standard.publicKey) },
+  };
+
+  it('signs so that the public keys alone can tell, and any changed byte shows', () => {
+    const body = bodyOf(event(), naming);
+    const headers = headersOf(event().id, body, 1_700_000_000_123, key, naming);
+    const bytes = Buffer.from(headers['X-Service-Signature'] as string, 'base64');
+    const publicKey = createPublicKey(key.publicKeyPem);
+    expect(verify('sha256', Buffer.from(body), publicKey, bytes)).toBe(true);
+    expect(verify('sha256', Buffer.from(`${body} `), publicKey, bytes)).toBe(false);
+    const [version, text = ''] = (headers['webhook-signature'] as string).split(',');
+    expect(version).toBe('v1a');
+    const signed = Buffer.from(`${event().id}.1700000000.${body}`);
+    const other = createPublicKey(key.standard.publicKeyPem);
+    expect(verify(null, signed, other, Buffer.from(text, 'base64'))).toBe(true);
+  });
+
+  it('names its header by the operator’s word', () => {
+    const headers = headersOf('Webhook:1', '{}', 0, key, namingFor('Acme'));
+    expect(headers).toHaveProperty('X-Acme-Signature');
+    expect(headers).not.toHaveProperty('X-Service-Signature');
+  });
+});

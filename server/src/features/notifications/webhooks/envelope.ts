@@ -1,0 +1,79 @@
+// What a receiver gets: the bytes of an event, the same at every try, and the headers that prove where
+// they come from. Two signatures go out: the service's own over the body alone, which existing receivers
+// check, and that of Standard Webhooks, which also covers id and time and so lets a receiver refuse an
+// old request that somebody recorded.
+import { sign } from 'node:crypto';
+import type { Naming } from '../../../catalog/naming.ts';
+import { iso, type Time } from '../../../kernel/world.ts';
+import type { SigningKey } from '../../../runtime/security/keys.ts';
+import { withBalances } from '../../balances/internal-accounts/index.ts';
+
+/** An event as its row has it. */
+export interface StoredEvent {
+  id: string;
+  type: string;
+  /** The resource as JSON text. */
+  data: string;
+  /** What the ledger account of the event held once its change was committed; null for other events. */
+  balance: bigint | null;
+  held: bigint | null;
+  created_at: Time;
+}
+
+const USUAL_WORD = 'Service';
+
+function dataOf(event: StoredEvent, naming: Naming): string {
+  if (event.type === 'TEST') return '{}';
+  // Most events go out as they were stored, unparsed.
+  if (event.balance === null && naming.word === USUAL_WORD) return event.data;
+  const data: unknown = JSON.parse(event.data);
+  const shown =
+    event.balance === null
+      ? data
+      : withBalances(data as Parameters<typeof withBalances>[0], event.balance, event.held ?? 0n);
+  return JSON.stringify(naming.toWire(shown));
+}
+
+/** The body of an event. Only the row and the service's word go in, so a retry sends the same bytes. */
+export function bodyOf(event: StoredEvent, naming: Naming): string {
+  const mark = event.type === 'TEST' ? '"test":true,' : '';
+  const [id, type, time] = [event.id, event.type, iso(event.created_at)].map((each) =>
+    JSON.stringify(each),
+  );
+  const data = dataOf(event, naming);
+  return `{${mark}"id":${id},"type":${type},"timestamp":${time},"data":${data}}`;
+}
+
+const base64 = (bytes: Buffer) => bytes.toString('base64');
+
+/** The three headers of Standard Webhooks, signed with Ed25519 (`v1a`). */
+export function standardHeaders(
+  id: string,
+  body: string,
+  now: Time,
+  key: SigningKey['standard']['privateKey'],
+): Record<string, string> {
+  const seconds = String(Math.floor(now / 1_000));
+  const signature = sign(null, Buffer.from(`${id}.${seconds}.${body}`), key);
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': seconds,
+    'webhook-signature': `v1a,${base64(signature)}`,
+  };
+}
+
+/** Everything a delivery carries beside its body. The signatures are made anew at every try. */
+export function headersOf(
+  id: string,
+  body: string,
+  now: Time,
+  key: SigningKey,
+  naming: Naming,
+): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'Railhead-Webhooks/1',
+    [naming.webhookSignatureHeader]: base64(sign('sha256', Buffer.from(body), key.privateKey)),
+    ...standardHeaders(id, body, now, key.standard.privateKey),
+  };
+}

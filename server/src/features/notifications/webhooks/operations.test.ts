@@ -1,0 +1,165 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { type Receiver, startReceiver } from '../../../../test/receiver.ts';
+import { attemptsOf } from './index.ts';
+
+let app: TestApp;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+beforeEach(async () => {
+  receiver = await startReceiver();
+});
+afterEach(async () => {
+  await setEndpoint(null);
+  await receiver.close();
+});
+
+const setEndpoint = (endpoint: string | null, platform = app.platform.id) =>
+  app.runtime.db.query('update platforms set webhook_endpoint = $2 where id = $1', [
+    platform,
+    endpoint,
+  ]);
+
+const DOORS = [
+  ['sendTestEvent', '/webhooks/test'],
+  ['sendTestWebhook', '/sandbox/webhooks/test'],
+] as const;
+
+describe.each(DOORS)('%s', (_operation, path) => {
+  it.each([
+    ['no body', undefined],
+    ['an empty object', {}],
+  ])('sends one test with %s and answers what the receiver said', async (_words, given) => {
+    await setEndpoint(receiver.url);
+    receiver.behave((response) => response.writeHead(202).end('thanks'));
+    const { status, body } = await app.call('POST', path, given);
+    expect(status).toBe(200);
+    expect(body).toEqual({ url: receiver.url, response_status: 202, response_body: 'thanks' });
+    const [got] = receiver.got;
+    expect(JSON.parse(got?.body ?? '')).toEqual({
+      test: true,
+      id: got?.id,
+      type: 'TEST',
+      timestamp: new Date(app.world.now()).toISOString(),
+      data: {},
+    });
+    expect(got?.headers['x-service-signature']).toBeTruthy();
+    expect(got?.headers['webhook-signature']).toMatch(/^v1a,/);
+    const attempts = await attemptsOf(app.runtime.db, got?.id ?? '');
+    expect(attempts).toMatchObject([{ attempt: 1, status: 202, result: 'delivered' }]);
+    await app.settle();
+    expect(receiver.got).toHaveLength(1);
+  });
+
+  it('reports an unhappy answer as it is and never tries again', async () => {
+    await setEndpoint(receiver.url);
+    receiver.behave(500);
+    const { status, body } = await app.call('POST', path);
+    expect([status, body.response_status]).toEqual([200, 500]);
+    await app.advance(3_600_000);
+    expect(receiver.got).toHaveLength(1);
+  });
+
+  it('is refused without an endpoint', async () => {
+    const { status, body } = await app.call('POST', path);
+    expect([status, body.code]).toEqual([400, 'WEBHOOK_ENDPOINT_NOT_SET']);
+  });
+
+  it('says when the endpoint cannot be reached, and keeps the try', async () => {
+    await receiver.close();
+    await setEndpoint(receiver.url);
+    const { status, body } = await app.call('POST', path);
+    expect([status, body.code]).toEqual([400, 'WEBHOOK_DELIVERY_ERROR']);
+    const [event] = (await app.events()).filter((each) => each.type === 'TEST').slice(-1);
+    const attempts = await attemptsOf(app.runtime.db, event?.id ?? '');
+    expect(attempts).toMatchObject([{ status: null, result: 'dropped' }]);
+    expect(attempts[0]?.error).toContain('ECONNREFUSED');
+    receiver = await startReceiver();
+  });
+
+  it('refuses an address that its environment forbids', async () => {
+    await setEndpoint('https://10.0.0.1/hook');
+    const { body } = await app.call('POST', path);
+    expect(body.code).toBe('WEBHOOK_DELIVERY_ERROR');
+    await setEndpoint(receiver.url, app.production.id);
+    const answer = await app.call('POST', path, undefined, { as: app.production });
+    expect([answer.status, answer.body.code]).toEqual([400, 'WEBHOOK_DELIVERY_ERROR']);
+    expect(receiver.got).toHaveLength(0);
+  });
+
+  it('takes another address on the same host, and no other', async () => {
+    await setEndpoint(receiver.url);
+    const elsewhere = await startReceiver();
+    const sibling = receiver.url.replace('/hook', '/other');
+    const sentTo = async (url: string) => (await app.call('POST', path, { url })).body.url;
+    expect(await sentTo(sibling)).toBe(sibling);
+    for (const url of [elsewhere.url, sibling.replace('http:', 'https:'), 'nonsense']) {
+      expect(await sentTo(url)).toBe(receiver.url);
+    }
+    expect(elsewhere.got).toHaveLength(0);
+    await elsewhere.close();
+  });
+
+  it('sends once for one Idempotency-Key', async () => {
+    await setEndpoint(receiver.url);
+    const headers = { 'idempotency-key': `key of ${path}` };
+    const first = await app.call('POST', path, {}, { headers });
+    const second = await app.call('POST', path, {}, { headers });
+    expect(second.body).toEqual(first.body);
+    expect(second.headers['idempotency-replayed']).toBe('true');
+    expect(receiver.got).toHaveLength(1);
+  });
+
+  it('sends again under a key when nothing was reached before', async () => {
+    const headers = { 'idempotency-key': `second try of ${path}` };
+    await receiver.close();
+    await setEndpoint(receiver.url);
+    const first = await app.call('POST', path, {}, { headers });
+    expect(first.body.code).toBe('WEBHOOK_DELIVERY_ERROR');
+    receiver = await startReceiver();
+    await setEndpoint(receiver.url);
+    expect((await app.call('POST', path, {}, { headers })).status).toBe(200);
+    expect(receiver.got).toHaveLength(1);
+  });
+
+  it('needs MANAGE', async () => {
+    const as = await app.tokenWith(['VIEW', 'TRANSACT']);
+    const { status, body } = await app.call('POST', path, undefined, { as });
+    expect([status, body.code]).toEqual([403, 'FORBIDDEN']);
+  });
+});
+
+describe('an event', () => {
+  it('that an operation stages reaches the receiver of its platform alone', async () => {
+    await setEndpoint(receiver.url);
+    const other = await startReceiver();
+    await setEndpoint(other.url, app.other.id);
+    await app.operate(async (ctx) =>
+      ctx.emit('CUSTOMER.KYC_APPROVED', 'Customer:1', { id: 'Customer:1' }),
+    );
+    await app.settle();
+    expect(receiver.got.map((each) => each.type)).toEqual(['CUSTOMER.KYC_APPROVED']);
+    expect(JSON.parse(receiver.got[0]?.body ?? '').data).toEqual({ id: 'Customer:1' });
+    expect(other.got).toHaveLength(0);
+    await other.close();
+  });
+
+  it('is sent while the loops run, without waiting', async () => {
+    await setEndpoint(receiver.url);
+    app.start();
+    await app.operate(async (ctx) => ctx.emit('CUSTOMER.KYC_PENDING', 'Customer:2', {}));
+    await receiver.has(1);
+    expect(receiver.got[0]?.type).toBe('CUSTOMER.KYC_PENDING');
+  });
+
+  it('tells of a new endpoint by itself', async () => {
+    const { status } = await app.call('PATCH', '/config', { webhookEndpoint: receiver.url });
+    expect(status).toBe(200);
+    await receiver.has(1);
+    expect(JSON.parse(receiver.got[0]?.body ?? '')).toMatchObject({ test: true, type: 'TEST' });
+  });
+});

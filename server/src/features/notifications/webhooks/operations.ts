@@ -1,0 +1,86 @@
+// Testing an endpoint: one event, sent while the caller waits. The try is written down by itself and not
+// with the reply, because it did happen whatever becomes of the request.
+import type { Naming } from '../../../catalog/naming.ts';
+import { Fault } from '../../../kernel/fault.ts';
+import { type EndpointRule, endpointProblem } from '../../../kernel/net/endpoint.ts';
+import { readUrl } from '../../../kernel/net/url.ts';
+import type { Bound } from '../../../kernel/operation.ts';
+import type { Metrics } from '../../../runtime/observability/metrics.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { handle } from '../../../runtime/operation/handle.ts';
+import type { SigningKeys } from '../../../runtime/security/keys.ts';
+import { platforms } from '../../tenancy/platform/index.ts';
+import { sendTestEvent, sendTestWebhook } from './contract.ts';
+import type { StoredEvent } from './envelope.ts';
+import { isDelivered } from './schedule.ts';
+import { excerptOf, type Sent, send } from './send.ts';
+import { keepTest } from './store.ts';
+
+export interface WebhookDeps {
+  keys: SigningKeys;
+  naming: Naming;
+  metrics: Metrics;
+  /** Whether sandbox platforms may use endpoints on this machine. */
+  loopbackWebhooks: boolean;
+  /** Shortened by tests. */
+  answerTimeoutMs?: number;
+}
+
+/** `url` when it is on the endpoint's own host; the endpoint otherwise. */
+function testAddress(endpoint: string, url: string | undefined, rule: EndpointRule): string {
+  const asked = url === undefined ? undefined : readUrl(url);
+  if (url === undefined || !asked) return endpoint;
+  const own = new URL(endpoint);
+  const same = own.protocol === asked.protocol && own.host === asked.host;
+  return same && !endpointProblem(url, rule) ? url : endpoint;
+}
+
+async function sendTest(ctx: Ctx, deps: WebhookDeps, asked: string | undefined) {
+  const platform = await ctx.read(platforms, ctx.caller.platformId);
+  const endpoint = platform?.webhook_endpoint;
+  if (!endpoint) {
+    throw new Fault('WEBHOOK_ENDPOINT_NOT_SET', 'No webhook endpoint is configured.');
+  }
+  const event: StoredEvent = {
+    id: ctx.id('Webhook'),
+    type: 'TEST',
+    data: '{}',
+    balance: null,
+    held: null,
+    created_at: ctx.now,
+  };
+  const { environment } = ctx.caller;
+  const rule = { environment, loopback: deps.loopbackWebhooks };
+  const url = testAddress(endpoint, asked, rule);
+  const sent = await send({ world: ctx.world, ...deps }, event, url, environment);
+  await keep(ctx, deps, event, sent);
+  if (sent.status === null) {
+    throw new Fault('WEBHOOK_DELIVERY_ERROR', 'The webhook endpoint could not be reached.', {
+      url,
+      error: sent.error,
+    });
+  }
+  const body = { url, response_status: sent.status, response_body: excerptOf(sent.answer) ?? '' };
+  return { status: 200 as const, body };
+}
+
+async function keep(ctx: Ctx, deps: WebhookDeps, event: StoredEvent, sent: Sent): Promise<void> {
+  const result = isDelivered(sent.status) ? 'delivered' : 'dropped';
+  deps.metrics.delivery(result);
+  const { at, status, error, ms, answer } = sent;
+  await keepTest(ctx.db, ctx.caller.platformId, ctx.now, {
+    event_id: event.id,
+    attempt: 1,
+    at,
+    status,
+    error,
+    ms,
+    response: excerptOf(answer),
+    result,
+  });
+}
+
+export const webhookOperations = (deps: WebhookDeps): readonly Bound<Ctx>[] => [
+  handle(sendTestEvent, (ctx, { body }) => sendTest(ctx, deps, body.url)),
+  handle(sendTestWebhook, (ctx, { body }) => sendTest(ctx, deps, body.url)),
+];

@@ -1,0 +1,95 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { World } from '../../../kernel/world.ts';
+import { GIVE_UP_AFTER_MS, isDelivered, nextAttemptAt, RETRY_DELAYS_MS } from './schedule.ts';
+
+const worldWith = (byte: () => number): World => ({
+  now: () => 0,
+  random: (bytes) => Uint8Array.from({ length: bytes }, byte),
+  http: () => Promise.reject(new Error('no network')),
+  stream: () => Promise.reject(new Error('no network')),
+  call: () => Promise.reject(new Error('no network')),
+});
+
+// 0x800000 of 2^24 is no swing at all.
+const steady = worldWith(
+  (
+    (at) => () =>
+      at++ % 3 === 0 ? 0x80 : 0
+  )(0),
+);
+const event = { type: 'OUTGOING_PAYMENT.COMPLETED', created_at: 1_000_000 };
+
+describe('nextAttemptAt', () => {
+  it('walks the schedule and then repeats ten hours until the week is over', () => {
+    const hours: number[] = [];
+    let at = event.created_at;
+    for (let attempt = 1; ; attempt++) {
+      const next = nextAttemptAt(steady, event, attempt, at);
+      if (next === null) break;
+      hours.push((next - at) / 3_600_000);
+      at = next;
+    }
+    const repeats = Array.from({ length: 15 }, () => 10);
+    expect(hours).toEqual([5 / 3_600, 5 / 60, 0.5, 2, 5, 10, ...repeats]);
+    expect(at - event.created_at).toBeGreaterThan(GIVE_UP_AFTER_MS - 10 * 3_600_000);
+    expect(at - event.created_at).toBeLessThanOrEqual(GIVE_UP_AFTER_MS);
+  });
+
+  it('moves each delay by at most a tenth, both ways', () => {
+    const bytes = fc.tuple(fc.nat(255), fc.nat(255), fc.nat(255));
+    fc.assert(
+      fc.property(bytes, fc.integer({ min: 1, max: 30 }), (drawn, attempt) => {
+        const world = worldWith(
+          (
+            (at) => () =>
+              drawn[at++ % 3] as number
+          )(0),
+        );
+        const delay = RETRY_DELAYS_MS[Math.min(attempt, 6) - 1] as number;
+        const next = nextAttemptAt(world, event, attempt, event.created_at) as number;
+        expect(Math.abs(next - event.created_at - delay)).toBeLessThanOrEqual(delay / 10);
+      }),
+    );
+    const low = nextAttemptAt(
+      worldWith(() => 0),
+      event,
+      1,
+      0,
+    );
+    const high = nextAttemptAt(
+      worldWith(() => 255),
+      event,
+      1,
+      0,
+    );
+    expect([low, high]).toEqual([4_500, 5_500]);
+  });
+
+  it('never tries a test again', () => {
+    expect(nextAttemptAt(steady, { ...event, type: 'TEST' }, 1, 0)).toBeNull();
+  });
+});
+
+describe('isDelivered', () => {
+  it.each([
+    [200, true],
+    [201, true],
+    [204, true],
+    [299, true],
+    [409, true],
+    [199, false],
+    [301, false],
+    [302, false],
+    [400, false],
+    [401, false],
+    [408, false],
+    [410, false],
+    [429, false],
+    [500, false],
+    [503, false],
+    [null, false],
+  ])('%s: %s', (status, delivered) => {
+    expect(isDelivered(status)).toBe(delivered);
+  });
+});

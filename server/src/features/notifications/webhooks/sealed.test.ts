@@ -1,0 +1,95 @@
+// Events that are kept sealed: nothing personal lies in the outbox, every try sends the same bytes, and one
+// whose key was forgotten is never sent and keeps no other waiting.
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { customer } from '../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { type Receiver, startReceiver } from '../../../../test/receiver.ts';
+import { resendEvent } from './index.ts';
+
+const FIRST_RETRY_MS = 6_000;
+const NAME = 'Zelda Fitzgerald-Unique';
+
+let app: TestApp;
+let receiver: Receiver;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+beforeEach(async () => {
+  receiver = await startReceiver();
+  await setEndpoint(receiver.url);
+});
+afterEach(async () => {
+  await setEndpoint(null);
+  await app.settle();
+  await receiver.close();
+});
+
+const setEndpoint = (endpoint: string | null) =>
+  app.runtime.db.query('update platforms set webhook_endpoint = $2 where id = $1', [
+    app.platform.id,
+    endpoint,
+  ]);
+
+const stored = async (subject: string) => {
+  const sql = 'select id, data, sealed_for, due_at from events where subject = $1 order by id';
+  return (await app.runtime.db.query(sql, [subject])) as {
+    id: string;
+    data: string;
+    sealed_for: string | null;
+    due_at: number | null;
+  }[];
+};
+const forgetKey = (id: string) =>
+  app.runtime.db.query('update customers set data_key = null where id = $1', [id]);
+
+it('keeps what it says of a customer sealed, and sends the same bytes at every try', async () => {
+  receiver.behave(500);
+  const person = await customer(app, {}, { fullName: NAME });
+  const [event] = await stored(person.id);
+  expect(event?.sealed_for).toBe(person.id);
+  expect(event?.data).not.toContain('Zelda');
+  await app.settle();
+  receiver.behave(200);
+  await app.advance(FIRST_RETRY_MS);
+  const [first, second, ...more] = receiver.got.filter((each) => each.id === event?.id);
+  expect(more).toEqual([]);
+  expect(second?.body).toBe(first?.body);
+  const { data } = JSON.parse(first?.body ?? '');
+  expect(data).toMatchObject({ id: person.id, fullName: NAME });
+  expect((await stored(person.id))[0]?.due_at).toBeNull();
+});
+
+it('never sends an event whose key was forgotten, and goes on with the others', async () => {
+  receiver.behave(500);
+  const gone = await customer(app);
+  await app.settle();
+  receiver.behave(200);
+  await forgetKey(gone.id);
+  const there = await customer(app);
+  const before = receiver.got.length;
+  await app.advance(FIRST_RETRY_MS);
+  const [event] = await stored(gone.id);
+  expect(event?.due_at).toBeNull();
+  const since = receiver.got.slice(before).map((each) => each.id);
+  expect(since).toContain((await stored(there.id))[0]?.id);
+  expect(since).not.toContain(event?.id);
+  expect(await resendEvent(app.runtime.db, event?.id ?? '', app.world.now())).toBe(false);
+  await app.settle();
+  expect(receiver.got.slice(before).map((each) => each.id)).not.toContain(event?.id);
+});
+
+it('leaves out what was damaged, says so, and goes on', async () => {
+  await setEndpoint(null);
+  const hurt = await customer(app);
+  await app.runtime.db.query(
+    "update events set data = 's1.AAAA.AAAA' where subject = $1 and sealed_for is not null",
+    [hurt.id],
+  );
+  await setEndpoint(receiver.url);
+  const there = await customer(app);
+  await app.settle();
+  expect(receiver.got.map((each) => each.id)).toContain((await stored(there.id))[0]?.id);
+  expect((await stored(hurt.id))[0]?.due_at).toBeNull();
+  expect(app.log.some((line) => line.includes('event unreadable'))).toBe(true);
+});

@@ -1,0 +1,48 @@
+// What the service charges when money leaves over a network: its own fee, and what the network takes. The
+// estimate, quotes and transfers all ask here, so that what was estimated is what is charged. The network's
+// part is rounded up, as whoever pays it for a customer must not be short of it.
+import { type FeeSchedule, serviceFeeOf } from '../../../catalog/currencies/fees.ts';
+import type { Connectors, NetworkFee } from '../../../connectors/ports/index.ts';
+import { Fault } from '../../../kernel/fault.ts';
+import { type Rate, scale } from '../../../kernel/money.ts';
+import { midRate } from './rates.ts';
+
+type Ports = Pick<Connectors, 'networkFees' | 'rates'>;
+
+const times = (a: Rate, b: Rate): Rate => ({ num: a.num * b.num, den: a.den * b.den });
+
+/** The network's fee in smallest units of the currency that is sent. */
+async function converted(
+  { rates }: Ports,
+  { fee, asset, price }: NetworkFee,
+  currency: string,
+): Promise<bigint> {
+  if (fee === 0n) return 0n;
+  const from = price ? 'USD' : asset;
+  const rate = await midRate(rates, from, currency);
+  if (!rate) {
+    throw new Fault('QUOTE_RATE_UNAVAILABLE', `There is no rate from ${from} to ${currency}.`);
+  }
+  return scale(fee, price ? times(price, rate) : rate, 'ceil');
+}
+
+export interface FeeOverNetwork {
+  /** The network's part is fixed, and in here. */
+  service: FeeSchedule;
+  /** That part alone. */
+  cost: bigint;
+  /** What the network takes in its own terms; undefined where nobody knows, and it costs nothing. */
+  taken: NetworkFee | undefined;
+}
+
+/** The fee on money that is sent as `from` and leaves as `to`; bank accounts have no network. */
+export async function serviceFeeOver(
+  ports: Ports,
+  network: string | undefined,
+  [from, to]: readonly [string, string],
+): Promise<FeeOverNetwork> {
+  const own = serviceFeeOf(from, to);
+  const taken = network === undefined ? undefined : await ports.networkFees?.feeOf(network);
+  const cost = taken ? await converted(ports, taken, from) : 0n;
+  return { service: { ...own, fixed: own.fixed + cost }, cost, taken };
+}

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app?.close());
+
+interface Shown {
+  sourceCurrency: { code: string };
+  destinationCurrency: { code: string };
+  destinationPaymentRail: string;
+  updatedAt: string;
+}
+const rates = (query = '', options = {}) =>
+  app.call('GET', `/exchange-rates${query}`, undefined, options);
+const pairs = (data: Shown[]) =>
+  data.map((each) => `${each.destinationCurrency.code} ${each.destinationPaymentRail}`).sort();
+
+describe('getExchangeRates', () => {
+  it('prices every rail of a corridor', async () => {
+    const { status, body } = await rates('?sourceCurrency=USD&destinationCurrency=EUR');
+    expect(status).toBe(200);
+    expect(pairs(body.data)).toEqual(['EUR SEPA', 'EUR SEPA_INSTANT', 'EUR SWIFT']);
+    expect(body.data[0]).toMatchObject({
+      sourceCurrency: { code: 'USD', decimals: 2 },
+      sendingAmount: 10_000,
+      receivingAmount: 9_154,
+      exchangeRate: 1.09241861,
+      fees: { fixed: 0, total: 50 },
+      updatedAt: new Date(app.world.now()).toISOString(),
+    });
+  });
+
+  it('takes several destinations, repeated or with commas', async () => {
+    const repeated = await rates(
+      '?sourceCurrency=USD&destinationCurrency=MXN&destinationCurrency=GBP',
+    );
+    const joined = await rates('?sourceCurrency=USD&destinationCurrency=MXN,GBP');
+    expect(joined.body).toEqual(repeated.body);
+    expect(pairs(joined.body.data)).toEqual(['GBP FASTER_PAYMENTS', 'GBP SWIFT', 'MXN SPEI']);
+  });
+
+  it('covers all currencies of the platform unless told which', async () => {
+    const { body } = await rates('?destinationCurrency=MXN&sendingAmount=500');
+    const sources = new Set(body.data.map((each: Shown) => each.sourceCurrency.code));
+    expect(sources).toContain('BTC');
+    expect(sources).toContain('USD');
+    for (const each of body.data) expect(each.sendingAmount).toBe(500);
+    const all = await rates();
+    expect(all.body.data.length).toBeGreaterThan(300);
+  });
+
+  it("includes the platform's fee", async () => {
+    const as = await app.newPlatform('With a fee');
+    const feeConfigs = [
+      {
+        feeType: 'CROSS_CURRENCY_TRANSACTION',
+        sourceCurrency: 'USD',
+        variableFeeBps: 30,
+        fixedFee: { amount: 50, currency: 'USD' },
+      },
+    ];
+    expect((await app.call('PATCH', '/config', { feeConfigs }, { as })).status).toBe(200);
+    const { body } = await rates('?sourceCurrency=USD&destinationCurrency=EUR', { as });
+    expect(body.data[0].fees).toEqual({ fixed: 50, total: 50 + 30 + 50 });
+  });
+
+  it('keeps a rate for five minutes', async () => {
+    const updated = async () =>
+      (await rates('?sourceCurrency=EUR&destinationCurrency=GBP')).body.data[0].updatedAt;
+    const first = await updated();
+    await app.advance(299_000);
+    expect(await updated()).toBe(first);
+    await app.advance(1_000);
+    expect(Date.parse(await updated()) - Date.parse(first)).toBe(300_000);
+  });
+
+  it('refuses what is no currency and no amount', async () => {
+    const unknown = await rates('?sourceCurrency=QQQ&destinationCurrency=EUR,YYY');
+    expect([unknown.status, unknown.body.code]).toEqual([400, 'INVALID_CURRENCY']);
+    expect(unknown.body.details.errors).toHaveLength(2);
+    const negative = await rates('?sendingAmount=-1');
+    expect([negative.status, negative.body.code]).toEqual([400, 'INVALID_INPUT']);
+    expect((await rates('?sendingAmount=1.5')).status).toBe(400);
+  });
+
+  it('lists nothing where no rail is connected', async () => {
+    expect((await rates('', { as: app.production })).body).toEqual({ data: [] });
+  });
+});
+
+describe('getDiscoveries', () => {
+  const discoveries = (query = '') => app.call('GET', `/discoveries${query}`);
+
+  it('lists institutions, all or by country and currency', async () => {
+    const all = await discoveries();
+    expect(all.status).toBe(200);
+    const ng = await discoveries('?country=NG');
+    expect(ng.body.data).toContainEqual({
+      bankName: 'Guaranty Trust Bank',
+      displayName: 'GTBank',
+      country: 'NG',
+      currency: 'NGN',
+    });
+    expect(ng.body.data.length).toBeLessThan(all.body.data.length);
+    expect((await discoveries('?country=SV&currency=USD')).body.data.length).toBeGreaterThan(0);
+    expect((await discoveries('?country=NG&currency=USD')).body.data).toEqual([]);
+  });
+
+  it('refuses what is no code', async () => {
+    expect((await discoveries('?country=Nigeria')).status).toBe(400);
+    expect((await discoveries('?currency=naira')).status).toBe(400);
+  });
+});

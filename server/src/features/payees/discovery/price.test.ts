@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { corridors } from '../../../catalog/currencies/corridors.ts';
+import { serviceFeeOf } from '../../../catalog/currencies/fees.ts';
+import { referenceRate } from '../../../catalog/currencies/reference-rates.ts';
+import type { PaymentRail } from '../../../catalog/rails/rails.ts';
+import type { RatePort } from '../../../connectors/ports/index.ts';
+import type { Rate } from '../../../kernel/money.ts';
+import type { PlatformRow } from '../../tenancy/platform/index.ts';
+import { priceRow, readableRate } from './price.ts';
+import { rateMemory } from './rates.ts';
+
+const platform = (more: Partial<PlatformRow> = {}) =>
+  ({ currencies: [], fees: [], ...more }) as unknown as PlatformRow;
+
+function row(to: string, sending: bigint, of: PlatformRow = platform()) {
+  const corridor = corridors('USD', to)[0];
+  if (!corridor) throw new Error(`no corridor to ${to}`);
+  const mid = { rate: referenceRate('USD', to) as Rate, at: 0 };
+  const rail = corridor.rail as PaymentRail;
+  const service = serviceFeeOf('USD', to);
+  return priceRow({ corridor, rail, service, sending, mid, platform: of });
+}
+
+describe('priceRow', () => {
+  it('takes the fees out before it converts and shows the price with them', () => {
+    expect(row('EUR', 10_000n)).toMatchObject({
+      sendingAmount: 10_000,
+      receivingAmount: 9_154,
+      fees: { fixed: 0, total: 50 },
+      exchangeRate: 1.09241861,
+      updatedAt: '1970-01-01T00:00:00.000Z',
+    });
+  });
+
+  it("adds the platform's standing fee", () => {
+    const fees = [
+      {
+        feeType: 'CROSS_CURRENCY_TRANSACTION' as const,
+        sourceCurrency: 'USD',
+        variableFeeBps: 30,
+        fixedFee: { amount: 50, currency: 'USD' },
+      },
+    ];
+    expect(row('EUR', 1_000n, platform({ fees }))?.fees).toEqual({ fixed: 50, total: 58 });
+  });
+
+  it('shows the mid rate where nothing would be left', () => {
+    expect(row('EUR', 0n)).toMatchObject({ receivingAmount: 0, exchangeRate: 1.08695652 });
+  });
+
+  it('narrows the limits of the corridor to those of the platform', () => {
+    const currencies = [
+      {
+        currencyCode: 'USD',
+        minAmount: 500,
+        maxAmount: 60_000,
+        requiredCounterpartyFields: [],
+        enabledTransactionTypes: ['OUTGOING' as const],
+      },
+    ];
+    expect(row('EUR', 1_000n, platform({ currencies }))).toMatchObject({
+      minSendingAmount: 500,
+      maxSendingAmount: 60_000,
+    });
+  });
+
+  it('leaves out what no amount can say', () => {
+    expect(row('VND', 9_000_000_000_000_000n)).toBeUndefined();
+  });
+});
+
+describe('readableRate', () => {
+  it('rounds to eight decimals, and keeps six digits of a small rate', () => {
+    expect(readableRate({ num: 100n, den: 8_250n })).toBe(0.01212121);
+    expect(readableRate({ num: 1n, den: 26_000n })).toBe(0.0000384615);
+  });
+});
+
+describe('rateMemory', () => {
+  it('asks again after five minutes', async () => {
+    let asked = 0;
+    let now = 1_000_000;
+    const port: RatePort = {
+      rate: async () => ({ rate: { num: BigInt(++asked), den: 1n }, at: now }),
+    };
+    const memory = rateMemory();
+    const ask = async () => (await memory(port, 'USD', 'EUR', now))?.rate.num;
+    expect([await ask(), await ask()]).toEqual([1n, 1n]);
+    now += 299_999;
+    expect(await ask()).toBe(1n);
+    now += 1;
+    expect(await ask()).toBe(2n);
+  });
+
+  it('needs no one for a currency against itself', async () => {
+    const port: RatePort = { rate: async () => undefined };
+    const memory = rateMemory();
+    expect((await memory(port, 'USD', 'USD', 5))?.rate).toEqual({ num: 1n, den: 1n });
+    expect(await memory(port, 'USD', 'EUR', 5)).toBeUndefined();
+  });
+});

@@ -1,0 +1,178 @@
+// The price list beside the quotes that it promises: every pair of the sandbox platform's currencies, over
+// every rail that an account of the destination currency can be paid by.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { customer, ok } from '../../../../test/fixtures.ts';
+import { type Answer, startApp, type TestApp } from '../../../../test/harness.ts';
+import { FIRST_CURRENCIES } from '../../../bootstrap.ts';
+import { exampleOf } from '../../../catalog/accounts/account-examples.ts';
+import { type Account, withdrawalNetworkOf } from '../../../catalog/accounts/account-info.ts';
+import { ACCOUNT_TYPE_ROWS, type AccountType } from '../../../catalog/accounts/account-types.ts';
+import { referenceRate } from '../../../catalog/currencies/reference-rates.ts';
+import { divide, scale } from '../../../kernel/money.ts';
+
+const COINS = ['USDC', 'USDT', 'USDB', 'BTC'];
+
+const { beneficiary: indian } = exampleOf('INR_ACCOUNT');
+const { beneficiary: salvadoran } = exampleOf('SLV_ACCOUNT');
+/** Details that open the rails which the examples of the catalog do not. */
+const OTHER_WAYS: Record<string, Account[]> = {
+  INR: ['NEFT', 'RTGS'].map((rail, at) => ({
+    accountType: 'INR_ACCOUNT',
+    accountNumber: `5010001234567${at}`,
+    ifsc: 'HDFC0001234',
+    rail,
+    beneficiary: indian,
+  })),
+  USD: [{ accountType: 'SLV_ACCOUNT', phoneNumber: '+50371234567', beneficiary: salvadoran }],
+};
+
+let app: TestApp;
+/** Internal accounts of one customer by currency. */
+let sources: Map<string, string>;
+let payees: { id: string; currency: string; rails: string[] }[];
+beforeAll(async () => {
+  app = await startApp();
+  const person = await customer(app, {}, { email: 'pairs@example.com' });
+  const path = `/customers/internal-accounts?customerId=${person.id}&limit=100`;
+  const { data } = ok(await app.call('GET', path), 200);
+  sources = new Map(data.map((each: Answer['body']) => [each.balance.currency.code, each.id]));
+  payees = await Promise.all(
+    FIRST_CURRENCIES.flatMap((currency) => [
+      ...typesOf(currency).map((type) => payee(person.id, currency, exampleOf(type))),
+      ...(OTHER_WAYS[currency] ?? []).map((info) => payee(person.id, currency, info)),
+    ]),
+  );
+});
+afterAll(() => app.close());
+
+/** One spelling of each kind of account that holds the currency. */
+const typesOf = (currency: string): AccountType[] =>
+  (Object.keys(ACCOUNT_TYPE_ROWS) as AccountType[]).filter((type) => {
+    const { currencies } = ACCOUNT_TYPE_ROWS[type];
+    const isAny = currencies.length === 0 && !COINS.includes(currency);
+    return type !== 'LIGHTNING' && (isAny || currencies.includes(currency));
+  });
+
+async function payee(customerId: string, currency: string, info: Account) {
+  const body = { customerId, currency, accountInfo: info };
+  const made = ok(await app.call('POST', '/customers/external-accounts', body), 201);
+  const network = withdrawalNetworkOf(info);
+  return {
+    id: made.id as string,
+    currency,
+    rails: (made.accountInfo.paymentRails ?? (network ? [network] : [])) as string[],
+  };
+}
+
+/** About 300 dollars in smallest units. */
+function amountOf(currency: string): number {
+  const rate = referenceRate('USD', currency);
+  if (!rate) throw new Error(`no rate for ${currency}`);
+  return Number(divide(scale(300_00n, rate, 'floor'), 1n, 'floor'));
+}
+
+const quote = (from: string, to: string, paymentRail: string | undefined, amount: number) =>
+  app.call('POST', '/quotes', {
+    source: { sourceType: 'ACCOUNT', accountId: sources.get(from) },
+    destination: {
+      ...{ destinationType: 'ACCOUNT', accountId: to },
+      ...(paymentRail ? { paymentRail } : {}),
+    },
+    lockedCurrencySide: 'SENDING',
+    lockedCurrencyAmount: amount,
+    purposeOfPayment: 'GIFT',
+  });
+
+interface Price {
+  sourceCurrency: { code: string };
+  destinationCurrency: { code: string };
+  destinationPaymentRail: string;
+  minSendingAmount: number;
+  maxSendingAmount: number;
+  receivingAmount: number;
+  fees: { total: number };
+}
+
+const listed = async (from: string, amount: number): Promise<Price[]> => {
+  const to = FIRST_CURRENCIES.filter((code) => code !== from).join(',');
+  const query = `sourceCurrency=${from}&destinationCurrency=${to}&sendingAmount=${amount}`;
+  return ok(await app.call('GET', `/exchange-rates?${query}`), 200).data;
+};
+
+describe('getExchangeRates beside createQuote', () => {
+  it.each(FIRST_CURRENCIES)('lists from %s what quotes give, over the same rails', async (from) => {
+    const amount = amountOf(from);
+    const prices = await listed(from, amount);
+    const quoted: object[] = [];
+    const promised = prices.map((price) => ({
+      to: price.destinationCurrency.code,
+      rail: price.destinationPaymentRail,
+      receiving: price.receivingAmount,
+      fees: price.fees.total,
+    }));
+    for (const { id, currency, rails } of payees.filter((each) => each.currency !== from)) {
+      for (const rail of rails) {
+        const answer = await quote(from, id, COINS.includes(currency) ? undefined : rail, amount);
+        if (answer.status !== 201) {
+          // SWIFT does not carry every currency that such an account can be opened in.
+          expect([rail, answer.body.code]).toEqual(['SWIFT', 'NOT_IMPLEMENTED']);
+          continue;
+        }
+        const { totalReceivingAmount: receiving, feesIncluded: fees } = answer.body;
+        quoted.push({ to: currency, rail, receiving, fees });
+      }
+    }
+    const unique = [...new Set(quoted.map((each) => JSON.stringify(each)))].sort();
+    expect(promised.map((each) => JSON.stringify(each)).sort()).toEqual(unique);
+  });
+
+  it('lists dollars to each digital asset and back, each with a rail', async () => {
+    const prices = (
+      await Promise.all(['USD', ...COINS].map((from) => listed(from, 10_000)))
+    ).flat();
+    const pairs = prices.map(({ sourceCurrency, destinationCurrency, destinationPaymentRail }) => {
+      expect(destinationPaymentRail).toMatch(/^[A-Z_]+$/);
+      return `${sourceCurrency.code} ${destinationCurrency.code}`;
+    });
+    for (const coin of COINS) {
+      expect(pairs).toContain(`USD ${coin}`);
+      expect(pairs).toContain(`${coin} USD`);
+    }
+    const rails = (to: string) =>
+      prices
+        .filter(
+          (each) => each.sourceCurrency.code === 'USD' && each.destinationCurrency.code === to,
+        )
+        .map((each) => each.destinationPaymentRail);
+    expect(rails('USDC')).toEqual(['SOLANA', 'ETHEREUM', 'BASE', 'POLYGON']);
+    expect(rails('USDT')).toEqual(['SOLANA', 'ETHEREUM', 'TRON', 'PLASMA']);
+    expect(rails('USDB')).toEqual(['SPARK']);
+    expect(rails('BTC')).toEqual(['SPARK', 'LIGHTNING', 'BITCOIN']);
+  });
+
+  it('states the limits that a quote to a digital asset is held to', async () => {
+    const [price] = (await listed('USD', 10_000)).filter(
+      (each) => each.destinationCurrency.code === 'USDT',
+    );
+    const to = payees.find(({ rails }) => rails.includes(price?.destinationPaymentRail ?? ''));
+    const { maxSendingAmount: most } = price as Price;
+    ok(await quote('USD', to?.id ?? '', undefined, most), 201);
+    const more = await quote('USD', to?.id ?? '', undefined, most + 1);
+    expect([more.status, more.body.code]).toEqual([400, 'TRANSACTION_SIZE_LIMIT_EXCEEDED']);
+  });
+
+  it('lists nothing from a currency that the platform has switched off for sending', async () => {
+    const as = await app.newPlatform('Receives only');
+    const usd = {
+      currencyCode: 'USD',
+      minAmount: 1,
+      maxAmount: 1_000_000,
+      requiredCounterpartyFields: [],
+      enabledTransactionTypes: ['INCOMING'],
+    };
+    const supportedCurrencies = [usd];
+    ok(await app.call('PATCH', '/config', { supportedCurrencies }, { as }), 200);
+    const path = '/exchange-rates?sourceCurrency=USD&destinationCurrency=USDC';
+    expect(ok(await app.call('GET', path, undefined, { as }), 200).data).toEqual([]);
+  });
+});

@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import type { AccountInfo } from '../../../catalog/accounts/account-schemas.ts';
+import { Fault } from '../../../kernel/fault.ts';
+import {
+  checkDeletable,
+  checkProposal,
+  duplicateHash,
+  firstStatus,
+  keptInfo,
+  type Proposal,
+  railsOfAccount,
+} from './account.ts';
+import { externalAccountStates } from './states.ts';
+
+const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Ada Lovelace' } as const;
+const EVM = `0x${'ab'.repeat(20)}`;
+
+const details = (info: object) => info as unknown as AccountInfo;
+const usd = details({ accountType: 'USD_ACCOUNT', accountNumber: '123456789', beneficiary });
+const wallet = details({ accountType: 'ETHEREUM_WALLET', address: EVM });
+
+const proposal = (info: AccountInfo, more: Partial<Proposal> = {}): Proposal => ({
+  currency: 'USDC',
+  info,
+  ownershipType: undefined,
+  production: false,
+  counterpartyDuty: false,
+  now: Date.UTC(2026, 0, 5),
+  ...more,
+});
+
+function refusal(given: Proposal) {
+  try {
+    checkProposal(given);
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    const errors = (error.details?.errors ?? []) as { field: string }[];
+    return { code: error.code, fields: errors.map((each) => each.field) };
+  }
+  return null;
+}
+
+describe('checkProposal', () => {
+  const withRouting = (routingNumber: string) => details({ ...usd, routingNumber });
+
+  it('asks for check digits in production only', () => {
+    const bad = { currency: 'USD', production: true };
+    expect(refusal(proposal(withRouting('123456789'), { currency: 'USD' }))).toBeNull();
+    expect(refusal(proposal(withRouting('123456789'), bad))).toEqual({
+      code: 'INVALID_INPUT',
+      fields: ['accountInfo.routingNumber'],
+    });
+    expect(refusal(proposal(withRouting('021000021'), bad))).toBeNull();
+  });
+
+  it('refuses a currency that the type cannot hold', () => {
+    expect(refusal(proposal(withRouting('021000021'), { currency: 'EUR' }))).toEqual({
+      code: 'INVALID_CURRENCY',
+      fields: ['currency'],
+    });
+  });
+
+  it('wants to know whose a self-custody wallet is, where counterparties must be known', () => {
+    const duty = { counterpartyDuty: true };
+    expect(refusal(proposal(wallet))).toBeNull();
+    expect(refusal(proposal(wallet, duty))?.fields).toEqual(['ownershipType']);
+    expect(refusal(proposal({ ...wallet, vaspName: 'Kraken' }, duty))).toBeNull();
+    const others = { ...duty, ownershipType: 'THIRD_PARTY' } as const;
+    expect(refusal(proposal(wallet, others))?.fields).toEqual(['accountInfo.beneficiary']);
+    const lightning = details({ accountType: 'LIGHTNING', lightningAddress: 'ada@ln.test' });
+    expect(refusal(proposal(lightning, { ...others, currency: 'BTC' }))).toBeNull();
+  });
+
+  it('refuses a custodian nobody knows', () => {
+    const held = { ...wallet, vaspName: 'Nobody' };
+    expect(refusal(proposal(held))?.fields).toEqual(['accountInfo.vaspName']);
+  });
+});
+
+describe('firstStatus', () => {
+  it('has the own wallet proven where that is a duty, and nothing else', () => {
+    const own = { ownershipType: 'FIRST_PARTY', counterpartyDuty: true } as const;
+    expect(firstStatus(proposal(wallet, own))).toBe('PENDING_OWNERSHIP_VERIFICATION');
+    expect(firstStatus(proposal({ ...wallet, vaspName: 'Kraken' }, own))).toBe('ACTIVE');
+    expect(firstStatus(proposal(wallet, { ...own, counterpartyDuty: false }))).toBe('ACTIVE');
+    expect(firstStatus(proposal(usd, own))).toBe('ACTIVE');
+  });
+});
+
+describe('keptInfo', () => {
+  it('forgets what the type does not have', () => {
+    const kept = keptInfo(details({ ...wallet, paymentRails: ['ACH'], iban: 'X' }));
+    expect(kept).toEqual(wallet);
+  });
+});
+
+describe('duplicateHash', () => {
+  it('sees one account however it is spelled', () => {
+    const iban = (text: string) => details({ accountType: 'EUR_ACCOUNT', iban: text, beneficiary });
+    const one = duplicateHash(iban('DE89370400440532013000'), 'EUR');
+    expect(duplicateHash(iban('de89 3704 0044 0532 0130 00'), 'EUR')).toBe(one);
+    expect(duplicateHash(iban('DE02120300000000202051'), 'EUR')).not.toBe(one);
+    const upper = details({ ...wallet, address: `0x${'AB'.repeat(20)}` });
+    expect(duplicateHash(upper, 'USDC')).toBe(duplicateHash(wallet, 'USDC'));
+    expect(duplicateHash(wallet, 'USDT')).not.toBe(duplicateHash(wallet, 'USDC'));
+  });
+});
+
+describe('railsOfAccount', () => {
+  it('is read off the fields that are there', () => {
+    const inr = details({ accountType: 'INR_ACCOUNT', vpa: 'ada@upi', beneficiary });
+    expect(railsOfAccount({ info: inr })).toEqual(['UPI']);
+    expect(railsOfAccount({ info: wallet })).toEqual([]);
+  });
+});
+
+describe('checkDeletable', () => {
+  it('keeps an account that is trusted', () => {
+    expect(() => checkDeletable({ trusted_at: null })).not.toThrow();
+    expect(() => checkDeletable({ trusted_at: 1 })).toThrow(/trust/);
+  });
+});
+
+describe('externalAccountStates', () => {
+  it('leads from a failed proof back to a new one', () => {
+    const failed = externalAccountStates.next('PENDING_OWNERSHIP_VERIFICATION', 'disprove');
+    expect(externalAccountStates.next(failed, 'challenge')).toBe('PENDING_OWNERSHIP_VERIFICATION');
+    expect(externalAccountStates.peek('ACTIVE', 'prove')).toBeUndefined();
+  });
+});

@@ -1,0 +1,99 @@
+// What decides about an external account, without a database: whether its details can be accepted, in
+// which state it starts, how its life may go, and when two of them are one.
+import { createHash } from 'node:crypto';
+import {
+  completeAccountInfo,
+  duplicateKeyOf,
+  isSelfCustody,
+  isWalletInfo,
+  railsOf,
+  rowOf,
+  validateAccountInfo,
+} from '../../../catalog/accounts/account-info.ts';
+import type { AccountInfo } from '../../../catalog/accounts/account-schemas.ts';
+import { readBolt11 } from '../../../catalog/crypto/bolt11.ts';
+import type { PaymentRail } from '../../../catalog/rails/rails.ts';
+import { isVasp } from '../../../catalog/rails/vasps.ts';
+import { Fault, type FieldError, invalid } from '../../../kernel/fault.ts';
+import { iso, type Time } from '../../../kernel/world.ts';
+import type { ExternalAccountStatus } from './states.ts';
+import type { OwnershipType } from './store.ts';
+
+export interface Proposal {
+  currency: string;
+  info: AccountInfo;
+  ownershipType: OwnershipType | undefined;
+  /** Check digits, checksums and directories count. */
+  production: boolean;
+  /** The platform has to know its counterparties in this currency (travel rule). */
+  counterpartyDuty: boolean;
+  now: Time;
+}
+
+function ownershipErrors({ info, ownershipType, counterpartyDuty }: Proposal): FieldError[] {
+  const errors: FieldError[] = [];
+  if (counterpartyDuty && isSelfCustody(info) && ownershipType === undefined) {
+    errors.push({
+      field: 'ownershipType',
+      message: 'is required for a wallet without a custodian',
+    });
+  }
+  const someoneElses = isWalletInfo(info) && ownershipType === 'THIRD_PARTY';
+  const canName = Object.hasOwn(info, 'address');
+  if (counterpartyDuty && someoneElses && canName && info.beneficiary === undefined) {
+    errors.push({ field: 'accountInfo.beneficiary', message: "is required for another's wallet" });
+  }
+  if (info.vaspName !== undefined && !isVasp(info.vaspName)) {
+    errors.push({ field: 'accountInfo.vaspName', message: 'is not in the list of custodians' });
+  }
+  return errors;
+}
+
+/** A Lightning invoice that can be read must still be good; the sandbox takes some that cannot be. */
+function invoiceErrors({ info, now }: Proposal): FieldError[] {
+  const invoice = 'invoice' in info ? readBolt11(String(info.invoice)) : undefined;
+  if (!invoice || now < invoice.expiresAt) return [];
+  return [{ field: 'accountInfo.invoice', message: `ran out at ${iso(invoice.expiresAt)}` }];
+}
+
+/** Throws INVALID_CURRENCY, or INVALID_INPUT naming every bad field. */
+export function checkProposal(proposal: Proposal): void {
+  const { info, currency, production } = proposal;
+  const verdict = validateAccountInfo(info, currency, { production });
+  if (verdict.currencyMismatch) {
+    const message = `an account of type ${info.accountType} cannot hold ${currency}`;
+    throw invalid([{ field: 'currency', message }, ...verdict.errors], 'INVALID_CURRENCY');
+  }
+  const errors = [...verdict.errors, ...ownershipErrors(proposal), ...invoiceErrors(proposal)];
+  if (errors.length) throw invalid(errors);
+}
+
+/** The details as they are kept: fields of their type alone, completed with what follows from them. */
+export function keptInfo(info: AccountInfo): AccountInfo {
+  const known = ['accountType', 'beneficiary', 'vaspName', ...Object.keys(rowOf(info).fields)];
+  const entries = Object.entries(info).filter(([name]) => known.includes(name));
+  return completeAccountInfo(Object.fromEntries(entries) as unknown as AccountInfo);
+}
+
+/** A bank account is usable at once; the owner's own wallet first has to be shown to be that. */
+export function firstStatus(proposal: Proposal): ExternalAccountStatus {
+  const { info, ownershipType, counterpartyDuty } = proposal;
+  const toProve = counterpartyDuty && ownershipType === 'FIRST_PARTY' && isSelfCustody(info);
+  return toProve ? 'PENDING_OWNERSHIP_VERIFICATION' : 'ACTIVE';
+}
+
+/** Equal for the same account of one owner. Hashed, since a Lightning offer outgrows any index. */
+export const duplicateHash = (info: AccountInfo, currency: string): string =>
+  createHash('sha256').update(duplicateKeyOf(info, currency)).digest('base64url');
+
+/** Rails that reach an account; none for wallets. */
+export const railsOfAccount = (row: { info: AccountInfo }): PaymentRail[] => railsOf(row.info);
+
+/** A bank account or mobile wallet: somebody else knows its holder's name and can compare it. */
+export const hasInstitution = (info: AccountInfo): boolean => !isWalletInfo(info);
+
+/** Refuses to delete an account that its owner trusts. */
+export function checkDeletable(row: { trusted_at: number | null }): void {
+  if (row.trusted_at === null) return;
+  throw new Fault('BENEFICIARY_TRUSTED', 'Take back the trust in this account before deleting it.');
+}

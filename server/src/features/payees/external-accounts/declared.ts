@@ -1,0 +1,20 @@
+// Wallets of which it is known who controls them: a custodian is named, or the owner has proved to hold the
+// keys. Whoever waits for that, such as money held because it came from a wallet nobody had declared, is
+// told by a job, since the features that wait come after this one.
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import type { ExternalAccountRow } from './store.ts';
+
+/** The job that a declared wallet leaves behind. */
+export const WALLET_DECLARED = 'wallet.declared';
+
+/** Whether it is such a wallet, and usable. */
+export const isDeclared = ({ info, status, proven_at, deleted_at }: ExternalAccountRow): boolean =>
+  'address' in info &&
+  ((info as { vaspName?: string }).vaspName !== undefined || proven_at !== null) &&
+  status === 'ACTIVE' &&
+  deleted_at === null;
+
+/** To be called with the row as it is after it was created or proven. */
+export function noteDeclared(ctx: Ctx, row: ExternalAccountRow): void {
+  if (isDeclared(row)) ctx.later(WALLET_DECLARED, { externalAccountId: row.id });
+}

@@ -1,0 +1,91 @@
+// The account that UMA payments are deposited to, set by many requests at the same moment: over real
+// connections, so that they contend as those of independent clients do.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { accountInfos, customer, ok } from '../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { BASE_PATH } from '../../../http/server.ts';
+import { externalAccounts } from './store.ts';
+
+const CROWD = 20;
+
+let app: TestApp;
+let origin: string;
+beforeAll(async () => {
+  app = await startApp();
+  await app.app.server.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = app.app.server.server.address() as { port: number };
+  origin = `http://127.0.0.1:${port}`;
+});
+afterAll(() => app.close());
+
+async function post(path: string, body: object, headers: Record<string, string> = {}) {
+  const { clientId, clientSecret } = app.platform;
+  const authorization = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
+  const reply = await fetch(`${origin}${BASE_PATH}${path}`, {
+    method: 'POST',
+    headers: { authorization, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+  return { status: reply.status, body: (await reply.json()) as { id: string }, headers: {} };
+}
+
+const bodyFor = (customerId: string, currency = 'EUR') => ({
+  customerId,
+  currency,
+  accountInfo: accountInfos[currency]?.('000'),
+  defaultUmaDepositAccount: true,
+});
+
+const stored = (customerId: string) =>
+  app.runtime.db.find(externalAccounts, { customer_id: customerId, deleted_at: null });
+
+async function defaultsOf(customerId: string): Promise<string[]> {
+  const path = `/customers/external-accounts?customerId=${customerId}&limit=100`;
+  const { data } = ok(await app.call('GET', path), 200);
+  expect(data).toHaveLength((await stored(customerId)).length);
+  return data
+    .filter((each: { defaultUmaDepositAccount: boolean }) => each.defaultUmaDepositAccount)
+    .map((each: { id: string }) => each.id);
+}
+
+describe('simultaneous defaultUmaDepositAccount: true', () => {
+  it.each(['without', 'with'] as const)(
+    'is accepted of every request %s a former default, and one is the default',
+    async (former) => {
+      const person = await customer(app);
+      if (former === 'with') await post('/customers/external-accounts', bodyFor(person.id));
+      const answers = await Promise.all(
+        Array.from({ length: CROWD }, (_, at) =>
+          post('/customers/external-accounts', bodyFor(person.id), {
+            'idempotency-key': `default ${person.id} ${at}`,
+          }),
+        ),
+      );
+      expect(answers.map(({ status }) => status)).toEqual(Array(CROWD).fill(201));
+      const defaults = await defaultsOf(person.id);
+      expect(defaults).toHaveLength(1);
+      expect(answers.map(({ body }) => body.id)).toContain(defaults[0]);
+      const last = await post('/customers/external-accounts', bodyFor(person.id));
+      expect(await defaultsOf(person.id)).toEqual([last.body.id]);
+    },
+  );
+});
+
+describe('simultaneous ownership challenges', () => {
+  it('are all accepted, and the last one is outstanding', async () => {
+    const person = await customer(app);
+    const address = '0x52908400098527886E0F7030069857D2E4169EE7';
+    const beneficiary = {
+      ...{ beneficiaryType: 'INDIVIDUAL', fullName: 'Ada Lovelace', countryOfResidence: 'US' },
+    };
+    const accountInfo = { accountType: 'ETHEREUM_WALLET', address, beneficiary };
+    const ownershipType = 'FIRST_PARTY';
+    const body = { customerId: person.id, currency: 'USDC', ownershipType, accountInfo };
+    const { id } = (await post('/customers/external-accounts', body)).body;
+    const path = `/customers/external-accounts/${id}/challenge`;
+    const answers = await Promise.all(
+      Array.from({ length: CROWD }, () => post(path, { method: 'WALLET_SIGNATURE' })),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(Array(CROWD).fill(201));
+  });
+});

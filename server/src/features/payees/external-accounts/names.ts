@@ -1,0 +1,81 @@
+// What the institution of an account says about its holder's name. It is asked while the client waits; one
+// that takes its time is asked again by a job, and its answer then is read, not told, since a name changes
+// nothing about how the account may be used. An account that turns out not to exist does, and is told.
+import type { AccountInfo } from '../../../catalog/accounts/account-schemas.ts';
+import type { Connectors, NameCheck, NamePort } from '../../../connectors/ports/index.ts';
+import { Fault } from '../../../kernel/fault.ts';
+import type { Job, JobHandler, Result } from '../../../runtime/jobs/jobs.ts';
+import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { platforms, systemCaller } from '../../tenancy/platform/index.ts';
+import { hasInstitution } from './account.ts';
+import { moveExternalAccount } from './present.ts';
+import { externalAccountStates } from './states.ts';
+import { type BeneficiaryStatus, type ExternalAccountRow, externalAccounts } from './store.ts';
+
+/** Input: `{ accountId }`. */
+const CHECK_NAME = 'external-account.name';
+
+const UNSUPPORTED = { status: 'UNSUPPORTED' } as const;
+
+type Named = Exclude<NameCheck, { status: 'INVALID_ACCOUNT' }>;
+
+/** How an answer is kept. */
+export const verdictOf = (check: Named) => ({
+  beneficiary_status: check.status satisfies BeneficiaryStatus,
+  verified_name: 'fullName' in check ? check.fullName : null,
+});
+
+/** The institution's first answer; none of a wallet. Throws where there is no such account. */
+export async function firstNameCheck(
+  port: NamePort | undefined,
+  info: AccountInfo,
+): Promise<Named | undefined> {
+  if (!hasInstitution(info)) return undefined;
+  const check = (await port?.verify(info, 0)) ?? UNSUPPORTED;
+  if (check.status !== 'INVALID_ACCOUNT') return check;
+  throw new Fault('INVALID_BANK_ACCOUNT', 'The institution says that there is no such account.');
+}
+
+/** Has the institution asked again, if it said to. */
+export function askNameLater(ctx: Ctx, row: ExternalAccountRow, check: Named | undefined): void {
+  if (check?.status !== 'PENDING') return;
+  ctx.later(CHECK_NAME, { accountId: row.id }, ctx.now + check.checkAfterMs);
+}
+
+/** What a later answer means for the account. */
+export function heedName(ctx: Ctx, row: ExternalAccountRow, check: NameCheck): void {
+  if (row.deleted_at !== null || row.beneficiary_status !== 'PENDING') return;
+  if (check.status === 'PENDING') {
+    askNameLater(ctx, row, check);
+    return;
+  }
+  const missing = check.status === 'INVALID_ACCOUNT';
+  const verdict = verdictOf(missing ? { status: 'NOT_MATCHED' } : check);
+  const known = ctx.update(externalAccounts, row, { ...verdict, updated_at: ctx.now });
+  const closed = externalAccountStates.peek(known.status, 'disable');
+  if (missing && closed) moveExternalAccount(ctx, known, 'disable');
+}
+
+/** Handlers of the jobs that ask again; list them where the worker is built. */
+export function nameJobs(options: {
+  connectors: (environment: Environment) => Connectors;
+}): JobHandler[] {
+  const run = async (runtime: Runtime, job: Job): Promise<Result> => {
+    const row = await runtime.db.read(externalAccounts, job.input.accountId as string);
+    const platform = row && (await runtime.db.read(platforms, row.platform_id));
+    if (!platform) throw new Error(`job ${job.id} names no account`);
+    const caller = systemCaller(platform.id, platform.environment);
+    const { names } = options.connectors(platform.environment);
+    const elapsedMs = runtime.world.now() - row.created_at;
+    const check = (await names?.verify(row.info, elapsedMs)) ?? UNSUPPORTED;
+    return {
+      caller,
+      async stage(ctx) {
+        const current = await ctx.read(externalAccounts, row.id);
+        if (current) heedName(ctx, current, check);
+      },
+    };
+  };
+  return [{ kind: CHECK_NAME, run }];
+}

@@ -1,0 +1,371 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { exampleOf } from '../../../catalog/accounts/account-examples.ts';
+import { ACCOUNT_TYPE_ROWS, ACCOUNT_TYPES } from '../../../catalog/accounts/account-types.ts';
+import { moveExternalAccount } from './present.ts';
+import { externalAccounts } from './store.ts';
+
+let app: TestApp;
+let ada: string;
+let number = 1_000;
+
+beforeAll(async () => {
+  app = await startApp();
+  ada = await newCustomer();
+});
+afterAll(() => app?.close());
+
+async function newCustomer(options = {}): Promise<string> {
+  const body = { customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace' };
+  return (await app.call('POST', '/customers', body, options)).body.id;
+}
+
+const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Ada Lovelace' };
+/** A US account that nobody registered yet; its number ends as asked. */
+const usd = (suffix = '000', more: object = {}) => ({
+  currency: 'USD',
+  accountInfo: {
+    accountType: 'USD_ACCOUNT',
+    accountNumber: `${number++}55${suffix}`,
+    routingNumber: '021000021',
+    beneficiary,
+  },
+  ...more,
+});
+const wallet = (more: object = {}, info: object = {}) => ({
+  currency: 'USDC',
+  accountInfo: {
+    accountType: 'ETHEREUM_WALLET',
+    address: `0x${(number++).toString(16).padStart(40, 'a')}`,
+    ...info,
+  },
+  ...more,
+});
+
+const OF = { customer: '/customers/external-accounts', platform: '/platform/external-accounts' };
+const add = (body: object, path = OF.customer, options = {}) =>
+  app.call('POST', path, body, options);
+const fieldsOf = (reply: { body: { details?: { errors: { field: string }[] } } }) =>
+  reply.body.details?.errors.map((each) => each.field);
+
+describe('createCustomerExternalAccount', () => {
+  it('registers a bank account with its rails and the checked name', async () => {
+    const request = usd('000', {
+      customerId: ada,
+      platformAccountId: 'mine-1',
+      ownershipType: 'FIRST_PARTY',
+    });
+    const { status, body } = await add(request);
+    expect(status).toBe(201);
+    expect(body).toMatchObject({
+      customerId: ada,
+      status: 'ACTIVE',
+      currency: 'USD',
+      platformAccountId: 'mine-1',
+      ownershipType: 'FIRST_PARTY',
+      defaultUmaDepositAccount: false,
+      beneficiaryVerificationStatus: 'MATCHED',
+      beneficiaryVerifiedData: { fullName: 'Ada Lovelace' },
+      accountInfo: { ...request.accountInfo, paymentRails: ['ACH', 'WIRE', 'RTP', 'FEDNOW'] },
+    });
+    expect((await app.call('GET', `${OF.customer}/${body.id}`)).body).toEqual(body);
+    expect(await app.events()).not.toContainEqual(expect.objectContaining({ subject: body.id }));
+  });
+
+  it.each([
+    ['102', 'NOT_MATCHED', undefined],
+    ['103', 'PARTIAL_MATCH', 'A. Lovelace'],
+    ['104', 'PENDING', undefined],
+    ['106', 'UNSUPPORTED', undefined],
+    ['107', 'CHECKED_BY_RECEIVING_FI', undefined],
+  ])('tells what the institution says of the ending %s', async (suffix, verdict, fullName) => {
+    const { status, body } = await add(usd(suffix, { customerId: ada }));
+    expect(status).toBe(201);
+    expect(body.status).toBe('ACTIVE');
+    expect(body.beneficiaryVerificationStatus).toBe(verdict);
+    expect(body.beneficiaryVerifiedData?.fullName).toBe(fullName);
+  });
+
+  it('refuses an account that the institution does not have', async () => {
+    const { status, body } = await add(usd('105', { customerId: ada }));
+    expect([status, body.code]).toEqual([400, 'INVALID_BANK_ACCOUNT']);
+  });
+
+  it('names every bad field below accountInfo', async () => {
+    const { accountInfo } = usd();
+    const bad = {
+      ...accountInfo,
+      routingNumber: '12',
+      beneficiary: { beneficiaryType: 'INDIVIDUAL' },
+    };
+    const reply = await add({ currency: 'USD', accountInfo: bad });
+    expect([reply.status, reply.body.code]).toEqual([400, 'INVALID_INPUT']);
+    expect(fieldsOf(reply)).toEqual(
+      expect.arrayContaining(['accountInfo.routingNumber', 'accountInfo.beneficiary.fullName']),
+    );
+    const nowhere = { accountType: 'INR_ACCOUNT', beneficiary };
+    expect(fieldsOf(await add({ currency: 'INR', accountInfo: nowhere }))).toEqual([
+      'accountInfo.vpa',
+    ]);
+    expect(fieldsOf(await add({ currency: 'USD', accountInfo: { accountType: 'X' } }))).toEqual([
+      'accountInfo.accountType',
+    ]);
+  });
+
+  it('refuses a currency that the type cannot hold', async () => {
+    const { status, body } = await add(usd('000', { currency: 'EUR' }));
+    expect([status, body.code]).toEqual([400, 'INVALID_CURRENCY']);
+  });
+
+  it('refuses the same account of the same owner, however it is spelled, until it is deleted', async () => {
+    const iban = (text: string, owner: object) => ({
+      ...owner,
+      currency: 'EUR',
+      accountInfo: {
+        accountType: 'EUR_ACCOUNT',
+        iban: text,
+        beneficiary: { ...beneficiary, countryOfResidence: 'DE' },
+      },
+    });
+    const [text, own] = ['FR7630006000011234567890189', { customerId: ada }];
+    const first = await add(iban(text, own));
+    expect(first.status).toBe(201);
+    const again = await add(iban(text, own));
+    expect([again.status, again.body.code]).toEqual([409, 'DUPLICATE_EXTERNAL_ACCOUNT']);
+    expect(again.headers['x-should-retry']).toBe('false');
+    expect((await add(iban(text, {}))).status).toBe(201);
+    expect((await add(iban(text, { customerId: await newCustomer() }))).status).toBe(201);
+    expect((await app.call('DELETE', `${OF.customer}/${first.body.id}`)).status).toBe(204);
+    expect((await add(iban(text, own))).status).toBe(201);
+  });
+
+  it('lets one of two twins through that come at once', async () => {
+    const twin = usd('000', { customerId: ada });
+    const replies = await Promise.all([add(twin), add(twin), add(twin)]);
+    expect(replies.map((each) => each.status).sort()).toEqual([201, 409, 409]);
+  });
+
+  it('moves the default for UMA deposits to the newest', async () => {
+    const customerId = await newCustomer();
+    const make = () => add(usd('000', { customerId, defaultUmaDepositAccount: true }));
+    const first = (await make()).body;
+    expect(first.defaultUmaDepositAccount).toBe(true);
+    const second = (await make()).body;
+    const flag = async (id: string) =>
+      (await app.call('GET', `${OF.customer}/${id}`)).body.defaultUmaDepositAccount;
+    expect([await flag(first.id), await flag(second.id)]).toEqual([false, true]);
+    await app.call('DELETE', `${OF.customer}/${second.id}`);
+    expect((await make()).status).toBe(201);
+    const nobodys = await add(usd('000', { defaultUmaDepositAccount: true }));
+    expect(fieldsOf(nobodys)).toEqual(['defaultUmaDepositAccount']);
+  });
+
+  it('never has two defaults, however many come at once', async () => {
+    const customerId = await newCustomer();
+    const request = () => add(usd('000', { customerId, defaultUmaDepositAccount: true }));
+    const replies = await Promise.all(Array.from({ length: 8 }, request));
+    for (const { status } of replies) expect([201, 409]).toContain(status);
+    const { body } = await app.call('GET', `${OF.customer}?customerId=${customerId}`);
+    const defaults = body.data.filter(
+      (each: { defaultUmaDepositAccount: boolean }) => each.defaultUmaDepositAccount,
+    );
+    expect(defaults).toHaveLength(1);
+  });
+
+  it('knows only customers of the platform that are still there', async () => {
+    const foreign = await newCustomer({ as: app.other });
+    for (const customerId of [foreign, 'Customer:x']) {
+      const { status, body } = await add(usd('000', { customerId }));
+      expect([status, body.code]).toEqual([404, 'CUSTOMER_NOT_FOUND']);
+    }
+    const customerId = await newCustomer();
+    await app.call('DELETE', `/customers/${customerId}`);
+    const { status, body } = await add(usd('000', { customerId }));
+    expect([status, body.code]).toEqual([410, 'CUSTOMER_DELETED']);
+  });
+
+  it('counts check digits in production only, and has nobody to ask for names there', async () => {
+    const as = app.production;
+    const { accountInfo, currency } = usd();
+    const bad = { currency, accountInfo: { ...accountInfo, routingNumber: '123456789' } };
+    expect((await add(bad)).status).toBe(201);
+    expect(fieldsOf(await add(bad, OF.customer, { as }))).toEqual(['accountInfo.routingNumber']);
+    const good = await add({ currency, accountInfo }, OF.customer, { as });
+    expect(good.status).toBe(201);
+    expect(good.body.beneficiaryVerificationStatus).toBe('UNSUPPORTED');
+  });
+
+  it('takes a wallet without asking anybody, and forgets what a wallet has not', async () => {
+    const { status, body } = await add(wallet({ customerId: ada }, { paymentRails: ['ACH'] }));
+    expect(status).toBe(201);
+    expect(body.status).toBe('ACTIVE');
+    expect(body.beneficiaryVerificationStatus).toBeUndefined();
+    expect(Object.keys(body.accountInfo).sort()).toEqual(['accountType', 'address']);
+    expect(fieldsOf(await add(wallet({}, { address: '0x12' })))).toEqual(['accountInfo.address']);
+    expect(fieldsOf(await add(wallet({}, { vaspName: 'Nobody' })))).toEqual([
+      'accountInfo.vaspName',
+    ]);
+  });
+
+  it('gives the first reply again under one idempotency key', async () => {
+    const request = usd('000', { customerId: ada });
+    const headers = { 'idempotency-key': 'one' };
+    const first = await add(request, OF.customer, { headers });
+    const again = await add(request, OF.customer, { headers });
+    expect(again.status).toBe(201);
+    expect(again.body).toEqual(first.body);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+  });
+
+  it('has own wallets proven where counterparties have to be known', async () => {
+    const as = await app.newPlatform('Travel rule');
+    const { body: config } = await app.call('GET', '/config', undefined, { as });
+    const supportedCurrencies = config.supportedCurrencies.map((each: { currencyCode: string }) =>
+      each.currencyCode === 'USDC'
+        ? { ...each, requiredCounterpartyFields: [{ name: 'FULL_NAME', mandatory: true }] }
+        : each,
+    );
+    expect((await app.call('PATCH', '/config', { supportedCurrencies }, { as })).status).toBe(200);
+    const of = (ownershipType: string, info = {}) =>
+      add(wallet({ ownershipType }, info), OF.customer, { as });
+    expect((await of('FIRST_PARTY')).body.status).toBe('PENDING_OWNERSHIP_VERIFICATION');
+    expect((await of('FIRST_PARTY', { vaspName: 'Kraken' })).body.status).toBe('ACTIVE');
+    expect(fieldsOf(await of('THIRD_PARTY'))).toEqual(['accountInfo.beneficiary']);
+    expect(fieldsOf(await add(wallet(), OF.customer, { as }))).toEqual(['ownershipType']);
+  });
+});
+
+describe('every account type', () => {
+  it.each(ACCOUNT_TYPES)('%s can be registered, sandbox and production alike', async (type) => {
+    const currency = ACCOUNT_TYPE_ROWS[type].currencies[0] ?? 'USD';
+    for (const as of [app.platform, app.production]) {
+      const customerId = await newCustomer({ as });
+      const accountInfo = exampleOf(type);
+      const { status, body } = await add({ customerId, currency, accountInfo }, OF.customer, {
+        as,
+      });
+      expect(status, JSON.stringify(body)).toBe(201);
+      expect(body.accountInfo).toMatchObject(JSON.parse(JSON.stringify(accountInfo)));
+    }
+  });
+});
+
+describe('createPlatformExternalAccount', () => {
+  it("is the platform's own, whatever else is sent", async () => {
+    const request = usd('000', { customerId: ada, defaultUmaDepositAccount: true });
+    const { status, body } = await add(request, OF.platform);
+    expect(status).toBe(201);
+    expect(body.customerId).toBeUndefined();
+    expect(body.defaultUmaDepositAccount).toBe(false);
+    expect((await add(request, OF.platform)).status).toBe(409);
+    expect((await add({ ...request, currency: 'MXN' }, OF.platform)).status).toBe(400);
+  });
+});
+
+describe('getCustomerExternalAccountById, getPlatformExternalAccountById', () => {
+  it("shows a family's accounts on its own path only", async () => {
+    const mine = (await add(usd('000', { customerId: ada }))).body;
+    const own = (await add(usd())).body;
+    const status = async (path: string, id: string, options = {}) => {
+      const reply = await app.call('GET', `${path}/${id}`, undefined, options);
+      if (reply.status === 404) expect(reply.body.code).toBe('ACCOUNT_NOT_FOUND');
+      return reply.status;
+    };
+    expect(await status(OF.customer, mine.id)).toBe(200);
+    expect(await status(OF.platform, mine.id)).toBe(404);
+    expect(await status(OF.platform, own.id)).toBe(200);
+    expect(await status(OF.customer, own.id)).toBe(404);
+    expect(await status(OF.customer, mine.id, { as: app.other })).toBe(404);
+    expect(await status(OF.platform, 'x')).toBe(404);
+  });
+
+  it('hides numbers from tokens that can only look', async () => {
+    const { body } = await add(usd('789', { customerId: ada }));
+    const as = await app.tokenWith(['VIEW']);
+    const seen = await app.call('GET', `${OF.customer}/${body.id}`, undefined, { as });
+    const whole = body.accountInfo.accountNumber as string;
+    expect(seen.body.accountInfo.accountNumber).toBe(
+      '*'.repeat(whole.length - 4) + whole.slice(-4),
+    );
+    const payer = await app.tokenWith(['VIEW', 'TRANSACT']);
+    const path = `${OF.customer}/${body.id}`;
+    expect((await app.call('GET', path, undefined, { as: payer })).body).toEqual(body);
+    expect((await add(usd(), OF.customer, { as })).status).toBe(403);
+  });
+});
+
+describe('listCustomerExternalAccounts, listPlatformExternalAccounts', () => {
+  it('lists, filters and pages', async () => {
+    const customerId = await newCustomer();
+    const ids: string[] = [];
+    for (const body of [
+      usd('000', { customerId }),
+      wallet({ customerId }),
+      usd('001', { customerId }),
+    ]) {
+      ids.push((await add(body)).body.id);
+    }
+    const list = (query: string) =>
+      app.call('GET', `${OF.customer}?customerId=${customerId}${query}`);
+    const idsOf = (data: { id: string }[]) => data.map((each) => each.id);
+    expect(idsOf((await list('')).body.data).sort()).toEqual([...ids].sort());
+    expect(idsOf((await list('&currency=USDC')).body.data)).toEqual([ids[1]]);
+    const first = (await list('&limit=2')).body;
+    expect(first).toMatchObject({ hasMore: true, totalCount: 3 });
+    const rest = (await list(`&limit=2&cursor=${first.nextCursor}`)).body;
+    expect(idsOf([...first.data, ...rest.data]).sort()).toEqual([...ids].sort());
+    expect((await list('&limit=x')).status).toBe(400);
+    const all = (await app.call('GET', `${OF.customer}?limit=100`)).body.data;
+    for (const each of all) expect(each.customerId).toBeDefined();
+  });
+
+  it("keeps the platform's own apart", async () => {
+    const { body } = await add(usd(), OF.platform);
+    const { status, body: list } = await app.call('GET', `${OF.platform}?currency=USD&limit=100`);
+    expect(status).toBe(200);
+    expect(list.data).toContainEqual(body);
+    for (const each of list.data) expect(each.customerId).toBeUndefined();
+    expect((await app.call('GET', `${OF.platform}?limit=0`)).status).toBe(400);
+  });
+});
+
+describe('deleteCustomerExternalAccountById, deletePlatformExternalAccountById', () => {
+  it('makes an account disappear for good', async () => {
+    const mine = `${OF.customer}/${(await add(usd('000', { customerId: ada }))).body.id}`;
+    const own = `${OF.platform}/${(await add(usd())).body.id}`;
+    for (const path of [mine, own]) {
+      const deleted = await app.call('DELETE', path);
+      expect([deleted.status, deleted.body]).toEqual([204, '']);
+      expect((await app.call('GET', path)).status).toBe(404);
+      expect((await app.call('DELETE', path)).status).toBe(404);
+    }
+    const { body } = await app.call('GET', `${OF.customer}?limit=100&customerId=${ada}`);
+    expect(body.data.map((each: { id: string }) => each.id)).not.toContain(mine.split('/').pop());
+  });
+
+  it('keeps one that its owner trusts', async () => {
+    const { id } = (await add(usd('000', { customerId: ada }))).body;
+    await app.operate(async (ctx) => {
+      const row = await ctx.read(externalAccounts, id);
+      if (row) ctx.update(externalAccounts, row, { trusted_at: ctx.now });
+    });
+    const { status, body } = await app.call('DELETE', `${OF.customer}/${id}`);
+    expect([status, body.code]).toEqual([409, 'BENEFICIARY_TRUSTED']);
+  });
+});
+
+describe('a change of status', () => {
+  it('is told with the whole account', async () => {
+    const { body } = await add(usd('000', { customerId: ada }));
+    await app.operate(async (ctx) => {
+      const row = await ctx.read(externalAccounts, body.id);
+      if (row) moveExternalAccount(ctx, row, 'review');
+    });
+    const told = (await app.events()).filter((each) => each.subject === body.id);
+    expect(told).toHaveLength(1);
+    expect(told[0]).toMatchObject({
+      type: 'EXTERNAL_ACCOUNT.STATUS_UPDATED',
+      data: { ...body, status: 'UNDER_REVIEW', updatedAt: expect.any(String) },
+    });
+  });
+});

@@ -1,0 +1,157 @@
+// External accounts: adding, reading and deleting them. The institution is asked for the beneficiary's
+// name while the client waits, since the answer is part of the account; everything else is decided from
+// the request. A deleted account stays as a row, because payments to it may still be on their way.
+import type { Static } from '@sinclair/typebox';
+import type { Connectors } from '../../../connectors/ports/index.ts';
+import { invalidField } from '../../../kernel/fault.ts';
+import type { Filter } from '../../../runtime/db/database.ts';
+import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
+import { handle } from '../../../runtime/operation/handle.ts';
+import { customerOf } from '../../customers/records/index.ts';
+import { platforms } from '../../tenancy/platform/index.ts';
+import { checkDeletable, checkProposal, duplicateHash, firstStatus, keptInfo } from './account.ts';
+import {
+  createCustomerExternalAccount,
+  createPlatformExternalAccount,
+  deleteCustomerExternalAccountById,
+  deletePlatformExternalAccountById,
+  getCustomerExternalAccountById,
+  getPlatformExternalAccountById,
+  listCustomerExternalAccounts,
+  listPlatformExternalAccounts,
+} from './contract.ts';
+import { noteDeclared } from './declared.ts';
+import { askNameLater, firstNameCheck, verdictOf } from './names.ts';
+import { type Owner, ownedBy, presentTo } from './present.ts';
+import { type ExternalAccountRow, externalAccounts } from './store.ts';
+
+type CreateRequest = Static<(typeof createCustomerExternalAccount)['body']>;
+type ListQuery = Static<(typeof listCustomerExternalAccounts)['query']>;
+
+/** Whether the platform asked for anything about counterparties of payments in this currency. */
+async function hasCounterpartyDuty(ctx: Ctx, currency: string): Promise<boolean> {
+  const platform = await ctx.read(platforms, ctx.caller.platformId);
+  const setting = platform?.currencies.find((each) => each.currencyCode === currency);
+  return setting?.requiredCounterpartyFields.some((field) => field.mandatory) ?? false;
+}
+
+async function dropDefault(ctx: Ctx, customerId: string): Promise<void> {
+  const formers = await ctx.db.find(externalAccounts, {
+    customer_id: customerId,
+    default_uma: true,
+  });
+  for (const former of formers) {
+    ctx.update(externalAccounts, former, { default_uma: false, updated_at: ctx.now });
+  }
+}
+
+async function create(
+  ctx: Ctx,
+  connectors: Connectors,
+  request: CreateRequest,
+): Promise<ExternalAccountRow> {
+  const { currency, customerId, ownershipType, defaultUmaDepositAccount = false } = request;
+  const proposal = {
+    currency,
+    info: keptInfo(request.accountInfo),
+    ownershipType,
+    production: ctx.caller.environment === 'production',
+    counterpartyDuty: await hasCounterpartyDuty(ctx, currency),
+    now: ctx.now,
+  };
+  checkProposal(proposal);
+  if (defaultUmaDepositAccount && customerId === undefined) {
+    throw invalidField('defaultUmaDepositAccount', 'applies to accounts of customers only');
+  }
+  if (customerId !== undefined) await customerOf(ctx, customerId, { alive: true });
+  const check = await firstNameCheck(connectors.names, proposal.info);
+  if (defaultUmaDepositAccount && customerId !== undefined) await dropDefault(ctx, customerId);
+  const row = ctx.insert(externalAccounts, {
+    id: ctx.id('ExternalAccount'),
+    platform_id: ctx.caller.platformId,
+    customer_id: customerId ?? null,
+    currency,
+    account_type: proposal.info.accountType,
+    status: firstStatus(proposal),
+    platform_account_id: request.platformAccountId ?? null,
+    ownership_type: ownershipType ?? null,
+    default_uma: defaultUmaDepositAccount,
+    ...(check ? verdictOf(check) : {}),
+    info: proposal.info,
+    duplicate_key: duplicateHash(proposal.info, currency),
+    created_at: ctx.now,
+    updated_at: ctx.now,
+  });
+  askNameLater(ctx, row, check);
+  noteDeclared(ctx, row);
+  return row;
+}
+
+function ownerFilter(owner: Owner, customerId: string | undefined): Filter {
+  if (owner === 'platform') return { column: 'customer_id', op: 'isNull' };
+  // Every customer's id is at or after the empty text; null is not.
+  return customerId === undefined
+    ? { column: 'customer_id', op: '>=', value: '' }
+    : { column: 'customer_id', op: '=', value: customerId };
+}
+
+async function list(ctx: Ctx, owner: Owner, query: ListQuery) {
+  const { currency, customerId, limit = 20, cursor } = query;
+  const filters: Filter[] = [
+    { column: 'platform_id', op: '=', value: ctx.caller.platformId },
+    { column: 'deleted_at', op: 'isNull' },
+    ownerFilter(owner, customerId),
+  ];
+  if (currency !== undefined) filters.push({ column: 'currency', op: '=', value: currency });
+  const { rows, ...rest } = await ctx.db.page(externalAccounts, {
+    filters,
+    sort: 'asc',
+    limit,
+    cursor,
+  });
+  return { status: 200, body: { data: rows.map((row) => presentTo(ctx, row)), ...rest } } as const;
+}
+
+async function remove(ctx: Ctx, owner: Owner, id: string) {
+  const row = await ownedBy(ctx, owner, id);
+  if (owner === 'customer') checkDeletable(row);
+  const { now } = ctx;
+  ctx.update(externalAccounts, row, { deleted_at: now, default_uma: false, updated_at: now });
+  return { status: 204, body: undefined } as const;
+}
+
+/** The operations; `connectors` gives those of an environment. */
+export function externalAccountOperations(options: {
+  connectors: (environment: Environment) => Connectors;
+}) {
+  const connectorsOf = (ctx: Ctx) => options.connectors(ctx.caller.environment);
+  return [
+    handle(listCustomerExternalAccounts, (ctx, { query }) => list(ctx, 'customer', query)),
+    handle(createCustomerExternalAccount, async (ctx, { body }) => ({
+      status: 201,
+      body: presentTo(ctx, await create(ctx, connectorsOf(ctx), body)),
+    })),
+    handle(getCustomerExternalAccountById, async (ctx, { params }) => ({
+      status: 200,
+      body: presentTo(ctx, await ownedBy(ctx, 'customer', params.externalAccountId)),
+    })),
+    handle(deleteCustomerExternalAccountById, (ctx, { params }) =>
+      remove(ctx, 'customer', params.externalAccountId),
+    ),
+    handle(listPlatformExternalAccounts, (ctx, { query }) => list(ctx, 'platform', query)),
+    handle(createPlatformExternalAccount, async (ctx, { body }) => ({
+      status: 201,
+      body: presentTo(ctx, await create(ctx, connectorsOf(ctx), { ...body, ...PLATFORM_OWNED })),
+    })),
+    handle(getPlatformExternalAccountById, async (ctx, { params }) => ({
+      status: 200,
+      body: presentTo(ctx, await ownedBy(ctx, 'platform', params.externalAccountId)),
+    })),
+    handle(deletePlatformExternalAccountById, (ctx, { params }) =>
+      remove(ctx, 'platform', params.externalAccountId),
+    ),
+  ];
+}
+
+/** Unknown properties are tolerated in requests, so these may have been sent on the platform's path. */
+const PLATFORM_OWNED = { customerId: undefined, defaultUmaDepositAccount: undefined };

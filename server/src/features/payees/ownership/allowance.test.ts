@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fund, internalAccount, ok, quoteBody } from '../../../../test/fixtures.ts';
+import {
+  nextSecret,
+  OF,
+  type OwnershipApp,
+  refusalOf,
+  startOwnership,
+} from '../../../../test/ownership.ts';
+import { evmWallet } from '../../../../test/wallets.ts';
+
+let own: OwnershipApp;
+beforeAll(async () => {
+  own = await startOwnership();
+});
+afterAll(() => own.close());
+
+describe('payments to a wallet that is not proven', () => {
+  it('are let through up to the threshold, and above it after the proof', async () => {
+    const source = await internalAccount(own.app, own.person.id, 'USD', { as: own.as });
+    await fund(own.app, source.id, 10_000_00, { as: own.as });
+    const { id, wallet } = await own.waiting();
+    const pay = (cents: number) => own.call('POST', '/quotes', quoteBody(source.id, id, cents));
+    const TOO_MUCH = [400, 'EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED'];
+    ok(await pay(500_00), 201);
+    expect(refusalOf(await pay(5_000_00))).toEqual(TOO_MUCH);
+    await own.verify(id, '0x00');
+    expect(await own.statusOf(id)).toBe('UNVERIFIED');
+    ok(await pay(500_00), 201);
+    expect(refusalOf(await pay(5_000_00))).toEqual(TOO_MUCH);
+    const { messageToSign } = ok(await own.challenge(id), 201);
+    ok(await own.verify(id, wallet.sign(messageToSign)), 200);
+    ok(await pay(5_000_00), 201);
+  });
+
+  it('need no proof where a known custodian holds it', async () => {
+    const source = await internalAccount(own.app, own.person.id, 'USD', { as: own.as });
+    await fund(own.app, source.id, 10_000_00, { as: own.as });
+    const { address } = evmWallet(nextSecret());
+    const held = { accountType: 'ETHEREUM_WALLET', address, vaspName: 'Kraken' };
+    const { id, status } = await own.add('', '', { more: { accountInfo: held } });
+    expect(status).toBe('ACTIVE');
+    ok(await own.call('POST', '/quotes', quoteBody(source.id, id, 5_000_00)), 201);
+    const unknown = await own.call('POST', OF.customer, {
+      customerId: own.person.id,
+      currency: 'USDC',
+      accountInfo: { ...held, vaspName: 'Nobody & Sons' },
+    });
+    expect(refusalOf(unknown)).toEqual([400, 'INVALID_INPUT']);
+  });
+});

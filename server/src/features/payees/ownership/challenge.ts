@@ -1,0 +1,85 @@
+// What decides about a challenge without a database: whose wallet can be proven at all, by which signature,
+// how long a challenge lives, and what there is to sign.
+import {
+  isSelfCustody,
+  primaryIdentifierOf,
+  rowOf,
+} from '../../../catalog/accounts/account-info.ts';
+import type { AccountInfo } from '../../../catalog/accounts/account-schemas.ts';
+import type { AddressKind } from '../../../catalog/crypto/addresses.ts';
+import { Fault } from '../../../kernel/fault.ts';
+import { iso, type Time } from '../../../kernel/world.ts';
+import type { ExternalAccountRow } from '../external-accounts/index.ts';
+import { isBitcoinProvable, provesBitcoin, type SignatureScheme } from './signatures/bitcoin.ts';
+import { provesEvm, provesTron } from './signatures/personal.ts';
+import { provesSolana } from './signatures/solana.ts';
+import { provesSpark } from './signatures/spark.ts';
+
+export const CHALLENGE_MS = 60 * 60_000;
+
+type Wallet = Pick<ExternalAccountRow, 'info' | 'ownership_type' | 'status' | 'proven_at'>;
+
+/** States in which a proof changes something; in the others somebody else decides about the account. */
+const PROVABLE: readonly string[] = ['ACTIVE', 'PENDING_OWNERSHIP_VERIFICATION', 'UNVERIFIED'];
+
+export const isProvable = ({ status }: Pick<Wallet, 'status'>): boolean =>
+  PROVABLE.includes(status);
+
+function obstacle(account: Wallet): string | undefined {
+  if (!isSelfCustody(account.info)) return 'Only wallets without a custodian are proven.';
+  if (account.ownership_type !== 'FIRST_PARTY') return 'Only FIRST_PARTY wallets are proven.';
+  if (account.status === 'ACTIVE' && account.proven_at !== null) return 'It is proven already.';
+  if (!isProvable(account)) return `The account is ${account.status}.`;
+  return undefined;
+}
+
+/** Throws CONFLICT for an account of which no proof can be asked. */
+export function checkApplicable(account: Wallet): void {
+  const reason = obstacle(account);
+  if (reason) throw new Fault('CONFLICT', reason);
+}
+
+interface Proof {
+  message: string;
+  signature: string;
+  scheme: SignatureScheme;
+}
+
+type Prover = (address: string, proof: Proof) => boolean;
+
+const PROVERS: Record<AddressKind, Prover> = {
+  evm: (address, { message, signature }) => provesEvm(address, message, signature),
+  tron: (address, { message, signature }) => provesTron(address, message, signature),
+  solana: (address, { message, signature }) => provesSolana(address, message, signature),
+  spark: (address, { message, signature }) => provesSpark(address, message, signature),
+  bitcoin: (address, { message, signature, scheme }) =>
+    provesBitcoin(address, message, signature, scheme),
+};
+
+/** Throws CONFLICT where no signature could ever show who holds the wallet. */
+export function checkSignable(info: AccountInfo): void {
+  const signs = rowOf(info).addressKind !== undefined;
+  if (signs && isBitcoinProvable(primaryIdentifierOf(info))) return;
+  throw new Fault('CONFLICT', 'A wallet held by a script cannot sign; use LIVENESS.');
+}
+
+/** Whether the key of the wallet made this signature. */
+export function isSigned(info: AccountInfo, proof: Proof): boolean {
+  const { addressKind } = rowOf(info);
+  return addressKind !== undefined && PROVERS[addressKind](primaryIdentifierOf(info), proof);
+}
+
+/** The text to sign: it says what it is for, so that it cannot be taken for anything else. */
+export const messageOf = (of: {
+  accountId: string;
+  info: AccountInfo;
+  nonce: string;
+  expiresAt: Time;
+}): string =>
+  [
+    'Railhead ownership check',
+    `Account: ${of.accountId}`,
+    `Address: ${primaryIdentifierOf(of.info)}`,
+    `Nonce: ${of.nonce}`,
+    `Expires: ${iso(of.expiresAt)}`,
+  ].join('\n');

@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventTypes, ok } from '../../../../test/fixtures.ts';
+import {
+  nextSecret,
+  OF,
+  type OwnershipApp,
+  refusalOf,
+  startOwnership,
+} from '../../../../test/ownership.ts';
+import { evmWallet } from '../../../../test/wallets.ts';
+import { ownershipChallenges } from './store.ts';
+
+let own: OwnershipApp;
+beforeAll(async () => {
+  own = await startOwnership();
+});
+afterAll(() => own.close());
+
+describe('liveness', () => {
+  const page = (method: 'GET' | 'POST', url: string, headers = {}) =>
+    own.app.server.inject({ method, url: url.slice(new URL(url).origin.length), headers });
+
+  async function linked(address = evmWallet(nextSecret()).address) {
+    const { id } = await own.add('ETHEREUM_WALLET', address);
+    const body = ok(await own.challenge(id, 'LIVENESS'), 201);
+    return { id, ...body } as { id: string; verificationLink: string; token: string };
+  }
+
+  it('ends by itself after a few seconds', async () => {
+    const { id, verificationLink, token } = await linked();
+    expect(verificationLink).toBe(`http://127.0.0.1/ownership/${token}`);
+    expect(refusalOf(await own.verify(id, '0x00'))).toEqual([409, 'CONFLICT']);
+    await own.app.advance(4_999);
+    expect(await own.statusOf(id)).toBe('PENDING_OWNERSHIP_VERIFICATION');
+    await own.app.advance(1);
+    expect(await own.statusOf(id)).toBe('ACTIVE');
+    expect(await eventTypes(own.app, id)).toEqual(['EXTERNAL_ACCOUNT.STATUS_UPDATED']);
+    expect((await page('GET', verificationLink)).statusCode).toBe(404);
+  });
+
+  it('fails for an address that ends in 002, and can be started again', async () => {
+    const { id } = await linked(`0x${nextSecret().toString(16).padStart(37, 'a')}002`);
+    await own.app.advance(5_000);
+    expect(await own.statusOf(id)).toBe('UNVERIFIED');
+    ok(await own.challenge(id, 'LIVENESS'), 201);
+    expect(await own.statusOf(id)).toBe('PENDING_OWNERSHIP_VERIFICATION');
+    await own.app.advance(5_000);
+    expect(await own.statusOf(id)).toBe('UNVERIFIED');
+  });
+
+  it('gives way to a newer challenge, of either method', async () => {
+    const wallet = evmWallet(nextSecret());
+    const { id, verificationLink } = await linked(wallet.address);
+    const { messageToSign } = ok(await own.challenge(id), 201);
+    await own.app.advance(10_000);
+    expect(await own.statusOf(id)).toBe('PENDING_OWNERSHIP_VERIFICATION');
+    expect((await page('POST', verificationLink)).statusCode).toBe(404);
+    ok(await own.verify(id, wallet.sign(messageToSign)), 200);
+    expect(await eventTypes(own.app, id)).toHaveLength(1);
+  });
+
+  it('has a page that shows itself to anybody with the link, and acts once', async () => {
+    const { id, verificationLink } = await linked();
+    const shown = await page('GET', verificationLink);
+    expect(shown.statusCode).toBe(200);
+    expect(shown.body).toContain('Travel rule');
+    expect(shown.body).toContain('<form method="post"><button type="submit" class="primary">');
+    expect(await own.statusOf(id)).toBe('PENDING_OWNERSHIP_VERIFICATION');
+    // As a browser sends a form without fields.
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const pressed = await page('POST', verificationLink, headers);
+    expect([pressed.statusCode, await own.statusOf(id)]).toEqual([200, 'ACTIVE']);
+    const again = [await page('POST', verificationLink), await page('GET', verificationLink)];
+    expect(again.map((each) => each.statusCode)).toEqual([404, 404]);
+    await own.app.advance(10_000);
+    expect(await eventTypes(own.app, id)).toHaveLength(1);
+  });
+
+  it('has a page that keeps to itself', async () => {
+    const { verificationLink, token } = await linked();
+    const { headers, body } = await page('GET', verificationLink);
+    const policy = String(headers['content-security-policy']);
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toContain('unsafe');
+    expect(headers).toMatchObject({
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+    });
+    expect(body).not.toMatch(/<script|src=|href=(?!"\?answer=no")/);
+    expect(body).toContain('<html lang="en">');
+    expect(body).not.toContain(token);
+    const kept = await own.app.runtime.db.query(
+      'select coalesce(message, token_hash) as kept from ownership_challenges',
+      [],
+    );
+    expect(JSON.stringify(kept)).not.toContain(token);
+  });
+
+  it('confirms nothing when the customer declines', async () => {
+    const { id, verificationLink } = await linked();
+    const declined = await page('GET', `${verificationLink}?answer=no`);
+    expect(declined.statusCode).toBe(200);
+    expect(declined.body).toContain('Nothing was confirmed');
+    expect(await own.statusOf(id)).not.toBe('ACTIVE');
+    expect((await page('GET', verificationLink)).body).toContain('Confirm wallet');
+  });
+
+  it('ends with the link, and with the account', async () => {
+    const { id, verificationLink } = await linked();
+    await own.app.operate(async (ctx) => {
+      const row = await ctx.read(ownershipChallenges, id);
+      if (row) ctx.update(ownershipChallenges, row, { expires_at: ctx.now });
+    }, own.as);
+    const ended = await page('GET', verificationLink);
+    expect(ended.statusCode).toBe(404);
+    expect(ended.body).toContain('This link no longer works');
+    expect(ended.body).toContain('<span class="who">Travel rule</span>');
+    expect(ended.body).not.toMatch(/<(dl|form)\b/);
+    await own.app.settle();
+    expect(await own.statusOf(id)).toBe('UNVERIFIED');
+
+    const gone = await linked();
+    ok(await own.call('DELETE', `${OF.customer}/${gone.id}`), 204);
+    expect((await page('GET', gone.verificationLink)).statusCode).toBe(404);
+    await own.app.advance(5_000);
+    expect(await own.app.runtime.db.read(ownershipChallenges, gone.id)).toBeUndefined();
+    expect(await eventTypes(own.app, gone.id)).toEqual([]);
+  });
+});

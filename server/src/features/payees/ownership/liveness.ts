@@ -1,0 +1,168 @@
+// The liveness check of a wallet's owner: a job that asks how far it has come, and the page on which the
+// owner says that they are done. Whoever has the link is the owner as far as the page can know, so a link
+// is a secret, works once, and ends with its challenge.
+import { displayIdentifier } from '../../../catalog/accounts/account-info.ts';
+import type {
+  Connectors,
+  LivenessCheck,
+  LivenessProgress,
+} from '../../../connectors/ports/index.ts';
+import {
+  CHECK_FAILED,
+  CHECK_PENDING,
+  type HostedPage,
+  LINK_ENDED,
+  type PageContent,
+} from '../../../kernel/page.ts';
+import type { JobHandler } from '../../../runtime/jobs/jobs.ts';
+import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
+import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
+import { sha256Hex } from '../../../runtime/security/crypto.ts';
+import { brandOf, callerOf, platforms } from '../../tenancy/platform/index.ts';
+import { type ExternalAccountRow, externalAccounts } from '../external-accounts/index.ts';
+import { settleChallenge } from './outcome.ts';
+import { type OwnershipChallengeRow, ownershipChallenges } from './store.ts';
+
+export const LIVENESS_CHECK = 'ownership.liveness';
+/** The page's path, in front of the token. */
+export const LIVENESS_PATH = '/ownership';
+
+type Parts = { connectors: (environment: Environment) => Connectors };
+
+interface CheckInput {
+  platformId: string;
+  accountId: string;
+  nonce: string;
+}
+
+interface Found {
+  challenge: OwnershipChallengeRow;
+  account: ExternalAccountRow;
+}
+
+type Reader = Pick<Ctx, 'read'>;
+
+/** The check that the input speaks of, unless it ended or another took its place. */
+async function underWay(reader: Reader, { accountId, nonce }: CheckInput): Promise<Found | null> {
+  const challenge = await reader.read(ownershipChallenges, accountId);
+  if (challenge?.nonce !== nonce) return null;
+  const account = await reader.read(externalAccounts, accountId);
+  return account ? { challenge, account } : null;
+}
+
+const checkOf = ({ challenge, account }: Found): LivenessCheck => ({
+  id: challenge.nonce,
+  subject: { type: 'WALLET', account: account.info },
+  startedAt: challenge.issued_at,
+});
+
+async function progressOf(parts: Parts, environment: Environment, found: Found, now: number) {
+  const port = parts.connectors(environment).liveness;
+  // A check that nobody carries out any more, or that outlived its challenge, has failed.
+  if (!port || now >= found.challenge.expires_at) return { state: 'failed' } as const;
+  return port.check(checkOf(found), now);
+}
+
+async function apply(ctx: Ctx, input: CheckInput, progress: LivenessProgress): Promise<void> {
+  const found = await underWay(ctx, input);
+  if (!found) return;
+  if (progress.state === 'waiting') {
+    const at = Math.min(ctx.now + progress.checkAfterMs, found.challenge.expires_at);
+    ctx.later(LIVENESS_CHECK, { ...input }, at);
+  } else if (found.account.deleted_at !== null) ctx.remove(ownershipChallenges, found.challenge);
+  else settleChallenge(ctx, found.challenge, found.account, progress.state === 'passed');
+}
+
+/** Handlers of the jobs that ask about checks; list them where the worker is built. */
+export const ownershipJobs = (parts: Parts): JobHandler[] => [
+  {
+    kind: LIVENESS_CHECK,
+    run: async (runtime, job) => {
+      const input = job.input as unknown as CheckInput;
+      const caller = await callerOf(runtime.db, input.platformId);
+      const found = await underWay(runtime.db, input);
+      if (!found) return { caller, stage: async () => {} };
+      const progress = await progressOf(parts, caller.environment, found, runtime.world.now());
+      return { caller, stage: (ctx) => apply(ctx, input, progress) };
+    },
+  },
+];
+
+const DONE: Record<LivenessProgress['state'], PageContent> = {
+  passed: {
+    status: 200,
+    title: 'Wallet confirmed',
+    lines: ['The wallet is confirmed as yours. Go back to the app to continue.'],
+    tone: 'good',
+  },
+  failed: CHECK_FAILED,
+  waiting: CHECK_PENDING,
+};
+
+/** The challenge of a token with its account, also after it expired. */
+async function byToken({ db }: Runtime, token: string): Promise<Found | null> {
+  const [challenge] = await db.find(ownershipChallenges, { token_hash: sha256Hex(token) });
+  const account = challenge && (await db.read(externalAccounts, challenge.id));
+  return account && account.deleted_at === null ? { challenge, account } : null;
+}
+
+const isOpen = ({ challenge }: Found, { world }: Runtime) => world.now() < challenge.expires_at;
+
+const question = (name: string, account: ExternalAccountRow): PageContent => ({
+  status: 200,
+  title: 'Is this wallet yours?',
+  lines: [`${name} asks you to confirm that you control this wallet.`],
+  details: [{ label: 'Wallet address', value: displayIdentifier(account.info) }],
+  button: 'Confirm wallet',
+  decline: {
+    label: 'It is not mine',
+    title: 'Nothing was confirmed',
+    lines: [
+      `${name} does not receive a confirmation for this wallet. You can close this page.`,
+      'If you did not expect this request, contact the support of the app that sent the link.',
+    ],
+  },
+  notes: [
+    {
+      title: 'Why you are asked',
+      lines: ['Payments to a wallet may need proof of who controls it.'],
+    },
+    {
+      title: 'What happens next',
+      lines: [
+        `${name} receives the result and nothing else.`,
+        'No camera is used in the sandbox. The check passes when you confirm.',
+      ],
+    },
+  ],
+});
+
+/** The page behind a verification link: showing it changes nothing, the button ends the check. */
+export function livenessPage(runtime: Runtime, parts: Parts): HostedPage {
+  async function find(token: string) {
+    const found = await byToken(runtime, token);
+    const platform = found && (await runtime.db.read(platforms, found.account.platform_id));
+    if (!found || !platform) return { ended: LINK_ENDED };
+    const brand = brandOf(platform);
+    return isOpen(found, runtime) ? { found, brand } : { ended: { ...LINK_ENDED, brand } };
+  }
+  async function show(token: string): Promise<PageContent> {
+    const { ended, found, brand } = await find(token);
+    return ended ?? { ...question(brand.name, found.account), brand };
+  }
+  async function press(token: string): Promise<PageContent> {
+    const { ended, found, brand } = await find(token);
+    if (ended) return ended;
+    const { platform_id: platformId, id: accountId } = found.account;
+    const caller = await callerOf(runtime.db, platformId);
+    const port = parts.connectors(caller.environment).liveness;
+    if (!port) return { ...LINK_ENDED, brand };
+    const progress = await port.complete(checkOf(found), runtime.world.now());
+    const input = { platformId, accountId, nonce: found.challenge.nonce };
+    if (progress.state !== 'waiting') {
+      await operate(runtime, caller, (ctx) => apply(ctx, input, progress));
+    }
+    return { ...DONE[progress.state], brand };
+  }
+  return { path: LIVENESS_PATH, show, press };
+}

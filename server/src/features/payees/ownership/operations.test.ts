@@ -1,0 +1,241 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { customer, eventTypes, ok } from '../../../../test/fixtures.ts';
+import {
+  nextSecret,
+  OF,
+  type OwnershipApp,
+  refusalOf,
+  startOwnership,
+} from '../../../../test/ownership.ts';
+import {
+  bitcoinWallet,
+  evmWallet,
+  solanaWallet,
+  sparkWallet,
+  tronWallet,
+} from '../../../../test/wallets.ts';
+import { ownershipChallenges } from './store.ts';
+
+const HOUR = 3_600_000;
+
+let own: OwnershipApp;
+beforeAll(async () => {
+  own = await startOwnership();
+});
+afterAll(() => own.close());
+
+describe.each(['customer', 'platform'] as const)('the wallet of a %s', (owner) => {
+  it('is proven by its signature', async () => {
+    const { id, wallet, messageToSign, expiresAt } = await own.waiting(owner);
+    expect(Date.parse(expiresAt)).toBe(own.app.world.now() + HOUR);
+    expect(messageToSign.split('\n')).toEqual([
+      'Railhead ownership check',
+      `Account: ${id}`,
+      `Address: ${wallet.address}`,
+      expect.stringMatching(/^Nonce: [0-9a-f-]{36}$/),
+      `Expires: ${expiresAt}`,
+    ]);
+    const proven = ok(await own.verify(id, wallet.sign(messageToSign), {}, owner), 200);
+    expect(proven.status).toBe('ACTIVE');
+    expect((await own.get(id, owner)).body).toEqual(proven);
+    expect(await eventTypes(own.app, id)).toEqual(['EXTERNAL_ACCOUNT.STATUS_UPDATED']);
+    const told = (await own.app.events()).find((each) => each.subject === id);
+    expect(told?.data).toEqual(proven);
+    expect(refusalOf(await own.verify(id, wallet.sign(messageToSign), {}, owner))).toEqual([
+      409,
+      'CONFLICT',
+    ]);
+    expect(refusalOf(await own.challenge(id, undefined, owner))).toEqual([409, 'CONFLICT']);
+  });
+
+  it('waits on while its chain is silent', async () => {
+    const { id } = await own.waiting(owner, 'BASE_WALLET');
+    own.node.says('nothing');
+    expect((await own.verify(id, '0xabcd', {}, owner)).status).toBe(503);
+    expect((await own.get(id, owner)).body.status).toBe('PENDING_OWNERSHIP_VERIFICATION');
+    expect((await own.challenge(id, 'FAX', owner)).status).toBe(400);
+  });
+
+  it('is not looked at in production, where nobody does that, and can sign there', async () => {
+    const as = own.app.production;
+    const wallet = evmWallet(nextSecret());
+    const of = owner === 'customer' ? { customerId: (await customer(own.app, { as })).id } : {};
+    const accountInfo = { accountType: 'ETHEREUM_WALLET', address: wallet.address };
+    const request = { ...of, currency: 'USDC', ownershipType: 'FIRST_PARTY', accountInfo };
+    const { id } = ok(await own.app.call('POST', OF[owner], request, { as }), 201);
+    const path = `${OF[owner]}/${id}`;
+    const live = await own.app.call('POST', `${path}/challenge`, { method: 'LIVENESS' }, { as });
+    expect(refusalOf(live)).toEqual([501, 'NOT_IMPLEMENTED']);
+    const method = { method: 'WALLET_SIGNATURE' };
+    const { messageToSign } = ok(
+      await own.app.call('POST', `${path}/challenge`, method, { as }),
+      201,
+    );
+    const signature = wallet.sign(messageToSign);
+    ok(await own.app.call('POST', `${path}/verify`, { signature }, { as }), 200);
+  });
+
+  it('is not there in the other family of paths, nor for another platform', async () => {
+    const { id, wallet, messageToSign } = await own.waiting(owner);
+    const other = owner === 'customer' ? 'platform' : 'customer';
+    const answers = [
+      await own.challenge(id, undefined, other),
+      await own.verify(id, wallet.sign(messageToSign), {}, other),
+      await own.app.call('POST', `${OF[owner]}/${id}/challenge`, { method: 'LIVENESS' }),
+      await own.app.call('POST', `${OF[owner]}/${id}/verify`, { signature: 'x' }),
+      await own.challenge('ExternalAccount:none', undefined, owner),
+      await own.verify('ExternalAccount:none', 'x', {}, owner),
+    ];
+    for (const each of answers) expect(refusalOf(each)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+    ok(await own.call('DELETE', `${OF[owner]}/${id}`), 204);
+    expect((await own.verify(id, wallet.sign(messageToSign), {}, owner)).status).toBe(404);
+  });
+});
+
+describe('every chain', () => {
+  const seed = () => Buffer.from((nextSecret() % 256n).toString(16).padStart(64, '0'), 'hex');
+  const chains: Record<string, () => { address: string; sign: (text: string) => string }> = {
+    ETHEREUM_WALLET: () => evmWallet(nextSecret()),
+    BASE_WALLET: () => evmWallet(nextSecret()),
+    POLYGON_WALLET: () => evmWallet(nextSecret()),
+    PLASMA_WALLET: () => evmWallet(nextSecret()),
+    ARBITRUM_WALLET: () => evmWallet(nextSecret()),
+    TRON_WALLET: () => tronWallet(nextSecret()),
+    SOLANA_WALLET: () => solanaWallet(seed()),
+    SPARK_WALLET: () => sparkWallet(nextSecret()),
+  };
+  const currencies: Record<string, string> = {
+    PLASMA_WALLET: 'USDT',
+    TRON_WALLET: 'USDT',
+    SPARK_WALLET: 'BTC',
+  };
+
+  it.each(Object.keys(chains))('%s', async (accountType) => {
+    const wallet = chains[accountType]!();
+    const { id } = await own.add(accountType, wallet.address, {
+      currency: currencies[accountType],
+    });
+    const { messageToSign } = ok(await own.challenge(id), 201);
+    const scheme = { signatureScheme: 'electrum' };
+    const { status } = ok(await own.verify(id, wallet.sign(messageToSign), scheme), 200);
+    expect(status).toBe('ACTIVE');
+  });
+
+  it.each([
+    ['uncompressed', 'uncompressed', undefined],
+    ['p2pkh', 'p2pkh', undefined],
+    ['p2sh', 'p2sh', 'bip137'],
+    ['segwit', 'segwit', 'bip137'],
+    ['segwit', 'p2pkh', 'electrum'],
+    ['p2sh', 'p2pkh', 'electrum'],
+  ] as const)('BITCOIN_L1, %s address, %s header, %s', async (kind, header, signatureScheme) => {
+    const wallet = bitcoinWallet(nextSecret());
+    const { id } = await own.add('BITCOIN_L1', wallet[kind], { currency: 'BTC' });
+    const { messageToSign } = ok(await own.challenge(id), 201);
+    const more = signatureScheme ? { signatureScheme } : {};
+    ok(await own.verify(id, wallet.sign(messageToSign, header), more), 200);
+  });
+
+  it('a Bitcoin script cannot sign, so only its owner can be looked at', async () => {
+    const script = 'bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3';
+    const { id } = await own.add('BITCOIN_L1', script, { currency: 'BTC' });
+    expect(refusalOf(await own.challenge(id))).toEqual([409, 'CONFLICT']);
+    ok(await own.challenge(id, 'LIVENESS'), 201);
+  });
+});
+
+describe('a challenge is refused', () => {
+  const lightning = { accountInfo: { accountType: 'LIGHTNING', lightningAddress: 'a@ln.test' } };
+  it.each<[string, () => Promise<{ id: string }>]>([
+    [
+      "for another's wallet",
+      () =>
+        own.add('ETHEREUM_WALLET', evmWallet(nextSecret()).address, {
+          more: {
+            ownershipType: 'THIRD_PARTY',
+            accountInfo: {
+              accountType: 'ETHEREUM_WALLET',
+              address: evmWallet(nextSecret()).address,
+              beneficiary: {
+                beneficiaryType: 'INDIVIDUAL',
+                fullName: 'Grace Hopper',
+                countryOfResidence: 'US',
+              },
+            },
+          },
+        }),
+    ],
+    [
+      'for one that a custodian holds',
+      () =>
+        own.add('ETHEREUM_WALLET', '', {
+          more: {
+            accountInfo: {
+              accountType: 'ETHEREUM_WALLET',
+              address: evmWallet(nextSecret()).address,
+              vaspName: 'Kraken',
+            },
+          },
+        }),
+    ],
+    ['for Lightning', () => own.add('LIGHTNING', '', { currency: 'BTC', more: lightning })],
+    [
+      'for a bank account',
+      () =>
+        own.add('', '', {
+          currency: 'USD',
+          more: {
+            accountInfo: {
+              accountType: 'USD_ACCOUNT',
+              accountNumber: '123456789',
+              routingNumber: '021000021',
+              beneficiary: { beneficiaryType: 'INDIVIDUAL', fullName: 'Ada Lovelace' },
+            },
+          },
+        }),
+    ],
+  ])('%s', async (_, make) => {
+    const { id, status } = (await make()) as { id: string; status: string };
+    expect(status).toBe('ACTIVE');
+    for (const method of ['WALLET_SIGNATURE', 'LIVENESS']) {
+      expect(refusalOf(await own.challenge(id, method))).toEqual([409, 'CONFLICT']);
+    }
+    expect(refusalOf(await own.verify(id, '0x00'))).toEqual([409, 'CONFLICT']);
+  });
+
+  it('where it is not known whose wallet it is', async () => {
+    const { id } = ok(
+      await own.app.call('POST', OF.platform, {
+        currency: 'USDC',
+        accountInfo: { accountType: 'BASE_WALLET', address: evmWallet(nextSecret()).address },
+      }),
+      201,
+    );
+    const answer = await own.app.call('POST', `${OF.platform}/${id}/challenge`, {
+      method: 'LIVENESS',
+    });
+    expect(answer.status).toBe(409);
+  });
+});
+
+describe('races', () => {
+  it('one signature counts once', async () => {
+    const { id, wallet, messageToSign } = await own.waiting();
+    const signature = wallet.sign(messageToSign);
+    const answers = await Promise.all([1, 2, 3, 4].map(() => own.verify(id, signature)));
+    expect(answers.map((each) => each.status).sort()).toEqual([200, 409, 409, 409]);
+    expect(await eventTypes(own.app, id)).toHaveLength(1);
+  });
+
+  it('of challenges that start together one is outstanding', async () => {
+    const wallet = evmWallet(nextSecret());
+    const { id } = await own.add('ETHEREUM_WALLET', wallet.address);
+    const answers = await Promise.all([1, 2, 3, 4].map(() => own.challenge(id)));
+    const started = answers.filter((each) => each.status === 201);
+    expect(started.length).toBeGreaterThan(0);
+    for (const each of answers) expect([201, 409]).toContain(each.status);
+    const kept = await own.app.runtime.db.read(ownershipChallenges, id);
+    expect(started.map((each) => each.body.messageToSign)).toContain(kept?.message);
+    ok(await own.verify(id, wallet.sign(kept?.message as string)), 200);
+  });
+});

@@ -1,0 +1,165 @@
+// Starting a challenge and handing in its answer, for customers' wallets and for the platform's own. A bad
+// or late answer is refused and changes the account all the same, in one change set: what is refused here
+// is committed first.
+import type { Static } from '@sinclair/typebox';
+import { primaryIdentifierOf, rowOf } from '../../../catalog/accounts/account-info.ts';
+import type { Connectors } from '../../../connectors/ports/index.ts';
+import { Fault, invalidField } from '../../../kernel/fault.ts';
+import { uuid7 } from '../../../kernel/id.ts';
+import { iso } from '../../../kernel/world.ts';
+import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
+import { handle } from '../../../runtime/operation/handle.ts';
+import { randomText, sha256Hex } from '../../../runtime/security/crypto.ts';
+import {
+  type ExternalAccountRow,
+  externalAccounts,
+  moveExternalAccount,
+  type Owner,
+  ownedExternalAccount,
+  presentExternalAccountTo,
+} from '../external-accounts/index.ts';
+import {
+  CHALLENGE_MS,
+  checkApplicable,
+  checkSignable,
+  isProvable,
+  isSigned,
+  messageOf,
+} from './challenge.ts';
+import {
+  createExternalAccountOwnershipChallenge,
+  createPlatformExternalAccountOwnershipChallenge,
+  verifyExternalAccountOwnership,
+  verifyPlatformExternalAccountOwnership,
+} from './contract.ts';
+import { LIVENESS_CHECK, LIVENESS_PATH } from './liveness.ts';
+import { settleChallenge } from './outcome.ts';
+import { evmDigest, hexBytes } from './signatures/personal.ts';
+import { type OwnershipChallengeRow, type OwnershipMethod, ownershipChallenges } from './store.ts';
+
+export interface OwnershipParts {
+  connectors: (environment: Environment) => Connectors;
+  /** Where this server is reached from outside, without a slash at the end. */
+  origin: () => string;
+}
+
+type VerifyRequest = Static<(typeof verifyExternalAccountOwnership)['body']>;
+type Terms = Pick<OwnershipChallengeRow, 'method' | 'nonce' | 'message' | 'token_hash'>;
+
+async function putChallenge(ctx: Ctx, account: ExternalAccountRow, terms: Terms): Promise<number> {
+  const expires_at = ctx.now + CHALLENGE_MS;
+  const fresh = { ...terms, issued_at: ctx.now, expires_at };
+  const before = await ctx.read(ownershipChallenges, account.id);
+  if (before) ctx.update(ownershipChallenges, before, fresh);
+  else {
+    const { id, platform_id } = account;
+    ctx.insert(ownershipChallenges, { id, platform_id, ...fresh });
+  }
+  if (account.status === 'UNVERIFIED') moveExternalAccount(ctx, account, 'challenge');
+  else ctx.require(externalAccounts, account);
+  return expires_at;
+}
+
+async function askToSign(ctx: Ctx, account: ExternalAccountRow) {
+  const method = 'WALLET_SIGNATURE' as const;
+  const { id: accountId, info } = account;
+  checkSignable(info);
+  const nonce = uuid7(ctx.world);
+  const message = messageOf({ accountId, info, nonce, expiresAt: ctx.now + CHALLENGE_MS });
+  const expiresAt = await putChallenge(ctx, account, { method, nonce, message, token_hash: null });
+  return { method, messageToSign: message, expiresAt: iso(expiresAt) };
+}
+
+async function sendToPage(ctx: Ctx, account: ExternalAccountRow, origin: string) {
+  const method = 'LIVENESS' as const;
+  const nonce = uuid7(ctx.world);
+  const token = randomText(ctx.world, '');
+  const terms = { method, nonce, message: null, token_hash: sha256Hex(token) };
+  const expiresAt = await putChallenge(ctx, account, terms);
+  const { platform_id: platformId, id: accountId } = account;
+  ctx.later(LIVENESS_CHECK, { platformId, accountId, nonce });
+  const verificationLink = `${origin}${LIVENESS_PATH}/${token}`;
+  return { method, verificationLink, token, expiresAt: iso(expiresAt) };
+}
+
+async function start(
+  ctx: Ctx,
+  { connectors, origin }: OwnershipParts,
+  owner: Owner,
+  id: string,
+  method: OwnershipMethod,
+) {
+  const account = await ownedExternalAccount(ctx, owner, id);
+  checkApplicable(account);
+  if (method === 'WALLET_SIGNATURE') {
+    return { status: 201, body: await askToSign(ctx, account) } as const;
+  }
+  if (!connectors(ctx.caller.environment).liveness) {
+    throw new Fault('NOT_IMPLEMENTED', 'Nobody checks liveness here; use WALLET_SIGNATURE.');
+  }
+  return { status: 201, body: await sendToPage(ctx, account, origin()) } as const;
+}
+
+/** Whether the wallet is a contract that stands by the signature; nodes that are silent are a 503. */
+async function isApproved(
+  { contractWallets }: Connectors,
+  { info }: ExternalAccountRow,
+  message: string,
+  signature: string,
+): Promise<boolean> {
+  const { accountType } = info;
+  const bytes = hexBytes(signature);
+  if (!bytes || rowOf(info).addressKind !== 'evm') return false;
+  if (!contractWallets?.reaches(accountType)) return false;
+  const address = primaryIdentifierOf(info);
+  const digest = evmDigest(message);
+  try {
+    return await contractWallets.approves({ accountType, address, digest, signature: bytes });
+  } catch (cause) {
+    const reason = "The wallet's chain did not answer. Try again.";
+    throw new Fault('SERVICE_UNAVAILABLE', reason, undefined, { retryAfterS: 5, cause });
+  }
+}
+
+async function verify(
+  ctx: Ctx,
+  { connectors }: OwnershipParts,
+  owner: Owner,
+  id: string,
+  { signature, signatureScheme: scheme = 'bip137' }: VerifyRequest,
+) {
+  const account = await ownedExternalAccount(ctx, owner, id);
+  const challenge = await ctx.read(ownershipChallenges, account.id);
+  const message = challenge?.message ?? null;
+  if (!challenge || message === null || !isProvable(account)) {
+    throw new Fault('CONFLICT', 'No WALLET_SIGNATURE challenge is outstanding for this account.');
+  }
+  const refuse = (reason: string) => {
+    settleChallenge(ctx, challenge, account, false);
+    return { refused: invalidField('signature', `${reason}; start a new challenge`) };
+  };
+  if (ctx.now >= challenge.expires_at) return refuse('came after the challenge had ended');
+  const serving = connectors(ctx.caller.environment);
+  const held =
+    isSigned(account.info, { message, signature, scheme }) ||
+    (await isApproved(serving, account, message, signature));
+  if (!held) return refuse('is not one of this wallet over the text of the challenge');
+  const proven = settleChallenge(ctx, challenge, account, true);
+  return { status: 200, body: presentExternalAccountTo(ctx, proven) } as const;
+}
+
+/** The operations; list them where the server is put together. */
+export const ownershipOperations = (parts: OwnershipParts) => [
+  handle(createExternalAccountOwnershipChallenge, (ctx, { params, body }) =>
+    start(ctx, parts, 'customer', params.externalAccountId, body.method),
+  ),
+  handle(verifyExternalAccountOwnership, (ctx, { params, body }) =>
+    verify(ctx, parts, 'customer', params.externalAccountId, body),
+  ),
+  handle(createPlatformExternalAccountOwnershipChallenge, (ctx, { params, body }) =>
+    start(ctx, parts, 'platform', params.externalAccountId, body.method),
+  ),
+  handle(verifyPlatformExternalAccountOwnership, (ctx, { params, body }) =>
+    verify(ctx, parts, 'platform', params.externalAccountId, body),
+  ),
+];

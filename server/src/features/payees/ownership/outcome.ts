@@ -1,0 +1,29 @@
+// What the end of a challenge means for the account, however it came about.
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import {
+  type ExternalAccountRow,
+  externalAccounts,
+  moveExternalAccount,
+  noteDeclared,
+} from '../external-accounts/index.ts';
+import { isProvable } from './challenge.ts';
+import { type OwnershipChallengeRow, ownershipChallenges } from './store.ts';
+
+/** Ends a challenge as held or failed. An account that others decide about meanwhile is left as it is. */
+export function settleChallenge(
+  ctx: Ctx,
+  challenge: OwnershipChallengeRow,
+  account: ExternalAccountRow,
+  held: boolean,
+): ExternalAccountRow {
+  ctx.remove(ownershipChallenges, challenge);
+  if (!isProvable(account)) {
+    ctx.require(externalAccounts, account);
+    return account;
+  }
+  if (!held) return moveExternalAccount(ctx, account, 'disprove');
+  const proven = ctx.update(externalAccounts, account, { proven_at: ctx.now, updated_at: ctx.now });
+  const done = account.status === 'ACTIVE' ? proven : moveExternalAccount(ctx, proven, 'prove');
+  noteDeclared(ctx, done);
+  return done;
+}

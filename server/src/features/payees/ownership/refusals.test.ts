@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventTypes, ok } from '../../../../test/fixtures.ts';
+import {
+  nextSecret,
+  OF,
+  type OwnershipApp,
+  refusalOf,
+  startOwnership,
+} from '../../../../test/ownership.ts';
+import { evmWallet } from '../../../../test/wallets.ts';
+import { externalAccounts, moveExternalAccount } from '../external-accounts/index.ts';
+
+let own: OwnershipApp;
+beforeAll(async () => {
+  own = await startOwnership();
+});
+afterAll(() => own.close());
+
+describe('a bad signature', () => {
+  it('is refused, makes the account UNVERIFIED, and needs a new challenge', async () => {
+    const { id, wallet, messageToSign } = await own.waiting();
+    const refused = await own.verify(id, evmWallet(9n).sign(messageToSign));
+    expect(refusalOf(refused)).toEqual([400, 'INVALID_INPUT']);
+    expect(refused.body.details.errors[0].field).toBe('signature');
+    expect(await own.statusOf(id)).toBe('UNVERIFIED');
+    expect(refusalOf(await own.verify(id, wallet.sign(messageToSign)))).toEqual([409, 'CONFLICT']);
+
+    const again = ok(await own.challenge(id), 201);
+    expect(again.messageToSign).not.toBe(messageToSign);
+    expect(await own.statusOf(id)).toBe('PENDING_OWNERSHIP_VERIFICATION');
+    ok(await own.verify(id, wallet.sign(again.messageToSign)), 200);
+    const told = (await own.app.events()).filter((each) => each.subject === id);
+    expect(told.map((each) => each.data.status)).toEqual([
+      'UNVERIFIED',
+      'PENDING_OWNERSHIP_VERIFICATION',
+      'ACTIVE',
+    ]);
+  });
+
+  it('is what a signature is that comes too late, however good', async () => {
+    for (const [lateBy, status, after] of [
+      [-1, 200, 'ACTIVE'],
+      [0, 400, 'UNVERIFIED'],
+    ] as const) {
+      const { id, wallet, messageToSign, expiresAt } = await own.waiting();
+      own.app.world.set(Date.parse(expiresAt) + lateBy);
+      const answer = await own.verify(id, wallet.sign(messageToSign));
+      expect([answer.status, await own.statusOf(id)]).toEqual([status, after]);
+    }
+  });
+
+  it('is one over a text that a newer challenge replaced', async () => {
+    const { id, wallet, messageToSign } = await own.waiting();
+    const { messageToSign: newer } = ok(await own.challenge(id), 201);
+    expect(newer).not.toBe(messageToSign);
+    expect((await own.verify(id, wallet.sign(messageToSign))).status).toBe(400);
+    expect((await own.verify(id, wallet.sign(newer))).status).toBe(409);
+  });
+
+  it('counts for a wallet that need not be proven, too', async () => {
+    const wallet = evmWallet(nextSecret());
+    const { id, status } = ok(
+      await own.app.call('POST', OF.platform, {
+        currency: 'USDC',
+        ownershipType: 'FIRST_PARTY',
+        accountInfo: { accountType: 'BASE_WALLET', address: wallet.address },
+      }),
+      201,
+    );
+    expect(status).toBe('ACTIVE');
+    const path = `${OF.platform}/${id}`;
+    const ask = async () =>
+      ok(await own.app.call('POST', `${path}/challenge`, { method: 'WALLET_SIGNATURE' }), 201);
+    own.node.says({ status: 200, body: '{"result":"0x"}' });
+    await ask();
+    expect((await own.app.call('POST', `${path}/verify`, { signature: '0x00' })).status).toBe(400);
+    expect((await own.app.call('GET', path)).body.status).toBe('UNVERIFIED');
+    const { messageToSign } = await ask();
+    const signature = wallet.sign(messageToSign);
+    ok(await own.app.call('POST', `${path}/verify`, { signature }), 200);
+  });
+
+  it('gives the same refusal again under one idempotency key', async () => {
+    const { id, wallet, messageToSign } = await own.waiting();
+    const headers = { 'idempotency-key': 'bad one' };
+    const first = await own.verify(id, '0x1234', {}, 'customer', headers);
+    const again = await own.verify(id, '0x1234', {}, 'customer', headers);
+    expect(first.status).toBe(400);
+    expect([again.status, again.body]).toEqual([400, first.body]);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect(await eventTypes(own.app, id)).toHaveLength(1);
+    const other = { 'idempotency-key': 'no challenge' };
+    expect((await own.verify(id, wallet.sign(messageToSign), {}, 'customer', other)).status).toBe(
+      409,
+    );
+  });
+
+  it('changes nothing where it is no signature at all', async () => {
+    const { id } = await own.waiting();
+    for (const body of [
+      {},
+      { signature: 5 },
+      { signature: '' },
+      { signature: 'x'.repeat(16_385) },
+    ]) {
+      const answer = await own.call('POST', `${OF.customer}/${id}/verify`, body);
+      expect(answer.body.details.errors.map((each: { field: string }) => each.field)).toEqual([
+        'signature',
+      ]);
+    }
+    const both = await own.call('POST', `${OF.customer}/${id}/verify`, {
+      signatureScheme: 'bip322',
+    });
+    expect(both.body.details.errors).toHaveLength(2);
+    expect(await own.statusOf(id)).toBe('PENDING_OWNERSHIP_VERIFICATION');
+    expect((await own.challenge(id, 'FAX')).status).toBe(400);
+  });
+
+  it('leaves an account alone that is under review or disabled', async () => {
+    const wallet = evmWallet(nextSecret());
+    const { id } = ok(
+      await own.app.call('POST', OF.platform, {
+        currency: 'USDC',
+        ownershipType: 'FIRST_PARTY',
+        accountInfo: { accountType: 'ETHEREUM_WALLET', address: wallet.address },
+      }),
+      201,
+    );
+    const path = `${OF.platform}/${id}`;
+    ok(await own.app.call('POST', `${path}/challenge`, { method: 'WALLET_SIGNATURE' }), 201);
+    for (const event of ['review', 'refuse'] as const) {
+      await own.app.operate(async (ctx) => {
+        const row = await ctx.read(externalAccounts, id);
+        if (row) moveExternalAccount(ctx, row, event);
+      });
+      expect((await own.app.call('POST', `${path}/verify`, { signature: '0x00' })).status).toBe(
+        409,
+      );
+      const again = await own.app.call('POST', `${path}/challenge`, { method: 'LIVENESS' });
+      expect(again.status).toBe(409);
+    }
+    expect((await own.app.call('GET', path)).body.status).toBe('INACTIVE');
+  });
+});

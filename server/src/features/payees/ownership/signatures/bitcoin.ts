@@ -1,0 +1,80 @@
+// Bitcoin's signed messages: a double SHA-256 of a prefix and the message, signed so that the key can be
+// recovered, 65 bytes in base64. The first byte says which key, and by BIP-137 also which kind of address;
+// Electrum has no such byte for SegWit and leaves the kind to whoever compares. BIP-137 is older than
+// Taproot; its header for native SegWit is taken for both versions, since wallets do so.
+import { ripemd160 } from '@noble/hashes/legacy.js';
+import { sha256 as sha256Of } from '@noble/hashes/sha2.js';
+import { type BitcoinAddress, bitcoinAddress } from '../../../../catalog/crypto/bitcoin-address.ts';
+import { compressed, recoverKey, tweakedX } from './secp256k1.ts';
+
+export type SignatureScheme = 'bip137' | 'electrum';
+
+const sha256 = (...parts: Uint8Array[]): Uint8Array => sha256Of(Buffer.concat(parts));
+const hash160 = (bytes: Uint8Array): Uint8Array => ripemd160(sha256(bytes));
+
+function lengthPrefixed(text: string): Buffer {
+  const bytes = Buffer.from(text, 'utf8');
+  if (bytes.length < 0xfd) return Buffer.concat([Buffer.of(bytes.length), bytes]);
+  const head = Buffer.from([0xfd, bytes.length & 0xff, bytes.length >> 8]);
+  return Buffer.concat([head, bytes]);
+}
+
+/** What is signed for a message, which may have up to 65,535 bytes. */
+export const bitcoinDigest = (message: string): Uint8Array =>
+  sha256(sha256(lengthPrefixed('Bitcoin Signed Message:\n'), lengthPrefixed(message)));
+
+type Kind = BitcoinAddress['kind'];
+
+const SEGWIT: readonly Kind[] = ['p2wpkh', 'p2tr'];
+const ANY: readonly Kind[] = ['p2pkh', 'p2sh', ...SEGWIT];
+
+/** First byte of four headers, what kinds of address they stand for, and how the key is written. */
+const HEADERS: Record<SignatureScheme, readonly { from: number; kinds: readonly Kind[] }[]> = {
+  bip137: [
+    { from: 27, kinds: ['p2pkh'] },
+    { from: 31, kinds: ['p2pkh'] },
+    { from: 35, kinds: ['p2sh'] },
+    { from: 39, kinds: SEGWIT },
+  ],
+  electrum: [
+    { from: 27, kinds: ['p2pkh'] },
+    { from: 31, kinds: ANY },
+  ],
+};
+const UNCOMPRESSED = 27;
+
+function tapTweak(key: Uint8Array): Uint8Array {
+  const tag = sha256(Buffer.from('TapTweak'));
+  return sha256(tag, tag, key.subarray(1, 33));
+}
+
+/** What an address of this kind holds when it belongs to this key alone. */
+function programOf(kind: Kind, key: Buffer, uncompressed: boolean): Uint8Array | undefined {
+  if (uncompressed) return hash160(key);
+  const keyHash = hash160(compressed(key));
+  if (kind === 'p2sh') return hash160(Buffer.concat([Buffer.from([0, 20]), keyHash]));
+  return kind === 'p2tr' ? tweakedX(key, tapTweak(key)) : keyHash;
+}
+
+/** Whether a signature can show who holds this address: not where a script decides. */
+export function isBitcoinProvable(address: string): boolean {
+  return bitcoinAddress(address)?.kind !== 'p2wsh';
+}
+
+/** Whether the key of this address signed the message. */
+export function provesBitcoin(
+  address: string,
+  message: string,
+  signature: string,
+  scheme: SignatureScheme,
+): boolean {
+  const target = bitcoinAddress(address);
+  const bytes = Buffer.from(signature, 'base64');
+  if (!target || bytes.length !== 65 || bytes.toString('base64') !== signature) return false;
+  const header = bytes[0]!;
+  const four = HEADERS[scheme].find(({ from }) => header >= from && header < from + 4);
+  if (!four?.kinds.includes(target.kind)) return false;
+  const key = recoverKey(bitcoinDigest(message), bytes.subarray(1), header - four.from);
+  const program = key && programOf(target.kind, key, four.from === UNCOMPRESSED);
+  return !!program && Buffer.from(program).equals(target.program);
+}

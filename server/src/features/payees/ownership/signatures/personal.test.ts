@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { evmWallet, tronWallet } from '../../../../../test/wallets.ts';
+import { evmDigest, hexBytes, provesEvm, provesTron } from './personal.ts';
+
+/** The test key of the web3.js and eth-account documentation. */
+const DOCUMENTED = 0x4c0883a69102937d6231471b5dbb6204fe5129617082792ae468d01a3f362318n;
+const OWNER = '0x2c7536E3605D9C16a7a3D7b1898e529396a65c23';
+
+describe('EIP-191', () => {
+  // web3.js documentation, web3.eth.accounts.sign; eth-account, tests/core/test_accounts.py.
+  const VECTORS = [
+    [
+      'Some data',
+      '1da44b586eb0729ff70a73c326926f6ed5a25f5b056e7f47fbc6e58d86871655',
+      '0xb91467e570a6466aa9e9876cbcd013baba02900b8979d43fe208a4a4f339f5fd' +
+        '6007e74cd82e037b800186422fc2da167c747ef045e5d18a5f5d4300f8e1a0291c',
+    ],
+    [
+      '10284',
+      '0a162a5efbba02f38db3114531c8acba39fe676f09f7e471d93e8a06c471821c',
+      '0x00515bc8fd32264e21ec0820e8c5123ed58c1195c9ea17cb018b1ad4073cc5a6' +
+        '0080f5dcec397a5a8c523082bfa41771568903aa554ec06ba8475ca9050fb7d51b',
+    ],
+  ] as const;
+
+  it.each(VECTORS)('agrees with the published signature of "%s"', (message, digest, signature) => {
+    expect(Buffer.from(evmDigest(message)).toString('hex')).toBe(digest);
+    expect(provesEvm(OWNER, message, signature)).toBe(true);
+    expect(provesEvm(OWNER.toLowerCase(), message, signature.slice(2))).toBe(true);
+    expect(provesEvm(OWNER, `${message} `, signature)).toBe(false);
+    expect(evmWallet(DOCUMENTED).address).toBe(OWNER.toLowerCase());
+  });
+
+  // EIP-191 digest of "Hello World": go-ethereum and MetaMask's eth-sig-util.
+  it('agrees with the published digest', () => {
+    const digest = 'a1de988600a42c4b4ab089b619297c17d53cffae5d5120d82d8a92d0bb3b78f2';
+    expect(Buffer.from(evmDigest('Hello World')).toString('hex')).toBe(digest);
+  });
+
+  const [message, , good] = VECTORS[0];
+  const withV = (v: string) => good.slice(0, -2) + v;
+
+  it('takes v as 0 and 1 or as 27 and 28, and nothing else', () => {
+    expect(provesEvm(OWNER, message, withV('01'))).toBe(true);
+    for (const v of ['00', '1b', '02', '1a', '1d', '1e', '25', '26', 'ff']) {
+      expect([v, provesEvm(OWNER, message, withV(v))]).toEqual([v, false]);
+    }
+  });
+
+  it('refuses what is not 65 bytes in hexadecimal', () => {
+    // The second is EIP-2098: the parity of y in the top bit of s.
+    const compact = `${good.slice(0, 66)}e${good.slice(67, -2)}`;
+    const bad = [good.slice(0, -2), compact, `${good}00`, good.slice(0, -1), '', '0x', 'not hex'];
+    for (const each of [...bad, `0x${good}`, ` ${good}`]) {
+      expect([each, provesEvm(OWNER, message, each)]).toEqual([each, false]);
+    }
+  });
+
+  it("refuses the higher s, another's signature, and one for something else", () => {
+    const wallet = evmWallet(11n);
+    expect(provesEvm(wallet.address, message, wallet.sign(message))).toBe(true);
+    expect(provesEvm(wallet.address, message, wallet.sign(message, { v: 0 }))).toBe(true);
+    expect(provesEvm(wallet.address, message, wallet.sign(message, { high: true }))).toBe(false);
+    expect(provesEvm(wallet.address, message, evmWallet(12n).sign(message))).toBe(false);
+    expect(provesEvm(wallet.address, message, wallet.sign('another'))).toBe(false);
+  });
+
+  it('counts bytes, not letters', () => {
+    const wallet = evmWallet(13n);
+    expect(provesEvm(wallet.address, 'žluťoučký kůň', wallet.sign('žluťoučký kůň'))).toBe(true);
+  });
+});
+
+describe('Tron', () => {
+  it('has its own prefix, so that a signature for one chain says nothing on another', () => {
+    const [tron, evm] = [tronWallet(11n), evmWallet(11n)];
+    expect(provesTron(tron.address, 'text', tron.sign('text'))).toBe(true);
+    expect(provesTron(tron.address, 'text', evm.sign('text'))).toBe(false);
+    expect(provesEvm(evm.address, 'text', tron.sign('text'))).toBe(false);
+    expect(provesTron(tronWallet(12n).address, 'text', tron.sign('text'))).toBe(false);
+    expect(provesTron(tron.address, 'text!', tron.sign('text'))).toBe(false);
+    expect(provesTron(tron.address, 'text', '0x00')).toBe(false);
+  });
+});
+
+describe('hexBytes', () => {
+  it('reads whole bytes', () => {
+    expect(hexBytes('0xAb01')).toEqual(Buffer.from([0xab, 1]));
+    expect([hexBytes('0xab0'), hexBytes(''), hexBytes('0x'), hexBytes('xy')]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+});

@@ -1,0 +1,89 @@
+import { createECDH, createHash, generateKeyPairSync, sign } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { signDigest } from '../../../../../test/wallets.ts';
+import { isLow, ORDER, recoverKey, toBigInt } from './secp256k1.ts';
+
+const bytes32 = (value: bigint) => Buffer.from(value.toString(16).padStart(64, '0'), 'hex');
+
+function publicKeyOf(secret: bigint): Buffer {
+  const curve = createECDH('secp256k1');
+  curve.setPrivateKey(bytes32(secret));
+  return curve.getPublicKey();
+}
+
+const secret = fc.bigInt({ min: 1n, max: ORDER - 1n });
+const digest = fc.uint8Array({ minLength: 32, maxLength: 32 });
+
+describe('recoverKey', () => {
+  it('finds the key behind what OpenSSL signed', () => {
+    for (let round = 0; round < 20; round++) {
+      const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'secp256k1' });
+      const { x, y } = publicKey.export({ format: 'jwk' });
+      const coordinates = [x, y].map((each) => Buffer.from(each as string, 'base64url'));
+      const key = Buffer.concat([Buffer.of(4), ...coordinates]);
+      const message = Buffer.from(`round ${round}`);
+      const made = sign('sha256', message, { key: privateKey, dsaEncoding: 'ieee-p1363' });
+      const s = toBigInt(made.subarray(32));
+      const pair = Buffer.concat([made.subarray(0, 32), bytes32(isLow(s) ? s : ORDER - s)]);
+      const hash = createHash('sha256').update(message).digest();
+      const found = [0, 1].map((recovery) => recoverKey(hash, pair, recovery)?.toString('hex'));
+      expect(found).toContain(key.toString('hex'));
+      expect(new Set(found).size).toBe(2);
+    }
+  });
+
+  it('finds the key for every secret and digest, the largest and smallest among them', () => {
+    fc.assert(
+      fc.property(secret, digest, (d, hash) => {
+        const { pair, recovery } = signDigest(d, hash);
+        expect(recoverKey(hash, pair, recovery)?.equals(publicKeyOf(d))).toBe(true);
+      }),
+      {
+        numRuns: 40,
+        examples: [
+          [1n, new Uint8Array(32).fill(255)],
+          [ORDER - 1n, bytes32(1n)],
+        ],
+      },
+    );
+  });
+
+  // What Wycheproof tries on ECDSA: numbers out of range, the other s, other lengths.
+  const hash = createHash('sha256').update('vires in numeris').digest();
+  const { pair, recovery } = signDigest(7n, hash);
+  const [r, s] = [pair.subarray(0, 32), pair.subarray(32)];
+  const bad: Record<string, Uint8Array> = {
+    'r = 0': Buffer.concat([bytes32(0n), s]),
+    's = 0': Buffer.concat([r, bytes32(0n)]),
+    'r = n': Buffer.concat([bytes32(ORDER), s]),
+    's = n': Buffer.concat([r, bytes32(ORDER)]),
+    'r + n': Buffer.concat([bytes32((toBigInt(r) + ORDER) % 2n ** 256n), s]),
+    'all bits': Buffer.alloc(64, 255),
+    nothing: Buffer.alloc(64),
+    'a byte short': pair.subarray(1),
+    'a byte more': Buffer.concat([pair, Buffer.of(0)]),
+    'the higher s': signDigest(7n, hash, { high: true }).pair,
+    // The curve has no point with x = 5.
+    'r of no point': Buffer.concat([bytes32(5n), s]),
+  };
+  it.each(Object.keys(bad))('refuses %s', (name) => {
+    const found = [0, 1, 2, 3].map((each) => recoverKey(hash, bad[name]!, each));
+    expect(found).toEqual([undefined, undefined, undefined, undefined]);
+  });
+
+  it('refuses recovery numbers that there are none of, and gives another key for others', () => {
+    for (const each of [-1, 4, 27, 0.5]) expect(recoverKey(hash, pair, each)).toBeUndefined();
+    const others = [0, 1, 2, 3].filter((each) => each !== recovery);
+    const key = publicKeyOf(7n);
+    for (const each of others) expect(recoverKey(hash, pair, each)?.equals(key)).not.toBe(true);
+  });
+
+  it('reads a nonce whose x passed the order, which bit 1 says', () => {
+    // x = n + 2 is on the curve; such a nonce is known to nobody, so only its point can be looked at.
+    const rare = Buffer.concat([bytes32(2n), bytes32(1n)]);
+    const found = recoverKey(hash, rare, 2);
+    expect(found).toHaveLength(65);
+    expect(recoverKey(hash, rare, 0)?.equals(found!)).toBe(false);
+  });
+});

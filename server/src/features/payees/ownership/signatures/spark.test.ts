@@ -1,0 +1,50 @@
+import { createECDH, createPrivateKey, sign } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { sparkWallet } from '../../../../../test/wallets.ts';
+import { isLow, toBigInt } from './secp256k1.ts';
+import { provesSpark } from './spark.ts';
+
+const wallet = sparkWallet(31n);
+const good = wallet.sign('text');
+
+/** DER from OpenSSL, tried until its `s` is the lower or the higher one. */
+function der(message: string, low: boolean): string {
+  const curve = createECDH('secp256k1');
+  curve.setPrivateKey(Buffer.from('1f'.padStart(64, '0'), 'hex'));
+  const point = curve.getPublicKey();
+  const part = (from: number) => point.subarray(from, from + 32).toString('base64url');
+  const d = Buffer.from('1f'.padStart(64, '0'), 'hex').toString('base64url');
+  const key = createPrivateKey({
+    format: 'jwk',
+    key: { kty: 'EC', crv: 'secp256k1', d, x: part(1), y: part(33) },
+  });
+  for (;;) {
+    const made = sign('sha256', Buffer.from(message), key);
+    const s = made.subarray(4 + made[3]! + 2);
+    if (isLow(toBigInt(s)) === low) return made.toString('hex');
+  }
+}
+
+describe('provesSpark', () => {
+  it('takes both forms that the kits make', () => {
+    expect(provesSpark(wallet.address, 'text', good)).toBe(true);
+    expect(provesSpark(wallet.address.toUpperCase(), 'text', `0x${good}`)).toBe(true);
+    expect(provesSpark(wallet.address, 'text', der('text', true))).toBe(true);
+  });
+
+  it("refuses the higher s, another's signature, and one for something else", () => {
+    expect(provesSpark(wallet.address, 'text', wallet.sign('text', { high: true }))).toBe(false);
+    expect(provesSpark(wallet.address, 'text', der('text', false))).toBe(false);
+    expect(provesSpark(wallet.address, 'other', good)).toBe(false);
+    expect(provesSpark(sparkWallet(32n).address, 'text', good)).toBe(false);
+    expect(provesSpark(`${wallet.address.slice(0, -3)}002`, 'text', good)).toBe(false);
+  });
+
+  it('refuses what is malformed', () => {
+    const whole = der('text', true);
+    const bad = ['', '00', good.slice(2), `${good}00`, '00'.repeat(64), 'ff'.repeat(64)];
+    for (const each of [...bad, `${whole}00`, whole.slice(0, -2), `31${whole.slice(2)}`, '30']) {
+      expect([each, provesSpark(wallet.address, 'text', each)]).toEqual([each, false]);
+    }
+  });
+});

@@ -1,0 +1,37 @@
+// A Spark address contains the wallet's identity key, and Spark's own kits sign a message with it: ECDSA
+// on secp256k1 over SHA-256 of the UTF-8 bytes, as hexadecimal of DER or of r and s in 64 bytes. Knowing
+// the key, nothing has to be recovered and OpenSSL checks the whole. The higher `s` is refused, as the
+// kits refuse it.
+import { createPublicKey, ECDH, verify } from 'node:crypto';
+import { sparkIdentityKey } from '../../../../catalog/crypto/addresses.ts';
+import { hexBytes } from './personal.ts';
+import { isLow, toBigInt } from './secp256k1.ts';
+
+function publicKeyOf(key: Uint8Array) {
+  const point = ECDH.convertKey(key, 'secp256k1', undefined, undefined, 'uncompressed') as Buffer;
+  const [x, y] = [point.subarray(1, 33), point.subarray(33)].map((each) =>
+    each.toString('base64url'),
+  );
+  return createPublicKey({ format: 'jwk', key: { kty: 'EC', crv: 'secp256k1', x, y } });
+}
+
+/** The `s` of a signature in DER; OpenSSL sees to it that the rest is as it must be. */
+function sOfDer(bytes: Uint8Array): bigint {
+  const at = 4 + (bytes[3] ?? 0);
+  return toBigInt(bytes.subarray(at + 2));
+}
+
+/** Whether the identity key within this address signed the message. */
+export function provesSpark(address: string, message: string, signature: string): boolean {
+  const key = sparkIdentityKey(address);
+  const bytes = hexBytes(signature);
+  if (!key || !bytes) return false;
+  const compact = bytes.length === 64;
+  if (!isLow(compact ? toBigInt(bytes.subarray(32)) : sOfDer(bytes))) return false;
+  try {
+    const dsaEncoding = compact ? 'ieee-p1363' : 'der';
+    return verify('sha256', Buffer.from(message), { key: publicKeyOf(key), dsaEncoding }, bytes);
+  } catch {
+    return false;
+  }
+}

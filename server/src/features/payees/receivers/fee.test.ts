@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { balances, customer, fund, internalAccount, ok } from '../../../../test/fixtures.ts';
+import { startApp, type TestApp, type TestPlatform } from '../../../../test/harness.ts';
+
+const EVM = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+const SOLANA = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
+const BITCOIN = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
+const TRON = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
+const SPARK = `sparkrt1${'q'.repeat(40)}`;
+
+let app: TestApp;
+const accounts: Record<string, string> = {};
+beforeAll(async () => {
+  app = await startApp();
+  const person = await customer(app);
+  for (const currency of ['USDC', 'USDT', 'USDB', 'BTC', 'USD']) {
+    accounts[currency] = (await internalAccount(app, person.id, currency)).id;
+  }
+});
+afterAll(() => app?.close());
+
+const body = (more: object = {}) => ({
+  internalAccountId: accounts.USDC,
+  currency: 'USDC',
+  cryptoNetwork: 'SOLANA',
+  amount: 1_000_000,
+  destinationAddress: SOLANA,
+  ...more,
+});
+const estimate = (more: object = {}, as: TestPlatform = app.platform) =>
+  app.call('POST', '/crypto/estimate-withdrawal-fee', body(more), { as });
+
+describe('estimateCryptoWithdrawalFee', () => {
+  it.each([
+    // Five thousand lamports at 150 dollars for a billion.
+    ['SOLANA', 'USDC', SOLANA, 'SOL', 5_000, 750],
+    ['SOLANA', 'USDT', SOLANA, 'SOL', 5_000, 750],
+    ['ETHEREUM', 'USDC', EVM, 'ETH', 325_000_000_000_000, 1_137_500],
+    ['BASE', 'USDC', EVM, 'ETH', 650_000_000_000, 2_275],
+    // 487.5 millionths, rounded up.
+    ['POLYGON', 'USDC', EVM, 'POL', 1_950_000_000_000_000, 488],
+    ['PLASMA', 'USDT', EVM, 'XPL', 65_000_000_000_000, 33],
+    ['TRON', 'USDT', TRON, 'TRX', 13_500_000, 4_050_000],
+    ['SPARK', 'BTC', SPARK, 'BTC', 0, 0],
+    ['SPARK', 'USDB', SPARK, 'BTC', 0, 0],
+    ['LIGHTNING', 'BTC', 'ada@wallet.example', 'BTC', 10, 10],
+    ['BITCOIN', 'BTC', BITCOIN, 'BTC', 705, 705],
+  ])('on %s in %s', async (cryptoNetwork, currency, destinationAddress, asset, fee, total) => {
+    const amount = 10_000_000;
+    const internalAccountId = accounts[currency];
+    const given = { internalAccountId, currency, cryptoNetwork, amount, destinationAddress };
+    expect(ok(await estimate(given), 200)).toEqual({
+      networkFee: fee,
+      networkFeeAsset: asset,
+      applicationFee: 0,
+      totalFee: total,
+      netAmount: amount - total,
+    });
+  });
+
+  it('holds nothing and leaves nothing behind', async () => {
+    const { USDC } = accounts as { USDC: string };
+    await fund(app, USDC, 2_000_000);
+    const before = await app.events();
+    ok(await estimate(), 200);
+    expect(await balances(app, USDC)).toEqual({ balance: 2_000_000, total: 2_000_000 });
+    expect(await app.events()).toHaveLength(before.length);
+  });
+
+  it('refuses an amount that the fees would eat', async () => {
+    const answer = await estimate({ amount: 750 });
+    expect([answer.status, answer.body.code]).toEqual([400, 'AMOUNT_OUT_OF_RANGE']);
+    expect(answer.body.details).toEqual({ min: 751 });
+    expect(ok(await estimate({ amount: 751 }), 200).netAmount).toBe(1);
+  });
+
+  it('names every bad field at once', async () => {
+    const fields = async (more: object) => {
+      const answer = await estimate(more);
+      expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
+      return answer.body.details.errors.map((each: { field: string }) => each.field).sort();
+    };
+    expect(await fields({ amount: 0, cryptoNetwork: 'BASE', currency: 'USDT' })).toEqual([
+      'amount',
+      'currency',
+      'destinationAddress',
+    ]);
+    expect(await fields({ cryptoNetwork: 'DOGECOIN' })).toEqual(['cryptoNetwork']);
+    expect(await fields({ amount: 1.5 })).toEqual(['amount']);
+    expect(await fields({ currency: 'USD' })).toEqual(['currency']);
+    const nothing = Object.fromEntries(Object.keys(body()).map((key) => [key, undefined]));
+    expect(await fields(nothing)).toEqual(Object.keys(body()).sort());
+  });
+
+  it('refuses another currency than that of the account', async () => {
+    const answer = await estimate({ internalAccountId: accounts.USDT });
+    expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_CURRENCY']);
+    expect(answer.body.details.errors[0].field).toBe('currency');
+    const fiat = await estimate({ internalAccountId: accounts.USD });
+    expect(fiat.body.code).toBe('INVALID_CURRENCY');
+  });
+
+  it('knows only accounts of the caller', async () => {
+    const theirs = await internalAccount(app, null, 'USDC', { as: app.other });
+    for (const internalAccountId of [
+      theirs.id,
+      'no-such-thing',
+      `InternalAccount:${'0'.repeat(36)}`,
+    ]) {
+      const answer = await estimate({ internalAccountId });
+      expect([answer.status, answer.body.code]).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+    }
+  });
+
+  it('checks the checksum in production, where no network tells its fee yet', async () => {
+    const own = await internalAccount(app, null, 'USDC', { as: app.production });
+    const given = { internalAccountId: own.id, cryptoNetwork: 'BASE' };
+    const wrong = EVM.replace('5aAeb', '5AAeb');
+    const bad = await estimate({ ...given, destinationAddress: wrong }, app.production);
+    expect([bad.status, bad.body.code]).toEqual([400, 'INVALID_INPUT']);
+    const good = await estimate({ ...given, destinationAddress: EVM }, app.production);
+    expect([good.status, good.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
+    const sandbox = await estimate({ cryptoNetwork: 'BASE', destinationAddress: wrong });
+    expect(sandbox.status).toBe(200);
+  });
+});

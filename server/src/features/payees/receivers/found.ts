@@ -1,0 +1,78 @@
+// What both lookups do with what they found: rate each currency from the sender's, keep the lookup for the
+// quote that may follow, and show it. Currencies that nobody here can price are not shown.
+
+import type { CounterpartyFieldDefinition } from '../../../catalog/accounts/field-names.ts';
+import { currencyOf, currencyView, findCurrency } from '../../../catalog/currencies/currencies.ts';
+import type { RatePort } from '../../../connectors/ports/index.ts';
+import { Fault } from '../../../kernel/fault.ts';
+import { MAX_AMOUNT, type Rate, toDecimal } from '../../../kernel/money.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { midRate } from '../discovery/index.ts';
+import { LOOKUP_TTL_MS, type Offer } from './lookup.ts';
+import type { Sender } from './sender.ts';
+import { lookups } from './store.ts';
+
+export interface Found {
+  kind: 'UMA' | 'ACCOUNT';
+  receiver: string;
+  receiverCustomerId?: string | undefined;
+  offers: readonly Offer[];
+  required: readonly CounterpartyFieldDefinition[];
+}
+
+const MOST_DIGITS = 18;
+
+/** Whole units of `to` for one whole unit of `from`, from a rate between smallest units. */
+function wholeUnits(rate: Rate, from: string, to: string): number {
+  const scaleOf = (code: string) => 10n ** BigInt(currencyOf(code).decimals);
+  const whole = { num: rate.num * scaleOf(from), den: rate.den * scaleOf(to) };
+  return Number(toDecimal(whole, MOST_DIGITS));
+}
+
+const atLeastOne = (amount: bigint) => (amount < 1n ? 1n : amount);
+const representable = (amount: bigint) => (amount > MAX_AMOUNT ? MAX_AMOUNT : amount);
+
+async function priced(rates: RatePort | undefined, from: string, offers: readonly Offer[]) {
+  const known = offers.filter((offer) => findCurrency(offer.currency));
+  const all = await Promise.all(
+    known.map(async ({ currency, min, max }) => {
+      const rate = await midRate(rates, from, currency);
+      if (!rate) return undefined;
+      const estimatedExchangeRate = wholeUnits(rate, from, currency);
+      const range = { min: Number(atLeastOne(min)), max: Number(representable(max)) };
+      return { code: currency, estimatedExchangeRate, ...range };
+    }),
+  );
+  return all.filter((each) => each !== undefined);
+}
+
+/** Stages the lookup and shows what is common to both kinds. */
+export async function keep(ctx: Ctx, rates: RatePort | undefined, sender: Sender, found: Found) {
+  const currencies = await priced(rates, sender.currency, found.offers);
+  if (currencies.length === 0) {
+    const reason = `No rate leads from ${sender.currency} to what the receiver takes.`;
+    throw new Fault('QUOTE_RATE_UNAVAILABLE', reason);
+  }
+  const required = [...found.required];
+  const row = ctx.insert(lookups, {
+    id: ctx.id('Lookup'),
+    platform_id: ctx.caller.platformId,
+    kind: found.kind,
+    receiver: found.receiver,
+    receiver_customer_id: found.receiverCustomerId,
+    sender: sender.address,
+    customer_id: sender.customer?.id,
+    currencies: currencies.map(({ code, min, max }) => ({ code, min, max })),
+    required_payer_data: required,
+    expires_at: ctx.now + LOOKUP_TTL_MS,
+    created_at: ctx.now,
+  });
+  return {
+    supportedCurrencies: currencies.map(({ code, ...more }) => ({
+      currency: currencyView(code),
+      ...more,
+    })),
+    requiredPayerDataFields: required,
+    lookupId: row.id as string,
+  };
+}

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ok } from '../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { UMA_PROVIDERS } from '../../../catalog/rails/uma-providers.ts';
+import { VASPS } from '../../../catalog/rails/vasps.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app?.close());
+
+const get = (path: string, as = app.platform) => app.call('GET', path, undefined, { as });
+const names = (body: { data: { name: string }[] }) => body.data.map((each) => each.name);
+
+/** All pages of a list, following its cursors. */
+async function walk(path: string) {
+  const pages = [];
+  for (let cursor = ''; ; ) {
+    const body = ok(await get(`${path}${cursor && `&cursor=${cursor}`}`), 200);
+    pages.push(body);
+    expect(body.hasMore).toBe(body.nextCursor !== undefined);
+    if (!body.hasMore) return pages;
+    cursor = body.nextCursor;
+  }
+}
+
+describe('getAvailableUmaProviders', () => {
+  const all = UMA_PROVIDERS.map((each) => each.name).sort();
+
+  it('lists every provider by name, the last first', async () => {
+    const body = ok(await get('/uma-providers'), 200);
+    expect(names(body)).toEqual([...all].reverse());
+    expect(body).toMatchObject({ hasMore: false, totalCount: all.length });
+    const blocked = body.data.filter((each: { allowListStatus: boolean }) => !each.allowListStatus);
+    expect(names({ data: blocked })).toEqual(['Blockvale Exchange']);
+    expect(body.data.at(-1)).toEqual({
+      name: 'Andenpay',
+      supportedRegions: ['AR', 'CL', 'CO', 'PE'],
+      domain: 'andenpay.example',
+      logoUrl: 'https://andenpay.example/logo.png',
+      supportedCurrencies: [
+        { code: 'USD', name: 'United States Dollar', symbol: '$', decimals: 2 },
+        { code: 'COP', name: 'Colombian Peso', symbol: 'COL$', decimals: 2 },
+      ],
+      lei: '000000SANDBOXUMA0262',
+      allowListStatus: true,
+    });
+  });
+
+  it('is paged in either direction', async () => {
+    for (const [order, expected] of [
+      ['asc', all],
+      ['desc', [...all].reverse()],
+    ] as const) {
+      const pages = await walk(`/uma-providers?limit=3&sortOrder=${order}`);
+      expect(pages.map((page) => page.data.length)).toEqual([3, 3, 2]);
+      expect(pages.flatMap(names)).toEqual(expected);
+      for (const page of pages) expect(page.totalCount).toBe(all.length);
+    }
+  });
+
+  it('is filtered by country, currency, and whether blocked ones count', async () => {
+    const filtered = async (query: string) => names(ok(await get(`/uma-providers?${query}`), 200));
+    expect(await filtered('countryCode=MX')).toEqual(['Sandbox', 'Montera']);
+    expect(await filtered('currencyCode=EUR&sortOrder=asc')).toEqual(['Rheintal Konto', 'Sandbox']);
+    expect(await filtered('currencyCode=EUR&countryCode=MX')).toEqual(['Sandbox']);
+    expect(await filtered('countryCode=AQ')).toEqual([]);
+    expect(await filtered('currencyCode=BTC')).toEqual(['Blockvale Exchange']);
+    expect(await filtered('currencyCode=BTC&hasBlockedProviders=true')).toHaveLength(1);
+    expect(await filtered('currencyCode=BTC&hasBlockedProviders=false')).toEqual([]);
+  });
+
+  it('refuses what is no code, no order, no cursor of this list', async () => {
+    const vasps = ok(await get('/vasps?limit=1'), 200).nextCursor;
+    for (const query of [
+      'countryCode=Mexico',
+      'currencyCode=x',
+      'hasBlockedProviders=perhaps',
+      'sortOrder=up',
+      'limit=0',
+      'limit=101',
+      'cursor=abc',
+      'cursor=',
+      `cursor=${vasps}`,
+    ]) {
+      const answer = await get(`/uma-providers?${query}`);
+      expect([query, answer.status, answer.body.code]).toEqual([query, 400, 'INVALID_INPUT']);
+    }
+  });
+
+  it('is empty where no provider is connected', async () => {
+    const body = ok(await get('/uma-providers', app.production), 200);
+    expect(body).toEqual({ data: [], hasMore: false, totalCount: 0 });
+  });
+});
+
+describe('listVasps', () => {
+  it('lists exchanges and custodians by name, in pages without a total', async () => {
+    const pages = await walk('/vasps?limit=9');
+    expect(pages.flatMap((page) => page.data)).toEqual(VASPS);
+    expect(pages[0].data).toHaveLength(9);
+    for (const page of pages) expect(page).not.toHaveProperty('totalCount');
+    expect(ok(await get('/vasps'), 200).data).toHaveLength(20);
+  });
+
+  it('refuses a bad limit or cursor', async () => {
+    for (const query of ['limit=0', 'limit=many', 'cursor=abc']) {
+      expect((await get(`/vasps?${query}`)).body.code).toBe('INVALID_INPUT');
+    }
+  });
+
+  it('is the same in production', async () => {
+    expect(ok(await get('/vasps?limit=100', app.production), 200).data).toEqual(VASPS);
+  });
+});

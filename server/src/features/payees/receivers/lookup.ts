@@ -1,0 +1,68 @@
+// A lookup as a quote uses it: found again by its id, asked what may be sent and what must be told. Whoever
+// is unknown, somebody else's or too old is the same as absent.
+import { Fault, invalidField } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
+import { forgetting } from '../../../runtime/db/forget.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { type LookupRow, lookups } from './store.ts';
+
+export const LOOKUP_TTL_MS = 10 * 60_000;
+
+/** A lookup of the calling platform that still counts; LOOKUP_REQUEST_NOT_FOUND for every other id. */
+export async function lookupOf(ctx: Ctx, id: string): Promise<LookupRow> {
+  const row = isId(id, 'Lookup') ? await ctx.read(lookups, id) : undefined;
+  if (row?.platform_id !== ctx.caller.platformId || row.expires_at <= ctx.now) {
+    throw new Fault('LOOKUP_REQUEST_NOT_FOUND', 'No such lookup, or it has expired.');
+  }
+  return row;
+}
+
+/** What one payment may amount to, in smallest units of the currency received. */
+export interface Offer {
+  currency: string;
+  min: bigint;
+  max: bigint;
+}
+
+/**
+ * The currency to deliver: the one named in `field`, or the receiver's preferred one. Throws
+ * INVALID_CURRENCY for one that the lookup did not offer.
+ */
+export function offerOf(
+  lookup: LookupRow,
+  currency?: string,
+  field = 'destination.currency',
+): Offer {
+  const { currencies } = lookup;
+  const found =
+    currency === undefined ? currencies[0] : currencies.find((c) => c.code === currency);
+  if (!found) {
+    const offered = currencies.map((each) => each.code).join(', ');
+    throw invalidField(field, `the receiver takes ${offered}`, 'INVALID_CURRENCY');
+  }
+  return { currency: found.code, min: BigInt(found.min), max: BigInt(found.max) };
+}
+
+/** Throws AMOUNT_OUT_OF_RANGE for more or less than the receiver takes at once. */
+export function checkOffer({ currency, min, max }: Offer, receiving: bigint): void {
+  if (receiving >= min && receiving <= max) return;
+  throw new Fault(
+    'AMOUNT_OUT_OF_RANGE',
+    `The receiver takes ${min} to ${max} of ${currency} at once; this would be ${receiving}.`,
+    { min: Number(min), max: Number(max) },
+  );
+}
+
+/** What the receiver's side insists on and `known` does not tell, by name. */
+export const missingPayerData = (
+  lookup: Pick<LookupRow, 'required_payer_data'>,
+  known: Readonly<Record<string, unknown>>,
+): string[] =>
+  lookup.required_payer_data
+    .filter(({ mandatory }) => mandatory)
+    .map(({ name }) => name)
+    .filter((name) => known[name] === undefined || known[name] === null || known[name] === '');
+
+/** Deletes lookups that have expired. */
+export const lookupSweep = () =>
+  forgetting('lookups.forget', [{ table: 'lookups', time: 'expires_at', keepMs: 0 }]);

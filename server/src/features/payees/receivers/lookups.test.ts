@@ -1,0 +1,387 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { accountInfos, customer, externalAccount, ok } from '../../../../test/fixtures.ts';
+import { startApp, type TestApp, type TestPlatform } from '../../../../test/harness.ts';
+import { checkOffer, lookupOf, missingPayerData, offerOf } from './index.ts';
+
+const HOST = 'sandbox.uma.money';
+
+let app: TestApp;
+let ada: { id: string; umaAddress: string };
+let grace: { id: string; umaAddress: string };
+beforeAll(async () => {
+  app = await startApp();
+  ada = await customer(app);
+  grace = await customer(app);
+});
+afterAll(() => app?.close());
+
+interface Asking {
+  as?: TestPlatform;
+  senderUmaAddress?: string;
+  customerId?: string;
+}
+
+function ask(path: string, { as = app.platform, ...query }: Asking) {
+  const params = new URLSearchParams(query as Record<string, string>).toString();
+  return app.call('GET', `${path}${params && `?${params}`}`, undefined, { as });
+}
+const uma = (address: string, asking: Asking = {}) =>
+  ask(`/receiver/uma/${encodeURIComponent(address)}`, asking);
+const account = (id: string, asking: Asking = {}) =>
+  ask(`/receiver/external-account/${id}`, asking);
+
+const codeOf = (answer: { status: number; body: { code: string } }) => [
+  answer.status,
+  answer.body.code,
+];
+const rows = async () => {
+  const [row] = await app.runtime.db.query('select count(*)::int4 as n from lookups', []);
+  return row?.n as number;
+};
+
+describe('lookupUma', () => {
+  it.each([
+    ['$success.usd', 'USD', 1, 1_00, 100_000_00],
+    ['$success.eur', 'EUR', 0.92, 1_00, 100_000_00],
+    ['$success.mxn', 'MXN', 17.25, 10_00, 2_000_000_00],
+    ['$pending.long.usd', 'USD', 1, 1_00, 100_000_00],
+    ['$fail.compliance.usd', 'USD', 1, 1_00, 100_000_00],
+  ])('finds %s', async (name, code, estimatedExchangeRate, min, max) => {
+    const body = ok(await uma(`${name}@${HOST}`, { customerId: ada.id }), 200);
+    expect(body).toMatchObject({
+      receiverUmaAddress: `${name}@${HOST}`,
+      supportedCurrencies: [{ currency: { code }, estimatedExchangeRate, min, max }],
+      requiredPayerDataFields: [
+        { name: 'FULL_NAME', mandatory: true },
+        { name: 'BIRTH_DATE', mandatory: false },
+        { name: 'COUNTRY_OF_RESIDENCE', mandatory: false },
+      ],
+    });
+    expect(body.lookupId).toMatch(/^Lookup:[0-9a-f-]{36}$/);
+  });
+
+  it.each([
+    ['$non.existent.usd', 404, 'UMA_NOT_FOUND'],
+    ['$whoever', 404, 'UMA_NOT_FOUND'],
+    ['$error.unsupported-uma-version', 412, 'UNSUPPORTED_UMA_VERSION'],
+    ['$error.lnurlp-request-failed', 424, 'LNURLP_REQUEST_FAILED'],
+    ['$error.counterparty-pubkey-fetch-error', 424, 'COUNTERPARTY_PUBKEY_FETCH_ERROR'],
+    ['$error.no-compatible-uma-version', 424, 'NO_COMPATIBLE_UMA_VERSION'],
+    ['$error.lookup-request-failed', 400, 'LOOKUP_REQUEST_FAILED'],
+    ['$error.parse-lnurlp-response-error', 400, 'PARSE_LNURLP_RESPONSE_ERROR'],
+    ['$error.cert-chain-invalid', 400, 'CERT_CHAIN_INVALID'],
+    ['$error.cert-chain-expired', 400, 'CERT_CHAIN_EXPIRED'],
+    ['$error.invalid-pubkey-format', 400, 'INVALID_PUBKEY_FORMAT'],
+    ['$error.invalid-nonce', 400, 'INVALID_NONCE'],
+    ['$error.invalid-timestamp', 400, 'INVALID_TIMESTAMP'],
+    ['$error.counterparty-not-allowed', 403, 'COUNTERPARTY_NOT_ALLOWED'],
+  ])('answers for %s', async (name, status, code) => {
+    const before = await rows();
+    expect(codeOf(await uma(`${name}@${HOST}`))).toEqual([status, code]);
+    expect(await rows()).toBe(before);
+  });
+
+  it('takes either spelling of the host, any capitals, and a raw dollar sign', async () => {
+    const spelled = ok(await uma('$Success.EUR@Sandbox.Word.uma.money'), 200);
+    expect(spelled.receiverUmaAddress).toBe('$success.eur@sandbox.word.uma.money');
+    const raw = await app.call('GET', `/receiver/uma/$success.usd@${HOST}`);
+    expect(raw.status).toBe(200);
+  });
+
+  it('asks for a customer by id or by address, or for the platform itself', async () => {
+    const sender = async (asking: Asking) => {
+      const { lookupId } = ok(await uma(`$success.usd@${HOST}`, asking), 200);
+      const [row] = await app.runtime.db.query(
+        'select sender, customer_id from lookups where id = $1',
+        [lookupId],
+      );
+      return row;
+    };
+    const asAda = { sender: ada.umaAddress, customer_id: ada.id };
+    expect(await sender({ customerId: ada.id })).toEqual(asAda);
+    expect(await sender({ senderUmaAddress: ada.umaAddress.toUpperCase() })).toEqual(asAda);
+    const { id: customerId, umaAddress: senderUmaAddress } = ada;
+    expect(await sender({ customerId, senderUmaAddress })).toEqual(asAda);
+    const itself = await sender({});
+    expect(itself?.customer_id).toBeNull();
+    expect(itself?.sender).toMatch(/^\$p-[0-9a-f]{12}@/);
+  });
+
+  it('refuses a sender who is not known here', async () => {
+    const to = `$success.usd@${HOST}`;
+    const theirs = await customer(app, { as: app.other });
+    const absent = { senderUmaAddress: '$nobody@example.com' };
+    expect(codeOf(await uma(to, absent))).toEqual([404, 'USER_NOT_FOUND']);
+    const foreign = { senderUmaAddress: theirs.umaAddress };
+    expect(codeOf(await uma(to, foreign))).toEqual([404, 'USER_NOT_FOUND']);
+    const id = { customerId: theirs.id };
+    expect(codeOf(await uma(to, id))).toEqual([404, 'CUSTOMER_NOT_FOUND']);
+    const two = { customerId: grace.id, senderUmaAddress: ada.umaAddress };
+    expect(codeOf(await uma(to, two))).toEqual([400, 'INVALID_INPUT']);
+    const gone = await customer(app);
+    ok(await app.call('DELETE', `/customers/${gone.id}`), 200);
+    expect(codeOf(await uma(to, { customerId: gone.id }))).toEqual([410, 'CUSTOMER_DELETED']);
+    const left = { senderUmaAddress: gone.umaAddress };
+    expect(codeOf(await uma(to, left))).toEqual([404, 'USER_NOT_FOUND']);
+  });
+
+  it.each([
+    'success',
+    'success@x.example',
+    '$@x.example',
+    '$a@',
+    '$a b@x.example',
+    '$a@-x',
+    '$a@x.',
+  ])('refuses %s as an address', async (address) => {
+    const answer = await uma(address);
+    expect(codeOf(answer)).toEqual([400, 'INVALID_UMA_ADDRESS']);
+  });
+
+  it('names both bad addresses at once', async () => {
+    const { body } = await uma('nope', { senderUmaAddress: 'neither' });
+    expect(body.code).toBe('INVALID_UMA_ADDRESS');
+    expect(body.details.errors.map((each: { field: string }) => each.field)).toEqual([
+      'receiverUmaAddress',
+      'senderUmaAddress',
+    ]);
+  });
+
+  it('refuses a payment to oneself', async () => {
+    const answer = await uma(ada.umaAddress, { customerId: ada.id });
+    expect(codeOf(answer)).toEqual([400, 'SELF_PAYMENT']);
+  });
+
+  it('refuses a blocked provider, and reaches an allowed one', async () => {
+    const blocked = await uma('$success.usd@blockvale.example');
+    expect(codeOf(blocked)).toEqual([403, 'COUNTERPARTY_NOT_ALLOWED']);
+    expect((await uma('$success.usd@montera.example')).status).toBe(200);
+  });
+
+  it('says of a host that nobody answers for that it cannot be reached', async () => {
+    const answer = await uma('$ada@uma.example');
+    expect(codeOf(answer)).toEqual([424, 'LNURLP_REQUEST_FAILED']);
+  });
+
+  it('reaches nobody outside from production', async () => {
+    const answer = await uma(`$success.usd@${HOST}`, { as: app.production });
+    expect(codeOf(answer)).toEqual([501, 'NOT_IMPLEMENTED']);
+  });
+});
+
+describe('lookupUma of a customer of this server', () => {
+  const codes = (body: { supportedCurrencies: { currency: { code: string } }[] }) =>
+    body.supportedCurrencies.map((each) => each.currency.code);
+
+  it('offers what their open accounts can receive', async () => {
+    const body = ok(await uma(grace.umaAddress, { customerId: ada.id }), 200);
+    expect(body.receiverUmaAddress).toBe(grace.umaAddress);
+    expect(codes(body)).toEqual(expect.arrayContaining(['USD', 'EUR', 'BTC']));
+    const btc = body.supportedCurrencies.find(
+      (each: { currency: { code: string } }) => each.currency.code === 'BTC',
+    );
+    expect(btc.estimatedExchangeRate).toBeCloseTo(1 / 120_048, 12);
+    const row = await app.operate((ctx) => lookupOf(ctx, body.lookupId));
+    expect(row.receiver_customer_id).toBe(grace.id);
+  });
+
+  it('keeps to the settings of their platform and tells what it asks', async () => {
+    const as = await app.newPlatform('Picky');
+    const theirs = await customer(app, { as });
+    const asked = [
+      { name: 'FULL_NAME', mandatory: false },
+      { name: 'EMAIL', mandatory: true },
+    ];
+    const { supportedCurrencies: all } = ok(
+      await app.call('GET', '/config', undefined, { as }),
+      200,
+    );
+    const supportedCurrencies = all.map((each: { currencyCode: string }) => ({
+      currencyCode: each.currencyCode,
+      minAmount: each.currencyCode === 'EUR' ? 5_00 : 0,
+      maxAmount: each.currencyCode === 'GBP' ? 0 : 9_000_00,
+      requiredCounterpartyFields: each.currencyCode === 'EUR' ? asked : [asked[0]],
+      enabledTransactionTypes: each.currencyCode === 'USD' ? ['OUTGOING'] : ['INCOMING'],
+    }));
+    ok(await app.call('PATCH', '/config', { supportedCurrencies }, { as }), 200);
+    const body = ok(await uma(theirs.umaAddress), 200);
+    expect(codes(body)).not.toContain('USD');
+    expect(codes(body)).not.toContain('GBP');
+    const [first] = body.supportedCurrencies;
+    expect(first).toMatchObject({ currency: { code: 'EUR' }, min: 5_00, max: 9_000_00 });
+    expect(body.supportedCurrencies[1].min).toBe(1);
+    expect(body.requiredPayerDataFields).toEqual(asked);
+  });
+
+  it('puts the default account for UMA first', async () => {
+    const receiver = await customer(app);
+    const info = { currency: 'MXN', accountInfo: accountInfos.MXN!('000') };
+    const body = { ...info, customerId: receiver.id, defaultUmaDepositAccount: true };
+    ok(await app.call('POST', '/customers/external-accounts', body), 201);
+    expect(codes(ok(await uma(receiver.umaAddress), 200))[0]).toBe('MXN');
+  });
+
+  it('finds nobody who is unready, deleted, unknown, or of the other environment', async () => {
+    const pending = await customer(app, { as: app.unregulated });
+    expect(codeOf(await uma(pending.umaAddress))).toEqual([404, 'UMA_NOT_FOUND']);
+    const gone = await customer(app);
+    ok(await app.call('DELETE', `/customers/${gone.id}`), 200);
+    expect(codeOf(await uma(gone.umaAddress))).toEqual([404, 'UMA_NOT_FOUND']);
+    const host = ada.umaAddress.split('@')[1];
+    expect(codeOf(await uma(`$nobody.here@${host}`))).toEqual([404, 'UMA_NOT_FOUND']);
+    const far = await uma(ada.umaAddress, { as: app.production });
+    expect(codeOf(far)).toEqual([501, 'NOT_IMPLEMENTED']);
+  });
+
+  it('cannot be mistaken for a scripted address of the sandbox', async () => {
+    const as = await app.newPlatform('Squatter');
+    ok(await app.call('PATCH', '/config', { umaDomain: HOST }, { as }), 200);
+    const squatter = await customer(app, { as }, { umaAddress: `$success.eur@${HOST}` });
+    expect(squatter.umaAddress).toBe(`$success.eur@${HOST}`);
+    expect(codes(ok(await uma(`$success.eur@${HOST}`), 200))).toEqual(['EUR']);
+  });
+});
+
+describe('lookupExternalAccount', () => {
+  it('offers the currency of the account within its rails', async () => {
+    const outside = await externalAccount(app, ada.id, 'EUR');
+    const body = ok(await account(outside.id, { customerId: ada.id }), 200);
+    expect(body).toMatchObject({
+      accountId: outside.id,
+      supportedCurrencies: [
+        { currency: { code: 'EUR', decimals: 2 }, estimatedExchangeRate: 0.92, min: 92 },
+      ],
+      requiredPayerDataFields: [],
+    });
+    // Ten million dollars by SEPA.
+    expect(body.supportedCurrencies[0].max).toBe(920_000_000);
+    const row = await app.operate((ctx) => lookupOf(ctx, body.lookupId));
+    expect(row).toMatchObject({ kind: 'ACCOUNT', receiver: outside.id, customer_id: ada.id });
+  });
+
+  it('asks for a purpose where the country does', async () => {
+    const info = {
+      currency: 'INR',
+      accountInfo: {
+        accountType: 'INR_ACCOUNT',
+        vpa: 'grace@bank',
+        beneficiary: { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' },
+      },
+    };
+    const made = ok(
+      await app.call('POST', '/customers/external-accounts', { ...info, customerId: ada.id }),
+      201,
+    );
+    expect(ok(await account(made.id), 200).requiredPayerDataFields).toEqual([
+      { name: 'PURPOSE_OF_PAYMENT', mandatory: true },
+    ]);
+  });
+
+  it('keeps to what the platform allows', async () => {
+    const as = await app.newPlatform('Careful');
+    const outside = await externalAccount(app, null, 'EUR', '000', { as });
+    const limit = async (minAmount: number, maxAmount: number) => {
+      const { supportedCurrencies } = ok(await app.call('GET', '/config', undefined, { as }), 200);
+      const changed = supportedCurrencies.map((each: { currencyCode: string }) =>
+        each.currencyCode === 'EUR' ? { ...each, minAmount, maxAmount } : each,
+      );
+      ok(await app.call('PATCH', '/config', { supportedCurrencies: changed }, { as }), 200);
+    };
+    await limit(5_00, 50_00);
+    const [offer] = ok(await account(outside.id, { as }), 200).supportedCurrencies;
+    expect(offer).toMatchObject({ min: 5_00, max: 50_00 });
+    await limit(1, 10);
+    expect(codeOf(await account(outside.id, { as }))).toEqual([400, 'LOOKUP_REQUEST_FAILED']);
+  });
+
+  it('answers unknown, foreign and deleted accounts alike', async () => {
+    const theirs = await externalAccount(app, null, 'EUR', '000', { as: app.other });
+    const mine = await externalAccount(app, ada.id, 'EUR');
+    ok(await app.call('DELETE', `/customers/external-accounts/${mine.id}`), 204);
+    for (const id of [theirs.id, mine.id, 'no-such-thing']) {
+      expect(codeOf(await account(id))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+    }
+  });
+
+  it('refuses an account that cannot be paid', async () => {
+    const outside = await externalAccount(app, ada.id, 'EUR');
+    await app.runtime.db.query("update external_accounts set status = 'INACTIVE' where id = $1", [
+      outside.id,
+    ]);
+    expect(codeOf(await account(outside.id))).toEqual([400, 'INVALID_RECEIVER']);
+  });
+
+  it('judges the sender as the other lookup does', async () => {
+    const outside = await externalAccount(app, ada.id, 'EUR');
+    const bad = await account(outside.id, { senderUmaAddress: 'ada' });
+    expect(codeOf(bad)).toEqual([400, 'INVALID_UMA_ADDRESS']);
+    const absent = await account(outside.id, { senderUmaAddress: '$nobody@example.com' });
+    expect(codeOf(absent)).toEqual([404, 'USER_NOT_FOUND']);
+    const gone = await customer(app);
+    ok(await app.call('DELETE', `/customers/${gone.id}`), 200);
+    const late = await account(outside.id, { customerId: gone.id });
+    expect(codeOf(late)).toEqual([410, 'CUSTOMER_DELETED']);
+  });
+
+  it('says where there is no rate and where there is no way', async () => {
+    const as = app.production;
+    const own = async (accountInfo: object, currency: string) => {
+      const body = { currency, accountInfo };
+      return ok(await app.call('POST', '/platform/external-accounts', body, { as }), 201);
+    };
+    const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
+    const iban = 'DE89370400440532013000';
+    const euros = {
+      accountType: 'EUR_ACCOUNT',
+      iban,
+      beneficiary: { ...beneficiary, countryOfResidence: 'DE' },
+    };
+    const bank = await own(euros, 'EUR');
+    expect(codeOf(await account(bank.id, { as }))).toEqual([400, 'QUOTE_RATE_UNAVAILABLE']);
+    const lightning = { accountType: 'LIGHTNING', lightningAddress: 'grace@wallet.example' };
+    const wallet = await own(lightning, 'BTC');
+    expect(codeOf(await account(wallet.id, { as }))).toEqual([501, 'NOT_IMPLEMENTED']);
+  });
+});
+
+describe('a lookup', () => {
+  const made = async () => ok(await uma(`$success.usd@${HOST}`), 200).lookupId as string;
+
+  it('counts for ten minutes, and for its platform alone', async () => {
+    const id = await made();
+    const find = (as?: TestPlatform, which = id) =>
+      app.operate((ctx) => lookupOf(ctx, which), as ?? app.platform);
+    expect(await find()).toMatchObject({ kind: 'UMA', receiver: `$success.usd@${HOST}` });
+    const absent = { code: 'LOOKUP_REQUEST_NOT_FOUND' };
+    await expect(find(app.other)).rejects.toMatchObject(absent);
+    await expect(find(undefined, 'nonsense')).rejects.toMatchObject(absent);
+    await app.advance(10 * 60_000 - 1);
+    expect((await find()).id).toBe(id);
+    await app.advance(1);
+    await expect(find()).rejects.toMatchObject(absent);
+  });
+
+  it('is forgotten some time after it has expired', async () => {
+    const id = await made();
+    await app.advance(30 * 60_000);
+    const left = await app.runtime.db.query('select 1 from lookups where id = $1', [id]);
+    expect(left).toEqual([]);
+  });
+
+  it('says what may be sent and what is still to be told', async () => {
+    const row = await app.operate(async (ctx) => lookupOf(ctx, await made()));
+    const offer = offerOf(row);
+    expect(offer).toEqual({ currency: 'USD', min: 1_00n, max: 100_000_00n });
+    expect(offerOf(row, 'USD')).toEqual(offer);
+    expect(() => offerOf(row, 'EUR')).toThrow(
+      expect.objectContaining({ code: 'INVALID_CURRENCY' }),
+    );
+    const outside = expect.objectContaining({ code: 'AMOUNT_OUT_OF_RANGE' });
+    expect(() => checkOffer(offer, 99n)).toThrow(outside);
+    expect(() => checkOffer(offer, 100_000_01n)).toThrow(outside);
+    checkOffer(offer, 1_00n);
+    expect(missingPayerData(row, {})).toEqual(['FULL_NAME']);
+    expect(missingPayerData(row, { FULL_NAME: '' })).toEqual(['FULL_NAME']);
+    expect(missingPayerData(row, { FULL_NAME: 'Ada' })).toEqual([]);
+  });
+});

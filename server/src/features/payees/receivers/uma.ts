@@ -1,0 +1,158 @@
+// Finding whoever a UMA address belongs to. Hosts that a connector reaches come first, so that no customer
+// can be given an address that the sandbox has scripted; then our own customers, of any platform in the
+// same environment; everything else is a host that cannot be reached.
+import {
+  COUNTERPARTY_FIELDS,
+  type CounterpartyFieldDefinition,
+  type CounterpartyFieldName,
+} from '../../../catalog/accounts/field-names.ts';
+import { readUma, type UmaAddress } from '../../../catalog/rails/uma-address.ts';
+import type { Connectors, UmaPort } from '../../../connectors/ports/index.ts';
+import { Fault } from '../../../kernel/fault.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { internalAccounts, isBalance } from '../../balances/internal-accounts/index.ts';
+import { type CustomerRow, customers, isReady } from '../../customers/records/index.ts';
+import { type PlatformRow, platforms } from '../../tenancy/platform/index.ts';
+import { externalAccounts } from '../external-accounts/index.ts';
+import type { Found } from './found.ts';
+import type { Offer } from './lookup.ts';
+import type { Sender } from './sender.ts';
+
+const nobody = () => new Fault('UMA_NOT_FOUND', 'Nobody can be paid at this UMA address.');
+
+/** Throws COUNTERPARTY_NOT_ALLOWED for an address at a provider that platforms may not deal with. */
+export function refuseBlocked(port: UmaPort | undefined, address: string): void {
+  const host = readUma(address)?.host;
+  const provider = port?.providers?.().find((each) => each.domain === host);
+  if (provider && !provider.allowed) {
+    const reason = `Payments to and from ${provider.name} are not allowed.`;
+    throw new Fault('COUNTERPARTY_NOT_ALLOWED', reason);
+  }
+}
+
+const NAMES: readonly string[] = COUNTERPARTY_FIELDS;
+
+/** What a provider asks for, without names that we have no word for. */
+const knownFields = (asked: readonly { name: string; mandatory: boolean }[]) =>
+  asked.filter((each): each is CounterpartyFieldDefinition => NAMES.includes(each.name));
+
+function refuseUnknownDuties(asked: readonly { name: string; mandatory: boolean }[]): void {
+  const unknown = asked.filter(({ name, mandatory }) => mandatory && !NAMES.includes(name));
+  if (unknown.length === 0) return;
+  const names = unknown.map(({ name }) => name).join(', ');
+  throw new Fault(
+    'UNRECOGNIZED_MANDATORY_PAYEE_DATA_KEY',
+    `The receiver's provider insists on what is not known here: ${names}.`,
+  );
+}
+
+async function elsewhere(
+  ctx: Ctx,
+  port: UmaPort,
+  sender: Sender,
+  { address }: UmaAddress,
+): Promise<Found> {
+  const reply = await port.lookup({ receiver: address, sender: sender.address, at: ctx.now });
+  if (reply.state === 'refused') throw new Fault(reply.code, reply.reason);
+  refuseUnknownDuties(reply.requiredPayerData);
+  return {
+    kind: 'UMA',
+    receiver: address,
+    offers: reply.currencies.map(({ code, ...range }) => ({ currency: code, ...range })),
+    required: knownFields(reply.requiredPayerData),
+  };
+}
+
+/** The currencies a customer can be paid in: that of its default account for UMA first. */
+async function receivable(ctx: Ctx, customer: CustomerRow): Promise<string[]> {
+  const [outside, inside] = await Promise.all([
+    ctx.db.find(externalAccounts, {
+      customer_id: customer.id,
+      default_uma: true,
+      status: 'ACTIVE',
+      deleted_at: null,
+    }),
+    ctx.db.find(internalAccounts, { customer_id: customer.id, status: 'ACTIVE' }),
+  ]);
+  return [...new Set([...outside, ...inside.filter(isBalance)].map((each) => each.currency))];
+}
+
+/** What a platform's settings let its customers receive, its first currency first. */
+function offersOf(platform: PlatformRow, currencies: readonly string[]): Offer[] {
+  const [preferred] = currencies;
+  const open = platform.currencies.filter(
+    ({ currencyCode, enabledTransactionTypes, minAmount, maxAmount }) =>
+      currencies.includes(currencyCode) &&
+      enabledTransactionTypes.includes('INCOMING') &&
+      maxAmount >= Math.max(minAmount, 1),
+  );
+  const offers = open.map(({ currencyCode, minAmount, maxAmount }) => ({
+    currency: currencyCode,
+    min: BigInt(minAmount),
+    max: BigInt(maxAmount),
+  }));
+  return offers.sort((a, b) => Number(b.currency === preferred) - Number(a.currency === preferred));
+}
+
+/** What a platform asks of whoever pays its customers, over all the currencies offered. */
+function requiredBy(platform: PlatformRow, offers: readonly Offer[]) {
+  const fields = new Map<string, boolean>();
+  for (const { currencyCode, requiredCounterpartyFields } of platform.currencies) {
+    if (!offers.some((offer) => offer.currency === currencyCode)) continue;
+    for (const { name, mandatory } of requiredCounterpartyFields) {
+      fields.set(name, mandatory || (fields.get(name) ?? false));
+    }
+  }
+  return [...fields].map(([name, mandatory]) => ({
+    name: name as CounterpartyFieldName,
+    mandatory,
+  }));
+}
+
+async function within(ctx: Ctx, customer: CustomerRow, platform: PlatformRow): Promise<Found> {
+  const offers = isReady(customer) ? offersOf(platform, await receivable(ctx, customer)) : [];
+  if (offers.length === 0) throw nobody();
+  return {
+    kind: 'UMA',
+    receiver: customer.uma_address,
+    receiverCustomerId: customer.id,
+    offers,
+    required: requiredBy(platform, offers),
+  };
+}
+
+/** The customer of this server at an address, with its platform; of the caller's environment alone. */
+async function customerHere(ctx: Ctx, address: string) {
+  const [customer] = await ctx.db.find(customers, { uma_address: address, deleted_at: null });
+  const platform = customer && (await ctx.read(platforms, customer.platform_id));
+  if (platform?.environment !== ctx.caller.environment) return undefined;
+  return { customer: customer as CustomerRow, platform };
+}
+
+/** Whether the host is that of a platform here, which would know its own customers. */
+async function isOurs(ctx: Ctx, host: string): Promise<boolean> {
+  const { environment } = ctx.caller;
+  const found = await ctx.db.find(platforms, { uma_domain: host, environment }, { limit: 1 });
+  return found.length > 0;
+}
+
+/** Whom the address belongs to and what they take, or the fault that tells why that is not known. */
+export async function findUma(
+  ctx: Ctx,
+  { uma }: Connectors,
+  sender: Sender,
+  receiver: UmaAddress,
+): Promise<Found> {
+  if (receiver.address === sender.address) {
+    throw new Fault('SELF_PAYMENT', 'The receiver is the sender.');
+  }
+  refuseBlocked(uma, receiver.address);
+  if (uma?.reaches(receiver.address)) return elsewhere(ctx, uma, sender, receiver);
+  const here = await customerHere(ctx, receiver.address);
+  if (here) return within(ctx, here.customer, here.platform);
+  if (await isOurs(ctx, receiver.host)) throw nobody();
+  if (!uma) {
+    throw new Fault('NOT_IMPLEMENTED', 'No connection to other UMA providers is set up.');
+  }
+  throw new Fault('LNURLP_REQUEST_FAILED', `No UMA provider can be reached at ${receiver.host}.`);
+}

@@ -1,0 +1,111 @@
+// What a platform may do to a transaction: call it back, and note that a receipt was delivered.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  balances,
+  booksBalance,
+  eventTypes,
+  externalAccount,
+  fundedCustomer,
+  ok,
+  quoteBody,
+} from '../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+
+const transaction = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
+const cancel = (id: string) => app.call('POST', `/transactions/${id}/cancel`, { reason: 'Oh no' });
+
+async function payout(suffix: string, rail: string, currency = 'USD') {
+  const { person, account } = await fundedCustomer(app);
+  const target = await externalAccount(app, person.id, currency, suffix);
+  const body = quoteBody(account.id, target.id, 100_00, {
+    destination: { destinationType: 'ACCOUNT', accountId: target.id, paymentRail: rail },
+  });
+  const quote = ok(await app.call('POST', '/quotes', body), 201);
+  return { account, quote, id: quote.transactionId as string };
+}
+
+const execute = async (id: string) => ok(await app.call('POST', `/quotes/${id}/execute`), 200);
+
+const refusal = async (id: string) => {
+  const answer = await cancel(id);
+  return [answer.status, answer.body.code];
+};
+
+describe('cancelTransaction', () => {
+  it('calls back a payment that has not settled', async () => {
+    const { account, quote, id } = await payout('003', 'ACH');
+    await execute(quote.id);
+    await app.settle();
+    expect(ok(await cancel(id), 200).status).toBe('PROCESSING');
+    expect(ok(await cancel(id), 200).status).toBe('PROCESSING');
+    await app.settle();
+    expect(await transaction(id)).toMatchObject({
+      status: 'COMPLETED',
+      refund: { status: 'COMPLETED', reason: 'USER_CANCELLATION' },
+    });
+    expect((await balances(app, account.id)).balance).toBe(1_000_00);
+    const steps = ['PENDING', 'PROCESSING', 'REFUND_PENDING', 'REFUND_COMPLETED', 'COMPLETED'];
+    expect(await eventTypes(app, id)).toEqual(steps.map((each) => `OUTGOING_PAYMENT.${each}`));
+    await app.advance(10 * 60_000);
+    expect((await transaction(id)).refund.status).toBe('COMPLETED');
+  });
+
+  it('waits for the rail when it has not been sent yet', async () => {
+    const { quote, id } = await payout('003', 'WIRE');
+    await execute(quote.id);
+    ok(await cancel(id), 200);
+    await app.settle();
+    await app.advance(2_000);
+    expect((await transaction(id)).refund.status).toBe('COMPLETED');
+  });
+
+  it('is refused by rails and states that know no way back', async () => {
+    const instant = await payout('003', 'RTP');
+    await execute(instant.quote.id);
+    expect(await refusal(instant.id)).toEqual([400, 'INVALID_INPUT']);
+    const quoted = await payout('000', 'ACH');
+    expect(await refusal(quoted.id)).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
+    const unsent = await payout('000', 'RTP');
+    expect(await refusal(unsent.id)).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
+    await execute(quoted.quote.id);
+    await app.settle();
+    expect(await refusal(quoted.id)).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
+    const none = 'Transaction:00000000-0000-7000-8000-000000000000';
+    expect(await refusal(none)).toEqual([404, 'TRANSACTION_NOT_FOUND']);
+  });
+});
+
+describe('confirmReceiptDelivery', () => {
+  const confirm = (id: string, at?: string) =>
+    app.call('POST', `/transactions/${id}/confirm`, at && { receiptDeliveryConfirmedAt: at });
+
+  it('notes the time, and again', async () => {
+    const { id } = await payout('000', 'ACH');
+    const now = new Date(app.world.now()).toISOString();
+    expect(ok(await confirm(id), 200).receiptDeliveryConfirmedAt).toBe(now);
+    const earlier = '2026-01-01T00:00:00.000Z';
+    expect(ok(await confirm(id, earlier), 200).receiptDeliveryConfirmedAt).toBe(earlier);
+    expect((await transaction(id)).receiptDeliveryConfirmedAt).toBe(earlier);
+  });
+
+  it('refuses a time that is none, or is to come', async () => {
+    const { id } = await payout('000', 'ACH');
+    const outside = ['0000-06-01T00:00:00Z', '0001-01-01T00:00:00+14:00'];
+    for (const at of ['2099-01-01T00:00:00.000Z', 'yesterday', ...outside]) {
+      const answer = await confirm(id, at);
+      expect([answer.status, answer.body.details.errors[0].field]).toEqual([
+        400,
+        'receiptDeliveryConfirmedAt',
+      ]);
+    }
+  });
+});

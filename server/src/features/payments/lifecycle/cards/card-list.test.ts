@@ -1,0 +1,130 @@
+// Payments with cards among the transactions: they are listed and found as all others are, by the platform
+// and by its customer's agent, and nothing but looking can be done with them.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { agentDesk } from '../../../../../test/agent-desk.ts';
+import { type CardDesk, cardDesk } from '../../../../../test/card-desk.ts';
+import { cardNetwork } from '../../../../../test/card-network.ts';
+import { ok } from '../../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../../test/harness.ts';
+
+let app: TestApp;
+let cards: CardDesk;
+let network: ReturnType<typeof cardNetwork>;
+let person: { id: string; platformCustomerId: string };
+let accountId: string;
+// biome-ignore lint/suspicious/noExplicitAny: replies, of which a test reads what it asserts.
+let all: any[];
+
+/** A deposit, then two payments and a credit, each at a moment of its own. */
+beforeAll(async () => {
+  app = await startApp();
+  cards = cardDesk(app);
+  network = cardNetwork(app);
+  const holder = await cards.holder({ funds: 100_00 });
+  person = holder.customer as typeof person;
+  accountId = holder.accountId;
+  const { id } = await cards.card(holder);
+  for (const kind of [
+    'AUTHORIZATION',
+    'FINANCIAL_AUTHORIZATION',
+    'CREDIT_AUTHORIZATION',
+  ] as const) {
+    await app.advance(1_000);
+    expect(await network.ask(id, 10_00, kind)).toMatchObject({ approved: true });
+  }
+  await app.settle();
+  await cards.card(await cards.holder());
+  all = await list(`customerId=${person.id}&sortOrder=asc`);
+});
+afterAll(() => app.close());
+
+const list = async (query: string) =>
+  ok(await app.call('GET', `/transactions?${query}`), 200).data as typeof all;
+
+const ids = (rows: typeof all) => rows.map((each) => each.id);
+
+describe('listTransactions', () => {
+  it('has them among the others, each as it is by itself', async () => {
+    expect(all.map((each) => `${each.type} ${each.status}`)).toEqual([
+      'INCOMING COMPLETED',
+      'CARD AUTHORIZED',
+      'CARD SETTLED',
+      'CARD AUTHORIZED',
+    ]);
+    for (const each of all) {
+      expect(ok(await app.call('GET', `/transactions/${each.id}`), 200)).toEqual(each);
+    }
+  });
+
+  it.each([
+    ['type', () => 'type=CARD', [1, 2, 3]],
+    ['other types', () => 'type=INCOMING', [0]],
+    ['both ends', () => `accountIdentifier=${accountId}`, [0, 1, 2, 3]],
+    ['the end that pays', () => `senderAccountIdentifier=${accountId}`, [1, 2]],
+    ['the end that is paid', () => `receiverAccountIdentifier=${accountId}`, [0, 3]],
+    [
+      'the name of their customer',
+      () => `platformCustomerId=${person.platformCustomerId}`,
+      [0, 1, 2, 3],
+    ],
+    ['a day from', () => `startDate=${all[2].createdAt}`, [2, 3]],
+    ['a day until', () => `endDate=${all[1].createdAt}`, [0, 1]],
+    [
+      'both',
+      () => `type=CARD&senderAccountIdentifier=${accountId}&endDate=${all[1].createdAt}`,
+      [1],
+    ],
+    ['a status of others', () => 'status=COMPLETED', [0]],
+  ])('finds them by %s', async (_, query, places) => {
+    const found = await list(`customerId=${person.id}&sortOrder=asc&${query()}`);
+    expect(ids(found)).toEqual(places.map((at) => all[at].id));
+  });
+
+  it('turns pages through them', async () => {
+    const seen: string[] = [];
+    let cursor = '';
+    do {
+      const path = `/transactions?customerId=${person.id}&limit=1${cursor && `&cursor=${cursor}`}`;
+      const page = ok(await app.call('GET', path), 200);
+      seen.push(...ids(page.data));
+      cursor = page.nextCursor ?? '';
+    } while (cursor);
+    expect(seen).toEqual(ids(all).reverse());
+  });
+});
+
+describe('what is done with transactions', () => {
+  it.each([
+    ['cancel', {}],
+    ['confirm', {}],
+    ['approve', {}],
+    ['reject', {}],
+  ])('is not done with them: %s', async (what, body) => {
+    const answer = await app.call('POST', `/transactions/${all[1].id}/${what}`, body);
+    expect([answer.status, answer.body.code]).toEqual([404, 'TRANSACTION_NOT_FOUND']);
+  });
+
+  it('does not find those of another platform, or that there are none of', async () => {
+    const theirs = await app.call('GET', `/transactions/${all[1].id}`, undefined, {
+      as: app.other,
+    });
+    expect(theirs.body.code).toBe('TRANSACTION_NOT_FOUND');
+    const path = '/transactions/CardTransaction:019b8d7f-0000-7000-8000-000000000000';
+    expect((await app.call('GET', path)).body.code).toBe('TRANSACTION_NOT_FOUND');
+  });
+});
+
+describe("a customer's agent", () => {
+  it('sees them, and none of other customers', async () => {
+    const desk = agentDesk(app);
+    const agent = await desk.agentOf(person.id);
+    const seen = ok(await agent.call('GET', '/agents/me/transactions?sortOrder=asc'), 200);
+    expect(seen.data).toEqual(all);
+    const path = `/agents/me/transactions/${all[1].id}`;
+    expect(ok(await agent.call('GET', path), 200)).toEqual(all[1]);
+    const other = await desk.agentOf((await cards.holder()).customer.id);
+    expect((await other.call('GET', path)).body.code).toBe('TRANSACTION_NOT_FOUND');
+    const blind = await desk.agentOf(person.id, { permissions: [] });
+    expect((await blind.call('GET', path)).status).toBe(403);
+  });
+});

@@ -1,0 +1,103 @@
+// What a payment with a card shows at each point of its life: a sum is there once there is something to sum.
+import { describe, expect, it } from 'vitest';
+import type { TransactionRow } from '../present.ts';
+import type { CardFacts } from './card.ts';
+import type { CardStatus } from './card-states.ts';
+import { presentCardPayment } from './present-card.ts';
+
+const AT = Date.UTC(2026, 0, 5, 9);
+
+const facts: CardFacts = {
+  cardId: 'Card:1',
+  token: 'token-1',
+  merchant: { descriptor: 'Corner shop' },
+  currency: 'USD',
+  authorized: '3000',
+  closed: false,
+  settlements: [],
+  returns: [],
+  pulls: [{ amount: '3000', status: 'PENDING' }],
+  back: '0',
+  lost: '0',
+  lastEventAt: '2026-01-05T09:00:01.000Z',
+};
+
+function shown(more: Partial<CardFacts>, status: CardStatus = 'AUTHORIZED', credit = false) {
+  const account = 'InternalAccount:1';
+  const row = {
+    id: 'CardTransaction:1',
+    platform_id: 'PlatformConfig:1',
+    customer_id: 'Customer:1',
+    platform_customer_id: 'ada',
+    type: 'CARD',
+    direction: credit ? 'CREDIT' : 'DEBIT',
+    status: status as never,
+    source_account: credit ? null : account,
+    destination_account: credit ? account : null,
+    created_at: AT,
+    updated_at: AT + 2_000,
+  } as Partial<TransactionRow> as TransactionRow;
+  return presentCardPayment(row, { ...facts, ...more });
+}
+
+const USD = { code: 'USD', name: 'United States Dollar', symbol: '$', decimals: 2 };
+
+describe('presentCardPayment', () => {
+  it('shows what is authorised and being taken, and nothing that has not happened', () => {
+    expect(shown({})).toEqual({
+      type: 'CARD',
+      id: 'CardTransaction:1',
+      cardId: 'Card:1',
+      customerId: 'Customer:1',
+      platformCustomerId: 'ada',
+      issuerTransactionToken: 'token-1',
+      status: 'AUTHORIZED',
+      direction: 'DEBIT',
+      merchant: { descriptor: 'Corner shop' },
+      authorizedAmount: { amount: 30_00, currency: USD },
+      accountId: 'InternalAccount:1',
+      pullSummary: { count: 1, totalAmount: 30_00, pendingCount: 1 },
+      authorizedAt: '2026-01-05T09:00:00.000Z',
+      lastEventAt: '2026-01-05T09:00:01.000Z',
+      createdAt: '2026-01-05T09:00:00.000Z',
+      updatedAt: '2026-01-05T09:00:02.000Z',
+    });
+  });
+
+  it('sums what was cleared, came back and was taken', () => {
+    const view = shown(
+      {
+        settlements: ['1000', '2500'],
+        returns: ['400', '100'],
+        pulls: [
+          { amount: '3000', status: 'CONFIRMED' },
+          { amount: '500', status: 'STUCK' },
+          { amount: '250', status: 'FAILED' },
+        ],
+      },
+      'SETTLED',
+    );
+    expect(view).toMatchObject({
+      status: 'SETTLED',
+      settledAmount: { amount: 35_00, currency: USD },
+      refundedAmount: { amount: 5_00, currency: USD },
+      settlementSummary: { count: 2, totalAmount: 35_00 },
+      refundSummary: { count: 2, totalAmount: 5_00 },
+      // What the account could not pay was not taken.
+      pullSummary: { count: 2, totalAmount: 35_00, pendingCount: 0 },
+    });
+  });
+
+  it('says that nothing was cleared once nothing will be', () => {
+    const view = shown({ closed: true }, 'SETTLED');
+    expect(view.settledAmount).toEqual({ amount: 0, currency: USD });
+    expect(view).not.toHaveProperty('settlementSummary');
+    expect(view).not.toHaveProperty('refundedAmount');
+  });
+
+  it('names the account that is paid, of which nothing is taken', () => {
+    const view = shown({ pulls: [], settlements: ['3000'], closed: true }, 'SETTLED', true);
+    expect(view).toMatchObject({ direction: 'CREDIT', accountId: 'InternalAccount:1' });
+    expect(view).not.toHaveProperty('pullSummary');
+  });
+});

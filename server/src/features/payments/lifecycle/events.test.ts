@@ -1,0 +1,192 @@
+// What a platform is told of a payment, event by event: the documented order, the balance after each
+// posting, and data that is what GET would have answered at that moment.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  booksBalance,
+  customer,
+  externalAccount,
+  fund,
+  fundedCustomer,
+  internalAccount,
+  ok,
+  quoteBody,
+} from '../../../../test/fixtures.ts';
+import {
+  type SeenEvent,
+  startApp,
+  type TestApp,
+  type TestPlatform,
+} from '../../../../test/harness.ts';
+
+let app: TestApp;
+let options: { as: TestPlatform };
+let own: string;
+beforeAll(async () => {
+  app = await startApp();
+});
+beforeEach(async () => {
+  options = { as: await app.newPlatform('Listener') };
+  own = (await internalAccount(app, null, 'USD', options)).id;
+  await fund(app, own, 10_00, options);
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+
+const FEE = {
+  platformFeeOverride: {
+    platformFixedFee: { amount: 50, currency: 'USD' },
+    platformVariableFeeBps: 30,
+  },
+};
+
+/** An event in one line: its type, or whose balance it tells: what can be spent of what there is. */
+function line({ type, subject, balance, held }: SeenEvent, names: Record<string, string>): string {
+  if (type !== 'INTERNAL_ACCOUNT.BALANCE_UPDATED') return type.replace('_PAYMENT', '');
+  const [total, aside] = [Number(balance), Number(held)];
+  return `${names[subject] ?? subject} ${total - aside}/${total}`;
+}
+
+/** Runs `work` and answers the events it caused. */
+async function caused(names: Record<string, string>, work: () => Promise<unknown>) {
+  const before = (await app.events()).length;
+  await work();
+  const events = (await app.events()).slice(before);
+  return { events, lines: events.map((each) => line(each, { [own]: 'platform', ...names })) };
+}
+
+async function pay(suffix: string) {
+  const { person, account } = await fundedCustomer(app, 1_000_00, options);
+  const target = await externalAccount(app, person.id, 'EUR', suffix, options);
+  const body = quoteBody(account.id, target.id, 100_00, FEE);
+  const quote = ok(await app.call('POST', '/quotes', body, options), 201);
+  const path = `/transactions/${quote.transactionId}`;
+  const told = await caused({ [account.id]: 'payer' }, async () => {
+    app.world.set(app.world.now() + 1_000);
+    ok(await app.call('POST', `/quotes/${quote.id}/execute`, undefined, options), 200);
+    app.world.set(app.world.now() + 1_000);
+    await app.advance(7 * 60_000);
+  });
+  const last = ok(await app.call('GET', path, undefined, options), 200);
+  return { ...told, last, account: account.id as string };
+}
+
+const STARTED = ['OUTGOING.PENDING', 'payer 90000/100000', 'OUTGOING.PROCESSING'];
+const HANDED = ['payer 90000/90000', 'platform 1080/1080'];
+const BACK = ['payer 100000/100000', 'platform 1000/1000'];
+const FAILED = ['OUTGOING.FAILED', 'OUTGOING.REFUND_PENDING'];
+
+describe('a payout', () => {
+  it.each<[string, string, string[]]>([
+    ['000', 'arrives', [...STARTED, ...HANDED, 'OUTGOING.COMPLETED']],
+    [
+      '002',
+      'fails before it leaves',
+      [...STARTED, ...FAILED, 'payer 100000/100000', 'OUTGOING.REFUND_COMPLETED'],
+    ],
+    ['003', 'arrives late', [...STARTED, ...HANDED, 'OUTGOING.COMPLETED']],
+    [
+      '004',
+      'fails on its way',
+      [...STARTED, ...HANDED, ...FAILED, ...BACK, 'OUTGOING.REFUND_COMPLETED'],
+    ],
+    [
+      '005',
+      'is returned',
+      [
+        ...STARTED,
+        ...HANDED,
+        'OUTGOING.COMPLETED',
+        ...FAILED,
+        ...BACK,
+        'OUTGOING.REFUND_COMPLETED',
+      ],
+    ],
+    [
+      '006',
+      'is cancelled',
+      [
+        ...STARTED,
+        ...HANDED,
+        'OUTGOING.REFUND_PENDING',
+        ...BACK,
+        'OUTGOING.REFUND_COMPLETED',
+        'OUTGOING.COMPLETED',
+      ],
+    ],
+    [
+      '007',
+      'fails and cannot go back',
+      [...STARTED, ...HANDED, ...FAILED, 'platform 1000/1000', 'OUTGOING.REFUND_FAILED'],
+    ],
+  ])('…%s %s', async (suffix, _what, expected) => {
+    const { lines, events, last } = await pay(suffix);
+    expect(lines).toEqual(expected);
+    const payments = events.filter((each) => each.subject === last.id);
+    for (const { type, data } of payments) {
+      const word = type.split('.')[1] as string;
+      if (word.startsWith('REFUND_')) expect(data.refund.status).toBe(word.slice(7));
+      else expect(data.status).toBe(word);
+    }
+    const stamps = payments.map((each) => each.data.updatedAt);
+    expect(stamps).toEqual([...stamps].sort());
+    // What an event says of a payment is the resource itself, and the last one is how it stands.
+    expect(payments.at(-1)?.data).toEqual(last);
+    expect(new Set(events.map((each) => each.platformId))).toEqual(new Set([options.as.id]));
+  });
+});
+
+describe('a payment inside the house', () => {
+  it('tells both owners and the platform that earned', async () => {
+    const { account } = await fundedCustomer(app, 1_000_00, options);
+    const friend = await customer(app, options);
+    const target = await internalAccount(app, friend.id, 'EUR', options);
+    const body = quoteBody(account.id, target.id, 100_00, { ...FEE, immediatelyExecute: true });
+    const { lines } = await caused({ [account.id]: 'payer', [target.id]: 'payee' }, () =>
+      app.call('POST', '/quotes', body, options),
+    );
+    expect(lines).toEqual([
+      'OUTGOING.PENDING',
+      'OUTGOING.PROCESSING',
+      'payer 90000/90000',
+      'platform 1080/1080',
+      'payee 9080/9080',
+      'OUTGOING.COMPLETED',
+      'INCOMING.COMPLETED',
+    ]);
+  });
+
+  it('tells of a deposit', async () => {
+    const person = await customer(app, options);
+    const account = await internalAccount(app, person.id, 'USD', options);
+    const { lines, events } = await caused({ [account.id]: 'payee' }, () =>
+      fund(app, account.id, 5_00, options),
+    );
+    expect(lines).toEqual(['INCOMING.COMPLETED', 'payee 500/500']);
+    expect(events[0]?.data).toMatchObject({
+      type: 'INCOMING',
+      direction: 'CREDIT',
+      status: 'COMPLETED',
+      customerId: person.id,
+      source: { sourceType: 'REALTIME_FUNDING', currency: 'USD' },
+      destination: { destinationType: 'ACCOUNT', accountId: account.id },
+      receivedAmount: { amount: 5_00, currency: { code: 'USD', decimals: 2 } },
+    });
+  });
+});
+
+describe('a quote', () => {
+  it('tells nothing when it is made, refused or read, and once when it lapses', async () => {
+    const { person, account } = await fundedCustomer(app, 50_00, options);
+    const target = await externalAccount(app, person.id, 'EUR', '000', options);
+    const { lines } = await caused({}, async () => {
+      const body = quoteBody(account.id, target.id, 100_00);
+      const quote = ok(await app.call('POST', '/quotes', body, options), 201);
+      await app.call('POST', `/quotes/${quote.id}/execute`, undefined, options);
+      await app.call('GET', `/quotes/${quote.id}`, undefined, options);
+      await app.advance(10 * 60_000);
+    });
+    expect(lines).toEqual(['OUTGOING.EXPIRED']);
+  });
+});

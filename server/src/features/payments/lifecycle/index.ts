@@ -1,0 +1,86 @@
+// What other features may use of transactions: their rows, and the steps of a payment.
+export {
+  type CardFacts,
+  isPulling,
+  type PullFact,
+  pulledOf,
+  refundedOf,
+  settledOf,
+} from './cards/card.ts';
+export { CardMerchant } from './cards/card-contract.ts';
+export { type CardEvent, type CardStatus, cardPaymentStates } from './cards/card-states.ts';
+export {
+  cancelTransaction,
+  confirmReceiptDelivery,
+  getTransactionById,
+  IncomingTransaction,
+  listTransactions,
+  OutgoingTransaction,
+  RateDetails,
+  TransactionOneOf,
+  transactionWebhooks,
+} from './contract.ts';
+export { fund } from './legs.ts';
+export {
+  anyTransactionOf,
+  CANCEL_FUNDING,
+  CANCEL_PULL,
+  transactionOf,
+  transactionOperations,
+} from './operations.ts';
+export {
+  awaitAuthorization,
+  awaitFunds,
+  type CameIn,
+  checkFunds,
+  expirePayment,
+  failPayout,
+  failUnauthorized,
+  payInside,
+  refuseCancel,
+  refuseFunds,
+  releasePayment,
+  startPayout,
+} from './payment.ts';
+export { payoutOf, pullOf, refundOf, type UmaCarrier } from './payouts/instructions.ts';
+export { type Ask, overRail, type RailMovement } from './payouts/over-rail.ts';
+export { awaitDecision, inSuspense, type ParkedRow, parked } from './payouts/parked.ts';
+export {
+  type ConnectorsOf,
+  currentOf,
+  heedPayout,
+  heedRefund,
+  isBeingSent,
+  loadOf,
+  payoutJobs,
+  putOff,
+} from './payouts/payout-jobs.ts';
+export { goesBackByRail, openRefund, takesBack } from './payouts/refund.ts';
+export { coverMissing, parkedCurrency, parkedFrom, returnParked } from './payouts/resolve.ts';
+export {
+  awaitNotice,
+  isWanted,
+  noticeCame,
+  railNotices,
+  railWaits,
+  type WaitKind,
+  type WaitRow,
+} from './payouts/waits.ts';
+export {
+  instructionsOf,
+  paymentReference,
+  presentTransaction,
+  refundReference,
+  type TransactionRow,
+  transactionOfReference,
+} from './present.ts';
+export { moveAndTell, patch, tell } from './staging.ts';
+export {
+  type FailureReason,
+  INCOMING_FAILURES,
+  incomingStates,
+  OUTGOING_FAILURES,
+  outgoingStates,
+  refundStates,
+} from './states.ts';
+export { PENDING_REASONS, type PendingReason, type Refund, transactions } from './store.ts';

@@ -1,0 +1,177 @@
+// The ledger legs of an outgoing payment, derived from its row: what leaves the source, and what goes on
+// from there. The same list is held, posted, released, reversed or parked as the payment moves, so there
+// is one place that says which account each cent passes through.
+import { isId } from '../../../kernel/id.ts';
+import { house } from '../../../ledger/chart.ts';
+import type { Ctx, Environment, Movement } from '../../../runtime/operation/context.ts';
+import type { TransactionRow } from './present.ts';
+
+export type Leg = Omit<Movement, 'transactionId'>;
+
+export interface Legs {
+  /** Out of the source account: fees, and the part that is sent or sold. */
+  source: Leg[];
+  /** From the exchange to the clearing account or the receiving account. */
+  onward: Leg[];
+  /** From clearing to the outside, when a rail has confirmed; none inside the house. */
+  settle: Leg[];
+}
+
+interface Paid {
+  source: string;
+  /** Receiving internal account, or null when a rail takes the money. */
+  inside: string | null;
+  sent: bigint;
+  received: bigint;
+  fees: bigint;
+  platformFees: bigint;
+  from: string;
+  to: string;
+}
+
+const accountInside = (id: string | null): string | null =>
+  id !== null && isId(id, 'InternalAccount') ? id : null;
+
+function paid(row: TransactionRow, environment: Environment): Paid {
+  const { sent_amount, received_amount, sent_currency, received_currency } = row;
+  if (!sent_currency || !received_currency) throw new Error(`${row.id} sends nothing`);
+  return {
+    source: accountInside(row.source_account) ?? house(environment, 'inbound', sent_currency),
+    inside: accountInside(row.destination_account),
+    sent: sent_amount ?? 0n,
+    received: received_amount ?? 0n,
+    fees: row.fees ?? 0n,
+    platformFees: row.platform_fees ?? 0n,
+    from: sent_currency,
+    to: received_currency,
+  };
+}
+
+const leg = (
+  step: string,
+  debit: string,
+  credit: string,
+  currency: string,
+  amount: bigint,
+): Leg => ({
+  step,
+  debit,
+  credit,
+  currency,
+  amount,
+});
+
+/**
+ * What is left after the fees, from the source to the target. Within one currency the exchange position
+ * gives or takes the unit by which rounding misses what was promised.
+ */
+function sale(
+  { source, sent, received, fees, from, to }: Paid,
+  target: string,
+  exchange: (currency: string) => string,
+): Pick<Legs, 'source' | 'onward'> {
+  const net = sent - fees;
+  if (from !== to) {
+    return {
+      source: [leg('sell', source, exchange(from), from, net)],
+      onward: [leg('buy', exchange(to), target, to, received)],
+    };
+  }
+  const direct = net < received ? net : received;
+  return {
+    source: [
+      leg('pay', source, target, from, direct),
+      leg('rounding', source, exchange(from), from, net - direct),
+    ],
+    onward: [leg('rounding', exchange(from), target, from, received - direct)],
+  };
+}
+
+/** Source and target follow from the row: accounts inside, or the house's for an end that is outside. */
+export function legsOf(row: TransactionRow, environment: Environment): Legs {
+  const part = paid(row, environment);
+  const { source, inside, received, fees, platformFees, from, to } = part;
+  const feeAccount = house(environment, 'fees', from);
+  const target = inside ?? house(environment, 'clearing', to);
+  const main = sale(part, target, (currency) => house(environment, 'exchange', currency));
+  const outside = house(environment, 'settled', to);
+  const some = (each: Leg) => each.amount > 0n;
+  return {
+    source: [
+      leg('fee.service', source, feeAccount, from, fees - platformFees),
+      leg('fee.platform', source, row.platform_fee_account ?? feeAccount, from, platformFees),
+      ...main.source,
+      // A platform that pays from the account its own fee goes to keeps the fee by sending less.
+    ].filter((each) => some(each) && each.debit !== each.credit),
+    onward: main.onward.filter(some),
+    settle: inside === null ? [leg('settle', target, outside, to, received)] : [],
+  };
+}
+
+/** Books money that has come in from outside for the payment. */
+export function fund(ctx: Ctx, row: TransactionRow, amount: bigint): void {
+  const currency = row.sent_currency as string;
+  ctx.move('posted', {
+    transactionId: row.id,
+    step: 'fund',
+    debit: house(ctx.caller.environment, 'clearing', currency),
+    credit: house(ctx.caller.environment, 'inbound', currency),
+    currency,
+    amount,
+  });
+}
+
+/** Sets the money aside on the source. */
+export function hold(ctx: Ctx, id: string, legs: Legs): void {
+  for (const leg of legs.source) ctx.move('pending', { transactionId: id, ...leg });
+}
+
+/** Turns what was set aside into movements and passes the money on. */
+export function handOver(ctx: Ctx, id: string, legs: Legs): void {
+  for (const leg of legs.source) {
+    ctx.move('post', { transactionId: id, ...leg });
+  }
+  // Taken before anybody could shut an account, so it goes on.
+  for (const leg of legs.onward) ctx.move('posted', { transactionId: id, ...leg, force: true });
+}
+
+/** Source to destination at once, nothing set aside in between. */
+export function payThrough(ctx: Ctx, id: string, legs: Legs): void {
+  for (const leg of [...legs.source, ...legs.onward]) {
+    ctx.move('posted', { transactionId: id, ...leg });
+  }
+}
+
+export function settle(ctx: Ctx, id: string, legs: Legs): void {
+  for (const leg of legs.settle) ctx.move('posted', { transactionId: id, ...leg });
+}
+
+/** Gives back what was only set aside. */
+export function release(ctx: Ctx, id: string, legs: Legs): void {
+  for (const leg of legs.source) {
+    ctx.move('release', { transactionId: id, ...leg });
+  }
+}
+
+/** Takes to `keeper` what was set aside and then released: money that cannot stay where it came from. */
+export function park(ctx: Ctx, id: string, { source }: Legs, keeper: string): void {
+  for (const leg of source) {
+    const step = `park.${leg.step}`;
+    ctx.move('posted', { ...leg, transactionId: id, step, credit: keeper, force: true });
+  }
+}
+
+/** Sends posted legs back the way they came, or to `keeper` in the source's stead. */
+export function reverse(ctx: Ctx, id: string, legs: readonly Leg[], keeper?: string): void {
+  for (const { step, debit, credit, currency, amount } of [...legs].reverse()) {
+    ctx.move('posted', {
+      transactionId: id,
+      step: `refund.${step}`,
+      debit: credit,
+      credit: keeper ?? debit,
+      currency,
+      amount,
+      force: true,
+    });
+  }
+}

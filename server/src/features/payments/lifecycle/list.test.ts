@@ -1,0 +1,256 @@
+// Finding transactions: each filter alone and together with others, over pages, in both directions.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  booksBalance,
+  customer,
+  externalAccount,
+  fund,
+  internalAccount,
+  ok,
+  quoteBody,
+} from '../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+
+interface Shown {
+  id: string;
+  status: string;
+  type: string;
+  customerId: string;
+  platformCustomerId: string;
+  createdAt: string;
+  source?: { accountId?: string };
+  destination: { accountId?: string };
+  refund?: { reference: string };
+  reconciliationInstructions: { reference: string };
+}
+
+let app: TestApp;
+let all: Shown[];
+const ids: Record<string, string> = {};
+
+/** Two customers, one of whom pays the other, a bank that takes, one that refuses and one that waits. */
+async function populate(): Promise<void> {
+  const ada = await customer(app, {}, { platformCustomerId: 'ada' });
+  const bob = await customer(app, {}, { platformCustomerId: 'bob' });
+  const [adaUsd, bobEur, own] = [
+    await internalAccount(app, ada.id, 'USD'),
+    await internalAccount(app, bob.id, 'EUR'),
+    await internalAccount(app, null, 'USD'),
+  ];
+  const good = await externalAccount(app, ada.id, 'EUR', '000');
+  const bad = await externalAccount(app, ada.id, 'EUR', '002');
+  const slow = await externalAccount(app, ada.id, 'EUR', '003');
+  Object.assign(ids, { ada: ada.id, bob: bob.id, adaUsd: adaUsd.id, bobEur: bobEur.id });
+  Object.assign(ids, { own: own.id, good: good.id, bad: bad.id, slow: slow.id });
+  const tick = () => app.advance(1_000);
+  await fund(app, adaUsd.id, 1_000_00);
+  await tick();
+  await fund(app, own.id, 1_000_00);
+  await tick();
+  ok(await app.call('POST', '/quotes', quoteBody(own.id, good.id, 50_00)), 201);
+  await app.advance(6 * 60_000);
+  for (const target of [good, bad, slow, bobEur]) {
+    const body = quoteBody(adaUsd.id, target.id, 100_00, { immediatelyExecute: true });
+    ok(await app.call('POST', '/quotes', body), 201);
+    await tick();
+  }
+  ok(await app.call('POST', '/quotes', quoteBody(adaUsd.id, good.id, 50_00)), 201);
+  await tick();
+  const forAda = quoteBody(own.id, bobEur.id, 10_00, {
+    source: { sourceType: 'ACCOUNT', accountId: own.id, customerId: ada.id },
+    immediatelyExecute: true,
+  });
+  ok(await app.call('POST', '/quotes', forAda), 201);
+  await tick();
+}
+
+const list = async (query: string, options = {}) =>
+  ok(await app.call('GET', `/transactions?${query}`, undefined, options), 200);
+
+beforeAll(async () => {
+  app = await startApp();
+  await populate();
+  all = (await list('limit=100&sortOrder=asc')).data;
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+
+const iso = (text: string) => Date.parse(text);
+
+describe('listTransactions', () => {
+  it('shows everything, newest first unless asked otherwise', async () => {
+    expect(all.map((each) => `${each.type} ${each.status}`)).toEqual([
+      'INCOMING COMPLETED',
+      'INCOMING COMPLETED',
+      'OUTGOING EXPIRED',
+      'OUTGOING COMPLETED',
+      'OUTGOING FAILED',
+      'OUTGOING PROCESSING',
+      'OUTGOING COMPLETED',
+      'INCOMING COMPLETED',
+      'OUTGOING PENDING',
+      'OUTGOING COMPLETED',
+      'INCOMING COMPLETED',
+    ]);
+    expect((await list('')).data).toEqual([...all].reverse());
+    expect((await list('sortOrder=desc')).data).toEqual([...all].reverse());
+    for (const each of all) {
+      expect(ok(await app.call('GET', `/transactions/${each.id}`), 200)).toEqual(each);
+    }
+  });
+
+  const sender = (each: Shown) => each.source?.accountId;
+  const receiver = (each: Shown) => each.destination.accountId;
+  const middle = () => iso((all[5] as Shown).createdAt);
+  const filters: [string, () => string, (each: Shown) => boolean, number][] = [
+    ['customerId', () => ids.ada as string, (each) => each.customerId === ids.ada, 7],
+    ['customerId of nobody', () => 'Customer:nobody', () => false, 0],
+    [
+      'customerId of the platform',
+      () => app.platform.id,
+      (e) => e.customerId === app.platform.id,
+      2,
+    ],
+    ['platformCustomerId', () => 'bob', (each) => each.platformCustomerId === 'bob', 2],
+    ['senderAccountIdentifier', () => ids.own as string, (each) => sender(each) === ids.own, 3],
+    ['receiverAccountIdentifier', () => ids.bobEur as string, (e) => receiver(e) === ids.bobEur, 4],
+    [
+      'accountIdentifier',
+      () => ids.own as string,
+      (each) => [sender(each), receiver(each)].includes(ids.own),
+      4,
+    ],
+    ['status', () => 'COMPLETED', (each) => each.status === 'COMPLETED', 7],
+    ['status of today', () => 'EXPIRED', (each) => each.status === 'EXPIRED', 1],
+    ['status of old', () => 'REFUNDED', () => false, 0],
+    ['type', () => 'INCOMING', (each) => each.type === 'INCOMING', 4],
+    ['type of cards', () => 'CARD', () => false, 0],
+    [
+      'reference',
+      () => (all[3] as Shown).reconciliationInstructions.reference,
+      (each) => each.id === all[3]?.id,
+      1,
+    ],
+    [
+      'reference of a refund',
+      () => (all[4] as Shown).refund?.reference as string,
+      (each) => each.id === all[4]?.id,
+      1,
+    ],
+    [
+      'reference of a refund that never was',
+      () => (all[3] as Shown).reconciliationInstructions.reference.replace('RH', 'RF'),
+      () => false,
+      0,
+    ],
+    ['reference of nothing', () => 'RH0', () => false, 0],
+    [
+      'startDate, inclusive',
+      () => (all[5] as Shown).createdAt,
+      (each) => iso(each.createdAt) >= middle(),
+      6,
+    ],
+    [
+      'endDate, inclusive',
+      () => (all[5] as Shown).createdAt,
+      (each) => iso(each.createdAt) <= middle(),
+      6,
+    ],
+    [
+      'startDate in another zone',
+      () => `${new Date(middle() + 3_600_001).toISOString().slice(0, -1)}%2B01:00`,
+      (each) => iso(each.createdAt) > middle(),
+      5,
+    ],
+  ];
+
+  it.each(filters)('filters by %s', async (label, value, matches, count) => {
+    const name = label.split(/[ ,]/, 1)[0] as string;
+    const expected = all.filter(matches);
+    expect(expected).toHaveLength(count);
+    const query = `${name}=${value()}`;
+    expect((await list(`${query}&sortOrder=asc`)).data).toEqual(expected);
+    for (const sortOrder of ['asc', 'desc']) {
+      const pages: Shown[] = [];
+      let cursor = '';
+      do {
+        const page = await list(`${query}&sortOrder=${sortOrder}&limit=2${cursor}`);
+        expect(page.totalCount).toBe(count);
+        expect(page.hasMore).toBe(pages.length + 2 < count);
+        expect('nextCursor' in page).toBe(page.hasMore);
+        pages.push(...page.data);
+        cursor = page.hasMore ? `&cursor=${page.nextCursor}` : '';
+      } while (cursor);
+      expect(pages).toEqual(sortOrder === 'asc' ? expected : [...expected].reverse());
+    }
+  });
+
+  it('wants every filter to match', async () => {
+    const both = await list(
+      `customerId=${ids.ada}&senderAccountIdentifier=${ids.adaUsd}` +
+        '&type=OUTGOING&status=COMPLETED&sortOrder=asc',
+    );
+    expect(both.data.map((each: Shown) => each.id)).toEqual([all[3]?.id, all[6]?.id]);
+    expect((await list(`customerId=${ids.bob}&platformCustomerId=ada`)).data).toEqual([]);
+    const window = `startDate=${all[4]?.createdAt}&endDate=${all[6]?.createdAt}&type=OUTGOING`;
+    expect((await list(window)).data).toHaveLength(3);
+    expect(
+      (await list(`startDate=${all[6]?.createdAt}&endDate=${all[4]?.createdAt}`)).data,
+    ).toEqual([]);
+  });
+
+  it('pages on while new ones come in', async () => {
+    const first = await list('limit=3');
+    await fund(app, ids.adaUsd as string, 1);
+    const second = await list(`limit=3&cursor=${first.nextCursor}`);
+    const newest = [...all].reverse();
+    expect([...first.data, ...second.data]).toEqual(newest.slice(0, 6));
+    expect(second.totalCount).toBe(all.length + 1);
+  });
+
+  it("shows nothing of another platform's, whatever is asked", async () => {
+    const as = app.other;
+    expect((await list('', { as })).data).toEqual([]);
+    const one = all[3] as Shown;
+    for (const query of [
+      `customerId=${ids.ada}`,
+      `customerId=${app.platform.id}`,
+      'platformCustomerId=ada',
+      `accountIdentifier=${ids.adaUsd}`,
+      `reference=${one.reconciliationInstructions.reference}`,
+    ]) {
+      const page = await list(query, { as });
+      expect([page.data, page.totalCount, page.hasMore]).toEqual([[], 0, false]);
+    }
+    const answer = await app.call('GET', `/transactions/${one.id}`, undefined, { as });
+    expect([answer.status, answer.body.code]).toEqual([404, 'TRANSACTION_NOT_FOUND']);
+  });
+
+  it('takes moments from the year 1 to 9999', async () => {
+    const query = 'startDate=0001-01-01T00:00:00Z&endDate=9999-12-31T23:59:59.999Z';
+    expect((await app.call('GET', `/transactions?${query}`)).status).toBe(200);
+  });
+
+  it('names every bad parameter at once', async () => {
+    const query =
+      'limit=0&status=DONE&type=IN&startDate=yesterday&endDate=2026-02-30T00:00:00Z&sortOrder=up';
+    const answer = await app.call('GET', `/transactions?${query}`);
+    expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
+    const fields = answer.body.details.errors.map((each: { field: string }) => each.field);
+    expect(fields.sort()).toEqual(['endDate', 'limit', 'sortOrder', 'startDate', 'status', 'type']);
+    for (const bad of [
+      'limit=101',
+      'limit=1.5',
+      'limit=',
+      'cursor=x',
+      'status=FAILED&status=PENDING',
+      'startDate=0000-01-01T00:00:00Z',
+      'endDate=0001-01-01T00:00:00%2B00:01',
+      'endDate=9999-12-31T23:59:59-00:01',
+    ]) {
+      expect([bad, (await app.call('GET', `/transactions?${bad}`)).status]).toEqual([bad, 400]);
+    }
+  });
+});

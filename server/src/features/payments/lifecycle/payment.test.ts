@@ -1,0 +1,121 @@
+// Notices that come twice, late or in the wrong order: for every state a payment can be in, which steps
+// still do something. What must do nothing stages nothing at all.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { externalAccount, fundedCustomer, ok, quoteBody } from '../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import {
+  cancelPayout,
+  expirePayment,
+  failPayout,
+  failUnauthorized,
+  handOverPayout,
+  settlePayout,
+} from './payment.ts';
+import { payRefund } from './payouts/refund.ts';
+import type { TransactionRow } from './present.ts';
+import { type Refund, transactions } from './store.ts';
+
+let app: TestApp;
+let payment: TransactionRow;
+beforeAll(async () => {
+  app = await startApp();
+  const { person, account } = await fundedCustomer(app);
+  const target = await externalAccount(app, person.id, 'EUR');
+  const quote = ok(
+    await app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00)),
+    201,
+  );
+  payment = (await app.runtime.db.read(transactions, quote.transactionId)) as TransactionRow;
+});
+afterAll(() => app.close());
+
+const refund = (status: Refund['status']): Refund => ({
+  reference: 'RF',
+  initiatedAt: '2026-01-05T09:00:00.000Z',
+  status,
+  reason: 'TRANSACTION_FAILED',
+});
+
+type State = Pick<TransactionRow, 'status' | 'funds' | 'refund'>;
+
+const STATES: Record<string, State> = {
+  pending: { status: 'PENDING', funds: 'NONE', refund: null },
+  'waiting for its payer': { status: 'PENDING_AUTHORIZATION', funds: 'NONE', refund: null },
+  held: { status: 'PROCESSING', funds: 'HELD', refund: null },
+  'handed over': { status: 'PROCESSING', funds: 'HANDED', refund: null },
+  completed: { status: 'COMPLETED', funds: 'SETTLED', refund: null },
+  'being cancelled': { status: 'PROCESSING', funds: 'HANDED', refund: refund('PENDING') },
+  cancelled: { status: 'COMPLETED', funds: 'RETURNED', refund: refund('COMPLETED') },
+  'failed, held': { status: 'FAILED', funds: 'HELD', refund: refund('PENDING') },
+  'failed, handed over': { status: 'FAILED', funds: 'HANDED', refund: refund('PENDING') },
+  'sent back': { status: 'FAILED', funds: 'SETTLED', refund: refund('PENDING') },
+  refunded: { status: 'FAILED', funds: 'RETURNED', refund: refund('COMPLETED') },
+  parked: { status: 'FAILED', funds: 'PARKED', refund: refund('FAILED') },
+  unauthorised: { status: 'FAILED', funds: 'NONE', refund: null },
+  expired: { status: 'EXPIRED', funds: 'NONE', refund: null },
+};
+
+const STEPS: Record<string, (ctx: Ctx, row: TransactionRow) => unknown> = {
+  handOver: handOverPayout,
+  settle: (ctx, row) => settlePayout(ctx, row),
+  fail: (ctx, row) => failPayout(ctx, row, 'QUOTE_EXECUTION_FAILED', true),
+  cancel: cancelPayout,
+  refund: (ctx, row) => payRefund(ctx, row, true),
+  park: (ctx, row) => payRefund(ctx, row, false),
+  expire: expirePayment,
+  lapse: failUnauthorized,
+};
+
+/** State → what each step that does something leaves of status, money and refund. */
+const EFFECTS: Record<string, Record<string, string>> = {
+  pending: { expire: 'EXPIRED NONE' },
+  'waiting for its payer': { lapse: 'FAILED NONE' },
+  held: {
+    handOver: 'PROCESSING HANDED',
+    settle: 'COMPLETED SETTLED',
+    fail: 'FAILED HELD PENDING',
+    cancel: 'PROCESSING HELD PENDING',
+  },
+  'handed over': {
+    settle: 'COMPLETED SETTLED',
+    fail: 'FAILED HANDED PENDING',
+    cancel: 'PROCESSING HANDED PENDING',
+  },
+  completed: { fail: 'FAILED SETTLED PENDING' },
+  'being cancelled': {
+    refund: 'COMPLETED RETURNED COMPLETED',
+    park: 'COMPLETED PARKED FAILED',
+  },
+  'failed, held': { refund: 'FAILED RETURNED COMPLETED', park: 'FAILED PARKED FAILED' },
+  'failed, handed over': { refund: 'FAILED RETURNED COMPLETED', park: 'FAILED PARKED FAILED' },
+  'sent back': { refund: 'FAILED RETURNED COMPLETED', park: 'FAILED PARKED FAILED' },
+};
+
+/** What a step would stage; nothing of it is committed. */
+async function staged(state: State, step: (ctx: Ctx, row: TransactionRow) => unknown) {
+  const enough = new Error('seen enough');
+  let seen: { rows: string[]; size: number } | undefined;
+  const run = app.operate(async (ctx) => {
+    await step(ctx, { ...payment, ...state });
+    const { set } = ctx;
+    const rows = set.updates.map(({ row }) => {
+      const now = row as TransactionRow;
+      return [now.status, now.funds, now.refund?.status].filter(Boolean).join(' ');
+    });
+    const lists = [set.inserts, set.updates, set.transfers, set.events, set.removes];
+    seen = { rows, size: lists.reduce((sum, each) => sum + each.length, 0) };
+    throw enough;
+  });
+  await expect(run).rejects.toBe(enough);
+  return seen;
+}
+
+describe.each(Object.entries(STATES))('a payment that is %s', (name, state) => {
+  it.each(Object.entries(STEPS))('%s', async (what, step) => {
+    const effect = EFFECTS[name]?.[what];
+    const seen = await staged(state, step);
+    if (effect) expect(seen?.rows).toEqual([effect]);
+    else expect(seen).toEqual({ rows: [], size: 0 });
+  });
+});

@@ -1,0 +1,254 @@
+// How an outgoing payment moves: each function is one step of its life and stages everything that step
+// means, status, money and events together. Steps that arrive twice or too late find the payment moved on
+// and do nothing, so a rail may repeat itself. Where the money comes from makes no difference after the
+// first step: what came in for a payment waits in `inbound` as another's waits on its account.
+import type { OnChain } from '../../../connectors/ports/index.ts';
+import { isId } from '../../../kernel/id.ts';
+import { giveVolumeBack } from '../../../ledger/allowance.ts';
+import { ledgerAccounts } from '../../../ledger/store.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { shortOfFunds } from '../../../runtime/operation/operate.ts';
+import { type InternalAccountRow, repayOwed } from '../../balances/internal-accounts/index.ts';
+import { fund, handOver, hold, type Legs, legsOf, payThrough, settle } from './legs.ts';
+import { openRefund, PAY_REFUND, SEND_PAYOUT } from './payouts/refund.ts';
+import type { TransactionRow } from './present.ts';
+import { moveAndTell, patch, tell } from './staging.ts';
+import { type FailureReason, outgoingStates } from './states.ts';
+import type { Party } from './store.ts';
+
+/** Money that has come in for a payment, in the sending currency, and what is known of who sent it. */
+export interface CameIn {
+  amount: bigint;
+  origin?: Party;
+  chain?: OnChain;
+}
+
+/** The status of a payment whose money is here; a pulled one has begun already. Throws when too late. */
+const begun = (row: TransactionRow) =>
+  row.status === 'PROCESSING' && row.funds === 'AWAITED'
+    ? row.status
+    : outgoingStates.next(row.status, 'start');
+
+const legs = (ctx: Ctx, row: TransactionRow): Legs => legsOf(row, ctx.caller.environment);
+
+const waitsForDeposit = ({ source }: TransactionRow) => source.sourceType === 'REALTIME_FUNDING';
+
+/**
+ * Throws INSUFFICIENT_FUNDS where the account that pays does not hold enough now. Only the commit that takes
+ * the money decides; this is for telling somebody before they are put to any trouble.
+ */
+export async function checkFunds(ctx: Ctx, row: TransactionRow): Promise<void> {
+  const id = row.source_account ?? '';
+  if (!isId(id, 'InternalAccount')) return;
+  const account = await ctx.read(ledgerAccounts, id);
+  const taken = legs(ctx, row).source.reduce((sum, each) => sum + each.amount, 0n);
+  if (account && account.balance - account.held - taken >= (account.floor ?? 0n)) return;
+  throw shortOfFunds();
+}
+
+const cameIn = (row: TransactionRow, came: CameIn | undefined) =>
+  came && {
+    funded_amount: came.amount,
+    source: { ...row.source, ...came.origin },
+    source_chain: came.chain ?? null,
+  };
+
+/** A payment that was pending is told as that before it goes on; one that was authorised was told already. */
+function tellPending(ctx: Ctx, row: TransactionRow): void {
+  if (row.status === 'PENDING') tell(ctx, row, 'PENDING');
+}
+
+/**
+ * Its customer is asked to authorise it, or a further step of it. Nothing is held meanwhile. Money that is
+ * to be paid in for it is not: the payment is told as pending once that is here.
+ */
+export function awaitAuthorization(ctx: Ctx, row: TransactionRow): TransactionRow {
+  const again = row.status === 'PENDING_AUTHORIZATION';
+  const status = again ? row.status : outgoingStates.next(row.status, 'authorize');
+  if (!waitsForDeposit(row)) tellPending(ctx, row);
+  const waiting = patch(ctx, row, { status });
+  tell(ctx, waiting, 'PENDING_AUTHORIZATION');
+  return waiting;
+}
+
+/** Authorised, and its money is still to be paid in: PENDING_AUTHORIZATION → PENDING. */
+export const releasePayment = (ctx: Ctx, row: TransactionRow): TransactionRow =>
+  patch(ctx, row, { status: outgoingStates.next(row.status, 'release') });
+
+/** Nobody authorised it in time: no money has moved. What an agent spent by it is given back. */
+export async function failUnauthorized(ctx: Ctx, row: TransactionRow): Promise<void> {
+  if (row.status !== 'PENDING_AUTHORIZATION') return;
+  const status = outgoingStates.next(row.status, 'fail');
+  tell(ctx, patch(ctx, row, { status, failure_reason: 'SCA_NOT_COMPLETED' }), 'FAILED');
+  if (row.agent_id !== null) await giveVolumeBack(ctx, row);
+}
+
+/** PENDING → PROCESSING while a rail pulls the money; how that goes is a job's to find out. */
+export function awaitFunds(ctx: Ctx, row: TransactionRow): TransactionRow {
+  const status = outgoingStates.next(row.status, 'start');
+  tellPending(ctx, row);
+  const started = patch(ctx, row, { status, funds: 'AWAITED', sent_at: ctx.now });
+  tell(ctx, started, 'PROCESSING');
+  return started;
+}
+
+/** Sets the money aside and has it sent. A pending payment becomes PROCESSING by it. */
+export async function startPayout(
+  ctx: Ctx,
+  row: TransactionRow,
+  came?: CameIn,
+): Promise<TransactionRow> {
+  const status = begun(row);
+  const fresh = status !== row.status;
+  tellPending(ctx, row);
+  await moveAndTell(ctx, () => {
+    if (came) fund(ctx, row, came.amount);
+    hold(ctx, row.id, legs(ctx, row));
+  });
+  // A pull that somebody asked to call back has come after all.
+  const held = { status, funds: 'HELD', sent_at: ctx.now, cancel_requested_at: null } as const;
+  const started = patch(ctx, row, { ...held, ...cameIn(row, came) });
+  if (fresh) tell(ctx, started, 'PROCESSING');
+  ctx.later(SEND_PAYOUT, { transactionId: row.id });
+  return started;
+}
+
+/**
+ * The whole way at once, into an internal account, and out of that again what its owner owes. The twin is
+ * the receiver's transaction.
+ */
+export async function payInside(
+  ctx: Ctx,
+  row: TransactionRow,
+  { target, twin }: { target: InternalAccountRow; twin: TransactionRow | null },
+  came?: CameIn,
+): Promise<TransactionRow> {
+  const started = begun(row);
+  const fresh = started !== row.status;
+  tellPending(ctx, row);
+  const known = cameIn(row, came);
+  const processing = patch(ctx, row, { status: started, ...known });
+  if (fresh) tell(ctx, processing, 'PROCESSING');
+  await moveAndTell(ctx, () => {
+    if (came) fund(ctx, row, came.amount);
+    payThrough(ctx, row.id, legs(ctx, row));
+    const amount = row.received_amount as bigint;
+    repayOwed(ctx, target, { transactionId: row.id, step: 'owed', amount });
+  });
+  const status = outgoingStates.next(started, 'settle');
+  const done = patch(ctx, processing, {
+    status,
+    funds: 'SETTLED',
+    settled_at: ctx.now,
+    cancel_requested_at: null,
+  });
+  tell(ctx, done, 'COMPLETED');
+  if (twin) tell(ctx, twin, 'COMPLETED');
+  return done;
+}
+
+/** Money came in for a pending payment that cannot be made with it: it fails and the money goes back. */
+export async function refuseFunds(
+  ctx: Ctx,
+  row: TransactionRow,
+  came: CameIn,
+  reason: FailureReason,
+): Promise<TransactionRow> {
+  const status = begun(row);
+  const fresh = status !== row.status;
+  tellPending(ctx, row);
+  await moveAndTell(ctx, () => fund(ctx, row, came.amount));
+  const funded = patch(ctx, row, { status, funds: 'FUNDED', ...cameIn(row, came) });
+  if (fresh) tell(ctx, funded, 'PROCESSING');
+  return failPayout(ctx, funded, reason, true);
+}
+
+/** The rail has taken it over: what was set aside leaves the balance. */
+export async function handOverPayout(ctx: Ctx, row: TransactionRow): Promise<TransactionRow> {
+  if (row.funds !== 'HELD' || row.status !== 'PROCESSING' || row.refund) return row;
+  await moveAndTell(ctx, () => handOver(ctx, row.id, legs(ctx, row)));
+  return patch(ctx, row, { funds: 'HANDED' });
+}
+
+/** PROCESSING → COMPLETED. */
+export async function settlePayout(
+  ctx: Ctx,
+  given: TransactionRow,
+  chain?: OnChain,
+): Promise<TransactionRow> {
+  if (given.status !== 'PROCESSING' || given.refund) return given;
+  const row = await handOverPayout(ctx, given);
+  settle(ctx, row.id, legs(ctx, row));
+  const status = outgoingStates.next(row.status, 'settle');
+  const done = patch(ctx, row, {
+    status,
+    funds: 'SETTLED',
+    settled_at: ctx.now,
+    cancel_requested_at: null,
+    ...(chain ? { destination_chain: chain } : {}),
+  });
+  tell(ctx, done, 'COMPLETED');
+  return done;
+}
+
+/**
+ * Failed before or after it was settled: money that was taken goes back, or is parked when it cannot. One
+ * that has not begun is nobody's to fail from outside.
+ */
+export async function failPayout(
+  ctx: Ctx,
+  row: TransactionRow,
+  reason: FailureReason,
+  refundable: boolean,
+): Promise<TransactionRow> {
+  const event = row.status === 'COMPLETED' ? 'return' : 'fail';
+  const hasBegun = row.status === 'PROCESSING' || row.status === 'COMPLETED';
+  const status = hasBegun && !row.refund ? outgoingStates.peek(row.status, event) : undefined;
+  if (!status) return row;
+  const untouched = row.funds === 'NONE' || row.funds === 'AWAITED';
+  const failed = patch(ctx, row, {
+    status,
+    failure_reason: reason,
+    cancel_requested_at: null,
+    ...(untouched ? { funds: 'NONE' } : {}),
+  });
+  tell(ctx, failed, 'FAILED');
+  if (untouched) {
+    await giveVolumeBack(ctx, row);
+    return failed;
+  }
+  const refunding = patch(ctx, failed, { refund: openRefund(ctx, row, 'TRANSACTION_FAILED') });
+  tell(ctx, refunding, 'REFUND_PENDING');
+  ctx.later(PAY_REFUND, { transactionId: row.id, refundable });
+  return refunding;
+}
+
+/** Somebody asks to call it back; `job` asks the rail. Asked twice, it is one request. */
+export function requestCancel(ctx: Ctx, row: TransactionRow, job: string): TransactionRow {
+  if (row.cancel_requested_at !== null) return row;
+  ctx.later(job, { transactionId: row.id });
+  return patch(ctx, row, { cancel_requested_at: ctx.now });
+}
+
+/** Called back by hand while on its way: the money returns and the payment ends COMPLETED. */
+export function cancelPayout(ctx: Ctx, row: TransactionRow): TransactionRow {
+  if (row.status !== 'PROCESSING' || row.refund || row.funds === 'AWAITED') return row;
+  const refund = openRefund(ctx, row, 'USER_CANCELLATION');
+  const refunding = patch(ctx, row, { refund, cancel_requested_at: null });
+  tell(ctx, refunding, 'REFUND_PENDING');
+  ctx.later(PAY_REFUND, { transactionId: row.id, refundable: true });
+  return refunding;
+}
+
+/** The rail goes on with it although somebody asked to call it back. */
+export function refuseCancel(ctx: Ctx, row: TransactionRow): TransactionRow {
+  if (row.cancel_requested_at === null) return row;
+  return patch(ctx, row, { cancel_requested_at: null });
+}
+
+/** A pending payment whose quote ran out. */
+export function expirePayment(ctx: Ctx, row: TransactionRow): void {
+  const status = outgoingStates.peek(row.status, 'expire');
+  if (!status) return;
+  tell(ctx, patch(ctx, row, { status, failure_reason: 'QUOTE_EXPIRED' }), 'EXPIRED');
+}

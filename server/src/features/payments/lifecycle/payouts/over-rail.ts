@@ -1,0 +1,44 @@
+// Jobs that make one movement of money over a rail: they tell the rail, or ask about what it was told, and
+// bring its answer in as any notice comes in. What differs between movements is data.
+import type { Progress, RailInstruction } from '../../../../connectors/ports/index.ts';
+import type { Job, JobHandler, Result } from '../../../../runtime/jobs/jobs.ts';
+import type { Ctx } from '../../../../runtime/operation/context.ts';
+import type { Runtime } from '../../../../runtime/operation/operate.ts';
+import type { TransactionRow } from '../present.ts';
+import { type ConnectorsOf, currentOf, loadOf } from './payout-jobs.ts';
+
+/** Whether the rail is told, or asked about what it was told. */
+export type Ask = 'send' | 'check';
+
+export interface RailMovement {
+  instructionOf(runtime: Runtime, row: TransactionRow): Promise<RailInstruction>;
+  /** What the answer means for the transaction. */
+  heed(ctx: Ctx, row: TransactionRow, progress: Progress): Promise<void> | void;
+  /** Whether there is still something to tell or to ask; a notice may have come before the job. */
+  wanted(row: TransactionRow, ask: Ask): boolean;
+}
+
+/** The job of a kind that makes a movement; whether it tells or asks is in its input unless said here. */
+export function overRail(
+  connectors: ConnectorsOf,
+  kind: string,
+  { instructionOf, heed, wanted }: RailMovement,
+  always?: Ask,
+): JobHandler {
+  const run = async (runtime: Runtime, job: Job): Promise<Result> => {
+    const { row, caller } = await loadOf(runtime, job);
+    const ask = always ?? (job.input.ask as Ask);
+    if (!wanted(row, ask)) return { caller, stage: async () => {} };
+    const { rail } = connectors(caller.environment);
+    if (!rail) throw new Error(`no rail serves ${caller.environment}`);
+    const instruction = await instructionOf(runtime, row);
+    const progress = await (ask === 'check'
+      ? rail.check(instruction, runtime.world.now())
+      : rail.send(instruction));
+    return {
+      caller,
+      stage: async (ctx) => heed(ctx, await currentOf(ctx, row.id), progress),
+    };
+  };
+  return { kind, run };
+}

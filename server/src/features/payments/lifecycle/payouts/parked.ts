@@ -1,0 +1,79 @@
+// The queue of money that waits for a person's decision: a row for each transaction that has put money into
+// suspense, or has taken some out that nobody had. It is written with the step that does so and removed with
+// the one that decides, so finding it needs no index on what changes in every payment. The row has no amount:
+// the ledger says how much of suspense is the transaction's, whatever legs it came by.
+import type { Progress } from '../../../../connectors/ports/index.ts';
+import { Fault } from '../../../../kernel/fault.ts';
+import { pgArray } from '../../../../runtime/db/arrays.ts';
+import { col, type RowOf, table } from '../../../../runtime/db/table.ts';
+import type { Ctx } from '../../../../runtime/operation/context.ts';
+import type { TransactionRow } from '../present.ts';
+import { railNotices } from './waits.ts';
+
+/** The id is the transaction's. */
+export const parked = table('parked', {
+  id: col.text,
+  platform_id: col.text,
+  since: col.time.mut,
+  version: col.int4,
+});
+
+export type ParkedRow = RowOf<typeof parked>;
+
+/** What a person says with a decision, kept for those who look later. */
+export interface Said {
+  /** The bank's own, of what was paid by hand. */
+  reference?: string;
+  reason?: string;
+}
+
+const NET = `select transaction_id as id,
+    sum(case when credit like 'house:%:suspense:%' then amount else -amount end)::int8 as net
+  from ledger_transfers
+  where transaction_id = any($1::text[]) and phase = 'posted'
+    and (credit like 'house:%:suspense:%' or debit like 'house:%:suspense:%')
+  group by transaction_id`;
+
+/** How much of suspense belongs to each transaction; below zero where money is missing. */
+export async function inSuspense(
+  db: Ctx['db'],
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, bigint>> {
+  const rows = await db.query<{ id: string; net: bigint }>(NET, [pgArray('text', [...ids])]);
+  return new Map(rows.map(({ id, net }) => [id, net]));
+}
+
+/** Puts the transaction before a person. */
+export async function awaitDecision(ctx: Ctx, row: TransactionRow): Promise<void> {
+  const before = await ctx.read(parked, row.id);
+  if (before) ctx.update(parked, before, { since: ctx.now });
+  else ctx.insert(parked, { id: row.id, platform_id: row.platform_id, since: ctx.now });
+}
+
+/**
+ * Ends names that are there once for a transaction. To a payment with a card it may happen again that money
+ * cannot go back, and its row has changed by then.
+ */
+export const turnOf = ({ type, version }: TransactionRow): string =>
+  type === 'CARD' ? `.${version}` : '';
+
+/** Takes it off the list and keeps what was said. */
+export async function decided(
+  ctx: Ctx,
+  row: TransactionRow,
+  state: Progress['state'],
+  { reference, reason }: Said,
+): Promise<void> {
+  const waiting = await ctx.read(parked, row.id);
+  if (!waiting) throw new Fault('CONFLICT', 'No money of it waits for a decision.');
+  ctx.remove(parked, waiting);
+  ctx.insert(railNotices, {
+    id: `${row.id}/parked/${state}${turnOf(row)}`,
+    transaction_id: row.id,
+    kind: 'parked',
+    state,
+    reference: reference ?? null,
+    reason: reason ?? null,
+    created_at: ctx.now,
+  });
+}

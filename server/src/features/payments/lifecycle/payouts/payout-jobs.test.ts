@@ -1,0 +1,159 @@
+// The jobs of a payout against a rail that is told what to answer: what the rail is given, and what each
+// answer does, the ones that no scripted bank ever gives among them.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  balances,
+  booksBalance,
+  eventTypes,
+  externalAccount,
+  fundedCustomer,
+  ok,
+  quoteBody,
+} from '../../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../../test/harness.ts';
+import type { Progress, RailInstruction } from '../../../../connectors/ports/index.ts';
+import type { Job } from '../../../../runtime/jobs/jobs.ts';
+import { operate } from '../../../../runtime/operation/operate.ts';
+import { payoutJobs } from './payout-jobs.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+
+async function payout(more: object = {}) {
+  const { person, account } = await fundedCustomer(app);
+  const target = await externalAccount(app, person.id, 'EUR');
+  const body = quoteBody(account.id, target.id, 100_00, { immediatelyExecute: true, ...more });
+  const { transactionId } = ok(await app.call('POST', '/quotes', body), 201);
+  return { account, target, id: transactionId as string };
+}
+
+/** Runs the payment's jobs in turn against a rail that gives these answers, one after the other. */
+async function follow(id: string, answers: Progress[]) {
+  const asked: { how: 'send' | 'check'; instruction: RailInstruction }[] = [];
+  const answer = (how: 'send' | 'check') => async (instruction: RailInstruction) => {
+    asked.push({ how, instruction });
+    const next = answers[asked.length - 1];
+    if (!next) throw new Error('asked once too often');
+    return next;
+  };
+  const rail = { carries: () => true, send: answer('send'), check: answer('check') };
+  const handlers = new Map(payoutJobs(() => ({ rail })).map((each) => [each.kind, each]));
+  for (let round = 0; round < 20; round++) {
+    const [job] = (await app.runtime.db.query(
+      "select * from jobs where input->>'transactionId' = $1",
+      [id],
+    )) as unknown as Job[];
+    if (!job) return asked;
+    app.world.set(Math.max(app.world.now(), Number(job.due_at)));
+    const result = await handlers.get(job.kind)?.run(app.runtime, job);
+    if (result) await operate(app.runtime, result.caller, result.stage);
+    await app.runtime.db.query('delete from jobs where id = $1', [job.id]);
+  }
+  throw new Error('a payment without end');
+}
+
+const statusOf = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200).status;
+const out = (...names: string[]) => names.map((name) => `OUTGOING_PAYMENT.${name}`);
+
+describe('a rail', () => {
+  it('is given everything that travels with the money', async () => {
+    const { id, target } = await payout({
+      remittanceInformation: 'INV 42',
+      purposeOfPayment: 'GOODS_OR_SERVICES',
+    });
+    const startedAt = app.world.now();
+    const [asked] = await follow(id, [{ state: 'settled', reference: 'r' }]);
+    expect(asked?.how).toBe('send');
+    expect(asked?.instruction).toEqual({
+      id,
+      platformId: app.platform.id,
+      kind: 'payout',
+      origin: 'quote',
+      rail: 'SEPA_INSTANT',
+      currency: 'EUR',
+      amount: 91_54n,
+      account: expect.objectContaining({ iban: target.accountInfo.iban }),
+      beneficiaryName: 'Grace Hopper',
+      remittanceInformation: 'INV 42',
+      purposeOfPayment: 'GOODS_OR_SERVICES',
+      sentAt: startedAt,
+    });
+  });
+
+  it('that does not know is asked again, and nothing fails meanwhile', async () => {
+    const { id, account } = await payout();
+    const unknown: Progress = { state: 'unknown', checkAfterMs: 5_000 };
+    const started = app.world.now();
+    const asked = await follow(id, [
+      unknown,
+      unknown,
+      unknown,
+      { state: 'settled', reference: 'r' },
+    ]);
+    expect(asked.map((each) => each.how)).toEqual(['send', 'check', 'check', 'check']);
+    expect(new Set(asked.map((each) => each.instruction.sentAt))).toEqual(new Set([started]));
+    expect(new Set(asked.map((each) => each.instruction.id))).toEqual(new Set([id]));
+    expect(app.world.now() - started).toBe(15_000);
+    expect(await eventTypes(app, id)).toEqual(out('PENDING', 'PROCESSING', 'COMPLETED'));
+    expect((await balances(app, account.id)).total).toBe(900_00);
+  });
+
+  it('may return what it never said was settled', async () => {
+    const { id, account } = await payout();
+    await follow(id, [
+      { state: 'accepted', checkAfterMs: 1 },
+      { state: 'returned', reason: 'PAYOUT_RETURNED' },
+    ]);
+    expect(await eventTypes(app, id)).toEqual(
+      out('PENDING', 'PROCESSING', 'COMPLETED', 'FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'),
+    );
+    expect((await balances(app, account.id)).total).toBe(1_000_00);
+  });
+
+  it('may cancel or refuse at once, before the money left', async () => {
+    const cancelled = await payout();
+    await follow(cancelled.id, [{ state: 'cancelled' }]);
+    expect(await statusOf(cancelled.id)).toBe('COMPLETED');
+    expect((await balances(app, cancelled.account.id)).total).toBe(1_000_00);
+    const stuck = await payout();
+    const never: Progress = { state: 'failed', reason: 'COMPLIANCE_REJECTED', refundable: false };
+    await follow(stuck.id, [never]);
+    expect(await balances(app, stuck.account.id)).toEqual({ balance: 900_00, total: 900_00 });
+    const [row] = await app.runtime.db.query(
+      `select sum(amount)::text as parked from ledger_transfers
+        where transaction_id = $1 and credit like 'house:sandbox:suspense:%'`,
+      [stuck.id],
+    );
+    expect(row?.parked).toBe('10000');
+  });
+
+  it('that repeats itself and contradicts itself moves nothing twice', async () => {
+    const { id, account } = await payout();
+    await follow(id, [
+      { state: 'accepted', checkAfterMs: 1 },
+      { state: 'accepted', checkAfterMs: 1 },
+      { state: 'settled', reference: 'r', checkAfterMs: 1 },
+      { state: 'accepted', checkAfterMs: 1 },
+      { state: 'settled', reference: 'r', checkAfterMs: 1 },
+      { state: 'cancelled' },
+    ]);
+    expect(await eventTypes(app, id)).toEqual(out('PENDING', 'PROCESSING', 'COMPLETED'));
+    expect((await balances(app, account.id)).total).toBe(900_00);
+  });
+});
+
+describe('a rail that throws', () => {
+  it('leaves the payment as it is and the job to be done again', async () => {
+    const { id } = await payout();
+    await expect(follow(id, [])).rejects.toThrow('asked once too often');
+    expect(await statusOf(id)).toBe('PROCESSING');
+    await app.settle();
+    expect(await statusOf(id)).toBe('COMPLETED');
+  });
+});

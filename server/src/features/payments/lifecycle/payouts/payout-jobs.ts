@@ -1,0 +1,213 @@
+// The jobs that follow a payout: send it, ask about it until it is final, call it back, pay back what
+// failed. They talk to the rail before anything is staged and bring its answer in through the same steps
+// that any other notice takes. The instruction's id is the transaction's, so a rail that sees it twice knows.
+import type { Connectors, Progress, RailPort } from '../../../../connectors/ports/index.ts';
+import type { Job, JobHandler, Result } from '../../../../runtime/jobs/jobs.ts';
+import type { Caller, Ctx, Environment } from '../../../../runtime/operation/context.ts';
+import type { Runtime } from '../../../../runtime/operation/operate.ts';
+import { platforms, systemCaller } from '../../../tenancy/platform/index.ts';
+import {
+  cancelPayout,
+  failPayout,
+  handOverPayout,
+  refuseCancel,
+  settlePayout,
+} from '../payment.ts';
+import type { TransactionRow } from '../present.ts';
+import { transactions } from '../store.ts';
+import { payoutOf, refundOf, umaPaymentOf } from './instructions.ts';
+import {
+  CANCEL_PAYOUT,
+  CHECK_PAYOUT,
+  goesBackByRail,
+  PAY_REFUND,
+  payRefund,
+  SEND_PAYOUT,
+} from './refund.ts';
+import { awaitNotice, isWanted } from './waits.ts';
+
+export type ConnectorsOf = (environment: Environment) => Connectors;
+
+/** How long a callback waits, at first and at most, for what is to be called back to have been sent. */
+const WAIT_MS = 1_000;
+const WAIT_AT_MOST_MS = 60_000;
+
+export interface Loaded {
+  row: TransactionRow;
+  caller: Caller;
+}
+
+/** The transaction that a job is about, and the server acting for its platform. */
+export async function loadOf(runtime: Runtime, job: Job): Promise<Loaded> {
+  const row = await runtime.db.read(transactions, job.input.transactionId as string);
+  const platform = row && (await runtime.db.read(platforms, row.platform_id));
+  if (!row || !platform) throw new Error(`job ${job.id} names no transaction`);
+  return { row, caller: systemCaller(platform.id, platform.environment) };
+}
+
+/** The transaction as it is when a job's result is staged. */
+export async function currentOf(ctx: Ctx, id: string): Promise<TransactionRow> {
+  const row = await ctx.read(transactions, id);
+  if (!row) throw new Error(`${id} is gone`);
+  return row;
+}
+
+function railOf(connectors: ConnectorsOf, { environment }: Caller): RailPort {
+  const { rail } = connectors(environment);
+  if (!rail) throw new Error(`no rail serves ${environment}`);
+  return rail;
+}
+
+/** Sends the payout, or asks about it, wherever it goes. */
+async function ask(
+  runtime: Runtime,
+  connectors: ConnectorsOf,
+  { row, caller }: Loaded,
+  what: 'send' | 'check',
+): Promise<Progress> {
+  const now = runtime.world.now();
+  if (row.carrier) {
+    const { uma } = connectors(caller.environment);
+    if (!uma) throw new Error(`no way to UMA providers from ${caller.environment}`);
+    const payment = umaPaymentOf(row);
+    return what === 'send' ? uma.send(payment) : uma.check(payment, now);
+  }
+  const rail = railOf(connectors, caller);
+  const instruction = await payoutOf(runtime, row);
+  return what === 'send' ? rail.send(instruction) : rail.check(instruction, now);
+}
+
+/** What a rail's answer about a payout means for the payment; also the door for notices. */
+export async function heedPayout(ctx: Ctx, row: TransactionRow, progress: Progress): Promise<void> {
+  const again = (afterMs: number | undefined) => {
+    if (afterMs === undefined) return;
+    ctx.later(CHECK_PAYOUT, { transactionId: row.id }, ctx.now + afterMs);
+  };
+  switch (progress.state) {
+    case 'unknown':
+      return again(progress.checkAfterMs);
+    case 'accepted': {
+      const handed = await handOverPayout(ctx, row);
+      if (progress.checkAfterMs !== undefined) return again(progress.checkAfterMs);
+      if (isWanted(handed, 'payout')) await awaitNotice(ctx, handed, 'payout');
+      return;
+    }
+    case 'settled':
+      await settlePayout(ctx, row, progress.onChain);
+      return again(progress.checkAfterMs);
+    case 'failed':
+      // What was delivered only a return brings back.
+      if (row.status === 'COMPLETED') return;
+      return void (await failPayout(ctx, row, progress.reason, progress.refundable ?? true));
+    case 'returned':
+      return void (await failPayout(ctx, await settlePayout(ctx, row), progress.reason, true));
+    case 'cancelled':
+      return void cancelPayout(ctx, row);
+  }
+}
+
+/** What a rail's answer about a refund means. */
+export async function heedRefund(ctx: Ctx, row: TransactionRow, progress: Progress): Promise<void> {
+  if (row.refund?.status !== 'PENDING') return;
+  switch (progress.state) {
+    case 'settled':
+      return void (await payRefund(ctx, row, true));
+    case 'accepted':
+    case 'unknown': {
+      const { checkAfterMs } = progress;
+      if (checkAfterMs === undefined) return awaitNotice(ctx, row, 'refund');
+      const input = { transactionId: row.id, refundable: true, ask: 'check' };
+      return ctx.later(PAY_REFUND, input, ctx.now + checkAfterMs);
+    }
+    default:
+      return void (await payRefund(ctx, row, false));
+  }
+}
+
+const SENDING = `select 1 from jobs where kind = $1 and input ->> 'transactionId' = $2 limit 1`;
+
+/** Whether the job that sends a movement of this transaction is still there. */
+export async function isBeingSent(
+  { db }: Runtime,
+  kind: string,
+  { id }: TransactionRow,
+): Promise<boolean> {
+  return (await db.query(SENDING, [kind, id])).length > 0;
+}
+
+/** Puts a callback off, twice as long each time. */
+export function putOff(ctx: Ctx, kind: string, { input }: Job): void {
+  const waitMs = Math.min((input.waitMs as number | undefined) ?? WAIT_MS, WAIT_AT_MOST_MS);
+  ctx.later(kind, { ...input, waitMs: waitMs * 2 }, ctx.now + waitMs);
+}
+
+/** Sending must not begin once the payment is over or on its way back. */
+const maySend = (row: TransactionRow) =>
+  row.status === 'PROCESSING' && row.funds === 'HELD' && !row.refund;
+
+const NOTHING = async () => {};
+
+export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
+  const follow =
+    (what: 'send' | 'check') =>
+    async (runtime: Runtime, job: Job): Promise<Result> => {
+      const loaded = await loadOf(runtime, job);
+      const { row, caller } = loaded;
+      if (what === 'send' && !maySend(row)) return { caller, stage: NOTHING };
+      const progress = await ask(runtime, connectors, loaded, what);
+      return {
+        caller,
+        stage: async (ctx) => heedPayout(ctx, await currentOf(ctx, row.id), progress),
+      };
+    };
+
+  const refund = async (runtime: Runtime, job: Job): Promise<Result> => {
+    const { row, caller } = await loadOf(runtime, job);
+    if (row.refund?.status !== 'PENDING') return { caller, stage: NOTHING };
+    const failed: Progress = { state: 'failed', reason: 'QUOTE_EXECUTION_FAILED' };
+    let progress: Progress = { state: 'settled', reference: row.id };
+    if (job.input.refundable === false) progress = failed;
+    else if (goesBackByRail(row)) {
+      const rail = railOf(connectors, caller);
+      const instruction = await refundOf(runtime, row);
+      progress = await (job.input.ask === 'check'
+        ? rail.check(instruction, runtime.world.now())
+        : rail.send(instruction));
+    }
+    return {
+      caller,
+      stage: async (ctx) => heedRefund(ctx, await currentOf(ctx, row.id), progress),
+    };
+  };
+
+  const cancel = async (runtime: Runtime, job: Job): Promise<Result> => {
+    const { row, caller } = await loadOf(runtime, job);
+    const rail = railOf(connectors, caller);
+    const now = runtime.world.now();
+    const over = row.status !== 'PROCESSING' || row.refund !== null;
+    if (over || !rail.cancel) {
+      const stage = async (ctx: Ctx) => void refuseCancel(ctx, await currentOf(ctx, row.id));
+      return { caller, stage };
+    }
+    if (await isBeingSent(runtime, SEND_PAYOUT, row)) {
+      // Its sending may be under way in another worker; a callback must come after it.
+      return { caller, stage: async (ctx) => putOff(ctx, CANCEL_PAYOUT, job) };
+    }
+    const answer = await rail.cancel(await payoutOf(runtime, row), now);
+    return {
+      caller,
+      stage: async (ctx) => {
+        const current = await currentOf(ctx, row.id);
+        if (answer === 'cancelled') cancelPayout(ctx, current);
+        if (answer === 'refused') refuseCancel(ctx, current);
+      },
+    };
+  };
+
+  return [
+    { kind: SEND_PAYOUT, run: follow('send') },
+    { kind: CHECK_PAYOUT, run: follow('check') },
+    { kind: CANCEL_PAYOUT, run: cancel },
+    { kind: PAY_REFUND, run: refund },
+  ];
+}

@@ -1,0 +1,169 @@
+// The way back of money that was taken for a payment: to the account it came from, to whoever paid it in,
+// or into suspense when it cannot go back by itself. A refund undoes the payment's own legs, last first, and
+// then, for money that came from outside, takes one step more.
+import { isFiat } from '../../../../catalog/currencies/currencies.ts';
+import { iso } from '../../../../kernel/world.ts';
+import { giveVolumeBack } from '../../../../ledger/allowance.ts';
+import { house } from '../../../../ledger/chart.ts';
+import type { Ctx } from '../../../../runtime/operation/context.ts';
+import {
+  type InternalAccountRow,
+  internalAccounts,
+  isBalance,
+  repayOwed,
+  takeBack,
+} from '../../../balances/internal-accounts/index.ts';
+import { customers } from '../../../customers/records/index.ts';
+import { type Leg, legsOf, park, release, reverse } from '../legs.ts';
+import { refundReference, type TransactionRow } from '../present.ts';
+import { moveAndTell, patch, tell } from '../staging.ts';
+import { outgoingStates, refundStates } from '../states.ts';
+import type { Refund } from '../store.ts';
+import { awaitDecision } from './parked.ts';
+
+/** The kinds of jobs that follow a payment. */
+export const SEND_PAYOUT = 'payout.send';
+export const CHECK_PAYOUT = 'payout.check';
+export const CANCEL_PAYOUT = 'payout.cancel';
+export const PAY_REFUND = 'refund.pay';
+
+/** A refund as it begins. */
+export const openRefund = (ctx: Ctx, row: TransactionRow, reason: Refund['reason']): Refund => ({
+  reference: refundReference(row.id),
+  initiatedAt: iso(ctx.now),
+  status: refundStates.next('NONE', 'open') as 'PENDING',
+  reason,
+});
+
+/** Whether the money came from outside for this payment alone: pulled, or paid in for it. */
+export const fundedOutside = (row: TransactionRow): boolean => row.funded_amount !== null;
+
+/** Whether a rail has to carry the refund to where the money came from. */
+export const goesBackByRail = (row: TransactionRow): boolean =>
+  fundedOutside(row) && (row.source.sourceType === 'ACCOUNT' || isFiat(row.sent_currency ?? ''));
+
+/**
+ * Gives a platform fee back that the platform has earned. What it has spent of it by now, it owes.
+ */
+async function returnPlatformFee(ctx: Ctx, leg: Leg, row: TransactionRow, to: string) {
+  const account = await ctx.read(internalAccounts, leg.credit);
+  if (!account) return reverse(ctx, row.id, [leg]);
+  const { amount } = leg;
+  const step = `refund.${leg.step}`;
+  await takeBack(ctx, account, { transactionId: row.id, step, amount, creditTo: to });
+}
+
+/** Back to the source, or to `keeper` in its stead. */
+async function moveBack(ctx: Ctx, row: TransactionRow, keeper?: string): Promise<void> {
+  if (row.funds === 'FUNDED') return;
+  const all = legsOf(row, ctx.caller.environment);
+  if (row.funds === 'HELD') {
+    release(ctx, row.id, all);
+    if (keeper) park(ctx, row.id, all, keeper);
+    return;
+  }
+  if (row.funds === 'SETTLED') reverse(ctx, row.id, all.settle);
+  reverse(ctx, row.id, all.onward);
+  const ours = all.source.filter((leg) => leg.step !== 'fee.platform');
+  reverse(ctx, row.id, ours, keeper);
+  for (const leg of all.source) {
+    if (ours.includes(leg)) continue;
+    await returnPlatformFee(ctx, leg, row, keeper ?? leg.debit);
+  }
+}
+
+/** The account that a digital asset goes back to, never the wallet it came from. */
+export async function balanceFor(
+  db: Ctx['db'],
+  row: TransactionRow,
+): Promise<InternalAccountRow | undefined> {
+  const own = await db.find(internalAccounts, {
+    platform_id: row.platform_id,
+    customer_id: row.customer_id,
+    currency: row.sent_currency as string,
+  });
+  // Money that was never the account's own does not reach one that is frozen.
+  return own.find((each) => each.status === 'ACTIVE' && isBalance(each));
+}
+
+/** Accounts in these states take back what was theirs, a frozen one out of its owner's reach. */
+const TAKES_BACK = ['ACTIVE', 'FROZEN'];
+
+/** Whether money may go back onto an account: it is not closed, and its owner is still there. */
+export async function takesBack(
+  db: Ctx['db'],
+  { status, customer_id: id }: InternalAccountRow,
+): Promise<boolean> {
+  if (!TAKES_BACK.includes(status)) return false;
+  const owner = id === null ? undefined : await db.read(customers, id);
+  return !owner || owner.deleted_at === null;
+}
+
+/** The account inside that a refund goes to; undefined where it can take nothing any more. */
+async function receiverOf(ctx: Ctx, row: TransactionRow): Promise<InternalAccountRow | undefined> {
+  const account = fundedOutside(row)
+    ? await balanceFor(ctx.db, row)
+    : await ctx.read(internalAccounts, row.source_account as string);
+  if (!account || !(await takesBack(ctx.db, account))) return undefined;
+  const owner = account.customer_id && (await ctx.read(customers, account.customer_id));
+  if (owner) ctx.require(customers, owner);
+  // One that owes is changed by the refund itself, which guards it as well.
+  if (account.owed === 0n) ctx.require(internalAccounts, account);
+  return account;
+}
+
+function moveOut(ctx: Ctx, row: TransactionRow, step: string, target: string): void {
+  ctx.move('posted', {
+    transactionId: row.id,
+    step,
+    debit: house(ctx.caller.environment, 'inbound', row.sent_currency as string),
+    credit: target,
+    currency: row.sent_currency as string,
+    amount: row.funded_amount as bigint,
+    force: true,
+  });
+}
+
+/** Onto the balance of its owner, and out of it again what they owe. */
+function returnInside(ctx: Ctx, row: TransactionRow, account: InternalAccountRow): void {
+  moveOut(ctx, row, 'refund.out', account.id);
+  const amount = row.funded_amount as bigint;
+  repayOwed(ctx, account, { transactionId: row.id, step: 'refund.owed', amount });
+}
+
+/** The refund itself: back to the source, or into suspense when the money cannot go back by itself. */
+export async function payRefund(
+  ctx: Ctx,
+  row: TransactionRow,
+  refundable: boolean,
+): Promise<TransactionRow> {
+  if (row.refund?.status !== 'PENDING') return row;
+  const byRail = goesBackByRail(row);
+  const account = byRail || !refundable ? undefined : await receiverOf(ctx, row);
+  const back = refundable && (byRail || account !== undefined);
+  const [suspense, clearing] = (['suspense', 'clearing'] as const).map((purpose) =>
+    house(ctx.caller.environment, purpose, row.sent_currency as string),
+  ) as [string, string];
+  await giveVolumeBack(ctx, row);
+  await moveAndTell(ctx, async () => {
+    await moveBack(ctx, row, back ? undefined : suspense);
+    if (account && fundedOutside(row)) returnInside(ctx, row, account);
+    else if (back && byRail) moveOut(ctx, row, 'refund.out', clearing);
+    else if (row.funds === 'FUNDED') moveOut(ctx, row, 'park.fund', suspense);
+  });
+  const status = refundStates.next('PENDING', back ? 'pay' : 'park') as 'COMPLETED' | 'FAILED';
+  const settledAt: { settledAt?: string } = back ? { settledAt: iso(ctx.now) } : {};
+  const done = patch(ctx, row, {
+    funds: back ? 'RETURNED' : 'PARKED',
+    refund: { ...row.refund, status, ...settledAt },
+  });
+  if (!back) await awaitDecision(ctx, done);
+  tell(ctx, done, back ? 'REFUND_COMPLETED' : 'REFUND_FAILED');
+  if (done.status !== 'PROCESSING') return done;
+  const completed = patch(ctx, done, {
+    status: outgoingStates.next(done.status, 'settle'),
+    settled_at: ctx.now,
+  });
+  tell(ctx, completed, 'COMPLETED');
+  return completed;
+}

@@ -1,0 +1,134 @@
+// What a person decides about money in suspense. Parked money goes where its refund would have put it: onto
+// a balance inside, or out through clearing when somebody has sent it back by hand; the refund that had
+// failed is complete then. Money that is missing, because a bank took a pull back and nobody had an account
+// to answer for it, is made good with money that came in for it. Each is done once: the row of the queue
+// goes with it.
+import { Fault } from '../../../../kernel/fault.ts';
+import { iso } from '../../../../kernel/world.ts';
+import { type House, house } from '../../../../ledger/chart.ts';
+import type { Ctx } from '../../../../runtime/operation/context.ts';
+import {
+  type InternalAccountRow,
+  internalAccounts,
+  repayOwed,
+} from '../../../balances/internal-accounts/index.ts';
+import type { TransactionRow } from '../present.ts';
+import { moveAndTell, patch, tell } from '../staging.ts';
+import { refundStates } from '../states.ts';
+import { decided, inSuspense, type Said, turnOf } from './parked.ts';
+import { balanceFor, fundedOutside, goesBackByRail, takesBack } from './refund.ts';
+
+/** The currency in which a transaction's money is parked: that of whoever gets it back. */
+export const parkedCurrency = (row: TransactionRow): string =>
+  (row.type === 'INCOMING' ? row.received_currency : row.sent_currency) as string;
+
+/**
+ * The balance that parked money goes back to; none when it came from outside and has to go back there, or
+ * when its account is closed or its owner gone: then somebody has to find them.
+ */
+export async function parkedFrom(
+  db: Ctx['db'],
+  row: TransactionRow,
+): Promise<InternalAccountRow | undefined> {
+  // What a card payment has there is of an account that was closed.
+  if (row.type !== 'OUTGOING' || goesBackByRail(row)) return undefined;
+  const account = fundedOutside(row)
+    ? await balanceFor(db, row)
+    : await db.read(internalAccounts, row.source_account as string);
+  return account && (await takesBack(db, account)) ? account : undefined;
+}
+
+const purse = (ctx: Ctx, row: TransactionRow, purpose: House): string =>
+  house(ctx.caller.environment, purpose, parkedCurrency(row));
+
+const ownNet = async (ctx: Ctx, row: TransactionRow): Promise<bigint> =>
+  (await inSuspense(ctx.db, [row.id])).get(row.id) ?? 0n;
+
+/** Out of suspense; an account pays off with it what its owner owes. */
+function moveBack(
+  ctx: Ctx,
+  row: TransactionRow,
+  account: InternalAccountRow | undefined,
+  amount: bigint,
+) {
+  const transactionId = row.id;
+  ctx.move('posted', {
+    transactionId,
+    step: `resolve${turnOf(row)}`,
+    debit: purse(ctx, row, 'suspense'),
+    credit: account?.id ?? purse(ctx, row, 'clearing'),
+    currency: parkedCurrency(row),
+    amount,
+    // The account may be frozen: what goes back was its own.
+    force: true,
+  });
+  if (!account) return;
+  // Its gate is not asked, so that it is not closed meanwhile is asked of the row.
+  if (account.owed === 0n) ctx.require(internalAccounts, account);
+  repayOwed(ctx, account, { transactionId, step: 'resolve.owed', amount });
+}
+
+/**
+ * A payment with a card goes on while its money waits: what it has in suspense and whether that is on the
+ * list are of one moment only if nothing happened to it meanwhile, on either side.
+ */
+const lean = (ctx: Ctx, row: TransactionRow): void => void patch(ctx, row, {});
+
+const sendFirst = (): Fault =>
+  new Fault('CONFLICT', "It goes back outside: send it, then say the bank's --reference.");
+
+/** What came back of a payment with a card for a closed account was sent to its owner by hand. */
+async function sentByHand(ctx: Ctx, row: TransactionRow, said: Said): Promise<TransactionRow> {
+  const amount = await ownNet(ctx, row);
+  if (amount <= 0n) throw new Fault('CONFLICT', 'No money of it is parked.');
+  if (said.reference === undefined) throw sendFirst();
+  lean(ctx, row);
+  moveBack(ctx, row, undefined, amount);
+  await decided(ctx, row, 'returned', said);
+  return row;
+}
+
+/** Everything that the transaction has in suspense goes back; throws CONFLICT where nothing can. */
+export async function returnParked(
+  ctx: Ctx,
+  row: TransactionRow,
+  said: Said,
+): Promise<TransactionRow> {
+  if (row.type === 'CARD') return sentByHand(ctx, row, said);
+  if (row.funds !== 'PARKED' || row.refund?.status !== 'FAILED') {
+    const refund = row.refund ? `, its refund ${row.refund.status}` : '';
+    throw new Fault('CONFLICT', `No money of it is parked: it is ${row.status}${refund}.`);
+  }
+  const account = await parkedFrom(ctx.db, row);
+  if (account && said.reference !== undefined) {
+    throw new Fault('CONFLICT', `It goes back to ${account.id}; nobody should send it by hand.`);
+  }
+  if (!account && said.reference === undefined) throw sendFirst();
+  const amount = await ownNet(ctx, row);
+  // Nothing is left where the bank has taken back the pull that brought it.
+  if (amount > 0n) await moveAndTell(ctx, () => moveBack(ctx, row, account, amount));
+  const status = refundStates.next('FAILED', 'resolve') as 'COMPLETED';
+  const done = patch(ctx, row, {
+    funds: 'RETURNED',
+    refund: { ...row.refund, status, settledAt: iso(ctx.now) },
+  });
+  tell(ctx, done, 'REFUND_COMPLETED');
+  await decided(ctx, done, 'returned', said);
+  return done;
+}
+
+/** Money has come in for what was missing; throws CONFLICT where nothing is. */
+export async function coverMissing(ctx: Ctx, row: TransactionRow, said: Said): Promise<void> {
+  const amount = -(await ownNet(ctx, row));
+  if (amount <= 0n) throw new Fault('CONFLICT', 'No money of it is missing.');
+  if (row.type === 'CARD') lean(ctx, row);
+  ctx.move('posted', {
+    transactionId: row.id,
+    step: `found${turnOf(row)}`,
+    debit: purse(ctx, row, 'clearing'),
+    credit: purse(ctx, row, 'suspense'),
+    currency: parkedCurrency(row),
+    amount,
+  });
+  await decided(ctx, row, 'settled', said);
+}

@@ -1,0 +1,84 @@
+// What waits for word from a bank that sends no word by itself: the queue of an operator who carries
+// payments by hand. A row is written with the step that begins to wait and removed with the one that ends
+// it, so a rail that names the time to ask again, as the sandbox does, pays nothing for it. To find the
+// same by status would need an index on columns of `transactions` that change with every step, and the
+// rows of jobs are those that a machine is to do. A row that outlived its payment harms nobody: whoever
+// reads the queue looks at the payment too.
+import type { Progress, RailInstruction } from '../../../../connectors/ports/index.ts';
+import { Fault } from '../../../../kernel/fault.ts';
+import { col, type RowOf, table } from '../../../../runtime/db/table.ts';
+import type { Ctx } from '../../../../runtime/operation/context.ts';
+import type { TransactionRow } from '../present.ts';
+
+export type WaitKind = RailInstruction['kind'];
+
+/** The id is the transaction's: of one transaction at most one movement is under way outside. */
+export const railWaits = table(
+  'rail_waits',
+  {
+    id: col.text,
+    platform_id: col.text,
+    kind: col.word<WaitKind>().mut,
+    since: col.time.mut,
+    version: col.int4,
+  },
+  { races: ['rail_waits_pkey'] },
+);
+
+export type WaitRow = RowOf<typeof railWaits>;
+
+/** What a person said about a movement, and the bank's own reference for it. */
+export const railNotices = table(
+  'rail_notices',
+  {
+    id: col.text,
+    transaction_id: col.text,
+    /** What a person decided: `parked` about money in suspense, `card` about a card payment or its pull. */
+    kind: col.word<WaitKind | 'parked' | 'card'>(),
+    state: col.word<Progress['state']>(),
+    reference: col.text.null,
+    reason: col.text.null,
+    created_at: col.time,
+  },
+  { unique: { rail_notices_pkey: () => new Fault('CONFLICT', 'That was said before.') } },
+);
+
+/** A rail has taken an instruction and will say by a notice what became of it. */
+export async function awaitNotice(ctx: Ctx, row: TransactionRow, kind: WaitKind): Promise<void> {
+  const before = await ctx.read(railWaits, row.id);
+  if (before) ctx.update(railWaits, before, { kind, since: ctx.now });
+  else ctx.insert(railWaits, { id: row.id, platform_id: row.platform_id, kind, since: ctx.now });
+}
+
+/** Keeps what the notice said and ends the wait for it, where there was one. */
+export async function noticeCame(
+  ctx: Ctx,
+  transactionId: string,
+  kind: WaitKind,
+  progress: Progress,
+): Promise<void> {
+  const wait = await ctx.read(railWaits, transactionId);
+  if (wait?.kind === kind) ctx.remove(railWaits, wait);
+  const { state } = progress;
+  ctx.insert(railNotices, {
+    id: `${transactionId}/${kind}/${state}`,
+    transaction_id: transactionId,
+    kind,
+    state,
+    reference: 'reference' in progress ? progress.reference : null,
+    reason: 'reason' in progress ? progress.reason : null,
+    created_at: ctx.now,
+  });
+}
+
+/** Whether a movement of this kind is still wanted of the transaction. */
+export function isWanted(row: TransactionRow, kind: WaitKind): boolean {
+  if (kind === 'refund') return row.refund?.status === 'PENDING';
+  if (row.refund) return false;
+  if (kind === 'payout') {
+    // Still HELD where the job that sent it was cancelled without an answer of the rail.
+    return row.status === 'PROCESSING' && (row.funds === 'HANDED' || row.funds === 'HELD');
+  }
+  const open = row.status === 'PENDING' || row.status === 'PROCESSING';
+  return open && (row.funds === 'AWAITED' || (row.type === 'INCOMING' && row.funds === 'HELD'));
+}

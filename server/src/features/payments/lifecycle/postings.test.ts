@@ -1,0 +1,218 @@
+// The books of every way a payment can go, leg by leg: what is set aside, what moves from whom to whom, and
+// what is left with the rails when all is over.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  booksBalance,
+  customer,
+  externalAccount,
+  fund,
+  fundedCustomer,
+  internalAccount,
+  ok,
+  quoteBody,
+} from '../../../../test/fixtures.ts';
+import { startApp, type TestApp, type TestPlatform } from '../../../../test/harness.ts';
+
+let app: TestApp;
+let options: { as: TestPlatform };
+let platformUsd: string;
+beforeAll(async () => {
+  app = await startApp();
+  options = { as: await app.newPlatform('Bookkeeper') };
+  platformUsd = (await internalAccount(app, null, 'USD', options)).id;
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+
+/** A posting as `phase step: debit > credit amount currency`, accounts by their part in the payment. */
+async function legs(id: string, parts: Record<string, string>): Promise<string[]> {
+  const rows = await app.runtime.db.query(
+    'select * from ledger_transfers where transaction_id = $1',
+    [id],
+  );
+  const name = (account: unknown) => {
+    const text = String(account);
+    return parts[text] ?? text.replace('house:sandbox:', '').replace(/:[A-Z]{3}$/, '');
+  };
+  const lines = rows.map(
+    (row) =>
+      `${row.phase} ${row.step}: ${name(row.debit)} > ${name(row.credit)} ${row.amount} ${row.currency}`,
+  );
+  return lines.sort();
+}
+
+const FEE = {
+  platformFeeOverride: {
+    platformFixedFee: { amount: 50, currency: 'USD' },
+    platformVariableFeeBps: 30,
+  },
+};
+
+async function pay(currency: string, suffix: string, more: object = FEE) {
+  const { person, account } = await fundedCustomer(app, 1_000_00, options);
+  const target = await externalAccount(app, person.id, currency, suffix, options);
+  const body = quoteBody(account.id, target.id, 100_00, { immediatelyExecute: true, ...more });
+  const quote = ok(await app.call('POST', '/quotes', body, options), 201);
+  const id = quote.transactionId as string;
+  const shown = () => legs(id, { [account.id]: 'payer', [platformUsd]: 'platform' });
+  return { id, shown };
+}
+
+const HELD = [
+  'pending fee.service: payer > fees 50 USD',
+  'pending fee.platform: payer > platform 80 USD',
+  'pending sell: payer > exchange 9870 USD',
+];
+const HANDED = [
+  'post fee.service!: payer > fees 50 USD',
+  'post fee.platform!: payer > platform 80 USD',
+  'post sell!: payer > exchange 9870 USD',
+  'posted buy: exchange > clearing 9080 EUR',
+];
+const SETTLED = ['posted settle: clearing > settled 9080 EUR'];
+const RELEASED = [
+  'release fee.service!: payer > fees 50 USD',
+  'release fee.platform!: payer > platform 80 USD',
+  'release sell!: payer > exchange 9870 USD',
+];
+const RECLAIMED = [
+  'posted refund.buy: clearing > exchange 9080 EUR',
+  'posted refund.sell: exchange > payer 9870 USD',
+  'posted refund.fee.platform: platform > payer 80 USD',
+  'posted refund.fee.service: fees > payer 50 USD',
+];
+const UNSETTLED = ['posted refund.settle: settled > clearing 9080 EUR'];
+
+describe('a payout in another currency', () => {
+  it.each<[string, string, string[]]>([
+    ['000', 'arrives', [...HELD, ...HANDED, ...SETTLED]],
+    ['002', 'is refused before it was handed over', [...HELD, ...RELEASED]],
+    ['003', 'takes its time', [...HELD, ...HANDED, ...SETTLED]],
+    ['004', 'fails on its way', [...HELD, ...HANDED, ...RECLAIMED]],
+    ['005', 'is returned', [...HELD, ...HANDED, ...SETTLED, ...UNSETTLED, ...RECLAIMED]],
+    ['006', 'is cancelled', [...HELD, ...HANDED, ...RECLAIMED]],
+    [
+      '007',
+      'fails and cannot go back',
+      [...HELD, ...HANDED, ...RECLAIMED.map((each) => each.replace('> payer', '> suspense'))],
+    ],
+  ])('…%s %s', async (suffix, _what, expected) => {
+    const { shown } = await pay('EUR', suffix);
+    expect(await shown()).toEqual(HELD.toSorted());
+    await app.advance(6 * 60_000);
+    expect(await shown()).toEqual(expected.toSorted());
+  });
+});
+
+describe('a payout in the same currency', () => {
+  const held = [
+    'pending fee.platform: payer > platform 80 USD',
+    'pending pay: payer > clearing 9920 USD',
+  ];
+  const handed = [
+    'post fee.platform!: payer > platform 80 USD',
+    'post pay!: payer > clearing 9920 USD',
+  ];
+  const settled = ['posted settle: clearing > settled 9920 USD'];
+  const back = [
+    'posted refund.pay: clearing > payer 9920 USD',
+    'posted refund.fee.platform: platform > payer 80 USD',
+  ];
+  it.each<[string, string[]]>([
+    ['000', [...held, ...handed, ...settled]],
+    ['004', [...held, ...handed, ...back]],
+    [
+      '005',
+      [
+        ...held,
+        ...handed,
+        ...settled,
+        'posted refund.settle: settled > clearing 9920 USD',
+        ...back,
+      ],
+    ],
+  ])('…%s', async (suffix, expected) => {
+    const { shown } = await pay('USD', suffix);
+    await app.advance(60_000);
+    expect(await shown()).toEqual(expected.toSorted());
+  });
+
+  it('as a transfer is one movement, held and then made', async () => {
+    const { person, account } = await fundedCustomer(app, 1_000_00, options);
+    const target = await externalAccount(app, person.id, 'USD', '000', options);
+    const body = {
+      source: { accountId: account.id },
+      destination: { accountId: target.id },
+      amount: 1_00,
+    };
+    const { id } = ok(await app.call('POST', '/transfer-out', body, options), 201);
+    await app.settle();
+    expect(await legs(id, { [account.id]: 'payer' })).toEqual([
+      'pending pay: payer > clearing 100 USD',
+      'post pay!: payer > clearing 100 USD',
+      'posted settle: clearing > settled 100 USD',
+    ]);
+  });
+});
+
+describe('money inside the house', () => {
+  async function inside(currency: string, more: object = {}) {
+    const { account } = await fundedCustomer(app, 1_000_00, options);
+    const friend = await customer(app, options);
+    const target = await internalAccount(app, friend.id, currency, options);
+    const body = quoteBody(account.id, target.id, 100_00, { immediatelyExecute: true, ...more });
+    const quote = ok(await app.call('POST', '/quotes', body, options), 201);
+    const parts = { [account.id]: 'payer', [target.id]: 'payee', [platformUsd]: 'platform' };
+    return legs(quote.transactionId, parts);
+  }
+
+  it('is exchanged and arrives at once', async () => {
+    expect(await inside('EUR', FEE)).toEqual([
+      'posted buy: exchange > payee 9080 EUR',
+      'posted fee.platform: payer > platform 80 USD',
+      'posted fee.service: payer > fees 50 USD',
+      'posted sell: payer > exchange 9870 USD',
+    ]);
+  });
+
+  it('of one currency goes straight over', async () => {
+    expect(await inside('USD')).toEqual(['posted pay: payer > payee 10000 USD']);
+  });
+
+  it('comes in by funding out of clearing', async () => {
+    const person = await customer(app, options);
+    const account = await internalAccount(app, person.id, 'USD', options);
+    await fund(app, account.id, 12_34, options);
+    const { data } = ok(
+      await app.call('GET', `/transactions?customerId=${person.id}`, undefined, options),
+      200,
+    );
+    expect(await legs(data[0].id, { [account.id]: 'payee' })).toEqual([
+      'posted deposit: clearing > payee 1234 USD',
+    ]);
+  });
+});
+
+describe('the house', () => {
+  it('keeps sandbox and production apart', async () => {
+    const rows = await app.runtime.db.query(
+      "select id from ledger_accounts where id like 'house:production:%' and (balance <> 0 or held <> 0)",
+      [],
+    );
+    expect(rows).toEqual([]);
+  });
+
+  it('is owed nothing by the rails once every payment is over', async () => {
+    await app.advance(10 * 60_000);
+    // Out of clearing went what was funded, into it came nothing that did not go on.
+    const [row] = await app.runtime.db.query(
+      `select sum(case when credit like 'house:%:clearing:%' then amount else -amount end)::text as net
+        from ledger_transfers where phase in ('posted', 'post') and step <> 'deposit'
+          and (credit like 'house:%:clearing:%' or debit like 'house:%:clearing:%')`,
+      [],
+    );
+    expect(row?.net).toBe('0');
+  });
+});

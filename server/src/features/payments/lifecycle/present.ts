@@ -1,0 +1,106 @@
+// A transaction row as the API shows it, and the references it is known by outside. References are made
+// from the id, so a search by reference is a look-up by key and needs no column.
+import { currencyView } from '../../../catalog/currencies/currencies.ts';
+import type { OnChain } from '../../../connectors/ports/index.ts';
+import { iso } from '../../../kernel/world.ts';
+import type { RowOf } from '../../../runtime/db/table.ts';
+import { stamps } from '../../../runtime/operation/context.ts';
+import { presentCardPayment } from './cards/present-card.ts';
+import type { Party, transactions } from './store.ts';
+
+export type TransactionRow = RowOf<typeof transactions>;
+
+const hexOf = (id: string) =>
+  id
+    .slice(id.indexOf(':') + 1)
+    .replaceAll('-', '')
+    .toUpperCase();
+
+/** 34 letters and digits: fits the 35 that bank rails leave for an end-to-end reference. */
+export const paymentReference = (id: string) => `RH${hexOf(id)}`;
+export const refundReference = (id: string) => `RF${hexOf(id)}`;
+
+/** The transaction a reference belongs to; undefined for a text that is none of ours. */
+export function transactionOfReference(reference: string): string | undefined {
+  const match = /^R[HF]([0-9A-F]{8})([0-9A-F]{4})([0-9A-F]{4})([0-9A-F]{4})([0-9A-F]{12})$/.exec(
+    reference,
+  );
+  return match ? `Transaction:${match.slice(1).join('-').toLowerCase()}` : undefined;
+}
+
+const amountOf = (amount: bigint, currency: string) => ({
+  amount: Number(amount),
+  currency: currencyView(currency),
+});
+
+const withChain = (party: Party, chain: OnChain | null): Party =>
+  chain ? { ...party, onChainTransaction: chain } : party;
+
+function common(row: TransactionRow) {
+  return {
+    id: row.id,
+    status: row.status,
+    direction: row.direction,
+    ...(row.source ? { source: withChain(row.source, row.source_chain) } : {}),
+    destination: withChain(row.destination, row.destination_chain),
+    ...(row.source?.umaAddress ? { senderUmaAddress: row.source.umaAddress } : {}),
+    ...(row.destination.umaAddress ? { receiverUmaAddress: row.destination.umaAddress } : {}),
+    customerId: row.customer_id ?? row.platform_id,
+    platformCustomerId: row.platform_customer_id,
+    ...(row.pending_reason ? { pendingReason: row.pending_reason } : {}),
+    ...(row.failure_reason ? { failureReason: row.failure_reason } : {}),
+    ...(row.refund ? { refund: row.refund } : {}),
+    ...(row.description === null ? {} : { description: row.description }),
+    ...(row.counterparty ? { counterpartyInformation: row.counterparty } : {}),
+    ...(row.quote_id ? { quoteId: row.quote_id } : {}),
+    ...(row.agent_id ? { agentId: row.agent_id } : {}),
+    ...(row.exchange_rate ? { exchangeRate: Number(row.exchange_rate) } : {}),
+    ...(row.fees === null ? {} : { fees: Number(row.fees) }),
+    ...(row.settled_at === null ? {} : { settledAt: iso(row.settled_at) }),
+    ...(row.receipt_confirmed_at === null
+      ? {}
+      : { receiptDeliveryConfirmedAt: iso(row.receipt_confirmed_at) }),
+    reconciliationInstructions: { reference: paymentReference(row.id) },
+    ...stamps(row),
+  };
+}
+
+const sent = (row: TransactionRow) =>
+  row.sent_amount === null || row.sent_currency === null
+    ? {}
+    : { sentAmount: amountOf(row.sent_amount, row.sent_currency) };
+
+const received = (row: TransactionRow) =>
+  row.received_amount === null || row.received_currency === null
+    ? {}
+    : { receivedAmount: amountOf(row.received_amount, row.received_currency) };
+
+/** What is to be done before a payment begins. Where to pay in is nobody's to know until it is authorised. */
+export function instructionsOf(row: TransactionRow): TransactionRow['instructions'] {
+  const { status, failure_reason: reason, source } = row;
+  const unauthorized = status === 'PENDING_AUTHORIZATION' || reason === 'SCA_NOT_COMPLETED';
+  return unauthorized && source.sourceType === 'REALTIME_FUNDING' ? null : row.instructions;
+}
+
+/** The JSON of GET /transactions/{id}, and of every event about the transaction. */
+export function presentTransaction(row: TransactionRow) {
+  if (row.card) return presentCardPayment(row, row.card);
+  if (row.type === 'INCOMING') {
+    return { type: row.type, ...common(row), ...sent(row), ...received(row) };
+  }
+  const instructions = instructionsOf(row);
+  return {
+    type: row.type,
+    ...common(row),
+    ...sent(row),
+    ...received(row),
+    ...(row.platform_fees === null ? {} : { platformFees: Number(row.platform_fees) }),
+    ...(instructions ? { paymentInstructions: instructions } : {}),
+    ...(row.rate_details ? { rateDetails: row.rate_details } : {}),
+    paymentRail: row.rail,
+    railSelectionMode: row.rail_mode,
+    expectedSettlementAt:
+      row.expected_settlement_at === null ? null : iso(row.expected_settlement_at),
+    settlementTimelineSeconds: row.settlement_seconds,
+  };
+}

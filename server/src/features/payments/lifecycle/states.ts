@@ -1,0 +1,92 @@
+// The lifecycles of an outgoing payment and of its refund, as tables. A completed payment may still fail
+// when the receiving bank sends it back; a cancelled one completes once its money is back.
+import { stateTable } from '../../../kernel/states.ts';
+
+export type OutgoingStatus =
+  | 'PENDING'
+  | 'PENDING_AUTHORIZATION'
+  | 'PROCESSING'
+  | 'COMPLETED'
+  | 'FAILED'
+  | 'EXPIRED';
+
+export const OUTGOING_FAILURES = [
+  'QUOTE_EXPIRED',
+  'QUOTE_RATE_UNAVAILABLE',
+  'QUOTE_EXECUTION_FAILED',
+  'FUNDING_AMOUNT_MISMATCH',
+  'SCA_NOT_COMPLETED',
+  'PAYOUT_RETURNED',
+  'LIMIT_EXCEEDED',
+  'ACCOUNT_CANNOT_RECEIVE',
+  'ACCOUNT_INVALID',
+  'COMPLIANCE_REJECTED',
+  'LIGHTNING_PAYMENT_FAILED',
+  'COUNTERPARTY_POST_TX_FAILED',
+] as const;
+
+export const INCOMING_FAILURES = [
+  'LNURLP_FAILED',
+  'PAY_REQUEST_FAILED',
+  'PAYMENT_APPROVAL_WEBHOOK_ERROR',
+  'PAYMENT_APPROVAL_TIMED_OUT',
+  'OFFRAMP_FAILED',
+  'MISSING_MANDATORY_PAYEE_DATA',
+  'QUOTE_EXPIRED',
+  'QUOTE_EXECUTION_FAILED',
+  'COMPLIANCE_REJECTED',
+  'COLLECTION_FAILED',
+] as const;
+
+export type FailureReason = (typeof OUTGOING_FAILURES)[number] | (typeof INCOMING_FAILURES)[number];
+
+/** Status of a payment that comes in. */
+export type IncomingStatus = 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'FAILED';
+
+export type IncomingEvent = 'accept' | 'settle' | 'fail' | 'return';
+
+export const incomingStates = stateTable<IncomingStatus, IncomingEvent>('incoming payment', {
+  PENDING: { accept: 'PROCESSING', settle: 'COMPLETED', fail: 'FAILED' },
+  PROCESSING: { settle: 'COMPLETED', fail: 'FAILED' },
+  COMPLETED: { return: 'FAILED' },
+  FAILED: {},
+});
+
+export type PaymentEvent =
+  | 'authorize'
+  | 'release'
+  | 'start'
+  | 'settle'
+  | 'fail'
+  | 'return'
+  | 'expire';
+
+/** Status of an outgoing payment. */
+export const outgoingStates = stateTable<OutgoingStatus, PaymentEvent>('outgoing payment', {
+  PENDING: {
+    authorize: 'PENDING_AUTHORIZATION',
+    start: 'PROCESSING',
+    expire: 'EXPIRED',
+    // What an agent asked for and nobody let through.
+    fail: 'FAILED',
+  },
+  // A payment whose money is still to be paid in waits for it once it was authorised.
+  PENDING_AUTHORIZATION: { release: 'PENDING', start: 'PROCESSING', fail: 'FAILED' },
+  PROCESSING: { settle: 'COMPLETED', fail: 'FAILED' },
+  COMPLETED: { return: 'FAILED' },
+  FAILED: {},
+  EXPIRED: {},
+});
+
+export type RefundStatus = 'NONE' | 'PENDING' | 'COMPLETED' | 'FAILED';
+
+export const refundStates = stateTable<RefundStatus, 'open' | 'pay' | 'park' | 'resolve'>(
+  'refund',
+  {
+    NONE: { open: 'PENDING' },
+    PENDING: { pay: 'COMPLETED', park: 'FAILED' },
+    COMPLETED: {},
+    // By a person, who has found where the money may go.
+    FAILED: { resolve: 'COMPLETED' },
+  },
+);

@@ -1,0 +1,230 @@
+// The platform is asked once over real HTTP, and each of its answers, or none, is held against the state,
+// the events in their order and the balances.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  balances,
+  booksBalance,
+  customer,
+  eventTypes,
+  internalAccount,
+  ok,
+} from '../../../../test/fixtures.ts';
+import type { TestApp } from '../../../../test/harness.ts';
+import type { Received } from '../../../../test/receiver.ts';
+import {
+  COMPLETED,
+  FAILED,
+  openUmaDesk,
+  PENDING,
+  type UmaDesk,
+} from '../../../../test/uma-desk.ts';
+import { attemptsOf } from '../../notifications/webhooks/index.ts';
+
+let desk: UmaDesk;
+let app: TestApp;
+beforeAll(async () => {
+  desk = await openUmaDesk();
+  app = desk.app;
+});
+beforeEach(() => desk.say({ status: 200 }));
+afterAll(async () => {
+  await booksBalance(app);
+  await desk.close();
+});
+
+describe("the platform's answer", () => {
+  it.each([
+    [403, '{"code":"NOT_HERE","message":"no"}', 'PAY_REQUEST_FAILED'],
+    [422, '{"requiredFields":["TAX_ID"]}', 'MISSING_MANDATORY_PAYEE_DATA'],
+    [400, '', 'PAYMENT_APPROVAL_WEBHOOK_ERROR'],
+    [401, '', 'PAYMENT_APPROVAL_WEBHOOK_ERROR'],
+    [409, '', 'PAYMENT_APPROVAL_WEBHOOK_ERROR'],
+    [500, '', 'PAYMENT_APPROVAL_WEBHOOK_ERROR'],
+    [204, '', 'PAYMENT_APPROVAL_WEBHOOK_ERROR'],
+    [200, 'certainly', 'PAYMENT_APPROVAL_WEBHOOK_ERROR'],
+  ])('%s %s fails the payment, and nothing moves', async (status, body, reason) => {
+    desk.say({ status, body });
+    const { account, payment } = await desk.offered();
+    await app.settle();
+    await app.advance(3_600_000);
+    const after = await desk.read(payment.id);
+    expect(after).toMatchObject({ status: 'FAILED', failureReason: reason });
+    expect(after).not.toHaveProperty('refund');
+    expect(await eventTypes(app, payment.id)).toEqual([PENDING, FAILED]);
+    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+    expect(desk.asked()).toHaveLength(1);
+  });
+
+  it('that does not come within five seconds fails the payment', async () => {
+    desk.say({ status: 200, silent: true });
+    const { payment } = await desk.offered();
+    const before = performance.now();
+    await app.settle();
+    expect(performance.now() - before).toBeGreaterThan(4_500);
+    expect(await desk.read(payment.id)).toMatchObject({
+      status: 'FAILED',
+      failureReason: 'PAYMENT_APPROVAL_TIMED_OUT',
+    });
+    const [question] = desk.asked() as [Received];
+    expect(await attemptsOf(app.runtime.db, question.id)).toMatchObject([
+      { status: null, result: 'dropped' },
+    ]);
+  });
+
+  it('must hold what is asked about the customer', async () => {
+    const as = await app.newPlatform('Korean');
+    await desk.listen(as);
+    const more = { birthDate: undefined, nationality: undefined };
+    const person = await customer(app, { as }, more);
+    const { supportedCurrencies } = ok(await app.call('GET', '/config', undefined, { as }), 200);
+    const [usd] = supportedCurrencies;
+    const changed = [...supportedCurrencies, { ...usd, currencyCode: 'KRW' }];
+    ok(await app.call('PATCH', '/config', { supportedCurrencies: changed }, { as }), 200);
+    await app.advance(60_000);
+    const offer = { customerId: person.id, receivingCurrencyCode: 'KRW' };
+    const outcome = async (body: string) => {
+      desk.say({ status: 200, body });
+      const { id } = ok(await desk.receive(offer, as), 200);
+      await app.settle();
+      const seen = await app.call('GET', `/transactions/${id}`, undefined, { as });
+      return ok(seen, 200);
+    };
+    const info = { BIRTH_DATE: '1990-01-15' };
+    const good = await outcome(JSON.stringify({ receiverCustomerInfo: info }));
+    expect(good.status).toBe('COMPLETED');
+    expect(good).not.toHaveProperty('requestedReceiverCustomerInfoFields');
+    const requested = JSON.parse(desk.asked()[0]?.body ?? '').data
+      .requestedReceiverCustomerInfoFields;
+    expect(requested).toEqual([{ name: 'BIRTH_DATE', mandatory: true }]);
+    const bad = await outcome('{}');
+    expect(bad).toMatchObject({
+      status: 'FAILED',
+      failureReason: 'MISSING_MANDATORY_PAYEE_DATA',
+    });
+    // The same is asked of who decides by request, and such a request may be corrected.
+    desk.say({ status: 202 });
+    const { id } = ok(await desk.receive(offer, as), 200);
+    await app.settle();
+    const approve = (body?: object) => desk.act(id, 'approve', body, as);
+    const lacking = await approve();
+    expect([lacking.status, lacking.body.code]).toEqual([400, 'MISSING_MANDATORY_USER_INFO']);
+    expect(lacking.body.details.errors).toMatchObject([
+      { field: 'receiverCustomerInfo.BIRTH_DATE' },
+    ]);
+    expect(ok(await approve({ receiverCustomerInfo: info }), 200).status).toBe('PROCESSING');
+  });
+
+  it('fails when the endpoint was taken away before it could be asked', async () => {
+    const { payment } = await desk.offered();
+    const take = 'update platforms set webhook_endpoint = null where id = $1';
+    await app.runtime.db.query(take, [app.platform.id]);
+    await app.settle();
+    await desk.listen();
+    expect(await desk.read(payment.id)).toMatchObject({
+      status: 'FAILED',
+      failureReason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR',
+    });
+  });
+
+  it('is asked for once more after a crash, with the same event, and then no more', async () => {
+    desk.say({ status: 409 });
+    const again = async (attempts: number) => {
+      const { payment } = await desk.offered();
+      const set = `update jobs set attempts = $1 where kind = 'incoming.ask'`;
+      await app.runtime.db.query(set, [attempts]);
+      await app.settle();
+      return desk.read(payment.id);
+    };
+    expect(await again(1)).toMatchObject({ failureReason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR' });
+    expect(desk.asked()).toHaveLength(1);
+    expect(await again(2)).toMatchObject({ failureReason: 'PAYMENT_APPROVAL_TIMED_OUT' });
+    expect(desk.asked()).toHaveLength(1);
+  });
+});
+
+describe('approvePendingPayment', () => {
+  it('completes a payment that was answered with 202', async () => {
+    desk.say({ status: 202 });
+    const { account, payment } = await desk.offered();
+    await app.settle();
+    expect((await desk.read(payment.id)).status).toBe('PENDING');
+    const approved = ok(await desk.act(payment.id, 'approve'), 200);
+    expect(approved).toMatchObject({ id: payment.id, status: 'PROCESSING' });
+    await app.advance(60_000);
+    expect(await eventTypes(app, payment.id)).toEqual([PENDING, COMPLETED]);
+    expect(await balances(app, account.id)).toEqual({ balance: 250_00, total: 250_00 });
+  });
+
+  it('comes too late after five seconds', async () => {
+    desk.say({ status: 202 });
+    const { payment } = await desk.offered();
+    await app.advance(4_999);
+    expect((await desk.read(payment.id)).status).toBe('PENDING');
+    await app.advance(1);
+    expect(await desk.read(payment.id)).toMatchObject({
+      status: 'FAILED',
+      failureReason: 'PAYMENT_APPROVAL_TIMED_OUT',
+    });
+    for (const action of ['approve', 'reject'] as const) {
+      const late = await desk.act(payment.id, action);
+      expect([late.status, late.body.code]).toEqual([
+        409,
+        'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
+      ]);
+    }
+  });
+
+  it('may come before the question is answered, and counts then', async () => {
+    const meanwhile = async (question: Received) => {
+      const { data } = JSON.parse(question.body);
+      ok(await desk.act(data.id, 'approve', {}), 200);
+    };
+    desk.say({ status: 500, meanwhile });
+    const { payment } = await desk.offered();
+    await app.settle();
+    expect((await desk.read(payment.id)).status).toBe('COMPLETED');
+  });
+
+  it('approves once, however many ask at a time', async () => {
+    desk.say({ status: 202 });
+    const { account, payment } = await desk.offered();
+    await app.settle();
+    const actions = ['approve', 'reject', 'approve', 'reject', 'approve'] as const;
+    const replies = await Promise.all(actions.map((action) => desk.act(payment.id, action)));
+    expect(replies.map((each) => each.status).sort()).toEqual([200, 409, 409, 409, 409]);
+    await app.advance(10_000);
+    const { status } = await desk.read(payment.id);
+    const { total } = await balances(app, account.id);
+    expect([status, total]).toEqual(status === 'COMPLETED' ? ['COMPLETED', 250_00] : ['FAILED', 0]);
+  });
+
+  it('finds nothing to approve in other transactions', async () => {
+    const person = await customer(app);
+    const account = await internalAccount(app, person.id, 'USD');
+    const path = `/sandbox/internal-accounts/${account.id}/fund`;
+    ok(await app.call('POST', path, { amount: 1 }), 200);
+    const { data } = ok(await app.call('GET', `/transactions?customerId=${person.id}`), 200);
+    const reply = await desk.act(data[0].id, 'approve', {});
+    expect(reply.status).toBe(409);
+    const bad = await desk.act(data[0].id, 'approve', {
+      receiverCustomerInfo: 'yes',
+    });
+    expect([bad.status, bad.body.code]).toEqual([400, 'INVALID_INPUT']);
+  });
+});
+
+describe('rejectPendingPayment', () => {
+  it('fails a payment that was answered with 202', async () => {
+    desk.say({ status: 202 });
+    const { account, payment } = await desk.offered();
+    await app.settle();
+    const body = { reason: 'not ours' };
+    const rejected = ok(await desk.act(payment.id, 'reject', body), 200);
+    expect(rejected).toMatchObject({ status: 'FAILED', failureReason: 'PAY_REQUEST_FAILED' });
+    await app.advance(60_000);
+    expect(await eventTypes(app, payment.id)).toEqual([PENDING, FAILED]);
+    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+    const bad = await desk.act(payment.id, 'reject', { reason: 5 });
+    expect([bad.status, bad.body.code]).toEqual([400, 'INVALID_INPUT']);
+  });
+});

@@ -1,0 +1,73 @@
+// What incoming money does in the ledger, one function per movement. It comes out of `clearing`; on an
+// account it is credited, and set aside there again while it must not be spent, so that it shows in the
+// total and not in what can be spent. What cannot stay goes through `inbound` on its way back or onward.
+import { type House, house } from '../../../ledger/chart.ts';
+import type { Phase } from '../../../runtime/committer/change-set.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import type { TransactionRow } from '../lifecycle/index.ts';
+
+const purse = (ctx: Ctx, row: TransactionRow, purpose: House): string =>
+  house(ctx.caller.environment, purpose, row.received_currency as string);
+
+function move(
+  ctx: Ctx,
+  row: TransactionRow,
+  phase: Phase,
+  step: string,
+  [debit, credit]: [string, string],
+  force = false,
+): void {
+  const currency = row.received_currency as string;
+  const amount = row.received_amount as bigint;
+  ctx.move(phase, { transactionId: row.id, step, debit, credit, currency, amount, force });
+}
+
+/** Onto the account. One that is shut by then refuses it, and the decision is made again. */
+export const credit = (ctx: Ctx, row: TransactionRow, accountId: string): void =>
+  move(ctx, row, 'posted', 'deposit', [purse(ctx, row, 'clearing'), accountId]);
+
+/** Onto the account and aside, so that it cannot be spent. `force` gets it there though it is frozen. */
+export function creditAside(
+  ctx: Ctx,
+  row: TransactionRow,
+  accountId: string,
+  force: boolean,
+): void {
+  const clearing = purse(ctx, row, 'clearing');
+  move(ctx, row, 'posted', 'deposit', [clearing, accountId], force);
+  move(ctx, row, 'pending', 'review', [accountId, clearing], force);
+}
+
+/** Makes what was set aside spendable. */
+export const release = (ctx: Ctx, row: TransactionRow, accountId: string): void =>
+  move(ctx, row, 'release', 'review', [accountId, purse(ctx, row, 'clearing')]);
+
+/** Takes what was set aside off the account again. */
+export const takeOff = (ctx: Ctx, row: TransactionRow, accountId: string): void =>
+  move(ctx, row, 'post', 'review', [accountId, purse(ctx, row, 'clearing')]);
+
+/** Into our keeping: no account can take it. */
+export const keep = (ctx: Ctx, row: TransactionRow): void =>
+  move(ctx, row, 'posted', 'fund', [purse(ctx, row, 'clearing'), purse(ctx, row, 'inbound')]);
+
+/** Out of our keeping, to whoever paid it. */
+export const sendBack = (ctx: Ctx, row: TransactionRow): void =>
+  move(ctx, row, 'posted', 'refund.out', [purse(ctx, row, 'inbound'), purse(ctx, row, 'clearing')]);
+
+/** Out of our keeping, to wait for a person. */
+export const park = (ctx: Ctx, row: TransactionRow): void =>
+  move(ctx, row, 'posted', 'park.fund', [purse(ctx, row, 'inbound'), purse(ctx, row, 'suspense')]);
+
+/** Out of our keeping and over a rail to an account outside. */
+export function payOn(ctx: Ctx, row: TransactionRow): void {
+  const clearing = purse(ctx, row, 'clearing');
+  move(ctx, row, 'posted', 'pay', [purse(ctx, row, 'inbound'), clearing]);
+  move(ctx, row, 'posted', 'settle', [clearing, purse(ctx, row, 'settled')]);
+}
+
+/** Back into our keeping after the bank outside has sent it back. */
+export function undoPayOn(ctx: Ctx, row: TransactionRow): void {
+  const clearing = purse(ctx, row, 'clearing');
+  move(ctx, row, 'posted', 'refund.settle', [purse(ctx, row, 'settled'), clearing]);
+  move(ctx, row, 'posted', 'refund.pay', [clearing, purse(ctx, row, 'inbound')]);
+}

@@ -1,0 +1,241 @@
+// Money that arrives by itself: it is credited, held on the account while somebody has to look at it, or
+// sent back where there is no account that can take it. A bank may take a deposit back days later; what is
+// spent by then the owner of the account owes us.
+import type { OnChain } from '../../../connectors/ports/index.ts';
+import { isId } from '../../../kernel/id.ts';
+import { house } from '../../../ledger/chart.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import {
+  type InternalAccountRow,
+  internalAccounts,
+  takeBack,
+} from '../../balances/internal-accounts/index.ts';
+import type { CustomerRow } from '../../customers/records/index.ts';
+import {
+  type FailureReason,
+  moveAndTell,
+  type PendingReason,
+  patch,
+  type TransactionRow,
+  tell,
+  transactions,
+} from '../lifecycle/index.ts';
+import { keep, release, takeOff } from './books.ts';
+import { complete, creditAndRepay, fail, hold, openWayBack, repayFrom } from './ends.ts';
+import { HELD_LONG } from './kinds.ts';
+
+const HELD_AT_MOST_MS = 30 * 24 * 3_600_000;
+
+/** What is known of whoever paid: fields of a `REALTIME_FUNDING` source, as many as the bank told. */
+export type Origin = Record<string, unknown>;
+
+interface Arrived {
+  /** Null when it is the platform's own. */
+  owner: CustomerRow | null;
+  /** Smallest units. */
+  amount: bigint;
+  origin: Origin;
+  /** The movement on a chain that brought it. */
+  chain?: OnChain | undefined;
+  quoteId?: string | undefined;
+  /** Chosen by the caller where something else must name it. */
+  transactionId?: string | undefined;
+}
+
+export interface Deposit extends Arrived {
+  account: InternalAccountRow;
+  /** Why it must not be spent yet. */
+  hold?: PendingReason | undefined;
+}
+
+export interface Bounce extends Arrived {
+  currency: string;
+  /** The account it was meant for, inside or outside, or a party of the payment it came too late for. */
+  destination: Record<string, unknown>;
+  destinationAccount: string | null;
+}
+
+/** What can become of money that arrives for an account. */
+export type Fate = 'take' | 'hold' | 'bounce';
+
+/**
+ * A frozen account keeps what arrives out of its owner's reach; one that is not open, or whose owner was
+ * deleted, can take nothing.
+ */
+export function fateAt(
+  account: Pick<InternalAccountRow, 'status'> | undefined,
+  owner: Pick<CustomerRow, 'deleted_at'> | null,
+): Fate {
+  if (!account || (owner && owner.deleted_at !== null)) return 'bounce';
+  if (account.status === 'ACTIVE') return 'take';
+  return account.status === 'FROZEN' ? 'hold' : 'bounce';
+}
+
+type Shape = Pick<TransactionRow, 'status' | 'funds'> & Partial<TransactionRow>;
+
+function insert(ctx: Ctx, of: Bounce, shape: Shape): TransactionRow {
+  const { owner, currency } = of;
+  const payer = owner ? { customerId: owner.id } : {};
+  return ctx.insert(transactions, {
+    id: of.transactionId ?? ctx.id('Transaction'),
+    platform_id: ctx.caller.platformId,
+    customer_id: owner?.id ?? null,
+    platform_customer_id: owner?.platform_customer_id ?? ctx.caller.platformId,
+    type: 'INCOMING',
+    direction: 'CREDIT',
+    source: { sourceType: 'REALTIME_FUNDING', currency, ...payer, ...of.origin },
+    destination: of.destination,
+    destination_account: of.destinationAccount,
+    received_amount: of.amount,
+    received_currency: currency,
+    quote_id: of.quoteId,
+    source_chain: of.chain,
+    created_at: ctx.now,
+    updated_at: ctx.now,
+    ...shape,
+  });
+}
+
+const placed = ({ account, ...arrived }: Deposit): Bounce => {
+  const { id: accountId, currency } = account;
+  const destination = { destinationType: 'ACCOUNT', accountId, currency };
+  return { ...arrived, currency, destination, destinationAccount: accountId };
+};
+
+/** Credits money that has arrived; or holds it there; or, where the account is not open, sends it back. */
+export async function receiveDeposit(ctx: Ctx, given: Deposit): Promise<TransactionRow> {
+  const { account, owner } = given;
+  const fate = fateAt(account, owner);
+  if (fate === 'bounce') return bounceDeposit(ctx, placed(given));
+  const reason = given.hold ?? (fate === 'hold' ? 'COMPLIANCE_REVIEW' : undefined);
+  if (reason) return holdDeposit(ctx, given, reason);
+  const settled = { status: 'COMPLETED', funds: 'SETTLED', settled_at: ctx.now } as const;
+  const row = insert(ctx, placed(given), settled);
+  tell(ctx, row, 'COMPLETED');
+  await moveAndTell(ctx, () => creditAndRepay(ctx, row, account));
+  return row;
+}
+
+async function holdDeposit(
+  ctx: Ctx,
+  given: Deposit,
+  reason: PendingReason,
+): Promise<TransactionRow> {
+  const held = { status: 'PENDING', funds: 'HELD', pending_reason: reason } as const;
+  const row = insert(ctx, placed(given), held);
+  tell(ctx, row, 'PENDING');
+  await hold(ctx, row, given.account);
+  waitForRelease(ctx, row);
+  return row;
+}
+
+/** A held deposit goes back by itself one day. */
+export function waitForRelease(ctx: Ctx, row: TransactionRow): void {
+  ctx.later(HELD_LONG, { transactionId: row.id }, ctx.now + HELD_AT_MOST_MS);
+}
+
+/** Money of a payment under way has arrived at an account whose owner must not reach it. */
+export async function holdArrived(
+  ctx: Ctx,
+  row: TransactionRow,
+  account: InternalAccountRow,
+): Promise<TransactionRow> {
+  if (row.pending_reason !== null) return row;
+  if (!isHeld(row)) await hold(ctx, row, account);
+  waitForRelease(ctx, row);
+  return patch(ctx, row, {
+    funds: 'HELD',
+    pending_reason: 'COMPLIANCE_REVIEW',
+    // It is here, so there is nothing to call back any more.
+    cancel_requested_at: null,
+  });
+}
+
+/** Money that came for nothing that can take it: it is told as failed, and goes back. */
+export function bounceDeposit(ctx: Ctx, given: Bounce): TransactionRow {
+  const failed = { status: 'FAILED', funds: 'HELD', failure_reason: 'COLLECTION_FAILED' } as const;
+  const row = insert(ctx, given, failed);
+  keep(ctx, row);
+  tell(ctx, row, 'FAILED');
+  return openWayBack(ctx, row);
+}
+
+async function accountOf(ctx: Ctx, row: TransactionRow): Promise<InternalAccountRow> {
+  const account = await ctx.read(internalAccounts, row.destination_account as string);
+  if (!account) throw new Error(`${row.id} has come to no account`);
+  return account;
+}
+
+/** Whether it lies on its account, out of reach. */
+export const isHeld = ({ funds, status, destination_account: to }: TransactionRow): boolean =>
+  funds === 'HELD' &&
+  (status === 'PENDING' || status === 'PROCESSING') &&
+  to !== null &&
+  isId(to, 'InternalAccount');
+
+/** Nothing speaks against it any more. */
+export async function releaseDeposit(ctx: Ctx, row: TransactionRow): Promise<TransactionRow> {
+  if (!isHeld(row)) return row;
+  const account = await accountOf(ctx, row);
+  const done = complete(ctx, row);
+  await moveAndTell(ctx, async () => {
+    release(ctx, row, account.id);
+    await repayFrom(ctx, row, account);
+  });
+  return done;
+}
+
+/** It may not stay: off the account, and back to whoever paid it in. */
+export async function refuseDeposit(
+  ctx: Ctx,
+  row: TransactionRow,
+  reason: FailureReason = 'COLLECTION_FAILED',
+): Promise<TransactionRow> {
+  if (!isHeld(row)) return row;
+  const failed = fail(ctx, row, reason, 'HELD');
+  await moveAndTell(ctx, () => {
+    takeOff(ctx, row, row.destination_account as string);
+    keep(ctx, row);
+  });
+  return openWayBack(ctx, failed);
+}
+
+const OWN_DEPOSIT = `select 1 from ledger_transfers
+  where transaction_id = $1 and step = 'deposit'`;
+
+/**
+ * Whether this transaction brought money in by itself. The receiver's side of a payment made inside did
+ * not, though it tells the same source: what came in is the payment's, in another currency perhaps.
+ */
+export async function broughtMoney(ctx: Ctx, row: TransactionRow): Promise<boolean> {
+  return (await ctx.db.query(OWN_DEPOSIT, [row.id])).length > 0;
+}
+
+/**
+ * The bank has taken it back, so there is nothing to send. What the account lacks by then its owner owes.
+ */
+export async function returnDeposit(
+  ctx: Ctx,
+  row: TransactionRow,
+  reason: FailureReason = 'COLLECTION_FAILED',
+): Promise<TransactionRow> {
+  if (isHeld(row)) {
+    const failed = fail(ctx, row, reason, 'RETURNED');
+    await moveAndTell(ctx, () => takeOff(ctx, row, row.destination_account as string));
+    return failed;
+  }
+  if (row.status !== 'COMPLETED' || row.funds !== 'SETTLED') return row;
+  if (!(await broughtMoney(ctx, row))) return row;
+  const account = await accountOf(ctx, row);
+  const currency = row.received_currency as string;
+  const failed = fail(ctx, row, reason, 'RETURNED');
+  await moveAndTell(ctx, () =>
+    takeBack(ctx, account, {
+      transactionId: row.id,
+      step: 'return',
+      amount: row.received_amount as bigint,
+      creditTo: house(ctx.caller.environment, 'clearing', currency),
+    }),
+  );
+  return failed;
+}

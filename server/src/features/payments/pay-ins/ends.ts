@@ -1,0 +1,166 @@
+// How incoming money ends, whatever kind it is: it completes, it fails without having come, or it fails
+// and goes back. Each function stages the row, the money and the events together, and finds a row that has
+// moved on already as it is.
+import type { Progress, FailureReason as RailReason } from '../../../connectors/ports/index.ts';
+import { iso } from '../../../kernel/world.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import {
+  type InternalAccountRow,
+  internalAccounts,
+  repayOwed,
+} from '../../balances/internal-accounts/index.ts';
+import {
+  type Ask,
+  awaitDecision,
+  awaitNotice,
+  type FailureReason,
+  incomingStates,
+  moveAndTell,
+  openRefund,
+  patch,
+  refundStates,
+  type TransactionRow,
+  tell,
+  type WaitKind,
+} from '../lifecycle/index.ts';
+import { credit, creditAside, keep, park, sendBack } from './books.ts';
+import { SEND_BACK } from './kinds.ts';
+
+/** Asks the rail again when it said to, or waits for word from one that says it takes its time. */
+export async function followUp(
+  ctx: Ctx,
+  row: TransactionRow,
+  [kind, movement]: [kind: string, movement: WaitKind],
+  progress: Progress,
+): Promise<void> {
+  const checkAfterMs = 'checkAfterMs' in progress ? progress.checkAfterMs : undefined;
+  if (checkAfterMs !== undefined) {
+    const input = { transactionId: row.id, ask: 'check' satisfies Ask };
+    ctx.later(kind, input, ctx.now + checkAfterMs);
+  } else if (progress.state === 'accepted') await awaitNotice(ctx, row, movement);
+}
+
+type Incoming = Parameters<typeof incomingStates.peek>[0];
+
+export const statusOf = (row: TransactionRow): Incoming => row.status as Incoming;
+
+/** Why money did not come, in the words for incoming payments. */
+export const incomingReason = (reason: RailReason, usual: FailureReason): FailureReason =>
+  reason === 'COMPLIANCE_REJECTED' ? reason : usual;
+
+/** Onto an account, and out of it again what its owner owes us. */
+export async function creditAndRepay(
+  ctx: Ctx,
+  row: TransactionRow,
+  account: InternalAccountRow,
+): Promise<void> {
+  credit(ctx, row, account.id);
+  await repayFrom(ctx, row, account);
+}
+
+/** Onto an account, where it shows in the total and cannot be spent. */
+export async function hold(
+  ctx: Ctx,
+  row: TransactionRow,
+  account: InternalAccountRow,
+): Promise<void> {
+  const frozen = account.status === 'FROZEN';
+  // Its gate is shut either way, so its state is what tells frozen from closed.
+  if (frozen) ctx.require(internalAccounts, account);
+  await moveAndTell(ctx, () => creditAside(ctx, row, account.id, frozen));
+}
+
+/**
+ * Out of what has just become spendable. Where nothing is owed the account's row is not leaned on: busy
+ * accounts would otherwise refuse each other's deposits. A debt that is made in the same moment waits for
+ * the next money in, which harms nobody, as an account that owes cannot pay.
+ */
+export async function repayFrom(
+  ctx: Ctx,
+  row: TransactionRow,
+  account: InternalAccountRow,
+): Promise<void> {
+  if (account.owed === 0n) return;
+  const amount = row.received_amount as bigint;
+  await repayOwed(ctx, account, { transactionId: row.id, step: 'owed', amount });
+}
+
+/** The row is done and the platform told; whoever calls moves the money in the same change set. */
+export function complete(ctx: Ctx, row: TransactionRow): TransactionRow {
+  const done = patch(ctx, row, {
+    status: incomingStates.next(statusOf(row), 'settle'),
+    funds: 'SETTLED',
+    pending_reason: null,
+    cancel_requested_at: null,
+    settled_at: ctx.now,
+  });
+  tell(ctx, done, 'COMPLETED');
+  return done;
+}
+
+/** The row has failed and the platform is told. `funds` says where that leaves the money. */
+export function fail(
+  ctx: Ctx,
+  row: TransactionRow,
+  reason: FailureReason,
+  funds: TransactionRow['funds'],
+): TransactionRow {
+  const event = row.status === 'COMPLETED' ? 'return' : 'fail';
+  const failed = patch(ctx, row, {
+    status: incomingStates.next(statusOf(row), event),
+    funds,
+    failure_reason: reason,
+    pending_reason: null,
+    cancel_requested_at: null,
+  });
+  tell(ctx, failed, 'FAILED');
+  return failed;
+}
+
+/** Opens the way back of money that lies in our keeping. */
+export function openWayBack(ctx: Ctx, row: TransactionRow): TransactionRow {
+  const refunding = patch(ctx, row, { refund: openRefund(ctx, row, 'TRANSACTION_FAILED') });
+  tell(ctx, refunding, 'REFUND_PENDING');
+  ctx.later(SEND_BACK, { transactionId: row.id, ask: 'send' satisfies Ask });
+  return refunding;
+}
+
+/** Money that came and cannot stay: into our keeping, and back. */
+export function failAndSendBack(
+  ctx: Ctx,
+  row: TransactionRow,
+  reason: FailureReason,
+): TransactionRow {
+  keep(ctx, row);
+  return openWayBack(ctx, fail(ctx, row, reason, 'HELD'));
+}
+
+/** The way back has ended: with whoever paid, or, where they cannot be reached, with a person. */
+export async function closeWayBack(
+  ctx: Ctx,
+  row: TransactionRow,
+  reached: boolean,
+): Promise<TransactionRow> {
+  if (row.refund?.status !== 'PENDING') return row;
+  (reached ? sendBack : park)(ctx, row);
+  const status = refundStates.next('PENDING', reached ? 'pay' : 'park') as 'COMPLETED' | 'FAILED';
+  const settledAt = reached ? { settledAt: iso(ctx.now) } : {};
+  const done = patch(ctx, row, {
+    funds: reached ? 'RETURNED' : 'PARKED',
+    refund: { ...row.refund, status, ...settledAt },
+  });
+  if (!reached) await awaitDecision(ctx, done);
+  tell(ctx, done, reached ? 'REFUND_COMPLETED' : 'REFUND_FAILED');
+  return done;
+}
+
+/** Completed with the money on the account: told first, then what it does to the balance. */
+export async function completeOn(
+  ctx: Ctx,
+  row: TransactionRow,
+  account: InternalAccountRow,
+): Promise<TransactionRow> {
+  const done = complete(ctx, row);
+  await moveAndTell(ctx, () => creditAndRepay(ctx, done, account));
+  return done;
+}

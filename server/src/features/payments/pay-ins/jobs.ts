@@ -1,0 +1,205 @@
+// The jobs that follow incoming money. They talk to the outside before anything is staged, and bring what
+// they hear in through the same steps that a notice takes. A platform is asked once; only when this process
+// died between question and answer is it asked once more, with the same event, because nobody knows whether
+// it heard. After that the payment is refused: nothing has moved yet, so refusing is always safe.
+import type { Connectors, Progress } from '../../../connectors/ports/index.ts';
+import type { Job, JobHandler, Result } from '../../../runtime/jobs/jobs.ts';
+import type { Caller, Ctx } from '../../../runtime/operation/context.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { internalAccounts } from '../../balances/internal-accounts/index.ts';
+import { putQuestion, type QuestionDeps } from '../../notifications/webhooks/index.ts';
+import { externalAccounts, WALLET_DECLARED } from '../../payees/external-accounts/index.ts';
+import { platforms, systemCaller } from '../../tenancy/platform/index.ts';
+import {
+  type ConnectorsOf,
+  currentOf,
+  loadOf,
+  overRail,
+  payoutOf,
+  pullOf,
+  type RailMovement,
+  refundOf,
+  type TransactionRow,
+  type WaitKind,
+} from '../lifecycle/index.ts';
+import { ANSWER_WITHIN_MS, SILENCE, type Verdict, verdictOf } from './approval.ts';
+import { cancelPullJob } from './cancel.ts';
+import { releaseDeclared } from './declared.ts';
+import { isHeld, refuseDeposit, returnDeposit, waitForRelease } from './deposit.ts';
+import { closeWayBack, followUp, incomingReason } from './ends.ts';
+import { ASK, COLLECT, HELD_LONG, LAPSE, PASS_ON, PULL, SEND_BACK } from './kinds.ts';
+import { heedPull, isPull } from './pull.ts';
+import {
+  awaitsWord,
+  heedCollect,
+  heedPassOn,
+  heedVerdict,
+  isUma,
+  isUnderWay,
+  refuseUma,
+} from './uma.ts';
+
+export interface IncomingParts {
+  connectors: ConnectorsOf;
+  webhooks: QuestionDeps;
+}
+
+const MOST_ASKS = 2;
+
+type Heed = (ctx: Ctx, row: TransactionRow) => Promise<void> | void;
+
+/** The result of a job about a transaction: `heed` with the row as it then is. */
+const then = (caller: Caller, id: string, heed: Heed): Result => ({
+  caller,
+  stage: async (ctx) => heed(ctx, await currentOf(ctx, id)),
+});
+
+const NOTHING: Heed = () => {};
+
+/** What the rail's answer about a way back means. */
+export async function heedSendBack(
+  ctx: Ctx,
+  row: TransactionRow,
+  progress: Progress,
+): Promise<void> {
+  const { state } = progress;
+  if (row.refund?.status !== 'PENDING') return;
+  if (state === 'accepted' || state === 'unknown') {
+    return followUp(ctx, row, [SEND_BACK, 'refund'], progress);
+  }
+  await closeWayBack(ctx, row, state === 'settled');
+}
+
+/**
+ * A notice from outside about one movement of an incoming transaction: its way in (`pull`), its way on to
+ * an account outside (`payout`), or its way back. The kind is said and never guessed from the row, since a
+ * notice may come twice, and the second time the row waits for something else.
+ */
+export async function heedIncoming(
+  ctx: Ctx,
+  row: TransactionRow,
+  kind: WaitKind,
+  progress: Progress,
+): Promise<void> {
+  if (kind === 'refund') return heedSendBack(ctx, row, progress);
+  if (kind === 'payout') return heedPassOn(ctx, row, progress);
+  if (isPull(row)) return heedPull(ctx, row, progress);
+  if (isUma(row) && row.funds === 'AWAITED') return heedCollect(ctx, row, progress);
+  if (progress.state !== 'returned') return;
+  await returnDeposit(ctx, row, incomingReason(progress.reason, 'COLLECTION_FAILED'));
+}
+
+const PASSING_ON: RailMovement = {
+  instructionOf: payoutOf,
+  heed: heedPassOn,
+  wanted: (row, ask) => ask === 'check' || isUnderWay(row),
+};
+
+const PULLING: RailMovement = {
+  instructionOf: pullOf,
+  heed: heedPull,
+  wanted: (row, ask) => ask === 'check' || row.funds === 'AWAITED',
+};
+
+const SENDING_BACK: RailMovement = {
+  instructionOf: refundOf,
+  heed: heedSendBack,
+  wanted: (row) => row.refund?.status === 'PENDING',
+};
+
+async function askPlatform(
+  runtime: Runtime,
+  job: Job,
+  row: TransactionRow,
+  deps: QuestionDeps,
+): Promise<Verdict> {
+  if (job.attempts > MOST_ASKS) return SILENCE;
+  const platform = await runtime.db.read(platforms, row.platform_id);
+  if (!platform?.webhook_endpoint) {
+    return { say: 'refuse', reason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR' };
+  }
+  const sent = await putQuestion(
+    runtime,
+    { answerTimeoutMs: ANSWER_WITHIN_MS, ...deps },
+    {
+      eventId: job.input.eventId as string,
+      endpoint: platform.webhook_endpoint,
+      environment: platform.environment,
+    },
+  );
+  return verdictOf(sent, row.requested_fields ?? []);
+}
+
+async function collect(
+  { uma }: Connectors,
+  runtime: Runtime,
+  job: Job,
+  row: TransactionRow,
+): Promise<Progress> {
+  if (!uma?.collect) throw new Error('no way to fetch payments from UMA providers');
+  const payment = {
+    id: row.id,
+    sender: row.source_account as string,
+    receiver: row.destination_account as string,
+    currency: row.received_currency as string,
+    amount: row.received_amount as bigint,
+    payerData: row.counterparty ?? {},
+    receiverInfo: (job.input.receiverInfo ?? {}) as Record<string, unknown>,
+    at: row.sent_at ?? row.updated_at,
+  };
+  return uma.collect(payment, runtime.world.now());
+}
+
+/** What has been held for a month goes back, unless a frozen account keeps it. */
+async function giveUpHolding(ctx: Ctx, row: TransactionRow): Promise<void> {
+  if (!isHeld(row) || row.pending_reason === null) return;
+  const account = await ctx.read(internalAccounts, row.destination_account as string);
+  if (account?.status === 'FROZEN') waitForRelease(ctx, row);
+  else await refuseDeposit(ctx, row);
+}
+
+async function declared(runtime: Runtime, job: Job): Promise<Result> {
+  const { externalAccountId: id, after } = job.input as {
+    externalAccountId: string;
+    after?: string;
+  };
+  const account = await runtime.db.read(externalAccounts, id);
+  const platform = account && (await runtime.db.read(platforms, account.platform_id));
+  if (!platform) throw new Error(`job ${job.id} names no account`);
+  const caller = systemCaller(platform.id, platform.environment);
+  return { caller, stage: (ctx) => releaseDeclared(ctx, id, after) };
+}
+
+export function incomingJobs({ connectors, webhooks }: IncomingParts): JobHandler[] {
+  const about =
+    (work: (runtime: Runtime, job: Job, row: TransactionRow, caller: Caller) => Promise<Heed>) =>
+    async (runtime: Runtime, job: Job): Promise<Result> => {
+      const { row, caller } = await loadOf(runtime, job);
+      return then(caller, row.id, await work(runtime, job, row, caller));
+    };
+  const ask = about(async (runtime, job, row) => {
+    if (!awaitsWord(row)) return NOTHING;
+    const verdict = await askPlatform(runtime, job, row, webhooks);
+    return (ctx, current) => heedVerdict(ctx, current, verdict);
+  });
+  const fetchIt = about(async (runtime, job, row, { environment }) => {
+    if (row.status !== 'PROCESSING' || row.funds !== 'AWAITED') return NOTHING;
+    const progress = await collect(connectors(environment), runtime, job, row);
+    const info = (job.input.receiverInfo ?? {}) as Record<string, unknown>;
+    return (ctx, current) => heedCollect(ctx, current, progress, info);
+  });
+  return [
+    { kind: ASK, run: ask },
+    {
+      kind: LAPSE,
+      run: about(async () => (ctx, row) => void refuseUma(ctx, row, 'PAYMENT_APPROVAL_TIMED_OUT')),
+    },
+    { kind: COLLECT, run: fetchIt },
+    { kind: HELD_LONG, run: about(async () => giveUpHolding) },
+    { kind: WALLET_DECLARED, run: declared },
+    overRail(connectors, PASS_ON, PASSING_ON),
+    overRail(connectors, PULL, PULLING),
+    overRail(connectors, SEND_BACK, SENDING_BACK),
+    cancelPullJob(connectors),
+  ];
+}

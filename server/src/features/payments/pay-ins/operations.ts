@@ -1,0 +1,72 @@
+// Approving and rejecting. Both begin by finding what waits for the platform's word, in one place: what
+// else comes to wait for it, such as payments that an agent starts, is one more case there.
+import type { Static } from '@sinclair/typebox';
+import { Fault, invalid } from '../../../kernel/fault.ts';
+import type { Refused } from '../../../kernel/operation.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { handle } from '../../../runtime/operation/handle.ts';
+import { presentTransaction, type TransactionRow, transactionOf } from '../lifecycle/index.ts';
+import { type Info, missingIn } from './approval.ts';
+import {
+  approvePendingPayment,
+  type DecidedTransaction,
+  rejectPendingPayment,
+} from './contract.ts';
+import { acceptUma, awaitsWord, refuseUma } from './uma.ts';
+
+/** What the platform's word does to a transaction; the answer is the transaction as it then is. */
+interface Word {
+  /** Says yes with what the platform tells about its customer. */
+  approve(info: Info): TransactionRow | Promise<TransactionRow | Refused>;
+  reject(reason: string | undefined): TransactionRow;
+}
+
+interface Waiting extends Word {
+  row: TransactionRow;
+}
+
+export interface IncomingParts {
+  /** Finds what else waits for the platform's word about a transaction: what an agent asked for. */
+  waitingAction(ctx: Ctx, row: TransactionRow): Promise<Word | undefined>;
+}
+
+/** The transaction and what the platform's word does to it; 409 where nobody waits for it. */
+async function waitingOf(ctx: Ctx, parts: IncomingParts, id: string): Promise<Waiting> {
+  const row = await transactionOf(ctx, id);
+  if (awaitsWord(row)) {
+    return {
+      row,
+      approve: (info) => acceptUma(ctx, row, info),
+      reject: () => refuseUma(ctx, row, 'PAY_REQUEST_FAILED'),
+    };
+  }
+  const word = await parts.waitingAction(ctx, row);
+  if (word) return { row, ...word };
+  throw new Fault(
+    'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
+    'This transaction does not wait for approval, or does not any more.',
+  );
+}
+
+const shown = (row: TransactionRow) => presentTransaction(row) as Static<typeof DecidedTransaction>;
+
+export const incomingOperations = (parts: IncomingParts) => [
+  handle(approvePendingPayment, async (ctx, { params, body }) => {
+    const waiting = await waitingOf(ctx, parts, params.transactionId);
+    const info = body.receiverCustomerInfo ?? {};
+    const missing = missingIn(info, waiting.row.requested_fields ?? []);
+    if (missing.length) {
+      const errors = missing.map((name) => ({
+        field: `receiverCustomerInfo.${name}`,
+        message: 'is required',
+      }));
+      throw invalid(errors, 'MISSING_MANDATORY_USER_INFO');
+    }
+    const approved = await waiting.approve(info);
+    return 'refused' in approved ? approved : { status: 200, body: shown(approved) };
+  }),
+  handle(rejectPendingPayment, async (ctx, { params, body }) => {
+    const waiting = await waitingOf(ctx, parts, params.transactionId);
+    return { status: 200, body: shown(waiting.reject(body.reason)) };
+  }),
+];

@@ -1,0 +1,370 @@
+// Transfers in: every ending that the sandbox scripts, what a rail's word means at each moment, and every
+// request that is refused.
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import {
+  balances,
+  booksBalance,
+  customer,
+  eventTypes,
+  externalAccount,
+  internalAccount,
+  ok,
+} from '../../../../test/fixtures.ts';
+import { startApp, type TestApp, type TestPlatform } from '../../../../test/harness.ts';
+import type { Progress } from '../../../connectors/ports/index.ts';
+import { sandboxRail } from '../../../connectors/sandbox/payments/rail.ts';
+import { internalAccounts, moveInternalAccount } from '../../balances/internal-accounts/index.ts';
+import { type TransactionRow, transactions, type WaitKind } from '../lifecycle/index.ts';
+import { cancelPull, heedIncoming, refuseDeposit, releaseDeposit } from './index.ts';
+
+const told = (words: string) => words.split(' ').map((word) => `INCOMING_PAYMENT.${word}`);
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+
+async function ends(suffix = '000', as?: TestPlatform) {
+  const person = await customer(app, { as });
+  const account = await internalAccount(app, person.id, 'USD', { as });
+  const source = await externalAccount(app, person.id, 'USD', suffix, { as });
+  return { person, account, source };
+}
+
+const transferIn = (from: string, to: string, amount: unknown = 250_00, options = {}) =>
+  app.call(
+    'POST',
+    '/transfer-in',
+    { source: { accountId: from }, destination: { accountId: to }, amount },
+    options,
+  );
+
+async function pulled(suffix: string) {
+  const { account, source } = await ends(suffix);
+  const row = ok(await transferIn(source.id, account.id), 201);
+  return { account, source, row };
+}
+
+const read = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
+
+const heed = (id: string, progress: Progress, kind: WaitKind = 'pull') =>
+  app.operate(async (ctx) => {
+    const row = (await ctx.read(transactions, id)) as TransactionRow;
+    await heedIncoming(ctx, row, kind, progress);
+  });
+
+const decide = (id: string, work: typeof releaseDeposit) =>
+  app.operate(async (ctx) => {
+    await work(ctx, (await ctx.read(transactions, id)) as TransactionRow);
+  });
+
+const move = (id: string, event: 'freeze' | 'close') =>
+  app.operate(async (ctx) => {
+    const row = await ctx.read(internalAccounts, id);
+    if (row) moveInternalAccount(ctx, row, event);
+  });
+
+describe('createTransferIn', () => {
+  it('answers a pending transaction and completes', async () => {
+    const { account, source, row } = await pulled('000');
+    expect(row).toMatchObject({
+      type: 'INCOMING',
+      direction: 'CREDIT',
+      status: 'PENDING',
+      source: { sourceType: 'ACCOUNT', accountId: source.id, currency: 'USD' },
+      destination: { destinationType: 'ACCOUNT', accountId: account.id, currency: 'USD' },
+      sentAmount: { amount: 250_00 },
+      receivedAmount: { amount: 250_00 },
+    });
+    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+    await app.settle();
+    expect(await read(row.id)).toMatchObject({ status: 'COMPLETED' });
+    expect(await eventTypes(app, row.id)).toEqual(told('PENDING COMPLETED'));
+    expect(await balances(app, account.id)).toEqual({ balance: 250_00, total: 250_00 });
+  });
+
+  it.each(['002', '003', '004'])('fails at once for %s', async (suffix) => {
+    const { account, row } = await pulled(suffix);
+    await app.settle();
+    const after = await read(row.id);
+    expect(after).toMatchObject({ status: 'FAILED', failureReason: 'COLLECTION_FAILED' });
+    expect(after).not.toHaveProperty('refund');
+    expect(await eventTypes(app, row.id)).toEqual(told('PENDING FAILED'));
+    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+  });
+
+  it('shows 005 in the total for thirty seconds, and fails', async () => {
+    const { account, row } = await pulled('005');
+    await app.advance(29_999);
+    expect((await read(row.id)).status).toBe('PROCESSING');
+    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 250_00 });
+    await app.advance(1);
+    expect(await read(row.id)).toMatchObject({
+      status: 'FAILED',
+      failureReason: 'COLLECTION_FAILED',
+    });
+    expect(await eventTypes(app, row.id)).toEqual(told('PENDING FAILED'));
+    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+    const events = (await app.events()).filter((each) => each.subject === account.id);
+    expect(events.map(({ balance, held }) => [balance, held])).toEqual([
+      [250_00n, 250_00n],
+      [0n, 0n],
+    ]);
+  });
+
+  it("takes the platform's own money in", async () => {
+    const own = await internalAccount(app, null, 'USD');
+    const source = await externalAccount(app, null, 'USD');
+    const row = ok(await transferIn(source.id, own.id, 5), 201);
+    expect(row).toMatchObject({ customerId: app.platform.id, platformCustomerId: app.platform.id });
+    await app.settle();
+    expect((await balances(app, own.id)).balance).toBe(5);
+  });
+
+  it('takes in once for one key', async () => {
+    const { account, source } = await ends();
+    const options = { headers: { 'idempotency-key': 'in-once' } };
+    const one = ok(await transferIn(source.id, account.id, 7, options), 201);
+    const two = ok(await transferIn(source.id, account.id, 7, options), 201);
+    expect(two.id).toBe(one.id);
+    await app.settle();
+    expect((await balances(app, account.id)).total).toBe(7);
+    const other = await transferIn(source.id, account.id, 8, options);
+    expect([other.status, other.body.code]).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
+  });
+
+  it('refuses what makes no sense', async () => {
+    const { person, account, source } = await ends();
+    const refused = async (reply: Promise<{ status: number; body: unknown }>, ...what: unknown[]) =>
+      expect([(await reply).status, ((await reply).body as { code: string }).code]).toEqual(what);
+    for (const amount of [0, -1, 1.5, '1', null, undefined]) {
+      const reply = await app.call('POST', '/transfer-in', {
+        source: {},
+        destination: { accountId: account.id },
+        amount,
+      });
+      expect([reply.status, reply.body.code]).toEqual([400, 'INVALID_INPUT']);
+      const fields = reply.body.details.errors.map((each: { field: string }) => each.field);
+      expect(fields.sort()).toEqual(['amount', 'source.accountId']);
+    }
+    const unknown = source.id.replace(/.{12}$/, '0123456789ab');
+    await refused(transferIn(unknown, account.id), 404, 'ACCOUNT_NOT_FOUND');
+    const nowhere = account.id.replace(/.{12}$/, '0123456789ab');
+    await refused(transferIn(source.id, nowhere), 404, 'ACCOUNT_NOT_FOUND');
+    await refused(transferIn(account.id, account.id), 400, 'INVALID_INPUT');
+    await refused(transferIn(source.id, source.id), 400, 'INVALID_INPUT');
+    const theirs = await ends('000', app.other);
+    await refused(transferIn(theirs.source.id, account.id), 404, 'ACCOUNT_NOT_FOUND');
+    await refused(transferIn(source.id, theirs.account.id), 404, 'ACCOUNT_NOT_FOUND');
+    const other = await ends();
+    await refused(transferIn(source.id, other.account.id), 400, 'INVALID_INPUT');
+    const own = await externalAccount(app, null, 'USD');
+    await refused(transferIn(own.id, account.id), 400, 'INVALID_INPUT');
+    const euros = await internalAccount(app, person.id, 'EUR');
+    await refused(transferIn(source.id, euros.id), 400, 'INVALID_CURRENCY');
+    const iban = await externalAccount(app, person.id, 'EUR');
+    await refused(transferIn(iban.id, euros.id), 400, 'INVALID_INPUT');
+    const much = 9_000_000_000_000_000;
+    await refused(transferIn(source.id, account.id, much), 400, 'TRANSACTION_SIZE_LIMIT_EXCEEDED');
+    await move(account.id, 'freeze');
+    await refused(transferIn(source.id, account.id), 400, 'INVALID_INPUT');
+    const third = await ends();
+    ok(await app.call('DELETE', `/customers/external-accounts/${third.source.id}`), 204);
+    await refused(transferIn(third.source.id, third.account.id), 404, 'ACCOUNT_NOT_FOUND');
+    ok(await app.call('DELETE', `/customers/${other.person.id}`), 200);
+    await refused(transferIn(other.source.id, other.account.id), 410, 'CUSTOMER_DELETED');
+  });
+
+  it.each([
+    ['PENDING', 409, 'BANK_ACCOUNT_VALIDATION_PENDING'],
+    ['INACTIVE', 400, 'INVALID_BANK_ACCOUNT'],
+    ['UNDER_REVIEW', 400, 'INVALID_INPUT'],
+  ])('takes nothing from an account that is %s', async (status, code, reason) => {
+    const { account, source } = await ends();
+    const set = 'update external_accounts set status = $2 where id = $1';
+    await app.runtime.db.query(set, [source.id, status]);
+    const reply = await transferIn(source.id, account.id);
+    expect([reply.status, reply.body.code]).toEqual([code, reason]);
+  });
+
+  it('takes nothing in for who is not ready, or against the settings of the platform', async () => {
+    const unready = await ends('000', app.unregulated);
+    const refused = await transferIn(unready.source.id, unready.account.id, 1, {
+      as: app.unregulated,
+    });
+    expect([refused.status, refused.body.code]).toEqual([403, 'USER_NOT_READY']);
+    const as = await app.newPlatform('Narrow');
+    const { account, source } = await ends('000', as);
+    const { supportedCurrencies } = ok(await app.call('GET', '/config', undefined, { as }), 200);
+    const change = async (more: object) => {
+      const changed = supportedCurrencies.map((each: object) => ({ ...each, ...more }));
+      ok(await app.call('PATCH', '/config', { supportedCurrencies: changed }, { as }), 200);
+    };
+    await change({ minAmount: 10, maxAmount: 20 });
+    for (const amount of [9, 21]) {
+      const reply = await transferIn(source.id, account.id, amount, { as });
+      expect([reply.status, reply.body.code]).toEqual([400, 'AMOUNT_OUT_OF_RANGE']);
+    }
+    await change({ enabledTransactionTypes: ['OUTGOING'] });
+    const reply = await transferIn(source.id, account.id, 15, { as });
+    expect([reply.status, reply.body.code]).toEqual([400, 'INVALID_CURRENCY']);
+  });
+});
+
+describe("a rail's word about a pull", () => {
+  it('counts once, however often it comes', async () => {
+    const { account, row } = await pulled('005');
+    await app.settle();
+    const settled: Progress = { state: 'settled', reference: 'x' };
+    await heed(row.id, { state: 'accepted', checkAfterMs: 3_600_000 });
+    await heed(row.id, settled);
+    await heed(row.id, settled);
+    await heed(row.id, { state: 'failed', reason: 'ACCOUNT_INVALID' });
+    await app.advance(60_000);
+    expect((await read(row.id)).status).toBe('COMPLETED');
+    expect(await balances(app, account.id)).toEqual({ balance: 250_00, total: 250_00 });
+    expect(await eventTypes(app, row.id)).toEqual(told('PENDING COMPLETED'));
+  });
+
+  it('may be that the bank took it back days later', async () => {
+    const { account, row } = await pulled('000');
+    await app.advance(5 * 24 * 3_600_000);
+    await heed(row.id, { state: 'returned', reason: 'PAYOUT_RETURNED' });
+    expect(await eventTypes(app, row.id)).toEqual(told('PENDING COMPLETED FAILED'));
+    expect(await read(row.id)).toMatchObject({ failureReason: 'COLLECTION_FAILED' });
+    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+  });
+
+  it('may be that it was screened out', async () => {
+    const { row } = await pulled('005');
+    await app.settle();
+    await heed(row.id, { state: 'failed', reason: 'COMPLIANCE_REJECTED' });
+    expect((await read(row.id)).failureReason).toBe('COMPLIANCE_REJECTED');
+  });
+
+  it('may be that it was called back', async () => {
+    const { account, row } = await pulled('005');
+    await app.settle();
+    await app.operate(async (ctx) => {
+      await cancelPull(ctx, (await ctx.read(transactions, row.id)) as TransactionRow);
+    });
+    expect(await read(row.id)).toMatchObject({
+      status: 'FAILED',
+      failureReason: 'COLLECTION_FAILED',
+    });
+    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+    await app.advance(60_000);
+    expect(await eventTypes(app, row.id)).toEqual(told('PENDING FAILED'));
+  });
+
+  /** Settled by its bank on an account that froze before. */
+  async function heldBack(settle = true) {
+    const { account, row } = await pulled('005');
+    if (settle) await app.settle();
+    await move(account.id, 'freeze');
+    await heed(row.id, { state: 'settled', reference: 'x' });
+    return { account, row };
+  }
+
+  it('holds the money on an account that froze meanwhile', async () => {
+    const { account, row } = await heldBack();
+    expect(await read(row.id)).toMatchObject({
+      status: 'PROCESSING',
+      pendingReason: 'COMPLIANCE_REVIEW',
+    });
+    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 250_00 });
+  });
+
+  it('leaves held money alone until it is said to be returned', async () => {
+    const { account, row } = await heldBack();
+    await heed(row.id, { state: 'failed', reason: 'ACCOUNT_INVALID' });
+    await heed(row.id, { state: 'cancelled' });
+    expect((await read(row.id)).status).toBe('PROCESSING');
+    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 250_00 });
+    await heed(row.id, { state: 'returned', reason: 'PAYOUT_RETURNED' });
+    expect(await eventTypes(app, row.id)).toEqual(told('PENDING FAILED'));
+    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+  });
+
+  it('ends with whoever releases or refuses what is held', async () => {
+    const kept = await heldBack();
+    await decide(kept.row.id, releaseDeposit);
+    expect(await balances(app, kept.account.id)).toEqual({ balance: 250_00, total: 250_00 });
+    expect(await eventTypes(app, kept.row.id)).toEqual(told('PENDING COMPLETED'));
+    const sent = await heldBack();
+    await decide(sent.row.id, refuseDeposit);
+    await app.settle();
+    expect(await balances(app, sent.account.id)).toEqual({ balance: 0, total: 0 });
+    const all = told('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
+    expect(await eventTypes(app, sent.row.id)).toEqual(all);
+  });
+
+  it('cannot be called back once it is held', async () => {
+    // Settled before the rail had said that it took it, and then the usual way.
+    for (const settle of [false, true]) {
+      const { row } = await heldBack(settle);
+      const reply = await app.call('POST', `/transactions/${row.id}/cancel`);
+      expect([reply.status, reply.body.code]).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
+    }
+  });
+
+  it('ends the callback of what arrives meanwhile', async () => {
+    const { account, row } = await pulled('005');
+    ok(await app.call('POST', `/transactions/${row.id}/cancel`), 200);
+    await move(account.id, 'freeze');
+    await heed(row.id, { state: 'settled', reference: 'x' });
+    await app.advance(10 * 60_000);
+    expect(await read(row.id)).toMatchObject({ pendingReason: 'COMPLIANCE_REVIEW' });
+    const rows = await app.runtime.db.query(
+      `select kind from jobs where input ->> 'transactionId' = $1 and kind = 'incoming.cancel'`,
+      [row.id],
+    );
+    expect(rows).toEqual([]);
+    const [{ cancel_requested_at }] = (await app.runtime.db.query(
+      'select cancel_requested_at from transactions where id = $1',
+      [row.id],
+    )) as [{ cancel_requested_at: unknown }];
+    expect(cancel_requested_at).toBeNull();
+  });
+
+  it('is not its word about the way back', async () => {
+    const { account, row } = await pulled('005');
+    await move(account.id, 'close');
+    await heed(row.id, { state: 'settled', reference: 'x' });
+    for (const state of ['settled', 'failed', 'returned'] as const) {
+      await heed(row.id, { state, reference: 'x', reason: 'ACCOUNT_INVALID' });
+      expect((await read(row.id)).refund.status).toBe('PENDING');
+    }
+    await app.settle();
+    const all = told('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
+    expect(await eventTypes(app, row.id)).toEqual(all);
+  });
+
+  it('about the way back keeps it from being sent', async () => {
+    const { account, row } = await pulled('005');
+    await move(account.id, 'close');
+    await heed(row.id, { state: 'settled', reference: 'x' });
+    await heed(row.id, { state: 'failed', reason: 'ACCOUNT_INVALID' }, 'refund');
+    expect((await read(row.id)).refund.status).toBe('FAILED');
+    const send = vi.spyOn(sandboxRail, 'send');
+    await app.settle();
+    const sent = send.mock.calls.map(([{ id }]) => id);
+    send.mockRestore();
+    expect(sent).not.toContain(`${row.id}/refund`);
+  });
+
+  it('sends the money back where the account closed meanwhile', async () => {
+    const { account, row } = await pulled('005');
+    await move(account.id, 'close');
+    await app.settle();
+    await heed(row.id, { state: 'settled', reference: 'x' });
+    await app.settle();
+    const all = told('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
+    expect(await eventTypes(app, row.id)).toEqual(all);
+    await booksBalance(app);
+  });
+});

@@ -1,0 +1,385 @@
+// Payments from UMA addresses to customers: who can receive one, where its money lands, and that it goes back
+// where it cannot stay.
+import { createPublicKey, verify } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  balances,
+  booksBalance,
+  customer,
+  eventTypes,
+  externalAccount,
+  internalAccount,
+  ok,
+} from '../../../../test/fixtures.ts';
+import type { TestApp, TestPlatform } from '../../../../test/harness.ts';
+import type { Received } from '../../../../test/receiver.ts';
+import {
+  BACK,
+  COMPLETED,
+  FAILED,
+  openUmaDesk,
+  PENDING,
+  SENDER,
+  type UmaDesk,
+} from '../../../../test/uma-desk.ts';
+import type { Progress } from '../../../connectors/ports/index.ts';
+import { sandboxRail } from '../../../connectors/sandbox/payments/rail.ts';
+import { internalAccounts, moveInternalAccount } from '../../balances/internal-accounts/index.ts';
+import { attemptsOf } from '../../notifications/webhooks/index.ts';
+import { type TransactionRow, transactions, type WaitKind } from '../lifecycle/index.ts';
+import { heedIncoming } from './index.ts';
+
+let desk: UmaDesk;
+let app: TestApp;
+beforeAll(async () => {
+  desk = await openUmaDesk();
+  app = desk.app;
+});
+beforeEach(() => desk.say({ status: 200 }));
+afterAll(async () => {
+  await booksBalance(app);
+  await desk.close();
+});
+
+describe('sandboxReceive', () => {
+  it('answers a payment that waits, and completes it once the platform has approved', async () => {
+    const { person, account, payment } = await desk.offered();
+    expect(payment).toMatchObject({
+      type: 'INCOMING',
+      direction: 'CREDIT',
+      status: 'PENDING',
+      customerId: person.id,
+      source: { sourceType: 'UMA_ADDRESS', umaAddress: SENDER },
+      destination: { destinationType: 'ACCOUNT', accountId: account.id, currency: 'USD' },
+      receivedAmount: { amount: 250_00 },
+    });
+    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+    await app.settle();
+    expect(await desk.read(payment.id)).toMatchObject({ status: 'COMPLETED' });
+    expect(await eventTypes(app, payment.id)).toEqual([PENDING, COMPLETED]);
+    expect(await balances(app, account.id)).toEqual({ balance: 250_00, total: 250_00 });
+    const told = (await app.events()).filter((each) => each.subject === account.id);
+    expect(told.map((each) => [each.type, each.balance])).toEqual([
+      ['INTERNAL_ACCOUNT.BALANCE_UPDATED', 250_00n],
+    ]);
+  });
+
+  it('asks once, signed like every event, and keeps what was said', async () => {
+    desk.say({ status: 200, body: '{"message":"welcome"}' });
+    const { payment } = await desk.offered();
+    await app.settle();
+    await app.advance(60_000);
+    expect(desk.asked()).toHaveLength(1);
+    const [question] = desk.asked() as [Received];
+    const sent = JSON.parse(question.body);
+    expect(sent.data).toMatchObject({ id: payment.id, status: 'PENDING' });
+    expect(sent.data.requestedReceiverCustomerInfoFields).toEqual([]);
+    const key = createPublicKey(app.keys.sandbox.publicKeyPem);
+    const signature = Buffer.from(question.headers['x-service-signature'] as string, 'base64');
+    expect(verify('sha256', Buffer.from(question.body), key, signature)).toBe(true);
+    const tries = await attemptsOf(app.runtime.db, question.id);
+    expect(tries).toMatchObject([
+      { attempt: 1, status: 200, result: 'delivered', response: '{"message":"welcome"}' },
+    ]);
+    const due = 'select due_at from events where id = $1';
+    expect(await app.runtime.db.query(due, [question.id])).toEqual([{ due_at: null }]);
+  });
+
+  it('finds the customer by UMA address, in any spelling', async () => {
+    const person = await customer(app);
+    const receiverUmaAddress = person.umaAddress.toUpperCase();
+    const payment = ok(await desk.receive({ receiverUmaAddress, customerId: person.id }), 200);
+    expect(payment.customerId).toBe(person.id);
+  });
+
+  it('tells the platform what it asks of counterparties, and refuses a sender who does not', async () => {
+    const as = await app.newPlatform('Curious');
+    await desk.listen(as);
+    const person = await customer(app, { as });
+    const ask = async (...names: string[]) => {
+      const { supportedCurrencies } = ok(await app.call('GET', '/config', undefined, { as }), 200);
+      const requiredCounterpartyFields = names.map((name) => ({ name, mandatory: true }));
+      const changed = supportedCurrencies.map((each: object) => ({
+        ...each,
+        requiredCounterpartyFields,
+      }));
+      ok(await app.call('PATCH', '/config', { supportedCurrencies: changed }, { as }), 200);
+    };
+    await ask('FULL_NAME', 'NATIONALITY');
+    const payment = ok(await desk.receive({ customerId: person.id }, as), 200);
+    expect(payment.counterpartyInformation).toEqual({
+      FULL_NAME: 'Sandbox Sender',
+      NATIONALITY: 'US',
+    });
+    await ask('TAX_ID', 'REGISTRATION_NUMBER');
+    const refused = await desk.receive({ customerId: person.id }, as);
+    expect([refused.status, refused.body.code]).toEqual([400, 'SENDER_NOT_ACCEPTED']);
+    expect(refused.body.details.requiredFields).toEqual(['TAX_ID', 'REGISTRATION_NUMBER']);
+  });
+
+  it('refuses what cannot be received', async () => {
+    const person = await customer(app);
+    const refused = async (body: object, status: number, code: string, as?: TestPlatform) => {
+      const reply = await desk.receive({ customerId: person.id, ...body }, as);
+      expect([reply.status, reply.body.code]).toEqual([status, code]);
+      return reply.body;
+    };
+    const unknown = '$non.existent.usd@sandbox.uma.money';
+    await refused({ senderUmaAddress: unknown }, 404, 'UMA_NOT_FOUND');
+    await refused({ senderUmaAddress: '$a@elsewhere.example' }, 404, 'UMA_NOT_FOUND');
+    await refused({ senderUmaAddress: 'nobody' }, 400, 'INVALID_UMA_ADDRESS');
+    const error = '$error.cert-chain-expired@sandbox.uma.money';
+    await refused({ senderUmaAddress: error }, 400, 'SENDER_NOT_ACCEPTED');
+    const blocked = '$success.usd@blockvale.example';
+    await refused({ senderUmaAddress: blocked }, 403, 'COUNTERPARTY_NOT_ALLOWED');
+    await refused({ receiverUmaAddress: '$nobody@main.example' }, 404, 'UMA_NOT_FOUND');
+    const other = await customer(app);
+    await refused({ receiverUmaAddress: other.umaAddress }, 404, 'UMA_NOT_FOUND');
+    const foreign = await customer(app, { as: app.other });
+    await refused({ customerId: foreign.id }, 404, 'CUSTOMER_NOT_FOUND');
+    const { umaAddress } = foreign;
+    const named = { customerId: undefined, receiverUmaAddress: umaAddress };
+    await refused(named, 404, 'UMA_NOT_FOUND');
+    await refused({ receivingCurrencyCode: 'JPY' }, 400, 'INVALID_CURRENCY');
+    await refused({ receivingCurrencyCode: 'nothing' }, 400, 'INVALID_CURRENCY');
+    const bad = await refused(
+      { customerId: undefined, receivingCurrencyAmount: 0 },
+      400,
+      'INVALID_INPUT',
+    );
+    expect(bad.details.errors.map((each: { field: string }) => each.field).sort()).toEqual([
+      'receiverUmaAddress',
+      'receivingCurrencyAmount',
+    ]);
+    await refused({ customerId: foreign.id }, 400, 'WEBHOOK_ENDPOINT_NOT_SET', app.other);
+    const unready = await customer(app, { as: app.unregulated });
+    await desk.listen(app.unregulated);
+    await refused({ customerId: unready.id }, 403, 'USER_NOT_READY', app.unregulated);
+    ok(await app.call('DELETE', `/customers/${other.id}`), 200);
+    await refused({ customerId: other.id }, 410, 'CUSTOMER_DELETED');
+    await refused({}, 403, 'FORBIDDEN', app.production);
+  });
+
+  it('keeps to the amounts and directions of the platform', async () => {
+    const as = await app.newPlatform('Narrow');
+    await desk.listen(as);
+    const person = await customer(app, { as });
+    const { supportedCurrencies } = ok(await app.call('GET', '/config', undefined, { as }), 200);
+    const change = (more: object) =>
+      app.call(
+        'PATCH',
+        '/config',
+        { supportedCurrencies: supportedCurrencies.map((each: object) => ({ ...each, ...more })) },
+        { as },
+      );
+    ok(await change({ minAmount: 100, maxAmount: 200 }), 200);
+    for (const receivingCurrencyAmount of [99, 201]) {
+      const reply = await desk.receive({ customerId: person.id, receivingCurrencyAmount }, as);
+      expect([reply.status, reply.body.code]).toEqual([400, 'AMOUNT_OUT_OF_RANGE']);
+    }
+    ok(await change({ enabledTransactionTypes: ['OUTGOING'] }), 200);
+    const reply = await desk.receive({ customerId: person.id }, as);
+    expect([reply.status, reply.body.code]).toEqual([400, 'INVALID_CURRENCY']);
+  });
+
+  it('counts once for one key', async () => {
+    const person = await customer(app);
+    const body = {
+      senderUmaAddress: SENDER,
+      customerId: person.id,
+      receivingCurrencyCode: 'USD',
+      receivingCurrencyAmount: 5,
+    };
+    const headers = { 'idempotency-key': 'uma-once' };
+    const send = (more: object = {}) =>
+      app.call('POST', '/sandbox/uma/receive', { ...body, ...more }, { headers });
+    const [first, second] = [ok(await send(), 200), ok(await send(), 200)];
+    expect(second.id).toBe(first.id);
+    await app.settle();
+    const account = await internalAccount(app, person.id, 'USD');
+    expect((await balances(app, account.id)).total).toBe(5);
+    const other = await send({ receivingCurrencyAmount: 6 });
+    expect([other.status, other.body.code]).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
+  });
+});
+
+describe('the money of an approved payment', () => {
+  it('takes its time where the sender does', async () => {
+    const { account, payment } = await desk.offered({
+      senderUmaAddress: '$pending.long.usd@sandbox.uma.money',
+    });
+    await app.advance(6 * 60_000 - 1);
+    expect((await desk.read(payment.id)).status).toBe('PROCESSING');
+    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+    await app.advance(1);
+    expect((await desk.read(payment.id)).status).toBe('COMPLETED');
+    expect(await eventTypes(app, payment.id)).toEqual([PENDING, COMPLETED]);
+  });
+
+  it('goes back where it is screened out', async () => {
+    const { account, payment } = await desk.offered({
+      senderUmaAddress: '$fail.compliance.usd@sandbox.uma.money',
+    });
+    await app.advance(60_000);
+    expect(await desk.read(payment.id)).toMatchObject({
+      status: 'FAILED',
+      failureReason: 'COMPLIANCE_REJECTED',
+      refund: { status: 'COMPLETED', reason: 'TRANSACTION_FAILED' },
+    });
+    expect(await eventTypes(app, payment.id)).toEqual([PENDING, FAILED, ...BACK]);
+    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+    await booksBalance(app);
+  });
+
+  const move = (id: string, event: 'freeze' | 'close') =>
+    app.operate(async (ctx) => {
+      const row = await ctx.read(internalAccounts, id);
+      if (row) moveInternalAccount(ctx, row, event);
+    });
+
+  it('is held on an account that froze meanwhile', async () => {
+    desk.say({ status: 202 });
+    const { account, payment } = await desk.offered();
+    await app.settle();
+    await move(account.id, 'freeze');
+    ok(await desk.act(payment.id, 'approve'), 200);
+    await app.settle();
+    expect(await desk.read(payment.id)).toMatchObject({
+      status: 'PROCESSING',
+      pendingReason: 'COMPLIANCE_REVIEW',
+    });
+    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 250_00 });
+  });
+
+  it('goes back where the account closed meanwhile', async () => {
+    desk.say({ status: 202 });
+    const { account, payment } = await desk.offered();
+    await app.settle();
+    await move(account.id, 'close');
+    ok(await desk.act(payment.id, 'approve'), 200);
+    await app.settle();
+    expect(await desk.read(payment.id)).toMatchObject({
+      status: 'FAILED',
+      failureReason: 'QUOTE_EXECUTION_FAILED',
+      refund: { status: 'COMPLETED' },
+    });
+    expect(await eventTypes(app, payment.id)).toEqual([PENDING, FAILED, ...BACK]);
+  });
+});
+
+describe('a word about the money of an approved payment', () => {
+  const heed = (id: string, kind: WaitKind, progress: Progress) =>
+    app.operate(async (ctx) => {
+      const row = (await ctx.read(transactions, id)) as TransactionRow;
+      await heedIncoming(ctx, row, kind, progress);
+    });
+
+  it('that it was taken back takes it off the account', async () => {
+    const { account, payment } = await desk.offered();
+    await app.settle();
+    await heed(payment.id, 'payout', { state: 'returned', reason: 'PAYOUT_RETURNED' });
+    expect((await desk.read(payment.id)).status).toBe('COMPLETED');
+    await heed(payment.id, 'pull', { state: 'returned', reason: 'PAYOUT_RETURNED' });
+    expect((await desk.read(payment.id)).status).toBe('FAILED');
+    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+    await booksBalance(app);
+  });
+});
+
+describe('the default UMA deposit account', () => {
+  async function withDefault(suffix: string, currency = 'USD') {
+    const person = await customer(app);
+    const { accountInfo } = await externalAccount(app, person.id, currency, suffix);
+    const { body: old } = await app.call(
+      'GET',
+      `/customers/external-accounts?customerId=${person.id}`,
+    );
+    ok(await app.call('DELETE', `/customers/external-accounts/${old.data[0].id}`), 204);
+    const { paymentRails: _, ...info } = accountInfo;
+    const body = {
+      customerId: person.id,
+      currency,
+      defaultUmaDepositAccount: true,
+      accountInfo: info,
+    };
+    const outside = ok(await app.call('POST', '/customers/external-accounts', body), 201);
+    const account = await internalAccount(app, person.id, 'USD');
+    const payment = ok(await desk.receive({ customerId: person.id }), 200);
+    return { outside, account, payment };
+  }
+
+  it('receives over a rail', async () => {
+    const { outside, account, payment } = await withDefault('000');
+    expect(payment.destination.accountId).toBe(outside.id);
+    await app.settle();
+    expect((await desk.read(payment.id)).status).toBe('COMPLETED');
+    expect(await eventTypes(app, payment.id)).toEqual([PENDING, COMPLETED]);
+    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+    const steps = await app.runtime.db.query(
+      'select step from ledger_transfers where transaction_id = $1 order by step',
+      [payment.id],
+    );
+    expect(steps.map((each) => each.step)).toEqual(['fund', 'pay', 'settle']);
+  });
+
+  it.each(['002', '003', '004', '005'])('that fails with %s sends the money back', async (end) => {
+    const { payment } = await withDefault(end);
+    await app.advance(60_000);
+    expect(await desk.read(payment.id)).toMatchObject({
+      status: 'FAILED',
+      failureReason: 'OFFRAMP_FAILED',
+      refund: { status: 'COMPLETED' },
+    });
+    expect(await eventTypes(app, payment.id)).toEqual([PENDING, FAILED, ...BACK]);
+    await booksBalance(app);
+  });
+
+  const heed = (id: string, kind: WaitKind, progress: Progress) =>
+    app.operate(async (ctx) => {
+      const row = (await ctx.read(transactions, id)) as TransactionRow;
+      await heedIncoming(ctx, row, kind, progress);
+    });
+
+  /** Approved and fetched, with the way on not begun. */
+  async function fetched(suffix: string) {
+    desk.say({ status: 202 });
+    const { account, payment } = await withDefault(suffix);
+    await app.settle();
+    ok(await desk.act(payment.id, 'approve'), 200);
+    await heed(payment.id, 'pull', { state: 'settled', reference: 'x' });
+    return { account, id: payment.id as string };
+  }
+
+  it.each(['failed', 'settled', 'returned'] as const)(
+    'that is said to have failed and then to have %s gives back once',
+    async (state) => {
+      const { id } = await fetched('005');
+      await heed(id, 'payout', { state: 'failed', reason: 'ACCOUNT_INVALID' });
+      await heed(id, 'payout', { state, reference: 'x', reason: 'ACCOUNT_INVALID' });
+      expect((await desk.read(id)).refund.status).toBe('PENDING');
+      await app.advance(60_000);
+      expect((await desk.read(id)).refund.status).toBe('COMPLETED');
+      expect(await eventTypes(app, id)).toEqual([PENDING, FAILED, ...BACK]);
+    },
+  );
+
+  it('is not paid after it was said to have failed', async () => {
+    const { id } = await fetched('000');
+    await heed(id, 'payout', { state: 'failed', reason: 'ACCOUNT_INVALID' });
+    const send = vi.spyOn(sandboxRail, 'send');
+    await app.settle();
+    const sent = send.mock.calls.map(([instruction]) => instruction.id);
+    send.mockRestore();
+    expect(sent.filter((each) => each.startsWith(id))).toEqual([`${id}/refund`]);
+  });
+
+  it('is passed over where it holds another currency or is not usable', async () => {
+    const { account, payment } = await withDefault('000', 'EUR');
+    expect(payment.destination.accountId).toBe(account.id);
+    const { outside, account: own } = await withDefault('000');
+    const disable = `update external_accounts set status = 'INACTIVE' where id = $1`;
+    await app.runtime.db.query(disable, [outside.id]);
+    const again = ok(await desk.receive({ customerId: own.customerId }), 200);
+    expect(again.destination.accountId).toBe(own.id);
+  });
+});

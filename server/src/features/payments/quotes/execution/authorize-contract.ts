@@ -1,0 +1,41 @@
+// The operations by which a customer lets a payment go on: the proof, and its code once more.
+import { Type } from '@sinclair/typebox';
+import { operation } from '../../../../kernel/operation.ts';
+import { addressErrors, SCA_TAG, ScaAuthorization } from '../../../sca/index.ts';
+import { Quote } from '../contract.ts';
+
+const params = Type.Object({ quoteId: Type.String() });
+
+export const authorizeQuote = operation({
+  operationId: 'authorizeQuote',
+  method: 'POST',
+  path: '/quotes/{quoteId}/authorize',
+  tag: SCA_TAG,
+  summary: 'Authorize a quote',
+  description:
+    'Brings the proof that the `scaChallenge` of the quote asks for. A quote that is still ' +
+    '`PENDING_AUTHORIZATION` then carries the challenge of its next step. Wrong proofs count toward ' +
+    'the lock of the customer.',
+  permission: 'TRANSACT',
+  params,
+  body: ScaAuthorization,
+  bodyRules: addressErrors,
+  replies: { 200: Quote },
+  errors: [400, 403, 404, 409, 410, 423, 429],
+  notFound: 'QUOTE_NOT_FOUND',
+  money: true,
+});
+
+export const resendQuoteScaCode = operation({
+  operationId: 'resendQuoteScaCode',
+  method: 'POST',
+  path: '/quotes/{quoteId}/authorize/resend',
+  tag: SCA_TAG,
+  summary: 'Send the code of a quote once more',
+  description: 'For a challenge by SMS. It is the same challenge, and does not last longer for it.',
+  permission: 'TRANSACT',
+  params,
+  replies: { 204: null },
+  errors: [404, 409, 429, 501],
+  notFound: 'QUOTE_NOT_FOUND',
+});

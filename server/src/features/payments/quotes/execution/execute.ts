@@ -1,0 +1,227 @@
+// Starting a payment: it is checked once more, and its money taken. Between two internal accounts the money
+// arrives in the same commit; over a rail it is set aside and a job sends it; from an external account a job
+// pulls it first. Money that somebody pays in starts the payment by itself when it arrives (funding.ts).
+import { Fault } from '../../../../kernel/fault.ts';
+import { isId } from '../../../../kernel/id.ts';
+import type { Ctx } from '../../../../runtime/operation/context.ts';
+import {
+  type InternalAccountRow,
+  internalAccounts,
+  refuseOwing,
+} from '../../../balances/internal-accounts/index.ts';
+import { type CustomerRow, checkReady, customers } from '../../../customers/records/index.ts';
+import {
+  type ExternalAccountRow,
+  externalAccounts,
+} from '../../../payees/external-accounts/index.ts';
+import { hasVolume, ownPlatform, takeVolume } from '../../../tenancy/platform/index.ts';
+import {
+  awaitFunds,
+  type CameIn,
+  payInside,
+  startPayout,
+  type TransactionRow,
+  transactions,
+} from '../../lifecycle/index.ts';
+import type { QuoteRow } from '../present.ts';
+import { aboutOwner } from '../pricing/counterparty.ts';
+import { checkInvoice, takeInvoice } from '../pricing/invoice.ts';
+import { checkReceiver } from '../pricing/limits.ts';
+import { livingOwner } from '../pricing/parties.ts';
+
+/** The job that pulls the money of a payment. */
+export const SEND_PULL = 'funding.send';
+
+const gone = (what: string) => new Fault('ACCOUNT_NOT_FOUND', `The ${what} account is gone.`);
+
+async function usable(ctx: Ctx, id: string | null, what: string): Promise<InternalAccountRow> {
+  const account = id === null ? undefined : await ctx.read(internalAccounts, id);
+  if (!account) throw gone(what);
+  if (account.status !== 'ACTIVE') {
+    throw new Fault('INVALID_INPUT', `The ${what} account is ${account.status}.`);
+  }
+  return account;
+}
+
+async function registered(ctx: Ctx, id: string, what: string): Promise<ExternalAccountRow> {
+  const account = await ctx.read(externalAccounts, id);
+  if (!account || account.deleted_at !== null) throw gone(what);
+  return account;
+}
+
+/** What a payment is about to go through: who pays, and where it ends. */
+export interface Ends {
+  payer: CustomerRow | null;
+  /** Absent when money comes from outside. */
+  source: InternalAccountRow | undefined;
+  /** Absent when the receiver is with another UMA provider. */
+  target: InternalAccountRow | ExternalAccountRow | undefined;
+  /** The customer who owns an internal target. */
+  owner: CustomerRow | null;
+}
+
+async function sourceOf(ctx: Ctx, row: TransactionRow): Promise<InternalAccountRow | undefined> {
+  const id = row.source_account;
+  if (id === null) return undefined;
+  if (isId(id, 'InternalAccount')) return usable(ctx, id, 'source');
+  // While the money is being pulled the account may be forgotten; before that it must be there.
+  if (row.status === 'PROCESSING') return undefined;
+  ctx.require(externalAccounts, await registered(ctx, id, 'source'));
+  return undefined;
+}
+
+async function targetOf(ctx: Ctx, row: TransactionRow): Promise<Ends['target']> {
+  const id = row.destination_account as string;
+  if (row.carrier) return undefined;
+  return isId(id, 'InternalAccount')
+    ? usable(ctx, id, 'destination')
+    : registered(ctx, id, 'destination');
+}
+
+/**
+ * Throws why a payment cannot be made now. Who pays and who receives must still be there, and able to; that
+ * accounts inside are open is judged once more by the commit itself. One that `starts` has an invoice to
+ * itself from then on; one that waits for a proof holds nothing, so that nobody blocks what others pay.
+ */
+export async function checkEnds(
+  ctx: Ctx,
+  row: TransactionRow,
+  { starts = true }: { starts?: boolean } = {},
+): Promise<Ends> {
+  const [source, target, payer] = await Promise.all([
+    sourceOf(ctx, row),
+    targetOf(ctx, row),
+    livingOwner(ctx, row),
+  ]);
+  if (payer) checkReady(payer);
+  if (source) refuseOwing(source);
+  if (row.platform_fee_account) await usable(ctx, row.platform_fee_account, "platform's fee");
+  const same = !target || target.customer_id === row.customer_id;
+  const owner = same ? payer : await livingOwner(ctx, target);
+  if (target && 'info' in target) {
+    const amount = row.received_amount as bigint;
+    checkReceiver(target, row.needs_proof === true);
+    if (starts) await takeInvoice(ctx, target, { id: row.id, amount });
+    else await checkInvoice(ctx, target, amount);
+    ctx.require(externalAccounts, target);
+    // An account outside is not shut when its owner is deleted.
+    if (owner) ctx.require(customers, owner);
+  }
+  return { payer, source, target, owner };
+}
+
+/** The receiver's own transaction, when somebody else receives inside the house. */
+async function insertTwin(
+  ctx: Ctx,
+  row: TransactionRow,
+  to: InternalAccountRow,
+  { owner, payer }: Ends,
+): Promise<TransactionRow> {
+  // Who asks nothing about the one end asks nothing about the other: a read less on the usual way.
+  const counterparty =
+    row.counterparty && aboutOwner(ctx.vault, await ownPlatform(ctx), to.currency, payer);
+  return ctx.insert(transactions, {
+    id: ctx.id('Transaction'),
+    platform_id: row.platform_id,
+    customer_id: to.customer_id,
+    platform_customer_id: owner?.platform_customer_id ?? row.platform_id,
+    type: 'INCOMING',
+    direction: 'CREDIT',
+    status: 'COMPLETED',
+    funds: 'SETTLED',
+    source: row.source,
+    destination: row.destination,
+    source_account: row.source_account,
+    destination_account: row.destination_account,
+    sent_amount: row.sent_amount,
+    sent_currency: row.sent_currency,
+    received_amount: row.received_amount,
+    received_currency: row.received_currency,
+    exchange_rate: row.exchange_rate,
+    quote_id: row.quote_id,
+    description: row.description,
+    counterparty,
+    settled_at: ctx.now,
+    created_at: ctx.now,
+    updated_at: ctx.now,
+  });
+}
+
+/** Makes a payment whose money is here: on the source account, or `came` in for it. */
+export async function makePayment(
+  ctx: Ctx,
+  row: TransactionRow,
+  ends: Ends,
+  came?: CameIn,
+): Promise<TransactionRow> {
+  const { source, target } = ends;
+  if (!target || 'info' in target) return startPayout(ctx, row, came);
+  const payerId = source ? source.customer_id : row.customer_id;
+  const alone = payerId === target.customer_id;
+  const twin = alone ? null : await insertTwin(ctx, row, target, ends);
+  return payInside(ctx, row, { target, twin }, came);
+}
+
+const volumeOf = (row: TransactionRow) => ({
+  from: row.sent_currency as string,
+  to: row.received_currency as string,
+  sending: row.sent_amount as bigint,
+  payerId: row.customer_id,
+});
+
+/** Counts a payment toward what its platform may send today and how often its customer may pay now. */
+export async function countVolume(ctx: Ctx, row: TransactionRow, again = false): Promise<void> {
+  const counted = { transactionId: row.id, again, ...volumeOf(row) };
+  await takeVolume(ctx, await ownPlatform(ctx), counted);
+}
+
+/** Whether the platform may send that much more today, and its customer pay once more now. */
+export const hasRoom = async (ctx: Ctx, row: TransactionRow): Promise<boolean> =>
+  hasVolume(ctx, await ownPlatform(ctx), volumeOf(row));
+
+/** Throws where a wallet would pay and its holder has not signed. */
+export function checkSigned({ source }: Ends, signed: boolean): void {
+  if (source?.type !== 'EMBEDDED_WALLET' || signed) return;
+  throw new Fault('WALLET_SIGNATURE_MISSING', 'The holder of the wallet has not signed.');
+}
+
+/**
+ * Starts a payment that is pending, or has just been authorised; its answer is the payment as it then
+ * stands. Nothing leaves a wallet unless its holder `signed` for it.
+ */
+export async function startPayment(
+  ctx: Ctx,
+  row: TransactionRow,
+  { signed = false }: { signed?: boolean } = {},
+): Promise<TransactionRow> {
+  const ends = await checkEnds(ctx, row);
+  checkSigned(ends, signed);
+  await countVolume(ctx, row);
+  if (ends.source) return makePayment(ctx, row, ends);
+  ctx.later(SEND_PULL, { transactionId: row.id });
+  return awaitFunds(ctx, row);
+}
+
+/** Throws where a quote cannot be executed, or no more: that is once, before it expires. */
+export function checkExecutable(
+  ctx: Ctx,
+  quote: Pick<QuoteRow, 'expires_at'>,
+  payment: TransactionRow,
+): void {
+  if (payment.source.sourceType === 'REALTIME_FUNDING') {
+    const why = 'This quote executes by itself when the money is paid in.';
+    throw new Fault('INVALID_INPUT', why);
+  }
+  if (
+    payment.status === 'EXPIRED' ||
+    (payment.status === 'PENDING' && ctx.now >= quote.expires_at)
+  ) {
+    throw new Fault('QUOTE_EXPIRED', 'The quote has expired. Create a new one.');
+  }
+  if (payment.status === 'PENDING_AUTHORIZATION') {
+    throw new Fault('CONFLICT', 'The quote waits for its customer to authorise it.');
+  }
+  if (payment.status !== 'PENDING') {
+    throw new Fault('CONFLICT', 'The quote has been executed already.');
+  }
+}

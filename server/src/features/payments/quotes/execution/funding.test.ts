@@ -1,0 +1,338 @@
+// Payments made with money from outside: paid in for a quote, exactly, short, in excess, late and twice, and
+// pulled from a bank account, with everything a bank may answer. Each ends with the states, the events in
+// their order, the balances and the books.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  balances,
+  booksBalance,
+  customer,
+  eventTypes,
+  externalAccount,
+  fund,
+  internalAccount,
+  ok,
+  quoteBody,
+} from '../../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../../test/harness.ts';
+import { internalAccounts } from '../../../balances/internal-accounts/index.ts';
+import { transactions } from '../../lifecycle/index.ts';
+import { heedFunding } from './funding.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+
+const MINUTE = 60_000;
+const ALL_BACK = ['PENDING', 'PROCESSING', 'FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'];
+
+const short = (types: string[]) => types.map((type) => type.replace('OUTGOING_PAYMENT.', ''));
+const transaction = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
+const quoteOf = async (id: string) => ok(await app.call('GET', `/quotes/${id}`), 200);
+
+/** A quote that waits for money to a Mexican account, or elsewhere. */
+async function waiting(source: object = {}, more: object = {}) {
+  const person = await customer(app);
+  const target = await externalAccount(app, person.id, 'MXN');
+  const body = {
+    ...quoteBody('', target.id, 100_00),
+    source: {
+      sourceType: 'REALTIME_FUNDING',
+      currency: 'USD',
+      customerId: person.id,
+      ...source,
+    },
+    ...more,
+  };
+  const quote = ok(await app.call('POST', '/quotes', body), 201);
+  return { person, target, quote };
+}
+
+const send = (quoteId: string, more: object = {}) =>
+  app.call('POST', '/sandbox/send', { quoteId, currencyCode: 'USD', ...more });
+
+describe('a quote that is paid in', () => {
+  it('says where to pay, on the quote and on its transaction', async () => {
+    const { quote } = await waiting();
+    const [way] = quote.paymentInstructions;
+    expect(way.accountOrWalletInfo).toMatchObject({ accountType: 'USD_ACCOUNT' });
+    const payment = await transaction(quote.transactionId);
+    expect(way.accountOrWalletInfo.reference).toBe(payment.reconciliationInstructions.reference);
+    expect(payment.paymentInstructions).toEqual(quote.paymentInstructions);
+    expect(payment.source).toMatchObject({ sourceType: 'REALTIME_FUNDING', currency: 'USD' });
+    expect(Date.parse(quote.expiresAt) - Date.parse(quote.createdAt)).toBe(15 * MINUTE);
+  });
+
+  it('goes on by itself when exactly that comes in', async () => {
+    const { quote } = await waiting();
+    const taken = ok(await send(quote.id), 200);
+    expect(taken).toMatchObject({
+      id: quote.transactionId,
+      type: 'OUTGOING',
+      status: 'PROCESSING',
+      source: { accountHolderName: 'Sandbox payer' },
+    });
+    await app.settle();
+    expect((await quoteOf(quote.id)).status).toBe('COMPLETED');
+    expect(short(await eventTypes(app, quote.transactionId))).toEqual([
+      'PENDING',
+      'PROCESSING',
+      'COMPLETED',
+    ]);
+  });
+
+  it.each([
+    ['less', 99_99],
+    ['more', 100_01],
+  ])('fails with %s than that, and all of it goes back', async (_, currencyAmount) => {
+    const { quote } = await waiting();
+    ok(await send(quote.id, { currencyAmount }), 200);
+    await app.settle();
+    expect(await transaction(quote.transactionId)).toMatchObject({
+      status: 'FAILED',
+      failureReason: 'FUNDING_AMOUNT_MISMATCH',
+      refund: { status: 'COMPLETED', reason: 'TRANSACTION_FAILED' },
+    });
+    expect(short(await eventTypes(app, quote.transactionId))).toEqual(ALL_BACK);
+    const [back] = await app.runtime.db.query(
+      `select debit, credit, amount from ledger_transfers
+        where transaction_id = $1 and step = 'refund.out'`,
+      [quote.transactionId],
+    );
+    expect(back).toMatchObject({
+      debit: 'house:sandbox:inbound:USD',
+      credit: 'house:sandbox:clearing:USD',
+      amount: BigInt(currencyAmount),
+    });
+  });
+
+  it('has expired for what comes too late, which goes back', async () => {
+    const { quote } = await waiting();
+    await app.advance(15 * MINUTE);
+    const stray = ok(await send(quote.id), 200);
+    expect(stray).toMatchObject({
+      type: 'INCOMING',
+      status: 'FAILED',
+      failureReason: 'COLLECTION_FAILED',
+      quoteId: quote.id,
+    });
+    await app.settle();
+    expect((await transaction(stray.id)).refund.status).toBe('COMPLETED');
+    expect((await quoteOf(quote.id)).status).toBe('EXPIRED');
+    expect(short(await eventTypes(app, quote.transactionId))).toEqual(['EXPIRED']);
+  });
+
+  it('sends back what comes twice', async () => {
+    const { quote } = await waiting();
+    ok(await send(quote.id), 200);
+    const stray = ok(await send(quote.id), 200);
+    expect(stray).toMatchObject({ type: 'INCOMING', status: 'FAILED' });
+    await app.settle();
+    expect((await quoteOf(quote.id)).status).toBe('COMPLETED');
+    expect((await transaction(stray.id)).refund.status).toBe('COMPLETED');
+  });
+
+  it('pays into an account inside at once', async () => {
+    const person = await customer(app);
+    const usdc = await internalAccount(app, person.id, 'USDC');
+    const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
+    const body = { ...quoteBody('', usdc.id, 100_00), source };
+    const quote = ok(await app.call('POST', '/quotes', body), 201);
+    expect(ok(await send(quote.id), 200).status).toBe('COMPLETED');
+    expect((await balances(app, usdc.id)).balance).toBe(quote.totalReceivingAmount);
+  });
+
+  it('gives back what came in when the payout fails, to whoever paid it', async () => {
+    const person = await customer(app);
+    const target = await externalAccount(app, person.id, 'MXN', '004');
+    const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
+    const body = { ...quoteBody('', target.id, 100_00), source };
+    const quote = ok(await app.call('POST', '/quotes', body), 201);
+    ok(await send(quote.id), 200);
+    await app.advance(3_000);
+    expect((await transaction(quote.transactionId)).refund.status).toBe('COMPLETED');
+    expect(short(await eventTypes(app, quote.transactionId))).toEqual(ALL_BACK);
+  });
+
+  it('fails when the account it goes to is gone by then', async () => {
+    const { quote, target } = await waiting();
+    ok(await app.call('DELETE', `/customers/external-accounts/${target.id}`), 204);
+    ok(await send(quote.id), 200);
+    await app.settle();
+    expect(await transaction(quote.transactionId)).toMatchObject({
+      status: 'FAILED',
+      failureReason: 'ACCOUNT_INVALID',
+      refund: { status: 'COMPLETED' },
+    });
+  });
+
+  it('refuses to be executed, and to execute at once', async () => {
+    const { quote } = await waiting();
+    const answer = await app.call('POST', `/quotes/${quote.id}/execute`);
+    expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
+    const person = await customer(app);
+    const target = await externalAccount(app, person.id, 'MXN');
+    const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD' };
+    const body = { ...quoteBody('', target.id, 100), source, immediatelyExecute: true };
+    const refused = await app.call('POST', '/quotes', body);
+    expect(refused.body.details.errors).toMatchObject([{ field: 'immediatelyExecute' }]);
+  });
+});
+
+describe('a digital asset that is paid in', () => {
+  const usdc = { currency: 'USDC', cryptoNetwork: 'SOLANA' };
+
+  it('needs its chain named, one that it lives on', async () => {
+    const person = await customer(app);
+    const target = await externalAccount(app, person.id, 'MXN');
+    const ask = async (source: object) => {
+      const body = {
+        ...quoteBody('', target.id, 100_000_000),
+        source: { sourceType: 'REALTIME_FUNDING', ...source },
+      };
+      const { status, body: reply } = await app.call('POST', '/quotes', body);
+      return [status, reply.code, reply.details?.errors?.[0]?.field];
+    };
+    const bad = [400, 'INVALID_INPUT', 'source.cryptoNetwork'];
+    expect(await ask({ currency: 'USDC' })).toEqual(bad);
+    expect(await ask({ currency: 'USDC', cryptoNetwork: 'TRON' })).toEqual(bad);
+    expect(await ask({ currency: 'NGN' })).toEqual([400, 'INVALID_CURRENCY', undefined]);
+    expect(await ask({ currency: 'JPY' })).toEqual([400, 'INVALID_CURRENCY', undefined]);
+  });
+
+  it('stays with its owner when it is not what was asked for, late, or double', async () => {
+    const { person, quote } = await waiting(usdc, { lockedCurrencyAmount: 100_000_000 });
+    const own = await internalAccount(app, person.id, 'USDC');
+    const pay = (currencyAmount?: number) =>
+      app.call('POST', '/sandbox/send', {
+        quoteId: quote.id,
+        currencyCode: 'USDC',
+        ...(currencyAmount ? { currencyAmount } : {}),
+      });
+    ok(await pay(99_000_000), 200);
+    await app.settle();
+    expect((await transaction(quote.transactionId)).refund.status).toBe('COMPLETED');
+    expect((await balances(app, own.id)).balance).toBe(99_000_000);
+    const late = ok(await pay(), 200);
+    expect(late).toMatchObject({ type: 'INCOMING', status: 'COMPLETED' });
+    expect((await balances(app, own.id)).balance).toBe(199_000_000);
+  });
+});
+
+describe('sandboxSend', () => {
+  const code = async (body: object) => {
+    const answer = await app.call('POST', '/sandbox/send', body);
+    return [answer.status, answer.body.code];
+  };
+
+  it('refuses what no payer could do', async () => {
+    const { quote } = await waiting();
+    expect(await code({ quoteId: quote.id, currencyCode: 'EUR' })).toEqual([
+      400,
+      'INVALID_CURRENCY',
+    ]);
+    expect(await code({ quoteId: quote.id, currencyCode: 'USD', currencyAmount: 0 })).toEqual([
+      400,
+      'INVALID_INPUT',
+    ]);
+    const none = 'Quote:00000000-0000-7000-8000-000000000000';
+    expect(await code({ quoteId: none, currencyCode: 'USD' })).toEqual([404, 'QUOTE_NOT_FOUND']);
+    const { person } = await waiting();
+    const account = await internalAccount(app, person.id, 'USD');
+    const target = await externalAccount(app, person.id, 'EUR');
+    const prefunded = ok(
+      await app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00)),
+      201,
+    );
+    expect(await code({ quoteId: prefunded.id, currencyCode: 'USD' })).toEqual([
+      400,
+      'INVALID_INPUT',
+    ]);
+    const answer = await app.call(
+      'POST',
+      '/sandbox/send',
+      { quoteId: quote.id },
+      {
+        as: app.production,
+      },
+    );
+    expect(answer.status).toBe(403);
+  });
+});
+
+describe('a quote that pulls its money', () => {
+  async function pulled(suffix: string) {
+    const person = await customer(app);
+    const source = await externalAccount(app, person.id, 'USD', suffix);
+    const target = await externalAccount(app, person.id, 'MXN');
+    const body = quoteBody(source.id, target.id, 100_00);
+    const quote = ok(await app.call('POST', '/quotes', body), 201);
+    const executed = ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
+    expect(executed.status).toBe('PROCESSING');
+    return { person, quote, source };
+  }
+
+  it('completes', async () => {
+    const { quote } = await pulled('000');
+    await app.settle();
+    expect((await quoteOf(quote.id)).status).toBe('COMPLETED');
+    expect(short(await eventTypes(app, quote.transactionId))).toEqual([
+      'PENDING',
+      'PROCESSING',
+      'COMPLETED',
+    ]);
+  });
+
+  it.each([
+    ['002', 'QUOTE_EXECUTION_FAILED', 0],
+    ['003', 'ACCOUNT_INVALID', 0],
+    ['004', 'ACCOUNT_CANNOT_RECEIVE', 0],
+    ['005', 'PAYOUT_RETURNED', 30_000],
+  ])(
+    'fails with …%s as %s, and nothing goes back as nothing was taken',
+    async (suffix, why, ms) => {
+      const { quote } = await pulled(suffix);
+      await app.settle();
+      if (ms) expect((await quoteOf(quote.id)).status).toBe('PROCESSING');
+      await app.advance(ms);
+      const payment = await transaction(quote.transactionId);
+      expect(payment).toMatchObject({ status: 'FAILED', failureReason: why });
+      expect(payment.refund).toBeUndefined();
+      expect(short(await eventTypes(app, quote.transactionId))).toEqual([
+        'PENDING',
+        'PROCESSING',
+        'FAILED',
+      ]);
+    },
+  );
+
+  it('leaves a debt when the bank takes it back after it was passed on', async () => {
+    const { quote, person } = await pulled('000');
+    await app.settle();
+    const account = await internalAccount(app, person.id, 'USD');
+    await fund(app, account.id, 30_00);
+    await app.advance(3 * 24 * 60 * MINUTE);
+    await app.operate(async (ctx) => {
+      const row = await ctx.read(transactions, quote.transactionId);
+      if (!row) throw new Error('no transaction');
+      await heedFunding(ctx, row, { state: 'returned', reason: 'PAYOUT_RETURNED' });
+    });
+    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
+    const row = await app.runtime.db.read(internalAccounts, account.id);
+    expect(row?.owed).toBe(70_00n);
+    await fund(app, account.id, 100_00);
+    expect(await balances(app, account.id)).toEqual({ balance: 30_00, total: 30_00 });
+  });
+
+  it('is refused for what cannot be pulled', async () => {
+    const person = await customer(app);
+    const source = await externalAccount(app, person.id, 'EUR');
+    const target = await externalAccount(app, person.id, 'MXN');
+    const answer = await app.call('POST', '/quotes', quoteBody(source.id, target.id, 100_00));
+    expect([answer.status, answer.body.details.errors[0].field]).toEqual([400, 'source.accountId']);
+  });
+});

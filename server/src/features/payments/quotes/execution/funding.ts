@@ -1,0 +1,272 @@
+// Money from outside that a payment is made with: pulled by a rail, or paid in by somebody. When it is here
+// the payment goes on by itself, or fails and gives it back. This is also the one door for money that
+// arrives: what it names, a quote, a payment's reference or an account, decides what becomes of it.
+import { isFiat } from '../../../../catalog/currencies/currencies.ts';
+import type { Progress } from '../../../../connectors/ports/index.ts';
+import { Fault, invalidField } from '../../../../kernel/fault.ts';
+import { isId } from '../../../../kernel/id.ts';
+import { house } from '../../../../ledger/chart.ts';
+import type { Job, JobHandler, Result } from '../../../../runtime/jobs/jobs.ts';
+import type { Ctx } from '../../../../runtime/operation/context.ts';
+import type { Runtime } from '../../../../runtime/operation/operate.ts';
+import {
+  type InternalAccountRow,
+  internalAccountOf,
+  internalAccounts,
+  isBalance,
+  takeBack,
+} from '../../../balances/internal-accounts/index.ts';
+import { customers } from '../../../customers/records/index.ts';
+import {
+  awaitDecision,
+  awaitNotice,
+  CANCEL_FUNDING,
+  type CameIn,
+  type ConnectorsOf,
+  currentOf,
+  expirePayment,
+  type FailureReason,
+  failPayout,
+  isBeingSent,
+  loadOf,
+  moveAndTell,
+  overRail,
+  pullOf,
+  putOff,
+  type RailMovement,
+  refuseCancel,
+  refuseFunds,
+  type TransactionRow,
+  transactionOfReference,
+  transactions,
+} from '../../lifecycle/index.ts';
+import { bounceDeposit, type Deposit, receiveDeposit } from '../../pay-ins/index.ts';
+import type { QuoteRow } from '../present.ts';
+import { quotes } from '../store.ts';
+import { checkEnds, countVolume, hasRoom, makePayment, SEND_PULL } from './execute.ts';
+
+const CHECK_PULL = 'funding.check';
+
+/** What a payment fails with when it could not be made once its money was here. */
+function reasonOf({ code }: Fault): FailureReason {
+  if (code === 'ACCOUNT_NOT_FOUND') return 'ACCOUNT_INVALID';
+  return 'QUOTE_EXECUTION_FAILED';
+}
+
+/** Makes the payment with what came in for it, or gives that back. */
+async function payWith(ctx: Ctx, row: TransactionRow, came: CameIn): Promise<TransactionRow> {
+  if (came.amount !== row.sent_amount) {
+    return refuseFunds(ctx, row, came, 'FUNDING_AMOUNT_MISMATCH');
+  }
+  const ends = await checkEnds(ctx, row).catch((error: unknown) => {
+    if (error instanceof Fault) return error;
+    throw error;
+  });
+  if (ends instanceof Fault) return refuseFunds(ctx, row, came, reasonOf(ends));
+  // What is pulled was counted when the pull began.
+  if (row.status === 'PENDING') {
+    if (!(await hasRoom(ctx, row))) return refuseFunds(ctx, row, came, 'LIMIT_EXCEEDED');
+    await countVolume(ctx, row, true);
+  }
+  return makePayment(ctx, row, ends, came);
+}
+
+/** Money that has arrived. It names one of a quote, a reference of a payment, and an internal account. */
+export interface Notice {
+  quoteId?: string;
+  reference?: string;
+  accountId?: string;
+  currency: string;
+  /** Smallest units. */
+  amount: bigint;
+  /** What the rail tells of the payer: fields of a REALTIME_FUNDING source. */
+  origin?: CameIn['origin'];
+  chain?: CameIn['chain'];
+  /** Why it must not be spent yet; of money for an account alone. */
+  hold?: Deposit['hold'];
+}
+
+async function ownerOf(ctx: Ctx, customerId: string | null) {
+  return customerId === null ? null : ((await ctx.read(customers, customerId)) ?? null);
+}
+
+async function depositTo(
+  ctx: Ctx,
+  account: InternalAccountRow,
+  { amount, origin = {}, chain, hold }: Notice,
+  quoteId?: string,
+): Promise<TransactionRow> {
+  const owner = await ownerOf(ctx, account.customer_id);
+  return receiveDeposit(ctx, { account, owner, amount, origin, chain, quoteId, hold });
+}
+
+/**
+ * Money for a payment that does not wait for it: it came too late, or twice. A digital asset stays with its
+ * owner, as the wallet it came from may be nobody's; other money goes back.
+ */
+async function strayFunds(ctx: Ctx, row: TransactionRow, notice: Notice): Promise<TransactionRow> {
+  const { currency, amount, origin = {}, chain } = notice;
+  const quoteId = row.quote_id ?? undefined;
+  const own = await ctx.db.find(internalAccounts, {
+    platform_id: row.platform_id,
+    customer_id: row.customer_id,
+    currency,
+  });
+  const takes = ({ status }: InternalAccountRow) => status === 'ACTIVE' || status === 'FROZEN';
+  const account = own.find((each) => takes(each) && isBalance(each));
+  if (!isFiat(currency) && account) return depositTo(ctx, account, notice, quoteId);
+  return bounceDeposit(ctx, {
+    owner: await ownerOf(ctx, row.customer_id),
+    amount,
+    currency,
+    origin,
+    chain,
+    quoteId,
+    destination: row.destination,
+    destinationAccount: row.destination_account,
+  });
+}
+
+interface Waiting {
+  quote: QuoteRow;
+  payment: TransactionRow;
+}
+
+/** The quote that money is for, and its payment. */
+async function namedQuote(ctx: Ctx, { quoteId, reference }: Notice): Promise<Waiting> {
+  const transactionId = reference === undefined ? undefined : transactionOfReference(reference);
+  const named =
+    transactionId === undefined ? undefined : await ctx.read(transactions, transactionId);
+  const id = quoteId ?? named?.quote_id ?? '';
+  const quote = isId(id, 'Quote') ? await ctx.read(quotes, id) : undefined;
+  if (quote?.platform_id !== ctx.caller.platformId) {
+    throw reference === undefined
+      ? new Fault('QUOTE_NOT_FOUND', 'No such quote.')
+      : new Fault('REFERENCE_NOT_FOUND', 'No quote has this reference.');
+  }
+  const payment = await currentOf(ctx, quote.transaction_id);
+  if (payment.source.sourceType !== 'REALTIME_FUNDING') {
+    throw invalidField('quoteId', 'this quote is not paid for by money that is paid in');
+  }
+  return { quote, payment };
+}
+
+/** Takes money that has arrived to where it belongs; its answer is the transaction that has it now. */
+export async function takeDeposit(ctx: Ctx, notice: Notice): Promise<TransactionRow> {
+  if (notice.accountId !== undefined) {
+    const account = await internalAccountOf(ctx, notice.accountId);
+    if (account.currency !== notice.currency) {
+      throw new Fault('INVALID_CURRENCY', `The account holds ${account.currency}.`);
+    }
+    return depositTo(ctx, account, notice);
+  }
+  const { quote, payment } = await namedQuote(ctx, notice);
+  const waits = payment.status === 'PENDING' && notice.currency === payment.sent_currency;
+  if (waits && ctx.now < quote.expires_at) return payWith(ctx, payment, notice);
+  if (payment.status === 'PENDING' && ctx.now >= quote.expires_at) expirePayment(ctx, payment);
+  return strayFunds(ctx, payment, notice);
+}
+
+const TAKEN_BACK = `select 1 from ledger_transfers
+  where transaction_id = $1 and step in ('return', 'return.owed') limit 1`;
+
+/**
+ * What came in for a payment is taken back after it was passed on, a pull or a deposit: the balance of
+ * whoever paid answers for it, else the platform's own. Where neither has one in this currency a person has
+ * to find the money. Answers whether it was still to be done.
+ */
+export async function takeBackFunds(ctx: Ctx, row: TransactionRow): Promise<boolean> {
+  const [before] = await ctx.db.query(TAKEN_BACK, [row.id]);
+  if (before) return false;
+  const currency = row.sent_currency as string;
+  const creditTo = house(ctx.caller.environment, 'clearing', currency);
+  const all = await Promise.all(
+    [row.customer_id, null].map((customer_id) =>
+      ctx.db.find(internalAccounts, { platform_id: row.platform_id, customer_id, currency }),
+    ),
+  );
+  const account = all.flat().find((each) => each.status !== 'CLOSED' && isBalance(each));
+  const movement = { transactionId: row.id, step: 'return', amount: row.funded_amount as bigint };
+  if (account) {
+    await moveAndTell(ctx, () => takeBack(ctx, account, { ...movement, creditTo }));
+    return true;
+  }
+  const debit = house(ctx.caller.environment, 'suspense', currency);
+  ctx.move('posted', { ...movement, debit, credit: creditTo, currency });
+  await awaitDecision(ctx, row);
+  return true;
+}
+
+/** What a rail's answer about the pull of a payment's money means for it; also the door for notices. */
+export async function heedFunding(
+  ctx: Ctx,
+  row: TransactionRow,
+  progress: Progress,
+): Promise<void> {
+  const again = (afterMs: number | undefined) => {
+    if (afterMs === undefined) return;
+    ctx.later(CHECK_PULL, { transactionId: row.id }, ctx.now + afterMs);
+  };
+  const awaited = row.funds === 'AWAITED';
+  switch (progress.state) {
+    case 'accepted':
+      if (progress.checkAfterMs !== undefined) return again(progress.checkAfterMs);
+      if (awaited) await awaitNotice(ctx, row, 'pull');
+      return;
+    case 'unknown':
+      return again(progress.checkAfterMs);
+    case 'settled':
+      if (awaited) await payWith(ctx, row, { amount: row.sent_amount as bigint });
+      return again(progress.checkAfterMs);
+    case 'returned':
+      if (awaited) await failPayout(ctx, row, progress.reason, true);
+      else if (row.funded_amount !== null) await takeBackFunds(ctx, row);
+      return;
+    case 'failed':
+      if (awaited) await failPayout(ctx, row, progress.reason, true);
+      return;
+    case 'cancelled':
+      if (awaited) await failPayout(ctx, row, 'QUOTE_EXECUTION_FAILED', true);
+  }
+}
+
+/** Calls a pull back whose money has not come yet. */
+const cancelFunding =
+  (connectors: ConnectorsOf) =>
+  async (runtime: Runtime, job: Job): Promise<Result> => {
+    const { row, caller } = await loadOf(runtime, job);
+    const { rail } = connectors(caller.environment);
+    const now = runtime.world.now();
+    if (row.funds !== 'AWAITED' || !rail?.cancel) {
+      const stage = async (ctx: Ctx) => void refuseCancel(ctx, await currentOf(ctx, row.id));
+      return { caller, stage };
+    }
+    if (await isBeingSent(runtime, SEND_PULL, row)) {
+      // Its sending may be under way in another worker; a callback must come after it.
+      return { caller, stage: async (ctx) => putOff(ctx, CANCEL_FUNDING, job) };
+    }
+    const answer = await rail.cancel(await pullOf(runtime, row), now);
+    return {
+      caller,
+      stage: async (ctx) => {
+        const current = await currentOf(ctx, row.id);
+        if (answer === 'cancelled') await heedFunding(ctx, current, { state: 'cancelled' });
+        if (answer === 'refused') refuseCancel(ctx, current);
+      },
+    };
+  };
+
+const FUNDING: RailMovement = {
+  instructionOf: pullOf,
+  heed: heedFunding,
+  wanted: (row, ask) => ask === 'check' || row.funds === 'AWAITED',
+};
+
+/** The jobs that pull the money of payments, and call a pull back. */
+export function fundingJobs(connectors: ConnectorsOf): JobHandler[] {
+  return [
+    overRail(connectors, SEND_PULL, FUNDING, 'send'),
+    overRail(connectors, CHECK_PULL, FUNDING, 'check'),
+    { kind: CANCEL_FUNDING, run: cancelFunding(connectors) },
+  ];
+}

@@ -1,0 +1,224 @@
+// What comes too late, twice, or to somebody who is gone: bank returns after an account closed, pulls that
+// are taken back again and again, fee accounts that froze meanwhile, and callbacks of money not yet here.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  balances,
+  booksBalance,
+  customer,
+  eventTypes,
+  externalAccount,
+  fundedCustomer,
+  internalAccount,
+  ok,
+  quoteBody,
+} from '../../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../../test/harness.ts';
+import type { Progress } from '../../../../connectors/ports/index.ts';
+import {
+  internalAccounts,
+  moveInternalAccount,
+} from '../../../balances/internal-accounts/index.ts';
+import { platforms } from '../../../tenancy/platform/index.ts';
+import { heedPayout, type TransactionRow, transactions } from '../../lifecycle/index.ts';
+import { heedFunding } from './funding.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+
+const transaction = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
+const execute = async (id: string) => ok(await app.call('POST', `/quotes/${id}/execute`), 200);
+
+const moved = (accountId: string, event: 'freeze' | 'unfreeze' | 'close') =>
+  app.operate(async (ctx) => {
+    const row = await ctx.read(internalAccounts, accountId);
+    if (!row) throw new Error('no account');
+    moveInternalAccount(ctx, row, event);
+  });
+
+const noticed = (id: string, heed: typeof heedPayout, progress: Progress) =>
+  app.operate(async (ctx) => {
+    await heed(ctx, (await ctx.read(transactions, id)) as TransactionRow, progress);
+  });
+
+const RETURNED: Progress = { state: 'returned', reason: 'PAYOUT_RETURNED' };
+
+async function emptied(suffix: string) {
+  const { person, account } = await fundedCustomer(app, 100_00);
+  const target = await externalAccount(app, person.id, 'MXN', suffix);
+  const quote = ok(
+    await app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00)),
+    201,
+  );
+  await execute(quote.id);
+  await app.settle();
+  return { person, account, id: quote.transactionId as string };
+}
+
+describe('a bank return to somebody who is gone', () => {
+  const parked = async (id: string) => {
+    await app.advance(60_000);
+    expect(await transaction(id)).toMatchObject({
+      status: 'FAILED',
+      refund: { status: 'FAILED' },
+    });
+    expect((await eventTypes(app, id)).at(-1)).toBe('OUTGOING_PAYMENT.REFUND_FAILED');
+  };
+
+  it('is kept for a person when the account was closed', async () => {
+    const { account, id } = await emptied('005');
+    await moved(account.id, 'close');
+    await parked(id);
+    expect((await balances(app, account.id)).total).toBe(0);
+  });
+
+  it('is kept for a person when the customer was deleted', async () => {
+    const { person, account, id } = await emptied('005');
+    ok(await app.call('DELETE', `/customers/${person.id}`), 200);
+    await parked(id);
+    const [row] = await app.runtime.db.query('select balance from ledger_accounts where id = $1', [
+      account.id,
+    ]);
+    expect(row?.balance).toBe(0n);
+  });
+});
+
+describe('a pull that is taken back', () => {
+  async function pulled(suffix: string) {
+    const { person, account } = await fundedCustomer(app, 300_00);
+    const source = await externalAccount(app, person.id, 'USD', suffix);
+    const target = await externalAccount(app, person.id, 'MXN');
+    const body = quoteBody(source.id, target.id, 100_00);
+    const quote = ok(await app.call('POST', '/quotes', body), 201);
+    await execute(quote.id);
+    await app.settle();
+    return { account, id: quote.transactionId as string };
+  }
+
+  it.each([
+    ['005', 'while it is awaited'],
+    ['002', 'after it failed'],
+  ])('…%s %s costs nobody anything, however often it is said', async (suffix) => {
+    const { account, id } = await pulled(suffix);
+    for (let round = 0; round < 3; round++) await noticed(id, heedFunding, RETURNED);
+    expect((await transaction(id)).status).toBe('FAILED');
+    expect((await balances(app, account.id)).total).toBe(300_00);
+  });
+
+  it('is charged once after it was passed on', async () => {
+    const { account, id } = await pulled('000');
+    for (let round = 0; round < 3; round++) await noticed(id, heedFunding, RETURNED);
+    expect((await balances(app, account.id)).total).toBe(200_00);
+  });
+
+  it('can be called back before it is here', async () => {
+    const { account, id } = await pulled('005');
+    ok(await app.call('POST', `/transactions/${id}/cancel`), 200);
+    await app.settle();
+    expect(await transaction(id)).toMatchObject({ status: 'FAILED' });
+    await app.advance(60_000);
+    expect((await balances(app, account.id)).total).toBe(300_00);
+    const again = await app.call('POST', `/transactions/${id}/cancel`);
+    expect(again.body.code).toBe('TRANSACTION_NOT_CANCELLABLE');
+  });
+});
+
+describe('a delivered payment', () => {
+  it('does not fail by a late word that it failed', async () => {
+    const { account, id } = await emptied('000');
+    await noticed(id, heedPayout, { state: 'failed', reason: 'ACCOUNT_INVALID' });
+    await noticed(id, heedPayout, { state: 'accepted' });
+    await app.settle();
+    expect((await transaction(id)).status).toBe('COMPLETED');
+    expect((await balances(app, account.id)).total).toBe(0);
+    const waits = await app.runtime.db.query('select 1 from rail_waits where id = $1', [id]);
+    expect(waits).toEqual([]);
+  });
+});
+
+describe('a fee account that is not open', () => {
+  it('fails money that is paid in, and refuses what is not paid yet', async () => {
+    const own = await internalAccount(app, null, 'USD');
+    const { person, account } = await fundedCustomer(app);
+    const target = await externalAccount(app, person.id, 'MXN');
+    const fee = {
+      platformFeeOverride: {
+        platformFixedFee: { amount: 1_00, currency: 'USD' },
+        platformVariableFeeBps: 0,
+      },
+    };
+    const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
+    const body = quoteBody(account.id, target.id, 100_00, fee);
+    const paidIn = ok(await app.call('POST', '/quotes', { ...body, source }), 201);
+    const held = ok(await app.call('POST', '/quotes', body), 201);
+    await moved(own.id, 'freeze');
+    const send = { quoteId: paidIn.id, currencyCode: 'USD' };
+    ok(await app.call('POST', '/sandbox/send', send), 200);
+    await app.settle();
+    expect(await transaction(paidIn.transactionId)).toMatchObject({
+      status: 'FAILED',
+      failureReason: 'QUOTE_EXECUTION_FAILED',
+      refund: { status: 'COMPLETED' },
+    });
+    const answer = await app.call('POST', `/quotes/${held.id}/execute`);
+    expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
+    await moved(own.id, 'unfreeze');
+    expect((await execute(held.id)).status).toBe('PROCESSING');
+  });
+});
+
+describe('money that is paid in on a full day', () => {
+  it('fails and goes back for all but as many as there is room for', async () => {
+    await app.operate(async (ctx) => {
+      const row = await ctx.read(platforms, app.platform.id);
+      if (row) ctx.update(platforms, row, { limits: [{ currency: 'GBP', perDay: 100_00 }] });
+    });
+    const person = await customer(app);
+    const target = await externalAccount(app, person.id, 'MXN');
+    const source = { sourceType: 'REALTIME_FUNDING', currency: 'GBP', customerId: person.id };
+    const sends = await Promise.all(
+      [1, 2, 3, 4].map(async () => {
+        const body = { ...quoteBody('', target.id, 100_00), source };
+        const quote = ok(await app.call('POST', '/quotes', body), 201);
+        return { quoteId: quote.id, currencyCode: 'GBP' };
+      }),
+    );
+    const answers = await Promise.all(sends.map((each) => app.call('POST', '/sandbox/send', each)));
+    const ends = answers.map((each) => `${each.status} ${each.body.failureReason ?? ''}`).sort();
+    expect(ends).toEqual(['200 ', ...Array(3).fill('200 LIMIT_EXCEEDED')]);
+    await app.settle();
+  });
+});
+
+describe('a payment to oneself', () => {
+  it('is refused also by way of a UMA address', async () => {
+    const { person, account } = await fundedCustomer(app);
+    const uma = encodeURIComponent(person.umaAddress);
+    const { lookupId } = ok(await app.call('GET', `/receiver/uma/${uma}`), 200);
+    const destination = {
+      destinationType: 'UMA_ADDRESS',
+      umaAddress: person.umaAddress,
+      currency: 'USD',
+    };
+    const body = { ...quoteBody(account.id, '', 100), destination, lookupId };
+    const answer = await app.call('POST', '/quotes', body);
+    expect([answer.status, answer.body.code]).toEqual([400, 'SELF_PAYMENT']);
+  });
+
+  it('carries nobody else as its sender', async () => {
+    const { person } = await fundedCustomer(app);
+    const { account } = await fundedCustomer(app);
+    const umaAddress = '$success.usd@sandbox.uma.money';
+    const path = `/receiver/uma/${encodeURIComponent(umaAddress)}?customerId=${person.id}`;
+    const { lookupId } = ok(await app.call('GET', path), 200);
+    const destination = { destinationType: 'UMA_ADDRESS', umaAddress };
+    const body = { ...quoteBody(account.id, '', 100_00), destination, lookupId };
+    const answer = await app.call('POST', '/quotes', body);
+    expect(answer.body.details.errors).toMatchObject([{ field: 'lookupId' }]);
+  });
+});

@@ -1,0 +1,260 @@
+// Two things at once: whatever happens between a decision and its commit, money moves once or not at all,
+// and never to or from somebody who is gone. The other thing is made to happen at the worst moment, after
+// everything was read and before anything was written.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  balances,
+  booksBalance,
+  customer,
+  eventTypes,
+  externalAccount,
+  fundedCustomer,
+  internalAccount,
+  ok,
+  quoteBody,
+} from '../../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../../test/harness.ts';
+import { connectorRegistry } from '../../../../connectors/registry.ts';
+import type { Job, JobHandler, Result } from '../../../../runtime/jobs/jobs.ts';
+import { createLog, type Log } from '../../../../runtime/observability/log.ts';
+import type { Ctx } from '../../../../runtime/operation/context.ts';
+import { operate } from '../../../../runtime/operation/operate.ts';
+import { payoutJobs, transactions } from '../../lifecycle/index.ts';
+import { expirySweep } from '../expiry.ts';
+import { startPayment } from './execute.ts';
+
+let app: TestApp;
+let silent: Log;
+beforeAll(async () => {
+  app = await startApp();
+  silent = createLog(app.world, 'silent', () => {});
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+
+interface Quoted {
+  id: string;
+  transactionId: string;
+  expiresAt: string;
+}
+
+async function quoted(from: string, to: string, amount = 100_00): Promise<Quoted> {
+  return ok(await app.call('POST', '/quotes', quoteBody(from, to, amount)), 201);
+}
+
+const execute = (id: string) => app.call('POST', `/quotes/${id}/execute`);
+const transaction = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
+
+async function start(ctx: Ctx, id: string) {
+  const row = await ctx.read(transactions, id);
+  if (!row) throw new Error('no such payment');
+  return startPayment(ctx, row);
+}
+
+/** Runs `work` and, on its first attempt only, `meanwhile` between its reads and its commit. */
+function interrupted(work: (ctx: Ctx) => Promise<unknown>, meanwhile: () => Promise<unknown>) {
+  let attempts = 0;
+  return app.operate(async (ctx) => {
+    const result = await work(ctx);
+    if (++attempts === 1) await meanwhile();
+    return result;
+  });
+}
+
+async function payout(suffix = '000') {
+  const { person, account } = await fundedCustomer(app);
+  const target = await externalAccount(app, person.id, 'EUR', suffix);
+  return { person, account, target, quote: await quoted(account.id, target.id) };
+}
+
+async function toFriend() {
+  const { person, account } = await fundedCustomer(app);
+  const friend = await customer(app);
+  const target = await internalAccount(app, friend.id, 'EUR');
+  return { person, account, friend, target, quote: await quoted(account.id, target.id) };
+}
+
+const remove = async (id: string) => ok(await app.call('DELETE', `/customers/${id}`), 200);
+/** Past the lifecycle, in which an approval is final: payments do not lean on that. */
+const setStatus = (id: string, status: string) =>
+  app.runtime.db.query('update customers set status = $2, version = version + 1 where id = $1', [
+    id,
+    status,
+  ]);
+
+describe('execution', () => {
+  it('finds a customer that was deleted or refused since the quote', async () => {
+    const gone = await toFriend();
+    await remove(gone.friend.id);
+    const answer = await execute(gone.quote.id);
+    expect([answer.status, answer.body.code]).toEqual([410, 'CUSTOMER_DELETED']);
+    expect((await balances(app, gone.account.id)).total).toBe(1_000_00);
+    expect((await balances(app, gone.target.id)).total).toBe(0);
+
+    const refused = await payout();
+    await setStatus(refused.person.id, 'REJECTED');
+    const second = await execute(refused.quote.id);
+    expect([second.status, second.body.code]).toEqual([403, 'USER_NOT_READY']);
+
+    const person = await customer(app);
+    const empty = await internalAccount(app, person.id, 'USD');
+    const target = await externalAccount(app, person.id, 'EUR');
+    const quote = await quoted(empty.id, target.id);
+    await remove(person.id);
+    expect((await execute(quote.id)).body.code).toBe('CUSTOMER_DELETED');
+  });
+
+  it('pays nobody who is deleted between its reads and its commit', async () => {
+    const { account, friend, target, quote } = await toFriend();
+    const run = interrupted(
+      (ctx) => start(ctx, quote.transactionId),
+      () => remove(friend.id),
+    );
+    await expect(run).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    expect((await balances(app, account.id)).total).toBe(1_000_00);
+    expect((await balances(app, target.id)).total).toBe(0);
+    expect((await transaction(quote.transactionId)).status).toBe('PENDING');
+  });
+
+  it('takes nothing from somebody who is refused meanwhile', async () => {
+    const { person, account, quote } = await payout();
+    const run = interrupted(
+      (ctx) => start(ctx, quote.transactionId),
+      () => setStatus(person.id, 'REJECTED'),
+    );
+    await expect(run).rejects.toMatchObject({ code: 'USER_NOT_READY' });
+    expect((await balances(app, account.id)).balance).toBe(1_000_00);
+  });
+
+  it('does not pay an account that is deleted meanwhile', async () => {
+    const { account, target, quote } = await payout();
+    const path = `/customers/external-accounts/${target.id}`;
+    const run = interrupted(
+      (ctx) => start(ctx, quote.transactionId),
+      async () => ok(await app.call('DELETE', path), 204),
+    );
+    await expect(run).rejects.toMatchObject({ code: 'ACCOUNT_NOT_FOUND' });
+    expect((await balances(app, account.id)).balance).toBe(1_000_00);
+  });
+
+  it('happens once when another execution was quicker', async () => {
+    const { account, quote } = await payout();
+    const { status } = await transaction(quote.transactionId);
+    expect(status).toBe('PENDING');
+    let second: number | undefined;
+    const run = interrupted(
+      (ctx) => start(ctx, quote.transactionId),
+      async () => {
+        second = (await execute(quote.id)).status;
+      },
+    );
+    await expect(run).rejects.toThrow('outgoing payment: no move start from PROCESSING');
+    expect(second).toBe(200);
+    expect((await balances(app, account.id)).balance).toBe(900_00);
+  });
+
+  it('loses to the sweep when the quote lapses meanwhile, and the sweep to it', async () => {
+    const late = await payout();
+    const expire = async () => {
+      app.world.set(Date.parse(late.quote.expiresAt));
+      await expirySweep(silent).run(app.runtime);
+    };
+    const run = interrupted((ctx) => start(ctx, late.quote.transactionId), expire);
+    await expect(run).rejects.toThrow('outgoing payment: no move start from EXPIRED');
+    expect(await eventTypes(app, late.quote.transactionId)).toEqual(['OUTGOING_PAYMENT.EXPIRED']);
+    expect((await balances(app, late.account.id)).balance).toBe(1_000_00);
+
+    const quick = await payout();
+    ok(await execute(quick.quote.id), 200);
+    app.world.set(Date.parse(quick.quote.expiresAt));
+    await expirySweep(silent).run(app.runtime);
+    await app.settle();
+    expect((await transaction(quick.quote.transactionId)).status).toBe('COMPLETED');
+  });
+
+  it('of many quotes never spends more than there is', async () => {
+    const { person, account } = await fundedCustomer(app, 250_00);
+    const target = await externalAccount(app, person.id, 'EUR');
+    const quotes = await Promise.all(
+      Array.from({ length: 12 }, () => quoted(account.id, target.id)),
+    );
+    const answers = await Promise.all(quotes.map((quote) => execute(quote.id)));
+    expect(answers.filter((each) => each.status === 200)).toHaveLength(2);
+    const refused = answers.filter((each) => each.body.code === 'INSUFFICIENT_FUNDS');
+    expect(refused).toHaveLength(10);
+    await app.settle();
+    expect(await balances(app, account.id)).toEqual({ balance: 50_00, total: 50_00 });
+  });
+});
+
+describe('funding', () => {
+  it('puts no money on the account of somebody who is deleted meanwhile', async () => {
+    const person = await customer(app);
+    const account = await internalAccount(app, person.id, 'USD');
+    const operation = app.operations.find(
+      ({ contract }) => contract.operationId === 'sandboxFundInternalAccount',
+    );
+    const input = {
+      params: { accountId: account.id },
+      query: {},
+      headers: {},
+      body: { amount: 1 },
+    };
+    const run = interrupted(
+      (ctx) => operation?.run(ctx, input) as Promise<unknown>,
+      () => remove(person.id),
+    );
+    await expect(run).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    expect((await balances(app, account.id)).total).toBe(0);
+  });
+});
+
+describe('jobs of a payment', () => {
+  let handlers: Map<string, JobHandler>;
+  beforeAll(() => {
+    handlers = new Map(payoutJobs(connectorRegistry(app.world)).map((each) => [each.kind, each]));
+  });
+  const due = async (id: string) =>
+    (await app.runtime.db.query(
+      "select * from jobs where input->>'transactionId' = $1 order by due_at",
+      [id],
+    )) as unknown as Job[];
+  const stage = ({ caller, stage: work }: Result) => operate(app.runtime, caller, work);
+
+  it.each(['000', '002', '004', '005', '006', '007'])(
+    'mean the same when they run again, late and twice: …%s',
+    async (suffix) => {
+      const once = await payout(suffix);
+      ok(await execute(once.quote.id), 200);
+      await app.advance(60_000);
+      const twice = await payout(suffix);
+      ok(await execute(twice.quote.id), 200);
+      for (let round = 0; round < 5; round++) {
+        for (const job of await due(twice.quote.transactionId)) {
+          const handler = handlers.get(job.kind);
+          const at = Date.parse(job.due_at as unknown as string) || Number(job.due_at);
+          if (at > app.world.now()) app.world.set(at);
+          const results = await Promise.all([1, 2, 3].map(() => handler?.run(app.runtime, job)));
+          // As a lease that ran out: all answers arrive, at once and after the job was finished.
+          await Promise.all(results.map((result) => result && stage(result)));
+          await app.settle();
+          for (const result of results) if (result) await stage(result);
+        }
+      }
+      await app.advance(60_000);
+      const [first, second] = await Promise.all(
+        [once, twice].map(async ({ account, quote }) => {
+          const { status, failureReason, refund } = await transaction(quote.transactionId);
+          return {
+            events: await eventTypes(app, quote.transactionId),
+            balances: await balances(app, account.id),
+            told: [status, failureReason, refund?.status],
+          };
+        }),
+      );
+      expect(second).toEqual(first);
+    },
+  );
+});

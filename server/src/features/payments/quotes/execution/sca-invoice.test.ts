@@ -1,0 +1,82 @@
+// A payment that waits for its proof holds nothing: not the money, and not the invoice it would pay either.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  balances,
+  booksBalance,
+  customer,
+  fund,
+  internalAccount,
+  ok,
+  quoteBody,
+} from '../../../../../test/fixtures.ts';
+import { type CallOptions, startApp, type TestApp } from '../../../../../test/harness.ts';
+import { authorize, CODE, execute, scaPayer } from '../../../../../test/sca-desk.ts';
+import { bolt11 } from '../../../../connectors/sandbox/payments/bolt11.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+
+const MINUTE = 60_000;
+
+describe('an invoice that a payment would pay once it is authorised', () => {
+  let made = 0;
+  const invoice = () =>
+    bolt11({
+      prefix: 'lnbcrt',
+      amountMsat: 50_000_000n,
+      expirySeconds: 7_200,
+      timestamp: Math.floor(app.world.now() / 1_000),
+      paymentHash: new Uint8Array(32).fill(++made),
+      paymentSecret: new Uint8Array(32).fill(1),
+      description: 'tea',
+      privateKey: new Uint8Array(32).fill(7),
+    });
+
+  async function quoteTo(bill: string, from: string, customerId: string, options?: CallOptions) {
+    const accountInfo = { accountType: 'LIGHTNING', invoice: bill };
+    const body = { currency: 'BTC', customerId, accountInfo };
+    const to = ok(await app.call('POST', '/customers/external-accounts', body, options), 201);
+    const asked = quoteBody(from, to.id, 50_000, { lockedCurrencySide: 'RECEIVING' });
+    return ok(await app.call('POST', '/quotes', asked, options), 201);
+  }
+
+  async function both() {
+    const waits = await scaPayer(app);
+    const other = await customer(app, {}, { currencies: ['BTC'] });
+    const btc = await internalAccount(app, other.id, 'BTC');
+    await fund(app, btc.id, 1_000_000);
+    const bill = invoice();
+    const [first, second] = [
+      await quoteTo(bill, waits.eur.id, waits.person.id),
+      await quoteTo(bill, btc.id, other.id),
+    ];
+    expect(ok(await execute(app, first.id), 200).status).toBe('PENDING_AUTHORIZATION');
+    return { first, second, eur: waits.eur.id };
+  }
+
+  it('is anybody else’s to pay until then', async () => {
+    const { first, second, eur } = await both();
+    expect(ok(await execute(app, second.id), 200).status).toBe('PROCESSING');
+    const late = await authorize(app, first.id);
+    expect([late.status, late.body.code]).toEqual([400, 'INVALID_RECEIVER']);
+    expect((await balances(app, eur)).balance).toBe(1_000_00);
+    await app.advance(5 * MINUTE);
+    const { body } = await app.call('GET', `/transactions/${first.transactionId}`);
+    expect(body).toMatchObject({ status: 'FAILED', failureReason: 'SCA_NOT_COMPLETED' });
+  });
+
+  it('is paid once by two who pay at the same moment', async () => {
+    const { first, second } = await both();
+    const answers = await Promise.all([
+      authorize(app, first.id, { code: CODE }),
+      execute(app, second.id),
+    ]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
+  });
+});

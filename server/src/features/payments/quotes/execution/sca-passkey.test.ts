@@ -1,0 +1,257 @@
+// Payments that a passkey authorises: it signs this amount and this payee, and nothing else. In the sandbox a
+// page without a device will do; in production a device in software plays one to the letter.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Authenticator } from '../../../../../test/authenticator.ts';
+import { european } from '../../../../../test/contacts.ts';
+import {
+  booksBalance,
+  eventTypes,
+  externalAccount,
+  internalAccount,
+  ok,
+  quoteBody,
+} from '../../../../../test/fixtures.ts';
+import {
+  type Answer,
+  type CallOptions,
+  startApp,
+  type TestApp,
+  type TestPlatform,
+} from '../../../../../test/harness.ts';
+import {
+  ADDRESS,
+  authorize,
+  execute,
+  ORIGIN,
+  quotedPayout,
+  resend,
+  type ScaPayer,
+  scaPayer,
+} from '../../../../../test/sca-desk.ts';
+import { assertionJson, factorDesk } from '../../../../../test/sca-factors.ts';
+import { loginDesk } from '../../../../../test/sca-login.ts';
+import { platforms } from '../../../tenancy/platform/index.ts';
+import { takeDeposit } from './funding.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+beforeEach(() => app.advance(60_000));
+
+const MINUTE = 60_000;
+const BY_PASSKEY = { scaFactor: 'PASSKEY' };
+
+const fieldsOf = ({ status, body }: Answer) => [
+  status,
+  body.details?.errors?.map(({ field }: { field: string }) => field),
+];
+
+interface Waiting {
+  id: string;
+  transactionId: string;
+  scaChallenge: { expiresAt: string; passkeyAssertionOptions: { challenge: string } };
+}
+
+const challengeOf = ({ scaChallenge }: Waiting) => scaChallenge.passkeyAssertionOptions.challenge;
+
+describe('in the sandbox', () => {
+  let payer: ScaPayer;
+  let device: Authenticator;
+  beforeAll(async () => {
+    payer = await scaPayer(app);
+    ({ device } = await factorDesk(app).withPasskey(payer.person.id));
+  });
+
+  async function waiting(): Promise<Waiting> {
+    const { quote } = await quotedPayout(app, payer, { amount: 10_00 });
+    return ok(await execute(app, quote.id, BY_PASSKEY), 200);
+  }
+  const signed = (quote: Waiting, from = quote) => ({
+    passkeyAssertion: assertionJson(device, challengeOf(from)),
+    origin: ORIGIN,
+  });
+
+  it('a payment shows the request for it, without the origins, and goes on with its answer', async () => {
+    const quote = await waiting();
+    expect(quote.scaChallenge).toMatchObject({
+      factor: 'PASSKEY',
+      availableFactors: ['SMS_OTP', 'PASSKEY'],
+      purpose: 'PAYOUT',
+      expiresAt: new Date(app.world.now() + 10 * MINUTE).toISOString(),
+      passkeyAssertionOptions: { rpId: 'localhost', userVerification: 'required' },
+    });
+    expect(quote.scaChallenge).not.toHaveProperty('passkeyAllowedOrigins');
+    expect(ok(await app.call('GET', `/quotes/${quote.id}`), 200)).toEqual(quote);
+    const again = await resend(app, quote.id);
+    expect([again.status, again.body.code]).toEqual([409, 'CONFLICT']);
+    const done = ok(await authorize(app, quote.id, signed(quote)), 200);
+    expect(done.status).toBe('PROCESSING');
+  });
+
+  it('is asked again for the second step, and signs that', async () => {
+    const twoSteps = (sca_two_steps: boolean) =>
+      app.operate(async (ctx) => {
+        const row = await ctx.read(platforms, app.platform.id);
+        if (row) ctx.update(platforms, row, { sca_two_steps });
+      });
+    await twoSteps(true);
+    const from = payer.usdc.id;
+    const { quote } = await quotedPayout(app, payer, { from, currency: 'EUR', amount: 10_000_000 });
+    const first: Waiting = ok(await execute(app, quote.id, BY_PASSKEY), 200);
+    await twoSteps(false);
+    const second: Waiting = ok(await authorize(app, quote.id, signed(first)), 200);
+    expect(second.scaChallenge).toMatchObject({ factor: 'PASSKEY', purpose: 'PAYOUT' });
+    expect(challengeOf(second)).not.toBe(challengeOf(first));
+    expect(fieldsOf(await authorize(app, quote.id, signed(second, first)))).toEqual([
+      400,
+      ['passkeyAssertion'],
+    ]);
+    expect(ok(await authorize(app, quote.id, signed(second)), 200).status).toBe('PROCESSING');
+  });
+
+  it('does not authorise another payment, nor without an origin, or from one elsewhere', async () => {
+    const [one, other] = [await waiting(), await waiting()];
+    expect(challengeOf(one)).not.toBe(challengeOf(other));
+    expect(fieldsOf(await authorize(app, one.id, signed(one, other)))).toEqual([
+      400,
+      ['passkeyAssertion'],
+    ]);
+    const { passkeyAssertion } = signed(one);
+    expect(fieldsOf(await authorize(app, one.id, { passkeyAssertion }))).toEqual([400, ['origin']]);
+    const elsewhere = { passkeyAssertion, origin: 'https://elsewhere.example' };
+    expect(fieldsOf(await authorize(app, one.id, elsewhere))).toEqual([400, ['origin']]);
+    ok(await authorize(app, one.id, signed(one)), 200);
+    ok(await authorize(app, other.id, signed(other)), 200);
+  });
+
+  it('may take its ten minutes, and no more than a quote that is to be paid in', async () => {
+    const quote = await waiting();
+    await app.advance(10 * MINUTE - 1);
+    expect(ok(await app.call('GET', `/quotes/${quote.id}`), 200).status).toBe(
+      'PENDING_AUTHORIZATION',
+    );
+    await app.advance(1);
+    expect(ok(await app.call('GET', `/quotes/${quote.id}`), 200).status).toBe('FAILED');
+
+    const target = await externalAccount(app, payer.person.id, 'MXN');
+    const source = {
+      sourceType: 'REALTIME_FUNDING',
+      customerId: payer.person.id,
+      currency: 'USDC',
+      cryptoNetwork: 'BASE',
+    };
+    const body = { ...quoteBody('', target.id, 100_000_000, BY_PASSKEY), source };
+    const paidIn = ok(await app.call('POST', '/quotes', body), 202);
+    expect(paidIn.scaChallenge.expiresAt).toBe(paidIn.expiresAt);
+    expect(ok(await authorize(app, paidIn.id, signed(paidIn)), 200).status).toBe('PENDING');
+  });
+});
+
+describe('in production', () => {
+  const SITE = { rpId: 'wallet.example.com', origins: ['https://wallet.example.com'] };
+  let bank: TestPlatform;
+  let options: CallOptions;
+  beforeAll(async () => {
+    bank = await app.newPlatform('Bank', { environment: 'production', regulated: false });
+    options = { as: bank };
+    await app.operate(async (ctx) => {
+      const row = await ctx.read(platforms, bank.id);
+      if (row) ctx.update(platforms, row, { passkey_site: SITE });
+    }, bank);
+  });
+
+  /** Somebody approved, with a passkey, logged in by it, and with so many cents. */
+  async function payerWithPasskey(cents: number) {
+    const person = await european(app, options);
+    await app.runtime.db.query(
+      `update customers set status = 'APPROVED', version = version + 1 where id = $1`,
+      [person.id],
+    );
+    const { device, origin } = await factorDesk(app, options).withPasskey(person.id);
+    const login = loginDesk(app, options);
+    const { passkeyOptions } = ok(await login.start(person.id, 'PASSKEY'), 200);
+    const passkeyAssertion = assertionJson(device, passkeyOptions.challenge);
+    ok(await login.complete(person.id, { factor: 'PASSKEY', passkeyAssertion, origin }), 200);
+    const account = await internalAccount(app, person.id, 'EUR', options);
+    const deposit = { accountId: account.id, currency: 'EUR', amount: BigInt(cents) };
+    await app.operate((ctx) => takeDeposit(ctx, deposit), bank);
+    return { person, account, device, origin };
+  }
+
+  /** A payout of theirs to a bank account, not executed yet. */
+  async function quoted({ person, account }: Awaited<ReturnType<typeof payerWithPasskey>>) {
+    const iban = { accountType: 'EUR_ACCOUNT', iban: 'DE89370400440532013000' };
+    const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
+    const accountInfo = { ...iban, beneficiary: { ...beneficiary, countryOfResidence: 'DE' } };
+    const added = { customerId: person.id, currency: 'EUR', accountInfo };
+    const target = ok(await app.call('POST', '/customers/external-accounts', added, options), 201);
+    const asked = quoteBody(account.id, target.id, 100_00);
+    return ok(await app.call('POST', '/quotes', asked, options), 201).id as string;
+  }
+
+  it('is the only way where nothing is connected that sends codes', async () => {
+    const payer = await payerWithPasskey(1_000_00);
+    await app.runtime.db.query(
+      `update customers set version = version + 1,
+        contact_verification = '{"email":"VERIFIED","phone":"VERIFIED"}' where id = $1`,
+      [payer.person.id],
+    );
+    const id = await quoted(payer);
+    const refused = await execute(app, id, {}, options);
+    expect([refused.status, refused.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
+    expect(ok(await execute(app, id, BY_PASSKEY, options), 200).status).toBe(
+      'PENDING_AUTHORIZATION',
+    );
+    // As if it had been asked for by SMS while that was still connected.
+    await app.runtime.db.query(
+      `update sca_challenges set factor = 'SMS_OTP', version = version + 1 where subject = $1`,
+      [id],
+    );
+    const again = await resend(app, id, options);
+    expect([again.status, again.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
+  });
+
+  it('is asked for where there is no number, unless something else is', async () => {
+    const payer = await payerWithPasskey(1_000_00);
+    const id = await quoted(payer);
+    const refused = await execute(app, id, { scaFactor: 'SMS_OTP' }, options);
+    expect(fieldsOf(refused)).toEqual([400, ['scaFactor']]);
+    const { scaChallenge } = ok(await execute(app, id, {}, options), 200);
+    expect(scaChallenge).toMatchObject({ factor: 'PASSKEY', availableFactors: ['PASSKEY'] });
+  });
+
+  it('signs the payment itself, by a device that knew its user', async () => {
+    const payer = await payerWithPasskey(1_000_00);
+    const { device, origin } = payer;
+    const id = await quoted(payer);
+    const quote: Waiting = ok(await execute(app, id, BY_PASSKEY, options), 200);
+
+    const answer = (more: object = {}, challenge = challengeOf(quote)) =>
+      authorize(
+        app,
+        id,
+        {
+          passkeyAssertion: assertionJson(device, challenge, { counter: 7, ...more }),
+          origin,
+          endUserIpAddress: ADDRESS,
+        },
+        options,
+      );
+    const other = Buffer.alloc(32, 1).toString('base64url');
+    for (const wrong of [await answer({ uv: false }), await answer({}, other)]) {
+      expect(wrong.status).toBe(400);
+    }
+    expect(ok(await answer(), 200).status).toBe('PROCESSING');
+    const told = await eventTypes(app, quote.transactionId);
+    expect(told.map((type) => type.replace('OUTGOING_PAYMENT.', ''))).toEqual([
+      'PENDING',
+      'PENDING_AUTHORIZATION',
+      'PROCESSING',
+    ]);
+  });
+});

@@ -1,0 +1,258 @@
+// Two things at once about a payment that waits: two proofs, two executions, a proof and the end of its time,
+// trust that is withdrawn. The other thing is made to happen at the worst moment, after everything was read
+// and before anything was written; exactly one of the two counts.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { writtenTo } from '../../../../../test/contacts.ts';
+import { balances, booksBalance, eventTypes, ok, quoteBody } from '../../../../../test/fixtures.ts';
+import { type Answer, startApp, type TestApp } from '../../../../../test/harness.ts';
+import {
+  authorize,
+  CODE,
+  execute,
+  quotedPayout,
+  type ScaPayer,
+  scaPayer,
+} from '../../../../../test/sca-desk.ts';
+import type { Job } from '../../../../runtime/jobs/jobs.ts';
+import type { Ctx } from '../../../../runtime/operation/context.ts';
+import { scaChallenges } from '../../../sca/index.ts';
+import { transactions } from '../../lifecycle/index.ts';
+import { lapseJobs } from './lapse.ts';
+
+let app: TestApp;
+let payer: ScaPayer;
+beforeAll(async () => {
+  app = await startApp();
+  payer = await scaPayer(app, { usdc: 0 });
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+beforeEach(() => app.advance(60_000));
+
+const AUTHORISED = ['PENDING', 'PENDING_AUTHORIZATION', 'PROCESSING'];
+const LAPSED = ['PENDING', 'PENDING_AUTHORIZATION', 'FAILED'];
+
+const get = async (path: string) => ok(await app.call('GET', path), 200);
+const codes = (answers: Answer[]) => answers.map(({ status }) => status).sort();
+const stepsTold = async (id: string) =>
+  (await eventTypes(app, id)).map((type) => type.replace('OUTGOING_PAYMENT.', ''));
+
+async function waiting() {
+  const { quote, target } = await quotedPayout(app, payer, { amount: 10_00 });
+  const { scaChallenge: challenge } = ok(await execute(app, quote.id), 200);
+  const before = await balances(app, payer.eur.id);
+  return { quote, target, challenge, before };
+}
+
+/** An operation as a route runs it, to be interrupted. */
+function operationOf(operationId: string) {
+  const found = app.operations.find(({ contract }) => contract.operationId === operationId);
+  if (!found) throw new Error(`no operation ${operationId}`);
+  return found;
+}
+
+/** Runs `work` and, on its first attempt only, `meanwhile` between its reads and its commit. */
+function interrupted<R>(work: (ctx: Ctx) => Promise<R>, meanwhile: () => Promise<unknown>) {
+  let attempts = 0;
+  return app.operate(async (ctx) => {
+    const result = await work(ctx);
+    if (++attempts === 1) await meanwhile();
+    return result;
+  });
+}
+
+const proving = (quoteId: string) => (ctx: Ctx) =>
+  operationOf('authorizeQuote').run(ctx, {
+    params: { quoteId },
+    query: {},
+    headers: {},
+    body: { code: CODE },
+  });
+
+async function lapsing(quoteId: string, challengeId: string) {
+  const [handler] = lapseJobs();
+  const job = { input: { quoteId, challengeId } } as unknown as Job;
+  const result = await handler?.run(app.runtime, job);
+  if (!result) throw new Error('no handler');
+  return result.stage;
+}
+
+describe('two at once', () => {
+  it('who authorise take the money once', async () => {
+    const { quote, before } = await waiting();
+    const answers = await Promise.all([1, 2].map(() => authorize(app, quote.id)));
+    expect(codes(answers)).toEqual([200, 409]);
+    expect((await balances(app, payer.eur.id)).balance).toBe(before.balance - 10_00);
+    expect(await stepsTold(quote.transactionId)).toEqual(AUTHORISED);
+  });
+
+  it('who execute ask once, and send one code', async () => {
+    const { quote } = await quotedPayout(app, payer, { amount: 10_00 });
+    const written = (await writtenTo(app, payer.person.id)).length;
+    const answers = await Promise.all([1, 2].map(() => execute(app, quote.id)));
+    expect(codes(answers)).toEqual([200, 409]);
+    expect((await writtenTo(app, payer.person.id)).length).toBe(written + 1);
+    const asked = await app.runtime.db.find(scaChallenges, { subject: quote.id });
+    expect(asked).toHaveLength(1);
+    ok(await authorize(app, quote.id), 200);
+  });
+
+  it('with one key are one, whenever the second comes', async () => {
+    const { quote } = await quotedPayout(app, payer, { amount: 10_00 });
+    const headers = { 'idempotency-key': 'executed-in-the-region' };
+    const first = ok(await execute(app, quote.id, {}, { headers }), 200);
+    expect(ok(await execute(app, quote.id, {}, { headers }), 200)).toEqual(first);
+    const proof = { code: CODE };
+    const own = { headers: { 'idempotency-key': 'authorised-in-the-region' } };
+    const done = ok(await authorize(app, quote.id, proof, own), 200);
+    expect(ok(await authorize(app, quote.id, proof, own), 200)).toEqual(done);
+    expect(ok(await execute(app, quote.id, {}, { headers }), 200)).toEqual(first);
+    expect(await stepsTold(quote.transactionId)).toEqual(AUTHORISED);
+
+    const body = quoteBody(payer.eur.id, quote.destination.accountId, 10_00, {
+      immediatelyExecute: true,
+    });
+    await app.advance(60_000);
+    const key = { headers: { 'idempotency-key': 'made-in-the-region' } };
+    const made = ok(await app.call('POST', '/quotes', body, key), 201);
+    expect(made.status).toBe('PENDING_AUTHORIZATION');
+    expect(ok(await app.call('POST', '/quotes', body, key), 201)).toEqual(made);
+    ok(await authorize(app, made.id), 200);
+  });
+});
+
+describe('a proof and the end of its time', () => {
+  it('the proof first: nothing fails', async () => {
+    const { quote, challenge, before } = await waiting();
+    const stage = await lapsing(quote.id, challenge.id);
+    const end = Date.parse(challenge.expiresAt);
+    app.world.set(end);
+    await interrupted(stage, async () => {
+      app.world.set(end - 1);
+      ok(await authorize(app, quote.id), 200);
+      app.world.set(end);
+    });
+    expect(await stepsTold(quote.transactionId)).toEqual(AUTHORISED);
+    expect((await balances(app, payer.eur.id)).balance).toBe(before.balance - 10_00);
+    expect((await app.runtime.db.read(scaChallenges, challenge.id))?.status).toBe('SATISFIED');
+    // The job itself, at its time.
+    await app.advance(10 * 60_000);
+    expect(await stepsTold(quote.transactionId)).toEqual([...AUTHORISED, 'COMPLETED']);
+  });
+
+  it('the end first: the proof takes nothing', async () => {
+    const { quote, challenge, before } = await waiting();
+    const stage = await lapsing(quote.id, challenge.id);
+    const late = interrupted(proving(quote.id), () => {
+      app.world.set(Date.parse(challenge.expiresAt));
+      return app.operate(stage);
+    });
+    await expect(late).rejects.toMatchObject({ code: 'CONFLICT' });
+    expect(await stepsTold(quote.transactionId)).toEqual(LAPSED);
+    expect(await balances(app, payer.eur.id)).toEqual(before);
+    await app.advance(10 * 60_000);
+    expect(await stepsTold(quote.transactionId)).toEqual(LAPSED);
+    const payment = await app.runtime.db.read(transactions, quote.transactionId);
+    expect(payment).toMatchObject({ status: 'FAILED', funds: 'NONE' });
+  });
+
+  it('the end twice, as after a crash, is told once', async () => {
+    const { quote, challenge } = await waiting();
+    const stage = await lapsing(quote.id, challenge.id);
+    app.world.set(Date.parse(challenge.expiresAt));
+    await interrupted(stage, () => app.operate(stage));
+    await app.operate(stage);
+    expect(await stepsTold(quote.transactionId)).toEqual(LAPSED);
+  });
+
+  it('the end too soon, by a clock that goes wrong, is put off', async () => {
+    const { quote, challenge } = await waiting();
+    const end = Date.parse(challenge.expiresAt);
+    app.world.set(end - 1);
+    await app.operate(await lapsing(quote.id, challenge.id));
+    await app.settle();
+    expect((await app.runtime.db.read(scaChallenges, challenge.id))?.status).toBe('PENDING');
+    await app.advance(1);
+    expect(await stepsTold(quote.transactionId)).toEqual(LAPSED);
+  });
+});
+
+describe('money that is spent meanwhile', () => {
+  it('between a proof and its commit discards the proof, which works again', async () => {
+    const own = await scaPayer(app, { eur: 100_00, usdc: 0 });
+    const { quote } = await quotedPayout(app, own, { amount: 100_00 });
+    ok(await execute(app, quote.id), 200);
+    await app.advance(60_000);
+    const other = await quotedPayout(app, own, { amount: 60_00 });
+    ok(await execute(app, other.quote.id), 200);
+    const meanwhile = async () => void ok(await authorize(app, other.quote.id), 200);
+    const late = interrupted(proving(quote.id), meanwhile);
+    await expect(late).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
+    expect((await get(`/quotes/${quote.id}`)).status).toBe('PENDING_AUTHORIZATION');
+    expect((await balances(app, own.eur.id)).balance).toBe(40_00);
+    const { data } = ok(
+      await app.call('GET', `/transactions?customerId=${own.person.id}&type=OUTGOING`),
+      200,
+    );
+    expect(data.map(({ status }: { status: string }) => status).sort()).toEqual([
+      'PENDING_AUTHORIZATION',
+      'PROCESSING',
+    ]);
+  });
+});
+
+describe('trust that is withdrawn', () => {
+  it('while a payment begins brings the challenge back', async () => {
+    const { target, quote: first } = await waiting();
+    ok(await authorize(app, first.id), 200);
+    const path = `/customers/external-accounts/${target.id}`;
+    const confirmed = async (what: string) => {
+      ok(await app.call('POST', `${path}/${what}`), 200);
+      ok(await app.call('POST', `${path}/${what}/confirm`, { code: CODE }), 200);
+    };
+    await confirmed('trust');
+    const body = quoteBody(payer.eur.id, target.id, 10_00);
+    const quote = ok(await app.call('POST', '/quotes', body), 201);
+    const executing = (ctx: Ctx) =>
+      operationOf('executeQuote').run(ctx, {
+        params: { quoteId: quote.id },
+        query: {},
+        headers: {},
+        body: {},
+      });
+    const answer = await interrupted(executing, () => confirmed('untrust'));
+    expect(answer).toMatchObject({ status: 200, body: { status: 'PENDING_AUTHORIZATION' } });
+  });
+});
+
+describe('guesses at everything that waits at once', () => {
+  it('are five in all before the customer is locked', async () => {
+    const guessed = await scaPayer(app, { usdc: 0 });
+    const { id } = guessed.person;
+    const { quote, target } = await quotedPayout(app, guessed, { amount: 10_00 });
+    ok(await execute(app, quote.id), 200);
+    const trust = `/customers/external-accounts/${target.id}/trust`;
+    ok(await app.call('POST', trust), 200);
+    const login = `?customerId=${id}`;
+    const factor = 'SMS_OTP';
+    const { challengeId } = ok(await app.call('POST', `/sca/login/start${login}`, { factor }), 200);
+    const code = '000000';
+    const kinds: (() => Promise<Answer>)[] = [
+      () => authorize(app, quote.id, { code }),
+      () => app.call('POST', `${trust}/confirm`, { code }),
+      () =>
+        app.call('POST', `/sca/login/complete${login}`, {
+          ...{ factor, challengeId, code, endUserIpAddress: '203.0.113.7' },
+        }),
+    ];
+    const answers = await Promise.all([1, 2, 3, 4].flatMap(() => kinds.map((guess) => guess())));
+    // Who came too often in between is told to come again: that is no guess.
+    const guesses = codes(answers).filter((status) => status !== 423 && status !== 503);
+    expect(guesses).toEqual([400, 400, 400, 400, 400]);
+    const refused = await authorize(app, quote.id);
+    expect([refused.status, refused.body.details.failedAttempts]).toEqual([423, 5]);
+    expect((await balances(app, guessed.eur.id)).balance).toBe(1_000_00);
+  });
+});

@@ -1,0 +1,204 @@
+// Quotes of the region that somebody will pay in: nobody is told where before the customer has authorised
+// them, and money that comes before is not theirs.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  balances,
+  booksBalance,
+  eventTypes,
+  externalAccount,
+  ok,
+  quoteBody,
+} from '../../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../../test/harness.ts';
+import {
+  authorize,
+  CODE,
+  provenCustomer,
+  type ScaPayer,
+  scaPayer,
+} from '../../../../../test/sca-desk.ts';
+
+let app: TestApp;
+let payer: ScaPayer;
+beforeAll(async () => {
+  app = await startApp();
+  payer = await scaPayer(app, { eur: 0, usdc: 0 });
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+beforeEach(() => app.advance(60_000));
+
+const MINUTE = 60_000;
+const EUROS = { currency: 'EUR' };
+const COINS = { currency: 'USDC', cryptoNetwork: 'BASE' };
+
+const get = async (path: string) => ok(await app.call('GET', path), 200);
+const stepsTold = async (id: string) =>
+  (await eventTypes(app, id)).map((type) => type.replace('OUTGOING_PAYMENT.', ''));
+const send = (quoteId: string, currencyCode = 'EUR') =>
+  app.call('POST', '/sandbox/send', { quoteId, currencyCode });
+
+async function bodyOf(source: object, customerId = payer.person.id) {
+  const target = await externalAccount(app, customerId, 'MXN');
+  const paidIn = { source: { sourceType: 'REALTIME_FUNDING', customerId, ...source } };
+  const amount = 'cryptoNetwork' in source ? 100_000_000 : 100_00;
+  return { target, body: { ...quoteBody('', target.id, amount), ...paidIn } };
+}
+
+/** A quote that waits for the customer's word. */
+async function waiting(source: object = EUROS, headers: Record<string, string> = {}) {
+  const { body } = await bodyOf(source);
+  return ok(await app.call('POST', '/quotes', body, { headers }), 202);
+}
+
+async function expectWithheld(quote: { id: string; transactionId: string }): Promise<void> {
+  expect((await get(`/quotes/${quote.id}`)).paymentInstructions).toEqual([]);
+  const payment = await get(`/transactions/${quote.transactionId}`);
+  expect(payment).not.toHaveProperty('paymentInstructions');
+  const told = (await app.events()).filter(({ subject }) => subject === quote.transactionId);
+  expect(told.length).toBeGreaterThan(0);
+  for (const { data } of told) expect(data).not.toHaveProperty('paymentInstructions');
+}
+
+describe('a quote that is to be paid in', () => {
+  it('says where once it was authorised, and goes on by itself then', async () => {
+    const quote = await waiting();
+    expect(quote).toMatchObject({
+      status: 'PENDING_AUTHORIZATION',
+      paymentInstructions: [],
+      scaChallenge: {
+        factor: 'SMS_OTP',
+        purpose: 'PAYOUT',
+        expiresAt: new Date(app.world.now() + 5 * MINUTE).toISOString(),
+      },
+    });
+    await expectWithheld(quote);
+    expect(await get(`/quotes/${quote.id}`)).toEqual(quote);
+
+    const open = ok(await authorize(app, quote.id), 200);
+    expect(open.status).toBe('PENDING');
+    expect(open).not.toHaveProperty('scaChallenge');
+    const [way] = open.paymentInstructions;
+    expect(way.accountOrWalletInfo).toMatchObject({ accountType: 'EUR_ACCOUNT' });
+    expect(await get(`/quotes/${quote.id}`)).toEqual(open);
+    expect((await get(`/transactions/${quote.transactionId}`)).paymentInstructions).toEqual(
+      open.paymentInstructions,
+    );
+    expect(await stepsTold(quote.transactionId)).toEqual(['PENDING_AUTHORIZATION']);
+
+    ok(await send(quote.id), 200);
+    await app.advance(10 * MINUTE);
+    expect((await get(`/quotes/${quote.id}`)).status).toBe('COMPLETED');
+    expect(await stepsTold(quote.transactionId)).toEqual([
+      'PENDING_AUTHORIZATION',
+      'PENDING',
+      'PROCESSING',
+      'COMPLETED',
+    ]);
+  });
+
+  it('does not take money that comes before: euros go back, coins are kept for their owner', async () => {
+    const euros = await waiting();
+    const back = ok(await send(euros.id), 200);
+    expect(back).toMatchObject({ type: 'INCOMING', status: 'FAILED' });
+    expect(back.id).not.toBe(euros.transactionId);
+
+    await app.advance(MINUTE);
+    const coins = await waiting(COINS);
+    const kept = ok(await send(coins.id, 'USDC'), 200);
+    expect(kept.type).toBe('INCOMING');
+    await app.settle();
+    expect((await balances(app, payer.usdc.id)).total).toBe(100_000_000);
+
+    for (const { id } of [euros, coins]) {
+      expect((await get(`/quotes/${id}`)).status).toBe('PENDING_AUTHORIZATION');
+      expect(ok(await authorize(app, id), 200).status).toBe('PENDING');
+    }
+  });
+
+  it('fails when nobody authorises it, and never says where', async () => {
+    const quote = await waiting();
+    await app.advance(5 * MINUTE - 1);
+    expect((await get(`/quotes/${quote.id}`)).status).toBe('PENDING_AUTHORIZATION');
+    await app.advance(1);
+    expect((await get(`/quotes/${quote.id}`)).status).toBe('FAILED');
+    expect(await get(`/transactions/${quote.transactionId}`)).toMatchObject({
+      status: 'FAILED',
+      failureReason: 'SCA_NOT_COMPLETED',
+    });
+    await expectWithheld(quote);
+    expect(await stepsTold(quote.transactionId)).toEqual(['PENDING_AUTHORIZATION', 'FAILED']);
+    const late = await authorize(app, quote.id);
+    expect([late.status, late.body.code]).toEqual([409, 'CONFLICT']);
+    const stray = ok(await send(quote.id), 200);
+    expect(stray.type).toBe('INCOMING');
+  });
+
+  it('expires when it was authorised and nobody pays in', async () => {
+    const quote = await waiting();
+    ok(await authorize(app, quote.id), 200);
+    await app.advance(15 * MINUTE);
+    expect((await get(`/quotes/${quote.id}`)).status).toBe('EXPIRED');
+    expect(await stepsTold(quote.transactionId)).toEqual(['PENDING_AUTHORIZATION', 'EXPIRED']);
+  });
+
+  it('is not waited for longer than its price, and expires when authorised at its end', async () => {
+    const quote = await waiting({ currency: 'USDC', cryptoNetwork: 'BASE' });
+    expect(quote.scaChallenge.expiresAt).toBe(quote.expiresAt);
+    // Past every look for what expires, as if that had been in another process a moment earlier.
+    app.world.set(Date.parse(quote.expiresAt) - 1);
+    ok(await authorize(app, quote.id), 200);
+    await app.advance(1);
+    expect((await get(`/transactions/${quote.transactionId}`)).status).toBe('EXPIRED');
+    expect(await stepsTold(quote.transactionId)).toEqual(['PENDING_AUTHORIZATION', 'EXPIRED']);
+  });
+
+  it('is open at once for a trusted beneficiary', async () => {
+    const { target, body } = await bodyOf(EUROS);
+    const path = `/customers/external-accounts/${target.id}/trust`;
+    ok(await app.call('POST', path), 200);
+    ok(await app.call('POST', `${path}/confirm`, { code: CODE }), 200);
+    const quote = ok(await app.call('POST', '/quotes', body), 201);
+    expect(quote.status).toBe('PENDING');
+    expect(quote.paymentInstructions).toHaveLength(1);
+  });
+
+  it('cannot be executed, waiting or not', async () => {
+    const { id } = await waiting();
+    for (const proof of [false, true]) {
+      if (proof) ok(await authorize(app, id), 200);
+      const { status, body } = await app.call('POST', `/quotes/${id}/execute`);
+      expect([status, body.code]).toEqual([400, 'INVALID_INPUT']);
+    }
+  });
+
+  it('is made once for one key, with one code', async () => {
+    const headers = { 'idempotency-key': 'one-quote-in-the-region' };
+    const { body } = await bodyOf(EUROS);
+    const ask = () => app.call('POST', '/quotes', body, { headers });
+    const first = ok(await ask(), 202);
+    ok(await authorize(app, first.id), 200);
+    expect(ok(await ask(), 202)).toEqual(first);
+    expect(await stepsTold(first.transactionId)).toEqual(['PENDING_AUTHORIZATION']);
+  });
+
+  it('asks for a login first, and for a factor that can show a payment', async () => {
+    const person = await provenCustomer(app);
+    const { body } = await bodyOf(EUROS, person.id);
+    const refused = await app.call('POST', '/quotes', body);
+    expect([refused.status, refused.body.code]).toEqual([409, 'SCA_SESSION_REQUIRED']);
+    const own = await bodyOf(EUROS);
+    for (const scaFactor of ['TOTP', 'PASSKEY']) {
+      const answer = await app.call('POST', '/quotes', { ...own.body, scaFactor });
+      expect(answer.status).toBe(400);
+      expect(answer.body.details.errors).toMatchObject([{ field: 'scaFactor' }]);
+    }
+    const none = await app.runtime.db.query(
+      'select id from transactions where customer_id = $1 or destination_account = $2',
+      [person.id, own.target.id],
+    );
+    expect(none).toEqual([]);
+  });
+});

@@ -1,0 +1,340 @@
+// Proofs that do not hold, come too late, come from elsewhere or meet an empty account: nothing moves, and
+// what may be tried again stays as it was.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { writtenTo } from '../../../../../test/contacts.ts';
+import {
+  balances,
+  booksBalance,
+  externalAccount,
+  fund,
+  ok,
+  quoteBody,
+} from '../../../../../test/fixtures.ts';
+import { type Answer, startApp, type TestApp } from '../../../../../test/harness.ts';
+import {
+  authorize,
+  CODE,
+  execute,
+  logIn,
+  ORIGIN,
+  quotedPayout,
+  resend,
+  scaPayer,
+} from '../../../../../test/sca-desk.ts';
+import { scaChallenges, scaEvents, scaStandings } from '../../../sca/index.ts';
+import { platforms } from '../../../tenancy/platform/index.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+beforeEach(() => app.advance(60_000));
+
+const MINUTE = 60_000;
+const WRONG = { code: '654321' };
+
+const get = async (path: string) => ok(await app.call('GET', path), 200);
+const codeOf = ({ status, body }: Answer) => [status, body.code];
+const fieldsOf = ({ status, body }: Answer) => [
+  status,
+  body.details?.errors?.map(({ field }: { field: string }) => field),
+];
+
+/** A payout that waits for its code, of a customer with so many cents. */
+async function waiting(amount = 100_00, eur = 1_000_00) {
+  const payer = await scaPayer(app, { eur, usdc: 0 });
+  const { quote, target } = await quotedPayout(app, payer, { amount });
+  const { scaChallenge } = ok(await execute(app, quote.id), 200);
+  return { payer, quote, target, challenge: scaChallenge };
+}
+
+const attempts = async (customerId: string) =>
+  (await app.runtime.db.read(scaStandings, customerId))?.failed_attempts ?? 0;
+
+describe('a proof', () => {
+  it('that is wrong is refused and counts, and the right one still does', async () => {
+    const { payer, quote, challenge } = await waiting();
+    expect(fieldsOf(await authorize(app, quote.id, WRONG))).toEqual([400, ['code']]);
+    expect(await attempts(payer.person.id)).toBe(1);
+    expect((await get(`/quotes/${quote.id}`)).scaChallenge).toEqual(challenge);
+    expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
+    expect(await attempts(payer.person.id)).toBe(1);
+    const seen = await app.runtime.db.find(scaEvents, { customer_id: payer.person.id });
+    expect(seen.filter(({ subject }) => subject === quote.id)).toMatchObject([
+      { type: 'AUTHORIZE_FAILED', factor: 'SMS_OTP' },
+      { type: 'AUTHORIZED', factor: 'SMS_OTP' },
+    ]);
+  });
+
+  it('is one thing, and complete', async () => {
+    const { payer, quote } = await waiting();
+    const passkeyAssertion = { id: 'x', response: {} };
+    const wrongs: [object, string[]][] = [
+      [{}, ['code']],
+      [{ code: null }, ['code']],
+      [{ passkeyAssertion }, ['code', 'passkeyAssertion']],
+      [{ code: CODE, passkeyAssertion }, ['passkeyAssertion']],
+      [{ code: CODE, passkeyAssertion, origin: ORIGIN }, ['passkeyAssertion']],
+    ];
+    for (const [proof, fields] of wrongs) {
+      expect(fieldsOf(await authorize(app, quote.id, proof))).toEqual([400, fields]);
+    }
+    expect(await attempts(payer.person.id)).toBe(0);
+    ok(await authorize(app, quote.id), 200);
+  });
+
+  it('comes from an address, where one is told, which is kept', async () => {
+    const { payer, quote } = await waiting();
+    const from = (endUserIpAddress: string | null) =>
+      authorize(app, quote.id, { code: CODE, endUserIpAddress });
+    for (const none of ['nowhere', '203.0.113', '1']) {
+      expect(fieldsOf(await from(none))).toEqual([400, ['endUserIpAddress']]);
+    }
+    expect(await attempts(payer.person.id)).toBe(0);
+    expect(ok(await from(null), 200).status).toBe('PROCESSING');
+  });
+
+  it('that comes too late ends nothing but itself; the payment fails and no money moved', async () => {
+    const { payer, quote, challenge } = await waiting();
+    app.world.set(Date.parse(challenge.expiresAt));
+    expect(codeOf(await authorize(app, quote.id))).toEqual([400, 'INVALID_INPUT']);
+    expect(codeOf(await resend(app, quote.id))).toEqual([409, 'CONFLICT']);
+    await app.settle();
+    expect(await get(`/transactions/${quote.transactionId}`)).toMatchObject({
+      status: 'FAILED',
+      failureReason: 'SCA_NOT_COMPLETED',
+    });
+    expect((await get(`/quotes/${quote.id}`)).status).toBe('FAILED');
+    expect(codeOf(await authorize(app, quote.id))).toEqual([409, 'CONFLICT']);
+    expect(codeOf(await resend(app, quote.id))).toEqual([409, 'CONFLICT']);
+    const whole = { balance: 1_000_00, total: 1_000_00 };
+    expect(await balances(app, payer.eur.id)).toEqual(whole);
+    const told = (await app.events()).filter(({ subject }) => subject === quote.transactionId);
+    expect(told.map(({ type, data }) => [type, data.status])).toEqual([
+      ['OUTGOING_PAYMENT.PENDING', 'PENDING'],
+      ['OUTGOING_PAYMENT.PENDING_AUTHORIZATION', 'PENDING_AUTHORIZATION'],
+      ['OUTGOING_PAYMENT.FAILED', 'FAILED'],
+    ]);
+    expect((await app.runtime.db.read(scaChallenges, challenge.id))?.status).toBe('LAPSED');
+  });
+
+  it('is asked for by a factor that can show the payment, and that is there', async () => {
+    const payer = await scaPayer(app, { usdc: 0 });
+    const { quote } = await quotedPayout(app, payer);
+    for (const scaFactor of ['TOTP', 'PASSKEY']) {
+      expect(fieldsOf(await execute(app, quote.id, { scaFactor }))).toEqual([400, ['scaFactor']]);
+    }
+    expect((await get(`/quotes/${quote.id}`)).status).toBe('PENDING');
+    ok(await execute(app, quote.id, { scaFactor: 'SMS_OTP' }), 200);
+  });
+
+  it('finds no quote of another platform, and none that waits where none does', async () => {
+    const { payer, quote } = await waiting();
+    const unknown = 'Quote:00000000-0000-7000-8000-000000000000';
+    for (const [id, as] of [
+      [quote.id, app.other],
+      [unknown, app.platform],
+      ['nonsense', app.platform],
+    ] as const) {
+      const answers = [
+        await authorize(app, id, { code: CODE }, { as }),
+        await resend(app, id, { as }),
+      ];
+      for (const answer of answers) expect(codeOf(answer)).toEqual([404, 'QUOTE_NOT_FOUND']);
+    }
+    await app.advance(MINUTE);
+    const other = await quotedPayout(app, payer);
+    expect(codeOf(await authorize(app, other.quote.id))).toEqual([409, 'CONFLICT']);
+    expect(codeOf(await resend(app, other.quote.id))).toEqual([409, 'CONFLICT']);
+  });
+
+  it('needs a permission to move money', async () => {
+    const { quote } = await waiting();
+    const as = await app.tokenWith(['VIEW', 'MANAGE']);
+    expect(codeOf(await authorize(app, quote.id, { code: CODE }, { as }))).toEqual([
+      403,
+      'FORBIDDEN',
+    ]);
+    expect(codeOf(await resend(app, quote.id, { as }))).toEqual([403, 'FORBIDDEN']);
+  });
+});
+
+describe('a customer who is shut out', () => {
+  it('by five wrong codes cannot authorise until that is over; the payment has failed by then', async () => {
+    const { payer, quote } = await waiting();
+    for (let at = 0; at < 5; at++) {
+      expect(fieldsOf(await authorize(app, quote.id, WRONG))).toEqual([400, ['code']]);
+    }
+    const until = new Date(app.world.now() + 15 * MINUTE).toISOString();
+    const locked = await authorize(app, quote.id);
+    expect(codeOf(locked)).toEqual([423, 'ACCOUNT_LOCKED']);
+    expect(locked.body.details).toEqual({
+      suspended: false,
+      lockedUntil: until,
+      failedAttempts: 5,
+    });
+    expect(await attempts(payer.person.id)).toBe(5);
+    await app.advance(15 * MINUTE);
+    expect((await get(`/quotes/${quote.id}`)).status).toBe('FAILED');
+    const next = await quotedPayout(app, payer);
+    ok(await execute(app, next.quote.id), 200);
+    expect(ok(await authorize(app, next.quote.id), 200).status).toBe('PROCESSING');
+  });
+
+  it('is asked for nothing: no payment begins to wait, and no code goes out', async () => {
+    const payer = await scaPayer(app, { usdc: 0 });
+    const { quote, target } = await quotedPayout(app, payer);
+    const fail = { eventType: 'FAILED_LOGIN_ATTEMPT' };
+    for (let at = 0; at < 5; at++) {
+      ok(await app.call('POST', `/sca/record-event?customerId=${payer.person.id}`, fail), 200);
+    }
+    const before = (await writtenTo(app, payer.person.id)).length;
+    const body = quoteBody(payer.eur.id, target.id, 10_00);
+    const realtime = {
+      sourceType: 'REALTIME_FUNDING',
+      currency: 'EUR',
+      customerId: payer.person.id,
+    };
+    for (const answer of [
+      await execute(app, quote.id),
+      await app.call('POST', '/quotes', { ...body, immediatelyExecute: true }),
+      await app.call('POST', '/quotes', { ...body, source: realtime }),
+    ]) {
+      expect(codeOf(answer)).toEqual([423, 'ACCOUNT_LOCKED']);
+    }
+    expect((await writtenTo(app, payer.person.id)).length).toBe(before);
+    expect((await get(`/quotes/${quote.id}`)).status).toBe('PENDING');
+  });
+
+  it('and let in again finds a challenge of no use any more after five', async () => {
+    const { payer, quote } = await waiting();
+    for (let at = 0; at < 5; at++) await authorize(app, quote.id, WRONG);
+    const eventType = 'RESET_PASSWORD_COMPLETED';
+    ok(
+      await app.call('POST', `/sca/record-event?customerId=${payer.person.id}`, { eventType }),
+      200,
+    );
+    expect(codeOf(await authorize(app, quote.id))).toEqual([409, 'SCA_SESSION_REQUIRED']);
+    await logIn(app, payer.person.id);
+    const spent = await authorize(app, quote.id);
+    expect(codeOf(spent)).toEqual([429, 'RATE_LIMITED']);
+    expect(Number(spent.headers['retry-after'])).toBe(5 * 60);
+  });
+});
+
+describe('a login', () => {
+  it('is needed to execute, at once as well, and to authorise', async () => {
+    const { payer, quote, target } = await waiting();
+    const eventType = 'RESET_PASSWORD_COMPLETED';
+    const path = `/sca/record-event?customerId=${payer.person.id}`;
+    ok(await app.call('POST', path, { eventType }), 200);
+    const refused = [409, 'SCA_SESSION_REQUIRED'];
+    expect(codeOf(await authorize(app, quote.id))).toEqual(refused);
+    const next = await quotedPayout(app, payer);
+    expect(codeOf(await execute(app, next.quote.id))).toEqual(refused);
+    const body = quoteBody(payer.eur.id, target.id, 10_00, { immediatelyExecute: true });
+    expect(codeOf(await app.call('POST', '/quotes', body))).toEqual(refused);
+    await logIn(app, payer.person.id);
+    expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
+  });
+});
+
+describe('an account that is empty', () => {
+  it('is told before a code is sent', async () => {
+    const payer = await scaPayer(app, { eur: 50_00, usdc: 0 });
+    const { quote } = await quotedPayout(app, payer);
+    const before = (await writtenTo(app, payer.person.id)).length;
+    expect(codeOf(await execute(app, quote.id))).toEqual([400, 'INSUFFICIENT_FUNDS']);
+    expect((await writtenTo(app, payer.person.id)).length).toBe(before);
+    await fund(app, payer.eur.id, 50_00);
+    expect(ok(await execute(app, quote.id), 200).status).toBe('PENDING_AUTHORIZATION');
+    ok(await authorize(app, quote.id), 200);
+    expect(await balances(app, payer.eur.id)).toEqual({ balance: 0, total: 100_00 });
+  });
+
+  it('when the proof comes leaves the challenge and its code as they were', async () => {
+    const { payer, quote, challenge } = await waiting(100_00, 100_00);
+    await app.advance(MINUTE);
+    const other = await quotedPayout(app, payer, { amount: 60_00 });
+    ok(await execute(app, other.quote.id), 200);
+    ok(await authorize(app, other.quote.id), 200);
+    expect(codeOf(await authorize(app, quote.id))).toEqual([400, 'INSUFFICIENT_FUNDS']);
+    expect((await get(`/quotes/${quote.id}`)).scaChallenge).toEqual(challenge);
+    expect(await attempts(payer.person.id)).toBe(0);
+    await fund(app, payer.eur.id, 60_00);
+    expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
+  });
+});
+
+describe('what else may stand in the way when the proof comes', () => {
+  it('is the volume of the day', async () => {
+    const { payer, quote } = await waiting();
+    const limit = (perDay: number | undefined) =>
+      app.operate(async (ctx) => {
+        const row = await ctx.read(platforms, app.platform.id);
+        const limits = perDay === undefined ? [] : [{ currency: 'EUR', perDay }];
+        if (row) ctx.update(platforms, row, { limits });
+      });
+    await limit(10_00);
+    const full = await authorize(app, quote.id);
+    expect(codeOf(full)).toEqual([429, 'DAILY_VOLUME_LIMIT_EXCEEDED']);
+    expect(await balances(app, payer.eur.id)).toEqual({ balance: 1_000_00, total: 1_000_00 });
+    await limit(undefined);
+    expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
+  });
+
+  it('is a receiver who was deleted, or a payer who may not pay any more', async () => {
+    const payer = await scaPayer(app, { usdc: 0 });
+    const friend = await scaPayer(app, { eur: 0, usdc: 0 });
+    const body = quoteBody(payer.eur.id, friend.eur.id, 10_00);
+    const quote = ok(await app.call('POST', '/quotes', body), 201);
+    ok(await execute(app, quote.id), 200);
+    ok(await app.call('DELETE', `/customers/${friend.person.id}`), 200);
+    expect(codeOf(await authorize(app, quote.id))).toEqual([410, 'CUSTOMER_DELETED']);
+
+    const refused = await waiting();
+    // Past the lifecycle, in which an approval is final: payments do not lean on that.
+    await app.runtime.db.query(
+      `update customers set status = 'REJECTED', version = version + 1 where id = $1`,
+      [refused.payer.person.id],
+    );
+    expect(codeOf(await authorize(app, refused.quote.id))).toEqual([403, 'USER_NOT_READY']);
+  });
+
+  it('is that the payer is gone', async () => {
+    const payer = await scaPayer(app, { eur: 100_00, usdc: 0 });
+    const target = await externalAccount(app, payer.person.id, 'EUR');
+    const body = quoteBody(payer.eur.id, target.id, 100_00);
+    const quote = ok(await app.call('POST', '/quotes', body), 201);
+    const { scaChallenge } = ok(await execute(app, quote.id), 200);
+    await app.runtime.db.query(
+      'update customers set deleted_at = $2, version = version + 1 where id = $1',
+      [payer.person.id, new Date(app.world.now())],
+    );
+    expect(codeOf(await authorize(app, quote.id))).toEqual([409, 'CONFLICT']);
+    expect(await get(`/quotes/${quote.id}`)).not.toHaveProperty('scaChallenge');
+    await app.advance(Date.parse(scaChallenge.expiresAt) - app.world.now());
+    expect((await get(`/quotes/${quote.id}`)).status).toBe('FAILED');
+  });
+});
+
+describe('the code once more', () => {
+  it('comes after half a minute, for the same challenge that ends when it did', async () => {
+    const { payer, quote, challenge } = await waiting();
+    const soon = await resend(app, quote.id);
+    expect(codeOf(soon)).toEqual([429, 'RATE_LIMITED']);
+    expect(Number(soon.headers['retry-after'])).toBe(30);
+    await app.advance(30_000);
+    const before = (await writtenTo(app, payer.person.id)).length;
+    ok(await resend(app, quote.id), 204);
+    const written = await writtenTo(app, payer.person.id);
+    expect(written.length).toBe(before + 1);
+    expect(written.at(-1)?.text).toContain('100.00 EUR to ');
+    expect((await get(`/quotes/${quote.id}`)).scaChallenge).toEqual(challenge);
+    expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
+  });
+});

@@ -1,0 +1,120 @@
+// Payments to accounts that their customer trusts need no proof. What they need all the same: somebody who is
+// not shut out, and a line for those who look later. Beside them what a message shows of a chain's address,
+// and numbers that nobody asked about when their customer came.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { writtenTo } from '../../../../../test/contacts.ts';
+import { booksBalance, ok, quoteBody } from '../../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../../test/harness.ts';
+import { commandOn } from '../../../../../test/production.ts';
+import { CODE, execute, logIn, quotedPayout, scaPayer } from '../../../../../test/sca-desk.ts';
+import { scaEventsOf } from '../../../../../test/sca-login.ts';
+
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+
+async function trust(accountId: string): Promise<void> {
+  const path = `/customers/external-accounts/${accountId}/trust`;
+  ok(await app.call('POST', path), 200);
+  ok(await app.call('POST', `${path}/confirm`, { code: CODE }), 200);
+}
+
+const post = (path: string, body: object) => app.call('POST', path, body);
+
+describe('a payment to a trusted account', () => {
+  it('is written down as exempt, where it was executed and where it is to be paid in', async () => {
+    const payer = await scaPayer(app);
+    const { quote, target } = await quotedPayout(app, payer);
+    await trust(target.id);
+    expect(ok(await execute(app, quote.id), 200).status).toBe('PROCESSING');
+    const realtime = ok(
+      await post('/quotes', {
+        ...quoteBody(payer.eur.id, target.id, 10_00),
+        source: { sourceType: 'REALTIME_FUNDING', currency: 'EUR', customerId: payer.person.id },
+      }),
+      201,
+    );
+    const seen = (await scaEventsOf(app, payer.person.id)).filter(
+      ({ type }) => type === 'TRUSTED' || type === 'EXEMPTED',
+    );
+    expect(seen.map(({ type, subject }) => [type, subject])).toEqual([
+      ['TRUSTED', target.id],
+      ['EXEMPTED', quote.id],
+      ['EXEMPTED', realtime.id],
+    ]);
+    await app.settle();
+  });
+
+  it('is refused to a customer who is shut out', async () => {
+    const payer = await scaPayer(app);
+    const { quote, target } = await quotedPayout(app, payer);
+    await trust(target.id);
+    const record = `/sca/record-event?customerId=${payer.person.id}`;
+    for (let at = 0; at < 5; at++) {
+      ok(await post(record, { eventType: 'FAILED_LOGIN_ATTEMPT' }), 200);
+    }
+    const refused = await execute(app, quote.id);
+    expect([refused.status, refused.body.code]).toEqual([423, 'ACCOUNT_LOCKED']);
+    const body = quoteBody(payer.eur.id, target.id, 10_00, { immediatelyExecute: true });
+    const again = await post('/quotes', body);
+    expect([again.status, again.body.details.failedAttempts]).toEqual([423, 5]);
+    ok(await post(record, { eventType: 'RESET_PASSWORD_COMPLETED' }), 200);
+    await logIn(app, payer.person.id);
+    expect(ok(await execute(app, quote.id), 200).status).toBe('PROCESSING');
+    await app.settle();
+  });
+});
+
+describe('a message about a payment to a chain', () => {
+  it('shows ten characters of both ends of the address', async () => {
+    const payer = await scaPayer(app);
+    const address = `0x${'52ab34cd'.repeat(5)}`;
+    const accountInfo = { accountType: 'BASE_WALLET', address };
+    const body = { customerId: payer.person.id, currency: 'USDC', accountInfo };
+    const { id } = ok(await post('/customers/external-accounts', body), 201);
+    const quote = ok(await post('/quotes', quoteBody(payer.usdc.id, id, 5_000_000)), 201);
+    ok(await execute(app, quote.id), 200);
+    const last = (await writtenTo(app, payer.person.id)).at(-1);
+    expect(last?.text).toContain(`to ${address.slice(0, 10)}…${address.slice(-10)}.`);
+  });
+});
+
+describe('a platform whose operator asks for strong authentication only now', () => {
+  it('has numbers proved that nobody asked about, before codes go to them', async () => {
+    const as = await app.newPlatform('Late');
+    const command = commandOn(app);
+    expect((await command(['platform', 'set', as.id, '--no-sca'])).code).toBe(0);
+    const person = ok(
+      await app.call(
+        'POST',
+        '/customers',
+        {
+          customerType: 'INDIVIDUAL',
+          fullName: 'Ada Lovelace',
+          region: 'DE',
+          email: 'late@example.org',
+          phoneNumber: '+491511234500',
+        },
+        { as },
+      ),
+      201,
+    );
+    const factors = `/sca/factors?customerId=${person.id}`;
+    expect((await app.call('GET', factors, undefined, { as })).status).toBe(409);
+    expect((await command(['platform', 'set', as.id, '--sca'])).code).toBe(0);
+    expect(ok(await app.call('GET', factors, undefined, { as }), 200).factors).toEqual([]);
+    const path = `/customers/${person.id}/verify-phone`;
+    ok(await app.call('POST', path, undefined, { as }), 204);
+    const proved = await app.call('POST', `${path}/confirm`, { code: CODE }, { as });
+    expect(ok(proved, 200).contactVerification).toEqual({ email: 'PENDING', phone: 'VERIFIED' });
+    expect(ok(await app.call('GET', factors, undefined, { as }), 200).factors).toEqual([
+      { factor: 'SMS_OTP' },
+    ]);
+  });
+});

@@ -1,0 +1,332 @@
+// Payments that their customer authorises: what is asked for, in how many steps, what is told on the way and
+// when the money moves; and who needs not.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { european, writtenTo } from '../../../../../test/contacts.ts';
+import {
+  balances,
+  booksBalance,
+  customer,
+  eventTypes,
+  externalAccount,
+  fund,
+  internalAccount,
+  ok,
+  quoteBody,
+} from '../../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../../test/harness.ts';
+import {
+  authorize,
+  CODE,
+  execute,
+  logIn,
+  provenCustomer,
+  quotedPayout,
+  type ScaPayer,
+  scaPayer,
+} from '../../../../../test/sca-desk.ts';
+import { platforms } from '../../../tenancy/platform/index.ts';
+
+let app: TestApp;
+let payer: ScaPayer;
+beforeAll(async () => {
+  app = await startApp();
+  payer = await scaPayer(app);
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+// Long enough for another code to the same customer.
+beforeEach(() => app.advance(60_000));
+
+const MINUTE = 60_000;
+
+const get = async (path: string) => ok(await app.call('GET', path), 200);
+const stepsTold = async (id: string) =>
+  (await eventTypes(app, id)).map((type) => type.replace('OUTGOING_PAYMENT.', ''));
+
+const twoSteps = (on: boolean) =>
+  app.operate(async (ctx) => {
+    const row = await ctx.read(platforms, app.platform.id);
+    if (row) ctx.update(platforms, row, { sca_two_steps: on });
+  });
+
+/** What is told of the payment and the account it leaves, in one order: `PENDING`, `900.00/1000.00`. */
+async function story(transactionId: string, accountId: string): Promise<string[]> {
+  const all = await app.events();
+  const first = all.findIndex((each) => each.subject === transactionId);
+  return all.slice(first).flatMap(({ type, subject, balance, held }) => {
+    if (subject === transactionId) return [type.replace('OUTGOING_PAYMENT.', '')];
+    if (subject !== accountId) return [];
+    return [`${Number((balance as bigint) - (held as bigint)) / 100} of ${Number(balance) / 100}`];
+  });
+}
+
+describe('a payout of euros', () => {
+  it('waits for the code, and takes the money with it', async () => {
+    const own = await scaPayer(app, { usdc: 0 });
+    const { quote, target } = await quotedPayout(app, own);
+    expect(quote).toMatchObject({ status: 'PENDING' });
+    expect(quote.scaChallenge).toBeUndefined();
+
+    const waiting = ok(await execute(app, quote.id), 200);
+    expect(waiting.status).toBe('PENDING_AUTHORIZATION');
+    expect(waiting.scaChallenge).toEqual({
+      id: expect.stringMatching(/^ScaChallenge:/),
+      expiresAt: new Date(app.world.now() + 5 * MINUTE).toISOString(),
+      factor: 'SMS_OTP',
+      availableFactors: ['SMS_OTP'],
+      purpose: 'PAYOUT',
+    });
+    expect(await get(`/quotes/${quote.id}`)).toEqual(waiting);
+    expect((await get(`/transactions/${quote.transactionId}`)).status).toBe(
+      'PENDING_AUTHORIZATION',
+    );
+    const whole = { balance: 1_000_00, total: 1_000_00 };
+    expect(await balances(app, own.eur.id)).toEqual(whole);
+    const { text } = (await writtenTo(app, own.person.id)).at(-1) as { text: string };
+    const { iban } = target.accountInfo;
+    expect(text).toContain(CODE);
+    expect(text).toContain(`100.00 EUR to ${iban.slice(0, 4)}…${iban.slice(-4)}`);
+    const again = await execute(app, quote.id);
+    expect([again.status, again.body.code]).toEqual([409, 'CONFLICT']);
+
+    const done = ok(await authorize(app, quote.id), 200);
+    expect(done.status).toBe('PROCESSING');
+    expect(done.scaChallenge).toBeUndefined();
+    expect(await balances(app, own.eur.id)).toEqual({ balance: 900_00, total: 1_000_00 });
+    await app.advance(10 * MINUTE);
+    expect((await get(`/quotes/${quote.id}`)).status).toBe('COMPLETED');
+    expect(await story(quote.transactionId, own.eur.id)).toEqual([
+      'PENDING',
+      'PENDING_AUTHORIZATION',
+      '900 of 1000',
+      'PROCESSING',
+      '900 of 900',
+      'COMPLETED',
+    ]);
+    const once = await authorize(app, quote.id);
+    expect([once.status, once.body.code]).toEqual([409, 'CONFLICT']);
+  });
+
+  it('keeps its price while the code is looked for, although the quote runs out', async () => {
+    const { quote } = await quotedPayout(app, payer);
+    const left = Date.parse(quote.expiresAt) - app.world.now();
+    await app.advance(left - 1_000);
+    const waiting = ok(await execute(app, quote.id), 200);
+    await app.advance(2 * MINUTE);
+    expect(app.world.now()).toBeGreaterThan(Date.parse(quote.expiresAt));
+    expect((await get(`/quotes/${quote.id}`)).status).toBe('PENDING_AUTHORIZATION');
+    const done = ok(await authorize(app, quote.id), 200);
+    expect(done).toMatchObject({
+      status: 'PROCESSING',
+      totalReceivingAmount: waiting.totalReceivingAmount,
+    });
+  });
+
+  it('is executed at once by a code that follows', async () => {
+    const target = await externalAccount(app, payer.person.id, 'EUR');
+    const more = { immediatelyExecute: true };
+    const body = quoteBody(payer.eur.id, target.id, 10_00, more);
+    const quote = ok(await app.call('POST', '/quotes', body), 201);
+    expect(quote).toMatchObject({
+      status: 'PENDING_AUTHORIZATION',
+      scaChallenge: { purpose: 'PAYOUT', factor: 'SMS_OTP' },
+    });
+    expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
+    expect(await stepsTold(quote.transactionId)).toEqual([
+      'PENDING',
+      'PENDING_AUTHORIZATION',
+      'PROCESSING',
+    ]);
+  });
+
+  it("is the customer's to authorise where the platform's own account pays for it", async () => {
+    const own = await internalAccount(app, null, 'EUR');
+    await fund(app, own.id, 500_00);
+    const { id: customerId } = payer.person;
+    const target = await externalAccount(app, customerId, 'EUR');
+    const body = quoteBody(own.id, target.id, 10_00);
+    const forCustomer = { ...body, source: { ...body.source, customerId } };
+    const quote = ok(await app.call('POST', '/quotes', forCustomer), 201);
+    expect(ok(await execute(app, quote.id), 200).status).toBe('PENDING_AUTHORIZATION');
+    expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
+
+    const plain = ok(await app.call('POST', '/quotes', body), 201);
+    expect(ok(await execute(app, plain.id), 200).status).toBe('PROCESSING');
+  });
+});
+
+describe('steps', () => {
+  const conversion = () =>
+    quotedPayout(app, payer, { currency: 'USD', from: payer.usdc.id, amount: 10_000_000 });
+
+  it('are two for a payout that converts, where the platform is set so', async () => {
+    await twoSteps(true);
+    const { quote } = await conversion();
+    const before = await balances(app, payer.usdc.id);
+    const first = ok(await execute(app, quote.id), 200).scaChallenge;
+    expect(first.purpose).toBe('CURRENCY_CONVERSION');
+    // A change of the setting is for payments to come.
+    await twoSteps(false);
+    const between = ok(await authorize(app, quote.id), 200);
+    expect(between).toMatchObject({
+      status: 'PENDING_AUTHORIZATION',
+      scaChallenge: { purpose: 'PAYOUT', factor: 'SMS_OTP' },
+    });
+    expect(between.scaChallenge.id).not.toBe(first.id);
+    expect(await get(`/quotes/${quote.id}`)).toEqual(between);
+    expect(await balances(app, payer.usdc.id)).toEqual(before);
+    expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
+    await app.advance(10 * MINUTE);
+    expect(await stepsTold(quote.transactionId)).toEqual([
+      'PENDING',
+      'PENDING_AUTHORIZATION',
+      'PENDING_AUTHORIZATION',
+      'PROCESSING',
+      'COMPLETED',
+    ]);
+    const texts = (await writtenTo(app, payer.person.id)).slice(-2).map(({ text }) => text);
+    for (const text of texts) expect(text).toContain(`10.000000 USDC as `);
+  });
+
+  it('are one elsewhere', async () => {
+    const { quote } = await conversion();
+    expect(ok(await execute(app, quote.id), 200).scaChallenge.purpose).toBe('PAYOUT');
+    expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
+  });
+
+  it('are called by what they do inside the house', async () => {
+    const friend = await customer(app);
+    const theirs = await internalAccount(app, friend.id, 'EUR');
+    const quoteTo = async (id: string) =>
+      ok(await app.call('POST', '/quotes', quoteBody(payer.eur.id, id, 10_00)), 201);
+    const transfer = await quoteTo(theirs.id);
+    expect(ok(await execute(app, transfer.id), 200).scaChallenge.purpose).toBe('TRANSFER');
+    expect(ok(await authorize(app, transfer.id), 200).status).toBe('COMPLETED');
+    expect(await stepsTold(transfer.transactionId)).toEqual([
+      'PENDING',
+      'PENDING_AUTHORIZATION',
+      'PROCESSING',
+      'COMPLETED',
+    ]);
+    expect((await balances(app, theirs.id)).total).toBe(10_00);
+    await app.advance(MINUTE);
+    const swap = await quoteTo(payer.usdc.id);
+    const { purpose } = ok(await execute(app, swap.id), 200).scaChallenge;
+    expect(purpose).toBe('CURRENCY_CONVERSION');
+    expect(ok(await authorize(app, swap.id), 200).status).toBe('COMPLETED');
+    const texts = (await writtenTo(app, payer.person.id)).slice(-2).map(({ text }) => text);
+    expect(texts[0]).toContain(`10.00 EUR to account …${theirs.id.slice(-6)}`);
+    expect(texts[1]).toContain(' to your USDC account');
+  });
+});
+
+describe('a UMA address elsewhere', () => {
+  it('is paid by one step, and named to whoever authorises it', async () => {
+    const umaAddress = '$success.eur@sandbox.uma.money';
+    const { id: customerId } = payer.person;
+    const at = encodeURIComponent(umaAddress);
+    const found = await app.call('GET', `/receiver/uma/${at}?customerId=${customerId}`);
+    const { lookupId } = ok(found, 200);
+    const body = {
+      ...quoteBody(payer.eur.id, '', 10_00, { lookupId }),
+      destination: { destinationType: 'UMA_ADDRESS', umaAddress },
+      senderCustomerInfo: {
+        FULL_NAME: 'Ada Lovelace',
+        BIRTH_DATE: '1990-01-15',
+        NATIONALITY: 'DE',
+      },
+    };
+    const quote = ok(await app.call('POST', '/quotes', body), 201);
+    expect(ok(await execute(app, quote.id), 200).scaChallenge.purpose).toBe('PAYOUT');
+    const { text } = (await writtenTo(app, customerId)).at(-1) as { text: string };
+    expect(text).toContain(`10.00 EUR to ${umaAddress}`);
+    expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
+    await app.advance(10 * MINUTE);
+    expect((await get(`/quotes/${quote.id}`)).status).toBe('COMPLETED');
+  });
+});
+
+describe('a trusted beneficiary', () => {
+  it('is paid without a proof, until it is trusted no more; the login is needed all the same', async () => {
+    const { quote, target } = await quotedPayout(app, payer);
+    const path = `/customers/external-accounts/${target.id}`;
+    const confirmed = async (what: string) => {
+      ok(await app.call('POST', `${path}/${what}`), 200);
+      return ok(await app.call('POST', `${path}/${what}/confirm`, { code: CODE }), 200);
+    };
+    expect(await confirmed('trust')).toEqual({ trusted: true });
+    const paid = ok(await execute(app, quote.id), 200);
+    expect(paid.status).toBe('PROCESSING');
+    expect(await stepsTold(quote.transactionId)).toEqual(['PENDING', 'PROCESSING']);
+    const body = quoteBody('', target.id, 10_00);
+    const source = { sourceType: 'REALTIME_FUNDING', currency: 'EUR', customerId: payer.person.id };
+    const awaited = ok(await app.call('POST', '/quotes', { ...body, source }), 201);
+    await app.advance(MINUTE);
+    await confirmed('untrust');
+    // It was decided when the quote was made.
+    const money = { quoteId: awaited.id, currencyCode: 'EUR' };
+    ok(await app.call('POST', '/sandbox/send', money), 200);
+    expect((await get(`/quotes/${awaited.id}`)).status).toBe('PROCESSING');
+    const next = ok(
+      await app.call('POST', '/quotes', quoteBody(payer.eur.id, target.id, 10_00)),
+      201,
+    );
+    await app.advance(MINUTE);
+    expect(ok(await execute(app, next.id), 200).status).toBe('PENDING_AUTHORIZATION');
+    ok(await authorize(app, next.id), 200);
+  });
+
+  it('of somebody who has not logged in is refused', async () => {
+    const person = await provenCustomer(app);
+    const account = await internalAccount(app, person.id, 'EUR');
+    await fund(app, account.id, 100_00);
+    const target = await externalAccount(app, person.id, 'EUR');
+    const path = `/customers/external-accounts/${target.id}/trust`;
+    ok(await app.call('POST', path), 200);
+    ok(await app.call('POST', `${path}/confirm`, { code: CODE }), 200);
+    const quote = ok(
+      await app.call('POST', '/quotes', quoteBody(account.id, target.id, 10_00)),
+      201,
+    );
+    const { status, body } = await execute(app, quote.id);
+    expect([status, body.code]).toEqual([409, 'SCA_SESSION_REQUIRED']);
+    await logIn(app, person.id);
+    expect(ok(await execute(app, quote.id), 200).status).toBe('PROCESSING');
+  });
+});
+
+describe('no proof', () => {
+  it('is asked for dollars, nor of a customer elsewhere, whose quotes cannot be authorised', async () => {
+    const dollars = await internalAccount(app, payer.person.id, 'USD');
+    await fund(app, dollars.id, 100_00);
+    const plain = await quotedPayout(app, payer, { from: dollars.id, currency: 'USD' });
+    expect(ok(await execute(app, plain.quote.id, { scaFactor: 'TOTP' }), 200).status).toBe(
+      'PROCESSING',
+    );
+
+    const abroad = await customer(app);
+    const euros = await internalAccount(app, abroad.id, 'EUR');
+    await fund(app, euros.id, 100_00);
+    const target = await externalAccount(app, abroad.id, 'EUR');
+    const quote = ok(await app.call('POST', '/quotes', quoteBody(euros.id, target.id, 10_00)), 201);
+    for (const path of ['authorize', 'authorize/resend']) {
+      const body = path === 'authorize' ? { code: CODE } : undefined;
+      const answer = await app.call('POST', `/quotes/${quote.id}/${path}`, body);
+      expect([answer.status, answer.body.code]).toEqual([409, 'CONFLICT']);
+    }
+    expect(ok(await execute(app, quote.id), 200).status).toBe('PROCESSING');
+  });
+
+  it('can be given by somebody whose telephone is not proven', async () => {
+    const person = await european(app);
+    const account = await internalAccount(app, person.id, 'EUR');
+    await fund(app, account.id, 100_00);
+    const target = await externalAccount(app, person.id, 'EUR');
+    const quoted = await app.call('POST', '/quotes', quoteBody(account.id, target.id, 10_00));
+    const { id } = ok(quoted, 201);
+    const { status, body } = await execute(app, id);
+    expect([status, body.code]).toEqual([409, 'SCA_SESSION_REQUIRED']);
+  });
+});

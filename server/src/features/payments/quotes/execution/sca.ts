@@ -1,0 +1,174 @@
+// What a payment needs of the customer it is made for: in its region, for money that is regulated there, a
+// login that counts and a proof for each step, bound to this amount and this payee. Nothing is held before
+// the last proof. Who pays from an account of the platform's on a customer's behalf pays as that customer.
+import { shortenedIdentifier } from '../../../../catalog/accounts/account-info.ts';
+import { currencyOf } from '../../../../catalog/currencies/currencies.ts';
+import { canonical } from '../../../../kernel/crypto/canonical.ts';
+import { isId } from '../../../../kernel/id.ts';
+import { readable } from '../../../../kernel/money.ts';
+import type { Ctx } from '../../../../runtime/operation/context.ts';
+import { internalAccounts } from '../../../balances/internal-accounts/index.ts';
+import { customers } from '../../../customers/records/index.ts';
+import { externalAccounts } from '../../../payees/external-accounts/index.ts';
+import {
+  type About,
+  type ChallengeRow,
+  checkSession,
+  isRegulated,
+  needsSca,
+  noteScaEvent,
+  openChallenge,
+  type Purpose,
+  pendingChallenge,
+  presentChallenge,
+  type ScaFactorName,
+  type ScaParts,
+  type Who,
+} from '../../../sca/index.ts';
+import { ownPlatform, type PlatformRow } from '../../../tenancy/platform/index.ts';
+import { awaitAuthorization, type TransactionRow } from '../../lifecycle/index.ts';
+import type { QuoteRow } from '../present.ts';
+import { livingOwner, type Payer } from '../pricing/parties.ts';
+
+/** The job that ends a payment whose proof did not come. */
+export const LAPSE = 'quotes.lapse';
+
+/** Whose word the payment waits for; undefined where it needs nobody's. */
+export async function authorizerOf(ctx: Ctx, payment: TransactionRow): Promise<Who | undefined> {
+  const currency = payment.sent_currency as string;
+  // Most payments need nobody's: they are spared the reads.
+  if (!isRegulated(currency)) return undefined;
+  const [platform, customer] = await Promise.all([ownPlatform(ctx), livingOwner(ctx, payment)]);
+  const needed = needsSca(ctx, platform, customer, currency);
+  return needed ? { customer, platform } : undefined;
+}
+
+/** Throws SCA_SESSION_REQUIRED where whoever pays has to log in first. */
+export async function checkLogin(
+  ctx: Ctx,
+  platform: PlatformRow,
+  { customer, currency }: Pick<Payer, 'customer' | 'currency'>,
+): Promise<void> {
+  if (needsSca(ctx, platform, customer, currency)) await checkSession(ctx, customer.id);
+}
+
+async function isTrusted(ctx: Ctx, payment: TransactionRow): Promise<boolean> {
+  const id = payment.destination_account ?? '';
+  if (!isId(id, 'ExternalAccount')) return false;
+  const account = await ctx.read(externalAccounts, id);
+  if (!account || account.trusted_at === null) return false;
+  // That it is trusted is what the decision leans on.
+  ctx.require(externalAccounts, account);
+  return account.customer_id === payment.customer_id;
+}
+
+/** Whether the customer has said that payments to this account need no proof each; written down then. */
+export async function isExempt(
+  ctx: Ctx,
+  { customer }: Who,
+  quote: Pick<QuoteRow, 'id'>,
+  payment: TransactionRow,
+): Promise<boolean> {
+  if (!(await isTrusted(ctx, payment))) return false;
+  noteScaEvent(ctx, customer, 'EXEMPTED', { subject: quote.id });
+  return true;
+}
+
+/** What the customer authorises, step by step. */
+export function stepsOf(platform: PlatformRow, payment: TransactionRow): Purpose[] {
+  const converts = payment.sent_currency !== payment.received_currency;
+  const leaves = !isId(payment.destination_account ?? '', 'InternalAccount');
+  if (!leaves) return [converts ? 'CURRENCY_CONVERSION' : 'TRANSFER'];
+  return converts && platform.sca_two_steps ? ['CURRENCY_CONVERSION', 'PAYOUT'] : ['PAYOUT'];
+}
+
+/** What a step's proof is good for, and nothing else: amounts in smallest units, as text. */
+const aboutStep = (quote: QuoteRow, payment: TransactionRow, step: Purpose | null): About => ({
+  kind: 'PAYMENT',
+  subject: quote.id,
+  proves: canonical({
+    quoteId: quote.id,
+    step,
+    source: payment.source_account,
+    sendingAmount: String(payment.sent_amount),
+    sendingCurrency: payment.sent_currency,
+    destination: payment.destination_account,
+    receivingAmount: String(payment.received_amount),
+    receivingCurrency: payment.received_currency,
+  }),
+});
+
+/** The same of a step that waits. */
+export const aboutOf = (quote: QuoteRow, payment: TransactionRow, row: ChallengeRow): About =>
+  aboutStep(quote, payment, row.purpose);
+
+const amountText = (amount: bigint | null, currency: string | null) =>
+  `${readable(amount as bigint, currencyOf(currency as string).decimals)} ${currency}`;
+
+async function payeeText(ctx: Ctx, payment: TransactionRow): Promise<string> {
+  const address = payment.destination.umaAddress;
+  // Where somebody else has it go is not the payer's to know.
+  if (typeof address === 'string') return address;
+  const id = payment.destination_account as string;
+  if (isId(id, 'ExternalAccount')) {
+    const account = await ctx.read(externalAccounts, id);
+    return account ? shortenedIdentifier(account.info) : id;
+  }
+  const account = await ctx.read(internalAccounts, id);
+  const isOwn = account && account.customer_id === payment.customer_id;
+  return isOwn ? `your ${account.currency} account` : `account …${id.slice(-6)}`;
+}
+
+/** The payment in the words that go with a code: `100.00 EUR to DE89…3000`. */
+export async function wordsOf(ctx: Ctx, payment: TransactionRow): Promise<string> {
+  const { sent_amount, sent_currency, received_amount, received_currency } = payment;
+  const sent = amountText(sent_amount, sent_currency);
+  const converted = `${sent} as ${amountText(received_amount, received_currency)}`;
+  const money = sent_currency === received_currency ? sent : converted;
+  return `${money} to ${await payeeText(ctx, payment)}`;
+}
+
+export interface Step {
+  quote: QuoteRow;
+  payment: TransactionRow;
+  who: Who;
+  factor: ScaFactorName | undefined;
+  steps: readonly Purpose[];
+}
+
+/** Asks for the first of the steps; the payment waits for it, and fails when it is not taken in time. */
+export async function askFor(
+  ctx: Ctx,
+  parts: ScaParts,
+  { quote, payment, who, factor, steps }: Step,
+): Promise<TransactionRow> {
+  // Whoever pays in must find the price as it was told, so their time ends with the quote's.
+  const isPaidIn = payment.source.sourceType === 'REALTIME_FUNDING';
+  const challenge = await openChallenge(ctx, parts, who, {
+    ...aboutStep(quote, payment, steps[0] as Purpose),
+    factor,
+    field: 'scaFactor',
+    words: await wordsOf(ctx, payment),
+    steps,
+    ...(isPaidIn ? { until: quote.expires_at } : {}),
+  });
+  const named = { quoteId: quote.id, challengeId: challenge.id };
+  ctx.later(LAPSE, named, challenge.expires_at);
+  return awaitAuthorization(ctx, payment);
+}
+
+/** The challenge that a payment waits for. */
+export const waitingFor = (ctx: Ctx, { id }: QuoteRow): Promise<ChallengeRow | undefined> =>
+  pendingChallenge(ctx, 'PAYMENT', id);
+
+/** The challenge of a waiting payment as a quote shows it. */
+export async function challengeView(ctx: Ctx, quote: QuoteRow, payment: TransactionRow) {
+  if (payment.status !== 'PENDING_AUTHORIZATION' || payment.customer_id === null) return undefined;
+  const [row, platform, customer] = await Promise.all([
+    waitingFor(ctx, quote),
+    ownPlatform(ctx),
+    ctx.read(customers, payment.customer_id),
+  ]);
+  if (!row || !customer || customer.deleted_at !== null) return undefined;
+  return presentChallenge(ctx, { customer, platform }, row, aboutOf(quote, payment, row));
+}

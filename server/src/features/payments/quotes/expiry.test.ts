@@ -1,0 +1,117 @@
+// The expiry of quotes on a real database: how far a look goes, and that a payment that fails to expire
+// delays no other and is tried again.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  booksBalance,
+  eventTypes,
+  externalAccount,
+  fund,
+  fundedCustomer,
+  ok,
+  quoteBody,
+} from '../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { jobs } from '../../../runtime/jobs/jobs-table.ts';
+import { createLog, type Log } from '../../../runtime/observability/log.ts';
+import { expirySweep } from './expiry.ts';
+
+let app: TestApp;
+let log: Log;
+const lines: string[] = [];
+
+beforeAll(async () => {
+  app = await startApp();
+  log = createLog(app.world, 'debug', (line) => lines.push(line));
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+
+interface Quoted {
+  id: string;
+  transactionId: string;
+  expiresAt: string;
+}
+
+async function quoted(from: string, to: string): Promise<Quoted> {
+  return ok(await app.call('POST', '/quotes', quoteBody(from, to, 100_00)), 201);
+}
+
+async function parties() {
+  const { person, account } = await fundedCustomer(app);
+  const target = await externalAccount(app, person.id, 'EUR');
+  return { account, quote: () => quoted(account.id, target.id) };
+}
+
+const statusOf = async (id: string) =>
+  ok(await app.call('GET', `/transactions/${id}`), 200).status as string;
+
+const expiryJobs = () => app.runtime.db.find(jobs, { kind: 'quotes.expire' });
+
+/** Makes every change to this payment fail until the returned function is called. */
+async function breakPayment(id: string): Promise<() => Promise<void>> {
+  await app.runtime.db.query(`create or replace function break_payment() returns trigger as $$
+    begin raise exception 'this payment cannot change'; end $$ language plpgsql`);
+  await app.runtime.db.query(`create trigger break_payment before update on transactions
+    for each row when (old.id = '${id}') execute function break_payment()`);
+  return async () => {
+    await app.runtime.db.query('drop trigger break_payment on transactions');
+  };
+}
+
+describe('the expiry of quotes', () => {
+  it('finds quotes that expired long before the server was started', async () => {
+    const { quote } = await parties();
+    const { transactionId } = await quote();
+    app.world.set(app.world.now() + 40 * 24 * 3_600_000);
+    await expirySweep(log).run(app.runtime);
+    expect(await statusOf(transactionId)).toBe('EXPIRED');
+    expect(await eventTypes(app, transactionId)).toEqual(['OUTGOING_PAYMENT.EXPIRED']);
+  });
+
+  it('expires more than one look finds at once', async () => {
+    const { account, quote } = await parties();
+    const quotes = [];
+    for (let round = 0; round < 21; round++) {
+      quotes.push(...(await Promise.all(Array.from({ length: 25 }, quote))));
+    }
+    await fund(app, account.id, 1);
+    await app.advance(6 * 60_000);
+    const [row] = await app.runtime.db.query(
+      "select count(*)::int4 as n from transactions where source_account = $1 and status = 'EXPIRED'",
+      [account.id],
+    );
+    expect(row?.n).toBe(quotes.length);
+  });
+
+  it('goes on beside a payment that fails to expire, and tries that one again', async () => {
+    const { quote } = await parties();
+    const [broken, ...others] = [await quote(), await quote(), await quote()];
+    const repair = await breakPayment(broken.transactionId);
+    const sweep = expirySweep(log);
+    app.world.set(Date.parse(broken.expiresAt) + 60_000);
+    try {
+      expect(await sweep.run(app.runtime)).toBe(3);
+      for (const each of others) expect(await statusOf(each.transactionId)).toBe('EXPIRED');
+      expect(await statusOf(broken.transactionId)).toBe('PENDING');
+      expect(lines.filter((line) => line.includes('a quote did not expire'))).toHaveLength(1);
+      const waiting = await expiryJobs();
+      expect(waiting.map(({ input }) => input)).toEqual([{ transactionId: broken.transactionId }]);
+
+      // It is not found again; a look after a restart leaves no second job.
+      expect(await sweep.run(app.runtime)).toBe(0);
+      expect(await expirySweep(log).run(app.runtime)).toBe(1);
+      expect(await expiryJobs()).toHaveLength(1);
+      await app.worker.runDue();
+      expect(await expiryJobs()).toMatchObject([{ attempts: 1, state: 'queued' }]);
+    } finally {
+      await repair();
+    }
+    app.world.set(app.world.now() + 10_000);
+    await app.settle();
+    expect(await statusOf(broken.transactionId)).toBe('EXPIRED');
+    expect(await eventTypes(app, broken.transactionId)).toEqual(['OUTGOING_PAYMENT.EXPIRED']);
+    expect(await expiryJobs()).toEqual([]);
+  });
+});

@@ -1,0 +1,311 @@
+// The platform's fee: standing and overridden, within one currency and across two, paid to the platform,
+// given back with a refund even when the platform has spent it, and when the platform pays itself.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  balances,
+  booksBalance,
+  externalAccount,
+  fund,
+  fundedCustomer,
+  internalAccount,
+  ok,
+  quoteBody,
+} from '../../../../test/fixtures.ts';
+import { startApp, type TestApp, type TestPlatform } from '../../../../test/harness.ts';
+
+let app: TestApp;
+let as: TestPlatform;
+let options: { as: TestPlatform };
+let own: { id: string };
+beforeAll(async () => {
+  app = await startApp();
+  as = await app.newPlatform('Charging');
+  options = { as };
+  own = await internalAccount(app, null, 'USD', options);
+  const feeConfigs = [
+    {
+      feeType: 'CROSS_CURRENCY_TRANSACTION',
+      sourceCurrency: 'USD',
+      variableFeeBps: 30,
+      fixedFee: { amount: 50, currency: 'USD' },
+    },
+  ];
+  ok(await app.call('PATCH', '/config', { feeConfigs }, options), 200);
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+
+const override = (amount: number, bps: number, currency = 'USD') => ({
+  platformFeeOverride: {
+    platformFixedFee: { amount, currency },
+    platformVariableFeeBps: bps,
+  },
+});
+
+async function quoted(from: string, to: string, amount: number, more: object = {}) {
+  return ok(await app.call('POST', '/quotes', quoteBody(from, to, amount, more), options), 201);
+}
+
+const execute = async (id: string) =>
+  ok(await app.call('POST', `/quotes/${id}/execute`, undefined, options), 200);
+const transaction = async (id: string) =>
+  ok(await app.call('GET', `/transactions/${id}`, undefined, options), 200);
+const holds = async (id: string) => (await balances(app, id, options)).total;
+
+/** Balance events since `from`, as account and balance. */
+async function told(from: number) {
+  const all = (await app.events()).slice(from);
+  return all
+    .filter((each) => each.type === 'INTERNAL_ACCOUNT.BALANCE_UPDATED')
+    .map((each) => [each.subject, Number(each.balance), Number(each.held)]);
+}
+
+describe('a platform fee', () => {
+  it('comes out of the sending amount and shows in every status', async () => {
+    const { person, account } = await fundedCustomer(app, 1_000_00, options);
+    const target = await externalAccount(app, person.id, 'EUR', '005', options);
+    const quote = await quoted(account.id, target.id, 100_00);
+    // 100.00 less 0.50 is 99.50: 0.30 % is 29.85 cents, 0.50 % of the service 49.75.
+    expect(quote).toMatchObject({ platformFeesIncluded: 80, feesIncluded: 130 });
+    const before = await holds(own.id);
+    const fees = async () => {
+      const { platformFees, fees, status } = await transaction(quote.transactionId);
+      return [status, platformFees, fees];
+    };
+    expect(await fees()).toEqual(['PENDING', 80, 130]);
+    await execute(quote.id);
+    expect(await fees()).toEqual(['PROCESSING', 80, 130]);
+    expect(await holds(own.id)).toBe(before);
+    await app.settle();
+    expect(await fees()).toEqual(['COMPLETED', 80, 130]);
+    expect(await holds(own.id)).toBe(before + 80);
+    await app.advance(60_000);
+    expect(await fees()).toEqual(['FAILED', 80, 130]);
+    expect(await holds(own.id)).toBe(before);
+  });
+
+  it('is not taken within one currency unless the payment says so', async () => {
+    const { person, account } = await fundedCustomer(app, 1_000_00, options);
+    const target = await externalAccount(app, person.id, 'USD', '000', options);
+    expect(await quoted(account.id, target.id, 100_00)).toMatchObject({ feesIncluded: 0 });
+    const quote = await quoted(account.id, target.id, 100_00, override(25, 100));
+    expect(quote).toMatchObject({
+      exchangeRate: 1,
+      feesIncluded: 125,
+      platformFeesIncluded: 125,
+      totalReceivingAmount: 98_75,
+    });
+    const before = await holds(own.id);
+    await execute(quote.id);
+    await app.settle();
+    expect(await holds(own.id)).toBe(before + 125);
+    expect(await holds(account.id)).toBe(900_00);
+    const locked = await quoted(account.id, target.id, 100_00, {
+      ...override(25, 100),
+      lockedCurrencySide: 'RECEIVING',
+    });
+    // 0.25 + 100.00 / 0.99 is 101.2601…, rounded up.
+    expect(locked).toMatchObject({
+      totalSendingAmount: 101_27,
+      totalReceivingAmount: 100_00,
+      exchangeRate: 1,
+    });
+  });
+
+  it('delivers to the cent what was promised, wherever rounding leaves one over', async () => {
+    const { person, account } = await fundedCustomer(app, 1_000_00, options);
+    const outside = await externalAccount(app, person.id, 'USD', '000', options);
+    const returned = await externalAccount(app, person.id, 'USD', '005', options);
+    const { account: inside } = await fundedCustomer(app, 1, options);
+    let left = 1_000_00;
+    for (const target of [outside, inside, returned]) {
+      const quote = await quoted(account.id, target.id, 100_00, {
+        ...override(0, 100),
+        lockedCurrencySide: 'RECEIVING',
+      });
+      // 101.02 are sent, 1.01 is the fee: one cent more is left than arrives.
+      expect(quote).toMatchObject({ totalSendingAmount: 101_02, feesIncluded: 1_01 });
+      await execute(quote.id);
+      await app.advance(60_000);
+      left -= target === returned ? 0 : 101_02;
+      expect(await holds(account.id)).toBe(left);
+    }
+    expect(await holds(inside.id)).toBe(100_01);
+    const [stuck] = await app.runtime.db.query(
+      `select sum(case when credit like '%:clearing:%' then amount else -amount end)::text as net
+        from ledger_transfers where phase in ('post', 'posted') and step <> 'deposit'
+          and (credit like 'house:sandbox:clearing:%' or debit like 'house:sandbox:clearing:%')`,
+      [],
+    );
+    expect(stuck?.net).toBe('0');
+  });
+
+  it('of one payment replaces the standing one, or waives it', async () => {
+    const { person, account } = await fundedCustomer(app, 1_000_00, options);
+    const target = await externalAccount(app, person.id, 'EUR', '000', options);
+    const price = async (more: object) =>
+      (await quoted(account.id, target.id, 100_00, more)).platformFeesIncluded;
+    expect(await price({})).toBe(80);
+    expect(await price(override(0, 0))).toBe(0);
+    expect(await price(override(10, 0))).toBe(10);
+    expect(await price(override(0, 9_900))).toBe(99_00);
+  });
+
+  it('of one payment is refused where it makes no sense', async () => {
+    const { person, account } = await fundedCustomer(app, 1_000_00, options);
+    const eur = await internalAccount(app, person.id, 'EUR', options);
+    const target = await externalAccount(app, person.id, 'EUR', '000', options);
+    const refused = async (from: string, more: object, code = 'INVALID_INPUT') => {
+      const answer = await app.call(
+        'POST',
+        '/quotes',
+        quoteBody(from, target.id, 100_00, more),
+        options,
+      );
+      expect([answer.status, answer.body.code]).toEqual([400, code]);
+      return answer.body.details?.errors?.map((each: { field: string }) => each.field);
+    };
+    expect(await refused(account.id, override(1, 0, 'EUR'))).toEqual([
+      'platformFeeOverride.platformFixedFee.currency',
+    ]);
+    expect(await refused(eur.id, override(1, 0, 'EUR'))).toEqual(['platformFeeOverride']);
+    expect(await refused(account.id, override(-1, 10_001))).toEqual([
+      'platformFeeOverride.platformFixedFee.amount',
+      'platformFeeOverride.platformVariableFeeBps',
+    ]);
+    expect(await refused(account.id, { platformFeeOverride: {} })).toEqual([
+      'platformFeeOverride.platformFixedFee',
+      'platformFeeOverride.platformVariableFeeBps',
+    ]);
+    await refused(account.id, override(0, 10_000), 'AMOUNT_OUT_OF_RANGE');
+    await refused(account.id, override(100_00, 0), 'AMOUNT_OUT_OF_RANGE');
+    await refused(
+      account.id,
+      { ...override(9_000_000_000_000_000, 0), lockedCurrencySide: 'RECEIVING' },
+      'TRANSACTION_SIZE_LIMIT_EXCEEDED',
+    );
+  });
+
+  it('needs an account of the platform to go to', async () => {
+    const { person, account } = await fundedCustomer(app, 1_000_00, options);
+    const target = await externalAccount(app, person.id, 'EUR', '000', options);
+    const status = (to: string) =>
+      app.runtime.db.query('update internal_accounts set status = $2 where id = $1', [own.id, to]);
+    await status('FROZEN');
+    const body = quoteBody(account.id, target.id, 100_00);
+    const answer = await app.call('POST', '/quotes', body, options);
+    expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
+    const waived = { ...body, ...override(0, 0) };
+    ok(await app.call('POST', '/quotes', waived, options), 201);
+    await status('ACTIVE');
+  });
+});
+
+describe('a refund', () => {
+  it('takes the fee back from the platform and tells it', async () => {
+    const { person, account } = await fundedCustomer(app, 1_000_00, options);
+    const target = await externalAccount(app, person.id, 'EUR', '004', options);
+    const quote = await quoted(account.id, target.id, 100_00);
+    const before = await holds(own.id);
+    await execute(quote.id);
+    const from = (await app.events()).length;
+    await app.settle();
+    expect(await told(from)).toEqual([
+      [account.id, 900_00, 0],
+      [own.id, before + 80, 0],
+    ]);
+    await app.advance(60_000);
+    expect((await told(from)).slice(2)).toEqual(
+      expect.arrayContaining([
+        [account.id, 1_000_00, 0],
+        [own.id, before, 0],
+      ]),
+    );
+    expect(await told(from)).toHaveLength(4);
+  });
+
+  it('says nothing about the platform where the fee was never taken', async () => {
+    const { person, account } = await fundedCustomer(app, 1_000_00, options);
+    const target = await externalAccount(app, person.id, 'EUR', '002', options);
+    const quote = await quoted(account.id, target.id, 100_00);
+    const from = (await app.events()).length;
+    await execute(quote.id);
+    await app.settle();
+    expect(await told(from)).toEqual([
+      [account.id, 1_000_00, 100_00],
+      [account.id, 1_000_00, 0],
+    ]);
+  });
+
+  it('says nothing about a payer whose money is kept for a person to decide', async () => {
+    const { person, account } = await fundedCustomer(app, 1_000_00, options);
+    const target = await externalAccount(app, person.id, 'EUR', '007', options);
+    const quote = await quoted(account.id, target.id, 100_00);
+    const before = await holds(own.id);
+    await execute(quote.id);
+    const from = (await app.events()).length;
+    await app.advance(60_000);
+    expect(await told(from)).toEqual([
+      [account.id, 900_00, 0],
+      [own.id, before + 80, 0],
+      [own.id, before, 0],
+    ]);
+    const suspense = await app.runtime.db.query(
+      `select sum(amount)::bigint as kept from ledger_transfers
+        where transaction_id = $1 and credit like 'house:sandbox:suspense:%'`,
+      [quote.transactionId],
+    );
+    expect(suspense[0]?.kept).toBe(100_00n);
+  });
+
+  it('is whole even when the platform has spent its fee, which it then owes', async () => {
+    const { person, account } = await fundedCustomer(app, 1_000_00, options);
+    const target = await externalAccount(app, person.id, 'EUR', '005', options);
+    const quote = await quoted(account.id, target.id, 100_00);
+    await execute(quote.id);
+    await app.settle();
+    const spent = await holds(own.id);
+    const aside = await internalAccount(app, person.id, 'USD', options);
+    const away = await quoted(own.id, aside.id, spent, override(0, 0));
+    await execute(away.id);
+    expect(await holds(own.id)).toBe(0);
+    const from = (await app.events()).length;
+    await app.advance(60_000);
+    expect(await transaction(quote.transactionId)).toMatchObject({
+      status: 'FAILED',
+      refund: { status: 'COMPLETED' },
+    });
+    expect(await holds(account.id)).toBe(1_000_00 + spent);
+    expect(await holds(own.id)).toBe(0);
+    expect((await told(from)).map(([id]) => id)).toEqual([account.id]);
+    const [owed] = await app.runtime.db.query('select balance from ledger_accounts where id = $1', [
+      'house:sandbox:receivable:USD',
+    ]);
+    expect(owed?.balance).toBe(-80n);
+  });
+});
+
+describe('a platform that pays from the account its fee goes to', () => {
+  it.each(['000', '002', '004', '005', '006'])('ends where it should: …%s', async (suffix) => {
+    await fund(app, own.id, 1_000_00, options);
+    const before = await holds(own.id);
+    const target = await externalAccount(app, null, 'EUR', suffix, options);
+    const quote = await quoted(own.id, target.id, 100_00);
+    expect(quote).toMatchObject({ platformFeesIncluded: 80, feesIncluded: 130 });
+    await execute(quote.id);
+    await app.advance(60_000);
+    expect(await holds(own.id)).toBe(suffix === '000' ? before - 99_20 : before);
+  });
+
+  it('keeps everything but its fee when the refund fails', async () => {
+    const before = await holds(own.id);
+    const target = await externalAccount(app, null, 'EUR', '007', options);
+    const quote = await quoted(own.id, target.id, 100_00);
+    await execute(quote.id);
+    await app.advance(60_000);
+    expect(await holds(own.id)).toBe(before - 99_20);
+    expect((await transaction(quote.transactionId)).refund.status).toBe('FAILED');
+  });
+});

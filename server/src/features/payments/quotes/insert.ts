@@ -1,0 +1,108 @@
+// The pending transaction of a payment: its two ends as they are shown, its amounts, and all that the steps
+// after it need without asking again. Quotes and same-currency transfers make theirs here.
+import type { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
+import { RAILS } from '../../../catalog/rails/rails.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import type { PlatformRow } from '../../tenancy/platform/index.ts';
+import { type TransactionRow, transactions, type UmaCarrier } from '../lifecycle/index.ts';
+import { aboutPayee } from './pricing/counterparty.ts';
+import type { Route } from './pricing/limits.ts';
+import type { Payee, Payer } from './pricing/parties.ts';
+import type { Priced } from './pricing/pricing.ts';
+
+/** How the payment's two ends are shown. */
+function partiesOf(payer: Payer, payee: Payee): Pick<TransactionRow, 'source' | 'destination'> {
+  const { currency } = payer;
+  const customerId = payer.customer?.id;
+  return {
+    source:
+      payer.kind === 'realtime'
+        ? { sourceType: 'REALTIME_FUNDING', currency, ...(customerId ? { customerId } : {}) }
+        : { sourceType: 'ACCOUNT', accountId: payer.account.id, currency },
+    destination:
+      'umaAddress' in payee
+        ? {
+            destinationType: 'UMA_ADDRESS',
+            umaAddress: payee.umaAddress,
+            currency: payee.currency,
+          }
+        : { destinationType: 'ACCOUNT', accountId: payee.account.id, currency: payee.currency },
+  };
+}
+
+function amountsOf(payer: Payer, payee: Payee, money: Priced) {
+  return {
+    sent_amount: money.price.sending,
+    sent_currency: payer.currency,
+    received_amount: money.price.receiving,
+    received_currency: payee.currency,
+    fees: money.fees,
+    platform_fees: money.price.platformFee,
+    platform_fee_account: money.feeAccount,
+    exchange_rate: money.exchangeRate,
+    rate_details: money.rateDetails,
+  };
+}
+
+/** What a payment is made with beside its ends and its price. */
+export interface PaymentDetails {
+  id: string;
+  quoteId?: string;
+  description?: string;
+  remittance?: string;
+  purpose?: string;
+  instructions?: PaymentInstructions[];
+  carrier?: UmaCarrier;
+  proofNeeded?: boolean;
+}
+
+/** The pending transaction of a payment. */
+export function insertPayment(
+  ctx: Ctx,
+  ends: { platform: PlatformRow; payer: Payer; payee: Payee },
+  money: Priced,
+  { rail, railMode }: Route,
+  {
+    id,
+    quoteId,
+    description,
+    remittance,
+    purpose,
+    instructions,
+    carrier,
+    proofNeeded = false,
+  }: PaymentDetails,
+): TransactionRow {
+  const { platform, payer, payee } = ends;
+  const seconds = rail && RAILS[rail].settlementSeconds;
+  const slow = rail !== null && !RAILS[rail].instant;
+  return ctx.insert(transactions, {
+    id,
+    platform_id: ctx.caller.platformId,
+    customer_id: payer.customer?.id ?? null,
+    platform_customer_id: payer.customer?.platform_customer_id ?? ctx.caller.platformId,
+    type: 'OUTGOING',
+    direction: 'DEBIT',
+    status: 'PENDING',
+    funds: 'NONE',
+    ...partiesOf(payer, payee),
+    source_account: payer.kind === 'realtime' ? null : payer.account.id,
+    destination_account: payee.kind === 'uma' ? payee.umaAddress : payee.account.id,
+    ...amountsOf(payer, payee, money),
+    quote_id: quoteId,
+    description,
+    agent_id: ctx.caller.agentId,
+    remittance,
+    purpose,
+    counterparty: aboutPayee(ctx.vault, platform, payer, payee),
+    rail,
+    rail_mode: railMode,
+    expected_settlement_at: slow && seconds !== null ? ctx.now + seconds * 1000 : null,
+    settlement_seconds: seconds,
+    instructions,
+    needs_proof: proofNeeded || null,
+    carrier: carrier as Record<string, unknown> | undefined,
+    created_at: ctx.now,
+    updated_at: ctx.now,
+  });
+}

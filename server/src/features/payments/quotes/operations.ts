@@ -1,0 +1,59 @@
+// Quotes over HTTP: create, read, execute.
+import { Fault } from '../../../kernel/fault.ts';
+import type { Input } from '../../../kernel/operation.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { handle } from '../../../runtime/operation/handle.ts';
+import type { ScaParts } from '../../sca/index.ts';
+import type { Headers } from '../../wallets/accounts/index.ts';
+import { createQuote, executeQuote, getQuoteById } from './contract.ts';
+import { authorizeOperations } from './execution/authorize.ts';
+import { checkExecutable } from './execution/execute.ts';
+import type { QuoteRow } from './present.ts';
+import { makeQuote, paymentOf, quoteOf, quoteView, signQuote, startQuote } from './quote.ts';
+
+// Actions of agents are another feature's table, to the right of this one; that one waits is read by SQL.
+const WAITING = `select id from agent_actions
+  where transaction_id = $1 and status = 'PENDING_APPROVAL' limit 1`;
+
+/** Throws CONFLICT where an agent asks for the quote: executed beside it, it would have two endings. */
+async function refuseAsked(ctx: Ctx, { agent_id: agent, transaction_id: payment }: QuoteRow) {
+  if (agent === null) return;
+  const [action] = await ctx.db.query<{ id: string }>(WAITING, [payment]);
+  if (!action) return;
+  const reason = 'An agent asks for this quote: approve or reject its action.';
+  throw new Fault('CONFLICT', reason, { actionId: action.id });
+}
+
+/** Executes a quote; one that a wallet pays for only once its holder has signed. */
+async function execute(
+  ctx: Ctx,
+  parts: ScaParts,
+  { params, body, headers }: Input<typeof executeQuote>,
+) {
+  const quote = await quoteOf(ctx, params.quoteId);
+  const payment = await paymentOf(ctx, quote);
+  checkExecutable(ctx, quote, payment);
+  await refuseAsked(ctx, quote);
+  const { operationId } = executeQuote;
+  const asked = { operationId, of: quote.id, input: { params, body }, headers: headers as Headers };
+  const outcome = await signQuote(ctx, parts, quote, payment, asked);
+  if ('refused' in outcome) return outcome;
+  if ('challenge' in outcome) return { status: 202 as const, body: outcome.challenge };
+  const { signed } = outcome;
+  const { scaFactor } = body;
+  const started = await startQuote(ctx, parts, quote, payment, { signed, scaFactor });
+  return { status: 200 as const, body: await quoteView(ctx, quote, started) };
+}
+
+export const quoteOperations = (parts: ScaParts) => [
+  handle(createQuote, async (ctx, { body }) => {
+    const { status, quote, payment } = await makeQuote(ctx, parts, body);
+    return { status, body: await quoteView(ctx, quote, payment) };
+  }),
+  handle(getQuoteById, async (ctx, { params }) => {
+    const quote = await quoteOf(ctx, params.quoteId);
+    return { status: 200, body: await quoteView(ctx, quote, await paymentOf(ctx, quote)) };
+  }),
+  handle(executeQuote, (ctx, input) => execute(ctx, parts, input)),
+  ...authorizeOperations(parts),
+];

@@ -1,0 +1,37 @@
+// A quote as the API shows it: its own fixed facts, and the status its payment tells.
+import type { Static } from '@sinclair/typebox';
+import { currencyView } from '../../../catalog/currencies/currencies.ts';
+import { iso, type Time } from '../../../kernel/world.ts';
+import type { RowOf } from '../../../runtime/db/table.ts';
+import { instructionsOf, type TransactionRow } from '../lifecycle/index.ts';
+import type { Quote } from './contract.ts';
+import { quoteStatus } from './states.ts';
+import type { quotes } from './store.ts';
+
+export type QuoteRow = RowOf<typeof quotes>;
+
+/** The JSON of GET /quotes/{id} at `now`. */
+export function presentQuote(row: QuoteRow, payment: TransactionRow, now: Time) {
+  return {
+    id: row.id,
+    status: quoteStatus(payment, row.expires_at, now),
+    createdAt: iso(row.created_at),
+    expiresAt: iso(row.expires_at),
+    source: row.source,
+    destination: row.destination,
+    sendingCurrency: currencyView(row.sending_currency),
+    receivingCurrency: currencyView(row.receiving_currency),
+    totalSendingAmount: Number(row.sending_amount),
+    totalReceivingAmount: Number(row.receiving_amount),
+    exchangeRate: Number(row.exchange_rate),
+    feesIncluded: Number(row.fees),
+    platformFeesIncluded: Number(row.platform_fees),
+    paymentInstructions: instructionsOf(payment) ?? [],
+    transactionId: row.transaction_id,
+    ...(payment.counterparty ? { counterpartyInformation: payment.counterparty } : {}),
+    rateDetails: row.rate_details,
+    lockedCurrencySide: row.lock_side,
+    lockedCurrencyAmount: Number(row.lock_amount),
+    ...(row.description === null ? {} : { description: row.description }),
+  } as unknown as Static<typeof Quote>;
+}

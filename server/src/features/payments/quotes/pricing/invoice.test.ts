@@ -1,0 +1,212 @@
+// Payments to Lightning invoices, on the day that the published ones were issued: what they ask for, how
+// long they are good, and that nobody pays one twice, whoever has it registered and however close two
+// payments follow each other.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  balances,
+  booksBalance,
+  customer,
+  fund,
+  internalAccount,
+  ok,
+  quoteBody,
+} from '../../../../../test/fixtures.ts';
+import { type CallOptions, startApp, type TestApp } from '../../../../../test/harness.ts';
+import { bolt11 } from '../../../../connectors/sandbox/payments/bolt11.ts';
+
+const ISSUED_S = 1_496_314_658;
+/** An invoice over any amount, good for an hour. */
+const DONATION =
+  'lnbc1pvjluezsp5zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zygspp5qqqsyqcyq5rqwzqfqqqsyqcyq' +
+  '5rqwzqfqqqsyqcyq5rqwzqfqypqdpl2pkx2ctnv5sxxmmwwd5kgetjypeh2ursdae8g6twvus8g6rfwvs8qun0dfjkxaq9q' +
+  'rsgq357wnc5r2ueh7ck6q93dj32dlqnls087fxdwk8qakdyafkq3yap9us6v52vjjsrvywa6rt52cm9r9zqt8r2t7mlcwsp' +
+  'yetp5h2tztugp9lfyql';
+
+/** One over 50,000 satoshis whose last letters make the sandbox refuse the payment. */
+const FAILING =
+  'lnbcrt500u1pvjluezsp5qyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqspp5qqqp2zgqqqqq' +
+  'qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqdq9w3jkzxqrrss9qrsgq3frtmlcdpg76utg68kyek88nm9fe' +
+  'mptnvnrcnxsge9aw4awafj7x4qyf4rrgsga2vylzxnnj6q55vp64wtapspaz85g6fyjr4tmd0lcp6lr002';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp({ start: (ISSUED_S + 10) * 1_000 });
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+
+let made = 0;
+
+/** An invoice like no other, over 50,000 satoshis unless said otherwise. */
+const invoice = (more: { amountMsat?: bigint; expirySeconds?: number; prefix?: string } = {}) =>
+  bolt11({
+    prefix: 'lnbcrt',
+    amountMsat: 50_000_000n,
+    expirySeconds: 7_200,
+    ...more,
+    timestamp: Math.floor(app.world.now() / 1_000),
+    paymentHash: new Uint8Array(32).fill(++made),
+    paymentSecret: new Uint8Array(32).fill(1),
+    description: 'tea',
+    privateKey: new Uint8Array(32).fill(7),
+  });
+
+interface Payer {
+  person: { id: string };
+  btc: string;
+  options: CallOptions;
+}
+
+async function payer(options: CallOptions = {}): Promise<Payer> {
+  const person = await customer(app, options, { currencies: ['BTC'] });
+  const { id: btc } = await internalAccount(app, person.id, 'BTC', options);
+  await fund(app, btc, 1_000_000, options);
+  return { person, btc, options };
+}
+
+const register = ({ person, options }: Payer, details: object) => {
+  const accountInfo = { accountType: 'LIGHTNING', ...details };
+  const body = { currency: 'BTC', customerId: person.id, accountInfo };
+  return app.call('POST', '/customers/external-accounts', body, options);
+};
+
+const registered = async (of: Payer, details: object): Promise<string> =>
+  ok(await register(of, details), 201).id;
+
+const quote = ({ btc, options }: Payer, to: string, amount = 50_000, more: object = {}) => {
+  const body = quoteBody(btc, to, amount, { lockedCurrencySide: 'RECEIVING', ...more });
+  return app.call('POST', '/quotes', body, options);
+};
+
+const execute = ({ options }: Payer, { body }: { body: { id: string } }) =>
+  app.call('POST', `/quotes/${body.id}/execute`, undefined, options);
+
+const outcome = ({ status, body }: { status: number; body: { code?: string } }) =>
+  status < 300 ? status : [status, body.code];
+
+const USED = [400, 'INVALID_RECEIVER'];
+
+describe('an invoice', () => {
+  it('is paid with what it asks for, and with nothing else', async () => {
+    const from = await payer();
+    const to = await registered(from, { invoice: invoice({ amountMsat: 49_999_001n }) });
+    for (const [amount, more] of [
+      [49_999, {}],
+      [50_001, {}],
+      [50_000, { lockedCurrencySide: 'SENDING', lockedCurrencyAmount: 60_000 }],
+    ] as const) {
+      const { status, body } = await quote(from, to, amount, more);
+      expect([status, body.code, body.details]).toEqual([
+        400,
+        'INVALID_AMOUNT',
+        { receivingAmount: 50_000 },
+      ]);
+    }
+    const transfer = { source: { accountId: from.btc }, destination: { accountId: to } };
+    const wrong = await app.call('POST', '/transfer-out', { ...transfer, amount: 49_999 });
+    expect(outcome(wrong)).toEqual([400, 'INVALID_AMOUNT']);
+    const { status, body } = await quote(from, to);
+    expect([status, body.totalReceivingAmount]).toEqual([201, 50_000]);
+    // Ten satoshis are what the network takes; what arrives has to be right.
+    const bare = await app.call('POST', '/transfer-out', { ...transfer, amount: 50_000 });
+    expect(outcome(bare)).toEqual([400, 'INVALID_AMOUNT']);
+    ok(await app.call('POST', '/transfer-out', { ...transfer, amount: 50_010 }), 201);
+  });
+
+  it('without an amount takes any', async () => {
+    const from = await payer();
+    const to = await registered(from, { invoice: DONATION });
+    expect(outcome(await quote(from, to, 12_345))).toBe(201);
+    expect(outcome(await quote(from, to, 54_321))).toBe(201);
+  });
+
+  it('is good for one payment, of whoever has it registered', async () => {
+    const text = invoice();
+    const [from, other] = [await payer(), await payer({ as: app.other })];
+    const to = await registered(from, { invoice: text });
+    const theirs = await registered(other, { invoice: text.toUpperCase() });
+    const [first, second, foreign] = [
+      await quote(from, to),
+      await quote(from, to),
+      await quote(other, theirs),
+    ];
+    const answers = await Promise.all([
+      execute(from, first),
+      execute(from, second),
+      execute(other, foreign),
+    ]);
+    const outcomes = answers.map(outcome);
+    expect(outcomes.filter((each) => each === 200)).toHaveLength(1);
+    expect(outcomes.filter((each) => each !== 200)).toEqual([USED, USED]);
+    expect(outcome(await quote(from, to))).toEqual(USED);
+    expect(outcome(await quote(other, theirs))).toEqual(USED);
+    await app.settle();
+    const spent = await Promise.all(
+      [from, other].map(async ({ btc, options }) => (await balances(app, btc, options)).total),
+    );
+    expect(spent.filter((total) => total < 1_000_000)).toHaveLength(1);
+  });
+
+  it('can be paid again when the payment failed', async () => {
+    const from = await payer();
+    const to = await registered(from, { invoice: FAILING });
+    const [first, second] = [await quote(from, to), await quote(from, to)];
+    expect(outcome(await execute(from, first))).toBe(200);
+    expect(outcome(await execute(from, second))).toEqual(USED);
+    await app.settle();
+    const { body } = await app.call('GET', `/transactions/${first.body.transactionId}`);
+    expect(body.status).toBe('FAILED');
+    expect(outcome(await execute(from, second))).toBe(200);
+    expect(outcome(await quote(from, to))).toEqual(USED);
+  });
+
+  it('that runs out is refused at each step', async () => {
+    const from = await payer();
+    const text = invoice({ expirySeconds: 60 });
+    const to = await registered(from, { invoice: text });
+    const priced = await quote(from, to);
+    await app.advance(59_000);
+    const again = await quote(from, to);
+    expect(outcome(again)).toBe(201);
+    await app.advance(1_000);
+    expect(outcome(await quote(from, to))).toEqual([400, 'INVALID_RECEIVER']);
+    expect(outcome(await execute(from, priced))).toEqual([400, 'INVALID_RECEIVER']);
+    const { status, body } = await register(await payer(), { invoice: text });
+    expect([status, body.code, body.details.errors]).toMatchObject([
+      400,
+      'INVALID_INPUT',
+      [{ field: 'accountInfo.invoice', message: expect.stringMatching(/^ran out at /) }],
+    ]);
+  });
+
+  it('must be a true one of the main network in production alone', async () => {
+    const add = async (text: string, as = app.production) => {
+      const body = { currency: 'BTC', accountInfo: { accountType: 'LIGHTNING', invoice: text } };
+      const answer = await app.call('POST', '/platform/external-accounts', body, { as });
+      const fields = answer.body.details?.errors?.map((each: { field: string }) => each.field);
+      return fields ?? answer.status;
+    };
+    const main = invoice({ prefix: 'lnbc' });
+    for (const bad of [invoice(), `${main.slice(0, -1)}b`, 'lnbc500u1pjqqqqqqqqqqq']) {
+      expect(await add(bad)).toEqual(['accountInfo.invoice']);
+    }
+    expect(await add(main)).toBe(201);
+    for (const good of [main, invoice(), 'lnbc500u1pjqqqqqqqqqqq']) {
+      expect(await add(good, app.platform)).toBe(201);
+    }
+  });
+});
+
+it.each([
+  { invoice: 'lnbcrt500u1pjqqqqqqqqqqq' },
+  { bolt12: 'lno1qcp4256ypqpq' },
+  { lightningAddress: 'amara@wallet.example' },
+])('takes payment after payment where nothing says otherwise: %j', async (details) => {
+  const from = await payer();
+  const to = await registered(from, details);
+  for (const amount of [40_000, 50_000]) {
+    expect(outcome(await execute(from, await quote(from, to, amount)))).toBe(200);
+  }
+});

@@ -1,0 +1,309 @@
+// What a payment may amount to and which way it goes: limits of platforms and corridors, the automatic
+// choice of a rail, wallets whose owner is not proven, and amounts that no number can say.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  booksBalance,
+  customer,
+  externalAccount,
+  fund,
+  fundedCustomer,
+  internalAccount,
+  ok,
+  quoteBody,
+} from '../../../../../test/fixtures.ts';
+import { startApp, type TestApp, type TestPlatform } from '../../../../../test/harness.ts';
+
+let app: TestApp;
+let platform: TestPlatform;
+beforeAll(async () => {
+  app = await startApp();
+  platform = await app.newPlatform('Limited');
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+
+interface Setting {
+  currencyCode: string;
+  minAmount: number;
+  maxAmount: number;
+  enabledTransactionTypes: string[];
+}
+
+/** Runs `work` while some settings of one currency are other than usual. */
+async function withSetting(code: string, change: Partial<Setting>, work: () => Promise<void>) {
+  const as = platform;
+  const { supportedCurrencies } = ok(await app.call('GET', '/config', undefined, { as }), 200);
+  const strip = (each: Record<string, unknown>) => {
+    const { providerRequiredCustomerFields: _, ...rest } = each;
+    return rest;
+  };
+  const usual = supportedCurrencies.map(strip) as Setting[];
+  const set = (list: Setting[]) =>
+    app.call('PATCH', '/config', { supportedCurrencies: list }, { as });
+  ok(
+    await set(usual.map((each) => (each.currencyCode === code ? { ...each, ...change } : each))),
+    200,
+  );
+  try {
+    await work();
+  } finally {
+    ok(await set(usual), 200);
+  }
+}
+
+async function refused(path: string, body: object, code: string, status = 400) {
+  const answer = await app.call('POST', path, body, { as: platform });
+  expect([answer.status, answer.body.code]).toEqual([status, code]);
+  return answer.body;
+}
+
+const transferBody = (from: string, to: string, amount: number, more: object = {}) => ({
+  source: { accountId: from },
+  destination: { accountId: to },
+  amount,
+  ...more,
+});
+
+describe('limits of the platform', () => {
+  it('hold for the sending side of quotes and transfers', async () => {
+    const options = { as: platform };
+    const { person, account } = await fundedCustomer(app, 1_000_00, options);
+    const eur = await externalAccount(app, person.id, 'EUR', '000', options);
+    const usd = await externalAccount(app, person.id, 'USD', '000', options);
+    await withSetting('USD', { minAmount: 20_00, maxAmount: 50_00 }, async () => {
+      for (const amount of [19_99, 50_01]) {
+        const body = await refused(
+          '/quotes',
+          quoteBody(account.id, eur.id, amount),
+          'AMOUNT_OUT_OF_RANGE',
+        );
+        expect(body.details).toEqual({ minAmount: 20_00, maxAmount: 50_00 });
+        await refused(
+          '/transfer-out',
+          transferBody(account.id, usd.id, amount),
+          'AMOUNT_OUT_OF_RANGE',
+        );
+      }
+      for (const amount of [20_00, 50_00]) {
+        ok(await app.call('POST', '/quotes', quoteBody(account.id, eur.id, amount), options), 201);
+        ok(
+          await app.call(
+            'POST',
+            '/transfer-out',
+            transferBody(account.id, usd.id, amount),
+            options,
+          ),
+          201,
+        );
+      }
+    });
+  });
+
+  it('hold for the receiving side', async () => {
+    const options = { as: platform };
+    const { person, account } = await fundedCustomer(app, 1_000_00, options);
+    const outside = await externalAccount(app, person.id, 'EUR', '000', options);
+    const inside = await internalAccount(app, person.id, 'EUR', options);
+    await withSetting('EUR', { minAmount: 20_00, maxAmount: 50_00 }, async () => {
+      for (const target of [outside, inside]) {
+        for (const [amount, right] of [
+          [19_99, false],
+          [20_00, true],
+          [50_00, true],
+          [50_01, false],
+        ] as const) {
+          const body = quoteBody(account.id, target.id, amount, {
+            lockedCurrencySide: 'RECEIVING',
+          });
+          if (right) ok(await app.call('POST', '/quotes', body, options), 201);
+          else await refused('/quotes', body, 'AMOUNT_OUT_OF_RANGE');
+        }
+      }
+    });
+  });
+
+  it('hold for the direction on both sides', async () => {
+    const options = { as: platform };
+    const { person, account } = await fundedCustomer(app, 1_000_00, options);
+    const eur = await internalAccount(app, person.id, 'EUR', options);
+    const outside = await externalAccount(app, person.id, 'USD', '000', options);
+    await withSetting('USD', { enabledTransactionTypes: ['INCOMING'] }, async () => {
+      await refused('/quotes', quoteBody(account.id, eur.id, 100), 'INVALID_CURRENCY');
+      await refused('/transfer-out', transferBody(account.id, outside.id, 100), 'INVALID_CURRENCY');
+    });
+    await withSetting('EUR', { enabledTransactionTypes: ['OUTGOING'] }, async () => {
+      await refused('/quotes', quoteBody(account.id, eur.id, 100), 'INVALID_CURRENCY');
+      const bank = await externalAccount(app, person.id, 'EUR', '000', options);
+      ok(await app.call('POST', '/quotes', quoteBody(account.id, bank.id, 100_00), options), 201);
+    });
+  });
+});
+
+describe('limits of corridors', () => {
+  it('hold for transfers as for quotes', async () => {
+    const { person, account } = await fundedCustomer(app, 1_000_00, { as: platform });
+    const usd = await externalAccount(app, person.id, 'USD', '000', { as: platform });
+    await refused('/transfer-out', transferBody(account.id, usd.id, 99), 'AMOUNT_OUT_OF_RANGE');
+    const much = transferBody(account.id, usd.id, 100_000_000_01);
+    const body = await refused('/transfer-out', much, 'TRANSACTION_SIZE_LIMIT_EXCEEDED');
+    expect(body.details).toEqual({ min: 1_00, max: 100_000_000_00 });
+  });
+
+  it('choose a rail that carries the amount, the cheapest instant one if any', async () => {
+    const options = { as: platform };
+    const { person, account } = await fundedCustomer(app, 1_000_00, options);
+    const usd = await externalAccount(app, person.id, 'USD', '000', options);
+    const railOf = async (amount: number, paymentRail?: string) => {
+      const body = quoteBody(account.id, usd.id, amount, {
+        destination: { destinationType: 'ACCOUNT', accountId: usd.id, paymentRail },
+      });
+      const { transactionId } = ok(await app.call('POST', '/quotes', body, options), 201);
+      const path = `/transactions/${transactionId}`;
+      return ok(await app.call('GET', path, undefined, options), 200);
+    };
+    expect(await railOf(100_00)).toMatchObject({
+      paymentRail: 'RTP',
+      railSelectionMode: 'AUTO',
+      expectedSettlementAt: null,
+      settlementTimelineSeconds: 10,
+    });
+    const wire = await railOf(10_000_000_01);
+    expect(wire).toMatchObject({ paymentRail: 'WIRE', railSelectionMode: 'AUTO' });
+    const ach = await railOf(100_00, 'ACH');
+    expect(ach).toMatchObject({
+      paymentRail: 'ACH',
+      railSelectionMode: 'MANUAL',
+      settlementTimelineSeconds: 86_400,
+    });
+    expect(Date.parse(ach.expectedSettlementAt) - Date.parse(ach.createdAt)).toBe(86_400_000);
+    await refused(
+      '/quotes',
+      quoteBody(account.id, usd.id, 10_000_000_01, {
+        destination: { destinationType: 'ACCOUNT', accountId: usd.id, paymentRail: 'RTP' },
+      }),
+      'TRANSACTION_SIZE_LIMIT_EXCEEDED',
+    );
+  });
+
+  it('ask for a purpose where the receiving country does', async () => {
+    const options = { as: platform };
+    const person = await customer(app, options);
+    const account = await internalAccount(app, person.id, 'INR', options);
+    await fund(app, account.id, 100_000, options);
+    const inr = ok(
+      await app.call(
+        'POST',
+        '/customers/external-accounts',
+        {
+          customerId: person.id,
+          currency: 'INR',
+          accountInfo: {
+            accountType: 'INR_ACCOUNT',
+            vpa: 'someone@upi',
+            beneficiary: { beneficiaryType: 'INDIVIDUAL', fullName: 'Asha Rao' },
+          },
+        },
+        options,
+      ),
+      201,
+    );
+    for (const [path, body] of [
+      ['/quotes', quoteBody(account.id, inr.id, 50_000)],
+      ['/transfer-out', transferBody(account.id, inr.id, 50_000)],
+    ] as const) {
+      const answer = await refused(path, body, 'MISSING_MANDATORY_USER_INFO');
+      expect(answer.details.errors[0].field).toBe('purposeOfPayment');
+      const full = { ...body, purposeOfPayment: 'FAMILY_SUPPORT' };
+      ok(await app.call('POST', path, full, options), 201);
+    }
+  });
+});
+
+describe('amounts', () => {
+  it('stay within what a number can say, on both sides', async () => {
+    const options = { as: platform };
+    const person = await customer(app, options);
+    const btc = await internalAccount(app, person.id, 'BTC', options);
+    const ngn = await internalAccount(app, person.id, 'NGN', options);
+    const most = 9_000_000_000_000_000;
+    await refused('/quotes', quoteBody(btc.id, ngn.id, most), 'AMOUNT_OUT_OF_RANGE');
+    const locked = { lockedCurrencySide: 'RECEIVING' };
+    await refused('/quotes', quoteBody(ngn.id, btc.id, most, locked), 'AMOUNT_OUT_OF_RANGE');
+  });
+
+  it('have a rate above zero however unequal the currencies', async () => {
+    const options = { as: platform };
+    const person = await customer(app, options);
+    const btc = await internalAccount(app, person.id, 'BTC', options);
+    const ngn = await internalAccount(app, person.id, 'NGN', options);
+    const quote = ok(
+      await app.call('POST', '/quotes', quoteBody(btc.id, ngn.id, 100_000), options),
+      201,
+    );
+    const whole = (quote.totalSendingAmount - quote.feesIncluded) / 1e8;
+    const exact = whole / (quote.totalReceivingAmount / 100);
+    expect(Math.abs(quote.exchangeRate / exact - 1)).toBeLessThan(0.0005);
+  });
+});
+
+describe('a wallet whose owner is not proven', () => {
+  it('is paid up to a thousand euros and not beyond, at creation and at execution', async () => {
+    const options = { as: platform };
+    const person = await customer(app, options);
+    const usdc = await internalAccount(app, person.id, 'USDC', options);
+    await fund(app, usdc.id, 10_000_000_000, options);
+    const wallet = ok(
+      await app.call(
+        'POST',
+        '/customers/external-accounts',
+        {
+          customerId: person.id,
+          currency: 'USDC',
+          accountInfo: {
+            accountType: 'ETHEREUM_WALLET',
+            address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+          },
+        },
+        options,
+      ),
+      201,
+    );
+    const status = (to: string) =>
+      app.runtime.db.query('update external_accounts set status = $2 where id = $1', [
+        wallet.id,
+        to,
+      ]);
+    const large = ok(
+      await app.call('POST', '/quotes', quoteBody(usdc.id, wallet.id, 1_100_000_000), options),
+      201,
+    );
+    for (const unproven of ['PENDING_OWNERSHIP_VERIFICATION', 'UNVERIFIED']) {
+      await status(unproven);
+      const quote = ok(
+        await app.call('POST', '/quotes', quoteBody(usdc.id, wallet.id, 1_086_000_000), options),
+        201,
+      );
+      ok(await app.call('POST', `/quotes/${quote.id}/execute`, undefined, options), 200);
+      await refused(
+        '/quotes',
+        quoteBody(usdc.id, wallet.id, 1_090_000_000),
+        'EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED',
+      );
+      await refused(
+        '/transfer-out',
+        transferBody(usdc.id, wallet.id, 1_090_000_000),
+        'EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED',
+      );
+      await refused(`/quotes/${large.id}/execute`, {}, 'EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED');
+    }
+    for (const unusable of ['PENDING', 'UNDER_REVIEW', 'INACTIVE']) {
+      await status(unusable);
+      await refused('/quotes', quoteBody(usdc.id, wallet.id, 100_000_000), 'INVALID_RECEIVER');
+      await refused(`/quotes/${large.id}/execute`, {}, 'INVALID_RECEIVER');
+    }
+    await status('ACTIVE');
+    ok(await app.call('POST', `/quotes/${large.id}/execute`, undefined, options), 200);
+  });
+});

@@ -1,0 +1,130 @@
+// What a payment may amount to and by which rail it goes: the platform's settings for both currencies, the
+// corridor's least and most, the reason a receiving country asks for, and how much may go to a wallet whose
+// owner has not shown that it is theirs. Quotes and same-currency transfers are held to the same.
+import { isSelfCustody } from '../../../../catalog/accounts/account-info.ts';
+import { type Corridor, corridors } from '../../../../catalog/currencies/corridors.ts';
+import { needsPurpose } from '../../../../catalog/rails/purposes.ts';
+import { chooseRail, type PaymentRail } from '../../../../catalog/rails/rails.ts';
+import type { RatePort } from '../../../../connectors/ports/index.ts';
+import { Fault, invalid } from '../../../../kernel/fault.ts';
+import { type Rate, scale } from '../../../../kernel/money.ts';
+import type { Vault } from '../../../../runtime/security/vault.ts';
+import type { ExternalAccountRow } from '../../../payees/external-accounts/index.ts';
+import { checkOffer } from '../../../payees/receivers/index.ts';
+import {
+  checkAmount,
+  checkDirection,
+  checkPaymentSize,
+  type PlatformRow,
+} from '../../../tenancy/platform/index.ts';
+import { checkValidated, type Payee, type Payer } from './parties.ts';
+import type { Price } from './price.ts';
+import { checkSender } from './sender.ts';
+
+/** The way a payment goes; no rail inside the house and to wallets. */
+export interface Route {
+  rail: PaymentRail | null;
+  railMode: 'AUTO' | 'MANUAL' | null;
+}
+
+/** What European law lets go to an unproven wallet in one transfer, in cents of a euro. */
+const UNPROVEN_LIMIT = 1_000_00n;
+const SAME: Rate = { num: 1n, den: 1n };
+const UNPROVEN: readonly string[] = ['PENDING_OWNERSHIP_VERIFICATION', 'UNVERIFIED'];
+
+/**
+ * Whether so much may go to this account only once its owner has proven that it is theirs. Told at the rates
+ * of the moment the price is made; where there is no rate, nothing goes without proof.
+ */
+export async function needsProof(
+  { account, currency }: Payee & { kind: 'external' },
+  amount: bigint,
+  rates: RatePort | undefined,
+): Promise<boolean> {
+  if (!isSelfCustody(account.info)) return false;
+  const found = currency === 'EUR' ? { rate: SAME } : await rates?.rate(currency, 'EUR');
+  return !found || scale(amount, found.rate, 'ceil') > UNPROVEN_LIMIT;
+}
+
+/**
+ * Throws what `checkValidated` does, INVALID_RECEIVER for another account that cannot be paid, and
+ * EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED for more to a wallet than goes without proof.
+ */
+export function checkReceiver(
+  account: Pick<ExternalAccountRow, 'status' | 'info'>,
+  proofNeeded: boolean,
+): void {
+  const { status } = account;
+  if (status === 'ACTIVE') return;
+  checkValidated(account);
+  if (!UNPROVEN.includes(status)) {
+    throw new Fault('INVALID_RECEIVER', `The destination account is ${status}.`);
+  }
+  if (!proofNeeded) return;
+  throw new Fault(
+    'EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED',
+    'Ownership of the destination must be verified before this much can be sent to it.',
+  );
+}
+
+function outside(ways: readonly Corridor[], from: string, sending: bigint): Fault {
+  if (ways.length === 0) {
+    return new Fault('NOT_IMPLEMENTED', `There is no way from ${from} to this account.`);
+  }
+  const mins = ways.map((way) => Number(way.minSending));
+  const maxes = ways.map((way) => Number(way.maxSending));
+  const details = { min: Math.min(...mins), max: Math.max(...maxes) };
+  return sending < BigInt(details.min)
+    ? new Fault('AMOUNT_OUT_OF_RANGE', 'The amount is below the least that can be sent.', details)
+    : new Fault(
+        'TRANSACTION_SIZE_LIMIT_EXCEEDED',
+        'The amount is above the most that can be sent at once.',
+        details,
+      );
+}
+
+/** The rail that carries this much from here to there; throws where none does. */
+export function routeOf(from: string, payee: Payee, sending: bigint): Route {
+  if (payee.kind !== 'external') return { rail: null, railMode: null };
+  const { rails, railMode } = payee;
+  const ways = corridors(from, payee.currency).filter(({ rail }) =>
+    rails.length ? rail !== null && rails.includes(rail) : rail === null,
+  );
+  const open = ways.filter((way) => way.minSending <= sending && sending <= way.maxSending);
+  if (open.length === 0) throw outside(ways, from, sending);
+  return { rail: chooseRail(open.flatMap((way) => way.rail ?? [])) ?? null, railMode };
+}
+
+export interface Admission {
+  payer: Payer;
+  payee: Payee;
+  purpose: string | undefined;
+  /** Whether it goes to a wallet only once that is proven. */
+  proofNeeded?: boolean;
+}
+
+/** Throws why this payment may not be made; answers the way it goes. */
+export function admit(
+  vault: Vault,
+  platform: PlatformRow,
+  { payer, payee, purpose, proofNeeded = false }: Admission,
+  { sending, receiving }: Pick<Price, 'sending' | 'receiving'>,
+): Route {
+  const [from, to] = [payer.currency, payee.currency];
+  checkDirection(platform, from, 'OUTGOING');
+  if (payee.kind === 'internal') checkDirection(platform, to, 'INCOMING');
+  if (payee.kind === 'uma') checkOffer(payee.offer, receiving);
+  if (payee.kind === 'external') {
+    if (needsPurpose(to) && purpose === undefined) {
+      const missing = [{ field: 'purposeOfPayment', message: `is required for ${to}` }];
+      throw invalid(missing, 'MISSING_MANDATORY_USER_INFO');
+    }
+    if (payer.customer) checkSender(vault, payer.customer, to);
+    checkReceiver(payee.account, proofNeeded);
+  }
+  const route = routeOf(from, payee, sending);
+  checkPaymentSize(platform, { from, to, sending });
+  checkAmount(platform, from, sending);
+  if (to !== from) checkAmount(platform, to, receiving);
+  return route;
+}

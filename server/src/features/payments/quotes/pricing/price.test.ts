@@ -1,0 +1,137 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { divide } from '../../../../kernel/money.ts';
+import { exchangeRate, priceOf, type Terms } from './price.ts';
+
+const none = { fixed: 0n, variableBps: 0 };
+const par = { num: 1n, den: 1n };
+
+describe('exchangeRate', () => {
+  const rate = (sending: bigint, fee: bigint, receiving: bigint, decimals: number) =>
+    exchangeRate({ net: sending - fee, receiving }, { sending: 2, receiving: decimals });
+
+  it('is sending over receiving in whole units', () => {
+    expect(rate(100000n, 500n, 828835n, 8)).toBe('120048.01920768');
+    expect(rate(100000n, 500n, 91540n, 2)).toBe('1.08695652');
+    expect(rate(100000n, 500n, 1716375n, 2)).toBe('0.05797101');
+    expect(rate(100n, 0n, 100n, 2)).toBe('1');
+  });
+
+  it('has more than 8 decimals only where they would say next to nothing', () => {
+    const bitcoin = { sending: 8, receiving: 2 };
+    // 0.001 BTC for 180,072.00 NGN, and for 9.00 of something that 8 decimals can tell.
+    expect(exchangeRate({ net: 100_000n, receiving: 18_007_200n }, bitcoin)).toBe('0.000000005553');
+    expect(exchangeRate({ net: 100_000n, receiving: 9_00n }, bitcoin)).toBe('0.00011111');
+    expect(exchangeRate({ net: 1n, receiving: 9_000_000_000_000_000n }, bitcoin)).toBe(
+      '0.000000000000000000000111',
+    );
+    // 100.00 USD in rupiahs: four digits are left and stay as they are.
+    expect(rate(100_00n, 0n, 164_000_000n, 2)).toBe('0.00006098');
+  });
+});
+
+describe('priceOf', () => {
+  it('takes fees out of the sending amount first', () => {
+    const price = priceOf({
+      lock: 'SENDING',
+      amount: 1000n,
+      rate: par,
+      service: { fixed: 0n, variableBps: 100 },
+      platform: { fixed: 50n, variableBps: 30 },
+    });
+    expect(price).toMatchObject({ serviceFee: 10n, platformFee: 53n, net: 937n });
+    expect(price && price.sending - price.net).toBe(63n);
+  });
+
+  it('adds fixed fees to what is asked for', () => {
+    const service = { fixed: 30n, variableBps: 100 };
+    const platform = { fixed: 20n, variableBps: 0 };
+    const terms = { rate: { num: 92n, den: 100n }, service, platform };
+    const price = priceOf({ ...terms, lock: 'RECEIVING', amount: 92_00n });
+    // 92.00 at 0.92 is 100.00; by 0.99 that is 101.0101…; 0.50 on top.
+    expect(price).toMatchObject({ sending: 101_52n, serviceFee: 131n, platformFee: 20n });
+  });
+
+  it('takes 10 bps of 50', () => {
+    const fee = { fixed: 0n, variableBps: 10 };
+    const terms = { rate: par, service: fee, platform: none };
+    const sent = priceOf({ ...terms, lock: 'SENDING', amount: 50_00000000n });
+    expect(sent?.receiving).toBe(49_95000000n);
+    const received = priceOf({ ...terms, lock: 'RECEIVING', amount: 50_00000000n });
+    expect(received?.sending).toBe(50_05005006n); // 50.05005005… rounded up
+    const cents = priceOf({ ...terms, lock: 'RECEIVING', amount: 50_00n });
+    expect(cents).toMatchObject({ sending: 50_06n, serviceFee: 5n, receiving: 50_00n });
+  });
+
+  it('has no price when fees leave nothing', () => {
+    const fixed = { ...none, fixed: 100n };
+    const terms = { rate: par, service: fixed, platform: none };
+    expect(priceOf({ ...terms, lock: 'SENDING', amount: 100n })).toBeUndefined();
+    expect(priceOf({ ...terms, lock: 'SENDING', amount: 99n })).toBeUndefined();
+    const all = { rate: par, service: { fixed: 0n, variableBps: 10_000 }, platform: none };
+    expect(priceOf({ ...all, lock: 'RECEIVING', amount: 1n })).toBeUndefined();
+    const tiny = { rate: { num: 1n, den: 1000n }, service: none, platform: none };
+    expect(priceOf({ ...tiny, lock: 'SENDING', amount: 999n })).toBeUndefined();
+  });
+
+  const terms = fc.record<Terms>({
+    lock: fc.constantFrom('SENDING', 'RECEIVING'),
+    amount: fc.bigInt({ min: 1n, max: 9_000_000_000_000_000n }),
+    rate: fc.record({
+      num: fc.bigInt({ min: 1n, max: 10n ** 12n }),
+      den: fc.bigInt({ min: 1n, max: 10n ** 12n }),
+    }),
+    service: fc.record({
+      fixed: fc.bigInt({ min: 0n, max: 10_000n }),
+      variableBps: fc.integer({ min: 0, max: 5000 }),
+    }),
+    platform: fc.record({
+      fixed: fc.bigInt({ min: 0n, max: 10_000n }),
+      variableBps: fc.integer({ min: 0, max: 4999 }),
+    }),
+  });
+
+  it('adds up to the unit and, for a fixed amount, never delivers more than it took', () => {
+    fc.assert(
+      fc.property(terms, (given) => {
+        const price = priceOf(given);
+        if (!price) return;
+        expect(price.net + price.serviceFee + price.platformFee).toBe(price.sending);
+        const { rate, lock, amount } = given;
+        expect(lock === 'SENDING' ? price.sending : price.receiving).toBe(amount);
+        if (lock === 'RECEIVING') return;
+        expect(price.receiving).toBe(divide(price.net * rate.num, rate.den, 'floor'));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('asks for what delivers the amount, fees on top, rounded up once', () => {
+    fc.assert(
+      fc.property(terms, ({ service, platform, ...given }) => {
+        const price = priceOf({ ...given, service, platform, lock: 'RECEIVING' });
+        if (!price) return;
+        const { amount, rate } = given;
+        const left = 10_000n - BigInt(service.variableBps + platform.variableBps);
+        const base = price.sending - service.fixed - platform.fixed;
+        // base × (1 - v) ≥ amount / rate, and one unit less would not do.
+        const covers = (sent: bigint) => sent * left * rate.num >= amount * rate.den * 10_000n;
+        expect([covers(base), covers(base - 1n)]).toEqual([true, false]);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('leaves the exchange within two units of what the rate says', () => {
+    fc.assert(
+      fc.property(terms, (given) => {
+        const price = priceOf({ ...given, lock: 'RECEIVING' });
+        if (!price) return;
+        const { num, den } = given.rate;
+        const over = price.net * num - price.receiving * den; // in units of 1 / num
+        expect(over >= -num && over < 2n * num).toBe(true);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});

@@ -1,0 +1,149 @@
+// The price of one payment for one platform: the rate of this moment, the fees of the service, of a network
+// to a wallet and of the platform, and the account that earns the last. How they make up an amount is pure
+// and in price.ts.
+import type { Static } from '@sinclair/typebox';
+import { withdrawalNetworkOf } from '../../../../catalog/accounts/account-info.ts';
+import { currencyOf } from '../../../../catalog/currencies/currencies.ts';
+import { type FeeSchedule, NO_FEE } from '../../../../catalog/currencies/fees.ts';
+import type { Connectors } from '../../../../connectors/ports/index.ts';
+import { Fault, invalidField } from '../../../../kernel/fault.ts';
+import { type Rate, toDecimal } from '../../../../kernel/money.ts';
+import type { Ctx } from '../../../../runtime/operation/context.ts';
+import { internalAccounts } from '../../../balances/internal-accounts/index.ts';
+import { serviceFeeOver } from '../../../payees/discovery/index.ts';
+import { type PlatformRow, platformFeeOf } from '../../../tenancy/platform/index.ts';
+import type { QuoteRequest } from '../contract.ts';
+import type { Payee } from './parties.ts';
+import { exchangeRate, type Price, priceOf } from './price.ts';
+
+type Request = Static<typeof QuoteRequest>;
+
+const SAME: Rate = { num: 1n, den: 1n };
+
+function platformFee(
+  platform: PlatformRow,
+  request: Request,
+  from: string,
+  to: string,
+): FeeSchedule {
+  const override = request.platformFeeOverride;
+  if (override) {
+    const { amount, currency } = override.platformFixedFee;
+    const field = 'platformFeeOverride.platformFixedFee.currency';
+    if (currency !== from) throw invalidField(field, `must be the sending currency, ${from}`);
+    if (from !== 'USD')
+      throw invalidField('platformFeeOverride', 'applies to payments from USD only');
+    return { fixed: BigInt(amount), variableBps: override.platformVariableFeeBps };
+  }
+  return platformFeeOf(platform, from, to);
+}
+
+async function rateOf(connectors: Connectors, from: string, to: string): Promise<Rate> {
+  if (from === to) return SAME;
+  const found = await connectors.rates?.rate(from, to);
+  if (!found) throw new Fault('QUOTE_RATE_UNAVAILABLE', `There is no rate from ${from} to ${to}.`);
+  return found.rate;
+}
+
+/** The service's fee on a payment to there, with what a network takes where it leaves over one. */
+async function serviceOf(connectors: Connectors, from: string, payee: Payee): Promise<FeeSchedule> {
+  const network = payee.kind === 'external' ? withdrawalNetworkOf(payee.account.info) : undefined;
+  return (await serviceFeeOver(connectors, network, [from, payee.currency])).service;
+}
+
+/** The platform's own account in the sending currency, which a platform fee is paid into. */
+async function feeAccount(ctx: Ctx, currency: string, fee: bigint): Promise<string | null> {
+  if (fee === 0n) return null;
+  const own = await ctx.db.find(internalAccounts, {
+    platform_id: ctx.caller.platformId,
+    customer_id: null,
+    currency,
+  });
+  const open = own.find((each) => each.status === 'ACTIVE');
+  if (!open) {
+    const why = `The platform has no open ${currency} account that its fee could go to.`;
+    throw new Fault('INVALID_INPUT', why);
+  }
+  return open.id;
+}
+
+function rateDetails(
+  price: Price,
+  service: FeeSchedule,
+  from: string,
+  to: string,
+): Record<string, number> {
+  const scaleOf = (code: string) => 10n ** BigInt(currencyOf(code).decimals);
+  const multiplier = { num: price.receiving * scaleOf(from), den: price.net * scaleOf(to) };
+  return {
+    counterpartyMultiplier: 1,
+    counterpartyFixedFee: 0,
+    serviceApiMultiplier: Number(toDecimal(multiplier, 18)),
+    serviceApiFixedFee: Number(service.fixed),
+    serviceApiVariableFeeRate: service.variableBps / 10_000,
+    serviceApiVariableFeeAmount: Number(price.serviceVariable),
+  };
+}
+
+export interface Priced {
+  price: Price;
+  fees: bigint;
+  exchangeRate: string;
+  /** Null where there was nothing to convert or to charge. */
+  rateDetails: Record<string, number> | null;
+  feeAccount: string | null;
+}
+
+interface Asked {
+  lock: 'SENDING' | 'RECEIVING';
+  amount: bigint;
+  service: FeeSchedule;
+  platform: FeeSchedule;
+  rate: Rate;
+}
+
+async function priced(ctx: Ctx, asked: Asked, from: string, to: string): Promise<Priced> {
+  const price = priceOf(asked);
+  if (!price) throw new Fault('AMOUNT_OUT_OF_RANGE', 'The amount does not cover the fees.');
+  const decimals = { sending: currencyOf(from).decimals, receiving: currencyOf(to).decimals };
+  return {
+    price,
+    fees: price.serviceFee + price.platformFee,
+    exchangeRate: from === to ? '1' : exchangeRate(price, decimals),
+    rateDetails: rateDetails(price, asked.service, from, to),
+    feeAccount: await feeAccount(ctx, from, price.platformFee),
+  };
+}
+
+/** Prices a payment from a currency to whoever receives it, or throws why there is no price. */
+export async function pricedFor(
+  ctx: Ctx,
+  connectors: Connectors,
+  platform: PlatformRow,
+  request: Request,
+  [from, payee]: readonly [string, Payee],
+): Promise<Priced> {
+  const to = payee.currency;
+  const asked = {
+    lock: request.lockedCurrencySide,
+    amount: BigInt(request.lockedCurrencyAmount),
+    service: await serviceOf(connectors, from, payee),
+    platform: platformFee(platform, request, from, to),
+    rate: await rateOf(connectors, from, to),
+  };
+  return priced(ctx, asked, from, to);
+}
+
+/** Prices a transfer within one currency, whose platform earns nothing: fees come out of the amount. */
+export async function pricedTransfer(
+  ctx: Ctx,
+  connectors: Connectors,
+  payee: Payee,
+  amount: bigint,
+): Promise<Priced> {
+  const { currency } = payee;
+  const service = await serviceOf(connectors, currency, payee);
+  const asked = { lock: 'SENDING', amount, service, platform: NO_FEE, rate: SAME } as const;
+  const money = await priced(ctx, asked, currency, currency);
+  return money.fees > 0n ? money : { ...money, rateDetails: null };
+}

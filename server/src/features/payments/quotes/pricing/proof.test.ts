@@ -1,0 +1,40 @@
+// How much goes to a wallet whose owner has not proven it: a thousand euros' worth at the rates of whoever
+// gives the rates, and nothing where nobody does.
+import { describe, expect, it } from 'vitest';
+import type { RatePort } from '../../../../connectors/ports/index.ts';
+import { needsProof } from './limits.ts';
+
+type Wallet = Parameters<typeof needsProof>[0];
+
+const wallet = (more: object = {}): Wallet => {
+  const address = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+  const info = { accountType: 'ETHEREUM_WALLET', address, ...more };
+  return { kind: 'external', currency: 'USDC', account: { info } } as unknown as Wallet;
+};
+
+/** One dollar coin is `num` / `den` euros. */
+const rates = (num: bigint, den: bigint): RatePort => ({
+  rate: async () => ({ rate: { num, den: den * 10_000n }, at: 0 }),
+});
+
+const DOLLAR = 1_000_000n;
+
+describe('needsProof', () => {
+  it.each<[bigint, bigint, bigint, boolean]>([
+    [1n, 1n, 1_000n, false],
+    [1n, 1n, 1_001n, true],
+    [1n, 2n, 2_000n, false],
+    [1n, 2n, 2_001n, true],
+    [2n, 1n, 500n, false],
+    [2n, 1n, 501n, true],
+  ])('at %s/%s euros a dollar, of %s dollars: %s', async (num, den, dollars, needed) => {
+    expect(await needsProof(wallet(), dollars * DOLLAR, rates(num, den))).toBe(needed);
+  });
+
+  it('is true without a rate, and never for a wallet that somebody keeps', async () => {
+    const none: RatePort = { rate: async () => undefined };
+    expect(await needsProof(wallet(), 1n, none)).toBe(true);
+    expect(await needsProof(wallet(), 1n, undefined)).toBe(true);
+    expect(await needsProof(wallet({ vaspName: 'Kraken' }), 1n, undefined)).toBe(false);
+  });
+});

@@ -1,0 +1,192 @@
+// Paying UMA addresses: every documented address of the sandbox from lookup to its end, and what is refused
+// on the way.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  balances,
+  booksBalance,
+  customer,
+  eventTypes,
+  fundedCustomer,
+  internalAccount,
+  ok,
+} from '../../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../../test/harness.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+
+const HOST = 'sandbox.uma.money';
+const lookup = (address: string, customerId: string) =>
+  app.call('GET', `/receiver/uma/${encodeURIComponent(address)}?customerId=${customerId}`);
+const transaction = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
+
+const INFO = { FULL_NAME: 'Ada Lovelace', BIRTH_DATE: '1990-01-15', NATIONALITY: 'US' };
+
+async function quoted(address: string, more: object = {}) {
+  const { person, account } = await fundedCustomer(app);
+  const { lookupId } = ok(await lookup(address, person.id), 200);
+  const body = {
+    source: { sourceType: 'ACCOUNT', accountId: account.id },
+    destination: { destinationType: 'UMA_ADDRESS', umaAddress: address },
+    lockedCurrencySide: 'SENDING',
+    lockedCurrencyAmount: 100_00,
+    lookupId,
+    senderCustomerInfo: INFO,
+    ...more,
+  };
+  return { person, account, body, answer: await app.call('POST', '/quotes', body) };
+}
+
+const execute = async (id: string) => ok(await app.call('POST', `/quotes/${id}/execute`), 200);
+
+describe('a payment to a UMA address', () => {
+  it('reaches the balance of a receiver here, never the wallet beside it', async () => {
+    const receiver = await customer(app, {}, { currencies: ['USDB'] });
+    const purse = await internalAccount(app, receiver.id, 'USDB');
+    const url = `/customers/internal-accounts?customerId=${receiver.id}&type=EMBEDDED_WALLET`;
+    const [wallet] = ok(await app.call('GET', url), 200).data;
+    const quote = ok((await quoted(receiver.umaAddress)).answer, 201);
+    expect(quote.receivingCurrency.code).toBe('USDB');
+    await execute(quote.id);
+    await app.settle();
+    const { total } = await balances(app, purse.id);
+    expect(total).toBe(quote.totalReceivingAmount);
+    expect(await balances(app, wallet.id)).toMatchObject({ total: 0 });
+    // Nor is it reached where the balance takes nothing.
+    const again = await quoted(receiver.umaAddress);
+    const frozen = `update internal_accounts set status = 'FROZEN', version = version + 1 where id = $1`;
+    await app.runtime.db.query(frozen, [purse.id]);
+    const refused = await app.call('POST', '/quotes', again.body);
+    expect([refused.status, refused.body.code]).toEqual([400, 'INVALID_RECEIVER']);
+    const { person } = await fundedCustomer(app);
+    expect((await lookup(receiver.umaAddress, person.id)).status).not.toBe(200);
+    const thaw = `update internal_accounts set status = 'ACTIVE', version = version + 1 where id = $1`;
+    await app.runtime.db.query(thaw, [purse.id]);
+  });
+
+  it.each(['usd', 'eur', 'mxn'])('completes in %s', async (code) => {
+    const address = `$success.${code}@${HOST}`;
+    const { account, answer } = await quoted(address);
+    const quote = ok(answer, 201);
+    expect(quote.receivingCurrency.code).toBe(code.toUpperCase());
+    await execute(quote.id);
+    await app.settle();
+    expect(await transaction(quote.transactionId)).toMatchObject({
+      status: 'COMPLETED',
+      destination: { destinationType: 'UMA_ADDRESS', umaAddress: address },
+      receiverUmaAddress: address,
+    });
+    expect((await balances(app, account.id)).total).toBe(900_00);
+    const filter = `receiverAccountIdentifier=${encodeURIComponent(address)}`;
+    const found = ok(await app.call('GET', `/transactions?${filter}`), 200);
+    expect(found.data.map((each: { id: string }) => each.id)).toContain(quote.transactionId);
+  });
+
+  it('stays under way for long where the address says so', async () => {
+    const { answer } = await quoted(`$pending.long.usd@${HOST}`);
+    const quote = ok(answer, 201);
+    await execute(quote.id);
+    await app.settle();
+    await app.advance(5 * 60_000);
+    expect((await transaction(quote.transactionId)).status).toBe('PROCESSING');
+    await app.advance(60_000);
+    expect((await transaction(quote.transactionId)).status).toBe('COMPLETED');
+  });
+
+  it('comes back when the other side refuses it', async () => {
+    const { account, answer } = await quoted(`$fail.compliance.usd@${HOST}`);
+    const quote = ok(answer, 201);
+    await execute(quote.id);
+    await app.settle();
+    await app.advance(60_000);
+    expect(await transaction(quote.transactionId)).toMatchObject({
+      status: 'FAILED',
+      failureReason: 'COMPLIANCE_REJECTED',
+      refund: { status: 'COMPLETED' },
+    });
+    expect(await eventTypes(app, quote.transactionId)).toEqual(
+      ['PENDING', 'PROCESSING', 'FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'].map(
+        (each) => `OUTGOING_PAYMENT.${each}`,
+      ),
+    );
+    expect((await balances(app, account.id)).balance).toBe(1_000_00);
+  });
+
+  it('to a customer of the same platform stays inside', async () => {
+    const receiver = await customer(app);
+    const { answer } = await quoted(receiver.umaAddress, {
+      destination: {
+        destinationType: 'UMA_ADDRESS',
+        umaAddress: receiver.umaAddress,
+        currency: 'USD',
+      },
+    });
+    const quote = ok(answer, 201);
+    expect((await execute(quote.id)).status).toBe('COMPLETED');
+    const theirs = await internalAccount(app, receiver.id, 'USD');
+    expect((await balances(app, theirs.id)).balance).toBe(100_00);
+  });
+});
+
+describe('a quote to a UMA address', () => {
+  it.each<[string, number, string]>([
+    ['payment.unsupported-uma-version', 412, 'UNSUPPORTED_UMA_VERSION'],
+    ['payment.no-compatible-uma-version', 424, 'NO_COMPATIBLE_UMA_VERSION'],
+    ['payreq-request-failed', 424, 'PAYREQ_REQUEST_FAILED'],
+    ['sender-not-accepted', 400, 'SENDER_NOT_ACCEPTED'],
+  ])('hears what the other side says: %s', async (name, status, code) => {
+    const { answer } = await quoted(`$error.${name}@${HOST}`);
+    expect([answer.status, answer.body.code]).toEqual([status, code]);
+  });
+
+  it.each([
+    ['payreq-request-failed', undefined],
+    ['payment.no-compatible-uma-version', undefined],
+    ['quote-request-failed', undefined],
+    ['sender-not-accepted', 'true'],
+  ])(
+    'is asked for again under the same key, unless the answer was final: %s',
+    async (name, replayed) => {
+      const { body } = await quoted(`$error.${name}@${HOST}`);
+      const headers = { 'idempotency-key': `again ${name}` };
+      const first = await app.call('POST', '/quotes', body, { headers });
+      const again = await app.call('POST', '/quotes', body, { headers });
+      expect([again.status, again.body]).toEqual([first.status, first.body]);
+      expect(again.headers['idempotency-replayed']).toBe(replayed);
+    },
+  );
+
+  const code = (answer: { status: number; body: { code: string } }) => [
+    answer.status,
+    answer.body.code,
+  ];
+
+  it('names its lookup, and one of that address', async () => {
+    const { body } = await quoted(`$success.usd@${HOST}`);
+    const ask = (more: object) => app.call('POST', '/quotes', { ...body, ...more });
+    expect(code(await ask({ lookupId: undefined }))).toEqual([
+      400,
+      'MISSING_REQUIRED_UMA_PARAMETERS',
+    ]);
+    const none = 'Lookup:00000000-0000-7000-8000-000000000000';
+    expect(code(await ask({ lookupId: none }))).toEqual([404, 'LOOKUP_REQUEST_NOT_FOUND']);
+    const to = (umaAddress: string, currency?: string) => ({
+      destination: { destinationType: 'UMA_ADDRESS', umaAddress, currency },
+    });
+    expect(code(await ask(to('ada')))).toEqual([400, 'INVALID_UMA_ADDRESS']);
+    expect(code(await ask(to(`$success.eur@${HOST}`)))).toEqual([400, 'INVALID_INPUT']);
+    expect(code(await ask(to(`$success.usd@${HOST}`, 'JPY')))).toEqual([400, 'INVALID_CURRENCY']);
+    expect(code(await ask({ lockedCurrencyAmount: 8_000_000_000_000_000 }))).toEqual([
+      400,
+      'AMOUNT_OUT_OF_RANGE',
+    ]);
+    await app.advance(11 * 60_000);
+    expect(code(await ask({}))).toEqual([404, 'LOOKUP_REQUEST_NOT_FOUND']);
+  });
+});

@@ -1,0 +1,188 @@
+// Where money out of an embedded wallet goes: into every kind of destination to the micro-unit, back into the
+// wallet when a payment fails, and the same on a production platform, whose refusals have codes of their own.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  balances,
+  booksBalance,
+  customer,
+  eventTypes,
+  externalAccount,
+  internalAccount,
+  ok,
+  quoteBody,
+} from '../../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../../test/harness.ts';
+import { commandOn } from '../../../../../test/production.ts';
+import { drawKeys, stampWith } from '../../../../../test/wallet-desk.ts';
+import {
+  payloadOf,
+  stamped,
+  type WalletPayer,
+  walletPayer,
+} from '../../../../../test/wallet-payer.ts';
+import { walletSessions } from '../../../wallets/accounts/index.ts';
+import { transactions } from '../../lifecycle/index.ts';
+import { startPayment } from '../execution/execute.ts';
+import { takeDeposit } from '../execution/funding.ts';
+
+const TEN = 10_000_000;
+const HUNDRED = 100_000_000;
+const ALL = { balance: HUNDRED, total: HUNDRED };
+
+let app: TestApp;
+let payer: WalletPayer;
+beforeAll(async () => {
+  app = await startApp();
+  payer = walletPayer(app);
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+
+const payment = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
+
+describe('payments out of an embedded wallet', () => {
+  it('go to another internal account to the micro-unit, and into a wallet', async () => {
+    const { accountId, session } = await payer.rich();
+    const person = await customer(app);
+    const path = `/customers/internal-accounts?customerId=${person.id}&currency=USDB`;
+    const { data } = ok(await app.call('GET', path), 200);
+    expect(data).toHaveLength(2);
+    for (const { id } of data) {
+      const quote = await payer.pay(session, quoteBody(accountId, id, 1_234_567));
+      expect(quote).toMatchObject({ exchangeRate: 1, totalReceivingAmount: 1_234_567 });
+      expect(await balances(app, id)).toEqual({ balance: 1_234_567, total: 1_234_567 });
+    }
+    const left = HUNDRED - 2 * 1_234_567;
+    expect(await balances(app, accountId)).toEqual({ balance: left, total: left });
+  });
+
+  it('go to another currency inside, over a rail, to a UMA address and to a Spark wallet', async () => {
+    const { accountId, customer: person, session } = await payer.rich();
+    const usd = await internalAccount(app, person.id, 'USD');
+    const eur = await externalAccount(app, person.id, 'EUR');
+    const spark = await payer.sparkAccount(person.id);
+    const umaAddress = '$success.eur@sandbox.uma.money';
+    const found = await app.call('GET', `/receiver/uma/${umaAddress}?customerId=${person.id}`);
+    const { lookupId } = ok(found, 200);
+    const senderCustomerInfo = {
+      ...{ FULL_NAME: 'Ada Lovelace', BIRTH_DATE: '1990-01-15', NATIONALITY: 'US' },
+    };
+    const to = (id: string) => quoteBody(accountId, id, TEN);
+    const uma = {
+      ...quoteBody(accountId, '', TEN, { lookupId, senderCustomerInfo }),
+      destination: { destinationType: 'UMA_ADDRESS', umaAddress },
+    };
+    const bodies = [to(usd.id), to(eur.id), uma, to(spark.id)];
+    for (const [at, body] of bodies.entries()) {
+      const quote = await payer.pay(session, body);
+      await app.settle();
+      expect(await payment(quote.transactionId)).toMatchObject({
+        status: 'COMPLETED',
+        sentAmount: { amount: TEN },
+        receivedAmount: { amount: quote.totalReceivingAmount },
+      });
+      const left = HUNDRED - (at + 1) * TEN;
+      expect(await balances(app, accountId)).toEqual({ balance: left, total: left });
+    }
+    expect(await payer.recorded(accountId)).toHaveLength(4);
+    expect((await balances(app, usd.id)).balance).toBeGreaterThan(9_00);
+  });
+
+  it('start by no way around the signature', async () => {
+    const { accountId, customer: person } = await payer.rich();
+    const target = await externalAccount(app, person.id, 'EUR');
+    const quote = ok(await payer.create(quoteBody(accountId, target.id, TEN)), 201);
+    const send = { quoteId: quote.id, currencyCode: 'USDB' };
+    const sent = await app.call('POST', '/sandbox/send', send);
+    expect([sent.status, sent.body.code]).toEqual([400, 'INVALID_INPUT']);
+    const started = app.operate(async (ctx) => {
+      const row = await ctx.read(transactions, quote.transactionId);
+      return row && startPayment(ctx, row);
+    });
+    await expect(started).rejects.toMatchObject({ code: 'WALLET_SIGNATURE_MISSING' });
+    expect(await balances(app, accountId)).toEqual(ALL);
+  });
+
+  it('come back into the wallet when they fail, and tell what happens', async () => {
+    const { accountId, customer: person, session } = await payer.rich();
+    const target = await externalAccount(app, person.id, 'EUR', '004');
+    const quote = await payer.pay(session, quoteBody(accountId, target.id, TEN));
+    expect(await balances(app, accountId)).toEqual({ balance: HUNDRED - TEN, total: HUNDRED });
+    await app.advance(60_000);
+    expect(await payment(quote.transactionId)).toMatchObject({
+      status: 'FAILED',
+      refund: { status: 'COMPLETED' },
+    });
+    expect(await balances(app, accountId)).toEqual(ALL);
+    const out = ['PENDING', 'PROCESSING', 'FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'];
+    const told = await eventTypes(app, quote.transactionId);
+    expect(told).toEqual(out.map((name) => `OUTGOING_PAYMENT.${name}`));
+    const moved = (await app.events()).filter((each) => each.subject === accountId);
+    expect(moved.at(-1)).toMatchObject({
+      type: 'INTERNAL_ACCOUNT.BALANCE_UPDATED',
+      balance: BigInt(HUNDRED),
+      held: 0n,
+    });
+  });
+});
+
+/** An approved customer of the production platform with a wallet, 100 USDB in it, and a session. */
+async function inProduction() {
+  const as = app.production;
+  const person = await customer(app, { as });
+  await commandOn(app)(['verifications', 'approve', person.id]);
+  const { id: accountId } = await walletPayer(app, as).desk.walletOf(person.id);
+  const deposit = { accountId, currency: 'USDB', amount: BigInt(HUNDRED) };
+  await app.operate((ctx) => takeDeposit(ctx, deposit), as);
+  const keys = drawKeys();
+  await app.operate(
+    async (ctx) =>
+      ctx.insert(walletSessions, {
+        id: ctx.id('Session'),
+        platform_id: as.id,
+        account_id: accountId,
+        customer_id: person.id,
+        credential_id: ctx.id('AuthMethod'),
+        status: 'ACTIVE',
+        public_key: keys.publicKey,
+        client_key: keys.publicKey,
+        api_key_id: 'key',
+        authenticated_at: ctx.now,
+        expires_at: ctx.now + 60_000,
+        created_at: ctx.now,
+        updated_at: ctx.now,
+      }),
+    as,
+  );
+  const path = `/customers/internal-accounts?customerId=${person.id}&currency=USDB`;
+  const { data } = ok(await app.call('GET', path, undefined, { as }), 200);
+  const beside = data.find((each: { type: string }) => each.type === 'INTERNAL_CRYPTO').id;
+  return { accountId, beside, keys };
+}
+
+describe('a wallet in production', () => {
+  it('pays when its holder has signed, and takes no literal of the sandbox', async () => {
+    const { accountId, beside, keys } = await inProduction();
+    const { create, execute } = walletPayer(app, app.production);
+    const quote = ok(await create(quoteBody(accountId, beside, TEN)), 201);
+    const refused = async (stamp: string, code: string) => {
+      const { status, body } = await execute(quote.id, stamped(stamp));
+      expect([status, body.code]).toEqual([401, code]);
+    };
+    await refused('sandbox-valid-signature', 'WALLET_SIGNATURE_MALFORMED');
+    const { privateKey } = drawKeys();
+    await refused(await stampWith(privateKey, payloadOf(quote)), 'WALLET_SIGNATURE_INVALID');
+    await refused(await stampWith(keys.privateKey, '{}'), 'WALLET_SIGNATURE_INVALID');
+    const { requestId, payloadToSign } = ok(await execute(quote.id), 202);
+    expect(payloadToSign).toBe(payloadOf(quote));
+    const stamp = await stampWith(keys.privateKey, payloadToSign);
+    const done = ok(await execute(quote.id, stamped(stamp, { 'request-id': requestId })), 200);
+    expect(done.status).toBe('COMPLETED');
+    const as = { as: app.production };
+    expect(await balances(app, beside, as)).toEqual({ balance: TEN, total: TEN });
+    const left = HUNDRED - TEN;
+    expect(await balances(app, accountId, as)).toEqual({ balance: left, total: left });
+  });
+});

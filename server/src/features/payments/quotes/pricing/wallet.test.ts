@@ -1,0 +1,367 @@
+// Payments out of an embedded wallet: what the quote gives to sign, what an execution without a good
+// signature is answered with, and that money moves once and exactly when its holder has signed.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  balances,
+  booksBalance,
+  externalAccount,
+  fund,
+  fundedCustomer,
+  ok,
+  quoteBody,
+} from '../../../../../test/fixtures.ts';
+import { type Answer, startApp, type TestApp } from '../../../../../test/harness.ts';
+import { drawKeys, stampWith } from '../../../../../test/wallet-desk.ts';
+import {
+  payloadOf,
+  stamped,
+  type WalletPayer,
+  walletPayer,
+} from '../../../../../test/wallet-payer.ts';
+
+const MINUTE = 60_000;
+const TEN = 10_000_000;
+
+let app: TestApp;
+let payer: WalletPayer;
+beforeAll(async () => {
+  app = await startApp();
+  payer = walletPayer(app);
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+
+const create = (body: object) => payer.create(body);
+const execute = (id: string, headers: Record<string, string> = {}, body?: object) =>
+  payer.execute(id, headers, body);
+const recorded = (accountId: string) => payer.recorded(accountId);
+const show = async (id: string) => ok(await app.call('GET', `/quotes/${id}`), 200);
+const payment = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
+const codeOf = ({ status, body }: Answer) => [status, body.code];
+
+/** A quote over 10 USDB, and the stamp that executes it. */
+async function quoted() {
+  const held = await payer.rich();
+  const target = await externalAccount(app, held.customer.id, 'EUR');
+  const body = quoteBody(held.accountId, target.id, TEN);
+  const quote = ok(await create(body), 201);
+  const stamp = await stampWith(held.session.privateKey, payloadOf(quote));
+  return { ...held, target, quote, stamp };
+}
+
+const untouched = { balance: 100_000_000, total: 100_000_000 };
+
+describe('createQuote from an embedded wallet', () => {
+  it('gives what is to be signed, which names everything that will move', async () => {
+    const { quote, accountId, target } = await quoted();
+    expect(quote.transactionId).toMatch(/^Transaction:/);
+    expect(quote.paymentInstructions).toEqual([
+      { accountOrWalletInfo: { accountType: 'EMBEDDED_WALLET', payloadToSign: payloadOf(quote) } },
+    ]);
+    const activity = JSON.parse(payloadOf(quote));
+    const [row] = await app.runtime.db.query('select * from wallets where id = $1', [accountId]);
+    expect(activity).toEqual({
+      type: 'ACTIVITY_TYPE_SIGN_TRANSACTION_V2',
+      generateAppProofs: true,
+      organizationId: row?.organization_id,
+      timestampMs: String(app.world.now()),
+      parameters: {
+        signWith: row?.wallet_id,
+        type: 'TRANSACTION_TYPE_LEDGER',
+        unsignedTransaction: expect.stringMatching(/^([0-9a-f]{2})+$/),
+      },
+    });
+    expect(Object.keys(activity)).toEqual(Object.keys(activity).sort());
+    expect(payloadOf(quote)).not.toMatch(/\s/);
+    const { unsignedTransaction } = activity.parameters;
+    expect(JSON.parse(Buffer.from(unsignedTransaction, 'hex').toString())).toEqual({
+      quoteId: quote.id,
+      transactionId: quote.transactionId,
+      source: accountId,
+      sendingCurrency: 'USDB',
+      sendingAmount: String(TEN),
+      fees: String(quote.feesIncluded),
+      destination: target.id,
+      receivingCurrency: 'EUR',
+      receivingAmount: String(quote.totalReceivingAmount),
+      expiresAt: quote.expiresAt,
+    });
+    app.world.set(app.world.now() + 1000);
+    expect(payloadOf(await show(quote.id))).toBe(payloadOf(quote));
+    expect(await balances(app, accountId)).toEqual(untouched);
+  });
+
+  it('gives every quote a text of its own', async () => {
+    const { accountId, target } = await quoted();
+    const body = quoteBody(accountId, target.id, TEN);
+    const [one, two] = [ok(await create(body), 201), ok(await create(body), 201)];
+    expect(payloadOf(one)).not.toBe(payloadOf(two));
+  });
+
+  it('executes nothing at once, and lets nothing out without a quote', async () => {
+    const { accountId, customer: person } = await payer.rich();
+    const eur = await externalAccount(app, person.id, 'EUR');
+    const haste = await create(quoteBody(accountId, eur.id, TEN, { immediatelyExecute: true }));
+    expect(haste.status).toBe(400);
+    expect(haste.body.details.errors).toMatchObject([{ field: 'immediatelyExecute' }]);
+    const spark = await payer.sparkAccount(person.id);
+    const out = await app.call('POST', '/transfer-out', {
+      source: { accountId },
+      destination: { accountId: spark.id },
+      amount: TEN,
+    });
+    expect(out.status).toBe(400);
+    expect(out.body.details.errors).toMatchObject([{ field: 'source.accountId' }]);
+    expect(await balances(app, accountId)).toEqual(untouched);
+  });
+
+  it('refuses a wallet that is not ready, one that is frozen, and that of another platform', async () => {
+    const { accountId, customer: person } = await payer.rich();
+    const target = await externalAccount(app, person.id, 'EUR');
+    const body = quoteBody(accountId, target.id, TEN);
+    const be = (status: string) =>
+      app.runtime.db.query('update internal_accounts set status = $2 where id = $1', [
+        accountId,
+        status,
+      ]);
+    await be('PENDING');
+    expect(codeOf(await create(body))).toEqual([409, 'WALLET_NOT_PROVISIONED']);
+    const key = { 'idempotency-key': 'while it was made' };
+    const early = await app.call('POST', '/quotes', body, { headers: key });
+    expect(codeOf(early)).toEqual([409, 'WALLET_NOT_PROVISIONED']);
+    expect(early.headers['x-should-retry']).toBe('true');
+    await be('ACTIVE');
+    // It was a matter of time, so the key does not stand for it.
+    ok(await app.call('POST', '/quotes', body, { headers: key }), 201);
+    await be('FROZEN');
+    expect(codeOf(await create(body))).toEqual([400, 'INVALID_INPUT']);
+    await be('ACTIVE');
+    const foreign = await app.call('POST', '/quotes', body, { as: app.other });
+    expect(codeOf(foreign)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+  });
+
+  it('says of a wallet whose customer is gone what it says of a balance', async () => {
+    const { accountId, customer: person } = await payer.desk.customerWithWallet();
+    const friend = await externalAccount(app, null, 'EUR');
+    ok(await app.call('DELETE', `/customers/${person.id}`), 200);
+    const asked = await create(quoteBody(accountId, friend.id, TEN));
+    expect(codeOf(asked)).toEqual([410, 'CUSTOMER_DELETED']);
+  });
+});
+
+describe('executeQuote from an embedded wallet', () => {
+  it('asks for the signature of the quote first, then moves the money', async () => {
+    const { quote, accountId, session, stamp } = await quoted();
+    const first = await execute(quote.id);
+    expect(first.status).toBe(202);
+    expect(first.body).toEqual({
+      payloadToSign: payloadOf(quote),
+      requestId: expect.stringMatching(/^Request:/),
+      expiresAt: quote.expiresAt,
+    });
+    expect(await balances(app, accountId)).toEqual(untouched);
+    expect((await show(quote.id)).status).toBe('PENDING');
+    const headers = stamped(stamp, { 'request-id': first.body.requestId });
+    expect(ok(await execute(quote.id, headers), 200).status).toBe('PROCESSING');
+    await app.settle();
+    expect((await payment(quote.transactionId)).status).toBe('COMPLETED');
+    expect(await balances(app, accountId)).toEqual({ balance: 90_000_000, total: 90_000_000 });
+    expect(await recorded(accountId)).toEqual([
+      {
+        operation: 'executeQuote',
+        subject: quote.id,
+        session_id: session.session.id,
+        public_key: session.publicKey,
+        stamp,
+      },
+    ]);
+    expect(codeOf(await execute(quote.id, headers))).toEqual([409, 'CONFLICT']);
+    expect(codeOf(await execute(quote.id))).toEqual([409, 'CONFLICT']);
+  });
+
+  it('lets the request to sign run out no later than the quote, nor than five minutes', async () => {
+    const { quote } = await quoted();
+    app.world.set(app.world.now() + 2 * MINUTE);
+    expect(ok(await execute(quote.id), 202).expiresAt).toBe(quote.expiresAt);
+  });
+
+  it('takes the stamp of the quote alone, and a body that asks for nothing', async () => {
+    const { quote, accountId, stamp } = await quoted();
+    ok(await execute(quote.id, stamped(stamp), {}), 200);
+    await app.settle();
+    expect(await balances(app, accountId)).toEqual({ balance: 90_000_000, total: 90_000_000 });
+  });
+
+  it('takes the old literal of the sandbox, with and without a session', async () => {
+    const literal = stamped('sandbox-valid-signature');
+    const { quote, accountId, session } = await quoted();
+    ok(await execute(quote.id, literal), 200);
+    expect(await recorded(accountId)).toMatchObject([{ session_id: session.session.id }]);
+    const late = await quoted();
+    app.world.set(app.world.now() + 16 * MINUTE);
+    const body = quoteBody(late.accountId, late.target.id, TEN);
+    const [one, two] = [ok(await create(body), 201), ok(await create(body), 201)];
+    ok(await execute(one.id, literal), 200);
+    const { requestId } = ok(await execute(two.id), 202);
+    ok(await execute(two.id, { ...literal, 'request-id': requestId }), 200);
+    expect(await recorded(late.accountId)).toMatchObject([
+      { session_id: null, stamp: 'sandbox-valid-signature' },
+      { session_id: null, stamp: 'sandbox-valid-signature' },
+    ]);
+    await app.settle();
+  });
+
+  it('refuses what is no good signature, and leaves the quote executable', async () => {
+    const { quote, accountId, session, stamp } = await quoted();
+    const twin = await quoted();
+    const { requestId } = ok(await execute(quote.id), 202);
+    const other = ok(await execute(twin.quote.id), 202).requestId;
+    const foreign = stamped(await stampWith(twin.session.privateKey, payloadOf(quote)));
+    const elsewhere = stamped(await stampWith(session.privateKey, payloadOf(twin.quote)));
+    const unknown = 'Request:019b0000-0000-7000-8000-000000000000';
+    const refused: [Record<string, string>, string][] = [
+      [{ 'request-id': requestId }, 'WALLET_SIGNATURE_MISSING'],
+      [{ 'request-id': 'nonsense' }, 'WALLET_SIGNATURE_MISSING'],
+      [stamped('nonsense'), 'WALLET_SIGNATURE_MALFORMED'],
+      [stamped('nonsense', { 'request-id': requestId }), 'WALLET_SIGNATURE_MALFORMED'],
+      [stamped(stamp, { 'request-id': 'nonsense' }), 'UNAUTHORIZED'],
+      [stamped(stamp, { 'request-id': unknown }), 'UNAUTHORIZED'],
+      [stamped(stamp, { 'request-id': other }), 'UNAUTHORIZED'],
+      [foreign, 'UNAUTHORIZED'],
+      [{ ...foreign, 'request-id': requestId }, 'UNAUTHORIZED'],
+      [elsewhere, 'UNAUTHORIZED'],
+      [stamped(await stampWith(drawKeys().privateKey, payloadOf(quote))), 'UNAUTHORIZED'],
+    ];
+    for (const [headers, code] of refused) {
+      expect(codeOf(await execute(quote.id, headers)), JSON.stringify(headers)).toEqual([
+        401,
+        code,
+      ]);
+    }
+    expect((await show(quote.id)).status).toBe('PENDING');
+    expect(await balances(app, accountId)).toEqual(untouched);
+    expect(await recorded(accountId)).toEqual([]);
+    ok(await execute(quote.id, stamped(stamp, { 'request-id': requestId })), 200);
+    await app.settle();
+  });
+
+  it('drops a request after five wrong signatures, and the quote can still be executed', async () => {
+    const { quote, stamp } = await quoted();
+    const { requestId } = ok(await execute(quote.id), 202);
+    const wrong = await stampWith(drawKeys().privateKey, payloadOf(quote));
+    const named = { 'request-id': requestId };
+    for (let i = 0; i < 5; i++) {
+      expect((await execute(quote.id, stamped(wrong, named))).status).toBe(401);
+    }
+    const late = await execute(quote.id, stamped(stamp, named));
+    expect(codeOf(late)).toEqual([401, 'UNAUTHORIZED']);
+    ok(await execute(quote.id, stamped(stamp)), 200);
+    await app.settle();
+  });
+
+  it('counts a session only while it is active', async () => {
+    const { quote, accountId, session, stamp } = await quoted();
+    const revoke = 'update wallet_sessions set status = $2 where id = $1';
+    await app.runtime.db.query(revoke, [session.session.id, 'REVOKED']);
+    expect(codeOf(await execute(quote.id, stamped(stamp)))).toEqual([401, 'UNAUTHORIZED']);
+    const fresh = await payer.desk.emailSession(accountId);
+    const again = await stampWith(fresh.privateKey, payloadOf(quote));
+    const ended = 'update wallet_sessions set expires_at = created_at where id = $1';
+    await app.runtime.db.query(ended, [fresh.session.id]);
+    expect(codeOf(await execute(quote.id, stamped(again)))).toEqual([401, 'UNAUTHORIZED']);
+    expect(await balances(app, accountId)).toEqual(untouched);
+  });
+
+  it('says that a quote has expired before it talks of signatures', async () => {
+    const { quote, stamp } = await quoted();
+    const { requestId } = ok(await execute(quote.id), 202);
+    app.world.set(Date.parse(quote.expiresAt));
+    for (const headers of [{}, stamped(stamp), stamped('x', { 'request-id': requestId })]) {
+      expect(codeOf(await execute(quote.id, headers))).toEqual([400, 'QUOTE_EXPIRED']);
+    }
+  });
+
+  it('keeps the quote where the wallet cannot pay', async () => {
+    const { quote, stamp, accountId, target } = await quoted();
+    const all = ok(await create(quoteBody(accountId, target.id, 100_000_000)), 201);
+    const { privateKey } = await payer.desk.emailSession(accountId);
+    ok(await execute(all.id, stamped(await stampWith(privateKey, payloadOf(all)))), 200);
+    await app.settle();
+    const poor = await execute(quote.id, stamped(stamp));
+    expect(codeOf(poor)).toEqual([400, 'INSUFFICIENT_FUNDS']);
+    expect(await recorded(accountId)).toHaveLength(1);
+    await fund(app, accountId, TEN);
+    ok(await execute(quote.id, stamped(stamp)), 200);
+    await app.settle();
+    expect(await balances(app, accountId)).toEqual({ balance: 0, total: 0 });
+  });
+
+  it('ignores both headers where no wallet pays', async () => {
+    const { person, account } = await fundedCustomer(app);
+    const target = await externalAccount(app, person.id, 'EUR');
+    const quote = ok(await create(quoteBody(account.id, target.id, 100_00)), 201);
+    expect(quote.paymentInstructions).toEqual([]);
+    ok(await execute(quote.id, stamped('nonsense', { 'request-id': 'nonsense' })), 200);
+    await app.settle();
+  });
+
+  it('goes under one Idempotency-Key from the first leg to the last', async () => {
+    const { quote, accountId, stamp } = await quoted();
+    const key = { 'idempotency-key': `all legs ${quote.id}` };
+    const { requestId } = ok(await execute(quote.id, key), 202);
+    expect((await execute(quote.id, { ...key, ...stamped('nonsense') })).status).toBe(401);
+    const wrong = await stampWith(drawKeys().privateKey, payloadOf(quote));
+    const named = { ...key, 'request-id': requestId };
+    expect((await execute(quote.id, { ...named, ...stamped(wrong) })).status).toBe(401);
+    const done = await execute(quote.id, { ...named, ...stamped(stamp) });
+    ok(done, 200);
+    for (const headers of [{ ...named, ...stamped(stamp) }, key]) {
+      const again = await execute(quote.id, headers);
+      expect(again.headers['idempotency-replayed']).toBe('true');
+      expect([again.status, again.body]).toEqual([200, done.body]);
+    }
+    await app.settle();
+    expect(await balances(app, accountId)).toEqual({ balance: 90_000_000, total: 90_000_000 });
+    expect(await recorded(accountId)).toHaveLength(1);
+  });
+
+  it('says the same again to a first leg that comes after a refusal', async () => {
+    const { accountId, session } = await payer.rich();
+    const friend = await externalAccount(app, null, 'EUR');
+    const body = quoteBody(accountId, friend.id, 90_000_000);
+    const [one, two] = [ok(await create(body), 201), ok(await create(body), 201)];
+    const sign = (quote: typeof one) => stampWith(session.privateKey, payloadOf(quote));
+    ok(await execute(one.id, stamped(await sign(one))), 200);
+    const key = { 'idempotency-key': `refused ${two.id}` };
+    const refused = await execute(two.id, { ...key, ...stamped(await sign(two)) });
+    expect(codeOf(refused)).toEqual([400, 'INSUFFICIENT_FUNDS']);
+    const again = await execute(two.id, key);
+    expect(codeOf(again)).toEqual([400, 'INSUFFICIENT_FUNDS']);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    await app.settle();
+  });
+
+  it('moves the money once when many come at once', async () => {
+    const { quote, accountId, stamp } = await quoted();
+    const { requestId } = ok(await execute(quote.id), 202);
+    const named = stamped(stamp, { 'request-id': requestId });
+    const ways = [stamped(stamp), named, stamped(stamp), named, stamped(stamp)];
+    const answers = await Promise.all(ways.map((headers) => execute(quote.id, headers)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409]);
+    await app.settle();
+    expect(await balances(app, accountId)).toEqual({ balance: 90_000_000, total: 90_000_000 });
+    expect(await recorded(accountId)).toHaveLength(1);
+  });
+
+  it('needs a token that may transact, whoever signed', async () => {
+    const { quote, stamp } = await quoted();
+    const as = await app.tokenWith(['VIEW']);
+    const path = `/quotes/${quote.id}/execute`;
+    const refused = await app.call('POST', path, undefined, { as, headers: stamped(stamp) });
+    expect(codeOf(refused)).toEqual([403, 'FORBIDDEN']);
+    const foreign = { as: app.other, headers: stamped(stamp) };
+    expect((await app.call('POST', path, undefined, foreign)).body.code).toBe('QUOTE_NOT_FOUND');
+  });
+});

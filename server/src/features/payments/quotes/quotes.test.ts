@@ -1,0 +1,387 @@
+// A payment from quote to settlement, on every path the sandbox scripts.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  balances,
+  booksBalance,
+  customer,
+  eventTypes,
+  externalAccount,
+  fund,
+  fundedCustomer,
+  internalAccount,
+  ok,
+  quoteBody,
+} from '../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+
+const MINUTE = 60_000;
+const out = (...names: string[]) => names.map((name) => `OUTGOING_PAYMENT.${name}`);
+
+async function quoted(currency: string, suffix: string, amount = 100_00, more: object = {}) {
+  const { person, account } = await fundedCustomer(app);
+  const target = await externalAccount(app, person.id, currency, suffix);
+  const body = quoteBody(account.id, target.id, amount, more);
+  const quote = ok(await app.call('POST', '/quotes', body), 201);
+  return { person, account, target, quote };
+}
+
+const transaction = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
+const execute = (id: string, headers = {}) =>
+  app.call('POST', `/quotes/${id}/execute`, undefined, { headers });
+
+describe('createQuote', () => {
+  it('prices a payment and touches no money', async () => {
+    const { account, target, quote } = await quoted('EUR', '000');
+    expect(quote).toMatchObject({
+      status: 'PENDING',
+      source: { sourceType: 'ACCOUNT', accountId: account.id },
+      destination: { destinationType: 'ACCOUNT', accountId: target.id },
+      totalSendingAmount: 100_00,
+      lockedCurrencySide: 'SENDING',
+    });
+    expect(quote.sendingCurrency.code).toBe('USD');
+    expect(quote.receivingCurrency.code).toBe('EUR');
+    const rate = (quote.totalSendingAmount - quote.feesIncluded) / quote.totalReceivingAmount;
+    expect(quote.exchangeRate).toBeCloseTo(rate, 7);
+    expect(await balances(app, account.id)).toEqual({ balance: 1_000_00, total: 1_000_00 });
+    expect((await transaction(quote.transactionId)).status).toBe('PENDING');
+    expect(await eventTypes(app, quote.transactionId)).toEqual([]);
+  });
+
+  it('locks the receiving side', async () => {
+    const { quote } = await quoted('MXN', '000', 500_00, { lockedCurrencySide: 'RECEIVING' });
+    expect(quote.totalReceivingAmount).toBe(500_00);
+  });
+
+  it('takes equal currencies at rate 1', async () => {
+    const { quote } = await quoted('USD', '000');
+    expect(quote).toMatchObject({ exchangeRate: 1, feesIncluded: 0, totalReceivingAmount: 100_00 });
+  });
+
+  it('names every bad field at once', async () => {
+    const answer = await app.call('POST', '/quotes', {
+      source: { sourceType: 'ACCOUNT' },
+      lockedCurrencyAmount: 0,
+    });
+    expect(answer.status).toBe(400);
+    expect(answer.body.code).toBe('INVALID_INPUT');
+    const fields = answer.body.details.errors.map((each: { field: string }) => each.field);
+    expect(fields.sort()).toEqual([
+      'destination',
+      'lockedCurrencyAmount',
+      'lockedCurrencySide',
+      'source.accountId',
+    ]);
+  });
+
+  it('refuses what cannot be', async () => {
+    const { account, target } = await quoted('EUR', '000');
+    const refused = async (body: object, status: number, code: string) => {
+      const answer = await app.call('POST', '/quotes', body);
+      expect([answer.status, answer.body.code]).toEqual([status, code]);
+    };
+    // Of two foreign ids the source is named, although the destination takes one lookup less.
+    const foreign = await customer(app, { as: app.other });
+    const source = { sourceType: 'REALTIME_FUNDING', currency: 'USDC', cryptoNetwork: 'SOLANA' };
+    await Promise.all(
+      ['ExternalAccount:nope', 'InternalAccount:nope', account.id.replace(/....$/, '0000')].map(
+        (id) =>
+          refused(
+            {
+              ...quoteBody(account.id, id, 100),
+              source: { ...source, customerId: foreign.id },
+            },
+            404,
+            'CUSTOMER_NOT_FOUND',
+          ),
+      ),
+    );
+    await refused(quoteBody(account.id, account.id, 100), 400, 'SELF_PAYMENT');
+    await refused(quoteBody(account.id, target.id, 1), 400, 'AMOUNT_OUT_OF_RANGE');
+    await refused(
+      quoteBody(account.id, target.id, 9_000_000_000_000_000),
+      400,
+      'TRANSACTION_SIZE_LIMIT_EXCEEDED',
+    );
+    await refused(quoteBody('InternalAccount:nope', target.id, 100), 404, 'ACCOUNT_NOT_FOUND');
+    await refused(quoteBody(target.id, account.id, 100), 400, 'INVALID_INPUT');
+    await refused(
+      {
+        ...quoteBody(account.id, target.id, 100),
+        destination: { destinationType: 'UMA_ADDRESS', umaAddress: '$a@b.c' },
+      },
+      400,
+      'MISSING_REQUIRED_UMA_PARAMETERS',
+    );
+    await refused(
+      {
+        ...quoteBody(account.id, target.id, 100_00),
+        destination: { destinationType: 'ACCOUNT', accountId: target.id, paymentRail: 'PIX' },
+      },
+      400,
+      'INVALID_INPUT',
+    );
+  });
+
+  it('refuses a customer who is not approved', async () => {
+    const pending = await customer(app, {}, { fullName: 'Waiting Person001' });
+    expect(pending.kycStatus).toBe('PENDING');
+    const account = await internalAccount(app, pending.id, 'USD');
+    const target = await externalAccount(app, pending.id, 'EUR');
+    const answer = await app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00));
+    expect([answer.status, answer.body.code]).toEqual([403, 'USER_NOT_READY']);
+  });
+
+  it('executes at once when asked to', async () => {
+    const { account, quote } = await quoted('EUR', '000', 100_00, { immediatelyExecute: true });
+    expect(quote.status).toBe('PROCESSING');
+    expect(await balances(app, account.id)).toEqual({ balance: 900_00, total: 1_000_00 });
+    await app.settle();
+    expect((await transaction(quote.transactionId)).status).toBe('COMPLETED');
+  });
+
+  it('refuses to execute at once without the money', async () => {
+    const { person, account } = await fundedCustomer(app, 50_00);
+    const target = await externalAccount(app, person.id, 'EUR');
+    const body = quoteBody(account.id, target.id, 100_00, { immediatelyExecute: true });
+    const answer = await app.call('POST', '/quotes', body);
+    expect([answer.status, answer.body.code]).toEqual([400, 'INSUFFICIENT_FUNDS']);
+  });
+
+  it('answers one key once and refuses another body', async () => {
+    const { person, account } = await fundedCustomer(app);
+    const target = await externalAccount(app, person.id, 'EUR');
+    const headers = { 'idempotency-key': 'quote-once' };
+    const body = quoteBody(account.id, target.id, 100_00);
+    const calls = Array.from({ length: 30 }, () => app.call('POST', '/quotes', body, { headers }));
+    const answers = await Promise.all(calls);
+    expect(new Set(answers.map((each) => each.body.id)).size).toBe(1);
+    const replays = answers.filter((each) => each.headers['idempotency-replayed'] === 'true');
+    expect(replays).toHaveLength(29);
+    const other = quoteBody(account.id, target.id, 101_00);
+    const answer = await app.call('POST', '/quotes', other, { headers });
+    expect([answer.status, answer.body.code]).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
+    expect(answer.headers['x-should-retry']).toBe('false');
+  });
+});
+
+describe('executeQuote to an external account', () => {
+  const sequences: [string, string, number, string[], object][] = [
+    ['000', 'success', 0, out('PENDING', 'PROCESSING', 'COMPLETED'), { status: 'COMPLETED' }],
+    [
+      '002',
+      'execution failed',
+      0,
+      out('PENDING', 'PROCESSING', 'FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'),
+      {
+        status: 'FAILED',
+        failureReason: 'QUOTE_EXECUTION_FAILED',
+        refund: { status: 'COMPLETED' },
+      },
+    ],
+    ['003', 'late', 6 * MINUTE, out('PENDING', 'PROCESSING', 'COMPLETED'), { status: 'COMPLETED' }],
+    [
+      '004',
+      'delivery failed',
+      MINUTE,
+      out('PENDING', 'PROCESSING', 'FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'),
+      { failureReason: 'COUNTERPARTY_POST_TX_FAILED', refund: { reason: 'TRANSACTION_FAILED' } },
+    ],
+    [
+      '005',
+      'returned by the bank',
+      MINUTE,
+      out('PENDING', 'PROCESSING', 'COMPLETED', 'FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'),
+      { status: 'FAILED', failureReason: 'PAYOUT_RETURNED', refund: { status: 'COMPLETED' } },
+    ],
+    [
+      '006',
+      'cancelled by hand',
+      MINUTE,
+      out('PENDING', 'PROCESSING', 'REFUND_PENDING', 'REFUND_COMPLETED', 'COMPLETED'),
+      { status: 'COMPLETED', refund: { status: 'COMPLETED', reason: 'USER_CANCELLATION' } },
+    ],
+    [
+      '007',
+      'refund failed',
+      MINUTE,
+      out('PENDING', 'PROCESSING', 'FAILED', 'REFUND_PENDING', 'REFUND_FAILED'),
+      { status: 'FAILED', refund: { status: 'FAILED' } },
+    ],
+  ];
+
+  for (const currency of ['EUR', 'USD']) {
+    it.each(sequences)(`${currency} …%s: %s`, async (suffix, _what, waitMs, events, shape) => {
+      const { account, quote } = await quoted(currency, suffix);
+      const executed = ok(await execute(quote.id), 200);
+      expect(executed.status).toBe('PROCESSING');
+      expect(await balances(app, account.id)).toEqual({ balance: 900_00, total: 1_000_00 });
+      if (suffix === '003') {
+        await app.advance(waitMs - 1_000);
+        expect((await transaction(quote.transactionId)).status).toBe('PROCESSING');
+        await app.advance(1_000);
+      } else await app.advance(waitMs);
+      expect(await eventTypes(app, quote.transactionId)).toEqual(events);
+      expect(await transaction(quote.transactionId)).toMatchObject(shape);
+      const back = 'refund' in shape && suffix !== '007';
+      const left = back ? 1_000_00 : 900_00;
+      expect(await balances(app, account.id)).toEqual({ balance: left, total: left });
+      await booksBalance(app);
+    });
+  }
+
+  it('keeps the quote completed when the bank returns the money', async () => {
+    const { quote } = await quoted('EUR', '005');
+    await execute(quote.id);
+    await app.advance(MINUTE);
+    expect(ok(await app.call('GET', `/quotes/${quote.id}`), 200).status).toBe('COMPLETED');
+  });
+
+  it('works once', async () => {
+    const { quote } = await quoted('EUR', '000');
+    const answers = await Promise.all(Array.from({ length: 8 }, () => execute(quote.id)));
+    expect(answers.map((each) => each.status).sort()).toEqual([
+      200, 409, 409, 409, 409, 409, 409, 409,
+    ]);
+    await app.settle();
+    expect(await eventTypes(app, quote.transactionId)).toEqual(
+      out('PENDING', 'PROCESSING', 'COMPLETED'),
+    );
+  });
+
+  it('is safe under one key', async () => {
+    const { account, quote } = await quoted('EUR', '000');
+    const headers = { 'idempotency-key': 'same-as-the-quote' };
+    const answers = await Promise.all(Array.from({ length: 30 }, () => execute(quote.id, headers)));
+    expect(new Set(answers.map((each) => each.status))).toEqual(new Set([200]));
+    expect(answers.filter((each) => each.headers['idempotency-replayed'])).toHaveLength(29);
+    expect((await balances(app, account.id)).balance).toBe(900_00);
+  });
+
+  it('holds nothing when the money is not there, and answers the same again', async () => {
+    const { person, account } = await fundedCustomer(app, 50_00);
+    const target = await externalAccount(app, person.id, 'EUR');
+    const quote = ok(
+      await app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00)),
+      201,
+    );
+    const headers = { 'idempotency-key': 'short' };
+    const answer = await execute(quote.id, headers);
+    expect([answer.status, answer.body.code]).toEqual([400, 'INSUFFICIENT_FUNDS']);
+    await fund(app, account.id, 100_00);
+    expect((await execute(quote.id, headers)).headers['idempotency-replayed']).toBe('true');
+    expect((await execute(quote.id)).status).toBe(200);
+  });
+
+  it('refuses an expired quote, and the sweep tells', async () => {
+    const { quote } = await quoted('EUR', '000');
+    app.world.set(Date.parse(quote.expiresAt));
+    const answer = await execute(quote.id);
+    expect([answer.status, answer.body.code]).toEqual([400, 'QUOTE_EXPIRED']);
+    expect(ok(await app.call('GET', `/quotes/${quote.id}`), 200).status).toBe('EXPIRED');
+    await app.settle();
+    expect(await eventTypes(app, quote.transactionId)).toEqual(out('EXPIRED'));
+    expect((await transaction(quote.transactionId)).status).toBe('EXPIRED');
+  });
+
+  it('refuses a deleted destination', async () => {
+    const { target, quote } = await quoted('EUR', '000');
+    ok(await app.call('DELETE', `/customers/external-accounts/${target.id}`), 204);
+    const answer = await execute(quote.id);
+    expect([answer.status, answer.body.code]).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+  });
+});
+
+describe('executeQuote between internal accounts', () => {
+  it('moves the money in one commit and tells both owners', async () => {
+    const { account } = await fundedCustomer(app);
+    const friend = await customer(app);
+    const target = await internalAccount(app, friend.id, 'EUR');
+    const quote = ok(
+      await app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00)),
+      201,
+    );
+    const executed = ok(await execute(quote.id), 200);
+    expect(executed.status).toBe('COMPLETED');
+    expect((await balances(app, account.id)).balance).toBe(900_00);
+    expect((await balances(app, target.id)).balance).toBe(quote.totalReceivingAmount);
+    expect(await eventTypes(app, quote.transactionId)).toEqual(
+      out('PENDING', 'PROCESSING', 'COMPLETED'),
+    );
+    const list = ok(await app.call('GET', `/transactions?customerId=${friend.id}`), 200);
+    expect(list.data).toHaveLength(1);
+    expect(list.data[0]).toMatchObject({
+      type: 'INCOMING',
+      direction: 'CREDIT',
+      status: 'COMPLETED',
+    });
+    expect(await eventTypes(app, list.data[0].id)).toEqual(['INCOMING_PAYMENT.COMPLETED']);
+    const seen = (await app.events()).filter((each) => each.subject === target.id);
+    expect(seen.at(-1)).toMatchObject({ balance: BigInt(quote.totalReceivingAmount), held: 0n });
+  });
+
+  it('needs no twin within one owner', async () => {
+    const { person, account } = await fundedCustomer(app);
+    const target = await internalAccount(app, person.id, 'MXN');
+    const quote = ok(
+      await app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00)),
+      201,
+    );
+    ok(await execute(quote.id), 200);
+    const list = ok(
+      await app.call('GET', `/transactions?customerId=${person.id}&type=OUTGOING`),
+      200,
+    );
+    expect(list.data).toHaveLength(1);
+    const all = ok(await app.call('GET', `/transactions?customerId=${person.id}`), 200);
+    expect(all.data.map((each: { type: string }) => each.type)).toEqual(['OUTGOING', 'INCOMING']);
+  });
+});
+
+describe('platform fees', () => {
+  it('are priced in, paid to the platform, and given back with a refund', async () => {
+    const feeConfigs = [
+      {
+        feeType: 'CROSS_CURRENCY_TRANSACTION',
+        sourceCurrency: 'USD',
+        variableFeeBps: 30,
+        fixedFee: { amount: 50, currency: 'USD' },
+      },
+    ];
+    ok(await app.call('PATCH', '/config', { feeConfigs }), 200);
+    const own = await internalAccount(app, null, 'USD');
+    const before = (await balances(app, own.id)).balance;
+    const { quote } = await quoted('EUR', '000');
+    expect(quote.platformFeesIncluded).toBe(50 + 30);
+    ok(await execute(quote.id), 200);
+    await app.settle();
+    expect((await balances(app, own.id)).balance).toBe(before + 80);
+    const returned = await quoted('EUR', '005');
+    ok(await execute(returned.quote.id), 200);
+    await app.advance(MINUTE);
+    expect((await balances(app, own.id)).balance).toBe(before + 80);
+    expect((await balances(app, returned.account.id)).balance).toBe(1_000_00);
+    const waived = await quoted('EUR', '000', 100_00, {
+      platformFeeOverride: {
+        platformFixedFee: { amount: 0, currency: 'USD' },
+        platformVariableFeeBps: 0,
+      },
+    });
+    expect(waived.quote.platformFeesIncluded).toBe(0);
+    const off = feeConfigs.map((each) => ({
+      ...each,
+      variableFeeBps: 0,
+      fixedFee: { amount: 0, currency: 'USD' },
+    }));
+    expect(ok(await app.call('PATCH', '/config', { feeConfigs: off }), 200).feeConfigs).toEqual([]);
+  });
+});

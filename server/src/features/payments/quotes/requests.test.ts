@@ -1,0 +1,364 @@
+// What a request for a quote, an execution, a transfer or a deposit may look like, and what the two kinds
+// of platforms and the tenants among them are answered.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  balances,
+  booksBalance,
+  customer,
+  externalAccount,
+  fundedCustomer,
+  internalAccount,
+  ok,
+  quoteBody,
+} from '../../../../test/fixtures.ts';
+import { type CallOptions, startApp, type TestApp } from '../../../../test/harness.ts';
+import { house } from '../../../ledger/chart.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+
+type Fields = { field: string }[];
+
+async function badFields(path: string, body: unknown, options: CallOptions = {}) {
+  const answer = await app.call('POST', path, body, options);
+  expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
+  return (answer.body.details.errors as Fields).map((each) => each.field).sort();
+}
+
+async function refused(path: string, body: unknown, [status, code]: [number, string], more = {}) {
+  const answer = await app.call('POST', path, body, more);
+  expect([answer.status, answer.body.code]).toEqual([status, code]);
+}
+
+/** No whole number that a client may mean and we can hold. */
+const NO_AMOUNTS = [
+  0,
+  -1,
+  1.5,
+  '100',
+  null,
+  true,
+  [100],
+  { amount: 100 },
+  9_000_000_000_000_001,
+  2 ** 53 + 2,
+  1e300,
+];
+
+describe('createQuote', () => {
+  it.each([null, 7, 'InternalAccount:x'])('takes no end of two kinds: %j', async (id) => {
+    const base = quoteBody('', '', 100_00);
+    const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', accountId: id };
+    const address = { destinationType: 'UMA_ADDRESS', umaAddress: '$a@b.example', accountId: id };
+    const uma = { ...base, source, destination: address };
+    expect(await badFields('/quotes', uma)).toEqual(['destination.accountId', 'source.accountId']);
+    const both = { ...base.destination, umaAddress: id };
+    expect(await badFields('/quotes', { ...base, destination: both })).toEqual([
+      'destination.umaAddress',
+    ]);
+  });
+
+  it('names every bad field at once', async () => {
+    const body = {
+      source: { sourceType: 'ACCOUNT', accountId: 7, customerId: {} },
+      destination: { destinationType: 'ACCOUNT', paymentRail: 'PIGEON' },
+      lockedCurrencySide: 'BOTH',
+      lockedCurrencyAmount: 1.5,
+      lookupId: 1,
+      immediatelyExecute: 'yes',
+      description: 'x'.repeat(256),
+      remittanceInformation: `${'x'.repeat(81)}é`,
+      purposeOfPayment: 'FUN',
+      platformFeeOverride: { platformFixedFee: { amount: -1, currency: 1 } },
+      scaFactor: 'PIGEON',
+      senderCustomerInfo: [],
+    };
+    expect(await badFields('/quotes', body)).toEqual([
+      'description',
+      'destination.accountId',
+      'destination.paymentRail',
+      'immediatelyExecute',
+      'lockedCurrencyAmount',
+      'lockedCurrencySide',
+      'lookupId',
+      'platformFeeOverride.platformFixedFee.amount',
+      'platformFeeOverride.platformFixedFee.currency',
+      'platformFeeOverride.platformVariableFeeBps',
+      'purposeOfPayment',
+      'remittanceInformation',
+      'scaFactor',
+      'senderCustomerInfo',
+      'source.accountId',
+      'source.customerId',
+    ]);
+    expect(
+      await badFields('/quotes', { source: {}, destination: { destinationType: 'BANK' } }),
+    ).toEqual([
+      'destination.destinationType',
+      'lockedCurrencyAmount',
+      'lockedCurrencySide',
+      'source.sourceType',
+    ]);
+    const field = (await app.call('POST', '/quotes', body)).body.details.errors.find(
+      (each: { field: string }) => each.field === 'destination.paymentRail',
+    );
+    expect(field.constraint.enum).toContain('SEPA');
+  });
+
+  it('takes whole numbers of smallest units and nothing else for an amount', async () => {
+    const { person, account } = await fundedCustomer(app);
+    const target = await externalAccount(app, person.id, 'EUR');
+    for (const amount of NO_AMOUNTS) {
+      const body = quoteBody(account.id, target.id, amount as number);
+      expect(await badFields('/quotes', body)).toEqual(['lockedCurrencyAmount']);
+    }
+    const text = JSON.stringify(quoteBody(account.id, target.id, 12_345)).replace(
+      '12345',
+      '1.2345e4',
+    );
+    ok(await app.call('POST', '/quotes', JSON.parse(text)), 201);
+  });
+
+  it('finds no account and no customer of another platform, wherever the id stands', async () => {
+    const { person, account } = await fundedCustomer(app);
+    const target = await externalAccount(app, person.id, 'EUR');
+    const as = app.other;
+    const theirs = await fundedCustomer(app, 1_000_00, { as });
+    const outside = await externalAccount(app, theirs.person.id, 'EUR', '000', { as });
+    const own = await internalAccount(app, null, 'USD');
+    const gone: [number, string] = [404, 'ACCOUNT_NOT_FOUND'];
+    await refused('/quotes', quoteBody(theirs.account.id, target.id, 100_00), gone);
+    await refused('/quotes', quoteBody(account.id, outside.id, 100_00), gone);
+    await refused('/quotes', quoteBody(account.id, theirs.account.id, 100_00), gone);
+    for (const customerId of [theirs.person.id, 'Customer:nobody', '']) {
+      const source = { sourceType: 'ACCOUNT', accountId: own.id, customerId };
+      const body = quoteBody(own.id, target.id, 100_00, { source });
+      await refused('/quotes', body, [404, 'CUSTOMER_NOT_FOUND']);
+    }
+    const pay = (from: string, to: string) => ({
+      source: { accountId: from },
+      destination: { accountId: to },
+      amount: 100,
+    });
+    await refused('/transfer-out', pay(theirs.account.id, target.id), gone);
+    await refused('/transfer-out', pay(account.id, outside.id), gone);
+    await refused(`/sandbox/internal-accounts/${theirs.account.id}/fund`, { amount: 1 }, gone);
+  });
+
+  it('pays no account of a customer who is gone', async () => {
+    const { account } = await fundedCustomer(app);
+    const friend = await customer(app);
+    const inside = await internalAccount(app, friend.id, 'EUR');
+    const outside = await externalAccount(app, friend.id, 'EUR');
+    ok(await app.call('DELETE', `/customers/${friend.id}`), 200);
+    for (const target of [inside, outside]) {
+      await refused('/quotes', quoteBody(account.id, target.id, 100_00), [410, 'CUSTOMER_DELETED']);
+    }
+    await refused('/quotes', quoteBody(inside.id, account.id, 100_00), [410, 'CUSTOMER_DELETED']);
+    const bank = await externalAccount(app, null, 'EUR');
+    const transfer = {
+      source: { accountId: inside.id },
+      destination: { accountId: bank.id },
+      amount: 100_00,
+    };
+    await refused('/transfer-out', transfer, [410, 'CUSTOMER_DELETED']);
+  });
+
+  it('moves no money of a customer who is not approved', async () => {
+    const waiting = await customer(app, {}, { fullName: 'Waiting Person001' });
+    const account = await internalAccount(app, waiting.id, 'USD');
+    const bank = await externalAccount(app, waiting.id, 'USD');
+    const notReady: [number, string] = [403, 'USER_NOT_READY'];
+    await refused('/quotes', quoteBody(account.id, bank.id, 100_00), notReady);
+    const transfer = {
+      source: { accountId: account.id },
+      destination: { accountId: bank.id },
+      amount: 100_00,
+    };
+    await refused('/transfer-out', transfer, notReady);
+    const own = await internalAccount(app, null, 'USD');
+    const source = { sourceType: 'ACCOUNT', accountId: own.id, customerId: waiting.id };
+    await refused('/quotes', quoteBody(own.id, bank.id, 100_00, { source }), notReady);
+  });
+
+  it('uses no account that is not active', async () => {
+    const { person, account } = await fundedCustomer(app);
+    const eur = await internalAccount(app, person.id, 'EUR');
+    const quote = ok(await app.call('POST', '/quotes', quoteBody(account.id, eur.id, 100_00)), 201);
+    const status = (id: string, to: string) =>
+      app.runtime.db.query('update internal_accounts set status = $2 where id = $1', [id, to]);
+    for (const [id, field] of [
+      [account.id, 'source.accountId'],
+      [eur.id, 'destination.accountId'],
+    ]) {
+      for (const unusable of ['PENDING', 'FROZEN', 'FAILED', 'CLOSED']) {
+        await status(id, unusable);
+        expect(await badFields('/quotes', quoteBody(account.id, eur.id, 100_00))).toEqual([field]);
+        await refused(`/quotes/${quote.id}/execute`, undefined, [400, 'INVALID_INPUT']);
+      }
+      await status(id, 'ACTIVE');
+    }
+    ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
+  });
+});
+
+describe('createTransferOut', () => {
+  it('names every bad field at once, the amount among them', async () => {
+    const body = {
+      source: {},
+      destination: { accountId: 1, paymentRail: 'X' },
+      remittanceInformation: 1,
+    };
+    expect(await badFields('/transfer-out', body)).toEqual([
+      'amount',
+      'destination.accountId',
+      'destination.paymentRail',
+      'remittanceInformation',
+      'source.accountId',
+    ]);
+    const { person, account } = await fundedCustomer(app);
+    const target = await externalAccount(app, person.id, 'USD');
+    const ends = { source: { accountId: account.id }, destination: { accountId: target.id } };
+    for (const amount of NO_AMOUNTS) {
+      expect(await badFields('/transfer-out', { ...ends, amount })).toEqual(['amount']);
+    }
+  });
+
+  it('goes from an internal account to an external one and nowhere else', async () => {
+    const { person, account } = await fundedCustomer(app);
+    const target = await externalAccount(app, person.id, 'USD');
+    const eur = await internalAccount(app, person.id, 'EUR');
+    const pay = (from: string, to: string) => ({
+      source: { accountId: from, customerId: 12 },
+      destination: { accountId: to, currency: 'USD' },
+      amount: 100_00,
+    });
+    expect(await badFields('/transfer-out', pay(target.id, target.id))).toEqual([
+      'source.accountId',
+    ]);
+    expect(await badFields('/transfer-out', pay(account.id, eur.id))).toEqual([
+      'destination.accountId',
+    ]);
+    const own = await internalAccount(app, null, 'USD');
+    expect(await badFields('/transfer-out', pay(own.id, target.id))).toEqual([
+      'destination.accountId',
+    ]);
+    const wrongRail = { ...pay(account.id, target.id) };
+    Object.assign(wrongRail.destination, { paymentRail: 'PIX' });
+    expect(await badFields('/transfer-out', wrongRail)).toEqual(['destination.paymentRail']);
+    const platformBank = await externalAccount(app, null, 'USD');
+    ok(await app.call('POST', '/transfer-out', pay(account.id, platformBank.id)), 201);
+  });
+
+  it('answers one key once', async () => {
+    const { person, account } = await fundedCustomer(app);
+    const target = await externalAccount(app, person.id, 'USD');
+    const headers = { 'idempotency-key': 'rent' };
+    const body = {
+      source: { accountId: account.id },
+      destination: { accountId: target.id },
+      amount: 100_00,
+    };
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => app.call('POST', '/transfer-out', body, { headers })),
+    );
+    expect(new Set(answers.map((each) => each.body.id)).size).toBe(1);
+    expect((await balances(app, account.id)).balance).toBe(900_00);
+    const other = { ...body, amount: 200_00 };
+    await refused('/transfer-out', other, [409, 'DUPLICATE_PAY_REQUEST'], { headers });
+  });
+});
+
+describe('a production platform', () => {
+  it('is served by nothing that only pretends', async () => {
+    const options = { as: app.production };
+    const usd = await internalAccount(app, null, 'USD', options);
+    const eur = await internalAccount(app, null, 'EUR', options);
+    const bank = ok(
+      await app.call(
+        'POST',
+        '/platform/external-accounts',
+        {
+          currency: 'USD',
+          accountInfo: {
+            accountType: 'USD_ACCOUNT',
+            accountNumber: '123456000',
+            routingNumber: '021000021',
+            beneficiary: { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' },
+          },
+        },
+        options,
+      ),
+      201,
+    );
+    await refused(
+      `/sandbox/internal-accounts/${usd.id}/fund`,
+      { amount: 1 },
+      [403, 'FORBIDDEN'],
+      options,
+    );
+    const btc = await internalAccount(app, null, 'BTC', options);
+    const lightning = ok(
+      await app.call(
+        'POST',
+        '/platform/external-accounts',
+        {
+          currency: 'BTC',
+          accountInfo: { accountType: 'LIGHTNING', lightningAddress: 'ada@example.com' },
+        },
+        options,
+      ),
+      201,
+    );
+    const transfer = {
+      source: { accountId: btc.id },
+      destination: { accountId: lightning.id },
+      amount: 1_000,
+    };
+    await refused('/transfer-out', transfer, [501, 'NOT_IMPLEMENTED'], options);
+    const paidIn = { sourceType: 'REALTIME_FUNDING', currency: 'USD' };
+    const asked = { ...quoteBody(usd.id, bank.id, 100_00), source: paidIn };
+    await refused('/quotes', asked, [501, 'NOT_IMPLEMENTED'], options);
+    const noRate: [number, string] = [400, 'QUOTE_RATE_UNAVAILABLE'];
+    await refused('/quotes', quoteBody(usd.id, eur.id, 100_00), noRate, options);
+    const person = await customer(app, options);
+    expect(person.kycStatus).toBe('UNVERIFIED');
+    const theirs = await internalAccount(app, person.id, 'USD', options);
+    const notReady: [number, string] = [403, 'USER_NOT_READY'];
+    await refused('/quotes', quoteBody(theirs.id, usd.id, 100_00), notReady, options);
+  });
+
+  it('moves its own money in its own books', async () => {
+    const options = { as: app.production };
+    const usd = await internalAccount(app, null, 'USD', options);
+    const person = await customer(app, options);
+    const theirs = await internalAccount(app, person.id, 'USD', options);
+    await app.operate(async (ctx) => {
+      ctx.move('posted', {
+        transactionId: ctx.id('Transaction'),
+        step: 'deposit',
+        debit: house('production', 'clearing', 'USD'),
+        credit: usd.id,
+        currency: 'USD',
+        amount: 500_00n,
+      });
+    }, app.production);
+    const body = quoteBody(usd.id, theirs.id, 100_00, { immediatelyExecute: true });
+    expect(ok(await app.call('POST', '/quotes', body, options), 201).status).toBe('COMPLETED');
+    expect((await balances(app, usd.id, options)).total).toBe(400_00);
+    expect((await balances(app, theirs.id, options)).total).toBe(100_00);
+    const foreign = await internalAccount(app, null, 'USD');
+    await refused(
+      '/quotes',
+      quoteBody(usd.id, foreign.id, 1_00),
+      [404, 'ACCOUNT_NOT_FOUND'],
+      options,
+    );
+  });
+});

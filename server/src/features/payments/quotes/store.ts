@@ -1,0 +1,43 @@
+// A quote: a price held until it expires, and everything execution needs without asking again. Its rows
+// never change: whether it was executed, and how that went, is told by its transaction alone, so there is
+// one row to guard and the two can never disagree.
+import { Fault } from '../../../kernel/fault.ts';
+import { col, table } from '../../../runtime/db/table.ts';
+
+export const quotes = table('quotes', {
+  id: col.text,
+  platform_id: col.text,
+  customer_id: col.text.null,
+  transaction_id: col.text,
+  /** As the client gave them. */
+  source: col.json<Record<string, unknown>>(),
+  destination: col.json<Record<string, unknown>>(),
+  sending_currency: col.text,
+  receiving_currency: col.text,
+  sending_amount: col.int8,
+  receiving_amount: col.int8,
+  /** Service and platform fees together, in the sending currency. */
+  fees: col.int8,
+  platform_fees: col.int8,
+  exchange_rate: col.text,
+  rate_details: col.json<Record<string, number>>(),
+  lock_side: col.word<'SENDING' | 'RECEIVING'>(),
+  lock_amount: col.int8,
+  description: col.text.null,
+  /** The agent that asked for it. */
+  agent_id: col.text.null,
+  expires_at: col.time,
+  created_at: col.time,
+});
+
+/** Of a Lightning invoice, by its payment hash: the payment that goes to it. */
+export const invoiceUses = table(
+  'invoice_uses',
+  { id: col.text, transaction_id: col.text.mut, created_at: col.time, version: col.int4 },
+  {
+    unique: {
+      invoice_uses_pkey: () =>
+        new Fault('INVALID_RECEIVER', 'Another payment goes to this invoice already.'),
+    },
+  },
+);

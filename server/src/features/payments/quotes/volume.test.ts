@@ -1,0 +1,142 @@
+// What a platform may send in a day: counted when a payment begins, whichever way it begins, and given back
+// when its money comes back.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  booksBalance,
+  externalAccount,
+  fundedCustomer,
+  ok,
+  quoteBody,
+} from '../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { type PlatformRow, platforms } from '../../tenancy/platform/index.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+  await limited({ hourly_payments: null, limits: [{ currency: 'USD', perDay: 250_00 }] });
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+beforeEach(() => app.advance(24 * 3_600_000));
+
+type Limits = Pick<PlatformRow, 'hourly_payments' | 'limits'>;
+
+/** Limits the platform so; answers how it was limited before. */
+const limited = (limits: Limits): Promise<Limits> =>
+  app.operate(async (ctx) => {
+    const row = await ctx.read(platforms, app.platform.id);
+    if (!row) throw new Error('no platform');
+    ctx.update(platforms, row, limits);
+    return { hourly_payments: row.hourly_payments, limits: row.limits };
+  });
+
+const FULL = [429, 'DAILY_VOLUME_LIMIT_EXCEEDED'];
+
+async function payer(suffix = '000') {
+  const { person, account } = await fundedCustomer(app);
+  const target = await externalAccount(app, person.id, 'USD', suffix);
+  const quote = (more: object = {}) =>
+    app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00, more));
+  const pay = async () => {
+    const { id } = ok(await quote(), 201);
+    const { status, body } = await app.call('POST', `/quotes/${id}/execute`);
+    return [status, body.code];
+  };
+  return { person, account, target, quote, pay };
+}
+
+describe('the volume of a day', () => {
+  it('refuses what goes over it, on every way a payment begins', async () => {
+    const { account, target, quote, pay } = await payer();
+    expect(await pay()).toEqual([200, undefined]);
+    expect(await pay()).toEqual([200, undefined]);
+    expect(await pay()).toEqual(FULL);
+    const { status, body, headers } = await quote({ immediatelyExecute: true });
+    expect([status, body.code]).toEqual(FULL);
+    expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+    const transfer = {
+      source: { accountId: account.id },
+      destination: { accountId: target.id },
+      amount: 100_00,
+    };
+    const out = await app.call('POST', '/transfer-out', transfer);
+    expect([out.status, out.body.code]).toEqual(FULL);
+    await app.advance(24 * 3_600_000);
+    expect(await pay()).toEqual([200, undefined]);
+  });
+
+  it('is given back what came back', async () => {
+    const { pay } = await payer('002');
+    for (let round = 0; round < 5; round++) {
+      expect(await pay()).toEqual([200, undefined]);
+      await app.settle();
+    }
+  });
+
+  it('is given back what could not be pulled', async () => {
+    const { person, target } = await payer();
+    const source = await externalAccount(app, person.id, 'USD', '003');
+    for (let round = 0; round < 4; round++) {
+      const quote = ok(
+        await app.call('POST', '/quotes', quoteBody(source.id, target.id, 100_00)),
+        201,
+      );
+      ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
+      await app.settle();
+    }
+  });
+
+  it('leaves alone who has not paid too often in this hour', async () => {
+    const TOO_OFTEN = [403, 'VELOCITY_LIMIT_EXCEEDED'];
+    const was = await limited({ hourly_payments: 1, limits: [] });
+    const { account, target, pay, quote } = await payer();
+    expect(await pay()).toEqual([200, undefined]);
+    expect(await pay()).toEqual(TOO_OFTEN);
+    const { status, body } = await quote({ immediatelyExecute: true });
+    expect([status, body.code]).toEqual(TOO_OFTEN);
+    const ends = { source: { accountId: account.id }, destination: { accountId: target.id } };
+    const headers = { 'Idempotency-Key': 'patient' };
+    const send = () => app.call('POST', '/transfer-out', { ...ends, amount: 1_00 }, { headers });
+    const out = await send();
+    expect([out.status, out.body.code]).toEqual(TOO_OFTEN);
+    expect(await (await payer()).pay()).toEqual([200, undefined]);
+    await app.advance(3_600_000);
+    expect((await send()).status).toBe(201);
+    expect(await pay()).toEqual(TOO_OFTEN);
+    await limited(was);
+  });
+
+  /** Money that comes in for a payment from nobody's balance, and what becomes of the payment. */
+  async function paidIn({ person, target }: Awaited<ReturnType<typeof payer>>) {
+    const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
+    const body = { ...quoteBody('', target.id, 100_00), source };
+    const quote = ok(await app.call('POST', '/quotes', body), 201);
+    const send = { quoteId: quote.id, currencyCode: 'USD' };
+    ok(await app.call('POST', '/sandbox/send', send), 200);
+    await app.settle();
+    return ok(await app.call('GET', `/transactions/${quote.transactionId}`), 200);
+  }
+  const SENT_BACK = {
+    status: 'FAILED',
+    failureReason: 'LIMIT_EXCEEDED',
+    refund: { status: 'COMPLETED' },
+  };
+
+  it('fails money that comes in when the day is full, and sends it back', async () => {
+    const who = await payer();
+    await who.pay();
+    await who.pay();
+    expect(await paidIn(who)).toMatchObject(SENT_BACK);
+  });
+
+  it('fails money that comes in for a payment too many in the hour, and sends it back', async () => {
+    const who = await payer();
+    const was = await limited({ hourly_payments: 1, limits: [] });
+    expect(await paidIn(who)).toMatchObject({ status: 'COMPLETED' });
+    expect(await paidIn(who)).toMatchObject(SENT_BACK);
+    await limited(was);
+  });
+});

@@ -1,0 +1,58 @@
+// Same-currency transfers: an older, shorter way to pay out than a quote. Kept because clients use it.
+import { Type } from '@sinclair/typebox';
+import { PurposeOfPayment } from '../../../catalog/rails/purposes.ts';
+import { PaymentRail } from '../../../catalog/rails/rails.ts';
+import type { Connectors } from '../../../connectors/ports/index.ts';
+import { operation } from '../../../kernel/operation.ts';
+import { named, PositiveAmount } from '../../../kernel/schema.ts';
+import type { Environment } from '../../../runtime/operation/context.ts';
+import { TransactionOneOf } from '../lifecycle/index.ts';
+
+/** What transfers are made with. */
+export interface TransferParts {
+  connectors(environment: Environment): Connectors;
+}
+
+export const InternalAccountReference = named(
+  'InternalAccountReference',
+  Type.Object({ accountId: Type.String({ description: 'Id of an internal account.' }) }),
+);
+
+export const createTransferOut = operation({
+  operationId: 'createTransferOut',
+  method: 'POST',
+  path: '/transfer-out',
+  tag: 'Same-Currency Transfers',
+  summary: 'Pay out in the same currency',
+  description:
+    'Sends money from an internal account to an external one. Quotes do this too. What the network of a ' +
+    'wallet takes comes out of the amount.',
+  permission: 'TRANSACT',
+  deprecated: true,
+  body: named(
+    'TransferOutRequest',
+    Type.Object({
+      source: InternalAccountReference,
+      destination: named(
+        'ExternalAccountDestinationReference',
+        Type.Object({
+          accountId: Type.String({ description: 'External account that receives.' }),
+          paymentRail: Type.Optional(PaymentRail),
+        }),
+      ),
+      amount: Type.Optional(PositiveAmount),
+      remittanceInformation: Type.Optional(
+        Type.String({ maxLength: 80, pattern: '^[\\x20-\\x7e]*$' }),
+      ),
+      purposeOfPayment: Type.Optional(PurposeOfPayment),
+    }),
+  ),
+  // The published schema leaves it optional, and a transfer of nothing is none.
+  bodyRules: (body) =>
+    (body as { amount?: unknown } | null)?.amount === undefined
+      ? [{ field: 'amount', message: 'is required' }]
+      : [],
+  replies: { 201: TransactionOneOf },
+  errors: [400, 403, 404, 409, 410, 429, 501],
+  money: true,
+});

@@ -1,0 +1,144 @@
+// Taking money in, in one currency: from an account outside that may be pulled from, onto an account here
+// of the same owner. An older, shorter way than a quote, kept because clients use it.
+import { type Static, Type } from '@sinclair/typebox';
+import { corridors } from '../../../catalog/currencies/corridors.ts';
+import { Fault, invalidField } from '../../../kernel/fault.ts';
+import { inOrder } from '../../../kernel/in-order.ts';
+import { operation } from '../../../kernel/operation.ts';
+import { named, PositiveAmount } from '../../../kernel/schema.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { handle } from '../../../runtime/operation/handle.ts';
+import { externalAccounts } from '../../payees/external-accounts/index.ts';
+import {
+  checkAmount,
+  checkDirection,
+  ownPlatform,
+  type PlatformRow,
+} from '../../tenancy/platform/index.ts';
+import { presentTransaction, TransactionOneOf, type TransactionRow } from '../lifecycle/index.ts';
+import { stagePull, startPull } from '../pay-ins/index.ts';
+import { checkPullable, type Payee, type Payer, payeeOf, payerOf } from '../quotes/index.ts';
+import { InternalAccountReference, type TransferParts } from './contract.ts';
+
+export const createTransferIn = operation({
+  operationId: 'createTransferIn',
+  method: 'POST',
+  path: '/transfer-in',
+  tag: 'Same-Currency Transfers',
+  summary: 'Take in money in the same currency',
+  description:
+    'Pulls money from an external account onto an internal one of the same owner. ' +
+    'Only accounts that can be pulled from work here; anybody can pay in by the instructions.',
+  permission: 'TRANSACT',
+  deprecated: true,
+  body: named(
+    'TransferInRequest',
+    Type.Object({
+      source: named(
+        'ExternalAccountReference',
+        Type.Object({ accountId: Type.String({ description: 'Id of an external account.' }) }),
+      ),
+      destination: InternalAccountReference,
+      amount: Type.Optional(PositiveAmount),
+    }),
+  ),
+  // The published schema leaves it optional, and a transfer of nothing is none.
+  bodyRules: (body) =>
+    (body as { amount?: unknown } | null)?.amount === undefined
+      ? [{ field: 'amount', message: 'is required' }]
+      : [],
+  replies: { 201: TransactionOneOf },
+  errors: [400, 403, 404, 409, 410],
+  money: true,
+});
+
+type Ends = { payer: Payer & { kind: 'pull' }; payee: Payee & { kind: 'internal' } };
+
+function endsOf(payer: Payer, payee: Payee): Ends {
+  if (payer.kind !== 'pull') {
+    throw invalidField('source.accountId', 'must be an external account');
+  }
+  if (payee.kind !== 'internal') {
+    throw invalidField('destination.accountId', 'must be an internal account');
+  }
+  if (payer.account.customer_id !== payee.account.customer_id) {
+    throw invalidField('destination.accountId', 'belongs to somebody else than the source');
+  }
+  if (payer.currency !== payee.currency) {
+    throw new Fault('INVALID_CURRENCY', `The destination holds ${payee.currency}.`);
+  }
+  return { payer, payee };
+}
+
+/** Throws why this much may not be taken in over that rail. */
+function admit(platform: PlatformRow, currency: string, rail: string, amount: bigint): void {
+  checkDirection(platform, currency, 'INCOMING');
+  checkAmount(platform, currency, amount);
+  const way = corridors(currency, currency).find((each) => each.rail === rail);
+  if (way && amount > way.maxSending) {
+    const reason = 'The amount is above the most that can be taken in at once.';
+    throw new Fault('TRANSACTION_SIZE_LIMIT_EXCEEDED', reason, { max: Number(way.maxSending) });
+  }
+}
+
+type Request = Static<(typeof createTransferIn)['body']>;
+
+interface Wanted {
+  from: string;
+  to: string;
+  amount: bigint;
+}
+
+/** Where the money comes from and goes to, able to, and the rail that may take this much. */
+async function found(ctx: Ctx, { connectors }: TransferParts, { from, to, amount }: Wanted) {
+  const platform = await ownPlatform(ctx);
+  const port = connectors(ctx.caller.environment).rail;
+  const [payer, payee] = await inOrder([
+    payerOf(ctx, platform, { accountId: from }, port),
+    payeeOf(ctx, { accountId: to }, port),
+  ]);
+  const ends = endsOf(payer, payee);
+  const rail = checkPullable(ends.payer.account, port);
+  ctx.require(externalAccounts, ends.payer.account);
+  admit(platform, ends.payee.currency, rail, amount);
+  return { rail, ...ends };
+}
+
+/** Stages the transaction of a transfer that may be made. It waits as PENDING, and nobody is told of it. */
+export async function stageTransferIn(
+  ctx: Ctx,
+  parts: TransferParts,
+  { source, destination, amount: asked }: Request,
+): Promise<TransactionRow> {
+  const amount = BigInt(asked as number);
+  const wanted = { from: source.accountId, to: destination.accountId, amount };
+  const { payer, payee, rail } = await found(ctx, parts, wanted);
+  return stagePull(ctx, {
+    source: payer.account,
+    account: payee.account,
+    platformCustomerId: payee.owner?.platform_customer_id ?? ctx.caller.platformId,
+    rail,
+    amount,
+  });
+}
+
+/** Has it pulled, if that may still be: it may have waited for long. */
+export async function startTransferIn(
+  ctx: Ctx,
+  parts: TransferParts,
+  row: TransactionRow,
+): Promise<TransactionRow> {
+  await found(ctx, parts, {
+    from: row.source_account as string,
+    to: row.destination_account as string,
+    amount: row.sent_amount as bigint,
+  });
+  return startPull(ctx, row);
+}
+
+export const transferInOperations = (parts: TransferParts) => [
+  handle(createTransferIn, async (ctx, { body }) => {
+    const row = startPull(ctx, await stageTransferIn(ctx, parts, body));
+    return { status: 201, body: presentTransaction(row) as Static<typeof TransactionOneOf> };
+  }),
+];

@@ -1,0 +1,192 @@
+// What a network takes is charged as it was estimated, to the unit: by transfers out of the amount, by quotes
+// on either side, across currencies, and given back with a refund. Banks, and chains that nobody knows the
+// fee of, cost nothing.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  balances,
+  booksBalance,
+  customer,
+  externalAccount,
+  fund,
+  internalAccount,
+  ok,
+  quoteBody,
+} from '../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+
+const EVM = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+const SOLANA = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
+const ALL = 50_000_000;
+const SENT = 10_000_000;
+
+let app: TestApp;
+let person: { id: string };
+beforeAll(async () => {
+  app = await startApp();
+  person = await customer(app);
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+
+const accountOf = (currency: string) => internalAccount(app, person.id, currency);
+
+/** The id of a wallet outside. */
+async function walletOf(accountType: string, currency: string, details: object): Promise<string> {
+  const accountInfo = { accountType, ...details };
+  const body = { customerId: person.id, currency, accountInfo };
+  return ok(await app.call('POST', '/customers/external-accounts', body), 201).id;
+}
+
+const transfer = (from: string, to: string, amount: number) =>
+  app.call('POST', '/transfer-out', {
+    source: { accountId: from },
+    destination: { accountId: to },
+    amount,
+  });
+
+const quote = (from: string, to: string, amount: number, more: object = {}) =>
+  app.call('POST', '/quotes', quoteBody(from, to, amount, more));
+
+const legsOf = async (id: string): Promise<string[]> => {
+  const rows = await app.runtime.db.query(
+    'select phase, step, amount from ledger_transfers where transaction_id = $1',
+    [id],
+  );
+  return rows.map(({ phase, step, amount }) => `${phase} ${step} ${amount}`).sort();
+};
+
+describe('what a network takes', () => {
+  it.each([
+    ['SOLANA', 'USDC', 'SOLANA_WALLET', SOLANA, 750],
+    ['SOLANA', 'USDT', 'SOLANA_WALLET', SOLANA, 750],
+    ['ETHEREUM', 'USDC', 'ETHEREUM_WALLET', EVM, 1_137_500],
+    ['ETHEREUM', 'USDT', 'ETHEREUM_WALLET', EVM, 1_137_500],
+    ['BASE', 'USDC', 'BASE_WALLET', EVM, 2_275],
+    ['POLYGON', 'USDC', 'POLYGON_WALLET', EVM, 488],
+    ['PLASMA', 'USDT', 'PLASMA_WALLET', EVM, 33],
+    ['TRON', 'USDT', 'TRON_WALLET', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', 4_050_000],
+    ['SPARK', 'BTC', 'SPARK_WALLET', `sparkrt1${'q'.repeat(40)}`, 0],
+    ['SPARK', 'USDB', 'SPARK_WALLET', `sparkrt1${'q'.repeat(40)}`, 0],
+    ['LIGHTNING', 'BTC', 'LIGHTNING', 'ada@wallet.example', 10],
+    ['BITCOIN', 'BTC', 'BITCOIN_L1', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', 705],
+  ])('on %s in %s is charged as estimated', async (cryptoNetwork, currency, type, address, fee) => {
+    const { id: from } = await accountOf(currency);
+    const key = type === 'LIGHTNING' ? 'lightningAddress' : 'address';
+    const to = await walletOf(type, currency, { [key]: address });
+    await fund(app, from, ALL);
+    const before = (await balances(app, from)).total;
+    const given = { internalAccountId: from, currency, cryptoNetwork, amount: SENT };
+    const body = { ...given, destinationAddress: address };
+    const told = ok(await app.call('POST', '/crypto/estimate-withdrawal-fee', body), 200);
+    expect([told.totalFee, told.netAmount]).toEqual([fee, SENT - fee]);
+
+    const sent = ok(await transfer(from, to, SENT), 201);
+    expect(sent.sentAmount.amount).toBe(SENT);
+    expect(sent.receivedAmount.amount).toBe(told.netAmount);
+    expect(sent.fees).toBe(told.totalFee);
+    await app.settle();
+    const done = ok(await app.call('GET', `/transactions/${sent.id}`), 200);
+    expect([done.status, done.fees]).toEqual(['COMPLETED', told.totalFee]);
+    expect((await balances(app, from)).total).toBe(before - SENT);
+    const earned = fee ? [`pending fee.service ${fee}`, `post fee.service! ${fee}`] : [];
+    expect(await legsOf(sent.id)).toEqual(
+      [
+        ...earned,
+        `pending pay ${told.netAmount}`,
+        `post pay! ${told.netAmount}`,
+        `posted settle ${told.netAmount}`,
+      ].sort(),
+    );
+
+    expect(ok(await quote(from, to, SENT), 201)).toMatchObject({
+      totalSendingAmount: SENT,
+      totalReceivingAmount: told.netAmount,
+      feesIncluded: told.totalFee,
+      exchangeRate: 1,
+      rateDetails: { serviceApiFixedFee: fee, serviceApiVariableFeeAmount: 0 },
+    });
+    const locked = await quote(from, to, SENT, { lockedCurrencySide: 'RECEIVING' });
+    expect(ok(locked, 201)).toMatchObject({
+      totalSendingAmount: SENT + fee,
+      totalReceivingAmount: SENT,
+      feesIncluded: fee,
+    });
+  });
+
+  it('is put into the currency that is sent, beside the fee for the exchange', async () => {
+    const { id: from } = await accountOf('USD');
+    const ethereum = await walletOf('ETHEREUM_WALLET', 'USDC', { address: `0x${'d'.repeat(40)}` });
+    // 113.75 cents, rounded up; 0.1 % of 98.86 dollars are 9.886 cents.
+    expect(ok(await quote(from, ethereum, 100_00), 201)).toMatchObject({
+      feesIncluded: 124,
+      rateDetails: { serviceApiFixedFee: 114, serviceApiVariableFeeAmount: 10 },
+    });
+    const more = { lockedCurrencySide: 'RECEIVING' };
+    const locked = ok(await quote(from, ethereum, 98_760_000, more), 201);
+    expect(locked).toMatchObject({ totalReceivingAmount: 98_760_000, feesIncluded: 124 });
+    expect(locked.totalSendingAmount).toBe(100_00);
+  });
+
+  it('comes back with a refund', async () => {
+    const { id: from } = await accountOf('USDC');
+    await fund(app, from, ALL);
+    const before = await balances(app, from);
+    for (const [suffix, begin] of [
+      ['005', transfer],
+      ['004', (a: string, b: string) => quote(a, b, SENT, { immediatelyExecute: true })],
+    ] as const) {
+      const address = `0x${'b'.repeat(37)}${suffix}`;
+      const to = await walletOf('BASE_WALLET', 'USDC', { address });
+      const { id, transactionId = id } = ok(await begin(from, to, SENT), 201);
+      await app.advance(60_000);
+      const payment = ok(await app.call('GET', `/transactions/${transactionId}`), 200);
+      expect([payment.status, payment.refund.status]).toEqual(['FAILED', 'COMPLETED']);
+      expect(await balances(app, from)).toEqual(before);
+      expect(await legsOf(transactionId)).toContain('posted refund.fee.service 2275');
+    }
+  });
+
+  it('must leave something of the amount', async () => {
+    const { id: from } = await accountOf('USDT');
+    await fund(app, from, ALL);
+    const to = await walletOf('ETHEREUM_WALLET', 'USDT', { address: `0x${'c'.repeat(40)}` });
+    for (const answer of [await transfer(from, to, 1_137_500), await quote(from, to, 1_137_500)]) {
+      expect([answer.status, answer.body.code]).toEqual([400, 'AMOUNT_OUT_OF_RANGE']);
+    }
+    expect(ok(await transfer(from, to, 1_137_501), 201).receivedAmount.amount).toBe(1);
+  });
+});
+
+describe('nothing is taken', () => {
+  it('on the way to a bank, and on a chain whose fee nobody knows', async () => {
+    const { id: usd } = await accountOf('USD');
+    const { id: usdc } = await accountOf('USDC');
+    await fund(app, usd, 100_00);
+    await fund(app, usdc, ALL);
+    const bank = await externalAccount(app, person.id, 'USD');
+    const arbitrum = await walletOf('ARBITRUM_WALLET', 'USDC', { address: EVM });
+    for (const [from, to] of [
+      [usd, bank.id],
+      [usdc, arbitrum],
+    ] as const) {
+      const sent = ok(await transfer(from, to, 100_00), 201);
+      expect([sent.receivedAmount.amount, sent.fees]).toEqual([100_00, 0]);
+      expect(sent).not.toHaveProperty('rateDetails');
+    }
+  });
+
+  it('where no connector tells the fees of networks', async () => {
+    const as = app.production;
+    const own = await internalAccount(app, null, 'USDC', { as });
+    const accountInfo = { accountType: 'BASE_WALLET', address: EVM, vaspName: 'Kraken' };
+    const body = { currency: 'USDC', accountInfo };
+    const wallet = ok(await app.call('POST', '/platform/external-accounts', body, { as }), 201);
+    const asked = quoteBody(own.id, wallet.id, SENT);
+    expect(ok(await app.call('POST', '/quotes', asked, { as }), 201)).toMatchObject({
+      feesIncluded: 0,
+      totalReceivingAmount: SENT,
+    });
+  });
+});

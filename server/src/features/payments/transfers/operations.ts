@@ -1,0 +1,106 @@
+// Paying out in one currency: the same parties, transaction and start as a quote's, at rate 1. It costs what
+// the network of a wallet takes, out of the amount, and nothing to a bank.
+import type { Static } from '@sinclair/typebox';
+import { Fault, invalidField } from '../../../kernel/fault.ts';
+import { inOrder } from '../../../kernel/in-order.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { handle } from '../../../runtime/operation/handle.ts';
+import { isBalance } from '../../balances/internal-accounts/index.ts';
+import { needsSca } from '../../sca/index.ts';
+import { ownPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
+import {
+  presentTransaction,
+  type TransactionOneOf,
+  type TransactionRow,
+} from '../lifecycle/index.ts';
+import {
+  admit,
+  insertPayment,
+  livingOwner,
+  needsProof,
+  type Payee,
+  type Payer,
+  payeeOf,
+  payerOf,
+  pricedTransfer,
+  startPayment,
+} from '../quotes/index.ts';
+import { createTransferOut, type TransferParts } from './contract.ts';
+
+function checkEnds(payer: Payer, payee: Payee): void {
+  if (payer.kind !== 'internal') {
+    throw invalidField('source.accountId', 'must be an internal account');
+  }
+  const { currency, account } = payer;
+  if (!isBalance(account)) {
+    throw invalidField('source.accountId', 'is an embedded wallet: pay from it by a quote');
+  }
+  if (payee.kind !== 'external') {
+    throw invalidField('destination.accountId', 'must be an external account');
+  }
+  if (payee.currency !== currency) {
+    throw new Fault('INVALID_CURRENCY', `The source holds ${currency}, not ${payee.currency}.`);
+  }
+  const owner = payee.account.customer_id;
+  if (owner !== null && owner !== account.customer_id) {
+    throw invalidField('destination.accountId', 'belongs to somebody else than the source');
+  }
+}
+
+type Request = Static<(typeof createTransferOut)['body']>;
+
+/** Throws CONFLICT for money whose customer authorises each payment: a transfer has no place for that. */
+function refuseAuthorized(
+  ctx: Ctx,
+  platform: PlatformRow,
+  { customer, currency }: Pick<Payer, 'customer' | 'currency'>,
+): void {
+  if (!needsSca(ctx, platform, customer, currency)) return;
+  const reason = `This customer authorises payments of ${currency} itself: make a quote.`;
+  throw new Fault('CONFLICT', reason);
+}
+
+/** Stages the transaction of a transfer that may be made. It waits as PENDING, and nobody is told of it. */
+export async function stageTransferOut(
+  ctx: Ctx,
+  { connectors }: TransferParts,
+  body: Request,
+): Promise<TransactionRow> {
+  const platform = await ownPlatform(ctx);
+  const ports = connectors(ctx.caller.environment);
+  const { accountId, paymentRail } = body.destination;
+  const [payer, payee] = await inOrder([
+    payerOf(ctx, platform, { accountId: body.source.accountId }, ports.rail),
+    payeeOf(ctx, { accountId, paymentRail }, ports.rail),
+  ]);
+  checkEnds(payer, payee);
+  refuseAuthorized(ctx, platform, payer);
+  const money = await pricedTransfer(ctx, ports, payee, BigInt(body.amount as number));
+  const { purposeOfPayment: purpose } = body;
+  const proofNeeded =
+    payee.kind === 'external' && (await needsProof(payee, money.price.receiving, ports.rates));
+  const route = admit(ctx.vault, platform, { payer, payee, purpose, proofNeeded }, money.price);
+  return insertPayment(ctx, { platform, payer, payee }, money, route, {
+    id: ctx.id('Transaction'),
+    remittance: body.remittanceInformation,
+    purpose,
+    proofNeeded,
+  });
+}
+
+/** Takes the money and has it sent, if that is still possible: it may have waited for long. */
+export async function startTransferOut(ctx: Ctx, row: TransactionRow): Promise<TransactionRow> {
+  const [platform, customer] = await Promise.all([ownPlatform(ctx), livingOwner(ctx, row)]);
+  refuseAuthorized(ctx, platform, { customer, currency: row.sent_currency as string });
+  return startPayment(ctx, row);
+}
+
+export const transferOperations = (parts: TransferParts) => [
+  handle(createTransferOut, async (ctx, { body }) => {
+    const payment = await stageTransferOut(ctx, parts, body);
+    // The answer shows the transfer as accepted; how it goes on is told by events.
+    const accepted = presentTransaction(payment) as Static<typeof TransactionOneOf>;
+    await startPayment(ctx, payment);
+    return { status: 201, body: accepted };
+  }),
+];

@@ -1,0 +1,160 @@
+// Same-currency payouts on every path the sandbox scripts.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  balances,
+  booksBalance,
+  customer,
+  eventTypes,
+  externalAccount,
+  fund,
+  fundedCustomer,
+  internalAccount,
+  ok,
+} from '../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { scaPayer } from '../../../../test/sca-desk.ts';
+import { stageTransferIn, startTransferIn } from './index.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+
+async function transfer(suffix: string, more: object = {}) {
+  const { person, account } = await fundedCustomer(app);
+  const target = await externalAccount(app, person.id, 'USD', suffix);
+  const body = {
+    source: { accountId: account.id },
+    destination: { accountId: target.id },
+    amount: 250_00,
+    ...more,
+  };
+  return { person, account, target, answer: await app.call('POST', '/transfer-out', body) };
+}
+
+describe('createTransferOut', () => {
+  it('answers a pending transaction and completes', async () => {
+    const { account, answer } = await transfer('000');
+    const sent = ok(answer, 201);
+    expect(sent).toMatchObject({ type: 'OUTGOING', direction: 'DEBIT', status: 'PENDING' });
+    expect(sent.sentAmount.amount).toBe(250_00);
+    expect(sent.receivedAmount.amount).toBe(250_00);
+    await app.settle();
+    expect((await balances(app, account.id)).total).toBe(750_00);
+    expect(ok(await app.call('GET', `/transactions/${sent.id}`), 200).status).toBe('COMPLETED');
+  });
+
+  const failures: [string, string, number][] = [
+    ['002', 'QUOTE_EXECUTION_FAILED', 0],
+    ['003', 'ACCOUNT_INVALID', 0],
+    ['004', 'ACCOUNT_CANNOT_RECEIVE', 0],
+    ['005', 'PAYOUT_RETURNED', 30_000],
+  ];
+  it.each(failures)('…%s fails with %s after %i ms and refunds', async (suffix, reason, waitMs) => {
+    const { account, answer } = await transfer(suffix);
+    const { id } = ok(answer, 201);
+    await app.settle();
+    if (waitMs) {
+      expect(ok(await app.call('GET', `/transactions/${id}`), 200).status).toBe('PROCESSING');
+      await app.advance(waitMs);
+    }
+    const done = ok(await app.call('GET', `/transactions/${id}`), 200);
+    expect(done).toMatchObject({
+      status: 'FAILED',
+      failureReason: reason,
+      refund: { status: 'COMPLETED' },
+    });
+    expect(await balances(app, account.id)).toEqual({ balance: 1_000_00, total: 1_000_00 });
+    expect(await eventTypes(app, id)).toEqual(
+      ['PENDING', 'PROCESSING', 'FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'].map(
+        (each) => `OUTGOING_PAYMENT.${each}`,
+      ),
+    );
+  });
+
+  it('refuses what cannot be', async () => {
+    const { person, account } = await transfer('000');
+    const eur = await externalAccount(app, person.id, 'EUR');
+    const stranger = await customer(app);
+    const theirs = await externalAccount(app, stranger.id, 'USD');
+    const usd = await externalAccount(app, person.id, 'USD');
+    const refused = async (accountId: string, more: object, status: number, code: string) => {
+      const body = {
+        source: { accountId: account.id },
+        destination: { accountId },
+        amount: 100,
+        ...more,
+      };
+      const answer = await app.call('POST', '/transfer-out', body);
+      expect([answer.status, answer.body.code]).toEqual([status, code]);
+    };
+    await refused(eur.id, {}, 400, 'INVALID_CURRENCY');
+    await refused(theirs.id, {}, 400, 'INVALID_INPUT');
+    await refused(usd.id, { amount: undefined }, 400, 'INVALID_INPUT');
+    await refused(usd.id, { amount: 5_000_00 }, 400, 'INSUFFICIENT_FUNDS');
+    await refused('ExternalAccount:unknown', {}, 404, 'ACCOUNT_NOT_FOUND');
+  });
+
+  it('takes nothing that its customer authorises', async () => {
+    const payer = await scaPayer(app);
+    const target = await externalAccount(app, payer.person.id, 'EUR');
+    const body = { source: { accountId: payer.eur.id }, destination: { accountId: target.id } };
+    const refused = await app.call('POST', '/transfer-out', { ...body, amount: 10_00 });
+    expect([refused.status, refused.body.code]).toEqual([409, 'CONFLICT']);
+    expect((await balances(app, payer.eur.id)).balance).toBe(1_000_00);
+  });
+
+  it('takes nothing from an embedded wallet, which nobody has signed for', async () => {
+    const person = await customer(app);
+    const url = `/customers/internal-accounts?customerId=${person.id}&type=EMBEDDED_WALLET`;
+    const [wallet] = ok(await app.call('GET', url), 200).data;
+    await fund(app, wallet.id, 5_000_000);
+    const address = `sparkrt1${'q'.repeat(40)}`;
+    const accountInfo = { accountType: 'SPARK_WALLET', address };
+    const target = { customerId: person.id, currency: 'USDB', accountInfo };
+    const outside = ok(await app.call('POST', '/customers/external-accounts', target), 201);
+    const body = {
+      source: { accountId: wallet.id },
+      destination: { accountId: outside.id },
+      amount: 1_000_000,
+    };
+    const answer = await app.call('POST', '/transfer-out', body);
+    expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
+    expect(answer.body.details.errors).toMatchObject([{ field: 'source.accountId' }]);
+    expect(await balances(app, wallet.id)).toEqual({ balance: 5_000_000, total: 5_000_000 });
+  });
+});
+
+describe('a transfer in that waited for a yes', () => {
+  it('is judged again by what the platform takes in by then', async () => {
+    const as = await app.newPlatform('Changing');
+    const person = await customer(app, { as });
+    const account = await internalAccount(app, person.id, 'USD', { as });
+    const source = await externalAccount(app, person.id, 'USD', '000', { as });
+    const parts = { connectors: app.connectorsOf };
+    const body = {
+      source: { accountId: source.id },
+      destination: { accountId: account.id },
+      amount: 15_00,
+    };
+    const row = await app.operate((ctx) => stageTransferIn(ctx, parts, body), as);
+    const start = () => app.operate((ctx) => startTransferIn(ctx, parts, row), as);
+    const { supportedCurrencies } = ok(await app.call('GET', '/config', undefined, { as }), 200);
+    const change = async (more: object) => {
+      const changed = supportedCurrencies.map((each: object) => ({ ...each, ...more }));
+      ok(await app.call('PATCH', '/config', { supportedCurrencies: changed }, { as }), 200);
+    };
+    await change({ maxAmount: 14_99 });
+    await expect(start()).rejects.toMatchObject({ code: 'AMOUNT_OUT_OF_RANGE' });
+    await change({ enabledTransactionTypes: ['OUTGOING'] });
+    await expect(start()).rejects.toMatchObject({ code: 'INVALID_CURRENCY' });
+    await change({});
+    expect((await start()).funds).toBe('AWAITED');
+    await app.settle();
+    expect((await balances(app, account.id, { as })).total).toBe(15_00);
+  });
+});

@@ -1,0 +1,142 @@
+// What happens to a token after it was registered: its provider is asked until the issuance has come to an
+// end, and once it is provisioned what the operator approved is enabled.
+import type { IssuanceStatus, TokenAnswer } from '../../../connectors/ports/stablecoins.ts';
+import { OUTAGE_ATTEMPTS } from '../../../runtime/jobs/job-failures.ts';
+import type { Job, JobHandler, Result } from '../../../runtime/jobs/jobs.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { callerOf } from '../../tenancy/platform/index.ts';
+import {
+  type CoinInput,
+  ENABLE,
+  enableLater,
+  FOLLOW,
+  type FollowInput,
+  followOn,
+} from '../minting/follow.ts';
+import { operationJobs } from '../minting/operation-jobs.ts';
+import { mintOf, type StablecoinParts, writeDown } from '../parts.ts';
+import {
+  type IssuanceEvent,
+  isLiving,
+  issuanceStates,
+  type ServiceEvent,
+  serviceStates,
+} from '../states.ts';
+import { type ProviderAccountRow, type StablecoinRow, stablecoins } from '../store.ts';
+import { enterSupply, isCountable } from '../supply/books.ts';
+import { accountOfCoin, nameOf } from './coins.ts';
+import { linkOf, unlink } from './provider-accounts.ts';
+
+const EVENT_OF: Readonly<Record<IssuanceStatus, IssuanceEvent | undefined>> = {
+  PENDING_REVIEW: undefined,
+  PROVISIONING: 'review',
+  PROVISIONED: 'provision',
+  REJECTED: 'reject',
+  FAILED: 'fail',
+};
+
+const inputOf = (job: Job) => job.input as unknown as FollowInput;
+
+async function coinOf({ read }: Pick<Ctx, 'read'>, { coinId }: CoinInput): Promise<StablecoinRow> {
+  const row = await read(stablecoins, coinId);
+  if (!row) throw new Error(`no stablecoin ${coinId}`);
+  return row;
+}
+
+/** Moves a token to what its provider says of it; a token that only waits longer stays as it is. */
+function moveTo(ctx: Ctx, coin: StablecoinRow, issuance: IssuanceStatus): StablecoinRow {
+  const event = EVENT_OF[issuance];
+  const issuance_status = event && issuanceStates.peek(coin.issuance_status, event);
+  if (issuance_status === undefined) return coin;
+  const moved = ctx.update(stablecoins, coin, { issuance_status, updated_at: ctx.now });
+  if (issuance_status === 'PROVISIONED') enableLater(ctx, moved);
+  return isLiving(issuance_status) ? moved : dropped(ctx, moved);
+}
+
+/** What is never issued needs nobody's decision any more, and will not be enabled. */
+function dropped(ctx: Ctx, coin: StablecoinRow): StablecoinRow {
+  if (serviceStates.peek(coin.service_status, 'drop') === undefined) return coin;
+  const reason = `The token is ${coin.issuance_status} at its provider.`;
+  writeDown(ctx, coin, { actor: 'service', move: 'drop', reason });
+  return decideService(ctx, coin, 'drop');
+}
+
+/** What the provider said when it was asked as `asked`. */
+async function heed(ctx: Ctx, asked: ProviderAccountRow, coin: StablecoinRow, answer: TokenAnswer) {
+  if (answer.state === 'unlinked') {
+    const account = await accountOfCoin(ctx, coin);
+    // Not where it was linked anew meanwhile. Else the token rests until it is.
+    if (account.version === asked.version) unlink(ctx, account, answer.as);
+    return;
+  }
+  // It was there, so it is not going to be issued any more.
+  if (answer.state !== 'found') return void moveTo(ctx, coin, 'FAILED');
+  const { issuance, supply } = answer.token;
+  if (issuance === 'PROVISIONED' && !isCountable(supply)) {
+    if (moveTo(ctx, coin, 'FAILED') === coin) return;
+    const reason = 'More of the token circulates than the books can count.';
+    return writeDown(ctx, coin, { actor: 'service', move: 'fail', reason });
+  }
+  const moved = moveTo(ctx, coin, issuance);
+  if (moved !== coin && issuance === 'PROVISIONED') enterSupply(ctx, coin, supply);
+  followOn(ctx, moved, answer.token);
+}
+
+async function follow(
+  runtime: Runtime,
+  parts: StablecoinParts,
+  input: FollowInput,
+): Promise<Result> {
+  const caller = await callerOf(runtime.db, input.platformId);
+  const read = runtime.db.read;
+  const coin = await coinOf({ read }, input);
+  const account = await accountOfCoin({ read }, coin);
+  const nothing = { caller, stage: async () => {} };
+  const isNext = ({ follows }: StablecoinRow) => follows === input.turn;
+  if (!isNext(coin) || account.status !== 'ACTIVE') return nothing;
+  const mint = mintOf({ caller }, parts);
+  const answer = await mint.token(linkOf(runtime, account), nameOf(coin), coin.created_at);
+  return {
+    caller,
+    stage: async (ctx) => {
+      const current = await coinOf(ctx, input);
+      if (isNext(current)) await heed(ctx, account, current, answer);
+    },
+  };
+}
+
+/** As far as nobody need decide: approved where nothing is real, enabled where it is provisioned. */
+async function enable(ctx: Ctx, parts: StablecoinParts, input: CoinInput): Promise<void> {
+  const coin = await coinOf(ctx, input);
+  const { mint } = parts.connectors(ctx.caller.environment);
+  const isApproved = mint?.enablesAtOnce?.(nameOf(coin)) ?? false;
+  if (coin.service_status === 'PENDING_APPROVAL' && isApproved) decideService(ctx, coin, 'approve');
+  if (coin.service_status !== 'ENABLING' || coin.issuance_status !== 'PROVISIONED') return;
+  decideService(ctx, coin, 'enable');
+}
+
+/** Carries out a decision about whether the service may use a token. Throws where it cannot be made now. */
+export function decideService(ctx: Ctx, coin: StablecoinRow, event: ServiceEvent): StablecoinRow {
+  const service_status = serviceStates.next(coin.service_status, event);
+  if (service_status === 'ENABLING') enableLater(ctx, coin);
+  return ctx.update(stablecoins, coin, { service_status, updated_at: ctx.now });
+}
+
+/** Handlers of every job about stablecoins; list them where the worker is built. */
+export const stablecoinJobs = (parts: StablecoinParts): JobHandler[] => [
+  ...operationJobs(parts),
+  {
+    kind: FOLLOW,
+    maxAttempts: OUTAGE_ATTEMPTS,
+    run: (runtime, job) => follow(runtime, parts, inputOf(job)),
+  },
+  {
+    kind: ENABLE,
+    run: async (runtime, job) => {
+      const input = inputOf(job);
+      const caller = await callerOf(runtime.db, input.platformId);
+      return { caller, stage: (ctx) => enable(ctx, parts, input) };
+    },
+  },
+];

@@ -1,0 +1,345 @@
+// Registering tokens: which provider account they come from, what the provider says of them, who is first,
+// and the issuance that goes on behind them.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { booksBalance, ok } from '../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { freshDesk, linkedDesk, stablecoinDesk } from '../../../../test/stablecoin-desk.ts';
+import type { MintPort } from '../../../connectors/ports/stablecoins.ts';
+import { ledgerAccounts } from '../../../ledger/store.ts';
+import { createWorker } from '../../../runtime/jobs/jobs.ts';
+import { createLog } from '../../../runtime/observability/log.ts';
+import { createMetrics } from '../../../runtime/observability/metrics.ts';
+import { followLater } from '../minting/follow.ts';
+import { MOST_UNITS } from '../minting/judge.ts';
+import { stablecoins } from '../store.ts';
+import { circulatingOf, issuedOf, openBooks, unitOf } from '../supply/books.ts';
+import { supplyProblems } from '../supply/recount.ts';
+import { stablecoinJobs } from './coin-jobs.ts';
+
+const SECOND = 1_000;
+
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+const codeOf = ({ status, body }: { status: number; body: { code?: string } }) => [
+  status,
+  body.code,
+];
+
+describe('registerStablecoin', () => {
+  it('takes from the provider what the token is', async () => {
+    const desk = await linkedDesk(app);
+    const body = {
+      providerTokenIdentifier: 'acme-usd',
+      networkTokenIdentifier: 'btkn1acme',
+      network: 'SPARK',
+    };
+    const coin = ok(await desk.write('/stablecoins', body), 201);
+    expect(coin).toEqual({
+      id: expect.stringMatching(/^Stablecoin:[0-9a-f-]{36}$/),
+      ...body,
+      name: 'Acme USD',
+      symbol: 'ACMEUSD',
+      baseCurrency: 'USD',
+      decimals: 6,
+      issuanceStatus: 'PROVISIONED',
+      serviceOperationsStatus: 'NOT_ENABLED',
+      provider: 'BRALE',
+      stablecoinProviderAccountId: desk.account.id,
+      providerEnvironment: 'SANDBOX',
+      createdAt: expect.any(String),
+      updatedAt: coin.createdAt,
+    });
+    expect(ok(await desk.read(`/stablecoins/${coin.id}`), 200)).toEqual(coin);
+  });
+
+  it('names every bad field at once', async () => {
+    const desk = await linkedDesk(app);
+    const bad = { providerTokenIdentifier: '', network: 'ETHEREUM' };
+    const answer = await app.call('POST', '/stablecoins', bad, { as: desk.as });
+    expect(codeOf(answer)).toEqual([400, 'INVALID_INPUT']);
+    const fields = answer.body.details.errors.map((each: { field: string }) => each.field);
+    expect(fields.sort()).toEqual([
+      'Idempotency-Key',
+      'network',
+      'networkTokenIdentifier',
+      'providerTokenIdentifier',
+    ]);
+  });
+
+  it.each([
+    ['a token that the provider has not', '004', {}],
+    ['a token that is another on the network', '000', { networkTokenIdentifier: 'btkn1-002' }],
+  ])('refuses %s', async (_, ending, more) => {
+    const desk = await linkedDesk(app);
+    const answer = await desk.register(ending, more);
+    expect(codeOf(answer)).toEqual([400, 'STABLECOIN_VERIFICATION_FAILED']);
+    expect(ok(await desk.read('/stablecoins'), 200).data).toEqual([]);
+  });
+
+  it('says so where the provider does not answer', async () => {
+    const desk = await linkedDesk(app);
+    expect(codeOf(await desk.register('007'))).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    expect(ok(await desk.read('/stablecoins'), 200).data).toEqual([]);
+  });
+
+  it('gets the first reply again under its key, also at once', async () => {
+    const desk = await linkedDesk(app);
+    const body = desk.tokenBody();
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, () => desk.write('/stablecoins', body, 'once')),
+    );
+    expect(new Set(answers.map((each) => each.status))).toEqual(new Set([201]));
+    expect(new Set(answers.map((each) => each.body.id)).size).toBe(1);
+    const other = await desk.write('/stablecoins', desk.tokenBody(), 'once');
+    expect(codeOf(other)).toEqual([409, 'CONFLICT']);
+  });
+});
+
+describe('the provider account of a token', () => {
+  it('has to be there', async () => {
+    const desk = await freshDesk(app);
+    const NOT_FOUND = [404, 'STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND'];
+    expect(codeOf(await desk.register())).toEqual(NOT_FOUND);
+    const { id } = await stablecoinDesk(app).linked();
+    const named = (stablecoinProviderAccountId: string) =>
+      desk.register('000', { stablecoinProviderAccountId });
+    expect(codeOf(await named(id))).toEqual(NOT_FOUND);
+    expect(codeOf(await named('StablecoinProviderAccount:none'))).toEqual(NOT_FOUND);
+  });
+
+  it('has to be named where there are two, and active ones alone count', async () => {
+    const desk = await linkedDesk(app);
+    const gone = await desk.linked('003');
+    expect(codeOf(await desk.register())).toEqual([
+      400,
+      'STABLECOIN_PROVIDER_ACCOUNT_SELECTION_REQUIRED',
+    ]);
+    const named = { stablecoinProviderAccountId: gone.id };
+    expect((await desk.register('000', named)).body.code).toBe(
+      'STABLECOIN_PROVIDER_ACCOUNT_INVALID',
+    );
+    const coin = ok(await desk.register(), 201);
+    expect(coin.stablecoinProviderAccountId).toBe(desk.account.id);
+  });
+});
+
+describe('a token that is there already', () => {
+  it('is told by its identifier first, then by its symbol', async () => {
+    const desk = await linkedDesk(app);
+    const body = desk.tokenBody();
+    ok(await desk.write('/stablecoins', body), 201);
+    expect(codeOf(await desk.write('/stablecoins', body))).toEqual([
+      409,
+      'STABLECOIN_TOKEN_IDENTIFIER_ALREADY_EXISTS',
+    ]);
+    const network = { networkTokenIdentifier: `${body.networkTokenIdentifier}-other` };
+    expect(codeOf(await desk.write('/stablecoins', { ...body, ...network }))).toEqual([
+      409,
+      'STABLECOIN_SYMBOL_ALREADY_EXISTS',
+    ]);
+    // Another platform may have both.
+    const other = await linkedDesk(app);
+    ok(await other.write('/stablecoins', body), 201);
+  });
+
+  it.each([
+    ['symbol', 'STABLECOIN_SYMBOL_ALREADY_EXISTS', false],
+    ['token', 'STABLECOIN_TOKEN_IDENTIFIER_ALREADY_EXISTS', true],
+  ])('is registered once by ten at once: one %s', async (_, code, sameToken) => {
+    const desk = await linkedDesk(app);
+    const body = desk.tokenBody();
+    const network = (at: number) =>
+      sameToken ? {} : { networkTokenIdentifier: `${body.networkTokenIdentifier}-${at}-` };
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, at) =>
+        desk.write('/stablecoins', { ...body, ...network(at) }),
+      ),
+    );
+    expect(answers.map(codeOf).sort()).toEqual([[201, undefined], ...Array(9).fill([409, code])]);
+    expect(ok(await desk.read('/stablecoins'), 200).data).toHaveLength(1);
+  });
+});
+
+describe('issuance', () => {
+  it.each([
+    ['001', 'PROVISIONING'],
+    ['002', 'REJECTED'],
+    ['003', 'FAILED'],
+  ])('of a token that ends in %s stays %s', async (ending, issuanceStatus) => {
+    const desk = await linkedDesk(app);
+    const coin = ok(await desk.register(ending), 201);
+    expect(coin.issuanceStatus).toBe(issuanceStatus);
+    await app.advance(3_600 * SECOND);
+    expect(ok(await desk.read(`/stablecoins/${coin.id}`), 200)).toEqual(coin);
+  });
+
+  it('goes on by itself, and tells nobody', async () => {
+    const desk = await linkedDesk(app);
+    const coin = ok(await desk.register('005'), 201);
+    const seen: string[] = [];
+    const look = async () => {
+      const { issuanceStatus } = ok(await desk.read(`/stablecoins/${coin.id}`), 200);
+      seen.push(issuanceStatus);
+    };
+    await look();
+    await app.advance(15 * SECOND - 1);
+    await look();
+    await app.advance(1);
+    await look();
+    await app.advance(15 * SECOND - 1);
+    await look();
+    await app.advance(1);
+    await look();
+    expect(seen).toEqual([
+      'PENDING_REVIEW',
+      'PENDING_REVIEW',
+      'PROVISIONING',
+      'PROVISIONING',
+      'PROVISIONED',
+    ]);
+    expect((await app.events()).filter(({ subject }) => subject === coin.id)).toEqual([]);
+    const jobs = "select kind from jobs where kind like 'stablecoins.%'";
+    expect(await app.runtime.db.query(jobs, [])).toEqual([]);
+  });
+
+  it.each(['002', '003'])('that came to nothing takes nobody the name: …%s', async (ending) => {
+    const desk = await linkedDesk(app);
+    const body = desk.tokenBody(ending);
+    const dead = ok(await desk.write('/stablecoins', body), 201);
+    const again = { ...body, providerTokenIdentifier: `${dead.symbol.toLowerCase()}-000` };
+    const living = ok(await desk.write('/stablecoins', again), 201);
+    expect(living.symbol).toBe(dead.symbol);
+    expect(codeOf(await desk.write('/stablecoins', again))).toEqual([
+      409,
+      'STABLECOIN_TOKEN_IDENTIFIER_ALREADY_EXISTS',
+    ]);
+    const other = { ...again, networkTokenIdentifier: `${body.networkTokenIdentifier}-x` };
+    expect(codeOf(await desk.write('/stablecoins', other))).toEqual([
+      409,
+      'STABLECOIN_SYMBOL_ALREADY_EXISTS',
+    ]);
+  });
+});
+
+describe('listStablecoins', () => {
+  it('lists newest first, in pages, by what they are', async () => {
+    const desk = await linkedDesk(app);
+    const ids: string[] = [];
+    for (const ending of ['000', '001', '000']) {
+      app.world.set(app.world.now() + SECOND);
+      ids.unshift(ok(await desk.register(ending), 201).id);
+    }
+    ok(await desk.request(ids[2] as string), 200);
+    const list = async (query = '') => {
+      const { data } = ok(await desk.read(`/stablecoins${query}`), 200);
+      return data.map((each: { id: string }) => each.id);
+    };
+    expect(await list()).toEqual(ids);
+    const first = ok(await desk.read('/stablecoins?limit=2'), 200);
+    expect(first).toMatchObject({ hasMore: true, totalCount: 3 });
+    expect(await list(`?limit=2&cursor=${first.nextCursor}`)).toEqual([ids[2]]);
+    expect(await list('?issuanceStatus=PROVISIONING')).toEqual([ids[1]]);
+    expect(await list('?serviceOperationsStatus=PENDING_APPROVAL')).toEqual([ids[2]]);
+    expect(await list('?serviceOperationsStatus=NOT_ENABLED&issuanceStatus=PROVISIONED')).toEqual([
+      ids[0],
+    ]);
+    expect(await list('?provider=BRALE')).toEqual(ids);
+    for (const query of ['?provider=ACME', '?issuanceStatus=GONE', '?limit=0', '?cursor=x']) {
+      expect([query, (await desk.read(`/stablecoins${query}`)).status]).toEqual([query, 400]);
+    }
+    const other = await freshDesk(app);
+    expect(ok(await other.read('/stablecoins'), 200).data).toEqual([]);
+    expect(codeOf(await other.read(`/stablecoins/${ids[0]}`))).toEqual([
+      404,
+      'STABLECOIN_NOT_FOUND',
+    ]);
+  });
+});
+
+describe('the books of a token', () => {
+  const openedWith = (supply: bigint) =>
+    app.operate(async (ctx) => {
+      const id = ctx.id('Stablecoin');
+      openBooks(ctx, { id }, supply);
+      return id;
+    });
+
+  it('begin with what circulates', async () => {
+    const id = await openedWith(1_500_000n);
+    const [issued, circulating] = await Promise.all(
+      [issuedOf(id), circulatingOf(id)].map((each) => app.runtime.db.read(ledgerAccounts, each)),
+    );
+    expect(issued).toMatchObject({ balance: -1_500_000n, currency: unitOf(id) });
+    expect(circulating).toMatchObject({ balance: 1_500_000n, floor: 0n });
+    await booksBalance(app);
+  });
+
+  /** A token whose provider, asked thrice at once, says after a while that so much circulates. */
+  async function provisionedWith(supply: bigint) {
+    const desk = await linkedDesk(app);
+    const { id } = ok(await desk.register('001'), 201);
+    const { mint } = app.connectorsOf('sandbox');
+    const token: MintPort['token'] = async (link, name, at) => {
+      const answer = await (mint as MintPort).token(link, name, at);
+      if (answer.state !== 'found') return answer;
+      return { ...answer, token: { ...answer.token, issuance: 'PROVISIONED', supply } };
+    };
+    const connectors = () => ({ mint: { ...(mint as MintPort), token } });
+    const worker = createWorker({
+      runtime: app.runtime,
+      handlers: stablecoinJobs({ connectors: connectors as never }),
+      sweeps: [],
+      log: createLog(app.world, 'silent', () => {}),
+      metrics: createMetrics(),
+    });
+    const circulates = async () =>
+      (await app.runtime.db.read(ledgerAccounts, circulatingOf(id)))?.balance;
+    expect(await circulates()).toBe(0n);
+    await app.operate(async (ctx) => {
+      const row = await ctx.read(stablecoins, id);
+      for (let times = 0; row && times < 3; times++) followLater(ctx, row);
+    }, desk.as);
+    while ((await worker.runDue()) > 0);
+    const { issuanceStatus } = ok(await desk.read(`/stablecoins/${id}`), 200);
+    expect(await supplyProblems((text) => app.runtime.db.query(text))).toEqual([]);
+    await booksBalance(app);
+    return { id, issuanceStatus, circulates: await circulates() };
+  }
+
+  it('hold what circulates when the token is there, however long that took', async () => {
+    for (const supply of [70_000n, MOST_UNITS]) {
+      const met = await provisionedWith(supply);
+      expect(met).toMatchObject({ issuanceStatus: 'PROVISIONED', circulates: supply });
+    }
+  });
+
+  it('cannot hold a token of which there is too much, which fails', async () => {
+    for (const supply of [MOST_UNITS + 1n, 10n ** 30n]) {
+      const { id, ...met } = await provisionedWith(supply);
+      expect(met).toEqual({ issuanceStatus: 'FAILED', circulates: 0n });
+      const why = 'select actor, move, reason from account_moves where account_id = $1';
+      expect(await app.runtime.db.query(why, [id])).toEqual([
+        {
+          actor: 'service',
+          move: 'fail',
+          reason: 'More of the token circulates than the books can count.',
+        },
+      ]);
+    }
+  });
+
+  it('hold the most there may be, and no more', async () => {
+    expect(await openedWith(MOST_UNITS)).toContain('Stablecoin:');
+    for (const supply of [MOST_UNITS + 1n, 10n ** 30n]) {
+      await expect(openedWith(supply)).rejects.toMatchObject({
+        code: 'STABLECOIN_VERIFICATION_FAILED',
+      });
+    }
+    await booksBalance(app);
+  });
+});

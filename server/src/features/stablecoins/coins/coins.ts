@@ -1,0 +1,176 @@
+// A platform's tokens at its providers: registering one, how it looks, and asking to have it used by the
+// service. What a token is called and worth is the provider's word and no field of a request.
+import type { Static } from '@sinclair/typebox';
+import type { ProviderToken, TokenName } from '../../../connectors/ports/stablecoins.ts';
+import { Fault } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
+import type { Refused } from '../../../kernel/operation.ts';
+import type { Filter } from '../../../runtime/db/database.ts';
+import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
+import type { StablecoinRegisterRequest } from '../contract.ts';
+import { enableLater, followOn } from '../minting/follow.ts';
+import { answerOf, mintOf, type StablecoinParts } from '../parts.ts';
+import { isLiving, LIVING, serviceStates } from '../states.ts';
+import {
+  type ProviderAccountRow,
+  providerAccounts,
+  type StablecoinRow,
+  stablecoins,
+} from '../store.ts';
+import { openBooks } from '../supply/books.ts';
+import { accountFor, checkLink, linkOf, refuseUnlinked } from './provider-accounts.ts';
+
+type RegisterRequest = Static<typeof StablecoinRegisterRequest>;
+
+/** The resource, with what is said of it where the account at its provider is shown. */
+function presentWith(row: StablecoinRow, account: ProviderAccountRow) {
+  return {
+    id: row.id,
+    name: row.name,
+    symbol: row.symbol,
+    baseCurrency: row.base_currency,
+    decimals: row.decimals,
+    network: row.network,
+    issuanceStatus: row.issuance_status,
+    serviceOperationsStatus: row.service_status,
+    networkTokenIdentifier: row.network_token_identifier,
+    ...(row.service_status === 'ENABLED' ? { currency: row.symbol } : {}),
+    provider: account.provider,
+    stablecoinProviderAccountId: account.id,
+    providerEnvironment: account.provider_environment,
+    providerTokenIdentifier: row.provider_token_identifier,
+    ...stamps(row),
+  };
+}
+
+export async function presentCoin(ctx: Pick<Ctx, 'read'>, row: StablecoinRow) {
+  return presentWith(row, await accountOfCoin(ctx, row));
+}
+
+/** The account at a provider that a token was registered from. */
+export async function accountOfCoin(
+  { read }: Pick<Ctx, 'read'>,
+  { id, provider_account }: Pick<StablecoinRow, 'id' | 'provider_account'>,
+): Promise<ProviderAccountRow> {
+  const account = await read(providerAccounts, provider_account);
+  if (!account) throw new Error(`${id} has no provider account`);
+  return account;
+}
+
+/** A stablecoin of the calling platform; STABLECOIN_NOT_FOUND for every other id. */
+export async function stablecoinOf(ctx: Ctx, id: string): Promise<StablecoinRow> {
+  const row = isId(id, 'Stablecoin') ? await ctx.read(stablecoins, id) : undefined;
+  if (row?.platform_id !== ctx.caller.platformId) {
+    throw new Fault('STABLECOIN_NOT_FOUND', 'No such stablecoin.');
+  }
+  return row;
+}
+
+/** A token as its provider and its network call it. */
+export const nameOf = (row: StablecoinRow): TokenName => ({
+  providerTokenIdentifier: row.provider_token_identifier,
+  networkTokenIdentifier: row.network_token_identifier,
+  network: row.network,
+});
+
+/**
+ * Refuses a token that is registered, and once its symbol is known another one that has it. What was never
+ * issued is in nobody's way.
+ */
+async function refuseTaken(
+  ctx: Ctx,
+  network_token_identifier: string,
+  symbol?: string,
+): Promise<void> {
+  const { platformId: platform_id } = ctx.caller;
+  const { stablecoins_token, stablecoins_symbol } = stablecoins.unique;
+  for (const [column, value] of [
+    ['network_token_identifier', network_token_identifier],
+    ['symbol', symbol],
+  ] as const) {
+    if (value === undefined) continue;
+    const filters: Filter<typeof stablecoins>[] = [
+      { column: 'platform_id', op: '=', value: platform_id },
+      { column, op: '=', value },
+      { column: 'issuance_status', op: 'in', value: LIVING },
+    ];
+    const { rows } = await ctx.db.page(stablecoins, { filters, sort: 'asc', limit: 1 });
+    const [taken] = rows;
+    if (!taken) continue;
+    // The same token has the same symbol, and may have come between the two looks.
+    const isSame = taken.network_token_identifier === network_token_identifier;
+    const fault = isSame ? stablecoins_token : stablecoins_symbol;
+    if (fault) throw fault();
+  }
+}
+
+/** What the provider says of a token, or why it is not to be registered. */
+async function tokenOf(
+  ctx: Ctx,
+  parts: StablecoinParts,
+  account: ProviderAccountRow,
+  name: TokenName,
+): Promise<ProviderToken | Refused> {
+  const mint = mintOf(ctx, parts);
+  const link = linkOf(ctx, account);
+  const answer = await answerOf(() => mint.token(link, name, null));
+  if (answer.state === 'found') return answer.token;
+  if (answer.state === 'unlinked') return refuseUnlinked(ctx, account, answer.as);
+  const reason =
+    answer.state === 'absent'
+      ? 'The provider has no such token.'
+      : 'The token of the provider is another one on the network.';
+  throw new Fault('STABLECOIN_VERIFICATION_FAILED', reason);
+}
+
+export async function registerCoin(ctx: Ctx, parts: StablecoinParts, body: RegisterRequest) {
+  // Said first, so that nobody is told to link an account where no provider is connected.
+  mintOf(ctx, parts);
+  const account = await accountFor(ctx, body.stablecoinProviderAccountId);
+  checkLink(account);
+  const { providerTokenIdentifier, networkTokenIdentifier, network } = body;
+  await refuseTaken(ctx, networkTokenIdentifier);
+  const name = { providerTokenIdentifier, networkTokenIdentifier, network };
+  const token = await tokenOf(ctx, parts, account, name);
+  if ('refused' in token) return token;
+  await refuseTaken(ctx, networkTokenIdentifier, token.symbol);
+  ctx.require(providerAccounts, account);
+  const row = ctx.insert(stablecoins, {
+    id: ctx.id('Stablecoin'),
+    platform_id: account.platform_id,
+    provider_account: account.id,
+    name: token.name,
+    symbol: token.symbol,
+    base_currency: token.baseCurrency,
+    network,
+    decimals: token.decimals,
+    issuance_status: token.issuance,
+    service_status: 'NOT_ENABLED',
+    network_token_identifier: networkTokenIdentifier,
+    provider_token_identifier: providerTokenIdentifier,
+    follows: 0,
+    created_at: ctx.now,
+    updated_at: ctx.now,
+  });
+  openBooks(ctx, row, token.issuance === 'PROVISIONED' ? token.supply : 0n);
+  followOn(ctx, row, token);
+  return presentWith(row, account);
+}
+
+const notRequestable = (status: string): Fault =>
+  new Fault('STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE', `The stablecoin is ${status}.`);
+
+/** Asks the operator to have a token used; asked again while that is awaited nothing changes. */
+export function requestEnablement(
+  ctx: Ctx,
+  { connectors }: StablecoinParts,
+  row: StablecoinRow,
+): StablecoinRow {
+  if (!isLiving(row.issuance_status)) throw notRequestable(row.issuance_status);
+  if (row.service_status === 'PENDING_APPROVAL') return row;
+  const service_status = serviceStates.peek(row.service_status, 'request');
+  if (service_status === undefined) throw notRequestable(row.service_status);
+  const { mint } = connectors(ctx.caller.environment);
+  if (mint?.enablesAtOnce?.(nameOf(row))) enableLater(ctx, row);
+  return ctx.update(stablecoins, row, { service_status, updated_at: ctx.now });
+}

@@ -1,0 +1,330 @@
+// Linking accounts at the provider of stablecoins: what its sandbox says by the end of a secret, what becomes
+// of the secret, and keys without which nothing is written.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ok } from '../../../../test/fixtures.ts';
+import { startApp, type TestApp, type TestPlatform } from '../../../../test/harness.ts';
+import { stablecoinDesk } from '../../../../test/stablecoin-desk.ts';
+
+const PATH = '/stablecoin-provider-accounts';
+
+let app: TestApp;
+let desk: ReturnType<typeof stablecoinDesk>;
+
+beforeAll(async () => {
+  app = await startApp();
+  desk = stablecoinDesk(app);
+});
+afterAll(() => app.close());
+
+const codeOf = ({ status, body }: { status: number; body: { code?: string } }) => [
+  status,
+  body.code,
+];
+
+const rowsOf = (as: TestPlatform) =>
+  app.runtime.db.query<{ id: string; credentials: string }>(
+    'select id, credentials from stablecoin_provider_accounts where platform_id = $1 order by id',
+    [as.id],
+  );
+
+describe('linkStablecoinProviderAccount', () => {
+  it('links the one account that the credentials open', async () => {
+    const linked = ok(await desk.link(), 201);
+    expect(linked).toEqual({
+      id: expect.stringMatching(/^StablecoinProviderAccount:[0-9a-f-]{36}$/),
+      provider: 'BRALE',
+      providerAccountId: expect.stringMatching(/^account_[0-9a-f]{20}$/),
+      providerEnvironment: 'SANDBOX',
+      status: 'ACTIVE',
+      lastVerifiedAt: linked.createdAt,
+      createdAt: expect.any(String),
+      updatedAt: linked.createdAt,
+    });
+    expect(ok(await desk.read(`${PATH}/${linked.id}`), 200)).toEqual(linked);
+  });
+
+  it('refuses credentials that the provider refuses', async () => {
+    const answer = await desk.link({ apiClientSecret: 'x-002' });
+    expect(codeOf(answer)).toEqual([400, 'STABLECOIN_VERIFICATION_FAILED']);
+  });
+
+  it('wants to know which account, where the credentials open two', async () => {
+    const body = desk.linkBody({ apiClientSecret: 'x-005' });
+    const answer = await desk.write(PATH, body);
+    expect(codeOf(answer)).toEqual([400, 'INVALID_INPUT']);
+    expect(answer.body.details.errors).toEqual([
+      { field: 'providerAccountId', message: expect.stringContaining('2 accounts') },
+    ]);
+    const only = ok(await desk.write(PATH, { ...body, apiClientSecret: 'x-000' }), 201);
+    const providerAccountId = `${only.providerAccountId}_2`;
+    const second = ok(await desk.write(PATH, { ...body, providerAccountId }), 201);
+    expect(second.providerAccountId).toBe(providerAccountId);
+    expect(second.id).not.toBe(only.id);
+  });
+
+  it('refuses an account that the credentials do not open', async () => {
+    const answer = await desk.link({ providerAccountId: 'account_other' });
+    expect(codeOf(answer)).toEqual([400, 'STABLECOIN_VERIFICATION_FAILED']);
+  });
+
+  it('says so where the provider does not answer, and keeps nothing', async () => {
+    const as = await app.newPlatform('Unanswered');
+    const answer = await stablecoinDesk(app, { as }).link({ apiClientSecret: 'x-008' });
+    expect(codeOf(answer)).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    expect(answer.headers['retry-after']).toBe('5');
+    expect(await rowsOf(as)).toEqual([]);
+  });
+
+  it('links an account once, also when ten ask at once', async () => {
+    const as = await app.newPlatform('Ten links');
+    const own = stablecoinDesk(app, { as });
+    const body = own.linkBody();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => own.write(PATH, body)));
+    const statuses = answers.map(codeOf).sort();
+    expect(statuses).toEqual([[201, undefined], ...Array(9).fill([409, 'CONFLICT'])]);
+    expect(await rowsOf(as)).toHaveLength(1);
+    // Other credentials of the same client are the same account.
+    const again = await own.write(PATH, { ...body, apiClientSecret: 'another-000' });
+    expect(codeOf(again)).toEqual([409, 'CONFLICT']);
+  });
+
+  it('is another link on another platform', async () => {
+    const body = desk.linkBody();
+    const mine = ok(await desk.write(PATH, body), 201);
+    const theirs = ok(await stablecoinDesk(app, { as: app.other }).write(PATH, body), 201);
+    expect(theirs.providerAccountId).toBe(mine.providerAccountId);
+    expect(theirs.id).not.toBe(mine.id);
+  });
+
+  it('names every bad field at once', async () => {
+    const answer = await app.call('POST', PATH, { provider: 'ACME', apiClientSecret: '' });
+    expect(codeOf(answer)).toEqual([400, 'INVALID_INPUT']);
+    const fields = answer.body.details.errors.map((each: { field: string }) => each.field);
+    expect(fields.sort()).toEqual([
+      'Idempotency-Key',
+      'apiClientId',
+      'apiClientSecret',
+      'provider',
+    ]);
+  });
+
+  it('is not offered where no provider is connected', async () => {
+    const production = stablecoinDesk(app, { as: app.production });
+    expect(codeOf(await production.link())).toEqual([501, 'NOT_IMPLEMENTED']);
+    expect(codeOf(await production.register())).toEqual([501, 'NOT_IMPLEMENTED']);
+  });
+
+  it('wants to manage', async () => {
+    const trader = await app.tokenWith(['VIEW', 'TRANSACT']);
+    const options = { as: trader, headers: { 'idempotency-key': 'no' } };
+    const answer = await app.call('POST', PATH, desk.linkBody(), options);
+    expect(codeOf(answer)).toEqual([403, 'FORBIDDEN']);
+  });
+});
+
+describe('the secret', () => {
+  it('is nowhere in clear, and opens for its own row alone', async () => {
+    const as = await app.newPlatform('Sealed');
+    const secret = 'a-secret-that-is-found-nowhere-000';
+    const own = stablecoinDesk(app, { as });
+    const link = { apiClientSecret: secret, apiClientId: 'client-of-the-sealed' };
+    const { id } = ok(await own.link(link), 201);
+    const coin = await own.register();
+    expect(JSON.stringify(coin.body)).not.toContain(secret);
+    expect(coin.status).toBe(201);
+    const tables = await app.runtime.db.query<{ name: string }>(
+      "select table_name as name from information_schema.tables where table_schema = 'public'",
+      [],
+    );
+    for (const { name } of tables) {
+      const found = await app.runtime.db.query(
+        `select 1 from "${name}" t where t::text like '%that-is-found-nowhere%'
+          or t::text like '%client-of-the-sealed%'`,
+        [],
+      );
+      expect([name, found]).toEqual([name, []]);
+    }
+    expect(app.log.join('\n')).not.toContain('that-is-found-nowhere');
+    const [row] = await rowsOf(as);
+    const { vault } = app.runtime;
+    const context = `stablecoin_provider_accounts ${id} credentials`;
+    expect(JSON.parse(vault.openOwn(row?.credentials ?? '', context).toString())).toEqual({
+      clientId: link.apiClientId,
+      clientSecret: secret,
+    });
+    const other = `stablecoin_provider_accounts ${id}0 credentials`;
+    expect(() => vault.openOwn(row?.credentials ?? '', other)).toThrow();
+  });
+
+  it('is in no reply and no event', async () => {
+    const secret = 'another-secret-of-mine-000';
+    const { id } = ok(await desk.link({ apiClientSecret: secret }), 201);
+    const replies = [await desk.read(`${PATH}/${id}`), await desk.read(PATH)];
+    expect(JSON.stringify(replies.map((each) => each.body))).not.toContain('secret');
+    expect((await app.events()).filter(({ subject }) => subject === id)).toEqual([]);
+  });
+});
+
+describe('an account that the provider knows no more', () => {
+  it.each([
+    ['003', 'INVALID'],
+    ['004', 'REVOKED'],
+  ])('is found to be so at its next use: %s', async (ending, status) => {
+    const as = await app.newPlatform(`Gone ${ending}`);
+    const own = stablecoinDesk(app, { as });
+    const body = own.linkBody({ apiClientSecret: `x-${ending}` });
+    const linked = ok(await own.write(PATH, body), 201);
+    expect(linked.status).toBe('ACTIVE');
+    app.world.set(app.world.now() + 1_000);
+    const named = { stablecoinProviderAccountId: linked.id };
+    const code = `STABLECOIN_PROVIDER_ACCOUNT_${status}`;
+    expect(codeOf(await own.register('000', named))).toEqual([400, code]);
+    const shown = ok(await own.read(`${PATH}/${linked.id}`), 200);
+    expect(shown.status).toBe(status);
+    expect(shown.updatedAt > linked.updatedAt).toBe(true);
+    expect(codeOf(await own.register('000', named))).toEqual([400, code]);
+    // Without a name there is none that could be meant.
+    expect(codeOf(await own.register())).toEqual([404, 'STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND']);
+  });
+
+  it('is the same account, and ACTIVE, when it is linked anew', async () => {
+    const as = await app.newPlatform('Anew');
+    const own = stablecoinDesk(app, { as });
+    const body = own.linkBody({ apiClientSecret: 'x-004' });
+    const first = ok(await own.write(PATH, body), 201);
+    await own.register();
+    app.world.set(app.world.now() + 1_000);
+    const again = { ...body, apiClientSecret: 'y-000' };
+    const answers = await Promise.all([own.write(PATH, again), own.write(PATH, again)]);
+    expect(answers.map(codeOf).sort()).toEqual([
+      [201, undefined],
+      [409, 'CONFLICT'],
+    ]);
+    const shown = ok(await own.read(`${PATH}/${first.id}`), 200);
+    expect(shown).toMatchObject({ status: 'ACTIVE', createdAt: first.createdAt });
+    expect(shown.lastVerifiedAt > first.lastVerifiedAt).toBe(true);
+    ok(await own.register(), 201);
+  });
+
+  it('is refused the same when ten find it out at once', async () => {
+    const as = await app.newPlatform('Ten find out');
+    const own = stablecoinDesk(app, { as });
+    await own.linked('003');
+    const answers = await Promise.all(Array.from({ length: 10 }, () => own.register()));
+    const codes = new Set(answers.map(({ body }) => body.code));
+    // Whoever comes when it is over finds no active account at all.
+    expect([...codes].sort()).toEqual(
+      codes.size === 1
+        ? ['STABLECOIN_PROVIDER_ACCOUNT_INVALID']
+        : ['STABLECOIN_PROVIDER_ACCOUNT_INVALID', 'STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND'],
+    );
+    expect((await own.read(PATH)).body.data[0].status).toBe('INVALID');
+  });
+});
+
+describe('a key', () => {
+  it('is needed, and may have 255 characters', async () => {
+    const body = desk.linkBody();
+    const send = (headers: Record<string, string>) => app.call('POST', PATH, body, { headers });
+    const keys: Record<string, string>[] = [
+      {},
+      { 'idempotency-key': '' },
+      { 'idempotency-key': 'x'.repeat(256) },
+    ];
+    for (const headers of keys) {
+      const answer = await send(headers);
+      expect(codeOf(answer)).toEqual([400, 'INVALID_INPUT']);
+      expect(answer.body.details.errors[0].field).toBe('Idempotency-Key');
+    }
+    ok(await send({ 'idempotency-key': 'x'.repeat(255) }), 201);
+  });
+
+  it('is shown as required where it is', async () => {
+    const { paths } = (await app.openApi()) as {
+      paths: Record<string, { post: { parameters: { name: string; required: boolean }[] } }>;
+    };
+    const keyOf = (path: string) =>
+      paths[path]?.post.parameters.find((each) => each.name === 'Idempotency-Key');
+    expect(keyOf(PATH)).toMatchObject({
+      in: 'header',
+      required: true,
+      schema: { type: 'string', minLength: 1, maxLength: 255 },
+    });
+    expect(keyOf('/quotes')).toMatchObject({ required: false });
+  });
+
+  it('gets the first reply again, and another request is a conflict', async () => {
+    const body = desk.linkBody();
+    const first = await desk.write(PATH, body, 'one-key');
+    expect(first.status).toBe(201);
+    const replay = await desk.write(PATH, body, 'one-key');
+    expect([replay.status, replay.body]).toEqual([201, first.body]);
+    expect(replay.headers['idempotency-replayed']).toBe('true');
+    const other = await desk.write(PATH, desk.linkBody(), 'one-key');
+    expect(codeOf(other)).toEqual([409, 'CONFLICT']);
+    await desk.linked();
+    // On another path, and of another platform, it is another key.
+    expect(ok(await desk.write('/stablecoins', desk.tokenBody(), 'one-key'), 400).code).toBe(
+      'STABLECOIN_PROVIDER_ACCOUNT_SELECTION_REQUIRED',
+    );
+    const theirs = stablecoinDesk(app, { as: app.other });
+    ok(await theirs.write(PATH, body, 'one-key'), 201);
+  });
+
+  it('makes one of ten twins', async () => {
+    const as = await app.newPlatform('Twins');
+    const own = stablecoinDesk(app, { as });
+    const body = own.linkBody();
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => own.write(PATH, body, 'twins')),
+    );
+    expect(new Set(answers.map((each) => each.status))).toEqual(new Set([201]));
+    expect(new Set(answers.map((each) => each.body.id)).size).toBe(1);
+    expect(await rowsOf(as)).toHaveLength(1);
+  });
+
+  it('is no answer for ever where the provider was down', async () => {
+    const as = await app.newPlatform('Down for a while');
+    const own = stablecoinDesk(app, { as });
+    const down = own.linkBody({ apiClientSecret: 'x-008' });
+    expect((await own.write(PATH, down, 'again')).status).toBe(503);
+    expect((await own.write(PATH, down, 'again')).status).toBe(503);
+    const kept = await app.runtime.db.query(
+      "select 1 from idempotency where id like $1 || ' %again'",
+      [as.id],
+    );
+    expect(kept).toEqual([]);
+  });
+});
+
+describe('listStablecoinProviderAccounts', () => {
+  it('lists newest first, in pages, by status', async () => {
+    const as = await app.newPlatform('Lister');
+    const own = stablecoinDesk(app, { as });
+    const ids: string[] = [];
+    for (const ending of ['000', '003', '000']) {
+      app.world.set(app.world.now() + 1_000);
+      ids.unshift((await own.linked(ending)).id);
+    }
+    await own.register('000', { stablecoinProviderAccountId: ids[1] });
+    const idsOf = ({ body }: { body: { data: { id: string }[] } }) => body.data.map((e) => e.id);
+    expect(idsOf(await own.read(PATH))).toEqual(ids);
+    const first = await own.read(`${PATH}?limit=2`);
+    expect(first.body).toMatchObject({ hasMore: true, totalCount: 3 });
+    const next = await own.read(`${PATH}?limit=2&cursor=${first.body.nextCursor}`);
+    expect([...idsOf(first), ...idsOf(next)]).toEqual(ids);
+    expect(idsOf(await own.read(`${PATH}?status=INVALID`))).toEqual([ids[1]]);
+    expect(idsOf(await own.read(`${PATH}?status=ACTIVE&provider=BRALE`))).toEqual([ids[0], ids[2]]);
+    expect((await own.read(`${PATH}?status=GONE`)).status).toBe(400);
+    expect((await own.read(`${PATH}?provider=ACME`)).status).toBe(400);
+    expect((await own.read(`${PATH}?cursor=x`)).status).toBe(400);
+  });
+
+  it('shows nobody else’s', async () => {
+    const { id } = await desk.linked();
+    const theirs = await app.call('GET', `${PATH}/${id}`, undefined, { as: app.other });
+    expect(codeOf(theirs)).toEqual([404, 'STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND']);
+    const list = await app.call('GET', `${PATH}?limit=100`, undefined, { as: app.other });
+    expect(JSON.stringify(list.body)).not.toContain(id);
+  });
+});

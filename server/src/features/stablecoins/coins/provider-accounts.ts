@@ -1,0 +1,155 @@
+// A platform's accounts at providers of stablecoins: linking them, and what it means when a provider says
+// that it knows the platform no more. Credentials are sealed as they come and opened only to be shown to
+// the provider. One that was linked before keeps its id when it is linked anew, so that its tokens live
+// on.
+import type { Static } from '@sinclair/typebox';
+import type { ProviderCredentials, ProviderLink } from '../../../connectors/ports/stablecoins.ts';
+import { Fault, invalidField } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
+import type { Refused } from '../../../kernel/operation.ts';
+import { iso } from '../../../kernel/world.ts';
+import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
+import type { StablecoinProviderAccountLinkRequest } from '../contract.ts';
+import { followCoinsOf } from '../minting/follow.ts';
+import { answerOf, mintOf, type StablecoinParts } from '../parts.ts';
+import { type LinkEvent, type LinkStatus, linkStates } from '../states.ts';
+import { type ProviderAccountRow, providerAccounts } from '../store.ts';
+
+type LinkRequest = Static<typeof StablecoinProviderAccountLinkRequest>;
+
+export function presentProviderAccount(row: ProviderAccountRow) {
+  return {
+    id: row.id,
+    provider: row.provider,
+    providerAccountId: row.provider_account_id,
+    providerEnvironment: row.provider_environment,
+    status: row.status,
+    ...(row.last_verified_at === null ? {} : { lastVerifiedAt: iso(row.last_verified_at) }),
+    ...stamps(row),
+  };
+}
+
+const sealedAs = (id: string) => `stablecoin_provider_accounts ${id} credentials`;
+
+/** The platform as its provider knows it. */
+export function linkOf({ vault }: Pick<Ctx, 'vault'>, row: ProviderAccountRow): ProviderLink {
+  const opened = vault.openOwn(row.credentials, sealedAs(row.id)).toString();
+  return {
+    credentials: JSON.parse(opened) as ProviderCredentials,
+    providerAccountId: row.provider_account_id,
+  };
+}
+
+/** A provider account of the calling platform; STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND for every other id. */
+export async function providerAccountOf(ctx: Ctx, id: string): Promise<ProviderAccountRow> {
+  const row = isId(id, 'StablecoinProviderAccount')
+    ? await ctx.read(providerAccounts, id)
+    : undefined;
+  if (row?.platform_id !== ctx.caller.platformId) {
+    throw new Fault('STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND', 'No such provider account.');
+  }
+  return row;
+}
+
+type Gone = Exclude<LinkStatus, 'ACTIVE'>;
+
+const EVENT_OF: Readonly<Record<Gone, LinkEvent>> = { INVALID: 'invalidate', REVOKED: 'revoke' };
+
+const goneAs = (status: Gone): Fault =>
+  status === 'INVALID'
+    ? new Fault(
+        'STABLECOIN_PROVIDER_ACCOUNT_INVALID',
+        'The provider no longer takes the credentials of this account. Link it again.',
+      )
+    : new Fault(
+        'STABLECOIN_PROVIDER_ACCOUNT_REVOKED',
+        'The provider took back the access to this account. Link it again.',
+      );
+
+/** Throws where a provider account cannot be used any more. */
+export function checkLink({ status }: ProviderAccountRow): void {
+  if (status !== 'ACTIVE') throw goneAs(status);
+}
+
+/** Writes down that the provider knows the platform no more. */
+export function unlink(ctx: Ctx, row: ProviderAccountRow, as: Gone): void {
+  if (row.status !== 'ACTIVE') return;
+  const status = linkStates.next(row.status, EVENT_OF[as]);
+  ctx.update(providerAccounts, row, { status, updated_at: ctx.now });
+}
+
+/** The same, for a request that is refused because of it. */
+export function refuseUnlinked(ctx: Ctx, row: ProviderAccountRow, as: Gone): Refused {
+  unlink(ctx, row, as);
+  return { refused: goneAs(as) };
+}
+
+const unverified = (reason: string): Fault => new Fault('STABLECOIN_VERIFICATION_FAILED', reason);
+
+/** Which of the accounts that the credentials open is meant. */
+function chosen(open: readonly string[], named: string | undefined): string {
+  const [only] = open;
+  if (only === undefined) throw unverified('The provider refused these credentials.');
+  if (named !== undefined) {
+    if (open.includes(named)) return named;
+    throw unverified('The provider has no such account for these credentials.');
+  }
+  if (open.length === 1) return only;
+  const message = `is required: these credentials open ${open.length} accounts`;
+  throw invalidField('providerAccountId', message);
+}
+
+/** Links an account, or one again whose credentials were good no more. */
+export async function linkAccount(
+  ctx: Ctx,
+  parts: StablecoinParts,
+  { provider, apiClientId: clientId, apiClientSecret: clientSecret, ...body }: LinkRequest,
+): Promise<ProviderAccountRow> {
+  const mint = mintOf(ctx, parts);
+  const credentials: ProviderCredentials = { clientId, clientSecret };
+  const open = await answerOf(() => mint.accountsOf(credentials));
+  const { platformId: platform_id, environment } = ctx.caller;
+  const of = { platform_id, provider, provider_account_id: chosen(open, body.providerAccountId) };
+  const [before] = await ctx.db.find(providerAccounts, of);
+  const id = before?.id ?? ctx.id('StablecoinProviderAccount');
+  const fresh = {
+    credentials: ctx.vault.sealOwn(JSON.stringify(credentials), sealedAs(id)),
+    last_verified_at: ctx.now,
+    updated_at: ctx.now,
+  };
+  if (before) {
+    if (before.status === 'ACTIVE') {
+      throw new Fault('CONFLICT', 'This account of the provider is linked already.');
+    }
+    const status = linkStates.next(before.status, 'relink');
+    await followCoinsOf(ctx, before);
+    return ctx.update(providerAccounts, before, { ...fresh, status });
+  }
+  return ctx.insert(providerAccounts, {
+    id,
+    ...of,
+    ...fresh,
+    provider_environment: environment === 'production' ? 'PRODUCTION' : 'SANDBOX',
+    status: 'ACTIVE',
+    created_at: ctx.now,
+  });
+}
+
+/** The account that a token is to be registered from. */
+export async function accountFor(ctx: Ctx, id: string | undefined): Promise<ProviderAccountRow> {
+  if (id !== undefined) return providerAccountOf(ctx, id);
+  const { platformId: platform_id } = ctx.caller;
+  const active = { platform_id, status: 'ACTIVE' } as const;
+  const [first, second] = await ctx.db.find(providerAccounts, active, { limit: 2 });
+  if (!first) {
+    const reason = 'No provider account is linked and active.';
+    throw new Fault('STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND', reason);
+  }
+  if (second) {
+    throw new Fault(
+      'STABLECOIN_PROVIDER_ACCOUNT_SELECTION_REQUIRED',
+      'More than one provider account is linked: say which by stablecoinProviderAccountId.',
+    );
+  }
+  return first;
+}

@@ -1,0 +1,75 @@
+// What decides about a mint or burn before anybody is asked: whether the coin can be ordered at all, what its
+// amount means, and which ends are reserved for later. Pure; what the provider says comes after.
+import type { LinkProblem } from '../../../connectors/ports/stablecoins.ts';
+import { type Code, Fault, invalidField } from '../../../kernel/fault.ts';
+import type { StablecoinRow } from '../store.ts';
+
+/** The most there may be of a token: that, and an order of as much again, fit into what a balance can be. */
+export const MOST_UNITS = 4_000_000_000_000_000_000n;
+
+export function checkProvisioned({ issuance_status: status }: StablecoinRow): void {
+  if (status === 'PROVISIONED') return;
+  throw new Fault(
+    'STABLECOIN_NOT_PROVISIONED',
+    `The stablecoin is ${status} and cannot be minted or burnt.`,
+  );
+}
+
+/** Money has two digits behind the point, whatever the token has. */
+const unitsOfCent = (decimals: number): bigint => 10n ** BigInt(Math.max(0, decimals - 2));
+
+/** An amount as it was sent; zeros in front mean nothing. */
+export function amountOf(text: string, { decimals }: Pick<StablecoinRow, 'decimals'>): bigint {
+  const amount = BigInt(text);
+  if (amount > MOST_UNITS) throw invalidField('amount', `must be at most ${MOST_UNITS}`);
+  const cent = unitsOfCent(decimals);
+  if (amount === 0n || amount % cent !== 0n) {
+    throw invalidField(
+      'amount',
+      `must be a multiple of ${cent} above zero, so that it is worth whole cents`,
+      'STABLECOIN_AMOUNT_NOT_REPRESENTABLE',
+    );
+  }
+  return amount;
+}
+
+/** An end in the books of the service: reserved, and known only where the service operates the coin. */
+export function reserved(coin: StablecoinRow, code: Code): Fault {
+  if (coin.service_status !== 'ENABLED') {
+    return new Fault(
+      'STABLECOIN_SERVICE_OPERATIONS_NOT_ENABLED',
+      'Accounts with the service cannot be used for this stablecoin.',
+    );
+  }
+  return new Fault(code, 'Accounts with the service cannot be used for this yet.');
+}
+
+const PROBLEMS: Readonly<Record<LinkProblem, readonly [Code, string]>> = {
+  LINK_FAILED: [
+    'STABLECOIN_EXTERNAL_ACCOUNT_LINK_FAILED',
+    'The provider could not take up this account.',
+  ],
+  LINK_METHOD_REQUIRED: [
+    'STABLECOIN_EXTERNAL_ACCOUNT_LINK_METHOD_REQUIRED',
+    'The provider knows no way to take up this account by its details.',
+  ],
+  NOT_LINKED: [
+    'STABLECOIN_EXTERNAL_ACCOUNT_NOT_LINKED',
+    'The provider does not have this account, or not any more.',
+  ],
+  NOT_SUPPORTED: [
+    'STABLECOIN_EXTERNAL_ACCOUNT_NOT_SUPPORTED',
+    'The provider cannot use this account for this.',
+  ],
+  PROVIDER_LINK_REQUIRED: [
+    'STABLECOIN_EXTERNAL_ACCOUNT_PROVIDER_LINK_REQUIRED',
+    'To be debited, this account has to be connected at the provider by logging in to the bank.',
+  ],
+  PROVIDER_LINK_FAILED: [
+    'STABLECOIN_EXTERNAL_ACCOUNT_PROVIDER_LINK_FAILED',
+    'The bank refused the connection of this account at the provider, or wants a new login.',
+  ],
+};
+
+export const linkFault = (problem: LinkProblem, externalAccountId: string): Fault =>
+  new Fault(...PROBLEMS[problem], { externalAccountId });

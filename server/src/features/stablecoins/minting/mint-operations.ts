@@ -1,0 +1,154 @@
+// Mints, burns and their reading. What is checked comes in one order for both: whether the coin can be
+// ordered at all, its amount, what pays for it, who stands at the other end, and last what the provider
+// says.
+import type { Static } from '@sinclair/typebox';
+import { Fault } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
+import type { Refused } from '../../../kernel/operation.ts';
+import { equals } from '../../../runtime/db/database.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { handle } from '../../../runtime/operation/handle.ts';
+import { stablecoinOf } from '../coins/coins.ts';
+import { refuseUnlinked } from '../coins/provider-accounts.ts';
+import { mintOf, type StablecoinParts } from '../parts.ts';
+import { presented } from '../present.ts';
+import { mintsAndBurns, type StablecoinOperationRow, type StablecoinRow } from '../store.ts';
+import { amountOf, checkProvisioned, reserved } from './judge.ts';
+import {
+  createStablecoinBurn,
+  createStablecoinMint,
+  getStablecoinOperation,
+  listStablecoinOperations,
+  type StablecoinBurnRequest,
+  type StablecoinMintRequest,
+} from './mint-contract.ts';
+import type { Ordered } from './order.ts';
+import { noSource, placeOrder, prepared, type Through, throughOf } from './place.ts';
+
+type Mint = Static<typeof StablecoinMintRequest>;
+type Burn = Static<typeof StablecoinBurnRequest>;
+type Placed = Promise<StablecoinOperationRow | Refused>;
+
+/** The coin, whom it is ordered from and how much of it, once none of the three is in the way. */
+async function begun(ctx: Ctx, parts: StablecoinParts, coinId: string, amount: string) {
+  mintOf(ctx, parts);
+  const coin = await stablecoinOf(ctx, coinId);
+  const through = await throughOf(ctx, parts, coin);
+  checkProvisioned(coin);
+  return { coin, through, amount: amountOf(amount, coin) };
+}
+
+const orderedOf = (
+  ctx: Ctx,
+  { provider_account }: StablecoinRow,
+  rest: Pick<Ordered, 'type' | 'amount' | 'source' | 'destination'>,
+  description: string | undefined,
+): Ordered => ({
+  ...rest,
+  id: ctx.id('StablecoinOperation'),
+  platform_id: ctx.caller.platformId,
+  provider_account,
+  description: description ?? null,
+  created_at: ctx.now,
+});
+
+/** Minting from a balance at the provider is reserved; whether there is one, the provider knows. */
+async function fromBalance(
+  ctx: Ctx,
+  coin: StablecoinRow,
+  through: Through,
+  ordered: Ordered,
+): Promise<Refused> {
+  const answer = await prepared(through, coin, ordered);
+  if (answer.state === 'unlinked') return refuseUnlinked(ctx, through.account, answer.as);
+  if (answer.state === 'no-source') throw noSource();
+  throw new Fault(
+    'STABLECOIN_OPERATION_NOT_SUPPORTED',
+    'A stablecoin cannot be minted from a balance at the provider yet.',
+  );
+}
+
+/** What pays. A bank account that comes along with another kind of payment is not debited. */
+const sourceOf = (funding: Mint['fundingSource']): Ordered['source'] =>
+  funding.type === 'ACH_DEBIT' || funding.type === 'SAME_DAY_ACH_DEBIT'
+    ? { type: funding.type, externalAccountId: funding.externalAccountId }
+    : { type: funding.type };
+
+async function mint(ctx: Ctx, parts: StablecoinParts, coinId: string, body: Mint): Placed {
+  const { coin, through, amount } = await begun(ctx, parts, coinId, body.amount);
+  const { fundingSource: funding, destination, description } = body;
+  if (funding.type === 'SERVICE_INTERNAL_ACCOUNT') {
+    throw reserved(coin, 'STABLECOIN_OPERATION_NOT_SUPPORTED');
+  }
+  const { accountId } = destination;
+  const source = sourceOf(funding);
+  const order = { type: 'MINT', amount, source, destination: { accountId } } as const;
+  const ordered = orderedOf(ctx, coin, order, description);
+  if (funding.type === 'PROVIDER_INTERNAL_BALANCE') {
+    return fromBalance(ctx, coin, through, ordered);
+  }
+  if (isId(accountId, 'InternalAccount')) {
+    throw reserved(coin, 'STABLECOIN_OPERATION_NOT_SUPPORTED');
+  }
+  return placeOrder(ctx, coin, through, ordered);
+}
+
+async function burn(ctx: Ctx, parts: StablecoinParts, coinId: string, body: Burn): Placed {
+  const { coin, through, amount } = await begun(ctx, parts, coinId, body.amount);
+  const { type } = body.source;
+  if (type === 'SERVICE_INTERNAL_ACCOUNT') {
+    throw reserved(coin, 'STABLECOIN_BURN_SOURCE_NOT_SUPPORTED');
+  }
+  const { externalAccountId: accountId, rail } = body.destination;
+  const order = {
+    type: 'BURN',
+    amount,
+    source: { type },
+    destination: { accountId, rail },
+  } as const;
+  return placeOrder(ctx, coin, through, orderedOf(ctx, coin, order, body.description));
+}
+
+/** A mint or burn of the calling platform; STABLECOIN_OPERATION_NOT_FOUND for every other id. */
+async function operationOf(ctx: Ctx, id: string): Promise<StablecoinOperationRow> {
+  const row = isId(id, 'StablecoinOperation') ? await ctx.read(mintsAndBurns, id) : undefined;
+  if (row?.platform_id !== ctx.caller.platformId) {
+    throw new Fault('STABLECOIN_OPERATION_NOT_FOUND', 'No such mint or burn.');
+  }
+  return row;
+}
+
+type ListQuery = Static<(typeof listStablecoinOperations)['query']>;
+
+async function list(ctx: Ctx, coinId: string, query: ListQuery) {
+  const { operationType, limit = 20, cursor } = query;
+  const coin = await stablecoinOf(ctx, coinId);
+  const filters = equals({ stablecoin_id: coin.id, type: operationType });
+  const choice = { filters, sort: 'desc', limit, cursor } as const;
+  const { rows, ...rest } = await ctx.db.page(mintsAndBurns, choice);
+  return { data: await Promise.all(rows.map((row) => presented(ctx, row))), ...rest };
+}
+
+/** The reply to an order that was placed, or its refusal. */
+async function reply(ctx: Ctx, placing: Placed) {
+  const placed = await placing;
+  if ('refused' in placed) return placed;
+  return { status: 201, body: await presented(ctx, placed) } as const;
+}
+
+export const mintOperations = (parts: StablecoinParts) => [
+  handle(createStablecoinMint, (ctx, { params, body }) =>
+    reply(ctx, mint(ctx, parts, params.stablecoinId, body)),
+  ),
+  handle(createStablecoinBurn, (ctx, { params, body }) =>
+    reply(ctx, burn(ctx, parts, params.stablecoinId, body)),
+  ),
+  handle(listStablecoinOperations, async (ctx, { params, query }) => ({
+    status: 200,
+    body: await list(ctx, params.stablecoinId, query),
+  })),
+  handle(getStablecoinOperation, async (ctx, { params }) => ({
+    status: 200,
+    body: await presented(ctx, await operationOf(ctx, params.stablecoinOperationId)),
+  })),
+];

@@ -1,0 +1,396 @@
+// Every reason for which a mint or burn is refused before it is ordered, by what scripts it in the sandbox,
+// and which reason is told where there are several. A refused one leaves neither a row nor anything set
+// aside.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { booksBalance, ok } from '../../../../test/fixtures.ts';
+import { type Answer, startApp, type TestApp } from '../../../../test/harness.ts';
+import { DOLLAR, mintDesk } from '../../../../test/mint-desk.ts';
+import { MOST_UNITS } from './judge.ts';
+
+let app: TestApp;
+let desk: ReturnType<typeof mintDesk>;
+let coin: { id: string };
+let wallet: { id: string };
+let bank: { id: string };
+
+beforeAll(async () => {
+  app = await startApp();
+  desk = mintDesk(app);
+  coin = await desk.circulating(1_000);
+  wallet = await desk.wallet();
+  bank = await desk.bank();
+});
+afterAll(async () => {
+  expect(await desk.problems()).toEqual([]);
+  await booksBalance(app);
+  await app.close();
+});
+
+const codeOf = ({ status, body }: Answer) => [status, body.code];
+const bankUsed = (externalAccountId: string, rail = 'WIRE') => ({
+  destination: { type: 'EXTERNAL_ACCOUNT', externalAccountId, rail },
+});
+const debit = (externalAccountId: string, type = 'ACH_DEBIT') => ({
+  fundingSource: { type, externalAccountId },
+});
+const fromBalance = { source: { type: 'PROVIDER_INTERNAL_BALANCE' } };
+const mintFromBalance = {
+  fundingSource: {
+    type: 'PROVIDER_INTERNAL_BALANCE',
+    sourceTokenIdentifier: 'usdc',
+    cryptoNetwork: 'SPARK',
+  },
+};
+const inside = { type: 'SERVICE_INTERNAL_ACCOUNT', accountId: 'InternalAccount:x' };
+const INSIDE = 'InternalAccount:00000000-0000-7000-8000-000000000001';
+
+const minting = (more: object = {}, coinId = coin.id) =>
+  desk.mint(coinId, desk.mintBody(wallet.id, { ...more }));
+const burning = (more: object = {}, coinId = coin.id) =>
+  desk.burn(coinId, desk.burnBody(bank.id, { ...more }));
+
+async function operations(coinId: string): Promise<number> {
+  return ok(await desk.read(`/stablecoins/${coinId}/operations`), 200).totalCount;
+}
+
+describe('the key', () => {
+  it('must be there, and not be too long', async () => {
+    const paths = [
+      ['mints', desk.mintBody(wallet.id)],
+      ['burns', desk.burnBody(bank.id)],
+    ] as const;
+    for (const [path, body] of paths) {
+      const target = `/stablecoins/${coin.id}/${path}`;
+      const without = await app.call('POST', target, body);
+      expect(codeOf(without)).toEqual([400, 'INVALID_INPUT']);
+      expect(without.body.details.errors[0].field).toBe('Idempotency-Key');
+      expect(codeOf(await desk.write(target, body, 'k'.repeat(256)))).toEqual([
+        400,
+        'INVALID_INPUT',
+      ]);
+      ok(await desk.write(target, body, 'k'.repeat(255)), 201);
+    }
+  });
+
+  it('stands for one operation, and for one request', async () => {
+    const { id } = await desk.circulating(100);
+    const body = desk.burnBody(bank.id);
+    const asked = Array.from({ length: 4 }, () => desk.burn(id, body, 'once'));
+    const answers = await Promise.all(asked);
+    const ids = new Set(answers.map((answer) => ok(answer, 201).id));
+    expect(ids.size).toBe(1);
+    await app.advance(5_000);
+    const again = ok(await desk.burn(id, body, 'once'), 201);
+    expect([...ids]).toEqual([again.id]);
+    expect(again.status).toBe('CREATED');
+    const left = { circulating: 90n * DOLLAR, burning: 0n, minting: 0n };
+    expect(await desk.supply(id)).toEqual(left);
+    const other = desk.burnBody(bank.id, { amount: '20000' });
+    expect(codeOf(await desk.burn(id, other, 'once'))).toEqual([409, 'CONFLICT']);
+    ok(await desk.mint(id, desk.mintBody(wallet.id), 'once'), 201);
+  });
+});
+
+describe('the amount', () => {
+  it.each(['0', '000', '1', '9999', '10001', '123456789'])(
+    '%s is no whole cent',
+    async (amount) => {
+      const code = 'STABLECOIN_AMOUNT_NOT_REPRESENTABLE';
+      expect(codeOf(await minting({ amount }))).toEqual([400, code]);
+      expect(codeOf(await burning({ amount }))).toEqual([400, code]);
+    },
+  );
+
+  it.each([
+    '',
+    '-1',
+    '1.5',
+    '1e6',
+    ' 10000',
+    '１００００',
+    String(MOST_UNITS + 10_000n),
+    '9'.repeat(1_000),
+  ])('%s is not taken', async (amount) => {
+    const answer = await minting({ amount });
+    expect(codeOf(answer)).toEqual([400, 'INVALID_INPUT']);
+    const [error] = answer.body.details.errors;
+    expect(error.field).toBe('amount');
+    if (amount.length > 40) expect(error.message).toBe('must be digits alone, 40 at most');
+  });
+
+  it('is a text, and no number', async () => {
+    const raw = desk.mintBody(wallet.id, { amount: 1_000_000 });
+    expect(codeOf(await desk.mint(coin.id, raw))).toEqual([400, 'INVALID_INPUT']);
+  });
+
+  it('is shown without zeros in front', async () => {
+    const made = ok(await minting({ amount: '0000010000' }), 201);
+    expect([made.amount, made.estimatedDelivery.amount]).toEqual(['10000', '1']);
+  });
+
+  it('may be more than a number of JSON holds, up to what the books can count', async () => {
+    const { id } = await desk.coin();
+    const amount = '3999999999999999990000';
+    expect(codeOf(await minting({ amount }, id))).toEqual([400, 'INVALID_INPUT']);
+    const most = String(MOST_UNITS);
+    const made = ok(await minting({ amount: most }, id), 201);
+    expect(made.amount).toBe(most);
+    const more = await minting({ amount: '10000' }, id);
+    expect(codeOf(more)).toEqual([400, 'INVALID_INPUT']);
+    expect(more.body.details.errors[0].field).toBe('amount');
+    expect(codeOf(await minting({ amount: most }, id))).toEqual([400, 'INVALID_INPUT']);
+    await app.advance(5_000);
+    expect(await desk.supply(id)).toMatchObject({ circulating: MOST_UNITS });
+    // As many again would not fit into one balance together.
+    const asked = Array.from({ length: 3 }, () => burning({ amount: most }, id));
+    const codes = (await Promise.all(asked)).map(({ status }) => status);
+    expect(codes.sort()).toEqual([201, 400, 400]);
+    await app.advance(5_000);
+    expect(await desk.supply(id)).toEqual({ circulating: 0n, burning: 0n, minting: 0n });
+  });
+});
+
+describe('the coin', () => {
+  it.each(['001', '002', '003', '005'])(
+    'of an identifier …%s is not provisioned',
+    async (token) => {
+      const { id } = await desk.coin({ token });
+      const code = 'STABLECOIN_NOT_PROVISIONED';
+      expect(codeOf(await minting({}, id))).toEqual([400, code]);
+      expect(codeOf(await burning({ amount: '1' }, id))).toEqual([400, code]);
+    },
+  );
+
+  it('of another platform is not there', async () => {
+    const theirs = mintDesk(app, { as: app.other });
+    for (const id of [coin.id, 'x', wallet.id]) {
+      const code = [404, 'STABLECOIN_NOT_FOUND'];
+      expect(codeOf(await theirs.mint(id, desk.mintBody(wallet.id)))).toEqual(code);
+      expect(codeOf(await theirs.burn(id, desk.burnBody(bank.id)))).toEqual(code);
+      expect(codeOf(await theirs.read(`/stablecoins/${id}/operations`))).toEqual(code);
+    }
+  });
+
+  it.each([
+    ['003', 'INVALID'],
+    ['004', 'REVOKED'],
+  ])('whose secret ends in %s is unlinked at its next use: %s', async (ending, as) => {
+    // Good when it is linked and registered, and then no more.
+    const { id, stablecoinProviderAccountId: accountId } = await desk.coin();
+    await desk.resecret(accountId, `secret-${ending}`);
+    const code = [400, `STABLECOIN_PROVIDER_ACCOUNT_${as}`];
+    expect(codeOf(await minting({}, id))).toEqual(code);
+    const account = ok(await desk.read(`/stablecoin-provider-accounts/${accountId}`), 200);
+    expect(account.status).toBe(as);
+    expect(codeOf(await burning({ amount: '1' }, id))).toEqual(code);
+    expect(await operations(id)).toBe(0);
+  });
+
+  it('has a provider in the sandbox alone', async () => {
+    const real = mintDesk(app, { as: app.production });
+    expect(codeOf(await real.mint(coin.id, desk.mintBody(wallet.id)))).toEqual([
+      501,
+      'NOT_IMPLEMENTED',
+    ]);
+    expect((await real.burn(coin.id, desk.burnBody(bank.id))).status).toBe(501);
+  });
+});
+
+describe('an account with the service', () => {
+  it('cannot be used while the service does not operate the coin', async () => {
+    const code = [400, 'STABLECOIN_SERVICE_OPERATIONS_NOT_ENABLED'];
+    expect(codeOf(await minting({ fundingSource: inside }))).toEqual(code);
+    expect(codeOf(await minting({ destination: { accountId: INSIDE } }))).toEqual(code);
+    expect(codeOf(await burning({ source: inside }))).toEqual(code);
+  });
+
+  it('is reserved when it does', async () => {
+    const { id } = await desk.enabledCoin();
+    const code = [400, 'STABLECOIN_OPERATION_NOT_SUPPORTED'];
+    expect(codeOf(await minting({ fundingSource: inside }, id))).toEqual(code);
+    expect(codeOf(await minting({ destination: { accountId: INSIDE } }, id))).toEqual(code);
+    expect(codeOf(await burning({ source: inside }, id))).toEqual([
+      400,
+      'STABLECOIN_BURN_SOURCE_NOT_SUPPORTED',
+    ]);
+  });
+});
+
+describe('a balance at the provider', () => {
+  it('mints nothing yet', async () => {
+    expect(codeOf(await minting(mintFromBalance))).toEqual([
+      400,
+      'STABLECOIN_OPERATION_NOT_SUPPORTED',
+    ]);
+  });
+
+  it('must be there', async () => {
+    const { id } = await desk.coin({ secret: '006' });
+    const code = [400, 'STABLECOIN_PROVIDER_SOURCE_NOT_LINKED'];
+    expect(codeOf(await minting(mintFromBalance, id))).toEqual(code);
+    expect(codeOf(await burning(fromBalance, id))).toEqual(code);
+  });
+});
+
+describe('an external account', () => {
+  it('must be there, and be of this platform', async () => {
+    const theirs = mintDesk(app, { as: app.other });
+    const code = [404, 'STABLECOIN_EXTERNAL_ACCOUNT_NOT_FOUND'];
+    const [theirWallet, theirBank] = [await theirs.wallet(), await theirs.bank()];
+    const gone = await desk.wallet('platform');
+    const path = `/platform/external-accounts/${gone.id}`;
+    expect((await app.call('DELETE', path)).status).toBe(204);
+    const orphan = await desk.wallet();
+    expect((await app.call('DELETE', `/customers/${orphan.customerId}`)).status).toBe(200);
+    for (const accountId of ['x', theirWallet.id, gone.id, coin.id, orphan.id]) {
+      expect(codeOf(await minting({ destination: { accountId } }))).toEqual(code);
+    }
+    for (const id of ['x', theirBank.id, INSIDE]) {
+      expect(codeOf(await burning(bankUsed(id)))).toEqual(code);
+      expect(codeOf(await minting(debit(id)))).toEqual(code);
+    }
+  });
+
+  it('may be the platform’s own', async () => {
+    const { id: accountId } = await desk.wallet('platform');
+    ok(await minting({ destination: { accountId } }), 201);
+  });
+
+  it('is debited where a debit was asked for alone', async () => {
+    const { id } = await desk.bank();
+    for (const externalAccountId of [id, 'x']) {
+      const made = ok(await minting(debit(externalAccountId, 'WIRE')), 201);
+      expect(made.source).toEqual({ type: 'WIRE' });
+    }
+    const linked = 'select id from stablecoin_links where account_id = $1';
+    expect(await app.runtime.db.query(linked, [id])).toEqual([]);
+  });
+
+  it('must be of the kind that can do it, and active', async () => {
+    const euros = await desk.bank('000', 'EUR');
+    const refused = [
+      minting({ destination: { accountId: bank.id } }),
+      minting(debit(wallet.id)),
+      minting(debit(euros.id, 'SAME_DAY_ACH_DEBIT')),
+      burning(bankUsed(wallet.id)),
+      burning(bankUsed(euros.id, 'ACH_CREDIT')),
+    ];
+    const disabled = await desk.bank();
+    await desk.turn(disabled.id, 'INACTIVE');
+    const idle = await desk.wallet();
+    await desk.turn(idle.id, 'INACTIVE');
+    refused.push(
+      burning(bankUsed(disabled.id)),
+      minting(debit(disabled.id)),
+      minting({ destination: { accountId: idle.id } }),
+    );
+    for (const answer of await Promise.all(refused)) {
+      expect(codeOf(answer)).toEqual([400, 'STABLECOIN_EXTERNAL_ACCOUNT_NOT_SUPPORTED']);
+    }
+  });
+
+  it.each([
+    ['201', 'LINK_FAILED'],
+    ['202', 'LINK_METHOD_REQUIRED'],
+    ['203', 'NOT_LINKED'],
+    ['204', 'PROVIDER_LINK_REQUIRED'],
+    ['205', 'PROVIDER_LINK_FAILED'],
+  ])('whose number ends in %s is refused: %s', async (ending, problem) => {
+    const { id } = await desk.bank(ending);
+    const code = [400, `STABLECOIN_EXTERNAL_ACCOUNT_${problem}`];
+    expect(codeOf(await burning(bankUsed(id)))).toEqual(code);
+    const answer = await minting(debit(id));
+    expect(codeOf(answer)).toEqual(code);
+    expect(answer.body.details).toEqual({ externalAccountId: id });
+  });
+
+  it('is made known to the provider once for each use, also by several at once', async () => {
+    const { id } = await desk.bank();
+    const asked = [1, 2, 3].map(() => burning(bankUsed(id)));
+    for (const answer of await Promise.all([...asked, minting(debit(id))])) ok(answer, 201);
+    const links = await app.runtime.db.query(
+      'select id from stablecoin_links where account_id = $1 order by id',
+      [id],
+    );
+    const uses = links.map((link) => String(link.id).split(' ').at(-1));
+    expect(uses).toEqual(['ACH_DEBIT', 'WIRE']);
+  });
+});
+
+describe('the provider', () => {
+  it('may refuse the order', async () => {
+    const { id } = await desk.bank('206');
+    const answer = await burning(bankUsed(id));
+    expect(codeOf(answer)).toEqual([400, 'STABLECOIN_PROVIDER_ERROR']);
+    expect(answer.body.reason).toContain('sandbox');
+    expect(codeOf(await minting(debit(id)))).toEqual([400, 'STABLECOIN_PROVIDER_ERROR']);
+  });
+
+  it('has less in circulation than is to be burnt', async () => {
+    const { id } = await desk.circulating(5);
+    const amount = String(5n * DOLLAR + 10_000n);
+    expect(codeOf(await burning({ amount }, id))).toEqual([400, 'STABLECOIN_PROVIDER_ERROR']);
+    ok(await burning({ amount: String(5n * DOLLAR) }, id), 201);
+    expect(codeOf(await burning({ amount: '10000' }, id))).toEqual([
+      400,
+      'STABLECOIN_PROVIDER_ERROR',
+    ]);
+  });
+
+  it('may not answer, and then the same key may be tried again', async () => {
+    const { id, stablecoinProviderAccountId: accountId } = await desk.coin({ secret: '007' });
+    const body = desk.mintBody(wallet.id);
+    const answer = await desk.mint(id, body, 'down');
+    expect(codeOf(answer)).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    expect(answer.headers['retry-after']).toBe('5');
+    const told = app.log.map((line) => JSON.parse(line)).find((each) => each.level === 'warn');
+    expect(told.err.cause.message).toBe('The provider of the sandbox does not answer.');
+    expect((await burning({}, id)).status).toBe(503);
+    expect(await operations(id)).toBe(0);
+    await desk.resecret(accountId, 'secret-000');
+    ok(await desk.mint(id, body, 'down'), 201);
+  });
+});
+
+describe('the order of reasons', () => {
+  it('is the coin, its amount, what pays, who is at the ends, and then the provider', async () => {
+    const { id } = await desk.coin({ token: '001' });
+    const bad = { amount: '1', fundingSource: inside, destination: { accountId: 'x' } };
+    const codes = [
+      await minting(bad, id),
+      await minting(bad),
+      await minting({ ...bad, amount: '10000' }),
+      await minting({ ...bad, amount: '10000', ...debit((await desk.bank('201')).id) }),
+      await minting(debit((await desk.bank('201')).id)),
+    ].map((answer) => answer.body.code);
+    expect(codes).toEqual([
+      'STABLECOIN_NOT_PROVISIONED',
+      'STABLECOIN_AMOUNT_NOT_REPRESENTABLE',
+      'STABLECOIN_SERVICE_OPERATIONS_NOT_ENABLED',
+      'STABLECOIN_EXTERNAL_ACCOUNT_NOT_FOUND',
+      'STABLECOIN_EXTERNAL_ACCOUNT_LINK_FAILED',
+    ]);
+  });
+
+  it('begins with what the schema says', async () => {
+    for (const more of [
+      { fundingSource: { type: 'CASH' } },
+      { fundingSource: { type: 'ACH_DEBIT' } },
+      { destination: {} },
+      { description: 'x'.repeat(1_025) },
+    ]) {
+      expect(codeOf(await minting(more))).toEqual([400, 'INVALID_INPUT']);
+    }
+    for (const more of [{ source: { type: 'CASH' } }, bankUsed(bank.id, 'PIGEON')]) {
+      expect(codeOf(await burning(more))).toEqual([400, 'INVALID_INPUT']);
+    }
+  });
+
+  it('asks for TRANSACT', async () => {
+    const as = await app.tokenWith(['VIEW', 'MANAGE']);
+    const headers = { 'idempotency-key': 'permission' };
+    const path = `/stablecoins/${coin.id}/mints`;
+    const answer = await app.call('POST', path, desk.mintBody(wallet.id), { as, headers });
+    expect(codeOf(answer)).toEqual([403, 'FORBIDDEN']);
+  });
+});

@@ -1,0 +1,102 @@
+// Whatever a provider says about many mints and burns of one coin, in whatever order, twice, late or at
+// once: no operation leaves the table of its states or its end, and the books of the coin are at every
+// moment what its operations say, with no more burnt than circulates.
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { booksBalance, ok } from '../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { DOLLAR, mintDesk } from '../../../../test/mint-desk.ts';
+import type { OrderProgress } from '../../../connectors/ports/stablecoins.ts';
+import { operationStates } from '../states.ts';
+import { mintsAndBurns } from '../store.ts';
+import { heed, isOver } from './progress.ts';
+
+let app: TestApp;
+let desk: ReturnType<typeof mintDesk>;
+let wallet: { id: string };
+let bank: { id: string };
+
+beforeAll(async () => {
+  app = await startApp();
+  desk = mintDesk(app);
+  wallet = await desk.wallet();
+  bank = await desk.bank();
+});
+afterAll(() => app.close());
+
+const STATES = ['funding', 'submitted', 'processing', 'completed', 'failed', 'expired'] as const;
+
+const step = fc.oneof(
+  fc.record({ do: fc.constantFrom('mint', 'burn'), dollars: fc.integer({ min: 1, max: 30 }) }),
+  fc.record({
+    do: fc.constant('say'),
+    // Often the same few, so that one is told several things.
+    which: fc.nat({ max: 5 }),
+    states: fc.array(fc.constantFrom(...STATES), { minLength: 1, maxLength: 3 }),
+    late: fc.boolean(),
+  }),
+);
+
+const progressOf = (state: (typeof STATES)[number]): OrderProgress =>
+  state === 'failed'
+    ? { state, providerStatus: state, reason: 'PROVIDER_TRANSFER_FAILED' }
+    : { state, providerStatus: state };
+
+const read = async (id: string) => {
+  const row = await app.runtime.db.read(mintsAndBurns, id);
+  if (!row) throw new Error(`${id} is gone`);
+  return row;
+};
+
+/** Says several things about one operation at once. */
+async function say(id: string, states: readonly (typeof STATES)[number][]) {
+  const before = await read(id);
+  const tell = (state: (typeof STATES)[number]) =>
+    app.operate(async (ctx) => {
+      const row = await ctx.read(mintsAndBurns, id);
+      if (row) await heed(ctx, row, progressOf(state), ctx.now);
+    });
+  await Promise.all(states.map(tell));
+  const after = await read(id);
+  if (isOver(before)) expect(after).toEqual(before);
+  // One word at a time leads along one edge; several at once along several.
+  if (states.length === 1) {
+    expect(operationStates.allows(before.status, after.status)).toBe(true);
+  }
+}
+
+/** Orders a mint or a burn; one that is refused for want of tokens is no operation. */
+async function order(coinId: string, what: 'mint' | 'burn', dollars: number) {
+  const amount = String(BigInt(dollars) * DOLLAR);
+  if (what === 'mint') {
+    return ok(await desk.mint(coinId, desk.mintBody(wallet.id, { amount })), 201).id as string;
+  }
+  const { circulating = 0n, burning = 0n } = await desk.supply(coinId);
+  const answer = await desk.burn(coinId, desk.burnBody(bank.id, { amount }));
+  expect(answer.status).toBe(BigInt(amount) <= circulating - burning ? 201 : 400);
+  return answer.status === 201 ? (answer.body.id as string) : undefined;
+}
+
+it('keeps the states to their table and the books to the operations', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
+      const coin = await desk.coin();
+      const made: string[] = [];
+      for (const each of steps) {
+        if ('dollars' in each) {
+          const id = await order(coin.id, each.do as 'mint' | 'burn', each.dollars);
+          if (id) made.push(id);
+        } else if (made.length) {
+          const id = made[each.which % made.length] as string;
+          if (each.late) app.world.set(app.world.now() + 8 * 86_400_000);
+          await say(id, each.states);
+        }
+        expect(await desk.problems()).toEqual([]);
+      }
+      const left = await desk.supply(coin.id);
+      expect((left.circulating ?? 0n) >= (left.burning ?? 0n)).toBe(true);
+    }),
+    { numRuns: 25 },
+  );
+  await booksBalance(app);
+}, 120_000);

@@ -1,0 +1,40 @@
+// The books of a stablecoin: what was ever issued of it stands against what circulates, in a currency of its
+// own that no account of ours is in. Burning takes out of what circulates, so that nobody burns what is not
+// there, and a difference to the provider's own figure can be seen.
+import { Fault } from '../../../kernel/fault.ts';
+import { ledgerAccounts } from '../../../ledger/store.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { MOST_UNITS } from '../minting/judge.ts';
+
+/** What was issued stands below zero, as far as the books can count. */
+export const issuedOf = (id: string) => `stablecoin:${id}:issued`;
+export const circulatingOf = (id: string) => `stablecoin:${id}:circulating`;
+/** The currency of both. */
+export const unitOf = (id: string) => `stablecoin.${id}`;
+
+/** Opens the accounts of a token, with what circulates of it already. */
+export function openBooks(ctx: Ctx, { id }: { id: string }, supply: bigint): void {
+  const empty = { currency: unitOf(id), balance: 0n, held: 0n, shut: false, created_at: ctx.now };
+  ctx.insert(ledgerAccounts, { ...empty, id: issuedOf(id), floor: -MOST_UNITS });
+  ctx.insert(ledgerAccounts, { ...empty, id: circulatingOf(id), floor: 0n });
+  enterSupply(ctx, { id }, supply);
+}
+
+export const isCountable = (supply: bigint): boolean => supply <= MOST_UNITS;
+
+/** What its provider says circulates already, entered once: when the token is there, and before any order. */
+export function enterSupply(ctx: Ctx, { id }: { id: string }, supply: bigint): void {
+  if (supply <= 0n) return;
+  if (!isCountable(supply)) {
+    const reason = 'More of this token circulates than our books can count.';
+    throw new Fault('STABLECOIN_VERIFICATION_FAILED', reason);
+  }
+  ctx.move('posted', {
+    transactionId: id,
+    step: 'supply',
+    debit: issuedOf(id),
+    credit: circulatingOf(id),
+    currency: unitOf(id),
+    amount: supply,
+  });
+}

@@ -1,0 +1,74 @@
+// What mints and burns do to the books of a coin. Either is set aside when it is ordered, carried out when
+// the provider has completed it and given back when it comes to nothing, so two floors hold at every moment
+// and whoever orders at once: no more is burnt than circulates, and no more is issued than the books can
+// count. One that was given back because nobody paid, and is paid for after all, moves under a step of its
+// own and as far as the same floors let it.
+import type { FieldError } from '../../../kernel/fault.ts';
+import { Fault, invalid } from '../../../kernel/fault.ts';
+import { ledgerAccounts } from '../../../ledger/store.ts';
+import type { Ctx, Movement } from '../../../runtime/operation/context.ts';
+import { MOST_UNITS } from '../minting/judge.ts';
+import type { StablecoinOperationRow } from '../store.ts';
+import { circulatingOf, issuedOf, unitOf } from './books.ts';
+
+type Ordered = Pick<StablecoinOperationRow, 'id' | 'type' | 'stablecoin_id' | 'amount'>;
+type Moved = Ordered & Pick<StablecoinOperationRow, 'expired_at' | 'uncounted'>;
+
+const TOO_MUCH: FieldError = {
+  field: 'amount',
+  message: `would make more than ${MOST_UNITS} of it, with all mints under way`,
+};
+
+/** The step is named by what it is: `mint`, `burn`, and after the order's time `mint.late`, `burn.late`. */
+function movementOf({ id, type, stablecoin_id, ...row }: Ordered & Partial<Moved>): Movement {
+  const amount = row.amount - (row.uncounted ?? 0n);
+  const late = row.expired_at == null ? '' : '.late';
+  const [issued, circulating] = [issuedOf(stablecoin_id), circulatingOf(stablecoin_id)];
+  const common = { transactionId: id, currency: unitOf(stablecoin_id), amount };
+  return type === 'MINT'
+    ? { ...common, step: `mint${late}`, debit: issued, credit: circulating }
+    : { ...common, step: `burn${late}`, debit: circulating, credit: issued };
+}
+
+const moreThanCirculates = (): Fault =>
+  new Fault(
+    'STABLECOIN_PROVIDER_ERROR',
+    'Less of the stablecoin circulates than is to be burnt, other burns under way left out.',
+  );
+
+/** When it is ordered; refused where there is not so much. */
+export const setAside = (ctx: Ctx, row: Ordered): void =>
+  ctx.move('pending', {
+    ...movementOf(row),
+    short: () => (row.type === 'MINT' ? invalid([TOO_MUCH]) : moreThanCirculates()),
+  });
+
+function resolve(ctx: Ctx, phase: 'post' | 'release', row: Moved): void {
+  const movement = movementOf(row);
+  if (movement.amount > 0n) ctx.move(phase, movement);
+}
+
+/** When the provider has done it. */
+export const carryOut = (ctx: Ctx, row: Moved): void => resolve(ctx, 'post', row);
+
+/** When it came to nothing. */
+export const giveBack = (ctx: Ctx, row: Moved): void => resolve(ctx, 'release', row);
+
+/**
+ * Sets aside again, or moves at once, what was given back when its time was over. The provider has done it
+ * or will, so nothing is refused: where less is there than it takes, the rest is answered, and kept with the
+ * row as what our books could not follow.
+ */
+export async function takeLate(
+  ctx: Ctx,
+  row: Moved,
+  phase: 'pending' | 'posted',
+): Promise<bigint | null> {
+  const movement = movementOf(row);
+  const account = await ctx.read(ledgerAccounts, movement.debit);
+  if (!account) throw new Error(`${row.id}: no account ${movement.debit}`);
+  const free = account.balance - account.held - (account.floor ?? 0n);
+  const amount = free < row.amount ? free : row.amount;
+  if (amount > 0n) ctx.move(phase, { ...movement, amount, again: true });
+  return amount < row.amount ? row.amount - amount : null;
+}

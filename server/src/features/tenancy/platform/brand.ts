@@ -1,0 +1,47 @@
+// How a platform appears on hosted pages: its name, its colour, and the logo of its configuration. A logo is
+// shown only where it is loaded over https, or over http from the local machine in the sandbox.
+
+import { readUrl } from '../../../kernel/net/url.ts';
+import type { PageBrand } from '../../../kernel/page.ts';
+import type { PlatformRow } from './store.ts';
+
+type Branded = Pick<
+  PlatformRow,
+  'name' | 'environment' | 'brand_color' | 'wallet_config' | 'card_config'
+>;
+
+const LOCAL = ['localhost', '127.0.0.1', '[::1]'];
+
+/** The address of a logo that a page may load; undefined for every other text. */
+function logoIn(configured: unknown, isSandbox: boolean): string | undefined {
+  if (typeof configured !== 'string') return undefined;
+  const url = readUrl(configured);
+  if (!url || url.username || url.password) return undefined;
+  const isLocal = isSandbox && url.protocol === 'http:' && LOCAL.includes(url.hostname);
+  return url.protocol === 'https:' || isLocal ? url.href : undefined;
+}
+
+function withLogo(platform: Branded, configured: unknown): PageBrand {
+  const isSandbox = platform.environment === 'sandbox';
+  const logoUrl = logoIn(configured, isSandbox);
+  const color = platform.brand_color;
+  return {
+    name: platform.name,
+    isSandbox,
+    ...(logoUrl === undefined ? {} : { logoUrl }),
+    ...(color === null ? {} : { color }),
+  };
+}
+
+export const brandOf = (platform: Branded): PageBrand =>
+  withLogo(platform, platform.wallet_config?.logoUrl);
+
+/** The brand on pages about cards, which may have a logo of their own. */
+export const cardBrandOf = (platform: Branded): PageBrand =>
+  withLogo(platform, platform.card_config?.logoUrl ?? platform.wallet_config?.logoUrl);
+
+/** The name of the card programme. */
+export const cardProgramNameOf = ({ name, card_config }: Branded): string =>
+  typeof card_config?.displayName === 'string' && card_config.displayName !== ''
+    ? card_config.displayName
+    : name;

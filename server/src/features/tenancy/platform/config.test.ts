@@ -1,0 +1,176 @@
+import { describe, expect, it } from 'vitest';
+import { Fault, type FieldError } from '../../../kernel/fault.ts';
+import {
+  addedCurrencies,
+  type ConfigUpdate,
+  checkUpdate,
+  patchOf,
+  presentPlatform,
+} from './config.ts';
+import { CardTokenization2FAConfig, EmbeddedWalletConfig } from './contract.ts';
+import type { PlatformCurrency, PlatformRow } from './store.ts';
+
+const SCHEMAS = { wallet: EmbeddedWalletConfig, card: CardTokenization2FAConfig };
+
+const currency = (currencyCode: string, more: Partial<PlatformCurrency> = {}) => ({
+  currencyCode,
+  minAmount: 1,
+  maxAmount: 100,
+  requiredCounterpartyFields: [],
+  enabledTransactionTypes: ['INCOMING' as const],
+  ...more,
+});
+
+const fee = (sourceCurrency: string, variableFeeBps: number, amount: number) => ({
+  feeType: 'CROSS_CURRENCY_TRANSACTION' as const,
+  sourceCurrency,
+  variableFeeBps,
+  fixedFee: { amount, currency: sourceCurrency },
+});
+
+const row: PlatformRow = {
+  id: 'PlatformConfig:018f0000-0000-7000-8000-000000000000',
+  name: 'P',
+  environment: 'sandbox',
+  regulated: true,
+  skip_paperwork: false,
+  sca: true,
+  terms_gate: false,
+  wallet_polls: 0,
+  passkey_site: null,
+  sca_two_steps: false,
+  invitations: true,
+  uma_domain: 'uma.test',
+  proxy_uma_subdomain: 'p-1',
+  webhook_endpoint: null,
+  currencies: [currency('USD'), currency('EUR')],
+  wallet_config: null,
+  card_program: null,
+  card_config: null,
+  fees: [],
+  limits: [],
+  hourly_payments: null,
+  brand_color: null,
+  created_at: 0,
+  updated_at: 1_000,
+  version: 1,
+};
+
+function faultOf(update: ConfigUpdate, environment: 'sandbox' | 'production' = 'sandbox'): Fault {
+  try {
+    checkUpdate(update, { environment, loopback: true });
+  } catch (error) {
+    if (error instanceof Fault) return error;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}
+
+const fieldsOf = ({ details }: Fault) =>
+  (details as { errors: FieldError[] }).errors.map((each) => each.field);
+
+describe('checkUpdate', () => {
+  it('names every mistake at once', () => {
+    const fault = faultOf({
+      umaDomain: 'not a domain',
+      webhookEndpoint: 'http://example.com',
+      supportedCurrencies: [
+        currency('USD'),
+        currency('ZZZ'),
+        currency('USD', { minAmount: 5, maxAmount: 4 }),
+        currency('EUR', {
+          requiredCounterpartyFields: [
+            { name: 'FULL_NAME', mandatory: true },
+            { name: 'FULL_NAME', mandatory: false },
+          ],
+        }),
+      ] as ConfigUpdate['supportedCurrencies'],
+      feeConfigs: [fee('USD', 1, 1), fee('USD', 2, 2)],
+    });
+    expect(fault.code).toBe('INVALID_INPUT');
+    expect(fieldsOf(fault)).toEqual([
+      'umaDomain',
+      'webhookEndpoint',
+      'supportedCurrencies.1.currencyCode',
+      'supportedCurrencies.2.currencyCode',
+      'supportedCurrencies.2.minAmount',
+      'supportedCurrencies.3.requiredCounterpartyFields',
+      'feeConfigs.1',
+    ]);
+  });
+
+  it('does not take fees out of other currencies, nor fixed ones in another', () => {
+    expect(faultOf({ feeConfigs: [fee('EUR', 10, 0)] }).code).toBe('NOT_IMPLEMENTED');
+    const mixed = { ...fee('USD', 10, 5), fixedFee: { amount: 5, currency: 'EUR' } };
+    expect(faultOf({ feeConfigs: [mixed] }).code).toBe('NOT_IMPLEMENTED');
+  });
+
+  it('holds production endpoints to public https', () => {
+    const update = { webhookEndpoint: 'http://localhost:1' };
+    expect(() => checkUpdate(update, { environment: 'sandbox', loopback: true })).not.toThrow();
+    expect(fieldsOf(faultOf(update, 'production'))).toEqual(['webhookEndpoint']);
+  });
+});
+
+describe('patchOf', () => {
+  it('changes nothing that is not named', () => {
+    expect(patchOf(row, {}, SCHEMAS)).toEqual({});
+  });
+
+  it('merges settings level by level and keeps no stray names', () => {
+    const card = { displayName: 'Card', email: { fromName: 'A', subject: 'Code' } };
+    const update = {
+      cardTokenization2faConfig: { email: { subject: 'Your code', stray: 1 }, other: 2 },
+    };
+    const patch = patchOf({ ...row, card_config: card }, update, SCHEMAS);
+    expect(patch).toEqual({
+      card_config: { displayName: 'Card', email: { fromName: 'A', subject: 'Your code' } },
+    });
+  });
+
+  it('sets fees one by one and drops those that came to nothing', () => {
+    const before = { ...row, fees: [fee('USD', 25, 100)] };
+    expect(patchOf(before, { feeConfigs: [] }, SCHEMAS).fees).toEqual(before.fees);
+    expect(patchOf(before, { feeConfigs: [fee('USD', 30, 0)] }, SCHEMAS).fees).toEqual([
+      fee('USD', 30, 0),
+    ]);
+    expect(patchOf(before, { feeConfigs: [fee('USD', 0, 0)] }, SCHEMAS).fees).toEqual([]);
+  });
+
+  it('replaces the list of currencies and keeps what the platform may say of them', () => {
+    const given = {
+      ...currency('GBP', { enabledTransactionTypes: ['OUTGOING', 'OUTGOING'] }),
+      providerRequiredCustomerFields: ['TAX_ID'],
+    };
+    const patch = patchOf(row, { supportedCurrencies: [given] } as ConfigUpdate, SCHEMAS);
+    expect(patch.currencies).toEqual([currency('GBP', { enabledTransactionTypes: ['OUTGOING'] })]);
+    expect(addedCurrencies(row.currencies, patch.currencies ?? [])).toEqual(['GBP']);
+  });
+
+  it('writes domains in small letters', () => {
+    expect(patchOf(row, { umaDomain: 'Pay.Example.COM' }, SCHEMAS)).toEqual({
+      uma_domain: 'pay.example.com',
+    });
+  });
+});
+
+describe('presentPlatform', () => {
+  it('leaves out what is not set', () => {
+    const shown = presentPlatform(row);
+    expect(shown).not.toHaveProperty('webhookEndpoint');
+    expect(shown).not.toHaveProperty('embeddedWalletConfig');
+    expect(shown).not.toHaveProperty('cardTokenization2faConfig');
+    expect(shown.updatedAt).toBe('1970-01-01T00:00:01.000Z');
+  });
+
+  it('shows the defaults of a wallet configuration', () => {
+    const shown = presentPlatform({ ...row, wallet_config: { appName: 'App', otpLength: 8 } });
+    expect(shown.embeddedWalletConfig).toEqual({
+      appName: 'App',
+      otpLength: 8,
+      alphanumeric: false,
+      expirationSeconds: 300,
+      sendFromEmailSenderName: 'Notifications',
+    });
+  });
+});

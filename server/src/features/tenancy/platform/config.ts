@@ -1,0 +1,212 @@
+// The rules of a platform's configuration, without a database: what a change may say, what it makes of
+// the row, and how the row is shown. Rules that a schema cannot state are checked all at once, so that a
+// caller learns of every mistake in one reply.
+import type { Static } from '@sinclair/typebox';
+import { findCurrency } from '../../../catalog/currencies/currencies.ts';
+import { providerRequiredCustomerFields } from '../../../catalog/currencies/offers.ts';
+import { Fault, type FieldError, invalid } from '../../../kernel/fault.ts';
+import { type EndpointRule, endpointProblem } from '../../../kernel/net/endpoint.ts';
+import type { PatchOf } from '../../../runtime/db/table.ts';
+import { stamps } from '../../../runtime/operation/context.ts';
+import type {
+  EmbeddedWalletConfig,
+  PlatformConfig,
+  PlatformConfigUpdateRequest,
+} from './contract.ts';
+import type { FeeConfig, PlatformCurrency, PlatformRow, platforms } from './store.ts';
+
+export type ConfigUpdate = Static<typeof PlatformConfigUpdateRequest>;
+type Settings = Record<string, unknown>;
+
+/** Fees are taken from payments out of this currency only. */
+const FEE_CURRENCY = 'USD';
+const DOMAIN =
+  /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/;
+
+type WalletConfig = Static<typeof EmbeddedWalletConfig>;
+
+/** What a wallet configuration says where it says nothing. */
+const WALLET_DEFAULTS = {
+  otpLength: 6,
+  alphanumeric: false,
+  expirationSeconds: 300,
+  sendFromEmailSenderName: 'Notifications',
+} satisfies WalletConfig;
+
+/** How one-time codes of a platform's wallets are made and sent. */
+export const walletConfigOf = ({
+  wallet_config,
+}: Pick<PlatformRow, 'wallet_config'>): WalletConfig & typeof WALLET_DEFAULTS => ({
+  ...WALLET_DEFAULTS,
+  ...wallet_config,
+});
+
+/** The name that users of a platform's wallets know it by, and whom e-mail to them is from. */
+export function walletSenderOf(platform: Pick<PlatformRow, 'name' | 'wallet_config'>) {
+  const config = walletConfigOf(platform);
+  const { appName, sendFromEmailSenderName: senderName, replyToEmailAddress: replyTo } = config;
+  return { named: appName ?? platform.name, mail: { senderName, replyTo } };
+}
+
+function currencyErrors(list: NonNullable<ConfigUpdate['supportedCurrencies']>): FieldError[] {
+  const codes = list.map((each) => each.currencyCode);
+  return list.flatMap((each, at) => {
+    const field = (name: string) => `supportedCurrencies.${at}.${name}`;
+    const errors: FieldError[] = [];
+    const say = (name: string, message: string) => errors.push({ field: field(name), message });
+    const { currencyCode } = each;
+    if (!findCurrency(currencyCode)) say('currencyCode', 'is not a currency that is known here');
+    if (codes.indexOf(currencyCode) < at) say('currencyCode', 'is listed twice');
+    if (each.minAmount > each.maxAmount) say('minAmount', 'must not be above maxAmount');
+    const names = each.requiredCounterpartyFields.map((one) => one.name);
+    if (new Set(names).size < names.length)
+      say('requiredCounterpartyFields', 'names a field twice');
+    return errors;
+  });
+}
+
+const feeKey = (fee: Pick<FeeConfig, 'feeType' | 'sourceCurrency'>) =>
+  `${fee.feeType} ${fee.sourceCurrency}`;
+
+function feeErrors(fees: readonly FeeConfig[]): FieldError[] {
+  const keys = fees.map(feeKey);
+  return keys.flatMap((key, at) =>
+    keys.indexOf(key) < at ? [{ field: `feeConfigs.${at}`, message: 'is listed twice' }] : [],
+  );
+}
+
+/** Fees that make sense but are not taken here. */
+function refuseForeignFees(fees: readonly FeeConfig[]): void {
+  for (const { sourceCurrency, fixedFee } of fees) {
+    if (sourceCurrency !== FEE_CURRENCY) {
+      throw new Fault(
+        'NOT_IMPLEMENTED',
+        `Fees are taken from payments out of ${FEE_CURRENCY} only.`,
+      );
+    }
+    if (fixedFee.currency !== sourceCurrency) {
+      throw new Fault('NOT_IMPLEMENTED', 'A fixed fee is taken in the source currency only.');
+    }
+  }
+}
+
+/** Throws one fault naming everything that is wrong with a change. */
+export function checkUpdate(update: ConfigUpdate, rule: EndpointRule): void {
+  const errors: FieldError[] = [];
+  const { umaDomain, webhookEndpoint, supportedCurrencies = [], feeConfigs = [] } = update;
+  if (umaDomain !== undefined && !DOMAIN.test(umaDomain.toLowerCase())) {
+    errors.push({ field: 'umaDomain', message: 'is not a domain name' });
+  }
+  if (webhookEndpoint !== undefined) {
+    const message = endpointProblem(webhookEndpoint, rule);
+    if (message) errors.push({ field: 'webhookEndpoint', constraint: { format: 'url' }, message });
+  }
+  errors.push(...currencyErrors(supportedCurrencies), ...feeErrors(feeConfigs));
+  if (errors.length) throw invalid(errors);
+  refuseForeignFees(feeConfigs);
+}
+
+const isObject = (value: unknown): value is Settings =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Named settings over those there are, level by level; what is left out stays. */
+function merged(was: Settings | null, now: Settings): Settings {
+  const out: Settings = { ...was };
+  for (const [name, value] of Object.entries(now)) {
+    const before = out[name];
+    out[name] = isObject(value) ? merged(isObject(before) ? before : null, value) : value;
+  }
+  return out;
+}
+
+/** Settings with only the names that `schema` has, so that stray properties are not kept. */
+function known(schema: { properties: Record<string, unknown> }, settings: Settings): Settings {
+  const out: Settings = {};
+  for (const [name, property] of Object.entries(schema.properties)) {
+    const value = settings[name];
+    if (value === undefined) continue;
+    const inner = property as { properties?: Record<string, unknown> };
+    out[name] =
+      inner.properties && isObject(value) ? known({ properties: inner.properties }, value) : value;
+  }
+  return out;
+}
+
+function currencyOfUpdate(given: PlatformCurrency): PlatformCurrency {
+  return {
+    currencyCode: given.currencyCode,
+    minAmount: given.minAmount,
+    maxAmount: given.maxAmount,
+    requiredCounterpartyFields: given.requiredCounterpartyFields.map(({ name, mandatory }) => ({
+      name,
+      mandatory,
+    })),
+    enabledTransactionTypes: [...new Set(given.enabledTransactionTypes)],
+  };
+}
+
+function feesAfter(was: readonly FeeConfig[], set: readonly FeeConfig[]): FeeConfig[] {
+  const all = new Map(was.map((fee) => [feeKey(fee), fee]));
+  for (const { feeType, sourceCurrency, variableFeeBps, fixedFee } of set) {
+    const { amount, currency } = fixedFee;
+    const fee = { feeType, sourceCurrency, variableFeeBps, fixedFee: { amount, currency } };
+    all.set(feeKey(fee), fee);
+  }
+  return [...all.values()].filter((fee) => fee.variableFeeBps > 0 || fee.fixedFee.amount > 0);
+}
+
+export interface SettingSchemas {
+  wallet: { properties: Record<string, unknown> };
+  card: { properties: Record<string, unknown> };
+}
+
+/** What a checked change makes of the row's columns. */
+export function patchOf(
+  row: PlatformRow,
+  update: ConfigUpdate,
+  schemas: SettingSchemas,
+): PatchOf<typeof platforms> {
+  const { umaDomain, webhookEndpoint, supportedCurrencies, feeConfigs } = update;
+  const { embeddedWalletConfig: wallet, cardTokenization2faConfig: card } = update;
+  return {
+    ...(umaDomain === undefined ? {} : { uma_domain: umaDomain.toLowerCase() }),
+    ...(webhookEndpoint === undefined ? {} : { webhook_endpoint: webhookEndpoint }),
+    ...(supportedCurrencies ? { currencies: supportedCurrencies.map(currencyOfUpdate) } : {}),
+    ...(wallet ? { wallet_config: merged(row.wallet_config, known(schemas.wallet, wallet)) } : {}),
+    ...(card ? { card_config: merged(row.card_config, known(schemas.card, card)) } : {}),
+    ...(feeConfigs ? { fees: feesAfter(row.fees, feeConfigs) } : {}),
+  };
+}
+
+/** Codes that `after` switches on. */
+export function addedCurrencies(
+  before: readonly PlatformCurrency[],
+  after: readonly PlatformCurrency[],
+): string[] {
+  const had = new Set(before.map((each) => each.currencyCode));
+  return after.map((each) => each.currencyCode).filter((code) => !had.has(code));
+}
+
+/** A currency with what its provider asks of customers, left out where that is nothing. */
+function presentCurrency(currency: PlatformCurrency) {
+  const asked = providerRequiredCustomerFields(currency.currencyCode);
+  return { ...currency, ...(asked.length ? { providerRequiredCustomerFields: [...asked] } : {}) };
+}
+
+/** The platform as the API shows it. */
+export function presentPlatform(row: PlatformRow): Static<typeof PlatformConfig> {
+  return {
+    id: row.id,
+    umaDomain: row.uma_domain,
+    proxyUmaSubdomain: row.proxy_uma_subdomain,
+    ...(row.webhook_endpoint === null ? {} : { webhookEndpoint: row.webhook_endpoint }),
+    supportedCurrencies: row.currencies.map(presentCurrency) as Static<
+      typeof PlatformConfig
+    >['supportedCurrencies'],
+    isRegulatedFinancialInstitution: row.regulated,
+    ...(row.wallet_config === null ? {} : { embeddedWalletConfig: walletConfigOf(row) }),
+    ...(row.card_config === null ? {} : { cardTokenization2faConfig: row.card_config }),
+    feeConfigs: row.fees,
+    ...stamps(row),
+  };
+}

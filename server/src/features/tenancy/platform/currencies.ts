@@ -1,0 +1,32 @@
+// What a platform has set for a currency, as a payment meets it: whether money may come or go in it, and how
+// much at once. Quotes, transfers and payments from UMA addresses are held to the same.
+import { Fault } from '../../../kernel/fault.ts';
+import { MAX_AMOUNT } from '../../../kernel/money.ts';
+import type { PlatformCurrency, PlatformRow } from './store.ts';
+
+/** The platform's settings for a currency; undefined where it does not use it. */
+export const settingOf = (platform: PlatformRow, code: string): PlatformCurrency | undefined =>
+  platform.currencies.find((each) => each.currencyCode === code);
+
+/** Throws INVALID_CURRENCY where the platform has switched such payments off. */
+export function checkDirection(
+  platform: PlatformRow,
+  code: string,
+  type: 'INCOMING' | 'OUTGOING',
+): void {
+  const types = settingOf(platform, code)?.enabledTransactionTypes;
+  if (types && !types.includes(type)) {
+    throw new Fault('INVALID_CURRENCY', `${type} payments in ${code} are switched off.`);
+  }
+}
+
+/** Throws AMOUNT_OUT_OF_RANGE for more or less than the platform lets through at once. */
+export function checkAmount(platform: PlatformRow, code: string, amount: bigint): void {
+  const { minAmount = 1, maxAmount = Number(MAX_AMOUNT) } = settingOf(platform, code) ?? {};
+  if (amount >= BigInt(minAmount) && amount <= BigInt(maxAmount)) return;
+  throw new Fault(
+    'AMOUNT_OUT_OF_RANGE',
+    `${code} payments go from ${minAmount} to ${maxAmount}; this would be ${amount}.`,
+    { minAmount, maxAmount },
+  );
+}

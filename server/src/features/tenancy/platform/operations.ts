@@ -1,0 +1,52 @@
+// The operations of platform configuration. Opening accounts for a new currency belongs to a feature that
+// comes later in the import order, so whoever composes the server hands that function in.
+import { Fault } from '../../../kernel/fault.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { handle } from '../../../runtime/operation/handle.ts';
+import { addedCurrencies, checkUpdate, patchOf, presentPlatform } from './config.ts';
+import {
+  CardTokenization2FAConfig,
+  EmbeddedWalletConfig,
+  getPlatformConfig,
+  updatePlatformConfig,
+} from './contract.ts';
+import { type PlatformRow, platforms } from './store.ts';
+
+export interface PlatformParts {
+  /** Stages the platform's own accounts in currencies that were just switched on. */
+  provision(ctx: Ctx, currencies: string[]): Promise<void>;
+  /** Whether sandbox platforms may use webhook endpoints on this machine. */
+  loopbackWebhooks: boolean;
+}
+
+const SCHEMAS = { wallet: EmbeddedWalletConfig, card: CardTokenization2FAConfig };
+
+/** The calling platform's own row. */
+export async function ownPlatform(ctx: Ctx): Promise<PlatformRow> {
+  const row = await ctx.read(platforms, ctx.caller.platformId);
+  if (!row) throw new Fault('UNAUTHORIZED', 'The API credentials are missing or not valid.');
+  return row;
+}
+
+export const platformOperations = ({ provision, loopbackWebhooks }: PlatformParts) => [
+  handle(getPlatformConfig, async (ctx) => ({
+    status: 200,
+    body: presentPlatform(await ownPlatform(ctx)),
+  })),
+
+  handle(updatePlatformConfig, async (ctx, { body }) => {
+    const was = await ownPlatform(ctx);
+    checkUpdate(body, { environment: was.environment, loopback: loopbackWebhooks });
+    const patch = patchOf(was, body, SCHEMAS);
+    if (Object.keys(patch).length === 0) return { status: 200, body: presentPlatform(was) };
+    const row = ctx.update(platforms, was, { ...patch, updated_at: ctx.now });
+    const added = addedCurrencies(was.currencies, row.currencies);
+    if (added.length) {
+      await provision(ctx, added);
+      // Customers may be many: their accounts are opened after the commit, in pieces.
+      ctx.later('accounts.backfill', { platformId: row.id, currencies: added });
+    }
+    if (patch.webhook_endpoint) ctx.emit('TEST', row.id, {});
+    return { status: 200, body: presentPlatform(row) };
+  }),
+];

@@ -1,0 +1,257 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+const fee = (sourceCurrency: string, variableFeeBps: number, amount: number) => ({
+  feeType: 'CROSS_CURRENCY_TRANSACTION',
+  sourceCurrency,
+  variableFeeBps,
+  fixedFee: { amount, currency: sourceCurrency },
+});
+
+const currency = (currencyCode: string, more: object = {}) => ({
+  currencyCode,
+  minAmount: 100,
+  maxAmount: 1_000_000,
+  requiredCounterpartyFields: [{ name: 'FULL_NAME', mandatory: true }],
+  enabledTransactionTypes: ['OUTGOING', 'INCOMING'],
+  ...more,
+});
+
+const patch = (body: unknown, as = app.platform) => app.call('PATCH', '/config', body, { as });
+
+const errorFields = (body: { details: { errors: { field: string }[] } }) =>
+  body.details.errors.map((each) => each.field);
+
+describe('getPlatformConfig', () => {
+  it('shows a new platform', async () => {
+    const { status, body } = await app.call('GET', '/config', undefined, { as: app.other });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      id: app.other.id,
+      isRegulatedFinancialInstitution: true,
+      feeConfigs: [],
+    });
+    expect(body.supportedCurrencies).toHaveLength(12);
+    expect(body.supportedCurrencies[0]).toEqual({
+      currencyCode: 'USD',
+      minAmount: 1,
+      maxAmount: 9_000_000_000_000_000,
+      requiredCounterpartyFields: [],
+      enabledTransactionTypes: ['INCOMING', 'OUTGOING'],
+    });
+    expect(body).not.toHaveProperty('webhookEndpoint');
+    const { body: unregulated } = await app.call('GET', '/config', undefined, {
+      as: app.unregulated,
+    });
+    expect(unregulated.isRegulatedFinancialInstitution).toBe(false);
+    expect(unregulated.umaDomain).not.toBe(body.umaDomain);
+  });
+
+  it('needs VIEW', async () => {
+    const as = await app.tokenWith(['MANAGE', 'TRANSACT']);
+    expect((await app.call('GET', '/config', undefined, { as })).body.code).toBe('FORBIDDEN');
+  });
+});
+
+describe('updatePlatformConfig', () => {
+  it('needs MANAGE', async () => {
+    const as = await app.tokenWith(['VIEW', 'TRANSACT']);
+    const { status, body } = await app.call('PATCH', '/config', { umaDomain: 'a.test' }, { as });
+    expect([status, body.code]).toEqual([403, 'FORBIDDEN']);
+  });
+
+  it('changes what is named, at once, and nothing else', async () => {
+    const before = (await app.call('GET', '/config')).body;
+    expect((await patch({})).body).toEqual(before);
+    app.world.set(app.world.now() + 1_000);
+    const { status, body } = await patch({
+      umaDomain: 'Pay.Example.com',
+      id: 'PlatformConfig:other',
+      proxyUmaSubdomain: 'mine',
+      isRegulatedFinancialInstitution: false,
+    });
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      ...before,
+      umaDomain: 'pay.example.com',
+      updatedAt: new Date(app.world.now()).toISOString(),
+    });
+    expect((await app.call('GET', '/config')).body).toEqual(body);
+  });
+
+  it('merges settings of wallets and cards', async () => {
+    const wallet = { appName: 'App', otpLength: 8, alphanumeric: true };
+    await patch({ embeddedWalletConfig: wallet });
+    const { body } = await patch({
+      embeddedWalletConfig: { otpLength: 10, replyToEmailAddress: 'help@example.com' },
+      cardTokenization2faConfig: { displayName: 'Card', email: { subject: 'Code' } },
+    });
+    expect(body.embeddedWalletConfig).toEqual({
+      appName: 'App',
+      otpLength: 10,
+      alphanumeric: true,
+      expirationSeconds: 300,
+      sendFromEmailSenderName: 'Notifications',
+      replyToEmailAddress: 'help@example.com',
+    });
+    const sms = { cardTokenization2faConfig: { sms: { bodyText: 'Code:' } } };
+    expect((await patch(sms)).body.cardTokenization2faConfig).toEqual({
+      displayName: 'Card',
+      email: { subject: 'Code' },
+      sms: { bodyText: 'Code:' },
+    });
+  });
+
+  it('sets, keeps and switches off fees', async () => {
+    const { body } = await patch({ feeConfigs: [fee('USD', 50, 25)] });
+    expect(body.feeConfigs).toEqual([fee('USD', 50, 25)]);
+    expect((await patch({ feeConfigs: [] })).body.feeConfigs).toEqual([fee('USD', 50, 25)]);
+    expect((await patch({ feeConfigs: [fee('USD', 0, 0)] })).body.feeConfigs).toEqual([]);
+  });
+
+  it.each([
+    ['another source currency', fee('EUR', 50, 0)],
+    [
+      'a fixed fee in another currency',
+      { ...fee('USD', 5, 0), fixedFee: { amount: 1, currency: 'EUR' } },
+    ],
+  ])('does not take fees with %s', async (_what, config) => {
+    const { status, body } = await patch({ feeConfigs: [config] });
+    expect([status, body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
+  });
+
+  it('reports every bad field of one request', async () => {
+    const { status, body } = await patch({
+      umaDomain: '',
+      webhookEndpoint: 'not a url',
+      supportedCurrencies: [
+        { ...currency('USD'), minAmount: -1, requiredCounterpartyFields: [{ name: 'ADDRESS' }] },
+      ],
+      embeddedWalletConfig: {
+        otpLength: 3,
+        expirationSeconds: 86_401,
+        sendFromEmailAddress: 'nobody',
+        logoUrl: 'x'.repeat(513),
+      },
+      cardTokenization2faConfig: {
+        logoUrl: 'http://example.com/logo.png',
+        sms: { bodyText: null },
+      },
+      feeConfigs: [{ ...fee('USD', 10_001, 0), fixedFee: { amount: 0.5, currency: 'USD' } }],
+    });
+    expect([status, body.code]).toEqual([400, 'INVALID_INPUT']);
+    expect(errorFields(body).sort()).toEqual([
+      'cardTokenization2faConfig.logoUrl',
+      'cardTokenization2faConfig.sms.bodyText',
+      'embeddedWalletConfig.expirationSeconds',
+      'embeddedWalletConfig.logoUrl',
+      'embeddedWalletConfig.otpLength',
+      'embeddedWalletConfig.sendFromEmailAddress',
+      'feeConfigs.0.fixedFee.amount',
+      'feeConfigs.0.variableFeeBps',
+      'supportedCurrencies.0.minAmount',
+      'supportedCurrencies.0.requiredCounterpartyFields.0.mandatory',
+      'supportedCurrencies.0.requiredCounterpartyFields.0.name',
+      'umaDomain',
+      'webhookEndpoint',
+    ]);
+  });
+
+  it('refuses null, unknown currencies, doubles and limits that cross', async () => {
+    expect(errorFields((await patch({ webhookEndpoint: null })).body)).toEqual(['webhookEndpoint']);
+    const supportedCurrencies = [
+      currency('USD'),
+      currency('ZZZ'),
+      currency('USD'),
+      currency('EUR', { minAmount: 2, maxAmount: 1 }),
+    ];
+    expect(errorFields((await patch({ supportedCurrencies })).body)).toEqual([
+      'supportedCurrencies.1.currencyCode',
+      'supportedCurrencies.2.currencyCode',
+      'supportedCurrencies.3.minAmount',
+    ]);
+  });
+
+  it('holds endpoints to https, and production to public addresses', async () => {
+    const endpoints = ['http://example.com/hook', 'ftp://example.com', 'example.com', ''];
+    for (const webhookEndpoint of endpoints) {
+      const { status, body } = await patch({ webhookEndpoint });
+      expect([status, errorFields(body)]).toEqual([400, ['webhookEndpoint']]);
+    }
+    for (const webhookEndpoint of ['http://127.0.0.1:9/hook', 'https://10.0.0.1/hook']) {
+      const { status, body } = await patch({ webhookEndpoint }, app.production);
+      expect([status, errorFields(body)]).toEqual([400, ['webhookEndpoint']]);
+    }
+  });
+});
+
+describe('a new webhook endpoint', () => {
+  it('is told so by a TEST event, and a change that fails tells nobody', async () => {
+    const platform = await app.newPlatform('Hooked');
+    const webhookEndpoint = 'http://127.0.0.1:9/hook';
+    await patch({ webhookEndpoint: 'http://example.com' }, platform);
+    await patch({ umaDomain: 'hooked.test' }, platform);
+    const { body } = await patch({ webhookEndpoint }, platform);
+    expect(body.webhookEndpoint).toBe(webhookEndpoint);
+    const events = (await app.events()).filter((each) => each.platformId === platform.id);
+    expect(events).toMatchObject([{ type: 'TEST', subject: platform.id, data: {} }]);
+    await patch({ webhookEndpoint }, platform);
+    const again = (await app.events()).filter((each) => each.platformId === platform.id);
+    expect(again).toHaveLength(2);
+  });
+});
+
+describe('a new currency', () => {
+  it('gets an account of the platform, once', async () => {
+    const platform = await app.newPlatform('Grows');
+    const accounts = async () => {
+      const reply = await app.call('GET', '/platform/internal-accounts?limit=100', undefined, {
+        as: platform,
+      });
+      return reply.body.data
+        .map((each: { balance: { currency: { code: string } } }) => each.balance.currency.code)
+        .sort();
+    };
+    const before = await accounts();
+    const { body: config } = await app.call('GET', '/config', undefined, { as: platform });
+    const more = { supportedCurrencies: [...config.supportedCurrencies, currency('CAD')] };
+    const { status, body } = await patch(more, platform);
+    expect(status).toBe(200);
+    expect(body.supportedCurrencies.at(-1)).toEqual(currency('CAD'));
+    expect(await accounts()).toEqual([...before, 'CAD'].sort());
+    await patch({ supportedCurrencies: [currency('USD')] }, platform);
+    await patch(more, platform);
+    await app.settle();
+    expect(await accounts()).toEqual([...before, 'CAD'].sort());
+  });
+
+  it('reaches the customers there are', async () => {
+    const platform = await app.newPlatform('Back-filled');
+    const made = await app.call(
+      'POST',
+      '/customers',
+      { customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace' },
+      { as: platform },
+    );
+    const { body: config } = await app.call('GET', '/config', undefined, { as: platform });
+    await patch(
+      { supportedCurrencies: [...config.supportedCurrencies, currency('CAD')] },
+      platform,
+    );
+    await app.settle();
+    const { body } = await app.call(
+      'GET',
+      `/customers/internal-accounts?customerId=${made.body.id}&currency=CAD`,
+      undefined,
+      { as: platform },
+    );
+    expect(body.data).toMatchObject([{ customerId: made.body.id, status: 'ACTIVE' }]);
+  });
+});

@@ -1,0 +1,125 @@
+// What a new platform looks like, and who acts when the server itself works on a platform's behalf. Its
+// accounts and its first token are other features' business: see bootstrap.ts for the whole.
+import { findCurrency } from '../../../catalog/currencies/currencies.ts';
+import { type FeeSchedule, NO_FEE } from '../../../catalog/currencies/fees.ts';
+import { invalid } from '../../../kernel/fault.ts';
+import { newId } from '../../../kernel/id.ts';
+import { MAX_AMOUNT } from '../../../kernel/money.ts';
+import { PERMISSIONS } from '../../../kernel/operation.ts';
+import type { World } from '../../../kernel/world.ts';
+import type { Database } from '../../../runtime/db/database.ts';
+import type { Caller, Ctx, Environment } from '../../../runtime/operation/context.ts';
+import {
+  type CardProgram,
+  type PasskeySite,
+  type PlatformCurrency,
+  type PlatformRow,
+  platforms,
+} from './store.ts';
+
+/** UMA addresses of a platform without a domain of its own end in a name below this one. */
+const UMA_BASE_DOMAIN = 'uma.localhost';
+
+export interface NewPlatform {
+  name: string;
+  environment: Environment;
+  /** Does its own compliance: its customers' checks are resolved at creation. */
+  regulated: boolean;
+  skipPaperwork: boolean;
+  /** Codes from the catalog, each once. */
+  currencies: readonly string[];
+  /** Strong customer authentication where the customer's region asks for it; on unless said otherwise. */
+  sca?: boolean;
+  /** Payments that convert are authorised in two steps; in one unless said otherwise. */
+  scaTwoSteps?: boolean | undefined;
+  /** Where its app keeps passkeys. */
+  passkeySite?: PasskeySite | null;
+  /** Refuse money movements before end-user terms were accepted; off unless said otherwise. */
+  termsGate?: boolean;
+  /** Its customers may invite others; on unless said otherwise. */
+  invitations?: boolean;
+}
+
+/** An id for a platform that is about to be created, and its name in the API's configuration. */
+export const newPlatformId = (world: World): string => newId(world, 'PlatformConfig');
+
+/** The server acting by itself for a platform: a job, an operator command, the first start. */
+export const systemCaller = (platformId: string, environment: Environment): Caller => ({
+  platformId,
+  environment,
+  tokenId: null,
+  permissions: PERMISSIONS,
+});
+
+/** The same, where only the platform's id is at hand. */
+export async function callerOf({ read }: Pick<Database, 'read'>, id: string): Promise<Caller> {
+  const platform = await read(platforms, id);
+  if (!platform) throw new Error(`no platform ${id}`);
+  return systemCaller(id, platform.environment);
+}
+
+/** A currency as it is switched on when nobody narrowed it: every amount, both directions. */
+export const openCurrency = (currencyCode: string): PlatformCurrency => ({
+  currencyCode,
+  minAmount: 1,
+  maxAmount: Number(MAX_AMOUNT),
+  requiredCounterpartyFields: [],
+  enabledTransactionTypes: ['INCOMING', 'OUTGOING'],
+});
+
+/** Throws `INVALID_INPUT` naming every code that the catalog lacks or that comes twice. */
+export function checkCurrencyCodes(
+  codes: readonly string[],
+  fieldOf: (at: number) => string,
+): void {
+  const errors = codes.flatMap((code, at) => {
+    if (!findCurrency(code))
+      return { field: fieldOf(at), message: `${code} is not a currency here` };
+    if (codes.indexOf(code) < at) return { field: fieldOf(at), message: `${code} is listed twice` };
+    return [];
+  });
+  if (errors.length) throw invalid(errors);
+}
+
+/**
+ * Stages a new platform as the caller's own: run it inside `operate` with `systemCaller` of an id from
+ * `newPlatformId`. Throws `INVALID_INPUT` for a currency the catalog does not know.
+ */
+export function createPlatform(ctx: Ctx, given: NewPlatform): PlatformRow {
+  checkCurrencyCodes(given.currencies, (at) => `currencies.${at}`);
+  // The random end of the id, so that two platforms created together still differ.
+  const subdomain = `p-${ctx.caller.platformId.slice(-12)}`;
+  return ctx.insert(platforms, {
+    id: ctx.caller.platformId,
+    name: given.name,
+    environment: given.environment,
+    regulated: given.regulated,
+    skip_paperwork: given.skipPaperwork,
+    sca: given.sca ?? true,
+    terms_gate: given.termsGate ?? false,
+    invitations: given.invitations ?? true,
+    wallet_polls: 0,
+    passkey_site: given.passkeySite ?? null,
+    sca_two_steps: given.scaTwoSteps ?? false,
+    uma_domain: `${subdomain}.${UMA_BASE_DOMAIN}`,
+    proxy_uma_subdomain: subdomain,
+    currencies: given.currencies.map(openCurrency),
+    fees: [],
+    limits: [],
+    created_at: ctx.now,
+    updated_at: ctx.now,
+  });
+}
+
+/** The platform's standing fee on this pair. */
+export function platformFeeOf(platform: PlatformRow, from: string, to: string): FeeSchedule {
+  const standing = platform.fees.find((each) => each.sourceCurrency === from);
+  if (!standing || from === to) return NO_FEE;
+  return { fixed: BigInt(standing.fixedFee.amount), variableBps: standing.variableFeeBps };
+}
+
+const USUAL_PROGRAM: CardProgram = { maxLive: 10_000, maxLivePerHolder: 10, frameOrigins: [] };
+
+/** What a platform may do with cards, whether or not an operator has said anything about it. */
+export const cardProgramOf = ({ card_program }: PlatformRow): CardProgram =>
+  card_program ?? USUAL_PROGRAM;

@@ -1,0 +1,81 @@
+// A platform: the tenant. Everything else belongs to one, and a token names it on every request.
+import { col, type RowOf, table } from '../../../runtime/db/table.ts';
+
+/** One currency the platform's customers may hold, send and receive. Amounts in smallest units. */
+export interface PlatformCurrency {
+  currencyCode: string;
+  minAmount: number;
+  maxAmount: number;
+  requiredCounterpartyFields: { name: string; mandatory: boolean }[];
+  enabledTransactionTypes: ('INCOMING' | 'OUTGOING')[];
+}
+
+/** A standing platform fee on payments out of `sourceCurrency`. */
+export interface FeeConfig {
+  feeType: 'CROSS_CURRENCY_TRANSACTION';
+  sourceCurrency: string;
+  variableFeeBps: number;
+  fixedFee: { amount: number; currency: string };
+}
+
+/** What the operator lets a platform send out of `currency`, to one other or to all. Smallest units. */
+export interface PaymentLimit {
+  currency: string;
+  /** The currency that arrives; absent: whatever arrives. */
+  to?: string;
+  perPayment?: number;
+  perDay?: number;
+}
+
+/** Where an app uses passkeys: the site they belong to, and the origins it may ask from. */
+export interface PasskeySite {
+  rpId: string;
+  origins: string[];
+}
+
+/** What the operator lets a platform do with cards. */
+export interface CardProgram {
+  /** The most cards that may be live at once, in all and of one cardholder. */
+  maxLive: number;
+  maxLivePerHolder: number;
+  /** Origins of pages that may frame the page with a card's number. */
+  frameOrigins: string[];
+}
+
+export const platforms = table('platforms', {
+  id: col.text,
+  name: col.text.mut,
+  environment: col.word<'sandbox' | 'production'>(),
+  /** Does its own compliance, so its customers resolve at creation. */
+  regulated: col.bool.mut,
+  skip_paperwork: col.bool.mut,
+  sca: col.bool.mut,
+  terms_gate: col.bool.mut,
+  /** Its customers may invite others. */
+  invitations: col.bool.mut,
+  /** How often the sandbox answers that a wallet's operation goes on before it is done. */
+  wallet_polls: col.int4.mut,
+  /** Where its app keeps passkeys; null until its operator has said. */
+  passkey_site: col.json<PasskeySite>().null.mut,
+  /** Payments that convert are authorised in two steps: the conversion, then the payout. */
+  sca_two_steps: col.bool.mut,
+  uma_domain: col.text.mut,
+  proxy_uma_subdomain: col.text,
+  webhook_endpoint: col.text.null.mut,
+  currencies: col.json<PlatformCurrency[]>().mut,
+  wallet_config: col.json<Record<string, unknown>>().null.mut,
+  card_config: col.json<Record<string, unknown>>().null.mut,
+  /** Null: as nothing was said. */
+  card_program: col.json<CardProgram>().null.mut,
+  fees: col.json<FeeConfig[]>().mut,
+  limits: col.json<PaymentLimit[]>().mut,
+  /** The most payments that one customer may start in an hour; null for any number. */
+  hourly_payments: col.int4.null.mut,
+  /** The colour of hosted pages, `#rrggbb`; null for the default. */
+  brand_color: col.text.null.mut,
+  created_at: col.time,
+  updated_at: col.time.mut,
+  version: col.int4,
+});
+
+export type PlatformRow = RowOf<typeof platforms>;

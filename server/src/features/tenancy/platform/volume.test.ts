@@ -1,0 +1,266 @@
+// What an operator lets a platform send, as a payment meets it, and the day's count as the ledger keeps it:
+// exact whoever pays at the same moment, for the day, and back after a refund.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { booksBalance } from '../../../../test/fixtures.ts';
+import { startApp, type TestApp, type TestPlatform } from '../../../../test/harness.ts';
+import { newId } from '../../../kernel/id.ts';
+import { giveVolumeBack } from '../../../ledger/allowance.ts';
+import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
+import { systemCaller } from './platform.ts';
+import { type PaymentLimit, type PlatformRow, platforms } from './store.ts';
+import { checkPaymentSize, takeVolume } from './volume.ts';
+
+const DAY_MS = 86_400_000;
+
+let app: TestApp;
+beforeEach(async () => {
+  app = await startApp();
+});
+afterEach(() => app.close());
+
+const limitTo = (limits: PaymentLimit[], as: TestPlatform = app.platform) =>
+  app.operate(async (ctx) => {
+    const row = (await ctx.read(platforms, as.id)) as PlatformRow;
+    ctx.update(platforms, row, { limits });
+  }, as);
+
+interface Options {
+  to?: string;
+  payerId?: string | null;
+  as?: TestPlatform;
+  runtime?: Runtime;
+}
+
+/** Starts a payment as far as its volume goes; answers its id, or the code of the fault. */
+async function pay(amount: bigint, options: Options = {}): Promise<string> {
+  const { to = 'EUR', payerId = null, as = app.platform, runtime = app.runtime } = options;
+  const transactionId = newId(app.world, 'Transaction');
+  const caller = systemCaller(as.id, as.environment);
+  return operate(runtime, caller, async (ctx) => {
+    const platform = (await ctx.read(platforms, as.id)) as PlatformRow;
+    await takeVolume(ctx, platform, { from: 'USD', to, sending: amount, transactionId, payerId });
+    return transactionId;
+  }).catch((error: { code: string }) => error.code);
+}
+
+const SOME = { from: 'USD', to: 'EUR', transactionId: 't', payerId: 'c' };
+
+const giveBack = (id: string) => app.operate((ctx) => giveVolumeBack(ctx, { id }));
+
+const accounts = () =>
+  app.runtime.db.query(
+    "select id, currency, balance, floor from ledger_accounts where id like 'volume:%' order by id",
+  );
+
+const EXCEEDED = 'DAILY_VOLUME_LIMIT_EXCEEDED';
+
+describe('checkPaymentSize', () => {
+  const row = (limits: PaymentLimit[]) => ({ limits }) as PlatformRow;
+  const size = (limits: PaymentLimit[], sending: bigint, to = 'EUR') =>
+    checkPaymentSize(row(limits), { from: 'USD', to, sending });
+
+  it('lets through what no limit is about', () => {
+    size([], 10n ** 15n);
+    size([{ currency: 'EUR', perPayment: 1 }], 100n);
+    size([{ currency: 'USD', to: 'MXN', perPayment: 1 }], 100n);
+    size([{ currency: 'USD', perDay: 1 }], 100n);
+  });
+
+  it('refuses more than the least of those that apply', () => {
+    const limits = [
+      { currency: 'USD', perPayment: 1_000_00 },
+      { currency: 'USD', to: 'EUR', perPayment: 500_00 },
+    ];
+    size(limits, 500_00n);
+    expect(() => size(limits, 500_01n)).toThrow(
+      expect.objectContaining({
+        code: 'TRANSACTION_SIZE_LIMIT_EXCEEDED',
+        status: 400,
+        message: 'One payment may send 500.00 USD at the most.',
+        details: { max: 500_00 },
+      }),
+    );
+    size(limits, 1_000_00n, 'MXN');
+    expect(() => size(limits, 1_000_01n, 'MXN')).toThrow('1,000.00 USD');
+  });
+});
+
+describe('a daily limit', () => {
+  it('costs a platform without one nothing', async () => {
+    await limitTo([{ currency: 'EUR', perDay: 1 }]);
+    await app.operate(async (ctx) => {
+      const platform = (await ctx.read(platforms, app.platform.id)) as PlatformRow;
+      await takeVolume(ctx, platform, { ...SOME, sending: 100n });
+      expect(ctx.set.transfers).toEqual([]);
+    });
+    expect(await accounts()).toEqual([]);
+  });
+
+  it('is met to the cent, and says when the next day begins', async () => {
+    await limitTo([{ currency: 'USD', perDay: 100_00 }]);
+    expect(await pay(60_00n)).toMatch(/^Transaction:/);
+    expect(await pay(40_01n)).toBe(EXCEEDED);
+    expect(await pay(40_00n)).toMatch(/^Transaction:/);
+    const platform = (await app.runtime.db.read(platforms, app.platform.id)) as PlatformRow;
+    const volume = { ...SOME, sending: 1n };
+    // The clock says nine in the morning.
+    await expect(app.operate((ctx) => takeVolume(ctx, platform, volume))).rejects.toMatchObject({
+      code: EXCEEDED,
+      status: 429,
+      message: 'The payments of one day (UTC) may send 100.00 USD at the most.',
+      details: { max: 100_00 },
+      retryAfterS: 15 * 3_600,
+    });
+    const { id } = app.platform;
+    expect(await accounts()).toEqual([
+      {
+        id: `volume:${id}:USD:2026-01-05`,
+        currency: 'volume.USD',
+        balance: -100_00n,
+        floor: -100_00n,
+      },
+      { id: 'volume:sandbox:USD', currency: 'volume.USD', balance: 100_00n, floor: null },
+    ]);
+    await booksBalance(app);
+  });
+
+  it('counts a way and everything by themselves', async () => {
+    await limitTo([
+      { currency: 'USD', perDay: 100_00 },
+      { currency: 'USD', to: 'MXN', perDay: 30_00 },
+    ]);
+    expect(await pay(30_00n, { to: 'MXN' })).toMatch(/^Transaction:/);
+    expect(await pay(1n, { to: 'MXN' })).toBe(EXCEEDED);
+    expect(await pay(70_00n)).toMatch(/^Transaction:/);
+    expect(await pay(1n)).toBe(EXCEEDED);
+  });
+
+  it('is each platform’s own', async () => {
+    await limitTo([{ currency: 'USD', perDay: 100_00 }]);
+    await limitTo([{ currency: 'USD', perDay: 100_00 }], app.production);
+    await pay(100_00n);
+    expect(await pay(1n)).toBe(EXCEEDED);
+    expect(await pay(100_00n, { as: app.production })).toMatch(/^Transaction:/);
+    expect(await pay(500_00n, { as: app.other })).toMatch(/^Transaction:/);
+  });
+
+  it('begins again at midnight in Greenwich', async () => {
+    await limitTo([{ currency: 'USD', perDay: 100_00 }]);
+    await pay(100_00n);
+    app.world.set(app.world.now() - (app.world.now() % DAY_MS) + DAY_MS - 1);
+    expect(await pay(1n)).toBe(EXCEEDED);
+    app.world.set(app.world.now() + 1);
+    expect(await pay(100_00n)).toMatch(/^Transaction:/);
+    expect(await pay(1n)).toBe(EXCEEDED);
+  });
+
+  it('is given back by a refund, once, to the day it was taken from', async () => {
+    await limitTo([
+      { currency: 'USD', perDay: 100_00 },
+      { currency: 'USD', to: 'EUR', perDay: 100_00 },
+    ]);
+    const first = await pay(100_00n);
+    await giveBack(first);
+    await expect(giveBack(first)).rejects.toThrow('ledger_transfers_pkey');
+    const second = await pay(100_00n);
+    expect(second).toMatch(/^Transaction:/);
+    app.world.set(app.world.now() + DAY_MS);
+    await pay(100_00n);
+    await giveBack(second);
+    expect(await pay(1n)).toBe(EXCEEDED);
+    await giveBack('Transaction:that-took-nothing');
+    await booksBalance(app);
+  });
+
+  it('takes effect when it is changed during the day', async () => {
+    await limitTo([{ currency: 'USD', perDay: 100_00 }]);
+    const first = await pay(60_00n);
+    await limitTo([{ currency: 'USD', perDay: 200_00 }]);
+    expect(await pay(140_00n)).toMatch(/^Transaction:/);
+    expect(await pay(1n)).toBe(EXCEEDED);
+    await limitTo([{ currency: 'USD', perDay: 150_00 }]);
+    expect(await pay(1n)).toBe(EXCEEDED);
+    // 200.00 were sent, 60.00 come back: 10.00 are left of 150.00.
+    await giveBack(first);
+    expect(await pay(10_01n)).toBe(EXCEEDED);
+    expect(await pay(10_00n)).toMatch(/^Transaction:/);
+    await limitTo([]);
+    expect(await pay(10_000_00n)).toMatch(/^Transaction:/);
+    await booksBalance(app);
+  });
+
+  it('holds when many pay at once, and nobody remembers the account', async () => {
+    await limitTo([{ currency: 'USD', perDay: 100_00 }]);
+    // What is known of an account is known by handle, as it is by process.
+    const other: Runtime = { ...app.runtime, db: { ...app.runtime.db } };
+    const paid = await Promise.all(
+      Array.from({ length: 200 }, (_, at) => pay(1_00n, { runtime: at % 2 ? other : app.runtime })),
+    );
+    expect(paid.filter((each) => each.startsWith('Transaction:'))).toHaveLength(100);
+    expect(paid.filter((each) => each === EXCEEDED)).toHaveLength(100);
+    await booksBalance(app);
+  });
+});
+
+describe('an hourly limit', () => {
+  const TOO_OFTEN = 'VELOCITY_LIMIT_EXCEEDED';
+  const HOUR_MS = 3_600_000;
+
+  const limitPayments = (hourly_payments: number | null) =>
+    app.operate(async (ctx) => {
+      const row = (await ctx.read(platforms, app.platform.id)) as PlatformRow;
+      ctx.update(platforms, row, { hourly_payments });
+    });
+  const payAs = (payerId: string | null, amount = 1n) => pay(amount, { payerId });
+
+  it('counts the payments of each customer, whatever they send, and says when it is over', async () => {
+    await limitPayments(2);
+    expect(await payAs('c')).toMatch(/^Transaction:/);
+    expect(await payAs('c', 10_000_00n)).toMatch(/^Transaction:/);
+    expect(await payAs('c')).toBe(TOO_OFTEN);
+    expect(await payAs('d')).toMatch(/^Transaction:/);
+    app.world.set(app.world.now() + 60_000);
+    const platform = (await app.runtime.db.read(platforms, app.platform.id)) as PlatformRow;
+    const volume = { ...SOME, sending: 1n };
+    await expect(app.operate((ctx) => takeVolume(ctx, platform, volume))).rejects.toMatchObject({
+      code: TOO_OFTEN,
+      status: 403,
+      message: 'One customer may start 2 payments in an hour at the most.',
+      details: { max: 2 },
+      retryAfterS: 59 * 60,
+    });
+    expect(await accounts()).toEqual([
+      { id: 'volume:c:hour:2026-01-05T09', currency: 'volume.count', balance: -2n, floor: -2n },
+      { id: 'volume:d:hour:2026-01-05T09', currency: 'volume.count', balance: -1n, floor: -2n },
+      { id: 'volume:sandbox:count', currency: 'volume.count', balance: 3n, floor: null },
+    ]);
+    await booksBalance(app);
+  });
+
+  it('is not for the platform itself', async () => {
+    await limitPayments(1);
+    expect(await payAs(null)).toMatch(/^Transaction:/);
+    expect(await payAs(null)).toMatch(/^Transaction:/);
+    expect(await accounts()).toEqual([]);
+  });
+
+  it('begins again with the hour, and a refund gives nothing back', async () => {
+    await limitPayments(1);
+    await giveBack(await payAs('c'));
+    app.world.set(app.world.now() + HOUR_MS - 1);
+    expect(await payAs('c')).toBe(TOO_OFTEN);
+    app.world.set(app.world.now() + 1);
+    expect(await payAs('c')).toMatch(/^Transaction:/);
+    expect(await payAs('c')).toBe(TOO_OFTEN);
+    await limitPayments(null);
+    expect(await payAs('c')).toMatch(/^Transaction:/);
+  });
+
+  it('holds when one customer pays many times at once', async () => {
+    await limitPayments(10);
+    const paid = await Promise.all(Array.from({ length: 60 }, () => payAs('c')));
+    expect(paid.filter((each) => each.startsWith('Transaction:'))).toHaveLength(10);
+    expect(paid.filter((each) => each === TOO_OFTEN)).toHaveLength(50);
+    await booksBalance(app);
+  });
+});

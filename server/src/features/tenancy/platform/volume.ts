@@ -1,0 +1,152 @@
+// What a platform may send at once and in a day, and how often one of its customers may pay in an hour, as
+// its operator has set it. Both are counted in the ledger (ledger/allowance.ts); a platform without such
+// limits pays nothing for it.
+import { findCurrency } from '../../../catalog/currencies/currencies.ts';
+import { Fault } from '../../../kernel/fault.ts';
+import { readable } from '../../../kernel/money.ts';
+import { iso, type Time } from '../../../kernel/world.ts';
+import {
+  type Allowance,
+  hasLeft,
+  openAllowances,
+  type Taking,
+  takeOf,
+} from '../../../ledger/allowance.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import type { PaymentLimit, PlatformRow } from './store.ts';
+
+/** A payment as limits see it. */
+export interface Volume {
+  from: string;
+  /** The currency that arrives. */
+  to: string;
+  /** What leaves the source, smallest units of `from`. */
+  sending: bigint;
+}
+
+/** A payment of somebody's. */
+export interface PaymentVolume extends Volume {
+  /** The customer who pays; null for the platform itself. */
+  payerId: string | null;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+const shown = (amount: bigint, currency: string) =>
+  `${readable(amount, findCurrency(currency)?.decimals ?? 0)} ${currency}`;
+
+/** The limits that a payment is held to. */
+const applying = ({ limits }: PlatformRow, { from, to }: Volume): PaymentLimit[] =>
+  limits.filter((each) => each.currency === from && (each.to ?? to) === to);
+
+/** Throws TRANSACTION_SIZE_LIMIT_EXCEEDED for more than the operator lets through in one payment. */
+export function checkPaymentSize(platform: PlatformRow, volume: Volume): void {
+  const sizes = applying(platform, volume).flatMap(({ perPayment }) => perPayment ?? []);
+  const max = Math.min(...sizes);
+  if (volume.sending <= max) return;
+  throw new Fault(
+    'TRANSACTION_SIZE_LIMIT_EXCEEDED',
+    `One payment may send ${shown(BigInt(max), volume.from)} at the most.`,
+    { max },
+  );
+}
+
+interface Counted {
+  allowance: Allowance;
+  taking: Pick<Taking, 'name' | 'comesBack' | 'amount' | 'short'>;
+}
+
+/** Seconds until the running period of this length is over. */
+const restOf = (periodMs: number, now: Time) => Math.ceil((periodMs - (now % periodMs)) / 1000);
+
+function dayFull({ currency, to, perDay = 0 }: PaymentLimit, now: Time): Fault {
+  const max = shown(BigInt(perDay), currency);
+  const way = to === undefined ? '' : ` to ${to}`;
+  return new Fault(
+    'DAILY_VOLUME_LIMIT_EXCEEDED',
+    `The payments of one day (UTC) may send ${max}${way} at the most.`,
+    { max: perDay },
+    { retryAfterS: restOf(DAY_MS, now) },
+  );
+}
+
+function ofDay(platform: PlatformRow, volume: Volume, now: Time): Counted[] {
+  const day = iso(now).slice(0, 10);
+  return applying(platform, volume).flatMap((limit) => {
+    const { currency, to, perDay } = limit;
+    if (perDay === undefined) return [];
+    const scope = to === undefined ? currency : `${currency}:${to}`;
+    const of = `${platform.id}:${scope}:${day}`;
+    return {
+      allowance: { of, unit: currency, limit: BigInt(perDay) },
+      taking: {
+        name: to,
+        comesBack: true,
+        amount: volume.sending,
+        short: () => dayFull(limit, now),
+      },
+    };
+  });
+}
+
+function hourFull(max: number, now: Time): Fault {
+  return new Fault(
+    'VELOCITY_LIMIT_EXCEEDED',
+    `One customer may start ${max} payments in an hour at the most.`,
+    { max },
+    { retryAfterS: restOf(HOUR_MS, now) },
+  );
+}
+
+/** A payment counts as one, whatever it sends and whether or not it succeeds. */
+function ofHour({ hourly_payments: max }: PlatformRow, { payerId }: PaymentVolume, now: Time) {
+  if (max === null || payerId === null) return [];
+  const hour = iso(now).slice(0, 13);
+  const counted: Counted = {
+    allowance: { of: `${payerId}:hour:${hour}`, unit: 'count', limit: BigInt(max) },
+    taking: { name: 'hour', comesBack: false, amount: 1n, short: () => hourFull(max, now) },
+  };
+  return [counted];
+}
+
+/** What a payment is counted toward, opened. */
+async function counted(ctx: Ctx, platform: PlatformRow, volume: PaymentVolume) {
+  const all = [...ofHour(platform, volume, ctx.now), ...ofDay(platform, volume, ctx.now)];
+  await openAllowances(
+    ctx,
+    all.map((each) => each.allowance),
+  );
+  return all;
+}
+
+/**
+ * Counts a payment that is being started; at the commit it is refused with VELOCITY_LIMIT_EXCEEDED when the
+ * customer's hour has no room for it, with DAILY_VOLUME_LIMIT_EXCEEDED when the platform's day has none. Call
+ * it before the money is moved, so that this is what is said first. With `again` the operation decides once
+ * more instead, having asked `hasVolume`.
+ */
+export async function takeVolume(
+  ctx: Ctx,
+  platform: PlatformRow,
+  {
+    transactionId,
+    again = false,
+    ...volume
+  }: PaymentVolume & { transactionId: string; again?: boolean },
+): Promise<void> {
+  for (const { allowance, taking } of await counted(ctx, platform, volume)) {
+    takeOf(ctx, allowance, { transactionId, again, ...taking });
+  }
+}
+
+/** Whether hour and day have room for a payment now. Until the commit somebody else may take it. */
+export async function hasVolume(
+  ctx: Ctx,
+  platform: PlatformRow,
+  volume: PaymentVolume,
+): Promise<boolean> {
+  const all = await counted(ctx, platform, volume);
+  const left = all.map(({ allowance, taking }) => hasLeft(ctx, allowance, taking.amount));
+  return (await Promise.all(left)).every(Boolean);
+}

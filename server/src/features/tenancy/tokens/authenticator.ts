@@ -1,0 +1,110 @@
+// Who a request comes from, by HTTP Basic. Looking a token up costs two reads, so a credential that was
+// found good is remembered for two seconds; a bad one never is. Every refusal has the same words and does
+// the same work, so neither says whether a client id exists.
+import { Fault } from '../../../kernel/fault.ts';
+import type { Time } from '../../../kernel/world.ts';
+import type { Database } from '../../../runtime/db/database.ts';
+import type { Caller } from '../../../runtime/operation/context.ts';
+import { constantTimeEqual, sha256Hex } from '../../../runtime/security/crypto.ts';
+import { platforms } from '../platform/index.ts';
+import { tokens } from './store.ts';
+
+/** How long another process may go on accepting a token after it was deleted. */
+const REMEMBER_MS = 2_000;
+const MAX_REMEMBERED = 10_000;
+/** Longer than any commit takes: meanwhile a token that is being deleted is looked up every time. */
+const DOUBT_MS = 60_000;
+/** Longer headers are refused unread. Characters. */
+const MAX_HEADER = 2_048;
+
+export interface Authenticator {
+  /** The caller an `Authorization` header stands for; throws `UNAUTHORIZED`. */
+  authenticate(authorization: string | undefined): Promise<Caller>;
+  /** Whether this header was found good once. It opens nothing. */
+  isProven(authorization: string | undefined): boolean;
+  /** Forgets a token that is being deleted, now and for the time its deletion may take. */
+  drop(tokenId: string): void;
+}
+
+interface Known {
+  caller: Caller;
+  until: Time;
+}
+
+const refused = () => new Fault('UNAUTHORIZED', 'The API credentials are missing or not valid.');
+
+/** `Basic base64(id:secret)` taken apart; null for anything else. */
+export function readBasic(header: string | undefined): { id: string; secret: string } | null {
+  if (!header || header.length > MAX_HEADER) return null;
+  const encoded = /^basic +([A-Za-z0-9+/_-]+={0,2}) *$/i.exec(header)?.[1];
+  if (!encoded) return null;
+  const text = Buffer.from(encoded, 'base64').toString('utf8');
+  const colon = text.indexOf(':');
+  if (colon < 1 || text.includes('\0')) return null;
+  return { id: text.slice(0, colon), secret: text.slice(colon + 1) };
+}
+
+const NO_HASH = sha256Hex('');
+
+async function lookUp(db: Database, id: string, secret: string): Promise<Caller> {
+  const [token] = await db.find(tokens, { client_id: id });
+  const same = constantTimeEqual(sha256Hex(secret), token?.secret_hash ?? NO_HASH);
+  const platform = await db.read(platforms, token?.platform_id ?? '');
+  if (!token || !same || !platform) throw refused();
+  return {
+    platformId: platform.id,
+    environment: platform.environment,
+    tokenId: token.id,
+    permissions: token.permissions,
+  };
+}
+
+/** `now` is the clock that memory is measured with. */
+export function authenticator(db: Database, now: () => Time): Authenticator {
+  // Keyed by a hash of the header, so that no secret stays in memory.
+  const known = new Map<string, Known>();
+  const underWay = new Map<string, Promise<Caller>>();
+  const doubted = new Map<string, Time>();
+  /** Hash to token, of headers that were found good, however long ago. */
+  const proven = new Map<string, string>();
+
+  function remember(key: string, caller: Caller, asked: Time): void {
+    const tokenId = caller.tokenId as string;
+    if ((doubted.get(tokenId) ?? 0) > now()) return;
+    if (proven.size >= MAX_REMEMBERED) proven.delete(proven.keys().next().value as string);
+    proven.set(key, tokenId);
+    if (known.size >= MAX_REMEMBERED) known.delete(known.keys().next().value as string);
+    known.set(key, { caller, until: asked + REMEMBER_MS });
+  }
+
+  async function find(key: string, header: string | undefined): Promise<Caller> {
+    const credentials = readBasic(header);
+    if (!credentials) throw refused();
+    const asked = now();
+    const caller = await lookUp(db, credentials.id, credentials.secret);
+    remember(key, caller, asked);
+    return caller;
+  }
+
+  return {
+    async authenticate(authorization) {
+      const key = sha256Hex(authorization ?? '');
+      const found = known.get(key);
+      if (found && found.until > now()) return found.caller;
+      known.delete(key);
+      const running = underWay.get(key);
+      if (running) return running;
+      const asking = find(key, authorization).finally(() => underWay.delete(key));
+      underWay.set(key, asking);
+      return asking;
+    },
+    isProven: (authorization) => proven.size > 0 && proven.has(sha256Hex(authorization ?? '')),
+    drop(tokenId) {
+      const time = now();
+      for (const [id, until] of doubted) if (until <= time) doubted.delete(id);
+      doubted.set(tokenId, time + DOUBT_MS);
+      for (const [key, of] of proven) if (of === tokenId) proven.delete(key);
+      for (const [key, each] of known) if (each.caller.tokenId === tokenId) known.delete(key);
+    },
+  };
+}

@@ -1,0 +1,82 @@
+// The operations of API tokens. A token cannot delete itself, so the one that calls stays; its row is
+// part of the decision, so two tokens that delete each other at once cannot both succeed and a platform
+// never loses its last token with MANAGE over the API. Nor does a token that is being deleted leave
+// another one behind.
+import type { Static } from '@sinclair/typebox';
+import { Fault, invalidField } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
+import { timeFilters } from '../../../runtime/db/paging.ts';
+import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
+import { handle } from '../../../runtime/operation/handle.ts';
+import type { Authenticator } from './authenticator.ts';
+import { createToken, deleteTokenById, getTokenById, listTokens } from './contract.ts';
+import { type TokenRow, tokens } from './store.ts';
+import { createTokenFor } from './token.ts';
+
+const presentToken = (row: TokenRow): Static<(typeof getTokenById)['replies'][200]> => ({
+  id: row.id,
+  name: row.name,
+  permissions: row.permissions,
+  clientId: row.client_id,
+  ...stamps(row),
+});
+
+async function tokenOf(ctx: Ctx, id: string): Promise<TokenRow> {
+  const row = isId(id, 'Token') ? await ctx.read(tokens, id) : undefined;
+  if (row?.platform_id !== ctx.caller.platformId) {
+    throw new Fault('TOKEN_NOT_FOUND', 'No such token.');
+  }
+  return row;
+}
+
+/** Holds the token that asks until the commit. */
+async function requireOwn(ctx: Ctx): Promise<void> {
+  const own = ctx.caller.tokenId && (await ctx.read(tokens, ctx.caller.tokenId));
+  if (!own) throw new Fault('UNAUTHORIZED', 'The API credentials are missing or not valid.');
+  ctx.require(tokens, own);
+}
+
+export const tokenOperations = ({ drop }: Pick<Authenticator, 'drop'>) => [
+  handle(createToken, async (ctx, { body }) => {
+    const lacking = body.permissions.filter((each) => !ctx.caller.permissions.includes(each));
+    if (lacking.length) {
+      const names = [...new Set(lacking)].join(', ');
+      throw new Fault('FORBIDDEN', `This token cannot give away what it lacks: ${names}.`);
+    }
+    await requireOwn(ctx);
+    const { platformId } = ctx.caller;
+    const { row, clientSecret } = await createTokenFor(ctx, { platformId, ...body });
+    return { status: 201, body: { ...presentToken(row), clientSecret } };
+  }),
+
+  handle(listTokens, async (ctx, { query }) => {
+    const { name, limit, cursor } = query;
+    const { rows, ...rest } = await ctx.db.page(tokens, {
+      filters: [
+        { column: 'platform_id', op: '=', value: ctx.caller.platformId },
+        ...(name === undefined ? [] : [{ column: 'name', op: '=', value: name } as const]),
+        ...timeFilters(query),
+      ],
+      sort: 'desc',
+      limit: limit ?? 20,
+      cursor,
+    });
+    return { status: 200, body: { data: rows.map(presentToken), ...rest } };
+  }),
+
+  handle(getTokenById, async (ctx, { params }) => ({
+    status: 200,
+    body: presentToken(await tokenOf(ctx, params.tokenId)),
+  })),
+
+  handle(deleteTokenById, async (ctx, { params }) => {
+    const row = await tokenOf(ctx, params.tokenId);
+    if (row.id === ctx.caller.tokenId) {
+      throw invalidField('tokenId', 'a token cannot delete itself');
+    }
+    await requireOwn(ctx);
+    ctx.remove(tokens, row);
+    drop(row.id);
+    return { status: 204, body: undefined };
+  }),
+];

@@ -1,0 +1,26 @@
+// An API token: the client id a platform signs in with, what it may do, and a hash of its secret.
+import type { Permission } from '../../../kernel/operation.ts';
+import { col, type RowOf, table } from '../../../runtime/db/table.ts';
+
+/** Live tokens of one platform. */
+export const MAX_TOKENS = 100;
+
+const COLUMNS = {
+  id: col.text,
+  platform_id: col.text,
+  name: col.text,
+  permissions: col.json<Permission[]>(),
+  client_id: col.text,
+  /** SHA-256 of the secret, hex; the secret itself is random enough to need no slower hash. */
+  secret_hash: col.text,
+  /** 1 to `MAX_TOKENS`, unique in the platform; null for tokens of earlier versions beyond the maximum. */
+  number: col.int4.null,
+  created_at: col.time,
+  updated_at: col.time,
+  version: col.int4,
+};
+
+// Of two tokens that take one number, the second is decided once more.
+export const tokens = table('tokens', COLUMNS, { races: ['tokens_number'] });
+
+export type TokenRow = RowOf<typeof tokens>;

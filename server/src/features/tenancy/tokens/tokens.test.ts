@@ -1,0 +1,374 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { commandOn } from '../../../../test/production.ts';
+import { operate } from '../../../runtime/operation/operate.ts';
+import { systemCaller } from '../platform/index.ts';
+import { authenticator, tokens } from './index.ts';
+
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+interface Token {
+  id: string;
+  clientId: string;
+  clientSecret: string;
+}
+
+async function make(name: string, permissions: string[], as = app.platform): Promise<Token> {
+  const { status, body } = await app.call('POST', '/tokens', { name, permissions }, { as });
+  expect(status).toBe(201);
+  return body;
+}
+
+const remove = (id: string, as: CallAs = app.platform) =>
+  app.call('DELETE', `/tokens/${id}`, undefined, { as });
+
+type CallAs = { clientId: string; clientSecret: string };
+
+const statusAs = async (as: CallAs | null, headers: Record<string, string> = {}) =>
+  (await app.call('GET', '/config', undefined, { as, headers })).status;
+
+const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
+
+describe('createToken', () => {
+  it('shows the secret once, and keeps only a hash', async () => {
+    const { status, body } = await app.call('POST', '/tokens', {
+      name: 'Reader',
+      permissions: ['VIEW', 'VIEW'],
+    });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ name: 'Reader', permissions: ['VIEW'] });
+    expect(body.clientSecret).toMatch(/^rhs_[A-Za-z0-9_-]{43}$/);
+    expect(await statusAs(body)).toBe(200);
+    const { clientSecret, ...shown } = body;
+    expect((await app.call('GET', `/tokens/${body.id}`)).body).toEqual(shown);
+    const rows = await app.runtime.db.find(tokens, { id: body.id });
+    expect(JSON.stringify(rows)).not.toContain(clientSecret);
+    expect(app.log.join('')).not.toContain(clientSecret);
+  });
+
+  it('does not keep the secret for a replay either', async () => {
+    const request = { name: 'Keyed', permissions: ['VIEW'] };
+    const headers = { 'idempotency-key': 'one token' };
+    const first = await app.call('POST', '/tokens', request, { headers });
+    const second = await app.call('POST', '/tokens', request, { headers });
+    const { clientSecret, ...shown } = first.body;
+    expect(clientSecret).toBeDefined();
+    expect(second.body).toEqual(shown);
+    expect(second.headers['idempotency-replayed']).toBe('true');
+    const stored = await app.runtime.db.query('select reply from idempotency');
+    expect(JSON.stringify(stored)).not.toContain(clientSecret);
+  });
+
+  it.each([
+    [{ permissions: ['VIEW'] }, ['name']],
+    [{ name: '', permissions: ['VIEW'] }, ['name']],
+    [{ name: 'x'.repeat(256), permissions: [] }, ['name', 'permissions']],
+    [{ name: 'x', permissions: ['ALL'] }, ['permissions.0']],
+    [{ name: 'x', permissions: 'VIEW' }, ['permissions']],
+  ])('refuses %j', async (request, fields) => {
+    const { status, body } = await app.call('POST', '/tokens', request);
+    expect([status, body.code]).toEqual([400, 'INVALID_INPUT']);
+    expect(body.details.errors.map((each: { field: string }) => each.field)).toEqual(fields);
+  });
+
+  it('gives away only what the caller has', async () => {
+    const manager = await make('Manager', ['MANAGE']);
+    const request = { name: 'More', permissions: ['MANAGE', 'TRANSACT', 'VIEW'] };
+    const { status, body } = await app.call('POST', '/tokens', request, { as: manager });
+    expect([status, body.code]).toEqual([403, 'FORBIDDEN']);
+    expect(body.reason).toContain('TRANSACT, VIEW');
+    const viewer = await make('Viewer', ['VIEW']);
+    const refused = await app.call('POST', '/tokens', request, { as: viewer });
+    expect([refused.status, refused.body.code]).toEqual([403, 'FORBIDDEN']);
+  });
+});
+
+describe('the maximum number of tokens', () => {
+  const rejected = [400, 'INVALID_INPUT'];
+
+  it('is 100, however many are created at once, and a deleted one counts no more', async () => {
+    const as = await app.newPlatform('Many');
+    const ask = () =>
+      app.call('POST', '/tokens', { name: 'One of many', permissions: ['MANAGE'] }, { as });
+    const all = [];
+    for (let round = 0; round < 6; round++) {
+      all.push(...(await Promise.all(Array.from({ length: 20 }, ask))));
+    }
+    expect(all.filter(({ status }) => status === 201)).toHaveLength(99);
+    const others = all.filter(({ status }) => status !== 201);
+    expect(others.map(({ status, body }) => [status, body.code])).toEqual(Array(21).fill(rejected));
+    expect(others[0]?.body.reason).toContain('100 tokens');
+    const [one, two] = all as { body: Token }[];
+    for (const token of [one, two])
+      expect((await remove(`${token?.body.id}`, as)).status).toBe(204);
+    const again = await Promise.all(Array.from({ length: 20 }, ask));
+    expect(again.filter(({ status }) => status === 201)).toHaveLength(2);
+    expect((await app.call('GET', '/tokens?limit=1', undefined, { as })).body.totalCount).toBe(100);
+    expect((await make('Elsewhere', ['VIEW'])).id).toBeDefined();
+  });
+
+  /** Tokens as an earlier version has them: without a number, and any number of them. */
+  const addOld = ({ id }: { id: string }, count: number) =>
+    app.runtime.db.query(
+      `insert into tokens (id, platform_id, name, permissions, client_id, secret_hash, created_at,
+         updated_at)
+       select 'Token:' || platform_id || n, platform_id, 'Old', permissions, platform_id || n,
+         secret_hash, created_at, updated_at
+       from tokens, generate_series(1, $2) n where platform_id = $1`,
+      [id, count],
+    );
+
+  it('holds for the operator', async () => {
+    const as = await app.newPlatform('Operated');
+    await addOld(as, 98);
+    const command = () =>
+      commandOn(app)(['token', 'create', '--platform', as.id, '--permissions', 'VIEW']);
+    expect(await command()).toMatchObject({ code: 0 });
+    expect(await command()).toMatchObject({ code: 1, err: expect.stringContaining('100 tokens') });
+  });
+
+  it('does not end tokens of an earlier version', async () => {
+    const as = await app.newPlatform('Old');
+    await addOld(as, 120);
+    expect(await statusAs(as)).toBe(200);
+    const body = { name: 'x', permissions: ['VIEW'] };
+    const answer = await app.call('POST', '/tokens', body, { as });
+    expect([answer.status, answer.body.code]).toEqual(rejected);
+  });
+});
+
+describe('createToken beside a deletion', () => {
+  it('leaves no token behind that a deleted one made', async () => {
+    for (let round = 0; round < 5; round++) {
+      const parent = await make('Parent', ['MANAGE', 'VIEW']);
+      const request = { name: `Child ${round}`, permissions: ['MANAGE'] };
+      const [born, gone] = await Promise.all([
+        app.call('POST', '/tokens', request, { as: parent }),
+        remove(parent.id),
+      ]);
+      expect(gone.status).toBe(204);
+      expect([201, 401]).toContain(born.status);
+      const { body } = await app.call('GET', `/tokens?name=Child%20${round}`);
+      expect(body.totalCount).toBe(born.status === 201 ? 1 : 0);
+    }
+    const last = await make('Last', ['MANAGE']);
+    await app.operate(async (ctx) => {
+      const row = await ctx.read(tokens, last.id);
+      if (row) ctx.remove(tokens, row);
+    });
+    const late = await app.call(
+      'POST',
+      '/tokens',
+      { name: 'x', permissions: ['MANAGE'] },
+      {
+        as: last,
+      },
+    );
+    expect([late.status, late.body.code]).toEqual([401, 'UNAUTHORIZED']);
+  });
+});
+
+describe('listTokens', () => {
+  it('takes names of any kind and twice, and finds exactly the one asked for', async () => {
+    const as = await app.newPlatform('Names');
+    const longest = 'n'.repeat(255);
+    for (const name of ['Shop', 'Shop', 'shop', 'Shop 2', 'S%', longest, '💶']) {
+      await make(name, ['VIEW'], as);
+    }
+    const found = async (name: string) => {
+      const path = `/tokens?name=${encodeURIComponent(name)}`;
+      const { body } = await app.call('GET', path, undefined, { as });
+      return body.data.map((each: { name: string }) => each.name);
+    };
+    expect(await found('Shop')).toEqual(['Shop', 'Shop']);
+    expect(await found('S%')).toEqual(['S%']);
+    expect(await found(longest)).toEqual([longest]);
+    expect(await found('sho')).toEqual([]);
+    expect(await found('')).toEqual([]);
+    expect(await found('💶')).toEqual(['💶']);
+  });
+
+  it('pages, newest first, and only over the platform that asks', async () => {
+    const platform = await app.newPlatform('Lists');
+    const made: string[] = [];
+    for (const name of ['a', 'b', 'c']) {
+      app.world.set(app.world.now() + 1_000);
+      made.unshift((await make(name, ['VIEW'], platform)).id);
+    }
+    const list = (query: string) =>
+      app.call('GET', `/tokens?${query}`, undefined, { as: platform });
+    const { body: first } = await list('limit=2');
+    expect(first.data.map((each: Token) => each.id)).toEqual(made.slice(0, 2));
+    expect(first).toMatchObject({ hasMore: true, totalCount: 4 });
+    expect(JSON.stringify(first)).not.toContain('clientSecret');
+    const { body: second } = await list(`limit=2&cursor=${first.nextCursor}`);
+    expect(second.data[0].id).toBe(made[2]);
+    expect(second.data).toHaveLength(2);
+    expect(second).toMatchObject({ hasMore: false });
+    expect(second).not.toHaveProperty('nextCursor');
+    const named = await list('name=b');
+    expect(named.body.data.map((each: Token) => each.id)).toEqual([made[1]]);
+  });
+
+  it('filters by time, bounds included', async () => {
+    const platform = await app.newPlatform('Times');
+    const at = async (name: string, time: string) => {
+      app.world.set(Date.parse(time));
+      await make(name, ['VIEW'], platform);
+    };
+    const year = new Date(app.world.now()).getUTCFullYear() + 1;
+    await at('one', `${year}-01-01T00:00:00Z`);
+    await at('two', `${year}-01-02T00:00:00Z`);
+    await at('three', `${year}-01-03T00:00:00Z`);
+    const names = async (query: Record<string, string>) => {
+      const text = new URLSearchParams(query).toString();
+      const { body } = await app.call('GET', `/tokens?${text}`, undefined, { as: platform });
+      return body.data.map((each: { name: string }) => each.name);
+    };
+    const second = `${year}-01-02T00:00:00Z`;
+    expect(await names({ createdAfter: second })).toEqual(['three', 'two']);
+    expect(await names({ updatedAfter: second })).toEqual(['three', 'two']);
+    expect(await names({ createdBefore: second, name: 'two' })).toEqual(['two']);
+    expect(await names({ createdAfter: second, updatedBefore: second })).toEqual(['two']);
+    expect(await names({ createdAfter: `${year}-01-02T01:00:00+01:00` })).toEqual(['three', 'two']);
+  });
+
+  it.each(['limit=0', 'limit=101', 'limit=x', 'createdAfter=yesterday', 'cursor=nonsense'])(
+    'refuses %s',
+    async (query) => {
+      const { status, body } = await app.call('GET', `/tokens?${query}`);
+      expect([status, body.code]).toEqual([400, 'INVALID_INPUT']);
+    },
+  );
+});
+
+describe('getTokenById', () => {
+  it('answers for unknown, malformed and foreign ids the same', async () => {
+    const foreign = await make('Foreign', ['VIEW'], app.other);
+    const ids = ['Token:018f0000-0000-7000-8000-000000000000', 'x', 'Customer:1', foreign.id];
+    const bodies = await Promise.all(
+      ids.map(async (id) => (await app.call('GET', `/tokens/${id}`)).body),
+    );
+    for (const body of bodies) expect(body).toEqual(bodies[0]);
+    expect(bodies[0]).toMatchObject({ status: 404, code: 'TOKEN_NOT_FOUND' });
+  });
+});
+
+describe('deleteTokenById', () => {
+  it('is effective at once', async () => {
+    const token = await make('Short-lived', ['VIEW']);
+    expect(await statusAs(token)).toBe(200);
+    const { status, body } = await remove(token.id);
+    expect([status, body]).toEqual([204, '']);
+    expect(await statusAs(token)).toBe(401);
+    expect((await remove(token.id)).status).toBe(404);
+    expect((await app.call('GET', `/tokens/${token.id}`)).status).toBe(404);
+  });
+
+  it('is effective at once under load', async () => {
+    const token = await make('Busy', ['VIEW']);
+    let ended = false;
+    const asking = Array.from({ length: 8 }, async () => {
+      const after: number[] = [];
+      while (after.length < 5) {
+        const late = ended;
+        const status = await statusAs(token);
+        if (late) after.push(status);
+      }
+      return after;
+    });
+    expect((await remove(token.id)).status).toBe(204);
+    ended = true;
+    expect(new Set((await Promise.all(asking)).flat())).toEqual(new Set([401]));
+  });
+
+  it('does not let a token delete itself', async () => {
+    const token = await make('Self', ['MANAGE']);
+    const { status, body } = await remove(token.id, token);
+    expect([status, body.code]).toEqual([400, 'INVALID_INPUT']);
+    expect(await statusAs(token)).toBe(403);
+  });
+
+  it('lets one of two survive that delete each other', async () => {
+    const [one, two] = [await make('One', ['MANAGE']), await make('Two', ['MANAGE'])];
+    const statuses = await Promise.all([
+      remove(two.id, one).then((reply) => reply.status),
+      remove(one.id, two).then((reply) => reply.status),
+    ]);
+    expect(statuses.sort()).toEqual([204, 401]);
+  });
+
+  it('needs MANAGE, whatever the id', async () => {
+    const as = await app.tokenWith(['VIEW', 'TRANSACT']);
+    expect((await remove('x', as)).status).toBe(403);
+  });
+
+  it('does not reach into another platform', async () => {
+    const foreign = await make('Foreign', ['VIEW'], app.other);
+    expect((await remove(foreign.id)).body.code).toBe('TOKEN_NOT_FOUND');
+    expect(await statusAs(foreign)).toBe(200);
+  });
+});
+
+describe('authentication', () => {
+  it('refuses everything else in the same words', async () => {
+    const { clientId, clientSecret } = app.platform;
+    const headers = [
+      '',
+      'Basic',
+      'Bearer abc',
+      basic(clientId),
+      basic(`${clientId}:`),
+      basic(`${clientId}:${clientSecret}x`),
+      basic(`nobody:${clientSecret}`),
+      basic(`${clientId} :${clientSecret}`),
+      basic(`a\0b:${clientSecret}`),
+    ];
+    const replies = await Promise.all(
+      headers.map((authorization) =>
+        app.call('GET', '/config', undefined, { as: null, headers: { authorization } }),
+      ),
+    );
+    const missing = await app.call('GET', '/config', undefined, { as: null });
+    for (const { status, body } of [...replies, missing]) {
+      expect(status).toBe(401);
+      expect(body).toEqual(missing.body);
+    }
+    expect(missing.body.code).toBe('UNAUTHORIZED');
+  });
+
+  it('remembers a good credential for two seconds, and a bad one never', async () => {
+    const { db } = app.runtime;
+    let now = 1_000;
+    const door = authenticator(db, () => now);
+    const token = await make('Remembered', ['VIEW']);
+    const header = basic(`${token.clientId}:${token.clientSecret}`);
+    const caller = await door.authenticate(header);
+    expect(caller).toEqual({
+      platformId: app.platform.id,
+      environment: 'sandbox',
+      tokenId: token.id,
+      permissions: ['VIEW'],
+    });
+    await operate(app.runtime, systemCaller(app.platform.id, 'sandbox'), async (ctx) => {
+      const row = await ctx.read(tokens, token.id);
+      if (row) ctx.remove(tokens, row);
+    });
+    now += 1_999;
+    expect(await door.authenticate(header)).toEqual(caller);
+    now += 1;
+    await expect(door.authenticate(header)).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+  });
+
+  it('names the environment of the platform', async () => {
+    const door = authenticator(app.runtime.db, () => 0);
+    const { clientId, clientSecret } = app.production;
+    const caller = await door.authenticate(basic(`${clientId}:${clientSecret}`));
+    expect(caller.environment).toBe('production');
+  });
+});

@@ -1,0 +1,84 @@
+// What a wallet's owner may do with the account itself: hide its transactions, and take its words away. Both
+// are signed by a session of the wallet.
+import { Type } from '@sinclair/typebox';
+import { operation } from '../../../kernel/operation.ts';
+import { named, ruled } from '../../../kernel/schema.ts';
+import { InternalAccount } from '../../balances/internal-accounts/index.ts';
+import { SignedRequestChallenge } from '../../customers/records/index.ts';
+import { orProcessing } from './contract.ts';
+
+const TAG = 'Internal Accounts';
+const params = Type.Object({ id: Type.String({ description: 'Id of the embedded wallet.' }) });
+
+export const updateInternalAccount = operation({
+  operationId: 'updateInternalAccount',
+  method: 'PATCH',
+  path: '/internal-accounts/{id}',
+  tag: TAG,
+  summary: 'Change an embedded wallet',
+  description: 'Signed by any active session of the wallet. Other accounts have nothing to change.',
+  permission: 'TRANSACT',
+  signedRetry: true,
+  params,
+  body: named(
+    'InternalAccountUpdateRequest',
+    Type.Object(
+      {
+        privateEnabled: Type.Optional(
+          Type.Boolean({ description: 'Whether the wallet hides its transactions.' }),
+        ),
+      },
+      { description: 'At least one field.' },
+    ),
+  ),
+  bodyRules: (body) =>
+    (body as { privateEnabled?: unknown } | null)?.privateEnabled === undefined
+      ? [{ field: 'privateEnabled', message: 'is required: there is nothing else to change' }]
+      : [],
+  replies: { 200: InternalAccount, 202: SignedRequestChallenge },
+  errors: [400, 404, 409],
+  notFound: 'ACCOUNT_NOT_FOUND',
+});
+
+export const exportInternalAccount = operation({
+  operationId: 'exportInternalAccount',
+  method: 'POST',
+  path: '/internal-accounts/{id}/export',
+  tag: TAG,
+  summary: 'Export the words of an embedded wallet',
+  description:
+    'Signed by any active session of the wallet, at most three times an hour. The words are encrypted to ' +
+    'the key that the first request named and are in no other answer. They move the wallet without us.',
+  permission: 'TRANSACT',
+  signedRetry: true,
+  talks: true,
+  params,
+  body: named(
+    'InternalAccountExportRequest',
+    Type.Object({
+      clientPublicKey: ruled(
+        Type.String({
+          description: 'Fresh P-256 public key, uncompressed, in hex; the same in both requests.',
+          pattern: '^04[0-9a-fA-F]{128}$',
+        }),
+        'must be an uncompressed P-256 public key: 130 hex digits that start with 04',
+      ),
+    }),
+  ),
+  replies: {
+    200: orProcessing(
+      named(
+        'InternalAccountExportResponse',
+        Type.Object({
+          id: Type.String({ description: 'Id of the embedded wallet.' }),
+          encryptedWalletCredentials: Type.String({
+            description: 'JSON with the words, encrypted to the key of the client.',
+          }),
+        }),
+      ),
+    ),
+    202: SignedRequestChallenge,
+  },
+  errors: [400, 404, 409, 429],
+  notFound: 'ACCOUNT_NOT_FOUND',
+});

@@ -1,0 +1,318 @@
+// Hiding a wallet and exporting its words, signed by sessions whose keys the test holds and opened by the
+// libraries that clients use.
+import { createHash } from 'node:crypto';
+import { validateMnemonic } from '@scure/bip39';
+import { wordlist } from '@scure/bip39/wordlists/english.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { customer, internalAccount, ok } from '../../../../test/fixtures.ts';
+import {
+  type Answer,
+  startApp,
+  type TestApp,
+  type TestPlatform,
+} from '../../../../test/harness.ts';
+import { walletCrypto } from '../../../../test/wallet-client.ts';
+import { drawKeys, type Keys, signedHeaders, stampWith } from '../../../../test/wallet-desk.ts';
+import { heldSession } from '../../../../test/wallet-sessions.ts';
+import { messageKeyOf, messages, openMessage } from '../../notifications/messages/index.ts';
+import { walletAuthorizations, wallets } from './store.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+const HOUR_MS = 3_600_000;
+const codeOf = ({ status, body }: Answer) => [status, body.code];
+
+/** A customer with a wallet. */
+async function walletFor(as: TestPlatform = app.platform, email?: string) {
+  const person = await customer(app, { as }, email === undefined ? {} : { email });
+  const url = `/customers/internal-accounts?customerId=${person.id}&type=EMBEDDED_WALLET`;
+  const [account] = ok(await app.call('GET', url, undefined, { as }), 200).data;
+  return { person, id: account.id as string, account };
+}
+
+const sessionOf = (id: string, more?: { expires_at: number }) => heldSession(app, id, more);
+
+const patch = (id: string, body: unknown, headers = {}, as = app.platform) =>
+  app.call('PATCH', `/internal-accounts/${id}`, body, { headers, as });
+
+const takeOut = (id: string, keys: Keys, headers = {}, as = app.platform) =>
+  app.call(
+    'POST',
+    `/internal-accounts/${id}/export`,
+    { clientPublicKey: keys.wholeKey },
+    { headers, as },
+  );
+
+/** Both legs of an export. */
+async function exported(id: string, session: Keys, keys = drawKeys(), as = app.platform) {
+  const asked = ok(await takeOut(id, keys, {}, as), 202);
+  return takeOut(id, keys, await signedHeaders(asked, session), as);
+}
+
+const shown = async (id: string) => ok(await app.call('GET', `/internal-accounts/${id}`), 200);
+const signedFor = (id: string) =>
+  app.runtime.db.find(walletAuthorizations, { account_id: id }, { orderBy: 'id' });
+
+/** The words in a bundle that nobody signed, as in the sandbox. */
+function openBundle({ data }: { data: string }, { privateKey }: Keys): string {
+  const sealed = JSON.parse(Buffer.from(data, 'hex').toString());
+  const opened = walletCrypto.hpkeDecrypt({
+    ciphertextBuf: Buffer.from(sealed.ciphertext, 'hex'),
+    encappedKeyBuf: Buffer.from(sealed.encappedPublic, 'hex'),
+    receiverPriv: privateKey,
+  });
+  return Buffer.from(opened).toString();
+}
+
+const isWords = (text: string) => validateMnemonic(text, wordlist);
+
+describe('updateInternalAccount', () => {
+  it('hides a wallet once one of its sessions has signed for exactly that', async () => {
+    const { id } = await walletFor();
+    const session = await sessionOf(id);
+    const asked = ok(await patch(id, { privateEnabled: true }), 202);
+    expect(Object.keys(asked).sort()).toEqual(['expiresAt', 'payloadToSign', 'requestId']);
+    const activity = JSON.parse(asked.payloadToSign);
+    expect(activity.type).toBe('ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2');
+    expect(activity.parameters).toMatchObject({
+      encoding: 'PAYLOAD_ENCODING_HEXADECIMAL',
+      hashFunction: 'HASH_FUNCTION_NO_OP',
+    });
+    const change = `{"accountId":"${id}","privateEnabled":true,"requestId":"${asked.requestId}"}`;
+    expect(activity.parameters.payload).toBe(createHash('sha256').update(change).digest('hex'));
+    expect((await shown(id)).privateEnabled).toBe(false);
+
+    const before = (await app.events()).length;
+    const headers = await signedHeaders(asked, session);
+    const other = await patch(id, { privateEnabled: false }, headers);
+    expect(codeOf(other)).toEqual([401, 'WALLET_SIGNATURE_BODY_MISMATCH']);
+    const after = ok(await patch(id, { privateEnabled: true }, headers), 200);
+    expect(after).toEqual(await shown(id));
+    expect(after).toMatchObject({ id, type: 'EMBEDDED_WALLET', privateEnabled: true });
+    expect(codeOf(await patch(id, { privateEnabled: true }, headers))).toEqual([
+      401,
+      'UNAUTHORIZED',
+    ]);
+    expect(await app.events()).toHaveLength(before);
+    expect(await signedFor(id)).toMatchObject([
+      { operation: 'updateInternalAccount', subject: id, public_key: session.publicKey },
+    ]);
+
+    const back = ok(await patch(id, { privateEnabled: false }), 202);
+    ok(await patch(id, { privateEnabled: false }, await signedHeaders(back, session)), 200);
+    expect((await shown(id)).privateEnabled).toBe(false);
+  });
+
+  it('takes no signature but that of an active session of this wallet', async () => {
+    const [mine, theirs] = [await walletFor(), await walletFor()];
+    const stranger = await sessionOf(theirs.id);
+    const past = await sessionOf(mine.id, { expires_at: app.world.now() });
+    const asked = ok(await patch(mine.id, { privateEnabled: true }), 202);
+    for (const keys of [stranger, past, drawKeys()]) {
+      const headers = await signedHeaders(asked, keys);
+      const answer = await patch(mine.id, { privateEnabled: true }, headers);
+      expect(codeOf(answer)).toEqual([401, 'UNAUTHORIZED']);
+    }
+    // A challenge of one wallet is none of another.
+    const session = await sessionOf(mine.id);
+    const headers = await signedHeaders(asked, session);
+    expect(codeOf(await patch(theirs.id, { privateEnabled: true }, headers))).toEqual([
+      401,
+      'UNAUTHORIZED',
+    ]);
+    expect((await shown(mine.id)).privateEnabled).toBe(false);
+    expect(await signedFor(mine.id)).toEqual([]);
+  });
+
+  it('changes nothing but wallets, and asks for a change', async () => {
+    const { person, id } = await walletFor();
+    const usd = await internalAccount(app, person.id, 'USD');
+    const change = { privateEnabled: true };
+    expect(codeOf(await patch(usd.id, change))).toEqual([400, 'INVALID_INPUT']);
+    expect(codeOf(await patch(id, {}))).toEqual([400, 'INVALID_INPUT']);
+    expect(codeOf(await patch(id, { privateEnabled: 'yes' }))).toEqual([400, 'INVALID_INPUT']);
+    const unknown = `InternalAccount:${'0'.repeat(8)}-0000-7000-8000-${'0'.repeat(12)}`;
+    for (const missing of [unknown, 'nothing']) {
+      expect(codeOf(await patch(missing, change))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+    }
+    expect(codeOf(await patch(id, change, {}, app.other))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+    const viewer = await app.tokenWith(['VIEW']);
+    const denied = await app.call('PATCH', `/internal-accounts/${id}`, change, { as: viewer });
+    expect(codeOf(denied)).toEqual([403, 'FORBIDDEN']);
+  });
+});
+
+describe('exportInternalAccount', () => {
+  it('hands the words to the key that was named, and to nobody else', async () => {
+    const { id } = await walletFor();
+    const session = await sessionOf(id);
+    const [keys, others] = [drawKeys(), drawKeys()];
+    const asked = ok(await takeOut(id, keys), 202);
+    const activity = JSON.parse(asked.payloadToSign);
+    const row = await app.runtime.db.read(wallets, id);
+    expect(activity).toMatchObject({
+      type: 'ACTIVITY_TYPE_EXPORT_WALLET',
+      organizationId: row?.organization_id,
+      parameters: { targetPublicKey: keys.wholeKey, walletId: row?.wallet_id },
+    });
+    const headers = await signedHeaders(asked, session);
+    expect(codeOf(await takeOut(id, others, headers))).toEqual([
+      401,
+      'WALLET_SIGNATURE_BODY_MISMATCH',
+    ]);
+    const done = ok(await takeOut(id, keys, headers), 200);
+    expect(Object.keys(done).sort()).toEqual(['encryptedWalletCredentials', 'id']);
+    expect(done.id).toBe(id);
+    const bundle = JSON.parse(done.encryptedWalletCredentials);
+    expect(bundle).toMatchObject({ dataSignature: '', enclaveQuorumPublic: '' });
+    const words = openBundle(bundle, keys);
+    expect(isWords(words)).toBe(true);
+    expect(codeOf(await takeOut(id, keys, headers))).toEqual([401, 'UNAUTHORIZED']);
+    // The words are the wallet's: another export gives the same, to a fresh key.
+    const again = ok(await exported(id, session, others), 200);
+    expect(openBundle(JSON.parse(again.encryptedWalletCredentials), others)).toBe(words);
+    expect(await signedFor(id)).toMatchObject([
+      { operation: 'exportInternalAccount', subject: id, public_key: session.publicKey },
+      { operation: 'exportInternalAccount', subject: id, public_key: session.publicKey },
+    ]);
+    const stored = await app.runtime.db.query(
+      'select row_to_json(r)::text as text from wallet_requests r where account_id = $1',
+      [id],
+    );
+    expect(stored).toHaveLength(2);
+    const all = JSON.stringify(stored) + app.log.join('\n') + JSON.stringify(await app.events());
+    expect(all).not.toContain(words);
+    expect(all).not.toContain(bundle.data);
+  });
+
+  it('tells the customer, without the words', async () => {
+    const { id, person } = await walletFor(app.platform, 'owner@example.com');
+    ok(await exported(id, await sessionOf(id)), 200);
+    const sent = await app.runtime.db.find(messages, { customer_id: person.id });
+    expect(sent).toMatchObject([{ kind: 'WALLET_EXPORTED', channel: 'EMAIL' }]);
+    const [row] = sent as [(typeof sent)[0]];
+    const key = await messageKeyOf(app.runtime.db, row);
+    const { to, text } = openMessage(app.runtime.vault, key, row);
+    expect(to).toBe('owner@example.com');
+    expect(text).toContain('Main');
+    await app.settle();
+  });
+
+  it('is answered three times an hour', async () => {
+    const { id } = await walletFor();
+    const kept = drawKeys();
+    const first = ok(await takeOut(id, kept), 202);
+    const headers = await signedHeaders(first, await sessionOf(id));
+    for (let at = 0; at < 3; at++) ok(await exported(id, await sessionOf(id)), 200);
+    for (const answer of [await takeOut(id, drawKeys()), await takeOut(id, kept, headers)]) {
+      expect(codeOf(answer)).toEqual([429, 'RATE_LIMITED']);
+      expect(Number(answer.headers['retry-after'])).toBe(HOUR_MS / 1000);
+    }
+    await app.advance(HOUR_MS);
+    ok(await exported(id, await sessionOf(id)), 200);
+  });
+
+  it('counts exports and not requests, of which two at once are both answered or refused', async () => {
+    const { id } = await walletFor();
+    const session = await sessionOf(id);
+    for (let at = 0; at < 5; at++) ok(await takeOut(id, drawKeys()), 202);
+    const both = await Promise.all(Array.from({ length: 6 }, () => exported(id, session)));
+    const statuses = both.map((each) => each.status).sort();
+    expect(statuses).toEqual([200, 200, 200, 429, 429, 429]);
+  });
+
+  it('refuses a key that is not whole or no point, accounts that are no wallets, and strangers', async () => {
+    const { id, person } = await walletFor();
+    const keys = drawKeys();
+    const refused = async (clientPublicKey: unknown, message: string) => {
+      const answer = await app.call('POST', `/internal-accounts/${id}/export`, { clientPublicKey });
+      expect(codeOf(answer)).toEqual([400, 'INVALID_INPUT']);
+      expect(answer.body.details.errors).toMatchObject([{ field: 'clientPublicKey', message }]);
+    };
+    const form = 'must be an uncompressed P-256 public key: 130 hex digits that start with 04';
+    await refused(keys.publicKey, form);
+    await refused(7, form);
+    await refused(`04${'1'.repeat(128)}`, 'is not a point of P-256');
+    await refused(undefined, 'is required');
+    const usdb = await internalAccount(app, person.id, 'USDB');
+    expect(codeOf(await takeOut(usdb.id, keys))).toEqual([400, 'INVALID_INPUT']);
+    expect(codeOf(await takeOut(id, keys, {}, app.other))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+    expect(codeOf(await takeOut('InternalAccount:x', keys))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+  });
+
+  it('answers that it goes on as often as the sandbox is told, and stores no answer', async () => {
+    const { id } = await walletFor();
+    const session = await sessionOf(id);
+    const sql = 'update platforms set wallet_polls = $2, version = version + 1 where id = $1';
+    await app.runtime.db.query(sql, [app.platform.id, 2]);
+    const keys = drawKeys();
+    const asked = ok(await takeOut(id, keys), 202);
+    const headers = await signedHeaders(asked, session);
+    for (let at = 0; at < 2; at++) {
+      expect(ok(await takeOut(id, keys, headers), 200).status).toBe('PROCESSING');
+    }
+    await app.advance(60_000);
+    const done = ok(await takeOut(id, keys, headers), 200);
+    expect(isWords(openBundle(JSON.parse(done.encryptedWalletCredentials), keys))).toBe(true);
+    await app.runtime.db.query(sql, [app.platform.id, 0]);
+    const [row] = await app.runtime.db.query('select reply from wallet_requests where id = $1', [
+      asked.requestId,
+    ]);
+    expect(row?.reply).toBeNull();
+  });
+
+  it('says in production who made the bundle', async () => {
+    const as = app.production;
+    const { id } = await walletFor(as);
+    const keys = drawKeys();
+    const row = await app.runtime.db.read(wallets, id);
+    const done = ok(await exported(id, await sessionOf(id), keys, as), 200);
+    const words = await walletCrypto.decryptExportBundle({
+      exportBundle: done.encryptedWalletCredentials,
+      embeddedKey: keys.privateKey,
+      organizationId: row?.organization_id as string,
+      dangerouslyOverrideSignerPublicKey: JSON.parse(done.encryptedWalletCredentials)
+        .enclaveQuorumPublic,
+      returnMnemonic: true,
+    });
+    expect(isWords(words)).toBe(true);
+    const asked = ok(await takeOut(id, keys, {}, as), 202);
+    const wrong = await stampWith(drawKeys().privateKey, asked.payloadToSign);
+    const headers = { 'service-wallet-signature': wrong, 'request-id': asked.requestId };
+    expect(codeOf(await takeOut(id, keys, headers, as))).toEqual([401, 'WALLET_SIGNATURE_INVALID']);
+  });
+});
+
+describe('a wallet that is not there yet, or no more', () => {
+  const set = (id: string, to: string) =>
+    app.runtime.db.query(
+      'update internal_accounts set status = $2, version = version + 1 where id = $1',
+      [id, to],
+    );
+
+  it.each([
+    ['PENDING', [409, 'WALLET_NOT_PROVISIONED'], [409, 'WALLET_NOT_PROVISIONED']],
+    ['FAILED', [409, 'WALLET_NOT_PROVISIONED'], [409, 'WALLET_NOT_PROVISIONED']],
+    ['FROZEN', [202, undefined], [400, 'INVALID_INPUT']],
+    ['CLOSED', [404, 'ACCOUNT_NOT_FOUND'], [404, 'ACCOUNT_NOT_FOUND']],
+  ])('%s', async (status, privacy, words) => {
+    const { id } = await walletFor();
+    await set(id, status);
+    expect(codeOf(await patch(id, { privateEnabled: true }))).toEqual(privacy);
+    expect(codeOf(await takeOut(id, drawKeys()))).toEqual(words);
+  });
+
+  it('goes with its customer, and what was asked before is signed in vain', async () => {
+    const { id, person } = await walletFor();
+    const [keys, session] = [drawKeys(), await sessionOf(id)];
+    const headers = await signedHeaders(ok(await takeOut(id, keys), 202), session);
+    ok(await app.call('DELETE', `/customers/${person.id}`), 200);
+    expect(codeOf(await takeOut(id, keys))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+    expect(codeOf(await takeOut(id, keys, headers))).toEqual([401, 'UNAUTHORIZED']);
+    expect(codeOf(await patch(id, { privateEnabled: true }))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+  });
+});

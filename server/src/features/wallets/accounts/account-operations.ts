@@ -1,0 +1,126 @@
+// Hiding the transactions of a wallet, and exporting its words. An export hands over the wallet's master key:
+// the words are encrypted to the client's key, stored nowhere, given a few times an hour at most, and the
+// customer is told of each.
+import { canonical } from '../../../kernel/crypto/canonical.ts';
+import { Fault, invalidField } from '../../../kernel/fault.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { checkTries, takeTry } from '../../../runtime/operation/tries.ts';
+import { sha256Hex } from '../../../runtime/security/crypto.ts';
+import {
+  balancesOf,
+  internalAccounts,
+  presentInternalAccount,
+} from '../../balances/internal-accounts/index.ts';
+import { platformOf } from '../../customers/records/index.ts';
+import { canSend, sendMessage, walletExportedText } from '../../notifications/messages/index.ts';
+import { walletSenderOf } from '../../tenancy/platform/index.ts';
+import { exportInternalAccount, updateInternalAccount } from './account-contract.ts';
+import { clientKeyOf } from './credentials.ts';
+import { activityText } from './signing/payload.ts';
+import { type SignedOperation, signedOperation } from './signing/signed.ts';
+import { custodyOf, type Wallet, type WalletParts, walletOf } from './wallet.ts';
+
+/** Any session of the wallet signs. */
+const holderOf = ({ row }: Wallet) => ({ by: 'session', accounts: [row.id] }) as const;
+
+/** What is signed for a change of privacy: a hash that binds the account, the flag and the request. */
+function privacyText(ctx: Ctx, { row }: Wallet, privateEnabled: boolean, requestId: string) {
+  const change = canonical({ accountId: row.id, privateEnabled, requestId });
+  const activity = {
+    type: 'SIGN_RAW_PAYLOAD_V2',
+    parameters: {
+      encoding: 'PAYLOAD_ENCODING_HEXADECIMAL',
+      hashFunction: 'HASH_FUNCTION_NO_OP',
+      payload: sha256Hex(change),
+      signWith: row.wallet_id,
+    },
+  };
+  return activityText(row, activity, { requestId, now: ctx.now });
+}
+
+const privacy = (parts: WalletParts) =>
+  signedOperation(updateInternalAccount, parts, {
+    of: ({ params }) => params.id,
+    async begin(ctx, { params, body }) {
+      const wallet = await walletOf(ctx, params.id, 'id');
+      const isPrivate = body.privateEnabled === true;
+      return {
+        ask: {
+          wallet,
+          payload: async ({ id }) => privacyText(ctx, wallet, isPrivate, id),
+          signer: holderOf(wallet),
+        },
+      };
+    },
+    async perform(ctx, { params, body }) {
+      const { account } = await walletOf(ctx, params.id, 'id');
+      const fresh = { private_enabled: body.privateEnabled === true, updated_at: ctx.now };
+      const after = ctx.update(internalAccounts, account, fresh);
+      const holding = await balancesOf(ctx, [account.id]);
+      return { status: 200, body: presentInternalAccount(after, holding(account.id)) };
+    },
+  });
+
+const MOST_EXPORTS = [{ most: 3, withinMs: 3_600_000 }] as const;
+const TOO_MANY = 'The wallet was exported too often. Wait before you export it again.';
+const triesId = (accountId: string) => `exportInternalAccount ${accountId}`;
+
+/** A wallet whose words may leave: it is open, and its seed is still there. */
+async function exportable(ctx: Ctx, id: string): Promise<{ wallet: Wallet; seed: string }> {
+  const wallet = await walletOf(ctx, id, 'id');
+  const { status } = wallet.account;
+  if (status !== 'ACTIVE') throw invalidField('id', `the account is ${status}`);
+  if (wallet.row.seed === null) throw new Fault('ACCOUNT_NOT_FOUND', 'No such account.');
+  return { wallet, seed: wallet.row.seed };
+}
+
+/** Tells the customer that somebody took the words, where there is a way to. */
+async function tellOfExport(ctx: Ctx, parts: WalletParts, { customer }: Wallet): Promise<void> {
+  const { environment } = ctx.caller;
+  if (customer.email === null) return;
+  if (!canSend(parts.connectors(environment), 'EMAIL', environment)) return;
+  const { named, mail } = walletSenderOf(await platformOf(ctx));
+  sendMessage(ctx, {
+    channel: 'EMAIL',
+    to: customer.email,
+    kind: 'WALLET_EXPORTED',
+    customer,
+    ...walletExportedText(named),
+    ...mail,
+  });
+}
+
+const words = (parts: WalletParts) =>
+  signedOperation(exportInternalAccount, parts, {
+    of: ({ params }) => params.id,
+    settles: 'delivered',
+    async begin(ctx, { params, body }) {
+      const { wallet } = await exportable(ctx, params.id);
+      const { clientPublicKey } = body;
+      clientKeyOf(clientPublicKey);
+      await checkTries(ctx, triesId(wallet.row.id), MOST_EXPORTS, TOO_MANY);
+      const parameters = { targetPublicKey: clientPublicKey, walletId: wallet.row.wallet_id };
+      const payload = { type: 'EXPORT_WALLET', parameters };
+      return { ask: { wallet, payload, signer: holderOf(wallet) } };
+    },
+    async perform(ctx, { params, body }) {
+      const { wallet, seed } = await exportable(ctx, params.id);
+      const { id, organization_id: organizationId, wallet_id: walletId } = wallet.row;
+      await takeTry(ctx, triesId(id), MOST_EXPORTS, TOO_MANY);
+      const clientPublicKey = body.clientPublicKey.toLowerCase();
+      const names = { organizationId, walletId };
+      const encryptedWalletCredentials = await custodyOf(ctx, parts).exportSeed({
+        ...names,
+        seed,
+        clientPublicKey,
+      });
+      await tellOfExport(ctx, parts, wallet);
+      return { status: 200, body: { id, encryptedWalletCredentials } };
+    },
+  });
+
+/** The operations on wallets that their accounts' paths have. */
+export const walletAccountOperations = (parts: WalletParts): SignedOperation[] => [
+  privacy(parts),
+  words(parts),
+];

@@ -1,0 +1,217 @@
+// Credentials and sessions of a wallet, apart from how each type is proved: adding, finding, ending, and
+// how both are shown. A session is a P-256 key that may sign for the wallet for a quarter of an hour.
+
+import { compressedPoint, isWhole } from '../../../kernel/crypto/p256.ts';
+import { invalidField } from '../../../kernel/fault.ts';
+import { uuid7 } from '../../../kernel/id.ts';
+import { iso, type Time } from '../../../kernel/world.ts';
+import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
+import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
+import { stopAfterSignIn } from './recovery/recovery.ts';
+import { expectKey } from './signing/stamp.ts';
+import { credentialStates, sessionStates } from './states.ts';
+import {
+  type CredentialRow,
+  type CredentialType,
+  credentials,
+  type SessionRow,
+  walletSessions,
+} from './store.ts';
+import { custodyOf, openFor, sealFor, type Wallet, type WalletParts } from './wallet.ts';
+
+export interface NewCredential {
+  id?: string;
+  type: CredentialType;
+  /** What no other credential of the wallet may have. */
+  slot: string;
+  /** Of OAUTH and PASSKEY; the others go by the customer's contact. */
+  nickname?: string;
+  facts?: unknown;
+  signCount?: number;
+  /** Of what a passkey was registered with; no other one of the platform may have it. */
+  challengeHash?: string;
+}
+
+export const nicknameContext = (id: string) => `credentials ${id} nickname`;
+export const factsContext = (id: string) => `credentials ${id} facts`;
+
+/** Stages a credential. Whether its slot is free is for the caller to have looked at. */
+export function addCredential(
+  ctx: Ctx,
+  wallet: Pick<Wallet, 'row' | 'key'>,
+  given: NewCredential,
+): CredentialRow {
+  const { id = ctx.id('AuthMethod'), type, slot, nickname, facts, signCount = 0 } = given;
+  return ctx.insert(credentials, {
+    id,
+    platform_id: ctx.caller.platformId,
+    account_id: wallet.row.id,
+    customer_id: wallet.row.customer_id,
+    type,
+    status: 'ACTIVE',
+    slot,
+    nickname: nickname === undefined ? null : sealFor(ctx, wallet, nickname, nicknameContext(id)),
+    facts: facts === undefined ? null : sealFor(ctx, wallet, facts, factsContext(id)),
+    sign_count: BigInt(signCount),
+    challenge_hash: given.challengeHash,
+    created_at: ctx.now,
+    updated_at: ctx.now,
+  });
+}
+
+/** The credentials that a wallet has now, oldest first. */
+export const credentialsOf = (ctx: Ctx, accountId: string): Promise<CredentialRow[]> =>
+  ctx.db.find(
+    credentials,
+    { account_id: accountId, status: 'ACTIVE' },
+    { ...ALL_OF_ONE, orderBy: 'created_at' },
+  );
+
+/** What the type of a credential keeps about it. */
+export const factsOf = <T>(ctx: Ctx, wallet: Wallet, row: CredentialRow): T =>
+  openFor<T>(ctx, wallet, row.facts as string, factsContext(row.id));
+
+/** The customer's contact that a type of one-time code goes to. */
+export const contactOf = (
+  { customer }: Pick<Wallet, 'customer'>,
+  type: CredentialType,
+): string | null => (type === 'SMS_OTP' ? customer.phone : customer.email);
+
+const nicknameOf = (ctx: Ctx, wallet: Wallet, row: CredentialRow): string =>
+  row.nickname === null
+    ? (contactOf(wallet, row.type) ?? '')
+    : openFor<string>(ctx, wallet, row.nickname, nicknameContext(row.id));
+
+/** The JSON of a credential; a passkey's shows the id its device knows it by. */
+export function presentCredential(ctx: Ctx, wallet: Wallet, row: CredentialRow) {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    type: row.type,
+    nickname: nicknameOf(ctx, wallet, row),
+    ...(row.type === 'PASSKEY'
+      ? { credentialId: factsOf<{ credentialId: string }>(ctx, wallet, row).credentialId }
+      : {}),
+    ...stamps(row),
+  };
+}
+
+const SESSION_MS = 15 * 60_000;
+/** How long one session can be followed by another before a credential must be proved again. */
+const CHAIN_MS = 12 * 3_600_000;
+
+const LIVE_SESSIONS = `select id from wallet_sessions
+  where account_id = $1 and expires_at > $2 and status = 'ACTIVE' order by created_at, id`;
+
+/**
+ * The sessions of a wallet that may sign now, oldest first. Those that ran out stay where they are, more of
+ * them every day, and are not even read.
+ */
+export async function sessionsOf(ctx: Ctx, accountId: string): Promise<SessionRow[]> {
+  const live = [accountId, new Date(ctx.now)];
+  const found = await ctx.db.query<{ id: string }>(LIVE_SESSIONS, live);
+  const rows = await Promise.all(found.map(({ id }) => ctx.read(walletSessions, id)));
+  return rows.filter((row) => row?.status === 'ACTIVE') as SessionRow[];
+}
+
+/** The JSON of a session; `credential` is the one that it was opened with. */
+export function presentSession(
+  ctx: Ctx,
+  wallet: Wallet,
+  row: SessionRow,
+  credential: CredentialRow,
+  encryptedSessionSigningKey?: string,
+) {
+  return {
+    ...presentCredential(ctx, wallet, credential),
+    id: row.id,
+    ...stamps(row),
+    expiresAt: iso(row.expires_at),
+    ...(encryptedSessionSigningKey === undefined ? {} : { encryptedSessionSigningKey }),
+  };
+}
+
+/** The compressed text of a client's key; INVALID_INPUT where it is no point of the curve. */
+export function clientKeyOf(given: string, field = 'clientPublicKey'): string {
+  const key = compressedPoint(given);
+  if (!key) throw invalidField(field, 'is not a point of P-256');
+  return key;
+}
+
+/** INVALID_INPUT where a key already stands behind a session of the wallet: each is used once. */
+export async function refuseUsedKey(
+  ctx: Ctx,
+  accountId: string,
+  key: string,
+  field = 'clientPublicKey',
+): Promise<void> {
+  const taken = (await sessionsOf(ctx, accountId)).some(
+    (row) => row.client_key === key || row.public_key === key,
+  );
+  if (taken) throw invalidField(field, 'the key stands behind a session already');
+}
+
+/**
+ * Opens a session for a credential that was proved at `authenticatedAt` and shows it. A whole client key
+ * gets a session key sealed to it; a compressed one is the session's key itself, and so is either where
+ * nothing is to be `sealed`.
+ */
+export async function openSession(
+  ctx: Ctx,
+  parts: WalletParts,
+  wallet: Wallet,
+  credential: CredentialRow,
+  clientPublicKey: string,
+  {
+    authenticatedAt = ctx.now,
+    sealed = isWhole(clientPublicKey),
+  }: {
+    authenticatedAt?: Time;
+    sealed?: boolean;
+  } = {},
+) {
+  const clientKey = clientKeyOf(clientPublicKey);
+  await refuseUsedKey(ctx, wallet.row.id, clientKey);
+  const drawn = sealed
+    ? await custodyOf(ctx, parts).newSessionKey(clientPublicKey.toLowerCase())
+    : undefined;
+  await stopAfterSignIn(ctx, wallet.row.id);
+  // Nothing changes, but whoever ends the credential in this instant decides anew and ends this one too.
+  ctx.update(credentials, credential, {});
+  const row = ctx.insert(walletSessions, {
+    id: ctx.id('Session'),
+    platform_id: ctx.caller.platformId,
+    account_id: wallet.row.id,
+    customer_id: wallet.row.customer_id,
+    credential_id: credential.id,
+    status: 'ACTIVE',
+    public_key: drawn?.publicKey ?? clientKey,
+    client_key: clientKey,
+    api_key_id: uuid7(ctx.world),
+    authenticated_at: authenticatedAt,
+    expires_at: Math.min(ctx.now + SESSION_MS, authenticatedAt + CHAIN_MS),
+    created_at: ctx.now,
+    updated_at: ctx.now,
+  });
+  expectKey(row.public_key);
+  return presentSession(ctx, wallet, row, credential, drawn?.sealedKey);
+}
+
+/** Stages the end of a session. */
+export const endSession = (ctx: Ctx, row: SessionRow): SessionRow =>
+  ctx.update(walletSessions, row, {
+    status: sessionStates.next(row.status, 'revoke'),
+    updated_at: ctx.now,
+  });
+
+/** Stages the end of a credential and of every session that was opened with it. */
+export async function endCredential(ctx: Ctx, row: CredentialRow): Promise<void> {
+  ctx.update(credentials, row, {
+    status: credentialStates.next(row.status, 'revoke'),
+    slot: null,
+    updated_at: ctx.now,
+  });
+  for (const session of await sessionsOf(ctx, row.account_id)) {
+    if (session.credential_id === row.id) endSession(ctx, session);
+  }
+}

@@ -1,0 +1,56 @@
+// What of a wallet is about its owner: opened for an export of everything that is known about them, and
+// ended when they are erased. With the seed the wallet itself is gone for good; what was signed stays, as
+// hashes and keys that say nothing without the customer's own key.
+
+import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
+import type { RowOf } from '../../../runtime/db/table.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import type { DataKey, Vault } from '../../../runtime/security/vault.ts';
+import { factsContext, nicknameContext } from './credentials.ts';
+import { eraseRecoveries } from './recovery/recovery.ts';
+import { authorizationContext } from './signing/requests.ts';
+import { credentialStates } from './states.ts';
+import { type CredentialRow, credentials, type walletAuthorizations, wallets } from './store.ts';
+import { openFor } from './wallet.ts';
+
+export type AuthorizationRow = RowOf<typeof walletAuthorizations>;
+
+interface Opener {
+  vault: Vault;
+  /** Undefined once it was forgotten: then nothing can be opened. */
+  key: DataKey | undefined;
+}
+
+const opened = ({ vault, key }: Opener, sealed: string | null, context: string): unknown =>
+  key && sealed !== null ? openFor({ vault }, { key }, sealed, context) : null;
+
+/** What a credential keeps sealed. */
+export const credentialPersonal = (opener: Opener, row: CredentialRow) => ({
+  nickname: opened(opener, row.nickname, nicknameContext(row.id)),
+  facts: opened(opener, row.facts, factsContext(row.id)),
+});
+
+/** The text that was signed. */
+export const authorizationPersonal = (opener: Opener, row: AuthorizationRow) => ({
+  payload: opened(opener, row.payload, authorizationContext(row.id)),
+});
+
+/** Stages the end of a customer's seeds and credentials, and of what waits for them. */
+export async function eraseWallets(ctx: Ctx, customerId: string): Promise<void> {
+  const of = { customer_id: customerId };
+  const [seeds, held] = await Promise.all([
+    ctx.db.find(wallets, of, ALL_OF_ONE),
+    ctx.db.find(credentials, of, ALL_OF_ONE),
+  ]);
+  await eraseRecoveries(ctx, customerId);
+  for (const row of seeds) ctx.update(wallets, row, { seed: null });
+  for (const row of held) {
+    ctx.update(credentials, row, {
+      ...(row.status === 'ACTIVE' ? { status: credentialStates.next(row.status, 'revoke') } : {}),
+      slot: null,
+      nickname: null,
+      facts: null,
+      updated_at: ctx.now,
+    });
+  }
+}

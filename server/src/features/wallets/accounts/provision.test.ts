@@ -1,0 +1,185 @@
+// Wallets come with their accounts: at registration, with a currency that a customer or its platform adds,
+// and for customers of the version before.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { balances, customer, fund, internalAccount, ok } from '../../../../test/fixtures.ts';
+import { startApp, type TestApp, type TestPlatform } from '../../../../test/harness.ts';
+import { connectorRegistry, custodyKeysOf } from '../../../connectors/registry.ts';
+import { projectRoot } from '../../../runtime/config/root.ts';
+import { provisionAccounts } from '../../balances/internal-accounts/index.ts';
+import { changeCustomer } from '../../customers/records/index.ts';
+import { openWallets, openWalletsOf } from './index.ts';
+import { credentials, wallets } from './store.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+const listed = async (customerId: string, query = '', as = app.platform) => {
+  const url = `/customers/internal-accounts?customerId=${customerId}&limit=100${query}`;
+  return ok(await app.call('GET', url, undefined, { as }), 200).data;
+};
+const walletsOf = (customerId: string, as?: TestPlatform) =>
+  listed(customerId, '&type=EMBEDDED_WALLET', as);
+const rowOf = (id: string) => app.runtime.db.read(wallets, id);
+const held = (accountId: string) => app.runtime.db.find(credentials, { account_id: accountId });
+
+describe('a new customer', () => {
+  it('has a wallet beside the balance in USDB, with a seed and a credential', async () => {
+    const person = await customer(app, {}, { email: 'Ada@Example.com' });
+    const [wallet, ...more] = await walletsOf(person.id);
+    expect(more).toEqual([]);
+    expect(wallet).toMatchObject({
+      customerId: person.id,
+      status: 'ACTIVE',
+      privateEnabled: false,
+      balance: { amount: 0, currency: { code: 'USDB', decimals: 6 } },
+    });
+    const row = await rowOf(wallet.id);
+    expect(row).toMatchObject({ platform_id: app.platform.id, customer_id: person.id });
+    const names = [row?.organization_id, row?.user_id, row?.wallet_id];
+    expect(new Set(names).size).toBe(3);
+    for (const name of names) expect(name).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    expect(await held(wallet.id)).toMatchObject([
+      { type: 'EMAIL_OTP', slot: 'EMAIL_OTP', status: 'ACTIVE', nickname: null, facts: null },
+    ]);
+    const other = await customer(app);
+    const [theirs] = await walletsOf(other.id);
+    expect((await rowOf(theirs.id))?.seed).toEqual(expect.any(String));
+    expect((await rowOf(theirs.id))?.seed).not.toBe(row?.seed);
+    expect(await held(theirs.id)).toEqual([]);
+  });
+
+  it('has no more to do with a wallet than with other accounts in what it is paid by', async () => {
+    const person = await customer(app);
+    const usdb = await listed(person.id, '&currency=USDB');
+    expect(usdb.map((each: { type: string }) => each.type).sort()).toEqual([
+      'EMBEDDED_WALLET',
+      'INTERNAL_CRYPTO',
+    ]);
+    const addresses = usdb.map(
+      (each: { fundingPaymentInstructions: [{ accountOrWalletInfo: { address: string } }] }) =>
+        each.fundingPaymentInstructions[0].accountOrWalletInfo.address,
+    );
+    expect(new Set(addresses).size).toBe(2);
+    const [wallet] = await walletsOf(person.id);
+    await fund(app, wallet.id, 1_500_000);
+    expect(await balances(app, wallet.id)).toEqual({ balance: 1_500_000, total: 1_500_000 });
+    const purse = await internalAccount(app, person.id, 'USDB');
+    expect(await balances(app, purse.id)).toEqual({ balance: 0, total: 0 });
+  });
+
+  it('has none without USDB, and gets one with it', async () => {
+    const person = await customer(app, {}, { currencies: ['USD'], email: 'bob@example.com' });
+    expect(await walletsOf(person.id)).toEqual([]);
+    const change = { customerType: 'INDIVIDUAL', currencies: ['USD', 'USDB'] };
+    ok(await app.call('PATCH', `/customers/${person.id}`, change), 200);
+    const [wallet] = await walletsOf(person.id);
+    expect(await rowOf(wallet.id)).toMatchObject({ customer_id: person.id });
+    expect(await held(wallet.id)).toHaveLength(1);
+    const again = { customerType: 'INDIVIDUAL', currencies: ['USDB', 'USD', 'EUR'] };
+    ok(await app.call('PATCH', `/customers/${person.id}`, again), 200);
+    expect(await walletsOf(person.id)).toHaveLength(1);
+    expect(await listed(person.id)).toHaveLength(4);
+  });
+
+  it('is no platform', async () => {
+    const url = '/platform/internal-accounts?currency=USDB';
+    const own = ok(await app.call('GET', url), 200).data;
+    expect(own).toMatchObject([{ type: 'INTERNAL_CRYPTO' }]);
+    expect(own[0]).not.toHaveProperty('privateEnabled');
+  });
+});
+
+describe('customers who were there before', () => {
+  /** Takes the wallets of everybody away, as if there had never been any. */
+  async function forgetWallets() {
+    await app.settle();
+    for (const sql of [
+      `delete from ledger_accounts where id in (select id from wallets)`,
+      `delete from internal_accounts where id in (select id from wallets)`,
+      'delete from credentials',
+      'delete from wallets',
+    ]) {
+      await app.runtime.db.query(sql);
+    }
+  }
+
+  it('get a wallet when their platform adds USDB, and it hears of it', async () => {
+    const as = await app.newPlatform('Late');
+    const config = ok(await app.call('GET', '/config', undefined, { as }), 200);
+    type Supported = { currencyCode: string };
+    const without = config.supportedCurrencies.filter(
+      (each: Supported) => each.currencyCode !== 'USDB',
+    );
+    const set = (supportedCurrencies: unknown) =>
+      app.call('PATCH', '/config', { supportedCurrencies }, { as });
+    ok(await set(without), 200);
+    const person = await customer(app, { as }, { email: 'late@example.com' });
+    expect(await walletsOf(person.id, as)).toEqual([]);
+    ok(await set(config.supportedCurrencies), 200);
+    await app.settle();
+    const [wallet] = await walletsOf(person.id, as);
+    expect(wallet).toMatchObject({ status: 'ACTIVE', privateEnabled: false });
+    expect(await rowOf(wallet.id)).toMatchObject({ customer_id: person.id, platform_id: as.id });
+    expect(await held(wallet.id)).toMatchObject([{ type: 'EMAIL_OTP' }]);
+    const told = (await app.events()).filter((each) => each.subject === wallet.id);
+    expect(told).toMatchObject([{ type: 'INTERNAL_ACCOUNT.STATUS_UPDATED' }]);
+    expect(told[0]?.data.privateEnabled).toBe(false);
+  });
+
+  it('get one when they ask for the currency in the very instant in which the job comes', async () => {
+    const person = await customer(app, {}, { currencies: ['USD'], email: 'both@example.com' });
+    const connectors = connectorRegistry(app.world, {
+      custodyKeys: custodyKeysOf(app.runtime.vault),
+    });
+    const body = { customerType: 'INDIVIDUAL', currencies: ['USD', 'USDB'] } as const;
+    const input: unknown = { params: { customerId: person.id }, query: {}, headers: {}, body };
+    const parts: Parameters<typeof changeCustomer>[1] = {
+      connectors,
+      openWallets: (ctx, ...rest) => openWallets(ctx, { connectors }, ...rest),
+    };
+    let attempts = 0;
+    const answer = await app.operate(async (ctx) => {
+      const changed = await changeCustomer(
+        ctx,
+        parts,
+        input as Parameters<typeof changeCustomer>[2],
+      );
+      if (++attempts > 1) return changed;
+      const of = { customerId: person.id, currencies: ['USDB'], funding: undefined } as const;
+      await app.operate((meanwhile) =>
+        openWalletsOf(meanwhile, { connectors }, provisionAccounts(meanwhile, of)),
+      );
+      return changed;
+    });
+    expect([attempts, answer]).toMatchObject([2, { status: 200 }]);
+    expect(await walletsOf(person.id)).toHaveLength(1);
+    expect(await listed(person.id)).toHaveLength(3);
+  });
+
+  it('get one by the job that the migration leaves behind, once', async () => {
+    const early = await customer(app, {}, { email: 'early@example.com' });
+    const gone = await customer(app);
+    ok(await app.call('DELETE', `/customers/${gone.id}`), 200);
+    await forgetWallets();
+    expect(await walletsOf(early.id)).toEqual([]);
+    const file = path.join(projectRoot(), 'server/migrations/0026_wallets.sql');
+    const sql = readFileSync(file, 'utf8');
+    const job = sql.slice(sql.indexOf('insert into jobs'));
+    expect(job).toContain('from platforms');
+    for (const _ of [1, 2]) {
+      await app.runtime.db.query(job);
+      await app.settle();
+      const [wallet, ...more] = await walletsOf(early.id);
+      expect(more).toEqual([]);
+      expect(wallet).toMatchObject({ status: 'ACTIVE', privateEnabled: false });
+      expect((await rowOf(wallet.id))?.seed).toEqual(expect.any(String));
+      expect(await held(wallet.id)).toMatchObject([{ type: 'EMAIL_OTP', status: 'ACTIVE' }]);
+    }
+    expect(await walletsOf(gone.id)).toEqual([]);
+  });
+});

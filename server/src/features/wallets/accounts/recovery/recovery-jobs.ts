@@ -1,0 +1,170 @@
+// The whole of a way back into a wallet: an operator asks for it, a job that is due after the delay adds the
+// credential. It does no more than that: the user then proves the contact as anybody does, what was there
+// before stays, and no money moves. Everything that spoke for it is looked at again at the end, and how
+// long is waited is up to the servers' own setting, not to whoever asked.
+import { Fault } from '../../../../kernel/fault.ts';
+import type { JobHandler } from '../../../../runtime/jobs/jobs.ts';
+import type { Ctx, Environment } from '../../../../runtime/operation/context.ts';
+import { internalAccounts } from '../../../balances/internal-accounts/index.ts';
+import { type CustomerRow, customers, digestOf } from '../../../customers/records/index.ts';
+import { messages } from '../../../notifications/messages/index.ts';
+import { systemCaller } from '../../../tenancy/platform/index.ts';
+import { addCredential, contactOf, credentialsOf, sessionsOf } from '../credentials.ts';
+import { type RecoveryRow, type RecoveryStop, walletRecoveries } from '../store.ts';
+import { findWallet, type Wallet } from '../wallet.ts';
+import {
+  announceRecovery,
+  finishRecovery,
+  RECOVERED_CONTACT,
+  recoveryMessage,
+  stopRecovery,
+  waitingRecovery,
+} from './recovery.ts';
+
+export type RecoveryType = RecoveryRow['type'];
+
+/** Input: `{ recoveryId, platformId, environment }`. */
+const RECOVER = 'wallets.recover';
+
+interface RecoverInput {
+  recoveryId: string;
+  platformId: string;
+  environment: Environment;
+}
+
+function stageJob(ctx: Ctx, recoveryId: string, at: number): void {
+  const { platformId, environment } = ctx.caller;
+  const input: RecoverInput = { recoveryId, platformId, environment };
+  ctx.later(RECOVER, { ...input }, at);
+}
+
+const contactDigest = (ctx: Ctx, customer: CustomerRow, type: RecoveryType): string | null =>
+  digestOf(ctx.vault, type === 'SMS_OTP' ? 'phone' : 'email', contactOf({ customer }, type));
+
+const refused = (reason: string) => new Fault('CONFLICT', reason);
+
+/** Throws where there is another way in, or none that could be added. */
+async function refuseNeedless(ctx: Ctx, wallet: Wallet, type: RecoveryType): Promise<void> {
+  const { id } = wallet.row;
+  const contact = RECOVERED_CONTACT[type];
+  if (contactOf(wallet, type) === null) {
+    throw refused(`The customer has no ${contact} on file. The platform can add one.`);
+  }
+  const held = await credentialsOf(ctx, id);
+  const same = held.find((row) => row.type === type);
+  if (same) {
+    const reason = `The wallet has this credential already: a code to the ${contact} can be asked for`;
+    throw refused(`${reason} at any time, with a challenge of ${same.id}.`);
+  }
+  if (!held.length) {
+    throw refused('The wallet has no credential at all: its first is added without a signature.');
+  }
+  if ((await sessionsOf(ctx, id)).length) {
+    throw refused(
+      'Somebody is signed in to the wallet, and can add a credential with that session.',
+    );
+  }
+  const waiting = await waitingRecovery(ctx, id);
+  if (waiting) throw refused(`${waiting.id} waits for this wallet already.`);
+}
+
+export interface NewRecovery {
+  accountId: string;
+  type: RecoveryType;
+  /** Who asked for it, and why. */
+  actor: string;
+  reason: string;
+  delayMs: number;
+}
+
+/** Stages a recovery, the messages that announce it and the job that ends it. */
+export async function startRecovery(ctx: Ctx, given: NewRecovery): Promise<RecoveryRow> {
+  const { accountId, type, actor, reason, delayMs } = given;
+  const wallet = await findWallet(ctx, accountId);
+  if (!wallet) throw refused('The wallet is closed, or its customer was deleted.');
+  await refuseNeedless(ctx, wallet, type);
+  // What is announced to a contact must hold of it.
+  ctx.require(customers, wallet.customer);
+  const row = ctx.insert(walletRecoveries, {
+    id: ctx.id('WalletRecovery'),
+    platform_id: ctx.caller.platformId,
+    account_id: wallet.row.id,
+    customer_id: wallet.customer.id,
+    type,
+    status: 'WAITING',
+    contact_digest: contactDigest(ctx, wallet.customer, type),
+    actor,
+    reason,
+    due_at: ctx.now + delayMs,
+    created_at: ctx.now,
+  });
+  await announceRecovery(ctx, wallet.customer, row, 'STARTED');
+  stageJob(ctx, row.id, row.due_at);
+  return row;
+}
+
+// A session that was opened in the very instant in which the recovery began saw none to stop.
+const SIGNED_IN = `select 1 from wallet_sessions where account_id = $1 and expires_at > $2
+  and (status = 'ACTIVE' or updated_at >= $2) limit 1`;
+
+async function isAnnounced(ctx: Ctx, { customer_id, created_at }: RecoveryRow): Promise<boolean> {
+  const kind = recoveryMessage('STARTED');
+  const told = await ctx.db.find(messages, { customer_id, kind, created_at });
+  return told.some(({ status }) => status === 'SENT' || status === 'KEPT');
+}
+
+/** What stands against a recovery that is due. */
+async function objection(
+  ctx: Ctx,
+  row: RecoveryRow,
+  wallet: Wallet | undefined,
+): Promise<RecoveryStop | undefined> {
+  if (!wallet) return 'WALLET_GONE';
+  const contact = contactDigest(ctx, wallet.customer, row.type);
+  if (contact === null || contact !== row.contact_digest) return 'CONTACT_CHANGED';
+  const held = await credentialsOf(ctx, row.account_id);
+  if (held.some(({ type }) => type === row.type)) return 'CREDENTIAL_THERE';
+  const since = new Date(row.created_at);
+  if ((await ctx.db.query(SIGNED_IN, [row.account_id, since])).length) return 'SIGNED_IN';
+  return (await isAnnounced(ctx, row)) ? undefined : 'NOT_ANNOUNCED';
+}
+
+/** Ends a recovery that is due, one way or the other, or waits for as long as `delayMs` says. */
+async function recover(ctx: Ctx, id: string, delayMs: number | undefined): Promise<void> {
+  const row = await ctx.read(walletRecoveries, id);
+  if (row?.status !== 'WAITING') return;
+  if (delayMs === undefined) {
+    await stopRecovery(ctx, row, 'SWITCHED_OFF');
+    return;
+  }
+  const due_at = row.created_at + delayMs;
+  if (ctx.now < due_at) {
+    ctx.update(walletRecoveries, row, { due_at });
+    stageJob(ctx, id, due_at);
+    return;
+  }
+  const wallet = await findWallet(ctx, row.account_id);
+  const against = await objection(ctx, row, wallet);
+  if (against !== undefined || !wallet) {
+    await stopRecovery(ctx, row, against ?? 'WALLET_GONE');
+    return;
+  }
+  // Nothing changes, but whoever changes the contact in this instant decides anew, and asks
+  // for a signature.
+  ctx.update(customers, wallet.customer, {});
+  ctx.require(internalAccounts, wallet.account);
+  addCredential(ctx, wallet, { type: row.type, slot: row.type });
+  await finishRecovery(ctx, row);
+}
+
+/** The job that ends a recovery; `delayMs` is undefined where the installation allows none. */
+export const recoveryJobs = ({ delayMs }: { delayMs: number | undefined }): JobHandler[] => [
+  {
+    kind: RECOVER,
+    run: async (_runtime, job) => {
+      const { recoveryId, platformId, environment } = job.input as unknown as RecoverInput;
+      const caller = systemCaller(platformId, environment);
+      return { caller, stage: (ctx) => recover(ctx, recoveryId, delayMs) };
+    },
+  },
+];

@@ -1,0 +1,213 @@
+// What stops a way back into a wallet that waits, and that it happens once however many servers there are.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { writtenTo } from '../../../../../test/contacts.ts';
+import { ok } from '../../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../../test/harness.ts';
+import { phoneNumber } from '../../../../../test/otp.ts';
+import { DELAY, HOUR, type RecoveryDesk, recoveryDesk } from '../../../../../test/recovery.ts';
+import { signedHeaders, type WalletDesk } from '../../../../../test/wallet-desk.ts';
+import { compose } from '../../../../compose.ts';
+import { erase } from '../../../../operator/customers/erase.ts';
+import { createLog } from '../../../../runtime/observability/log.ts';
+import { addCredential, findWallet, stopRecovery } from '../index.ts';
+
+let app: TestApp;
+let recovery: RecoveryDesk;
+let desk: WalletDesk;
+beforeAll(async () => {
+  app = await startApp({ walletRecoveryMs: DELAY });
+  recovery = recoveryDesk(app);
+  desk = recovery.desk;
+});
+afterAll(() => app.close());
+
+describe('what stops it', () => {
+  it('a sign-in, at once', async () => {
+    const { accountId, customer } = await recovery.person();
+    const row = await recovery.begin(accountId);
+    await app.settle();
+    const { id } = (await desk.credentialsOf(accountId))[0];
+    await desk.otpBundle(id);
+    expect((await recovery.again(row)).status).toBe('WAITING');
+    recovery.wait(HOUR);
+    await desk.emailSession(accountId);
+    await recovery.expectStopped(row, 'SIGNED_IN');
+    await app.advance(DELAY);
+    expect(await recovery.typesOf(accountId)).toEqual(['EMAIL_OTP']);
+    expect(await recovery.announced(customer.id)).toEqual([
+      ...['EMAIL CANCELLED', 'EMAIL STARTED', 'SMS CANCELLED', 'SMS STARTED'],
+    ]);
+  });
+
+  it('a sign-in to another wallet does not', async () => {
+    const [one, two] = [await recovery.person(), await recovery.person()];
+    const row = await recovery.begin(one.accountId);
+    await desk.emailSession(two.accountId);
+    expect((await recovery.again(row)).status).toBe('WAITING');
+    await app.operate((ctx) => stopRecovery(ctx, row, 'OPERATOR', 'Grace'));
+  });
+
+  it('a session that was opened in the instant in which it began', async () => {
+    const { accountId } = await recovery.person();
+    const row = await recovery.begin(accountId);
+    await desk.emailSession(accountId);
+    // As it is where neither saw the other.
+    const sql = `update wallet_recoveries set status = 'WAITING', cancelled_for = null,
+      contact_digest = $2, ended_at = null where id = $1`;
+    await app.runtime.db.query(sql, [row.id, row.contact_digest]);
+    await app.advance(DELAY);
+    await recovery.expectStopped(row, 'SIGNED_IN');
+    expect(await recovery.typesOf(accountId)).toEqual(['EMAIL_OTP']);
+  });
+
+  it('a session that was ended before it began does not', async () => {
+    const { accountId } = await recovery.person();
+    const held = await desk.emailSession(accountId);
+    const path = `/auth/sessions/${held.session.id}`;
+    const asked = ok(await desk.call('DELETE', path), 202);
+    ok(await desk.call('DELETE', path, undefined, await signedHeaders(asked, held)), 204);
+    recovery.wait(1);
+    const row = await recovery.begin(accountId);
+    await app.advance(DELAY);
+    expect((await recovery.again(row)).status).toBe('DONE');
+  });
+
+  it('a contact that changed meanwhile', async () => {
+    const { accountId, customer } = await recovery.person();
+    const row = await recovery.begin(accountId);
+    await app.settle();
+    const change = { customerType: 'INDIVIDUAL', phoneNumber: phoneNumber() };
+    ok(await desk.call('PATCH', `/customers/${customer.id}`, change), 200);
+    await app.advance(DELAY);
+    await recovery.expectStopped(row, 'CONTACT_CHANGED');
+    expect(await recovery.typesOf(accountId)).toEqual(['EMAIL_OTP']);
+    const told = (await writtenTo(app, customer.id)).filter(({ kind }) => /CANCELLED/.test(kind));
+    expect(told.map(({ to }) => to)).toEqual([customer.email, change.phoneNumber]);
+  });
+
+  it('a credential of the same kind that is there by now', async () => {
+    const { accountId, customer } = await recovery.person();
+    const row = await recovery.begin(accountId);
+    await app.operate(async (ctx) => {
+      const wallet = await findWallet(ctx, accountId);
+      if (wallet) addCredential(ctx, wallet, { type: 'SMS_OTP', slot: 'SMS_OTP' });
+    });
+    await app.advance(DELAY);
+    await recovery.expectStopped(row, 'CREDENTIAL_THERE');
+    expect(await recovery.typesOf(accountId)).toEqual(['EMAIL_OTP', 'SMS_OTP']);
+    expect(await recovery.announced(customer.id)).toContain('SMS CANCELLED');
+  });
+
+  it('an account that was closed', async () => {
+    const { accountId, customer } = await recovery.person();
+    const row = await recovery.begin(accountId);
+    await app.settle();
+    const sql = `update internal_accounts set status = 'CLOSED', version = version + 1 where id = $1`;
+    await app.runtime.db.query(sql, [accountId]);
+    await app.advance(DELAY);
+    await recovery.expectStopped(row, 'WALLET_GONE');
+    expect(await recovery.announced(customer.id)).toContain('EMAIL CANCELLED');
+  });
+
+  it('a customer who was deleted, and one who was erased', async () => {
+    const [deleted, erased] = [await recovery.person(), await recovery.person()];
+    const rows = [
+      await recovery.begin(deleted.accountId),
+      await recovery.begin(erased.accountId),
+    ] as const;
+    for (const { customer } of [deleted, erased]) {
+      ok(await desk.call('DELETE', `/customers/${customer.id}`), 200);
+    }
+    await erase(app.runtime, erased.customer.id, { actor: 'Grace', reason: null });
+    await recovery.expectStopped(rows[1], 'WALLET_GONE');
+    await app.advance(DELAY);
+    await recovery.expectStopped(rows[0], 'WALLET_GONE');
+    expect(await recovery.again(rows[1])).toMatchObject({
+      actor: 'Ada',
+      reason: 'lost the mailbox',
+    });
+  });
+
+  it('that nobody could be told', async () => {
+    const mine = recoveryDesk(app, app.production);
+    const { accountId } = await mine.person();
+    const row = await mine.begin(accountId);
+    await app.advance(DELAY);
+    await mine.expectStopped(row, 'NOT_ANNOUNCED');
+    expect(await mine.typesOf(accountId)).toEqual(['EMAIL_OTP']);
+  });
+});
+
+describe('several servers', () => {
+  /** Another whole server on the same database. */
+  const secondServer = () =>
+    compose(
+      {
+        databaseUrl: app.databaseUrl,
+        masterKey: Buffer.alloc(32, 7),
+        serviceWord: 'Service',
+        files: { folder: app.filesFolder },
+        walletRecoveryMs: DELAY,
+      },
+      app.world,
+      createLog(app.world, 'error', () => undefined),
+    );
+
+  let people: Awaited<ReturnType<RecoveryDesk['person']>>[];
+  beforeEach(async () => {
+    people = await Promise.all([
+      recovery.person(),
+      recovery.person(),
+      recovery.person(),
+      recovery.person(),
+    ]);
+  });
+
+  it('add each credential once, also when one of them is gone in the middle of it', async () => {
+    for (const { accountId } of people) await recovery.begin(accountId);
+    await app.settle();
+    const second = await secondServer();
+    try {
+      recovery.wait(DELAY);
+      // One has lost its worker in the middle of the work.
+      const [lost] = await app.runtime.db.query<{ id: string }>(
+        `update jobs set due_at = due_at + interval '20 seconds', attempts = 1, version = version + 1
+          where id = (select id from jobs where kind = 'wallets.recover' order by due_at limit 1)
+          returning id`,
+      );
+      expect(lost).toBeDefined();
+      await Promise.all([second.worker.runDue(), app.worker.runDue(), second.worker.runDue()]);
+      recovery.wait(20_000);
+      await second.worker.runDue();
+    } finally {
+      await second.stop();
+    }
+    await app.settle();
+    for (const { accountId, customer } of people) {
+      expect(await recovery.typesOf(accountId)).toEqual(['EMAIL_OTP', 'SMS_OTP']);
+      expect(await recovery.announced(customer.id)).toEqual([
+        ...['EMAIL DONE', 'EMAIL STARTED', 'SMS DONE', 'SMS STARTED'],
+      ]);
+    }
+  });
+
+  it('agree whether a sign-in was sooner', async () => {
+    const rows = await Promise.all(people.map(({ accountId }) => recovery.begin(accountId)));
+    await app.settle();
+    recovery.wait(DELAY);
+    const signIns = people.map(({ accountId }) => desk.emailSession(accountId));
+    await Promise.all([...signIns, app.worker.runDue()]);
+    await app.settle();
+    for (const [at, row] of rows.entries()) {
+      const { accountId, customer } = people[at] as (typeof people)[number];
+      const { status, cancelled_for } = await recovery.again(row);
+      const types = await recovery.typesOf(accountId);
+      if (status === 'DONE') expect(types).toEqual(['EMAIL_OTP', 'SMS_OTP']);
+      else {
+        expect([status, cancelled_for]).toEqual(['CANCELLED', 'SIGNED_IN']);
+        expect(types).toEqual(['EMAIL_OTP']);
+      }
+      expect(await recovery.announced(customer.id)).toHaveLength(4);
+    }
+  });
+});

@@ -1,0 +1,239 @@
+// The way back for a user who can prove no credential: all of it, what is said about it, what it is refused
+// for, and how long it takes.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { writtenTo } from '../../../../../test/contacts.ts';
+import { ok } from '../../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../../test/harness.ts';
+import { phoneNumber } from '../../../../../test/otp.ts';
+import {
+  asking,
+  DELAY,
+  HOUR,
+  type RecoveryDesk,
+  recoveryDesk,
+} from '../../../../../test/recovery.ts';
+import { secondProcess } from '../../../../../test/second-process.ts';
+import { type WalletDesk, walletDesk } from '../../../../../test/wallet-desk.ts';
+import { operate } from '../../../../runtime/operation/operate.ts';
+import { systemCaller } from '../../../tenancy/platform/index.ts';
+import { startRecovery, stopRecovery, walletRecoveries } from '../index.ts';
+
+const [ASKED_AT, DUE_AT] = ['2026-01-05 09:00 UTC', '2026-01-07 09:00 UTC'];
+
+let app: TestApp;
+let recovery: RecoveryDesk;
+let desk: WalletDesk;
+beforeAll(async () => {
+  app = await startApp({ walletRecoveryMs: DELAY });
+  recovery = recoveryDesk(app);
+  desk = recovery.desk;
+});
+afterAll(() => app.close());
+
+describe('the whole way', () => {
+  it('ends in a credential that is proved like any other, and changes nothing else', async () => {
+    const { accountId, customer, credential } = await recovery.person();
+    const about = (await desk.walletOf(customer.id)).balance;
+    const row = await recovery.begin(accountId);
+    expect(row).toMatchObject({
+      ...{ status: 'WAITING', actor: 'Ada', reason: 'lost the mailbox', type: 'SMS_OTP' },
+      ...{ due_at: app.world.now() + DELAY, ended_at: null, cancelled_for: null },
+    });
+    await app.advance(DELAY - 1);
+    expect(await recovery.typesOf(accountId)).toEqual(['EMAIL_OTP']);
+    expect((await recovery.again(row)).status).toBe('WAITING');
+    expect(await recovery.announced(customer.id)).toEqual(['EMAIL STARTED', 'SMS STARTED']);
+    await app.advance(1);
+    const [before, added] = await desk.credentialsOf(accountId);
+    expect(before).toEqual(credential);
+    expect(added).toMatchObject({ type: 'SMS_OTP', nickname: customer.phoneNumber, accountId });
+    expect(await recovery.again(row)).toMatchObject({
+      ...{ status: 'DONE', ended_at: row.due_at, cancelled_for: null, contact_digest: null },
+    });
+    expect(await recovery.announced(customer.id)).toEqual([
+      ...['EMAIL DONE', 'EMAIL STARTED', 'SMS DONE', 'SMS STARTED'],
+    ]);
+    expect(await desk.sessionsOf(accountId)).toEqual([]);
+    expect((await desk.walletOf(customer.id)).balance).toEqual(about);
+    const { session } = await desk.otpSession(added);
+    expect(session).toMatchObject({ type: 'SMS_OTP', accountId });
+    expect((await recovery.again(row)).status).toBe('DONE');
+  });
+
+  it('gives back a credential that was removed, too', async () => {
+    const { accountId, email, bySms } = await desk.twoWays();
+    const path = `/auth/credentials/${email.id}`;
+    ok(await desk.signed('DELETE', path, undefined, bySms), 204);
+    recovery.wait(16 * 60_000);
+    await recovery.begin(accountId, 'EMAIL_OTP');
+    await app.advance(DELAY);
+    const [, fresh] = await desk.credentialsOf(accountId);
+    expect(fresh).toMatchObject({ type: 'EMAIL_OTP', nickname: email.nickname });
+    expect(fresh.id).not.toBe(email.id);
+  });
+});
+
+describe('what is said', () => {
+  it('names the platform, the day and the kind of contact, and nothing secret', async () => {
+    const own = await startApp({ walletRecoveryMs: DELAY });
+    const owner = walletDesk(own);
+    try {
+      const config = { embeddedWalletConfig: { appName: 'Quorbat' } };
+      ok(await owner.call('PATCH', '/config', config), 200);
+      const one = await owner.customerWithWallet({ phoneNumber: phoneNumber() });
+      const two = await owner.customerWithWallet({ phoneNumber: phoneNumber() });
+      const row = await own.operate((ctx) => startRecovery(ctx, asking(one.accountId)));
+      const other = await own.operate((ctx) => startRecovery(ctx, asking(two.accountId)));
+      await own.operate((ctx) => stopRecovery(ctx, other, 'OPERATOR', 'Grace'));
+      await own.advance(DELAY);
+      const { email, phoneNumber: phone } = one.customer;
+      const said = await writtenTo(own, one.customer.id);
+      expect(said.map(({ kind, to }) => [kind.split('_')[2], to])).toEqual([
+        ...[
+          ['STARTED', email],
+          ['STARTED', phone],
+        ],
+        ...[
+          ['DONE', email],
+          ['DONE', phone],
+        ],
+      ]);
+      const stopped = await writtenTo(own, two.customer.id);
+      expect(stopped.map(({ kind }) => kind.split('_')[2])).toEqual([
+        ...['STARTED', 'STARTED', 'CANCELLED', 'CANCELLED'],
+      ]);
+      const texts = [...said, ...stopped].map(({ text }) => text);
+      const [added] = (await owner.credentialsOf(one.accountId)).slice(1);
+      const secrets = [email, phone, row.id, row.actor, row.reason, row.contact_digest, added.id];
+      for (const text of texts) {
+        for (const secret of secrets) expect(text).not.toContain(secret);
+        expect(text).not.toMatch(/\d{5}|https?:/);
+        expect(text).toContain('Quorbat');
+      }
+      const kinds = new Map([...said, ...stopped].map(({ kind, text }) => [kind, text]));
+      expect(kinds.get('WALLET_RECOVERY_STARTED')).toContain(`Not before ${DUE_AT}`);
+      expect(kinds.get('WALLET_RECOVERY_STARTED')).toContain('codes to your telephone number');
+      expect(kinds.get('WALLET_RECOVERY_DONE')).toContain(`asked for on ${ASKED_AT}`);
+      expect(kinds.get('WALLET_RECOVERY_CANCELLED')).toContain('Nothing has changed.');
+    } finally {
+      await own.close();
+    }
+  });
+});
+
+describe('what it is refused for', () => {
+  const refusal = async (asked: Promise<unknown>) =>
+    asked.then(
+      () => 'begun',
+      ({ code, message }) => `${code}: ${message}`,
+    );
+
+  it('a contact that is not on file', async () => {
+    const { accountId } = await desk.customerWithWallet();
+    expect(await refusal(recovery.begin(accountId))).toBe(
+      'CONFLICT: The customer has no telephone number on file. The platform can add one.',
+    );
+  });
+
+  it('a credential that is there: a code can be asked for', async () => {
+    const { accountId, credential } = await recovery.person();
+    expect(await refusal(recovery.begin(accountId, 'EMAIL_OTP'))).toBe(
+      `CONFLICT: The wallet has this credential already: a code to the email address can be asked ` +
+        `for at any time, with a challenge of ${credential.id}.`,
+    );
+  });
+
+  it('a wallet without any credential, whose first needs no signature', async () => {
+    const { accountId } = await desk.customerWithWallet({
+      ...{ email: undefined, phoneNumber: phoneNumber() },
+    });
+    expect(await recovery.typesOf(accountId)).toEqual([]);
+    expect(await refusal(recovery.begin(accountId))).toContain(
+      'its first is added without a signature',
+    );
+  });
+
+  it('a session that is active', async () => {
+    const { accountId } = await recovery.person();
+    await desk.emailSession(accountId);
+    expect(await refusal(recovery.begin(accountId))).toContain(
+      'Somebody is signed in to the wallet',
+    );
+    recovery.wait(15 * 60_000);
+    expect(await refusal(recovery.begin(accountId))).toBe('begun');
+  });
+
+  it('another that waits, of whatever kind', async () => {
+    const { accountId } = await recovery.person();
+    const { id } = await recovery.begin(accountId);
+    expect(await refusal(recovery.begin(accountId))).toBe(
+      `CONFLICT: ${id} waits for this wallet already.`,
+    );
+  });
+
+  it("another platform's wallet, and an account that is none", async () => {
+    const { accountId, customer } = await recovery.person();
+    const gone = 'CONFLICT: The wallet is closed, or its customer was deleted.';
+    expect(await refusal(recovery.begin(accountId, 'SMS_OTP', DELAY, app.other))).toBe(gone);
+    const path = `/customers/internal-accounts?customerId=${customer.id}&type=INTERNAL_FIAT`;
+    const [fiat] = ok(await app.call('GET', path), 200).data;
+    expect(await refusal(recovery.begin(fiat.id))).toBe(gone);
+  });
+
+  it('two that begin in one instant, of which one is taken', async () => {
+    const { accountId } = await recovery.person();
+    const second = secondProcess(app);
+    const caller = systemCaller(app.platform.id, 'sandbox');
+    try {
+      const both = await Promise.all([
+        refusal(recovery.begin(accountId)),
+        refusal(operate(second, caller, (ctx) => startRecovery(ctx, asking(accountId)))),
+      ]);
+      expect(both.filter((each) => each === 'begun')).toHaveLength(1);
+      expect(both.join()).toContain('waits for this wallet already');
+    } finally {
+      await second.close();
+    }
+    expect(await app.runtime.db.find(walletRecoveries, { account_id: accountId })).toHaveLength(1);
+  });
+
+  it('can begin anew when one is over', async () => {
+    const { accountId } = await recovery.person();
+    const row = await recovery.begin(accountId);
+    await app.operate((ctx) => stopRecovery(ctx, row, 'OPERATOR', 'Grace'));
+    await recovery.begin(accountId);
+    await app.advance(DELAY);
+    expect(await recovery.typesOf(accountId)).toEqual(['EMAIL_OTP', 'SMS_OTP']);
+  });
+});
+
+describe('how long is waited', () => {
+  it('is what the server is told, where the operator was told less', async () => {
+    const { accountId } = await recovery.person();
+    const row = await recovery.begin(accountId, 'SMS_OTP', HOUR);
+    await app.advance(HOUR);
+    expect(await recovery.again(row)).toMatchObject({
+      ...{ status: 'WAITING', due_at: row.created_at + DELAY },
+    });
+    await app.advance(DELAY - HOUR - 1);
+    expect(await recovery.typesOf(accountId)).toEqual(['EMAIL_OTP']);
+    await app.advance(1);
+    expect(await recovery.typesOf(accountId)).toEqual(['EMAIL_OTP', 'SMS_OTP']);
+  });
+
+  it('is no question where the server knows of no way back', async () => {
+    const off = await startApp();
+    try {
+      const mine = walletDesk(off);
+      const { accountId } = await mine.customerWithWallet({ phoneNumber: phoneNumber() });
+      const row = await off.operate((ctx) => startRecovery(ctx, asking(accountId)));
+      await off.advance(DELAY);
+      expect(await off.runtime.db.read(walletRecoveries, row.id)).toMatchObject({
+        ...{ status: 'CANCELLED', cancelled_for: 'SWITCHED_OFF' },
+      });
+      expect(await mine.credentialsOf(accountId)).toHaveLength(1);
+    } finally {
+      await off.close();
+    }
+  });
+});

@@ -1,0 +1,266 @@
+// Answers that a wallet is still at work: how many, who may go on, and that the work is done once, also when
+// nobody asks again or something stands against it by then.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../../../../test/harness.ts';
+import { secondProcess } from '../../../../../test/second-process.ts';
+import {
+  leaveMark,
+  prepareMarks,
+  type SignedThing,
+  signedThing,
+} from '../../../../../test/signed-operation.ts';
+import { stampWith } from '../../../../../test/wallet-desk.ts';
+import { Fault } from '../../../../kernel/fault.ts';
+import type { Worker } from '../../../../runtime/jobs/jobs.ts';
+import { createWorker } from '../../../../runtime/jobs/jobs.ts';
+import { createLog } from '../../../../runtime/observability/log.ts';
+import { createMetrics } from '../../../../runtime/observability/metrics.ts';
+import { platforms } from '../../../tenancy/platform/index.ts';
+import { walletAuthorizations } from '../store.ts';
+import { playProcessing } from './processing.ts';
+import { type Steps, settleJobs } from './signed.ts';
+
+const PROCESSING = {
+  status: 200,
+  body: { status: 'PROCESSING', message: expect.any(String) },
+};
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+  await prepareMarks(app);
+});
+afterAll(() => app.close());
+
+const setPolls = (polls: number, as = app.platform) =>
+  app.operate(async (ctx) => {
+    const row = await ctx.read(platforms, as.id);
+    if (row) ctx.update(platforms, row, { wallet_polls: polls });
+  }, as);
+beforeEach(async () => {
+  // The server's own worker knows no such operation and would put them off.
+  await app.runtime.db.query("delete from jobs where kind = 'wallets.settle'", []);
+  await setPolls(2);
+});
+
+/** A worker that knows the operation; the server's own has never heard of it. */
+function workerFor({ operation }: SignedThing, lines: string[] = []): Worker {
+  return createWorker({
+    runtime: app.runtime,
+    handlers: settleJobs([operation]),
+    sweeps: [],
+    log: createLog(app.world, 'error', (line) => lines.push(line)),
+    metrics: createMetrics(),
+  });
+}
+
+async function started(steps: Partial<Steps<never>>) {
+  const thing = await signedThing(app, { steps: steps as object });
+  const headers = await thing.signed(await thing.session());
+  const send = () => thing.call({ headers });
+  return { thing, headers, send };
+}
+
+const wait = (ms: number) => app.world.set(app.world.now() + ms);
+const jobs = async (): Promise<number> => {
+  const [row] = await app.runtime.db.query(
+    "select count(*)::int as count from jobs where kind = 'wallets.settle'",
+    [],
+  );
+  return row?.count as number;
+};
+
+describe.each(['alone', 'delivered'] as const)('work that settles %s', (settles) => {
+  it('is answered as often as was said, and then done', async () => {
+    const { thing, send, headers } = await started({ settles });
+    expect([await send(), await send()]).toEqual([PROCESSING, PROCESSING]);
+    expect(await thing.marks()).toBe(0);
+    expect(await send()).toMatchObject({ status: 201, body: { done: thing.thing } });
+    expect(await thing.marks()).toBe(1);
+    expect(await send()).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } });
+    const noted = { account_id: thing.accountId };
+    expect(await app.runtime.db.find(walletAuthorizations, noted)).toHaveLength(1);
+    expect(await thing.request(headers)).toMatchObject({ status: 'DONE', polls: 0, reply: null });
+    await workerFor(thing).runDue();
+    expect(await thing.marks()).toBe(1);
+  });
+
+  it('goes on for the same request alone', async () => {
+    const { thing, send, headers } = await started({ settles });
+    await send();
+    const keys = await thing.session();
+    const other = await stampWith(keys.privateKey, 'anything');
+    const changed = await thing.call({
+      headers: { ...headers, 'service-wallet-signature': other },
+    });
+    expect(changed).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } });
+    const body = { accountId: thing.accountId, note: 'another' };
+    const mismatch = { status: 401, body: { code: 'WALLET_SIGNATURE_BODY_MISMATCH' } };
+    expect(await thing.call({ headers, body })).toMatchObject(mismatch);
+    expect(await thing.request(headers)).toMatchObject({ polls: 1, wrong: 0 });
+    expect(await send()).toEqual(PROCESSING);
+    expect(await send()).toMatchObject({ status: 201 });
+  });
+
+  it('goes on although the session has ended and the request has run out', async () => {
+    const thing = await signedThing(app, { steps: { settles } });
+    const keys = await thing.session();
+    const headers = await thing.signed(keys);
+    expect(await thing.call({ headers })).toEqual(PROCESSING);
+    await keys.end();
+    wait(30 * 60_000);
+    expect(await thing.call({ headers })).toEqual(PROCESSING);
+    expect(await thing.call({ headers })).toMatchObject({ status: 201 });
+    const late = await started({ settles });
+    await late.send();
+    wait(65 * 60_000);
+    expect(await late.send()).toMatchObject({ status: 401 });
+  });
+
+  it('is done once by many who ask at once', async () => {
+    const { thing, headers } = await started({ settles });
+    const second = secondProcess(app);
+    const answers = await Promise.all(
+      [0, 1, 2, 3, 4, 5].map((at) =>
+        thing.call({ headers, through: at % 2 ? second : app.runtime }),
+      ),
+    );
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 201, 401, 401, 401]);
+    expect(await thing.marks()).toBe(1);
+    await second.close();
+  });
+
+  it('is done at once in production, whatever the number', async () => {
+    await setPolls(3, app.production);
+    const thing = await signedThing(app, { as: app.production, steps: { settles } });
+    const headers = await thing.signed(await thing.session());
+    expect(await thing.call({ headers })).toMatchObject({ status: 201 });
+  });
+
+  it('tells every time what stands against it', async () => {
+    const perform = async () => {
+      throw new Fault('CONFLICT', 'Not any more.');
+    };
+    const { thing, send } = await started({ settles, perform });
+    expect([await send(), await send()]).toEqual([PROCESSING, PROCESSING]);
+    for (const again of [await send(), await send()]) {
+      expect(again).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
+    }
+    expect(await thing.marks()).toBe(0);
+  });
+});
+
+describe('work that settles alone', () => {
+  it('is done after five seconds without being asked, and its answer given once', async () => {
+    const { thing, send, headers } = await started({ settles: 'alone' });
+    const lines: string[] = [];
+    const worker = workerFor(thing, lines);
+    await send();
+    wait(4_999);
+    await worker.runDue();
+    expect(await thing.marks()).toBe(0);
+    wait(1);
+    await worker.runDue();
+    expect([lines, await thing.marks(), await jobs()]).toEqual([[], 1, 0]);
+    const row = await thing.request(headers);
+    expect(row.status).toBe('SETTLED');
+    expect(row.reply).not.toContain(thing.thing);
+    expect(await send()).toEqual(PROCESSING);
+    expect(await send()).toMatchObject({ status: 201, body: { done: thing.thing } });
+    expect(await send()).toMatchObject({ status: 401 });
+    expect(await thing.marks()).toBe(1);
+    expect(await thing.request(headers)).toMatchObject({ status: 'DONE', reply: null });
+  });
+
+  it('is not done again by a job that comes late, nor by two at once', async () => {
+    const asked = await started({ settles: 'alone' });
+    await asked.send();
+    wait(5_000);
+    const [worker, send] = [workerFor(asked.thing), asked.send];
+    await Promise.all([worker.runDue(), send(), send(), send()]);
+    expect([await asked.thing.marks(), await jobs()]).toEqual([1, 0]);
+  });
+
+  it('leaves what stands against it to whoever asks, and tries no more', async () => {
+    let isBroken = true;
+    const { thing, send, headers } = await started({
+      settles: 'alone',
+      async perform(ctx: Parameters<typeof leaveMark>[0]) {
+        leaveMark(ctx, thing.thing);
+        if (isBroken) throw new Fault('CONFLICT', 'Not any more.');
+        return { status: 201, body: {} };
+      },
+    } as never);
+    const lines: string[] = [];
+    await send();
+    wait(5_000);
+    await workerFor(thing, lines).runDue();
+    expect([await thing.marks(), await jobs(), lines]).toEqual([0, 0, []]);
+    expect((await thing.request(headers)).status).toBe('PROCESSING');
+    expect(await send()).toEqual(PROCESSING);
+    expect(await send()).toMatchObject({ status: 409 });
+    isBroken = false;
+    expect(await send()).toMatchObject({ status: 201 });
+    expect(await thing.marks()).toBe(1);
+  });
+
+  it('is tried again where that may help', async () => {
+    let tries = 0;
+    const { thing, send } = await started({
+      settles: 'alone',
+      async perform(ctx: Parameters<typeof leaveMark>[0]) {
+        if (++tries === 1) throw new Fault('SERVICE_UNAVAILABLE', 'Later.');
+        leaveMark(ctx, thing.thing);
+        return { status: 201, body: {} };
+      },
+    } as never);
+    const worker = workerFor(thing);
+    await send();
+    wait(5_000);
+    await worker.runDue();
+    expect([await thing.marks(), await jobs()]).toEqual([0, 1]);
+    wait(60_000);
+    await worker.runDue();
+    expect([await thing.marks(), await jobs()]).toEqual([1, 0]);
+  });
+});
+
+describe('work whose answer must be fetched', () => {
+  it('is never done without being asked', async () => {
+    const { thing, send } = await started({ settles: 'delivered' });
+    await send();
+    expect(await jobs()).toBe(0);
+    wait(60_000);
+    await workerFor(thing).runDue();
+    expect(await thing.marks()).toBe(0);
+    await send();
+    expect(await send()).toMatchObject({ status: 201 });
+  });
+});
+
+describe('requests that nobody signs', () => {
+  const ask = (id: string, as = app.platform) =>
+    app.operate((ctx) => playProcessing(ctx, { connectors: app.connectorsOf }, id), as);
+
+  it('are answered as often as was said, then done, and counted anew', async () => {
+    const said = [];
+    for (let at = 0; at < 6; at++) said.push((await ask('A')) !== undefined);
+    expect(said).toEqual([true, true, false, true, true, false]);
+    expect(await ask('B')).toEqual(PROCESSING);
+  });
+
+  it('are done at once where nothing was said, and in production', async () => {
+    await setPolls(0);
+    expect(await ask('C')).toBeUndefined();
+    await setPolls(3, app.production);
+    expect(await ask('C', app.production)).toBeUndefined();
+  });
+
+  it('are done at once when the number has become smaller', async () => {
+    await ask('D');
+    await ask('D');
+    await setPolls(1);
+    expect(await ask('D')).toBeUndefined();
+    expect(await ask('D')).toEqual(PROCESSING);
+  });
+});

@@ -1,0 +1,400 @@
+// The signed retry as clients meet it: the order in which a second request is judged, in both environments,
+// and what keeps one signature from meaning more than one act.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp, type TestPlatform } from '../../../../../test/harness.ts';
+import { secondProcess } from '../../../../../test/second-process.ts';
+import {
+  leaveMark,
+  prepareMarks,
+  type SignedThing,
+  signedThing,
+} from '../../../../../test/signed-operation.ts';
+import { drawKeys, signedHeaders, stampWith } from '../../../../../test/wallet-desk.ts';
+import { Fault } from '../../../../kernel/fault.ts';
+import { walletAuthorizations } from '../store.ts';
+import { walletOf } from '../wallet.ts';
+
+const MINUTE = 60_000;
+const LITERAL = 'sandbox-valid-signature';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+  await prepareMarks(app);
+});
+afterAll(() => app.close());
+
+type Answer = { status: number; body: unknown };
+const said = ({ status, body }: Answer) => [status, (body as { code?: string })?.code];
+const reason = ({ body }: Answer) => (body as { reason: string }).reason;
+const REFUSED = (code: string) => [401, code];
+
+describe('a first leg', () => {
+  it('answers the exact text to sign, which names the request, and when it runs out', async () => {
+    const thing = await signedThing(app);
+    const answer = await thing.call();
+    const { payloadToSign, requestId, expiresAt } = answer.body as Record<string, string>;
+    expect(answer.status).toBe(202);
+    expect(JSON.parse(payloadToSign as string)).toEqual({
+      organizationId: thing.wallet.organization_id,
+      parameters: { requestId, thing: thing.thing },
+      timestampMs: String(app.world.now()),
+      type: 'ACTIVITY_TYPE_TEST',
+    });
+    expect(Date.parse(expiresAt as string)).toBe(app.world.now() + 5 * MINUTE);
+    const row = await thing.request({ 'request-id': requestId as string });
+    expect(JSON.stringify(row)).not.toContain('ACTIVITY_TYPE_TEST');
+  });
+
+  it('is what a request without both headers is, each time anew', async () => {
+    const thing = await signedThing(app);
+    const empty = { 'service-wallet-signature': '', 'request-id': '' };
+    const ids = [await thing.ask(), await thing.ask(), await thing.ask({ headers: empty })];
+    expect(new Set(ids.map(({ requestId }) => requestId)).size).toBe(3);
+    expect(await thing.marks()).toBe(0);
+  });
+});
+
+describe.each(['production', 'sandbox'] as const)('a second leg in %s', (environment) => {
+  const FAILED = environment === 'production' ? 'WALLET_SIGNATURE_INVALID' : 'UNAUTHORIZED';
+  let as: TestPlatform;
+  let thing: SignedThing;
+  let keys: Awaited<ReturnType<SignedThing['session']>>;
+  beforeAll(async () => {
+    as = environment === 'production' ? app.production : app.platform;
+    thing = await signedThing(app, { as });
+    keys = await thing.session();
+  });
+
+  it('does the work once', async () => {
+    const headers = await thing.signed(keys);
+    expect(await thing.call({ headers })).toMatchObject({ status: 201 });
+    const again = await thing.call({ headers });
+    expect(said(again)).toEqual(REFUSED('UNAUTHORIZED'));
+    expect(reason(again)).toMatch(/used before/);
+    expect(await thing.marks()).toBe(1);
+  });
+
+  // Everything after the named fault is wrong as well in each of them, so the order is what is tested.
+  const ORDER: [string, (good: Record<string, string>) => Record<string, string>, string][] = [
+    ['a Request-Id alone', () => ({ 'request-id': 'junk' }), 'WALLET_SIGNATURE_MISSING'],
+    [
+      'a Request-Id and an empty signature',
+      () => ({ 'request-id': 'junk', 'service-wallet-signature': '' }),
+      'WALLET_SIGNATURE_MISSING',
+    ],
+    ['a signature alone', () => ({ 'service-wallet-signature': '%' }), 'REQUEST_ID_MISSING'],
+    [
+      'a signature and an empty Request-Id',
+      () => ({ 'service-wallet-signature': '%', 'request-id': '' }),
+      'REQUEST_ID_MISSING',
+    ],
+    [
+      'a signature that cannot be read',
+      () => ({ 'service-wallet-signature': 'e30', 'request-id': 'junk' }),
+      'WALLET_SIGNATURE_MALFORMED',
+    ],
+    [
+      'a Request-Id that was never given',
+      (good) => ({ ...good, 'request-id': 'junk' }),
+      'UNAUTHORIZED',
+    ],
+  ];
+  it.each(ORDER)('refuses %s', async (_, change, code) => {
+    const stranger = await thing.signed(drawKeys());
+    const body = { accountId: thing.accountId, note: 'another' };
+    expect(said(await thing.call({ headers: change(stranger), body }))).toEqual(REFUSED(code));
+  });
+
+  it('refuses a request id of another thing, operation or platform before its body', async () => {
+    const headers = await thing.signed(drawKeys());
+    const body = { accountId: thing.accountId, note: 'another' };
+    const mine = await thing.call({ headers, body, of: 'elsewhere' });
+    const other = await signedThing(app, { as, other: 'markOther' });
+    const theirs = await thing.call({ headers, body, with: other.operation });
+    for (const answer of [mine, theirs]) {
+      expect(said(answer)).toEqual(REFUSED('UNAUTHORIZED'));
+      expect(reason(answer)).toMatch(/another request/);
+    }
+    const foreign = await thing.call({ headers, body, as: app.other });
+    expect(said(foreign)).toEqual(REFUSED('UNAUTHORIZED'));
+    expect(reason(foreign)).toMatch(/not known/);
+  });
+
+  it('refuses another body before the signature', async () => {
+    const body = { accountId: thing.accountId, note: { a: 1, b: [1, 2] } };
+    const headers = await thing.signed(drawKeys(), { body });
+    for (const note of [undefined, null, { a: 2, b: [1, 2] }, { a: 1, b: [2, 1] }, { a: 1 }]) {
+      const answer = await thing.call({ headers, body: { ...body, note } });
+      expect(said(answer)).toEqual(REFUSED('WALLET_SIGNATURE_BODY_MISMATCH'));
+    }
+    expect((await thing.request(headers)).wrong).toBe(0);
+  });
+
+  it('takes the same body in another spelling', async () => {
+    const note = { a: 1, b: [1, 2], c: 'é' };
+    const headers = await thing.signed(keys, { body: { accountId: thing.accountId, note } });
+    const text = `{ "note": {"c":"\\u00e9", "b":[1.0, 2],\n "a":1e0}, "accountId":"${thing.accountId}"}`;
+    expect(await thing.call({ headers, body: JSON.parse(text) })).toMatchObject({ status: 201 });
+  });
+
+  it('refuses whoever may not sign', async () => {
+    const ended = await thing.session();
+    await ended.end();
+    const elsewhere = await (await signedThing(app, { as })).session();
+    for (const [name, who] of Object.entries({ stranger: drawKeys(), ended, elsewhere })) {
+      const answer = await thing.call({ headers: await thing.signed(who) });
+      expect([name, ...said(answer)]).toEqual([name, ...REFUSED(FAILED)]);
+    }
+  });
+
+  it('refuses a signature of another text by the right one', async () => {
+    const headers = await thing.signed(keys);
+    const { payloadToSign } = await thing.ask();
+    const stamp = await stampWith(keys.privateKey, payloadToSign);
+    const answer = await thing.call({ headers: { ...headers, 'service-wallet-signature': stamp } });
+    expect(said(answer)).toEqual(REFUSED(FAILED));
+    expect(await thing.call({ headers })).toMatchObject({ status: 201 });
+  });
+
+  it('refuses what ran out', async () => {
+    const headers = await thing.signed(await thing.session());
+    const start = app.world.now();
+    app.world.set(start + 5 * MINUTE - 1);
+    const other = await thing.signed(keys);
+    expect(await thing.call({ headers })).toMatchObject({ status: 201 });
+    app.world.set(start + 10 * MINUTE - 1);
+    const late = await thing.call({ headers: other });
+    expect(said(late)).toEqual(REFUSED('UNAUTHORIZED'));
+    expect(reason(late)).toMatch(/expired/);
+    app.world.set(start);
+  });
+});
+
+describe('the literal signature of a script', () => {
+  it('passes with a live Request-Id alone', async () => {
+    const thing = await signedThing(app);
+    await thing.session();
+    const stamp = { 'service-wallet-signature': LITERAL };
+    const { requestId } = await thing.ask();
+    const headers = { ...stamp, 'request-id': requestId };
+    expect(said(await thing.call({ headers: stamp }))).toEqual(REFUSED('REQUEST_ID_MISSING'));
+    const unknown = { ...stamp, 'request-id': 'Request:0' };
+    expect(said(await thing.call({ headers: unknown }))).toEqual(REFUSED('UNAUTHORIZED'));
+    const body = { accountId: thing.accountId, note: 1 };
+    const changed = await thing.call({ headers, body });
+    expect(said(changed)).toEqual(REFUSED('WALLET_SIGNATURE_BODY_MISMATCH'));
+    expect(await thing.call({ headers })).toMatchObject({ status: 201 });
+    expect(said(await thing.call({ headers }))).toEqual(REFUSED('UNAUTHORIZED'));
+  });
+
+  it('needs no session, and is recorded under one that may sign where there is one', async () => {
+    const thing = await signedThing(app);
+    const recorded = async () => {
+      const rows = await app.runtime.db.find(walletAuthorizations, { account_id: thing.accountId });
+      return new Set(rows.map((row) => row.session_id));
+    };
+    const send = async () => {
+      const { requestId } = await thing.ask();
+      const headers = { 'service-wallet-signature': LITERAL, 'request-id': requestId };
+      expect(await thing.call({ headers })).toMatchObject({ status: 201 });
+    };
+    await send();
+    const { id } = await thing.session();
+    await send();
+    expect(await recorded()).toEqual(new Set([null, id]));
+    expect(await thing.marks()).toBe(2);
+  });
+
+  it('is no signature in production', async () => {
+    const thing = await signedThing(app, { as: app.production });
+    await thing.session();
+    const { requestId } = await thing.ask();
+    const headers = { 'service-wallet-signature': LITERAL, 'request-id': requestId };
+    expect(said(await thing.call({ headers }))).toEqual(REFUSED('WALLET_SIGNATURE_MALFORMED'));
+  });
+});
+
+describe('who may sign', () => {
+  it('may be one session alone, or none of one credential', async () => {
+    const thing = await signedThing(app);
+    const [mine, other] = [await thing.session(), await thing.session({ credential: 'Other' })];
+    const judge = async (signer: object, keys: typeof mine) => {
+      const begin = async () => ({
+        ask: {
+          wallet: await app.operate((ctx) => walletOf(ctx, thing.accountId)),
+          payload: { type: 'TEST', parameters: {} },
+          signer: { by: 'session' as const, accounts: [thing.accountId], ...signer },
+        },
+      });
+      const rig = await signedThing(app, { steps: { begin } });
+      const answer = await rig.call({ headers: await rig.signed(keys) });
+      return answer.status === 401 ? reason(answer) : answer.status;
+    };
+    expect(await judge({ only: mine.id }, mine)).toBe(201);
+    expect(await judge({ only: mine.id }, other)).toMatch(/: the session itself must sign/);
+    expect(await judge({ except: 'Other' }, mine)).toBe(201);
+    expect(await judge({ except: 'Other' }, other)).toMatch(/: a session of another credential /);
+    const key = drawKeys();
+    const named = { by: 'key', publicKey: key.publicKey };
+    expect(await judge(named, key as never)).toBe(201);
+    expect(await judge(named, mine)).toMatch(/of another key/);
+    expect(await judge({ by: 'nobody' }, mine)).toMatch(/belongs to another request/);
+  });
+
+  it('is not one whose session ends in the same instant', async () => {
+    const thing = await signedThing(app);
+    const keys = await thing.session();
+    let tries = 0;
+    const rig = await signedThing(app, {
+      signer: { accounts: [thing.accountId] },
+      steps: {
+        async perform(ctx, { params }) {
+          if (++tries === 1) await keys.end();
+          leaveMark(ctx, params.id);
+          return { status: 201, body: {} };
+        },
+      },
+    });
+    expect(said(await rig.call({ headers: await rig.signed(keys) }))[0]).toBe(401);
+    expect([tries, await rig.marks()]).toEqual([1, 0]);
+  });
+});
+
+describe('limits', () => {
+  it('drop a request after five wrong signatures, counted across processes', async () => {
+    const thing = await signedThing(app);
+    const [keys, second] = [await thing.session(), secondProcess(app)];
+    const asked = await thing.ask();
+    const wrong = await Promise.all(
+      Array.from({ length: 4 }, (_, at) =>
+        signedHeaders(asked, drawKeys()).then((headers) =>
+          thing.call({ headers, through: at % 2 ? second : app.runtime }),
+        ),
+      ),
+    );
+    expect(wrong.map(said)).toEqual(Array(4).fill(REFUSED('UNAUTHORIZED')));
+    const good = await signedHeaders(asked, keys);
+    expect(await thing.request(good)).toMatchObject({ wrong: 4, status: 'PENDING' });
+    await thing.call({ headers: await signedHeaders(asked, drawKeys()) });
+    expect(await thing.request(good)).toMatchObject({ wrong: 5, status: 'DROPPED' });
+    const late = await thing.call({ headers: good });
+    expect(said(late)).toEqual(REFUSED('UNAUTHORIZED'));
+    expect(reason(late)).toMatch(/good no longer/);
+    expect(await thing.marks()).toBe(0);
+    await second.close();
+  });
+
+  it('keep the ten latest requests of a wallet', async () => {
+    const thing = await signedThing(app);
+    const keys = await thing.session();
+    const all: Record<string, string>[] = [];
+    for (let at = 0; at < 12; at++) {
+      all.push(await thing.signed(keys));
+      app.world.set(app.world.now() + 1);
+    }
+    const rows = await Promise.all(all.map(thing.request));
+    expect(rows.map(({ status }) => status)).toEqual([
+      ...Array(2).fill('DROPPED'),
+      ...Array(10).fill('PENDING'),
+    ]);
+    expect(said(await thing.call({ headers: all[1] }))).toEqual(REFUSED('UNAUTHORIZED'));
+    expect(await thing.call({ headers: all[2] })).toMatchObject({ status: 201 });
+    app.world.set(app.world.now() + 6 * MINUTE);
+    await thing.ask();
+    const later = await Promise.all(all.map(thing.request));
+    expect(later.filter(({ status }) => status === 'PENDING')).toEqual([]);
+  });
+});
+
+describe('one signature', () => {
+  it('is acted on once by two who bring it at once', async () => {
+    const thing = await signedThing(app);
+    const [keys, second] = [await thing.session(), secondProcess(app)];
+    const headers = await thing.signed(keys);
+    const answers = await Promise.all([
+      thing.call({ headers }),
+      thing.call({ headers, through: second }),
+      thing.call({ headers }),
+    ]);
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 401, 401]);
+    expect(await thing.marks()).toBe(1);
+    await second.close();
+  });
+
+  it('can be brought again after a fault of the work', async () => {
+    let isBroken = true;
+    const thing = await signedThing(app, {
+      steps: {
+        async perform(ctx, { params }) {
+          leaveMark(ctx, params.id);
+          if (isBroken) throw new Fault('CONFLICT', 'Not now.');
+          return { status: 201, body: {} };
+        },
+      },
+    });
+    const headers = await thing.signed(await thing.session());
+    expect(said(await thing.call({ headers }))).toEqual([409, 'CONFLICT']);
+    const noted = { account_id: thing.accountId };
+    expect(await app.runtime.db.find(walletAuthorizations, noted)).toEqual([]);
+    isBroken = false;
+    expect(await thing.call({ headers })).toMatchObject({ status: 201 });
+    expect(await thing.marks()).toBe(1);
+  });
+
+  it('is written down with who gave it', async () => {
+    const thing = await signedThing(app);
+    const keys = await thing.session();
+    const headers = await thing.signed(keys);
+    await thing.call({ headers });
+    const noted = await app.runtime.db.find(walletAuthorizations, { account_id: thing.accountId });
+    expect(noted).toMatchObject([
+      {
+        operation: 'markThing',
+        subject: thing.thing,
+        session_id: keys.id,
+        public_key: keys.publicKey,
+        stamp: headers['service-wallet-signature'],
+      },
+    ]);
+    expect(noted[0]?.payload).not.toContain('ACTIVITY');
+  });
+
+  it('may lead to another question, of a request of its own', async () => {
+    let rounds = 0;
+    const thing: SignedThing = await signedThing(app, {
+      steps: {
+        async perform(ctx, { params, body }) {
+          if (++rounds > 2) {
+            leaveMark(ctx, params.id);
+            return { status: 201, body: {} };
+          }
+          return {
+            ask: {
+              wallet: await walletOf(ctx, body.accountId),
+              payload: { type: 'TEST', parameters: { round: rounds } },
+              signer: { by: 'session', accounts: [body.accountId] },
+            },
+          };
+        },
+      },
+    });
+    const keys = await thing.session();
+    // The one that is being answered is the oldest of as many as there may be.
+    const first = await thing.signed(keys);
+    for (let at = 0; at < 9; at++) {
+      app.world.set(app.world.now() + 1);
+      await thing.ask();
+    }
+    const second = await thing.call({ headers: first });
+    expect(second.status).toBe(202);
+    const asked = second.body as { payloadToSign: string; requestId: string };
+    expect(asked.requestId).not.toBe(first['request-id']);
+    expect(said(await thing.call({ headers: first }))).toEqual(REFUSED('UNAUTHORIZED'));
+    const third = await thing.call({ headers: await signedHeaders(asked, keys) });
+    expect([third.status, await thing.marks()]).toEqual([202, 0]);
+    const last = third.body as typeof asked;
+    const done = await thing.call({ headers: await signedHeaders(last, keys) });
+    expect([done.status, await thing.marks()]).toEqual([201, 1]);
+  });
+});

@@ -1,0 +1,109 @@
+// What is forgotten, when, and what never is.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { prepareMarks, signedThing } from '../../../../test/signed-operation.ts';
+import { takeTry, triesSweep, triesTable } from '../../../runtime/operation/tries.ts';
+import { otpTargets, walletAuthorizations, walletRequests } from './store.ts';
+import { walletSweep } from './sweep.ts';
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+  await prepareMarks(app);
+});
+afterAll(() => app.close());
+
+/** Both sweeps that look every minute, as one. */
+function bothSweeps() {
+  const sweeps = [walletSweep(), triesSweep()];
+  return {
+    async run(runtime: TestApp['runtime']) {
+      const gone = await Promise.all(sweeps.map((each) => each.run(runtime)));
+      return gone.reduce((sum, count) => sum + count, 0);
+    },
+  };
+}
+
+const wait = (ms: number) => app.world.set(app.world.now() + ms);
+
+it('requests and tries go after a day, keys of codes when they run out, signatures never', async () => {
+  const sweep = bothSweeps();
+  const thing = await signedThing(app);
+  const headers = await thing.signed(await thing.session());
+  await thing.call({ headers });
+  await app.operate(async (ctx) => {
+    await takeTry(ctx, 'old', [{ most: 1, withinMs: 1_000 }]);
+    const target = { target: 'sealed', code_id: 'code', customer_id: 'C', platform_id: 'P' };
+    const inMinutes = (minutes: number) => ctx.now + minutes * MINUTE;
+    ctx.insert(otpTargets, { ...target, id: 'short', expires_at: inMinutes(5) });
+    ctx.insert(otpTargets, { ...target, id: 'long', expires_at: inMinutes(50) });
+  });
+  const left = async () => [
+    (await app.runtime.db.find(walletRequests, {})).length,
+    (await app.runtime.db.find(triesTable, {})).length,
+    (await app.runtime.db.find(otpTargets, {})).map(({ id }) => id),
+    (await app.runtime.db.find(walletAuthorizations, {})).length,
+  ];
+  wait(5 * MINUTE);
+  expect(await sweep.run(app.runtime)).toBe(0);
+  expect(await left()).toEqual([1, 1, ['short', 'long'], 1]);
+  wait(1);
+  // It has just looked.
+  expect(await sweep.run(app.runtime)).toBe(0);
+  wait(MINUTE);
+  expect(await sweep.run(app.runtime)).toBe(1);
+  expect(await left()).toEqual([1, 1, ['long'], 1]);
+  wait(DAY - 7 * MINUTE);
+  expect(await sweep.run(app.runtime)).toBe(1);
+  expect(await left()).toEqual([1, 1, [], 1]);
+  await app.operate((ctx) => takeTry(ctx, 'new', [{ most: 1, withinMs: 1_000 }]));
+  wait(MINUTE);
+  expect(await sweep.run(app.runtime)).toBe(2);
+  expect(await left()).toEqual([0, 1, [], 1]);
+  expect(await app.runtime.db.read(triesTable, 'new')).toBeDefined();
+});
+
+it('is run by the server itself', async () => {
+  await app.operate((ctx) => takeTry(ctx, 'forgotten', [{ most: 1, withinMs: 1_000 }]));
+  wait(DAY + MINUTE);
+  await app.settle();
+  expect(await app.runtime.db.read(triesTable, 'forgotten')).toBeUndefined();
+});
+
+it('goes on at once after a full bite', async () => {
+  const at = new Date(app.world.now() - 2 * DAY);
+  const sql = `insert into tries (id, platform_id, at, updated_at, version)
+    select 'bulk ' || n, 'P', '[]', $1, 1 from generate_series(1, 5001) n`;
+  await app.runtime.db.query(sql, [at]);
+  const sweep = bothSweeps();
+  expect([await sweep.run(app.runtime), await sweep.run(app.runtime)]).toEqual([5_000, 1]);
+  expect(await sweep.run(app.runtime)).toBe(0);
+});
+
+it('finds what is old by an index', async () => {
+  const plan = async (table: string, time: string) => {
+    const client = `explain select id from ${table} where ${time} < now() order by ${time} limit 10`;
+    const sql = await app.runtime.db.query(client, []);
+    return JSON.stringify(sql);
+  };
+  const sql = `insert into tries (id, platform_id, at, updated_at, version)
+    select 'plan ' || n, 'P', '[]', '2026-01-01'::timestamptz + n * interval '1 minute', 1
+      from generate_series(1, 20000) n`;
+  await app.runtime.db.query(sql, []);
+  await app.runtime.db.query('analyze tries', []);
+  expect(await plan('tries', 'updated_at')).toContain('tries_age');
+});
+
+it('what was signed can be neither changed nor removed, not even by hand', async () => {
+  expect(walletAuthorizations.mutableNames).toEqual([]);
+  expect(walletAuthorizations.versioned).toBe(false);
+  for (const sql of [
+    "update wallet_authorizations set stamp = ''",
+    'delete from wallet_authorizations',
+  ]) {
+    await expect(app.runtime.db.query(sql, [])).rejects.toThrow('rows are never changed');
+  }
+});

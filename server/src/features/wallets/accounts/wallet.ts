@@ -1,0 +1,87 @@
+// A wallet as operations need it: its account, its row, its customer and the key that opens what is sealed.
+import type { Connectors } from '../../../connectors/ports/index.ts';
+import type { CustodyPort } from '../../../connectors/ports/wallets.ts';
+import { Fault, invalidField } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
+import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
+import type { DataKey } from '../../../runtime/security/vault.ts';
+import {
+  type InternalAccountRow,
+  internalAccounts,
+} from '../../balances/internal-accounts/index.ts';
+import { type CustomerRow, customers, dataKeyOf } from '../../customers/records/index.ts';
+import { type WalletRow, wallets } from './store.ts';
+
+export interface WalletParts {
+  connectors(environment: Environment): Connectors;
+}
+
+export interface Wallet {
+  account: InternalAccountRow;
+  row: WalletRow;
+  customer: CustomerRow;
+  key: DataKey;
+}
+
+const noAccount = () => new Fault('ACCOUNT_NOT_FOUND', 'No such account.');
+
+/** The wallet of an account that is one; undefined for every other, and once it or its owner is gone. */
+export async function findWallet(ctx: Ctx, accountId: string): Promise<Wallet | undefined> {
+  if (!isId(accountId, 'InternalAccount')) return undefined;
+  const [account, row] = await Promise.all([
+    ctx.read(internalAccounts, accountId),
+    ctx.read(wallets, accountId),
+  ]);
+  if (account?.platform_id !== ctx.caller.platformId || account.status === 'CLOSED') return;
+  if (!row) return undefined;
+  const customer = await ctx.read(customers, row.customer_id);
+  if (!customer || customer.deleted_at !== null) return undefined;
+  const key = dataKeyOf(customer);
+  return key && { account, row, customer, key };
+}
+
+function refuseUnready({ status }: InternalAccountRow): void {
+  if (status !== 'PENDING' && status !== 'FAILED') return;
+  throw new Fault('WALLET_NOT_PROVISIONED', 'The wallet is not ready yet.');
+}
+
+/** The wallet of something that was found: undefined as for `findWallet`, not provisioned as below. */
+export async function readyWallet(ctx: Ctx, accountId: string): Promise<Wallet | undefined> {
+  const wallet = await findWallet(ctx, accountId);
+  if (wallet) refuseUnready(wallet.account);
+  return wallet;
+}
+
+/**
+ * The wallet that a request names in `field` or in its path: ACCOUNT_NOT_FOUND for what is no account here,
+ * INVALID_INPUT for an account of another type, WALLET_NOT_PROVISIONED while it is about to be made.
+ */
+export async function walletOf(ctx: Ctx, accountId: string, field = 'accountId'): Promise<Wallet> {
+  const account = isId(accountId, 'InternalAccount')
+    ? await ctx.read(internalAccounts, accountId)
+    : undefined;
+  if (account?.platform_id !== ctx.caller.platformId) throw noAccount();
+  if (account.type !== 'EMBEDDED_WALLET') throw invalidField(field, 'must be an embedded wallet');
+  refuseUnready(account);
+  const wallet = await findWallet(ctx, accountId);
+  if (!wallet) throw noAccount();
+  return wallet;
+}
+
+/** Who keeps the keys of the calling platform's wallets. */
+export function custodyOf(ctx: Ctx, parts: WalletParts): CustodyPort {
+  const { custody } = parts.connectors(ctx.caller.environment);
+  if (!custody) throw new Fault('NOT_IMPLEMENTED', 'Nobody keeps the keys of wallets here.');
+  return custody;
+}
+
+/** What is sealed under the customer's key: JSON, bound to its row and column. */
+export const sealFor = (ctx: Ctx, { key }: Pick<Wallet, 'key'>, value: unknown, context: string) =>
+  ctx.vault.seal(key, JSON.stringify(value ?? null), context);
+
+export const openFor = <T>(
+  ctx: Pick<Ctx, 'vault'>,
+  { key }: Pick<Wallet, 'key'>,
+  sealed: string,
+  context: string,
+): T => JSON.parse(ctx.vault.open(key, sealed, context).toString()) as T;

@@ -1,0 +1,103 @@
+// A contact and what hangs on it, changed in one instant: whoever comes second sees what the first
+// has done, so that nobody's codes go where no holder has signed for. The other thing is made to
+// happen after everything was read and before anything was written.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { customer, ok } from '../../../../test/fixtures.ts';
+import { type Answer, startApp, type TestApp } from '../../../../test/harness.ts';
+import { phoneNumber } from '../../../../test/otp.ts';
+import { signedHeaders, type WalletDesk, walletDesk } from '../../../../test/wallet-desk.ts';
+import { connectorRegistry } from '../../../connectors/registry.ts';
+import type { Input } from '../../../kernel/operation.ts';
+import { changeCustomer, type updateCustomerById } from '../../customers/records/index.ts';
+import { openWallets, startRecovery } from '../accounts/index.ts';
+import { tiedCredentials } from './contacts.ts';
+
+const DELAY = 48 * 3_600_000;
+
+let app: TestApp;
+let desk: WalletDesk;
+beforeAll(async () => {
+  app = await startApp({ walletRecoveryMs: DELAY });
+  desk = walletDesk(app);
+});
+afterAll(() => app.close());
+
+type Open = Parameters<typeof changeCustomer>[1]['openWallets'];
+
+/** Changes a customer and, on the first attempt, does `meanwhile` between its reads and its commit. */
+function change(customerId: string, more: object, meanwhile: () => Promise<unknown>) {
+  const connectors = connectorRegistry(app.world);
+  const open: Open = (ctx, ...rest) => openWallets(ctx, { connectors }, ...rest);
+  const parts = {
+    connectors,
+    openWallets: open,
+    credentialsTiedTo: tiedCredentials({ connectors }),
+  };
+  const body = { customerType: 'INDIVIDUAL', ...more };
+  const input: unknown = { params: { customerId }, query: {}, headers: {}, body };
+  let attempts = 0;
+  return app.operate(async (ctx) => {
+    const result = await changeCustomer(ctx, parts, input as Input<typeof updateCustomerById>);
+    if (++attempts === 1) await meanwhile();
+    return result;
+  });
+}
+
+/** Whoever changed the contact is asked to sign, and it is as it was. */
+async function expectAsked(
+  was: { id: string; email?: string; phoneNumber?: string },
+  more: object,
+  meanwhile: () => Promise<unknown>,
+) {
+  expect(await change(was.id, more, meanwhile)).toMatchObject({ status: 202 });
+  const now = ok(await app.call('GET', `/customers/${was.id}`), 200);
+  expect([now.email, now.phoneNumber]).toEqual([was.email, was.phoneNumber]);
+}
+
+describe('a contact that changes in the instant in which a credential comes to hang on it', () => {
+  it('is asked to be signed, after a session has added the credential', async () => {
+    const held = await desk.customerWithWallet({ phoneNumber: phoneNumber() });
+    const session = await desk.emailSession(held.accountId);
+    await expectAsked(held.customer, { phoneNumber: phoneNumber() }, async () => {
+      const body = { type: 'SMS_OTP', accountId: held.accountId };
+      ok(await desk.signed('POST', '/auth/credentials', body, session), 201);
+    });
+  });
+
+  it('is asked to be signed, after the first credential of a wallet', async () => {
+    const person = await customer(app, {}, { phoneNumber: phoneNumber() });
+    const { id: accountId } = await desk.walletOf(person.id);
+    await expectAsked(person, { phoneNumber: phoneNumber() }, async () => {
+      ok(await app.call('POST', '/auth/credentials', { type: 'SMS_OTP', accountId }), 201);
+    });
+  });
+
+  it('is asked to be signed, after a recovery has ended', async () => {
+    const held = await desk.customerWithWallet({ phoneNumber: phoneNumber() });
+    const { accountId } = held;
+    const asked = { accountId, type: 'SMS_OTP', actor: 'Ada', reason: 'lost', delayMs: DELAY };
+    await app.operate((ctx) => startRecovery(ctx, asked as Parameters<typeof startRecovery>[1]));
+    await app.settle();
+    await expectAsked(held.customer, { phoneNumber: phoneNumber() }, () => app.advance(DELAY));
+    const types = (await desk.credentialsOf(accountId)).map(({ type }) => type);
+    expect(types).toEqual(['EMAIL_OTP', 'SMS_OTP']);
+  });
+});
+
+it('goes to one of two customers who take the same in one instant', async () => {
+  const email = 'wanted@example.com';
+  const body = { customerType: 'INDIVIDUAL', email };
+  const asked = await Promise.all(
+    [1, 2].map(async () => {
+      const { customer: person, accountId } = await desk.customerWithWallet();
+      const path = `/customers/${person.id}`;
+      const session = await desk.emailSession(accountId);
+      const headers = await signedHeaders(ok(await app.call('PATCH', path, body), 202), session);
+      return () => app.call('PATCH', path, body, { headers });
+    }),
+  );
+  const answers = await Promise.all(asked.map((send) => send()));
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+  const { body: refusal } = answers.find(({ status }) => status === 409) as Answer;
+  expect(refusal.code).toBe('EMAIL_OTP_EMAIL_ALREADY_EXISTS');
+});

@@ -1,0 +1,342 @@
+// Changing what one-time codes go to: only the holder of a wallet that is tied to it may, by a signature, and
+// then the customer and every credential change together or not at all.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { customer, ok } from '../../../../test/fixtures.ts';
+import { type Answer, startApp, type TestApp } from '../../../../test/harness.ts';
+import {
+  CODE,
+  drawKeys,
+  encryptOtp,
+  signedHeaders,
+  type WalletDesk,
+  walletDesk,
+} from '../../../../test/wallet-desk.ts';
+import { internalAccounts } from '../../balances/internal-accounts/index.ts';
+import { digestOf } from '../../customers/records/index.ts';
+import { type CredentialRow, credentials, walletSessions, wallets } from '../accounts/index.ts';
+
+let app: TestApp;
+let desk: WalletDesk;
+beforeAll(async () => {
+  app = await startApp();
+  desk = walletDesk(app);
+});
+afterAll(() => app.close());
+
+let counter = 0;
+const fresh = () => `new-${++counter}@example.com`;
+const freshPhone = () => `+1512555${String(1000 + ++counter)}`;
+const change = (id: string, body: object, headers: Record<string, string> = {}) =>
+  app.call('PATCH', `/customers/${id}`, { customerType: 'INDIVIDUAL', ...body }, { headers });
+const shown = async (id: string) => ok(await app.call('GET', `/customers/${id}`), 200);
+const codeOf = ({ status, body }: Answer) => [status, body.code];
+const fieldsOf = ({ body }: Answer) =>
+  body.details.errors.map((each: { field: string }) => each.field);
+
+/** A customer with a wallet and a session of it. */
+async function holder(body: object = {}) {
+  const held = await desk.customerWithWallet(body);
+  return {
+    ...held,
+    id: held.customer.id as string,
+    session: await desk.emailSession(held.accountId),
+  };
+}
+type Holder = Awaited<ReturnType<typeof holder>>;
+
+/** Adds a credential of one-time codes without the ceremony. */
+const tie = (
+  { accountId, id }: Pick<Holder, 'accountId' | 'id'>,
+  type: 'EMAIL_OTP' | 'SMS_OTP',
+  slot: string = type,
+): Promise<CredentialRow> =>
+  app.operate(async (ctx) =>
+    ctx.insert(credentials, {
+      id: ctx.id('AuthMethod'),
+      platform_id: ctx.caller.platformId,
+      account_id: accountId,
+      customer_id: id,
+      type,
+      status: 'ACTIVE',
+      slot,
+      sign_count: 0n,
+      created_at: ctx.now,
+      updated_at: ctx.now,
+    }),
+  );
+
+/** Another wallet of the same customer, with a session. */
+async function secondWallet({ accountId, id }: Holder) {
+  const keys = drawKeys();
+  const second = await app.operate(async (ctx) => {
+    const [account, wallet] = await Promise.all([
+      ctx.read(internalAccounts, accountId),
+      ctx.read(wallets, accountId),
+    ]);
+    if (!account || !wallet) throw new Error('no wallet');
+    const other = ctx.id('InternalAccount');
+    ctx.insert(internalAccounts, { ...account, id: other, currency: 'BTC' });
+    ctx.insert(wallets, { ...wallet, id: other, organization_id: 'second' });
+    ctx.insert(walletSessions, {
+      id: ctx.id('Session'),
+      platform_id: ctx.caller.platformId,
+      account_id: other,
+      customer_id: id,
+      credential_id: ctx.id('AuthMethod'),
+      status: 'ACTIVE',
+      public_key: keys.publicKey,
+      client_key: keys.publicKey,
+      api_key_id: 'key',
+      authenticated_at: ctx.now,
+      expires_at: ctx.now + 600_000,
+      created_at: ctx.now,
+      updated_at: ctx.now,
+    });
+    return other;
+  });
+  await tie({ accountId: second, id }, 'EMAIL_OTP');
+  return { accountId: second, ...keys };
+}
+
+describe('updateCustomerById of an e-mail address that one-time codes go to', () => {
+  it('asks for a signature and then changes the customer and the credential together', async () => {
+    const { id, accountId, customer: was, credential, session } = await holder();
+    const email = fresh();
+    const first = await change(id, { email });
+    expect(first.status).toBe(202);
+    expect(Object.keys(first.body).sort()).toEqual(['expiresAt', 'payloadToSign', 'requestId']);
+    const [wallet] = await app.runtime.db.query('select * from wallets where id = $1', [accountId]);
+    expect(JSON.parse(first.body.payloadToSign)).toMatchObject({
+      type: 'ACTIVITY_TYPE_UPDATE_USER_EMAIL',
+      organizationId: wallet?.organization_id,
+      parameters: { userEmail: email, userId: wallet?.user_id },
+    });
+    expect((await shown(id)).email).toBe(was.email);
+    expect((await desk.credentialsOf(accountId))[0]).toEqual(credential);
+
+    app.world.set(app.world.now() + 1000);
+    const signed = await signedHeaders(first.body, session);
+    const done = ok(await change(id, { email }, signed), 200);
+    expect(done).toMatchObject({ id, email });
+    expect(await shown(id)).toEqual(done);
+    const [after] = await desk.credentialsOf(accountId);
+    expect(after).toMatchObject({ id: credential.id, nickname: email });
+    expect(Date.parse(after.updatedAt)).toBe(app.world.now());
+    const [row] = await app.runtime.db.query('select email_digest from customers where id = $1', [
+      id,
+    ]);
+    expect(row?.email_digest).toBe(digestOf(app.runtime.vault, 'email', email));
+    expect((await desk.sessionsOf(accountId)).map((each) => each.id)).toEqual([session.session.id]);
+    const [stamp] = await app.runtime.db.query(
+      'select * from wallet_authorizations where subject = $1',
+      [id],
+    );
+    expect(stamp).toMatchObject({ operation: 'updateCustomerById', public_key: session.publicKey });
+    const again = await desk.signed('PATCH', `/customers/${id}`, body({ email: fresh() }), session);
+    expect(again.status).toBe(200);
+  });
+
+  it('changes nothing where a credential cannot be moved, which can be asked again', async () => {
+    const { id, accountId, customer: was, credential, session } = await holder();
+    const email = fresh().replace('@', '+Sync-Failed@');
+    const first = ok(await change(id, { email }), 202);
+    const signed = await signedHeaders(first, session);
+    for (let times = 0; times < 2; times++) {
+      expect(codeOf(await change(id, { email }, signed))).toEqual([
+        424,
+        'EMAIL_OTP_CREDENTIAL_SYNC_FAILED',
+      ]);
+    }
+    expect((await shown(id)).email).toBe(was.email);
+    expect(await desk.credentialsOf(accountId)).toEqual([credential]);
+    ok(await desk.signed('PATCH', `/customers/${id}`, body({ email: fresh() }), session), 200);
+  });
+
+  it('lets the code that was sent to the old address be good for nothing', async () => {
+    const { id, credential, session } = await holder();
+    app.world.set(app.world.now() + 60_000);
+    const bundle = await desk.otpBundle(credential.id);
+    const keys = drawKeys();
+    const otp = {
+      type: 'EMAIL_OTP',
+      encryptedOtpBundle: await encryptOtp(CODE, bundle, keys.publicKey),
+    };
+    ok(await desk.signed('PATCH', `/customers/${id}`, body({ email: fresh() }), session), 200);
+    const verify = await app.call('POST', `/auth/credentials/${credential.id}/verify`, otp);
+    expect(verify.status).toBeGreaterThanOrEqual(400);
+    expect(verify.status).toBeLessThan(500);
+    const left = await app.runtime.db.query('select 1 from otp_targets where id = $1', [
+      credential.id,
+    ]);
+    expect(left).toEqual([]);
+    app.world.set(app.world.now() + 60_000);
+    expect((await desk.otpSession(credential)).session.id).toMatch(/^Session:/);
+  });
+
+  it('is signed by a session of any wallet that is tied to it, and changes them all', async () => {
+    const person = await holder();
+    const second = await secondWallet(person);
+    const email = fresh();
+    const path = `/customers/${person.id}`;
+    ok(await desk.signed('PATCH', path, body({ email }), second), 200);
+    for (const accountId of [person.accountId, second.accountId]) {
+      expect((await desk.credentialsOf(accountId))[0]).toMatchObject({ nickname: email });
+    }
+    ok(await desk.signed('PATCH', path, body({ email: fresh() }), person.session), 200);
+  });
+
+  it('changes at once what nothing is tied to', async () => {
+    const { id, customer: was, session } = await holder();
+    const stray = { 'request-id': 'Request:x', 'service-wallet-signature': 'x' };
+    ok(await change(id, { phoneNumber: freshPhone() }), 200);
+    ok(await change(id, { email: was.email }), 200);
+    ok(await change(id, { fullName: 'Ada King' }, stray), 200);
+    ok(await change(id, { phoneNumber: freshPhone() }, stray), 200);
+    for (const [name, value] of Object.entries(stray)) {
+      ok(await change(id, { email: was.email }, { [name]: value }), 200);
+    }
+    const other = ok(await desk.call('DELETE', `/auth/sessions/${session.session.id}`), 202);
+    ok(await change(id, { email: was.email }, await signedHeaders(other, session)), 200);
+    const plain = await customer(app, {}, { currencies: ['USD'], email: fresh() });
+    ok(await change(plain.id, { email: fresh() }, stray), 200);
+    const silent = await customer(app);
+    ok(await change(silent.id, { email: fresh() }), 200);
+  });
+
+  it('is neither emptied nor changed together with the number', async () => {
+    const { id } = await holder();
+    const emptied = await change(id, { email: null });
+    expect(codeOf(emptied)).toEqual([400, 'INVALID_INPUT']);
+    expect(fieldsOf(emptied)).toEqual(['email']);
+    const both = await change(id, { email: fresh(), phoneNumber: freshPhone() });
+    expect(codeOf(both)).toEqual([400, 'INVALID_INPUT']);
+    expect(fieldsOf(both)).toEqual(['email', 'phoneNumber']);
+  });
+
+  it('is not one that codes of another customer go to, however it is spelt', async () => {
+    const [one, two] = [await holder(), await holder()];
+    const taken = { email: two.customer.email.toUpperCase() };
+    const refused = [409, 'EMAIL_OTP_EMAIL_ALREADY_EXISTS'];
+    expect(codeOf(await change(one.id, taken))).toEqual(refused);
+
+    const email = fresh();
+    const { requestId, payloadToSign } = ok(await change(one.id, { email }), 202);
+    ok(await desk.signed('PATCH', `/customers/${two.id}`, body({ email }), two.session), 200);
+    const signed = await signedHeaders({ requestId, payloadToSign }, one.session);
+    expect(codeOf(await change(one.id, { email }, signed))).toEqual(refused);
+
+    const ended = 'update credentials set status = $2, slot = null where customer_id = $1';
+    await app.runtime.db.query(ended, [two.id, 'REVOKED']);
+    ok(await change(one.id, { email }, signed), 200);
+    const elsewhere = walletDesk(app, { as: app.other });
+    const foreign = await elsewhere.customerWithWallet();
+    ok(await change(one.id, { email: foreign.customer.email }), 202);
+  });
+
+  it('may be given to a new customer although codes of another go to it', async () => {
+    const { customer: was } = await holder();
+    const twin = await desk.customerWithWallet({ email: was.email });
+    expect(twin.credential.nickname).toBe(was.email);
+  });
+
+  it('is not changed when the tied credentials are others than those that were shown', async () => {
+    const person = await holder();
+    const email = fresh();
+    const first = ok(await change(person.id, { email }), 202);
+    const signed = await signedHeaders(first, person.session);
+    const second = await secondWallet(person);
+    const refused = [409, 'EMAIL_OTP_CREDENTIAL_SET_CHANGED'];
+    expect(codeOf(await change(person.id, { email }, signed))).toEqual(refused);
+    expect((await shown(person.id)).email).toBe(person.customer.email);
+    const end = 'update credentials set status = $2, slot = null where account_id = $1';
+    await app.runtime.db.query(end, [second.accountId, 'REVOKED']);
+    ok(await change(person.id, { email }, signed), 200);
+    const next = ok(await change(person.id, { email: fresh() }), 202);
+    const late = await signedHeaders(next, person.session);
+    await app.runtime.db.query(end, [person.accountId, 'REVOKED']);
+    const { userEmail } = JSON.parse(next.payloadToSign).parameters;
+    expect(codeOf(await change(person.id, { email: userEmail }, late))).toEqual(refused);
+  });
+});
+
+const body = (more: object) => ({ customerType: 'INDIVIDUAL', ...more });
+
+describe('the signature of a contact change', () => {
+  it('is refused for every reason there is, in order, and counts when it is wrong', async () => {
+    const [{ id, session }, other] = [await holder(), await holder()];
+    const email = fresh();
+    const first = ok(await change(id, { email }), 202);
+    const good = await signedHeaders(first, session);
+    const { 'service-wallet-signature': stamp = '', 'request-id': requestId = '' } = good;
+    const wrong = await signedHeaders(first, other.session);
+    const refused = async (
+      headers: Record<string, string>,
+      code: string,
+      more: object = { email },
+    ) => expect(codeOf(await change(id, more, headers))).toEqual([401, code]);
+    await refused({ 'request-id': requestId }, 'WALLET_SIGNATURE_MISSING');
+    await refused({ 'service-wallet-signature': stamp }, 'REQUEST_ID_MISSING');
+    await refused({ ...good, 'service-wallet-signature': 'x' }, 'WALLET_SIGNATURE_MALFORMED');
+    await refused({ ...good, 'request-id': 'Request:x' }, 'UNAUTHORIZED');
+    const elsewhere = await change(other.id, { email }, good);
+    expect(codeOf(elsewhere)).toEqual([401, 'UNAUTHORIZED']);
+    await refused(good, 'WALLET_SIGNATURE_BODY_MISMATCH', { email: fresh() });
+    await refused(good, 'WALLET_SIGNATURE_BODY_MISMATCH', { email, fullName: 'Eve' });
+    await refused(wrong, 'UNAUTHORIZED');
+    const [row] = await app.runtime.db.query('select wrong from wallet_requests where id = $1', [
+      requestId,
+    ]);
+    expect(row?.wrong).toBe(1);
+    expect((await shown(id)).email).not.toBe(email);
+    ok(await change(id, { email }, good), 200);
+    // It is so by now, and still nobody signs it twice.
+    await refused(good, 'UNAUTHORIZED');
+    await refused({ 'request-id': requestId }, 'WALLET_SIGNATURE_MISSING');
+    ok(await change(id, { email }), 200);
+  });
+
+  it('is good for one of many that come at once', async () => {
+    const { id, session } = await holder();
+    const email = fresh();
+    const good = await signedHeaders(ok(await change(id, { email }), 202), session);
+    const answers = await Promise.all(Array.from({ length: 5 }, () => change(id, { email }, good)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401, 401]);
+    const stamps = await app.runtime.db.query(
+      'select 1 from wallet_authorizations where subject = $1',
+      [id],
+    );
+    expect(stamps).toHaveLength(1);
+  });
+});
+
+describe('updateCustomerById of a telephone number that one-time codes go to', () => {
+  it('goes the same way', async () => {
+    const person = await holder({ phoneNumber: freshPhone() });
+    const tied = await tie(person, 'SMS_OTP');
+    const phoneNumber = freshPhone();
+    const first = ok(await change(person.id, { phoneNumber }), 202);
+    expect(JSON.parse(first.payloadToSign)).toMatchObject({
+      type: 'ACTIVITY_TYPE_UPDATE_USER_PHONE_NUMBER',
+      parameters: { userPhoneNumber: phoneNumber },
+    });
+    const signed = await signedHeaders(first, person.session);
+    expect(ok(await change(person.id, { phoneNumber }, signed), 200).phoneNumber).toBe(phoneNumber);
+    const shownNow = await desk.credentialsOf(person.accountId);
+    expect(shownNow.find((each) => each.id === tied.id)).toMatchObject({ nickname: phoneNumber });
+    expect(codeOf(await change(person.id, { phoneNumber: null }))).toEqual([400, 'INVALID_INPUT']);
+
+    const other = await holder({ phoneNumber: freshPhone() });
+    await tie(other, 'SMS_OTP');
+    expect(codeOf(await change(other.id, { phoneNumber }))).toEqual([
+      409,
+      'SMS_OTP_PHONE_NUMBER_ALREADY_EXISTS',
+    ]);
+    const later = { phoneNumber: freshPhone() };
+    const late = await signedHeaders(ok(await change(other.id, later), 202), other.session);
+    await tie(other, 'SMS_OTP', 'another');
+    expect(codeOf(await change(other.id, later, late))).toEqual([
+      409,
+      'SMS_OTP_CREDENTIAL_SET_CHANGED',
+    ]);
+  });
+});

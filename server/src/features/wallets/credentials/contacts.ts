@@ -1,0 +1,166 @@
+// A customer's e-mail address or telephone number that one-time codes go to. Whoever changes it can sign in
+// in the holder's place, so the holder signs first, with a session of any wallet that is tied to it. The
+// address and all that hangs on it then change in one commit: the credentials show the new one, codes that
+// were sent to the old one are good for nothing, sessions go on.
+import { Fault, invalidField } from '../../../kernel/fault.ts';
+import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { claim } from '../../../runtime/operation/tries.ts';
+import {
+  type ContactChange,
+  type CustomerRow,
+  digestOf,
+  type TiedCredentials,
+  updateCustomerById,
+} from '../../customers/records/index.ts';
+import {
+  type Asked,
+  challenge,
+  credentials,
+  deliver,
+  findWallet,
+  isKnown,
+  isUnsigned,
+  readRetry,
+  type WalletParts,
+} from '../accounts/index.ts';
+import type { Held } from './kinds.ts';
+import { contactActivity, dropOtp } from './otp.ts';
+
+const CONTACTS = {
+  email: {
+    type: 'EMAIL_OTP',
+    column: 'email',
+    name: 'email address',
+    taken: 'EMAIL_OTP_EMAIL_ALREADY_EXISTS',
+    changed: 'EMAIL_OTP_CREDENTIAL_SET_CHANGED',
+  },
+  phoneNumber: {
+    type: 'SMS_OTP',
+    column: 'phone',
+    name: 'telephone number',
+    taken: 'SMS_OTP_PHONE_NUMBER_ALREADY_EXISTS',
+    changed: 'SMS_OTP_CREDENTIAL_SET_CHANGED',
+  },
+} as const;
+
+type Contact = (typeof CONTACTS)[keyof typeof CONTACTS];
+
+/** What the first leg found hanging on the contact. */
+interface Bound {
+  tied: string[];
+}
+
+/** The credentials that go by the contact, with their wallets, oldest first. */
+async function tiedTo(ctx: Ctx, { id }: CustomerRow, { type }: Contact): Promise<Held[]> {
+  const rows = await ctx.db.find(
+    credentials,
+    { customer_id: id, type, status: 'ACTIVE' },
+    { ...ALL_OF_ONE, orderBy: 'created_at' },
+  );
+  const found = await Promise.all(rows.map((row) => findWallet(ctx, row.account_id)));
+  return rows.flatMap((row, at) => {
+    const wallet = found[at];
+    return wallet ? [{ wallet, row }] : [];
+  });
+}
+
+/** Whether one-time codes of a wallet go to the customer's telephone number. */
+export const isPhoneTied = async (ctx: Ctx, customer: CustomerRow): Promise<boolean> =>
+  (await tiedTo(ctx, customer, CONTACTS.phoneNumber)).length > 0;
+
+const takenSql = (column: Contact['column']) => `select 1 from customers c
+  join credentials k on k.customer_id = c.id and k.type = $4 and k.status = 'ACTIVE'
+  where c.${column}_digest = $3 and c.platform_id = $1 and c.id <> $2 and c.deleted_at is null
+  limit 1`;
+
+/** Throws where the new contact cannot carry codes, or carries those of another customer. */
+async function judge(ctx: Ctx, { customer, channel, value }: ContactChange): Promise<string> {
+  const { type, column, name, taken } = CONTACTS[channel];
+  if (value === null) {
+    throw invalidField(channel, 'cannot be emptied while one-time codes of a wallet go to it');
+  }
+  const digest = digestOf(ctx.vault, column, value);
+  const about = [ctx.caller.platformId, customer.id, digest, type];
+  if ((await ctx.db.query(takenSql(column), about)).length) {
+    throw new Fault(taken, `One-time codes of another customer go to this ${name}.`);
+  }
+  return value;
+}
+
+/** Of two customers who take one contact in the same instant, the second is judged anew by this. */
+function claimContact(ctx: Ctx, { column, type }: Contact, value: string): Promise<void> {
+  const digest = digestOf(ctx.vault, column, value);
+  return claim(ctx, `${type} of ${ctx.caller.platformId} ${digest}`);
+}
+
+const idsOf = (held: readonly Held[]) => held.map(({ row }) => row.id).sort();
+
+/** Asks for a signature; undefined where nothing hangs on the contact. */
+async function ask(ctx: Ctx, asked: Asked, change: ContactChange, held: readonly Held[]) {
+  const { type } = CONTACTS[change.channel];
+  const [first] = held;
+  if (!first) return undefined;
+  const value = await judge(ctx, change);
+  const bound: Bound = { tied: idsOf(held) };
+  return challenge(ctx, asked, {
+    wallet: first.wallet,
+    payload: contactActivity(type, value, first.wallet.row.user_id),
+    bound,
+    signer: { by: 'session', accounts: [...new Set(held.map(({ row }) => row.account_id))] },
+  });
+}
+
+/** Here one commit moves all or none; where credentials lie with somebody else, one may stay behind. */
+function checkMovable(ctx: Ctx, parts: WalletParts, { channel, value }: ContactChange): void {
+  const { walletScript } = parts.connectors(ctx.caller.environment);
+  if (channel !== 'email' || !value || !walletScript?.keepsBack(value)) return;
+  const reason = 'A credential could not be moved to this email address; nothing has changed.';
+  throw new Fault('EMAIL_OTP_CREDENTIAL_SYNC_FAILED', reason);
+}
+
+/** Stages what a signed change means for the credentials. */
+async function follow(
+  ctx: Ctx,
+  parts: WalletParts,
+  asked: Asked,
+  change: ContactChange,
+  held: readonly Held[],
+) {
+  const retry = await readRetry(ctx, parts, asked);
+  if ('refused' in retry) return retry;
+  const { changed, name } = CONTACTS[change.channel];
+  const { tied } = retry.bound as Bound;
+  if (tied.join() !== idsOf(held).join()) {
+    const reason = `Other credentials go by the ${name} than when the signature was asked for.`;
+    throw new Fault(changed, reason);
+  }
+  const value = await judge(ctx, change);
+  checkMovable(ctx, parts, change);
+  await claimContact(ctx, CONTACTS[change.channel], value);
+  for (const { row } of held) {
+    ctx.update(credentials, row, { updated_at: ctx.now });
+    await dropOtp(ctx, row.id);
+  }
+  deliver(ctx, retry.row);
+  return undefined;
+}
+
+/** What a change of a customer's contact means for the customer's wallets. */
+export const tiedCredentials =
+  (parts: WalletParts): TiedCredentials =>
+  async (ctx, change) => {
+    const { customer, channel, body, headers } = change;
+    const held = await tiedTo(ctx, customer, CONTACTS[channel]);
+    const asked: Asked = {
+      operationId: updateCustomerById.operationId,
+      of: customer.id,
+      input: { params: { customerId: customer.id }, body },
+      headers,
+    };
+    const isChange = change.value !== customer[CONTACTS[channel].column];
+    if (isUnsigned(headers)) return isChange ? ask(ctx, asked, change, held) : undefined;
+    // Headers mean nothing where nothing need be signed, unless they are of what was asked to be.
+    const isAnswer = (isChange && held.length > 0) || (await isKnown(ctx, asked));
+    return isAnswer ? follow(ctx, parts, asked, change, held) : undefined;
+  };

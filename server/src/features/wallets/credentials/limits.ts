@@ -1,0 +1,23 @@
+// How often a credential may fail to be proved, whatever its type: whoever guesses is stopped long
+// before a guess is likely to be right. A failure that counts is committed with its refusal. Where a
+// guess may be right, as with codes, nothing is judged any more beyond that. A signature cannot be
+// guessed: there a good proof is taken however many bad ones came before, as anybody could otherwise
+// lock the holder out with nonsense.
+import type { Fault } from '../../../kernel/fault.ts';
+import type { Refused } from '../../../kernel/operation.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { checkTries, type TryRule, takeTry } from '../../../runtime/operation/tries.ts';
+
+const VERIFY_FAILURES: readonly TryRule[] = [{ most: 10, withinMs: 3_600_000 }];
+
+const triesOf = (credentialId: string) => `verify ${credentialId}`;
+
+/** For what can be guessed: throws RATE_LIMITED where it failed too often lately; stages nothing. */
+export const checkFailures = (ctx: Ctx, credentialId: string): Promise<void> =>
+  checkTries(ctx, triesOf(credentialId), VERIFY_FAILURES);
+
+/** Stages that proving the credential failed, and says so; throws RATE_LIMITED beyond the limit. */
+export async function noteFailure(ctx: Ctx, credentialId: string, fault: Fault): Promise<Refused> {
+  await takeTry(ctx, triesOf(credentialId), VERIFY_FAILURES);
+  return { refused: fault };
+}

@@ -1,0 +1,160 @@
+// Identities in production, with a provider of the operator's own that really runs on this machine: its keys
+// decide, what the sandbox takes is refused, and a provider that is down is nobody's fault.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ok } from '../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+import {
+  type IdentityProvider,
+  nonceOf,
+  type ProviderKey,
+  providerKey,
+  signToken,
+  startIdentityProvider,
+} from '../../../../test/identity-provider.ts';
+import {
+  drawKeys,
+  openSessionKey,
+  type WalletDesk,
+  walletDesk,
+} from '../../../../test/wallet-desk.ts';
+
+const MINUTE = 60_000;
+
+let app: TestApp;
+let desk: WalletDesk;
+let provider: IdentityProvider;
+let key: ProviderKey;
+beforeAll(async () => {
+  [key, provider] = await Promise.all([providerKey('one'), startIdentityProvider()]);
+  app = await startApp({ connectors: { oidcIssuers: [provider.issuer] } });
+  desk = walletDesk(app, { as: app.production });
+});
+afterAll(() => Promise.all([app.close(), provider.close()]));
+beforeEach(() => {
+  provider.mend();
+  provider.show(key);
+  // Whatever was known of its keys is forgotten.
+  app.world.set(app.world.now() + 10 * MINUTE);
+});
+
+let users = 0;
+const somebody = () => ({ iss: provider.issuer, aud: 'shop', sub: `user-${++users}` });
+const tokenBy = (signer: ProviderKey, claims: object, header?: object) => {
+  const seconds = app.world.now() / 1000;
+  return signToken(signer, { iat: seconds, exp: seconds + 300, ...claims }, header);
+};
+
+async function create(accountId: string, claims: object, signer = key) {
+  const body = { type: 'OAUTH', accountId, oidcToken: await tokenBy(signer, claims) };
+  return { body, answer: await desk.call('POST', '/auth/credentials', body) };
+}
+
+async function walletOfIdentity() {
+  const claims = somebody();
+  const { accountId } = await desk.customerWithWallet({ email: undefined });
+  const { answer } = await create(accountId, claims);
+  return { accountId, claims, id: ok(answer, 201).id as string };
+}
+
+async function prove(id: string, claims: object, clientPublicKey: string, signer = key) {
+  const oidcToken = await tokenBy(signer, { nonce: nonceOf(clientPublicKey), ...claims });
+  const body = { type: 'OAUTH', oidcToken, clientPublicKey };
+  return desk.call('POST', `/auth/credentials/${id}/verify`, body);
+}
+
+describe('an identity in production', () => {
+  it('opens sessions that sign for the wallet', async () => {
+    const { accountId, claims, id } = await walletOfIdentity();
+    const client = drawKeys();
+    const session = ok(await prove(id, claims, client.wholeKey), 200);
+    const opened = openSessionKey(session.encryptedSessionSigningKey, client.privateKey);
+    const { body, answer } = await create(accountId, somebody());
+    expect(JSON.parse(ok(answer, 202).payloadToSign).parameters.oauthProviders).toEqual([
+      { oidcToken: body.oidcToken, providerName: new URL(provider.issuer).host },
+    ]);
+    ok(await desk.signed('POST', '/auth/credentials', body, opened), 201);
+    expect(await desk.credentialsOf(accountId)).toHaveLength(2);
+  });
+
+  it('is proved with the keys that the provider has now', async () => {
+    const { claims, id } = await walletOfIdentity();
+    const next = await providerKey('two', 'ES256');
+    const NO_KEY = 'The key of the token is not one of its issuer.';
+    const early = await prove(id, claims, drawKeys().publicKey, next);
+    expect([early.status, early.body.reason]).toEqual([401, NO_KEY]);
+    provider.show(next);
+    app.world.set(app.world.now() + MINUTE);
+    ok(await prove(id, claims, drawKeys().publicKey, next), 200);
+    const late = await prove(id, claims, drawKeys().publicKey);
+    expect([late.status, late.body.code, late.body.reason]).toEqual([401, 'UNAUTHORIZED', NO_KEY]);
+  });
+
+  it('must name the key of the session here too', async () => {
+    const { claims, id } = await walletOfIdentity();
+    const answer = await prove(id, { ...claims, nonce: 'x' }, drawKeys().publicKey);
+    const reason = 'The nonce of the token is not the SHA-256 of clientPublicKey in hex.';
+    expect([answer.status, answer.body.reason]).toEqual([401, reason]);
+  });
+});
+
+describe('a token in production', () => {
+  it('is not believed with the dummy signature of the sandbox', async () => {
+    const { accountId, claims, id } = await walletOfIdentity();
+    const client = drawKeys().publicKey;
+    const good = await tokenBy(key, { ...claims, nonce: nonceOf(client) });
+    const oidcToken = good.replace(/[^.]+$/, 'dummy');
+    const reason = 'The signature of the token is not good.';
+    const verified = { type: 'OAUTH', oidcToken, clientPublicKey: client };
+    for (const [path, body] of [
+      ['/auth/credentials', { type: 'OAUTH', accountId, oidcToken }],
+      [`/auth/credentials/${id}/verify`, verified],
+    ] as const) {
+      const { status, body: said } = await desk.call('POST', path, body);
+      expect([status, said.code, said.reason]).toEqual([401, 'UNAUTHORIZED', reason]);
+    }
+    // The wrong signature took nothing away from the right one.
+    ok(await prove(id, claims, client), 200);
+  });
+
+  it('that is forged counts as a wrong try', async () => {
+    const { claims, id } = await walletOfIdentity();
+    const forger = await providerKey('one');
+    for (let time = 0; time < 10; time++) {
+      expect((await prove(id, claims, drawKeys().publicKey, forger)).status).toBe(401);
+    }
+    expect((await prove(id, claims, drawKeys().publicKey, forger)).status).toBe(429);
+    ok(await prove(id, claims, drawKeys().publicKey), 200);
+  });
+
+  it('cannot be judged while its provider gives no answer, and that is no wrong try', async () => {
+    const { accountId, claims, id } = await walletOfIdentity();
+    app.world.set(app.world.now() + 10 * MINUTE);
+    provider.spoil('/keys', (reply: { destroy(): void }) => reply.destroy());
+    const UNAVAILABLE = [
+      503,
+      'SERVICE_UNAVAILABLE',
+      'The identity provider gives no answer. Try again later.',
+    ];
+    const { answer } = await create(accountId, somebody());
+    expect([answer.status, answer.body.code, answer.body.reason]).toEqual(UNAVAILABLE);
+    for (let time = 0; time < 12; time++) {
+      const { status, body } = await prove(id, claims, drawKeys().publicKey);
+      expect([status, body.code, body.reason]).toEqual(UNAVAILABLE);
+    }
+    expect(app.log.join('\n')).toContain(
+      `The identity provider ${provider.issuer} does not give its keys.`,
+    );
+    provider.mend();
+    app.world.set(app.world.now() + MINUTE);
+    ok(await prove(id, claims, drawKeys().publicKey), 200);
+  });
+
+  it('of a provider that nobody named is refused', async () => {
+    const { accountId } = await desk.customerWithWallet({ email: undefined });
+    const { answer } = await create(accountId, { ...somebody(), iss: `${provider.issuer}/` });
+    expect([answer.status, answer.body.reason]).toEqual([
+      400,
+      'oidcToken: is of an issuer that is not supported',
+    ]);
+  });
+});

@@ -1,0 +1,170 @@
+// The operations on credentials, the same for every type: they find the wallet, ask for signatures and keep
+// the rows. A wallet never loses its last credential, and nobody takes away the credential that vouches for
+// the signature: with one stolen device its thief could otherwise lock the owner out.
+import type { Static } from '@sinclair/typebox';
+import { Fault, invalidField } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
+import type { Bound } from '../../../kernel/operation.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { handle } from '../../../runtime/operation/handle.ts';
+import {
+  addCredential,
+  type CredentialRow,
+  credentials,
+  credentialsOf,
+  endCredential,
+  findWallet,
+  playProcessing,
+  presentCredential,
+  readyWallet,
+  signedOperation,
+  type WalletParts,
+  walletOf,
+  wallets,
+} from '../accounts/index.ts';
+import {
+  challengeAuthCredential,
+  createAuthCredential,
+  listAuthCredentials,
+  revokeAuthCredential,
+  verifyAuthCredential,
+} from './contract.ts';
+import type { Held } from './kinds.ts';
+import { kindOf } from './kinds-of.ts';
+
+/** The wallet of a list's query; undefined for an account that has nothing to list. */
+export async function listedWallet(ctx: Ctx, accountId: string) {
+  if (!isId(accountId, 'InternalAccount')) {
+    throw invalidField('accountId', 'is not the id of an internal account');
+  }
+  return findWallet(ctx, accountId);
+}
+
+/** A credential that is there now; AUTH_METHOD_NOT_FOUND for every other id. */
+async function heldOf(ctx: Ctx, id: string): Promise<Held> {
+  const row = isId(id, 'AuthMethod') ? await ctx.read(credentials, id) : undefined;
+  const isTheirs = row?.platform_id === ctx.caller.platformId && row.status === 'ACTIVE';
+  const wallet = isTheirs ? await readyWallet(ctx, row.account_id) : undefined;
+  if (!row || !wallet) throw new Fault('AUTH_METHOD_NOT_FOUND', 'No such credential.');
+  return { wallet, row };
+}
+
+const create = (parts: WalletParts) =>
+  signedOperation(createAuthCredential, parts, {
+    settles: 'alone',
+
+    async begin(ctx, { body }) {
+      const wallet = await walletOf(ctx, body.accountId);
+      // Looked at first, so that whatever is added meanwhile is met by what judges the new one.
+      const isFirst = (await credentialsOf(ctx, wallet.row.id)).length === 0;
+      const { type } = body;
+      const registering = kindOf(type).register(ctx, parts, wallet, body, undefined);
+      const { activity, row, bound } = await registering;
+      if (!isFirst) {
+        const signer = { by: 'session', accounts: [wallet.row.id] } as const;
+        return { ask: { wallet, type, payload: activity, bound, signer } };
+      }
+      // Only one is the first: of two at once the other finds one there and asks for a signature.
+      ctx.update(wallets, wallet.row, {});
+      const added = addCredential(ctx, wallet, row);
+      return { status: 201, body: presentCredential(ctx, wallet, added) };
+    },
+
+    async perform(ctx, { body }, { wallet, bound }) {
+      const kind = kindOf(body.type);
+      const { row: fresh } = await kind.register(ctx, parts, wallet, body, bound);
+      const row = addCredential(ctx, wallet, fresh);
+      const more = await kind.added?.(ctx, parts, { wallet, row });
+      return { status: 201, body: { ...presentCredential(ctx, wallet, row), ...more } };
+    },
+  });
+
+/** Throws where no other credential would be left, now or by the time that this is committed. */
+async function refuseLast(ctx: Ctx, { row }: Held): Promise<void> {
+  const others = (await credentialsOf(ctx, row.account_id)).filter(({ id }) => id !== row.id);
+  if (!others.length) {
+    throw new Fault('INVALID_INPUT', 'The only credential of a wallet cannot be removed.');
+  }
+  for (const other of others) ctx.require(credentials, other);
+}
+
+const revoke = (parts: WalletParts) =>
+  signedOperation(revokeAuthCredential, parts, {
+    settles: 'alone',
+    of: ({ params }) => params.id,
+
+    async begin(ctx, { params }) {
+      const held = await heldOf(ctx, params.id);
+      await refuseLast(ctx, held);
+      const { wallet, row } = held;
+      const accounts = [wallet.row.id];
+      return {
+        ask: {
+          wallet,
+          type: row.type,
+          payload: kindOf(row.type).removal(ctx, held),
+          signer: { by: 'session', accounts, except: row.id },
+        },
+      };
+    },
+
+    async perform(ctx, { params }) {
+      const held = await heldOf(ctx, params.id);
+      await refuseLast(ctx, held);
+      await endCredential(ctx, held.row);
+      return { status: 204, body: undefined };
+    },
+  });
+
+const verify = (parts: WalletParts) =>
+  signedOperation(verifyAuthCredential, parts, {
+    settles: 'alone',
+    of: ({ params }) => params.id,
+    // These are proved by what they send; a passkey names its challenge in a header that others sign with.
+    isDirect: ({ body: { type } }) => type === 'OAUTH' || type === 'PASSKEY',
+
+    async begin(ctx, { params, body }, headers) {
+      const held = await heldOf(ctx, params.id);
+      if (body.type !== held.row.type) {
+        throw invalidField('type', `the credential is of type ${held.row.type}`);
+      }
+      return kindOf(body.type).verify(ctx, parts, held, body, headers);
+    },
+
+    async perform(ctx, { params, body }, act) {
+      const held = await heldOf(ctx, params.id);
+      const { verified } = kindOf(body.type);
+      if (!verified) throw new Error(`${body.type} is proved without a signature`);
+      return verified(ctx, parts, held, act);
+    },
+  });
+
+type Challenged = Static<(typeof challengeAuthCredential.replies)[200]>;
+
+const challenge = (parts: WalletParts) =>
+  handle(challengeAuthCredential, async (ctx, { params, body }) => {
+    const held = await heldOf(ctx, params.id);
+    const kind = kindOf(held.row.type);
+    if (!kind.challenge) {
+      const reason = `A credential of type ${held.row.type} is proved without a challenge.`;
+      throw new Fault('INVALID_INPUT', reason);
+    }
+    const playing = await playProcessing(ctx, parts, `challenge ${held.row.id}`);
+    if (playing) return playing;
+    return { status: 200, body: (await kind.challenge(ctx, parts, held, body)) as Challenged };
+  });
+
+const list = handle(listAuthCredentials, async (ctx, { query }) => {
+  const wallet = await listedWallet(ctx, query.accountId);
+  const rows = wallet ? await credentialsOf(ctx, wallet.row.id) : [];
+  const present = (row: CredentialRow) => presentCredential(ctx, wallet as Held['wallet'], row);
+  return { status: 200, body: { data: rows.map(present) } };
+});
+
+export const credentialOperations = (parts: WalletParts): Bound<Ctx>[] => [
+  create(parts),
+  list,
+  revoke(parts),
+  challenge(parts),
+  verify(parts),
+];

@@ -1,0 +1,313 @@
+// One-time codes by e-mail or text message, to the contact that the customer has on file. The code comes
+// back encrypted together with the public key of the session to come; whoever then signs a token with that
+// key has shown both. A code, and the key it is encrypted to, live and die together: with a new code, with a
+// good one, and with the contact they were sent to.
+import { Fault, invalidField } from '../../../kernel/fault.ts';
+import type { Refused } from '../../../kernel/operation.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { type TryRule, takeTry } from '../../../runtime/operation/tries.ts';
+import { customers, platformOf } from '../../customers/records/index.ts';
+import {
+  type CodePurpose,
+  canSend,
+  codeText,
+  dropCode,
+  issueCode,
+  LETTERS_AND_DIGITS,
+  type MessageChannel,
+  sendMessage,
+  takeCode,
+} from '../../notifications/messages/index.ts';
+import { walletConfigOf, walletSenderOf } from '../../tenancy/platform/index.ts';
+import {
+  type Act,
+  type Activity,
+  type Ask,
+  clientKeyOf,
+  contactOf,
+  credentials,
+  credentialsOf,
+  custodyOf,
+  openSession,
+  otpTargets,
+  presentCredential,
+  refuseUsedKey,
+  type Wallet,
+  type WalletParts,
+} from '../accounts/index.ts';
+import type { Held, Kind, Registration, VerifyBodyOf } from './kinds.ts';
+import { checkFailures, noteFailure } from './limits.ts';
+
+export type OtpType = 'EMAIL_OTP' | 'SMS_OTP';
+
+interface Channel {
+  via: MessageChannel;
+  /** The contact, for a person. */
+  contact: string;
+  /** What a verification token calls it. */
+  verification: string;
+  activity(contact: string, userId: string): Activity;
+}
+
+const CHANNELS: Record<OtpType, Channel> = {
+  EMAIL_OTP: {
+    via: 'EMAIL',
+    contact: 'email address',
+    verification: 'OTP_TYPE_EMAIL',
+    activity: (userEmail, userId) => ({
+      type: 'UPDATE_USER_EMAIL',
+      parameters: { userEmail, userId },
+    }),
+  },
+  SMS_OTP: {
+    via: 'SMS',
+    contact: 'telephone number',
+    verification: 'OTP_TYPE_SMS',
+    activity: (userPhoneNumber, userId) => ({
+      type: 'UPDATE_USER_PHONE_NUMBER',
+      parameters: { userId, userPhoneNumber },
+    }),
+  },
+};
+
+/** What is signed for a contact that codes are to go to. */
+export const contactActivity = (type: OtpType, contact: string, userId: string): Activity =>
+  CHANNELS[type].activity(contact, userId);
+
+/** How often a code may be sent. */
+const SENDINGS: readonly TryRule[] = [
+  { most: 1, withinMs: 30_000 },
+  { most: 5, withinMs: 15 * 60_000 },
+];
+const WRONG_TRIES = 5;
+const FIELD = 'encryptedOtpBundle';
+
+/** What a leg leaves for the one after it. */
+interface AddBound {
+  contact: string;
+}
+interface VerifyBound {
+  publicKey: string;
+  contact: string;
+}
+
+/** The contact on file; throws where there is none, or nobody who carries codes to it. */
+function reachable(ctx: Ctx, parts: WalletParts, wallet: Wallet, type: OtpType): string {
+  const { via, contact: name } = CHANNELS[type];
+  const contact = contactOf(wallet, type);
+  if (!contact) throw invalidField('type', `the customer has no ${name} on file`);
+  const { environment } = ctx.caller;
+  if (!canSend(parts.connectors(environment), via, environment)) {
+    throw new Fault('NOT_IMPLEMENTED', `Nothing is connected here that sends by ${via}.`);
+  }
+  return contact;
+}
+
+const scriptOf = (ctx: Ctx, parts: WalletParts) =>
+  parts.connectors(ctx.caller.environment).walletScript;
+
+const purposeId = (credentialId: string) => `otp ${credentialId}`;
+
+async function rulesOf(ctx: Ctx) {
+  const platform = await platformOf(ctx);
+  const config = walletConfigOf(platform);
+  return {
+    ...walletSenderOf(platform),
+    rules: {
+      length: config.otpLength,
+      ...(config.alphanumeric ? { alphabet: LETTERS_AND_DIGITS } : {}),
+      livesMs: config.expirationSeconds * 1000,
+      tries: WRONG_TRIES,
+      // How often is a matter of the credential: a code that was good does not let the next one come sooner.
+      againAfterMs: 0,
+    },
+  };
+}
+
+/** Stages a fresh key for the code in place of the one before, and shows it. */
+async function newTarget(
+  ctx: Ctx,
+  parts: WalletParts,
+  { wallet, row }: Held,
+  expiresAt: number,
+): Promise<string> {
+  const code_id = ctx.id('Otp');
+  const { target, bundle } = await custodyOf(ctx, parts).newOtpTarget({
+    id: code_id,
+    organizationId: wallet.row.organization_id,
+    expiresAt,
+  });
+  const fresh = { code_id, target, expires_at: expiresAt };
+  const before = await ctx.read(otpTargets, row.id);
+  if (before) ctx.update(otpTargets, before, fresh);
+  else {
+    const { platform_id, customer_id } = row;
+    ctx.insert(otpTargets, { id: row.id, platform_id, customer_id, ...fresh });
+  }
+  return bundle;
+}
+
+/** Stages a fresh code, the message with it and the key to encrypt it to. */
+async function sendOtp(ctx: Ctx, parts: WalletParts, type: OtpType, held: Held): Promise<string> {
+  const { wallet, row } = held;
+  const contact = reachable(ctx, parts, wallet, type);
+  const script = scriptOf(ctx, parts);
+  const limits = script ? [{ most: script.challengesPerMinute, withinMs: 60_000 }] : SENDINGS;
+  const again = 'A code was sent a moment ago. Wait before you ask for another.';
+  // By the wallet: whoever removes the credential and adds it anew starts no new count.
+  await takeTry(ctx, `otp ${row.account_id} ${type}`, limits, again);
+  const { named, mail, rules } = await rulesOf(ctx);
+  const purpose = { id: purposeId(row.id), proves: contact, rules, fixed: script?.code };
+  const code = await issueCode(ctx, purpose);
+  const expiresAt = ctx.now + rules.livesMs;
+  // So that it never goes to an address that was changed at this very moment.
+  ctx.require(customers, wallet.customer);
+  sendMessage(ctx, {
+    channel: CHANNELS[type].via,
+    to: contact,
+    kind: 'WALLET_CODE',
+    customer: wallet.customer,
+    expiresAt,
+    ...codeText(named, code, rules.livesMs),
+    ...(CHANNELS[type].via === 'EMAIL' ? mail : {}),
+  });
+  return newTarget(ctx, parts, held, expiresAt);
+}
+
+/** Stages that no code of a credential is pending any more: its contact changed, say. */
+export async function dropOtp(ctx: Ctx, credentialId: string): Promise<void> {
+  await dropCode(ctx, purposeId(credentialId));
+  const target = await ctx.read(otpTargets, credentialId);
+  if (target) ctx.remove(otpTargets, target);
+}
+
+async function register(
+  ctx: Ctx,
+  parts: WalletParts,
+  type: OtpType,
+  wallet: Wallet,
+  bound: AddBound | undefined,
+): Promise<Registration> {
+  const { contact: name, activity } = CHANNELS[type];
+  if ((await credentialsOf(ctx, wallet.row.id)).some((row) => row.type === type)) {
+    const reason = `The wallet has a credential for codes to the ${name} already.`;
+    throw new Fault(`${type}_CREDENTIAL_ALREADY_EXISTS`, reason);
+  }
+  const contact = reachable(ctx, parts, wallet, type);
+  if (bound && bound.contact !== contact) {
+    const reason = `The ${name} of the customer has changed since the signature was asked for.`;
+    throw new Fault('CONFLICT', reason);
+  }
+  // Nothing changes, but whoever changes the contact in this instant decides anew, and asks
+  // for a signature.
+  ctx.update(customers, wallet.customer, {});
+  return {
+    activity: activity(contact, wallet.row.user_id),
+    row: { type, slot: type },
+    bound: { contact } satisfies AddBound,
+  };
+}
+
+const unauthorized = (reason: string) => new Fault('UNAUTHORIZED', reason);
+const nonePending = () => unauthorized('No pending OTP for this credential');
+
+/** Whether a text has the form of an encrypted code, whatever is in it. */
+function isSealedCode(text: string): boolean {
+  try {
+    const { encappedPublic, ciphertext } = JSON.parse(text) ?? {};
+    return typeof encappedPublic === 'string' && typeof ciphertext === 'string';
+  } catch {
+    return false;
+  }
+}
+
+const unreadable = () =>
+  invalidField(FIELD, 'is nothing that was encrypted to the key of the newest code');
+
+/** The token that says who has shown a code, and which key may sign for it. */
+const tokenFor =
+  (
+    ctx: Ctx,
+    parts: WalletParts,
+    { wallet, row }: Held,
+    { codeId, contact, publicKey }: { codeId: string; contact: string; publicKey: string },
+  ): Exclude<Ask['payload'], Activity> =>
+  ({ id, expiresAt }) =>
+    custodyOf(ctx, parts).signToken({
+      id: codeId,
+      jti: id,
+      sub: wallet.row.user_id,
+      verification_type: CHANNELS[row.type as OtpType].verification,
+      contact,
+      organization_id: wallet.row.organization_id,
+      public_key: publicKey,
+      iat: Math.floor(ctx.now / 1000),
+      // Milliseconds in a text, as the clients of such tokens read it.
+      exp: String(expiresAt),
+    });
+
+async function verify(
+  ctx: Ctx,
+  parts: WalletParts,
+  type: OtpType,
+  held: Held,
+  body: VerifyBodyOf<OtpType>,
+): Promise<{ ask: Ask } | Refused> {
+  const { wallet, row } = held;
+  if (!isSealedCode(body.encryptedOtpBundle)) throw unreadable();
+  await checkFailures(ctx, row.id);
+  const contact = contactOf(wallet, type);
+  const target = await ctx.read(otpTargets, row.id);
+  if (!contact || !target || ctx.now >= target.expires_at) throw nonePending();
+  const opened = await custodyOf(ctx, parts).openOtp({
+    id: target.code_id,
+    target: target.target,
+    encryptedBundle: body.encryptedOtpBundle,
+  });
+  if (!opened) throw unreadable();
+  const publicKey = clientKeyOf(opened.publicKey, FIELD);
+  await refuseUsedKey(ctx, wallet.row.id, publicKey, FIELD);
+  const { rules } = await rulesOf(ctx);
+  const purpose: CodePurpose = { id: purposeId(row.id), proves: contact, rules };
+  // Codes have capital letters only, and people type them as they like.
+  const verdict = await takeCode(ctx, purpose, opened.code.trim().toUpperCase());
+  if (verdict === 'none') throw nonePending();
+  if (verdict === 'wrong') return noteFailure(ctx, row.id, unauthorized('Invalid OTP code'));
+  ctx.remove(otpTargets, target);
+  const bound: VerifyBound = { publicKey, contact };
+  const payload = tokenFor(ctx, parts, held, { codeId: target.code_id, contact, publicKey });
+  return { ask: { wallet, type, payload, signer: { by: 'key', publicKey }, bound } };
+}
+
+async function verified(ctx: Ctx, parts: WalletParts, type: OtpType, held: Held, act: Act) {
+  const { publicKey, contact } = act.bound as VerifyBound;
+  // It was another contact's code, and that contact says nothing about this customer any more.
+  if (contactOf(held.wallet, type) !== contact) throw nonePending();
+  ctx.require(customers, held.wallet.customer);
+  await refuseUsedKey(ctx, held.wallet.row.id, publicKey, FIELD);
+  const { wallet, row } = held;
+  const body = await openSession(ctx, parts, wallet, row, publicKey, { sealed: false });
+  return { status: 200, body };
+}
+
+/** The credential of one-time codes that go by e-mail, or by text message. */
+export const otpKind = (type: OtpType): Kind<OtpType> => ({
+  register: (ctx, parts, wallet, _body, bound) =>
+    register(ctx, parts, type, wallet, bound as AddBound | undefined),
+
+  added: async (ctx, parts, held) => ({
+    otpEncryptionTargetBundle: await sendOtp(ctx, parts, type, held),
+  }),
+
+  async challenge(ctx, parts, held) {
+    const otpEncryptionTargetBundle = await sendOtp(ctx, parts, type, held);
+    const row = ctx.update(credentials, held.row, { updated_at: ctx.now });
+    return { ...presentCredential(ctx, held.wallet, row), otpEncryptionTargetBundle };
+  },
+
+  verify: (ctx, parts, held, body) => verify(ctx, parts, type, held, body),
+
+  verified: (ctx, parts, held, act) => verified(ctx, parts, type, held, act),
+
+  removal: (_ctx, { wallet }) => CHANNELS[type].activity('', wallet.row.user_id),
+});

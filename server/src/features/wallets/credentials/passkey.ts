@@ -1,0 +1,192 @@
+// Passkeys as credentials of a wallet. A device registers one with a challenge of the platform's own, and
+// proves it by signing a challenge of ours, which is the hash of what opens the session: the key of that
+// session is settled before anybody signs. Every challenge of ours is a request that waits, and is used once.
+import { Fault, type FieldError, invalid, invalidField } from '../../../kernel/fault.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { type TryRule, takeTry } from '../../../runtime/operation/tries.ts';
+import { sha256Hex } from '../../../runtime/security/crypto.ts';
+import {
+  type Activity,
+  challenge as askTo,
+  clientKeyOf,
+  credentials,
+  deliver,
+  factsOf,
+  liveRequest,
+  openRequest,
+  openSession,
+  presentCredential,
+  type RequestRow,
+  refuseUsedKey,
+  requestIdOf,
+  type Wallet,
+  type WalletParts,
+  whileLive,
+} from '../accounts/index.ts';
+import { verifyAuthCredential } from './contract.ts';
+import type { CreateBodyOf, Held, Kind, VerifyBodyOf } from './kinds.ts';
+import { noteFailure } from './limits.ts';
+import { checkAssertion, checkAttestation, isOf, OTHER_PASSKEY, type Passkey } from './webauthn.ts';
+
+interface Facts extends Passkey {
+  transports: readonly string[];
+}
+
+type CreateBody = CreateBodyOf<'PASSKEY'>;
+type VerifyBody = VerifyBodyOf<'PASSKEY'>;
+
+/** Challenges of one passkey. They cost nobody anything, so this only keeps a loop from running away. */
+const CHALLENGES: readonly TryRule[] = [{ most: 60, withinMs: 60_000 }];
+
+const NICKNAME = /^[\p{L}\p{M}\p{Nd} ._'()-]{1,100}$/u;
+const NICKNAME_RULE = "must be 1 to 100 letters, digits, spaces and . _ - ' ( )";
+
+const within = (name: string, errors: readonly FieldError[]): FieldError[] =>
+  errors.map((error) => ({ ...error, field: `${name}.${error.field}` }));
+
+/** Throws what stands against a passkey that is good in itself: that it is there, or an old challenge. */
+async function refuseRepeated(
+  ctx: Ctx,
+  wallet: Wallet,
+  { slot, challengeHash }: { slot: string; challengeHash: string },
+): Promise<void> {
+  const { platformId: platform_id } = ctx.caller;
+  // One after the other: of the same passkey twice at once the second is told that it is there.
+  const used = await ctx.db.find(credentials, { platform_id, challenge_hash: challengeHash });
+  const same = await ctx.db.find(credentials, { account_id: wallet.row.id, slot });
+  if (same.length > 0) {
+    throw new Fault('PASSKEY_CREDENTIAL_ALREADY_EXISTS', 'The wallet has this passkey already.');
+  }
+  if (used.length > 0) throw invalidField('challenge', 'was used for a passkey before');
+}
+
+/** What a session is asked to sign; the device's own texts are in it as they were sent. */
+const creation = (wallet: Wallet, body: CreateBody, nickname: string): Activity => {
+  const { credentialId, clientDataJson, attestationObject, transports = [] } = body.attestation;
+  return {
+    type: 'CREATE_AUTHENTICATORS_V2',
+    parameters: {
+      authenticators: [
+        {
+          attestation: { attestationObject, clientDataJson, credentialId },
+          authenticatorName: nickname,
+          challenge: body.challenge,
+          transports,
+        },
+      ],
+      userId: wallet.row.user_id,
+    },
+  };
+};
+
+async function register(ctx: Ctx, _parts: WalletParts, wallet: Wallet, body: CreateBody) {
+  const nickname = body.nickname.trim();
+  const checked = checkAttestation(body.attestation, body.challenge);
+  const errors = NICKNAME.test(nickname) ? [] : [{ field: 'nickname', message: NICKNAME_RULE }];
+  if ('errors' in checked) throw invalid([...errors, ...within('attestation', checked.errors)]);
+  if (errors.length > 0) throw invalid(errors);
+  const { passkey, signCount } = checked;
+  const unique = {
+    slot: `PASSKEY ${passkey.credentialId}`,
+    challengeHash: sha256Hex(body.challenge),
+  };
+  await refuseRepeated(ctx, wallet, unique);
+  const facts: Facts = { ...passkey, transports: body.attestation.transports ?? [] };
+  return {
+    activity: creation(wallet, body, nickname),
+    row: { type: 'PASSKEY' as const, ...unique, nickname, facts, signCount },
+  };
+}
+
+/** What both legs of a verification say about which request it is. */
+const proving = (id: string) => ({ operationId: verifyAuthCredential.operationId, of: id });
+
+async function challengePasskey(
+  ctx: Ctx,
+  _parts: WalletParts,
+  { wallet, row }: Held,
+  { clientPublicKey }: { clientPublicKey?: string },
+) {
+  if (clientPublicKey === undefined) {
+    throw invalidField('clientPublicKey', 'is required for a passkey');
+  }
+  await refuseUsedKey(ctx, row.account_id, clientKeyOf(clientPublicKey));
+  await takeTry(ctx, `challenge ${row.id}`, CHALLENGES);
+  const asked = {
+    ...proving(row.id),
+    input: { params: { id: row.id }, body: { clientPublicKey } },
+    headers: {},
+  };
+  const { payloadToSign, requestId, expiresAt } = await askTo(ctx, asked, {
+    wallet,
+    payload: {
+      type: 'CREATE_READ_WRITE_SESSION_V2',
+      parameters: { targetPublicKey: clientPublicKey },
+    },
+    bound: { clientPublicKey },
+    signer: { by: 'nobody' },
+  });
+  const shown = presentCredential(ctx, wallet, row);
+  return { ...shown, challenge: sha256Hex(payloadToSign), requestId, expiresAt };
+}
+
+/** Holds an assertion against the passkey and against what its device was asked to sign. */
+function judge(
+  ctx: Ctx,
+  parts: WalletParts,
+  { wallet, row }: Held,
+  request: RequestRow,
+  { assertion }: VerifyBody,
+): ReturnType<typeof checkAssertion> {
+  const passkey = factsOf<Facts>(ctx, wallet, row);
+  const signCount = Number(row.sign_count);
+  const script = parts.connectors(ctx.caller.environment).walletScript;
+  if (script?.assertionSignature === assertion.signature) {
+    return isOf(passkey, assertion.credentialId) ? { signCount } : { failed: OTHER_PASSKEY };
+  }
+  const asked = sha256Hex(openRequest<string>(ctx, wallet, request, 'payload'));
+  const challenge = Buffer.from(asked).toString('base64url');
+  return checkAssertion(assertion, { passkey, signCount, challenge });
+}
+
+async function verify(
+  ctx: Ctx,
+  parts: WalletParts,
+  held: Held,
+  body: VerifyBody,
+  headers: Parameters<typeof requestIdOf>[0],
+) {
+  const { wallet, row } = held;
+  const requestId = requestIdOf(headers);
+  if (requestId === undefined) {
+    throw new Fault('REQUEST_ID_MISSING', 'The Request-Id header is missing.');
+  }
+  const { row: request } = await liveRequest(ctx, proving(row.id), requestId);
+  const judged = judge(ctx, parts, held, request, body);
+  if ('errors' in judged) throw invalid(within('assertion', judged.errors));
+  if ('failed' in judged) {
+    return noteFailure(ctx, row.id, new Fault('UNAUTHORIZED', judged.failed));
+  }
+  ctx.update(credentials, row, { sign_count: BigInt(judged.signCount) });
+  deliver(ctx, request);
+  const { clientPublicKey } = openRequest<{ clientPublicKey: string }>(
+    ctx,
+    wallet,
+    request,
+    'bound',
+  );
+  const session = await whileLive(ctx, proving(row.id), request.id, () =>
+    openSession(ctx, parts, wallet, row, clientPublicKey),
+  );
+  return { status: 200, body: session };
+}
+
+export const passkeyKind: Kind<'PASSKEY'> = {
+  register,
+  challenge: challengePasskey,
+  verify,
+  removal: (_ctx, { wallet, row }) => ({
+    type: 'DELETE_AUTHENTICATORS',
+    parameters: { authenticatorIds: [row.id], userId: wallet.row.user_id },
+  }),
+};

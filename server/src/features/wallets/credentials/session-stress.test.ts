@@ -1,0 +1,105 @@
+// Sessions where much happens: a wallet that has had very many of them, and one that is followed by another
+// in the instant in which the credential that vouches for it is removed.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ok } from '../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { verdict } from '../../../../test/otp.ts';
+import {
+  drawKeys,
+  signedHeaders,
+  type WalletDesk,
+  walletDesk,
+} from '../../../../test/wallet-desk.ts';
+import type { Database } from '../../../runtime/db/database.ts';
+import { platforms } from '../../tenancy/platform/index.ts';
+
+let app: TestApp;
+let desk: WalletDesk;
+beforeEach(async () => {
+  app = await startApp();
+  desk = walletDesk(app);
+});
+afterEach(() => app.close());
+
+const MANY = 60;
+
+/** Copies of a wallet's sessions that ran out yesterday. */
+const addOld = (accountId: string) =>
+  app.runtime.db.query(
+    `insert into wallet_sessions select 'Session:' || gen_random_uuid(), platform_id, account_id,
+      customer_id, credential_id, 'ACTIVE', 'p' || n, 'c' || n, 'k', authenticated_at - day,
+      expires_at - day, created_at - day, updated_at - day, 1
+      from wallet_sessions, generate_series(1, $2) n, (select interval '1 day' as day) a
+      where account_id = $1`,
+    [accountId, MANY],
+  );
+
+/** Counts the rows of sessions that anybody reads from now on. */
+function countRead(): () => number {
+  const { db } = app.runtime;
+  const { find, query } = db;
+  let count = 0;
+  db.find = (async (table, ...rest) => {
+    const rows = await find(table, ...rest);
+    if (table.name === 'wallet_sessions') count += rows.length;
+    return rows;
+  }) as Database['find'];
+  db.query = (async (text: string, values?: readonly unknown[]) => {
+    const rows = await query(text, values);
+    if (text.includes('wallet_sessions')) count += rows.length;
+    return rows;
+  }) as Database['query'];
+  return () => count;
+}
+
+describe('a wallet that had many sessions', () => {
+  it('finds the few that are active without reading all those that ran out', async () => {
+    const { accountId } = await desk.customerWithWallet();
+    const held = await desk.emailSession(accountId);
+    await addOld(accountId);
+    const read = countRead();
+    expect(await desk.sessionsOf(accountId)).toMatchObject([{ id: held.session.id }]);
+    const path = `/auth/sessions/${held.session.id}`;
+    expect((await desk.signed('DELETE', path, undefined, held)).status).toBe(204);
+    expect(await desk.sessionsOf(accountId)).toEqual([]);
+    expect(read()).toBeLessThan(MANY);
+  });
+});
+
+describe('a session that is followed by another while work on it goes on', () => {
+  const setPolls = (wallet_polls: number) =>
+    app.operate(async (ctx) => {
+      const row = await ctx.read(platforms, app.platform.id);
+      if (row) ctx.update(platforms, row, { wallet_polls });
+    });
+
+  /** Does something, once, when the credential is read and before that answers. */
+  function before(credentialId: string, meanwhile: () => Promise<unknown>): void {
+    const { db } = app.runtime;
+    const { read } = db;
+    db.read = (async (table, id) => {
+      if (table.name === 'credentials' && id === credentialId) {
+        db.read = read;
+        await meanwhile();
+      }
+      return read(table, id);
+    }) as Database['read'];
+  }
+
+  it('is not where its credential is removed in the same instant', async () => {
+    const { accountId, email, byEmail, bySms } = await desk.twoWays();
+    const path = `/auth/sessions/${byEmail.session.id}/refresh`;
+    const body = { clientPublicKey: drawKeys().publicKey };
+    await setPolls(1);
+    const asked = ok(await desk.call('POST', path, body), 202);
+    const headers = await signedHeaders(asked, byEmail);
+    expect((await desk.call('POST', path, body, headers)).body.status).toBe('PROCESSING');
+    await setPolls(0);
+    const removal = `/auth/credentials/${email.id}`;
+    before(email.id, () => desk.signed('DELETE', removal, undefined, bySms));
+    const refused = await desk.call('POST', path, body, headers);
+    expect(verdict(refused).slice(0, 2)).toEqual([401, 'UNAUTHORIZED']);
+    expect((await desk.credentialsOf(accountId)).map(({ type }) => type)).toEqual(['SMS_OTP']);
+    expect(await desk.sessionsOf(accountId)).toMatchObject([{ id: bySms.session.id }]);
+  });
+});

@@ -1,0 +1,392 @@
+// Sessions of a wallet: several at once, how they run out, how one follows another, and how each is ended.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { internalAccount, ok } from '../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { verdict } from '../../../../test/otp.ts';
+import {
+  drawKeys,
+  NOT_ALLOWED,
+  notYours,
+  openSessionKey,
+  signedHeaders,
+  type WalletDesk,
+  walletDesk,
+} from '../../../../test/wallet-desk.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const NOBODY = '00000000-0000-7000-8000-000000000000';
+
+let app: TestApp;
+let desk: WalletDesk;
+let theirs: WalletDesk;
+beforeAll(async () => {
+  app = await startApp();
+  desk = walletDesk(app);
+  theirs = walletDesk(app, { as: app.other });
+});
+afterAll(() => app.close());
+
+const NO_SESSION = [404, 'SESSION_NOT_FOUND', 'No such session.'];
+const ENDED = [401, 'UNAUTHORIZED', 'The session has ended. Prove a credential to open another.'];
+/** A wallet with so many sessions. */
+async function walletWith(count: number, at = desk) {
+  const wallet = await at.customerWithWallet();
+  const sessions = [];
+  for (let n = 0; n < count; n++) sessions.push(await at.emailSession(wallet.accountId));
+  return { ...wallet, sessions, ids: sessions.map(({ session }) => session.id as string) };
+}
+
+const idsOf = async (accountId: string) =>
+  (await desk.sessionsOf(accountId)).map(({ id }) => id as string);
+const refreshOf = (id: string) => `/auth/sessions/${id}/refresh`;
+const bodyOf = (clientPublicKey: string) => ({ clientPublicKey });
+
+describe('listAuthSessions', () => {
+  it('shows those that may sign now, oldest first and without a key', async () => {
+    const { accountId, credential, sessions } = await walletWith(1);
+    const [one] = sessions;
+    await app.advance(MINUTE);
+    const keys = drawKeys();
+    const next = await desk.signed(
+      'POST',
+      refreshOf(one?.session.id),
+      bodyOf(keys.wholeKey),
+      one as (typeof sessions)[0],
+    );
+    const { encryptedSessionSigningKey, ...two } = ok(next, 201);
+    expect(encryptedSessionSigningKey).toBeTypeOf('string');
+    expect(await desk.sessionsOf(accountId)).toEqual([one?.session, two]);
+    expect(two).toEqual({
+      id: expect.stringMatching(/^Session:/),
+      accountId,
+      type: 'EMAIL_OTP',
+      nickname: credential.nickname,
+      createdAt: new Date(app.world.now()).toISOString(),
+      updatedAt: new Date(app.world.now()).toISOString(),
+      expiresAt: new Date(app.world.now() + 15 * MINUTE).toISOString(),
+    });
+  });
+
+  it('shows nothing of an account that is unknown, of others, or no wallet', async () => {
+    const { accountId, customer } = await walletWith(1);
+    const plain = await internalAccount(app, customer.id, 'USD');
+    for (const id of [`InternalAccount:${NOBODY}`, plain.id]) {
+      expect(await desk.sessionsOf(id)).toEqual([]);
+    }
+    expect(await theirs.sessionsOf(accountId)).toEqual([]);
+    expect(await desk.sessionsOf(accountId)).toHaveLength(1);
+  });
+
+  it('wants the id of an account', async () => {
+    for (const query of ['', '?accountId=', '?accountId=x', `?accountId=Customer:${NOBODY}`]) {
+      const answer = await desk.call('GET', `/auth/sessions${query}`);
+      expect([query, answer.status, answer.body.code]).toEqual([query, 400, 'INVALID_INPUT']);
+      expect(answer.body.details.errors).toMatchObject([{ field: 'accountId' }]);
+    }
+  });
+
+  it('leaves out what has run out, on the very millisecond', async () => {
+    const { accountId } = await walletWith(1);
+    await app.advance(15 * MINUTE - 1);
+    expect(await desk.sessionsOf(accountId)).toHaveLength(1);
+    await app.advance(1);
+    expect(await desk.sessionsOf(accountId)).toEqual([]);
+  });
+});
+
+describe('refreshAuthSession', () => {
+  it('asks for a signature that names the new key, and shows no type', async () => {
+    const { ids } = await walletWith(1);
+    const { publicKey } = drawKeys();
+    const first = await desk.call('POST', refreshOf(ids[0] as string), bodyOf(publicKey));
+    expect(ok(first, 202)).toEqual({
+      payloadToSign: expect.any(String),
+      requestId: expect.stringMatching(/^Request:/),
+      expiresAt: new Date(app.world.now() + 5 * MINUTE).toISOString(),
+    });
+    expect(JSON.parse(first.body.payloadToSign)).toEqual({
+      type: 'ACTIVITY_TYPE_CREATE_READ_WRITE_SESSION_V2',
+      organizationId: expect.any(String),
+      timestampMs: String(app.world.now()),
+      parameters: { targetPublicKey: publicKey, requestId: first.body.requestId },
+    });
+  });
+
+  it('opens a session of the same credential whose key is the one that was sent', async () => {
+    const { accountId, ids, sessions } = await walletWith(1);
+    const keys = drawKeys();
+    const path = refreshOf(ids[0] as string);
+    const { second } = await desk.signedRetry(
+      'POST',
+      path,
+      bodyOf(keys.publicKey),
+      sessions[0] ?? '',
+    );
+    const next = ok(second, 201);
+    expect(next).not.toHaveProperty('encryptedSessionSigningKey');
+    expect(await idsOf(accountId)).toEqual([ids[0], next.id]);
+    const again = bodyOf(drawKeys().publicKey);
+    ok(await desk.signed('POST', refreshOf(next.id), again, keys), 201);
+    // The old one lives on to its own end, and its own key signs for it.
+    ok(await desk.signed('POST', path, bodyOf(drawKeys().publicKey), sessions[0] ?? ''), 201);
+  });
+
+  it('seals a new key to one that is sent whole', async () => {
+    const { sessions, ids } = await walletWith(1);
+    const keys = drawKeys();
+    const path = refreshOf(ids[0] as string);
+    const next = ok(await desk.signed('POST', path, bodyOf(keys.wholeKey), sessions[0] ?? ''), 201);
+    const own = openSessionKey(next.encryptedSessionSigningKey, keys.privateKey);
+    expect(own.publicKey).not.toBe(keys.publicKey);
+    const body = () => bodyOf(drawKeys().publicKey);
+    ok(await desk.signed('POST', refreshOf(next.id), body(), own), 201);
+    const wrong = await desk.signed('POST', refreshOf(next.id), body(), keys);
+    expect(verdict(wrong)).toEqual(NOT_ALLOWED);
+  });
+
+  it('holds the second request against the first', async () => {
+    const { sessions, ids } = await walletWith(2);
+    const [one, two] = ids as [string, string];
+    const [signer] = sessions as [(typeof sessions)[0]];
+    const [body, other] = [bodyOf(drawKeys().publicKey), bodyOf(drawKeys().publicKey)];
+    const changed = await desk.signedRetry('POST', refreshOf(one), body, signer, {
+      change: other,
+    });
+    expect(verdict(changed.second).slice(0, 2)).toEqual([401, 'WALLET_SIGNATURE_BODY_MISMATCH']);
+    const headers = await signedHeaders(changed.first.body, signer);
+    const elsewhere = await desk.call('POST', refreshOf(two), body, headers);
+    expect(verdict(elsewhere)).toEqual([
+      401,
+      'UNAUTHORIZED',
+      'The Request-Id belongs to another request.',
+    ]);
+    ok(await desk.call('POST', refreshOf(one), body, headers), 201);
+    const replayed = await desk.call('POST', refreshOf(one), body, headers);
+    expect(verdict(replayed)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id was used before.']);
+  });
+
+  it('is signed by the session itself and nobody else', async () => {
+    const { sessions, ids } = await walletWith(2);
+    const other = await walletWith(1);
+    const body = bodyOf(drawKeys().publicKey);
+    const refused = async (signer: (typeof sessions)[0] | ReturnType<typeof drawKeys>) =>
+      verdict(await desk.signed('POST', refreshOf(ids[0] as string), body, signer));
+    expect(await refused(sessions[1] as (typeof sessions)[0])).toEqual(
+      notYours('the session itself'),
+    );
+    for (const signer of [other.sessions[0] as (typeof sessions)[0], drawKeys()]) {
+      expect(await refused(signer)).toEqual(NOT_ALLOWED);
+    }
+    expect(await idsOf((sessions[0] as (typeof sessions)[0]).session.accountId)).toEqual(ids);
+  });
+
+  it('answers an unknown session and that of another platform alike', async () => {
+    const foreign = await walletWith(1, theirs);
+    const body = bodyOf(drawKeys().publicKey);
+    for (const id of [`Session:${NOBODY}`, foreign.ids[0] as string, 'x', `Quote:${NOBODY}`]) {
+      expect(verdict(await desk.call('POST', refreshOf(id), body))).toEqual(NO_SESSION);
+    }
+  });
+
+  it('refuses one that has run out or was ended, on both requests', async () => {
+    const { sessions, ids } = await walletWith(2);
+    const [kept, ended] = sessions as [(typeof sessions)[0], (typeof sessions)[0]];
+    const body = bodyOf(drawKeys().publicKey);
+    const asked = ok(await desk.call('POST', refreshOf(ids[1] as string), body), 202);
+    const waiting = ok(await desk.call('POST', refreshOf(ids[0] as string), body), 202);
+    ok(await desk.signed('DELETE', `/auth/sessions/${ids[1]}`, undefined, ended), 204);
+    expect(verdict(await desk.call('POST', refreshOf(ids[1] as string), body))).toEqual(ENDED);
+    const late = await signedHeaders(asked, ended);
+    const second = await desk.call('POST', refreshOf(ids[1] as string), body, late);
+    expect(verdict(second)).toEqual(NOT_ALLOWED);
+
+    await app.advance(5 * MINUTE);
+    const lapsed = await signedHeaders(waiting, kept);
+    const tooLate = await desk.call('POST', refreshOf(ids[0] as string), body, lapsed);
+    expect(verdict(tooLate)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id has expired.']);
+    await app.advance(8 * MINUTE);
+    const last = ok(await desk.call('POST', refreshOf(ids[0] as string), body), 202);
+    await app.advance(2 * MINUTE);
+    expect(verdict(await desk.call('POST', refreshOf(ids[0] as string), body))).toEqual(ENDED);
+    const ran = await signedHeaders(last, kept);
+    const over = await desk.call('POST', refreshOf(ids[0] as string), body, ran);
+    expect(verdict(over)).toEqual(NOT_ALLOWED);
+  });
+
+  it('refuses a key that is none, or that a session has already', async () => {
+    const { sessions, ids } = await walletWith(1);
+    const { publicKey, wholeKey } = sessions[0] as (typeof sessions)[0];
+    const path = refreshOf(ids[0] as string);
+    const off = `02${'f'.repeat(64)}`;
+    const form =
+      'must be a P-256 public key in hex: 130 digits that start with 04, or 66 that start with 02 or 03';
+    const taken = 'the key stands behind a session already';
+    for (const [key, message] of [
+      ['', form],
+      ['x', form],
+      [publicKey.slice(2), form],
+      [off, 'is not a point of P-256'],
+      [publicKey, taken],
+      [wholeKey, taken],
+    ] as const) {
+      const answer = await desk.call('POST', path, bodyOf(key));
+      expect([key, answer.status, answer.body.code]).toEqual([key, 400, 'INVALID_INPUT']);
+      expect(answer.body.details.errors).toMatchObject([{ field: 'clientPublicKey', message }]);
+    }
+    expect((await desk.call('POST', path, {})).status).toBe(400);
+  });
+
+  it('refuses a key that another session took between the two requests', async () => {
+    const { accountId, sessions, ids } = await walletWith(1);
+    const keys = drawKeys();
+    const [path, body] = [refreshOf(ids[0] as string), bodyOf(keys.publicKey)];
+    const asked = ok(await desk.call('POST', path, body), 202);
+    await desk.emailSession(accountId, keys);
+    const headers = await signedHeaders(asked, sessions[0] ?? '');
+    const answer = await desk.call('POST', path, body, headers);
+    expect(verdict(answer).slice(0, 2)).toEqual([400, 'INVALID_INPUT']);
+  });
+
+  it('follows one session with another for half a day at most', async () => {
+    const { accountId, sessions } = await walletWith(1);
+    const end = app.world.now() + 12 * HOUR;
+    let [held] = sessions as [(typeof sessions)[0]];
+    while (app.world.now() + 14 * MINUTE < end) {
+      await app.advance(14 * MINUTE);
+      const keys = drawKeys();
+      const path = refreshOf(held.session.id);
+      const session = ok(await desk.signed('POST', path, bodyOf(keys.publicKey), held), 201);
+      held = { session, ...keys };
+      expect(Date.parse(session.expiresAt)).toBe(Math.min(app.world.now() + 15 * MINUTE, end));
+    }
+    await app.advance(end - app.world.now());
+    expect(await desk.sessionsOf(accountId)).toEqual([]);
+    const body = bodyOf(drawKeys().publicKey);
+    expect(verdict(await desk.call('POST', refreshOf(held.session.id), body))).toEqual(ENDED);
+  });
+});
+
+describe('revokeAuthSession', () => {
+  const pathOf = (id: string) => `/auth/sessions/${id}`;
+
+  it('is signed by any session of the wallet, itself included', async () => {
+    const { accountId, sessions, ids } = await walletWith(3);
+    const [one, two, three] = sessions as [
+      (typeof sessions)[0],
+      (typeof sessions)[0],
+      (typeof sessions)[0],
+    ];
+    const other = await desk.signedRetry('DELETE', pathOf(ids[0] as string), undefined, two);
+    expect(other.first.body).toEqual({
+      type: 'EMAIL_OTP',
+      payloadToSign: expect.any(String),
+      requestId: expect.stringMatching(/^Request:/),
+      expiresAt: new Date(app.world.now() + 5 * MINUTE).toISOString(),
+    });
+    expect(JSON.parse(other.first.body.payloadToSign)).toMatchObject({
+      type: 'ACTIVITY_TYPE_DELETE_API_KEYS',
+      parameters: { apiKeyIds: [expect.any(String)], userId: expect.any(String) },
+    });
+    expect([other.second.status, other.second.body]).toEqual([204, '']);
+    expect(await idsOf(accountId)).toEqual(ids.slice(1));
+    ok(await desk.signed('DELETE', pathOf(ids[2] as string), undefined, three), 204);
+    expect(await idsOf(accountId)).toEqual([ids[1]]);
+    // What was ended signs no more.
+    const answer = await desk.signed('DELETE', pathOf(ids[1] as string), undefined, one);
+    expect(verdict(answer)).toEqual(NOT_ALLOWED);
+    // The credential is there as before.
+    await desk.emailSession(accountId);
+  });
+
+  it('names the key of the session it ends, and of no other', async () => {
+    const { ids } = await walletWith(2);
+    const asked = await Promise.all(ids.map((id) => desk.call('DELETE', pathOf(id))));
+    const keys = asked.map(({ body }) => JSON.parse(body.payloadToSign).parameters.apiKeyIds[0]);
+    expect(new Set(keys).size).toBe(2);
+  });
+
+  it('finds no session that is unknown, of others, ended or over', async () => {
+    const foreign = await walletWith(1, theirs);
+    const { sessions, ids } = await walletWith(2);
+    const [one, two] = sessions as [(typeof sessions)[0], (typeof sessions)[0]];
+    const asked = ok(await desk.call('DELETE', pathOf(ids[0] as string)), 202);
+    ok(await desk.signed('DELETE', pathOf(ids[0] as string), undefined, one), 204);
+    for (const id of [`Session:${NOBODY}`, foreign.ids[0] as string, 'x', ids[0] as string]) {
+      expect(verdict(await desk.call('DELETE', pathOf(id)))).toEqual(NO_SESSION);
+    }
+    const late = await signedHeaders(asked, two);
+    const second = await desk.call('DELETE', pathOf(ids[0] as string), undefined, late);
+    expect(verdict(second)).toEqual(NO_SESSION);
+    await app.advance(15 * MINUTE);
+    expect(verdict(await desk.call('DELETE', pathOf(ids[1] as string)))).toEqual(NO_SESSION);
+  });
+
+  it('asks the same whether or not a body comes along', async () => {
+    const { sessions, ids } = await walletWith(1);
+    const asked = ok(await desk.call('DELETE', pathOf(ids[0] as string), {}), 202);
+    const headers = await signedHeaders(asked, sessions[0] ?? '');
+    ok(await desk.call('DELETE', pathOf(ids[0] as string), undefined, headers), 204);
+  });
+
+  it('refuses a query that is no text', async () => {
+    const { ids } = await walletWith(1);
+    const answer = await desk.call('DELETE', `${pathOf(ids[0] as string)}?x=%00`);
+    expect(verdict(answer).slice(0, 2)).toEqual([400, 'INVALID_INPUT']);
+  });
+
+  it('takes no signature of another wallet', async () => {
+    const { accountId, ids } = await walletWith(1);
+    const other = await walletWith(1);
+    const answer = await desk.signed(
+      'DELETE',
+      pathOf(ids[0] as string),
+      undefined,
+      other.sessions[0] ?? '',
+    );
+    expect(verdict(answer)).toEqual(NOT_ALLOWED);
+    expect(await idsOf(accountId)).toEqual(ids);
+  });
+
+  it('lets a request of one platform be answered by no other', async () => {
+    const { accountId, sessions, ids } = await walletWith(1);
+    const asked = ok(await desk.call('DELETE', pathOf(ids[0] as string)), 202);
+    const headers = await signedHeaders(asked, sessions[0] ?? '');
+    const answer = await theirs.call('DELETE', pathOf(ids[0] as string), undefined, headers);
+    expect(verdict(answer)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id is not known.']);
+    expect(await idsOf(accountId)).toEqual(ids);
+  });
+
+  it('is done once when the same is sent twice at once', async () => {
+    const { sessions, ids } = await walletWith(2);
+    const path = pathOf(ids[0] as string);
+    const asked = ok(await desk.call('DELETE', path), 202);
+    const headers = await signedHeaders(asked, sessions[1] ?? '');
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => desk.call('DELETE', path, undefined, headers)),
+    );
+    const statuses = answers.map(({ status }) => status).sort();
+    expect(statuses).toEqual([204, 401, 401]);
+  });
+
+  it('leaves nothing that an ended session signed in the same instant', async () => {
+    for (let round = 0; round < 5; round++) {
+      const { accountId, sessions, ids } = await walletWith(2);
+      const [one, two] = sessions as [(typeof sessions)[0], (typeof sessions)[0]];
+      const body = bodyOf(drawKeys().publicKey);
+      const [refresh, end] = [refreshOf(ids[0] as string), pathOf(ids[0] as string)];
+      const signing = await signedHeaders(ok(await desk.call('POST', refresh, body), 202), one);
+      const ending = await signedHeaders(ok(await desk.call('DELETE', end), 202), two);
+      const [refreshed, ended] = await Promise.all([
+        desk.call('POST', refresh, body, signing),
+        desk.call('DELETE', end, undefined, ending),
+      ]);
+      expect(ended.status).toBe(204);
+      const left = (await idsOf(accountId)).filter((id) => id !== ids[1]);
+      if (refreshed.status === 201) expect(left).toEqual([refreshed.body.id]);
+      else {
+        expect([401, left.length]).toEqual([refreshed.status, 0]);
+      }
+    }
+  });
+});

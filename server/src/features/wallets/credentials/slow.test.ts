@@ -1,0 +1,119 @@
+// Wallets that take their time, as the operator can have the sandbox play it: every operation that may answer
+// that it goes on is asked for again, ends by itself, and keeps its rules until it has ended.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ok } from '../../../../test/fixtures.ts';
+import { type Answer, startApp, type TestApp } from '../../../../test/harness.ts';
+import { phoneNumber, verdict } from '../../../../test/otp.ts';
+import {
+  CODE,
+  drawKeys,
+  encryptOtp,
+  type HeldSession,
+  signedHeaders,
+  type WalletDesk,
+  walletDesk,
+} from '../../../../test/wallet-desk.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+const ONLY_ONE = [400, 'INVALID_INPUT', 'The only credential of a wallet cannot be removed.'];
+
+describe('what goes on for longer', () => {
+  const POLLS = 'update platforms set wallet_polls = $2, version = version + 1 where id = $1';
+
+  async function slowDesk() {
+    const as = await app.newPlatform('Slow');
+    const play = (polls: number) => app.runtime.db.query(POLLS, [as.id, polls]);
+    const slow = walletDesk(app, { as });
+    const { accountId } = await slow.customerWithWallet({
+      phoneNumber: phoneNumber(),
+    });
+    return { slow, play, accountId };
+  }
+
+  const isProcessing = (answer: Answer) => expect(ok(answer, 200).status).toBe('PROCESSING');
+
+  /** Asks, signs, and sends it until it is no longer under way; answers how often that was. */
+  async function untilDone(at: WalletDesk, [method, path, body]: Asked, signer: Held) {
+    const asked = ok(await at.call(method, path, body), 202);
+    const headers = await signedHeaders(asked, signer);
+    for (let sent = 1; ; sent++) {
+      const answer = await at.call(method, path, body, headers);
+      if (answer.body.status !== 'PROCESSING') return { sent, answer };
+      isProcessing(answer);
+    }
+  }
+  type Asked = [method: string, path: string, body?: object];
+  type Held = Pick<HeldSession, 'privateKey'>;
+
+  it('is asked for again until it is done, for every operation that is signed', async () => {
+    const { slow, play, accountId } = await slowDesk();
+    const first = await slow.emailSession(accountId);
+    await play(2);
+    const sms: Asked = ['POST', '/auth/credentials', { type: 'SMS_OTP', accountId }];
+    const added = await untilDone(slow, sms, first);
+    expect([added.sent, added.answer.status]).toEqual([3, 201]);
+
+    const keys = drawKeys();
+    const path = `/auth/sessions/${first.session.id}`;
+    const body = { clientPublicKey: keys.publicKey };
+    const next = await untilDone(slow, ['POST', `${path}/refresh`, body], first);
+    expect([next.sent, next.answer.status]).toEqual([3, 201]);
+
+    const of = `/auth/credentials/${added.answer.body.id}`;
+    isProcessing(await slow.call('POST', `${of}/challenge`));
+    isProcessing(await slow.call('POST', `${of}/challenge`));
+    const bundle = await slow.otpBundle(added.answer.body.id);
+    const fresh = drawKeys();
+    const encryptedOtpBundle = await encryptOtp(CODE, bundle, fresh.publicKey);
+    const proof = { type: 'SMS_OTP', encryptedOtpBundle };
+    const opened = await untilDone(slow, ['POST', `${of}/verify`, proof], fresh);
+    expect([opened.sent, opened.answer.status]).toEqual([3, 200]);
+
+    const ended = await untilDone(slow, ['DELETE', path], keys);
+    expect([ended.sent, ended.answer.status]).toEqual([3, 204]);
+    const removed = await untilDone(slow, ['DELETE', of], keys);
+    expect([removed.sent, removed.answer.status]).toEqual([3, 204]);
+    expect(await slow.sessionsOf(accountId)).toEqual([next.answer.body]);
+    expect(await slow.credentialsOf(accountId)).toHaveLength(1);
+  });
+
+  it('still leaves one credential when both of two are about to be removed', async () => {
+    const { slow, play } = await slowDesk();
+    const { accountId, email, sms, byEmail, bySms } = await slow.twoWays();
+    await play(1);
+    const removals = [];
+    for (const [id, signer] of [
+      [email.id, bySms],
+      [sms.id, byEmail],
+    ] as const) {
+      const path = `/auth/credentials/${id}`;
+      const headers = await signedHeaders(ok(await slow.call('DELETE', path), 202), signer);
+      const send = () => slow.call('DELETE', path, undefined, headers);
+      isProcessing(await send());
+      removals.push(send);
+    }
+    const answers = await Promise.all(removals.map((send) => send()));
+    expect(answers.map(({ status }) => status).sort()).toEqual([204, 400]);
+    expect(answers.map(verdict)).toContainEqual(ONLY_ONE);
+    expect(await slow.credentialsOf(accountId)).toHaveLength(1);
+  });
+
+  it('is done without being asked again, and shown in the lists', async () => {
+    const { slow, play, accountId } = await slowDesk();
+    const signer = await slow.emailSession(accountId);
+    await play(3);
+    const body = { type: 'SMS_OTP', accountId };
+    isProcessing(await slow.signed('POST', '/auth/credentials', body, signer));
+    expect(await slow.credentialsOf(accountId)).toHaveLength(1);
+    await app.advance(60_000);
+    expect((await slow.credentialsOf(accountId)).map(({ type }) => type)).toEqual([
+      'EMAIL_OTP',
+      'SMS_OTP',
+    ]);
+  });
+});

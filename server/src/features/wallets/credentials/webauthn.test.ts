@@ -1,0 +1,314 @@
+// The checks of WebAuthn by themselves: against the vectors of its own specification, and against a device
+// that does everything right but one thing.
+import { describe, expect, it } from 'vitest';
+import {
+  type Algorithm,
+  authenticator,
+  base64url,
+  type Ceremony,
+} from '../../../../test/authenticator.ts';
+import official from '../../../../test/vectors/webauthn.json' with { type: 'json' };
+import { checkAssertion, checkAttestation, isOf, type Passkey } from './webauthn.ts';
+
+const CHALLENGE = base64url('what a platform drew');
+const wire = (hex: string) => base64url(Buffer.from(hex, 'hex'));
+
+/** A device, and what stays of its registration. */
+function registered(
+  options: Parameters<typeof authenticator>[0] = {},
+  ceremony: Ceremony & { fmt?: string } = {},
+) {
+  const device = authenticator(options);
+  const checked = checkAttestation(device.create(CHALLENGE, ceremony), CHALLENGE);
+  if ('errors' in checked) throw new Error(JSON.stringify(checked.errors));
+  return { device, ...checked };
+}
+
+const errorsOf = (checked: object) =>
+  'errors' in checked ? (checked.errors as { field: string; message: string }[]) : [];
+
+const CODE = '0'.repeat(64);
+
+/** Bytes as a CBOR list of numbers. */
+const cborList = (data: Buffer) =>
+  Buffer.concat([
+    Buffer.of(0x99, data.length >> 8, data.length & 0xff),
+    ...[...data].map((byte) => (byte < 24 ? Buffer.of(byte) : Buffer.of(24, byte))),
+  ]);
+
+/** What is said to an assertion of the device, made otherwise by `ceremony`. */
+function judged(
+  { device, passkey, signCount }: ReturnType<typeof registered>,
+  ceremony: Ceremony = {},
+  change: object = {},
+) {
+  const assertion = { ...device.get(CODE, ceremony), ...change };
+  return checkAssertion(assertion, { passkey, signCount, challenge: base64url(CODE) });
+}
+
+describe('the vectors of the specification', () => {
+  it.each(official.vectors)('$name', ({ challenge, credentialId, assertion, ...vector }) => {
+    const attestation = {
+      credentialId: wire(credentialId),
+      clientDataJson: wire(vector.clientData),
+      attestationObject: wire(vector.attestationObject),
+    };
+    const checked = checkAttestation(attestation, wire(challenge));
+    expect(errorsOf(checked)).toEqual([]);
+    const { passkey, signCount } = checked as { passkey: Passkey; signCount: number };
+    expect(passkey).toMatchObject({
+      credentialId: wire(credentialId),
+      origin: 'https://example.org',
+      rpIdHash: 'bfabc37432958b063360d3ad6461c9c4735ae7f8edd46592a5e0f01452b2e4b5',
+    });
+
+    const said = {
+      credentialId: wire(credentialId),
+      clientDataJson: wire(assertion.clientData),
+      authenticatorData: wire(assertion.authenticatorData),
+      signature: wire(assertion.signature),
+    };
+    const asked = { passkey, signCount, challenge: wire(assertion.challenge) };
+    expect(checkAssertion(said, asked)).toEqual({ signCount: 0 });
+    const flipped = Buffer.from(assertion.signature, 'hex');
+    flipped[20] = (flipped[20] as number) ^ 1;
+    expect(checkAssertion({ ...said, signature: base64url(flipped) }, asked)).toEqual({
+      failed: 'The signature of the assertion does not hold.',
+    });
+  });
+});
+
+describe('a registration', () => {
+  it.each<Algorithm>(['ES256', 'RS256', 'EDDSA'])('is taken with a key for %s', (algorithm) => {
+    const made = registered({ algorithm }, { uv: true, be: true, bs: true, counter: 7 });
+    expect(made.signCount).toBe(7);
+    expect(made.passkey).toMatchObject({
+      credentialId: made.device.credentialId,
+      origin: 'https://wallet.example.com',
+    });
+    expect(made.passkey).not.toHaveProperty('framedBy');
+    expect(judged(made, { uv: true, counter: 8 })).toEqual({ signCount: 8 });
+  });
+
+  it.each([
+    'packed',
+    'fido-u2f',
+    'android-key',
+    'android-safetynet',
+    'tpm',
+    'apple',
+    'of-tomorrow',
+  ])('is taken whatever a device states about itself: %s', (fmt) => {
+    expect(registered({}, { fmt }).passkey.credentialId).toMatch(/^[\w-]{43}$/);
+  });
+
+  it.each([
+    ['https://wallet.example.com', 'wallet.example.com'],
+    ['https://wallet.example.com:8443', 'example.com'],
+    ['http://localhost:5173', 'localhost'],
+    ['http://app.localhost:5173', 'app.localhost'],
+    ['android:apk-key-hash:pNiP5iKyQ8JwgGOaKA1zGPUPJIS-0H1xKCQcfIoGLck', 'example.com'],
+    ['ios:bundle-id:com.example.wallet', 'example.com'],
+  ])('from %s may be of the site %s', (origin, site) => {
+    const made = registered({ at: origin, site });
+    expect(made.passkey.origin).toBe(origin);
+    expect(judged(made)).toEqual({ signCount: 0 });
+  });
+
+  it.each([
+    ['https://wallet.example.com', 'evil.com'],
+    ['https://wallet.example.com', 'com'],
+    ['https://wallet.example.com', 'other.example.com'],
+    ['https://example.com', 'wallet.example.com'],
+    ['http://localhost:5173', 'example.com'],
+  ])('from %s is not of the site %s', (origin, rpId) => {
+    const device = authenticator({ at: origin });
+    expect(errorsOf(checkAttestation(device.create(CHALLENGE, { rpId }), CHALLENGE))).toEqual([
+      {
+        field: 'attestationObject',
+        message: 'is of a site that its origin does not belong to',
+      },
+    ]);
+  });
+
+  it.each([
+    'http://wallet.example.com',
+    'https://wallet.example.com/',
+    'https://WALLET.example.com',
+    'null',
+    '',
+    'https://',
+    `android:${'x'.repeat(501)}`,
+    // Every parent of it would be looked at: minutes, and all the memory there is.
+    `https://${'a.'.repeat(24_000)}com`,
+  ])('from the origin %j is refused', (origin) => {
+    const device = authenticator();
+    expect(errorsOf(checkAttestation(device.create(CHALLENGE, { origin }), CHALLENGE))).toEqual([
+      { field: 'clientDataJson', message: 'has an origin that can have no passkeys' },
+    ]);
+  });
+
+  it.each<[string, Ceremony, string]>([
+    ['type', { type: 'webauthn.get' }, 'clientDataJson'],
+    ['challenge', { challengeText: base64url('another') }, 'clientDataJson'],
+    ['spelling of the challenge', { challengeText: `${CHALLENGE}=` }, 'clientDataJson'],
+    ['presence', { up: false }, 'attestationObject'],
+    ['credential', { at: false }, 'attestationObject'],
+    ['backup', { bs: true }, 'attestationObject'],
+  ])('is refused for its %s', (_what, ceremony, field) => {
+    const given = authenticator().create(CHALLENGE, ceremony);
+    expect(errorsOf(checkAttestation(given, CHALLENGE))).toEqual([
+      { field, message: expect.any(String) },
+    ]);
+  });
+
+  it('is refused with a key that cannot be used', () => {
+    const curve = authenticator({ algorithm: 'ES384' }).create(CHALLENGE);
+    const sound = authenticator();
+    // The last byte of y: the point is off the curve.
+    const cose = Buffer.from(sound.cose);
+    cose[cose.length - 1] = (cose[cose.length - 1] as number) ^ 1;
+    for (const given of [curve, sound.create(CHALLENGE, { cose })]) {
+      expect(errorsOf(checkAttestation(given, CHALLENGE))).toEqual([
+        {
+          field: 'attestationObject',
+          message: 'must hold a key for ES256, RS256 or EdDSA',
+        },
+      ]);
+    }
+  });
+
+  it('is refused with an id that no device may draw', () => {
+    const long = authenticator({ credentialId: Buffer.alloc(1023, 1) });
+    expect(errorsOf(checkAttestation(long.create(CHALLENGE), CHALLENGE))).toEqual([]);
+    for (const length of [0, 1024]) {
+      const device = authenticator({ credentialId: Buffer.alloc(length, 1) });
+      const errors = errorsOf(checkAttestation(device.create(CHALLENGE), CHALLENGE));
+      expect(errors).toContainEqual({
+        field: 'attestationObject',
+        message: 'must hold a credential',
+      });
+    }
+  });
+
+  it('names every field that cannot be read, and an id that is of another credential', () => {
+    const junk = { credentialId: '*', clientDataJson: base64url('[]'), attestationObject: 'oA' };
+    expect(errorsOf(checkAttestation(junk, CHALLENGE)).map(({ field }) => field)).toEqual([
+      'credentialId',
+      'clientDataJson',
+      'attestationObject',
+    ]);
+    const given = { ...authenticator().create(CHALLENGE), credentialId: base64url('another') };
+    expect(errorsOf(checkAttestation(given, CHALLENGE))).toEqual([
+      { field: 'credentialId', message: 'is not that of the attestation object' },
+    ]);
+  });
+
+  it.each([
+    ['a list of bytes', (data: Buffer) => cborList(data)],
+    ['the wish for so many bytes', () => Buffer.of(0x1a, 0xf0, 0, 0, 0)],
+  ])('whose data is %s is refused', (_what, spoil) => {
+    const given = authenticator().create(CHALLENGE);
+    const bytes = Buffer.from(given.attestationObject, 'base64url');
+    // Behind the name stands the head of a byte string: 0x58 and its length.
+    const at = bytes.indexOf('authData') + 'authData'.length;
+    const attestationObject = base64url(
+      Buffer.concat([bytes.subarray(0, at), spoil(bytes.subarray(at + 2))]),
+    );
+    expect(errorsOf(checkAttestation({ ...given, attestationObject }, CHALLENGE))).toEqual([
+      {
+        field: 'attestationObject',
+        message: 'must be an attestation object of WebAuthn in base64url',
+      },
+    ]);
+  });
+
+  it('may name any kind of thing as the page around it', () => {
+    const device = authenticator();
+    const given = device.create(CHALLENGE);
+    const said = JSON.parse(Buffer.from(given.clientDataJson, 'base64url').toString());
+    const odd = { ...said, topOrigin: { toString: 1, valueOf: 1 } };
+    const clientDataJson = base64url(JSON.stringify(odd));
+    expect(checkAttestation({ ...given, clientDataJson }, CHALLENGE)).toMatchObject({
+      passkey: { framedBy: '' },
+    });
+  });
+
+  it('of nothing but nested brackets is refused like any other', () => {
+    const nested = base64url(Buffer.alloc(48_000, 0x81));
+    const given = { ...authenticator().create(CHALLENGE), attestationObject: nested };
+    expect(errorsOf(checkAttestation(given, CHALLENGE))).toHaveLength(1);
+  });
+});
+
+describe('an assertion', () => {
+  it.each<[string, Ceremony, string]>([
+    ['type', { type: 'webauthn.create' }, 'The assertion is not of the type webauthn.get.'],
+    ['challenge', { challengeText: base64url('x') }, 'The assertion is of another challenge.'],
+    ['origin', { origin: 'https://example.com' }, 'The assertion is of another origin.'],
+    ['site', { rpId: 'example.com' }, 'The assertion is of another relying party.'],
+    ['presence', { up: false }, 'The assertion says that nobody was present.'],
+    [
+      'frame',
+      { topOrigin: 'https://evil.com' },
+      'The assertion was made in a frame of another site.',
+    ],
+    ['counter', { counter: 6 }, 'The counter of the assertion has not moved on.'],
+    ['same counter', { counter: 7 }, 'The counter of the assertion has not moved on.'],
+    ['lost counter', { counter: 0 }, 'The counter of the assertion has not moved on.'],
+  ])('is refused for its %s', (_what, ceremony, failed) => {
+    const made = registered({}, { counter: 7 });
+    expect(judged(made, { counter: 8, ...ceremony })).toEqual({ failed });
+  });
+
+  it('is refused with the signature of another key, and with none', () => {
+    const failed = 'The signature of the assertion does not hold.';
+    const made = registered();
+    const foreign = authenticator().get(CODE);
+    expect(judged(made, {}, { signature: foreign.signature })).toEqual({ failed });
+    expect(judged(made, {}, { signature: base64url('no DER') })).toEqual({ failed });
+    expect(judged(made, {}, { credentialId: foreign.credentialId })).toEqual({
+      failed: 'The assertion is of another passkey.',
+    });
+  });
+
+  it('is refused when what was signed is changed afterwards', () => {
+    const made = registered();
+    const { authenticatorData } = made.device.get(CODE, { counter: 9 });
+    expect(judged(made, { counter: 1 }, { authenticatorData })).toEqual({
+      failed: 'The signature of the assertion does not hold.',
+    });
+  });
+
+  it('names every field that cannot be read', () => {
+    const junk = {
+      credentialId: '*',
+      clientDataJson: 'e30',
+      authenticatorData: 'AAAA',
+      signature: '',
+    };
+    expect(errorsOf(judged(registered(), {}, junk)).map(({ field }) => field)).toEqual([
+      'credentialId',
+      'clientDataJson',
+      'authenticatorData',
+      'signature',
+    ]);
+  });
+
+  it('in a frame is good in the one it was registered in, and on its own page', () => {
+    const made = registered({}, { topOrigin: 'https://shop.example.com' });
+    expect(made.passkey.framedBy).toBe('https://shop.example.com');
+    expect(judged(made, { topOrigin: 'https://shop.example.com' })).toEqual({ signCount: 0 });
+    expect(judged(made)).toEqual({ signCount: 0 });
+    expect(judged(made, { topOrigin: 'https://evil.com' })).toEqual({
+      failed: 'The assertion was made in a frame of another site.',
+    });
+  });
+
+  it('may name its passkey with padding', () => {
+    const { passkey } = registered();
+    expect(isOf(passkey, `${passkey.credentialId}=`)).toBe(true);
+    expect(isOf(passkey, base64url('another'))).toBe(false);
+    expect(isOf(passkey, '')).toBe(false);
+  });
+});

@@ -1,0 +1,324 @@
+// What makes a passkey's registration and its assertions good: the checks of WebAuthn, without a request or
+// a database around them. Whoever relies on a passkey is known here by the hash that the device signs and by
+// the origin of the first ceremony, as texts, because the origin of an app names no site. Each check is made
+// by itself, so that a refusal can say which. What a device states about its own make is not looked at.
+import { createHash, createPublicKey, type JsonWebKey, type KeyObject, verify } from 'node:crypto';
+import {
+  decodeAttestationObject,
+  decodeCredentialPublicKey,
+  parseAuthenticatorData,
+} from '@simplewebauthn/server/helpers';
+import type { FieldError } from '../../../kernel/fault.ts';
+import { readUrl } from '../../../kernel/net/url.ts';
+
+/** What stays of a registration. */
+export interface Passkey {
+  /** base64url without padding. */
+  credentialId: string;
+  /** COSE, base64url. */
+  publicKey: string;
+  /** Lower-case hex. */
+  rpIdHash: string;
+  origin: string;
+  /** The page around it, where it was registered in a frame of another site; empty where none is named. */
+  framedBy?: string;
+}
+
+/** Texts in base64url, as a device's `toJSON` has them. */
+export interface Attestation {
+  credentialId: string;
+  clientDataJson: string;
+  attestationObject: string;
+}
+
+export interface Assertion {
+  credentialId: string;
+  clientDataJson: string;
+  authenticatorData: string;
+  signature: string;
+}
+
+/** What one who relies on a passkey and knows its own site asks for beyond what holds of every passkey. */
+export interface Demands {
+  /** The device has to have known its user, by a finger or a PIN. */
+  userVerified: boolean;
+  rpId: string;
+  /** A ceremony at any of them is good, wherever the passkey was registered. */
+  origins: readonly string[];
+}
+
+interface ClientData {
+  type: unknown;
+  challenge: unknown;
+  origin: string;
+  framedBy: string | undefined;
+}
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+const BASE64URL = /^[A-Za-z0-9_-]+={0,2}$/;
+
+const bytesOf = (text: string): Bytes | undefined =>
+  BASE64URL.test(text) ? new Uint8Array(Buffer.from(text, 'base64url')) : undefined;
+
+const base64url = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url');
+
+/** What `read` makes of bytes, or undefined where it makes nothing of them. */
+function attempt<T>(bytes: Bytes | undefined, read: (bytes: Bytes) => T): T | undefined {
+  if (!bytes) return undefined;
+  try {
+    return read(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** The members of client data, which nobody has looked at yet; undefined where it is none. */
+export function readClientFields(text: string): Record<string, unknown> | undefined {
+  const parsed = attempt(bytesOf(text), (bytes) => JSON.parse(utf8.decode(bytes)) as unknown);
+  if (typeof parsed !== 'object' || parsed === null) return undefined;
+  return parsed as Record<string, unknown>;
+}
+
+function readClientData(text: string): ClientData | undefined {
+  const fields = readClientFields(text);
+  if (!fields || typeof fields.origin !== 'string') return undefined;
+  const { type, challenge, crossOrigin, topOrigin } = fields;
+  const framed = crossOrigin === true || topOrigin !== undefined;
+  const frame = typeof topOrigin === 'string' ? topOrigin : '';
+  return { type, challenge, origin: fields.origin, framedBy: framed ? frame : undefined };
+}
+
+const [KTY, ALG, CURVE, X, Y, N, E] = [1, 3, -1, -2, -3, -1, -2];
+const [ES256, EDDSA, RS256] = [-7, -8, -257];
+const RSA_BITS = { least: 2048, most: 8192 };
+
+interface Key {
+  key: KeyObject;
+  hash: 'sha256' | null;
+}
+
+function imported(jwk: Record<string, string>, hash: Key['hash']): Key | undefined {
+  const key = createPublicKey({ format: 'jwk', key: jwk as JsonWebKey });
+  const bits = key.asymmetricKeyDetails?.modulusLength;
+  if (bits !== undefined && (bits < RSA_BITS.least || bits > RSA_BITS.most)) return undefined;
+  return { key, hash };
+}
+
+/** The key in COSE; undefined for an algorithm that is not taken. Throws where it is none. */
+function readKey(cose: Bytes): Key | undefined {
+  const map = decodeCredentialPublicKey(cose) as unknown as Map<number, unknown>;
+  const [kty, alg, crv] = [KTY, ALG, CURVE].map((label) => map.get(label as number));
+  const part = (label: number | undefined) => {
+    const value = map.get(label as number);
+    if (!(value instanceof Uint8Array)) throw new TypeError('a part of the key is missing');
+    return base64url(value);
+  };
+  if (alg === ES256 && kty === 2 && crv === 1) {
+    return imported({ kty: 'EC', crv: 'P-256', x: part(X), y: part(Y) }, 'sha256');
+  }
+  if (alg === EDDSA && kty === 1 && crv === 6) {
+    return imported({ kty: 'OKP', crv: 'Ed25519', x: part(X) }, null);
+  }
+  if (alg === RS256 && kty === 3) return imported({ kty: 'RSA', n: part(N), e: part(E) }, 'sha256');
+  return undefined;
+}
+
+const sha256 = (data: Uint8Array | string) => createHash('sha256').update(data).digest();
+
+const APP_ORIGIN = /^(?!https?:)[a-z][a-z0-9+.-]*:[\x21-\x7e]{1,500}$/;
+
+/** A scheme, the longest name that DNS knows and a port: far longer ones would have too many parents. */
+const MOST_ORIGIN = 'https://'.length + 253 + ':65535'.length;
+
+/** The domains that a page of this origin may name as its own; undefined where it may use no passkeys. */
+function domainsOf(origin: string): string[] | undefined {
+  const url = origin.length <= MOST_ORIGIN ? readUrl(origin) : undefined;
+  if (!url || url.origin !== origin) return undefined;
+  const isLocal = /(^|\.)localhost$/.test(url.hostname);
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLocal)) return undefined;
+  const labels = url.hostname.split('.');
+  const parents = labels.map((_, index) => labels.slice(index)).filter(({ length }) => length > 1);
+  return [url.hostname, ...parents.map((each) => each.join('.'))];
+}
+
+/** What is wrong with the origin of a registration, and with the site that it names by its hash. */
+function siteProblem(origin: string, rpIdHash?: Uint8Array): string | undefined {
+  if (APP_ORIGIN.test(origin)) return undefined;
+  const domains = domainsOf(origin);
+  if (!domains) return 'has an origin that can have no passkeys';
+  if (rpIdHash && !domains.some((domain) => sha256(domain).equals(rpIdHash))) {
+    return 'is of a site that its origin does not belong to';
+  }
+  return undefined;
+}
+
+/** Why pages or apps of this origin can use no passkeys of the site `rpId`; undefined where they can. */
+export const originProblem = (origin: string, rpId: string): string | undefined =>
+  siteProblem(origin, sha256(rpId));
+
+type Flags = ReturnType<typeof parseAuthenticatorData>['flags'];
+
+function flagProblem({ up, uv, be, bs }: Flags, demands?: Demands): string | undefined {
+  if (!up) return 'says that nobody was present';
+  if (demands?.userVerified && !uv) return 'says that its user was not verified';
+  return bs && !be ? 'says that it is backed up and cannot be' : undefined;
+}
+
+function clientDataProblem(
+  data: ClientData | undefined,
+  challenge: string,
+  demands: Demands | undefined,
+): string | undefined {
+  if (!data) return 'must be client data of WebAuthn in base64url';
+  if (data.type !== 'webauthn.create') return 'must be of the type webauthn.create';
+  if (data.challenge !== challenge) return 'was made for another challenge';
+  if (demands && !demands.origins.includes(data.origin)) return 'was made at another origin';
+  return siteProblem(data.origin);
+}
+
+const MOST_ID_BYTES = 1023;
+
+interface Registered {
+  rpIdHash: Uint8Array;
+  credentialId: Uint8Array;
+  publicKey: Bytes;
+  counter: number;
+}
+
+/** Whether a hash that a device signed names another site than the one that is asked for. */
+const isElsewhere = (rpIdHash: Uint8Array, demands: Demands | undefined): boolean =>
+  demands !== undefined && !sha256(demands.rpId).equals(rpIdHash);
+
+/** What a device registered, or what is wrong with it. */
+function readRegistered(text: string, demands: Demands | undefined): Registered | string {
+  const data = attempt(bytesOf(text), (bytes) => {
+    const authData: unknown = decodeAttestationObject(bytes).get('authData');
+    // A list would be read as bytes, and a number as the wish for so many.
+    if (!(authData instanceof Uint8Array)) throw new TypeError('authData is no bytes');
+    return parseAuthenticatorData(new Uint8Array(authData));
+  });
+  if (!data) return 'must be an attestation object of WebAuthn in base64url';
+  const { credentialID: credentialId, credentialPublicKey: publicKey, flags } = data;
+  if (!credentialId?.length || !publicKey || credentialId.length > MOST_ID_BYTES) {
+    return 'must hold a credential';
+  }
+  const problem = flagProblem(flags, demands);
+  if (problem) return problem;
+  if (isElsewhere(data.rpIdHash, demands)) return 'is of another relying party';
+  if (!attempt(publicKey, readKey)) return 'must hold a key for ES256, RS256 or EdDSA';
+  return { rpIdHash: data.rpIdHash, credentialId, publicKey, counter: data.counter };
+}
+
+/**
+ * Judges what a device made of `challenge`, which is compared as a text. Every bad field is named, as a
+ * member of the attestation.
+ */
+export function checkAttestation(
+  { credentialId, clientDataJson, attestationObject }: Attestation,
+  challenge: string,
+  demands?: Demands,
+): { passkey: Passkey; signCount: number } | { errors: FieldError[] } {
+  const errors: FieldError[] = [];
+  const blame = (field: keyof Attestation, message: string | undefined) => {
+    if (message) errors.push({ field, message });
+  };
+  const id = bytesOf(credentialId);
+  if (!id) blame('credentialId', 'must be base64url');
+  const data = readClientData(clientDataJson);
+  blame('clientDataJson', clientDataProblem(data, challenge, demands));
+  const made = readRegistered(attestationObject, demands);
+  if (typeof made === 'string') {
+    blame('attestationObject', made);
+    return { errors };
+  }
+  if (id && !Buffer.from(id).equals(made.credentialId)) {
+    blame('credentialId', 'is not that of the attestation object');
+  }
+  if (data && !siteProblem(data.origin)) {
+    blame('attestationObject', siteProblem(data.origin, made.rpIdHash));
+  }
+  if (errors.length || !data) return { errors };
+  const passkey = {
+    credentialId: base64url(made.credentialId),
+    publicKey: base64url(made.publicKey),
+    rpIdHash: Buffer.from(made.rpIdHash).toString('hex'),
+    origin: data.origin,
+    ...(data.framedBy === undefined ? {} : { framedBy: data.framedBy }),
+  };
+  return { passkey, signCount: made.counter };
+}
+
+/** Whether an assertion names this passkey, in whatever spelling of base64url. */
+export const isOf = (passkey: Passkey, credentialId: string): boolean =>
+  base64url(bytesOf(credentialId) ?? new Uint8Array()) === passkey.credentialId;
+
+export const OTHER_PASSKEY = 'The assertion is of another passkey.';
+
+function ceremonyProblem(
+  data: ClientData,
+  passkey: Passkey,
+  challenge: string,
+  origins: readonly string[],
+): string | undefined {
+  if (data.type !== 'webauthn.get') return 'The assertion is not of the type webauthn.get.';
+  if (data.challenge !== challenge) return 'The assertion is of another challenge.';
+  if (!origins.includes(data.origin)) return 'The assertion is of another origin.';
+  // On its own page a passkey may always be used; in a frame only where it was registered in the same one.
+  if (data.framedBy !== undefined && data.framedBy !== passkey.framedBy) {
+    return 'The assertion was made in a frame of another site.';
+  }
+  return undefined;
+}
+
+function isSigned(passkey: Passkey, signed: Uint8Array, signature: Uint8Array): boolean {
+  const known = attempt(bytesOf(passkey.publicKey), readKey);
+  if (!known) throw new Error('a key that was registered cannot be read');
+  const { key, hash } = known;
+  return verify(hash, signed, { key, dsaEncoding: 'der' }, signature);
+}
+
+/**
+ * Judges an assertion over `challenge`: base64url without padding, as it stands in client data. `failed` is a
+ * sentence that names the check; `errors` are of fields that cannot be read at all. The counter may stand
+ * still only at zero.
+ */
+export function checkAssertion(
+  assertion: Assertion,
+  given: { passkey: Passkey; signCount: number; challenge: string; demands?: Demands },
+): { signCount: number } | { failed: string } | { errors: FieldError[] } {
+  const { passkey, signCount, challenge, demands } = given;
+  const client = readClientData(assertion.clientDataJson);
+  const authenticator = bytesOf(assertion.authenticatorData);
+  const data = attempt(authenticator, (bytes) => parseAuthenticatorData(bytes));
+  const signature = bytesOf(assertion.signature);
+  const errors: FieldError[] = [];
+  const wants = (field: keyof Assertion, message: string) => errors.push({ field, message });
+  if (!bytesOf(assertion.credentialId)) wants('credentialId', 'must be base64url');
+  if (!client) wants('clientDataJson', 'must be client data of WebAuthn in base64url');
+  if (!data) wants('authenticatorData', 'must be authenticator data of WebAuthn in base64url');
+  if (!signature) wants('signature', 'must be base64url');
+  if (!client || !data || !authenticator || !signature || errors.length) return { errors };
+
+  if (!isOf(passkey, assertion.credentialId)) return { failed: OTHER_PASSKEY };
+  const origins = demands?.origins ?? [passkey.origin];
+  const problem = ceremonyProblem(client, passkey, challenge, origins);
+  if (problem) return { failed: problem };
+  const isOther = Buffer.from(data.rpIdHash).toString('hex') !== passkey.rpIdHash;
+  if (isOther || isElsewhere(data.rpIdHash, demands)) {
+    return { failed: 'The assertion is of another relying party.' };
+  }
+  const flags = flagProblem(data.flags, demands);
+  if (flags) return { failed: `The assertion ${flags}.` };
+  const clientHash = sha256(bytesOf(assertion.clientDataJson) as Uint8Array);
+  if (!isSigned(passkey, Buffer.concat([authenticator, clientHash]), signature)) {
+    return { failed: 'The signature of the assertion does not hold.' };
+  }
+  const { counter } = data;
+  if ((counter > 0 || signCount > 0) && counter <= signCount) {
+    return { failed: 'The counter of the assertion has not moved on.' };
+  }
+  return { signCount: counter };
+}

@@ -1,0 +1,316 @@
+// What a request is answered with from its head alone: its body is announced and never sent.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import { portOf, sendRaw } from '../../../test/raw-http.ts';
+import { createRejectionDelay } from './rejection-delay.ts';
+
+const KIB = 1_024;
+
+const authorizationOf = ({ clientId, clientSecret }: { clientId: string; clientSecret: string }) =>
+  `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
+
+interface Head {
+  method?: string;
+  path: string;
+  authorization?: string;
+  length?: number;
+}
+
+const headOf = ({ method = 'POST', path, authorization, length = 800_000 }: Head) =>
+  [
+    `${method} ${path} HTTP/1.1`,
+    'Host: localhost',
+    'Content-Type: application/json',
+    `Content-Length: ${length}`,
+    ...(authorization ? [`Authorization: ${authorization}`] : []),
+    '',
+    '',
+  ].join('\r\n');
+
+describe('from the head alone', () => {
+  let app: TestApp;
+  let port: number;
+  beforeAll(async () => {
+    app = await startApp({ rateLimits: { requests: 10 } });
+    port = await portOf(app.server);
+  });
+  afterAll(() => app.close());
+
+  const ask = async (head: Head) => {
+    const { status, body, headers } = await sendRaw(port, headOf(head));
+    expect(headers['content-type']).toContain('application/json');
+    return [status, body.code, body.status];
+  };
+
+  it('an unknown path, a wrong method and a wrong credential are rejected', async () => {
+    const api = '/2025-10-13';
+    expect(await ask({ path: '/nothing' })).toEqual([404, 'NOT_FOUND', 404]);
+    expect(await ask({ path: `${api}/nothing` })).toEqual([404, 'NOT_FOUND', 404]);
+    expect(await ask({ path: `${api}/config` })).toEqual([405, 'METHOD_NOT_ALLOWED', 405]);
+    expect(await ask({ path: `${api}/quotes` })).toEqual([401, 'UNAUTHORIZED', 401]);
+    const authorization = 'Basic Zzpn';
+    const wrong = await ask({ path: `${api}/quotes`, authorization });
+    expect(wrong).toEqual([401, 'UNAUTHORIZED', 401]);
+    const link = await ask({ path: '/verify/none/submit' });
+    expect(link).toEqual([410, 'LINK_ENDED', 410]);
+  });
+
+  it('a missing permission and a body that is too large are rejected', async () => {
+    const path = '/2025-10-13/quotes';
+    const viewer = authorizationOf(await app.tokenWith(['VIEW']));
+    expect(await ask({ path, authorization: viewer })).toEqual([403, 'FORBIDDEN', 403]);
+    const authorization = authorizationOf(app.platform);
+    expect(await ask({ path, authorization })).toEqual([400, 'INVALID_INPUT', 400]);
+  });
+
+  it('a request over the limit is rejected, whatever its body is', async () => {
+    const authorization = authorizationOf(app.other);
+    const path = '/2025-10-13/quotes';
+    for (let at = 0; at < 20; at++) {
+      await app.call('GET', '/config', undefined, { as: app.other });
+    }
+    expect(await ask({ path, authorization })).toEqual([429, 'RATE_LIMITED', 429]);
+    const broken = `${headOf({ path, authorization, length: 1 })}{`;
+    const { text } = await sendRaw(port, broken.replace('Host', 'Connection: close\r\nHost'));
+    expect(text).toMatch(/^HTTP\/1\.1 429 /);
+  });
+
+  it('a head without one Host, or with an expectation, is rejected', async () => {
+    const head = (...lines: string[]) =>
+      sendRaw(port, ['GET /healthz HTTP/1.1', ...lines, '', ''].join('\r\n'));
+    for (const lines of [[], ['Host: a', 'Host: a'], ['host: a', 'X: y', 'HOST: b']]) {
+      const { status, body } = await head(...lines);
+      expect([status, body.code, body.status]).toEqual([400, 'INVALID_INPUT', 400]);
+      expect(body.reason).toContain('Host');
+      expect(body.message).toBe(body.reason);
+    }
+    const { status, body } = await head('Host: a', 'Expect: 200-ok');
+    expect([status, body.code, body.status]).toEqual([417, 'EXPECTATION_FAILED', 417]);
+    const long = await head('Host: a', `X: ${'x'.repeat(20_000)}`);
+    expect([long.status, long.body.code, long.body.status]).toEqual([
+      431,
+      'HEADERS_TOO_LARGE',
+      431,
+    ]);
+    const old = await sendRaw(port, 'GET /healthz HTTP/1.0\r\n\r\n');
+    expect([old.status, old.body]).toEqual([200, { status: 'ok' }]);
+  });
+
+  it('HTTP/1.0 has no Transfer-Encoding', async () => {
+    const head = 'POST /2025-10-13/quotes HTTP/1.0\r\nConnection: keep-alive\r\n';
+    for (const coding of ['chunked', 'gzip, chunked']) {
+      const lines = `Transfer-Encoding: ${coding}\r\n\r\n`;
+      // Answered at once; the second body never arrives.
+      for (const body of ['2\r\n{}\r\n0\r\n\r\n', '']) {
+        const { status, body: fault, headers } = await sendRaw(port, head + lines + body);
+        expect([status, fault.code, fault.status]).toEqual([400, 'INVALID_INPUT', 400]);
+        expect(fault.reason).toContain('Transfer-Encoding');
+        expect(headers.connection).toBe('close');
+      }
+    }
+  });
+
+  it('HTTP/1.0 has no expectations', async () => {
+    const body = JSON.stringify({ name: 'Old', permissions: ['VIEW'] });
+    const head = headOf({
+      path: '/2025-10-13/tokens',
+      authorization: authorizationOf(app.platform),
+      length: body.length,
+    }).replace('HTTP/1.1', 'HTTP/1.0');
+    for (const expectation of ['100-continue', '200-ok']) {
+      const old = head.replace('Host', `Expect: ${expectation}\r\nHost`);
+      const { text } = await sendRaw(port, old, body);
+      expect(text.match(/HTTP\/1\.\d \d+/g)).toEqual(['HTTP/1.1 201']);
+    }
+  });
+});
+
+describe('bytes of a platform', () => {
+  let app: TestApp;
+  beforeEach(async () => {
+    app = await startApp({ rateLimits: { bytes: 1 } });
+  });
+  afterEach(() => app.close());
+
+  /** A body of 64 KiB: sixteen of them are what a platform may send at once. */
+  const large = () => {
+    const frame = { name: 'x', permissions: ['VIEW'], more: '' };
+    const padding = 64 * KIB - JSON.stringify(frame).length;
+    return { ...frame, more: 'x'.repeat(padding) };
+  };
+
+  it('are limited like requests, for each platform', async () => {
+    const statuses = [];
+    for (let at = 0; at < 17; at++) {
+      statuses.push((await app.call('POST', '/tokens', large())).status);
+    }
+    expect(statuses).toEqual([...Array(16).fill(201), 429]);
+    const { status, headers, body } = await app.call('POST', '/tokens', large());
+    expect([status, body.code]).toEqual([429, 'RATE_LIMITED']);
+    expect(Number(headers['retry-after'])).toBe(65_536);
+    expect((await app.call('GET', '/config')).status).toBe(200);
+    expect((await app.call('POST', '/tokens', large(), { as: app.other })).status).toBe(201);
+    const metrics = await app.server.inject('/metrics');
+    expect(metrics.body).toContain('railhead_rate_limited_total{limit="bytes"} 2');
+  });
+
+  it('are counted as they come where no length is announced', async () => {
+    const port = await portOf(app.server);
+    const text = JSON.stringify(large());
+    const head = headOf({
+      path: '/2025-10-13/tokens',
+      authorization: authorizationOf(app.platform),
+    })
+      .replace('Host: localhost', 'Host: localhost\r\nConnection: close')
+      .replace(/Content-Length: \d+/, 'Transfer-Encoding: chunked');
+    const statuses = [];
+    for (let at = 0; at < 17; at++) {
+      const chunk = `${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`;
+      statuses.push((await sendRaw(port, head, chunk)).status);
+    }
+    expect(statuses).toEqual([...Array(16).fill(201), 429]);
+  });
+});
+
+describe('an address without a credential', () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startApp({ rateLimits: { anonymous: 2 } });
+  });
+  afterAll(() => app.close());
+
+  const ask = (url: string, remoteAddress: string, headers = {}) =>
+    app.server.inject({ method: 'GET', url, remoteAddress, headers });
+
+  it.each([
+    ['/nothing', 1],
+    ['/openapi.json', 2],
+    ['/metrics', 3],
+    ['/docs', 4],
+    ['/i/none', 5],
+    ['/2025-10-13/agents/device-codes/none/redeem', 6],
+  ])('is limited at %s', async (url, network) => {
+    const method = url.endsWith('redeem') ? 'POST' : 'GET';
+    const remoteAddress = `10.0.${network}.1`;
+    const statuses = [];
+    for (let at = 0; at < 5; at++) {
+      const { statusCode } = await app.server.inject({ method, url, remoteAddress });
+      statuses.push(statusCode);
+    }
+    expect(statuses.slice(0, 4)).not.toContain(429);
+    expect(statuses[4]).toBe(429);
+    expect((await ask('/docs', `10.1.${network}.1`)).statusCode).toBe(200);
+  });
+
+  it('gets an error or a page, as it accepts, and health checks always', async () => {
+    const remoteAddress = '10.2.0.1';
+    for (let at = 0; at < 4; at++) await ask('/docs', remoteAddress);
+    const error = await ask('/docs', remoteAddress);
+    expect([error.statusCode, error.json().code]).toEqual([429, 'RATE_LIMITED']);
+    expect(error.headers['retry-after']).toBe('1');
+    const shown = await ask('/i/none', remoteAddress, { accept: 'text/html' });
+    expect([shown.statusCode, shown.headers['retry-after']]).toEqual([429, '1']);
+    expect(shown.headers['content-type']).toContain('text/html');
+    for (let at = 0; at < 10; at++) {
+      expect((await ask('/healthz', remoteAddress)).statusCode).toBe(200);
+      expect((await ask('/readyz', remoteAddress)).statusCode).toBe(200);
+    }
+  });
+});
+
+describe('createRejectionDelay', () => {
+  it('answers the first of each second at once, of each client', async () => {
+    let now = 0;
+    const delay = createRejectionDelay(() => now, 5);
+    const asked = (key: string, count: number) => Array.from({ length: count }, () => delay(key));
+    expect(asked('a', 20)).toEqual(Array(20).fill(undefined));
+    const late = asked('a', 3);
+    for (const each of late) expect(each).toBeInstanceOf(Promise);
+    expect(delay('b')).toBeUndefined();
+    await Promise.all(late);
+    now += 1_000;
+    expect(delay('a')).toBeUndefined();
+  });
+
+  it('holds a bounded number of answers', async () => {
+    const delay = createRejectionDelay(() => 0, 50);
+    const all = Array.from({ length: 5_000 }, () => delay('a'));
+    expect(all.filter(Boolean)).toHaveLength(4_096);
+    await Promise.all(all);
+    expect(delay('a')).toBeInstanceOf(Promise);
+  });
+});
+
+describe('a client that is rejected again and again', () => {
+  let app: TestApp;
+  let port: number;
+  beforeAll(async () => {
+    app = await startApp({ rateLimits: { requests: 100 } });
+    port = await portOf(app.server);
+  });
+  afterAll(() => app.close());
+
+  const config = (as = app.platform) => app.call('GET', '/config', undefined, { as });
+  const elapsed = async (work: () => Promise<unknown>) => {
+    const started = performance.now();
+    await work();
+    return performance.now() - started;
+  };
+
+  it('is answered late, and others are not', async () => {
+    for (let at = 0; at < 200; at++) await config();
+    const many = () => Promise.all(Array.from({ length: 30 }, () => config()));
+    let others = 0;
+    const late = await elapsed(async () => {
+      const rejected = many();
+      others = await elapsed(async () => {
+        expect((await config(app.other)).status).toBe(200);
+      });
+      expect((await rejected).map(({ status }) => status)).toEqual(Array(30).fill(429));
+    });
+    expect(late).toBeGreaterThan(900);
+    expect(others).toBeLessThan(900);
+  });
+
+  it.each([
+    ['for bodies that are too large', '/2025-10-13/quotes', 400],
+    ['at an unknown path', '/nothing', 404],
+    ['for a wrong method', '/2025-10-13/config', 405],
+  ])('is answered late %s', async (_, path, status) => {
+    const known = await app.newPlatform(path);
+    const head = headOf({ path, authorization: authorizationOf(known) });
+    const late = await elapsed(async () => {
+      const replies = await Promise.all(Array.from({ length: 40 }, () => sendRaw(port, head)));
+      expect(replies.map((reply) => reply.status)).toEqual(Array(40).fill(status));
+    });
+    expect(late).toBeGreaterThan(900);
+  });
+});
+
+describe('/readyz', () => {
+  it('commits at most once a second, however often it is requested', async () => {
+    const app = await startApp();
+    const port = await portOf(app.server);
+    const ask = async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).status;
+    // Only probes write temporary files. They are counted when a later transaction of the connection ends.
+    const probes = async () => {
+      const [row] = await app.runtime.db.query(
+        `select temp_files from pg_stat_database where datname = current_database()`,
+        [],
+      );
+      return Number(row?.temp_files);
+    };
+    const started = performance.now();
+    for (let round = 0; round < 2; round++) {
+      const statuses = await Promise.all(Array.from({ length: 200 }, ask));
+      expect(new Set(statuses)).toEqual(new Set([200]));
+    }
+    await sleep(1_200);
+    expect(await ask()).toBe(200);
+    const seconds = Math.ceil((performance.now() - started) / 1_000);
+    await expect.poll(probes).toBeGreaterThan(0);
+    expect(await probes()).toBeLessThanOrEqual(seconds + 1);
+    await app.close();
+  });
+});

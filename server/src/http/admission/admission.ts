@@ -1,0 +1,167 @@
+// Decides from the head of a request whether it is carried out: credential, rate limits, permission, size
+// of the body and bytes per second, in this order. A body is read after that, so a client that may not ask
+// costs no more than its head.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Code, Fault, invalid } from '../../kernel/fault.ts';
+import { type Contract, maxBodyOf } from '../../kernel/operation.ts';
+import type { Caller } from '../../runtime/operation/context.ts';
+import { tooLarge } from '../body/body.ts';
+import { MAX_BESIDE } from '../body/multipart.ts';
+import { type Limiter, neighbourhood, type Payer } from './rate-limit.ts';
+import { createRejectionDelay } from './rejection-delay.ts';
+
+/** Resolves the secret of a link. */
+export interface LinkBearers {
+  /** Throws LINK_ENDED. */
+  callerOf(secret: string): Promise<Caller>;
+  /** Whether this secret was valid before. */
+  isProven(secret: string): boolean;
+}
+
+/** Resolves the bearer token of an agent. */
+export interface AgentBearers {
+  /** The caller of a request from its Authorization header; throws UNAUTHORIZED. */
+  callerOf(authorization: string | undefined): Promise<Caller>;
+  /** Whether this header was valid before. */
+  isProven(authorization: string | undefined): boolean;
+}
+
+export interface AdmissionOptions {
+  /** The caller of a request from its Authorization header; throws UNAUTHORIZED. */
+  authenticate(authorization: string | undefined): Promise<Caller>;
+  /** Whether this header was valid before: then rejected ones from the same address do not matter. */
+  isProven?(authorization: string | undefined): boolean;
+  /** Needed where an operation is hosted. */
+  bearers?: LinkBearers;
+  /** Needed where an operation is for agents. */
+  agents?: AgentBearers;
+  /** Absent: no limits. */
+  limiter?: Limiter | undefined;
+}
+
+/** A credential: whether it was valid before, and whose it is. */
+interface Credential {
+  isProven(): boolean;
+  caller(): Promise<Caller>;
+}
+
+function credentialOf(
+  options: AdmissionOptions,
+  request: FastifyRequest,
+  { hosted, forAgents }: Contract,
+): Credential {
+  const { bearers, agents } = options;
+  if (hosted && bearers) {
+    const { secret } = request.params as { secret: string };
+    return { isProven: () => bearers.isProven(secret), caller: () => bearers.callerOf(secret) };
+  }
+  const { authorization } = request.headers;
+  if (forAgents && agents) {
+    return {
+      isProven: () => agents.isProven(authorization),
+      caller: () => agents.callerOf(authorization),
+    };
+  }
+  return {
+    isProven: () => options.isProven?.(authorization) ?? false,
+    caller: () => options.authenticate(authorization),
+  };
+}
+
+const REFUSED_CREDENTIAL: readonly Code[] = ['UNAUTHORIZED', 'LINK_ENDED'];
+
+/** The caller of an operation that needs no credential. */
+export const anonymousAt = (ip: string): Caller => ({
+  platformId: '',
+  environment: 'sandbox',
+  tokenId: null,
+  permissions: [],
+  address: neighbourhood(ip),
+});
+
+function assertPermission(contract: Contract, caller: Caller): void {
+  if (contract.sandboxOnly && caller.environment !== 'sandbox') {
+    throw new Fault('FORBIDDEN', 'Only a sandbox credential may do this.');
+  }
+  if (contract.permission && !caller.permissions.includes(contract.permission)) {
+    throw new Fault('FORBIDDEN', `This token lacks the ${contract.permission} permission.`);
+  }
+}
+
+const payerOf = ({ hosted }: Contract, { platformId, agentId, tokenId }: Caller): Payer => ({
+  platformId,
+  share: agentId ?? (hosted ? (tokenId ?? undefined) : undefined),
+});
+
+/** What the byte limit of a request is counted for. */
+export const bytesKeyOf = ({ platformId, address }: Caller): string => platformId || `${address}`;
+
+/** Checks the announced length, and counts it where the body is read at once. */
+function admitLength(contract: Contract, caller: Caller, length: number, limiter?: Limiter): void {
+  const { upload } = contract;
+  if (upload) {
+    if (length <= upload.maxBytes + MAX_BESIDE) return;
+    throw invalid([{ field: 'file', message: `is larger than ${upload.maxBytes} bytes` }]);
+  }
+  const maxBytes = maxBodyOf(contract);
+  if (length > maxBytes) throw tooLarge(maxBytes);
+  if (length > 0) limiter?.takeBytes(bytesKeyOf(caller), length);
+}
+
+export function createAdmission(options: AdmissionOptions) {
+  const { limiter } = options;
+  const delayed = createRejectionDelay();
+
+  async function callerOf(
+    contract: Contract,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<Caller> {
+    const { ip } = request;
+    if (!contract.permission && !contract.hosted) {
+      limiter?.admitAddress(ip);
+      return anonymousAt(ip);
+    }
+    const credential = credentialOf(options, request, contract);
+    limiter?.checkAddress(ip, credential.isProven);
+    const caller = await credential.caller().catch((error: unknown) => {
+      if (error instanceof Fault && REFUSED_CREDENTIAL.includes(error.code)) limiter?.blame(ip);
+      throw error;
+    });
+    limiter?.admit(reply, payerOf(contract, caller), contract.costly === true);
+    return caller;
+  }
+
+  return {
+    /**
+     * The caller of an operation. Throws what the request is rejected with, late where this client is
+     * rejected often; `known` is called as soon as the caller is known.
+     */
+    async admit(
+      contract: Contract,
+      request: FastifyRequest,
+      reply: FastifyReply,
+      known: (caller: Caller) => void,
+    ): Promise<void> {
+      let payer = neighbourhood(request.ip);
+      try {
+        const caller = await callerOf(contract, request, reply);
+        payer = bytesKeyOf(caller);
+        known(caller);
+        assertPermission(contract, caller);
+        admitLength(contract, caller, Number(request.headers['content-length'] ?? 0), limiter);
+      } catch (error) {
+        if (limiter && error instanceof Fault) await delayed(payer);
+        throw error;
+      }
+    },
+    /** Admits a request that no operation answers; throws RATE_LIMITED. */
+    admitAddress: ({ ip }: FastifyRequest): void => limiter?.admitAddress(ip),
+    /** Waits before a request without a route is rejected, where there were many. */
+    async delayRejection({ ip }: FastifyRequest): Promise<void> {
+      if (limiter) await delayed(neighbourhood(ip));
+    },
+  };
+}
+
+export type Admission = ReturnType<typeof createAdmission>;

@@ -1,0 +1,43 @@
+// Token buckets: an even refill and a burst, counted for each key as it is used. They are held in this
+// process, because a shared count would cost every request a round trip to the database.
+import type { Time } from '../../kernel/world.ts';
+
+export interface Bucket {
+  left: number;
+  at: Time;
+}
+
+export interface Meter {
+  readonly perSecond: number;
+  readonly burst: number;
+  /** The bucket of a key, refilled up to now. */
+  of(key: string): Bucket;
+  /** Whether the key was used lately; every other bucket is full. */
+  has(key: string): boolean;
+}
+
+/** Maximum number of buckets; beyond it the least recently used one is dropped, which fills it. */
+const MAX_BUCKETS = 10_000;
+
+/** `burst` is what a full bucket holds. */
+export function createMeter(perSecond: number, burst: number, now: () => Time): Meter {
+  const buckets = new Map<string, Bucket>();
+  return {
+    perSecond,
+    burst,
+    has: (key) => buckets.size > 0 && buckets.has(key),
+    of(key) {
+      const time = now();
+      const known = buckets.get(key);
+      const bucket = known ?? { left: burst, at: time };
+      // Reinserted as the most recently used.
+      if (known) buckets.delete(key);
+      else if (buckets.size >= MAX_BUCKETS) buckets.delete(buckets.keys().next().value as string);
+      buckets.set(key, bucket);
+      const gained = (Math.max(0, time - bucket.at) * perSecond) / 1000;
+      bucket.left = Math.min(burst, bucket.left + gained);
+      bucket.at = time;
+      return bucket;
+    },
+  };
+}

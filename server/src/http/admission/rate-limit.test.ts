@@ -1,0 +1,339 @@
+// Limits by themselves, with a clock moved by hand, and then as clients meet them.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { externalAccount, fundedCustomer, quoteBody } from '../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import { createLimiter, neighbourhood, type RateLimits } from './rate-limit.ts';
+
+function tokenLimiter(limits: Partial<RateLimits>) {
+  let now = 1_000_000;
+  const refusals: string[] = [];
+  const limiter = createLimiter(
+    limits,
+    () => now,
+    (limit) => refusals.push(limit),
+  );
+  let headers: Record<string, string> = {};
+  return {
+    refusals,
+    limiter,
+    headers: () => headers,
+    wait(ms: number) {
+      now += ms;
+    },
+    /** Whether the request may go on, or after how many seconds to come back. */
+    ask(platformId = 'a', costly = false, share?: string): true | number | undefined {
+      headers = {};
+      try {
+        const reply = { header: (name: string, value: string) => (headers[name] = value) };
+        limiter.admit(reply, { platformId, share }, costly);
+        return true;
+      } catch (error) {
+        return (error as { retryAfterS?: number }).retryAfterS;
+      }
+    },
+  };
+}
+
+const asked = (count: number, ask: () => unknown) => Array.from({ length: count }, ask);
+const yes = (count: number) => Array<true>(count).fill(true);
+
+describe('createLimiter', () => {
+  it('lets two seconds through at once, and then an even pace', () => {
+    const { ask, wait } = tokenLimiter({ requests: 10 });
+    expect(asked(21, () => ask())).toEqual([...yes(20), 1]);
+    wait(99);
+    expect(ask()).toBe(1);
+    wait(1);
+    expect(asked(2, () => ask())).toEqual([true, 1]);
+    wait(500);
+    expect(asked(6, () => ask())).toEqual([...yes(5), 1]);
+    wait(3_600_000);
+    expect(asked(21, () => ask())).toEqual([...yes(20), 1]);
+  });
+
+  it('states what is left and when all of it is available again', () => {
+    const { ask, wait, headers } = tokenLimiter({ requests: 2 });
+    ask();
+    expect(headers()).toEqual({
+      'RateLimit-Limit': '4',
+      'RateLimit-Remaining': '3',
+      'RateLimit-Reset': '1',
+      'RateLimit-Policy': '4;w=2',
+    });
+    asked(4, () => ask());
+    expect(headers()).toMatchObject({ 'RateLimit-Remaining': '0', 'RateLimit-Reset': '2' });
+    wait(1_000);
+    ask();
+    expect(headers()).toMatchObject({ 'RateLimit-Remaining': '1', 'RateLimit-Reset': '2' });
+  });
+
+  it('counts each platform by itself', () => {
+    const { ask } = tokenLimiter({ requests: 1 });
+    expect(asked(3, () => ask('a'))).toEqual([true, true, 1]);
+    expect(ask('b')).toBe(true);
+  });
+
+  it('has a second, tighter limit for what costs more, and states the tighter one', () => {
+    const { ask, headers, refusals } = tokenLimiter({ requests: 10, costly: 1 });
+    expect(asked(3, () => ask('a', true))).toEqual([true, true, 1]);
+    expect(headers()['RateLimit-Limit']).toBe('2');
+    expect(refusals).toEqual(['costly']);
+    // They counted among all, too.
+    expect(asked(18, () => ask())).toEqual([...yes(17), 1]);
+    expect(headers()['RateLimit-Limit']).toBe('20');
+    expect(refusals).toEqual(['costly', 'requests']);
+    expect(ask('a', true)).toBe(1);
+    expect(headers()['RateLimit-Limit']).toBe('20');
+  });
+
+  it('gives an agent a share, which counts toward its platform as well', () => {
+    const { ask, headers } = tokenLimiter({ requests: 20 });
+    // A tenth of 20 per second, and twice as many at once.
+    expect(asked(5, () => ask('a', false, 'agent 1'))).toEqual([...yes(4), 1]);
+    expect(headers()['RateLimit-Limit']).toBe('4');
+    expect(asked(5, () => ask('a', false, 'agent 2'))).toEqual([...yes(4), 1]);
+    expect(asked(33, () => ask())).toEqual([...yes(32), 1]);
+    // The platform has nothing left for a third one.
+    expect(ask('a', false, 'agent 3')).toBe(1);
+    expect(headers()['RateLimit-Limit']).toBe('40');
+  });
+
+  it('gives an agent at least one request per second', () => {
+    const { ask } = tokenLimiter({ requests: 2, costly: 2 });
+    expect(asked(3, () => ask('a', true, 'agent'))).toEqual([true, true, 1]);
+  });
+
+  it('counts bytes of a platform, and says when enough are left', () => {
+    const { limiter, wait, refusals } = tokenLimiter({ bytes: 1_048_576 });
+    const take = (bytes: number) => () => limiter.takeBytes('a', bytes);
+    take(2_097_152)();
+    expect(take(1)).toThrow('bytes');
+    expect(refusals).toEqual(['bytes']);
+    limiter.takeBytes('b', 1);
+    wait(500);
+    take(524_288)();
+    const rejected = (() => {
+      try {
+        take(1_500_000)();
+      } catch (error) {
+        return (error as { retryAfterS?: number }).retryAfterS;
+      }
+    })();
+    expect(rejected).toBe(2);
+  });
+
+  it('lets the largest body through at the lowest limit', () => {
+    const { limiter } = tokenLimiter({ bytes: 1 });
+    limiter.takeBytes('a', 1_048_576);
+    expect(() => limiter.takeBytes('a', 1)).toThrow('bytes');
+  });
+
+  it('makes files wait for what exceeds half of the burst', async () => {
+    const { limiter, wait } = tokenLimiter({ bytes: 10_485_760 });
+    const half = 10_485_760;
+    expect(limiter.waitForBytes('a', half)).toBeUndefined();
+    expect(limiter.waitForBytes('a', 1_048_576)).toBeUndefined();
+    const waiting = limiter.waitForBytes('a', 1_048_576);
+    expect(waiting).toBeInstanceOf(Promise);
+    // Payments have the other half.
+    limiter.takeBytes('a', half - 1_048_576);
+    wait(2_000);
+    await waiting;
+    expect(() => limiter.takeBytes('a', 2 * half)).toThrow('bytes');
+  });
+
+  it('counts requests of an address that need no credential', () => {
+    const { limiter, wait, refusals } = tokenLimiter({ anonymous: 1 });
+    const ask = (address: string) => () => limiter.admitAddress(address);
+    for (let at = 0; at < 2; at++) ask('10.0.0.1')();
+    expect(ask('10.0.0.1')).toThrow('address');
+    expect(refusals).toEqual(['anonymous']);
+    ask('10.0.0.2')();
+    for (let at = 0; at < 2; at++) ask(`2001:db8::${at}`)();
+    expect(ask('2001:db8::9')).toThrow('address');
+    wait(1_000);
+    ask('10.0.0.1')();
+  });
+
+  it('sets no limit, and no header, where it is 0', () => {
+    const { ask, headers, limiter } = tokenLimiter({});
+    expect(asked(1_000, () => ask('a', true))).toEqual(yes(1_000));
+    expect(headers()).toEqual({});
+    for (let bad = 0; bad < 1_000; bad++) limiter.blame('10.0.0.1');
+    limiter.checkAddress('10.0.0.1', () => false);
+    for (let at = 0; at < 1_000; at++) limiter.admitAddress('10.0.0.1');
+    limiter.takeBytes('a', 1_000_000_000);
+    expect(limiter.waitForBytes('a', 1_000_000_000)).toBeUndefined();
+  });
+
+  it('stands a clock that goes back', () => {
+    const { ask, wait } = tokenLimiter({ requests: 1 });
+    asked(3, () => ask());
+    wait(-60_000);
+    expect(ask()).toBe(1);
+    wait(1_000);
+    expect(ask()).toBe(true);
+  });
+
+  it('forgets who was quiet for longest, not who is asking', () => {
+    const { ask } = tokenLimiter({ requests: 1 });
+    asked(3, () => ask('steady'));
+    for (let other = 0; other < 9_999; other++) ask(`token ${other}`);
+    expect(ask('steady')).toBe(1);
+    asked(9_999, () => ask(`more ${Math.random()}`));
+    expect(ask('steady')).toBe(1);
+    for (let other = 0; other < 10_000; other++) ask(`last ${other}`);
+    expect(ask('steady')).toBe(true);
+  });
+
+  it('refuses an address after bad credentials, proven ones excepted', () => {
+    const { limiter, wait, refusals } = tokenLimiter({ refused: 1 });
+    const check =
+      (address: string, proven = false) =>
+      () =>
+        limiter.checkAddress(address, () => proven);
+    for (let bad = 0; bad < 2; bad++) {
+      check('10.0.0.1')();
+      limiter.blame('10.0.0.1');
+    }
+    expect(check('10.0.0.1')).toThrow('credentials');
+    expect(refusals).toEqual(['refused']);
+    check('10.0.0.1', true)();
+    check('10.0.0.2')();
+    wait(1_000);
+    check('10.0.0.1')();
+  });
+});
+
+describe('neighbourhood', () => {
+  it.each([
+    ['10.0.0.1', '10.0.0.1'],
+    ['::ffff:10.0.0.1', '::ffff:10.0.0.1'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+    ['2001:db8:1:2::6', '2001:db8:1:2'],
+    ['2001:db8::6', '2001:db8:0:0'],
+    ['1::2:3:4:5:6:7', '1:0:2:3'],
+    ['::1', '0:0:0:0'],
+    ['fe80::', 'fe80:0:0:0'],
+  ])('%s is in %s', (address, block) => expect(neighbourhood(address)).toBe(block));
+});
+
+describe('a server with limits', () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startApp({ rateLimits: { requests: 20, costly: 1, refused: 2 } });
+  });
+  afterAll(() => app.close());
+
+  it('states them with every reply to valid credentials, rejections included', async () => {
+    const names = ['limit', 'remaining', 'reset', 'policy'].map((each) => `ratelimit-${each}`);
+    const viewer = await app.tokenWith(['VIEW']);
+    for (const answer of [
+      await app.call('GET', '/config'),
+      await app.call('GET', '/quotes/none'),
+      await app.call('POST', '/quotes', {}),
+      await app.call('POST', '/tokens', {}, { as: viewer }),
+    ]) {
+      for (const name of names) expect(answer.headers[name], name).toBeDefined();
+    }
+    const anonymous = await app.call('GET', '/config', undefined, { as: null });
+    for (const name of names) expect(anonymous.headers[name], name).toBeUndefined();
+  });
+
+  it('counts all tokens of a platform together', async () => {
+    app.world.set(app.world.now() + 60_000);
+    const made = [];
+    for (let at = 0; at < 3; at++) made.push(await app.tokenWith(['VIEW'], `token ${at}`));
+    app.world.set(app.world.now() + 60_000);
+    const statuses = [];
+    for (let at = 0; at < 42; at++) {
+      statuses.push((await app.call('GET', '/config', undefined, { as: made[at % 3] })).status);
+    }
+    expect(statuses.filter((each) => each === 200)).toHaveLength(40);
+    expect(statuses.slice(40)).toEqual([429, 429]);
+    expect((await app.call('GET', '/config', undefined, { as: app.other })).status).toBe(200);
+  });
+
+  it('keeps a refusal under no idempotency key, and counts it', async () => {
+    app.world.set(app.world.now() + 60_000);
+    const { person, account } = await fundedCustomer(app);
+    const payee = await externalAccount(app, person.id, 'EUR');
+    const headers = { 'Idempotency-Key': 'once' };
+    const body = quoteBody(account.id, payee.id, 100_00);
+    app.world.set(app.world.now() + 60_000);
+    for (let other = 0; other < 2; other++) await app.call('POST', '/quotes', body);
+    const refused = await app.call('POST', '/quotes', body, { headers });
+    expect(refused.status).toBe(429);
+    expect(refused.headers['retry-after']).toBe('1');
+    expect(refused.body).toMatchObject({ code: 'RATE_LIMITED', status: 429 });
+    app.world.set(app.world.now() + 1_000);
+    const later = await app.call('POST', '/quotes', body, { headers });
+    expect([later.status, later.headers['idempotency-replayed']]).toEqual([201, undefined]);
+    const metrics = await app.server.inject('/metrics');
+    expect(metrics.body).toContain('railhead_rate_limited_total{limit="costly"} 1');
+    expect(metrics.body).toMatch(
+      /railhead_request_seconds_count\{operation="createQuote",status="429"\} 1/,
+    );
+  });
+
+  it('slows down clients that guess secrets, and none that know one', async () => {
+    app.world.set(app.world.now() + 60_000);
+    const ask = async (secret: string, remoteAddress: string) => {
+      const login = Buffer.from(`${app.platform.clientId}:${secret}`).toString('base64');
+      const headers = { authorization: `Basic ${login}` };
+      const url = '/2025-10-13/config';
+      return app.server.inject({ method: 'GET', url, headers, remoteAddress });
+    };
+    const good = app.platform.clientSecret;
+    expect((await ask(good, '10.1.1.1')).statusCode).toBe(200);
+    const guesses = [];
+    for (let guess = 0; guess < 6; guess++) {
+      guesses.push((await ask(`guess ${guess}`, '10.1.1.1')).statusCode);
+    }
+    expect(guesses).toEqual([401, 401, 401, 401, 429, 429]);
+    const refused = await ask('guess', '10.1.1.1');
+    expect(refused.json()).toMatchObject({ code: 'RATE_LIMITED' });
+    expect(refused.headers['retry-after']).toBe('1');
+    // Known here, though it has to be looked up again.
+    app.world.set(app.world.now() + 3_000);
+    for (let guess = 0; guess < 4; guess++) await ask('guess', '10.1.1.1');
+    expect((await ask('guess', '10.1.1.1')).statusCode).toBe(429);
+    expect((await ask(good, '10.1.1.1')).statusCode).toBe(200);
+    expect((await ask('guess', '10.2.2.2')).statusCode).toBe(401);
+  });
+});
+
+describe('a server behind a proxy', () => {
+  let app: TestApp;
+  const proxied = async (remoteAddress: string, forwarded: string) => {
+    const headers = { authorization: 'Basic Zzpn', 'x-forwarded-for': forwarded };
+    const url = '/2025-10-13/config';
+    const guess = () => app.server.inject({ method: 'GET', url, headers, remoteAddress });
+    const said = [];
+    for (let times = 0; times < 3; times++) said.push((await guess()).statusCode);
+    return said;
+  };
+  const start = async (trustedProxies?: readonly string[]) => {
+    app = await startApp({ rateLimits: { requests: 0, costly: 0, refused: 1 }, trustedProxies });
+  };
+  afterEach(() => app.close());
+
+  it('uses the address that a trusted proxy forwards, and no other', async () => {
+    await start(['10.0.0.0/8', '::1']);
+    expect(await proxied('10.1.1.1', '203.0.113.7')).toEqual([401, 401, 429]);
+    expect(await proxied('10.1.1.1', '203.0.113.8')).toEqual([401, 401, 429]);
+    expect(await proxied('::1', '203.0.113.7')).toEqual([429, 429, 429]);
+    // What the client itself has written stands before what the proxies have added.
+    expect(await proxied('10.1.1.1', '198.51.100.1, 203.0.113.8, 10.2.2.2')).toEqual([
+      429, 429, 429,
+    ]);
+    expect(await proxied('203.0.113.9', '198.51.100.1')).toEqual([401, 401, 429]);
+    expect(await proxied('203.0.113.9', '198.51.100.2')).toEqual([429, 429, 429]);
+  });
+
+  it('trusts no proxy by default', async () => {
+    await start();
+    expect(await proxied('10.1.1.1', '203.0.113.7')).toEqual([401, 401, 429]);
+    expect(await proxied('10.1.1.1', '203.0.113.8')).toEqual([429, 429, 429]);
+  });
+});

@@ -1,0 +1,212 @@
+// Rate limits: requests and bytes of a platform, whatever the number of its tokens, and requests of an
+// address without valid credentials. The counts are per process: N processes allow N times as much. Each
+// reply to valid credentials states the limit, so that a client can slow down before it is rejected.
+import { isIPv6 } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Fault } from '../../kernel/fault.ts';
+import type { Time } from '../../kernel/world.ts';
+import { type Bucket, createMeter, type Meter } from './bucket.ts';
+
+/** Amounts per second; absent or 0 sets no limit. */
+export interface RateLimits {
+  /** Requests of one platform. */
+  requests: number;
+  /** Requests of one platform to operations whose contract is `costly`; they count as requests too. */
+  costly: number;
+  /** Rejected credentials of one address. */
+  refused: number;
+  /** Requests of one address that need no credential. */
+  anonymous: number;
+  /** Bytes of request bodies of one platform. */
+  bytes: number;
+}
+
+export type LimitName = keyof RateLimits;
+
+/** The owner of a rate limit. */
+export interface Payer {
+  platformId: string;
+  /** An agent or a link of the platform, which may use no more than a share of the limit. */
+  share?: string | undefined;
+}
+
+export interface Limiter {
+  /** Counts a request and writes the headers; throws RATE_LIMITED. */
+  admit(reply: HeaderWriter, payer: Payer, costly: boolean): void;
+  /** Counts a request that needs no credential; throws RATE_LIMITED. */
+  admitAddress(address: string): void;
+  /** Counts bytes of a body of this platform or address; throws RATE_LIMITED. */
+  takeBytes(key: string, bytes: number): void;
+  /** Counts bytes of a file, and waits while the platform has less than half of its burst left. */
+  waitForBytes(key: string, bytes: number): Promise<void> | undefined;
+  /**
+   * Throws RATE_LIMITED for an address with too many rejected credentials, unless these are `proven`:
+   * behind a proxy many clients share one address, and none may lock out the others.
+   */
+  checkAddress(address: string, proven: () => boolean): void;
+  /** Counts a rejected credential. */
+  blame(address: string): void;
+}
+
+interface HeaderWriter {
+  header(name: string, value: string): unknown;
+}
+
+interface RequestMeter extends Meter {
+  readonly name: LimitName;
+  /** Header values that never change. */
+  readonly limit: string;
+  readonly policy: string;
+}
+
+const BURST_S = 2;
+/** An agent or a link may use one part in this many of its platform's limit. */
+const SHARES = 10;
+/** The burst of the byte limit is at least this, so that the largest JSON body fits. */
+const MIN_BYTE_BURST = 1_048_576;
+/** Longest wait before the byte limit is looked at again. */
+const MAX_WAIT_MS = 1_000;
+
+function requestMeter(
+  name: LimitName,
+  perSecond: number | undefined,
+  now: () => Time,
+): RequestMeter | undefined {
+  if (!perSecond || perSecond <= 0) return undefined;
+  const burst = perSecond * BURST_S;
+  const policy = `${burst};w=${BURST_S}`;
+  return { name, limit: String(burst), policy, ...createMeter(perSecond, burst, now) };
+}
+
+const shareOf = (perSecond: number | undefined) =>
+  perSecond ? Math.max(1, Math.floor(perSecond / SHARES)) : 0;
+
+function writeHeaders(reply: HeaderWriter, meter: RequestMeter, left: number): void {
+  const { burst, perSecond, limit, policy } = meter;
+  reply.header('RateLimit-Limit', limit);
+  reply.header('RateLimit-Remaining', String(Math.floor(left)));
+  reply.header('RateLimit-Reset', String(Math.ceil((burst - left) / perSecond)));
+  reply.header('RateLimit-Policy', policy);
+}
+
+function rejection({ perSecond }: Meter, { left }: Bucket, wanted: number, reason: string): Fault {
+  const retryAfterS = Math.max(1, Math.ceil((wanted - left) / perSecond));
+  return new Fault('RATE_LIMITED', reason, undefined, { retryAfterS });
+}
+
+/** An IPv6 address stands for its /64, which one subscriber usually has. */
+export function neighbourhood(address: string): string {
+  if (!isIPv6(address) || address.includes('.')) return address;
+  const [head = '', tail] = address.split('::');
+  const left = head ? head.split(':') : [];
+  const right = tail ? tail.split(':') : [];
+  const zeros = tail === undefined ? 0 : 8 - left.length - right.length;
+  return [...left, ...Array<string>(zeros).fill('0'), ...right].slice(0, 4).join(':');
+}
+
+const TOO_MANY = {
+  platform: 'This platform sends too many requests. Slow down.',
+  share: 'This agent or link sends too many requests. Slow down.',
+  refused: 'Too many credentials that are not valid came from this address.',
+  anonymous: 'Too many requests came from this address. Slow down.',
+  bytes: 'This platform sends too many bytes. Slow down.',
+};
+
+/** Requests of platforms, agents and links. */
+function createRequestLimit(
+  limits: Partial<RateLimits>,
+  now: () => Time,
+  limited: (limit: LimitName) => void,
+): Limiter['admit'] {
+  const requests = requestMeter('requests', limits.requests, now);
+  const costly = requestMeter('costly', limits.costly, now);
+  const shared = requestMeter('requests', shareOf(limits.requests), now);
+  const sharedCostly = requestMeter('costly', shareOf(limits.costly), now);
+
+  return (reply, { platformId, share }, isCostly) => {
+    let tightest: { meter: RequestMeter; left: number } | undefined;
+    const take = (meter: RequestMeter | undefined, key: string, reason: string) => {
+      if (!meter) return;
+      const bucket = meter.of(key);
+      if (bucket.left < 1) {
+        writeHeaders(reply, meter, bucket.left);
+        limited(meter.name);
+        throw rejection(meter, bucket, 1, reason);
+      }
+      bucket.left -= 1;
+      if (!tightest || bucket.left < tightest.left) tightest = { meter, left: bucket.left };
+    };
+    // The share first: what exceeds it takes nothing from the platform.
+    if (share !== undefined) {
+      take(shared, share, TOO_MANY.share);
+      if (isCostly) take(sharedCostly, share, TOO_MANY.share);
+    }
+    take(requests, platformId, TOO_MANY.platform);
+    if (isCostly) take(costly, platformId, TOO_MANY.platform);
+    if (tightest) writeHeaders(reply, tightest.meter, tightest.left);
+  };
+}
+
+/** `limited` is called for every rejected request. */
+export function createLimiter(
+  limits: Partial<RateLimits>,
+  now: () => Time,
+  limited: (limit: LimitName) => void,
+): Limiter {
+  const refused = requestMeter('refused', limits.refused, now);
+  const anonymous = requestMeter('anonymous', limits.anonymous, now);
+  const { bytes: rate = 0 } = limits;
+  const burst = Math.max(rate * BURST_S, MIN_BYTE_BURST);
+  const bytes = rate > 0 ? createMeter(rate, burst, now) : undefined;
+
+  return {
+    admit: createRequestLimit(limits, now, limited),
+    admitAddress(address) {
+      const bucket = anonymous?.of(neighbourhood(address));
+      if (!anonymous || !bucket) return;
+      if (bucket.left < 1) {
+        limited(anonymous.name);
+        throw rejection(anonymous, bucket, 1, TOO_MANY.anonymous);
+      }
+      bucket.left -= 1;
+    },
+    takeBytes(key, wanted) {
+      const bucket = bytes?.of(key);
+      if (!bytes || !bucket) return;
+      if (bucket.left < wanted) {
+        limited('bytes');
+        throw rejection(bytes, bucket, wanted, TOO_MANY.bytes);
+      }
+      bucket.left -= wanted;
+    },
+    waitForBytes(key, wanted) {
+      if (!bytes) return undefined;
+      // The other half stays for the platform's payments.
+      const reserve = burst / 2;
+      const take = (): number => {
+        const bucket = bytes.of(key);
+        if (bucket.left < reserve) return ((reserve - bucket.left) * 1000) / bytes.perSecond;
+        bucket.left -= wanted;
+        return 0;
+      };
+      const first = take();
+      if (first === 0) return undefined;
+      return (async () => {
+        for (let wait = first; wait > 0; wait = take()) await sleep(Math.min(wait, MAX_WAIT_MS));
+      })();
+    },
+    checkAddress(address, proven) {
+      const key = neighbourhood(address);
+      if (!refused?.has(key)) return;
+      const bucket = refused.of(key);
+      if (bucket.left >= 1 || proven()) return;
+      limited(refused.name);
+      throw rejection(refused, bucket, 1, TOO_MANY.refused);
+    },
+    blame(address) {
+      if (!refused) return;
+      const bucket = refused.of(neighbourhood(address));
+      bucket.left = Math.max(0, bucket.left - 1);
+    },
+  };
+}

@@ -1,0 +1,99 @@
+// Reads the JSON body of an admitted request and checks its form before it is parsed: size, encoding,
+// depth and number of values. Parsing and validating take time in proportion to those, so the limits are
+// what keeps one body from delaying other requests.
+import { isUtf8 } from 'node:buffer';
+import type { Readable } from 'node:stream';
+import { Fault } from '../../kernel/fault.ts';
+import { excessOf } from './json-limits.ts';
+
+/** Levels of objects and lists in a body; no operation reads more than ten. */
+const MAX_DEPTH = 32;
+/** Items of one list; no operation takes more. */
+const MAX_ITEMS = 1_000;
+/** A body may have one value for this many bytes of its limit; complete ones need fewer. */
+const BYTES_PER_VALUE = 16;
+/** Values of the largest bodies: about 20 ms of parsing and validating. */
+const MAX_VALUES = 8_192;
+
+export interface JsonBody {
+  raw: string;
+  json: unknown;
+}
+
+export const tooLarge = (maxBytes: number): Fault =>
+  new Fault('INVALID_INPUT', `The body is larger than ${maxBytes} bytes.`);
+
+/** Bytes that a piece of a body counts as at least: many small pieces cost more than their bytes. */
+export const MIN_PIECE = 64;
+/** Pieces of one body. */
+const MAX_PIECES = 4_096;
+
+/** Reads a body to its end; `count` is called for each piece and throws where it is one too many. */
+export function readBody(
+  body: Readable,
+  maxBytes: number,
+  count: (bytes: number) => void,
+): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = [];
+    let size = 0;
+    const end = (settle: () => void) => {
+      body.off('data', onData).off('end', onEnd).off('error', onCut).off('close', onCut);
+      settle();
+    };
+    const onData = (piece: Buffer) => {
+      size += piece.length;
+      pieces.push(piece);
+      try {
+        if (size > maxBytes) throw tooLarge(maxBytes);
+        if (pieces.length > MAX_PIECES) {
+          throw new Fault('INVALID_INPUT', `The body is in more than ${MAX_PIECES} chunks.`);
+        }
+        count(Math.max(piece.length, MIN_PIECE));
+      } catch (error) {
+        body.pause();
+        end(() => reject(error as Error));
+      }
+    };
+    const onEnd = () =>
+      end(() => resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)));
+    const onCut = () =>
+      end(() => reject(new Fault('INVALID_INPUT', 'The body ended before it was complete.')));
+    if (body.readableEnded) return onEnd();
+    if (body.destroyed) return onCut();
+    body.on('data', onData).on('end', onEnd).on('error', onCut).on('close', onCut);
+  });
+}
+
+const [FIRST, SECOND] = [String.raw`\\ud[89ab][0-9a-f]{2}`, String.raw`\\ud[c-f][0-9a-f]{2}`];
+
+/** One of the two escapes of a character without the other: JSON that PostgreSQL keeps and cannot read. */
+const HALF = new RegExp(
+  String.raw`(?<!\\)(?:\\\\)*(?:${FIRST}(?!${SECOND})|(?<!${FIRST})${SECOND})`,
+  'i',
+);
+
+const refused = (reason: string) => new Fault('INVALID_INPUT', reason);
+
+/** Parses a body; throws INVALID_INPUT. `maxBytes` is the limit of the contract. */
+export function parseJson(bytes: Buffer, maxBytes: number): JsonBody {
+  // Decoded anyway, two different names would become one.
+  if (!isUtf8(bytes)) throw refused('The body is not UTF-8.');
+  const text = bytes.toString();
+  if (text.trim() === '') return { raw: '', json: undefined };
+  // No text in the database can hold it, raw or escaped.
+  if (/\0|\\u0000/.test(text)) throw refused('The body has a NUL in it.');
+  if (HALF.test(text)) throw refused('The body has half of a character in it.');
+  const values = Math.min(MAX_VALUES, Math.floor(maxBytes / BYTES_PER_VALUE));
+  const excess = excessOf(text, { depth: MAX_DEPTH, values, items: MAX_ITEMS });
+  if (excess === 'depth') {
+    throw refused(`The body is nested deeper than ${MAX_DEPTH} levels.`);
+  }
+  if (excess === 'items') throw refused(`A list in the body has more than ${MAX_ITEMS} items.`);
+  if (excess === 'values') throw refused(`The body has more than ${values} values.`);
+  try {
+    return { raw: text, json: JSON.parse(text) as unknown };
+  } catch {
+    throw refused('The body is not valid JSON.');
+  }
+}

@@ -1,0 +1,194 @@
+// Bad forms against a listening server: each is refused in words that name all that is wrong, and leaves
+// nothing in storage and its connection in order.
+import http from 'node:http';
+import net from 'node:net';
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import {
+  type Entry,
+  formOf,
+  GOOD,
+  MOST,
+  startUploads,
+  TYPE,
+  type UploadServer,
+} from '../../../test/upload.ts';
+import type { UploadedFile } from '../../kernel/upload.ts';
+import { BASE_PATH } from '../server.ts';
+import { readForm } from './multipart.ts';
+
+let at: UploadServer;
+beforeAll(async () => {
+  at = await startUploads();
+});
+afterAll(() => at.close());
+
+const fieldsOf = (reply: { body: { details?: { errors?: { field: string }[] } } }) =>
+  (reply.body.details?.errors ?? []).map((error) => error.field).sort();
+
+const many = (count: number): Entry[] =>
+  Array.from({ length: count }, (_, at) => [`f${at}`, 'x'] as Entry);
+
+describe('a bad form', () => {
+  const big = Buffer.alloc(MOST + 1);
+  const cases: [string, Entry[], string[]][] = [
+    ['lacks its file', [['name', 'ab']], ['file']],
+    ['lacks everything', [], ['file', 'name']],
+    [
+      'has too large a file',
+      [
+        ['file', big, 'a'],
+        ['name', 'ab'],
+      ],
+      ['file'],
+    ],
+    [
+      'has bad fields and a bad file',
+      [
+        ['file', big, 'a'],
+        ['side', 'UP'],
+      ],
+      ['file', 'name', 'side'],
+    ],
+    ['has two files', [...GOOD, ['file', 'again', 'b']], ['file']],
+    ['has a file too many', [...GOOD, ['other', 'again', 'b']], ['other']],
+    [
+      'has text for a file',
+      [
+        ['name', 'ab'],
+        ['file', 'text'],
+      ],
+      ['file'],
+    ],
+    ['has a field twice', [...GOOD, ['name', 'again']], ['name']],
+    ['has a NUL', [['name', 'a\0b'], ...GOOD.slice(1)], ['name']],
+    ['has too long a field', [['name', 'x'.repeat(10_241)], ...GOOD.slice(1)], ['name']],
+    ['has too long a field name', [...GOOD, ['n'.repeat(101), 'x']], ['n'.repeat(100)]],
+    [
+      'has too long a file name',
+      [
+        ['name', 'ab'],
+        ['file', 'x', 'f'.repeat(256)],
+      ],
+      ['file'],
+    ],
+    ['has a field without a name', [...GOOD, ['', 'x']], ['']],
+  ];
+
+  it.each(cases)(
+    'that %s is refused, naming all that is wrong',
+    async (_name, entries, expected) => {
+      const before = await at.stored();
+      const reply = await at.send(entries);
+      expect([reply.status, reply.body.code]).toEqual([400, 'INVALID_INPUT']);
+      expect(fieldsOf(reply)).toEqual(expected);
+      expect(await at.stored()).toEqual(before);
+    },
+  );
+
+  it.each([
+    ['has too many fields', formOf([...GOOD, ...many(30)])],
+    ['has no end', formOf(GOOD, '')],
+    ['ends inside its file', formOf(GOOD).subarray(0, -12)],
+    ['ends inside a field', formOf([...GOOD].reverse()).subarray(0, -14)],
+    ['is no form', Buffer.from('hello')],
+    ['is empty', Buffer.alloc(0)],
+    ['is JSON', '{"name":"ab"}', { 'content-type': 'application/json' }],
+    ['has no boundary', formOf(GOOD), { 'content-type': 'multipart/form-data' }],
+    ['has a long boundary', formOf(GOOD), { 'content-type': `${TYPE}${'b'.repeat(200)}` }],
+  ] as [string, Buffer, Record<string, string>?][])(
+    'that %s is refused in words',
+    async (_name, body, headers) => {
+      const before = await at.stored();
+      const reply = await at.post(body, headers);
+      expect([reply.status, reply.body.code]).toEqual([400, 'INVALID_INPUT']);
+      expect(reply.body.reason).toMatch(/multipart|fields|file|Content-Type/);
+      expect(await at.stored()).toEqual(before);
+    },
+  );
+
+  it('leaves its connection as good as before', async () => {
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+    const exchange = (body: Buffer) =>
+      new Promise<[number, number]>((resolve, reject) => {
+        const headers = { authorization: 'Basic good', 'content-type': TYPE };
+        const request = http.request(at.url, { method: 'POST', agent, headers }, (reply) => {
+          const port = reply.socket.localPort ?? 0;
+          reply.resume().on('end', () => resolve([reply.statusCode ?? 0, port]));
+        });
+        request.on('error', reject).end(body);
+      });
+    const first = await exchange(formOf([['file', big, 'a']]));
+    expect(first[0]).toBe(400);
+    expect(await exchange(formOf(GOOD))).toEqual([201, first[1]]);
+    agent.destroy();
+  });
+
+  it('that never ends in its file is not read for ever', async () => {
+    const socket = net.connect(at.port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    let answer = '';
+    socket.on('data', (chunk) => {
+      answer += chunk;
+    });
+    const head = `POST ${BASE_PATH}/things HTTP/1.1\r\nhost: a\r\nauthorization: Basic good\r\n`;
+    socket.write(`${head}content-type: ${TYPE}\r\ntransfer-encoding: chunked\r\n\r\n`);
+    const start = formOf([['file', '', 'a']], '').subarray(0, -2);
+    socket.write(`${start.length.toString(16)}\r\n${start}\r\n`);
+    const piece = `10000\r\n${'x'.repeat(65_536)}\r\n`;
+    const closed = new Promise((resolve) => socket.on('close', resolve));
+    const flood = setInterval(() => socket.write(piece), 1);
+    await closed;
+    clearInterval(flood);
+    expect(answer).toMatch(/^HTTP\/1.1 400 /);
+    expect(answer).toContain('"field":"file"');
+  });
+});
+
+describe('patience', () => {
+  beforeAll(() => {
+    vi.useFakeTimers({
+      toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'],
+    });
+  });
+  afterAll(() => void vi.useRealTimers());
+
+  const turns = async () => {
+    for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
+  };
+  const stored: UploadedFile = {
+    ...{ id: 'File:1', fileName: 'a', size: 5, sha256: '', findings: null },
+    key: new Uint8Array(32),
+  };
+  /** Reads a form into storage that takes a minute for every piece, and another for the whole. */
+  async function read(body: Readable): Promise<string> {
+    const minute = () => new Promise((resolve) => setTimeout(resolve, 60_000));
+    const form = readForm(body, {
+      contentType: TYPE,
+      maxBytes: 1_000_000,
+      async store(source) {
+        for await (const _ of source) await minute();
+        await minute();
+        return stored;
+      },
+    }).then(
+      ({ file }) => file?.id ?? 'no file',
+      (error: Error) => error.message,
+    );
+    for (let step = 0; step < 20; step++) {
+      await turns();
+      vi.advanceTimersByTime(30_000);
+    }
+    return Promise.race([form, turns().then(() => 'nothing yet')]);
+  }
+
+  it('is not lost while storage takes its time', async () => {
+    expect(await read(Readable.from([formOf(GOOD)]))).toBe('File:1');
+  });
+
+  it('is lost where nothing more comes', async () => {
+    const silent = new Readable({ read: () => undefined });
+    silent.push(formOf(GOOD, ''));
+    expect(await read(silent)).toBe('The body took too long to arrive.');
+  });
+});

@@ -1,0 +1,232 @@
+// Reads a multipart/form-data body: text fields into memory, the one file straight to where it is kept, no
+// faster than it can be put there. Whatever is wrong with its parts is collected, so that a client hears of
+// all of it in one reply; only a body that cannot be read on ends at once. Nothing of the file is ever held
+// but the piece under way.
+import type { Readable } from 'node:stream';
+import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
+import { Fault, type FieldError, invalid } from '../../kernel/fault.ts';
+import type { UploadedFile } from '../../kernel/upload.ts';
+
+const MAX_FIELDS = 20;
+/** Bytes of one text field. */
+const MAX_FIELD = 10_240;
+/** Characters. */
+const MAX_FIELD_NAME = 100;
+const MAX_FILE_NAME = 255;
+const MAX_HEADER = 8_192;
+/** Bytes of a body beside its file: every field at its limit fits. */
+export const MAX_BESIDE = 262_144;
+/** Characters; a boundary has at most 70, and a longer one costs time for every byte of the body. */
+const MAX_TYPE = 200;
+
+/** A client on a slow line may take its time, as long as something comes. */
+const LONGEST_MS = 600_000;
+const LONGEST_SILENCE_MS = 30_000;
+const LOOK_EVERY_MS = 1_000;
+
+export interface Form {
+  fields: Record<string, string>;
+  file?: UploadedFile;
+  errors: FieldError[];
+}
+
+export interface FormOptions {
+  contentType: string | undefined;
+  /** Of the whole body; a longer one is not read to its end. */
+  maxBytes: number;
+  /** Called for each piece; what it answers is waited for. */
+  paced?: ((bytes: number) => Promise<void> | undefined) | undefined;
+  /** Refuses a file with a 400 whose errors join the others, or the whole request with anything else. */
+  store(source: AsyncIterable<Uint8Array>, fileName: string): Promise<UploadedFile>;
+}
+
+const refused = (reason: string) => new Fault('INVALID_INPUT', reason);
+const damaged = () => refused('The multipart body is damaged or cut off.');
+
+/** The last part of a path of any system, without what no screen shows. */
+function plainName(name: string): string {
+  const last = name.split(/[/\\]/).at(-1) ?? '';
+  return last.replaceAll(/\p{Cc}/gu, '').trim();
+}
+
+interface Parts {
+  fields: Map<string, string>;
+  errors: FieldError[];
+  field(name: string | undefined, value: string, truncated: boolean): void;
+  /** Whether this is the file that is waited for. */
+  file(name: string | undefined, fileName: string): boolean;
+}
+
+/** Judges parts as they come; each name is good for one of them. */
+function collectParts(): Parts {
+  const fields = new Map<string, string>();
+  const errors: FieldError[] = [];
+  const seen = new Set<string>();
+  const complain = (name: string, message: string) => {
+    const field = name.slice(0, MAX_FIELD_NAME);
+    if (!errors.some((error) => error.field === field)) errors.push({ field, message });
+    return false;
+  };
+  const isNew = (name: string | undefined): name is string => {
+    if (name === undefined || name === '') return complain('', 'A part has no name.');
+    if (name.length > MAX_FIELD_NAME) return complain(name, 'has too long a name');
+    if (name.includes('\0')) return complain(name.replaceAll('\0', ''), 'has a NUL in its name');
+    if (seen.has(name)) return complain(name, 'is given more than once');
+    seen.add(name);
+    return true;
+  };
+  return {
+    fields,
+    errors,
+    field(name, value, truncated) {
+      if (!isNew(name)) return;
+      if (name === 'file') complain(name, 'must be a file');
+      else if (truncated) complain(name, `is longer than ${MAX_FIELD} bytes`);
+      else if (value.includes('\0')) complain(name, 'has a NUL in it');
+      fields.set(name, value);
+    },
+    file(name, fileName) {
+      if (!isNew(name)) return false;
+      if (name !== 'file') return complain(name, 'must not be a file');
+      if (fileName.length <= MAX_FILE_NAME) return true;
+      return complain(name, `has a name longer than ${MAX_FILE_NAME} characters`);
+    },
+  };
+}
+
+function parserFor(contentType: string | undefined) {
+  if (!/^multipart\/form-data\s*(;|$)/i.test(contentType ?? '')) {
+    throw refused('The body must be multipart/form-data.');
+  }
+  if (contentType && contentType.length > MAX_TYPE) {
+    throw refused(`The Content-Type header is longer than ${MAX_TYPE} characters.`);
+  }
+  const limits = { fields: MAX_FIELDS, fieldSize: MAX_FIELD, parts: MAX_FIELDS + 5 };
+  const headers = { 'content-type': contentType as string };
+  try {
+    return new Busboy({ headers, limits: { ...limits, headerSize: MAX_HEADER, headerPairs: 20 } });
+  } catch {
+    throw refused('The multipart body has no boundary.');
+  }
+}
+
+/** Rejects when a client has taken too much time in all, or since it was last waited for. */
+function patience() {
+  const began = performance.now();
+  let last = began;
+  let timer: NodeJS.Timeout | undefined;
+  const spent = new Promise<never>((_, reject) => {
+    timer = setInterval(() => {
+      const now = performance.now();
+      if (now - began < LONGEST_MS && now - last < LONGEST_SILENCE_MS) return;
+      reject(refused('The body took too long to arrive.'));
+    }, LOOK_EVERY_MS);
+  });
+  return {
+    spent,
+    /** Something came; what is done about it is not the client's time. */
+    heard() {
+      last = Infinity;
+    },
+    waiting() {
+      last = performance.now();
+    },
+    end: () => clearInterval(timer),
+  };
+}
+
+/** The pieces of a body. What ends it early is its client's doing. */
+async function* arriving(body: Readable): AsyncGenerator<Buffer> {
+  try {
+    yield* body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+  } catch {
+    throw damaged();
+  }
+}
+
+/** Takes the parts as the parser finds them; `failed` rejects where nothing can come of the rest. */
+function takeParts(parser: BusboyInstance, parts: Parts, store: FormOptions['store']) {
+  let storing: Promise<UploadedFile | undefined> = Promise.resolve(undefined);
+  let current: BusboyFileStream | undefined;
+  const failed = new Promise<never>((_, reject) => {
+    const take = async (stream: BusboyFileStream, fileName: string) => {
+      try {
+        return await store(stream.iterator({ destroyOnReturn: false }), fileName);
+      } catch (error) {
+        const errors = error instanceof Fault ? error.details?.errors : undefined;
+        if (Array.isArray(errors)) parts.errors.push(...(errors as FieldError[]));
+        else reject(error);
+        return undefined;
+      } finally {
+        // What was not taken must pass, or the rest of the body would never come.
+        stream.resume();
+      }
+    };
+    parser.on('field', (name, value, _cut, truncated) => parts.field(name, value, truncated));
+    parser.on('file', (name, stream, given) => {
+      const fileName = plainName(given ?? '');
+      stream.on('error', () => reject(damaged()));
+      if (!parts.file(name, fileName)) return void stream.resume();
+      current = stream;
+      storing = take(stream, fileName || 'file');
+    });
+    const tooMany = () => reject(refused(`The body has more than ${MAX_FIELDS} fields.`));
+    parser.on('fieldsLimit', tooMany);
+    parser.on('partsLimit', tooMany);
+    parser.on('error', () => reject(damaged()));
+  });
+  return {
+    failed,
+    stored: () => storing,
+    /** Ends what is being stored, and waits until nothing of it is left under way. */
+    async abandon() {
+      current?.destroy(new Error('the body ended early'));
+      await storing;
+    },
+  };
+}
+
+/** Reads the form of one request. After a fault, some of the body may still be unread. */
+export async function readForm(body: Readable, options: FormOptions): Promise<Form> {
+  const parser = parserFor(options.contentType);
+  const parts = collectParts();
+  const taking = takeParts(parser, parts, options.store);
+  const clock = patience();
+  const finished = new Promise<void>((resolve) => void parser.once('finish', resolve));
+  const write = (chunk: Buffer) =>
+    new Promise<void>((resolve) => void parser.write(chunk, () => resolve()));
+  let left = options.maxBytes;
+  let ended = false;
+
+  async function feed(): Promise<UploadedFile | undefined> {
+    for await (const chunk of arriving(body)) {
+      // Returning here releases the body, so that another reader can take the rest.
+      if (ended) return undefined;
+      clock.heard();
+      left -= chunk.length;
+      if (left < 0) throw refused(`The body is larger than ${options.maxBytes} bytes.`);
+      await options.paced?.(chunk.length);
+      await write(chunk);
+      clock.waiting();
+    }
+    // The client has done its part; storage has a patience of its own.
+    clock.end();
+    parser.end();
+    await finished;
+    return taking.stored();
+  }
+
+  try {
+    // Raced once and not for every piece, because a race that is not over keeps what took part in it.
+    const file = await Promise.race([feed(), taking.failed, clock.spent]);
+    const fields = Object.fromEntries(parts.fields);
+    return { fields, errors: parts.errors, ...(file ? { file } : {}) };
+  } catch (error) {
+    ended = true;
+    await taking.abandon();
+    // A file that is too large is why the body is.
+    throw left < 0 && parts.errors.length > 0 ? invalid(parts.errors) : error;
+  } finally {
+    clock.end();
+  }
+}

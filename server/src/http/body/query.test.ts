@@ -1,0 +1,88 @@
+// Queries that cannot be used, over a real connection and mostly without a credential: what the router calls
+// before there is a handler must never throw, because nothing would catch it and the process would end.
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import { readQuery } from './query.ts';
+
+let app: TestApp;
+let port: number;
+
+beforeAll(async () => {
+  app = await startApp();
+  await app.server.listen({ port: 0, host: '127.0.0.1' });
+  ({ port } = app.server.server.address() as AddressInfo);
+});
+afterAll(() => app.close());
+
+interface Got {
+  status: number;
+  text: string;
+}
+
+function get(path: string, auth?: string, method = 'GET'): Promise<Got> {
+  return new Promise((resolve, reject) => {
+    const request = http.request({ port, path, method, auth, agent: false }, (reply) => {
+      let text = '';
+      reply.on('data', (chunk: Buffer) => {
+        text += chunk.toString();
+      });
+      reply.on('end', () => resolve({ status: reply.statusCode ?? 0, text }));
+    });
+    request.on('error', reject);
+    request.setTimeout(5_000, () => request.destroy(new Error('no answer')));
+    request.end();
+  });
+}
+
+const own = () => `${app.platform.clientId}:${app.platform.clientSecret}`;
+const BASE = '/2025-10-13';
+
+describe('a NUL in the query', () => {
+  it.each(['?customerId=%00', '?%00=1', '?status=a&status=%00', '?x=%2500&y=%00'])(
+    'is refused as INVALID_INPUT: %s',
+    async (query) => {
+      const { status, text } = await get(`${BASE}/transactions${query}`, own());
+      expect([status, JSON.parse(text)]).toMatchObject([
+        400,
+        { code: 'INVALID_INPUT', status: 400, reason: 'The query has a NUL in it.' },
+      ]);
+    },
+  );
+
+  it('reveals nothing without a credential, and ends nothing', async () => {
+    expect(await get(`${BASE}/transactions?customerId=%00`)).toMatchObject({ status: 401 });
+    expect(await get(`${BASE}/transactions?customerId=%00`, own())).toMatchObject({ status: 400 });
+    expect(await get(`${BASE}/config`, own())).toMatchObject({ status: 200 });
+  });
+
+  it.each([
+    ['GET', `${BASE}/nowhere?a=%00`, 404],
+    ['PUT', `${BASE}/transactions?a=%00`, 405],
+    ['GET', '/healthz?a=%00', 200],
+    ['GET', '/docs?a=%00', 200],
+    ['GET', '/ownership/x?a=%00', 404],
+    ['GET', '/ownership/%00', 404],
+    ['POST', '/ownership/%00?a=%00', 404],
+    ['OPTIONS', `${BASE}/config?a=%00`, 404],
+    ['HEAD', `${BASE}/config?a=%00`, 401],
+  ])('matters nowhere else: %s %s', async (method, path, status) => {
+    expect(await get(path, undefined, method)).toMatchObject({ status });
+    expect(await get('/healthz')).toMatchObject({ status: 200 });
+  });
+
+  it('is not what an escaped percent sign is', async () => {
+    expect(await get(`${BASE}/transactions?reference=%2500`, own())).toMatchObject({ status: 200 });
+  });
+});
+
+describe('readQuery', () => {
+  it('gives one value or a list, and takes any name', () => {
+    expect({ ...readQuery('a=1&b=2,3&b=4') }).toEqual({ a: '1', b: ['2,3', '4'] });
+    expect(readQuery('toString=1').toString).toBe('1');
+    const odd = readQuery('__proto__=1&__proto__=2');
+    expect(Object.entries(odd)).toEqual([['__proto__', ['1', '2']]]);
+    expect(Object.entries(readQuery('%00=%zz&%=%ff'))).toHaveLength(2);
+  });
+});

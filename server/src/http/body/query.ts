@@ -1,0 +1,50 @@
+// The query of an address: read by the router, judged by the handler. The router calls the reader before
+// Fastify has made a request of what came, where nothing would catch a refusal and the process would end
+// with it; so the reader takes whatever comes, and what cannot be used is refused with the caller known.
+
+import { Fault } from '../../kernel/fault.ts';
+import type { Contract } from '../../kernel/operation.ts';
+
+type Query = Record<string, unknown>;
+
+/** `a=1&b=2,3&b=4` → { a: '1', b: ['2,3', '4'] }. Never throws; names such as `__proto__` are but names. */
+export function readQuery(text: string): Query {
+  const out = Object.create(null) as Query;
+  for (const [name, value] of new URLSearchParams(text)) {
+    const known = out[name];
+    if (known === undefined) out[name] = value;
+    else if (Array.isArray(known)) known.push(value);
+    else out[name] = [known, value];
+  }
+  return out;
+}
+
+const hasZero = (value: unknown): boolean =>
+  Array.isArray(value) ? value.some(hasZero) : String(value).includes('\0');
+
+/** Throws INVALID_INPUT for a query with a NUL, which no text in the database can hold. */
+export function refuseUnreadableQuery(query: Query): void {
+  for (const [name, value] of Object.entries(query)) {
+    if (hasZero(name) || hasZero(value)) {
+      throw new Fault('INVALID_INPUT', 'The query has a NUL in it.');
+    }
+  }
+}
+
+/** Items of one list in a query. */
+const MAX_ITEMS = 1_000;
+
+/** Splits lists at commas where the contract has a list; throws INVALID_INPUT for a longer one. */
+export function splitLists(contract: Contract, query: Query): Query {
+  const properties = (contract.query?.properties ?? {}) as Record<string, { type?: unknown }>;
+  const out = { ...query };
+  for (const [name, schema] of Object.entries(properties)) {
+    if (schema.type !== 'array' || out[name] === undefined) continue;
+    const items = [out[name]].flat().flatMap((each) => String(each).split(','));
+    if (items.length > MAX_ITEMS) {
+      throw new Fault('INVALID_INPUT', `${name} has more than ${MAX_ITEMS} items.`);
+    }
+    out[name] = items;
+  }
+  return out;
+}

@@ -1,0 +1,251 @@
+// Requests with files against a listening server: what arrives, who is let in, and that nothing stays in
+// storage which no operation kept.
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import http from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  type Entry,
+  formOf,
+  GOOD,
+  MOST,
+  SLOW,
+  startUploads,
+  TYPE,
+  type UploadServer,
+  uploadThing,
+} from '../../../test/upload.ts';
+import { namingFor } from '../../catalog/naming.ts';
+import { runAtOnce } from '../../kernel/steps.ts';
+import { files } from '../../runtime/files/files.ts';
+import { openApiSteps } from '../openapi.ts';
+
+let at: UploadServer;
+beforeAll(async () => {
+  at = await startUploads();
+});
+afterAll(() => at.close());
+
+describe('a good form', () => {
+  it('reaches the operation as fields and a file that lies in storage', async () => {
+    const before = await at.stored();
+    const content = Buffer.alloc(150_000, 'z');
+    const reply = await at.send([
+      ...GOOD.slice(0, 1),
+      ['file', content, 'C:\\tmp\\../scan\u0001.pdf'],
+    ]);
+    expect(reply.status).toBe(201);
+    expect(reply.body).toMatchObject({ fileName: 'scan.pdf', size: 150_000, name: 'passport' });
+    expect(reply.body.sha256).toBe(createHash('sha256').update(content).digest('hex'));
+    expect(reply.body.findings.pieces).toBeGreaterThan(0);
+    expect(await at.stored()).toHaveLength(before.length + 1);
+    const row = await at.app.runtime.db.read(files, reply.body.id);
+    expect(row).toMatchObject({ state: 'KEPT', size: 150_000n, platform_id: at.app.platform.id });
+  });
+
+  it('may come in tiny pieces, without a length, fields behind the file', async () => {
+    const body = formOf([...GOOD].reverse());
+    const drip = new ReadableStream({
+      start(controller) {
+        for (const byte of body) controller.enqueue(Buffer.from([byte]));
+        controller.close();
+      },
+    });
+    const reply = await at.post(drip);
+    expect([reply.status, reply.body.size, reply.body.name]).toEqual([201, 5, 'passport']);
+  });
+
+  it('is what FormData makes', async () => {
+    const form = new FormData();
+    form.set('name', 'Grüße 🎉');
+    form.set('file', new Blob(['']), 'leer ü.pdf');
+    const encoded = new Response(form);
+    const type = encoded.headers.get('content-type') as string;
+    const reply = await at.post(Buffer.from(await encoded.arrayBuffer()), { 'content-type': type });
+    expect(reply.body).toMatchObject({ name: 'Grüße 🎉', fileName: 'leer ü.pdf', size: 0 });
+  });
+
+  it('may be exactly as large as allowed', async () => {
+    const reply = await at.send([...GOOD.slice(0, 1), ['file', Buffer.alloc(MOST), 'a']]);
+    expect([reply.status, reply.body.size]).toEqual([201, MOST]);
+  });
+});
+
+describe('before a byte of the body is read', () => {
+  /** Sends a head alone; the reply comes although the body never does. */
+  async function headOnly(headers: Record<string, string>): Promise<number> {
+    const request = http.request(at.url, { method: 'POST', headers });
+    request.on('error', () => undefined);
+    request.flushHeaders();
+    const [reply] = (await once(request, 'response')) as [http.IncomingMessage];
+    request.destroy();
+    return reply.statusCode ?? 0;
+  }
+  const type = { 'content-type': TYPE };
+
+  it('credentials and permission are asked for', async () => {
+    const length = { 'content-length': '100000' };
+    expect(await headOnly({ ...type, ...length })).toBe(401);
+    expect(await headOnly({ ...type, ...length, authorization: 'Basic viewer' })).toBe(403);
+  });
+
+  it('a length beyond everything is refused, naming the file', async () => {
+    const headers = { ...type, authorization: 'Basic good', 'content-length': '999999999' };
+    expect(await headOnly(headers)).toBe(400);
+    const reply = await at.post(Buffer.alloc(MOST + 1_500_000));
+    expect([reply.status, reply.body.details.errors[0].field]).toEqual([400, 'file']);
+  });
+});
+
+describe('what no operation keeps is gone', () => {
+  it.each(['refuse', 'forget'])('where it does: %s', async (name) => {
+    const before = await at.stored();
+    const reply = await at.send([['name', name], ...GOOD.slice(1)]);
+    expect(reply.status).toBe(name === 'refuse' ? 409 : 201);
+    expect(await at.stored()).toEqual(before);
+  });
+
+  it('where the client goes away halfway', async () => {
+    const before = await at.stored();
+    const headers = {
+      authorization: 'Basic good',
+      'content-type': TYPE,
+      'content-length': '150000',
+    };
+    const request = http.request(at.url, { method: 'POST', headers });
+    request.on('error', () => undefined);
+    request.write(formOf([['file', 'x'.repeat(100_000), 'a']], ''));
+    await expect.poll(async () => (await at.stored()).length, SLOW).toBe(before.length + 1);
+    request.destroy();
+    await expect.poll(at.stored, SLOW).toEqual(before);
+  });
+});
+
+describe('an idempotency key', () => {
+  it('gets the first reply again for the same form, and keeps one file', async () => {
+    const headers = { 'idempotency-key': 'one' };
+    const first = await at.send(
+      [
+        ['name', 'ab'],
+        ['file', 'hello', 'a'],
+      ],
+      headers,
+    );
+    expect(first.status).toBe(201);
+    const before = await at.stored();
+    const body = formOf([
+      ['file', 'hello', 'a'],
+      ['name', 'ab'],
+    ])
+      .toString()
+      .replaceAll('--b', '--c');
+    const type = 'multipart/form-data; boundary=c';
+    const again = await at.post(body, { ...headers, 'content-type': type });
+    expect(again.body).toEqual(first.body);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect(await at.stored()).toEqual(before);
+  });
+
+  it.each([
+    [
+      'another file',
+      [
+        ['name', 'ab'],
+        ['file', 'hellO', 'a'],
+      ],
+    ],
+    [
+      'another field',
+      [
+        ['name', 'abc'],
+        ['file', 'hello', 'a'],
+      ],
+    ],
+    [
+      'another file name',
+      [
+        ['name', 'ab'],
+        ['file', 'hello', 'b'],
+      ],
+    ],
+  ] as [string, Entry[]][])('is refused with %s', async (_name, entries) => {
+    const before = await at.stored();
+    const reply = await at.send(entries, { 'idempotency-key': 'one' });
+    expect([reply.status, reply.body.code]).toEqual([409, 'CONFLICT']);
+    expect(await at.stored()).toEqual(before);
+  });
+});
+
+describe('many at once', () => {
+  it('all arrive', async () => {
+    const contents = Array.from({ length: 20 }, (_, at) => Buffer.alloc(100_000, at));
+    const replies = await Promise.all(
+      contents.map((content) =>
+        at.send([
+          ['name', 'ab'],
+          ['file', content, 'a'],
+        ]),
+      ),
+    );
+    const hashes = contents.map((each) => createHash('sha256').update(each).digest('hex'));
+    expect(replies.map((reply) => reply.body.sha256)).toEqual(hashes);
+  });
+
+  it('are let in up to a number for one platform, and refused beyond it', async () => {
+    const headers = { authorization: 'Basic good', 'content-type': TYPE, 'content-length': '5000' };
+    const answered: (number | undefined)[] = [];
+    const waiting = Array.from({ length: 70 }, () => {
+      const request = http.request(at.url, { method: 'POST', headers });
+      request.on('error', () => undefined);
+      request.on('response', (reply) => answered.push(reply.resume().statusCode));
+      request.flushHeaders();
+      return request;
+    });
+    // Only then are all places taken: a request sent before could have had one, and left it again.
+    await expect.poll(() => answered, SLOW).toEqual(Array(6).fill(429));
+    expect((await at.send(GOOD)).status).toBe(429);
+    for (const request of waiting) request.destroy();
+    await expect.poll(async () => (await at.send(GOOD)).status, SLOW).toBe(201);
+  });
+});
+
+it('a link has fewer places than its platform, and keeps no others out', async () => {
+  const by = (link: string) => `http://127.0.0.1:${at.port}/links/${link}/things`;
+  const headers = { 'content-type': TYPE, 'content-length': '5000' };
+  const answered: (number | undefined)[] = [];
+  const waiting = Array.from({ length: 6 }, () => {
+    const request = http.request(by('one'), { method: 'POST', headers });
+    request.on('error', () => undefined);
+    request.on('response', (reply) => answered.push(reply.resume().statusCode));
+    request.flushHeaders();
+    return request;
+  });
+  const send = async (link: string) => {
+    const body = new Uint8Array(formOf(GOOD.slice(1)));
+    const init = { method: 'POST', headers: { 'content-type': TYPE }, body };
+    return (await fetch(by(link), init)).status;
+  };
+  await expect.poll(() => answered, SLOW).toEqual([429, 429]);
+  expect([await send('one'), await send('two')]).toEqual([429, 201]);
+  expect((await at.send(GOOD)).status).toBe(201);
+  for (const request of waiting) request.destroy();
+  await expect.poll(() => send('one'), SLOW).toBe(201);
+});
+
+it('the document shows a form with a file', () => {
+  const document = runAtOnce(openApiSteps([uploadThing], [], namingFor('Service'))) as {
+    paths: Record<string, { post: { requestBody: unknown } }>;
+  };
+  expect(document.paths['/things']?.post.requestBody).toMatchObject({
+    required: true,
+    content: {
+      'multipart/form-data': {
+        schema: {
+          type: 'object',
+          required: ['file', 'name'],
+          properties: { file: { type: 'string', format: 'binary' }, name: { type: 'string' } },
+        },
+      },
+    },
+  });
+});

@@ -1,0 +1,121 @@
+// A request that carries a file, from its first byte to its reply. Only admitted requests get here; the
+// file goes into storage while it arrives, the operation is run on it as on any body, and what no operation
+// kept is removed again. A body that is not read to its end does not hold up its connection for ever.
+import type { Readable } from 'node:stream';
+import { Fault } from '../../kernel/fault.ts';
+import type { UploadedFile, UploadRules } from '../../kernel/upload.ts';
+import type { Files } from '../../runtime/files/files.ts';
+import type { Caller } from '../../runtime/operation/context.ts';
+import type { Request } from '../bind.ts';
+import { type Form, MAX_BESIDE, readForm } from './multipart.ts';
+
+/** Files of one platform that arrive at once in this process. */
+const AT_ONCE = 64;
+/** Of those, through one link: the receiver of a link cannot use up the places of its platform. */
+const AT_ONCE_OF_LINK = 4;
+
+/** A request as far as it must be known here; there is no body where none was sent. */
+interface RequestWithFile {
+  headers: Record<string, string | string[] | undefined>;
+  body: unknown;
+  raw: { socket: object };
+}
+
+export interface Incoming {
+  caller: Caller;
+  rules: UploadRules;
+  /** The credential is the link of a page. */
+  isLink: boolean;
+  request: RequestWithFile;
+  /** Counts bytes of the body, and waits while the platform sends too many of them. */
+  paced?: (bytes: number) => Promise<void> | undefined;
+}
+
+/** What of a request a file is part of. */
+export type FormParts = Pick<Request, 'body' | 'rawBody' | 'errors'>;
+
+/** The same form twice is the same request, whatever boundary was drawn and however long it took. */
+function rawOf({ fields, file }: Form): string {
+  const sorted = Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify([sorted, file ? [file.fileName, file.sha256] : null]);
+}
+
+/**
+ * Makes the receiver of requests with files. `translate` turns the fields' names from the wire; `note` is
+ * called with errors that no client sees.
+ */
+export function createUploads(
+  files: Files,
+  translate: (fields: unknown) => unknown,
+  note: (error: unknown) => void,
+) {
+  const underWay = new Map<string, number>();
+
+  function enter({ platformId, tokenId }: Caller, isLink: boolean): () => void {
+    const places: [string, number][] = [[platformId, AT_ONCE]];
+    if (isLink && tokenId !== null) places.push([tokenId, AT_ONCE_OF_LINK]);
+    for (const [key, most] of places) {
+      if ((underWay.get(key) ?? 0) < most) continue;
+      const reason = `More than ${most} files are on their way at once.`;
+      throw new Fault('RATE_LIMITED', reason, undefined, { retryAfterS: 1 });
+    }
+    for (const [key] of places) underWay.set(key, (underWay.get(key) ?? 0) + 1);
+    return () => {
+      for (const [key] of places) {
+        const left = (underWay.get(key) ?? 1) - 1;
+        if (left > 0) underWay.set(key, left);
+        else underWay.delete(key);
+      }
+    };
+  }
+
+  async function receive<R>(
+    { caller, rules, isLink, paced, request: { headers, body } }: Incoming,
+    use: (parts: FormParts) => Promise<R>,
+  ): Promise<R> {
+    if (!body) throw new Fault('INVALID_INPUT', 'The body must be multipart/form-data.');
+    const maxBytes = rules.maxBytes + MAX_BESIDE;
+    let stored: UploadedFile | undefined;
+    const leave = enter(caller, isLink);
+    try {
+      const form = await readForm(body as Readable, {
+        contentType: headers['content-type'] as string | undefined,
+        maxBytes,
+        paced,
+        async store(source, fileName) {
+          stored = await files.put(caller, source, { ...rules, fileName });
+          return stored;
+        },
+      }).finally(leave);
+      const { fields, file, errors } = form;
+      const named = translate(fields) as object;
+      return await use({ body: { ...named, ...(file && { file }) }, rawBody: rawOf(form), errors });
+    } finally {
+      // Where this fails, the sweep comes by.
+      if (stored) await files.discard(caller, stored.id).catch(note);
+    }
+  }
+
+  /** Connections on which a file is arriving. */
+  const arriving = new WeakSet<object>();
+
+  return {
+    /** Gives `use` the form of a request; a file that it did not keep is gone afterwards. */
+    async run<R>(incoming: Incoming, use: (parts: FormParts) => Promise<R>): Promise<R> {
+      const { socket } = incoming.request.raw;
+      arriving.add(socket);
+      try {
+        return await receive(incoming, use);
+      } catch (error) {
+        if (error instanceof Fault && error.cause !== undefined) note(error.cause);
+        throw error;
+      } finally {
+        arriving.delete(socket);
+      }
+    },
+    /** Whether a file is arriving on this connection, however long it has been. */
+    holds: (socket: object) => arriving.has(socket),
+  };
+}
+
+export type Uploads = ReturnType<typeof createUploads>;

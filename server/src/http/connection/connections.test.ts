@@ -1,0 +1,164 @@
+// Connections that send many requests in one packet, and those on which nothing moves.
+import { once } from 'node:events';
+import net from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import { portOf, sendRaw } from '../../../test/raw-http.ts';
+
+let app: TestApp;
+let port: number;
+let authorization: string;
+let seen = 0;
+
+beforeAll(async () => {
+  app = await startApp({ rateLimits: { anonymous: 20 } });
+  port = await portOf(app.server);
+  const { clientId, clientSecret } = app.platform;
+  authorization = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
+  app.server.server.on('request', () => {
+    seen += 1;
+  });
+});
+afterAll(() => app.close());
+
+const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`;
+const CLOSE = 'Connection: close\r\n';
+const answersOf = (text: string) => text.match(/HTTP\/1\.1 \d+/g) ?? [];
+
+const postToken = (name: string) => {
+  const body = JSON.stringify({ name, permissions: ['VIEW'] });
+  return (
+    `POST /2025-10-13/tokens HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${authorization}\r\n` +
+    `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+  );
+};
+
+const tokensOf = async (name: string) =>
+  (await app.call('GET', `/tokens?name=${name}`)).body.totalCount;
+
+describe('requests that wait for answers on one connection', () => {
+  it('are 16 at the most', async () => {
+    const few = await sendRaw(port, get('/healthz').repeat(15), get('/healthz', CLOSE));
+    expect(answersOf(few.text)).toEqual(Array(16).fill('HTTP/1.1 200'));
+  });
+
+  it.each(['/healthz', '/nothing', '/%zz', `/2025-10-13/transactions/${'x'.repeat(400)}`])(
+    'end the connection where there are more, and none of the rest is parsed: %s',
+    async (path) => {
+      seen = 0;
+      const { text } = await sendRaw(port, get(path).repeat(500)).catch(() => ({ text: '' }));
+      expect(answersOf(text).length).toBeLessThanOrEqual(16);
+      expect(seen).toBe(17);
+    },
+  );
+
+  it('leave the server as it was when their connection is reset', async () => {
+    for (let time = 0; time < 20; time++) {
+      const socket = net.connect(port, '127.0.0.1');
+      await once(socket, 'connect');
+      socket.on('error', () => undefined).write(get('/healthz').repeat(500));
+      socket.write(get('/nothing', 'Expect: no\r\n').repeat(500), () => socket.resetAndDestroy());
+      await once(socket, 'close');
+    }
+    const { status } = await sendRaw(port, get('/healthz', CLOSE));
+    expect(status).toBe(200);
+  });
+});
+
+describe('a head that HTTP forbids', () => {
+  it('is the last of its connection, and the requests before it are answered', async () => {
+    const coded =
+      'POST / HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n';
+    const heads = { coded, hosts: get('/healthz', 'Host: b\r\n'), url: get('/%zz', 'Host: b\r\n') };
+    for (const [name, head] of Object.entries(heads)) {
+      const { text } = await sendRaw(
+        port,
+        get('/healthz'),
+        get('/readyz') + head + postToken(name),
+      );
+      expect([name, answersOf(text)]).toEqual([
+        name,
+        ['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 400'],
+      ]);
+      expect(await tokensOf(name)).toBe(0);
+    }
+    const { text } = await sendRaw(port, postToken('allowed'), get('/healthz', CLOSE));
+    expect(answersOf(text)).toEqual(['HTTP/1.1 201', 'HTTP/1.1 200']);
+    expect(await tokensOf('allowed')).toBe(1);
+  });
+
+  it('may be followed by a reset of the connection', async () => {
+    for (let time = 0; time < 20; time++) {
+      const socket = net.connect(port, '127.0.0.1');
+      await once(socket, 'connect');
+      socket.on('error', () => undefined);
+      const late = get('/readyz') + get('/healthz', 'Host: b\r\n') + get('/healthz').repeat(50);
+      socket.write(late, () => socket.resetAndDestroy());
+      await once(socket, 'close');
+    }
+    expect((await sendRaw(port, get('/healthz', CLOSE))).status).toBe(200);
+  });
+});
+
+describe('an address that cannot be decoded', () => {
+  it('counts toward the limit of its client', async () => {
+    const remoteAddress = '10.3.0.1';
+    const statuses = [];
+    for (let at = 0; at < 41; at++) {
+      const { statusCode } = await app.server.inject({ url: '/%zz', remoteAddress });
+      statuses.push(statusCode);
+      // The harness's clock stands still; answers from here on are a second late.
+      if (at === 0) expect(statusCode).toBe(400);
+      if (at === 15) break;
+    }
+    const rest = await Promise.all(
+      Array.from({ length: 26 }, () => app.server.inject({ url: '/%zz', remoteAddress })),
+    );
+    statuses.push(...rest.map(({ statusCode }) => statusCode));
+    expect(statuses.filter((status) => status === 429)).toHaveLength(2);
+    expect(rest.at(-1)?.json()).toMatchObject({ code: 'RATE_LIMITED', status: 429 });
+  });
+});
+
+describe('a connection on which nothing moves', () => {
+  let stalling: TestApp;
+  let at: number;
+  beforeAll(async () => {
+    stalling = await startApp({ stalledMs: 1_000 });
+    at = await portOf(stalling.server);
+  });
+  afterAll(() => stalling.close());
+
+  it.each([
+    ['without a request', ''],
+    ['in the middle of a head', 'GET /healthz HTTP/1.1\r\nHost:'],
+    ['whose answers are not read', get('/docs/swagger-ui-bundle.js').repeat(8)],
+  ])('is closed %s', async (_, text) => {
+    const accepted = once(stalling.server.server, 'connection');
+    const socket = net.connect(at, '127.0.0.1').on('error', () => undefined);
+    const [ours] = (await accepted) as [net.Socket];
+    const started = performance.now();
+    socket.pause().write(text);
+    await once(ours, 'close');
+    expect(performance.now() - started).toBeGreaterThan(900);
+    expect(performance.now() - started).toBeLessThan(10_000);
+    socket.destroy();
+  });
+
+  it('is none that is merely slow', async () => {
+    const head = get('/healthz', CLOSE);
+    const socket = net.connect(at, '127.0.0.1');
+    let answer = '';
+    socket.on('data', (chunk) => {
+      answer += chunk.toString();
+    });
+    const closed = once(socket, 'close');
+    for (let from = 0; from < head.length; from += 4) {
+      socket.write(head.slice(from, from + 4));
+      await sleep(100);
+    }
+    await closed;
+    expect(answersOf(answer)).toEqual(['HTTP/1.1 200']);
+  });
+});

@@ -1,0 +1,214 @@
+// Answers to requests whose body is still arriving: they reach the client, and what is read for that is
+// bounded.
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import http from 'node:http';
+import net, { type AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import { portOf, readReply, sendRaw } from '../../../test/raw-http.ts';
+import { createDrain } from './drain.ts';
+
+const MIB = 1_048_576;
+const ELEVEN = Buffer.alloc(11 * MIB, '[');
+
+let app: TestApp;
+let port: number;
+let authorization: string;
+
+beforeAll(async () => {
+  app = await startApp();
+  port = await portOf(app.server);
+  const { clientId, clientSecret } = app.platform;
+  authorization = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
+});
+afterAll(() => app.close());
+
+const headOf = (path: string, length: number, more = '') =>
+  `POST /2025-10-13${path} HTTP/1.1\r\nHost: localhost\r\n${more}` +
+  `Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
+
+// First, while this address has discarded nothing yet.
+describe('a client that reads only after it has sent everything', () => {
+  it('gets its answer', async () => {
+    const socket = net.connect(port, '127.0.0.1');
+    socket.pause();
+    await new Promise<void>((resolve, reject) => {
+      socket.on('error', reject);
+      socket.write(headOf('/quotes', ELEVEN.length));
+      socket.write(ELEVEN, () => resolve());
+    });
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1');
+    });
+    socket.resume();
+    await once(socket, 'close');
+    expect(readReply(text).status).toBe(401);
+  });
+});
+
+describe('a connection', () => {
+  it('is kept after a short body that nothing read', async () => {
+    const body = 'x'.repeat(1_000);
+    const { text } = await sendRaw(
+      port,
+      headOf('/quotes', body.length),
+      body,
+      headOf('/nothing', body.length, 'Connection: close\r\n'),
+      body,
+    );
+    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 401', 'HTTP/1.1 404']);
+  });
+
+  it('that is closing takes no further request', async () => {
+    const body = 'x'.repeat(100_000);
+    const token = JSON.stringify({ name: 'Smuggled', permissions: ['VIEW'] });
+    const { text } = await sendRaw(
+      port,
+      headOf('/nothing', body.length),
+      body,
+      headOf('/tokens', token.length, `Authorization: ${authorization}\r\n`),
+      token,
+    );
+    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404']);
+    const { body: list } = await app.call('GET', '/tokens?name=Smuggled');
+    expect(list.totalCount).toBe(0);
+  });
+
+  it('is asked to continue once the request is admitted, and not before', async () => {
+    const token = JSON.stringify({ name: 'Continued', permissions: ['VIEW'] });
+    const waits = 'Expect: 100-continue\r\nConnection: close\r\n';
+    const rejected = await sendRaw(port, headOf('/tokens', 800_000, waits));
+    expect(rejected.text).toMatch(/^HTTP\/1\.1 401/);
+    const known = `${waits}Authorization: ${authorization}\r\n`;
+    const admitted = await sendRaw(port, headOf('/tokens', token.length, known), token);
+    expect(admitted.text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 100', 'HTTP/1.1 201']);
+  });
+});
+
+describe('a head with more than 2,000 lines', () => {
+  const filler = 'a:\r\n'.repeat(2_100);
+
+  it('hides no length: what follows is discarded up to the limits', async () => {
+    const head = `POST /nope HTTP/1.1\r\nHost: localhost\r\n${filler}Content-Length: 999999999\r\n\r\n`;
+    const { status, headers } = await sendRaw(port, head, ELEVEN);
+    expect([status, headers.connection]).toEqual([404, 'close']);
+  });
+
+  it('hides no second Host', async () => {
+    const head = `GET /healthz HTTP/1.1\r\nHost: a\r\n${filler}Host: b\r\n\r\n`;
+    expect((await sendRaw(port, head)).status).toBe(400);
+  });
+});
+
+describe('many small chunks', () => {
+  const chunked = (path: string, count: number) =>
+    `POST ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${authorization}\r\n` +
+    `Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\na\r\n'.repeat(count)}`;
+
+  it('are rejected in a body that is read', async () => {
+    const { status, body } = await sendRaw(port, chunked('/2025-10-13/customers', 5_000));
+    expect([status, body.reason]).toEqual([400, 'The body is in more than 4096 chunks.']);
+  });
+
+  it('count as more than their bytes where they are discarded', async () => {
+    const sent = await new Promise<number>((resolve) => {
+      const socket = net.connect(port, '127.0.0.1');
+      const piece = '1\r\na\r\n'.repeat(10_000);
+      const fill = () => {
+        while (socket.write(piece));
+      };
+      socket.on('connect', () => {
+        socket.write(chunked('/nope', 1));
+        fill();
+      });
+      socket.on('drain', fill);
+      socket.on('error', () => undefined).on('close', () => resolve(socket.bytesWritten));
+    });
+    // 16 MiB at 4 KiB a chunk are 4,096 chunks; the rest is what the sockets hold.
+    expect(sent).toBeLessThan(12 * MIB);
+  });
+});
+
+/** Credential, path and what an 11 MB body there is answered with. */
+const REJECTED = [
+  ['without a credential', false, '/quotes', 401],
+  ['too large', true, '/quotes', 400],
+  ['at an unknown path', true, '/nothing', 404],
+] as const;
+
+describe.each(REJECTED)('an 11 MB body %s', (_, hasCredential, path, status) => {
+  const headers = (): Record<string, string> => (hasCredential ? { authorization } : {});
+
+  it('is answered on a plain socket, every time', async () => {
+    const more = hasCredential ? `Authorization: ${authorization}\r\n` : '';
+    for (let time = 0; time < 6; time++) {
+      const reply = await sendRaw(port, headOf(path, ELEVEN.length, more), ELEVEN);
+      expect([time, reply.status, reply.body.status]).toEqual([time, status, status]);
+      expect(reply.headers.connection).toBe('close');
+    }
+  });
+
+  it('is answered to fetch, every time', async () => {
+    for (let time = 0; time < 10; time++) {
+      const reply = await fetch(`http://127.0.0.1:${port}/2025-10-13${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers() },
+        body: ELEVEN,
+      });
+      expect([time, reply.status, ((await reply.json()) as { status: number }).status]).toEqual([
+        time,
+        status,
+        status,
+      ]);
+    }
+  });
+
+  it('is answered to curl, whether it waits for 100 or not', async () => {
+    for (const expectation of ['Expect: 100-continue', 'Expect:']) {
+      for (let time = 0; time < 4; time++) {
+        const args = ['-sS', '-H', expectation, '-H', 'content-type: application/json'];
+        if (hasCredential) args.push('-H', `authorization: ${authorization}`);
+        args.push('--data-binary', '@-', `http://127.0.0.1:${port}/2025-10-13${path}`);
+        const running = promisify(execFile)('curl', args);
+        // A rejected request leaves its input unread.
+        running.child.stdin?.on('error', () => undefined).end(ELEVEN);
+        const { stdout } = await running;
+        expect([expectation, time, JSON.parse(stdout).status]).toEqual([expectation, time, status]);
+      }
+    }
+  });
+});
+
+describe('createDrain', () => {
+  it('reads no more than its limits, whatever an address sends', async () => {
+    let now = 0;
+    const drain = createDrain(() => now);
+    const sockets = new Set<net.Socket>();
+    const server = http.createServer((request, response) => {
+      sockets.add(request.socket);
+      drain.prepare(request, response, '10.0.0.1');
+      response.end('{}');
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port: bare } = server.address() as AddressInfo;
+    const flood = (count: number) =>
+      Promise.all(
+        Array.from({ length: count }, () => sendRaw(bare, headOf('/x', 50 * MIB), ELEVEN, ELEVEN)),
+      );
+    const read = () => [...sockets].reduce((sum, { bytesRead }) => sum + bytesRead, 0);
+    const replies = await flood(8);
+    expect(replies.map(({ status }) => status)).toEqual(Array(8).fill(200));
+    // What one address may have discarded at once, and a few pieces of each connection.
+    expect(read()).toBeLessThan(40 * MIB);
+    sockets.clear();
+    now += 1_000;
+    await flood(8);
+    expect(read()).toBeLessThan(12 * MIB);
+    server.closeAllConnections();
+    server.close();
+  });
+});

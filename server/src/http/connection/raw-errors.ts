@@ -1,0 +1,79 @@
+// Requests that fail before there is a route: answered on the bare connection, in the same shape as every
+// other error. What HTTP itself forbids about a head that could be read is checked here as well.
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Naming } from '../../catalog/naming.ts';
+import { Fault } from '../../kernel/fault.ts';
+import { faultBody } from '../fault-body.ts';
+import type { SecurityHeaders } from './security-headers.ts';
+
+/** From an answer to the end of its connection. */
+const CLOSE_MS = 1_000;
+
+const STATUS_LINES: Record<number, string> = {
+  400: '400 Bad Request',
+  408: '408 Request Timeout',
+  431: '431 Request Header Fields Too Large',
+};
+
+function faultOfConnection(code: string | undefined): Fault {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return new Fault('REQUEST_TIMEOUT', 'The request took too long to arrive.');
+  }
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return new Fault('HEADERS_TOO_LARGE', 'The address and headers are too long.');
+  }
+  return new Fault('INVALID_INPUT', 'The request cannot be read.');
+}
+
+/** Answers what is no request. `isUpload` says whether a file arrives on a connection. */
+export const answerUnreadable =
+  (naming: Naming, headers: SecurityHeaders, isUpload: (socket: Socket) => boolean) =>
+  (error: { code?: string }, socket: Socket): void => {
+    // Files have time limits of their own.
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isUpload(socket)) return;
+    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+    const fault = faultOfConnection(error.code);
+    const body = JSON.stringify(naming.toWire(faultBody(naming, fault)));
+    const head = [
+      `HTTP/1.1 ${STATUS_LINES[fault.status]}`,
+      'content-type: application/json; charset=utf-8',
+      `content-length: ${Buffer.byteLength(body)}`,
+      ...headers.map(([name, value]) => `${name}: ${value}`),
+      'connection: close',
+    ];
+    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+    // A client that sends on without reading does not hold the connection.
+    setTimeout(() => socket.destroy(), CLOSE_MS).unref();
+  };
+
+function hostsOf({ rawHeaders }: IncomingMessage): number {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts;
+}
+
+/** The expectation of a request; HTTP/1.0 has none, whatever its headers are (RFC 9110, 10.1.1). */
+export const expectationOf = ({ httpVersion, headers }: IncomingMessage): string | undefined =>
+  httpVersion === '1.1' ? headers.expect?.toLowerCase() : undefined;
+
+/** What HTTP forbids about a head, if anything. */
+export function headFault(request: IncomingMessage): Fault | undefined {
+  const hosts = hostsOf(request);
+  if (hosts > 1 || (hosts === 0 && request.httpVersion === '1.1')) {
+    return new Fault('INVALID_INPUT', 'The request must have exactly one Host header.');
+  }
+  const isCurrent = request.httpVersion === '1.1';
+  // An older recipient on the way, such as a proxy, sees another end of this request (RFC 9112, 6.1).
+  if (!isCurrent && request.headers['transfer-encoding'] !== undefined) {
+    return new Fault('INVALID_INPUT', 'Transfer-Encoding needs HTTP/1.1.');
+  }
+  const expectation = expectationOf(request);
+  if (expectation !== undefined && expectation !== '100-continue') {
+    return new Fault('EXPECTATION_FAILED', 'The only expectation that is met is 100-continue.');
+  }
+  return undefined;
+}

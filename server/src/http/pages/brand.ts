@@ -1,0 +1,64 @@
+// A platform's colour as an accent that can be read. Any colour is accepted: for light pages it is darkened
+// and for dark pages lightened, in small steps, until text in it reaches the contrast of WCAG AA on every
+// surface that the tokens have.
+import type { PageBrand } from '../../kernel/page.ts';
+
+export type Rgb = readonly [number, number, number];
+
+/** Surfaces of page/tokens.css on which the accent has the least contrast. */
+export const LIGHT_GROUND = '#f6f7f9';
+export const DARK_SURFACE = '#1a202a';
+
+/** WCAG 2.2, 1.4.3: text of normal size. */
+const MINIMUM = 4.5;
+const STEP = 0.02;
+const BLACK: Rgb = [0, 0, 0];
+const WHITE: Rgb = [255, 255, 255];
+
+const rgbOf = (hex: string): Rgb => {
+  const value = Number.parseInt(hex.slice(1), 16);
+  return [value >> 16, (value >> 8) & 255, value & 255];
+};
+
+const hexOf = (rgb: Rgb): string =>
+  `#${rgb.map((each) => Math.round(each).toString(16).padStart(2, '0')).join('')}`;
+
+function luminance(hex: string): number {
+  const [r, g, b] = rgbOf(hex).map((each) => {
+    const share = each / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  }) as unknown as Rgb;
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+/** The contrast ratio of two colours, 1 to 21. */
+export function contrast(one: string, other: string): number {
+  const [low, high] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+  return ((high as number) + 0.05) / ((low as number) + 0.05);
+}
+
+function mixed(from: Rgb, to: Rgb, share: number): Rgb {
+  const at = (index: 0 | 1 | 2) => from[index] + (to[index] - from[index]) * share;
+  return [at(0), at(1), at(2)];
+}
+
+function readable(color: string, surface: string, towards: Rgb): string {
+  for (let share = 0; share < 1; share += STEP) {
+    const candidate = hexOf(mixed(rgbOf(color), towards, share));
+    if (contrast(candidate, surface) >= MINIMUM) return candidate;
+  }
+  return hexOf(towards);
+}
+
+/** The accents made of a colour `#rrggbb`, for light and for dark pages. */
+export const accentsOf = (color: string): { light: string; dark: string } => ({
+  light: readable(color, LIGHT_GROUND, BLACK),
+  dark: readable(color, DARK_SURFACE, WHITE),
+});
+
+/** The style that overrides the default accent; empty without a brand colour. */
+export function brandStyle(brand: PageBrand | undefined): string {
+  if (!brand?.color || !/^#[0-9a-f]{6}$/.test(brand.color)) return '';
+  const { light, dark } = accentsOf(brand.color);
+  return `:root{--brand-light:${light};--brand-dark:${dark}}`;
+}

@@ -1,0 +1,143 @@
+// A page with a script of its own, behind a link that is a secret. The document holds the platform's name,
+// logo and colour and no personal data: script and style are files of this server under names that change
+// with their content, and the rest comes from the hosted operations below the same address. Only the logo
+// is loaded from elsewhere; no page may frame it, no browser keeps it, no other site receives its address.
+import { createHash } from 'node:crypto';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Fault } from '../../kernel/fault.ts';
+import type { HostedApp, PageBrand, PageContent } from '../../kernel/page.ts';
+import type { Log } from '../../runtime/observability/log.ts';
+import type { LinkBearers } from '../admission/admission.ts';
+import type { Limiter } from '../admission/rate-limit.ts';
+import { pageAssets } from './assets.ts';
+import { brandStyle } from './brand.ts';
+import { documentHtml, escaped, hashSource, logoOrigin } from './page-html.ts';
+import { CLOSED_HEADERS, sendPage, TOO_MANY_ATTEMPTS } from './pages.ts';
+
+function policyOf(brand: PageBrand | undefined): string {
+  const accent = brandStyle(brand);
+  const origin = logoOrigin(brand);
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self'${accent && ` ${hashSource(accent)}`}`,
+    // Previews of chosen files, the empty icon, and the logo.
+    `img-src 'self' blob: data:${origin && ` ${origin}`}`,
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
+
+const FOREVER = 'public, max-age=31536000, immutable';
+
+interface Asset {
+  name: string;
+  type: string;
+  text: string;
+}
+
+const nameOf = (text: string, ending: string) =>
+  `page-${createHash('sha256').update(text).digest('hex').slice(0, 16)}.${ending}`;
+
+const filesOf = (script: string, style: string): { script: Asset; style: Asset } => ({
+  script: { name: nameOf(script, 'js'), type: 'text/javascript; charset=utf-8', text: script },
+  style: { name: nameOf(style, 'css'), type: 'text/css; charset=utf-8', text: style },
+});
+
+/** Relative addresses, so that the page also works below a path of a proxy. */
+const appHtml = (
+  { title, withoutScript }: HostedApp,
+  brand: PageBrand | undefined,
+  script: string,
+  style: string,
+): string =>
+  documentHtml({
+    title,
+    brand,
+    head: `<link rel="icon" href="data:,">
+<link rel="stylesheet" href="assets/${style}">
+<script type="module" src="assets/${script}"></script>
+`,
+    body: `<noscript><main><h1>${escaped(title)}</h1><p>${escaped(withoutScript)}</p></main></noscript>
+`,
+  });
+
+const BROKEN: PageContent = {
+  status: 500,
+  title: 'This page is not available at the moment',
+  lines: ['Your data is safe. Open the link again in a few minutes.'],
+};
+
+export interface HostedOptions {
+  bearers: LinkBearers;
+  limiter?: Limiter | undefined;
+  log: Pick<Log, 'error'>;
+}
+
+/** The page to show in place of this one, where the link cannot be opened. */
+async function rejection(
+  app: HostedApp,
+  { bearers, limiter, log }: HostedOptions,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<PageContent | null> {
+  const { secret } = request.params as { secret: string };
+  try {
+    limiter?.checkAddress(request.ip, () => bearers.isProven(secret));
+    await bearers.callerOf(secret);
+    return null;
+  } catch (error) {
+    if (!(error instanceof Fault) || error.status >= 500) log.error({ err: error }, 'failed');
+    else if (error.code === 'RATE_LIMITED') {
+      reply.header('retry-after', String(error.retryAfterS ?? 1));
+      return TOO_MANY_ATTEMPTS;
+    } else {
+      limiter?.blame(request.ip);
+      return { ...app.ended, brand: await app.brandOf(secret) };
+    }
+    return BROKEN;
+  }
+}
+
+/** Adds the page and its files, outside the versioned base path. */
+export function addHostedApp(
+  server: FastifyInstance,
+  app: HostedApp,
+  options: HostedOptions,
+): void {
+  let files: Promise<ReturnType<typeof filesOf>> | undefined;
+  const load = () => {
+    files ??= Promise.all([app.script(), pageAssets()]).then(([script, { style }]) =>
+      filesOf(script, style),
+    );
+    // Repeated at the next request where it failed.
+    files.catch(() => {
+      files = undefined;
+    });
+    return files;
+  };
+
+  server.get(`${app.path}/assets/:file`, async (request, reply) => {
+    const { file } = request.params as { file: string };
+    const found = Object.values(await load()).find((each) => each.name === file);
+    if (!found) return reply.callNotFound();
+    const headers = {
+      'content-type': found.type,
+      'cache-control': FOREVER,
+      'x-content-type-options': 'nosniff',
+    };
+    return reply.headers(headers).send(found.text);
+  });
+  server.get(`${app.path}/:secret`, async (request, reply) => {
+    const instead = await rejection(app, options, request, reply);
+    if (instead) return sendPage(reply, instead);
+    const { secret } = request.params as { secret: string };
+    const [brand, { script, style }] = await Promise.all([app.brandOf(secret), load()]);
+    return reply
+      .code(200)
+      .headers({ ...CLOSED_HEADERS, 'content-security-policy': policyOf(brand) })
+      .send(appHtml(app, brand, script.name, style.name));
+  });
+}

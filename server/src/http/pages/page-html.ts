@@ -1,0 +1,135 @@
+// The HTML of hosted pages. All of them share one frame: the mark of the sandbox, the platform's logo and
+// name, the content, and a footer. Everything that comes from data is escaped as text.
+import { createHash } from 'node:crypto';
+import type { CardFace, Labelled, PageBrand, PageContent } from '../../kernel/page.ts';
+import { brandStyle } from './brand.ts';
+
+export const escaped = (text: string): string =>
+  text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
+
+/** A source of a policy that allows exactly this inline text. */
+export const hashSource = (text: string): string =>
+  `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+
+/** Hosts that cannot end a directive of a policy: URLs allow `;` and `,` in host names. */
+const PLAIN_ORIGIN = /^https?:\/\/([a-z0-9.-]+|\[[0-9a-f:]+\])(:\d{1,5})?$/;
+
+/** The origin of the logo as a source of a policy; empty where there is no usable logo. */
+export function logoOrigin(brand: PageBrand | undefined): string {
+  if (!brand?.logoUrl) return '';
+  const { origin } = new URL(brand.logoUrl);
+  return PLAIN_ORIGIN.test(origin) ? origin : '';
+}
+
+// The name beside it is the text alternative; without dimensions, a logo that fails to load takes no space.
+const logo = (brand: PageBrand): string =>
+  logoOrigin(brand)
+    ? `<img class="logo" src="${escaped(brand.logoUrl as string)}" alt="" referrerpolicy="no-referrer">\n`
+    : '';
+
+const SANDBOX = `<div class="sandbox"><div class="inner">
+<p><b>Sandbox</b> – test data only, no real money</p>
+</div></div>
+`;
+
+export const headerHtml = (brand: PageBrand): string =>
+  `<header>
+${brand.isSandbox ? SANDBOX : ''}<div class="inner"><p class="brand">
+${logo(brand)}<span class="who">${escaped(brand.name)}</span></p></div>
+</header>
+`;
+
+interface Document {
+  title: string;
+  brand: PageBrand | undefined;
+  head: string;
+  body: string;
+}
+
+/** The frame around the content. */
+export function documentHtml({ title, brand, head, body }: Document): string {
+  const accent = brandStyle(brand);
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${escaped(brand ? `${title} – ${brand.name}` : title)}</title>
+${head}${accent && `<style>${accent}</style>\n`}</head>
+<body>
+${brand ? headerHtml(brand) : ''}${body}</body>
+</html>
+`;
+}
+
+const paragraphs = (lines: readonly string[]) =>
+  lines.map((line) => `<p>${escaped(line)}</p>\n`).join('');
+
+const message = ({ lines, tone }: PageContent) =>
+  tone
+    ? `<div class="outcome ${tone}"><div>\n${paragraphs(lines)}</div></div>\n`
+    : paragraphs(lines);
+
+const row = ({ label, value }: Labelled, more = '') =>
+  `<div><dt>${escaped(label)}</dt>\n<dd><span class="code">${escaped(value)}</span>${more}</dd></div>\n`;
+
+const detailsHtml = (details: readonly Labelled[]) =>
+  details.length ? `<dl>\n${details.map((each) => row(each)).join('')}</dl>\n` : '';
+
+const copyButton = ({ label }: Labelled) =>
+  `<button type="button" hidden data-copy="${escaped(label)}" ` +
+  `aria-label="Copy ${escaped(label.toLowerCase())}">Copy</button>`;
+
+const cardHtml = ({ name, network, details, hideAfterS }: CardFace) =>
+  `<div class="payment-card" data-hide-after="${hideAfterS}">
+<p class="issuer"><span>${escaped(name)}</span><span>${escaped(network)}</span></p>
+<dl>
+${details.map((each) => row(each, copyButton(each))).join('')}</dl>
+</div>
+<p class="timer hint" hidden></p>
+<p data-expired hidden>The card details are hidden now. Request a new link to see them again.</p>
+<p class="unseen" role="status"></p>
+`;
+
+function buttonsHtml({ button, decline }: PageContent): string {
+  if (!button && !decline) return '';
+  const press = button
+    ? `<form method="post"><button type="submit" class="primary">${escaped(button)}</button></form>\n`
+    : '';
+  const other = decline
+    ? `<a class="button" href="?answer=no">${escaped(decline.label)}</a>\n`
+    : '';
+  return `<div class="buttons">\n${press}${other}</div>\n`;
+}
+
+const notesHtml = ({ notes = [] }: PageContent) =>
+  notes.length
+    ? `<div class="notes">\n${notes
+        .map(({ title, lines }) => `<h2>${escaped(title)}</h2>\n${paragraphs(lines)}`)
+        .join('')}</div>\n`
+    : '';
+
+const FOOTER = '<footer><p>This link is personal. Do not forward it.</p></footer>\n';
+
+/** The page of a content. `isAnswer`: it was reached from a question, to which it links back. */
+export function pageHtml(
+  content: PageContent,
+  { style, script }: { style: string; script: string },
+  isAnswer = false,
+): string {
+  const { title, brand, details = [], card } = content;
+  const back = isAnswer ? '<p class="back"><a href="?">Back</a></p>\n' : '';
+  const parts = [
+    card ? cardHtml(card) : '',
+    message(content),
+    detailsHtml(details),
+    buttonsHtml(content),
+    notesHtml(content),
+  ];
+  const body = `<main>
+${back}<h1>${escaped(title)}</h1>
+${parts.join('')}</main>
+${brand ? FOOTER : ''}${card ? `<script>${script}</script>\n` : ''}`;
+  return documentHtml({ title, brand, head: `<style>${style}</style>\n`, body });
+}

@@ -1,0 +1,240 @@
+// What all pages behind a link have in common: their policy, the platform's brand, the origins that may frame
+// them, and that a page that is shown once is shown to a person.
+import { createHash } from 'node:crypto';
+import Fastify from 'fastify';
+import { describe, expect, it } from 'vitest';
+import type { CardFace, HostedPage, PageBrand, PageContent } from '../../kernel/page.ts';
+import { addPages } from './pages.ts';
+
+const PLAIN: PageContent = { status: 200, title: 'Here', lines: ['A line.'] };
+
+/** A server with one page, and how often it was shown. */
+function serverWith(content: PageContent, more: Partial<HostedPage> = {}) {
+  const server = Fastify();
+  const asked: string[] = [];
+  const show = async (secret: string) => {
+    asked.push(secret);
+    return content;
+  };
+  addPages(server, [{ path: '/p', show, ...more }]);
+  const open = (
+    method: 'GET' | 'HEAD' | 'POST' = 'GET',
+    headers: Record<string, string> = {},
+    query = '',
+  ) => server.inject({ method, url: `/p/s3cret${query}`, headers });
+  return { open, asked };
+}
+
+/** The directives of a policy, by name. */
+function policyOf(text: unknown): Record<string, string> {
+  const parts = String(text).split('; ');
+  return Object.fromEntries(parts.map((each) => [each.split(' ')[0], each.replace(/^\S+ ?/, '')]));
+}
+
+describe('a page', () => {
+  it('is closed on all sides', async () => {
+    const { headers, body, statusCode } = await serverWith(PLAIN).open();
+    expect(statusCode).toBe(200);
+    expect(headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'x-robots-tag': 'noindex',
+    });
+    expect(policyOf(headers['content-security-policy'])).toEqual({
+      'default-src': "'none'",
+      'style-src': expect.stringMatching(/^'sha256-[\w+/]{43}='$/),
+      'form-action': "'none'",
+      'base-uri': "'none'",
+      'frame-ancestors': "'none'",
+    });
+    expect(body).not.toMatch(/<(dl|header|footer|script|img)\b/);
+  });
+
+  it('may send its button to itself', async () => {
+    const { open } = serverWith({ ...PLAIN, button: 'Yes' }, { press: async () => PLAIN });
+    const { headers, body } = await open();
+    const policy = policyOf(headers['content-security-policy']);
+    expect(policy['form-action']).toBe("'self'");
+    expect(policy).not.toHaveProperty('sandbox');
+    expect(body).toContain('<button type="submit" class="primary">Yes</button>');
+    expect((await open('POST')).body).not.toContain('<button');
+  });
+
+  it('is framed by the origins that it names, and by no other', async () => {
+    const frames = ['https://shop.example', 'http://localhost:8080'];
+    const { headers } = await serverWith({ ...PLAIN, frames }).open();
+    expect(headers).not.toHaveProperty('x-frame-options');
+    expect(policyOf(headers['content-security-policy'])).toMatchObject({
+      'frame-ancestors': 'https://shop.example http://localhost:8080',
+    });
+    const none = await serverWith({ ...PLAIN, frames: [] }).open();
+    expect(none.headers).toMatchObject({ 'x-frame-options': 'DENY' });
+    expect(none.headers['content-security-policy']).toContain("frame-ancestors 'none'");
+  });
+
+  it('shows names and values as text', async () => {
+    const details = [
+      { label: 'A & B', value: '4111 1100 0000 0000' },
+      { label: 'C', value: '<b>7</b>' },
+    ];
+    const notes = [{ title: 'Why <i>', lines: ['Because "x".'] }];
+    const { body, headers } = await serverWith({ ...PLAIN, details, notes }).open();
+    expect(policyOf(headers['content-security-policy'])).not.toHaveProperty('sandbox');
+    expect(body).toContain(
+      '<dl>\n<div><dt>A &#38; B</dt>\n<dd><span class="code">4111 1100 0000 0000</span></dd></div>\n' +
+        '<div><dt>C</dt>\n<dd><span class="code">&#60;b&#62;7&#60;/b&#62;</span></dd></div>\n</dl>\n',
+    );
+    expect(body).toContain('<h2>Why &#60;i&#62;</h2>\n<p>Because &#34;x&#34;.</p>');
+  });
+
+  it('shows the other answer without running it, and leads back to the question', async () => {
+    const decline = { label: 'No', title: 'Nothing changed', lines: ['Close this page.'] };
+    const pressed: string[] = [];
+    const press = async (secret: string) => {
+      pressed.push(secret);
+      return PLAIN;
+    };
+    const { open } = serverWith({ ...PLAIN, button: 'Yes', decline }, { press });
+    expect((await open()).body).toContain('<a class="button" href="?answer=no">No</a>');
+    const { statusCode, body, headers } = await open('GET', {}, '?answer=no');
+    expect(statusCode).toBe(200);
+    expect(body).toContain('<h1>Nothing changed</h1>');
+    expect(body).toContain('<a href="?">Back</a>');
+    expect(body).not.toContain('<button');
+    expect(policyOf(headers['content-security-policy'])['form-action']).toBe("'none'");
+    expect(pressed).toEqual([]);
+  });
+
+  it('without a button takes nothing', async () => {
+    const { open, asked } = serverWith(PLAIN);
+    expect((await open('POST')).statusCode).toBe(404);
+    expect(asked).toEqual([]);
+    expect((await open('HEAD')).statusCode).toBe(200);
+  });
+});
+
+const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+
+/** The inline texts of an element. */
+const inline = (body: string, tag: string) =>
+  [...body.matchAll(new RegExp(`<${tag}>([^]*?)</${tag}>`, 'g'))].map(([, text]) => text as string);
+
+describe('the brand of a page', () => {
+  const SHOP: PageBrand = { name: 'Shop & <Co>', isSandbox: false };
+  const branded = (more: Partial<PageBrand>) =>
+    serverWith({ ...PLAIN, brand: { ...SHOP, ...more } }).open();
+
+  it('is the name, above and in the title, with the mark of the sandbox where it is one', async () => {
+    const { body } = await branded({});
+    expect(body).toContain('<title>Here – Shop &#38; &#60;Co&#62;</title>');
+    expect(body).toContain('<span class="who">Shop &#38; &#60;Co&#62;</span>');
+    expect(body).not.toContain('<b>Sandbox</b>');
+    expect((await branded({ isSandbox: true })).body).toContain('<b>Sandbox</b>');
+  });
+
+  it('is a logo whose origin alone may be asked for pictures, without a referrer', async () => {
+    const logoUrl = 'https://cdn.shop.example:8443/logo.png?a=1&b="2"';
+    const { body, headers } = await branded({ logoUrl });
+    expect(policyOf(headers['content-security-policy'])['img-src']).toBe(
+      'https://cdn.shop.example:8443',
+    );
+    expect(body).toContain(
+      '<img class="logo" src="https://cdn.shop.example:8443/logo.png?a=1&#38;b=&#34;2&#34;" ' +
+        'alt="" referrerpolicy="no-referrer">',
+    );
+  });
+
+  it.each(['https://a;sandbox.example/l.png', 'https://a,b.example/l.png'])(
+    'has no logo whose host would change the policy: %s',
+    async (logoUrl) => {
+      const { body, headers } = await branded({ logoUrl });
+      expect(policyOf(headers['content-security-policy'])).not.toHaveProperty('img-src');
+      expect(body).not.toContain('<img');
+    },
+  );
+
+  it('is a colour in a style of its own, allowed by its hash', async () => {
+    const { body, headers } = await branded({ color: '#0a7d5a' });
+    const styles = inline(body, 'style');
+    expect(styles).toHaveLength(2);
+    expect(styles[1]).toMatch(/^:root\{--brand-light:#[0-9a-f]{6};--brand-dark:#[0-9a-f]{6}\}$/);
+    expect(policyOf(headers['content-security-policy'])['style-src']).toBe(
+      styles.map(hashOf).join(' '),
+    );
+    expect(inline((await branded({ color: 'red}' })).body, 'style')).toHaveLength(1);
+  });
+});
+
+describe('a page with card details', () => {
+  const card: CardFace = {
+    name: 'Shop card',
+    network: 'VISA',
+    details: [{ label: 'Card number', value: '4111 1100 0000 0000' }],
+    hideAfterS: 300,
+  };
+
+  it('has an origin of its own, and one script, allowed by its hash', async () => {
+    const { body, headers } = await serverWith({ ...PLAIN, card }).open();
+    const [script = ''] = inline(body, 'script');
+    expect(script).toContain('clipboardData');
+    expect(policyOf(headers['content-security-policy'])).toEqual({
+      'default-src': "'none'",
+      'style-src': expect.stringMatching(/^'sha256-[\w+/]{43}='$/),
+      'script-src': hashOf(script),
+      sandbox: 'allow-scripts',
+      'form-action': "'none'",
+      'base-uri': "'none'",
+      'frame-ancestors': "'none'",
+    });
+    expect(body).toContain('<dd><span class="code">4111 1100 0000 0000</span>');
+    expect(body).toContain('data-hide-after="300"');
+  });
+});
+
+describe('a page that is shown once', () => {
+  it.each([
+    ['sec-purpose', 'prefetch'],
+    ['sec-purpose', 'prefetch;prerender'],
+    ['purpose', 'Prefetch'],
+    ['x-purpose', 'preview'],
+    ['x-moz', 'prefetch'],
+  ])('is not shown to a browser that fetches ahead: %s %s', async (name, value) => {
+    const { open, asked } = serverWith(PLAIN, { once: true });
+    const early = await open('GET', { [name]: value });
+    expect(early.statusCode).toBe(503);
+    expect(early.body).not.toContain('A line.');
+    expect(early.headers).toMatchObject({ 'cache-control': 'no-store', 'x-frame-options': 'DENY' });
+    expect(asked).toEqual([]);
+    expect((await open()).body).toContain('A line.');
+    expect(asked).toEqual(['s3cret']);
+  });
+
+  it('answers HEAD as GET would, and stays unseen', async () => {
+    const peek = async () => PLAIN;
+    const { open, asked } = serverWith(PLAIN, { once: true, peek });
+    const { statusCode, headers, body } = await open('HEAD');
+    expect([statusCode, body, asked]).toEqual([200, '', []]);
+    const { 'content-length': length, date, ...policy } = (await open('GET')).headers;
+    expect(headers).toMatchObject(policy);
+    expect((await open('HEAD', { purpose: 'prefetch' })).statusCode).toBe(503);
+  });
+
+  it('without a way to look ahead is not shown to HEAD', async () => {
+    const { open, asked } = serverWith(PLAIN, { once: true });
+    const { statusCode, headers, body } = await open('HEAD');
+    expect([statusCode, headers['cache-control'], body]).toEqual([503, 'no-store', '']);
+    expect(asked).toEqual([]);
+  });
+
+  it('is shown to every other browser', async () => {
+    const { open, asked } = serverWith(PLAIN, { once: true });
+    await open('GET', { 'sec-purpose': '', purpose: 'navigate' });
+    expect(asked).toHaveLength(1);
+    const other = serverWith(PLAIN);
+    await other.open('GET', { purpose: 'prefetch' });
+    expect(other.asked).toHaveLength(1);
+  });
+});

@@ -1,0 +1,139 @@
+// The pages that people open without a credential, by a link that is a secret. They ask one question at the
+// most and load nothing but the platform's logo; no browser keeps them and no other site receives their
+// address. Only a page with card details has a script, allowed by its hash.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Fault } from '../../kernel/fault.ts';
+import type { HostedPage, PageContent } from '../../kernel/page.ts';
+import type { Limiter } from '../admission/rate-limit.ts';
+import { pageAssets } from './assets.ts';
+import { brandStyle } from './brand.ts';
+import { hashSource, logoOrigin, pageHtml } from './page-html.ts';
+
+/** What keeps a page closed, beside its policy. */
+export const CLOSED_HEADERS: Readonly<Record<string, string>> = {
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'x-robots-tag': 'noindex',
+};
+
+type Assets = Awaited<ReturnType<typeof pageAssets>>;
+
+/** A page with card details is in an origin of its own, without access to anything of this server's. */
+function policyOf(content: PageContent, { style, script }: Assets): string {
+  const { brand, button, card, frames = [] } = content;
+  const accent = brandStyle(brand);
+  const origin = logoOrigin(brand);
+  return [
+    "default-src 'none'",
+    `style-src ${hashSource(style)}${accent && ` ${hashSource(accent)}`}`,
+    ...(origin ? [`img-src ${origin}`] : []),
+    ...(card ? [`script-src ${hashSource(script)}`, 'sandbox allow-scripts'] : []),
+    `form-action ${button ? "'self'" : "'none'"}`,
+    "base-uri 'none'",
+    `frame-ancestors ${frames.join(' ') || "'none'"}`,
+  ].join('; ');
+}
+
+function headersOf(content: PageContent, assets: Assets): Record<string, string> {
+  const { 'x-frame-options': unframed = '', ...closed } = CLOSED_HEADERS;
+  return {
+    ...closed,
+    // It has no list of origins, and would block all of them.
+    ...(content.frames?.length ? {} : { 'x-frame-options': unframed }),
+    'content-security-policy': policyOf(content, assets),
+  };
+}
+
+export async function sendPage(reply: FastifyReply, content: PageContent, isAnswer = false) {
+  const assets = await pageAssets();
+  return reply
+    .code(content.status)
+    .headers(headersOf(content, assets))
+    .send(pageHtml(content, assets, isAnswer));
+}
+
+/** The same without the body, whose length is not known then. */
+async function sendHead(reply: FastifyReply, content: PageContent) {
+  const assets = await pageAssets();
+  return reply.code(content.status).headers(headersOf(content, assets)).send();
+}
+
+export const TOO_MANY_ATTEMPTS: PageContent = {
+  status: 429,
+  title: 'Too many attempts',
+  lines: ['Wait a few seconds, then open the link again.'],
+};
+
+/** The reply to a browser that fetches a page before a person opens it. */
+const TOO_SOON: PageContent = {
+  status: 503,
+  title: 'Open the link to see this page',
+  lines: ['The page is shown only once, so it is not loaded in advance.'],
+};
+
+const AHEAD = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'];
+
+/** Whether a browser fetches ahead, before the page is visible. */
+const isAhead = ({ headers }: FastifyRequest): boolean =>
+  AHEAD.some((name) => /prefetch|prerender|preview/i.test(String(headers[name] ?? '')));
+
+type PageRequest = FastifyRequest<{ Params: { secret: string }; Querystring: { answer?: string } }>;
+
+/** The page of the other answer, in place of the question. It changes nothing. */
+const declined = ({ brand, decline }: PageContent): PageContent | undefined =>
+  decline && { status: 200, title: decline.title, lines: decline.lines, brand };
+
+/**
+ * Adds the pages, outside the versioned base path. An address that opens unknown links is counted like one
+ * with bad credentials, so that no page can be found by trying.
+ */
+export function addPages(
+  server: FastifyInstance,
+  pages: readonly HostedPage[],
+  limiter?: Pick<Limiter, 'checkAddress' | 'blame'>,
+): void {
+  const answerWith =
+    (ask: (secret: string) => Promise<PageContent>, isHead = false) =>
+    async ({ ip, params, query }: PageRequest, reply: FastifyReply) => {
+      try {
+        limiter?.checkAddress(ip, () => false);
+      } catch (error) {
+        if (!(error instanceof Fault)) throw error;
+        return sendPage(
+          reply.header('retry-after', String(error.retryAfterS ?? 1)),
+          TOO_MANY_ATTEMPTS,
+        );
+      }
+      const content = await ask(params.secret);
+      if (content.status === 404) limiter?.blame(ip);
+      if (isHead) return sendHead(reply, content);
+      const other = query.answer === 'no' ? declined(content) : undefined;
+      return other ? sendPage(reply, other, true) : sendPage(reply, content);
+    };
+  for (const { path, once = false, peek, show, press } of pages) {
+    const url = `${path}/:secret`;
+    const shown = answerWith(show);
+    if (once) {
+      // Showing would use the link up.
+      const peeked = answerWith(peek ?? (async () => TOO_SOON), true);
+      server.head(url, async (request: PageRequest, reply) =>
+        isAhead(request) ? sendHead(reply, TOO_SOON) : peeked(request, reply),
+      );
+    }
+    server.get(url, { exposeHeadRoute: !once }, async (request: PageRequest, reply) =>
+      once && isAhead(request) ? sendPage(reply, TOO_SOON) : shown(request, reply),
+    );
+    if (press) server.post(url, answerWith(press));
+  }
+}
+
+/** Where a server that listens is reached on its own machine. */
+export function originOf(server: FastifyInstance): string {
+  const bound = server.server.address();
+  if (typeof bound !== 'object' || bound === null) return 'http://127.0.0.1';
+  const host = ['0.0.0.0', '::'].includes(bound.address) ? '127.0.0.1' : bound.address;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}`;
+}

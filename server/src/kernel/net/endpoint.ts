@@ -1,0 +1,97 @@
+// Which addresses a platform may have us call. Whoever names a URL chooses what this server connects to,
+// so a careless rule turns webhooks into a way into the operator's own network. The rule is judged twice:
+// on the URL when it is set and when it is called, and on the addresses its name resolves to at the
+// moment of connecting (runtime/config/system-world.ts). Only what is known to be public passes.
+import ipaddr from 'ipaddr.js';
+import { readUrl } from './url.ts';
+
+/** Characters of an endpoint URL. */
+const MAX_URL = 2_048;
+
+/** Answers as a public address but is the host's own service address at one cloud (Azure). */
+const HOST_SERVICES = new Set(['168.63.129.16']);
+
+/** IPv6 addresses of the public internet are given out of this block; everything else is special. */
+const PUBLIC_IPV6: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
+
+/** The name or address of a URL's host, without brackets and without the dot of a rooted name. */
+const bareHost = (hostname: string) => hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '');
+
+/**
+ * Whether a literal IP address is one of the public internet. Private, loopback, link-local (with the
+ * metadata services of clouds), carrier-grade NAT, multicast, reserved and documentation addresses are
+ * not, nor is any IPv6 form that carries an IPv4 address (mapped, NAT64, 6to4, Teredo): what it leads to
+ * cannot be judged.
+ */
+export function isPublicAddress(address: string): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  const parsed = ipaddr.parse(address);
+  if (parsed.range() !== 'unicast' || HOST_SERVICES.has(parsed.toString())) return false;
+  return parsed instanceof ipaddr.IPv6 ? !parsed.zoneId && parsed.match(PUBLIC_IPV6) : true;
+}
+
+/** Whether a host is this machine by its very name or address, whatever a name server says. */
+export function isLoopbackHost(hostname: string): boolean {
+  const host = bareHost(hostname).toLowerCase();
+  if (host === 'localhost' || host.endsWith('.localhost')) return true;
+  return ipaddr.isValid(host) && ipaddr.parse(host).range() === 'loopback';
+}
+
+function publicHostProblem(hostname: string): string | null {
+  const host = bareHost(hostname).toLowerCase();
+  if (ipaddr.isValid(host)) return isPublicAddress(host) ? null : 'must not be a private address';
+  if (isLoopbackHost(host)) return 'must not be this machine';
+  const last = host.slice(host.lastIndexOf('.') + 1);
+  const inner = !host.includes('.') || ['local', 'internal', 'lan', 'home', 'corp'].includes(last);
+  return inner ? 'must be a name of the public internet' : null;
+}
+
+/** The URL's host when the server may call it only after finding all its addresses public. */
+export const mustBePublic = (url: string): boolean => !isLoopbackHost(readUrl(url)?.hostname ?? '');
+
+/** What depends on the platform and on the operator. */
+export interface EndpointRule {
+  environment: 'sandbox' | 'production';
+  /** Whether sandbox platforms may use this machine, with http or https (RAILHEAD_LOOPBACK_WEBHOOKS). */
+  loopback: boolean;
+}
+
+/** The URL as read, or what is wrong with its form. */
+function readEndpoint(endpoint: string): URL | string {
+  if (endpoint.length > MAX_URL) return `must not be longer than ${MAX_URL} characters`;
+  const url = /^https?:\/\//i.test(endpoint) && readUrl(endpoint);
+  if (!url) return 'must be an https URL';
+  return url.username || url.password ? 'must not carry a user name or password' : url;
+}
+
+const publicProblem = ({ protocol, hostname }: URL): string | null =>
+  protocol === 'https:' ? publicHostProblem(hostname) : 'must be an https URL';
+
+/** What is wrong with a URL that may lead to public addresses only; null where nothing is. */
+export function publicUrlProblem(text: string): string | null {
+  const url = readEndpoint(text);
+  return typeof url === 'string' ? url : publicProblem(url);
+}
+
+/** Ports below 1024 belong to services of other kinds, which a request could reach and confuse. */
+const isProductionPort = ({ port }: URL) => port === '' || port === '443' || Number(port) >= 1_024;
+
+/**
+ * What is wrong with a webhook endpoint, as a predicate that follows the field's name; null where nothing
+ * is. A production platform needs https, a public host and an unprivileged port or 443. A sandbox platform
+ * may also use this machine where the operator allows it. Pure: the addresses of a name are judged again
+ * when it is connected to.
+ */
+export function endpointProblem(
+  endpoint: string,
+  { environment, loopback }: EndpointRule,
+): string | null {
+  const url = readEndpoint(endpoint);
+  if (typeof url === 'string') return url;
+  if (environment === 'sandbox' && isLoopbackHost(url.hostname)) {
+    return loopback ? null : 'must not be this machine, which the operator does not allow';
+  }
+  const problem = publicProblem(url);
+  if (problem || environment === 'sandbox' || isProductionPort(url)) return problem;
+  return 'must use port 443 or a port from 1024 to 65535';
+}

@@ -1,0 +1,105 @@
+// The operator's look at what networks asked and were told, the declines among it.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cardDesk } from '../../../test/card-desk.ts';
+import { cardNetwork } from '../../../test/card-network.ts';
+import { ok } from '../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import { commandOn } from '../../../test/production.ts';
+
+let app: TestApp;
+let mine: string;
+let theirs: string;
+let payment: string;
+
+const run = (...argv: string[]) => commandOn(app)(argv);
+
+async function json(...argv: string[]) {
+  const { code, out, err } = await run('cards', 'decisions', ...argv, '--json');
+  expect([code, err]).toEqual([0, '']);
+  return JSON.parse(out) as Record<string, unknown>[];
+}
+
+beforeAll(async () => {
+  app = await startApp();
+  const network = cardNetwork(app);
+  const [here, there] = [cardDesk(app), cardDesk(app, { as: app.other })];
+  mine = (await here.card(await here.holder({ funds: 50_00 }))).id;
+  theirs = (await there.card(await there.holder({ funds: 0 }))).id;
+  const request = network.message(mine, 12_34);
+  const decision = await network.send(request);
+  payment = decision.approved ? (decision.transactionId ?? '') : '';
+  const next = () => app.world.set(app.world.now() + 1_000);
+  next();
+  await network.tell(request.token, { kind: 'CLEARING', amount: 12_34n });
+  next();
+  await network.ask(mine, 100_00);
+  next();
+  await network.ask(theirs, 1);
+});
+afterAll(() => app.close());
+
+describe('cards decisions', () => {
+  it('lists them of all, of a platform or of a card, latest first', async () => {
+    const all = await json();
+    expect(all.map((each) => [each.cardId, each.kind, each.amount, each.reason])).toEqual([
+      [theirs, 'AUTHORIZATION', 1, 'INSUFFICIENT_FUNDS'],
+      [mine, 'AUTHORIZATION', 100_00, 'INSUFFICIENT_FUNDS'],
+      [mine, 'CLEARING', 12_34, null],
+      [mine, 'AUTHORIZATION', 12_34, null],
+    ]);
+    expect(all[3]).toMatchObject({
+      at: '2026-01-05T09:00:00.000Z',
+      platformId: app.platform.id,
+      currency: 'USD',
+      readable: '12.34',
+      merchant: { descriptor: 'Corner shop' },
+      approved: true,
+      transactionId: payment,
+    });
+    expect(await json('--platform', app.other.id)).toEqual(all.slice(0, 1));
+    expect(await json(mine)).toEqual(all.slice(1));
+    expect(await json('--declined')).toEqual(all.slice(0, 2));
+    expect(await json('--card', mine, '--declined')).toEqual(all.slice(1, 2));
+    expect(await json('--limit', '1')).toEqual(all.slice(0, 1));
+  });
+
+  it('prints them as a table', async () => {
+    const { out } = await run('cards', 'decisions', mine);
+    const [head, declined, , approved] = out.split('\n');
+    expect(head).toMatch(/^AT +CARD +KIND +AMOUNT +CURRENCY +MERCHANT +DECISION +TRANSACTION$/);
+    expect(declined).toMatch(/ 100\.00 +USD +Corner shop +INSUFFICIENT_FUNDS +-$/);
+    expect(approved).toMatch(new RegExp(` 12\\.34 +USD +Corner shop +approved +${payment}$`));
+  });
+});
+
+describe('other verbs', () => {
+  it('do nothing to a payment with a card', async () => {
+    for (const [argv, why] of [
+      [['parked', 'return', payment], 'No money of it is parked'],
+      [['parked', 'settle', payment, '--reference', 'x'], 'No money of it is missing'],
+      [['deposits', 'release', payment], 'It is no deposit'],
+      [['deposits', 'refuse', payment], 'It is no deposit'],
+      [['deposits', 'return', payment], 'It is no deposit'],
+      [
+        ['payouts', 'return', payment, '--reason', 'PAYOUT_RETURNED'],
+        'Its money never went over a rail',
+      ],
+      [['payouts', 'settle', payment], 'the sandbox'],
+    ] as const) {
+      const { code, err } = await run(...argv);
+      expect([code, err.split('\n')[0]]).toEqual([1, expect.stringContaining(why)]);
+    }
+    const shown = ok(await app.call('GET', `/transactions/${payment}`), 200);
+    expect(shown.status).toBe('SETTLED');
+  });
+
+  it('export it with all other transactions and postings', async () => {
+    await app.settle(); // what pays for it is taken
+    const span = ['--from', '2026-01-05', '--to', '2026-01-05'];
+    const { code, out } = await run('export', 'transactions', ...span);
+    expect(code).toBe(0);
+    const line = out.split('\n').find((each) => each.includes(payment));
+    expect(line).toContain('CARD');
+    expect(line).toContain('12.34');
+  });
+});

@@ -1,0 +1,144 @@
+// What an operator sees of card payments that wait for a decision, and what the verbs make of one.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CardPayments, cardPayments } from '../../../test/card-payments.ts';
+import { booksBalance } from '../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import { commandOn } from '../../../test/production.ts';
+
+let app: TestApp;
+let desk: CardPayments;
+beforeAll(async () => {
+  app = await startApp();
+  desk = cardPayments(app);
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+
+const run = (...argv: string[]) => commandOn(app)(argv);
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of every shape; what a test reads it asserts.
+async function json(...argv: string[]): Promise<any> {
+  const { code, out, err } = await run(...argv, '--json');
+  expect([code, err]).toEqual([0, '']);
+  return JSON.parse(out);
+}
+
+const listed = async (...more: string[]): Promise<string[]> =>
+  (await json('cards', 'exceptions', ...more)).map(
+    (each: { transactionId: string }) => each.transactionId,
+  );
+
+const clearing = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;
+const giving = (amount: number) => ({ kind: 'RETURN', amount: BigInt(amount) }) as const;
+
+/** One whose account could not pay 20 of 120. */
+async function short() {
+  const paid = await desk.begin({ funds: 110 });
+  await paid.tell(clearing(120));
+  app.world.set(app.world.now() + 1_000);
+  return paid;
+}
+
+describe('cards exceptions', () => {
+  it('lists what waits, oldest first, with what is missing and what is held', async () => {
+    expect((await run('cards', 'exceptions')).out).toBe('None.\n');
+    const [first, second] = [await short(), await desk.begin({ descriptor: 'Shop 006' })];
+    expect(await json('cards', 'exceptions')).toEqual([
+      {
+        ...{ transactionId: first.id, platformId: app.platform.id, environment: 'sandbox' },
+        ...{ since: expect.any(String), status: 'EXCEPTION', cardId: first.card.id },
+        ...{ accountId: first.accountId, merchant: 'Shop', settledAmount: 120, netAmount: 120 },
+        ...{ missingAmount: 20, heldAmount: 0, currency: 'USD' },
+        suspense: { amount: 0, currency: 'USD' },
+      },
+      expect.objectContaining({ transactionId: second.id, missingAmount: 0, heldAmount: 100 }),
+    ]);
+    const { out } = await run('cards', 'exceptions');
+    expect(out).toMatch(/^SINCE +TRANSACTION +STATUS +MISSING +HELD +PARKED +MERCHANT\n/);
+    expect(out).toMatch(/ EXCEPTION +0\.20 +0\.00 +0\.00 +Shop\n/);
+    expect(await listed('--limit', '1')).toEqual([first.id]);
+    expect(await listed('--platform', app.other.id)).toEqual([]);
+    expect(await listed('--platform', app.platform.id)).toEqual([first.id, second.id]);
+    expect((await run('cards', 'exceptions', '--limit', '0')).code).toBe(2);
+    expect((await run('cards', 'exceptions', '--platform', 'none')).code).toBe(1);
+    for (const { id } of [first, second]) await json(...['cards', 'resolve', id], ...COLLECT);
+    expect(await listed()).toEqual([]);
+  });
+
+  it('lists money that came back for a closed account until it was sent, each time', async () => {
+    const paid = await desk.begin({ funds: 100 });
+    await paid.tell(clearing(100));
+    await desk.closeAccount(paid.accountId);
+    for (const [amount, reference] of [
+      [40, 'WIRE-1'],
+      [60, 'WIRE-2'],
+    ] as const) {
+      await paid.tell(giving(amount));
+      const suspense = { amount, currency: 'USD' };
+      expect(await json('cards', 'exceptions')).toMatchObject([
+        { transactionId: paid.id, missingAmount: 0, suspense },
+      ]);
+      const [parked] = await json('parked', 'list');
+      expect(parked).toMatchObject({ transactionId: paid.id, type: 'CARD', amount, to: 'outside' });
+      const bare = await run('parked', 'return', paid.id);
+      expect([bare.code, bare.err]).toEqual([1, expect.stringContaining('--reference')]);
+      await json('parked', 'return', paid.id, '--reference', reference);
+      expect(await listed()).toEqual([]);
+      const again = await run('parked', 'return', paid.id, '--reference', reference);
+      expect([again.code, again.err]).toEqual([1, 'No money of it is parked.\n']);
+    }
+    expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '0 of 0' });
+    // What was sent and is taken back by the network is missing, until somebody has found it.
+    await paid.tell({ kind: 'RETURN_REVERSAL' });
+    expect(await json('parked', 'list')).toMatchObject([{ amount: -60, to: null }]);
+    await json('parked', 'settle', paid.id, '--reference', 'WIRE-3');
+    expect(await listed()).toEqual([]);
+    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '0 of 0', settled: 60 });
+  });
+});
+
+const COLLECT = ['--outcome', 'collect'];
+
+describe('cards resolve', () => {
+  it.each([
+    [120, 'REFUNDED', 0],
+    [110, 'SETTLED', 10],
+    [10, 'SETTLED', 20],
+  ])('counts nothing as lost that came back: %i', async (back, status, lostAmount) => {
+    const paid = await short();
+    await paid.tell(giving(back));
+    const done = await json('cards', 'resolve', paid.id, '--outcome', 'write-off');
+    expect(done).toMatchObject({ status, lostAmount });
+  });
+
+  it('collects or bears what is missing, once', async () => {
+    const one = await short();
+    const collected = await json('cards', 'resolve', one.id, ...COLLECT, '--reason', 'Agreed');
+    expect(collected).toEqual({
+      ...{ transactionId: one.id, status: 'SETTLED', lostAmount: 0, currency: 'USD' },
+    });
+    expect(await one.now()).toMatchObject({ account: '0 of 0', settled: 120 });
+    const two = await short();
+    const { out } = await run('cards', 'resolve', two.id, '--outcome', 'write-off');
+    expect(out).toBe(`${two.id} is SETTLED, 0.20 USD of it lost.\n`);
+    expect(await two.now()).toMatchObject({ status: 'SETTLED', account: '10 of 10' });
+    const again = await run('cards', 'resolve', two.id, ...COLLECT);
+    expect([again.code, again.err]).toEqual([
+      1,
+      'Nothing of it is to be decided: it is SETTLED.\n',
+    ]);
+  });
+
+  it('knows payments with cards alone, and its two outcomes', async () => {
+    const paid = await short();
+    expect((await run('cards', 'resolve', paid.id)).code).toBe(2);
+    expect((await run('cards', 'resolve', paid.id, '--outcome', 'forget')).code).toBe(2);
+    expect((await run('cards', 'resolve', 'CardTransaction:x', ...COLLECT)).code).toBe(1);
+    const [deposit] = (await app.call('GET', '/transactions?type=INCOMING&limit=1')).body.data;
+    const other = await run('cards', 'resolve', deposit.id, ...COLLECT);
+    expect([other.code, other.err]).toEqual([1, 'No such payment with a card.\n']);
+    expect((await paid.now()).status).toBe('EXCEPTION');
+  });
+});

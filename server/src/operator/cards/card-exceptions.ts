@@ -1,0 +1,149 @@
+// `cards exceptions|resolve`: payments with cards whose network has its money while we have not got ours, and
+// what an operator decides about them, in the sandbox too. Money that came back for an account that is closed
+// is listed with them, because it waits for a person as well; `parked return` says that it was sent.
+import { findCurrency } from '../../catalog/currencies/currencies.ts';
+import {
+  asCardPayment,
+  type CardPaymentRow,
+  lossOf,
+  netOf,
+  resolveException,
+  unpaidOf,
+} from '../../features/cards/index.ts';
+import {
+  inSuspense,
+  settledOf,
+  type TransactionRow,
+  transactions,
+} from '../../features/payments/lifecycle/index.ts';
+import { readable } from '../../kernel/money.ts';
+import { iso, type Time } from '../../kernel/world.ts';
+import { type Flags, type Given, usageError } from '../cli/flags.ts';
+import { onAnyTransaction } from '../cli/notice.ts';
+import { LIMIT, limitIn } from '../cli/queue.ts';
+import { table } from '../cli/table.ts';
+import { notFound, type Output, type System, type Verb } from '../cli/verb.ts';
+import { platformOf } from '../platforms/platform.ts';
+
+const WAITING = `select w.id, min(w.since) as since, p.environment from (
+    select id, platform_id, since from card_exceptions
+    union all
+    select id, platform_id, since from parked where id like 'CardTransaction:%') w
+  join platforms p on p.id = w.platform_id
+  where ($1::text is null or p.id = $1)
+  group by w.id, p.environment order by min(w.since), w.id limit $2`;
+
+interface Waiting {
+  id: string;
+  since: Time;
+  environment: string;
+}
+
+function view({ id, since, environment }: Waiting, row: CardPaymentRow, suspense: bigint) {
+  const { card, sent_currency: currency } = row;
+  const stuck = card.pulls.filter((each) => each.status === 'STUCK');
+  return {
+    transactionId: id,
+    platformId: row.platform_id,
+    environment,
+    since: iso(since),
+    status: row.status,
+    cardId: card.cardId,
+    accountId: row.source_account ?? row.destination_account,
+    merchant: card.merchant.descriptor,
+    settledAmount: Number(settledOf(card)),
+    netAmount: Number(netOf(card)),
+    /** What the network has had, did not give back, and nobody has paid yet. */
+    missingAmount: Number(row.status === 'EXCEPTION' ? unpaidOf(card) : 0n),
+    /** What is still set aside on the account. */
+    heldAmount: Number(stuck.reduce((sum, each) => sum + BigInt(each.amount), 0n)),
+    currency: card.currency,
+    suspense: { amount: Number(suspense), currency },
+  };
+}
+
+type View = ReturnType<typeof view>;
+
+const shown = (amount: number, currency: string | null) =>
+  readable(BigInt(amount), findCurrency(currency ?? '')?.decimals ?? 0);
+
+const HEADS = ['SINCE', 'TRANSACTION', 'STATUS', 'MISSING', 'HELD', 'PARKED', 'MERCHANT'];
+const AMOUNTS = ['MISSING', 'HELD', 'PARKED'];
+
+const cells = (each: View): string[] => [
+  each.since,
+  each.transactionId,
+  each.status,
+  shown(each.missingAmount, each.currency),
+  shown(each.heldAmount, each.currency),
+  shown(each.suspense.amount, each.suspense.currency),
+  each.merchant,
+];
+
+async function list(system: System, given: Given): Promise<Output> {
+  const { db } = system.runtime;
+  const limit = limitIn(given);
+  const platform = given.text('platform');
+  const id = platform === undefined ? null : (await platformOf(system, platform)).id;
+  const waiting = await db.query<Waiting>(WAITING, [id, limit]);
+  const ids = waiting.map((each) => each.id);
+  const [nets, rows] = await Promise.all([
+    inSuspense(db, ids),
+    Promise.all(ids.map((each) => db.read(transactions, each))),
+  ]);
+  const json = waiting.map((each, at) =>
+    view(each, asCardPayment(rows[at] as TransactionRow), nets.get(each.id) ?? 0n),
+  );
+  const text = table(
+    HEADS.map((head) => ({ head, align: AMOUNTS.includes(head) ? 'right' : 'left' })),
+    json.map(cells),
+  );
+  return { json, text };
+}
+
+const OUTCOMES = ['collect', 'write-off'] as const;
+
+async function resolve(system: System, given: Given): Promise<Output> {
+  const id = given.needed('transaction');
+  const outcome = OUTCOMES.find((each) => each === given.text('outcome'));
+  if (!outcome) throw usageError(`--outcome must be one of ${OUTCOMES.join(', ')}`);
+  const reason = given.text('reason');
+  const done = await onAnyTransaction(system, id, (ctx, row) => {
+    if (row.card === null) throw notFound('payment with a card');
+    return resolveException(ctx, asCardPayment(row), { outcome, reason });
+  });
+  const { status, card } = done;
+  const lost = Number(lossOf(card));
+  const json = { transactionId: id, status, lostAmount: lost, currency: card.currency };
+  const text = `${id} is ${status}, ${shown(lost, card.currency)} ${card.currency} of it lost.\n`;
+  return { json, text };
+}
+
+const DECIDED: Flags = {
+  transaction: { value: 'TRANSACTION', required: true, help: 'Id of the transaction' },
+  outcome: {
+    value: 'OUTCOME',
+    required: true,
+    choices: OUTCOMES,
+    help: 'Take what is missing from the account, into debt if need be, or bear it',
+  },
+  reason: { value: 'TEXT', help: 'Why, for those who look later' },
+};
+
+export const cardExceptionVerbs: readonly Verb[] = [
+  {
+    noun: 'cards',
+    verb: 'exceptions',
+    summary: 'List card payments that wait for a decision, oldest first',
+    flags: { platform: { value: 'PLATFORM', help: 'Of one platform (all)' }, ...LIMIT },
+    run: list,
+  },
+  {
+    noun: 'cards',
+    verb: 'resolve',
+    summary: 'Say who pays for a card payment whose money could not be taken',
+    flags: DECIDED,
+    bare: 'transaction',
+    run: resolve,
+  },
+];

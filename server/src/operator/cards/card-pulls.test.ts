@@ -1,0 +1,212 @@
+// What an operator sees of money that an issuer is taking for card payments, and how a pull ends of which
+// that issuer never gives a final answer.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type BegunPayment, type CardPayments, cardPayments } from '../../../test/card-payments.ts';
+import { booksBalance, ok } from '../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import { commandOn } from '../../../test/production.ts';
+import type { IssuerPort } from '../../connectors/ports/cards.ts';
+import type { Connectors } from '../../connectors/ports/index.ts';
+import { pullJobs } from '../../features/cards/index.ts';
+import { createWorker } from '../../runtime/jobs/jobs.ts';
+import { createLog } from '../../runtime/observability/log.ts';
+import { createMetrics } from '../../runtime/observability/metrics.ts';
+import type { Runtime } from '../../runtime/operation/operate.ts';
+
+let app: TestApp;
+let desk: CardPayments;
+beforeAll(async () => {
+  app = await startApp();
+  desk = cardPayments(app);
+});
+afterAll(async () => {
+  await app.settle();
+  await booksBalance(app);
+  await app.close();
+});
+
+const run = (...argv: string[]) => commandOn(app)(argv);
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of every shape; what a test reads it asserts.
+async function json(...argv: string[]): Promise<any> {
+  const { code, out, err } = await run(...argv, '--json');
+  expect([code, err]).toEqual([0, '']);
+  return JSON.parse(out);
+}
+
+const clearing = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;
+const EXPIRY = { kind: 'AUTHORIZATION_EXPIRY' } as const;
+const SLOW = { descriptor: 'Shop 005' };
+const WAIT_MS = 30_000;
+const BECAUSE = ['--reason', 'They wrote so'];
+
+const endPull = ({ id }: Pick<BegunPayment, 'id'>, as: string, ...more: string[]) =>
+  run('cards', 'end-pull', id, '--as', as, ...BECAUSE, ...more);
+
+const pass = (ms: number) => app.world.set(app.world.now() + ms);
+
+/** A worker whose issuer says this of every pull. */
+const workerSaying = (check: IssuerPort['checkPull'], runtime: Runtime = app.runtime) =>
+  createWorker({
+    runtime,
+    handlers: pullJobs({ connectors: () => ({ issuer: { checkPull: check } }) as Connectors }),
+    sweeps: [],
+    log: createLog(app.world, 'silent', () => {}),
+    metrics: createMetrics(),
+  });
+
+const silent = () => workerSaying(() => Promise.reject(new Error('no answer')));
+
+/** A process in which something else is done just before a payment changes. */
+function crossed(meanwhile: () => Promise<unknown>): Runtime {
+  const { committer } = app.runtime;
+  let crossings = 0;
+  const commit: typeof committer.commit = async (set) => {
+    const changes = set.updates.some(({ table }) => table.name === 'transactions');
+    if (changes && ++crossings === 1) await meanwhile();
+    return committer.commit(set);
+  };
+  return { ...app.runtime, committer: { commit } };
+}
+
+/** What is written down of a person's words. */
+const said = ({ id }: BegunPayment) => {
+  const text = 'select kind, state, reason from rail_notices where transaction_id = $1 order by id';
+  return app.runtime.db.query(text, [id]);
+};
+
+describe('cards pulls', () => {
+  it('lists what is being taken, oldest first, with how often the issuer was asked', async () => {
+    expect((await run('cards', 'pulls')).out).toBe('None.\n');
+    await desk.begin();
+    const since = new Date(app.world.now()).toISOString();
+    const first = await desk.begin(SLOW);
+    pass(1_000);
+    const second = await desk.begin({ ...SLOW, amount: 70, currency: 'USDB', funds: 1_000_000 });
+    const tries = async (...more: string[]) =>
+      (await json('cards', 'pulls', ...more)).map(
+        (each: { transactionId: string; tries: number }) => [each.transactionId, each.tries],
+      );
+    expect(await json('cards', 'pulls')).toEqual([
+      {
+        ...{ transactionId: first.id, platformId: app.platform.id, environment: 'sandbox' },
+        ...{ customerId: first.card.cardholderId, cardId: first.card.id, pull: 1, since },
+        ...{ tries: 1, status: 'AUTHORIZED', accountId: first.accountId, merchant: 'Shop 005' },
+        ...{ amount: 100, readable: '1.00', currency: 'USD' },
+      },
+      expect.objectContaining({ transactionId: second.id, amount: 70, currency: 'USD' }),
+    ]);
+    const { out } = await run('cards', 'pulls');
+    expect(out).toMatch(/^SINCE +TRANSACTION +STATUS +PULL +AMOUNT +TRIES +MERCHANT\n/);
+    expect(out).toMatch(/ AUTHORIZED +1 +0\.70 +1 +Shop 005\n$/);
+    pass(WAIT_MS);
+    await silent().runDue();
+    expect(await tries()).toEqual([
+      [first.id, 2],
+      [second.id, 2],
+    ]);
+    pass(WAIT_MS);
+    await workerSaying(async () => ({ state: 'pending', checkAfterMs: WAIT_MS })).runDue();
+    expect(await tries('--limit', '1')).toEqual([[first.id, 3]]);
+    expect(await tries('--platform', app.other.id)).toEqual([]);
+    expect(await tries('--platform', app.platform.id)).toHaveLength(2);
+    expect((await run('cards', 'pulls', '--limit', '0')).code).toBe(2);
+    // What was ended is listed no more, though its job comes once again.
+    await endPull(first, 'taken');
+    expect(await tries()).toEqual([[second.id, 3]]);
+    await endPull(second, 'taken');
+    expect(await tries()).toEqual([]);
+  });
+});
+
+describe('cards end-pull', () => {
+  it('takes the money as the issuer would, and lets the customer go', async () => {
+    const paid = await desk.begin({ ...SLOW, funds: 100, kind: 'financial_authorization' });
+    const leave = () => app.call('DELETE', `/customers/${paid.card.cardholderId}`);
+    expect((await leave()).status).toBe(409);
+    const { out } = await endPull(paid, 'taken');
+    expect(out).toBe(`Pull 1 of ${paid.id}, 1.00 USD, is CONFIRMED; the payment is SETTLED.\n`);
+    const taken = { status: 'SETTLED', account: '0 of 0', settled: 100 };
+    expect(await paid.now()).toEqual(taken);
+    expect(await said(paid)).toEqual([{ kind: 'card', state: 'settled', reason: 'They wrote so' }]);
+    // The job that is still there has nothing to do.
+    await app.advance(WAIT_MS);
+    expect(await paid.now()).toEqual(taken);
+    expect(await paid.events()).toEqual(['0 of 100', 'SETTLED', '0 of 0']);
+    ok(await leave(), 200);
+  });
+
+  it('makes an exception of what was not taken, and the account closes after that', async () => {
+    const paid = await desk.begin({ ...SLOW, funds: 100, kind: 'financial_authorization' });
+    const close = () => run('accounts', 'close', paid.accountId);
+    expect((await close()).err).toBe('A payment of this account is still under way.\n');
+    const ended = await json('cards', 'end-pull', paid.id, '--as', 'failed', ...BECAUSE);
+    expect(ended).toEqual({
+      ...{ transactionId: paid.id, status: 'EXCEPTION', pull: 1, pullStatus: 'STUCK' },
+      ...{ amount: 100, readable: '1.00', currency: 'USD', reason: 'They wrote so' },
+    });
+    const stuck = { status: 'EXCEPTION', account: '0 of 100', cards: -100, settled: 100 };
+    expect(await paid.now()).toEqual(stuck);
+    await json('cards', 'resolve', paid.id, '--outcome', 'collect');
+    expect((await said(paid)).map((each) => each.state).sort()).toEqual(['failed', 'settled']);
+    expect((await close()).code).toBe(0);
+  });
+
+  it('lets go of what nobody is owed', async () => {
+    const paid = await desk.begin(SLOW);
+    await paid.tell(EXPIRY);
+    const { out } = await endPull(paid, 'failed');
+    expect(out).toBe(`Pull 1 of ${paid.id}, 1.00 USD, is FAILED; the payment is SETTLED.\n`);
+    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
+  });
+
+  it('wants to know which of several', async () => {
+    const paid = await desk.begin(SLOW);
+    await paid.tell(clearing(150));
+    expect((await endPull(paid, 'taken')).err).toBe(
+      'Several of its pulls are under way. Say which, 1 or 2.\n',
+    );
+    expect((await endPull(paid, 'taken', '--pull', '2')).code).toBe(0);
+    expect((await paid.now()).account).toBe('850 of 950');
+    expect((await endPull(paid, 'taken', '--pull', '2')).err).toBe(
+      'No pull 2 of it is under way.\n',
+    );
+    expect((await endPull(paid, 'taken')).code).toBe(0);
+    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '850 of 850', settled: 150 });
+    expect((await endPull(paid, 'failed')).err).toBe('No pull of it is under way.\n');
+  });
+
+  it('says nothing where the issuer has answered in the same moment', async () => {
+    const paid = await desk.begin(SLOW);
+    pass(WAIT_MS);
+    const runtime = crossed(workerSaying(async () => ({ state: 'confirmed' })).runDue);
+    const words = ['cards', 'end-pull', paid.id, '--as', 'failed', ...BECAUSE];
+    const { code, err } = await commandOn({ ...app, runtime })(words);
+    expect([code, err]).toEqual([1, 'No pull of it is under way.\n']);
+    expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '900 of 900', cards: 100 });
+    expect(await said(paid)).toEqual([]);
+  });
+
+  it('stands where the issuer answers in the same moment', async () => {
+    const paid = await desk.begin(SLOW);
+    pass(WAIT_MS);
+    const runtime = crossed(() => endPull(paid, 'taken'));
+    await workerSaying(async () => ({ state: 'failed' }), runtime).runDue();
+    expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '900 of 900', cards: 100 });
+    expect(await said(paid)).toHaveLength(1);
+    const jobs = "select 1 from jobs where input ->> 'transactionId' = $1";
+    expect(await app.runtime.db.query(jobs, [paid.id])).toEqual([]);
+  });
+
+  it('knows payments with cards alone, and two outcomes with a reason', async () => {
+    const paid = await desk.begin(SLOW);
+    expect((await endPull(paid, 'lost')).code).toBe(2);
+    expect((await endPull(paid, 'taken', '--pull', '0')).code).toBe(2);
+    expect((await run('cards', 'end-pull', paid.id, '--as', 'taken')).code).toBe(2);
+    expect((await endPull({ id: 'CardTransaction:x' }, 'taken')).code).toBe(1);
+    const [deposit] = (await app.call('GET', '/transactions?type=INCOMING&limit=1')).body.data;
+    expect((await endPull(deposit, 'taken')).err).toBe('No such payment with a card.\n');
+    expect((await paid.now()).account).toBe('900 of 1000');
+    await endPull(paid, 'taken');
+  });
+});

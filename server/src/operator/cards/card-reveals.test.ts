@@ -1,0 +1,75 @@
+// The operator's look at who has looked at cards.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cardDesk } from '../../../test/card-desk.ts';
+import { ok } from '../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import { commandOn } from '../../../test/production.ts';
+
+let app: TestApp;
+let ids: [string, string];
+let holderId: string;
+const links: string[] = [];
+
+const run = (...argv: string[]) => commandOn(app)(argv);
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of every shape; what a test reads it asserts.
+async function json(...argv: string[]): Promise<any> {
+  const { code, out, err } = await run('cards', 'reveals', ...argv, '--json');
+  expect([code, err]).toEqual([0, '']);
+  return JSON.parse(out);
+}
+
+/** Asks for a link a second later than whatever was before. */
+async function reveal(id: string): Promise<void> {
+  app.world.set(app.world.now() + 1_000);
+  const { panEmbedUrl } = ok(await app.call('POST', `/cards/${id}/reveal`), 200);
+  links.push(new URL(panEmbedUrl).pathname);
+}
+
+beforeAll(async () => {
+  app = await startApp({ start: Date.UTC(2026, 0, 5, 9) });
+  const desk = cardDesk(app);
+  const holder = await desk.holder();
+  holderId = holder.customer.id;
+  ids = [(await desk.card(holder)).id, (await desk.card(holder)).id];
+  await reveal(ids[0]);
+  await reveal(ids[1]);
+  await reveal(ids[0]);
+  app.world.set(app.world.now() + 1_000);
+  expect((await app.server.inject(links[1] as string)).statusCode).toBe(200);
+});
+afterAll(() => app.close());
+
+describe('cards reveals', () => {
+  it('lists who asked and who looked, latest first', async () => {
+    const all = await json();
+    expect(all.map((each: { cardId: string }) => each.cardId)).toEqual([ids[0], ids[1], ids[0]]);
+    const token = ok(await app.call('GET', '/tokens'), 200).data[0].id;
+    expect(all[1]).toEqual({
+      cardId: ids[1],
+      platformId: app.platform.id,
+      customerId: holderId,
+      tokenId: token,
+      askedAt: '2026-01-05T09:00:02.000Z',
+      expiresAt: '2026-01-05T09:05:02.000Z',
+      openedAt: '2026-01-05T09:00:04.000Z',
+    });
+    expect(all[0].openedAt).toBeNull();
+    const { out } = await run('cards', 'reveals');
+    expect(out.split('\n')[0]).toMatch(/^ASKED +CARD +TOKEN +OPENED$/);
+    expect(out.split('\n')[2]).toMatch(/^2026-01-05T09:00:02\.000Z +Card:.* 2026-01-05T09:00:04/);
+    expect(out.split('\n')[3]).toMatch(/ -$/);
+    for (const path of links) expect(out).not.toContain(path.split('/').at(-1));
+  });
+
+  it('narrows to a card, to a platform, and to so many', async () => {
+    const times = (rows: { askedAt: string }[]) => rows.map((each) => each.askedAt.slice(17, 19));
+    expect(times(await json(ids[0]))).toEqual(['03', '01']);
+    expect(times(await json('--card', ids[0], '--limit', '1'))).toEqual(['03']);
+    expect(await json('--platform', app.platform.id)).toHaveLength(3);
+    expect(await json('--platform', app.other.id)).toEqual([]);
+    expect(await json('--card', 'Card:none')).toEqual([]);
+    expect((await run('cards', 'reveals', '--limit', '0')).code).toBe(2);
+    expect((await run('cards', 'reveals', '--platform', 'none')).code).toBe(1);
+  });
+});

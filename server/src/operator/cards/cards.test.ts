@@ -1,0 +1,171 @@
+// The operator's look at cards, how one is closed, and what a platform may do with them.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CardDesk, cardDesk, cardName } from '../../../test/card-desk.ts';
+import { ok } from '../../../test/fixtures.ts';
+import { startApp, type TestApp, type TestPlatform } from '../../../test/harness.ts';
+import { commandOn } from '../../../test/production.ts';
+
+let app: TestApp;
+let desk: CardDesk;
+/** Two cards of one holder, of which the second is the newer, and one of another. */
+let [one, two, third]: { id: string; cardholderId: string }[] = [];
+
+const run = (...argv: string[]) => commandOn(app)(argv);
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of every shape; what a test reads it asserts.
+async function json(...argv: string[]): Promise<any> {
+  const { code, out, err } = await run(...argv, '--json');
+  expect([code, err]).toEqual([0, '']);
+  return JSON.parse(out);
+}
+
+beforeAll(async () => {
+  app = await startApp();
+  desk = cardDesk(app);
+  const holder = await desk.holder();
+  const made = [];
+  for (const of of [holder, holder, await desk.holder()]) {
+    app.world.set(app.world.now() + 1_000);
+    made.push(await desk.card(of, { platformCardId: cardName(), maxSpendPerTransaction: 500 }));
+  }
+  [one, two, third] = made;
+});
+afterAll(() => app.close());
+
+const idOf = (card?: { id: string }) => card?.id as string;
+
+describe('cards list', () => {
+  it('shows those of a platform, of a customer, in a state, latest first', async () => {
+    const ids = async (...flags: string[]) =>
+      (await json('cards', 'list', ...flags)).map((each: { cardId: string }) => each.cardId);
+    expect(await ids()).toEqual([third, two, one].map(idOf));
+    expect(await ids('--platform', app.platform.id, '--limit', '1')).toEqual([idOf(third)]);
+    expect(await ids('--platform', app.other.id)).toEqual([]);
+    expect(await ids('--customer', one?.cardholderId as string)).toEqual([idOf(two), idOf(one)]);
+    expect(await ids('--state', 'FROZEN')).toEqual([]);
+    expect(await ids('--after', idOf(two))).toEqual([idOf(one)]);
+    const { out } = await run('cards', 'list');
+    expect(out).toMatch(/^CREATED +CARD +CUSTOMER +STATE +REASON +LAST4\n/);
+    expect(await run('cards', 'list', '--after', 'x')).toMatchObject({ code: 1 });
+    expect(await run('cards', 'list', '--state', 'GONE')).toMatchObject({ code: 2 });
+  });
+});
+
+describe('cards show', () => {
+  it('shows a card, what pays for it, and not its number', async () => {
+    const shown = await json('cards', 'show', idOf(one));
+    expect(shown).toMatchObject({ id: idOf(one), state: 'ACTIVE', platformId: app.platform.id });
+    expect(shown.bindings).toEqual([
+      {
+        id: expect.stringMatching(/^CardFundingSource:/),
+        accountId: shown.fundingSources[0],
+        since: shown.createdAt,
+        endedAt: null,
+      },
+    ]);
+    const [row] = await app.runtime.db.query<{ secret: string }>(
+      'select secret from cards where id = $1',
+      [idOf(one)],
+    );
+    const { out } = await run('cards', 'show', idOf(one));
+    expect(out).toMatch(/State +ACTIVE\n/);
+    expect(out).toMatch(/Most of one payment +5\.00 USD\n/);
+    expect(out).toMatch(/Pays +InternalAccount:/);
+    expect(out + JSON.stringify(shown)).not.toContain(row?.secret);
+    expect(await run('cards', 'show', 'x')).toMatchObject({ code: 1, err: 'No such card.\n' });
+  });
+});
+
+describe('cards close', () => {
+  it('ends a card, tells its platform, and keeps why', async () => {
+    const closed = await json('cards', 'close', idOf(two), '--reason', 'Found in the street');
+    expect(closed).toMatchObject({ state: 'CLOSED', stateReason: 'CLOSED_BY_SERVICE' });
+    expect(closed.note).toBe('Found in the street');
+    const { note: _, platformId: __, bindings, ...view } = closed;
+    expect(bindings[0].endedAt).not.toBeNull();
+    expect(await desk.cardNow(idOf(two))).toEqual(view);
+    const [, told] = await desk.eventsOf('CARD.STATE_CHANGE', idOf(two));
+    expect(told?.data).toEqual(view);
+    const { out } = await run('cards', 'show', idOf(two));
+    expect(out).toContain(`Paid until ${bindings[0].endedAt}`);
+    const again = await run('cards', 'close', idOf(two), '--reason', 'x');
+    expect(again).toMatchObject({ code: 1, err: 'The card is closed already.\n' });
+    expect(await run('cards', 'close', idOf(one))).toMatchObject({ code: 2 });
+    const long = await run('cards', 'close', idOf(one), '--reason', 'x'.repeat(256));
+    expect(long.code).toBe(2);
+  });
+
+  it('ends one that its issuer never answered about', async () => {
+    const waits = await desk.card(await desk.holder(), { platformCardId: cardName('001') });
+    expect(await json('cards', 'close', waits.id, '--reason', 'Stuck')).toMatchObject({
+      state: 'CLOSED',
+      stateReason: 'CLOSED_BY_SERVICE',
+    });
+  });
+});
+
+describe('platform cards and set-cards', () => {
+  const USUAL = { maxLive: 10_000, maxLivePerHolder: 10, frameOrigins: [] };
+  const set = ({ id }: TestPlatform, ...flags: string[]) =>
+    run('platform', 'set-cards', id, ...flags);
+  const shown = ({ id }: TestPlatform) => json('platform', 'cards', id);
+
+  it('changes what is named, keeps the rest, and counts at once', async () => {
+    const as = app.other;
+    expect(await shown(as)).toEqual(USUAL);
+    const origins = [
+      'https://app.example.com',
+      'https://example.com:8443',
+      'http://localhost:3000',
+    ];
+    expect((await set(as, `--frame-origins=${origins}`)).code).toBe(0);
+    expect((await set(as, '--max-live', '5', '--max-live-per-holder', '1')).code).toBe(0);
+    const program = { maxLive: 5, maxLivePerHolder: 1, frameOrigins: origins };
+    expect(await shown(as)).toEqual(program);
+    const theirs = cardDesk(app, { as });
+    const holder = await theirs.holder();
+    ok(await theirs.askCard(holder), 201);
+    expect((await theirs.askCard(holder)).body.code).toBe('CARD_LIMIT_REACHED');
+    expect((await set(as, '--frame-origins', 'none')).code).toBe(0);
+    expect(await shown(as)).toEqual({ ...program, frameOrigins: [] });
+    expect(await shown(app.platform)).toEqual(USUAL);
+    expect((await run('platform', 'cards', as.id)).out).toMatch(/Of one cardholder +1\n/);
+  });
+
+  it.each([
+    'https://app.example.com/',
+    'https://app.example.com/path',
+    'https://APP.example.com',
+    'https://app.example.com:443',
+    'http://app.example.com',
+    'https://*.example.com',
+    'https://a;script-src.example.com',
+    "https://a'b.example.com",
+    'https://user@app.example.com',
+    'https://203.0.113.7',
+    'app.example.com',
+    'data:text/html',
+    '*',
+    "'self'",
+  ])('refuses to frame a number in %s', async (origin) => {
+    const { code, err } = await set(app.platform, '--frame-origins', origin);
+    expect(code).toBe(2);
+    expect(err).toContain(origin);
+    expect(await shown(app.platform)).toEqual(USUAL);
+  });
+
+  it('refuses what is no number, this machine in production, and a call for nothing', async () => {
+    for (const [platform, ...flags] of [
+      [app.platform, '--max-live', '-1'],
+      [app.platform, '--max-live', '1e3'],
+      [app.platform, '--max-live-per-holder', '1001'],
+      [app.platform],
+      [app.production, '--frame-origins', 'http://localhost:3000'],
+      [app.production, '--frame-origins', 'https://localhost'],
+    ] as [TestPlatform, ...string[]][]) {
+      expect((await set(platform, ...flags)).code, flags.join(' ')).toBe(2);
+      expect(await shown(platform)).toEqual(USUAL);
+    }
+    expect((await run('platform', 'set-cards', 'x', '--max-live', '1')).code).toBe(1);
+  });
+});

@@ -1,0 +1,201 @@
+// What a verb takes, as data: one table per verb gives parsing, the complaints about a bad call and the
+// help text. A switch has a word for each side, because a setting must be turned off as plainly as on;
+// `--sca off` and `--sca=off` mean the same as its other word.
+import { parseArgs } from 'node:util';
+import { nearest } from '../../kernel/nearest.ts';
+
+interface Common {
+  help: string;
+}
+
+interface TextFlag extends Common {
+  /** What stands behind the flag, as the help shows it. */
+  value: string;
+  required?: boolean;
+  /** Several values, separated by commas. */
+  list?: boolean;
+  choices?: readonly string[];
+}
+
+interface Switch extends Common {
+  /** The word that turns it off. */
+  off: string;
+}
+
+export type Flag = TextFlag | Switch;
+export type Flags = Readonly<Record<string, Flag>>;
+
+/** What a call gave, asked for by the flag's name. */
+export interface Given {
+  text(name: string): string | undefined;
+  /** Required flags are there, or parsing would have failed. */
+  needed(name: string): string;
+  list(name: string): string[] | undefined;
+  /** On, off, or not mentioned. */
+  on(name: string): boolean | undefined;
+}
+
+/** A call that makes no sense: one line for the person, who is then shown the usage. */
+export interface UsageError extends Error {
+  name: 'UsageError';
+}
+
+export const usageError = (message: string): UsageError =>
+  Object.assign(new Error(message), { name: 'UsageError' as const });
+
+export const isUsageError = (error: unknown): error is UsageError =>
+  error instanceof Error && error.name === 'UsageError';
+
+const isSwitch = (flag: Flag): flag is Switch => 'off' in flag;
+
+const ON = new Set(['on', 'true', 'yes']);
+const OFF = new Set(['off', 'false', 'no']);
+
+/** `--sca off` and `--sca=off` as the one word that says so. */
+function plainSwitches(flags: Flags, argv: readonly string[]): string[] {
+  const out: string[] = [];
+  for (let at = 0; at < argv.length; at++) {
+    const word = argv[at] as string;
+    const [, name = '', , inline] = /^--([a-z0-9-]+)(=(.*))?$/s.exec(word) ?? [];
+    const flag = flags[name];
+    if (!flag || !isSwitch(flag)) {
+      out.push(word);
+      // What follows is this flag's value, whatever it looks like.
+      if (flag && inline === undefined && at + 1 < argv.length) out.push(argv[++at] as string);
+      continue;
+    }
+    const next = argv[at + 1]?.toLowerCase() ?? '';
+    const said = inline?.toLowerCase() ?? (ON.has(next) || OFF.has(next) ? next : undefined);
+    if (inline === undefined && said !== undefined) at++;
+    if (said !== undefined && !ON.has(said) && !OFF.has(said)) {
+      throw usageError(`--${name} is on or off, not ${said}`);
+    }
+    out.push(said !== undefined && OFF.has(said) ? `--${flag.off}` : `--${name}`);
+  }
+  return out;
+}
+
+type Options = Record<string, { type: 'string' | 'boolean'; short?: string }>;
+
+function optionsOf(flags: Flags): Options {
+  const options: Options = { json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } };
+  for (const [name, flag] of Object.entries(flags)) {
+    options[name] = { type: isSwitch(flag) ? 'boolean' : 'string' };
+    if (isSwitch(flag)) options[flag.off] = { type: 'boolean' };
+  }
+  return options;
+}
+
+type Values = Record<string, string | boolean | undefined>;
+
+/** For an option that is unknown, the one that was probably meant. */
+function proposalFor({ code }: NodeJS.ErrnoException, problem: string, flags: Flags): string {
+  const [, option = ''] = /'(--[^']+)'/.exec(problem) ?? [];
+  if (code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION' || option === '') return '';
+  const names = [...Object.keys(optionsOf(flags)), 'version'].map((name) => `--${name}`);
+  const meant = nearest(option, names);
+  return meant === undefined ? '' : `; nearest match: ${meant}`;
+}
+
+function read(flags: Flags, argv: readonly string[]): { values: Values; words: string[] } {
+  try {
+    const args = plainSwitches(flags, argv);
+    const parsed = parseArgs({ args, options: optionsOf(flags), allowPositionals: true });
+    return { values: { ...parsed.values }, words: parsed.positionals };
+  } catch (error) {
+    if (isUsageError(error)) throw error;
+    // Node's own message, without its advice about positional arguments.
+    const [problem = ''] = (error as Error).message.split(/\.\s/);
+    throw usageError(problem + proposalFor(error as NodeJS.ErrnoException, problem, flags));
+  }
+}
+
+const listOf = (text: string) =>
+  text
+    .split(',')
+    .map((each) => each.trim())
+    .filter(Boolean);
+
+function check(name: string, flag: TextFlag, value: string | undefined, bare: boolean): void {
+  if (value === undefined) {
+    if (flag.required) throw usageError(`${bare ? '' : `--${name} `}${flag.value} is needed`);
+    return;
+  }
+  if (value.trim() === '') throw usageError(`--${name} must not be empty`);
+  const values = flag.list ? listOf(value) : [value];
+  if (values.length === 0) throw usageError(`--${name} must not be empty`);
+  const wrong = values.find((each) => flag.choices && !flag.choices.includes(each));
+  if (wrong !== undefined) {
+    throw usageError(`--${name} takes ${(flag.choices ?? []).join(', ')}, not ${wrong}`);
+  }
+}
+
+export interface Parsed {
+  given: Given;
+  json: boolean;
+  help: boolean;
+}
+
+/**
+ * Reads the words behind a verb. `bare` names the flag that a word without a dash stands for. Throws a
+ * usage error; asked for help, it does not judge the rest.
+ */
+export function parse(flags: Flags, bare: string | undefined, argv: readonly string[]): Parsed {
+  const { values, words } = read(flags, argv);
+  const [word, ...more] = words;
+  const stray = bare === undefined ? word : more[0];
+  if (bare !== undefined && word !== undefined) {
+    if (values[bare] !== undefined) throw usageError(`--${bare} is given twice`);
+    values[bare] = word;
+  }
+  const text = (name: string) => values[name] as string | undefined;
+  const given: Given = {
+    text,
+    needed: (name) => text(name) as string,
+    list: (name) => {
+      const value = text(name);
+      return value === undefined ? undefined : listOf(value);
+    },
+    on(name) {
+      const flag = flags[name] as Switch;
+      if (values[name]) return true;
+      return values[flag.off] ? false : undefined;
+    },
+  };
+  const help = values.help === true;
+  if (help) return { given, json: false, help };
+  if (stray !== undefined) throw usageError(`${stray} is not understood here`);
+  for (const [name, flag] of Object.entries(flags)) {
+    if (!isSwitch(flag)) check(name, flag, text(name), name === bare);
+    else if (values[name] && values[flag.off]) {
+      throw usageError(`--${name} and --${flag.off} exclude each other`);
+    }
+  }
+  return { given, json: values.json === true, help };
+}
+
+/** The flags of a verb as the help lists them: what to type, what it does. */
+export function describeFlags(flags: Flags): [string, string][] {
+  const rows = Object.entries(flags).map(([name, flag]): [string, string] => {
+    if (isSwitch(flag)) {
+      const both = flag.off === `no-${name}` ? `--[no-]${name}` : `--${name}, --${flag.off}`;
+      return [both, flag.help];
+    }
+    const choices = flag.choices ? ` (${flag.choices.join(', ')})` : '';
+    return [`--${name} ${flag.value}`, flag.help + choices];
+  });
+  return [
+    ...rows,
+    ['--json', 'Print one JSON value instead of a table'],
+    ['-h, --help', 'Show this'],
+  ];
+}
+
+/** The shortest call: needed flags, the bare word, and that there are more. */
+export function usageOf(flags: Flags, bare: string | undefined): string {
+  const parts = Object.entries(flags).flatMap(([name, flag]) => {
+    if (isSwitch(flag) || !flag.required) return [];
+    return [name === bare ? flag.value : `--${name} ${flag.value}`];
+  });
+  return [...parts, '[flags]'].join(' ');
+}

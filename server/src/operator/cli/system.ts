@@ -1,0 +1,84 @@
+// The installation an operator's command works on: the database in DATABASE_URL, or the embedded one of
+// the data folder, which a running server shares with us and which is started for the call when none runs.
+import { connectorRegistry, custodyKeysOf, storageOf } from '../../connectors/registry.ts';
+import { awaitSealing, sealOldCustomers } from '../../features/customers/records/index.ts';
+import type { World } from '../../kernel/world.ts';
+import { createCommitter } from '../../runtime/committer/committer.ts';
+import { connectLane } from '../../runtime/committer/lane.ts';
+import type { Config } from '../../runtime/config/config.ts';
+import { systemWorld } from '../../runtime/config/system-world.ts';
+import { openDatabase } from '../../runtime/db/database.ts';
+import { migrate } from '../../runtime/db/migrate.ts';
+import { streamRows } from '../../runtime/db/stream.ts';
+import { createFiles } from '../../runtime/files/files.ts';
+import type { Environment } from '../../runtime/operation/context.ts';
+import type { Runtime } from '../../runtime/operation/operate.ts';
+import { withEmbedded } from '../../runtime/postgres/embedded.ts';
+import { loadSigningKeys } from '../../runtime/security/keys.ts';
+import { masterKeyIn } from '../../runtime/security/master-key.ts';
+import { createVault } from '../../runtime/security/vault.ts';
+import type { System } from './verb.ts';
+
+/** Verifying reads every transfer there ever was: 100 million of them take minutes. */
+const statementTimeoutMs = 3_600_000;
+
+/** Only asked for by verbs that seal something. */
+function keyOf(config: Config, world: World): Uint8Array {
+  if (config.masterKey) return config.masterKey;
+  if (config.production) throw new Error('RAILHEAD_MASTER_KEY must be set for this in production.');
+  return masterKeyIn(config.dataDir, world);
+}
+
+async function onDatabase<T>(
+  url: string,
+  config: Config,
+  work: (system: System) => Promise<T>,
+): Promise<T> {
+  const world = systemWorld();
+  await migrate(url, world.now);
+  const db = openDatabase({ url, poolSize: 2, statementTimeoutMs });
+  const committer = createCommitter({ connect: () => connectLane(url), lanes: 1 });
+  // A running server finds new jobs and events by itself, at its next look.
+  const wake = { events: () => undefined, jobs: () => undefined };
+  const masterKey = () => keyOf(config, world);
+  const vault = createVault(world, masterKey);
+  const runtime: Runtime = { world, db, vault, committer, wake };
+  // Only when asked for: a file that has a fault must not keep the books from being looked at.
+  let connectors: ReturnType<typeof connectorRegistry> | undefined;
+  const connectorsOf = (environment: Environment) => {
+    connectors ??= connectorRegistry(world, {
+      ...config.connectors,
+      custodyKeys: custodyKeysOf(vault),
+    });
+    return connectors(environment);
+  };
+  try {
+    if (await awaitSealing(db)) {
+      // Under another master key than the server's, nobody could ever open them again.
+      await loadSigningKeys(runtime, masterKey());
+      await sealOldCustomers(db, vault);
+    }
+    return await work({
+      runtime,
+      files: createFiles(runtime, storageOf(world, config.files)),
+      connectorsOf,
+      fundingOf: (environment) => connectorsOf(environment).funding,
+      walletRecoveryMs: config.walletRecoveryMs,
+      stream: (text, values) => streamRows({ url, statementTimeoutMs }, text, values),
+      masterKey,
+    });
+  } finally {
+    await committer.close();
+    await db.close();
+  }
+}
+
+/** Runs `work` on the installation that the settings name, migrated. */
+export async function withSystem<T>(
+  config: Config,
+  work: (system: System) => Promise<T>,
+): Promise<T> {
+  if (config.databaseUrl) return onDatabase(config.databaseUrl, config, work);
+  const { random } = systemWorld();
+  return withEmbedded({ dir: config.dataDir, random }, (url) => onDatabase(url, config, work));
+}

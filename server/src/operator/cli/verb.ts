@@ -1,0 +1,48 @@
+// The shape of a verb of the operator's command, and what it is given to work with.
+import type { FundingOf } from '../../bootstrap.ts';
+import type { Connectors } from '../../connectors/ports/index.ts';
+import type { Files } from '../../runtime/files/files.ts';
+import type { Environment } from '../../runtime/operation/context.ts';
+import type { Runtime } from '../../runtime/operation/operate.ts';
+import type { Flags, Given } from './flags.ts';
+
+/** The installation that a command works on. */
+export interface System {
+  runtime: Runtime;
+  /** What clients sent, in the installation's storage. */
+  files: Files;
+  connectorsOf(environment: Environment): Connectors;
+  fundingOf: FundingOf;
+  /** How long a user without credentials waits for a way back; undefined: there is none. */
+  walletRecoveryMs: number | undefined;
+  /** Rows of one statement and one moment, in pieces, for answers that do not fit into memory. */
+  stream<R extends object>(text: string, values?: readonly unknown[]): AsyncIterable<R[]>;
+  /** Only verbs that seal something ask; throws one plain line where none is set. */
+  masterKey(): Uint8Array;
+}
+
+/** What a verb answers, twice: for programs and for people. */
+export interface Output {
+  json: unknown;
+  text: string;
+  /** Printed instead of both, piece by piece, as fast as it is taken. */
+  pieces?: AsyncIterable<string>;
+  /** The pieces are one JSON value, and CSV otherwise. */
+  isJson?: boolean;
+  /** The answer is that something is wrong. */
+  failed?: boolean;
+}
+
+export interface Verb {
+  noun: string;
+  verb: string;
+  summary: string;
+  flags: Flags;
+  /** The flag that a word without a dash stands for. */
+  bare?: string;
+  run(system: System, given: Given): Promise<Output>;
+}
+
+/** Something asked for by id is not there: one line, exit 1. */
+export const notFound = (what: string): Error =>
+  Object.assign(new Error(`No such ${what}.`), { name: 'NotFound' });

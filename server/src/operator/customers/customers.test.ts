@@ -1,0 +1,400 @@
+// What an operator owes people: finding them, handing out what is held, erasing them. And that no table
+// which names a customer is forgotten by either of the last two.
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  booksBalance,
+  customer,
+  externalAccount,
+  fundedCustomer,
+  internalAccount,
+  ok,
+  quoteBody,
+} from '../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import { paperForm, pngFile } from '../../../test/papers.ts';
+import { documents } from '../../features/customers/documents/index.ts';
+import { streamRows } from '../../runtime/db/stream.ts';
+import { files } from '../../runtime/files/files.ts';
+import { type Flags, parse } from '../cli/flags.ts';
+import type { System } from '../cli/verb.ts';
+import { ledgerVerbs } from '../money/ledger.ts';
+import { customerVerbs } from './customers.ts';
+import { HELD } from './personal-data.ts';
+
+const PERSON = {
+  fullName: 'Quintessa Vandermolen',
+  birthDate: '1971-03-04',
+  email: 'quintessa@vandermolen.example',
+  phoneNumber: '+4915123456789',
+  idType: 'SSN',
+  identifier: '512-34-7788',
+};
+const TRACES = [
+  'uintessa',
+  'andermolen',
+  '4915123456789',
+  '512-34-7788',
+  'Hopper',
+  'inner with',
+  '203.0.113.77',
+];
+
+const FIRM = { country: 'US', incorporatedOn: '2015-05-05' };
+
+const CONSENT = {
+  acceptedAt: '2026-01-04T09:00:00Z',
+  ipAddress: '203.0.113.77',
+  termsVersion: 'V1',
+  acceptanceMethod: 'CHECKBOX',
+};
+
+const OWNER = {
+  firstName: 'Balthazar',
+  lastName: 'Oduya',
+  birthDate: '1980-01-01',
+  nationality: 'NG',
+  email: 'b.oduya@firm.example',
+  address: { line1: '1 Broad St', postalCode: '100221', country: 'NG' },
+  idType: 'NON_US_TAX_ID',
+  identifier: 'NG-777-888',
+  countryOfIssuance: 'NG',
+};
+
+let app: TestApp;
+const folder = mkdtempSync(path.join(tmpdir(), 'customers-test-'));
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await app.close();
+});
+
+let masterKey = () => Buffer.alloc(32, 7);
+
+async function run(verb: string, ...argv: string[]) {
+  const found = [...customerVerbs, ...ledgerVerbs].find((each) => each.verb === verb);
+  if (!found) throw new Error(`no verb ${verb}`);
+  const { given } = parse(found.flags as Flags, found.bare, argv);
+  const stream: System['stream'] = (text, values) =>
+    streamRows({ url: app.databaseUrl, statementTimeoutMs: 60_000 }, text, values);
+  const system = { runtime: app.runtime, files: app.files, stream, masterKey } as unknown as System;
+  return found.run(system, given);
+}
+
+async function textOf(verb: string, ...argv: string[]): Promise<string> {
+  const { pieces } = await run(verb, ...argv);
+  let text = '';
+  for await (const piece of pieces ?? []) text += piece;
+  return text;
+}
+
+const exportOf = async (id: string) => JSON.parse(await textOf('export', id));
+
+/** A person with an account outside, a payment to it that went well, and a paper. */
+async function busyPerson(more: object = {}) {
+  const person = await customer(app, {}, { ...PERSON, ...more });
+  const account = await internalAccount(app, person.id, 'USD');
+  ok(
+    await app.call('POST', `/sandbox/internal-accounts/${account.id}/fund`, { amount: 50_00 }),
+    200,
+  );
+  const outside = await externalAccount(app, person.id, 'USD');
+  const body = quoteBody(account.id, outside.id, 50_00, { description: 'Dinner with Grace' });
+  const quote = ok(await app.call('POST', '/quotes', body), 201);
+  ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
+  await app.advance(60_000);
+  const paper = {
+    documentHolder: person.id,
+    documentType: 'PASSPORT',
+    country: 'DE',
+    documentNumber: 'C01X00T47',
+    issuingAuthority: 'Cologne',
+  };
+  const sent = paperForm(paper, { bytes: pngFile(), name: 'Vandermolen.png' });
+  ok(await app.call('POST', '/documents', sent), 201);
+  return { person, account, outside, quote };
+}
+
+async function business() {
+  const body = {
+    customerType: 'BUSINESS',
+    platformCustomerId: 'firm-of-owners',
+    businessInfo: { ...FIRM, legalName: 'Oduya Trading', taxId: '47-1234567' },
+  };
+  const firm = ok(await app.call('POST', '/customers', body, { as: app.unregulated }), 201);
+  const asked = { customerId: firm.id, roles: ['UBO'], ownershipPercentage: 60 };
+  const owner = ok(
+    await app.call(
+      'POST',
+      '/beneficial-owners',
+      { ...asked, personalInfo: OWNER },
+      { as: app.unregulated },
+    ),
+    201,
+  );
+  return { firm, owner };
+}
+
+const remove = async (id: string, as = app.platform) =>
+  ok(await app.call('DELETE', `/customers/${id}`, undefined, { as }), 200);
+
+describe('customers find', () => {
+  it('finds by any spelling of e-mail, telephone and identity number, and tells ids alone', async () => {
+    const mine = { ...PERSON, email: 'Find.Me@Example.com', phoneNumber: '+447700900123' };
+    const { id } = await customer(app, {}, { ...mine, identifier: '512-34-7799' });
+    for (const asked of [
+      ['--email', ' find.me@EXAMPLE.com'],
+      ['--phone', '+44 7700 900-123'],
+      ['--identifier', '512347799'],
+    ]) {
+      const { json, text } = await run('find', ...asked);
+      expect(json).toEqual([
+        {
+          customerId: id,
+          platformId: app.platform.id,
+          type: 'INDIVIDUAL',
+          status: 'APPROVED',
+          isDeleted: false,
+          ownerId: null,
+        },
+      ]);
+      expect(text).toContain(id);
+      expect(text).not.toContain('Quintessa');
+    }
+    const elsewhere = ['--platform', app.other.id];
+    expect((await run('find', '--identifier', '512 34 7799', ...elsewhere)).json).toEqual([]);
+    expect((await run('find', '--email', 'nobody@example.com')).json).toEqual([]);
+    expect((await run('find', '--phone', 'none')).json).toEqual([]);
+    const right = masterKey;
+    masterKey = () => Buffer.alloc(32, 8);
+    await expect(run('find', '--email', 'a@example.com')).rejects.toThrow('another master key');
+    masterKey = right;
+    await expect(run('find')).rejects.toThrow('One of --email, --phone and --identifier');
+    await expect(run('find', '--email', 'a@b', '--phone', '1')).rejects.toThrow('One of');
+  });
+
+  it('follows a change, and finds owners of businesses', async () => {
+    const noWallet = { ...PERSON, email: 'before@example.com', currencies: ['USD'] };
+    const { id } = await customer(app, {}, noWallet);
+    const change = { customerType: 'INDIVIDUAL', email: 'after@example.com' };
+    ok(await app.call('PATCH', `/customers/${id}`, change), 200);
+    expect((await run('find', '--email', 'before@example.com')).json).toEqual([]);
+    const found = await run('find', '--email', 'after@example.com');
+    expect(found.json).toMatchObject([{ customerId: id }]);
+    const { firm, owner } = await business();
+    const firms = [{ customerId: firm.id, ownerId: owner.id, type: 'BUSINESS' }];
+    expect((await run('find', '--identifier', 'ng777888')).json).toMatchObject(firms);
+    const taxed = await run('find', '--identifier', '471234567');
+    expect(taxed.json).toMatchObject([{ customerId: firm.id, ownerId: null }]);
+    const moved = { personalInfo: { email: 'moved@firm.example' } };
+    const at = `/beneficial-owners/${owner.id}`;
+    ok(await app.call('PATCH', at, moved, { as: app.unregulated }), 200);
+    expect((await run('find', '--email', OWNER.email)).json).toEqual([]);
+    expect((await run('find', '--email', 'moved@firm.example')).json).toMatchObject(firms);
+  });
+});
+
+describe('customers export', () => {
+  it('tells everything about one customer, opened, and nothing of another', async () => {
+    const { person, quote } = await busyPerson();
+    const { person: stranger } = await fundedCustomer(app, 1);
+    const text = await textOf('export', person.id);
+    const all = JSON.parse(text);
+    expect(Object.keys(all)).toEqual([...Object.keys(HELD), 'events']);
+    expect(all.customers[0]).toMatchObject({
+      id: person.id,
+      email: PERSON.email,
+      personal: { details: { fullName: PERSON.fullName }, identifier: PERSON.identifier },
+    });
+    expect(all.documents[0].personal.fileName).toBe('Vandermolen.png');
+    expect(all.transactions.at(-1)).toMatchObject({ status: 'COMPLETED', quote_id: quote.id });
+    expect(all.quotes).toMatchObject([{ id: quote.id, description: 'Dinner with Grace' }]);
+    expect(all.external_accounts[0].info.beneficiary.fullName).toBe('Grace Hopper');
+    expect(all.internal_accounts.length).toBeGreaterThan(1);
+    const types = all.events.map((each: { type: string }) => each.type);
+    expect(types).toContain('CUSTOMER.KYC_APPROVED');
+    expect(types).toContain('OUTGOING_PAYMENT.COMPLETED');
+    expect(types).toContain('INTERNAL_ACCOUNT.BALANCE_UPDATED');
+    expect(all.events[0].data).toMatchObject({ fullName: PERSON.fullName });
+    expect(text).not.toContain(stranger.id);
+    for (const hidden of ['data_key', 'digest', 'secret_hash']) expect(text).not.toContain(hidden);
+    await expect(run('export', 'Customer:nobody')).rejects.toThrow('No such customer.');
+  });
+
+  it('writes a new file that only its owner can read, and the papers beside it', async () => {
+    const { person } = await busyPerson({ platformCustomerId: 'with-files' });
+    const file = path.join(folder, 'all.json');
+    const papers = path.join(folder, 'papers');
+    const { json } = await run('export', person.id, '--to', file, '--files', papers);
+    expect(json).toEqual({ customerId: person.id, to: file, files: 1 });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(await exportOf(person.id));
+    const [name] = readdirSync(papers);
+    expect(name).toMatch(/^Document-.*\.png$/);
+    expect(readFileSync(path.join(papers, name as string))).toEqual(pngFile());
+    await expect(run('export', person.id, '--to', file)).rejects.toThrow('EEXIST');
+    await expect(run('export', person.id, '--files', papers)).rejects.toThrow('--to');
+  });
+});
+
+/** Every text of the database that still shows something of a person, as table.column. */
+async function tracesOf(words: readonly string[], ids: readonly string[]): Promise<string[]> {
+  const { db } = app.runtime;
+  const columns = (await db.query(
+    `select c.table_name as name, c.column_name as column from information_schema.columns c
+      join information_schema.tables t using (table_schema, table_name)
+      where table_schema = 'public' and table_type = 'BASE TABLE'
+        and data_type in ('text', 'json') and table_name <> 'idempotency'`,
+    [],
+  )) as unknown as { name: string; column: string }[];
+  const found: string[] = [];
+  for (const { name, column } of columns) {
+    const about = `row_to_json(t)::text like any($2::text[])`;
+    const shows = `"${column}"::text like any($1::text[])`;
+    const sql = `select 1 from "${name}" t where ${shows} and ${about} limit 1`;
+    const like = (each: string) => `%${each}%`;
+    const rows = await db.query(sql, [words.map(like), ids.map(like)]);
+    if (rows.length) found.push(`${name}.${column}`);
+  }
+  return found;
+}
+
+describe('customers erase', () => {
+  it('refuses one that is not deleted, and without --yes', async () => {
+    const { id } = await customer(app, {}, PERSON);
+    await expect(run('erase', id)).rejects.toThrow('--yes');
+    await expect(run('erase', id, '--yes')).rejects.toThrow('not deleted');
+    await expect(run('erase', 'Customer:nobody', '--yes')).rejects.toThrow('No such customer.');
+    expect(ok(await app.call('GET', `/customers/${id}`), 200).fullName).toBe(PERSON.fullName);
+  });
+
+  it('leaves nothing of a person and the books whole', async () => {
+    const domain = (await customer(app)).umaAddress.split('@')[1];
+    const { person, account, outside, quote } = await busyPerson({
+      platformCustomerId: 'Vandermolen-1',
+      umaAddress: `$quintessa.v@${domain}`,
+      endUserTermsConsent: CONSENT,
+    });
+    const ids = [person.id, account.id, outside.id, quote.id, quote.transactionId];
+    const [paper] = await app.runtime.db.find(documents, { customer_id: person.id });
+    await remove(person.id);
+    expect((await tracesOf(TRACES, ids)).length).toBeGreaterThan(5);
+    const { json } = await run('erase', person.id, '--yes', '--by', 'Dana', '--reason', 'asked');
+    expect(json).toMatchObject({
+      customerId: person.id,
+      actor: 'Dana',
+      counts: { external_accounts: 1, transactions: 2 },
+      finishedAt: new Date(app.world.now()).toISOString(),
+    });
+    await app.settle();
+    expect(await tracesOf(TRACES, ids)).toEqual([]);
+    await booksBalance(app);
+    expect((await run('verify')).failed).toBeFalsy();
+    expect(await app.runtime.db.read(files, paper?.file_id as string)).toBeUndefined();
+  });
+
+  it('leaves valid resources behind, and says the same when asked again', async () => {
+    const { person, quote } = await busyPerson({ platformCustomerId: 'Vandermolen-2' });
+    await remove(person.id);
+    const first = await run('erase', person.id, '--yes');
+    await app.advance(60_000);
+    expect(await run('erase', person.id, '--yes', '--by', 'Another')).toEqual(first);
+    const bare = person.id.slice('Customer:'.length);
+    const shown = ok(await app.call('GET', `/customers/${person.id}`), 200);
+    expect(shown).toMatchObject({ isDeleted: true, platformCustomerId: `erased-${bare}` });
+    for (const field of ['fullName', 'email', 'phoneNumber', 'birthDate', 'address']) {
+      expect(shown).not.toHaveProperty(field);
+    }
+    const listed = await app.call('GET', '/customers?isIncludingDeleted=true&limit=100');
+    expect(JSON.stringify(ok(listed, 200))).toContain(person.id);
+    const payment = ok(await app.call('GET', `/transactions/${quote.transactionId}`), 200);
+    expect(payment).toMatchObject({
+      status: 'COMPLETED',
+      customerId: person.id,
+      platformCustomerId: `erased-${bare}`,
+      sentAmount: { amount: 50_00 },
+    });
+    expect(payment).not.toHaveProperty('description');
+    const kept = ok(await app.call('GET', `/quotes/${quote.id}`), 200);
+    expect(kept).toMatchObject({ status: 'COMPLETED', totalSendingAmount: 50_00 });
+    const { customers, documents, events, transactions } = await exportOf(person.id);
+    expect(customers[0].personal).toEqual({ details: {}, identifier: null });
+    expect(documents).toEqual([]);
+    expect(transactions).toHaveLength(2);
+    const told = events.filter((each: { data: unknown }) => each.data !== null);
+    expect(new Set(told.map((each: { type: string }) => each.type))).toEqual(
+      new Set(['INTERNAL_ACCOUNT.BALANCE_UPDATED']),
+    );
+    for (const value of [PERSON.email, 'x']) {
+      const found = (await run('find', '--email', value)).json as { customerId: string }[];
+      expect(found.map((each) => each.customerId)).not.toContain(person.id);
+    }
+  });
+
+  it('erases the owners of a business with it', async () => {
+    const body = {
+      customerType: 'BUSINESS',
+      platformCustomerId: 'firm-to-erase',
+      businessInfo: { ...FIRM, legalName: 'Gone Trading', taxId: '47-7654321' },
+    };
+    const as = app.unregulated;
+    const firm = ok(await app.call('POST', '/customers', body, { as }), 201);
+    const asked = { customerId: firm.id, roles: ['UBO'], ownershipPercentage: 60 };
+    const named = { ...asked, personalInfo: OWNER };
+    const owner = ok(await app.call('POST', '/beneficial-owners', named, { as }), 201);
+    await remove(firm.id, as);
+    await run('erase', firm.id, '--yes');
+    expect(await tracesOf(['Oduya', 'Balthazar', 'Gone Trading'], [firm.id, owner.id])).toEqual([]);
+    const shown = ok(await app.call('GET', `/customers/${firm.id}`, undefined, { as }), 200);
+    expect(shown.beneficialOwners).toMatchObject([{ personalInfo: { firstName: '' } }]);
+    ok(await app.call('GET', `/beneficial-owners/${owner.id}`, undefined, { as }), 200);
+  });
+
+  it('goes on with one that was cut short', async () => {
+    const { person } = await busyPerson({ platformCustomerId: 'Vandermolen-3' });
+    await remove(person.id);
+    await run('erase', person.id, '--yes');
+    await app.runtime.db.query(
+      'update erasures set finished_at = null, counts = $2 where id = $1',
+      [person.id, '{}'],
+    );
+    await app.runtime.db.query("update events set data = '{}' where sealed_for = $1", [person.id]);
+    const listed = (await run('erasures')).json as object[];
+    expect(listed).toContainEqual(
+      expect.objectContaining({ customerId: person.id, finishedAt: null }),
+    );
+    const { json } = await run('erase', person.id, '--yes');
+    expect(json).toMatchObject({ counts: { transactions: 2 } });
+    expect((json as { counts: { events: number } }).counts.events).toBeGreaterThan(1);
+    const after = (await run('erasures', app.platform.id)).json as { customerId: string }[];
+    expect(after.map((each) => each.customerId)).toContain(person.id);
+    expect((await run('erasures', app.other.id)).json).toEqual([]);
+  });
+});
+
+describe('what is held', () => {
+  it('lists every table that names a customer', async () => {
+    const naming = (await app.runtime.db.query(
+      `select distinct table_name as name from information_schema.columns
+        where table_schema = 'public' and column_name in
+          ('customer_id', 'receiver_customer_id', 'inviter_customer_id', 'sealed_for')`,
+      [],
+    )) as unknown as { name: string }[];
+    const known = [...Object.keys(HELD), 'events'];
+    expect(naming.map(({ name }) => name).filter((name) => !known.includes(name))).toEqual([]);
+  });
+
+  it('is emptied by an erasure unless a reason says why it stays', async () => {
+    const { id } = await customer(app, {}, { ...PERSON, email: 'all@tables.example' });
+    await remove(id);
+    const { json } = await run('erase', id, '--yes');
+    const emptied = Object.keys((json as { counts: object }).counts);
+    const meant = Object.entries(HELD).filter(([, { erasure }]) => typeof erasure === 'string');
+    const traces = ['codes', 'events', 'idempotency', 'import_errors'];
+    expect(emptied.sort()).toEqual([...meant.map(([name]) => name), ...traces].sort());
+  });
+});

@@ -1,0 +1,103 @@
+// The operator's verbs on documents: what a reviewer sees, that a saved file is the one that was sent, and
+// that nothing is written over or left behind.
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { customer, ok } from '../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import { paperForm, pdfFile } from '../../../test/papers.ts';
+import { type Flags, parse } from '../cli/flags.ts';
+import type { System } from '../cli/verb.ts';
+import { documentVerbs } from './documents.ts';
+
+let app: TestApp;
+const folder = mkdtempSync(path.join(os.tmpdir(), 'documents-'));
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await app.close();
+});
+
+async function run(verb: string, ...argv: string[]) {
+  const found = documentVerbs.find((each) => each.verb === verb);
+  if (!found) throw new Error(`no verb ${verb}`);
+  const { given } = parse(found.flags as Flags, found.bare, argv);
+  const { runtime, files } = app;
+  return found.run({ runtime, files } as unknown as System, given);
+}
+
+async function upload(documentHolder: string, bytes: Buffer): Promise<string> {
+  const fields = {
+    ...{ documentHolder, documentType: 'PASSPORT', country: 'DE' },
+    ...{ documentNumber: 'C01X00T47', issuingAuthority: 'Stadt Köln' },
+  };
+  const form = paperForm(fields, { bytes, name: 'pass.pdf' });
+  return ok(await app.call('POST', '/documents', form), 201).id;
+}
+
+describe('documents list', () => {
+  it('shows what was handed in about a customer', async () => {
+    const person = await customer(app);
+    const id = await upload(person.id, pdfFile());
+    for (const argv of [[person.id], ['--customer', person.id], ['--holder', person.id]]) {
+      const { json, text } = await run('list', ...argv);
+      expect(json).toMatchObject([
+        {
+          ...{ id, documentHolder: person.id, customerId: person.id, documentType: 'PASSPORT' },
+          ...{ documentNumber: 'C01X00T47', fileName: 'pass.pdf', submittedAt: null },
+        },
+      ]);
+      expect(text).toContain('C01X00T47');
+    }
+    expect((await run('list', (await customer(app)).id)).json).toEqual([]);
+  });
+
+  it('wants to know of whom, and of one', async () => {
+    await expect(run('list')).rejects.toThrow('One of --customer and --holder');
+    const both = ['--customer', 'a', '--holder', 'b'];
+    await expect(run('list', ...both)).rejects.toThrow('One of --customer and --holder');
+  });
+});
+
+describe('documents save', () => {
+  it('writes the very file that was sent, for its owner alone', async () => {
+    const bytes = pdfFile({ note: 'x'.repeat(200_000) });
+    const id = await upload((await customer(app)).id, bytes);
+    const to = path.join(folder, 'pass.pdf');
+    const { json } = await run('save', id, '--to', to);
+    expect(json).toMatchObject({ id, format: 'PDF', savedTo: to });
+    expect(readFileSync(to).equals(bytes)).toBe(true);
+    expect(statSync(to).mode & 0o777).toBe(0o600);
+  });
+
+  it('writes over nothing', async () => {
+    const id = await upload((await customer(app)).id, pdfFile());
+    const to = path.join(folder, 'there.pdf');
+    writeFileSync(to, 'mine');
+    await expect(run('save', id, '--to', to)).rejects.toThrow('EEXIST');
+    expect(readFileSync(to, 'utf8')).toBe('mine');
+  });
+
+  it('leaves nothing behind of a file that cannot be opened', async () => {
+    const id = await upload((await customer(app)).id, pdfFile());
+    await app.runtime.db.query(
+      `update documents set file_id = (select file_id from documents where id <> $1 limit 1)
+        where id = $1`,
+      [id],
+    );
+    const to = path.join(folder, 'swapped.pdf');
+    await expect(run('save', id, '--to', to)).rejects.toThrow();
+    expect(existsSync(to)).toBe(false);
+  });
+
+  it('knows its documents', async () => {
+    const to = path.join(folder, 'none.pdf');
+    for (const id of ['nobody', 'Document:0190a000-0000-7000-8000-0123456789ab']) {
+      await expect(run('save', id, '--to', to)).rejects.toThrow('No such document.');
+    }
+    expect(existsSync(to)).toBe(false);
+  });
+});

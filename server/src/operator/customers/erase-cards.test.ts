@@ -1,0 +1,167 @@
+// What an export says of a customer's cards, and what an erasure leaves of them.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { cardDesk } from '../../../test/card-desk.ts';
+import { cardNetwork } from '../../../test/card-network.ts';
+import { cardPayments } from '../../../test/card-payments.ts';
+import { exportOf } from '../../../test/exports.ts';
+import { ok } from '../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import type { CardRequestKind } from '../../connectors/ports/cards.ts';
+import { cardMessages, cards } from '../../features/cards/index.ts';
+import type { Runtime } from '../../runtime/operation/operate.ts';
+import { erase } from './erase.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+const NAMED = 'vesna-quorbats-card';
+const SHOP = 'Quorbat Bakery';
+
+/** A customer with a card that was used once. */
+async function cardholder() {
+  const desk = cardDesk(app);
+  const holder = await desk.holder();
+  const card = await desk.card(holder, { platformCardId: NAMED });
+  const { id: customer_id } = holder.customer;
+  const message = await app.operate(async (ctx) =>
+    ctx.insert(cardMessages, {
+      id: `sandbox ${ctx.id('CardMessage')}`,
+      platform_id: app.platform.id,
+      customer_id,
+      card_id: card.id,
+      token: 'sandbox token',
+      kind: 'AUTHORIZATION',
+      amount: 5n,
+      currency: 'USD',
+      merchant: { descriptor: SHOP },
+      approved: false,
+      reason: 'CARD_PAUSED',
+      created_at: ctx.now,
+    }),
+  );
+  return { desk, card, message, id: customer_id as string };
+}
+
+it('an export has cards, what paid for them and what was asked of them, and no number', async () => {
+  const { card, id } = await cardholder();
+  const row = await app.runtime.db.read(cards, card.id);
+  const { text, all } = await exportOf(app, id);
+  expect(text).toContain(NAMED);
+  expect(text).toContain(SHOP);
+  expect(row?.secret).toBeTruthy();
+  expect(text).not.toContain(row?.secret);
+  expect(JSON.stringify(all)).toContain(card.fundingSources[0]);
+  ok(await app.call('PATCH', `/cards/${card.id}`, { state: 'CLOSED' }), 200);
+});
+
+it('an erasure closes cards and leaves nothing of them that is about anybody', async () => {
+  const { card, message, id, desk } = await cardholder();
+  ok(await app.call('DELETE', `/customers/${id}`), 200);
+  // The job of the deletion has not run.
+  const { counts } = await erase(app.runtime, id, { actor: 'operator', reason: null });
+  expect(counts).toMatchObject({ cards: 1, card_messages: 1 });
+  const row = await app.runtime.db.read(cards, card.id);
+  expect(row).toMatchObject({ state: 'CLOSED', state_reason: 'CLOSED_BY_SERVICE' });
+  expect([row?.secret, row?.last4, row?.exp_month, row?.exp_year]).toEqual([
+    null,
+    null,
+    null,
+    null,
+  ]);
+  expect((await app.runtime.db.read(cardMessages, message.id))?.merchant).toBeNull();
+  const events = await app.runtime.db.query('select data from events where subject = $1', [
+    card.id,
+  ]);
+  expect(events.map((each) => each.data)).toEqual(['', '']);
+  const { text } = await exportOf(app, id);
+  expect(text).not.toContain(NAMED);
+  expect(text).not.toContain(SHOP);
+  const shown = await desk.cardNow(card.id);
+  expect(shown.platformCardId).toBe(`erased ${card.id}`);
+  await app.settle();
+  expect(await desk.cardNow(card.id)).toEqual(shown);
+  const network = cardNetwork(app);
+  const merchant = { descriptor: SHOP };
+  await network.send(network.message(card.id, 5, { merchant }));
+  expect((await network.logOf(card.id)).at(-1)).toMatchObject({
+    reason: 'CARD_NOT_ACTIVE',
+    merchant: { descriptor: '-' },
+  });
+  expect((await erase(app.runtime, id, { actor: 'operator', reason: null })).counts).toEqual(
+    counts,
+  );
+});
+
+/** What the decision log says of merchants of a customer. */
+const merchantsOf = async (customer_id: string) =>
+  JSON.stringify(
+    (await app.runtime.db.find(cardMessages, { customer_id })).map((each) => each.merchant),
+  );
+
+const ASKED = { actor: 'operator', reason: null };
+
+/** A process in which a customer is deleted and erased between a decision and its commit. */
+function erasing(customerId: string): Runtime {
+  let isGone = false;
+  return {
+    ...app.runtime,
+    committer: {
+      async commit(set) {
+        if (!isGone) {
+          isGone = true;
+          ok(await app.call('DELETE', `/customers/${customerId}`), 200);
+          await erase(app.runtime, customerId, ASKED);
+        }
+        return app.runtime.committer.commit(set);
+      },
+    },
+  };
+}
+
+/** A payment that is over, by somebody who has no money left. */
+async function finished() {
+  const paid = await cardPayments(app).begin({ funds: 100, descriptor: SHOP });
+  await paid.tell({ kind: 'CLEARING', amount: 100n });
+  return { paid, id: paid.card.cardholderId as string };
+}
+
+it('an erasure names no merchant of what comes back while it is under way', async () => {
+  const { paid, id } = await finished();
+  ok(await app.call('DELETE', `/customers/${id}`), 200);
+  const { db } = app.runtime;
+  let told = 0;
+  const query: typeof db.query = async (sql, values) => {
+    if (sql.includes('update transactions') && told++ === 0) {
+      await paid.tell({ kind: 'RETURN', amount: 40n }, false);
+    }
+    return db.query(sql, values);
+  };
+  await erase({ ...app.runtime, db: { ...db, query } }, id, ASKED);
+  expect(told).toBe(1);
+  expect(await merchantsOf(id)).toBe('[null,null,null]');
+});
+
+it('an erasure names no merchant of news that changes nothing and was read before', async () => {
+  const { paid, id } = await finished();
+  const network = cardNetwork(app, erasing(id));
+  await network.tell(paid.token, { kind: 'AUTHORIZATION_EXPIRY' });
+  const said = JSON.parse(await merchantsOf(id));
+  expect(said).toHaveLength(3);
+  expect(JSON.stringify(said)).not.toContain(SHOP);
+});
+
+it.each<[string, CardRequestKind, number]>([
+  ['a decline', 'AUTHORIZATION', 5],
+  ['a look at the balance', 'BALANCE_INQUIRY', 0],
+])('an erasure names no merchant of %s that was decided before', async (_, kind, amount) => {
+  const desk = cardDesk(app);
+  const holder = await desk.holder();
+  const card = await desk.card(holder);
+  const network = cardNetwork(app, erasing(holder.customer.id));
+  const request = network.message(card.id, amount, { kind, merchant: { descriptor: SHOP } });
+  expect(await network.send(request)).toEqual({ approved: false, reason: 'CARD_NOT_ACTIVE' });
+  expect(await merchantsOf(holder.customer.id)).toBe('[{"descriptor":"-"}]');
+});

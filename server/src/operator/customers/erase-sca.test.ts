@@ -1,0 +1,98 @@
+// What an export says of a customer's strong authentication, and what an erasure leaves of it.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { exportOf } from '../../../test/exports.ts';
+import { externalAccount, ok } from '../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import { ADDRESS, logIn, provenCustomer } from '../../../test/sca-desk.ts';
+import { factorDesk } from '../../../test/sca-factors.ts';
+import { loginDesk } from '../../../test/sca-login.ts';
+import {
+  scaChallenges,
+  scaEvents,
+  scaFactors,
+  scaResets,
+  scaStandings,
+} from '../../features/sca/index.ts';
+import { scaEnrollments } from '../../features/sca/store.ts';
+import { erase } from './erase.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+/** A customer with both factors, a login, a failure, a reset, and a challenge and an enrolment that wait. */
+async function life() {
+  const person = await provenCustomer(app);
+  const { id } = person;
+  const factors = factorDesk(app);
+  const { secret, base32, recoveryCodes } = await factors.withTotp(id);
+  await factors.withPasskey(id);
+  await logIn(app, id);
+  ok(await loginDesk(app).fail(id), 200);
+  const body = { factor: 'TOTP' };
+  const reset = ok(await app.call('POST', `/sca/factors/reset?customerId=${id}`, body), 201);
+  const account = await externalAccount(app, id, 'EUR');
+  ok(await app.call('POST', `/customers/external-accounts/${account.id}/trust`), 200);
+  ok(await factors.start(id, 'TOTP'), 200);
+  return { id: id as string, secrets: [secret, base32, ...recoveryCodes], reset };
+}
+
+const codesOf = (id: string) =>
+  app.runtime.db.query(
+    `select c.id from codes c join sca_challenges k on c.id = 'sca ' || k.id where k.customer_id = $1`,
+    [id],
+  );
+
+it('is exported with addresses opened, without what proves anything', async () => {
+  const { id, secrets, reset } = await life();
+  const { text, all } = await exportOf(app, id);
+  expect(all.sca_standings).toMatchObject([{ id, failed_attempts: 1, suspended: false }]);
+  expect(all.sca_factors.map(({ type }: { type: string }) => type).sort()).toEqual([
+    ...['PASSKEY', 'TOTP'],
+  ]);
+  expect(all.sca_enrollments).toMatchObject([{ customer_id: id, wrong: 0 }]);
+  const asked = all.sca_challenges.map(({ kind, status }: Record<string, string>) => [
+    kind,
+    status,
+  ]);
+  expect(asked).toEqual([
+    ['LOGIN', 'SATISFIED'],
+    ['TRUST', 'PENDING'],
+  ]);
+  expect(all.sca_resets).toMatchObject([{ id: reset.resetId, status: 'INITIATED' }]);
+  const login = all.sca_events.find(({ type }: { type: string }) => type === 'LOGIN');
+  expect(login).toMatchObject({ factor: 'SMS_OTP', ip_address: ADDRESS });
+  for (const hidden of ['"facts"', '"recovery"', '"nonce"', '"token_hash"']) {
+    const sections = [all.sca_factors, all.sca_enrollments, all.sca_challenges, all.sca_resets];
+    expect(JSON.stringify(sections)).not.toContain(hidden);
+  }
+  for (const secret of [...secrets, reset.livenessAccessToken]) expect(text).not.toContain(secret);
+});
+
+it('is gone when the customer is erased, but for what happened and when', async () => {
+  const { id } = await life();
+  const other = await life();
+  expect((await codesOf(id)).length).toBeGreaterThan(0);
+  ok(await app.call('DELETE', `/customers/${id}`), 200);
+  const { db } = app.runtime;
+  const kept = await db.find(scaEvents, { customer_id: id });
+  const { counts } = await erase(app.runtime, id, { actor: 'test', reason: null });
+  expect(counts).toMatchObject({
+    ...{ sca_standings: 1, sca_factors: 2, sca_enrollments: 1, sca_challenges: 2, sca_resets: 1 },
+    codes: 1,
+  });
+  expect(await db.read(scaStandings, id)).toBeUndefined();
+  for (const table of [scaFactors, scaEnrollments, scaChallenges, scaResets]) {
+    expect(await db.find(table, { customer_id: id })).toEqual([]);
+    expect((await db.find(table, { customer_id: other.id })).length).toBeGreaterThan(0);
+  }
+  expect((await codesOf(other.id)).length).toBeGreaterThan(0);
+  // The job that would have ended the reset finds none.
+  await app.advance(60 * 60_000);
+  expect(await db.find(scaEvents, { customer_id: id })).toEqual(kept);
+  const { all } = await exportOf(app, id);
+  expect(all.sca_events).toHaveLength(kept.length);
+  for (const event of all.sca_events) expect(event.ip_address).toBeNull();
+});

@@ -1,0 +1,117 @@
+// What an export says of a customer's embedded wallet, and what an erasure leaves of it.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { exportOf } from '../../../test/exports.ts';
+import { customer, ok } from '../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import { signedHeaders } from '../../../test/wallet-desk.ts';
+import { heldSession } from '../../../test/wallet-sessions.ts';
+import {
+  addCredential,
+  credentials,
+  findWallet,
+  otpTargets,
+  type Wallet,
+  walletAuthorizations,
+  walletRequests,
+  walletSessions,
+  wallets,
+} from '../../features/wallets/accounts/index.ts';
+import type { System } from '../cli/verb.ts';
+import { erase } from './erase.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+/** A customer with a wallet, a passkey, a session, a signed change, one that waits, and a code. */
+async function walletOwner() {
+  const person = await customer(app, {}, { email: 'vesna@quorbat.example' });
+  const path = `/customers/internal-accounts?customerId=${person.id}&type=EMBEDDED_WALLET`;
+  const [{ id }] = ok(await app.call('GET', path), 200).data;
+  await app.operate(async (ctx) => {
+    const wallet = (await findWallet(ctx, id)) as Wallet;
+    const facts = { credentialId: 'cGFzc2tleQ' };
+    addCredential(ctx, wallet, {
+      type: 'PASSKEY',
+      slot: 'PASSKEY cGFzc2tleQ',
+      nickname: "Vesna's phone",
+      facts,
+    });
+  });
+  const [email] = await app.runtime.db.find(credentials, { account_id: id, type: 'EMAIL_OTP' });
+  ok(await app.call('POST', `/auth/credentials/${email?.id}/challenge`, {}), 200);
+  const keys = await heldSession(app, id);
+  const change = { privateEnabled: true };
+  const asked = ok(await app.call('PATCH', `/internal-accounts/${id}`, change), 202);
+  const headers = await signedHeaders(asked, keys);
+  ok(await app.call('PATCH', `/internal-accounts/${id}`, change, { headers }), 200);
+  ok(await app.call('PATCH', `/internal-accounts/${id}`, { privateEnabled: false }), 202);
+  return { person, id: id as string, asked };
+}
+
+/** The one-time codes of a customer that may still be handed in. */
+const codesOf = (customerId: string) =>
+  app.runtime.db.query(
+    `select c.id from codes c join credentials k on c.id = 'otp ' || k.id where k.customer_id = $1`,
+    [customerId],
+  );
+
+it('is exported opened, without what could move it', async () => {
+  const { person, id, asked } = await walletOwner();
+  const row = await app.runtime.db.read(wallets, id);
+  const { text, all } = await exportOf(app, person.id);
+  expect(all.wallets).toMatchObject([{ id, wallet_id: row?.wallet_id }]);
+  expect(all.credentials).toMatchObject([
+    { type: 'EMAIL_OTP', nickname: null, facts: null },
+    { type: 'PASSKEY', nickname: "Vesna's phone", facts: { credentialId: 'cGFzc2tleQ' } },
+  ]);
+  expect(all.wallet_authorizations).toMatchObject([
+    { operation: 'updateInternalAccount', payload: asked.payloadToSign },
+  ]);
+  expect(all.wallet_sessions).toHaveLength(1);
+  expect(all.wallet_requests).toHaveLength(2);
+  expect(all.otp_targets).toHaveLength(1);
+  expect(text).not.toContain(row?.seed);
+  for (const hidden of ['"seed"', '"slot"', '"target"', '"input"', '"bound"', '"reply"']) {
+    expect(text).not.toContain(hidden);
+  }
+});
+
+it('is gone with its seed when its owner is erased', async () => {
+  const { person, id } = await walletOwner();
+  const other = await walletOwner();
+  ok(await app.call('DELETE', `/customers/${person.id}`), 200);
+  const asked = { actor: 'test', reason: null };
+  const system = { runtime: app.runtime } as unknown as System;
+  const { counts } = await erase(system.runtime, person.id, asked);
+  expect(counts).toMatchObject({
+    wallets: 1,
+    credentials: 2,
+    wallet_sessions: 1,
+    wallet_requests: 2,
+    otp_targets: 1,
+  });
+  const { db } = app.runtime;
+  expect(await db.read(wallets, id)).toMatchObject({ seed: null });
+  const of = { customer_id: person.id };
+  const held = await db.find(credentials, of);
+  expect(held).toHaveLength(2);
+  for (const row of held) {
+    expect(row).toMatchObject({ status: 'REVOKED', slot: null, nickname: null, facts: null });
+  }
+  for (const table of [walletSessions, walletRequests, otpTargets]) {
+    expect(await db.find(table, of)).toEqual([]);
+  }
+  // Of a code that was sent nothing stays, not even the keyed hash that has the address in it.
+  const [theirs, others] = await Promise.all([codesOf(person.id), codesOf(other.person.id)]);
+  expect([theirs, others]).toEqual([[], [expect.anything()]]);
+  // What was signed stays, and can be read by nobody.
+  expect(await db.find(walletAuthorizations, of)).toHaveLength(1);
+  const { all } = await exportOf(app, person.id);
+  expect(all.wallet_authorizations).toMatchObject([{ payload: null }]);
+  expect(all.credentials).toMatchObject([{ nickname: null }, { nickname: null }]);
+  expect((await db.read(wallets, other.id))?.seed).toEqual(expect.any(String));
+  expect(await db.find(walletSessions, { customer_id: other.person.id })).toHaveLength(1);
+});

@@ -1,0 +1,205 @@
+// An erasure held against the whole database: a customer with a name, an address and numbers of its own in
+// every place that takes one, and afterwards no column of any table that still shows one of them.
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { confirmCode, sendCode, writtenTo } from '../../../test/contacts.ts';
+import {
+  booksBalance,
+  customer,
+  externalAccount,
+  fund,
+  internalAccount,
+  ok,
+  quoteBody,
+} from '../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import { file, importDesk } from '../../../test/imports.ts';
+import { paperForm, pngFile } from '../../../test/papers.ts';
+import { customers } from '../../features/customers/records/index.ts';
+import { streamRows } from '../../runtime/db/stream.ts';
+import type { System } from '../cli/verb.ts';
+import { erase, eventsFrom } from './erase.ts';
+import { everythingAbout, openerOf, writeNew } from './export-customer.ts';
+
+const PERSON = {
+  region: 'DE',
+  fullName: 'Zyxwina Quorbat',
+  birthDate: '1931-02-27',
+  email: 'zyxwina@quorbat.example',
+  phoneNumber: '+4915177665544',
+  platformCustomerId: 'quorbat-1',
+  address: { line1: '77 Quorbat Mews', city: 'Qvillage', postalCode: 'Q-90210', country: 'DE' },
+  idType: 'NON_US_TAX_ID',
+  identifier: '65 929 970 489',
+  countryOfIssuance: 'DE',
+};
+const WORDS = [
+  'quorbat',
+  'zyxwina',
+  '1931-02-27',
+  '4915177665544',
+  '77 Quor',
+  'Qvillage',
+  'Q-90210',
+  '65 929 970 489',
+  '65929970489',
+  'PASS-Z-4711',
+  'Grace Hopper',
+];
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+const keyed = (key: string) => ({ headers: { 'idempotency-key': key } });
+
+/** Columns that show one of the words, whoever their rows are about. */
+async function tracesOf(words: readonly string[]): Promise<string[]> {
+  const columns = await app.runtime.db.query<{ name: string; column: string }>(
+    `select c.table_name as name, c.column_name as column from information_schema.columns c
+      join information_schema.tables t using (table_schema, table_name)
+      where table_schema = 'public' and table_type = 'BASE TABLE'
+        and data_type in ('text', 'json', 'jsonb', 'ARRAY')`,
+    [],
+  );
+  const like = words.map((each) => `%${each}%`);
+  const found: string[] = [];
+  for (const { name, column } of columns) {
+    const shows = `"${column}"::text ilike any($1::text[])`;
+    const sql = `select 1 as found from "${name}" where ${shows} limit 1`;
+    const rows = await app.runtime.db.query(sql, [like]);
+    if (rows.length) found.push(`${name}.${column}`);
+  }
+  return found;
+}
+
+async function everywhere() {
+  const desk = await importDesk(app);
+  const umaAddress = `$zyxwina.quorbat@${desk.domain}`;
+  const body = { customerType: 'INDIVIDUAL', nationality: 'DE', ...PERSON, umaAddress };
+  const person = ok(await app.call('POST', '/customers', body, keyed('key-1')), 201);
+  // Refused: somebody is there already.
+  await app.call('POST', '/customers', body, keyed('again'));
+  for (const name of ['email', 'phone'] as const) {
+    await sendCode(app, person.id, name);
+    await app.settle();
+    const code = (await writtenTo(app, person.id)).at(-1)?.text?.match(/\d{4,}/)?.[0];
+    await confirmCode(app, person.id, name, code);
+  }
+  const redirectUri = 'https://app.example/back?who=quorbat';
+  await app.call('POST', `/customers/${person.id}/kyc-link`, { redirectUri }, keyed('l'));
+  const paper = { documentHolder: person.id, documentType: 'PASSPORT', country: 'DE' };
+  const more = { documentNumber: 'PASS-Z-4711', issuingAuthority: 'Quorbat Hall' };
+  const form = paperForm({ ...paper, ...more }, { bytes: pngFile(), name: 'quorbat.png' });
+  ok(await app.call('POST', '/documents', form, keyed('d')), 201);
+  await app.call('POST', '/verifications', { customerId: person.id }, keyed('v'));
+  const account = await internalAccount(app, person.id, 'USD');
+  await fund(app, account.id, 50_00);
+  const outside = await externalAccount(app, person.id, 'USD');
+  const quote = quoteBody(account.id, outside.id, 50_00, { description: 'rent of Quorbat Mews' });
+  const made = ok(await app.call('POST', '/quotes', quote, keyed('q')), 201);
+  ok(await app.call('POST', `/quotes/${made.id}/execute`, undefined, keyed('x')), 200);
+  await app.advance(60_000);
+  return { desk, person, umaAddress };
+}
+
+it('leaves no trace in any column of any table', async () => {
+  const { desk, person, umaAddress } = await everywhere();
+  ok(
+    await app.call(
+      'POST',
+      '/invitations',
+      { inviterUma: umaAddress, firstName: 'Zyxwina' },
+      keyed('i'),
+    ),
+    201,
+  );
+  const inviterUma = (await customer(app)).umaAddress;
+  const theirs = ok(await app.call('POST', '/invitations', { inviterUma }), 201);
+  const claimed = await app.call(
+    'POST',
+    `/invitations/${theirs.code}/claim`,
+    { inviteeUma: umaAddress },
+    keyed('c'),
+  );
+  ok(claimed, 200);
+  await app.call('GET', `/receiver/uma/${umaAddress}`, undefined, { as: app.other });
+  const job = await desk.imported(
+    file(
+      desk.person('quorbat-1', { umaAddress }),
+      desk.person('quorbat-1', { fullName: 'Zyxwina Quorbat', birthDate: 'Zyxwina' }),
+      desk.person('someone'),
+    ),
+  );
+  expect(job.errors.map((each: { correlationId: string }) => each.correlationId)).toEqual([
+    'quorbat-1',
+    'quorbat-1',
+  ]);
+  ok(await app.call('DELETE', `/customers/${person.id}`), 200);
+  await app.settle();
+  const stream: System['stream'] = (text, values) =>
+    streamRows({ url: app.databaseUrl, statementTimeoutMs: 60_000 }, text, values);
+  const system = { runtime: app.runtime, files: app.files, stream } as unknown as System;
+  const pieces: string[] = [];
+  const opener = await openerOf(system, person.id);
+  for await (const piece of everythingAbout(system, opener)) pieces.push(piece);
+  const all = JSON.parse(pieces.join(''));
+  expect(all.customers[0].personal.identifier).toBe(PERSON.identifier);
+  const claims = all.events.filter((each: { type: string }) => each.type === 'INVITATION.CLAIMED');
+  expect(claims).toMatchObject([{ data: null }]); // it is sealed for who invited
+  const before = await tracesOf(WORDS);
+  expect(before).toContain('import_errors.correlation_id');
+  expect(before).toContain('idempotency.reply');
+  const { counts } = await erase(app.runtime, person.id, { actor: 'audit', reason: null });
+  expect(counts).toMatchObject({ import_errors: 2, quotes: 1 });
+  await app.settle();
+  expect(await tracesOf(WORDS)).toEqual([]);
+  const { errors } = await desk.shown(job.id);
+  const named = errors.map((each: { correlationId: string }) => each.correlationId);
+  expect(named).toEqual(['row_1', 'row_2']);
+  const [told] = await desk.told(job.id);
+  expect(told?.data.errors[0].correlationId).toBe('erased');
+  await booksBalance(app);
+});
+
+it('leaves no piece of an export that broke off', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'export-'));
+  const file = path.join(folder, 'all.json');
+  async function* broken() {
+    yield '{';
+    throw new Error('no database');
+  }
+  await expect(writeNew(file, broken())).rejects.toThrow('no database');
+  expect(readdirSync(folder)).toEqual([]);
+  rmSync(folder, { recursive: true });
+});
+
+it('walks past events of others, as many as there are, and leaves those alone', async () => {
+  const { db } = app.runtime;
+  const person = await customer(app);
+  const row = await db.read(customers, person.id);
+  const first = eventsFrom(row?.created_at as number);
+  // More than are looked at at once, before the first of the customer's own.
+  await db.query(
+    `insert into events (id, platform_id, type, subject, data, created_at)
+      select $1::text || '-' || lpad(n::text, 4, '0'), case n % 2 when 0 then $2 else $3 end, 'X', 'X', '{}',
+        now() from generate_series(1, 4500) n`,
+    [first, app.platform.id, app.other.id],
+  );
+  ok(await app.call('DELETE', `/customers/${person.id}`), 200);
+  await app.settle();
+  const about = 'select data from events where subject = $1';
+  const all = await db.query(about, [person.id]);
+  expect(all.length).toBeGreaterThan(0);
+  const { counts } = await erase(app.runtime, person.id, { actor: 'audit', reason: null });
+  expect(counts.events).toBeGreaterThanOrEqual(all.length);
+  expect(new Set((await db.query(about, [person.id])).map((each) => each.data))).toEqual(
+    new Set(['']),
+  );
+  const others = await db.query(`${about} and data = '{}'`, ['X']);
+  expect(others).toHaveLength(4_500);
+});

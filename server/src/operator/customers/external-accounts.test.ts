@@ -1,0 +1,113 @@
+// The operator's verbs on accounts outside: what each does, what the platform hears, and which codes its
+// requests then get.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  customer,
+  externalAccount,
+  fundedCustomer,
+  internalAccount,
+  ok,
+  quoteBody,
+} from '../../../test/fixtures.ts';
+import { type Production, startProduction } from '../../../test/production.ts';
+
+let shop: Production;
+
+beforeAll(async () => {
+  shop = await startProduction();
+});
+afterAll(() => shop.close());
+
+const verb = (name: string, id: string, ...more: string[]) =>
+  shop.json('external-accounts', name, id, ...more);
+
+const told = async (id: string) =>
+  (await shop.app.events())
+    .filter((each) => each.subject === id && each.type === 'EXTERNAL_ACCOUNT.STATUS_UPDATED')
+    .map((each) => each.data.status);
+
+describe('external-accounts', () => {
+  it('leads a bank account through all that a check can find', async () => {
+    const { account, person } = await fundedCustomer(shop.app);
+    const { id } = await externalAccount(shop.app, person.id, 'USD');
+    const pull = async () => {
+      const ends = { source: { accountId: id }, destination: { accountId: account.id } };
+      const reply = await shop.app.call('POST', '/transfer-in', { ...ends, amount: 1_00 });
+      return reply.body.code ?? reply.status;
+    };
+    const pay = async () => {
+      const reply = await shop.app.call('POST', '/quotes', quoteBody(account.id, id, 1_00));
+      return reply.body.code ?? reply.status;
+    };
+    expect(await verb('check', id)).toMatchObject({ accountId: id, status: 'PENDING' });
+    expect(await pull()).toBe('BANK_ACCOUNT_VALIDATION_PENDING');
+    expect(await pay()).toBe('BANK_ACCOUNT_VALIDATION_PENDING');
+    expect(await verb('review', id)).toMatchObject({ status: 'UNDER_REVIEW' });
+    expect([await pull(), await pay()]).toEqual(['INVALID_INPUT', 'INVALID_RECEIVER']);
+    const refused = await verb('refuse', id, '--reason', 'No such account');
+    expect(refused).toMatchObject({ status: 'INACTIVE', reason: 'No such account' });
+    expect([await pull(), await pay()]).toEqual(['INVALID_BANK_ACCOUNT', 'INVALID_BANK_ACCOUNT']);
+    await verb('reactivate', id);
+    expect([await pull(), await pay()]).toEqual([201, 201]);
+    await verb('review', id);
+    await verb('clear', id);
+    await verb('disable', id);
+    expect(await told(id)).toEqual([
+      ...['PENDING', 'UNDER_REVIEW', 'INACTIVE', 'ACTIVE'],
+      ...['UNDER_REVIEW', 'ACTIVE', 'INACTIVE'],
+    ]);
+    await shop.refused('The account is INACTIVE.', 'external-accounts', 'clear', id);
+    const history: { move: string }[] = await verb('history', id);
+    expect(history.map((each) => each.move)).toEqual([
+      ...['check', 'review', 'refuse', 'reactivate', 'review', 'pass', 'disable'],
+    ]);
+    expect(history[2]).toMatchObject({ actor: 'operator', reason: 'No such account' });
+  });
+
+  it('stops a payment in production that was priced before', async () => {
+    const { account, person } = await shop.payer('100.00');
+    const to = await shop.payee(person.id);
+    const body = quoteBody(account, to, 50_00);
+    const quote = ok(await shop.app.call('POST', '/quotes', body, shop.as), 201);
+    await verb('review', to);
+    const headers = { 'idempotency-key': quote.id };
+    const url = `/quotes/${quote.id}/execute`;
+    const reply = await shop.app.call('POST', url, undefined, { ...shop.as, headers });
+    expect([reply.status, reply.body.code]).toEqual([400, 'INVALID_RECEIVER']);
+    expect(await told(to)).toEqual(['UNDER_REVIEW']);
+  });
+
+  it('are listed with the ends of their numbers', async () => {
+    const { id: owner } = await customer(shop.app, shop.as);
+    const list = (...more: string[]) =>
+      shop.json('external-accounts', 'list', shop.shop.id, ...more);
+    const { id } = await externalAccount(shop.app, owner, 'USD', '000', shop.as);
+    await verb('check', id);
+    const [pending, ...rest] = await list('--status', 'PENDING');
+    expect(pending).toMatchObject({ accountId: id, customerId: owner, currency: 'USD' });
+    expect(rest).toEqual([]);
+    expect(pending.account.accountNumber).toMatch(/^\*+\w{1,4}$/);
+    const all: { accountId: string }[] = await list();
+    expect(all.length).toBeGreaterThan(1);
+    expect(await list('--limit', '1')).toEqual(all.slice(0, 1));
+    expect(await list('--after', all[0]?.accountId as string)).toEqual(all.slice(1));
+    const shown = await shop.run('external-accounts', 'list', shop.shop.id);
+    expect(shown.out).toContain(id);
+  });
+
+  it('refuse what is not there, and to have a wallet checked', async () => {
+    const person = await customer(shop.app);
+    const address = '0xAbCDEF1234567890aBCdEf1234567890ABcDef12'.toLowerCase();
+    const accountInfo = { accountType: 'ETHEREUM_WALLET', address };
+    const body = { currency: 'USDC', accountInfo, customerId: person.id };
+    const { id } = ok(await shop.app.call('POST', '/customers/external-accounts', body), 201);
+    await shop.refused('A wallet has no bank', 'external-accounts', 'check', id);
+    expect(await verb('review', id)).toMatchObject({ status: 'UNDER_REVIEW' });
+    ok(await shop.app.call('DELETE', `/customers/external-accounts/${id}`), 204);
+    const inside = await internalAccount(shop.app, person.id, 'USD');
+    for (const other of [id, inside.id, 'nobody']) {
+      await shop.refused('No such account.', 'external-accounts', 'clear', other);
+      await shop.refused('No such account.', 'external-accounts', 'history', other);
+    }
+  });
+});

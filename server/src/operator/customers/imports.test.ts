@@ -1,0 +1,95 @@
+// Imports as an operator sees them, on rows of imports that have ended.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import { importErrors, imports } from '../../features/customers/imports/index.ts';
+import { main } from '../../operator.ts';
+
+let app: TestApp;
+let partly: string;
+let broken: string;
+
+async function run(...argv: string[]) {
+  const ran = { code: 0, out: '', err: '' };
+  ran.code = await main(argv, {
+    env: { DATABASE_URL: app.databaseUrl },
+    out: (piece) => {
+      ran.out += piece;
+    },
+    err: (piece) => {
+      ran.err += piece;
+    },
+  });
+  return ran;
+}
+
+beforeAll(async () => {
+  app = await startApp();
+  const message = 'The first row lacks columns that are required: city';
+  const columns = { columns: [], next_byte: 0n, completed_at: app.world.now() };
+  partly = await app.operate(async (ctx) => {
+    const { now: created_at, caller } = ctx;
+    const of = { id: ctx.id('BulkCustomerImportJob'), platform_id: caller.platformId, created_at };
+    const counts = { total: 2_001, successful: 1, failed: 2_000 };
+    const row = ctx.insert(imports, { ...of, ...columns, ...counts, status: 'COMPLETED' });
+    for (let at = 1; at <= 2_000; at++) {
+      const details = { errors: [{ field: 'city', message: 'is required' }] };
+      const named = { correlation_id: `=c-${at}`, code: 'INVALID_INPUT', message: 'Invalid, "so"' };
+      ctx.insert(importErrors, {
+        id: `${row.id} ${at}`,
+        import_id: row.id,
+        row: at,
+        ...named,
+        details,
+      });
+    }
+    return row.id;
+  });
+  app.world.set(app.world.now() + 1_000);
+  broken = await app.operate(async (ctx) => {
+    const { now: created_at, caller } = ctx;
+    const of = { id: ctx.id('BulkCustomerImportJob'), platform_id: caller.platformId, created_at };
+    const counts = { total: 3, successful: 0, failed: 0 };
+    const problem = { message, errors: [] };
+    return ctx.insert(imports, { ...of, ...columns, ...counts, problem, status: 'FAILED' }).id;
+  }, app.other);
+});
+afterAll(() => app.close());
+
+describe('imports list', () => {
+  it('shows the newest first, of all platforms or of one', async () => {
+    const all = JSON.parse((await run('imports', 'list', '--json')).out);
+    expect(all.map((each: { importId: string }) => each.importId)).toEqual([broken, partly]);
+    expect(all[1]).toMatchObject({
+      status: 'COMPLETED',
+      total: 2_001,
+      successful: 1,
+      failed: 2_000,
+    });
+    const one = await run('imports', 'list', '--platform', app.other.id);
+    expect(one.out).toContain(broken);
+    expect(one.out).not.toContain(partly);
+  });
+});
+
+describe('imports show', () => {
+  it('says how one ended, and what was wrong with its file', async () => {
+    const { code, out } = await run('imports', 'show', broken);
+    expect(code).toBe(0);
+    expect(out).toContain('FAILED');
+    expect(out).toContain('lacks columns that are required: city');
+  });
+
+  it('prints every row that failed as CSV, however many', async () => {
+    const { code, out } = await run('imports', 'show', partly, '--errors');
+    const lines = out.trimEnd().split('\r\n');
+    expect(code).toBe(0);
+    expect(lines).toHaveLength(2_001);
+    expect(lines[0]).toBe('row,correlation_id,code,message,columns');
+    expect(lines[2_000]).toBe(`2000,'=c-2000,INVALID_INPUT,"Invalid, ""so""",city: is required`);
+  });
+
+  it('knows no other', async () => {
+    const { code, err } = await run('imports', 'show', 'BulkCustomerImportJob:no');
+    expect([code, err]).toEqual([1, 'No such import.\n']);
+  });
+});

@@ -1,0 +1,109 @@
+// The operator's look at what was written: the sandbox's outbox, and what is left of what went out.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { european, sendCode } from '../../../test/contacts.ts';
+import { ok } from '../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import { sendMessage } from '../../features/notifications/messages/index.ts';
+import { main } from '../../operator.ts';
+
+let app: TestApp;
+// biome-ignore lint/suspicious/noExplicitAny: as the API showed it.
+let person: any;
+
+async function run(...argv: string[]) {
+  const ran = { out: '', err: '' };
+  const code = await main(argv, {
+    env: { DATABASE_URL: app.databaseUrl, RAILHEAD_MASTER_KEY: '07'.repeat(32) },
+    out: (text) => {
+      ran.out += text;
+    },
+    err: (text) => {
+      ran.err += text;
+    },
+  });
+  return { code, ...ran };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of every shape; what a test reads it asserts.
+async function json(...argv: string[]): Promise<any> {
+  const { code, out, err } = await run(...argv, '--json');
+  expect([code, err]).toEqual([0, '']);
+  return JSON.parse(out);
+}
+
+beforeAll(async () => {
+  app = await startApp();
+  person = await european(app);
+  ok(await sendCode(app, person.id, 'email'), 204);
+  app.world.set(app.world.now() + 1_000);
+  ok(await sendCode(app, person.id, 'phone'), 204);
+  await app.settle();
+  app.world.set(app.world.now() + 1_000);
+  const to = 'guest@example.org';
+  await app.operate(
+    async (ctx) =>
+      void sendMessage(ctx, { channel: 'EMAIL', to, kind: 'GREETING', text: 'Hello.' }),
+    app.other,
+  );
+});
+afterAll(() => app.close());
+
+describe('messages', () => {
+  it('lists them, latest first, without a word of what is in them', async () => {
+    const all = await json('messages', 'list');
+    expect(all.map(({ kind, status }: { kind: string; status: string }) => [kind, status])).toEqual(
+      [
+        ['GREETING', 'QUEUED'],
+        ['CONTACT_CODE', 'KEPT'],
+        ['CONTACT_CODE', 'KEPT'],
+      ],
+    );
+    const { out } = await run('messages', 'list');
+    expect(out.split('\n')[0]).toMatch(/^CREATED +MESSAGE +CHANNEL +KIND +STATUS +CUSTOMER$/);
+    expect(out).toContain(person.id);
+    for (const secret of ['123456', person.email, 'guest@']) expect(out).not.toContain(secret);
+  });
+
+  it('lists those of a platform, a customer, a status', async () => {
+    const count = async (...flags: string[]) => (await json('messages', 'list', ...flags)).length;
+    expect(await count('--platform', app.platform.id)).toBe(2);
+    expect(await count('--platform', app.other.id)).toBe(1);
+    expect(await count('--customer', person.id)).toBe(2);
+    expect(await count('--customer', 'Customer:none')).toBe(0);
+    expect(await count('--status', 'QUEUED')).toBe(1);
+    expect(await count('--status', 'FAILED')).toBe(0);
+    expect(await count('--limit', '1')).toBe(1);
+    expect((await run('messages', 'list', '--status', 'LOST')).code).toBe(2);
+  });
+
+  it('shows what one says, and whom it is for', async () => {
+    const [greeting, text, mail] = await json('messages', 'list');
+    expect(await json('messages', 'show', mail.messageId)).toMatchObject({
+      ...mail,
+      to: person.email,
+      subject: 'Your code for Main',
+      text: expect.stringContaining('123456'),
+    });
+    expect((await json('messages', 'show', text.messageId)).to).toBe(person.phoneNumber);
+    const shown = await run('messages', 'show', greeting.messageId);
+    expect(shown.out).toMatch(/^To +guest@example\.org$/m);
+    expect(shown.out).toMatch(/^Text +Hello\.$/m);
+  });
+
+  it('says what was forgotten', async () => {
+    const [{ messageId }] = await json('messages', 'list', '--customer', person.id);
+    await app.runtime.db.query('update customers set data_key = null where id = $1', [person.id]);
+    const { out } = await run('messages', 'show', messageId);
+    expect(out).toMatch(/^To +forgotten$/m);
+    expect(out).toMatch(/^Text +forgotten$/m);
+  });
+
+  it('knows no other message', async () => {
+    for (const id of ['x', 'Message:018f0000-0000-7000-8000-000000000000']) {
+      expect(await run('messages', 'show', id)).toMatchObject({
+        code: 1,
+        err: 'No such message.\n',
+      });
+    }
+  });
+});

@@ -1,0 +1,295 @@
+// What an operator does about strong authentication, in production with a bridge for text messages and no
+// service that looks at people, and beside it in the sandbox.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { confirmCode, european, sendCode } from '../../../test/contacts.ts';
+import { externalAccount, ok } from '../../../test/fixtures.ts';
+import { type CallOptions, startApp, type TestApp } from '../../../test/harness.ts';
+import { commandOn } from '../../../test/production.ts';
+import { type Receiver, startReceiver } from '../../../test/receiver.ts';
+import { ADDRESS, CODE, logIn, provenCustomer } from '../../../test/sca-desk.ts';
+import { factorDesk } from '../../../test/sca-factors.ts';
+import { loginDesk, scaEventsOf, verdict } from '../../../test/sca-login.ts';
+
+const HOUR = 3_600_000;
+const UNKNOWN = '01980000-0000-7000-8000-000000000000';
+const WHY = ['--actor', 'Ada', '--reason', 'seen by video'];
+
+let app: TestApp;
+let sms: Receiver;
+let shop: { as: TestApp['production'] };
+let command: ReturnType<typeof commandOn>;
+beforeAll(async () => {
+  sms = await startReceiver();
+  app = await startApp({ connectors: { smsUrl: sms.url } });
+  shop = { as: app.production };
+  command = commandOn(app);
+});
+afterAll(() => Promise.all([app.close(), sms.close()]));
+
+const run = (...argv: string[]) => command(['sca', ...argv]);
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of every shape; what a test reads it asserts.
+async function json(...argv: string[]): Promise<any> {
+  const { code, out, err } = await run(...argv, '--json');
+  expect([code, err]).toEqual([0, '']);
+  return JSON.parse(out);
+}
+
+async function refused(words: string, ...argv: string[]) {
+  const { code, out, err } = await run(...argv);
+  expect([code, out, err]).toEqual([1, '', `${words}\n`]);
+}
+
+/** The code that was texted last. */
+async function texted(): Promise<string> {
+  await app.settle();
+  return JSON.parse(sms.got.at(-1)?.body ?? '{}').text.slice(0, 6);
+}
+
+/** A customer of the production platform whose telephone is proven. */
+async function shopper() {
+  const person = await european(app, shop);
+  ok(await sendCode(app, person.id, 'phone', shop), 204);
+  ok(await confirmCode(app, person.id, 'phone', await texted(), shop), 200);
+  return person;
+}
+
+const start = async (id: string, options: CallOptions = shop, factor = 'SMS_OTP') =>
+  ok(await app.call('POST', `/sca/factors/reset?customerId=${id}`, { factor }, options), 201);
+const show = async (id: string, resetId: string) =>
+  ok(await app.call('GET', `/sca/factors/reset/${resetId}?customerId=${id}`, undefined, shop), 200);
+const complete = (id: string, resetId: string, mobile?: object) =>
+  app.call(
+    'POST',
+    `/sca/factors/reset/${resetId}/complete?customerId=${id}`,
+    mobile && { mobile },
+    shop,
+  );
+
+const cells = (text: string) =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split(/ {2,}/));
+
+describe('a reset where no service looks at people', () => {
+  it('waits a day for a person, who lets it go on', async () => {
+    const { id } = await shopper();
+    const asked = await start(id);
+    const now = app.world.now();
+    expect(asked).toEqual({
+      resetId: expect.stringMatching(/^ScaReset:/),
+      expiresAt: new Date(now + 24 * HOUR).toISOString(),
+    });
+    const { resetId } = asked;
+    for (let polls = 0; polls < 3; polls++) {
+      expect(await show(id, resetId)).toMatchObject({ status: 'PENDING_REVIEW' });
+    }
+    const mobile = { countryCode: '+49', number: '1605551234' };
+    expect(verdict(await complete(id, resetId, mobile))[0]).toBe(400);
+    const [row] = await json('resets', app.production.id);
+    expect(row).toEqual({
+      ...{ resetId, platformId: app.production.id, customerId: id, factor: 'SMS_OTP' },
+      ...{ status: 'PENDING_REVIEW', createdAt: new Date(now).toISOString(), completedAt: null },
+      expiresAt: asked.expiresAt,
+    });
+    app.world.set(now + 23 * HOUR);
+    const passed = await json('pass-reset', resetId, ...WHY);
+    const until = new Date(app.world.now() + 24 * HOUR).toISOString();
+    expect(passed).toEqual({ ...row, status: 'LIVENESS_PASSED', expiresAt: until });
+    await app.advance(2 * HOUR);
+    expect(await show(id, resetId)).toMatchObject({ status: 'LIVENESS_PASSED', expiresAt: until });
+    ok(await complete(id, resetId, mobile), 204);
+    const told = await scaEventsOf(app, id);
+    expect(told.map(({ type, actor, reason }) => [type, actor, reason])).toEqual([
+      ['RESET_STARTED', null, null],
+      ['RESET_PASSED', 'Ada', 'seen by video'],
+      ['RESET_COMPLETED', null, null],
+    ]);
+    await refused('The reset is COMPLETED.', 'pass-reset', resetId, ...WHY);
+  });
+
+  it('makes nothing of codes that went to the number before', async () => {
+    const { id } = await shopper();
+    const login = loginDesk(app, shop);
+    const { challengeId } = ok(await login.start(id, 'SMS_OTP'), 200);
+    const code = await texted();
+    const { resetId } = await start(id);
+    await json('pass-reset', resetId, ...WHY);
+    ok(await complete(id, resetId, { countryCode: '+49', number: '1605554321' }), 204);
+    const proof = { factor: 'SMS_OTP', challengeId, code };
+    expect(verdict(await login.complete(id, proof))).toEqual([400, 'INVALID_INPUT', 'code']);
+    const again = ok(await login.start(id, 'SMS_OTP'), 200);
+    const answer = { factor: 'SMS_OTP', challengeId: again.challengeId, code: await texted() };
+    expect(JSON.parse(sms.got.at(-1)?.body ?? '{}').to).toBe('+491605554321');
+    ok(await login.complete(id, answer), 200);
+  });
+
+  it('is refused for somebody else, and lapses by itself', async () => {
+    const { id } = await shopper();
+    const { resetId } = await start(id);
+    await json('reject-reset', resetId, '--reason', 'another face');
+    expect(await show(id, resetId)).toMatchObject({ status: 'REJECTED' });
+    expect(verdict(await complete(id, resetId))).toEqual([400, 'INVALID_INPUT', 'resetId']);
+    const told = await scaEventsOf(app, id);
+    expect(told.at(-1)).toMatchObject({
+      ...{ type: 'RESET_REJECTED', actor: 'operator', reason: 'another face', subject: resetId },
+    });
+    const late = await start(id);
+    app.world.set(app.world.now() + 24 * HOUR);
+    await refused('The reset is EXPIRED.', 'pass-reset', late.resetId, ...WHY);
+    await app.settle();
+    expect(await json('resets', app.production.id)).toEqual([]);
+    const [row] = await json('resets', app.production.id, '--status', 'EXPIRED');
+    expect(row.resetId).toBe(late.resetId);
+  });
+
+  it('is listed oldest first, by platform and page', async () => {
+    const ids: string[] = [];
+    for (let count = 0; count < 3; count++) {
+      ids.push((await start((await shopper()).id)).resetId);
+      app.world.set(app.world.now() + 1);
+    }
+    const listed = async (...argv: string[]) =>
+      (await json('resets', ...argv)).map(({ resetId }: { resetId: string }) => resetId);
+    expect(await listed(app.production.id)).toEqual(ids);
+    expect(await listed('--limit', '2')).toEqual(ids.slice(0, 2));
+    expect(await listed('--after', ids[1] as string)).toEqual(ids.slice(2));
+    expect(await listed(app.platform.id)).toEqual([]);
+    const { out } = await run('resets');
+    expect(cells(out)[0]).toEqual([
+      ...['SINCE', 'RESET', 'FACTOR', 'STATUS', 'EXPIRES', 'CUSTOMER', 'PLATFORM'],
+    ]);
+    expect(cells(out)[1]?.slice(1, 4)).toEqual([ids[0], 'SMS_OTP', 'PENDING_REVIEW']);
+  });
+
+  it('is decided with a reason, of a customer who is there', async () => {
+    const { id } = await shopper();
+    const { resetId } = await start(id);
+    for (const verb of ['pass-reset', 'reject-reset']) {
+      expect((await run(verb, resetId)).code).toBe(2);
+      await refused('No such reset.', verb, `ScaReset:${UNKNOWN}`, ...WHY);
+      await refused('No such reset.', verb, id, ...WHY);
+    }
+    await refused('No such platform.', 'resets', `PlatformConfig:${UNKNOWN}`);
+    ok(await app.call('DELETE', `/customers/${id}`, undefined, shop), 200);
+    await refused('The customer was deleted.', 'pass-reset', resetId, ...WHY);
+  });
+
+  it('can be decided in the sandbox too, whose page then has nothing to ask', async () => {
+    const { id } = await provenCustomer(app);
+    const { resetId, verificationLink } = await start(id, {});
+    expect(await json('reject-reset', resetId, ...WHY)).toMatchObject({ status: 'REJECTED' });
+    const url = new URL(verificationLink).pathname;
+    expect((await app.server.inject({ method: 'POST', url })).statusCode).toBe(404);
+  });
+});
+
+describe('sca show', () => {
+  it('shows where a customer stands, and nothing that proves anything', async () => {
+    const { id } = await provenCustomer(app);
+    const { secret, base32, recoveryCodes } = await factorDesk(app).withTotp(id);
+    await logIn(app, id);
+    const login = loginDesk(app);
+    ok(await login.fail(id), 200);
+    const { resetId, livenessAccessToken, expiresAt } = await start(id, {}, 'TOTP');
+    const account = await externalAccount(app, id, 'EUR');
+    await externalAccount(app, id, 'EUR');
+    const path = `/customers/external-accounts/${account.id}/trust`;
+    ok(await app.call('POST', path), 200);
+    ok(await app.call('POST', `${path}/confirm`, { code: CODE }), 200);
+    const shown = await json('show', id);
+    const now = new Date(app.world.now()).toISOString();
+    const DAYS_180 = 180 * 24 * HOUR;
+    expect(shown).toMatchObject({
+      ...{ customerId: id, platformId: app.platform.id, isUnderSca: true },
+      ...{ failedAttempts: 1, lockedUntil: null, suspended: false },
+      sessionExpiresAt: new Date(app.world.now() + DAYS_180).toISOString(),
+      factors: [
+        { factor: 'SMS_OTP', factorId: null, enrolledAt: null, recoveryCodesLeft: null },
+        { factor: 'TOTP', enrolledAt: now, recoveryCodesLeft: 10 },
+      ],
+      openResets: [{ resetId, factor: 'TOTP', status: 'INITIATED', expiresAt }],
+      trustedAccounts: [{ accountId: account.id, trustedAt: now }],
+    });
+    expect(shown.trustedAccounts).toHaveLength(1);
+    const { out } = await run('show', id);
+    expect(out).toMatch(/^Failures +1$/m);
+    expect(out).toMatch(/^Locked until +not locked$/m);
+    expect(cells(out)).toContainEqual([account.id, now]);
+    for (const kept of [secret, base32, ...recoveryCodes, livenessAccessToken]) {
+      expect(out).not.toContain(kept);
+      expect(JSON.stringify(shown)).not.toContain(kept);
+    }
+  });
+
+  it('says of others that it does not apply, and knows no other ids', async () => {
+    const person = await european(app, {}, { region: 'US' });
+    expect(await json('show', person.id)).toMatchObject({
+      ...{ isUnderSca: false, failedAttempts: 0, openResets: [], trustedAccounts: [] },
+    });
+    for (const verb of ['show', 'events']) {
+      await refused('No such customer.', verb, `Customer:${UNKNOWN}`);
+      await refused('No such customer.', verb, 'x');
+    }
+  });
+});
+
+describe('sca unlock', () => {
+  it('lets in who was suspended, and leaves the login that there is', async () => {
+    const { id } = await provenCustomer(app);
+    await logIn(app, id);
+    const login = loginDesk(app);
+    for (let count = 0; count < 9; count++) {
+      ok(await login.fail(id), 200);
+      app.world.set(app.world.now() + 24 * HOUR);
+    }
+    expect((await run('show', id)).out).toMatch(/^Locked until +suspended$/m);
+    expect((await login.fail(id)).status).toBe(423);
+    expect((await run('unlock', id)).code).toBe(2);
+    expect(await json('unlock', id, ...WHY)).toEqual({
+      ...{ customerId: id, failedAttempts: 0, lockedUntil: null, suspended: false },
+    });
+    expect((await json('show', id)).sessionExpiresAt).toEqual(expect.any(String));
+    expect(ok(await login.fail(id), 200)).toMatchObject({ failedAttempts: 1, suspended: false });
+    expect((await scaEventsOf(app, id)).at(-2)).toMatchObject({
+      ...{ type: 'UNLOCKED', actor: 'Ada', reason: 'seen by video' },
+    });
+  });
+
+  it('takes nobody who was deleted, or never was', async () => {
+    const { id } = await provenCustomer(app);
+    ok(await app.call('DELETE', `/customers/${id}`), 200);
+    await refused('The customer was deleted.', 'unlock', id, ...WHY);
+    await refused('No such customer.', 'unlock', `Customer:${UNKNOWN}`, ...WHY);
+  });
+});
+
+describe('sca events', () => {
+  it('lists what happened, latest first, with the address opened', async () => {
+    const { id } = await provenCustomer(app);
+    const other = await provenCustomer(app);
+    await logIn(app, other.id);
+    await logIn(app, id);
+    app.world.set(app.world.now() + 1);
+    await start(id, {});
+    app.world.set(app.world.now() + 1);
+    await json('unlock', id, ...WHY);
+    const all = await json('events', id);
+    expect(all.map(({ type }: { type: string }) => type)).toEqual([
+      ...['UNLOCKED', 'RESET_STARTED', 'LOGIN'],
+    ]);
+    expect(all[0]).toMatchObject({ actor: 'Ada', reason: 'seen by video', ipAddress: null });
+    expect(all[2]).toMatchObject({ factor: 'SMS_OTP', ipAddress: ADDRESS, actor: null });
+    const [first] = await app.runtime.db.query(
+      'select row_to_json(e)::text as row from sca_events e where id = $1',
+      [all[2].eventId],
+    );
+    expect(first?.row).not.toContain(ADDRESS);
+    expect(await json('events', id, '--limit', '1', '--after', all[0].eventId)).toEqual([all[1]]);
+    const { out } = await run('events', id);
+    expect(cells(out)[0]).toEqual([...['AT', 'EVENT', 'FACTOR', 'ABOUT', 'FROM', 'WHO', 'REASON']]);
+    expect(out).toContain(ADDRESS);
+    await refused('No such event.', 'events', other.id, '--after', all[0].eventId);
+  });
+});

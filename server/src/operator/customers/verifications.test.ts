@@ -1,0 +1,263 @@
+// The identity check by hand: found in the list, looked at, approved, rejected or held, in production and in
+// the sandbox, with the events that a service's decision would have.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ok } from '../../../test/fixtures.ts';
+import type { TestPlatform } from '../../../test/harness.ts';
+import { type Desk, openDesk } from '../../../test/onboarding.ts';
+import { paperForm, pdfFile } from '../../../test/papers.ts';
+import { commandOn } from '../../../test/production.ts';
+
+let desk: Desk;
+let as: TestPlatform;
+beforeAll(async () => {
+  desk = await openDesk();
+  as = await desk.platformOf('default', 'production');
+});
+afterAll(() => desk.app.close());
+
+const run = (...argv: string[]) => commandOn(desk.app)(argv);
+
+async function json(...argv: string[]) {
+  const { code, out, err } = await run(...argv, '--json');
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  return JSON.parse(out);
+}
+
+async function refused(words: string, ...argv: string[]) {
+  const { code, out, err } = await run(...argv);
+  expect({ code, out }).toEqual({ code: 1, out: '' });
+  expect(err).toContain(words);
+}
+
+async function misused(words: string, ...argv: string[]) {
+  const { code, err } = await run(...argv);
+  expect([code, err]).toEqual([2, expect.stringContaining(words)]);
+}
+
+/** A person under review. */
+async function person(by = as, fullName = 'Ada Lovelace 001') {
+  const { id } = await desk.person(by, fullName);
+  const passport = await desk.paper(by, id, 'PASSPORT');
+  const made = ok(await desk.submit(by, id), 200);
+  expect(made.verificationStatus).toBe('PENDING_MANUAL_REVIEW');
+  return { id: id as string, passport: passport.id, verification: made.id as string };
+}
+
+const PENDING = ['VERIFICATION.PENDING_MANUAL_REVIEW', 'CUSTOMER.KYC_PENDING'];
+
+describe('verifications list', () => {
+  it('has those that wait, of one platform or all, page by page', async () => {
+    const mine = await desk.platformOf('default', 'production');
+    const made: string[] = [];
+    for (let at = 0; at < 3; at++) {
+      desk.app.world.set(desk.app.world.now() + 1_000);
+      made.push((await person(mine)).verification);
+    }
+    const ids = (rows: { verificationId: string }[]) => rows.map((each) => each.verificationId);
+    const of = ['verifications', 'list', '--platform', mine.id];
+    expect(ids(await json(...of))).toEqual(made);
+    expect(ids(await json(...of, '--limit', '2'))).toEqual(made.slice(0, 2));
+    expect(ids(await json(...of, '--after', made[0] as string))).toEqual(made.slice(1));
+    await json('verifications', 'approve', made[1] as string);
+    expect(ids(await json(...of))).toEqual([made[0], made[2]]);
+    expect(ids(await json(...of, '--status', 'APPROVED'))).toEqual([made[1]]);
+    expect((await run(...of)).out).toMatch(/^SINCE +VERIFICATION +STATUS +CUSTOMER +PLATFORM\n/);
+    expect(ids(await json('verifications', 'list'))).toEqual(expect.arrayContaining([made[2]]));
+  });
+
+  it('has nobody who was deleted: nothing could be decided', async () => {
+    const mine = await desk.platformOf('default', 'production');
+    const { id } = await person(mine);
+    const { verification } = await person(mine);
+    ok(await desk.app.call('DELETE', `/customers/${id}`, undefined, { as: mine }), 200);
+    const rows = await json('verifications', 'list', '--platform', mine.id);
+    expect(rows).toMatchObject([{ verificationId: verification }]);
+  });
+});
+
+describe('verifications show', () => {
+  it('has everything a reviewer needs, by any of its ids', async () => {
+    const { id } = await desk.firm(as, 'REG-9');
+    const [owner] = await desk.packet(as, id);
+    const made = ok(await desk.submit(as, id), 200);
+    const shown = await json('verifications', 'show', made.id);
+    expect(shown).toMatchObject({
+      verification: { verificationId: made.id, status: 'PENDING_MANUAL_REVIEW', errors: [] },
+      ...{ status: 'PENDING', missing: [], customerId: id, type: 'BUSINESS' },
+      details: { businessInfo: { legalName: 'Acme Inc', taxId: '12-3456789' } },
+      owners: [{ id: owner?.id, status: 'PENDING', personalInfo: { identifier: '987-65-4321' } }],
+    });
+    expect(shown.documents).toHaveLength(5);
+    expect(await json('verifications', 'show', id)).toEqual(shown);
+    expect(await json('verifications', 'show', owner?.id as string)).toEqual(shown);
+    const { out } = await run('verifications', 'show', id);
+    expect(out).toMatch(/^details\.businessInfo\.legalName +Acme Inc$/m);
+    expect(out).toMatch(/^owners\.0\.personalInfo\.identifier +987-65-4321$/m);
+  });
+
+  it('says which channels a customer has still to prove', async () => {
+    const contact = { region: 'DE', email: 'a@example.de', phoneNumber: '+4915112345678' };
+    const { id } = await desk.person(as, 'Ada Lovelace', contact);
+    const { contactVerification } = await json('verifications', 'show', id);
+    expect(contactVerification).toEqual({ email: 'PENDING', phone: 'PENDING' });
+  });
+
+  it('says what is missing of who was never submitted', async () => {
+    const { id } = await desk.person(as, 'Ada Lovelace');
+    const shown = await json('verifications', 'show', id);
+    expect(shown).toMatchObject({
+      verification: null,
+      missing: [{ type: 'MISSING_IDENTITY_DOCUMENT' }],
+    });
+  });
+
+  it('knows no other ids', async () => {
+    await refused('No such verification', 'verifications', 'show', 'x');
+    const nobody = `Customer:${'0'.repeat(8)}-0000-7000-8000-${'0'.repeat(12)}`;
+    await refused('No such customer', 'verifications', 'show', nobody);
+  });
+});
+
+describe('a decision', () => {
+  it('approves, once, and is told', async () => {
+    const { id, verification } = await person();
+    expect(await json('verifications', 'approve', verification)).toMatchObject({
+      ...{ verificationId: verification, customerId: id, status: 'APPROVED' },
+      decidedBy: 'operator',
+    });
+    expect(await desk.statuses(as, id)).toEqual(['APPROVED']);
+    const told = [...PENDING, 'VERIFICATION.APPROVED', 'CUSTOMER.KYC_APPROVED'];
+    expect(await desk.told(id)).toEqual(told);
+    for (const verb of ['approve', 'reject']) {
+      await refused('is APPROVED, which is final', 'verifications', verb, id);
+    }
+    const error = ['--error', 'APPLICANT_FRAUD'];
+    await refused('is APPROVED, which is final', 'verifications', 'hold', id, ...error);
+    expect(await desk.told(id)).toEqual(told);
+    expect((await desk.submit(as, id)).status).toBe(400);
+  });
+
+  it('rejects, with what was found', async () => {
+    const { id, verification } = await person();
+    const argv = ['verifications', 'reject', id, '--error', 'APPLICANT_SANCTIONED'];
+    expect(await json(...argv)).toMatchObject({ verificationId: verification, status: 'REJECTED' });
+    const path = `/verifications/${verification}`;
+    expect(ok(await desk.app.call('GET', path, undefined, { as }), 200)).toMatchObject({
+      verificationStatus: 'REJECTED',
+      errors: [{ resourceId: id, type: 'APPLICANT_SANCTIONED' }],
+    });
+    expect((await desk.told(id)).slice(2)).toEqual([
+      ...['VERIFICATION.REJECTED', 'CUSTOMER.KYC_REJECTED'],
+    ]);
+  });
+
+  it('holds, with all that stands in the way, until a new submission', async () => {
+    const { id, passport, verification } = await person();
+    const errors = `EXPIRED_DOCUMENT@${passport},INVALID_FIELD@${id}#birthDate`;
+    const argv = ['verifications', 'hold', verification, '--error', errors];
+    await json(...argv, '--reason', 'The dates differ.');
+    const path = `/verifications/${verification}`;
+    const { body } = await desk.app.call('GET', path, undefined, { as });
+    expect([body.verificationStatus, body.errors]).toEqual([
+      'RESOLVE_ERRORS',
+      [
+        {
+          ...{ resourceId: passport, type: 'EXPIRED_DOCUMENT', reason: 'The dates differ.' },
+          acceptedDocumentTypes: ['PASSPORT', 'DRIVERS_LICENSE', 'NATIONAL_ID'],
+        },
+        {
+          ...{ resourceId: id, type: 'INVALID_FIELD', field: 'birthDate' },
+          reason: 'The dates differ.',
+        },
+      ],
+    ]);
+    expect(await desk.statuses(as, id)).toEqual(['HOLD']);
+    expect(await desk.told(id)).toEqual([...PENDING, 'VERIFICATION.RESOLVE_ERRORS']);
+    const same = ok(await desk.submit(as, id), 200);
+    expect([same.verificationStatus, same.errors]).toEqual(['RESOLVE_ERRORS', body.errors]);
+    expect(await desk.statuses(as, id)).toEqual(['HOLD']);
+    desk.app.world.set(desk.app.world.now() + 1);
+    const fields = { documentType: 'PASSPORT', country: 'US', documentNumber: 'X-2' };
+    const form = paperForm({ ...fields, issuingAuthority: 'State' }, { bytes: pdfFile() });
+    ok(await desk.app.call('PUT', `/documents/${passport}`, form, { as }), 200);
+    const change = { customerType: 'INDIVIDUAL', birthDate: '1990-01-16' };
+    ok(await desk.app.call('PATCH', `/customers/${id}`, change, { as }), 200);
+    const again = ok(await desk.submit(as, id), 200);
+    expect(await desk.statuses(as, id)).toEqual(['PENDING']);
+    await refused('A later verification took its place', 'verifications', 'approve', verification);
+    await json('verifications', 'approve', again.id);
+    expect(await desk.statuses(as, id)).toEqual(['APPROVED']);
+  });
+
+  it('needs no submission, and leaves a verification of its own', async () => {
+    const { id } = await desk.person(as, 'Ada Lovelace');
+    const { verificationId } = await json('verifications', 'approve', id);
+    expect(await desk.told(id)).toEqual(['VERIFICATION.APPROVED', 'CUSTOMER.KYC_APPROVED']);
+    const path = `/verifications?customerId=${id}`;
+    const { body } = await desk.app.call('GET', path, undefined, { as });
+    expect(body.data).toMatchObject([{ id: verificationId, verificationStatus: 'APPROVED' }]);
+  });
+
+  it('takes the owners along, or one of them alone', async () => {
+    const { id } = await desk.firm(as, 'REG-10');
+    const owners = await desk.packet(as, id, ['Hopper', 'Lamarr']);
+    ok(await desk.submit(as, id), 200);
+    const [first, second] = owners.map((each) => each.id) as [string, string];
+    expect(await desk.statuses(as, id)).toEqual(['PENDING', 'PENDING', 'PENDING']);
+    const told = await desk.told(id);
+    expect(await json('verifications', 'reject', first)).toEqual({
+      ...{ ownerId: first, customerId: id, status: 'REJECTED' },
+    });
+    await json('verifications', 'hold', second);
+    expect(await desk.told(id)).toEqual(told);
+    await refused('The owner is REJECTED', 'verifications', 'approve', first);
+    await json(
+      'verifications',
+      'hold',
+      id,
+      '--error',
+      `INVALID_FIELD@${second}#personalInfo.birthDate`,
+    );
+    expect(await desk.statuses(as, id)).toEqual(['HOLD', 'REJECTED', 'HOLD']);
+    await json('verifications', 'approve', id);
+    expect(await desk.statuses(as, id)).toEqual(['APPROVED', 'REJECTED', 'APPROVED']);
+  });
+
+  it('keeps the papers that it was made by', async () => {
+    const { id } = await desk.firm(as, 'REG-11');
+    const [owner] = await desk.packet(as, id);
+    await json('verifications', 'reject', owner?.id as string);
+    await json('verifications', 'approve', id);
+    for (const holder of [owner?.id, id]) {
+      const path = `/documents?documentHolder=${holder}`;
+      const { data } = ok(await desk.app.call('GET', path, undefined, { as }), 200);
+      const gone = await desk.app.call('DELETE', `/documents/${data[0].id}`, undefined, { as });
+      expect([gone.status, gone.body.code]).toEqual([409, 'CONFLICT']);
+    }
+  });
+
+  it('is possible in the sandbox, for what its table leaves open', async () => {
+    const sandbox = await desk.platformOf('default');
+    const { id } = await person(sandbox);
+    await json('verifications', 'approve', id);
+    expect(await desk.statuses(sandbox, id)).toEqual(['APPROVED']);
+  });
+
+  it('refuses what makes no sense', async () => {
+    const { id, passport } = await person();
+    const hold = (...more: string[]) => ['verifications', 'hold', id, ...more];
+    await misused('--error is needed', ...hold());
+    await misused('not BAD_HAIR', ...hold('--error', 'BAD_HAIR'));
+    await misused('MISSING_FIELD needs a #FIELD', ...hold('--error', 'MISSING_FIELD'));
+    await misused('APPLICANT_FRAUD has no #FIELD', ...hold('--error', 'APPLICANT_FRAUD#x'));
+    await misused('EXPIRED_DOCUMENT needs @Document', ...hold('--error', 'EXPIRED_DOCUMENT'));
+    const { passport: foreign } = await person();
+    const stray = hold('--error', `EXPIRED_DOCUMENT@${foreign}`);
+    await refused('does not belong to this customer', ...stray);
+    expect(passport).not.toBe(foreign);
+    const gone = (await desk.person(as, 'Ada Lovelace')).id;
+    ok(await desk.app.call('DELETE', `/customers/${gone}`, undefined, { as }), 200);
+    await refused('was deleted', 'verifications', 'approve', gone);
+    expect(await desk.statuses(as, id)).toEqual(['PENDING']);
+  });
+});

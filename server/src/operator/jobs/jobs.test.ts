@@ -1,0 +1,173 @@
+// The operator's look at work that waits, runs or is dead: filters, what is shown of a job, retrying one and
+// all of a kind, and a cancellation that stays with its reason.
+import { readFileSync } from 'node:fs';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import { commandOn } from '../../../test/production.ts';
+import { createWorker, type JobHandler } from '../../runtime/jobs/jobs.ts';
+import { createLog } from '../../runtime/observability/log.ts';
+import { createMetrics } from '../../runtime/observability/metrics.ts';
+import { UNDONE } from './job-kinds.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+afterEach(() => app.runtime.db.query('delete from jobs', []));
+
+const run = (...argv: string[]) => commandOn(app)(argv);
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of every shape; what a test reads it asserts.
+async function json(...argv: string[]): Promise<any> {
+  const { code, out, err } = await run(...argv, '--json');
+  expect([code, err]).toEqual([0, '']);
+  return JSON.parse(out);
+}
+
+const ABOUT = 'Transaction:018f0000-0000-7000-8000-000000000001';
+const input = { transactionId: ABOUT, receiverInfo: { name: 'Ada Lovelace' }, code: 'secret-code' };
+
+const workerWith = (...handlers: JobHandler[]) =>
+  createWorker({
+    runtime: app.runtime,
+    handlers,
+    sweeps: [],
+    log: createLog(app.world, 'error', () => undefined),
+    metrics: createMetrics(),
+  });
+
+const failing = (kind: string, maxAttempts: number): JobHandler => ({
+  kind,
+  maxAttempts,
+  run: () => Promise.reject(new Error('the bank is closed')),
+});
+
+const staged = (kind: string, count = 1, as = app.platform) =>
+  app.operate(async (ctx) => {
+    for (let at = 0; at < count; at++) ctx.later(kind, input);
+  }, as);
+
+async function dead(kind: string, count = 1): Promise<string[]> {
+  await staged(kind, count);
+  const worker = workerWith(failing(kind, 1));
+  while ((await worker.runDue()) > 0);
+  const rows = await json('jobs', 'list', '--state', 'dead', '--kind', kind, '--limit', '1000');
+  return rows.map(({ jobId }: { jobId: string }) => jobId);
+}
+
+const kindsOf = (rows: { kind: string }[]) => rows.map(({ kind }) => kind).sort();
+
+describe('jobs', () => {
+  it('list by state, kind and platform, at most as many as asked for', async () => {
+    await dead('payout.send', 2);
+    await staged('payout.check');
+    await staged('messages.send', 1, app.other);
+    expect(kindsOf(await json('jobs', 'list'))).toEqual([
+      ...['messages.send', 'payout.check', 'payout.send', 'payout.send'],
+    ]);
+    expect(kindsOf(await json('jobs', 'list', '--state', 'queued'))).toEqual([
+      ...['messages.send', 'payout.check'],
+    ]);
+    expect(kindsOf(await json('jobs', 'list', '--kind', 'payout.send'))).toHaveLength(2);
+    expect(await json('jobs', 'list', '--state', 'running')).toEqual([]);
+    const ofOther = await json('jobs', 'list', '--platform', app.other.id);
+    expect(kindsOf(ofOther)).toEqual(['messages.send']);
+    expect(await json('jobs', 'list', '--limit', '1')).toHaveLength(1);
+    const { out } = await run('jobs', 'list', '--state', 'dead');
+    expect(out).toContain('the bank is closed');
+  });
+
+  it('show running ones by their lease', async () => {
+    await staged('payout.send');
+    await app.runtime.db.query("update jobs set state = 'running', due_at = $1", [
+      new Date(app.world.now() + 20_000),
+    ]);
+    expect(kindsOf(await json('jobs', 'list', '--state', 'running'))).toEqual(['payout.send']);
+    expect(await json('jobs', 'list', '--state', 'queued')).toEqual([]);
+    const [{ jobId }] = await json('jobs', 'list');
+    const refused = await run('jobs', 'cancel', jobId, '--reason', 'x');
+    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('It runs now.')]);
+    const early = await run('jobs', 'retry', jobId);
+    expect([early.code, early.err]).toEqual([1, 'It has not failed: it is running.\n']);
+  });
+
+  it('show the ids of an input and nothing else of it', async () => {
+    const [id = ''] = await dead('incoming.collect');
+    const shown = await json('jobs', 'show', id);
+    expect(shown).toEqual({
+      jobId: id,
+      kind: 'incoming.collect',
+      state: 'dead',
+      platformId: app.platform.id,
+      dueAt: null,
+      attempts: 1,
+      lastError: 'the bank is closed',
+      failedAt: new Date(app.world.now()).toISOString(),
+      about: { transactionId: ABOUT },
+      undone: UNDONE['incoming.collect'],
+    });
+    const { out } = await run('jobs', 'show', id);
+    expect(out).toContain(UNDONE['incoming.collect']);
+    expect(out + JSON.stringify(await json('jobs', 'list'))).not.toMatch(/Ada|secret-code/);
+    expect((await run('jobs', 'show', 'Job:018f0000-0000-7000-8000-00000000000f')).code).toBe(1);
+  });
+
+  it('retry gives a dead job all its attempts again, now', async () => {
+    const [id = ''] = await dead('payout.send');
+    expect(await json('jobs', 'retry', id)).toMatchObject({ state: 'queued', attempts: 0 });
+    expect(await workerWith(failing('payout.send', 2)).runDue()).toBe(1);
+    const again = await json('jobs', 'show', id);
+    expect(again).toMatchObject({ state: 'queued', attempts: 1 });
+    // One that waits after a failure need not wait.
+    expect(await json('jobs', 'retry', id)).toMatchObject({
+      dueAt: new Date(app.world.now()).toISOString(),
+    });
+  });
+
+  it('retry takes no job that has not failed', async () => {
+    await staged('incoming.held-long');
+    const [{ jobId }] = await json('jobs', 'list');
+    const { code, err } = await run('jobs', 'retry', jobId);
+    expect([code, err]).toEqual([1, 'It has not failed: it is queued.\n']);
+  });
+
+  it('retry takes all dead ones of a kind, however many', async () => {
+    await dead('payout.send', 450);
+    await dead('payout.check', 2);
+    expect(await json('jobs', 'retry', '--kind', 'payout.send', '--state', 'dead')).toEqual({
+      kind: 'payout.send',
+      retried: 450,
+    });
+    expect(kindsOf(await json('jobs', 'list', '--state', 'dead'))).toHaveLength(2);
+    expect((await run('jobs', 'retry', '--kind', 'payout.send')).code).toBe(2);
+    expect((await run('jobs', 'retry')).code).toBe(2);
+  }, 30_000);
+
+  it('cancel removes a job and keeps the reason and the error', async () => {
+    const [id = ''] = await dead('payout.send');
+    expect((await run('jobs', 'cancel', id)).code).toBe(2);
+    const { out } = await run('jobs', 'cancel', id, '--reason', 'Settled by hand');
+    expect(out).toContain(UNDONE['payout.send']);
+    expect(await json('jobs', 'list')).toEqual([]);
+    const kept = {
+      ...{ jobId: id, state: 'cancelled', reason: 'Settled by hand' },
+      ...{ lastError: 'the bank is closed', about: { transactionId: ABOUT } },
+    };
+    expect(await json('jobs', 'show', id)).toMatchObject(kept);
+    expect(await json('jobs', 'list', '--state', 'cancelled')).toMatchObject([kept]);
+    expect(
+      JSON.stringify(await app.runtime.db.query('select * from job_cancellations')),
+    ).not.toMatch(/Ada|secret-code/);
+    expect((await run('jobs', 'retry', id)).code).toBe(1);
+  });
+});
+
+describe('the kinds of jobs', () => {
+  it('each say what they leave undone, here and in the documentation', () => {
+    expect(Object.keys(UNDONE).sort()).toEqual([...app.worker.kinds].sort());
+    const page = readFileSync(new URL('../../../../docs/jobs.md', import.meta.url), 'utf8');
+    const rows = [...page.matchAll(/^\| `([a-z.-]+)` +\| (.+?) +\|$/gm)];
+    expect(rows.map(([, kind, undone]) => [kind, undone])).toEqual(Object.entries(UNDONE));
+  });
+});

@@ -1,0 +1,148 @@
+// The operator's verbs on internal accounts beside a running server: what each does, what it refuses, and
+// that the platform hears of it.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { customer, fundedCustomer, internalAccount } from '../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import {
+  internalAccounts,
+  provisionAccounts,
+  takeBack,
+} from '../../features/balances/internal-accounts/index.ts';
+import { house } from '../../ledger/chart.ts';
+import { type Flags, parse } from '../cli/flags.ts';
+import type { System } from '../cli/verb.ts';
+import { accountVerbs } from './accounts.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+async function run(verb: string, ...argv: string[]) {
+  const found = accountVerbs.find((each) => each.verb === verb);
+  if (!found) throw new Error(`no verb ${verb}`);
+  const { given } = parse(found.flags as Flags, found.bare, argv);
+  const system = { runtime: app.runtime } as unknown as System;
+  return found.run(system, given);
+}
+
+const statuses = async (id: string) =>
+  (await app.events())
+    .filter((each) => each.subject === id && each.type === 'INTERNAL_ACCOUNT.STATUS_UPDATED')
+    .map((each) => each.data.status);
+
+const empty = async () =>
+  (await internalAccount(app, (await customer(app)).id, 'USD')).id as string;
+
+describe('accounts hold and release', () => {
+  it('freeze and thaw, and keep who did it and why', async () => {
+    const { account } = await fundedCustomer(app, 12_00);
+    const held = await run('hold', account.id, '--reason', 'Asked by the bank');
+    expect(held.json).toMatchObject({
+      accountId: account.id,
+      status: 'FROZEN',
+      balance: 12_00,
+      reason: 'Asked by the bank',
+    });
+    expect(held.text).toContain('FROZEN');
+    await run('release', account.id);
+    expect(await statuses(account.id)).toEqual(['FROZEN', 'ACTIVE']);
+    const history = await run('history', account.id);
+    expect(history.json).toMatchObject([
+      { actor: 'operator', move: 'freeze', reason: 'Asked by the bank' },
+      { actor: 'operator', move: 'unfreeze', reason: null },
+    ]);
+    expect(history.text).toContain('Asked by the bank');
+  });
+
+  it('want a reason for a hold, an account that there is, and a move that there is', async () => {
+    const id = await empty();
+    await expect(run('hold', id)).rejects.toThrow('--reason');
+    await expect(run('hold', 'nobody', '--reason', 'x')).rejects.toThrow('No such account.');
+    await expect(run('release', id)).rejects.toThrow('The account is ACTIVE.');
+    await expect(run('fail', id)).rejects.toThrow('The account is ACTIVE.');
+    expect(await statuses(id)).toEqual([]);
+  });
+
+  it('do not bring back the account of a customer who was deleted', async () => {
+    const person = await customer(app);
+    const { id } = await internalAccount(app, person.id, 'USD');
+    await run('hold', id, '--reason', 'A question');
+    expect((await app.call('DELETE', `/customers/${person.id}`)).status).toBe(200);
+    await expect(run('release', id)).rejects.toThrow('was deleted');
+  });
+});
+
+describe('accounts close', () => {
+  it('closes what is empty and unused, and nothing else', async () => {
+    const { account } = await fundedCustomer(app, 1);
+    await expect(run('close', account.id)).rejects.toMatchObject({ code: 'CONFLICT' });
+    const owing = await empty();
+    await app.operate(async (ctx) => {
+      const row = await ctx.read(internalAccounts, owing);
+      const creditTo = house('sandbox', 'clearing', 'USD');
+      const part = { transactionId: 'T:owing', step: 'return', amount: 3n, creditTo };
+      if (row) await takeBack(ctx, row, part);
+    });
+    await expect(run('close', owing)).rejects.toThrow('still owes');
+    const id = await empty();
+    await run('close', id, '--reason', 'Asked by its owner');
+    expect(await statuses(id)).toEqual(['CLOSED']);
+    await expect(run('hold', id, '--reason', 'x')).rejects.toThrow('The account is CLOSED.');
+  });
+});
+
+describe('accounts fail and retry', () => {
+  it('give an account up, and provide for it after all', async () => {
+    const person = await customer(app, {}, { currencies: ['EUR'] });
+    const [row] = await app.operate(async (ctx) =>
+      provisionAccounts(ctx, {
+        customerId: person.id,
+        currencies: ['USD'],
+        funding: undefined,
+        status: 'PENDING',
+      }),
+    );
+    const id = row?.id as string;
+    await run('fail', id, '--reason', 'No bank would');
+    await expect(run('release', id)).rejects.toThrow('The account is FAILED.');
+    await run('retry', id);
+    await app.settle();
+    expect(await statuses(id)).toEqual(['FAILED', 'PENDING', 'ACTIVE']);
+  });
+});
+
+describe('accounts list', () => {
+  it('shows what they hold and owe, and filters', async () => {
+    const { id: platform } = await app.newPlatform('Listed');
+    const all = (await run('list', platform)).json as { accountId: string; status: string }[];
+    expect(all.length).toBeGreaterThan(5);
+    const id = all[0]?.accountId as string;
+    await run('hold', id, '--reason', 'A question');
+    const frozen = await run('list', platform, '--status', 'FROZEN');
+    expect(frozen.json).toMatchObject([{ accountId: id, status: 'FROZEN', owed: 0 }]);
+    expect(frozen.text).toContain(id);
+    expect((await run('list', platform, '--owing')).json).toEqual([]);
+    const owing = (await run('list', '--owing')).json as { owed: number }[];
+    expect(owing.map((each) => each.owed)).toEqual([3]);
+    await expect(run('list', 'nobody')).rejects.toThrow('No such platform.');
+  });
+
+  it('takes a piece at a time', async () => {
+    const { id: platform } = await app.newPlatform('Paged');
+    const ids = async (...more: string[]) => {
+      const { json } = await run('list', platform, ...more);
+      return (json as { accountId: string }[]).map((each) => each.accountId);
+    };
+    const all = await ids();
+    expect(await ids('--limit', '2')).toEqual(all.slice(0, 2));
+    const second = all[1] as string;
+    expect(await ids('--limit', '2', '--after', second)).toEqual(all.slice(2, 4));
+    expect(await ids('--after', all.at(-1) as string)).toEqual([]);
+    await expect(run('list', '--after', 'nobody')).rejects.toThrow('No such account.');
+    for (const limit of ['0', '1001', 'x']) {
+      await expect(run('list', '--limit', limit)).rejects.toThrow('--limit must be a number');
+    }
+  });
+});

@@ -1,0 +1,118 @@
+// Payments with cards in the export: what their lines say must be what the postings of the same export moved
+// on the account, however the payment went.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type CardPayments, type Choice, cardPayments } from '../../../test/card-payments.ts';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import { commandOn } from '../../../test/production.ts';
+import type { CardNotice } from '../../connectors/ports/cards.ts';
+
+const DAYS = ['--from', '2026-01-05', '--to', '2026-01-10'];
+
+let app: TestApp;
+let payments: CardPayments;
+beforeAll(async () => {
+  app = await startApp({ start: Date.UTC(2026, 0, 5, 9) });
+  payments = cardPayments(app);
+});
+afterAll(() => app.close());
+
+/** Rows of an export that quotes nothing. */
+async function exported(what: string): Promise<Record<string, string>[]> {
+  const { code, out, err } = await commandOn(app)(['export', what, ...DAYS]);
+  expect([code, err]).toEqual([0, '']);
+  const [head = [], ...rows] = out
+    .trimEnd()
+    .split('\r\n')
+    .map((line) => line.split(','));
+  return rows.map((row) => Object.fromEntries(head.map((name, at) => [name, row[at] as string])));
+}
+
+/** What the postings of a payment have moved on its account. */
+async function movedOn(account: string, transaction: string): Promise<bigint> {
+  const rows = (await exported('postings')).filter(
+    (each) => each.transaction_id === transaction && each.effect === 'MOVED',
+  );
+  return rows.reduce((sum, { minor, credit_account, debit_account }) => {
+    if (credit_account === account) return sum + BigInt(minor as string);
+    return debit_account === account ? sum - BigInt(minor as string) : sum;
+  }, 0n);
+}
+
+type Word = [kind: CardNotice['kind'], amount?: bigint] | 'CLOSE';
+
+const CLEARED: Word = ['CLEARING', 100n];
+const CREDIT = { kind: 'credit_authorization' };
+const USDB = { currency: 'USDB', funds: 10_000_000 };
+const SHORT = { funds: 100 };
+
+it.each<[string, Choice, Word[], { sent?: string; received?: string }]>([
+  ['nothing was cleared yet', {}, [], { sent: '1.00' }],
+  [
+    'less was cleared',
+    {},
+    [
+      ['CLEARING', 60n],
+      ['CLEARING', 0n],
+    ],
+    { sent: '0.60' },
+  ],
+  ['more was cleared', {}, [['CLEARING', 130n]], { sent: '1.30' }],
+  ['it expired', {}, [['AUTHORIZATION_EXPIRY']], { sent: '0.00' }],
+  ['a part came back', {}, [CLEARED, ['RETURN', 40n]], { sent: '0.60' }],
+  ['all came back', {}, [CLEARED, ['RETURN', 100n]], { sent: '0.00' }],
+  [
+    'what came back was taken again',
+    {},
+    [CLEARED, ['RETURN', 100n], ['RETURN_REVERSAL']],
+    { sent: '1.00' },
+  ],
+  ['we lost a part', SHORT, [CLEARED, 'CLOSE', ['CLEARING', 20n]], { sent: '1.00' }],
+  [
+    'more came back than was paid',
+    SHORT,
+    [CLEARED, 'CLOSE', ['CLEARING', 20n], ['RETURN', 120n]],
+    { sent: '0.00' },
+  ],
+  ['a credit is announced', CREDIT, [], { received: '0.00' }],
+  ['a credit was brought', CREDIT, [['CLEARING', 100n]], { received: '1.00' }],
+  [
+    'USDB paid a part',
+    USDB,
+    [
+      ['CLEARING', 60n],
+      ['RETURN', 5n],
+    ],
+    { sent: '0.950000' },
+  ],
+  [
+    'USDB got a credit',
+    { ...USDB, kind: 'financial_credit_authorization' },
+    [],
+    { received: '1.000000' },
+  ],
+])('says what a payment has done to its account where %s', async (_, choice, words, expected) => {
+  const paid = await payments.begin(choice);
+  for (const word of words) {
+    if (word === 'CLOSE') {
+      await paid.close();
+      continue;
+    }
+    const [kind, amount] = word;
+    const news = amount === undefined ? { kind } : { kind, amount };
+    await paid.tell(news as Parameters<typeof paid.tell>[0]);
+  }
+  const line = (await exported('transactions')).find((each) => each.transaction_id === paid.id);
+  const currency = choice.currency ?? 'USD';
+  expect(line).toMatchObject({
+    type: 'CARD',
+    sent_currency: expected.sent === undefined ? '' : currency,
+    sent_amount: expected.sent ?? '',
+    received_currency: expected.received === undefined ? '' : currency,
+    received_amount: expected.received ?? '',
+    refund_status: '',
+    refund_reference: '',
+  });
+  const [sent, received] = [line?.sent_minor, line?.received_minor].map((each) => each || '0');
+  const net = BigInt(received as string) - BigInt(sent as string);
+  expect(await movedOn(paid.accountId, paid.id)).toBe(net);
+});

@@ -1,0 +1,299 @@
+// The export against a few days of payments that went well, failed, came back and are still on their way.
+// What ties is worked out here from the CSV alone, as an accountant would, and not from the database.
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { execute } from '../../../test/database.ts';
+import {
+  booksBalance,
+  customer,
+  externalAccount,
+  fund,
+  fundedCustomer,
+  internalAccount,
+  ok,
+  quoteBody,
+} from '../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import { findCurrency } from '../../catalog/currencies/currencies.ts';
+import { main } from '../../operator.ts';
+import { projectRoot } from '../../runtime/config/root.ts';
+import { csvLine, text } from '../cli/csv.ts';
+
+const DAY = 86_400_000;
+const START = Date.UTC(2026, 0, 5, 22, 30);
+const NASTY = '=HYPERLINK("http://x","y"),\r\nnext';
+
+let app: TestApp;
+
+async function run(...argv: string[]) {
+  const ran = { code: 0, out: '', err: '' };
+  ran.code = await main(argv, {
+    env: { DATABASE_URL: app.databaseUrl },
+    out: (piece) => {
+      ran.out += piece;
+    },
+    err: (piece) => {
+      ran.err += piece;
+    },
+  });
+  return ran;
+}
+
+/** Rows of an RFC 4180 text, with its own small reader: quotes, doubled quotes, CRLF inside and after. */
+function parse(csv: string): Record<string, string>[] {
+  const rows: string[][] = [[]];
+  const pattern = /("(?:[^"]|"")*"|[^",\r\n]*)(,|\r\n)/gy;
+  let at = 0;
+  for (const match of csv.matchAll(pattern)) {
+    at = match.index + match[0].length;
+    const cell = match[1] as string;
+    rows.at(-1)?.push(cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell);
+    if (match[2] === '\r\n') rows.push([]);
+  }
+  expect(at).toBe(csv.length); // nothing that the grammar does not allow
+  const [head = [], ...lines] = rows.slice(0, -1);
+  for (const each of lines) expect(each).toHaveLength(head.length);
+  return lines.map((each) => Object.fromEntries(head.map((name, i) => [name, each[i] as string])));
+}
+
+async function exported(what: string, from: string, to: string, ...more: string[]) {
+  const { code, out, err } = await run('export', what, '--from', from, '--to', to, ...more);
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  return parse(out);
+}
+
+const sum = (rows: Record<string, string>[], column: string) =>
+  rows.reduce((total, row) => total + BigInt(row[column] as string), 0n);
+
+async function pay(from: string, to: string, amount: number, more: object = {}) {
+  const body = quoteBody(from, to, amount, { immediatelyExecute: true, ...more });
+  return ok(await app.call('POST', '/quotes', body), 201).transactionId as string;
+}
+
+beforeAll(async () => {
+  app = await startApp({ start: START });
+  const own = await internalAccount(app, null, 'USD');
+  await fund(app, own.id, 77_77);
+  const { person, account } = await fundedCustomer(app, 5_000_00);
+  for (const suffix of ['000', '002', '003', '004', '005', '006', '007']) {
+    const to = await externalAccount(app, person.id, 'EUR', suffix);
+    await pay(account.id, to.id, 123_45, { description: NASTY });
+  }
+  await app.advance(2 * 3_600_000); // into the sixth
+  const yen = await externalAccount(app, person.id, 'MXN', '000');
+  await pay(account.id, yen.id, 50_00);
+  const other = await customer(app, {}, { platformCustomerId: '@SUM(A1)' });
+  const theirs = await internalAccount(app, other.id, 'EUR');
+  await pay(account.id, theirs.id, 10_01);
+  await app.advance(3 * DAY);
+  const late = await externalAccount(app, person.id, 'EUR', '003');
+  await pay(account.id, late.id, 9_99);
+  await app.settle();
+  await booksBalance(app);
+});
+afterAll(() => app.close());
+
+const key = (row: Record<string, string>, account: string) => `${account} ${row.day}`;
+
+describe('the export', () => {
+  it('ties: opening and postings of a day are its closing, for every account and each day', async () => {
+    const balances = await exported('balances', '2026-01-05', '2026-01-10', '--idle');
+    const postings = await exported('postings', '2026-01-05', '2026-01-10');
+    const moved = new Map<string, bigint>();
+    for (const row of postings.filter((each) => each.effect === 'MOVED')) {
+      const amount = BigInt(row.minor as string);
+      const add = (account: string, by: bigint) =>
+        moved.set(key(row, account), (moved.get(key(row, account)) ?? 0n) + by);
+      add(row.debit_account as string, -amount);
+      add(row.credit_account as string, amount);
+    }
+    expect(moved.size).toBeGreaterThan(15);
+    const closing = new Map<string, bigint>();
+    for (const row of balances) {
+      const at = key(row, row.account as string);
+      expect(BigInt(row.opening_minor!) + (moved.get(at) ?? 0n)).toBe(BigInt(row.closing_minor!));
+      expect(BigInt(row.credits_minor!) - BigInt(row.debits_minor!)).toBe(moved.get(at) ?? 0n);
+      // Each day opens with what the day before closed with; nothing was there before the first.
+      expect(BigInt(row.opening_minor!)).toBe(closing.get(row.account as string) ?? 0n);
+      closing.set(row.account as string, BigInt(row.closing_minor!));
+      moved.delete(at);
+    }
+    expect([...moved].filter(([, net]) => net !== 0n)).toEqual([]);
+    for (const day of new Set(balances.map((each) => each.day))) {
+      for (const currency of new Set(balances.map((each) => each.currency))) {
+        const of = balances.filter((each) => each.day === day && each.currency === currency);
+        expect([day, currency, sum(of, 'closing_minor')]).toEqual([day, currency, 0n]);
+        expect(sum(of, 'debits_minor')).toBe(sum(of, 'credits_minor'));
+      }
+    }
+    const held = await app.runtime.db.query<{ id: string; balance: bigint }>(
+      'select id, balance from ledger_accounts where balance <> 0',
+    );
+    expect(new Map([...closing].filter(([, minor]) => minor !== 0n))).toEqual(
+      new Map(held.map(({ id, balance }) => [id, balance])),
+    );
+  });
+
+  it('has the days on which an account moved, and all others only when asked', async () => {
+    const all = await exported('balances', '2026-01-05', '2026-01-10', '--idle');
+    const moved = await exported('balances', '2026-01-05', '2026-01-10');
+    expect(moved.length).toBeGreaterThan(15);
+    const movedOf = (row: Record<string, string>) =>
+      row.debits_minor !== '0' || row.credits_minor !== '0';
+    expect(moved).toEqual(all.filter(movedOf));
+    expect(all.filter((row) => !movedOf(row) && row.closing_minor === '0')).toEqual([]);
+    const rests = (row: Record<string, string>) => row.account?.startsWith('InternalAccount:');
+    expect(all.filter((row) => !movedOf(row) && rests(row)).length).toBeGreaterThan(5);
+    expect(await exported('balances', '2026-01-07', '2026-01-07')).toEqual([]);
+    const after = await exported('balances', '2027-01-01', '2027-01-01', '--idle');
+    const last = all.filter((each) => each.day === '2026-01-10' && each.closing_minor !== '0');
+    const held = (row: Record<string, string>) => [row.account, row.closing_minor];
+    expect(after.map(held)).toEqual(last.map(held));
+  });
+
+  it.each([[[]], [['--idle']]])('gives the same days the same figures %j', async (more) => {
+    const whole = await exported('balances', '2026-01-05', '2026-01-10', ...more);
+    const part = await exported('balances', '2026-01-06', '2026-01-06', ...more);
+    expect(part.length).toBeGreaterThan(0);
+    expect(part).toEqual(whole.filter((each) => each.day === '2026-01-06'));
+    expect(await exported('balances', '2025-12-01', '2025-12-31', ...more)).toEqual([]);
+    expect(await exported('postings', '2026-01-07', '2026-01-07')).toEqual([]);
+  });
+
+  it('has transactions whose amounts are those of their postings', async () => {
+    const lines = await exported('transactions', '2026-01-05', '2026-01-10');
+    const postings = await exported('postings', '2026-01-05', '2026-01-10');
+    expect(lines).toHaveLength(13);
+    const of = (id: string | undefined) =>
+      postings.filter((each) => each.transaction_id === id && each.effect === 'MOVED');
+    // Between two accounts inside, the receiver's transaction has its postings under the payer's.
+    const payersOf = (row: Record<string, string>) =>
+      lines.find(
+        (each) => each.type === 'OUTGOING' && row.quote_id && each.quote_id === row.quote_id,
+      );
+    for (const row of lines) {
+      if (row.status !== 'COMPLETED' || row.refund_status !== '') continue;
+      const mine = of(payersOf(row)?.transaction_id ?? row.transaction_id);
+      const into = mine.filter((each) => each.credit_account === row.destination_account);
+      const settled = mine.filter((each) => each.step === 'settle');
+      expect(sum(into.length ? into : settled, 'minor')).toBe(BigInt(row.received_minor as string));
+      if (row.type === 'INCOMING') continue;
+      const out = mine.filter((each) => each.debit_account === row.source_account);
+      expect(sum(out, 'minor')).toBe(BigInt(row.sent_minor as string));
+      const fees = mine.filter((each) => each.step?.startsWith('fee.'));
+      expect(sum(fees, 'minor')).toBe(BigInt(row.fees_minor as string));
+    }
+    const refunded = lines.filter((each) => each.refund_status === 'COMPLETED');
+    expect(refunded.length).toBeGreaterThan(2);
+    for (const row of refunded) {
+      const mine = of(row.transaction_id);
+      const out = mine.filter((each) => each.debit_account === row.source_account);
+      const back = mine.filter((each) => each.credit_account === row.source_account);
+      expect(sum(back, 'minor')).toBe(sum(out, 'minor'));
+    }
+  });
+
+  it('writes decimals exactly, and texts that are no formulas', async () => {
+    const lines = await exported('transactions', '2026-01-05', '2026-01-10');
+    for (const row of lines) {
+      const currency = row.received_currency as string;
+      const decimals = findCurrency(currency)?.decimals as number;
+      const [whole = '', part = ''] = (row.received_amount as string).split('.');
+      expect(part).toHaveLength(decimals);
+      expect(BigInt(whole + part)).toBe(BigInt(row.received_minor as string));
+    }
+    expect(lines.filter((each) => each.description === `'${NASTY}`)).toHaveLength(7);
+    const told = (await run('export', 'transactions', '--from', '2026-01-05', '--to', '2026-01-10'))
+      .out;
+    expect(told).toContain(`"'=HYPERLINK(""http://x"",""y""),\r\nnext"`);
+    expect(told).not.toMatch(/(^|,|")@SUM/);
+    expect(
+      (await exported('balances', '2026-01-05', '2026-01-10')).some((each) =>
+        each.closing_amount?.startsWith('-'),
+      ),
+    ).toBe(true);
+  });
+
+  it('can be of one platform or one environment', async () => {
+    const days = ['2026-01-05', '2026-01-10'] as const;
+    const mine = ['--platform', app.platform.id];
+    for (const what of ['transactions', 'postings', 'balances']) {
+      const all = await exported(what, ...days);
+      expect((await exported(what, ...days, '--environment', 'sandbox')).length).toBe(all.length);
+      expect(await exported(what, ...days, '--environment', 'production')).toEqual([]);
+      expect(await exported(what, ...days, '--platform', app.other.id)).toEqual([]);
+    }
+    const postings = await exported('postings', ...days, ...mine);
+    expect(postings.length).toBe((await exported('postings', ...days)).length);
+    const balances = await exported('balances', ...days, ...mine);
+    expect(new Set(balances.map((each) => each.platform_id))).toEqual(new Set([app.platform.id]));
+  });
+
+  it.each([
+    [['--from', '2026-01-05'], '--to YYYY-MM-DD is needed'],
+    [['--from', '2026-02-30', '--to', '2026-03-01'], '--from must be a day'],
+    [['--from', '2026-01-05', '--to', '5.1.2026'], '--to must be a day'],
+    [['--from', '2026-01-05', '--to', '2026-01-04'], '--to must not be before'],
+    [['--from', '2024-01-01', '--to', '2026-01-04'], 'At most 366 days'],
+    [['--from', '2026-01-05', '--to', '2026-01-05', '--json'], 'This prints CSV'],
+  ])('refuses %j', async (argv, words) => {
+    const { code, out, err } = await run('export', 'balances', ...argv);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toContain(words);
+  });
+});
+
+describe('csv', () => {
+  it.each(['=1+1', '+1', '-1', '@x', '\tx', '\rx', ' =1', '＝1', '\n=1'])('disarms %j', (bad) =>
+    expect(text(bad)).toBe(`'${bad}`),
+  );
+  it.each(['', 'plain', '1=1', 'a-b', 'Ünïcödé'])('leaves %j', (good) =>
+    expect(text(good)).toBe(good),
+  );
+  it('quotes what has a comma, a quote or an end of line', () => {
+    expect(csvLine(['a', 'b,c', 'd"e', 'f\ng', ''])).toBe('a,"b,c","d""e","f\ng",\r\n');
+  });
+});
+
+describe('a long export', () => {
+  const ROWS = 200_000;
+
+  it('needs no more memory than a short one', { timeout: 120_000 }, async () => {
+    const [debit, credit] = ['house:sandbox:suspense:GBP', 'house:sandbox:clearing:GBP'];
+    await execute(
+      app.databaseUrl,
+      `insert into ledger_transfers (transaction_id, step, phase, debit, credit, currency, amount, created_at)
+       select 'Transaction:' || md5(i::text), 'bulk', 'posted', '${debit}', '${credit}', 'GBP', i,
+         '2026-02-01T00:00:00Z'::timestamptz + i * interval '400 milliseconds'
+       from generate_series(1, ${ROWS}) i;
+       update ledger_accounts set balance = balance + case id when '${credit}' then 1 else -1 end
+         * ${(ROWS * (ROWS + 1)) / 2}::bigint where id in ('${debit}', '${credit}')`,
+    );
+    const file = path.join(projectRoot(), 'server', 'bin', 'railhead-server.js');
+    const range = ['--from', '2026-02-01', '--to', '2026-02-28'];
+    const child = spawn(
+      process.execPath,
+      ['--max-old-space-size=48', file, 'export', 'postings', ...range],
+      { env: { PATH: process.env.PATH, HOME: process.env.HOME, DATABASE_URL: app.databaseUrl } },
+    );
+    let errors = '';
+    child.stderr.on('data', (piece) => {
+      errors += piece;
+    });
+    const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
+    let lines = 0;
+    let minor = 0n;
+    for await (const line of createInterface({ input: child.stdout })) {
+      if (lines++ > 0) minor += BigInt(line.slice(line.lastIndexOf(',') + 1));
+    }
+    expect(await ended, errors).toBe(0);
+    expect(lines).toBe(ROWS + 1);
+    expect(minor).toBe(BigInt((ROWS * (ROWS + 1)) / 2));
+    const balances = await exported('balances', '2026-02-01', '2026-02-01');
+    const [clearing] = balances.filter((each) => each.account === credit);
+    expect([clearing?.opening_minor, clearing?.closing_minor]).toEqual(['0', minor.toString()]);
+    await booksBalance(app);
+  });
+});

@@ -1,0 +1,107 @@
+// Coordinates that change after accounts were opened: which accounts get new ones, and who is told.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { customer, internalAccount, ok } from '../../../test/fixtures.ts';
+import { type Production, startProduction } from '../../../test/production.ts';
+import type { PaymentInstructions } from '../../catalog/rails/payment-instructions.ts';
+import { manualFunding } from '../../connectors/manual/funding.ts';
+import { parse } from '../cli/flags.ts';
+import type { System } from '../cli/verb.ts';
+import { refreshFundingVerb } from './funding.ts';
+
+let shop: Production;
+
+beforeAll(async () => {
+  shop = await startProduction();
+});
+afterAll(() => shop.close());
+
+const NEW: PaymentInstructions[] = [
+  {
+    accountOrWalletInfo: {
+      accountType: 'USD_ACCOUNT',
+      accountNumber: '555555555',
+      routingNumber: '021000021',
+      bankName: 'Second Bank',
+      paymentRails: ['RTP'],
+    },
+  },
+];
+
+/** The verb with other collection accounts than the server has. */
+async function refresh(argv: string[], usd: PaymentInstructions[] | undefined) {
+  const port = usd && manualFunding({ USD: usd });
+  const system = { runtime: shop.app.runtime, fundingOf: () => port } as unknown as System;
+  const { given } = parse(refreshFundingVerb.flags, refreshFundingVerb.bare, argv);
+  return (await refreshFundingVerb.run(system, given)) as {
+    json: { accounts: number; changed: string[] };
+    text: string;
+  };
+}
+
+const told = async (id: string) => {
+  const type = 'INTERNAL_ACCOUNT.FUNDING_INSTRUCTIONS_UPDATED';
+  return (await shop.app.events()).filter((each) => each.subject === id && each.type === type);
+};
+
+describe('accounts refresh-funding', () => {
+  it('says so where nothing has changed, and tells nobody', async () => {
+    const { account } = await shop.payer();
+    const same = await shop.json('accounts', 'refresh-funding', account);
+    expect(same).toEqual({ accounts: 1, changed: [] });
+    const person = await customer(shop.app);
+    const sandbox = await internalAccount(shop.app, person.id, 'USD');
+    expect((await shop.json('accounts', 'refresh-funding', sandbox.id)).changed).toEqual([]);
+    expect([await told(account), await told(sandbox.id)]).toEqual([[], []]);
+  });
+
+  it('gives new coordinates with the old reference, and tells the platform with the balance', async () => {
+    const { account } = await shop.payer('12.00');
+    const path = `/internal-accounts/${account}`;
+    const before = ok(await shop.app.call('GET', path, undefined, shop.as), 200);
+    const { json, text } = await refresh([account], NEW);
+    expect(json).toEqual({ accounts: 1, changed: [account] });
+    expect(text).toBe('1 of 1 changed.\n');
+    const after = ok(await shop.app.call('GET', path, undefined, shop.as), 200);
+    expect(after.fundingPaymentInstructions).toHaveLength(1);
+    expect(after.fundingPaymentInstructions[0].accountOrWalletInfo).toMatchObject({
+      bankName: 'Second Bank',
+      reference: before.fundingPaymentInstructions[0].accountOrWalletInfo.reference,
+    });
+    const [event, ...more] = await told(account);
+    expect(more).toEqual([]);
+    expect(event?.data).toMatchObject({
+      id: account,
+      fundingPaymentInstructions: after.fundingPaymentInstructions,
+    });
+    await shop.app.settle();
+    const bodies = shop.sent.map((each) => JSON.parse(String(each.body)));
+    const got = bodies.find((each) => each.type === event?.type && each.data.id === account);
+    expect(got.data.balance.amount).toBe(12_00);
+    expect((await refresh([account], NEW)).json.changed).toEqual([]);
+  });
+
+  it('does so for all of a platform, but for what is closed', async () => {
+    const closed = await shop.payer();
+    await shop.json('accounts', 'close', closed.account);
+    const { account } = await shop.payer();
+    const platform = shop.shop.id;
+    const first = (await refresh(['--platform', platform], [])).json;
+    expect(first.accounts).toBeGreaterThan(first.changed.length);
+    expect(first.changed).toContain(account);
+    expect(first.changed).not.toContain(closed.account);
+    const back = await shop.json('accounts', 'refresh-funding', '--platform', platform);
+    expect(back.changed).toEqual(first.changed);
+    expect(await told(account)).toHaveLength(2);
+  });
+
+  it('is refused where nobody says where, of what is not there, and of both at once', async () => {
+    const { account } = await shop.payer();
+    await expect(refresh([account], undefined)).rejects.toThrow('Nobody says where');
+    await expect(refresh(['nobody'], NEW)).rejects.toThrow('No such account.');
+    await expect(refresh(['--platform', 'nobody'], NEW)).rejects.toThrow('No such platform.');
+    for (const wrong of [[], [account, '--platform', shop.shop.id]]) {
+      await expect(refresh(wrong, NEW)).rejects.toThrow('Either ACCOUNT or --platform');
+    }
+    expect(await told(account)).toEqual([]);
+  });
+});

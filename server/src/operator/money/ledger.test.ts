@@ -1,0 +1,170 @@
+// The verifier against books that were moved by the real committer, and against each way they can be
+// wrong. What is broken here is broken by hand, because the committer refuses to.
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
+import { systemCaller } from '../../features/tenancy/platform/index.ts';
+import { ledgerAccounts } from '../../ledger/store.ts';
+import { main } from '../../operator.ts';
+import { type Config, readConfig } from '../../runtime/config/config.ts';
+import type { Ctx, Movement } from '../../runtime/operation/context.ts';
+import { operate } from '../../runtime/operation/operate.ts';
+import { withSystem } from '../cli/system.ts';
+
+let database: TestDatabase;
+let config: Config;
+
+async function run(...argv: string[]) {
+  const ran = { code: 0, out: '', err: '' };
+  ran.code = await main(argv, {
+    env: { DATABASE_URL: database.url },
+    out: (text) => {
+      ran.out += text;
+    },
+    err: (text) => {
+      ran.err += text;
+    },
+  });
+  return ran;
+}
+
+async function verify() {
+  const { code, out } = await run('ledger', 'verify', '--json');
+  return { code, ...(JSON.parse(out) as { balanced: boolean; problems: string[] }) };
+}
+
+async function sql(text: string, values: unknown[] = []): Promise<void> {
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  try {
+    await client.query(text, values);
+  } finally {
+    await client.end();
+  }
+}
+
+const stage = (work: (ctx: Ctx) => void): Promise<void> =>
+  withSystem(config, ({ runtime }) =>
+    operate(runtime, systemCaller('P', 'sandbox'), async (ctx) => work(ctx)),
+  );
+
+const move = (transactionId: string, step: string, debit: string, credit: string) =>
+  ({ transactionId, step, debit, credit, currency: 'USD' }) satisfies Omit<Movement, 'amount'>;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const result = readConfig({ DATABASE_URL: database.url }, []);
+  if (!('config' in result)) throw new Error('the settings are good');
+  config = result.config;
+  await stage((ctx) => {
+    const account = { currency: 'USD', balance: 0n, held: 0n, shut: false, created_at: ctx.now };
+    ctx.insert(ledgerAccounts, { ...account, id: 'alice', floor: 0n });
+    ctx.insert(ledgerAccounts, { ...account, id: 'bob', floor: 0n });
+    ctx.insert(ledgerAccounts, { ...account, id: 'house', floor: null });
+    ctx.insert(ledgerAccounts, { ...account, id: 'idle', currency: 'EUR', floor: 0n });
+  });
+  await stage((ctx) =>
+    ctx.move('posted', { ...move('T:fund', 'fund', 'house', 'alice'), amount: 1_234_567n }),
+  );
+  await stage((ctx) => {
+    ctx.move('pending', { ...move('T:pay', 'fee', 'alice', 'house'), amount: 100n });
+    ctx.move('pending', { ...move('T:pay', 'send', 'alice', 'bob'), amount: 5_000n });
+    ctx.move('pending', { ...move('T:open', 'send', 'alice', 'bob'), amount: 700n });
+    ctx.move('pending', { ...move('T:back', 'send', 'alice', 'bob'), amount: 900n });
+  });
+  await stage((ctx) => {
+    ctx.move('post', { ...move('T:pay', 'fee', 'alice', 'house'), amount: 100n });
+    ctx.move('post', { ...move('T:pay', 'send', 'alice', 'bob'), amount: 5_000n });
+    ctx.move('release', { ...move('T:back', 'send', 'alice', 'bob'), amount: 900n });
+  });
+});
+afterAll(() => database.drop());
+
+describe('ledger verify', () => {
+  it('finds good books good, and shows the totals of each currency', async () => {
+    const { code, out } = await run('ledger', 'verify', '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toEqual({
+      balanced: true,
+      currencies: [
+        {
+          currency: 'USD',
+          accounts: 3,
+          transfers: 8,
+          holds: 1,
+          owned: 1_234_467,
+          house: -1_234_467,
+          held: 700,
+          sum: 0,
+        },
+      ],
+      problems: [],
+    });
+    const text = (await run('ledger', 'verify')).out;
+    expect(text).toMatch(/USD +3 +8 +12,344\.67 +7\.00 +1 +-12,344\.67 +0\.00\n/);
+    expect(text).toContain('The books balance.\n');
+  });
+
+  it.each([
+    [
+      'a balance',
+      `update ledger_accounts set balance = balance + 1 where id = 'bob'`,
+      `update ledger_accounts set balance = balance - 1 where id = 'bob'`,
+      [
+        'bob says it has 50.01 USD, its transfers say 50.00 USD',
+        'USD sums to 0.01 and not to zero',
+      ],
+    ],
+    [
+      'an amount held',
+      `update ledger_accounts set held = held - 1 where id = 'alice'`,
+      `update ledger_accounts set held = held + 1 where id = 'alice'`,
+      ['alice says 6.99 USD are held, its pending transfers say 7.00 USD'],
+    ],
+    [
+      'an account',
+      `update ledger_accounts set id = 'carol' where id = 'bob'`,
+      `update ledger_accounts set id = 'bob' where id = 'carol'`,
+      [
+        'bob has transfers in USD and no account in it',
+        'carol says it has 50.00 USD, its transfers say 0.00 USD',
+      ],
+    ],
+  ])('finds %s that was changed by hand', async (_what, breakIt, mend, problems) => {
+    await sql(breakIt);
+    expect(await verify()).toMatchObject({ code: 1, balanced: false, problems });
+    expect((await run('ledger', 'verify')).out).toContain('THE BOOKS DO NOT BALANCE:\n');
+    await sql(mend);
+    expect(await verify()).toMatchObject({ code: 0, balanced: true });
+  });
+
+  it('finds a resolution without a hold', async () => {
+    await sql(
+      `insert into ledger_transfers values
+       ('T:stray', 'x!', 'release', 'alice', 'bob', 'USD', 5, '2026-01-01')`,
+    );
+    expect((await verify()).problems).toEqual(['T:stray x! resolves nothing that was pending']);
+    await sql('alter table ledger_transfers disable trigger all');
+    await sql(`delete from ledger_transfers where transaction_id = 'T:stray'`);
+    await sql('alter table ledger_transfers enable trigger all');
+    expect((await verify()).balanced).toBe(true);
+  });
+});
+
+describe('ledger postings', () => {
+  it('shows the transfers of a transaction in their order', async () => {
+    const { code, out } = await run('ledger', 'postings', 'T:pay', '--json');
+    expect(code).toBe(0);
+    const { transactionId, postings } = JSON.parse(out);
+    expect(transactionId).toBe('T:pay');
+    expect(postings).toMatchObject([
+      { step: 'fee', phase: 'pending', debit: 'alice', credit: 'house', amount: 100 },
+      { step: 'send', phase: 'pending', amount: 5_000, currency: 'USD', readable: '50.00 USD' },
+      { step: 'fee!', phase: 'post' },
+      { step: 'send!', phase: 'post' },
+    ]);
+    const text = (await run('ledger', 'postings', 'T:pay')).out;
+    expect(text).toMatch(/^TIME +STEP +FROM +TO +AMOUNT +CURRENCY +MEANING\n/);
+    expect(text).toMatch(/send! +alice +bob +50\.00 +USD +moved, was set aside\n/);
+  });
+});

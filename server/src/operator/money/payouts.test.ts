@@ -1,0 +1,343 @@
+// The payouts of a production platform, carried by hand: listed, settled, failed, returned days later,
+// called back, and pulled.
+import { createVerify } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  balances,
+  customer,
+  eventTypes,
+  externalAccount,
+  fundedCustomer,
+  internalAccount,
+  ok,
+  quoteBody,
+} from '../../../test/fixtures.ts';
+import { DAY, type Production, startProduction } from '../../../test/production.ts';
+import {
+  awaitNotice,
+  type TransactionRow,
+  transactions,
+} from '../../features/payments/lifecycle/index.ts';
+import { heedIncoming } from '../../features/payments/pay-ins/index.ts';
+import type { HttpRequest } from '../../kernel/world.ts';
+import type { Ctx } from '../../runtime/operation/context.ts';
+
+let shop: Production;
+
+beforeAll(async () => {
+  shop = await startProduction();
+});
+afterAll(() => shop.close());
+
+describe('a payout', () => {
+  it('is funded by a deposit, listed, settled, and told with the key of production', async () => {
+    const { id, account, quote } = await shop.payment();
+    // 100.00 USD less 0.5 % at 0.9154.
+    expect(quote.totalReceivingAmount).toBe(91_08);
+    expect(await shop.status(id)).toBe('PROCESSING - -');
+    expect(await balances(shop.app, account, shop.as)).toEqual({ balance: 900_00, total: 900_00 });
+    expect(await shop.queue(id)).toMatchObject([
+      {
+        ...{ transactionId: id, platformId: shop.shop.id, kind: 'payout', currency: 'EUR' },
+        ...{ amount: 91_08, readable: '91.08', beneficiary: 'Grace Hopper' },
+        ...{ accountType: 'EUR_ACCOUNT', account: { iban: 'DE89370400440532013000' } },
+        ...{ rail: 'SEPA_INSTANT', cancelRequestedAt: null, since: '2026-01-05T09:00:00.000Z' },
+      },
+    ]);
+    const shown = (await shop.run('payouts', 'list')).out;
+    expect(shown).toMatch(/^SINCE +TRANSACTION +KIND +AMOUNT +CURRENCY +RAIL/);
+    expect(shown).toContain('iban=DE89370400440532013000');
+    const settled = await shop.json('payouts', 'settle', id, '--reference', 'SEPA-0001');
+    expect(settled).toMatchObject({ transactionId: id, status: 'COMPLETED' });
+    expect(await shop.queue(id)).toEqual([]);
+    await shop.refused('Nothing is awaited', 'payouts', 'settle', id);
+    await shop.refused('Nothing is awaited', 'payouts', 'fail', id, '--reason', 'ACCOUNT_INVALID');
+    await shop.app.settle();
+    expect(await eventTypes(shop.app, id)).toEqual(
+      ['PENDING', 'PROCESSING', 'COMPLETED'].map((each) => `OUTGOING_PAYMENT.${each}`),
+    );
+    const told = shop.sent.filter((each) => each.body?.includes(id));
+    expect(told.length).toBe(3);
+    const header = (request: HttpRequest) =>
+      Object.entries(request.headers).find(
+        ([name]) => /signature$/i.test(name) && /^x-/i.test(name),
+      );
+    for (const request of told) {
+      const signature = header(request)?.[1] ?? '';
+      const good = (pem: string) =>
+        createVerify('sha256')
+          .update(request.body ?? '')
+          .verify(pem, signature, 'base64');
+      expect(good(shop.app.keys.production.publicKeyPem)).toBe(true);
+      expect(good(shop.app.keys.sandbox.publicKeyPem)).toBe(false);
+    }
+    const [notice] = await shop.app.runtime.db.query('select * from rail_notices where id = $1', [
+      `${id}/payout/settled`,
+    ]);
+    expect(notice).toMatchObject({ reference: 'SEPA-0001' });
+  });
+
+  it('that fails is given back', async () => {
+    const { id, account } = await shop.payment();
+    await shop.json('payouts', 'fail', id, '--reason', 'ACCOUNT_INVALID');
+    await shop.app.settle();
+    expect(await shop.status(id)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
+    expect(await balances(shop.app, account, shop.as)).toEqual({
+      balance: 1_000_00,
+      total: 1_000_00,
+    });
+    expect(await shop.queue(id)).toEqual([]);
+  });
+
+  it('that fails and cannot be given back waits for a decision', async () => {
+    const { id, account } = await shop.payment();
+    await shop.json('payouts', 'fail', id, '--reason', 'COMPLIANCE_REJECTED', '--not-refundable');
+    await shop.app.settle();
+    expect(await shop.status(id)).toBe('FAILED FAILED COMPLIANCE_REJECTED');
+    expect((await balances(shop.app, account, shop.as)).total).toBe(900_00);
+  });
+
+  it('may come back days after it had settled', async () => {
+    const { id, account } = await shop.payment();
+    await shop.refused(
+      'Only what has settled can come back; it is PROCESSING.',
+      ...['payouts', 'return', id, '--reason', 'PAYOUT_RETURNED'],
+    );
+    await shop.json('payouts', 'settle', id);
+    await shop.app.advance(3 * DAY);
+    expect(await shop.status(id)).toBe('COMPLETED - -');
+    await shop.json('payouts', 'return', id, '--reason', 'PAYOUT_RETURNED');
+    await shop.app.settle();
+    expect(await shop.status(id)).toBe('FAILED COMPLETED PAYOUT_RETURNED');
+    expect((await balances(shop.app, account, shop.as)).total).toBe(1_000_00);
+    await shop.refused('it is FAILED', 'payouts', 'return', id, '--reason', 'PAYOUT_RETURNED');
+  });
+
+  it('is listed oldest first, and of one platform alone', async () => {
+    const first = await shop.payment();
+    await shop.app.advance(1_000);
+    const second = await shop.payment();
+    const ids = (await shop.json('payouts', 'list', '--platform', shop.shop.id)).map(
+      (each: { transactionId: string }) => each.transactionId,
+    );
+    expect(ids.indexOf(first.id)).toBeLessThan(ids.indexOf(second.id));
+    expect(await shop.json('payouts', 'list', '--platform', shop.app.production.id)).toEqual([]);
+    expect(await shop.json('payouts', 'list', '--limit', '1')).toHaveLength(1);
+    for (const { id } of [first, second]) await shop.json('payouts', 'settle', id);
+  });
+
+  it('is listed behind any number of rows that outlived their payments', async () => {
+    const over = [await shop.payment(), await shop.payment(), await shop.payment()];
+    for (const { id } of over) {
+      await shop.json('payouts', 'settle', id);
+      const left = `insert into rail_waits (id, platform_id, kind, since)
+        values ($1, $2, 'payout', '2026-01-01T00:00:00Z')`;
+      await shop.app.runtime.db.query(left, [id, shop.shop.id]);
+    }
+    const { id } = await shop.payment();
+    for (const limit of ['1', '2', '3']) {
+      const listed = await shop.json('payouts', 'list', '--limit', limit);
+      expect(listed).toMatchObject([{ transactionId: id }]);
+    }
+    await shop.json('payouts', 'settle', id);
+  });
+});
+
+describe('a callback', () => {
+  async function overAch() {
+    const from = await shop.payer('500.00');
+    const to = await externalAccount(shop.app, from.person.id, 'USD', '000', shop.as);
+    const body = quoteBody(from.account, to.id, 100_00, { immediatelyExecute: true });
+    const destination = { ...body.destination, paymentRail: 'ACH' };
+    const made = ok(await shop.app.call('POST', '/quotes', { ...body, destination }, shop.as), 201);
+    await shop.app.settle();
+    return { ...from, id: made.transactionId as string };
+  }
+
+  it('is asked for by the platform and decided by the operator', async () => {
+    const { id, account } = await overAch();
+    await shop.refused('Nobody asked', 'payouts', 'cancel', id);
+    ok(await shop.app.call('POST', `/transactions/${id}/cancel`, undefined, shop.as), 200);
+    await shop.app.settle();
+    const [waiting] = await shop.queue(id);
+    expect(waiting.cancelRequestedAt).not.toBeNull();
+    await shop.json('payouts', 'refuse-cancel', id);
+    expect((await shop.queue(id))[0].cancelRequestedAt).toBeNull();
+    ok(await shop.app.call('POST', `/transactions/${id}/cancel`, undefined, shop.as), 200);
+    await shop.app.settle();
+    await shop.json('payouts', 'cancel', id);
+    await shop.app.settle();
+    expect(await shop.status(id)).toBe('COMPLETED COMPLETED -');
+    expect((await balances(shop.app, account, shop.as)).total).toBe(500_00);
+  });
+});
+
+describe('what came inside', () => {
+  it('is not returned as if a rail had carried it', async () => {
+    const { person, account } = await shop.payer();
+    const friend = await shop.payer();
+    const to = await internalAccount(shop.app, friend.person.id, 'EUR', shop.as);
+    const from = await externalAccount(shop.app, person.id, 'USD', '000', shop.as);
+    const body = quoteBody(from.id, to.id, 100_00, { immediatelyExecute: true });
+    const made = ok(await shop.app.call('POST', '/quotes', body, shop.as), 201);
+    await shop.app.settle();
+    const id = made.transactionId as string;
+    await shop.json('payouts', 'settle', id);
+    const query = `/transactions?accountIdentifier=${to.id}&type=INCOMING`;
+    const [twin] = ok(await shop.app.call('GET', query, undefined, shop.as), 200).data;
+    const why = ['--reason', 'PAYOUT_RETURNED'];
+    await shop.refused('never went over a rail', 'payouts', 'return', twin.id, ...why);
+    await shop.json('payouts', 'return', id, '--of', 'pull', ...why);
+    const received = { balance: 91_08, total: 91_08 };
+    expect(await balances(shop.app, to.id, shop.as)).toEqual(received);
+    expect((await balances(shop.app, account, shop.as)).total).toBe(0);
+  });
+});
+
+describe('a callback of a pull', () => {
+  it('is decided while the pull is on its way', async () => {
+    const { person, account } = await shop.payer();
+    const from = await externalAccount(shop.app, person.id, 'USD', '000', shop.as);
+    const ends = { source: { accountId: from.id }, destination: { accountId: account } };
+    const body = { ...ends, amount: 40_00 };
+    const { id } = ok(await shop.app.call('POST', '/transfer-in', body, shop.as), 201);
+    const ask = () => shop.app.call('POST', `/transactions/${id}/cancel`, undefined, shop.as);
+    // Before the rail has it, and after.
+    ok(await ask(), 200);
+    await shop.app.advance(60_000);
+    await shop.json('payouts', 'refuse-cancel', id);
+    expect((await shop.queue(id))[0].cancelRequestedAt).toBeNull();
+    ok(await ask(), 200);
+    await shop.app.settle();
+    await shop.json('payouts', 'cancel', id);
+    expect(await shop.status(id)).toBe('FAILED - COLLECTION_FAILED');
+    expect((await balances(shop.app, account, shop.as)).total).toBe(0);
+    expect((await ask()).status).toBe(409);
+  });
+});
+
+describe('a pull', () => {
+  it('is listed, settled, and then pays out; one that fails takes nothing', async () => {
+    const { person } = await shop.payer();
+    const from = await externalAccount(shop.app, person.id, 'USD', '000', shop.as);
+    const to = await shop.payee(person.id);
+    for (const good of [true, false]) {
+      const body = quoteBody(from.id, to, 50_00, { immediatelyExecute: true });
+      const made = ok(await shop.app.call('POST', '/quotes', body, shop.as), 201);
+      await shop.app.settle();
+      const id = made.transactionId as string;
+      const [pull] = await shop.queue(id);
+      expect(pull).toMatchObject({ kind: 'pull', amount: 50_00, currency: 'USD', rail: 'ACH' });
+      expect(pull.account.routingNumber).toBe('021000021');
+      if (!good) {
+        await shop.json('payouts', 'fail', id, '--reason', 'ACCOUNT_INVALID');
+        expect(await shop.status(id)).toBe('FAILED - ACCOUNT_INVALID');
+        continue;
+      }
+      await shop.json('payouts', 'settle', id);
+      await shop.app.settle();
+      expect((await shop.queue(id))[0]).toMatchObject({ kind: 'payout', currency: 'EUR' });
+      await shop.json('payouts', 'settle', id);
+      expect(await shop.status(id)).toBe('COMPLETED - -');
+    }
+  });
+});
+
+describe('a payment over UMA', () => {
+  const onRow = (id: string, work: (ctx: Ctx, row: TransactionRow) => Promise<unknown>) =>
+    shop.app.operate(async (ctx) => {
+      await work(ctx, (await ctx.read(transactions, id)) as TransactionRow);
+    });
+  const waitsFor = async (id: string) => {
+    const all: { transactionId: string }[] = await shop.json('payouts', 'list');
+    return all.find((each) => each.transactionId === id);
+  };
+
+  it('that waits is listed with the address it goes to', async () => {
+    const { account } = await fundedCustomer(shop.app);
+    const umaAddress = '$pending.long.usd@sandbox.uma.money';
+    const url = `/receiver/uma/${encodeURIComponent(umaAddress)}`;
+    const { lookupId } = ok(await shop.app.call('GET', url), 200);
+    const destination = { destinationType: 'UMA_ADDRESS', umaAddress };
+    const body = quoteBody(account.id, '', 10_00, { destination, lookupId });
+    const made = ok(
+      await shop.app.call('POST', '/quotes', { ...body, immediatelyExecute: true }),
+      201,
+    );
+    const id = made.transactionId as string;
+    await shop.app.settle();
+    await onRow(id, (ctx, row) => awaitNotice(ctx, row, 'payout'));
+    expect(await waitsFor(id)).toMatchObject({
+      ...{ kind: 'payout', accountType: 'UMA_ADDRESS', account: { umaAddress }, rail: null },
+    });
+  });
+
+  it('that is fetched waits for word where nobody says when to ask', async () => {
+    const hook = { webhookEndpoint: 'http://127.0.0.1:9/' };
+    ok(await shop.app.call('PATCH', '/config', hook), 200);
+    const person = await customer(shop.app);
+    const account = await internalAccount(shop.app, person.id, 'USD');
+    const umaAddress = '$success.usd@sandbox.uma.money';
+    const body = { senderUmaAddress: umaAddress, customerId: person.id };
+    const money = { receivingCurrencyCode: 'USD', receivingCurrencyAmount: 5_00 };
+    const url = '/sandbox/uma/receive';
+    const { id } = ok(await shop.app.call('POST', url, { ...body, ...money }), 200);
+    ok(await shop.app.call('POST', `/transactions/${id}/approve`), 200);
+    await onRow(id, (ctx, row) => heedIncoming(ctx, row, 'pull', { state: 'accepted' }));
+    expect(await waitsFor(id)).toMatchObject({
+      ...{ kind: 'pull', amount: 5_00, accountType: 'UMA_ADDRESS', account: { umaAddress } },
+    });
+    await onRow(id, (ctx, row) =>
+      heedIncoming(ctx, row, 'pull', { state: 'settled', reference: 'x' }),
+    );
+    expect(await waitsFor(id)).toBeUndefined();
+    expect((await balances(shop.app, account.id)).total).toBe(5_00);
+  });
+});
+
+describe('the borders', () => {
+  it('leave the sandbox to itself', async () => {
+    const person = await customer(shop.app);
+    const account = await internalAccount(shop.app, person.id, 'USD');
+    await shop.app.call('POST', `/sandbox/internal-accounts/${account.id}/fund`, {
+      amount: 1_000_00,
+    });
+    const to = await externalAccount(shop.app, person.id, 'EUR', '003');
+    const body = quoteBody(account.id, to.id, 100_00, { immediatelyExecute: true });
+    const { transactionId: id } = ok(await shop.app.call('POST', '/quotes', body), 201);
+    await shop.app.settle();
+    await shop.refused('It belongs to the sandbox', 'payouts', 'settle', id);
+    await shop.refused('No such transaction.', 'payouts', 'settle', 'Transaction:x');
+  });
+
+  it('let a payout of the sandbox come back, once, also where its bank says so later', async () => {
+    const { person, account } = await fundedCustomer(shop.app, 20_00);
+    const back = ['--reason', 'PAYOUT_RETURNED'];
+    for (const suffix of ['000', '005']) {
+      const to = await externalAccount(shop.app, person.id, 'USD', suffix);
+      const body = { ...quoteBody(account.id, to.id, 10_00), immediatelyExecute: true };
+      const { transactionId: id } = ok(await shop.app.call('POST', '/quotes', body), 201);
+      await shop.refused('Only what has settled', 'payouts', 'return', id, ...back);
+      await shop.app.settle();
+      await shop.json('payouts', 'return', id, ...back);
+      await shop.refused('Only what has settled', 'payouts', 'return', id, ...back);
+      await shop.app.advance(60_000);
+      await shop.app.settle();
+      expect(await balances(shop.app, account.id)).toEqual({ balance: 20_00, total: 20_00 });
+    }
+  });
+
+  it('keep every sandbox operation from production credentials', async () => {
+    // A test webhook tells nothing and moves nothing, so a production platform may ask for one.
+    const all = shop.app.operations.filter(
+      ({ contract: { path: url } }) => url.startsWith('/sandbox/') && !url.endsWith('/test'),
+    );
+    expect(all.length).toBeGreaterThan(0);
+    for (const { contract } of all) {
+      const url = contract.path.replace(/\{[^}]+\}/g, 'InternalAccount:x');
+      const body = contract.method === 'GET' ? undefined : {};
+      const answer = await shop.app.call(contract.method, url, body, shop.as);
+      expect([url, answer.status, answer.body.code]).toEqual([url, 403, 'FORBIDDEN']);
+    }
+  });
+});

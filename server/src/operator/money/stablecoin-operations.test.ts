@@ -1,0 +1,199 @@
+// The operator's look at mints and burns, at the proof of what circulates, and at what of them is a
+// customer's.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { customer, externalAccount, ok } from '../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import { DOLLAR, mintDesk } from '../../../test/mint-desk.ts';
+import { says, workerSaying } from '../../../test/mint-voice.ts';
+import { commandOn } from '../../../test/production.ts';
+import { mintsAndBurns } from '../../features/stablecoins/index.ts';
+import { heed } from '../../features/stablecoins/minting/progress.ts';
+
+let app: TestApp;
+let desk: ReturnType<typeof mintDesk>;
+let coin: { id: string; symbol: string };
+let bank: { id: string };
+let burnt: string;
+
+const run = (...argv: string[]) => commandOn(app)(argv);
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of every shape; what a test reads it asserts.
+async function json(...argv: string[]): Promise<any> {
+  const { code, out, err } = await run(...argv, '--json');
+  expect([code, err]).toEqual([0, '']);
+  return JSON.parse(out);
+}
+
+const sql = (text: string, values: unknown[] = []) => app.runtime.db.query(text, values);
+
+beforeAll(async () => {
+  app = await startApp({ start: Date.now() });
+  desk = mintDesk(app);
+  coin = await desk.circulating(100);
+  const { id } = await customer(app);
+  bank = await externalAccount(app, id, 'USD');
+  await app.advance(1_000);
+  const body = desk.burnBody(bank.id, { amount: '1230000' });
+  burnt = ok(await desk.burn(coin.id, body), 201).id;
+});
+afterAll(() => app.close());
+
+describe('stablecoins operations', () => {
+  it('lists those of a coin, a platform or a state, latest first', async () => {
+    const all = await json('stablecoins', 'operations', coin.id);
+    expect(all).toMatchObject([
+      {
+        operationId: burnt,
+        platformId: app.platform.id,
+        stablecoinId: coin.id,
+        type: 'BURN',
+        status: 'CREATED',
+        amount: '1230000',
+        readable: `1.230000 ${coin.symbol}`,
+        source: 'EXTERNAL_ACCOUNT',
+        rail: 'WIRE',
+        submittedAt: null,
+      },
+      { type: 'MINT', status: 'COMPLETED', providerStatus: 'complete', rail: null },
+    ]);
+    const ask = async (...flags: string[]) =>
+      (await json('stablecoins', 'operations', ...flags)).map(
+        (each: { operationId: string }) => each.operationId,
+      );
+    expect(await ask('--status', 'CREATED')).toEqual([burnt]);
+    expect(await ask('--platform', app.platform.id, '--limit', '1')).toEqual([burnt]);
+    expect(await ask('--platform', app.other.id)).toEqual([]);
+    expect(await ask('--after', burnt)).toEqual([all[1].operationId]);
+    const { out } = await run('stablecoins', 'operations');
+    expect(out).toMatch(/^CREATED +OPERATION +TYPE +AMOUNT +STATUS +AT THE PROVIDER +WHY\n/);
+    expect(out).toContain(`1.230000 ${coin.symbol}`);
+  });
+
+  it('knows what it cannot list', async () => {
+    expect(await run('stablecoins', 'operations', '--status', 'ODD')).toMatchObject({ code: 2 });
+    expect(await run('stablecoins', 'operations', '--after', coin.id)).toMatchObject({
+      code: 1,
+      err: 'No such mint or burn.\n',
+    });
+  });
+});
+
+describe('ledger verify', () => {
+  it('has no totals of what is no money', async () => {
+    const { currencies } = await json('ledger', 'verify');
+    const units = currencies.map((each: { currency: string }) => each.currency);
+    expect(units.filter((unit: string) => unit.startsWith('stablecoin.'))).toEqual([]);
+    expect((await run('ledger', 'verify')).out).not.toContain('stablecoin.');
+  });
+
+  it('counts what circulates from mints and burns', async () => {
+    expect(await json('ledger', 'verify')).toMatchObject({ balanced: true, problems: [] });
+    await sql("update stablecoin_operations set status = 'FAILED' where id = $1", [burnt]);
+    const { code, out } = await run('ledger', 'verify');
+    expect(code).toBe(1);
+    expect(out).toContain(
+      `Of ${coin.id} 1230000 is set aside for burns, and its mints and burns say 0`,
+    );
+    await sql("update stablecoin_operations set status = 'CREATED' where id = $1", [burnt]);
+    await sql("update stablecoin_operations set amount = amount + 1 where type = 'MINT'");
+    const problems = (await run('ledger', 'verify')).out;
+    expect(problems).toContain(`Of ${coin.id} ${100n * DOLLAR} circulates`);
+    expect(problems).toContain(`mints and burns say ${100n * DOLLAR + 1n}`);
+    await sql("update stablecoin_operations set amount = amount - 1 where type = 'MINT'");
+    expect((await run('ledger', 'verify')).code).toBe(0);
+  });
+});
+
+describe('customers export', () => {
+  it('has what was burnt for the customer, and an erasure leaves it to its end', async () => {
+    const { id } = await customer(app);
+    // Its number scripts what becomes of it, and the provider was told of that when it was linked.
+    const own = await externalAccount(app, id, 'USD', '003');
+    const made = ok(await desk.burn(coin.id, desk.burnBody(own.id)), 201);
+    const all = await json('customers', 'export', id);
+    expect(all.stablecoin_operations).toMatchObject([{ id: made.id, type: 'BURN' }]);
+    expect(all.stablecoin_links).toMatchObject([{ account_id: own.id }]);
+    expect((await app.call('DELETE', `/customers/${id}`)).status).toBe(200);
+    expect((await run('customers', 'erase', id, '--yes')).code).toBe(0);
+    await app.advance(5_000);
+    expect((await desk.look(made.id)).status).toBe('FAILED');
+  });
+});
+
+describe('stablecoins end', () => {
+  const end = (id: string, as: string) =>
+    run('stablecoins', 'end', id, '--as', as, '--reason', 'The provider wrote so');
+
+  /** A burn of a coin of its own, in a state as if it had come that way, and nothing follows it. */
+  async function burnIn(status: string) {
+    const own = await desk.circulating(20);
+    const { id } = ok(await desk.burn(own.id, desk.burnBody(bank.id)), 201);
+    await sql("delete from jobs where input ->> 'operationId' = $1", [id]);
+    if (status === 'CREATED') return { id, coinId: own.id };
+    await app.operate(async (ctx) => {
+      const row = await ctx.read(mintsAndBurns, id);
+      if (!row) return;
+      const handed = ctx.update(mintsAndBurns, row, { submitted_at: ctx.now });
+      if (status === 'EXPIRED') {
+        const answer = { state: 'expired', providerStatus: 'expired', final: true } as const;
+        await heed(ctx, handed, answer, ctx.now);
+      } else if (status === 'PROCESSING') ctx.update(mintsAndBurns, handed, { status });
+    });
+    return { id, coinId: own.id };
+  }
+
+  it.each([
+    ['PROCESSING', 'completed', 'COMPLETED', 10n],
+    ['PROCESSING', 'failed', 'FAILED', 20n],
+    ['EXPIRED', 'completed', 'COMPLETED', 10n],
+    ['CREATED', 'failed', 'FAILED', 20n],
+  ] as const)('of one that is %s: as %s', async (status, as, becomes, dollars) => {
+    const { id, coinId } = await burnIn(status);
+    expect(await end(id, as)).toEqual({ code: 0, out: `${id} is ${becomes}.\n`, err: '' });
+    const shown = await desk.look(id);
+    expect(shown.status).toBe(becomes);
+    expect(shown.failureReason).toBe(as === 'failed' ? 'ENDED_BY_SERVICE' : undefined);
+    const left = { circulating: dollars * DOLLAR, burning: 0n, minting: 0n };
+    expect(await desk.supply(coinId)).toEqual(left);
+    expect(await desk.problems()).toEqual([]);
+    const move = as === 'failed' ? 'fail' : 'complete';
+    expect(await json('stablecoins', 'history', id)).toMatchObject([
+      { actor: 'operator', move, reason: 'The provider wrote so' },
+    ]);
+  });
+
+  it('lets what was handed over and may still be paid for expire, and asks about it on', async () => {
+    const { id, coinId } = await burnIn('handed over');
+    expect((await end(id, 'failed')).out).toBe(`${id} is EXPIRED.\n`);
+    expect((await desk.supply(coinId)).burning).toBe(0n);
+    const move = { actor: 'operator', move: 'expire', reason: 'The provider wrote so' };
+    expect(await json('stablecoins', 'history', id)).toMatchObject([move]);
+    const { asked, after } = workerSaying(app, says('expired'), says('completed'));
+    await after(2 * 3_600_000);
+    expect(asked.map(({ what }) => what)).toEqual(['check', 'check']);
+    expect((await desk.look(id)).status).toBe('COMPLETED');
+    expect(await desk.supply(coinId)).toMatchObject({ circulating: 10n * DOLLAR, burning: 0n });
+    expect(await desk.problems()).toEqual([]);
+  });
+
+  it.each([
+    ['EXPIRED', 'failed', 'The mint or burn is EXPIRED.'],
+    ['CREATED', 'completed', 'It was never handed to the provider.'],
+  ] as const)('refuses what cannot be: %s as %s', async (status, as, reason) => {
+    const { id, coinId } = await burnIn(status);
+    expect(await end(id, as)).toMatchObject({ code: 1, err: `${reason}\n` });
+    expect((await desk.look(id)).status).toBe(status);
+    expect(await desk.problems()).toEqual([]);
+    expect(await json('stablecoins', 'history', id)).toEqual([]);
+    expect((await desk.supply(coinId)).circulating).toBe(20n * DOLLAR);
+  });
+
+  it('ends nothing twice, and nothing without a reason', async () => {
+    const { id } = await burnIn('PROCESSING');
+    expect(await run('stablecoins', 'end', id, '--as', 'failed')).toMatchObject({ code: 2 });
+    expect(await end(id, 'odd')).toMatchObject({ code: 2 });
+    expect((await end(id, 'completed')).code).toBe(0);
+    expect((await end(id, 'failed')).err).toBe('The mint or burn is COMPLETED.\n');
+    expect(await end(coin.id, 'failed')).toMatchObject({ code: 1, err: 'No such mint or burn.\n' });
+  });
+});

@@ -1,0 +1,125 @@
+// The operator's verbs on stablecoins: every decision in every state, what becomes of it, and what is kept.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ok } from '../../../test/fixtures.ts';
+import { mintDesk } from '../../../test/mint-desk.ts';
+import { type Production, startProduction } from '../../../test/production.ts';
+import { stablecoinDesk } from '../../../test/stablecoin-desk.ts';
+import { SERVICE_STATUSES } from '../../features/stablecoins/index.ts';
+
+let shop: Production;
+let desk: ReturnType<typeof stablecoinDesk>;
+
+beforeAll(async () => {
+  shop = await startProduction();
+  desk = stablecoinDesk(shop.app);
+});
+afterAll(() => shop.close());
+
+const verb = (name: string, ...more: string[]) => shop.json('stablecoins', name, ...more);
+
+/** A token put into a state as if it had come that way. */
+async function coinIn(status: string): Promise<string> {
+  const { id } = await desk.coin();
+  await shop.app.runtime.db.query(
+    'update stablecoins set service_status = $2, version = version + 1 where id = $1',
+    [id, status],
+  );
+  return id;
+}
+
+const OUTCOMES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  approve: { NOT_ENABLED: 'ENABLING', PENDING_APPROVAL: 'ENABLING', DISABLED: 'ENABLING' },
+  refuse: { PENDING_APPROVAL: 'NOT_ENABLED' },
+  disable: { ENABLING: 'DISABLED', ENABLED: 'DISABLED' },
+};
+
+describe.each(Object.keys(OUTCOMES))('stablecoins %s', (name) => {
+  it.each(SERVICE_STATUSES)('of a token that is %s', async (status) => {
+    const id = await coinIn(status);
+    const outcome = OUTCOMES[name]?.[status];
+    if (outcome === undefined) {
+      await shop.refused(`The stablecoin is ${status}.`, 'stablecoins', name, id);
+      expect(await verb('history', id)).toEqual([]);
+      return;
+    }
+    expect(await verb(name, id, '--reason', 'as agreed')).toMatchObject({
+      id,
+      platformId: shop.app.platform.id,
+      serviceOperationsStatus: outcome,
+      reason: 'as agreed',
+    });
+    expect(await verb('history', id)).toMatchObject([
+      { actor: 'operator', move: name, reason: 'as agreed' },
+    ]);
+  });
+});
+
+describe('stablecoins', () => {
+  it('are asked for, refused, asked for again, approved, disabled and approved', async () => {
+    const { id } = await desk.coin();
+    const status = async () => ok(await desk.read(`/stablecoins/${id}`), 200);
+    ok(await desk.request(id), 200);
+    await verb('refuse', id, '--reason', 'Papers are missing');
+    ok(await desk.request(id), 200);
+    await verb('approve', id);
+    await shop.app.settle();
+    expect(await status()).toMatchObject({ serviceOperationsStatus: 'ENABLED' });
+    expect(await status()).toHaveProperty('currency');
+    await verb('disable', id);
+    expect(await status()).not.toHaveProperty('currency');
+    expect((await desk.request(id)).status).toBe(409);
+    await verb('approve', id);
+    await shop.app.settle();
+    expect(await status()).toMatchObject({ serviceOperationsStatus: 'ENABLED' });
+    const history: { move: string }[] = await verb('history', id);
+    expect(history.map((each) => each.move)).toEqual(['refuse', 'approve', 'disable', 'approve']);
+  });
+
+  it.each([
+    ['002', 'REJECTED'],
+    ['003', 'FAILED'],
+  ])('that were never issued are not approved: …%s, %s', async (token, issuance) => {
+    const { id } = await desk.coin({ token });
+    expect((await desk.request(id)).status).toBe(409);
+    await shop.refused(`The token is ${issuance} at its provider.`, 'stablecoins', 'approve', id);
+  });
+
+  it('that were disabled before the job came are not enabled by it', async () => {
+    const { id } = await desk.coin();
+    await verb('approve', id);
+    await verb('disable', id);
+    await shop.app.settle();
+    expect(ok(await desk.read(`/stablecoins/${id}`), 200).serviceOperationsStatus).toBe('DISABLED');
+  });
+
+  it('are listed by platform and state, in pieces', async () => {
+    const other = stablecoinDesk(shop.app, { as: shop.app.other });
+    const ids: string[] = [];
+    for (let n = 0; n < 3; n++) ids.push((await other.coin()).id);
+    ok(await other.request(ids[1] as string), 200);
+    const list = async (...more: string[]) =>
+      (await verb('list', shop.app.other.id, ...more)).map((each: { id: string }) => each.id);
+    expect(await list()).toEqual(ids);
+    expect(await list('--status', 'PENDING_APPROVAL')).toEqual([ids[1]]);
+    expect(await list('--limit', '1', '--after', ids[0] as string)).toEqual([ids[1]]);
+    const everybodys: { id: string }[] = await verb('list', '--status', 'PENDING_APPROVAL');
+    expect(everybodys.map((each) => each.id)).toContain(ids[1]);
+  });
+
+  it('are listed with what circulates of them', async () => {
+    const mints = mintDesk(shop.app);
+    const coin = await mints.circulating(12);
+    const all: { id: string; circulating: string }[] = await verb('list');
+    const circulating = all.find((each) => each.id === coin.id)?.circulating;
+    expect(circulating).toBe('12000000');
+    const { out } = await shop.run('stablecoins', 'list');
+    expect(out).toMatch(/ SYMBOL +CIRCULATING +ISSUANCE +SERVICE\n/);
+    expect(out).toMatch(new RegExp(`${coin.id} +\\S+ +${coin.symbol} +12\\.000000 +PROVISIONED`));
+  });
+
+  it('that are none are said to be none', async () => {
+    const none = 'Stablecoin:00000000-0000-7000-8000-000000000000';
+    await shop.refused('No such stablecoin.', 'stablecoins', 'approve', none);
+    await shop.refused('No such stablecoin.', 'stablecoins', 'history', 'x');
+  });
+});

@@ -1,0 +1,169 @@
+// The operator's look at agents: what they may do and have done, and how one is stopped.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type AgentDesk, agentDesk } from '../../../test/agent-desk.ts';
+import { type AgentPayer, ASKS, agentPayer, coded } from '../../../test/agent-payer.ts';
+import { customer, externalAccount, internalAccount, ok } from '../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import { main } from '../../operator.ts';
+import { erase } from '../customers/erase.ts';
+
+let app: TestApp;
+let desk: AgentDesk;
+let one: AgentPayer;
+let two: AgentPayer;
+
+async function run(...argv: string[]) {
+  const ran = { out: '', err: '' };
+  const code = await main(argv, {
+    env: { DATABASE_URL: app.databaseUrl, RAILHEAD_MASTER_KEY: '07'.repeat(32) },
+    out: (text) => {
+      ran.out += text;
+    },
+    err: (text) => {
+      ran.err += text;
+    },
+  });
+  return { code, ...ran };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of every shape; what a test reads it asserts.
+async function json(...argv: string[]): Promise<any> {
+  const { code, out, err } = await run(...argv, '--json');
+  expect([code, err]).toEqual([0, '']);
+  return JSON.parse(out);
+}
+
+beforeAll(async () => {
+  app = await startApp({ start: Date.now() });
+  desk = agentDesk(app);
+  one = await agentPayer(app, desk);
+  app.world.set(app.world.now() + 1_000);
+  two = await agentPayer(app, desk);
+  ok(await one.transfer('out', 30_00), 201);
+});
+afterAll(() => app.close());
+
+describe('agents list', () => {
+  it('shows those of a platform or a customer, latest first', async () => {
+    const all = await json('agents', 'list', '--platform', app.platform.id);
+    expect(all.map((each: { agentId: string }) => each.agentId)).toEqual([two.id, one.id]);
+    expect(await json('agents', 'list', '--customer', one.customer.id)).toMatchObject([
+      { agentId: one.id, customerId: one.customer.id, state: 'active' },
+    ]);
+    expect(await json('agents', 'list', '--platform', app.other.id)).toEqual([]);
+    const { out } = await run('agents', 'list');
+    expect(out).toMatch(/^CREATED +AGENT +CUSTOMER +STATE +NAME\n/);
+    expect(out.split('\n')).toHaveLength(4);
+    const behind = await json('agents', 'list', '--limit', '1', '--after', two.id);
+    expect(behind.map((each: { agentId: string }) => each.agentId)).toEqual([one.id]);
+    expect(await run('agents', 'list', '--after', 'x')).toMatchObject({ code: 1 });
+  });
+});
+
+describe('agents show', () => {
+  it('shows the policy and what was spent', async () => {
+    expect(await json('agents', 'show', one.id)).toMatchObject({
+      id: one.id,
+      platformId: app.platform.id,
+      state: 'active',
+      usage: { dailyTransactionCount: expect.any(Number), monthlySpend: expect.any(Number) },
+    });
+    const { out } = await run('agents', 'show', one.id);
+    expect(out).toMatch(/Limits +currency=USD perTransactionLimit=100000000\n/);
+    expect(out).not.toContain(one.accessToken);
+    expect(await run('agents', 'show', 'x')).toMatchObject({ code: 1, err: 'No such agent.\n' });
+  });
+});
+
+describe('agents pause and resume', () => {
+  it('stop an agent at once and let it act again, and keep why', async () => {
+    const paused = await json('agents', 'pause', two.id, '--reason', 'Odd payments');
+    expect(paused).toMatchObject({ isPaused: true, state: 'paused' });
+    expect(coded(await two.transfer('out', 1_00))).toEqual([403, 'FORBIDDEN']);
+    const { out } = await run('agents', 'resume', two.id, '--reason', 'Explained');
+    expect(out).toMatch(/State +active\n/);
+    ok(await two.transfer('out', 1_00), 201);
+    // The command has a clock of its own, so what both wrote is in no one order.
+    const lines = await two.audit();
+    const by = (who: string) => lines.filter(({ actor }) => actor === who);
+    expect(by(two.id).map(({ what }) => what)).toEqual(['ACTION_REFUSED', 'ACTION_EXECUTED']);
+    expect(by('operator')).toMatchObject([
+      { what: 'CHANGED', details: { paused: true, reason: 'Odd payments' } },
+      { what: 'CHANGED', details: { paused: false, reason: 'Explained' } },
+    ]);
+    expect(await run('agents', 'pause', two.id)).toMatchObject({ code: 2 });
+    const long = await run('agents', 'pause', two.id, '--reason', 'x'.repeat(256));
+    expect(long).toMatchObject({ code: 2 });
+  });
+});
+
+describe('an erasure', () => {
+  it('that comes before the job for agents leaves nothing that waits', async () => {
+    const person = await customer(app);
+    const account = await internalAccount(app, person.id, 'USD');
+    const target = await externalAccount(app, person.id, 'USD');
+    const body = {
+      source: { accountId: account.id },
+      destination: { accountId: target.id },
+      amount: 1_00,
+    };
+    for (const agent of [
+      await desk.agentOf(person.id, ASKS),
+      await desk.agentOf(person.id, ASKS),
+    ]) {
+      ok(await agent.call('POST', '/agents/me/transfer-out', body), 201);
+    }
+    ok(await app.call('DELETE', `/customers/${person.id}`), 200);
+    await erase(app.runtime, person.id, { actor: 'operator', reason: null });
+    const state = () =>
+      app.runtime.db.query(
+        `select a.status, t.status as payment, g.id as agent from agent_actions a
+          join transactions t on t.id = a.transaction_id left join agents g on g.id = a.agent_id
+          where a.customer_id = $1`,
+        [person.id],
+      );
+    const ended = Array(2).fill({ status: 'REJECTED', payment: 'FAILED', agent: null });
+    expect(await state()).toEqual(ended);
+    await app.settle();
+    expect(await state()).toEqual(ended);
+  });
+});
+
+describe('agents audit', () => {
+  it('lists what happened, latest first, by agent, customer or platform', async () => {
+    const lines = await json('agents', 'audit', '--agent', one.id);
+    const [latest] = lines;
+    expect(latest).toMatchObject({
+      what: 'ACTION_EXECUTED',
+      actor: one.id,
+      agentId: one.id,
+      customerId: one.customer.id,
+      details: { type: 'TRANSFER_OUT', amount: '3000', currency: 'USD' },
+    });
+    expect(lines.at(-1).what).toBe('CREATED');
+    expect(await json('agents', 'audit', '--customer', one.customer.id)).toEqual(lines);
+    expect(await json('agents', 'audit', '--agent', one.id, '--since', latest.at)).toEqual([
+      latest,
+    ]);
+    const of = ['agents', 'audit', '--agent', one.id];
+    expect(await json(...of, '--after', latest.lineId)).toEqual(lines.slice(1));
+    expect(await json(...of, '--after', lines.at(-1).lineId)).toEqual([]);
+    expect(await run(...of, '--after', 'x')).toMatchObject({ code: 1 });
+    const all = await json('agents', 'audit', '--platform', app.platform.id, '--limit', '1');
+    expect(all).toHaveLength(1);
+    const { out } = await run('agents', 'audit', '--agent', one.id);
+    expect(out).toContain('amount=3000');
+    expect(out).not.toContain(one.accessToken);
+    expect(await run('agents', 'audit')).toMatchObject({ code: 2 });
+    expect(await run('agents', 'audit', '--agent', one.id, '--since', 'x')).toMatchObject({
+      code: 2,
+    });
+  });
+
+  it('keeps what a deleted agent did', async () => {
+    ok(await app.call('DELETE', `/agents/${one.id}`), 204);
+    expect((await json('agents', 'audit', '--agent', one.id))[0].what).toBe('DELETED');
+    expect(await json('agents', 'show', one.id)).toMatchObject({ state: 'deleted' });
+    expect(await run('agents', 'pause', one.id, '--reason', 'x')).toMatchObject({ code: 1 });
+  });
+});

@@ -1,0 +1,118 @@
+// `platform cards|set-cards`: how many cards a platform may have, and which pages may frame the page that
+// shows a card's number. That page names them to browsers in a header, so only a plain origin is taken for
+// one.
+import {
+  type CardProgram,
+  cardProgramOf,
+  type PlatformRow,
+  platforms,
+  systemCaller,
+} from '../../features/tenancy/platform/index.ts';
+import { readUrl } from '../../kernel/net/url.ts';
+import type { Environment } from '../../runtime/operation/context.ts';
+import { operate } from '../../runtime/operation/operate.ts';
+import { type Flags, type Given, usageError } from '../cli/flags.ts';
+import { record } from '../cli/table.ts';
+import { notFound, type Output, type System, type Verb } from '../cli/verb.ts';
+import { isHost } from './passkey-site.ts';
+import { platformOf } from './platform.ts';
+
+const MOST_LIVE = 10_000_000;
+/** The cards that an account pays for are read at once. */
+const MOST_LIVE_PER_HOLDER = 1_000;
+const MOST_ORIGINS = 20;
+
+const PLATFORM: Flags = {
+  platform: { value: 'PLATFORM', required: true, help: 'Id of the platform' },
+};
+
+function shown(row: PlatformRow): Output {
+  const json = cardProgramOf(row);
+  const text = record([
+    ['Live cards at once', String(json.maxLive)],
+    ['Of one cardholder', String(json.maxLivePerHolder)],
+    ['Pages that may show a number', json.frameOrigins.join(', ') || 'none'],
+  ]);
+  return { json, text };
+}
+
+function countIn(given: Given, flag: string, most: number): number | undefined {
+  const text = given.text(flag);
+  if (text === undefined) return undefined;
+  if (!/^\d{1,9}$/.test(text) || Number(text) > most) {
+    throw usageError(`--${flag} takes a number from 0 to ${most}`);
+  }
+  return Number(text);
+}
+
+/** Nothing but a scheme, a host and a port; without encryption only this machine, where nothing is real. */
+function isOrigin(text: string, environment: Environment): boolean {
+  const url = readUrl(text);
+  if (url?.origin !== text || !isHost(url.hostname, environment)) return false;
+  return url.protocol === 'https:' || (url.protocol === 'http:' && url.hostname === 'localhost');
+}
+
+function originsIn(given: Given, environment: Environment): string[] | undefined {
+  const origins = given.list('frame-origins');
+  if (!origins) return undefined;
+  if (origins.join() === 'none') return [];
+  const wrong = origins.find((each) => !isOrigin(each, environment));
+  if (wrong !== undefined) {
+    throw usageError(`--frame-origins takes origins like https://app.example.com, not ${wrong}`);
+  }
+  const distinct = [...new Set(origins)];
+  if (distinct.length > MOST_ORIGINS) {
+    throw usageError(`--frame-origins takes ${MOST_ORIGINS} origins at the most`);
+  }
+  return distinct;
+}
+
+async function set(system: System, given: Given): Promise<Output> {
+  const { id, environment } = await platformOf(system, given.needed('platform'));
+  const maxLive = countIn(given, 'max-live', MOST_LIVE);
+  const maxLivePerHolder = countIn(given, 'max-live-per-holder', MOST_LIVE_PER_HOLDER);
+  const frameOrigins = originsIn(given, environment);
+  const change: Partial<CardProgram> = {
+    ...(maxLive === undefined ? {} : { maxLive }),
+    ...(maxLivePerHolder === undefined ? {} : { maxLivePerHolder }),
+    ...(frameOrigins ? { frameOrigins } : {}),
+  };
+  if (Object.keys(change).length === 0) {
+    throw usageError('--max-live, --max-live-per-holder or --frame-origins is needed');
+  }
+  const row = await operate(system.runtime, systemCaller(id, environment), async (ctx) => {
+    const before = await ctx.read(platforms, id);
+    if (!before) throw notFound('platform');
+    const card_program = { ...cardProgramOf(before), ...change };
+    return ctx.update(platforms, before, { card_program, updated_at: ctx.now });
+  });
+  return shown(row);
+}
+
+export const cardProgramVerbs: readonly Verb[] = [
+  {
+    noun: 'platform',
+    verb: 'cards',
+    summary: 'Show how many cards a platform may have and which pages may show their numbers',
+    flags: PLATFORM,
+    bare: 'platform',
+    run: async (system, given) => shown(await platformOf(system, given.needed('platform'))),
+  },
+  {
+    noun: 'platform',
+    verb: 'set-cards',
+    summary: 'Change what a platform may do with cards',
+    flags: {
+      ...PLATFORM,
+      'max-live': { value: 'N', help: 'Cards that may be live at once (10000)' },
+      'max-live-per-holder': { value: 'N', help: 'The same of one cardholder (10)' },
+      'frame-origins': {
+        value: 'ORIGIN,ORIGIN',
+        list: true,
+        help: 'Pages that may frame the page with a number; the whole list, or none (none)',
+      },
+    },
+    bare: 'platform',
+    run: set,
+  },
+];

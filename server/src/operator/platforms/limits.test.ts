@@ -1,0 +1,95 @@
+// Limits as an operator sets them: the command's answers and complaints, and what they mean to a platform.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
+import { main } from '../../operator.ts';
+
+let database: TestDatabase;
+let platform: string;
+
+async function run(...argv: string[]) {
+  const ran = { out: '', err: '' };
+  const code = await main(argv, {
+    env: { DATABASE_URL: database.url, RAILHEAD_MASTER_KEY: '07'.repeat(32) },
+    out: (text) => {
+      ran.out += text;
+    },
+    err: (text) => {
+      ran.err += text;
+    },
+  });
+  return { code, ...ran };
+}
+
+async function json(...argv: string[]): Promise<unknown> {
+  const { code, out, err } = await run(...argv, '--json');
+  expect([code, err]).toEqual([0, '']);
+  return JSON.parse(out);
+}
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const made = await json('platform', 'create', '--name', 'Shop');
+  platform = (made as { platformId: string }).platformId;
+});
+afterAll(() => database.drop());
+
+describe('platform limits', () => {
+  it('has none at first', async () => {
+    expect(await json('platform', 'limits', platform)).toEqual([]);
+    expect((await run('platform', 'limits', platform)).out).toBe('None.\n');
+  });
+
+  it('sets, replaces and lists them by currency and way', async () => {
+    const set = (...flags: string[]) => json('platform', 'set-limit', platform, ...flags);
+    await set('--currency', 'USD', '--per-payment', '10000.00', '--per-day', '50000');
+    await set('--currency', 'USD', '--to', 'EUR', '--per-day', '0.5');
+    await set('--currency', 'BTC', '--per-payment', '0.00000001');
+    const all = await set('--currency', 'USD', '--per-payment', '9999.99');
+    expect(all).toEqual([
+      { currency: 'BTC', perPayment: 1 },
+      { currency: 'USD', perPayment: 9_999_99 },
+      { currency: 'USD', to: 'EUR', perDay: 50 },
+    ]);
+    expect(await json('platform', 'limits', platform)).toEqual(all);
+    expect((await run('platform', 'limits', platform)).out).toBe(
+      [
+        'FROM  TO   PER PAYMENT  PER DAY',
+        'BTC   any   0.00000001        -',
+        'USD   any     9,999.99        -',
+        'USD   EUR            -     0.50',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('removes one and leaves the others', async () => {
+    const remove = (...flags: string[]) => run('platform', 'remove-limit', platform, ...flags);
+    expect((await remove('--currency', 'USD')).code).toBe(0);
+    expect(await json('platform', 'limits', platform)).toMatchObject([
+      { currency: 'BTC' },
+      { currency: 'USD', to: 'EUR' },
+    ]);
+    expect(await remove('--currency', 'USD')).toMatchObject({ code: 1, err: 'No such limit.\n' });
+  });
+
+  it.each([
+    [['--currency', 'USD'], '--per-payment or --per-day is needed'],
+    [['--currency', 'XXX', '--per-day', '1'], '--currency: XXX is not a currency here'],
+    [['--currency', 'USD', '--to', 'XXX', '--per-day', '1'], '--to: XXX is not a currency here'],
+    [['--currency', 'USD', '--per-day', '1.001'], 'an amount of USD with 2 decimals at most'],
+    [['--currency', 'USD', '--per-day', '1,000'], 'an amount of USD with 2 decimals at most'],
+    [['--currency', 'USD', '--per-day=-1'], 'an amount of USD with 2 decimals at most'],
+    [['--currency', 'USD', '--per-day', '0.00'], 'more than nothing'],
+    [['--currency', 'USD', '--per-payment', '90000000000000.01'], 'less than everything'],
+    [['--per-day', '1'], '--currency USD is needed'],
+  ])('refuses %j', async (flags, complaint) => {
+    const { code, out, err } = await run('platform', 'set-limit', platform, ...flags);
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toContain(complaint);
+  });
+
+  it('wants a platform that there is', async () => {
+    const { code, err } = await run('platform', 'limits', 'PlatformConfig:none');
+    expect([code, err]).toEqual([1, 'No such platform.\n']);
+  });
+});

@@ -1,0 +1,158 @@
+// `platform limits|set-limit|remove-limit`: what a platform may send in one payment and in one day. A limit
+// is for a currency, or for a currency on its way into another; a payment is held to all that apply. Amounts
+// are typed as people write them, 10000.00, because here a mistake of a factor of a hundred is expensive.
+import { findCurrency } from '../../catalog/currencies/currencies.ts';
+import {
+  type PaymentLimit,
+  type PlatformRow,
+  platforms,
+  systemCaller,
+} from '../../features/tenancy/platform/index.ts';
+import { MAX_AMOUNT, readable } from '../../kernel/money.ts';
+import { operate } from '../../runtime/operation/operate.ts';
+import { type Flags, type Given, usageError } from '../cli/flags.ts';
+import { table } from '../cli/table.ts';
+import { notFound, type Output, type System, type Verb } from '../cli/verb.ts';
+import { platformOf } from './platform.ts';
+
+const PLATFORM = { platform: { value: 'PLATFORM', required: true, help: 'Id of the platform' } };
+
+const WAY: Flags = {
+  ...PLATFORM,
+  currency: { value: 'USD', required: true, help: 'The currency that is sent' },
+  to: { value: 'EUR', help: 'Only payments that arrive in this one; any unless given' },
+};
+
+const AMOUNTS: Flags = {
+  'per-payment': {
+    value: '10000.00',
+    help: 'The most that one payment may send; none if left out',
+  },
+  'per-day': { value: '50000.00', help: 'The most that one UTC day may send; none if left out' },
+};
+
+export function currencyIn(given: Given, flag: string): string | undefined {
+  const code = given.text(flag);
+  if (code !== undefined && !findCurrency(code)) {
+    throw usageError(`--${flag}: ${code} is not a currency here`);
+  }
+  return code;
+}
+
+/** `10000.5` of a currency with two decimals as 1000050. */
+export function amountIn(given: Given, flag: string, currency: string): number | undefined {
+  const text = given.text(flag);
+  if (text === undefined) return undefined;
+  const decimals = findCurrency(currency)?.decimals ?? 0;
+  const [, whole, fraction = ''] = /^(\d{1,16})(?:\.(\d+))?$/.exec(text) ?? [];
+  if (whole === undefined || fraction.length > decimals) {
+    throw usageError(`--${flag} takes an amount of ${currency} with ${decimals} decimals at most`);
+  }
+  const amount = BigInt(whole + fraction.padEnd(decimals, '0'));
+  if (amount < 1n || amount > MAX_AMOUNT) {
+    throw usageError(`--${flag} must be more than nothing and less than everything`);
+  }
+  return Number(amount);
+}
+
+const sameWay = (a: PaymentLimit, b: Pick<PaymentLimit, 'currency' | 'to'>) =>
+  a.currency === b.currency && a.to === b.to;
+
+function shown({ limits }: PlatformRow): Output {
+  const amount = (value: number | undefined, currency: string) =>
+    value === undefined ? '-' : readable(BigInt(value), findCurrency(currency)?.decimals ?? 0);
+  const rows = limits.map(({ currency, to, perPayment, perDay }) => [
+    currency,
+    to ?? 'any',
+    amount(perPayment, currency),
+    amount(perDay, currency),
+  ]);
+  const text = table(
+    [
+      { head: 'FROM' },
+      { head: 'TO' },
+      { head: 'PER PAYMENT', align: 'right' },
+      { head: 'PER DAY', align: 'right' },
+    ],
+    rows,
+  );
+  return { json: limits, text };
+}
+
+/** Writes the limits that `change` makes of those there are; the newest state decides. */
+async function rewrite(
+  system: System,
+  given: Given,
+  change: (limits: readonly PaymentLimit[]) => PaymentLimit[],
+): Promise<Output> {
+  const { id, environment } = await platformOf(system, given.needed('platform'));
+  const row = await operate(system.runtime, systemCaller(id, environment), async (ctx) => {
+    const before = await ctx.read(platforms, id);
+    if (!before) throw notFound('platform');
+    const limits = change(before.limits);
+    return ctx.update(platforms, before, { limits, updated_at: ctx.now });
+  });
+  return shown(row);
+}
+
+const wayOf = (given: Given): Pick<PaymentLimit, 'currency' | 'to'> => {
+  const to = currencyIn(given, 'to');
+  const currency = currencyIn(given, 'currency') as string;
+  return { currency, ...(to === undefined ? {} : { to }) };
+};
+
+async function set(system: System, given: Given): Promise<Output> {
+  const way = wayOf(given);
+  const perPayment = amountIn(given, 'per-payment', way.currency);
+  const perDay = amountIn(given, 'per-day', way.currency);
+  if (perPayment === undefined && perDay === undefined) {
+    throw usageError('--per-payment or --per-day is needed');
+  }
+  const limit: PaymentLimit = {
+    ...way,
+    ...(perPayment === undefined ? {} : { perPayment }),
+    ...(perDay === undefined ? {} : { perDay }),
+  };
+  const key = (each: PaymentLimit) => `${each.currency} ${each.to ?? ''}`;
+  return rewrite(system, given, (limits) =>
+    [...limits.filter((each) => !sameWay(each, way)), limit].sort((a, b) =>
+      key(a) < key(b) ? -1 : 1,
+    ),
+  );
+}
+
+async function remove(system: System, given: Given): Promise<Output> {
+  const way = wayOf(given);
+  return rewrite(system, given, (limits) => {
+    const left = limits.filter((each) => !sameWay(each, way));
+    if (left.length === limits.length) throw notFound('limit');
+    return left;
+  });
+}
+
+export const limitVerbs: readonly Verb[] = [
+  {
+    noun: 'platform',
+    verb: 'limits',
+    summary: 'List what a platform may send at once and in a day',
+    flags: PLATFORM,
+    bare: 'platform',
+    run: async (system, given) => shown(await platformOf(system, given.needed('platform'))),
+  },
+  {
+    noun: 'platform',
+    verb: 'set-limit',
+    summary: 'Set the limits of a currency, or of one currency into another',
+    flags: { ...WAY, ...AMOUNTS },
+    bare: 'platform',
+    run: set,
+  },
+  {
+    noun: 'platform',
+    verb: 'remove-limit',
+    summary: 'Remove the limits of a currency, or of one currency into another',
+    flags: WAY,
+    bare: 'platform',
+    run: remove,
+  },
+];

@@ -1,0 +1,124 @@
+// `platform create|set --passkey-rp-id --passkey-origins --sca-two-steps`: what is kept, shown and refused.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp, type TestPlatform } from '../../../test/harness.ts';
+import { commandOn } from '../../../test/production.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+const run = (...argv: string[]) => commandOn(app)(argv);
+const set = ({ id }: TestPlatform, ...flags: string[]) => run('platform', 'set', id, ...flags);
+const site = (rpId: string, origins: string) => [
+  `--passkey-rp-id=${rpId}`,
+  `--passkey-origins=${origins}`,
+];
+
+async function shown({ id }: { id: string }) {
+  const { passkeySite, scaTwoSteps } = JSON.parse(
+    (await run('platform', 'show', id, '--json')).out,
+  );
+  return { passkeySite, scaTwoSteps };
+}
+
+const KEY = 'android:apk-key-hash:uKTwrTnTRCCaU7-hWH2nQkzAEGs';
+
+describe('the site of passkeys', () => {
+  it('is none at first, and then what was set, as a whole or in part', async () => {
+    const { production } = app;
+    expect(await shown(production)).toEqual({ passkeySite: null, scaTwoSteps: false });
+    const origins = ['https://pay.example.com', 'https://example.com:8443', KEY];
+    expect((await set(production, ...site('example.com', origins.join(',')))).code).toBe(0);
+    const passkeySite = { rpId: 'example.com', origins };
+    expect(await shown(production)).toEqual({ passkeySite, scaTwoSteps: false });
+    expect((await set(production, '--name', 'Production')).code).toBe(0);
+    expect((await shown(production)).passkeySite).toEqual(passkeySite);
+    const one = '--passkey-origins=https://pay.example.com';
+    expect((await set(production, one)).code).toBe(0);
+    expect((await set(production, '--passkey-rp-id=pay.example.com')).code).toBe(0);
+    const { out } = await run('platform', 'show', production.id);
+    expect(out).toMatch(/Passkeys belong to +pay\.example\.com\n/);
+    expect(out).toMatch(/Passkeys are used at +https:\/\/pay\.example\.com\n/);
+  });
+
+  it('can be given with the platform, and is nothing of another', async () => {
+    const flags = site('xn--mnchen-3ya.example', `https://app.xn--mnchen-3ya.example,${KEY}`);
+    const named = ['--name', 'Made', '--environment', 'production', '--sca-two-steps'];
+    const { out } = await run('platform', 'create', ...named, ...flags, '--json');
+    expect(await shown({ id: JSON.parse(out).platformId })).toEqual({
+      passkeySite: {
+        rpId: 'xn--mnchen-3ya.example',
+        origins: ['https://app.xn--mnchen-3ya.example', KEY],
+      },
+      scaTwoSteps: true,
+    });
+    expect(await shown(app.other)).toEqual({ passkeySite: null, scaTwoSteps: false });
+  });
+
+  it('may be this machine in the sandbox only', async () => {
+    const flags = site('localhost', 'http://localhost:5173,http://localhost:8080');
+    expect((await set(app.other, ...flags)).code).toBe(0);
+    expect((await set(app.production, ...flags)).code).not.toBe(0);
+    const mixed = site('example.com', 'https://example.com,http://localhost:3000');
+    expect((await set(app.production, ...mixed)).code).not.toBe(0);
+  });
+
+  it.each([
+    ['com', 'https://example.com'],
+    ['https://example.com', 'https://example.com'],
+    ['example.com:443', 'https://example.com'],
+    ['Example.com', 'https://example.com'],
+    ['127.0.0.1', 'https://127.0.0.1'],
+    ['example.com', 'https://example.org'],
+    ['example.com', 'https://notexample.com'],
+    ['example.com', 'https://example.com.evil.example'],
+    ['pay.example.com', 'https://example.com'],
+    ['example.com', 'https://example.com/'],
+    ['example.com', 'https://example.com/pay'],
+    ['example.com', 'https://EXAMPLE.com'],
+    ['example.com', 'http://example.com'],
+    ['example.com', 'https://*.example.com'],
+    ['example.com', 'example.com'],
+    ['example.com', 'https://example.com,https://example.com'],
+  ])('is not %s with %s', async (rpId, origins) => {
+    const { code, err } = await set(app.platform, ...site(rpId, origins));
+    expect(code).not.toBe(0);
+    expect(err).toContain('--passkey-');
+    expect((await shown(app.platform)).passkeySite).toBeNull();
+  });
+
+  it.each([['--passkey-rp-id=example.com'], ['--passkey-origins=https://example.com']])(
+    'is not %s alone at first',
+    async (flag) => {
+      const { code, err } = await set(app.platform, flag);
+      expect([code === 0, err.split('\n')[0]]).toEqual([
+        false,
+        expect.stringContaining('given together'),
+      ]);
+    },
+  );
+
+  it('is judged as a whole when a part of it changes', async () => {
+    const { id } = await app.newPlatform('Partly');
+    const of = { ...app.platform, id };
+    expect((await set(of, ...site('example.com', 'https://pay.example.com'))).code).toBe(0);
+    expect((await set(of, '--passkey-rp-id=example.org')).code).not.toBe(0);
+    expect((await set(of, '--passkey-origins=https://example.org')).code).not.toBe(0);
+    expect((await shown(of)).passkeySite.rpId).toBe('example.com');
+  });
+});
+
+describe('two steps of a payment that converts', () => {
+  it('are off, on, and off again', async () => {
+    const of = await app.newPlatform('Steps');
+    expect((await run('platform', 'show', of.id)).out).not.toContain('two steps');
+    expect((await set(of, '--sca-two-steps')).code).toBe(0);
+    expect((await set(of, '--name', 'Stairs')).code).toBe(0);
+    expect((await shown(of)).scaTwoSteps).toBe(true);
+    expect((await run('platform', 'show', of.id)).out).toContain('two steps');
+    expect((await set(of, '--no-sca-two-steps')).code).toBe(0);
+    expect((await shown(of)).scaTwoSteps).toBe(false);
+  });
+});

@@ -1,0 +1,143 @@
+// Settings of a platform: numbers such as `--wallet-processing` and `--hourly-payments`, `--terms`, which
+// applies to unregulated platforms only, and `--brand-color` of its hosted pages.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp, type TestPlatform } from '../../../test/harness.ts';
+import { commandOn } from '../../../test/production.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+const run = (...argv: string[]) => commandOn(app)(argv);
+
+const set = (value: string, { id }: TestPlatform = app.platform) =>
+  run('platform', 'set', id, `--wallet-processing=${value}`, '--json');
+
+describe('how often wallets answer PROCESSING', () => {
+  it('is never at first, and what was set last', async () => {
+    const shown = await run('platform', 'show', app.platform.id);
+    expect(shown.out).not.toContain('PROCESSING');
+    for (const polls of [3, 100]) {
+      const { code, out } = await set(String(polls));
+      expect([code, JSON.parse(out)]).toMatchObject([0, { walletProcessing: polls }]);
+    }
+    const again = await run('platform', 'show', app.platform.id);
+    expect(again.out).toMatch(/Wallets answer PROCESSING +100 times/);
+    const other = await run('platform', 'set', app.platform.id, '--name', 'Main', '--json');
+    expect(JSON.parse(other.out)).toMatchObject({ walletProcessing: 100 });
+    expect(JSON.parse((await set('0')).out)).toMatchObject({ walletProcessing: 0 });
+  });
+
+  it.each(['101', '-1', '1.5', 'many', '1e2', ' '])('is not %s', async (value) => {
+    const { code, err } = await set(value);
+    expect(code).not.toBe(0);
+    expect(err).toContain('--wallet-processing');
+  });
+
+  it('is nothing for production', async () => {
+    const { code, err } = await set('1', app.production);
+    expect([code, err.split('\n')[0]]).toEqual([
+      expect.any(Number),
+      expect.stringContaining('not for production'),
+    ]);
+    expect(code).not.toBe(0);
+    expect((await set('0', app.production)).code).toBe(0);
+  });
+});
+
+describe('how often a customer may pay in an hour', () => {
+  const hourly = (value: string) =>
+    run('platform', 'set', app.platform.id, `--hourly-payments=${value}`, '--json');
+
+  it('is as often as it likes, until something else was set', async () => {
+    const shown = () => run('platform', 'show', app.platform.id);
+    expect((await shown()).out).not.toContain('an hour');
+    expect(JSON.parse((await hourly('12')).out)).toMatchObject({ hourlyPayments: 12 });
+    const other = await run('platform', 'set', app.platform.id, '--name', 'Main', '--json');
+    expect(JSON.parse(other.out)).toMatchObject({ hourlyPayments: 12 });
+    expect((await shown()).out).toMatch(/Payments of one customer +12 an hour/);
+    expect(JSON.parse((await hourly('0')).out)).toMatchObject({ hourlyPayments: null });
+  });
+
+  it.each(['-1', '1.5', 'many', '1000000', ' '])('is not %s', async (value) => {
+    const { code, err } = await hourly(value);
+    expect(code).not.toBe(0);
+    expect(err).toContain('--hourly-payments');
+  });
+});
+
+describe('--terms', () => {
+  const made = async (...flags: string[]): Promise<string> => {
+    const { out } = await run('platform', 'create', '--name', 'Terms', ...flags, '--json');
+    return JSON.parse(out).platformId;
+  };
+  const settings = async (id: string) => {
+    const { terms, regulated, name } = JSON.parse(
+      (await run('platform', 'show', id, '--json')).out,
+    );
+    return { terms, regulated, name };
+  };
+  const REASON = '--terms has no effect on a regulated platform, which has terms of its own.';
+
+  it.each([
+    ['of the sandbox, which is regulated', ['--terms']],
+    ['that is made regulated', ['--regulated', '--terms', '--environment', 'production']],
+  ])('is rejected with the reason for a new platform %s', async (_, flags) => {
+    const { code, err } = await run('platform', 'create', '--name', 'None', ...flags);
+    expect([code, err.includes(`${REASON} Add --unregulated.`)]).toEqual([2, true]);
+    const { out } = await run('platform', 'list', '--json');
+    expect(JSON.parse(out).some(({ name }: { name: string }) => name === 'None')).toBe(false);
+  });
+
+  it('is rejected where a platform is regulated or becomes so, and nothing changes', async () => {
+    const regulated = await made();
+    const on = await run('platform', 'set', regulated, '--terms', '--name', 'Changed');
+    expect([on.code, on.err.includes(`${REASON} Add --unregulated.`)]).toEqual([2, true]);
+    expect(await settings(regulated)).toEqual({ terms: false, regulated: true, name: 'Terms' });
+    const other = await made('--unregulated', '--terms');
+    const becomes = await run('platform', 'set', other, '--regulated');
+    expect([becomes.code, becomes.err.includes(`${REASON} Add --no-terms.`)]).toEqual([2, true]);
+    expect(await settings(other)).toEqual({ terms: true, regulated: false, name: 'Terms' });
+  });
+
+  it('is accepted together with --unregulated, and goes with --no-terms', async () => {
+    const id = await made();
+    expect((await run('platform', 'set', id, '--terms', '--unregulated')).code).toBe(0);
+    expect(await settings(id)).toMatchObject({ terms: true, regulated: false });
+    expect((await run('platform', 'set', id, '--regulated', '--no-terms')).code).toBe(0);
+    expect(await settings(id)).toMatchObject({ terms: false, regulated: true });
+  });
+
+  it('does not keep other settings of a platform that has both from being changed', async () => {
+    const id = await made();
+    await app.runtime.db.query('update platforms set terms_gate = true where id = $1', [id]);
+    expect((await run('platform', 'set', id, '--name', 'Kept')).code).toBe(0);
+    expect(await settings(id)).toEqual({ terms: true, regulated: true, name: 'Kept' });
+  });
+});
+
+describe('the colour of hosted pages', () => {
+  const color = (value: string) =>
+    run('platform', 'set', app.platform.id, `--brand-color=${value}`, '--json');
+  const shown = async () => (await run('platform', 'show', app.platform.id)).out;
+
+  it('is the default until it is set, and again after default', async () => {
+    expect(await shown()).not.toContain('Colour of hosted pages');
+    expect(JSON.parse((await color('#FFE500')).out)).toMatchObject({ brandColor: '#ffe500' });
+    // Yellow text on white cannot be read: light pages use a darker shade.
+    expect(await shown()).toMatch(
+      /Colour of hosted pages +#ffe500 \(#[0-9a-f]{6} on light pages, #ffe500 on dark pages\)/,
+    );
+    const other = await run('platform', 'set', app.platform.id, '--name', 'Main', '--json');
+    expect(JSON.parse(other.out)).toMatchObject({ brandColor: '#ffe500' });
+    expect(JSON.parse((await color('default')).out)).toMatchObject({ brandColor: null });
+  });
+
+  it.each(['red', '#fff', '3b49df', '#3b49dg', '#3b49df;'])('is not %s', async (value) => {
+    const { code, err } = await color(value);
+    expect(code).not.toBe(0);
+    expect(err).toContain('--brand-color takes six hexadecimal digits');
+  });
+});

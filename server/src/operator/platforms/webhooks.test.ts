@@ -1,0 +1,85 @@
+// What came of telling platforms, seen by the operator: an event that was given up, its tries, and one more.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { customer, fund, internalAccount, ok } from '../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import { main } from '../../operator.ts';
+
+let app: TestApp;
+let status = 500;
+let asked = 0;
+
+async function run(...argv: string[]) {
+  const ran = { code: 0, out: '', err: '' };
+  ran.code = await main(argv, {
+    env: { DATABASE_URL: app.databaseUrl },
+    out: (text) => {
+      ran.out += text;
+    },
+    err: (text) => {
+      ran.err += text;
+    },
+  });
+  return ran;
+}
+
+async function json(...argv: string[]) {
+  const { code, out, err } = await run(...argv, '--json');
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  return JSON.parse(out);
+}
+
+beforeAll(async () => {
+  // The command has the real clock, which must not be before the server's for the event to be due.
+  app = await startApp({ start: Date.now() - 30 * 86_400_000 });
+  app.world.http = async () => {
+    asked++;
+    return { status, headers: {}, body: 'answer' };
+  };
+  const hook = { webhookEndpoint: 'http://127.0.0.1:9/hook' };
+  ok(await app.call('PATCH', '/config', hook), 200);
+  const person = await customer(app);
+  await fund(app, (await internalAccount(app, person.id, 'USD')).id, 1_00);
+});
+afterAll(() => app.close());
+
+describe('webhooks', () => {
+  it('shows what was given up and why, and sends it again', async () => {
+    expect(await json('webhooks', 'dropped')).toEqual([]);
+    await app.advance(8 * 86_400_000);
+    const dropped = await json('webhooks', 'dropped');
+    const types = dropped.map((each: { type: string }) => each.type);
+    expect(types).toContain('INCOMING_PAYMENT.COMPLETED');
+    expect(await json('webhooks', 'dropped', '--limit', '1')).toHaveLength(1);
+    const { eventId, attempts, platformId } = dropped[0];
+    expect(platformId).toBe(app.platform.id);
+    expect((await run('webhooks', 'dropped')).out).toContain(eventId);
+
+    const tries = await json('webhooks', 'attempts', eventId);
+    expect(tries).toHaveLength(attempts);
+    expect(tries[0]).toMatchObject({ eventId, attempt: 1, status: 500, result: 'retry' });
+    expect(tries.at(-1)).toMatchObject({ attempt: attempts, status: 500, result: 'dropped' });
+    expect((await run('webhooks', 'attempts', eventId)).out).toMatch(/^ATTEMPT +TIME +RESULT/);
+
+    status = 200;
+    const before = asked;
+    expect(await json('webhooks', 'resend', eventId)).toEqual({ eventId, due: true });
+    app.world.set(Date.now());
+    await app.settle();
+    expect(asked).toBe(before + 1);
+    const after = await json('webhooks', 'attempts', eventId);
+    expect(after.at(-1)).toMatchObject({ attempt: attempts + 1, status: 200, result: 'delivered' });
+    const left = await json('webhooks', 'dropped');
+    expect(left.map((each: { eventId: string }) => each.eventId)).not.toContain(eventId);
+  });
+
+  it.each([
+    [['webhooks', 'attempts', 'Webhook:x'], 1, 'No such event.'],
+    [['webhooks', 'resend', 'Webhook:x'], 1, 'No such event.'],
+    [['webhooks', 'resend'], 2, 'EVENT is needed'],
+    [['webhooks', 'dropped', '--limit', '0'], 2, '--limit must be a number'],
+  ])('%j', async (argv, code, words) => {
+    const ran = await run(...argv);
+    expect(ran).toMatchObject({ code, out: '' });
+    expect(ran.err).toContain(words);
+  });
+});

@@ -1,0 +1,333 @@
+// The operator's verbs on a wallet: the way back for its user, from the first word to the credential, and
+// what they show of a wallet and of what was signed for it.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ok } from '../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import { phoneNumber } from '../../../test/otp.ts';
+import { commandOn } from '../../../test/production.ts';
+import { type WalletDesk, walletDesk } from '../../../test/wallet-desk.ts';
+import { parseStamp, signs } from '../../features/wallets/accounts/signing/stamp.ts';
+import { main } from '../../operator.ts';
+
+const HOUR = 3_600_000;
+const ON = { RAILHEAD_WALLET_RECOVERY: '48' };
+const UNKNOWN = '01980000-0000-7000-8000-000000000000';
+
+let app: TestApp;
+let desk: WalletDesk;
+let command: ReturnType<typeof commandOn>;
+beforeAll(async () => {
+  app = await startApp({ walletRecoveryMs: 48 * HOUR });
+  desk = walletDesk(app);
+  command = commandOn(app);
+});
+afterAll(() => app.close());
+
+const run = (...argv: string[]) => command(['wallet', ...argv], ON);
+
+async function json(...argv: string[]) {
+  const { code, out, err } = await run(...argv, '--json');
+  expect([code, err]).toEqual([0, '']);
+  return JSON.parse(out);
+}
+
+const WHY = ['--actor', 'Ada', '--reason', 'lost the mailbox'];
+const recover = (accountId: string, type = 'SMS_OTP') =>
+  json('recover', accountId, '--type', type, ...WHY);
+
+const person = () => desk.customerWithWallet({ phoneNumber: phoneNumber() });
+
+/** The columns of a text's lines, by two spaces or more. */
+const cells = (text: string) =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split(/ {2,}/));
+
+describe('wallet recover', () => {
+  it('is off unless the installation says how long it takes', async () => {
+    const { accountId } = await person();
+    const argv = ['wallet', 'recover', accountId, '--type', 'SMS_OTP', ...WHY];
+    const { code, out, err } = await command(argv);
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toBe(
+      'Wallets have no way back here: RAILHEAD_WALLET_RECOVERY, the hours to wait for one, is not set. ' +
+        'It must be set for this command as well as for the server.\n',
+    );
+    expect(await json('recoveries', '--limit', '1')).toEqual([]);
+  });
+
+  it('begins what a running server ends', async () => {
+    const { accountId, customer } = await person();
+    const begun = await recover(accountId);
+    const now = app.world.now();
+    expect(begun).toEqual({
+      recoveryId: expect.stringMatching(/^WalletRecovery:/),
+      ...{ platformId: app.platform.id, customerId: customer.id, accountId, type: 'SMS_OTP' },
+      ...{ status: 'WAITING', actor: 'Ada', reason: 'lost the mailbox' },
+      ...{ cancelledFor: null, cancelledBy: null, endedAt: null },
+      createdAt: new Date(now).toISOString(),
+      dueAt: new Date(now + 48 * HOUR).toISOString(),
+    });
+    await app.advance(48 * HOUR);
+    expect(await desk.credentialsOf(accountId)).toHaveLength(2);
+    const [row] = await json('recoveries', '--status', 'DONE', '--limit', '1');
+    expect(row).toEqual({ ...begun, status: 'DONE', endedAt: begun.dueAt });
+    const { code, err } = await run('recover', accountId, '--type', 'SMS_OTP', ...WHY);
+    expect(code).toBe(1);
+    expect(err).toContain('a code to the telephone number can be asked for at any time');
+  });
+
+  it('reaches a running server from a process of its own', async () => {
+    const own = await startApp({ walletRecoveryMs: 48 * HOUR });
+    const owner = walletDesk(own);
+    try {
+      const { accountId } = await owner.customerWithWallet({ phoneNumber: phoneNumber() });
+      let out = '';
+      const words = ['wallet', 'recover', accountId, '--type', 'SMS_OTP', ...WHY, '--json'];
+      const code = await main([...words, '--wallet-recovery', '48'], {
+        env: { DATABASE_URL: own.databaseUrl, RAILHEAD_MASTER_KEY: '07'.repeat(32) },
+        out: (text) => {
+          out += text;
+        },
+        err: () => undefined,
+      });
+      expect(code).toBe(0);
+      // That process goes by the clock on the wall, which is months ahead.
+      const due = Date.parse(JSON.parse(out).dueAt);
+      await own.advance(due - own.world.now() - 1);
+      expect(await owner.credentialsOf(accountId)).toHaveLength(1);
+      await own.advance(1);
+      expect(await owner.credentialsOf(accountId)).toHaveLength(2);
+    } finally {
+      await own.close();
+    }
+  });
+
+  it('says so to a person, without anything personal', async () => {
+    const { accountId, customer } = await person();
+    const { code, out, err } = await run('recover', accountId, '--type', 'SMS_OTP', ...WHY);
+    expect([code, err]).toEqual([0, '']);
+    expect(cells(out).map(([name, value]) => [name, value])).toEqual([
+      ['Recovery', expect.stringMatching(/^WalletRecovery:/)],
+      ['Account', accountId],
+      ['Credential', 'SMS_OTP'],
+      ['Status', 'WAITING'],
+      ['Asked for by', 'Ada'],
+      ['Reason', 'lost the mailbox'],
+      ['Due', new Date(app.world.now() + 48 * HOUR).toISOString()],
+    ]);
+    expect(out).not.toContain(customer.email);
+    expect(out).not.toContain(customer.phoneNumber);
+  });
+
+  it('wants an account that is a wallet, a type that there is, and to know who and why', async () => {
+    const { accountId, customer } = await person();
+    const path = `/customers/internal-accounts?customerId=${customer.id}&type=INTERNAL_FIAT`;
+    const [fiat] = ok(await app.call('GET', path), 200).data;
+    for (const id of [fiat.id, `InternalAccount:${UNKNOWN}`, 'x', customer.id]) {
+      const { code, err } = await run('recover', id, '--type', 'SMS_OTP', ...WHY);
+      expect([code, err]).toEqual([1, 'No such wallet.\n']);
+    }
+    const bad = [
+      [accountId, '--type', 'PASSKEY', ...WHY],
+      [accountId, '--type', 'SMS_OTP', '--actor', 'Ada'],
+      [accountId, '--type', 'SMS_OTP', '--reason', 'lost'],
+      [accountId, ...WHY],
+    ];
+    for (const argv of bad) expect((await run('recover', ...argv)).code).toBe(2);
+  });
+
+  it('is refused under another master key than the server has', async () => {
+    const { accountId } = await person();
+    let err = '';
+    const argv = ['wallet', 'recover', accountId, '--type', 'SMS_OTP', ...WHY];
+    const code = await main(argv, {
+      env: { ...ON, DATABASE_URL: app.databaseUrl, RAILHEAD_MASTER_KEY: '08'.repeat(32) },
+      out: () => undefined,
+      err: (text) => {
+        err += text;
+      },
+    });
+    expect(code).toBe(1);
+    expect(err).toMatch(/another master key/);
+  });
+
+  it('reads the setting as the server does, and refuses what it refuses', async () => {
+    const { code, err } = await command(['wallet', 'recoveries'], {
+      RAILHEAD_WALLET_RECOVERY: '12',
+    });
+    expect(code).toBe(2);
+    expect(err).toContain('RAILHEAD_WALLET_RECOVERY must be a number of hours from 24 to 720.');
+  });
+});
+
+describe('wallet cancel-recovery', () => {
+  it('stops one, once, and keeps who did', async () => {
+    const { accountId } = await person();
+    const { recoveryId } = await recover(accountId);
+    const stopped = await json('cancel-recovery', recoveryId, '--actor', 'Grace');
+    expect(stopped).toMatchObject({
+      ...{ recoveryId, status: 'CANCELLED', cancelledFor: 'OPERATOR', cancelledBy: 'Grace' },
+      ...{ actor: 'Ada', endedAt: new Date(app.world.now()).toISOString() },
+    });
+    const { code, err } = await run('cancel-recovery', recoveryId);
+    expect([code, err]).toEqual([1, 'The recovery is CANCELLED.\n']);
+    await app.advance(48 * HOUR);
+    expect(await desk.credentialsOf(accountId)).toHaveLength(1);
+  });
+
+  it('works while new ones are off, and shows a person what became of it', async () => {
+    const { accountId } = await person();
+    const { recoveryId } = await recover(accountId);
+    const { code, out } = await command(['wallet', 'cancel-recovery', recoveryId]);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^Status +CANCELLED, OPERATOR$/m);
+  });
+
+  it('knows no other ids', async () => {
+    for (const id of [`WalletRecovery:${UNKNOWN}`, `Session:${UNKNOWN}`, 'x']) {
+      const { code, err } = await run('cancel-recovery', id);
+      expect([code, err]).toEqual([1, 'No such recovery.\n']);
+    }
+  });
+});
+
+describe('wallet recoveries', () => {
+  it('lists the latest first, by platform and state, page by page', async () => {
+    const as = app.unregulated;
+    const mine = walletDesk(app, { as });
+    const ids: string[] = [];
+    for (let count = 0; count < 3; count++) {
+      const { accountId } = await mine.customerWithWallet({ phoneNumber: phoneNumber() });
+      ids.unshift((await recover(accountId)).recoveryId);
+      app.world.set(app.world.now() + 1);
+    }
+    const idsOf = async (...argv: string[]) =>
+      (await json('recoveries', as.id, ...argv)).map(
+        ({ recoveryId }: { recoveryId: string }) => recoveryId,
+      );
+    expect(await idsOf()).toEqual(ids);
+    expect(await idsOf('--limit', '2')).toEqual(ids.slice(0, 2));
+    expect(await idsOf('--limit', '2', '--after', ids[1] as string)).toEqual(ids.slice(2));
+    await json('cancel-recovery', ids[0] as string);
+    expect(await idsOf('--status', 'CANCELLED')).toEqual(ids.slice(0, 1));
+    expect(await idsOf('--status', 'WAITING')).toEqual(ids.slice(1));
+    const { out } = await run('recoveries', as.id);
+    const [heads, first, second] = cells(out);
+    expect(heads).toEqual([
+      ...['CREATED', 'RECOVERY', 'ACCOUNT', 'CREDENTIAL', 'STATUS', 'DUE', 'WHO', 'REASON'],
+    ]);
+    expect(first?.slice(3, 5)).toEqual(['SMS_OTP', 'CANCELLED OPERATOR']);
+    expect(second?.slice(6)).toEqual(['Ada', 'lost the mailbox']);
+    expect((await run('recoveries', `PlatformConfig:${UNKNOWN}`)).err).toBe('No such platform.\n');
+  });
+});
+
+describe('wallet show', () => {
+  it('shows what can sign, what waits, and nothing personal or secret', async () => {
+    const { accountId, customer, email, sms, byEmail, bySms } = await desk.twoWays();
+    ok(await desk.call('PATCH', `/internal-accounts/${accountId}`, { privateEnabled: true }), 202);
+    const shown = await json('show', accountId);
+    const sessionOf = ({ session, publicKey }: typeof byEmail, credentialId: string) => ({
+      ...{ sessionId: session.id, credentialId, publicKey, expiresAt: session.expiresAt },
+      authenticatedAt: session.createdAt,
+    });
+    expect(shown).toEqual({
+      ...{ accountId, platformId: app.platform.id, customerId: customer.id, status: 'ACTIVE' },
+      createdAt: expect.any(String),
+      credentials: [
+        { credentialId: email.id, type: 'EMAIL_OTP', createdAt: email.createdAt },
+        { credentialId: sms.id, type: 'SMS_OTP', createdAt: sms.createdAt },
+      ],
+      sessions: [sessionOf(byEmail, email.id), sessionOf(bySms, sms.id)],
+      requests: { toSign: 1, processing: 0, settled: 0 },
+      recovery: null,
+    });
+    const { out } = await run('show', accountId);
+    const [row] = await app.runtime.db.query<{ seed: string }>(
+      'select seed from wallets where id = $1',
+      [accountId],
+    );
+    for (const secret of [customer.email, customer.phoneNumber, row?.seed as string]) {
+      expect(out).not.toContain(secret);
+      expect(JSON.stringify(shown)).not.toContain(secret);
+    }
+    expect(out).toMatch(/^To be signed +1$/m);
+    expect(out).toMatch(/^Way back +none$/m);
+    expect(cells(out)).toContainEqual([sms.id, 'SMS_OTP', sms.createdAt]);
+    app.world.set(app.world.now() + HOUR);
+    const later = await json('show', accountId);
+    expect([later.sessions, later.requests.toSign]).toEqual([[], 0]);
+  });
+
+  it('names the way back that waits', async () => {
+    const { accountId } = await person();
+    const { recoveryId, dueAt } = await recover(accountId);
+    const shown = await json('show', accountId);
+    expect(shown.recovery).toEqual({ recoveryId, type: 'SMS_OTP', dueAt });
+    expect((await run('show', accountId)).out).toContain(`${recoveryId}, due ${dueAt}`);
+  });
+
+  it('needs neither the setting nor the master key, and knows wallets alone', async () => {
+    const { accountId } = await person();
+    const ran = { code: 0, out: '' };
+    ran.code = await main(['wallet', 'show', accountId], {
+      env: { DATABASE_URL: app.databaseUrl, RAILHEAD_MASTER_KEY: '08'.repeat(32) },
+      out: (text) => {
+        ran.out += text;
+      },
+      err: () => undefined,
+    });
+    expect(ran.code).toBe(0);
+    expect(ran.out).toContain(accountId);
+    for (const id of [`InternalAccount:${UNKNOWN}`, 'x']) {
+      expect((await run('show', id)).err).toBe('No such wallet.\n');
+    }
+  });
+});
+
+describe('wallet authorizations', () => {
+  it('lists what was signed, latest first, page by page, of this wallet alone', async () => {
+    const { accountId, sms, byEmail, bySms } = await desk.twoWays();
+    const path = `/internal-accounts/${accountId}`;
+    app.world.set(app.world.now() + 1);
+    ok(await desk.signed('PATCH', path, { privateEnabled: true }, bySms), 200);
+    const all = await json('authorizations', accountId);
+    expect(all[0]).toEqual({
+      authorizationId: expect.stringMatching(/^WalletAuthorization:/),
+      createdAt: new Date(app.world.now()).toISOString(),
+      ...{ operation: 'updateInternalAccount', subject: accountId },
+      ...{ sessionId: bySms.session.id, publicKey: bySms.publicKey },
+    });
+    // By its own key, for the session to come; and with the session that it opened.
+    const operations = all.map(({ operation }: { operation: string }) => operation);
+    expect([...operations].sort()).toEqual([
+      ...['createAuthCredential', 'updateInternalAccount'],
+      ...['verifyAuthCredential', 'verifyAuthCredential'],
+    ]);
+    const proof = all.find(({ subject }: { subject: string }) => subject === sms.id);
+    expect(proof).toMatchObject({ sessionId: null, publicKey: bySms.publicKey });
+    const ids = all.map(({ authorizationId }: { authorizationId: string }) => authorizationId);
+    const next = await json('authorizations', accountId, '--limit', '2', '--after', ids[0]);
+    expect(next).toEqual(all.slice(1, 3));
+    const { out } = await run('authorizations', accountId);
+    expect(cells(out)[0]).toEqual([
+      ...['SIGNED', 'AUTHORIZATION', 'OPERATION', 'ABOUT', 'SESSION', 'KEY'],
+    ]);
+    expect(cells(out)).toHaveLength(5);
+    for (const text of [out, JSON.stringify(all)]) expect(text).not.toContain(byEmail.privateKey);
+    const other = await person();
+    const whole = await json('authorization', ids[0]);
+    expect(JSON.parse(whole.payload).organizationId).toEqual(expect.any(String));
+    const stamp = parseStamp(whole.stamp);
+    expect(stamp && signs(stamp, whole.payload)).toBe(true);
+    expect((await run('authorization', 'x')).err).toBe('No such authorization.\n');
+    expect((await run('authorizations', other.accountId)).out).toBe('None.\n');
+    for (const after of [ids[0], `WalletAuthorization:${UNKNOWN}`, 'x']) {
+      const { code, err } = await run('authorizations', other.accountId, '--after', after);
+      expect([code, err]).toEqual([1, 'No such authorization.\n']);
+    }
+    expect((await run('authorizations', 'x')).err).toBe('No such wallet.\n');
+  });
+});

@@ -1,0 +1,71 @@
+// What the operator is told of embedded wallets.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import { main } from '../../operator.ts';
+import type { Environment } from '../../runtime/operation/context.ts';
+
+let app: TestApp;
+
+async function run(masterKey: string, ...argv: string[]) {
+  const ran = { out: '', err: '' };
+  const code = await main(argv, {
+    env: { DATABASE_URL: app.databaseUrl, RAILHEAD_MASTER_KEY: masterKey },
+    out: (text) => {
+      ran.out += text;
+    },
+    err: (text) => {
+      ran.err += text;
+    },
+  });
+  return { code, ...ran };
+}
+
+const OWN = '07'.repeat(32);
+const POINT = /^04[0-9a-f]{128}$/;
+
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+describe('wallet keys', () => {
+  it('shows the keys that the server signs with, apart for each environment', async () => {
+    const { code, out, err } = await run(OWN, 'wallet', 'keys', '--json');
+    expect([code, err]).toEqual([0, '']);
+    const keysOf = (environment: Environment) => ({
+      environment,
+      ...app.connectorsOf(environment).custody?.publicKeys(),
+    });
+    const shown = JSON.parse(out);
+    expect(shown).toEqual([keysOf('sandbox'), keysOf('production')]);
+    const all: string[] = shown.flatMap(({ bundles, tokens }: Record<string, string>) => [
+      bundles,
+      tokens,
+    ]);
+    for (const key of all) expect(key).toMatch(POINT);
+    expect(new Set(all).size).toBe(4);
+  });
+
+  it('shows them to a person', async () => {
+    const { code, out } = await run(OWN, 'wallet', 'keys');
+    expect(code).toBe(0);
+    const names = out.split('\n').map((line) => line.split(/ +/)[0]);
+    expect(names).toEqual([
+      'Environment',
+      'Bundles',
+      'Tokens',
+      '',
+      'Environment',
+      'Bundles',
+      'Tokens',
+      '',
+    ]);
+    expect(out).toContain(app.connectorsOf('production').custody?.publicKeys().tokens);
+  });
+
+  it('shows none under another master key than the server has', async () => {
+    const { code, out, err } = await run('08'.repeat(32), 'wallet', 'keys');
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toMatch(/another master key/);
+  });
+});

@@ -1,0 +1,291 @@
+// A batch of change sets as statements: what to write in one trip, what to look at before judging, and the
+// judgement itself, change set by change set. The order is the same for every batch of every process, so
+// that batches wait for each other in one direction only: rows by table and id, new rows, transfers,
+// accounts by id (the contended ones, held for the shortest time) and their gates, events last.
+
+import type { Table } from '../db/table.ts';
+import type { ChangeSet, Refusal, Row, TransferRow, Update, Versioned } from './change-set.ts';
+import type { Answer } from './lane.ts';
+import {
+  type Account,
+  type Books,
+  emptyBooks,
+  judgeMoves,
+  resolves,
+  type Stored,
+  storedStep,
+  sumOf,
+  transferKey,
+} from './postings.ts';
+import {
+  type Bound,
+  bind,
+  changingNames,
+  EFFECT_NAMES,
+  EVENT_NAMES,
+  INSERT_EVENTS,
+  INSERT_TRANSFERS,
+  insertInto,
+  LOCK_ACCOUNTS,
+  LOOK_AT_ACCOUNTS,
+  LOOK_AT_TRANSFERS,
+  leanOn,
+  lockOf,
+  lookAt,
+  MATCH_ACCOUNTS,
+  MATCH_PENDING,
+  MOVE_BALANCES,
+  NAMED_NAMES,
+  PENDING_NAMES,
+  removeFrom,
+  TRANSFER_NAMES,
+  TURN_GATES,
+  TURN_NAMES,
+  takenIn,
+  updateOf,
+} from './statements.ts';
+
+/** Answers a number by which tables are ordered; the same in every process. */
+export type TableOrder = (a: Table, b: Table) => number;
+
+/** Tables named first come in that order, all others after them by name. */
+export function tableOrder(first: readonly string[]): TableOrder {
+  const rank = new Map(first.map((name, i) => [name, i]));
+  const of = (table: Table) => rank.get(table.name) ?? first.length;
+  return (a, b) => of(a) - of(b) || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+}
+
+/** What a batch does to the rows of one table. */
+interface Work {
+  updates: Update[];
+  removes: Versioned[];
+  requires: Versioned[];
+  inserts: Row[];
+}
+
+type ByTable = [Table, Work][];
+
+function collect(sets: readonly ChangeSet[], order: TableOrder): ByTable {
+  const tables = new Map<Table, Work>();
+  const on = (table: Table): Work => {
+    let work = tables.get(table);
+    if (!work) {
+      work = { updates: [], removes: [], requires: [], inserts: [] };
+      tables.set(table, work);
+    }
+    return work;
+  };
+  for (const set of sets) {
+    for (const each of set.updates) on(each.table).updates.push(each);
+    for (const each of set.removes) on(each.table).removes.push(each);
+    for (const each of set.requires) on(each.table).requires.push(each);
+    for (const each of set.inserts) on(each.table).inserts.push(each.row);
+  }
+  return [...tables].sort(([a], [b]) => order(a, b));
+}
+
+const column = (rows: readonly object[], name: string) => rows.map((row) => (row as Row)[name]);
+
+const columns = (rows: readonly object[], names: readonly string[]) =>
+  names.map((name) => column(rows, name));
+
+/** The rows to lock as the parameters of `leanOn` and `lookAt`, each row and version once. */
+function locks({ updates, removes, requires }: Work): unknown[][] {
+  const once = new Map<string, Versioned>();
+  for (const each of requires) once.set(`${each.id} ${each.version}`, each);
+  const changing = [...updates, ...removes];
+  const all = [...changing, ...once.values()];
+  return [...columns(all, ['id', 'version']), all.map((_, i) => i < changing.length)];
+}
+
+function rowWrites(table: Table, work: Work): Bound[] {
+  const { updates, removes, requires } = work;
+  const bounds: Bound[] = [];
+  if (requires.length) bounds.push(bind(leanOn(table), ...locks(work)));
+  else if (updates.length + removes.length) {
+    bounds.push(bind(lockOf(table), column([...updates, ...removes], 'id')));
+  }
+  if (updates.length) {
+    const rows = updates.map((each) => each.row);
+    const key = columns(updates, ['id', 'version']);
+    bounds.push(bind(updateOf(table), ...key, ...columns(rows, changingNames(table))));
+  }
+  if (removes.length) bounds.push(bind(removeFrom(table), ...columns(removes, ['id', 'version'])));
+  return bounds;
+}
+
+function insertWrites(table: Table, { inserts }: Work): Bound[] {
+  if (inserts.length === 0) return [];
+  const rows = table.clientKeyed // two lanes that insert the same keys must meet in the same order
+    ? inserts.toSorted((a, b) => ((a.id as string) < (b.id as string) ? -1 : 1))
+    : inserts;
+  return [bind(insertInto(table), ...columns(rows, table.columnNames))];
+}
+
+function transferWrites(transfers: readonly TransferRow[]): Bound[] {
+  if (transfers.length === 0) return [];
+  const bounds = [
+    bind(
+      INSERT_TRANSFERS,
+      ...TRANSFER_NAMES.map((name) =>
+        name === 'step' ? transfers.map(storedStep) : column(transfers, name),
+      ),
+    ),
+  ];
+  const resolutions = transfers.filter(resolves);
+  if (resolutions.length) bounds.push(bind(MATCH_PENDING, ...columns(resolutions, PENDING_NAMES)));
+  return bounds;
+}
+
+/**
+ * Undefined when the moves cannot be written without judging them first. Accounts that are only named are
+ * looked at under the locks of the others and before the gates turn, so that a gate which another batch
+ * turned is either seen or comes after us in every respect.
+ */
+function moveWrites(sets: readonly ChangeSet[]): Bound[] | undefined {
+  const sum = sumOf(sets);
+  if (!sum) return undefined;
+  const { effects, named, turns } = sum;
+  if (effects.length + turns.length === 0) return [];
+  const bounds = transferWrites(sets.flatMap((set) => set.transfers));
+  const turned = turns.length ? new Set([...effects, ...turns].map(({ id }) => id)) : undefined;
+  bounds.push(bind(LOCK_ACCOUNTS, turned ? [...turned] : column(effects, 'id')));
+  if (named.length) bounds.push(bind(MATCH_ACCOUNTS, ...columns(named, NAMED_NAMES)));
+  if (effects.length) bounds.push(bind(MOVE_BALANCES, ...columns(effects, EFFECT_NAMES)));
+  if (turns.length) bounds.push(bind(TURN_GATES, ...columns(turns, TURN_NAMES)));
+  return bounds;
+}
+
+/** Everything the change sets say, to be run as one transaction; undefined when it needs judging first. */
+export function writes(sets: readonly ChangeSet[], order: TableOrder): Bound[] | undefined {
+  const moves = moveWrites(sets);
+  if (!moves) return undefined;
+  const tables = collect(sets, order);
+  const events = sets.flatMap((set) => set.events);
+  return [
+    ...tables.flatMap(([table, work]) => rowWrites(table, work)),
+    ...tables.flatMap(([table, work]) => insertWrites(table, work)),
+    ...moves,
+    ...(events.length ? [bind(INSERT_EVENTS, ...columns(events, EVENT_NAMES))] : []),
+  ];
+}
+
+/** What judging needs to know; kept up to date as change sets are accepted. */
+interface Seen {
+  /** Version by table and id; null for a row that is not there. */
+  versions: Map<Table, Map<string, number | null>>;
+  /** Client chosen keys in use, by table. */
+  taken: Map<Table, Set<string>>;
+  books: Books;
+}
+
+/** A statement to look with, and what to do with its answer. */
+interface Look {
+  bound: Bound;
+  read(rows: readonly Answer[], seen: Seen): void;
+}
+
+function rowLook(table: Table, work: Work): Look[] {
+  if (work.updates.length + work.removes.length + work.requires.length === 0) return [];
+  const read = (rows: readonly Answer[], seen: Seen) => {
+    const versions = rows.map(
+      ([id, version]) => [id as string, version == null ? null : Number(version)] as const,
+    );
+    seen.versions.set(table, new Map(versions));
+  };
+  return [{ bound: bind(lookAt(table), ...locks(work)), read }];
+}
+
+function keyLook(table: Table, { inserts }: Work): Look[] {
+  if (!table.clientKeyed || inserts.length === 0) return [];
+  const read = (rows: readonly Answer[], seen: Seen) =>
+    void seen.taken.set(table, new Set(rows.map(([id]) => id as string)));
+  return [{ bound: bind(takenIn(table), column(inserts, 'id')), read }];
+}
+
+function readTransfers(rows: readonly Answer[], { books }: Seen): void {
+  for (const [phase, transactionId, step, debit, credit, currency, amount] of rows as string[][]) {
+    const stored = { phase, debit, credit, currency, amount: BigInt(amount as string) } as Stored;
+    books.transfers.set(transferKey(transactionId as string, step as string), stored);
+  }
+}
+
+function readAccounts(rows: readonly Answer[], { books }: Seen): void {
+  for (const [id, currency, balance, held, floor, shut] of rows) {
+    books.accounts.set(id as string, {
+      currency: currency as string,
+      balance: BigInt(balance as string),
+      held: BigInt(held as string),
+      floor: floor == null ? null : BigInt(floor as string),
+      shut: shut === 't',
+    });
+  }
+}
+
+function moveLooks(sets: readonly ChangeSet[]): Look[] {
+  const transfers = sets.flatMap((set) => set.transfers);
+  const gates = sets.flatMap((set) => set.gates);
+  if (transfers.length + gates.length === 0) return [];
+  const named = transfers.flatMap((each) => {
+    const own = { id: each.transaction_id, step: storedStep(each) };
+    return resolves(each) ? [own, { id: each.transaction_id, step: each.step }] : [own];
+  });
+  const accounts = new Set([
+    ...transfers.flatMap((each) => [each.debit, each.credit]),
+    ...gates.map((each) => each.account),
+  ]);
+  return [
+    { bound: bind(LOOK_AT_TRANSFERS, ...columns(named, ['id', 'step'])), read: readTransfers },
+    { bound: bind(LOOK_AT_ACCOUNTS, [...accounts]), read: readAccounts },
+  ];
+}
+
+/** Statements that lock and read what the change sets lean on, and how to judge by their answers. */
+export function looks(sets: readonly ChangeSet[], order: TableOrder) {
+  const tables = collect(sets, order);
+  const all = [
+    ...tables.flatMap(([table, work]) => rowLook(table, work)),
+    ...tables.flatMap(([table, work]) => keyLook(table, work)),
+    ...moveLooks(sets),
+  ];
+  return {
+    bounds: all.map((look) => look.bound),
+    /** One judgement for each change set, in order; undefined for those to be written. */
+    judge(answers: readonly Answer[][]): (Refusal | undefined)[] {
+      const seen: Seen = { versions: new Map(), taken: new Map(), books: emptyBooks() };
+      all.forEach((look, i) => {
+        look.read(answers[i] ?? [], seen);
+      });
+      return sets.map((set) => judgeOne(set, seen));
+    },
+  };
+}
+
+function openedAccounts({ inserts }: ChangeSet): Map<string, Account> {
+  const opened = new Map<string, Account>();
+  for (const { table, row } of inserts) {
+    if (table.name !== 'ledger_accounts') continue;
+    opened.set(row.id as string, {
+      currency: row.currency as string,
+      balance: (row.balance as bigint | undefined) ?? 0n,
+      held: (row.held as bigint | undefined) ?? 0n,
+      floor: (row.floor as bigint | null | undefined) ?? null,
+      shut: row.shut === true,
+    });
+  }
+  return opened;
+}
+
+/** Change sets of one batch never share a row or a client's key, so those need no bookkeeping. */
+function judgeOne(set: ChangeSet, seen: Seen): Refusal | undefined {
+  for (const { table, row } of set.inserts) {
+    const id = row.id as string;
+    if (seen.taken.get(table)?.has(id)) return { why: 'exists', table: table.name, id };
+  }
+  for (const { table, id, version } of [...set.updates, ...set.removes, ...set.requires]) {
+    if (seen.versions.get(table)?.get(id) !== version) {
+      return { why: 'version', table: table.name, id };
+    }
+  }
+  return judgeMoves(set, openedAccounts(set), seen.books);
+}

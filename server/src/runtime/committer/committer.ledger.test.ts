@@ -1,0 +1,290 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  createSample,
+  eventAbout,
+  fresh,
+  NOW,
+  ok,
+  refused,
+  type Sample,
+  setOf,
+  transfer,
+} from '../../../test/sample-tables.ts';
+import { col, table } from '../db/table.ts';
+import type { ChangeSet, GateRow, Outcome } from './change-set.ts';
+import { type Committer, createCommitter } from './committer.ts';
+import { connectLane } from './lane.ts';
+
+let sample: Sample;
+let committer: Committer;
+
+beforeAll(async () => {
+  sample = await createSample();
+  committer = createCommitter({ connect: () => connectLane(sample.url) });
+});
+
+afterAll(async () => {
+  await committer.close();
+  await sample.drop();
+});
+
+const ledger = table('ledger_accounts', {
+  id: col.text,
+  currency: col.text,
+  balance: col.int8,
+  held: col.int8,
+  floor: col.int8.null,
+  shut: col.bool,
+  created_at: col.time,
+});
+
+const commit = (parts: Partial<ChangeSet>): Promise<Outcome> => committer.commit(setOf(parts));
+
+/** Commits in one batch, as far as they get along. */
+const together = (...parts: Partial<ChangeSet>[]) => Promise.allSettled(parts.map(commit));
+
+const gate = (account: string, shut: boolean, empty = false): { gates: GateRow[] } => ({
+  gates: [{ account, shut, empty }],
+});
+const isShut = async (id: string) =>
+  (await sample.sql('select shut from ledger_accounts where id = $1', [id]))[0]?.shut;
+
+describe('the ledger of a committer', () => {
+  it('keeps the floor at every step of a batch, and refuses only who goes below', async () => {
+    const [a = '', b = ''] = await sample.accounts(100n, 0n);
+    const outcomes = await together(
+      { transfers: [transfer(a, b, 60n)] },
+      { transfers: [transfer(a, b, 60n)] },
+      { transfers: [transfer(b, a, 30n)] },
+      { transfers: [transfer(a, b, 60n)] },
+      { transfers: [transfer(a, b, 10n), transfer(a, b, 10n)] },
+    );
+    const funds = refused({ why: 'funds', account: a });
+    expect(outcomes).toEqual([ok, funds, ok, ok, funds]);
+    expect(await sample.holdings(a, b)).toEqual(['10/0', '90/0']);
+  });
+
+  it('sets money aside, and posts or gives it back once', async () => {
+    const [a = '', b = ''] = await sample.accounts(100n, null);
+    const first = transfer(a, b, 60n, { phase: 'pending' });
+    const second = transfer(a, b, 40n, { phase: 'pending' });
+    await together({ transfers: [first] }, { transfers: [second] });
+    expect(await sample.holdings(a, b)).toEqual(['100/100', '0/0']);
+    expect(await together({ transfers: [transfer(a, b, 1n)] })).toEqual([
+      refused({ why: 'funds', account: a }),
+    ]);
+    const taken = refused({ why: 'constraint', constraint: 'ledger_transfers_pkey' });
+    expect(
+      await together(
+        { transfers: [{ ...first, phase: 'post' }] },
+        { transfers: [{ ...first, phase: 'post' }] },
+        { transfers: [{ ...second, phase: 'release' }] },
+        { transfers: [{ ...second, phase: 'post' }] },
+      ),
+    ).toEqual([ok, taken, ok, taken]);
+    expect(await sample.holdings(a, b)).toEqual(['40/0', '60/0']);
+    const steps = await sample.sql(
+      'select step, phase from ledger_transfers where debit = $1 order by transaction_id, step',
+      [a],
+    );
+    expect(steps).toEqual([
+      { step: 'pay', phase: 'pending' },
+      { step: 'pay!', phase: 'post' },
+      { step: 'pay', phase: 'pending' },
+      { step: 'pay!', phase: 'release' },
+    ]);
+  });
+
+  it('resolves a hold only as it was made', async () => {
+    const [a = '', b = '', c = ''] = await sample.accounts(100n, 0n, 0n);
+    const held = transfer(a, b, 60n, { phase: 'pending' });
+    await commit({ transfers: [held] });
+    const post = { ...held, phase: 'post' } as const;
+    const unknown = refused({ why: 'constraint', constraint: 'ledger_pending' });
+    const outcomes = await together(
+      { transfers: [{ ...post, amount: 59n }] },
+      { transfers: [{ ...post, credit: c }] },
+      { transfers: [{ ...post, step: 'other' }] },
+      { transfers: [{ ...post, phase: 'release', debit: c }] },
+      { transfers: [transfer(a, b, 1n)] },
+    );
+    expect(outcomes).toEqual([unknown, unknown, unknown, unknown, ok]);
+    expect(await sample.holdings(a, b, c)).toEqual(['99/60', '1/0', '0/0']);
+    const posted = transfer(a, b, 1n);
+    await commit({ transfers: [posted] });
+    const twice = { transfers: [{ ...posted, phase: 'post' } as const] };
+    expect(await together(twice)).toEqual([unknown]);
+    expect(await commit({ transfers: [held, post] })).toMatchObject({ ok: false });
+    const whole = transfer(a, b, 5n, { phase: 'pending' });
+    expect(await commit({ transfers: [whole, { ...whole, phase: 'post' }] })).toEqual({ ok: true });
+    expect(await sample.holdings(a, b)).toEqual(['93/60', '7/0']);
+  });
+
+  it('refuses another currency and an unknown account, alone', async () => {
+    const [a = '', b = ''] = await sample.accounts(100n, 0n);
+    const euros = fresh('account');
+    await sample.account(euros, 0n, 0n, 'EUR');
+    const currency = refused({ why: 'constraint', constraint: 'ledger_currency' });
+    const unknown = refused({ why: 'constraint', constraint: 'ledger_account' });
+    const outcomes = await together(
+      { transfers: [transfer(a, b, 1n)] },
+      { transfers: [transfer(a, euros, 1n)] },
+      { transfers: [transfer(a, b, 1n, { currency: 'EUR' })] },
+      { transfers: [transfer(a, euros, 1n, { phase: 'pending' })] },
+      { transfers: [transfer(a, 'nobody', 1n)] },
+      { transfers: [transfer(a, 'nobody', 1n, { phase: 'pending' })] },
+      { transfers: [transfer(a, b, 1n), transfer(b, a, 1n, { currency: 'EUR' })] },
+      { transfers: [transfer(a, b, 1n)] },
+    );
+    expect(outcomes).toEqual([ok, currency, currency, currency, unknown, unknown, currency, ok]);
+    expect(await sample.holdings(a, b, euros)).toEqual(['98/0', '2/0', '0/0']);
+  });
+
+  it('pays into an account that the same change set opens', async () => {
+    const [a = ''] = await sample.accounts(100n);
+    const open = (id: string) => ({
+      table: ledger,
+      row: { id, currency: 'USD', balance: 0n, held: 0n, floor: 0n, shut: false, created_at: NOW },
+    });
+    const [first, second] = [fresh('account'), fresh('account')];
+    const outcomes = await together(
+      { inserts: [open(first)], transfers: [transfer(a, first, 60n)] },
+      { inserts: [open(second)], transfers: [transfer(a, second, 60n)] },
+      { transfers: [transfer(first, a, 5n)] },
+    );
+    expect(outcomes).toEqual([ok, refused({ why: 'funds', account: a }), ok]);
+    expect(await sample.holdings(a, first, second)).toEqual(['45/0', '55/0', '']);
+  });
+
+  it('gives events the balance as committed, and none where no account is named', async () => {
+    const [a = '', b = ''] = await sample.accounts(100n, 0n);
+    const [one, two, three] = [eventAbout(a), eventAbout(a), eventAbout(null)];
+    await together(
+      { transfers: [transfer(a, b, 10n)], events: [one] },
+      { transfers: [transfer(a, b, 5n, { phase: 'pending' })], events: [two, three] },
+    );
+    const shown = await sample.sql(
+      'select balance, held from events where id = any($1) order by id collate "C"',
+      [[one.id, two.id, three.id]],
+    );
+    expect(shown).toEqual([
+      { balance: '90', held: '5' },
+      { balance: '90', held: '5' },
+      { balance: null, held: null },
+    ]);
+  });
+});
+
+describe('the gates of a committer', () => {
+  it('let nothing new through a shut account, and all that was under way', async () => {
+    const [a = '', b = ''] = await sample.accounts(100n, 100n);
+    const held = transfer(a, b, 10n, { phase: 'pending' });
+    const other = transfer(a, b, 20n, { phase: 'pending' });
+    await commit({ transfers: [held, other] });
+    expect(await commit(gate(a, true))).toEqual({ ok: true });
+    expect(await isShut(a)).toBe(true);
+    const shut = refused({ why: 'shut', account: a });
+    expect(
+      await together(
+        { transfers: [transfer(a, b, 1n)] },
+        { transfers: [transfer(b, a, 1n)] },
+        { transfers: [transfer(a, b, 1n, { phase: 'pending' })] },
+        { transfers: [transfer(b, a, 1n, { phase: 'pending' })] },
+        { transfers: [{ ...held, phase: 'post' }] },
+        { transfers: [{ ...other, phase: 'release' }] },
+        { transfers: [transfer(b, a, 5n, { force: true })] },
+        { transfers: [transfer(b, a, 5n, { phase: 'pending', force: true })] },
+      ),
+    ).toEqual([shut, shut, shut, shut, ok, ok, ok, ok]);
+    expect(await sample.holdings(a, b)).toEqual(['95/0', '105/5']);
+    await commit(gate(a, false));
+    expect(await commit({ transfers: [transfer(a, b, 95n)] })).toEqual({ ok: true });
+  });
+
+  it('judge each change set of a batch as if they came one after the other', async () => {
+    const [a = '', b = ''] = await sample.accounts(100n, 0n);
+    const pay = () => ({ transfers: [transfer(a, b, 1n)] });
+    const shut = refused({ why: 'shut', account: a });
+    const { careful } = committer.stats();
+    const outcomes = [pay(), gate(a, true), pay(), gate(a, false), pay(), gate(a, true)];
+    expect(await together(...outcomes)).toEqual([ok, ok, shut, ok, ok, ok]);
+    expect(committer.stats().careful).toBe(careful + 1);
+    expect(await isShut(a)).toBe(true);
+    expect(await sample.holdings(a, b)).toEqual(['98/0', '2/0']);
+  });
+
+  it('turn in one trip where nobody is in the way', async () => {
+    const [a = '', b = '', c = ''] = await sample.accounts(100n, 0n, 0n);
+    const { careful } = committer.stats();
+    const last = { transfers: [transfer(a, b, 100n)], ...gate(a, true, true) };
+    const late = { transfers: [transfer(b, a, 7n, { force: true })] };
+    expect(await together(last, late, gate(c, true))).toEqual([ok, ok, ok]);
+    expect(committer.stats().careful).toBe(careful);
+    expect([await isShut(a), await isShut(b), await isShut(c)]).toEqual([true, false, true]);
+    expect(await sample.holdings(a, b)).toEqual(['7/0', '93/0']);
+  });
+
+  it('stay open while an account that must be empty holds anything', async () => {
+    const [a = '', b = '', c = ''] = await sample.accounts(100n, 0n, null);
+    await commit({ transfers: [transfer(c, b, 5n)] });
+    await commit({ transfers: [transfer(b, c, 5n, { phase: 'pending' })] });
+    expect(await together(gate(a, true, true), gate(b, true, true))).toEqual([
+      refused({ why: 'full', account: a }),
+      refused({ why: 'full', account: b }),
+    ]);
+    expect([await isShut(a), await isShut(b)]).toEqual([false, false]);
+    const nobody = refused({ why: 'constraint', constraint: 'ledger_account' });
+    expect(await together(gate('nobody', true), { transfers: [transfer(a, c, 1n)] })).toEqual([
+      nobody,
+      ok,
+    ]);
+  });
+
+  it('are open or shut as the account is opened, and never shut for the house', async () => {
+    const [a = '', bank = ''] = await sample.accounts(100n, null);
+    const id = fresh('account');
+    const row = { id, currency: 'USD', balance: 0n, held: 0n, floor: 0n, shut: true };
+    const inserts = [{ table: ledger, row: { ...row, created_at: NOW } }];
+    const pay = (force: boolean) => [transfer(a, id, 1n, { force })];
+    expect(await together({ inserts, transfers: pay(false) })).toEqual([
+      refused({ why: 'shut', account: id }),
+    ]);
+    expect(await commit({ inserts, transfers: pay(true) })).toEqual({ ok: true });
+    expect(await commit(gate(bank, true))).toEqual({
+      ok: false,
+      refusal: { why: 'constraint', constraint: 'ledger_house_open' },
+    });
+  });
+
+  it('let a deposit or a deletion win, never both, whoever comes first', async () => {
+    const second = createCommitter({ connect: () => connectLane(sample.url) });
+    try {
+      const won = { deposit: 0, deletion: 0 };
+      for (let round = 0; round < 60; round++) {
+        const [a = '', b = ''] = await sample.accounts(0n, null);
+        const [into, aside] = [
+          transfer(b, a, 1n),
+          transfer(b, a, 1n, { phase: round % 2 ? 'pending' : 'posted' }),
+        ];
+        const [deposit, named, deletion] = await Promise.all([
+          second.commit(setOf({ transfers: [into] })),
+          second.commit(setOf({ transfers: [aside] })),
+          commit(gate(a, true, true)),
+        ]);
+        const shut = await isShut(a);
+        expect(deletion?.ok).toBe(shut);
+        if (shut) {
+          won.deletion++;
+          expect(deposit).toEqual({ ok: false, refusal: { why: 'shut', account: a } });
+          expect(await sample.holdings(a)).toEqual(['0/0']);
+        } else {
+          won.deposit++;
+          expect([deposit?.ok, named?.ok]).toEqual([true, true]);
+        }
+      }
+      expect(won.deposit + won.deletion).toBe(60);
+    } finally {
+      await second.close();
+    }
+  });
+});

@@ -1,0 +1,302 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import {
+  clientKeys,
+  createSample,
+  eventAbout,
+  fresh,
+  insertKey,
+  insertThing,
+  NOW,
+  ok,
+  refused,
+  type Sample,
+  setOf,
+  thingAt,
+  thingRow,
+  transfer,
+  updateThing,
+} from '../../../test/sample-tables.ts';
+import { col, table } from '../db/table.ts';
+import type { ChangeSet, Outcome } from './change-set.ts';
+import { type BatchReport, type Committer, createCommitter } from './committer.ts';
+import { connectLane } from './lane.ts';
+
+let sample: Sample;
+let committer: Committer;
+let reports: BatchReport[] = [];
+const made: Committer[] = [];
+
+beforeAll(async () => {
+  sample = await createSample();
+});
+
+afterEach(async () => {
+  await Promise.all(made.splice(0).map((each) => each.close()));
+});
+
+afterAll(() => sample.drop());
+
+function start(options: Partial<Parameters<typeof createCommitter>[0]> = {}): Committer {
+  reports = [];
+  committer = createCommitter({
+    connect: () => connectLane(sample.url),
+    onBatch: (report) => reports.push(report),
+    ...options,
+  });
+  made.push(committer);
+  return committer;
+}
+
+const commit = (parts: Partial<ChangeSet>): Promise<Outcome> => committer.commit(setOf(parts));
+
+/** Commits in one batch, as far as they get along. */
+const together = (...parts: Partial<ChangeSet>[]) => Promise.allSettled(parts.map(commit));
+
+const thingIn = async (id: string) =>
+  (await sample.sql('select * from things where id = $1', [id]))[0];
+
+describe('commit', () => {
+  it('writes every part of a change set', async () => {
+    start();
+    const changed = await sample.thing(fresh('thing'), { rank: 1 });
+    const gone = await sample.thing(fresh('thing'));
+    const leant = await sample.thing(fresh('thing'));
+    const [from = '', to = ''] = await sample.accounts(100n, 0n);
+    const added = thingRow(fresh('thing'), {
+      name: 'né€ 😀',
+      note: { a: [1, null] },
+      raw: Buffer.from([0, 255]),
+      amount: 9_007_199_254_740_993n,
+      flag: true,
+    });
+    const told = eventAbout(to);
+    const outcome = await commit({
+      inserts: [insertThing(added)],
+      updates: [updateThing(changed, { rank: 2, created_at: 0 })],
+      removes: [thingAt(gone)],
+      requires: [thingAt(leant)],
+      transfers: [transfer(from, to, 30n)],
+      events: [told],
+    });
+    expect(outcome).toEqual({ ok: true });
+    expect(await thingIn(added.id)).toEqual({
+      ...added,
+      amount: String(added.amount),
+      created_at: new Date(NOW),
+    });
+    const updated = { rank: 2, version: 2, created_at: new Date(NOW) };
+    expect(await thingIn(changed.id)).toMatchObject(updated);
+    expect(await thingIn(gone.id)).toBe(undefined);
+    expect(await thingIn(leant.id)).toMatchObject({ version: 1 });
+    expect(await sample.holdings(from, to)).toEqual(['70/0', '30/0']);
+    const [stored] = await sample.sql('select * from events where id = $1', [told.id]);
+    expect(stored).toMatchObject({ balance: '30', held: '0', attempts: 0, due_at: null });
+  });
+
+  it('answers an empty change set at once', async () => {
+    start({ connect: () => Promise.reject(new Error('down')) });
+    expect(await commit({})).toEqual({ ok: true });
+  });
+
+  it('refuses one that leans on an old version, alone', async () => {
+    start();
+    const row = await sample.thing(fresh('thing'));
+    const stale = { ...row, version: 0 };
+    const added = () => ({ inserts: [insertThing(thingRow(fresh('thing')))] });
+    const version = refused({ why: 'version', table: 'things', id: row.id });
+    const outcomes = await together(
+      added(),
+      { ...added(), requires: [thingAt(stale)] },
+      { requires: [thingAt(row)], ...added() },
+      { requires: [{ ...thingAt(row), id: 'missing' }], ...added() },
+    );
+    const missing = refused({ why: 'version', table: 'things', id: 'missing' });
+    expect(outcomes).toEqual([ok, version, ok, missing]);
+    expect(await together({ updates: [updateThing(stale, {})] })).toEqual([version]);
+    expect(await together({ removes: [thingAt(stale)] })).toEqual([version]);
+  });
+
+  it('refuses one that saw a row at two versions', async () => {
+    start();
+    const now = await sample.thing(fresh('thing'), { version: 2 });
+    const before = { ...now, version: 1 };
+    const version = refused({ why: 'version', table: 'things', id: now.id });
+    const outcomes = await together(
+      { updates: [updateThing(now, { rank: 5 })], requires: [thingAt(before)] },
+      { removes: [thingAt(now)], requires: [thingAt(before)] },
+      { removes: [thingAt(now)], updates: [updateThing(before, { rank: 5 })] },
+      { requires: [thingAt(now), thingAt(before)] },
+      { updates: [updateThing(now, { rank: 6 })], requires: [thingAt(now)] },
+    );
+    expect(outcomes).toEqual([version, version, version, version, ok]);
+    expect(await thingIn(now.id)).toMatchObject({ rank: 6, version: 3 });
+  });
+
+  it('lets exactly one of many that change the same version of a row', async () => {
+    start();
+    const row = await sample.thing(fresh('thing'));
+    const outcomes = await together(
+      ...Array.from({ length: 30 }, (_, rank) => ({ updates: [updateThing(row, { rank })] })),
+    );
+    expect(outcomes.filter((each) => each.status === 'fulfilled' && each.value.ok)).toHaveLength(1);
+    expect(await thingIn(row.id)).toMatchObject({ rank: 0, version: 2 });
+  });
+
+  it('takes a key chosen by a client once', async () => {
+    start();
+    const id = fresh('key');
+    const free = fresh('key');
+    const exists = refused({ why: 'exists', table: 'client_keys', id });
+    const outcomes = await together(
+      { inserts: [insertKey(id, 'first')] },
+      ...Array.from({ length: 29 }, () => ({ inserts: [insertKey(id, 'later')] })),
+      { inserts: [insertKey(free)] },
+    );
+    expect(outcomes).toEqual([ok, ...Array.from({ length: 29 }, () => exists), ok]);
+    const [stored] = await sample.sql('select reply from client_keys where id = $1', [id]);
+    expect(stored).toEqual({ reply: 'first' });
+  });
+
+  it('names the constraint that a lone change set breaks, and spares its neighbours', async () => {
+    start();
+    const name = fresh('name');
+    await sample.thing(fresh('thing'), { name });
+    const row = (more: object) => ({ inserts: [insertThing(thingRow(fresh('thing'), more))] });
+    const outcomes = await together(row({}), row({ name }), row({}), row({ rank: 1_000 }), row({}));
+    expect(outcomes).toEqual([
+      ok,
+      refused({ why: 'constraint', constraint: 'things_name' }),
+      ok,
+      refused({ why: 'constraint', constraint: 'things_rank' }),
+      ok,
+    ]);
+  });
+
+  it('isolates what PostgreSQL will not take, and what cannot be sent', async () => {
+    start();
+    const row = (more: object) => ({ inserts: [insertThing(thingRow(fresh('thing'), more))] });
+    const nowhere = table('nowhere', { id: col.text });
+    const parts = Array.from({ length: 40 }, () => row({}));
+    parts[7] = row({ name: 'a\u0000b' });
+    parts[20] = row({ rank: 1.5 });
+    parts[31] = { inserts: [{ table: nowhere, row: { id: 'a' } } as never] };
+    const outcomes = await together(...parts);
+    outcomes.forEach((outcome, i) => {
+      if (i === 7) expect(outcome).toMatchObject({ reason: { code: '22021' } });
+      else if (i === 20) expect(outcome).toMatchObject({ reason: expect.any(TypeError) });
+      else if (i === 31) expect(outcome).toMatchObject({ reason: { code: '42P01' } });
+      else expect(outcome).toEqual(ok);
+    });
+  });
+
+  it('tells each batch and how it went', async () => {
+    let now = 0;
+    start({ elapsed: () => (now += 5) });
+    const row = await sample.thing(fresh('thing'));
+    await together({ inserts: [insertThing(thingRow(fresh('thing')))] });
+    await together({ requires: [{ ...thingAt(row), version: 7 }] });
+    expect(reports).toEqual([
+      { units: 1, ms: 5, mode: 'optimistic' },
+      { units: 1, ms: 5, mode: 'careful' },
+    ]);
+    expect(committer.stats()).toMatchObject({
+      batches: 2,
+      units: 2,
+      careful: 1,
+      waiting: 0,
+      writing: 0,
+    });
+  });
+});
+
+describe('a lost connection', () => {
+  const killAll = () =>
+    sample.sql(`select pg_terminate_backend(pid) from pg_stat_activity
+      where application_name = 'railhead committer' and datname = current_database()`);
+
+  it('leaves the outcome of those under way unknown and loses nobody else', async () => {
+    start();
+    const [a = '', b = ''] = await sample.accounts(1_000_000n, 0n);
+    let unknown = 0;
+    let accepted = 0;
+    let stop = false;
+    const worker = async () => {
+      while (!stop) {
+        try {
+          const outcome = await commit({ transfers: [transfer(a, b, 1n)] });
+          if (outcome.ok) accepted++;
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+          unknown++;
+        }
+      }
+    };
+    const workers = Array.from({ length: 100 }, worker);
+    const progress = async (more: number) => {
+      for (const before = accepted; accepted < before + more; ) await sleep(5);
+    };
+    // A kill may find the lanes idle or connecting; go on until some have met a batch under way.
+    for (let round = 0; round < 5 || unknown === 0; round++) {
+      await progress(200);
+      await killAll();
+    }
+    await progress(1_000);
+    stop = true;
+    await Promise.all(workers);
+    const [stored] = await sample.sql(
+      'select count(*)::int from ledger_transfers where debit = $1',
+      [a],
+    );
+    const count = stored?.count as number;
+    expect(count).toBeGreaterThanOrEqual(accepted);
+    expect(count).toBeLessThanOrEqual(accepted + unknown);
+    expect(await sample.holdings(a, b)).toEqual([`${1_000_000 - count}/0`, `${count}/0`]);
+    while (committer.stats().lanes < 3) await sleep(5);
+    expect(committer.stats()).toMatchObject({ waiting: 0, writing: 0, lanes: 3 });
+  });
+});
+
+describe('limits', () => {
+  it('refuses more than may wait', async () => {
+    start({ connect: () => Promise.reject(new Error('down')), maxWaiting: 2 });
+    const parts = { inserts: [insertThing(thingRow(fresh('thing')))] };
+    const waiting = together(parts, parts);
+    await expect(commit(parts)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', status: 503 });
+    await committer.close();
+    const never = {
+      status: 'rejected',
+      reason: expect.objectContaining({ code: 'NOT_COMMITTED' }),
+    };
+    expect(await waiting).toEqual([never, never]);
+  });
+
+  it('settles everything taken before it closes, and then takes no more', async () => {
+    start({ max: 16 });
+    const ids = Array.from({ length: 200 }, () => fresh('thing'));
+    await together({ inserts: [insertKey(fresh('key'))] });
+    const all = together(...ids.map((id) => ({ inserts: [insertThing(thingRow(id))] })));
+    await committer.close();
+    expect(await all).toEqual(ids.map(() => ok));
+    await expect(commit({ inserts: [insertKey(fresh('key'))] })).rejects.toMatchObject({
+      code: 'NOT_COMMITTED',
+    });
+  });
+
+  it('does not let a row locked by somebody else hold up the rest for long', async () => {
+    start({ lanes: 1, connect: () => connectLane(sample.url, { lockTimeoutMs: 200 }) });
+    const row = await sample.thing(fresh('thing'));
+    await sample.sql('begin');
+    await sample.sql('select from things where id = $1 for update', [row.id]);
+    const outcomes = together(
+      { updates: [updateThing(row, { rank: 3 })] },
+      { inserts: [{ table: clientKeys, row: insertKey(fresh('key')).row }] },
+    );
+    const settled = await outcomes;
+    await sample.sql('rollback');
+    expect(settled).toEqual([
+      { status: 'rejected', reason: expect.objectContaining({ code: 'SERVICE_UNAVAILABLE' }) },
+      ok,
+    ]);
+  });
+});

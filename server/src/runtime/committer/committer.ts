@@ -1,0 +1,220 @@
+// Group commit: change sets that wait are written together in one transaction, each accepted or refused on
+// its own. Locks and the disk are paid once for a batch, so an account that everybody pays into is the fast
+// case and not the slow one. A few lanes work at once: while one waits for the disk another is computing.
+import type pg from 'pg';
+import { Fault } from '../../kernel/fault.ts';
+import { type TableOrder, tableOrder } from './batch.ts';
+import type { ChangeSet, Outcome } from './change-set.ts';
+import { type Lane, openLane } from './lane.ts';
+import { slipIn } from './postings.ts';
+import { createQueue, createUnit, type Queue, type Unit } from './queue.ts';
+import { settle, type Tally, type Verdict } from './settle.ts';
+
+/** One batch as told to metrics; `mode` is the most laborious that any part of it needed. */
+export interface BatchReport {
+  units: number;
+  ms: number;
+  mode: 'optimistic' | 'careful' | 'repeated';
+}
+
+export interface CommitterOptions {
+  /** Opens a connection for a lane (`connectLane`); called again whenever one is lost. */
+  connect(): Promise<pg.Client>;
+  lanes?: number;
+  /** Most change sets in a batch. */
+  max?: number;
+  /** Fewest worth a lane of their own while others wait. */
+  min?: number;
+  /** More than this many waiting are refused with SERVICE_UNAVAILABLE. */
+  maxWaiting?: number;
+  /** Names of tables to write before all others, for foreign keys. */
+  tablesFirst?: readonly string[];
+  /** A batch unanswered for so long is given up together with its connection. */
+  timeoutMs?: number;
+  /** A steady clock in milliseconds, for `onBatch`. */
+  elapsed?(): number;
+  onBatch?(report: BatchReport): void;
+}
+
+export interface CommitterStats {
+  batches: number;
+  units: number;
+  /** Batches or parts of them that were judged before writing. */
+  careful: number;
+  /** Attempts that had to be repeated, halved or not. */
+  retries: number;
+  waiting: number;
+  writing: number;
+  /** Lanes that are connected. */
+  lanes: number;
+}
+
+export interface Committer {
+  /**
+   * Writes a change set, all of it or nothing. A refusal is an answer. It rejects with SERVICE_UNAVAILABLE
+   * when too many wait or the database cannot write now, with code OUTCOME_UNKNOWN when the connection broke
+   * before the answer, with code NOT_COMMITTED when the committer closed first, and with the database's own
+   * error otherwise; nothing was written then, save perhaps for OUTCOME_UNKNOWN.
+   */
+  commit(set: ChangeSet): Promise<Outcome>;
+  stats(): CommitterStats;
+  /** Takes no more, and waits until everything taken is settled. */
+  close(): Promise<void>;
+}
+
+const ACCEPTED: Outcome = { ok: true };
+
+const notCommitted = () =>
+  Object.assign(new Error('the committer is closed'), { code: 'NOT_COMMITTED' });
+
+const tooMany = () =>
+  new Fault('SERVICE_UNAVAILABLE', 'Too many requests are waiting. Try again later.', undefined, {
+    retryAfterS: 1,
+  });
+
+const isEmpty = (set: ChangeSet) =>
+  set.inserts.length +
+    set.updates.length +
+    set.removes.length +
+    set.requires.length +
+    set.transfers.length +
+    set.gates.length +
+    set.events.length ===
+  0;
+
+/** Settles a batch on a lane, halving it as needed. What was never sent goes back to the queue. */
+async function work(lane: Lane, batch: Unit[], queue: Queue, order: TableOrder): Promise<Tally> {
+  const tally = { careful: 0, retries: 0 };
+  const answer = (group: readonly Unit[], give: (unit: Unit, i: number) => void) =>
+    group.forEach((unit, i) => {
+      queue.release(unit);
+      give(unit, i);
+    });
+  const groups = [batch];
+  for (let group = groups.shift(); group; group = groups.shift()) {
+    try {
+      const sets = group.map((unit) => unit.set);
+      const verdicts = await settle(lane, sets, order, tally);
+      if (verdicts) {
+        answer(group, (unit, i) => {
+          const verdict = verdicts[i] as Verdict;
+          if (verdict instanceof Error) unit.reject(verdict);
+          else unit.resolve(verdict);
+        });
+      } else {
+        const half = group.length >> 1;
+        groups.unshift(group.slice(0, half), group.slice(half));
+      }
+    } catch (error) {
+      answer(group, (unit) => unit.reject(error));
+      queue.putBack(groups.flat());
+      break;
+    }
+  }
+  return tally;
+}
+
+const modeOf = ({ careful, retries }: Tally): BatchReport['mode'] =>
+  retries ? 'repeated' : careful ? 'careful' : 'optimistic';
+
+/** A committer whose lanes connect at once and keep connecting until it is closed. */
+export function createCommitter(options: CommitterOptions): Committer {
+  const { lanes: laneCount = 3, max = 256, min = 16, maxWaiting = 20_000 } = options;
+  const { elapsed = () => 0, onBatch, timeoutMs = 60_000 } = options;
+  const order = tableOrder(options.tablesFirst ?? []);
+  const queue = createQueue();
+  const idle = new Set<Lane>();
+  const busy = new Set<Lane>();
+  const count = { batches: 0, units: 0, careful: 0, retries: 0 };
+  let writing = 0;
+  let armed = false;
+  let whenDrained: (() => void) | undefined;
+
+  // A lane that takes everything leaves nothing to overlap with: Node and PostgreSQL would work in turns.
+  const share = () =>
+    Math.min(max, Math.max(min, Math.ceil((queue.waiting + writing) / (laneCount + 1))));
+
+  async function run(lane: Lane, batch: Unit[]): Promise<void> {
+    const startMs = elapsed();
+    count.batches++;
+    count.units += batch.length;
+    writing += batch.length;
+    const tally = await work(lane, batch, queue, order);
+    writing -= batch.length;
+    count.careful += tally.careful;
+    count.retries += tally.retries;
+    busy.delete(lane);
+    if (lane.up) idle.add(lane);
+    onBatch?.({ units: batch.length, ms: elapsed() - startMs, mode: modeOf(tally) });
+    arm();
+  }
+
+  function pump(): void {
+    armed = false;
+    for (const lane of idle) {
+      if (queue.waiting === 0) break;
+      if (!lane.up) {
+        idle.delete(lane);
+        continue;
+      }
+      const batch = queue.take(share());
+      if (batch.length === 0) break; // all wait for rows that are being written
+      idle.delete(lane);
+      busy.add(lane);
+      void run(lane, batch);
+    }
+    drained();
+  }
+
+  /** Waits for the end of this tick, so that everything decided in it goes out together. */
+  function arm(): void {
+    if (armed) return;
+    armed = true;
+    setImmediate(pump);
+  }
+
+  function drained(): void {
+    if (!whenDrained || busy.size) return;
+    if (idle.size === 0) for (const unit of queue.clear()) unit.reject(notCommitted());
+    if (queue.waiting === 0) whenDrained();
+  }
+
+  const lanes = Array.from({ length: laneCount }, () => {
+    const lane: Lane = openLane({
+      connect: options.connect,
+      timeoutMs,
+      onUp() {
+        if (!busy.has(lane)) idle.add(lane);
+        arm();
+      },
+    });
+    return lane;
+  });
+
+  return {
+    commit(set) {
+      if (whenDrained) return Promise.reject(notCommitted());
+      if (queue.waiting >= maxWaiting) return Promise.reject(tooMany());
+      const refusal = slipIn(set.transfers);
+      if (refusal) return Promise.resolve({ ok: false, refusal });
+      if (isEmpty(set)) return Promise.resolve(ACCEPTED);
+      return new Promise((resolve, reject) => {
+        queue.push(createUnit(set, resolve, reject));
+        if (idle.size) arm();
+      });
+    },
+    stats: () => ({
+      ...count,
+      waiting: queue.waiting,
+      writing,
+      lanes: lanes.filter((lane) => lane.up).length,
+    }),
+    async close() {
+      await new Promise<void>((resolve) => {
+        whenDrained = resolve;
+        arm();
+      });
+      await Promise.all(lanes.map((lane) => lane.end()));
+    },
+  };
+}

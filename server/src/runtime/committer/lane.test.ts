@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createSample, NOW, type Sample, things } from '../../../test/sample-tables.ts';
+import { table } from '../db/table.ts';
+import { connectLane, isLost, type Lane, openLane } from './lane.ts';
+import { BEGIN, type Bound, bind, insertInto, lookAt, takenIn } from './statements.ts';
+
+let sample: Sample;
+let lanes: Lane[] = [];
+/** How often a lane has come up. */
+let ups = 0;
+
+beforeAll(async () => {
+  sample = await createSample();
+});
+
+afterEach(async () => {
+  await Promise.all(lanes.map((lane) => lane.end()));
+  lanes = [];
+});
+
+afterAll(() => sample.drop());
+
+const insert = (...ids: string[]): Bound =>
+  bind(
+    insertInto(things),
+    ids,
+    ids.map(() => null),
+    ids.map(() => 0),
+    ids.map(() => 0n),
+    ids.map(() => false),
+    ids.map(() => null),
+    ids.map(() => null),
+    ids.map(() => NOW),
+    ids.map(() => 1),
+  );
+
+function open(timeoutMs = 10_000): Promise<Lane> {
+  return new Promise((resolve) => {
+    const lane = openLane({
+      connect: () => connectLane(sample.url),
+      onUp() {
+        ups++;
+        resolve(lane);
+      },
+      timeoutMs,
+    });
+    lanes.push(lane);
+  });
+}
+
+const count = async () => Number((await sample.sql('select count(*) from things'))[0]?.count);
+
+const kill = () =>
+  sample.sql(`select pg_terminate_backend(pid) from pg_stat_activity
+    where application_name = 'railhead committer' and datname = current_database()`);
+
+describe('openLane', () => {
+  it('runs all statements of a flight as one transaction, and answers each', async () => {
+    const lane = await open();
+    const answers = await lane.fly([insert('l1', 'l2'), bind(takenIn(things), ['l2', 'l9'])]);
+    expect(answers).toEqual([[], [['l2']]]);
+    const look = bind(lookAt(things), ['l9', 'l1'], [1, 1], [true, false]);
+    expect(await lane.fly([look])).toEqual([
+      [
+        ['l1', '1'],
+        ['l9', null],
+      ],
+    ]);
+  });
+
+  it('leaves nothing behind when any statement fails, and works on', async () => {
+    const lane = await open();
+    const before = await count();
+    await expect(lane.fly([insert('l3'), insert('l3')])).rejects.toMatchObject({
+      code: '23505',
+      constraint: 'things_pkey',
+    });
+    expect(await count()).toBe(before);
+    await lane.fly([insert('l3')]);
+    expect(await count()).toBe(before + 1);
+  });
+
+  it('names a statement that the database does not know as the failure it is', async () => {
+    const lane = await open();
+    const nowhere = table('nowhere', things.columns);
+    await expect(lane.fly([bind(takenIn(nowhere), ['a'])])).rejects.toMatchObject({
+      code: '42P01',
+    });
+    expect(await lane.fly([bind(takenIn(things), ['l404'])])).toEqual([[]]);
+  });
+
+  it('sends nothing of a flight with a value that does not fit', async () => {
+    const lane = await open();
+    const before = await count();
+    const bad = bind(takenIn(things), [1]);
+    await expect(lane.fly([insert('l4'), bad])).rejects.toThrow(TypeError);
+    expect(await count()).toBe(before);
+  });
+
+  it('says that the outcome is unknown when the connection breaks, and connects again', async () => {
+    const lane = await open();
+    await lane.fly([bind(BEGIN), insert('l5')]); // left open, so that the end is certain
+    const flight = lane.fly([bind({ name: 'sleep', text: 'select pg_sleep(5)', types: [] })]);
+    const lost = flight.catch(async (error: unknown) => {
+      expect(isLost(error)).toBe(true);
+      expect(lane.up).toBe(false);
+      await expect(lane.fly([insert('l6')])).rejects.toSatisfy(isLost);
+      return 'lost';
+    });
+    await sleep(50);
+    await kill();
+    expect(await lost).toBe('lost');
+    while (!lane.up) await sleep(10);
+    await lane.fly([insert('l5')]);
+  });
+
+  it('notices a connection that breaks while nothing is going on', async () => {
+    const lane = await open();
+    const before = ups;
+    await kill();
+    while (ups === before) await sleep(5); // it may be down for less than a look at `up` would notice
+    expect(lane.up).toBe(true);
+    expect(await lane.fly([bind(takenIn(things), ['l404'])])).toEqual([[]]);
+  });
+
+  it('gives a silent connection up', async () => {
+    const lane = await open(100);
+    const flight = lane.fly([bind({ name: 'sleep', text: 'select pg_sleep(5)', types: [] })]);
+    await expect(flight).rejects.toSatisfy(isLost);
+  });
+
+  it('keeps trying while nobody listens', async () => {
+    let tries = 0;
+    const lane = await new Promise<Lane>((resolve) => {
+      const opened = openLane({
+        connect: () => (++tries < 3 ? Promise.reject(new Error('down')) : connectLane(sample.url)),
+        onUp: () => resolve(opened),
+        timeoutMs: 10_000,
+      });
+      lanes.push(opened);
+    });
+    expect(tries).toBe(3);
+    expect(lane.up).toBe(true);
+  });
+});

@@ -1,0 +1,241 @@
+// One connection that writes batches. A batch is sent as a single message and answered as a whole: with
+// one Sync at its end PostgreSQL runs it as one transaction, and a statement that fails takes everything
+// with it without another trip. That also means no failure can ever leave half of a batch committed.
+// A lost connection is opened again in the background for as long as it takes.
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { createSink, putArray, reserve, type Sink } from '../db/arrays.ts';
+import type { Bound, Statement } from './statements.ts';
+
+/** One answer row; every value as PostgreSQL writes it in text. */
+export type Answer = (string | null)[];
+
+export interface Lane {
+  /** Connected and not in use. */
+  readonly up: boolean;
+  /**
+   * Runs statements in one trip and answers the rows of each. Rejects with the database's error when
+   * nothing was done, and with code OUTCOME_UNKNOWN when the connection was lost on the way.
+   */
+  fly(statements: readonly Bound[]): Promise<Answer[][]>;
+  end(): Promise<void>;
+}
+
+export interface LaneOptions {
+  connect(): Promise<pg.Client>;
+  /** Called each time the lane has become usable. */
+  onUp(): void;
+  /** A batch that takes longer is given up with its connection. */
+  timeoutMs: number;
+}
+
+const FIRST_RETRY_MS = 50;
+const LAST_RETRY_MS = 2_000;
+
+const unknownOutcome = (cause: unknown) =>
+  Object.assign(new Error('the connection was lost before the answer came', { cause }), {
+    code: 'OUTCOME_UNKNOWN',
+  });
+
+export const isLost = (error: unknown): boolean =>
+  (error as { code?: unknown } | null)?.code === 'OUTCOME_UNKNOWN';
+
+/** Whether PostgreSQL refused and rolled back, as opposed to going away in the middle. */
+const isRefusal = ({ code }: { code?: unknown }) =>
+  typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !/^(57P|08|25P03)/.test(code);
+
+const LANE_SETTINGS = [
+  // Custom plans halve the throughput, and may lock in another order.
+  "plan_cache_mode = 'force_generic_plan'",
+  // A batch finds its rows by key; a plan made while a table was small must not read all of it later.
+  'enable_seqscan = off',
+  'enable_hashjoin = off',
+  'enable_mergejoin = off',
+  "default_transaction_isolation = 'read committed'",
+  'default_transaction_read_only = off',
+  'statement_timeout = 20000',
+];
+
+/** Opens a connection fit for a lane. A lock that somebody else keeps for longer fails the change set. */
+export async function connectLane(
+  url: string,
+  { lockTimeoutMs = 3_000 }: { lockTimeoutMs?: number } = {},
+): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'railhead committer',
+    keepAlive: true,
+    connectionTimeoutMillis: 10_000,
+  });
+  client.on('error', () => undefined); // until the lane listens
+  await client.connect();
+  const settings = [...LANE_SETTINGS, `lock_timeout = ${lockTimeoutMs}`];
+  await client.query(settings.map((each) => `set ${each}`).join('; '));
+  return client;
+}
+
+/** Starts a message of the wire protocol; `close` fills in its length. */
+function open(sink: Sink, type: string): number {
+  reserve(sink, 5).write(type, sink.at, 'latin1');
+  sink.at += 5;
+  return sink.at - 4;
+}
+
+function close(sink: Sink, start: number): void {
+  sink.buffer.writeInt32BE(sink.at - start, start);
+}
+
+function putName(sink: Sink, text: string): void {
+  const buffer = reserve(sink, text.length * 3 + 1);
+  sink.at += buffer.write(text, sink.at);
+  buffer[sink.at++] = 0;
+}
+
+function putInt16(sink: Sink, value: number): void {
+  reserve(sink, 2).writeInt16BE(value, sink.at);
+  sink.at += 2;
+}
+
+function putInt32(sink: Sink, value: number): void {
+  reserve(sink, 4).writeInt32BE(value, sink.at);
+  sink.at += 4;
+}
+
+/** Close comes first because closing what is not there is no error, while preparing twice is. */
+function putPrepare(sink: Sink, statement: Statement): void {
+  let start = open(sink, 'C');
+  putName(sink, `S${statement.name}`);
+  close(sink, start);
+  start = open(sink, 'P');
+  putName(sink, statement.name);
+  putName(sink, statement.text);
+  putInt16(sink, 0); // the statement's casts say the types
+  close(sink, start);
+}
+
+function putRun(sink: Sink, { statement, columns }: Bound): void {
+  let start = open(sink, 'B');
+  putName(sink, ''); // the unnamed portal
+  putName(sink, statement.name);
+  putInt16(sink, 1);
+  putInt16(sink, 1); // every parameter is binary
+  putInt16(sink, columns.length);
+  columns.forEach((values, i) => {
+    const type = statement.types[i];
+    if (!type) throw new TypeError(`${statement.name} takes no parameter ${i + 1}`);
+    const lengthAt = sink.at;
+    putInt32(sink, 0);
+    putArray(sink, type, values);
+    sink.buffer.writeInt32BE(sink.at - lengthAt - 4, lengthAt);
+  });
+  putInt16(sink, 0); // every answer is text
+  close(sink, start);
+  start = open(sink, 'E');
+  putName(sink, '');
+  putInt32(sink, 0); // all rows
+  close(sink, start);
+}
+
+/** Everything up to and with Sync. Adds the names that it prepares to `fresh`. */
+function encode(
+  sink: Sink,
+  statements: readonly Bound[],
+  prepared: ReadonlySet<string>,
+  fresh: Set<string>,
+): Buffer {
+  sink.at = 0;
+  for (const bound of statements) {
+    const { statement } = bound;
+    if (!prepared.has(statement.name) && !fresh.has(statement.name)) {
+      putPrepare(sink, statement);
+      fresh.add(statement.name);
+    }
+    putRun(sink, bound);
+  }
+  close(sink, open(sink, 'S'));
+  return sink.buffer.subarray(0, sink.at);
+}
+
+/** Sends a message on a client of `pg`, which hands the answers to the object that it runs. */
+function send(client: pg.Client, message: Buffer): Promise<Answer[][]> {
+  return new Promise((resolve, reject) => {
+    const answers: Answer[][] = [];
+    let rows: Answer[] = [];
+    client.query({
+      submit: (connection: pg.Connection) => void connection.stream.write(message),
+      handleRowDescription: () => undefined,
+      handleDataRow: ({ fields }: { fields: Answer }) => void rows.push(fields),
+      handleCommandComplete() {
+        answers.push(rows);
+        rows = [];
+      },
+      handleError: reject,
+      handleReadyForQuery: () => resolve(answers),
+    });
+  });
+}
+
+/** Opens a lane: it connects at once, and again whenever it must, until it is ended. */
+export function openLane({ connect, onUp, timeoutMs }: LaneOptions): Lane {
+  const prepared = new Set<string>();
+  const ended = new AbortController();
+  let sink = createSink(65_536);
+  let client: pg.Client | undefined;
+
+  function drop(which: pg.Client): void {
+    if (client !== which) return;
+    client = undefined;
+    which.connection.stream.destroy();
+    if (!ended.signal.aborted) void reconnect();
+  }
+
+  async function reconnect(): Promise<void> {
+    for (let delayMs = FIRST_RETRY_MS; !ended.signal.aborted; ) {
+      try {
+        const fresh = await connect();
+        if (ended.signal.aborted) return await fresh.end();
+        prepared.clear();
+        sink = createSink(65_536); // the old one may still be on its way to a dead socket
+        client = fresh;
+        fresh.on('error', () => drop(fresh)).on('end', () => drop(fresh));
+        return onUp();
+      } catch {
+        await sleep(delayMs, undefined, { signal: ended.signal }).catch(() => undefined);
+        delayMs = Math.min(delayMs * 2, LAST_RETRY_MS);
+      }
+    }
+  }
+
+  async function fly(statements: readonly Bound[]): Promise<Answer[][]> {
+    const current = client;
+    if (!current) throw unknownOutcome('the lane is down');
+    const fresh = new Set<string>();
+    const message = encode(sink, statements, prepared, fresh);
+    const timer = setTimeout(() => drop(current), timeoutMs);
+    try {
+      const answers = await send(current, message);
+      for (const name of fresh) prepared.add(name);
+      return answers;
+    } catch (error) {
+      if (client === current && isRefusal(error as { code?: unknown })) throw error;
+      drop(current);
+      throw unknownOutcome(error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  void reconnect();
+  return {
+    get up() {
+      return client !== undefined;
+    },
+    fly,
+    async end() {
+      ended.abort();
+      const last = client;
+      client = undefined;
+      await last?.end();
+    },
+  };
+}

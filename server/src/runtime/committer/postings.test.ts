@@ -1,0 +1,245 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { transfer } from '../../../test/sample-tables.ts';
+import type { TransferRow } from './change-set.ts';
+import {
+  type Account,
+  type Books,
+  emptyBooks,
+  judgeMoves,
+  type Moves,
+  slipIn,
+  sumOf,
+} from './postings.ts';
+
+const account = (balance: bigint, floor: bigint | null = 0n, currency = 'USD'): Account => ({
+  balance,
+  held: 0n,
+  floor,
+  currency,
+  shut: false,
+});
+
+const booksOf = (accounts: Record<string, Account>): Books => ({
+  ...emptyBooks(),
+  accounts: new Map(Object.entries(accounts)),
+});
+
+const judge = (books: Books, ...transfers: TransferRow[]) =>
+  judgeMoves({ transfers, gates: [] }, new Map(), books);
+
+const effectsOf = (transfers: TransferRow[]) => sumOf([{ transfers, gates: [] }])?.effects;
+
+const moves = (...transfers: TransferRow[]): Moves => ({ transfers, gates: [] });
+const forced = (from: string, to: string, amount: bigint) =>
+  transfer(from, to, amount, { force: true });
+
+const hold = (amount: bigint) =>
+  transfer('a', 'b', amount, { transaction_id: 'T', step: 's', phase: 'pending' });
+
+describe('effectsOf', () => {
+  it('tells the lowest point on the way, not just the end', () => {
+    const effects = effectsOf([transfer('a', 'b', 10n), transfer('c', 'a', 30n), hold(5n)]);
+    expect(effects).toEqual([
+      { id: 'a', currency: 'USD', net: 20n, hold: 5n, low: -10n, guarded: true },
+      { id: 'b', currency: 'USD', net: 10n, hold: 0n, low: 0n, guarded: true },
+      { id: 'c', currency: 'USD', net: -30n, hold: 0n, low: -30n, guarded: true },
+    ]);
+  });
+
+  it('leaves what can be spent alone when a hold is posted, and gives it back on release', () => {
+    const post = { ...hold(7n), phase: 'post' } as const;
+    expect(effectsOf([post])?.[0]).toMatchObject({ net: -7n, hold: -7n, low: 0n });
+    expect(effectsOf([post])?.[1]).toMatchObject({ id: 'b', net: 7n });
+    const release = { ...hold(7n), phase: 'release' } as const;
+    expect(effectsOf([release])).toEqual([
+      { id: 'a', currency: 'USD', net: 0n, hold: -7n, low: 0n, guarded: false },
+    ]);
+  });
+
+  it('gives up on two currencies for one account', () => {
+    expect(effectsOf([transfer('a', 'b', 1n), transfer('c', 'a', 1n, { currency: 'EUR' })])).toBe(
+      undefined,
+    );
+  });
+
+  it('lets a batch pass exactly when every transfer of it passes one after the other', () => {
+    const id = fc.constantFrom('a', 'b', 'c');
+    const move = fc
+      .record({ from: id, to: id, amount: fc.bigInt({ min: 1n, max: 40n }), pending: fc.boolean() })
+      .filter(({ from, to }) => from !== to)
+      .map(({ from, to, amount, pending }) =>
+        transfer(from, to, amount, { phase: pending ? 'pending' : 'posted' }),
+      );
+    fc.assert(
+      fc.property(fc.array(move, { maxLength: 12 }), (transfers) => {
+        const start = { a: account(60n), b: account(20n, -10n), c: account(0n, null) };
+        const books = booksOf(start);
+        const serial = transfers.every((each) => !judge(books, each));
+        const effects = effectsOf(transfers) ?? [];
+        const passes = effects.every((effect) => {
+          const { balance, floor } = start[effect.id as 'a'];
+          return floor === null || balance + effect.low >= floor;
+        });
+        expect(passes).toBe(serial);
+        if (!serial) return;
+        for (const { id: name, net, hold: held } of effects) {
+          const was = start[name as 'a'];
+          expect(books.accounts.get(name)).toMatchObject({ balance: was.balance + net, held });
+        }
+      }),
+    );
+  });
+});
+
+describe('judgeTransfers', () => {
+  it('refuses what would go below the floor, and then changes nothing', () => {
+    const books = booksOf({ a: account(10n), b: account(0n) });
+    const refusal = judge(books, transfer('a', 'b', 6n), transfer('a', 'b', 6n));
+    expect(refusal).toEqual({ why: 'funds', account: 'a' });
+    expect(books.accounts.get('a')?.balance).toBe(10n);
+    expect(books.transfers.size).toBe(0);
+  });
+
+  it('counts held money as not spendable', () => {
+    const books = booksOf({ a: account(10n), b: account(0n) });
+    expect(judge(books, hold(6n))).toBe(undefined);
+    expect(judge(books, transfer('a', 'b', 5n))).toEqual({ why: 'funds', account: 'a' });
+    expect(judge(books, transfer('a', 'b', 4n))).toBe(undefined);
+  });
+
+  it('resolves a hold once, and only as it was made', () => {
+    const books = booksOf({ a: account(10n), b: account(0n) });
+    const post = { ...hold(6n), phase: 'post' } as const;
+    const notPending = { why: 'constraint', constraint: 'ledger_pending' };
+    expect(judge(books, post)).toEqual(notPending);
+    expect(judge(books, hold(6n))).toBe(undefined);
+    expect(judge(books, { ...post, amount: 5n })).toEqual(notPending);
+    expect(judge(books, { ...post, credit: 'c' })).toEqual(notPending);
+    expect(judge(books, post)).toBe(undefined);
+    const taken = { why: 'constraint', constraint: 'ledger_transfers_pkey' };
+    expect(judge(books, post)).toEqual(taken);
+    expect(judge(books, { ...post, phase: 'release' })).toEqual(taken);
+    expect(books.accounts.get('a')).toMatchObject({ balance: 4n, held: 0n });
+  });
+
+  it('knows accounts that the same change set opens', () => {
+    const books = booksOf({ a: account(10n) });
+    expect(judge(books, transfer('a', 'n', 1n))).toEqual({
+      why: 'constraint',
+      constraint: 'ledger_account',
+    });
+    const opened = new Map([['n', account(0n)]]);
+    expect(judgeMoves(moves(transfer('a', 'n', 1n)), opened, books)).toBe(undefined);
+    expect(books.accounts.get('n')?.balance).toBe(1n);
+  });
+
+  it('refuses the currency of another account', () => {
+    const books = booksOf({ a: account(10n), e: account(10n, 0n, 'EUR') });
+    expect(judge(books, transfer('a', 'e', 1n))).toEqual({
+      why: 'constraint',
+      constraint: 'ledger_currency',
+    });
+  });
+});
+
+describe('slipIn', () => {
+  it.each([
+    ['ledger_transfers_amount_check', [transfer('a', 'b', 0n)]],
+    ['ledger_transfers_amount_check', [transfer('a', 'b', -1n)]],
+    ['ledger_transfers_check', [transfer('a', 'a', 1n)]],
+    ['ledger_step', [transfer('a', 'b', 1n, { step: 'pay!' })]],
+    ['ledger_currency', [transfer('a', 'b', 1n), transfer('b', 'c', 1n, { currency: 'EUR' })]],
+  ])('names %s', (constraint, transfers) => {
+    expect(slipIn(transfers)).toEqual({ why: 'constraint', constraint });
+  });
+
+  it('lets different currencies pass on different accounts', () => {
+    expect(slipIn([transfer('a', 'b', 1n), transfer('c', 'd', 1n, { currency: 'EUR' })])).toBe(
+      undefined,
+    );
+  });
+});
+
+describe('gates', () => {
+  const gate = (account: string, shut: boolean, empty = false): Moves => ({
+    transfers: [],
+    gates: [{ account, shut, empty }],
+  });
+  const none = new Map();
+  const both = (shut: boolean) =>
+    booksOf({ a: { ...account(10n), shut }, b: account(5n) }) satisfies Books;
+
+  it.each([
+    ['out', transfer('a', 'b', 1n)],
+    ['in', transfer('b', 'a', 1n)],
+    ['set aside out', transfer('a', 'b', 1n, { phase: 'pending' })],
+    ['set aside in', transfer('b', 'a', 1n, { phase: 'pending' })],
+  ])('let nothing new through: %s', (_, given) => {
+    expect(judge(both(true), given)).toEqual({ why: 'shut', account: 'a' });
+    expect(judge(both(false), given)).toBe(undefined);
+    expect(judge(both(true), { ...given, force: true })).toBe(undefined);
+  });
+
+  it('let through what was set aside before', () => {
+    const books = both(false);
+    judge(books, hold(3n));
+    judge(books, { ...hold(2n), step: 'other' });
+    expect(judgeMoves(gate('a', true), none, books)).toBe(undefined);
+    expect(judge(books, { ...hold(3n), phase: 'post' })).toBe(undefined);
+    expect(judge(books, { ...hold(2n), step: 'other', phase: 'release' })).toBe(undefined);
+    expect(books.accounts.get('a')).toMatchObject({ balance: 7n, held: 0n, shut: true });
+  });
+
+  it('turn after the transfers of their own change set', () => {
+    const books = both(false);
+    const last = { ...gate('a', true, true), transfers: [transfer('a', 'b', 10n)] };
+    expect(judgeMoves(last, none, books)).toBe(undefined);
+    expect(judge(books, transfer('b', 'a', 1n))).toEqual({ why: 'shut', account: 'a' });
+    expect(judgeMoves(gate('a', false), none, books)).toBe(undefined);
+    expect(judge(books, transfer('b', 'a', 1n))).toBe(undefined);
+  });
+
+  it('stay as they are while an account that must be empty is not', () => {
+    const books = both(false);
+    const full = { why: 'full', account: 'a' };
+    expect(judgeMoves(gate('a', true, true), none, books)).toEqual(full);
+    expect(judge(books, transfer('a', 'b', 1n))).toBe(undefined);
+    const free = booksOf({ a: account(0n) });
+    free.accounts.set('a', { ...account(1n), held: 1n });
+    expect(judgeMoves(gate('a', true, true), none, free)).toEqual(full);
+    const missing = { why: 'constraint', constraint: 'ledger_account' };
+    expect(judgeMoves(gate('nobody', true), none, books)).toEqual(missing);
+  });
+
+  it('sum up: who must be open before the batch, and what is left where it had to be empty', () => {
+    const sum = sumOf([
+      moves(forced('a', 'b', 4n), transfer('b', 'c', 1n)),
+      gate('a', true, true),
+      moves(forced('b', 'a', 3n)),
+    ]);
+    const guarded = sum?.effects.filter((each) => each.guarded).map((each) => each.id);
+    expect(guarded).toEqual(['b', 'c']);
+    expect(sum?.turns).toEqual([{ id: 'a', shut: true, balance: 3n, held: 0n }]);
+  });
+
+  it('cannot be summed up where the batch itself shut the account, and can once it is open', () => {
+    const pay = moves(transfer('b', 'a', 1n));
+    const aside = moves(transfer('b', 'a', 1n, { phase: 'pending' }));
+    for (const each of [pay, aside]) {
+      expect(sumOf([gate('a', true), each])).toBe(undefined);
+      expect(sumOf([each, gate('a', true)])).toBeDefined();
+    }
+    const sum = sumOf([gate('a', true), gate('a', false), pay]);
+    expect(sum?.effects.find((each) => each.id === 'a')).toMatchObject({ guarded: false });
+  });
+
+  it('names the credit side of what is only set aside, once for each account', () => {
+    const aside = (currency: string) => transfer('b', 'a', 1n, { phase: 'pending', currency });
+    expect(sumOf([moves(aside('USD')), moves({ ...aside('USD'), force: true })])?.named).toEqual([
+      { id: 'a', currency: 'USD', guarded: true },
+    ]);
+    const other = { ...aside('EUR'), debit: 'c' };
+    expect(sumOf([moves(aside('USD')), moves(other)])).toBe(undefined);
+  });
+});

@@ -1,0 +1,275 @@
+// Reads the settings from the environment and from flags. Reading is pure, and every bad setting is
+// reported at once, one plain line each. The command line help and the README's table are printed from
+// the same list (settings.ts), so they cannot drift.
+import path from 'node:path';
+import { nearest } from '../../kernel/nearest.ts';
+import type { Level } from '../observability/log.ts';
+import { projectRoot } from './root.ts';
+import { keyFrom, listOf, RPC_CHAINS, SETTINGS } from './settings.ts';
+
+export interface Config {
+  /** 0 means any free port. */
+  port: number;
+  host: string;
+  /** Absolute. */
+  dataDir: string;
+  /** Undefined: use the embedded PostgreSQL. */
+  databaseUrl: string | undefined;
+  /** Credentials of the first platform; undefined: make some. */
+  client: { id: string; secret: string } | undefined;
+  /** 32 bytes. Undefined (never in production): kept in the data folder. */
+  masterKey: Uint8Array | undefined;
+  serviceWord: string;
+  /** Requests or bytes per second; 0 sets no limit. */
+  rateLimits: {
+    requests: number;
+    costly: number;
+    refused: number;
+    anonymous: number;
+    bytes: number;
+  };
+  /** Addresses and networks that are believed about where a request is from. */
+  trustedProxies: readonly string[];
+  logLevel: Level;
+  production: boolean;
+  /** What connects platforms to the outside; files by their absolute paths. */
+  connectors: {
+    ratesUrl: string | undefined;
+    ratesFile: string | undefined;
+    ratesMaxAgeMs: number;
+    fundingFile: string | undefined;
+    sandboxUmaDomain: string;
+    /** By chain. */
+    rpcUrls: Record<string, string>;
+    identityUrl: string | undefined;
+    smtpUrl: string | undefined;
+    mailFrom: string | undefined;
+    smsUrl: string | undefined;
+    oidcIssuers: readonly string[];
+  };
+  /** Where files of customers are kept: in the bucket where one is set. */
+  files: {
+    /** Absolute; with a bucket, files on their way to it. */
+    folder: string;
+    s3:
+      | {
+          endpoint: string;
+          bucket: string;
+          region: string;
+          accessKeyId: string;
+          secretAccessKey: string;
+        }
+      | undefined;
+  };
+  /** Where clients reach the server; undefined: where it listens. */
+  publicUrl: string | undefined;
+  /** Whether sandbox platforms may use webhook endpoints on this machine. */
+  loopbackWebhooks: boolean;
+  /** How long a user without credentials waits for a way back; undefined: there is none. */
+  walletRecoveryMs: number | undefined;
+}
+
+export type ConfigResult = { config: Config } | { errors: string[] } | { help: string };
+
+interface Flags {
+  /** By environment name, as given. */
+  given: Map<string, string>;
+  /** The words that are settings, and the others, in their order. */
+  settings: string[];
+  rest: string[];
+  errors: string[];
+}
+
+/** Reads `--flag value` and `--flag=value`. */
+function readFlags(argv: readonly string[]): Flags {
+  const flags: Flags = { given: new Map(), settings: [], rest: [], errors: [] };
+  for (let at = 0; at < argv.length; at += 1) {
+    const word = argv[at]!;
+    const [, name, , inline] = /^--([^=]+)(=(.*))?$/s.exec(word) ?? [];
+    const setting = name && SETTINGS.find(({ flag }) => flag === name);
+    if (!setting) {
+      flags.rest.push(word);
+      continue;
+    }
+    const next = argv[at + 1];
+    const value = inline ?? (next?.startsWith('--') ? undefined : next);
+    flags.settings.push(word);
+    if (inline === undefined && value !== undefined) {
+      flags.settings.push(value);
+      at += 1;
+    }
+    if (value === undefined || value === '') flags.errors.push(`--${name} needs a value.`);
+    else if (flags.given.has(setting.env)) flags.errors.push(`--${name} is given twice.`);
+    else flags.given.set(setting.env, value);
+  }
+  return flags;
+}
+
+/** Splits a command line into the server's own settings and everything else, for other commands. */
+export function splitFlags(argv: readonly string[]): { settings: string[]; rest: string[] } {
+  const { settings, rest } = readFlags(argv);
+  return { settings, rest };
+}
+
+/** Flags of the command line; `--help` and `--version` are no settings. */
+const FLAGS = ['help', 'version', ...SETTINGS.flatMap(({ flag }) => flag ?? [])].map(
+  (name) => `--${name}`,
+);
+
+function unknownFlag(name: string): string {
+  const meant = nearest(name, FLAGS);
+  const proposal = meant === undefined ? '' : `; nearest match: ${meant}`;
+  return `${name} is not a setting${proposal}. Try --help.`;
+}
+
+function unknownWords(rest: readonly string[]): string[] {
+  return rest.flatMap((word, at) => {
+    if (word.startsWith('-')) return [unknownFlag(word.split('=')[0] ?? word)];
+    // Most likely the value of the flag that was just named.
+    if (rest[at - 1]?.startsWith('-')) return [];
+    return [`${word} is not understood. Settings look like --port 4001.`];
+  });
+}
+
+/** The settings of a bucket, which are set all or none. */
+const S3_NAMES = ['ENDPOINT', 'BUCKET', 'REGION', 'ACCESS_KEY_ID', 'SECRET_ACCESS_KEY'].map(
+  (name) => `RAILHEAD_S3_${name}`,
+);
+
+function bucketOf(values: Map<string, string>): Config['files']['s3'] {
+  const [endpoint, bucket, region, accessKeyId, secretAccessKey] = S3_NAMES.map((name) =>
+    values.get(name),
+  );
+  if (!endpoint || !bucket || !region || !accessKeyId || !secretAccessKey) return undefined;
+  return { endpoint, bucket, region, accessKeyId, secretAccessKey };
+}
+
+function build(values: Map<string, string>, base: string): Config {
+  const text = (env: string) => values.get(env);
+  const file = (env: string) => {
+    const named = text(env);
+    return named === undefined ? undefined : path.resolve(base, named);
+  };
+  const list = (env: string) => {
+    const given = text(env);
+    return given === undefined ? [] : listOf(given);
+  };
+  const production = text('NODE_ENV') === 'production';
+  const hours = text('RAILHEAD_WALLET_RECOVERY');
+  const id = text('RAILHEAD_CLIENT_ID');
+  const secret = text('RAILHEAD_CLIENT_SECRET');
+  const key = text('RAILHEAD_MASTER_KEY');
+  return {
+    port: Number(text('PORT')),
+    host: text('HOST')!,
+    dataDir: path.resolve(base, text('RAILHEAD_DATA_DIR')!),
+    databaseUrl: text('DATABASE_URL'),
+    client: id !== undefined && secret !== undefined ? { id, secret } : undefined,
+    masterKey: key === undefined ? undefined : keyFrom(key),
+    serviceWord: text('RAILHEAD_SERVICE_WORD')!,
+    rateLimits: {
+      requests: Number(text('RAILHEAD_RATE_LIMIT')),
+      costly: Number(text('RAILHEAD_RATE_LIMIT_QUOTES')),
+      refused: Number(text('RAILHEAD_RATE_LIMIT_REFUSED')),
+      anonymous: Number(text('RAILHEAD_RATE_LIMIT_ADDRESS')),
+      bytes: Number(text('RAILHEAD_RATE_LIMIT_BYTES')),
+    },
+    trustedProxies: list('RAILHEAD_TRUSTED_PROXIES'),
+    logLevel: text('LOG_LEVEL') as Level,
+    production,
+    connectors: {
+      ratesUrl: text('RAILHEAD_RATES_URL'),
+      ratesFile: file('RAILHEAD_RATES_FILE'),
+      ratesMaxAgeMs: Number(text('RAILHEAD_RATES_MAX_AGE')) * 1000,
+      fundingFile: file('RAILHEAD_FUNDING_FILE'),
+      identityUrl: text('RAILHEAD_IDENTITY_URL'),
+      sandboxUmaDomain: text('RAILHEAD_SANDBOX_UMA_DOMAIN')!,
+      rpcUrls: Object.fromEntries(
+        RPC_CHAINS.flatMap((chain) => {
+          const url = text(`RAILHEAD_RPC_${chain}`);
+          return url === undefined ? [] : [[chain, url]];
+        }),
+      ),
+      smtpUrl: text('RAILHEAD_SMTP_URL'),
+      mailFrom: text('RAILHEAD_MAIL_FROM'),
+      smsUrl: text('RAILHEAD_SMS_URL'),
+      oidcIssuers: list('RAILHEAD_OIDC_ISSUERS'),
+    },
+    files: {
+      folder: file('RAILHEAD_FILES_DIR') ?? path.resolve(base, text('RAILHEAD_DATA_DIR')!, 'files'),
+      s3: bucketOf(values),
+    },
+    publicUrl: text('RAILHEAD_PUBLIC_URL')?.replace(/\/+$/, ''),
+    loopbackWebhooks:
+      (text('RAILHEAD_LOOPBACK_WEBHOOKS') ?? (production ? 'refused' : 'allowed')) === 'allowed',
+    walletRecoveryMs: hours === undefined ? undefined : Number(hours) * 3_600_000,
+  };
+}
+
+/** Complaints about settings that are fine alone and wrong together. */
+function togetherErrors(values: Map<string, string>): string[] {
+  const errors: string[] = [];
+  if (values.has('RAILHEAD_CLIENT_ID') !== values.has('RAILHEAD_CLIENT_SECRET')) {
+    errors.push('RAILHEAD_CLIENT_ID and RAILHEAD_CLIENT_SECRET must be set both or neither.');
+  }
+  if (values.has('RAILHEAD_RATES_URL') && values.has('RAILHEAD_RATES_FILE')) {
+    errors.push('RAILHEAD_RATES_URL and RAILHEAD_RATES_FILE exclude each other.');
+  }
+  if (values.has('RAILHEAD_SMTP_URL') && !values.has('RAILHEAD_MAIL_FROM')) {
+    errors.push('RAILHEAD_MAIL_FROM must be set when RAILHEAD_SMTP_URL is.');
+  }
+  const missing = S3_NAMES.filter((name) => !values.has(name));
+  if (missing.length > 0 && missing.length < S3_NAMES.length) {
+    errors.push(`${missing.join(', ')} must be set as well, or nothing of RAILHEAD_S3.`);
+  }
+  if (values.get('NODE_ENV') === 'production' && !values.has('RAILHEAD_MASTER_KEY')) {
+    errors.push('RAILHEAD_MASTER_KEY must be set when NODE_ENV is production.');
+  }
+  return errors;
+}
+
+/**
+ * Settings from the environment and from flags, which win. An empty environment variable counts as absent.
+ * `base` is where a relative data folder starts. `errors` are lines to print before exit code 2; `help` is
+ * the answer to --help.
+ */
+export function readConfig(
+  env: Readonly<Record<string, string | undefined>>,
+  argv: readonly string[],
+  base: string = projectRoot(),
+): ConfigResult {
+  if (argv.includes('--help') || argv.includes('-h')) return { help: settingsHelp() };
+  const { given, rest, errors } = readFlags(argv);
+  errors.push(...unknownWords(rest));
+  const values = new Map<string, string>();
+  for (const setting of SETTINGS) {
+    const flagged = given.get(setting.env);
+    const text = flagged ?? (env[setting.env] || setting.fallback);
+    if (text === undefined) continue;
+    values.set(setting.env, text);
+    const complaint = setting.complaint(text);
+    const name = flagged === undefined ? setting.env : `--${setting.flag}`;
+    if (complaint) errors.push(`${name} ${complaint}.`);
+  }
+  errors.push(...togetherErrors(values));
+  return errors.length > 0 ? { errors } : { config: build(values, base) };
+}
+
+/** The settings for a terminal. */
+export function settingsHelp(): string {
+  const lines = SETTINGS.map(({ env, flag, fallback, value, help }) => {
+    const left = flag ? `  --${flag} ${value}` : `  ${env}=${value}`;
+    const right = fallback ? `${help} (${fallback})` : help;
+    return `${left.padEnd(32)}${(flag ? env : '').padEnd(32)}${right}`;
+  });
+  return ['Settings, as flags or environment variables:', ...lines].join('\n');
+}
+
+/** The settings as a Markdown table. */
+export function settingsTable(): string {
+  const rows = SETTINGS.map(({ env, flag, fallback, help }) => {
+    const code = (text: string | undefined) => (text ? `\`${text}\`` : '');
+    return `| ${code(env)} | ${code(flag && `--${flag}`)} | ${code(fallback)} | ${help} |`;
+  });
+  return ['| Variable | Flag | Default | Meaning |', '|---|---|---|---|', ...rows].join('\n');
+}

@@ -1,0 +1,325 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import {
+  clientKeys,
+  createSample,
+  fresh,
+  NOW,
+  type Sample,
+  things,
+} from '../../../test/sample-tables.ts';
+import { type Database, type Filter, openDatabase, type PageQuery } from './database.ts';
+import { col, table } from './table.ts';
+
+let sample: Sample;
+let db: Database;
+const opened: Database[] = [];
+
+beforeAll(async () => {
+  sample = await createSample();
+  db = openDatabase({ url: sample.url });
+});
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((each) => each.close()));
+});
+
+afterAll(async () => {
+  await db.close();
+  await sample.drop();
+});
+
+function open(options: Partial<Parameters<typeof openDatabase>[0]>): Database {
+  const another = openDatabase({ url: sample.url, ...options });
+  opened.push(another);
+  return another;
+}
+
+const killReaders = () =>
+  sample.sql(`select pg_terminate_backend(pid) from pg_stat_activity
+    where application_name = 'railhead reader' and datname = current_database()`);
+
+describe('read', () => {
+  it('gives every type back as it was', async () => {
+    const row = await sample.thing(fresh('thing'), {
+      name: 'né€ 😀',
+      rank: -5,
+      amount: 9_007_199_254_740_993n,
+      flag: true,
+      note: { a: [1, null, 'x'] },
+      raw: Buffer.from([0, 255, 7]),
+      created_at: Date.UTC(1969, 11, 31, 23, 59, 59, 7),
+    });
+    expect(await db.read(things, row.id)).toEqual(row);
+    const bare = await sample.thing(fresh('thing'));
+    expect(await db.read(things, bare.id)).toEqual(bare);
+  });
+
+  it('answers undefined for what is not there', async () => {
+    expect(await db.read(things, 'nobody')).toBe(undefined);
+    expect(await db.read(things, '')).toBe(undefined);
+    expect(await db.read(things, 'a\u0000b')).toBe(undefined);
+    expect(await db.read(things, '{a,"b"}')).toBe(undefined);
+  });
+
+  it('reads together what is asked for together, each row for whom it is', async () => {
+    const own = open({ poolSize: 1 });
+    const rows = await Promise.all([1, 2, 3].map((rank) => sample.thing(fresh('thing'), { rank })));
+    const asked = [...rows, ...rows].map((row) => own.read(things, row.id));
+    const missing = own.read(clientKeys, rows[0]?.id ?? '');
+    expect(await Promise.all(asked)).toEqual([...rows, ...rows]);
+    expect(await missing).toBe(undefined);
+    const [first, second] = await Promise.all([asked[0], asked[3]]);
+    expect(first).not.toBe(second);
+    const [shape] = await own.query<{ calls: number; rows: number }>(
+      `select count(*)::int4 as calls from pg_prepared_statements where statement like $1`,
+      ['%from "things" where id = any%'],
+    );
+    expect(shape?.calls).toBe(1);
+  });
+
+  it('fails those who asked when the table is not there, and nobody else', async () => {
+    const nowhere = table('nowhere', { id: col.text });
+    const row = await sample.thing(fresh('thing'));
+    const [bad, good] = await Promise.allSettled([db.read(nowhere, 'a'), db.read(things, row.id)]);
+    expect(bad).toMatchObject({ status: 'rejected', reason: { code: '42P01' } });
+    expect(good).toEqual({ status: 'fulfilled', value: row });
+  });
+});
+
+describe('find', () => {
+  it('finds by equality, null included', async () => {
+    const name = fresh('name');
+    const named = await sample.thing(fresh('thing'), { name, rank: 901, amount: 12n, flag: true });
+    const bare = await sample.thing(fresh('thing'), { rank: 901 });
+    expect(await db.find(things, { name })).toEqual([named]);
+    expect(await db.find(things, { rank: 901, name: null })).toEqual([bare]);
+    expect(await db.find(things, { rank: 901, amount: 12n, flag: true, created_at: NOW })).toEqual([
+      named,
+    ]);
+    expect(await db.find(things, { rank: 901, flag: false, name })).toEqual([]);
+  });
+
+  it('orders and limits', async () => {
+    const ids = [3, 1, 2].map(() => fresh('thing'));
+    for (const [i, id] of ids.entries())
+      await sample.thing(id, { rank: 902, amount: BigInt((i * 2) % 5) });
+    const amounts = async (options: object) =>
+      (await db.find(things, { rank: 902 }, { orderBy: 'amount', ...options })).map(
+        (row) => row.amount,
+      );
+    expect(await amounts({})).toEqual([0n, 2n, 4n]);
+    expect(await amounts({ descending: true, limit: 2 })).toEqual([4n, 2n]);
+  });
+
+  it('refuses a condition without a value, which would find everybody', async () => {
+    await expect(db.find(things, { name: undefined })).rejects.toThrow(TypeError);
+    await expect(db.find(things, { nobody: 1 } as never)).rejects.toThrow('no column nobody');
+  });
+});
+
+describe('query', () => {
+  it('gives bigints and milliseconds, and takes dates, lists and nulls', async () => {
+    const [row] = await db.query(
+      `select $1::int8 as big, $2::timestamptz as at, $3::text[] as list, $4::text as nothing,
+        1::int4 as small, '{"a":1}'::jsonb as json`,
+      [7n, new Date(NOW + 1), ['a', 'b"'], null],
+    );
+    const expected = {
+      big: 7n,
+      at: NOW + 1,
+      list: ['a', 'b"'],
+      nothing: null,
+      small: 1,
+      json: { a: 1 },
+    };
+    expect(row).toEqual(expected);
+  });
+
+  it('runs several statements when there are no values', async () => {
+    await db.query('create table scratch (a int); insert into scratch values (1)');
+    expect(await db.query('select a from scratch')).toEqual([{ a: 1 }]);
+    expect(await db.query('update scratch set a = $1 returning a', [2])).toEqual([{ a: 2 }]);
+  });
+
+  it('cancels what takes too long', async () => {
+    const hasty = open({ statementTimeoutMs: 50 });
+    await expect(hasty.query('select pg_sleep(5)')).rejects.toMatchObject({ code: '57014' });
+    await hasty.ping();
+  });
+});
+
+describe('a lost connection', () => {
+  it('is opened again, and single reads do not notice', async () => {
+    const row = await sample.thing(fresh('thing'));
+    const own = open({ poolSize: 1 });
+    await own.ping();
+    const slow = own.query('select pg_sleep(5)');
+    const failed = expect(slow).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', status: 503 });
+    const read = own.read(things, row.id);
+    await sleep(50);
+    await killReaders();
+    await failed;
+    expect(await read).toEqual(row);
+    await killReaders();
+    expect(await own.read(things, row.id)).toEqual(row);
+  });
+
+  it('answers SERVICE_UNAVAILABLE where no database is', async () => {
+    const nobody = open({ url: 'postgres://nobody@/none?host=/nowhere' });
+    await expect(nobody.ping()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    await nobody.close();
+    await expect(nobody.ping()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  });
+});
+
+describe('page', () => {
+  const rank = 950;
+  const total = 25;
+  const mine: Filter<typeof things> = { column: 'rank', op: '=', value: rank };
+  const ids = Array.from({ length: total }, (_, i) => `page:${String(i).padStart(3, '0')}`);
+
+  beforeAll(async () => {
+    // Three of a time, so that the id has to decide.
+    for (const [i, id] of ids.entries()) {
+      await sample.thing(id, { rank, amount: BigInt(i), created_at: NOW + Math.floor(i / 3) });
+    }
+  });
+
+  async function walk(query: Omit<PageQuery, 'cursor'>): Promise<string[]> {
+    const seen: string[] = [];
+    for (let cursor: string | undefined, more = true; more; ) {
+      const page = await db.page(things, { ...query, cursor });
+      expect(page.rows.length).toBeLessThanOrEqual(query.limit);
+      expect(page.hasMore).toBe(page.nextCursor !== undefined);
+      seen.push(...page.rows.map((row) => row.id));
+      cursor = page.nextCursor;
+      more = page.hasMore;
+    }
+    return seen;
+  }
+
+  it('shows every row once in both directions, whatever the size of a page', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 30 }),
+        fc.constantFrom('asc' as const, 'desc' as const),
+        async (limit, sort) => {
+          const seen = await walk({ filters: [mine], sort, limit });
+          expect(seen).toEqual(sort === 'asc' ? ids : ids.toReversed());
+        },
+      ),
+      { numRuns: 20 },
+    );
+  });
+
+  it('counts what matches, wherever the page begins', async () => {
+    const first = await db.page(things, { filters: [mine], sort: 'asc', limit: 10 });
+    expect(first).toMatchObject({ hasMore: true, totalCount: total });
+    const { nextCursor: cursor } = first;
+    const rest = await db.page(things, { filters: [mine], sort: 'asc', limit: 20, cursor });
+    expect(rest).toEqual({ rows: expect.any(Array), hasMore: false, totalCount: total });
+  });
+
+  it('leaves the count out above ten thousand', async () => {
+    await sample.sql(
+      `insert into things select 'many:' || i, null, 951, 0, false, null, null, '2026-01-01', 1
+        from generate_series(1, 10001) i`,
+    );
+    const many: Filter = { column: 'rank', op: '=', value: 951 };
+    const page = await db.page(things, { filters: [many], sort: 'desc', limit: 1 });
+    expect(page).not.toHaveProperty('totalCount');
+    await sample.sql("delete from things where id = 'many:1'");
+    const fewer = await db.page(things, { filters: [many], sort: 'desc', limit: 1 });
+    expect(fewer.totalCount).toBe(10_000);
+  });
+
+  it.each([
+    ['>=', [{ column: 'created_at', op: '>=', value: NOW + 8 }], ids.slice(24)],
+    ['<=', [{ column: 'created_at', op: '<=', value: NOW }], ids.slice(0, 3)],
+    ['in', [{ column: 'amount', op: 'in', value: [1n, 5n, 99n] }], [ids[1], ids[5]]],
+    ['in nothing', [{ column: 'id', op: 'in', value: [] }], []],
+    ['isNull', [{ column: 'name', op: 'isNull' }], ids],
+    ['= null', [{ column: 'name', op: '=', value: null }], ids],
+    ['= bool', [{ column: 'flag', op: '=', value: true }], []],
+    [
+      'or',
+      [
+        {
+          or: [
+            { column: 'amount', op: '=', value: 3n },
+            { column: 'amount', op: '=', value: 4n },
+          ],
+        },
+      ],
+      [ids[3], ids[4]],
+    ],
+    [
+      'or, each row once',
+      [
+        {
+          or: [
+            { column: 'name', op: '=', value: 'nobody' },
+            { column: 'name', op: 'isNull' },
+            { column: 'amount', op: '=', value: 4n },
+          ],
+        },
+        { column: 'amount', op: '<=', value: 4n },
+      ],
+      ids.slice(0, 5),
+    ],
+    ['or nothing', [{ or: [] }], []],
+    ['a zero', [{ column: 'id', op: '=', value: `${ids[0]}\u0000` }], []],
+    ['a zero in', [{ column: 'id', op: 'in', value: ['\u0000', ids[2]] }], [ids[2]]],
+    ['a far time', [{ column: 'created_at', op: '<=', value: Date.UTC(20_000, 0) }], ids],
+    ['a long gone time', [{ column: 'created_at', op: '<=', value: Date.UTC(-1, 0) }], []],
+  ] as [string, Filter[], string[]][])('filters by %s', async (_, filters, expected) => {
+    const page = await db.page(things, { filters: [mine, ...filters], sort: 'asc', limit: 100 });
+    expect(page.rows.map((row) => row.id)).toEqual(expected);
+    expect(page.totalCount).toBe(expected.length);
+  });
+
+  it.each(['asc', 'desc'] as const)(
+    'begins at the farther of cursor and time, %s',
+    async (sort) => {
+      const all = { filters: [mine], sort, limit: 10 } as const;
+      const { nextCursor: cursor, rows } = await db.page(things, all);
+      const at = (rows.at(-1) as { created_at: number }).created_at;
+      const op = sort === 'asc' ? '>=' : '<=';
+      const whole = (await db.page(things, { ...all, limit: 100 })).rows;
+      for (const value of [at - 3, at - 1, at, at + 1, at + 3]) {
+        const filters: Filter[] = [mine, { column: 'created_at', op, value }];
+        const page = await db.page(things, { filters, sort, limit: 100, cursor });
+        const wanted = whole
+          .slice(10)
+          .filter(({ created_at }) => (sort === 'asc' ? created_at >= value : created_at <= value));
+        expect(page.rows.map((row) => row.id)).toEqual(wanted.map((row) => row.id));
+      }
+    },
+  );
+
+  it.each([
+    '',
+    'x',
+    '!!!',
+    'MTIz',
+    Buffer.from('12 a\u0000').toString('base64url'),
+    'MTIzIGE=',
+    Buffer.from('999999999999999 a').toString('base64url'),
+  ])('refuses the cursor %j', async (cursor) => {
+    await expect(
+      db.page(things, { filters: [], sort: 'asc', limit: 1, cursor }),
+    ).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+      details: { errors: [{ field: 'cursor' }] },
+    });
+  });
+
+  it('refuses a page of no size and a condition without a value', async () => {
+    const query = { filters: [], sort: 'asc', limit: 0 } as const;
+    await expect(db.page(things, query)).rejects.toThrow(RangeError);
+    const open: Filter[] = [{ column: 'name', op: '=', value: undefined }];
+    await expect(db.page(things, { ...query, filters: open, limit: 1 })).rejects.toThrow(TypeError);
+  });
+});

@@ -1,0 +1,132 @@
+// Brings a database to this version's tables: the plain SQL files of `server/migrations`, in order, each in
+// its own transaction, forward only. What was applied is remembered with a checksum, because a file changed
+// afterwards would leave two databases that claim the same version and differ.
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import pg from 'pg';
+import type { Time } from '../../kernel/world.ts';
+import { projectRoot } from '../config/root.ts';
+
+interface Migration {
+  name: string;
+  sql: string;
+  checksum: string;
+}
+
+interface Applied {
+  name: string;
+  checksum: string;
+}
+
+/** Any number that no other program locks in the same database. */
+const LOCK = 7_245_184_346;
+const OLDEST = 150_000;
+const NAME = /^\d{4}_[a-z0-9_]+\.sql$/;
+
+const refusal = (message: string, cause?: unknown) =>
+  Object.assign(new Error(message, { cause }), { name: 'MigrationError' });
+
+/** The migrations of a folder in the order of their names. None when there is no such folder. */
+function readMigrations(folder: string): Migration[] {
+  if (!fs.existsSync(folder)) return [];
+  const names = fs.readdirSync(folder).filter((name) => name.endsWith('.sql'));
+  const bad = names.find((name) => !NAME.test(name));
+  if (bad) throw refusal(`Migration ${bad} is not named like 0001_some_words.sql.`);
+  return names.sort().map((name) => {
+    // A checkout on Windows may have other line ends; they are not a change.
+    const sql = fs.readFileSync(path.join(folder, name), 'utf8').replaceAll('\r\n', '\n');
+    return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+  });
+}
+
+async function readApplied(client: pg.Client): Promise<Applied[]> {
+  const table = await client.query<{ found: boolean }>(
+    `select to_regclass('schema_migrations') is not null as found`,
+  );
+  if (!table.rows[0]?.found) return [];
+  const { rows } = await client.query<Applied>(
+    'select name, checksum from schema_migrations order by name',
+  );
+  return rows;
+}
+
+/** The files still to apply. Throws when the past of database and files differs. */
+function pending(files: Migration[], applied: Applied[]): Migration[] {
+  const known = new Map(files.map((file) => [file.name, file]));
+  for (const { name, checksum } of applied) {
+    const file = known.get(name);
+    if (!file) {
+      throw refusal(`The database has migration ${name}, unknown here. Use a newer Railhead.`);
+    }
+    if (file.checksum !== checksum) {
+      throw refusal(
+        `Migration ${name} was changed after it was applied. Restore it, add a new one.`,
+      );
+    }
+  }
+  const done = new Set(applied.map(({ name }) => name));
+  const last = applied.at(-1)?.name ?? '';
+  const left = files.filter(({ name }) => !done.has(name));
+  const late = left.find(({ name }) => name < last);
+  if (late) throw refusal(`Migration ${late.name} sorts before ${last}, which is already applied.`);
+  return left;
+}
+
+const lineOf = (sql: string, position: string | undefined) =>
+  position === undefined ? '' : ` line ${sql.slice(0, Number(position)).split('\n').length}`;
+
+async function apply(client: pg.Client, { name, sql, checksum }: Migration, at: Time) {
+  try {
+    await client.query('begin');
+    await client.query(sql);
+    await client.query(
+      'insert into schema_migrations (name, applied_at, checksum) values ($1, $2, $3)',
+      [name, new Date(at), checksum],
+    );
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined);
+    const { message, position } = error as { message: string; position?: string };
+    throw refusal(`Migration ${name}${lineOf(sql, position)}: ${message}`, error);
+  }
+}
+
+async function applyPending(client: pg.Client, files: Migration[], now: () => Time) {
+  // Two processes may start at once; the second finds nothing left to do.
+  await client.query('select pg_advisory_lock($1)', [LOCK]);
+  await client.query(
+    `create table if not exists schema_migrations (
+      name text collate "C" primary key, applied_at timestamptz not null, checksum text not null)`,
+  );
+  const left = pending(files, await readApplied(client));
+  for (const file of left) await apply(client, file, now());
+  return left.map(({ name }) => name);
+}
+
+/**
+ * Applies what is missing and returns the names applied (none: the usual case, one connection and three
+ * small queries). Throws an error named MigrationError with one plain line; files before the bad one stay
+ * applied.
+ */
+export async function migrate(
+  url: string,
+  now: () => Time,
+  folder = path.join(projectRoot(), 'server', 'migrations'),
+): Promise<string[]> {
+  const files = readMigrations(folder);
+  const client = new pg.Client({ connectionString: url, application_name: 'railhead migrate' });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ server_version_num: string }>('show server_version_num');
+    if (Number(rows[0]?.server_version_num) < OLDEST) {
+      throw refusal('The database is older than PostgreSQL 15. Use a newer one.');
+    }
+    // Looked at without the lock first: most starts find everything done.
+    if (pending(files, await readApplied(client)).length === 0) return [];
+    return await applyPending(client, files, now);
+  } finally {
+    await client.end();
+  }
+}

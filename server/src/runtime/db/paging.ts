@@ -1,0 +1,236 @@
+// Conditions and pages as SQL text and values. A page goes on from a place in the order (created_at, id)
+// rather than skipping rows, so page one thousand costs what page one costs; the place travels to the
+// client and back as a cursor that says nothing to it.
+import { invalidField } from '../../kernel/fault.ts';
+import type { Time } from '../../kernel/world.ts';
+import { pgArray } from './arrays.ts';
+import type { ColumnType, RowOf, Table } from './table.ts';
+
+type ColumnName<T extends Table> = keyof T['columns'] & string;
+
+/** A condition on one column, or several of which one must hold. */
+export type Filter<T extends Table = Table> =
+  | { column: ColumnName<T>; op: '=' | '>=' | '<='; value: unknown }
+  | { column: ColumnName<T>; op: 'in'; value: readonly unknown[] }
+  | { column: ColumnName<T>; op: 'isNull' }
+  /** A json column that is a list of texts holds this one. */
+  | { column: ColumnName<T>; op: 'has'; value: string }
+  | { or: readonly Filter<T>[] };
+
+/** Conditions of the columns that were asked for: what is undefined asks nothing. */
+export const equals = <C extends string>(wanted: Readonly<Record<C, unknown>>) =>
+  Object.entries(wanted).flatMap(([column, value]) =>
+    value === undefined ? [] : [{ column: column as C, op: '=' as const, value }],
+  );
+
+type Bounds = 'createdAfter' | 'createdBefore' | 'updatedAfter' | 'updatedBefore';
+
+/** When rows of a list were made and changed, as its query asks for it; each bound is within. */
+export function timeFilters(query: Partial<Record<Bounds, string>>) {
+  const bounds = [
+    ['created_at', '>=', query.createdAfter],
+    ['created_at', '<=', query.createdBefore],
+    ['updated_at', '>=', query.updatedAfter],
+    ['updated_at', '<=', query.updatedBefore],
+  ] as const;
+  return bounds.flatMap(([column, op, text]) =>
+    text === undefined ? [] : [{ column, op, value: Date.parse(text) }],
+  );
+}
+
+export interface PageQuery {
+  filters: readonly Filter[];
+  sort: 'asc' | 'desc';
+  /** Most rows to answer, 1 to 1,000. */
+  limit: number;
+  /** As an earlier page gave it. */
+  cursor?: string | undefined;
+}
+
+export interface Page<T extends Table> {
+  rows: RowOf<T>[];
+  hasMore: boolean;
+  /** Where the next page begins; absent on the last. */
+  nextCursor?: string;
+  /** How many match in all; absent when more than 10,000 do. */
+  totalCount?: number;
+}
+
+export interface Sql {
+  text: string;
+  values: unknown[];
+}
+
+const MOST_ROWS = 1_000;
+const MOST_COUNTED = 10_000;
+
+export const quoted = (name: string) => `"${name}"`;
+
+export function typeOf(table: Table, name: string): ColumnType {
+  const column = table.columns[name];
+  if (!column) throw new Error(`${table.name} has no column ${name}`);
+  return column.type;
+}
+
+export const columnList = (table: Table) => table.columnNames.map(quoted).join(', ');
+
+/** A time as SQL reads it; what has no year from 1 to 9999 is before or after everything. */
+function sqlTime(time: Time): string {
+  const text = new Date(time).toISOString();
+  if (text.startsWith('-') || text.startsWith('0000')) return '-infinity';
+  return text.startsWith('+') ? 'infinity' : text;
+}
+
+/** A value as `pg` is to send it for a column. */
+function sqlValue(type: ColumnType, value: unknown): unknown {
+  if (value === undefined) throw new TypeError('a condition without a value would match anything');
+  if (value === null) return null;
+  if (type === 'time') return sqlTime(value as Time);
+  if (type === 'json') return JSON.stringify(value);
+  return value;
+}
+
+/** No text in PostgreSQL holds a zero, and sending one is an error. */
+const holdsZero = (value: unknown) => typeof value === 'string' && value.includes('\u0000');
+
+/** SQL of one condition; its values are appended. */
+function condition(table: Table, filter: Filter, values: unknown[]): string {
+  if ('or' in filter) {
+    const each = filter.or.map((one) => condition(table, one, values));
+    return each.length ? `(${each.join(' or ')})` : 'false';
+  }
+  const type = typeOf(table, filter.column);
+  const column = quoted(filter.column);
+  if (filter.op === 'isNull') return `${column} is null`;
+  if (filter.op === 'in') {
+    const possible = filter.value.filter((each) => !holdsZero(each));
+    return `${column} = any($${values.push(pgArray(type, possible))})`;
+  }
+  if (holdsZero(filter.value)) return 'false';
+  if (filter.op === 'has') return `${column}::jsonb ? $${values.push(filter.value)}`;
+  const value = sqlValue(type, filter.value);
+  if (value === null && filter.op === '=') return `${column} is null`;
+  return `${column} ${filter.op} $${values.push(value)}`;
+}
+
+/** All conditions together; `true` when there are none. */
+export function conditions(table: Table, filters: readonly Filter[], values: unknown[]): string {
+  return filters.map((filter) => condition(table, filter, values)).join(' and ') || 'true';
+}
+
+interface Place {
+  created_at: Time;
+  id: string;
+}
+
+/** Where a page goes on behind this row. */
+export function cursorOf({ created_at, id }: Place): string {
+  return Buffer.from(`${created_at} ${id}`).toString('base64url');
+}
+
+/** Throws a fault on the field `cursor` for what `cursorOf` did not make. */
+function placeOf(cursor: string): Place {
+  const text = Buffer.from(cursor, 'base64url').toString();
+  const [, time, id] = /^(\d{1,14}) ([\x20-\x7e]{1,200})$/.exec(text) ?? [];
+  const place = { created_at: Number(time), id: id ?? '' };
+  if (id === undefined || cursorOf(place) !== cursor) {
+    throw invalidField('cursor', 'is not a cursor of this list');
+  }
+  return place;
+}
+
+/** Whether an index may find the rows of each branch by itself. */
+const isChoice = (filter: Filter) =>
+  'or' in filter &&
+  filter.or.length > 1 &&
+  filter.or.every((each) => 'op' in each && (each.op === '=' || each.op === 'isNull'));
+
+/**
+ * The conditions once for each branch of the first choice among the filters, together and each row once. An
+ * index gives the rows of one branch in order, and those of two branches in none: taken apart, the first
+ * rows of each are enough.
+ */
+function branches(table: Table, filters: readonly Filter[], values: unknown[]): string[] {
+  const at = filters.findIndex(isChoice);
+  if (at < 0) return [conditions(table, filters, values)];
+  const common = conditions(table, filters.toSpliced(at, 1), values);
+  const choices = (filters[at] as { or: readonly Filter[] }).or;
+  const each = choices.map((one) => condition(table, one, values));
+  return each.map((one, nth) => {
+    const others = each.slice(0, nth).map((other) => ` and (${other}) is not true`);
+    return `${common} and ${one}${others.join('')}`;
+  });
+}
+
+/**
+ * Where a page begins is told once: an index starts at one bound only, and with the end of a time asked for
+ * beside a cursor it would walk from there. The farther of the two says both.
+ */
+function begin(query: PageQuery): { filters: readonly Filter[]; place?: Place } {
+  const { filters, sort, cursor } = query;
+  if (cursor === undefined) return { filters };
+  const place = placeOf(cursor);
+  const op = sort === 'asc' ? '>=' : '<=';
+  const isBound = (each: Filter) => 'op' in each && each.column === 'created_at' && each.op === op;
+  const farther = filters.some((each) => {
+    if (!isBound(each)) return false;
+    const { value } = each as { value: Time };
+    return sort === 'asc' ? value > place.created_at : value < place.created_at;
+  });
+  if (farther) return { filters };
+  return { filters: filters.filter((each) => !isBound(each)), place };
+}
+
+/** The rows of a page and one more, which tells whether there is a next. */
+export function pageSql(table: Table, query: PageQuery): Sql {
+  const { sort, limit } = query;
+  if (!Number.isInteger(limit) || limit < 1 || limit > MOST_ROWS) {
+    throw new RangeError(`a page of ${limit} rows`);
+  }
+  const values: unknown[] = [];
+  const { filters, place } = begin(query);
+  const wheres = branches(table, filters, values);
+  let after = '';
+  if (place) {
+    const time = values.push(sqlValue(typeOf(table, 'created_at'), place.created_at));
+    const id = values.push(place.id);
+    after = ` and (created_at, id) ${sort === 'asc' ? '>' : '<'} ($${time}::timestamptz, $${id})`;
+  }
+  const end = `order by created_at ${sort}, id ${sort} limit $${values.push(limit + 1)}`;
+  const one = (where: string) =>
+    `select ${columnList(table)} from ${quoted(table.name)} where ${where}${after} ${end}`;
+  const [where] = wheres;
+  if (wheres.length === 1) return { text: one(where as string), values };
+  const each = wheres.map((branch) => `(${one(branch)})`);
+  return { text: `select * from (${each.join(' union all ')}) either ${end}`, values };
+}
+
+/** Counts what matches, but never more than it takes to know that it is too many to tell. */
+export function countSql(table: Table, { filters }: PageQuery): Sql {
+  const values: unknown[] = [];
+  const most = `limit ${MOST_COUNTED + 1}`;
+  // In order, or else the table itself may be read from its beginning, past everybody else's rows.
+  const walk = `order by created_at, id ${most}`;
+  const each = branches(table, filters, values).map(
+    (where) => `(select 1 from ${quoted(table.name)} where ${where} ${walk})`,
+  );
+  const text = `select count(*)::int4 as count from
+    (select from (${each.join(' union all ')}) either ${most}) counted`;
+  return { text, values };
+}
+
+export function pageOf<T extends Table>(
+  { limit }: PageQuery,
+  found: readonly RowOf<T>[],
+  count: number,
+): Page<T> {
+  const rows = found.slice(0, limit);
+  const hasMore = found.length > limit;
+  const last = rows.at(-1) as Place | undefined;
+  return {
+    rows,
+    hasMore,
+    ...(hasMore && last ? { nextCursor: cursorOf(last) } : {}),
+    ...(count <= MOST_COUNTED ? { totalCount: count } : {}),
+  };
+}

@@ -1,0 +1,161 @@
+// Connections for reading. Each takes several queries at once without waiting for the answers in between,
+// so a few serve many requests; a query goes to the one with the least to do. A lost connection is opened
+// again by the next query that wants it.
+import pg from 'pg';
+import { Fault } from '../../kernel/fault.ts';
+
+export interface PoolOptions {
+  url: string;
+  size: number;
+  /** A statement that takes longer is cancelled. */
+  statementTimeoutMs: number;
+}
+
+export interface Statement {
+  text: string;
+  /** Null, text, numbers, bigints, booleans, dates, bytes, `pgArray`s, or plain arrays of text. */
+  values: unknown[];
+  /** Prepared under a name of its own and then kept; for texts that come again. */
+  keep: boolean;
+  /** May be run a second time when the connection breaks. */
+  repeatable: boolean;
+}
+
+export type ResultRow = Record<string, unknown>;
+
+export interface Pool {
+  /**
+   * The rows of a statement. Throws SERVICE_UNAVAILABLE when the database cannot be reached or too much is
+   * under way already, and the database's own error otherwise.
+   */
+  run(statement: Statement): Promise<ResultRow[]>;
+  /** Waits for what is under way and closes. */
+  close(): Promise<void>;
+}
+
+interface Slot {
+  client: Promise<pg.Client> | undefined;
+  load: number;
+}
+
+const MOST_UNDER_WAY = 20_000;
+const MOST_NAMES = 500;
+
+/** A time as PostgreSQL writes it to a session in UTC, in milliseconds. Finer digits are dropped. */
+function parseTime(text: string): number {
+  const iso = text.endsWith('+00') ? `${text.slice(0, 10)}T${text.slice(11, -3)}Z` : text;
+  const ms = Date.parse(iso);
+  if (Number.isNaN(ms)) throw new RangeError(`not a time: ${text}`);
+  return ms;
+}
+
+const PARSERS: Record<number, (text: string) => unknown> = { 20: BigInt, 1184: parseTime };
+
+/** bigint for int8 and milliseconds for timestamptz, on these connections only. */
+export const isolatedTypes = {
+  getTypeParser: ((oid: number, format?: 'text') =>
+    (format !== ('binary' as string) && PARSERS[oid]) ||
+    pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+};
+
+async function connect(url: string, statementTimeoutMs: number): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'railhead reader',
+    pipeline: true,
+    keepAlive: true,
+    connectionTimeoutMillis: 10_000,
+    types: isolatedTypes,
+  });
+  client.on('error', () => undefined); // 'end' follows, and is what is acted on
+  await client.connect();
+  const settings = [
+    "timezone = 'UTC'",
+    "datestyle = 'ISO'",
+    `statement_timeout = ${statementTimeoutMs}`,
+  ];
+  await client.query(settings.map((each) => `set ${each}`).join('; '));
+  return client;
+}
+
+/** Whether the connection broke, as opposed to the database answering with an error. */
+function isBroken(error: unknown): boolean {
+  const { code, severity } = error as { code?: string; severity?: string };
+  return severity === undefined || /^(57P|08|25P03)/.test(code ?? '');
+}
+
+const unavailable = (reason: string, cause?: unknown) =>
+  new Fault('SERVICE_UNAVAILABLE', reason, undefined, { retryAfterS: 1, cause });
+
+function forget(slot: Slot, client: Promise<pg.Client>): void {
+  if (slot.client === client) slot.client = undefined;
+}
+
+export function createPool({ url, size, statementTimeoutMs }: PoolOptions): Pool {
+  const slots: Slot[] = Array.from({ length: size }, () => ({ client: undefined, load: 0 }));
+  const names = new Map<string, string>();
+  let underWay = 0;
+  let closed = false;
+
+  function nameOf(text: string): string | undefined {
+    const known = names.get(text);
+    if (known || names.size >= MOST_NAMES) return known;
+    const name = `read_${names.size + 1}`;
+    names.set(text, name);
+    return name;
+  }
+
+  function clientOf(slot: Slot): Promise<pg.Client> {
+    if (slot.client) return slot.client;
+    const opening = connect(url, statementTimeoutMs);
+    const gone = () => forget(slot, opening);
+    slot.client = opening;
+    opening.then((client) => client.on('end', gone), gone);
+    return opening;
+  }
+
+  async function runOn(slot: Slot, { text, values, keep }: Statement): Promise<ResultRow[]> {
+    slot.load++;
+    const opening = clientOf(slot);
+    try {
+      const client = await opening;
+      const name = keep ? nameOf(text) : undefined;
+      return (await client.query<ResultRow>({ name, text, values })).rows;
+    } catch (error) {
+      if (isBroken(error)) forget(slot, opening); // its 'end' may come later than the next query
+      throw error;
+    } finally {
+      slot.load--;
+    }
+  }
+
+  async function run(statement: Statement): Promise<ResultRow[]> {
+    if (closed) throw unavailable('The server is stopping.');
+    if (underWay >= MOST_UNDER_WAY) throw unavailable('Too many requests are waiting.');
+    underWay++;
+    try {
+      for (let tries = statement.repeatable ? 2 : 1; ; tries--) {
+        const slot = slots.reduce((least, each) => (each.load < least.load ? each : least));
+        try {
+          return await runOn(slot, statement);
+        } catch (error) {
+          if (!isBroken(error)) throw error;
+          if (tries === 1) throw unavailable('The database cannot be reached.', error);
+        }
+      }
+    } finally {
+      underWay--;
+    }
+  }
+
+  return {
+    run,
+    async close() {
+      closed = true;
+      const open = slots.flatMap((slot) => (slot.client ? [slot.client] : []));
+      await Promise.all(
+        open.map((client) => client.then((each) => each.end()).catch(() => undefined)),
+      );
+    },
+  };
+}

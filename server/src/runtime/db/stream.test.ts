@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase, execute, type TestDatabase } from '../../../test/database.ts';
+import { streamRows } from './stream.ts';
+
+let database: TestDatabase;
+const ROWS = 5_000;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await execute(
+    database.url,
+    `create table numbers (n bigint, at timestamptz);
+     insert into numbers select i, '2026-01-05T09:00:00Z' from generate_series(1, ${ROWS}) i`,
+  );
+});
+afterAll(() => database.drop());
+
+const stream = <R extends object>(text: string, values: unknown[] = []) =>
+  streamRows<R>({ url: database.url, statementTimeoutMs: 10_000 }, text, values);
+
+describe('streamRows', () => {
+  it('yields all rows in pieces, of one moment, as bigint and milliseconds', async () => {
+    const got: { n: bigint; at: number }[] = [];
+    let pieces = 0;
+    for await (const rows of stream<{ n: bigint; at: number }>(
+      'select n, at from numbers where n <> $1 order by n',
+      [7n],
+    )) {
+      // What is written meanwhile is not seen.
+      if (pieces++ === 0) await execute(database.url, 'insert into numbers values (99999, null)');
+      expect(rows.length).toBeLessThanOrEqual(2_000);
+      got.push(...rows);
+    }
+    expect(pieces).toBe(3);
+    expect(got).toHaveLength(ROWS - 1);
+    expect(got[0]).toEqual({ n: 1n, at: Date.UTC(2026, 0, 5, 9) });
+    expect(got.at(-1)?.n).toBe(BigInt(ROWS));
+  });
+
+  it('lets go of its connection when nobody wants the rest, and when the statement is wrong', async () => {
+    for await (const _ of stream('select n from numbers')) break;
+    await expect(async () => {
+      for await (const _ of stream('select nothing from nowhere')) break;
+    }).rejects.toThrow('nowhere');
+    for await (const [row] of stream<{ left: bigint }>(
+      `select count(*) as left from pg_stat_activity
+       where application_name = 'railhead-server export' and datname = current_database()
+         and pid <> pg_backend_pid()`,
+    )) {
+      expect(row?.left).toBe(0n);
+    }
+  });
+});

@@ -1,0 +1,244 @@
+// Files on a real database and a real folder: what is kept stays, and nothing else does, whatever ends
+// halfway.
+import { readdirSync, readFileSync, statSync, truncateSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import { folderStorage } from '../../connectors/folder/storage.ts';
+import { systemCaller } from '../../features/tenancy/platform/index.ts';
+import type { UploadedFile } from '../../kernel/upload.ts';
+import { createFiles, dropFile, fileJobs, fileSweep, files, keepFile } from './files.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+beforeEach(async () => {
+  await app.advance(2 * 3_600_000);
+});
+
+const HOUR = 3_600_000;
+const caller = () => systemCaller(app.platform.id, 'sandbox');
+const inStorage = (): string[] => {
+  try {
+    return readdirSync(app.filesFolder).sort();
+  } catch {
+    return [];
+  }
+};
+const objectOf = ({ id }: { id: string }) => id.replace('File:', '');
+const rowOf = ({ id }: { id: string }) => app.runtime.db.read(files, id);
+
+async function* bytes(...chunks: (string | Buffer)[]) {
+  for (const chunk of chunks) yield Buffer.from(chunk);
+}
+async function gather(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const all: Uint8Array[] = [];
+  for await (const piece of pieces) all.push(piece);
+  return Buffer.concat(all);
+}
+const put = (content = 'hello', more = {}): Promise<UploadedFile> =>
+  app.files.put(caller(), bytes(content), { maxBytes: 1_000_000, fileName: 'a.pdf', ...more });
+const keep = (file: UploadedFile) => app.operate((ctx) => keepFile(ctx, file));
+
+describe('a file', () => {
+  it('is measured, hashed, shown to the inspector and sealed', async () => {
+    const seen: Buffer[] = [];
+    const inspect = () => ({
+      write: (chunk: Uint8Array) => void seen.push(Buffer.from(chunk)),
+      end: () => 'looks fine',
+    });
+    const file = await put('hello', { inspect });
+    expect(file).toMatchObject({
+      ...{ fileName: 'a.pdf', size: 5, findings: 'looks fine' },
+      sha256: '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824',
+    });
+    expect(Buffer.concat(seen).toString()).toBe('hello');
+    const place = path.join(app.filesFolder, objectOf(file));
+    expect(readFileSync(place).includes('hello')).toBe(false);
+    expect(statSync(place).mode & 0o777).toBe(0o600);
+    expect(statSync(app.filesFolder).mode & 0o077).toBe(0);
+    await keep(file);
+    expect(await rowOf(file)).toMatchObject({ state: 'KEPT', size: 5n, sha256: file.sha256 });
+    expect((await gather(app.files.read(file))).toString()).toBe('hello');
+    expect((await gather(app.files.read(file, 2))).toString()).toBe('llo');
+  });
+
+  it('has a key of its own', async () => {
+    const [one, two] = [await put(), await put()];
+    expect(Buffer.from(one.key).equals(Buffer.from(two.key))).toBe(false);
+    await expect(gather(app.files.read({ id: one.id, key: two.key }))).rejects.toThrow();
+  });
+
+  it('that storage cut short is noticed', async () => {
+    const file = await put('x'.repeat(200_000));
+    truncateSync(path.join(app.filesFolder, objectOf(file)), 65_552);
+    await expect(gather(app.files.read(file))).rejects.toThrow(/cannot open/);
+  });
+
+  it('is there long after it was kept, and gone once dropped', async () => {
+    const file = await put();
+    await keep(file);
+    await app.advance(48 * HOUR);
+    expect(inStorage()).toContain(objectOf(file));
+    await app.operate((ctx) => dropFile(ctx, file.id));
+    expect(inStorage()).toContain(objectOf(file));
+    await app.settle();
+    expect(inStorage()).not.toContain(objectOf(file));
+    expect(await rowOf(file)).toBeUndefined();
+    await app.operate((ctx) => dropFile(ctx, file.id));
+  });
+
+  it('of another platform can be neither kept nor dropped', async () => {
+    const file = await put();
+    const stranger = app.operate((ctx) => keepFile(ctx, file), app.other);
+    await expect(stranger).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    await keep(file);
+    await app.operate((ctx) => dropFile(ctx, file.id), app.other);
+    expect(await rowOf(file)).toMatchObject({ state: 'KEPT' });
+  });
+
+  it('is not discarded once it is kept', async () => {
+    const file = await put();
+    await keep(file);
+    await app.files.discard(caller(), file.id);
+    await app.settle();
+    expect((await gather(app.files.read(file))).toString()).toBe('hello');
+  });
+});
+
+describe('nothing stays behind', () => {
+  it('of a file that is too large', async () => {
+    const source = bytes('12345', '67890', 'x');
+    const putting = app.files.put(caller(), source, { maxBytes: 10 });
+    await expect(putting).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+      details: { errors: [{ field: 'file', message: 'is larger than 10 bytes' }] },
+    });
+    await app.settle();
+    expect(inStorage().filter((name) => name.endsWith('.part'))).toEqual([]);
+    expect(await app.runtime.db.find(files, { state: 'UPLOADING' })).toEqual([]);
+  });
+
+  it('of a source that breaks', async () => {
+    async function* broken() {
+      yield Buffer.alloc(100_000);
+      throw new Error('the client is gone');
+    }
+    const before = inStorage();
+    await expect(app.files.put(caller(), broken(), { maxBytes: 1e6 })).rejects.toThrow('is gone');
+    await app.settle();
+    expect(inStorage()).toEqual(before);
+  });
+
+  it('of one that is discarded', async () => {
+    const file = await put();
+    await app.files.discard(caller(), file.id);
+    await app.settle();
+    expect(inStorage()).not.toContain(objectOf(file));
+    await expect(keep(file)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  });
+
+  it('where the process ends between putting and committing', async () => {
+    const file = await put();
+    expect(await rowOf(file)).toMatchObject({ state: 'UPLOADING' });
+    // Nobody of the process that put it is left; within the hour it may still be kept.
+    await app.advance(HOUR / 2);
+    expect(inStorage()).toContain(objectOf(file));
+    await app.advance(HOUR);
+    await app.advance(60_000);
+    expect(inStorage()).not.toContain(objectOf(file));
+    expect(await rowOf(file)).toBeUndefined();
+  });
+
+  it('where the process ends while it puts', async () => {
+    let stuck = () => {};
+    const waiting = new Promise<void>((resolve) => {
+      stuck = resolve;
+    });
+    async function* endless() {
+      yield Buffer.alloc(200_000);
+      stuck();
+      await new Promise(() => {});
+    }
+    const before = inStorage();
+    void app.files.put(caller(), endless(), { maxBytes: 1e6 });
+    await waiting;
+    await expect.poll(() => inStorage().length).toBe(before.length + 1);
+    const [row] = await app.runtime.db.find(files, { state: 'UPLOADING' });
+    expect(row).toBeDefined();
+    await app.advance(HOUR);
+    await app.advance(60_000);
+    await app.advance(60_000);
+    expect(inStorage()).toEqual(before);
+    expect(await app.runtime.db.find(files, { state: 'UPLOADING' })).toEqual([]);
+  });
+
+  it('where storage fails, and the client may try again', async () => {
+    const real = folderStorage(app.filesFolder);
+    const failing = createFiles(app.runtime, {
+      ...real,
+      async put(name, source) {
+        await real.put(name, source);
+        throw new Error('no answer');
+      },
+    });
+    const putting = failing.put(caller(), bytes('hello'), { maxBytes: 10 });
+    await expect(putting).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfterS: 5 });
+    const [row] = await app.runtime.db.find(files, { state: 'UPLOADING' });
+    await app.advance(HOUR);
+    await app.advance(60_000);
+    expect(await rowOf(row as { id: string })).toBeUndefined();
+    expect(inStorage()).not.toContain(objectOf(row as { id: string }));
+  });
+
+  it('where storage takes so long that the sweep was there first', async () => {
+    const real = folderStorage(app.filesFolder);
+    const slow = createFiles(app.runtime, {
+      ...real,
+      async put(name, source) {
+        await app.advance(HOUR);
+        await app.advance(60_000);
+        await real.put(name, source);
+      },
+    });
+    const file = await slow.put(caller(), bytes('hello'), { maxBytes: 10 });
+    await expect(keep(file)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    expect(inStorage()).toContain(objectOf(file));
+    await slow.discard(caller(), file.id);
+    expect(inStorage()).not.toContain(objectOf(file));
+  });
+
+  it('and storage that does not answer leaves places to other jobs', async () => {
+    const answers: (() => void)[] = [];
+    const remove = () => new Promise<void>((resolve) => answers.push(resolve));
+    const [job] = fileJobs({ storage: { ...folderStorage(app.filesFolder), remove } });
+    const input = { file: 'File:none', platform: app.platform.id };
+    const run = () => job?.run(app.runtime, { input } as never);
+    const running = Array.from({ length: 40 }, run);
+    expect(answers).toHaveLength(32);
+    const put = running[39] && (await running[39]);
+    await app.operate(async (ctx) => {
+      await put?.stage(ctx);
+      expect(ctx.set.inserts.map(({ row }) => row)).toMatchObject([
+        { input, due_at: ctx.now + 5_000 },
+      ]);
+    });
+    for (const answer of answers) answer();
+    await Promise.all(running);
+    void run();
+    expect(answers).toHaveLength(33);
+  });
+
+  it('and the sweep comes to an end where there is much to drop', async () => {
+    for (let at = 0; at < 12; at++) await app.files.put(caller(), bytes('x'), { maxBytes: 9 });
+    const sweep = fileSweep();
+    expect(await sweep.run(app.runtime)).toBe(0);
+    app.world.set(app.world.now() + HOUR + 60_000);
+    expect(await sweep.run(app.runtime)).toBe(12);
+    expect(await sweep.run(app.runtime)).toBe(0);
+    await app.settle();
+    expect(await app.runtime.db.find(files, { state: 'GONE' })).toEqual([]);
+  });
+});

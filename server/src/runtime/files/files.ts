@@ -1,0 +1,243 @@
+// Files at rest. Content is sealed on its way into storage under a key made for this one file, so storage
+// sees no clear byte, and forgetting the key erases the file in all copies of storage. A row is committed
+// before the first byte goes out and says what the object is worth: nothing in storage is ever unknown to
+// the database. What was put and never kept is removed by the next sweep that finds it old enough.
+import { createHash } from 'node:crypto';
+import { Fault, invalid } from '../../kernel/fault.ts';
+import { newId } from '../../kernel/id.ts';
+import { stateTable } from '../../kernel/states.ts';
+import type { Inspector, StoragePort, UploadedFile } from '../../kernel/upload.ts';
+import type { Time } from '../../kernel/world.ts';
+import { col, type RowOf, table } from '../db/table.ts';
+import type { Job, JobHandler, Result, Sweep } from '../jobs/jobs.ts';
+import type { Caller, Ctx } from '../operation/context.ts';
+import { operate, type Runtime } from '../operation/operate.ts';
+import { KEY_BYTES } from '../security/crypto.ts';
+import { openContent, sealContent } from '../security/sealed-stream.ts';
+
+export type FileState = 'UPLOADING' | 'KEPT' | 'GONE';
+
+export const fileStates = stateTable<FileState, 'keep' | 'drop'>('File', {
+  UPLOADING: { keep: 'KEPT', drop: 'GONE' },
+  KEPT: { drop: 'GONE' },
+  GONE: {},
+});
+
+/** A row lives as long as its object may: it goes when storage has let go of the object. */
+export const files = table(
+  'files',
+  {
+    id: col.text,
+    platform_id: col.text,
+    state: col.word<FileState>().mut,
+    /** Bytes of the clear content, and its hash; known once the file is kept. */
+    size: col.int8.null.mut,
+    sha256: col.text.null.mut,
+    created_at: col.time,
+    version: col.int4,
+  },
+  { lives: [{ state: (row) => row.state, states: fileStates }] },
+);
+type FileRow = RowOf<typeof files>;
+
+export interface PutOptions {
+  maxBytes: number;
+  inspect?: (() => Inspector) | undefined;
+  fileName?: string;
+}
+
+export interface Files {
+  /**
+   * Seals `source` into storage. Throws INVALID_INPUT naming `file` where it is longer than `maxBytes`, and
+   * SERVICE_UNAVAILABLE where storage does not take it; then nothing stays behind.
+   */
+  put(
+    caller: Caller,
+    source: AsyncIterable<Uint8Array>,
+    options: PutOptions,
+  ): Promise<UploadedFile>;
+  /**
+   * The clear content from byte `from` on. Throws where any of it was cut off, swapped or changed; every
+   * piece that was handed out before is genuine.
+   */
+  read(file: { id: string; key: Uint8Array }, from?: number): AsyncIterable<Buffer>;
+  /** Removes a file that no operation kept, now that none will. */
+  discard(caller: Caller, fileId: string): Promise<void>;
+}
+
+const REMOVE = 'files.remove';
+
+/** Longer than any upload may take. */
+const UNKEPT_MS = 3_600_000;
+
+/** The file now belongs to what this change set writes. The file's key is the keeper's to seal and store. */
+export async function keepFile(ctx: Ctx, upload: UploadedFile): Promise<void> {
+  const row = await ctx.read(files, upload.id);
+  if (row?.platform_id !== ctx.caller.platformId || row.state === 'GONE') {
+    throw new Fault('SERVICE_UNAVAILABLE', 'The file was not kept in time. Send it again.');
+  }
+  ctx.update(files, row, {
+    state: fileStates.next(row.state, 'keep'),
+    size: BigInt(upload.size),
+    sha256: upload.sha256,
+  });
+}
+
+function stageRemoval(ctx: Ctx, row: FileRow): void {
+  ctx.update(files, row, { state: fileStates.next(row.state, 'drop') });
+  ctx.later(REMOVE, { file: row.id, platform: row.platform_id });
+}
+
+/** The file goes; storage lets go of it after the commit. Dropping it again changes nothing. */
+export async function dropFile(ctx: Ctx, fileId: string): Promise<void> {
+  const row = await ctx.read(files, fileId);
+  if (row && row.platform_id === ctx.caller.platformId && row.state !== 'GONE') {
+    stageRemoval(ctx, row);
+  }
+}
+
+const PREFIX = 'File:';
+
+/** What the object is called: never more than a UUID, which every storage can take as a name. */
+const objectOf = (fileId: string) => fileId.slice(PREFIX.length);
+
+/** The server itself, on a platform's behalf. Files are the same in both environments. */
+const onBehalfOf = (platformId: string): Caller => ({
+  platformId,
+  environment: 'sandbox',
+  tokenId: null,
+  permissions: [],
+});
+
+/** Counts, hashes and shows what passes. */
+function measure(source: AsyncIterable<Uint8Array>, { maxBytes, inspect }: PutOptions) {
+  const hash = createHash('sha256');
+  const inspector = inspect?.();
+  let size = 0;
+  let broken: { error: unknown } | undefined;
+  async function* passing(): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const chunk of source) {
+        size += chunk.length;
+        if (size > maxBytes) throw tooLarge(maxBytes);
+        hash.update(chunk);
+        inspector?.write(chunk);
+        yield chunk;
+      }
+    } catch (error) {
+      broken = { error };
+      throw error;
+    }
+  }
+  return {
+    content: passing(),
+    /** Why the source ended early, where it did. */
+    broken: () => broken,
+    measured: () => ({ size, sha256: hash.digest('hex'), findings: inspector?.end() }),
+  };
+}
+
+const tooLarge = (maxBytes: number) =>
+  invalid([{ field: 'file', message: `is larger than ${maxBytes} bytes` }]);
+
+/** Removes what is not kept. Answers how it stood before; nothing where no row is left. */
+const drop = (runtime: Runtime, caller: Caller, fileId: string): Promise<FileState | undefined> =>
+  operate(runtime, caller, async (ctx) => {
+    const row = await ctx.read(files, fileId);
+    if (row?.state === 'UPLOADING') stageRemoval(ctx, row);
+    return row?.state;
+  });
+
+/** Files of this installation, in the storage that its settings name. */
+export function createFiles(runtime: Runtime, storage: StoragePort): Files {
+  async function put(caller: Caller, source: AsyncIterable<Uint8Array>, options: PutOptions) {
+    const id = newId(runtime.world, 'File');
+    const key = Buffer.from(runtime.world.random(KEY_BYTES));
+    const { platformId } = caller;
+    await operate(runtime, caller, async (ctx) => {
+      const row = { id, platform_id: platformId, state: 'UPLOADING', created_at: ctx.now } as const;
+      ctx.insert(files, row);
+    });
+    const { content, broken, measured } = measure(source, options);
+    try {
+      await storage.put(objectOf(id), sealContent(key, id, content));
+    } catch (cause) {
+      const ended = broken();
+      if (ended) {
+        // Where even this fails the sweep comes by.
+        await drop(runtime, caller, id).catch(() => undefined);
+        throw ended.error;
+      }
+      // Storage may yet finish what it did not answer to, so removing is left to the sweep.
+      const reason = 'The file could not be stored. Try again.';
+      throw new Fault('SERVICE_UNAVAILABLE', reason, undefined, { retryAfterS: 5, cause });
+    }
+    return { id, key, fileName: options.fileName ?? '', ...measured() };
+  }
+
+  return {
+    put,
+    read: ({ id, key }, from = 0) =>
+      openContent(key, id, (offset) => storage.get(objectOf(id), offset), from),
+    async discard(caller, fileId) {
+      // The sweep was there before storage had the object.
+      if (!(await drop(runtime, caller, fileId))) await storage.remove(objectOf(fileId));
+    },
+  };
+}
+
+/** Removals under way in this process: storage in trouble must not take all places that jobs have. */
+const REMOVALS_AT_ONCE = 32;
+const WAIT_MS = 5_000;
+
+/** Lets storage let go of what was dropped, and then forgets the row. */
+export function fileJobs({ storage }: { storage: StoragePort }): JobHandler[] {
+  let under = 0;
+
+  async function run(_runtime: Runtime, { input }: Job): Promise<Result> {
+    const { file, platform } = input as { file: string; platform: string };
+    const caller = onBehalfOf(platform);
+    if (under >= REMOVALS_AT_ONCE) {
+      return { caller, stage: async (ctx) => ctx.later(REMOVE, input, ctx.now + WAIT_MS) };
+    }
+    under++;
+    try {
+      await storage.remove(objectOf(file));
+    } finally {
+      under--;
+    }
+    return {
+      caller,
+      async stage(ctx) {
+        const row = await ctx.read(files, file);
+        if (row) ctx.remove(files, row);
+      },
+    };
+  }
+
+  return [{ kind: REMOVE, run }];
+}
+
+const LOOK_EVERY_MS = 60_000;
+const AT_ONCE = 100;
+
+const UNKEPT = `select id, platform_id from files
+  where state = 'UPLOADING' and created_at < $1 order by created_at limit ${AT_ONCE}`;
+
+/** Drops what was put and that nobody kept: its client, or the process it came to, is gone. */
+export function fileSweep(): Sweep {
+  let next: Time = 0;
+  return {
+    name: 'files.unkept',
+    async run(runtime) {
+      const now = runtime.world.now();
+      if (now < next) return 0;
+      const found = await runtime.db.query(UNKEPT, [new Date(now - UNKEPT_MS)]);
+      const rows = found as unknown as { id: string; platform_id: string }[];
+      const each = rows.map((row) => drop(runtime, onBehalfOf(row.platform_id), row.id));
+      const dropped = (await Promise.all(each)).filter((was) => was === 'UPLOADING').length;
+      if (rows.length < AT_ONCE) next = now + LOOK_EVERY_MS;
+      return dropped;
+    },
+  };
+}

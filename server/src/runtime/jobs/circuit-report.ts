@@ -1,0 +1,27 @@
+// The circuits of a server: each change of a state is a line of the log, and the states are a metric.
+import type { World } from '../../kernel/world.ts';
+import type { Log } from '../observability/log.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import { type Circuits, createCircuits } from './circuits.ts';
+
+const VALUES = { closed: 0, 'half-open': 1, open: 2 } as const;
+
+/** Failures in a row that open the circuit of the storage: one file alone may meet four. */
+export const STORAGE_FAILURES = 20;
+
+export function reportedCircuits(world: World, log: Log, metrics: Metrics): Circuits {
+  const circuits = createCircuits(
+    () => world.now(),
+    ({ state, ...change }) => {
+      const line = `circuit is ${state}`;
+      if (state === 'open') log.warn({ ...change }, line);
+      else log.info({ ...change }, line);
+    },
+  );
+  const help = 'Circuit of a provider: 0 closed, 1 half-open, 2 open.';
+  metrics.watchEach('railhead_circuit_state', help, 'provider', () => {
+    const states = [...circuits.states()];
+    return new Map(states.map(([provider, state]) => [provider, VALUES[state]]));
+  });
+  return circuits;
+}

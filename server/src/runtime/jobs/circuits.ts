@@ -1,0 +1,150 @@
+// A circuit for each provider: after some calls in a row without an answer, calls fail at once instead of
+// waiting for their deadline, until one call in a while, the probe, is answered again. An answer that rejects
+// a request, 4xx, is an answer. Circuits stand between a connector and the network, so that no connector
+// leaves them out. They count within one process.
+import { circuitOpen } from '../../kernel/net/circuit.ts';
+import type { Time, World } from '../../kernel/world.ts';
+
+export type CircuitState = 'closed' | 'half-open' | 'open';
+
+export interface CircuitChange {
+  provider: string;
+  state: CircuitState;
+  /** Calls in a row without an answer. */
+  failures: number;
+}
+
+export interface Circuits {
+  /** The network as one provider's connector sees it, with a circuit for each origin that it calls. */
+  world(world: World, provider: string, failures?: number): World;
+  /** The worst state of each provider's circuits. */
+  states(): ReadonlyMap<string, CircuitState>;
+}
+
+/** Failures in a row that open a circuit. */
+export const MAX_FAILURES = 5;
+/** How long a circuit is open before a probe. */
+export const OPEN_MS = 30_000;
+/** When what met a probe under way may try again: about the longest deadline of a call. */
+const PROBING_MS = 10_000;
+
+const WORST: readonly CircuitState[] = ['closed', 'half-open', 'open'];
+
+interface Circuit {
+  state(): CircuitState;
+  /** Throws where no call may be made now. */
+  enter(): void;
+  succeeded(): void;
+  failed(): void;
+}
+
+function createCircuit(
+  now: () => Time,
+  provider: string,
+  maxFailures: number,
+  changed: (change: CircuitChange) => void,
+): Circuit {
+  let state: CircuitState = 'closed';
+  let failures = 0;
+  let retryAt: Time = 0;
+
+  function become(next: CircuitState): void {
+    state = next;
+    changed({ provider, state, failures });
+  }
+
+  return {
+    state: () => state,
+    enter() {
+      if (state === 'closed') return;
+      if (state === 'half-open') throw circuitOpen(provider, now() + PROBING_MS);
+      if (now() < retryAt) throw circuitOpen(provider, retryAt);
+      become('half-open');
+    },
+    succeeded() {
+      failures = 0;
+      if (state !== 'closed') become('closed');
+    },
+    failed() {
+      failures++;
+      // What was under way when the circuit opened says nothing new.
+      if (state === 'open' || (state === 'closed' && failures < maxFailures)) return;
+      retryAt = now() + OPEN_MS;
+      become('open');
+    },
+  };
+}
+
+/** What a body that breaks off or stalls says about its provider. */
+async function* watched(body: AsyncIterable<Uint8Array>, failed: () => void) {
+  try {
+    yield* body;
+  } catch (error) {
+    failed();
+    throw error;
+  }
+}
+
+function guarded(world: World, circuitOf: (origin: string) => Circuit): World {
+  async function answered<R extends { status: number }>(url: string, ask: () => Promise<R>) {
+    const circuit = circuitOf(new URL(url).origin);
+    circuit.enter();
+    const reply = await ask().catch((error: unknown) => {
+      circuit.failed();
+      throw error;
+    });
+    if (reply.status >= 500) circuit.failed();
+    else circuit.succeeded();
+    return { reply, circuit };
+  }
+
+  return {
+    now: () => world.now(),
+    random: (bytes) => world.random(bytes),
+    http: async (request) => (await answered(request.url, () => world.http(request))).reply,
+    async stream(request) {
+      const { reply, circuit } = await answered(request.url, () => world.stream(request));
+      return { ...reply, body: watched(reply.body, circuit.failed) };
+    },
+    async call(limits, work) {
+      const circuit = circuitOf('');
+      circuit.enter();
+      try {
+        const result = await world.call(limits, work);
+        circuit.succeeded();
+        return result;
+      } catch (error) {
+        if (limits.isAnswer?.(error)) circuit.succeeded();
+        else circuit.failed();
+        throw error;
+      }
+    },
+  };
+}
+
+/** The circuits of one process, all closed. `changed` hears of each change of a state. */
+export function createCircuits(
+  now: () => Time,
+  changed: (change: CircuitChange) => void = () => {},
+): Circuits {
+  const providers = new Map<string, Map<string, Circuit>>();
+  return {
+    world(world, provider, maxFailures = MAX_FAILURES) {
+      const circuits = providers.get(provider) ?? new Map<string, Circuit>();
+      providers.set(provider, circuits);
+      return guarded(world, (origin) => {
+        const known = circuits.get(origin);
+        const circuit = known ?? createCircuit(now, provider, maxFailures, changed);
+        circuits.set(origin, circuit);
+        return circuit;
+      });
+    },
+    states() {
+      const worst = (circuits: Map<string, Circuit>) =>
+        Math.max(0, ...[...circuits.values()].map((each) => WORST.indexOf(each.state())));
+      return new Map(
+        [...providers].map(([name, circuits]) => [name, WORST[worst(circuits)] ?? 'closed']),
+      );
+    },
+  };
+}

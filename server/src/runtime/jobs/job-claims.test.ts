@@ -1,0 +1,187 @@
+// Which jobs get a place: shares per kind, per platform and per lane, lanes behind a long queue, kinds
+// without a handler, and the price of a claim in PostgreSQL's own account.
+import { readFileSync } from 'node:fs';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { externalAccount, fundedCustomer, ok } from '../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import { type Planned, planner } from '../../../test/plans.ts';
+import { createClaim, HEAD, IN_LANES } from './job-claims.ts';
+import { createPlaces, laneOf, type Shares } from './job-shares.ts';
+
+let app: TestApp;
+let client: pg.Client;
+let checkFlat: Planned;
+beforeAll(async () => {
+  app = await startApp();
+  client = new pg.Client({ connectionString: app.databaseUrl });
+  await client.connect();
+  checkFlat = planner(client);
+});
+afterAll(async () => {
+  await client?.end();
+  await app.close();
+});
+afterEach(() => client.query('delete from jobs'));
+
+const shares: Shares = { places: 64, perKind: 24, perPlatform: 32, perLane: 16 };
+
+const ADD = `insert into jobs (id, kind, platform_id, input, due_at)
+  select 'Job:' || gen_random_uuid(), $1, $2, '{}', $3::timestamptz + n * interval '1 microsecond'
+  from generate_series(1, $4) n`;
+
+/** Stages due jobs, older ones first. */
+const due = (kind: string, platform: string, count: number, ageMs = 1_000) =>
+  client.query(ADD, [kind, platform, new Date(app.world.now() - ageMs), count]);
+
+function claimer(more: { isHandled?: (kind: string) => boolean; shares?: Shares } = {}) {
+  const places = createPlaces(more.shares ?? shares);
+  const isHandled = more.isHandled ?? (() => true);
+  const claim = createClaim({ db: app.runtime.db, places, isHandled, leaseMs: 20_000 });
+  const once = () => claim(app.world.now());
+  /** As a look does: until no more is found. */
+  const all = async () => {
+    const jobs = [];
+    for (let more = true; more; ) {
+      const claimed = await once();
+      jobs.push(...claimed.jobs);
+      more = claimed.more;
+    }
+    return jobs;
+  };
+  return { places, claim: once, all };
+}
+
+function countsOf(jobs: readonly { kind: string; platform_id: string }[]) {
+  const counts: Record<string, number> = {};
+  for (const job of jobs) counts[laneOf(job)] = (counts[laneOf(job)] ?? 0) + 1;
+  return counts;
+}
+
+describe('a claim', () => {
+  it('gives a kind, a platform and a lane at most their shares', async () => {
+    await due('sms', 'a', 40, 9_000);
+    await due('sms', 'b', 40, 8_000);
+    await due('mail', 'a', 40, 7_000);
+    await due('rail', 'a', 40, 6_000);
+    await due('rail', 'c', 40, 5_000);
+    const { all, places } = claimer();
+    expect(countsOf(await all())).toEqual({
+      ...{ 'sms a': 16, 'sms b': 8, 'mail a': 12, 'rail a': 4, 'rail c': 16 },
+    });
+    expect(places.free()).toBe(8);
+  });
+
+  it('reaches another platform of the same kind behind ten thousand due jobs', async () => {
+    await due('sms', 'a', 10_000, 60_000);
+    await due('sms', 'b', 5);
+    await due('rail', 'c', 5);
+    const { all } = claimer();
+    expect(countsOf(await all())).toEqual({ 'sms a': 16, 'sms b': 5, 'rail c': 5 });
+  });
+
+  it('comes round to every lane when more are waiting than one claim visits', async () => {
+    await due('sms', 'a', 1_000, 60_000);
+    await client.query(
+      `insert into jobs (id, kind, platform_id, input, due_at)
+        select 'Job:' || gen_random_uuid(), 'later', 'p' || n, '{}', $1
+        from generate_series(1, 600) n`,
+      [new Date(app.world.now() + 3_600_000)],
+    );
+    await due('zebra', 'c', 1);
+    const { claim } = claimer();
+    const rounds = [await claim(), await claim(), await claim()];
+    expect(rounds.map(({ jobs }) => countsOf(jobs)['zebra c'] ?? 0)).toEqual([0, 0, 1]);
+    expect(rounds.map(({ more }) => more)).toEqual([true, true, true]);
+  });
+
+  it('gives places back as jobs end', async () => {
+    await due('sms', 'a', 40);
+    const { claim, places } = claimer();
+    const { jobs } = await claim();
+    expect([jobs.length, (await claim()).jobs.length]).toEqual([16, 0]);
+    for (const job of jobs.slice(0, 3)) places.release(job);
+    expect((await claim()).jobs).toHaveLength(3);
+  });
+
+  it('leaves a kind without a handler to other processes, attempts included', async () => {
+    await due('new', 'a', 300, 60_000);
+    await due('rail', 'b', 2);
+    const { claim } = claimer({ isHandled: (kind) => kind === 'rail' });
+    expect(countsOf((await claim()).jobs)).toEqual({ 'rail b': 2 });
+    const { rows } = await client.query("select max(attempts) from jobs where kind = 'new'");
+    expect(rows).toEqual([{ max: 0 }]);
+  });
+
+  it('gives each job to one of several processes', async () => {
+    await due('rail', 'a', 40);
+    const all = Array.from({ length: 4 }, () => claimer());
+    const rounds = [];
+    for (let round = 0; round < 3; round++) {
+      rounds.push(...(await Promise.all(all.map(({ claim }) => claim()))));
+    }
+    const ids = rounds.flatMap(({ jobs }) => jobs.map(({ id }) => id));
+    expect([ids.length, new Set(ids).size]).toEqual([40, 40]);
+  });
+
+  it('never takes a dead job', async () => {
+    await due('rail', 'a', 3);
+    await client.query("update jobs set state = 'dead', due_at = '9999-01-01Z'");
+    const { claim } = claimer();
+    expect((await claim()).jobs).toEqual([]);
+  });
+
+  it('takes rows of a release that knows neither platforms nor states', async () => {
+    await client.query(
+      "insert into jobs (id, kind, input, due_at) values ('Job:old', 'rail', '{}', $1)",
+      [new Date(app.world.now())],
+    );
+    const [job] = (await claimer().claim()).jobs;
+    expect(job).toMatchObject({ platform_id: '', state: 'running', attempts: 1 });
+  });
+
+  it('costs the same however many jobs are due', async () => {
+    await due('sms', 'a', 200_000, 60_000);
+    for (const platform of ['b', 'c', 'd']) await due('rail', platform, 1_000);
+    await client.query('vacuum analyze jobs');
+    const now = new Date(app.world.now());
+    await checkFlat({ text: HEAD, values: [now, 64] }, 200);
+    const full = [['sms'], [] as string[], [] as string[]];
+    await checkFlat({ text: IN_LANES, values: [now, '', '', 256, 4, ...full] }, 100);
+  }, 60_000);
+});
+
+describe('the migration', () => {
+  it('finds the platform of jobs that were there before', async () => {
+    const { person, account } = await fundedCustomer(app);
+    const payee = await externalAccount(app, person.id, 'USD');
+    const body = {
+      source: { accountId: account.id },
+      destination: { accountId: payee.id },
+      amount: 1_00,
+    };
+    const { id } = ok(await app.call('POST', '/transfer-out', body), 201);
+    await client.query('delete from jobs');
+    const inputs = [
+      { platformId: app.other.id },
+      { platform: app.other.id },
+      { transactionId: id },
+      { accountId: payee.id },
+      { transactionId: 'Transaction:gone' },
+    ];
+    for (const [at, input] of inputs.entries()) {
+      await client.query(
+        "insert into jobs (id, kind, input, due_at) values ($1, 'old', $2, 'epoch')",
+        [`Job:${at}`, input],
+      );
+    }
+    const file = new URL('../../../migrations/0032_job_shares.sql', import.meta.url);
+    const sql = readFileSync(file, 'utf8');
+    const backfill = sql.slice(sql.indexOf('update jobs'), sql.indexOf('-- One lane'));
+    await client.query(backfill);
+    const { rows } = await client.query('select platform_id from jobs order by id');
+    expect(rows.map((row) => row.platform_id)).toEqual([
+      ...[app.other.id, app.other.id, app.platform.id, app.platform.id, ''],
+    ]);
+  });
+});

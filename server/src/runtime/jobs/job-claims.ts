@@ -1,0 +1,125 @@
+// Which due jobs a process runs next. The earliest due jobs are taken as far as the shares allow. Where more
+// are due than were read, the claim steps along an index from lane to lane, a lane being one kind of one
+// platform, and reads the first of each: ten thousand due jobs of one tenant cost as much as one. The cost of
+// a claim is bounded by rows and lanes read, never by the length of the queue.
+import type { Time } from '../../kernel/world.ts';
+import type { Database } from '../db/database.ts';
+import type { RowOf } from '../db/table.ts';
+import type { Places } from './job-shares.ts';
+import type { jobs } from './jobs-table.ts';
+
+export type Job = RowOf<typeof jobs>;
+
+/** Earliest due jobs that a claim reads. */
+const HEAD_ROWS = 64;
+/** Lanes that a claim visits, and jobs that it reads of each. */
+const LANES = 256;
+const ROWS_PER_LANE = 4;
+
+export const HEAD = `select id, kind, platform_id from jobs where due_at <= $1
+  order by due_at limit $2`;
+
+// `place` counts the lanes visited. A lane without a due job still says where the next claim continues.
+export const IN_LANES = `with recursive lanes as (
+    (select kind, platform_id, 1 as place from jobs
+      where state <> 'dead' and (kind, platform_id) > ($2, $3)
+      order by kind, platform_id limit 1)
+    union all
+    select next.kind, next.platform_id, lanes.place + 1
+    from lanes cross join lateral (
+      select kind, platform_id from jobs
+      where state <> 'dead' and (kind, platform_id) > (lanes.kind, lanes.platform_id)
+      order by kind, platform_id limit 1) next
+    where lanes.place < $4)
+  select l.kind, l.platform_id, l.place, due.id, due.due_at
+  from lanes l left join lateral (
+    select id, due_at from jobs
+    where state <> 'dead' and kind = l.kind and platform_id = l.platform_id and due_at <= $1
+      and l.kind <> all ($6::text[]) and l.platform_id <> all ($7::text[])
+      and l.kind || ' ' || l.platform_id <> all ($8::text[])
+    order by due_at limit $5) due on true
+  order by due.due_at nulls last`;
+
+const CLAIM = `update jobs j set state = 'running', due_at = $2, attempts = attempts + 1,
+    version = version + 1
+  from (select id from jobs where id = any($3::text[]) and due_at <= $1 for update skip locked) due
+  where j.id = due.id
+  returning j.id, j.kind, j.platform_id, j.input, j.due_at, j.attempts, j.state, j.last_error,
+    j.failed_at, j.version`;
+
+type Due = Pick<Job, 'id' | 'kind' | 'platform_id'>;
+
+interface InLane extends Omit<Due, 'id'> {
+  id: string | null;
+  place: number;
+}
+
+export interface Claimed {
+  jobs: Job[];
+  /** Whether another claim may find more although places are free. */
+  more: boolean;
+}
+
+export interface ClaimOptions {
+  db: Pick<Database, 'query'>;
+  places: Places;
+  /** Jobs of a kind without a handler are left to processes that have one. */
+  isHandled(kind: string): boolean;
+  leaseMs: number;
+}
+
+/** The claim of one process. Each job that it returns holds a place. */
+export function createClaim({ db, places, isHandled, leaseMs }: ClaimOptions) {
+  let after = { kind: '', platform_id: '' };
+
+  const chosenOf = (found: readonly Due[], already: ReadonlySet<string>): Due[] =>
+    found.filter((each) => isHandled(each.kind) && !already.has(each.id) && places.take(each));
+
+  /** The next lanes, behind those of the claim before; from the first lane on after the last. */
+  async function inLanes(now: Date): Promise<{ due: Due[]; isLast: boolean }> {
+    const { kinds, platforms, lanes } = places.saturated();
+    const limits = [LANES, ROWS_PER_LANE, kinds, platforms, lanes];
+    const values = [now, after.kind, after.platform_id, ...limits];
+    const rows = await db.query<InLane>(IN_LANES, values);
+    const visited = Math.max(0, ...rows.map((each) => each.place));
+    const last = rows.find((each) => each.place === visited);
+    const isLast = visited < LANES || !last;
+    after = isLast ? { kind: '', platform_id: '' } : last;
+    const due = rows.flatMap(({ id, ...rest }) => (id === null ? [] : [{ ...rest, id }]));
+    return { due, isLast };
+  }
+
+  async function claimed(chosen: readonly Due[], now: Time): Promise<Job[]> {
+    if (!chosen.length) return [];
+    const values = [new Date(now), new Date(now + leaseMs), chosen.map(({ id }) => id)];
+    try {
+      const rows = (await db.query(CLAIM, values)) as unknown as Job[];
+      const won = new Set(rows.map(({ id }) => id));
+      for (const each of chosen) if (!won.has(each.id)) places.release(each);
+      return rows;
+    } catch (error) {
+      for (const each of chosen) places.release(each);
+      throw error;
+    }
+  }
+
+  return async function claim(now: Time): Promise<Claimed> {
+    if (places.free() === 0) return { jobs: [], more: false };
+    const at = new Date(now);
+    const head = await db.query<Due>(HEAD, [at, HEAD_ROWS]);
+    const chosen = chosenOf(head, new Set());
+    let more = false;
+    if (head.length === HEAD_ROWS && places.free() > 0) {
+      const lanes = await inLanes(at).catch((error: unknown) => {
+        for (const each of chosen) places.release(each);
+        throw error;
+      });
+      const found = chosenOf(lanes.due, new Set(chosen.map(({ id }) => id)));
+      chosen.push(...found);
+      more = !lanes.isLast || found.length > 0;
+    }
+    const jobs = await claimed(chosen, now);
+    // Another process took some of them in the same moment.
+    return { jobs, more: places.free() > 0 && (more || jobs.length < chosen.length) };
+  };
+}

@@ -1,0 +1,184 @@
+// What becomes of a job whose attempt failed, of one that hangs, of one that ends its process, and of one
+// whose provider's circuit is open; and what is kept of an error.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import { circuitOpen } from '../../kernel/net/circuit.ts';
+import { createLog } from '../observability/log.ts';
+import { createMetrics } from '../observability/metrics.ts';
+import { backoffMs, errorText, MAX_ATTEMPTS, NEVER } from './job-failures.ts';
+import { createWorker, type JobHandler } from './jobs.ts';
+import { jobs } from './jobs-table.ts';
+
+let app: TestApp;
+const lines: string[] = [];
+const metrics = createMetrics();
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+afterEach(() => app.runtime.db.query('delete from jobs', []));
+
+const workerWith = (...handlers: JobHandler[]) =>
+  createWorker({
+    runtime: app.runtime,
+    handlers,
+    sweeps: [],
+    log: createLog(app.world, 'error', (line) => lines.push(line)),
+    metrics,
+  });
+
+const caller = () => ({
+  platformId: app.platform.id,
+  environment: 'sandbox' as const,
+  tokenId: null,
+  permissions: [],
+});
+
+const failing = (error: Error, more: Partial<JobHandler> = {}): JobHandler => ({
+  kind: 'bad',
+  run: () => Promise.reject(error),
+  ...more,
+});
+
+async function staged(kind = 'bad'): Promise<string> {
+  await app.operate(async (ctx) => ctx.later(kind, {}));
+  const [row] = await app.runtime.db.query<{ id: string }>('select id from jobs', []);
+  return row?.id as string;
+}
+
+const stored = async (id: string) => await app.runtime.db.read(jobs, id);
+const pass = (ms: number) => app.world.set(app.world.now() + ms);
+
+describe('a job', () => {
+  it('names the platform that staged it', async () => {
+    expect(await stored(await staged())).toMatchObject({
+      platform_id: app.platform.id,
+      state: 'queued',
+      attempts: 0,
+    });
+  });
+
+  it('keeps its last error and waits after a failure', async () => {
+    const id = await staged();
+    await workerWith(failing(new Error('no way'))).runDue();
+    expect(await stored(id)).toMatchObject({
+      ...{ state: 'queued', attempts: 1, last_error: 'no way' },
+      ...{ failed_at: app.world.now(), due_at: app.world.now() + 2_000 },
+    });
+  });
+
+  it('is dead after its last attempt and runs no more', async () => {
+    const id = await staged();
+    let runs = 0;
+    const worker = workerWith(
+      failing(new Error('never'), {
+        run: () => {
+          runs++;
+          return Promise.reject(new Error(`failure ${runs}`));
+        },
+      }),
+    );
+    for (let at = 1; at <= MAX_ATTEMPTS; at++) {
+      expect(await worker.runDue()).toBe(1);
+      pass(backoffMs(at));
+    }
+    expect(await stored(id)).toMatchObject({
+      ...{ state: 'dead', attempts: 20, last_error: 'failure 20', due_at: NEVER },
+    });
+    pass(100 * 365 * 86_400_000);
+    expect([await worker.runDue(), runs]).toEqual([0, 20]);
+    expect(lines.some((line) => line.includes('job is dead'))).toBe(true);
+    expect(await metrics.text()).toContain('railhead_jobs_total{kind="bad",result="dead"} 1');
+  });
+
+  it('has as many attempts as its kind says', async () => {
+    const id = await staged();
+    await workerWith(failing(new Error('x'), { maxAttempts: 1 })).runDue();
+    expect(await stored(id)).toMatchObject({ state: 'dead', attempts: 1 });
+  });
+
+  it('runs again with all attempts once it was retried, and its effect is there once', async () => {
+    const id = await staged();
+    await workerWith(failing(new Error('x'), { maxAttempts: 1 })).runDue();
+    await app.operate(async (ctx) => {
+      const row = await ctx.read(jobs, id);
+      if (row) ctx.update(jobs, row, { state: 'queued', attempts: 0, due_at: ctx.now });
+    });
+    const stage: JobHandler['run'] = async () => ({
+      caller: caller(),
+      stage: async (ctx) => ctx.emit('TEST', 'retried', {}),
+    });
+    await workerWith({ kind: 'bad', maxAttempts: 1, run: stage }).runDue();
+    expect(await stored(id)).toBeUndefined();
+    expect((await app.events()).filter(({ subject }) => subject === 'retried')).toHaveLength(1);
+  });
+
+  it('gives its place back at its deadline, and what it does later has no effect', async () => {
+    const id = await staged();
+    let finish = () => {};
+    const slow: JobHandler = {
+      kind: 'bad',
+      deadlineMs: 50,
+      run: () =>
+        new Promise((resolve) => {
+          finish = () =>
+            resolve({ caller: caller(), stage: async (ctx) => ctx.emit('TEST', 'late', {}) });
+        }),
+    };
+    const worker = workerWith(slow);
+    expect(await worker.runDue()).toBe(1);
+    expect([...worker.running()]).toEqual([]);
+    finish();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(await stored(id)).toMatchObject({
+      ...{ state: 'queued', last_error: 'no result within 50 ms' },
+    });
+    expect((await app.events()).some(({ subject }) => subject === 'late')).toBe(false);
+  });
+
+  it('that ends its process each time is dead in the end', async () => {
+    const id = await staged();
+    await app.runtime.db.query('update jobs set attempts = 20 where id = $1', [id]);
+    let runs = 0;
+    const run = () => {
+      runs++;
+      return Promise.reject(new Error('not reached'));
+    };
+    await workerWith({ kind: 'bad', run }).runDue();
+    expect(runs).toBe(0);
+    expect(await stored(id)).toMatchObject({
+      ...{ state: 'dead', last_error: 'the process ended while the job ran' },
+    });
+  });
+
+  it('uses up no attempt while the circuit of its provider is open', async () => {
+    const id = await staged();
+    const retryAt = app.world.now() + 30_000;
+    const open = new Error('not sent', { cause: circuitOpen('sms', retryAt) });
+    const worker = workerWith(failing(open, { maxAttempts: 1 }));
+    for (let round = 0; round < 3; round++) {
+      expect(await worker.runDue()).toBe(1);
+      const row = await stored(id);
+      expect(row).toMatchObject({ state: 'queued', attempts: 0, last_error: null });
+      const waits = (row?.due_at ?? 0) - retryAt;
+      expect(waits).toBeGreaterThanOrEqual(0);
+      expect(waits).toBeLessThan(10_000);
+      await app.runtime.db.query('update jobs set due_at = $1', [new Date(app.world.now())]);
+    }
+  });
+});
+
+describe('errorText', () => {
+  it('is one bounded line without secrets, addresses and numbers', () => {
+    expect(errorText(new Error('refused\nby 1.2.3.4'))).toBe('refused');
+    expect(errorText(new Error('no mail to ada@example.org'))).toBe('no mail to [redacted]');
+    expect(errorText(new Error('no text to +15550100123'))).toBe('no text to [redacted]');
+    expect(errorText(new Error('Bearer abc.def'))).toBe('[redacted]');
+    expect(errorText(new Error('postgres://u:p@host/db'))).not.toContain('u:p');
+    const id = 'Transaction:018f0000-0000-7000-8000-000000000001';
+    expect(errorText(new Error(`${id} is gone`))).toBe(`${id} is gone`);
+    expect(errorText(new Error('x'.repeat(1_000)))).toHaveLength(300);
+    expect(errorText(new Error('a\u0000b'))).toBe('a b');
+    expect(errorText({ code: 'ECONNREFUSED' })).toBe('ECONNREFUSED');
+  });
+});

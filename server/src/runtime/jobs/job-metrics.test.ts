@@ -1,0 +1,64 @@
+// The gauges of jobs: what they show, and that a long queue does not make a scrape slow, by PostgreSQL's
+// own account of what is read.
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import { planner } from '../../../test/plans.ts';
+import { DEAD, MAX_COUNTED, WAITING } from './job-metrics.ts';
+
+let app: TestApp;
+let client: pg.Client;
+beforeAll(async () => {
+  app = await startApp();
+  client = new pg.Client({ connectionString: app.databaseUrl });
+  await client.connect();
+});
+afterAll(async () => {
+  await client?.end();
+  await app.close();
+});
+
+const ADD = `insert into jobs (id, kind, platform_id, input, due_at, state, failed_at)
+  select 'Job:' || gen_random_uuid(), $1, 'p' || n % 50, '{}', $2, $3, $2
+  from generate_series(1, $4) n`;
+
+const add = (kind: string, count: number, ageMs: number, state = 'queued') =>
+  client.query(ADD, [kind, new Date(app.world.now() - ageMs), state, count]);
+
+async function gauges(name: string): Promise<Record<string, number>> {
+  const { body } = await app.server.inject({ url: '/metrics' });
+  const found = body.matchAll(new RegExp(`^railhead_jobs_${name}\\{kind="(.+)"\\} (.+)$`, 'gm'));
+  return Object.fromEntries([...found].map(([, kind = '', value]) => [kind, Number(value)]));
+}
+
+describe('the gauges of jobs', () => {
+  it('show what waits, how long the oldest is due, and what is dead, by kind', async () => {
+    await add('a', 3, 7_000);
+    await add('a', 2, -60_000);
+    await add('b', 4, -60_000);
+    await add('c', 5, 1_000, 'dead');
+    expect(await gauges('queued')).toEqual({ a: 5, b: 4, c: 0 });
+    expect(await gauges('oldest_seconds')).toEqual({ a: 7, b: 0, c: 0 });
+    expect(await gauges('dead')).toEqual({ a: 0, b: 0, c: 5 });
+    expect(await gauges('running')).toEqual({});
+  });
+
+  it('read what a scrape shows at most once in some seconds, and show what ended as none', async () => {
+    await client.query('delete from jobs');
+    expect(await gauges('queued')).toEqual({ a: 5, b: 4, c: 0 });
+    app.world.set(app.world.now() + 5_000);
+    expect(await gauges('queued')).toEqual({ a: 0, b: 0, c: 0 });
+  });
+
+  it('cost the same however many jobs wait', async () => {
+    await add('a', 300_000, 1_000);
+    await add('b', 30_000, 1_000, 'dead');
+    await client.query('vacuum analyze jobs');
+    app.world.set(app.world.now() + 5_000);
+    expect(await gauges('queued')).toMatchObject({ a: MAX_COUNTED });
+    expect(await gauges('dead')).toMatchObject({ b: MAX_COUNTED });
+    const checkFlat = planner(client);
+    await checkFlat({ text: WAITING, values: [MAX_COUNTED, 1_000] }, 12_000);
+    await checkFlat({ text: DEAD, values: [MAX_COUNTED] }, 12_000);
+  }, 60_000);
+});

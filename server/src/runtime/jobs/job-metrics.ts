@@ -1,0 +1,118 @@
+// How much work waits, as gauges by kind. What they read is bounded: for each kind a count up to ten thousand
+// rows and the first job of each lane, by steps along an index, at most once in some seconds. A queue of a
+// million rows costs a scrape as much as one of ten thousand.
+import type { Time } from '../../kernel/world.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import type { Runtime } from '../operation/operate.ts';
+import { createWorker, type Worker, type WorkerOptions } from './jobs.ts';
+
+/** Rows of one kind that are counted; a larger count shows as this. */
+export const MAX_COUNTED = 10_000;
+/** Lanes of one kind among which the oldest job is looked for. */
+const MAX_LANES = 1_000;
+/** Several gauges of one scrape, and scrapes of several collectors, share one reading. */
+const KEPT_MS = 5_000;
+
+// Kinds by steps along jobs_lanes; of each a bounded count, and the earliest due time of its lanes.
+export const WAITING = `with recursive kinds as (
+    (select kind from jobs where state <> 'dead' order by kind limit 1)
+    union all
+    select next.kind from kinds cross join lateral (
+      select kind from jobs where state <> 'dead' and kind > kinds.kind
+      order by kind limit 1) next)
+  select k.kind, counted.queued, oldest.due_at
+  from kinds k
+  cross join lateral (select count(*)::int4 as queued from (
+    select 1 from jobs where kind = k.kind and state = 'queued' and state <> 'dead'
+    limit $1) bounded) counted
+  cross join lateral (
+    with recursive lanes as (
+      (select platform_id, due_at, 1 as place from jobs
+        where state <> 'dead' and kind = k.kind order by platform_id, due_at limit 1)
+      union all
+      select next.platform_id, next.due_at, lanes.place + 1
+      from lanes cross join lateral (
+        select platform_id, due_at from jobs
+        where state <> 'dead' and kind = k.kind and platform_id > lanes.platform_id
+        order by platform_id, due_at limit 1) next
+      where lanes.place < $2)
+    select min(due_at) as due_at from lanes) oldest`;
+
+export const DEAD = `select kind, count(*)::int4 as dead from (
+    select kind from jobs where state = 'dead' limit $1) bounded group by kind`;
+
+interface Waiting {
+  kind: string;
+  queued: number;
+  due_at: Time | null;
+}
+
+interface Reading {
+  queued: Map<string, number>;
+  oldest: Map<string, number>;
+  dead: Map<string, number>;
+}
+
+/** Reads at most once in `KEPT_MS`; a kind that was there once stays, with zero. */
+function reader({ db, world }: Pick<Runtime, 'db' | 'world'>): () => Promise<Reading> {
+  const kinds = new Set<string>();
+  let reading: Promise<Reading> | undefined;
+  let readAt: Time = 0;
+
+  async function read(): Promise<Reading> {
+    const now = world.now();
+    const [waiting, dead] = await Promise.all([
+      db.query<Waiting>(WAITING, [MAX_COUNTED, MAX_LANES]),
+      db.query<{ kind: string; dead: number }>(DEAD, [MAX_COUNTED]),
+    ]);
+    for (const { kind } of [...waiting, ...dead]) kinds.add(kind);
+    const none = () => new Map([...kinds].map((kind) => [kind, 0]));
+    const result = { queued: none(), oldest: none(), dead: none() };
+    for (const { kind, queued, due_at } of waiting) {
+      result.queued.set(kind, queued);
+      result.oldest.set(kind, Math.max(0, now - (due_at ?? now)) / 1_000);
+    }
+    for (const each of dead) result.dead.set(each.kind, each.dead);
+    return result;
+  }
+
+  return () => {
+    const now = world.now();
+    if (reading && now >= readAt && now < readAt + KEPT_MS) return reading;
+    readAt = now;
+    const next = read();
+    reading = next;
+    next.catch(() => {
+      if (reading === next) reading = undefined;
+    });
+    return next;
+  };
+}
+
+/** `running` is of this process, the other gauges are of the whole installation. */
+function watchJobs(
+  metrics: Pick<Metrics, 'watchEach'>,
+  runtime: Pick<Runtime, 'db' | 'world'>,
+  running: () => ReadonlyMap<string, number>,
+): void {
+  const read = reader(runtime);
+  const watch = (name: keyof Reading, unit: string, help: string) =>
+    metrics.watchEach(
+      `railhead_jobs_${name}${unit}`,
+      help,
+      'kind',
+      async () => (await read())[name],
+    );
+  watch('queued', '', `Jobs that wait, due or not; ${MAX_COUNTED} stands for that many or more.`);
+  watch('oldest', '_seconds', 'How long the job that is due longest has been due.');
+  watch('dead', '', `Jobs that failed too often; ${MAX_COUNTED} stands for that many or more.`);
+  const help = 'Jobs that run in this process.';
+  metrics.watchEach('railhead_jobs_running', help, 'kind', running);
+}
+
+/** A worker whose queue and running jobs are gauges of `metrics`. */
+export function measuredWorker(options: WorkerOptions): Worker {
+  const worker = createWorker(options);
+  watchJobs(options.metrics, options.runtime, worker.running);
+  return worker;
+}

@@ -1,0 +1,31 @@
+// The jobs table, apart from the loop that runs the jobs because contexts stage into it.
+import { stateTable } from '../../kernel/states.ts';
+import { col, table } from '../db/table.ts';
+
+export type JobState = 'queued' | 'running' | 'dead';
+
+/** A running job whose lease expired is claimed again. */
+export const jobStates = stateTable<JobState, 'claim' | 'postpone' | 'fail' | 'retry'>('Job', {
+  queued: { claim: 'running' },
+  running: { claim: 'running', postpone: 'queued', fail: 'dead' },
+  dead: { retry: 'queued' },
+});
+
+export const jobs = table(
+  'jobs',
+  {
+    id: col.text,
+    kind: col.text,
+    /** The platform that the job works for; empty where none is known. */
+    platform_id: col.text,
+    input: col.json<Record<string, unknown>>(),
+    due_at: col.time.mut,
+    attempts: col.int4.mut,
+    state: col.word<JobState>().mut,
+    /** Why the last attempt failed, and when. */
+    last_error: col.text.null.mut,
+    failed_at: col.time.null.mut,
+    version: col.int4,
+  },
+  { lives: [{ state: (row) => row.state, states: jobStates }] },
+);

@@ -1,0 +1,155 @@
+// The worker against a real database: a slow job holds nobody up, a failing one comes back later, and a
+// job's effect is there once however many workers take it.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import { createLog } from '../observability/log.ts';
+import { createMetrics } from '../observability/metrics.ts';
+import { createWorker, type JobHandler } from './jobs.ts';
+
+let app: TestApp;
+const errors: string[] = [];
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+const caller = () => ({
+  platformId: app.platform.id,
+  environment: 'sandbox' as const,
+  tokenId: null,
+  permissions: [],
+});
+
+const workerWith = (handlers: JobHandler[]) =>
+  createWorker({
+    runtime: app.runtime,
+    handlers,
+    sweeps: [],
+    log: createLog(app.world, 'error', (line) => errors.push(line)),
+    metrics: createMetrics(),
+  });
+
+const tell = (name: string): JobHandler => ({
+  kind: name,
+  run: async () => ({
+    caller: caller(),
+    stage: async (ctx) => ctx.emit('TEST', `did:${name}`, {}),
+  }),
+});
+
+const later = (kind: string, times = 1) =>
+  app.operate(async (ctx) => {
+    for (let at = 0; at < times; at++) ctx.later(kind, {});
+  });
+
+const done = async (name: string) =>
+  (await app.events()).filter((each) => each.subject === `did:${name}`).length;
+
+const until = async (condition: () => Promise<boolean>) => {
+  for (let tries = 0; tries < 500 && !(await condition()); tries++) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+};
+
+describe('the worker', () => {
+  it('goes on past a slow job', async () => {
+    let finish: () => void = () => undefined;
+    const slow: JobHandler = {
+      kind: 'slow',
+      run: () =>
+        new Promise((resolve) => {
+          finish = () => resolve({ caller: caller(), stage: async () => undefined });
+        }),
+    };
+    const worker = workerWith([slow, tell('quick')]);
+    await later('slow');
+    worker.start();
+    await until(
+      async () =>
+        (await app.runtime.db.query('select 1 from jobs where attempts > 0', [])).length > 0,
+    );
+    await later('quick', 3);
+    worker.wake();
+    await until(async () => (await done('quick')) === 3);
+    expect(await done('quick')).toBe(3);
+    finish();
+    await worker.stop();
+    expect(await app.runtime.db.query('select id from jobs', [])).toEqual([]);
+  });
+
+  it('brings a failing job back after a while, and says so', async () => {
+    let tries = 0;
+    const flaky: JobHandler = {
+      kind: 'flaky',
+      run: async (runtime, job) => {
+        tries += 1;
+        if (tries < 3) throw new Error('not yet');
+        return tell('flaky').run(runtime, job);
+      },
+    };
+    const worker = workerWith([flaky]);
+    await later('flaky');
+    expect(await worker.runDue()).toBe(1);
+    expect(await worker.runDue()).toBe(0);
+    app.world.set(app.world.now() + 2_000);
+    expect(await worker.runDue()).toBe(1);
+    app.world.set(app.world.now() + 4_000);
+    expect(await worker.runDue()).toBe(1);
+    expect([tries, await done('flaky')]).toEqual([3, 1]);
+    // The second failure of the same second is only counted.
+    expect(errors.filter((line) => line.includes('not yet'))).toHaveLength(1);
+  });
+
+  it('gives a job to one of many workers', async () => {
+    const workers = Array.from({ length: 4 }, () => workerWith([tell('shared')]));
+    await later('shared', 40);
+    while ((await Promise.all(workers.map((worker) => worker.runDue()))).some((done) => done > 0));
+    expect(await done('shared')).toBe(40);
+  });
+
+  it('lets only one finish a job whose lease ran out', async () => {
+    const held: (() => void)[] = [];
+    const stuck: JobHandler = {
+      kind: 'stuck',
+      run: async (runtime, job) => {
+        await new Promise<void>((resolve) => held.push(resolve));
+        return tell('stuck').run(runtime, job);
+      },
+    };
+    const [one, two] = [workerWith([stuck]), workerWith([stuck])];
+    await later('stuck');
+    const first = one.runDue();
+    await until(async () => held.length === 1);
+    app.world.set(app.world.now() + 60_000);
+    const second = two.runDue();
+    await until(async () => held.length === 2);
+    for (const go of held) go();
+    await Promise.all([first, second]);
+    expect(await done('stuck')).toBe(1);
+  });
+
+  it('keeps the lease of a job that takes long, so that it runs once and backs off in the end', async () => {
+    const held: ((error: Error) => void)[] = [];
+    const slow: JobHandler = {
+      kind: 'long',
+      run: () => new Promise((_, reject) => held.push(reject)),
+    };
+    const worker = workerWith([slow]);
+    const due = async () => {
+      const [row] = await app.runtime.db.query("select due_at from jobs where kind = 'long'", []);
+      return Number(row?.due_at) - app.world.now();
+    };
+    await later('long');
+    worker.start();
+    await until(async () => held.length === 1);
+    for (let step = 0; step < 3; step++) {
+      app.world.set(app.world.now() + 15_000);
+      await until(async () => (await due()) === 20_000);
+    }
+    expect(held).toHaveLength(1);
+    held[0]?.(new Error('too slow'));
+    await worker.stop();
+    expect(await due()).toBe(2_000);
+    await app.runtime.db.query('delete from jobs', []);
+  });
+});

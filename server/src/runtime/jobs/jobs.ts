@@ -1,0 +1,232 @@
+// Runs the jobs that change sets left behind. A handler talks to the outside first and then says, as
+// a function of a context, what the result means; that change set also removes the job, so a job's effect
+// is there exactly once however often a crash makes it run. A claim is a lease: a job whose worker died
+// comes due again by itself. Our own loop rather than a job library because due times follow World's
+// clock and jobs are inserted by the committer (docs/decisions/0003).
+import type { Time } from '../../kernel/world.ts';
+import type { Log } from '../observability/log.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import type { Caller, Ctx } from '../operation/context.ts';
+import { operate, type Runtime } from '../operation/operate.ts';
+import { createClaim, type Job } from './job-claims.ts';
+import { failJob, MAX_ATTEMPTS } from './job-failures.ts';
+import { createPlaces, SHARES, type Shares } from './job-shares.ts';
+import { jobs } from './jobs-table.ts';
+
+export type { Job } from './job-claims.ts';
+
+/** What a job's result means: staged as `caller`, possibly more than once, committed once. */
+export interface Result {
+  caller: Caller;
+  stage(ctx: Ctx): Promise<void>;
+}
+
+export interface JobHandler {
+  readonly kind: string;
+  /** Failed attempts after which the job is dead; `MAX_ATTEMPTS` unless given. */
+  readonly maxAttempts?: number;
+  /** Longest run; a longer one has failed and gives its place back. `DEADLINE_MS` unless given. */
+  readonly deadlineMs?: number;
+  run(runtime: Runtime, job: Job): Promise<Result>;
+}
+
+/** Work that is found by looking, not by a row: answers how much it did. */
+export interface Sweep {
+  readonly name: string;
+  run(runtime: Runtime): Promise<number>;
+}
+
+export interface WorkerOptions {
+  runtime: Runtime;
+  handlers: readonly JobHandler[];
+  sweeps: readonly Sweep[];
+  log: Log;
+  metrics: Metrics;
+  /** `SHARES` unless given. */
+  shares?: Shares;
+}
+
+export interface Worker {
+  /** The kinds that it has handlers for. */
+  readonly kinds: readonly string[];
+  wake(): void;
+  /** Runs what is due now and has a place, once round; answers how much there was. */
+  runDue(): Promise<number>;
+  start(): void;
+  /** Takes no more and waits for what is under way. */
+  stop(): Promise<void>;
+  /** How many jobs of each kind this process runs. */
+  running(): ReadonlyMap<string, number>;
+}
+
+/** A running worker renews the leases of what it has under way; those of a dead one expire. */
+const LEASE_MS = 20_000;
+/** Longer than the deadlines of all outbound calls that one run makes. */
+const DEADLINE_MS = 120_000;
+const LOOK_EVERY_MS = 1_000;
+
+// What is locked is just being finished.
+const RENEW = `update jobs set due_at = $3 where id in (
+  select j.id from jobs j join unnest($1::text[], $2::int[]) as r(id, version)
+    on j.id = r.id and j.version = r.version and j.state = 'running'
+    for update of j skip locked)`;
+
+/** Rejects when `work` has no result in time. What it still does is without effect on the job. */
+function within<R>(ms: number, work: Promise<R>): Promise<R> {
+  return new Promise((resolve, reject) => {
+    const late = Object.assign(new Error(`no result within ${ms} ms`), { code: 'ETIMEDOUT' });
+    const timer = setTimeout(() => reject(late), ms);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
+async function finish(runtime: Runtime, job: Job, result: Result): Promise<void> {
+  await operate(runtime, result.caller, async (ctx) => {
+    const row = await ctx.read(jobs, job.id);
+    if (!row || row.version !== job.version) return; // another worker took it over
+    await result.stage(ctx);
+    ctx.remove(jobs, row);
+  });
+}
+
+export function createWorker(options: WorkerOptions): Worker {
+  const { runtime, log, metrics } = options;
+  const handlers = new Map(options.handlers.map((each) => [each.kind, each]));
+  const places = createPlaces(options.shares ?? SHARES);
+  const claim = createClaim({
+    db: runtime.db,
+    places,
+    isHandled: (kind) => handlers.has(kind),
+    leaseMs: LEASE_MS,
+  });
+  /** Jobs under way: a slow one holds a place and delays no other. */
+  const running = new Map<Job, { work: Promise<void>; until: Time }>();
+  const sweeping = new Map<Sweep, Promise<void>>();
+  let timer: NodeJS.Timeout | undefined;
+  let looking: Promise<void> | undefined;
+  let lookAgain = false;
+  let stopped = true;
+
+  async function attempt(job: Job, { run, maxAttempts, deadlineMs }: JobHandler): Promise<void> {
+    // An attempt that ended with its process, the last one included, was never written down.
+    if (job.attempts > (maxAttempts ?? MAX_ATTEMPTS)) {
+      throw new Error('the process ended while the job ran');
+    }
+    const result = await within(deadlineMs ?? DEADLINE_MS, run(runtime, job));
+    await finish(runtime, job, result);
+  }
+
+  async function runOne(job: Job): Promise<void> {
+    const handler = handlers.get(job.kind) as JobHandler;
+    const { id, kind, attempts } = job;
+    try {
+      await attempt(job, handler);
+      metrics.job(kind, 'done');
+    } catch (error) {
+      const what = await failJob(runtime, job, error, handler.maxAttempts);
+      metrics.job(kind, what);
+      if (what === 'postponed') return;
+      const message = what === 'dead' ? 'job is dead' : 'job failed';
+      log.error({ err: error, job: id, kind, attempts }, message);
+    }
+  }
+
+  /** Runs a job that holds a place, and gives the place back. */
+  function begin(job: Job): Promise<void> {
+    const work = runOne(job)
+      .catch((error: unknown) => log.error({ err: error, job: job.id }, 'job lost its database'))
+      .finally(() => {
+        running.delete(job);
+        places.release(job);
+      });
+    running.set(job, { work, until: runtime.world.now() + LEASE_MS });
+    return work;
+  }
+
+  async function runDue(): Promise<number> {
+    const { jobs: claimed } = await claim(runtime.world.now());
+    await Promise.all(claimed.map(begin));
+    const counts = await Promise.all(options.sweeps.map((each) => each.run(runtime)));
+    return counts.reduce((sum, each) => sum + each, claimed.length);
+  }
+
+  /** A job that takes its time is not begun a second time, and waits after a failure as any other. */
+  async function renew(): Promise<void> {
+    const now = runtime.world.now();
+    const until = now + LEASE_MS;
+    const short = [...running].filter(([, each]) => each.until < now + LEASE_MS / 2);
+    if (!short.length) return;
+    const [ids, versions] = [short.map(([{ id }]) => id), short.map(([job]) => job.version)];
+    await runtime.db.query(RENEW, [ids, versions, new Date(until)]);
+    for (const [, each] of short) each.until = until;
+  }
+
+  async function lookOnce(): Promise<void> {
+    do {
+      lookAgain = false;
+      const { jobs: claimed, more } = await claim(runtime.world.now());
+      for (const job of claimed) void begin(job).finally(look);
+      if (more) lookAgain = true;
+    } while (lookAgain && !stopped);
+  }
+
+  /** Looks now, or once more when a look is under way: what was committed since may be due. */
+  function look(): void {
+    if (stopped) return;
+    if (looking) {
+      lookAgain = true;
+      return;
+    }
+    looking = lookOnce()
+      .catch((error: unknown) => log.error({ err: error }, 'looking for jobs failed'))
+      .finally(() => {
+        looking = undefined;
+        if (lookAgain) look();
+      });
+  }
+
+  async function sweepAll(sweep: Sweep): Promise<void> {
+    try {
+      while (!stopped && (await sweep.run(runtime)) > 0);
+    } catch (error) {
+      log.error({ err: error, sweep: sweep.name }, 'a sweep failed');
+    }
+  }
+
+  /** Each sweep by itself: one with much work delays neither jobs nor other sweeps. */
+  function sweepDue(): void {
+    for (const sweep of options.sweeps) {
+      if (sweeping.has(sweep)) continue;
+      const work = sweepAll(sweep).finally(() => sweeping.delete(sweep));
+      sweeping.set(sweep, work);
+    }
+  }
+
+  return {
+    kinds: [...handlers.keys()],
+    wake: () => void setImmediate(look),
+    runDue,
+    start() {
+      stopped = false;
+      const tick = () => {
+        renew().catch((error: unknown) => log.error({ err: error }, 'leases not renewed'));
+        look();
+        sweepDue();
+      };
+      timer = setInterval(tick, LOOK_EVERY_MS);
+      tick();
+    },
+    async stop() {
+      stopped = true;
+      clearInterval(timer);
+      await looking;
+      await Promise.all([...running.values()].map(({ work }) => work));
+      await Promise.all(sweeping.values());
+    },
+    running() {
+      const counts = new Map<string, number>();
+      for (const { kind } of running.keys()) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+      return counts;
+    },
+  };
+}

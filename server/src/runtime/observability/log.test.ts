@@ -1,0 +1,94 @@
+// How a log behaves when one thing fails again and again.
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { testWorld } from '../../../test/harness.ts';
+import { Fault } from '../../kernel/fault.ts';
+import { createLog, type Level } from './log.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: lines of every shape; what a test reads it asserts.
+let lines: any[];
+beforeEach(() => {
+  lines = [];
+  vi.useFakeTimers();
+});
+afterEach(() => void vi.useRealTimers());
+
+const logAt = (level: Level) =>
+  createLog(testWorld(), level, (line) => void lines.push(JSON.parse(line)));
+
+const refused = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+const unavailable = () =>
+  new Fault('SERVICE_UNAVAILABLE', 'The database cannot be reached.', undefined, {
+    cause: refused(),
+  });
+
+describe('a repeated failure', () => {
+  it('is one complete line at once, then one line a second with a count', () => {
+    const log = logAt('info');
+    for (let at = 1; at <= 500; at++) log.warn({ err: unavailable(), requestId: `r${at}` }, 'no');
+    expect(lines).toMatchObject([
+      { level: 'warn', message: 'no', requestId: 'r1', err: { stack: expect.any(String) } },
+    ]);
+    vi.advanceTimersByTime(1_000);
+    expect(lines[1]).toMatchObject({
+      ...{ level: 'warn', message: 'no', count: 499, requestId: 'r500' },
+      err: { code: 'SERVICE_UNAVAILABLE', cause: { code: 'ECONNREFUSED' } },
+    });
+    expect(JSON.stringify(lines[1])).not.toContain('stack');
+    for (let at = 1; at <= 500; at++) log.warn({ err: unavailable() }, 'no');
+    expect(lines).toHaveLength(2);
+    vi.advanceTimersByTime(1_000);
+    expect(lines.slice(2)).toMatchObject([{ count: 500 }]);
+    vi.advanceTimersByTime(10_000);
+    expect(lines).toHaveLength(3);
+    log.warn({ err: unavailable() }, 'no');
+    expect(lines[3].err.stack).toContain('log.test');
+  });
+
+  it('shares no line with another kind', () => {
+    const log = logAt('info');
+    const kinds: [object, string][] = [
+      [{ err: unavailable() }, 'no'],
+      [{ err: refused() }, 'no'],
+      [{ err: new TypeError('one') }, 'no'],
+      [{ err: new TypeError('elsewhere') }, 'no'],
+      [{ err: refused() }, 'another message'],
+      [{ err: refused(), kind: 'payout' }, 'job failed'],
+      [{ err: refused(), kind: 'message' }, 'job failed'],
+      [{ problem: 'a' }, 'a problem'],
+      [{ problem: 'b' }, 'a problem'],
+    ];
+    for (const [fields, message] of [...kinds, ...kinds]) {
+      log.error(fields as Record<string, unknown>, message);
+    }
+    expect(lines).toHaveLength(kinds.length);
+    log.warn({ err: refused() }, 'no');
+    expect(lines).toHaveLength(kinds.length + 1);
+  });
+
+  it('is counted before the process ends', () => {
+    const log = logAt('error');
+    for (let at = 0; at < 3; at++) log.error({ err: refused() }, 'no');
+    log.flush();
+    log.flush();
+    expect(lines.map(({ count }) => count)).toEqual([undefined, 2]);
+  });
+
+  it('is not collapsed at debug, nor are lines that report no failure', () => {
+    const debug = logAt('debug');
+    for (let at = 0; at < 3; at++) debug.error({ err: refused() }, 'no');
+    expect(lines.filter(({ err }) => err.stack)).toHaveLength(3);
+    const info = logAt('info');
+    for (let at = 0; at < 3; at++) info.info({}, 'listening');
+    expect(lines).toHaveLength(6);
+  });
+
+  it('keeps no secret in its counted line', () => {
+    const log = logAt('info');
+    for (let at = 0; at < 2; at++) {
+      log.error({ err: new Error('Bearer abcdef12345'), clientSecret: 'hush' }, 'no');
+    }
+    log.flush();
+    expect(lines).toHaveLength(2);
+    expect(JSON.stringify(lines)).not.toMatch(/abcdef12345|hush/);
+  });
+});

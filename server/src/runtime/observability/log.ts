@@ -1,0 +1,213 @@
+// One JSON line for each thing worth knowing, on standard output. Values are chosen by name, never whole
+// requests or rows, so a secret cannot slip in; what may still carry one (an error's message from the
+// outside) passes through the redaction below.
+import { writeSync } from 'node:fs';
+import type { World } from '../../kernel/world.ts';
+import { iso } from '../../kernel/world.ts';
+
+export const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export type Level = (typeof LEVELS)[number];
+
+export interface Log {
+  debug(fields: Record<string, unknown>, message: string): void;
+  info(fields: Record<string, unknown>, message: string): void;
+  warn(fields: Record<string, unknown>, message: string): void;
+  error(fields: Record<string, unknown>, message: string): void;
+  /** The line of one HTTP request, at level info. */
+  request(
+    requestId: string | undefined,
+    operationId: string,
+    platformId: string,
+    status: number,
+    ms: number,
+  ): void;
+  /** Writes the counts that are not written yet; at the end of the process. */
+  flush(): void;
+}
+
+/** Warnings and errors of one kind share a line for this long, but at debug. */
+const COLLAPSE_MS = 1_000;
+/** More kinds than this in that time are written one by one. */
+const MOST_KINDS = 1_000;
+
+const SECRET_NAME =
+  /secret|password|authorization|token$|apikey|masterkey|privatekey|otp|pin$|cvv|pan$/i;
+const SECRET_TEXT = [
+  /(Basic|Bearer)\s+[A-Za-z0-9+/=._~-]+/g,
+  /postgres(ql)?:\/\/[^@\s]*@/g,
+  /\b\d{13,19}\b/g,
+  // JSON.parse quotes what it could not read, which may have been opened a moment before.
+  /'.{1,2}', (\.\.\.)?".*"(\.\.\.)?(?= is not valid JSON)/gs,
+];
+
+/** A text without what looks like a secret. */
+export function redactText(text: string): string {
+  return SECRET_TEXT.reduce((left, pattern) => left.replaceAll(pattern, '[redacted]'), text);
+}
+
+function plain(value: unknown, name = '', depth = 0): unknown {
+  if (SECRET_NAME.test(name)) return '[redacted]';
+  if (typeof value === 'string') return redactText(value);
+  if (typeof value === 'bigint') return value.toString();
+  if (value instanceof Error) {
+    const { code } = value as { code?: unknown };
+    const cause = value.cause === undefined ? {} : { cause: plain(value.cause, '', depth + 1) };
+    return {
+      message: redactText(value.message),
+      code,
+      stack: redactText(value.stack ?? ''),
+      ...cause,
+    };
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth > 4) return '[deep]';
+  if (Array.isArray(value)) return value.map((each) => plain(each, name, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [key, plain(each, key, depth + 1)]),
+  );
+}
+
+type Fields = Record<string, unknown>;
+
+interface Repeated {
+  count: number;
+  last: Fields;
+}
+
+/** Codes and names of an error and its causes; for one without a code also where it was thrown. */
+function kindOf(error: unknown, depth = 0): string {
+  if (!(error instanceof Error) || depth > 4) return typeof error;
+  const { code, name, cause, stack = '' } = error as Error & { code?: unknown };
+  const place = code === undefined ? /\n\s+at .*/.exec(stack)?.[0].trim() : code;
+  return `${name} ${place} ${cause === undefined ? '' : kindOf(cause, depth + 1)}`;
+}
+
+/** The fields with what is left of errors without their stacks. */
+function withoutStacks(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const { stack, ...rest } = value as Fields;
+  return Object.fromEntries(Object.entries(rest).map(([key, each]) => [key, withoutStacks(each)]));
+}
+
+const countedOf = ({ count, last }: Repeated): Fields => ({
+  ...(withoutStacks(plain(last)) as Fields),
+  count,
+});
+
+/**
+ * Writes the first line of a kind at once and complete. Later ones of the same second become a single line
+ * at its end, with their count and the fields of the last: a dependency that fails every request would fill
+ * the disk with stacks.
+ */
+function collapsed(write: (fields: Fields, message: string) => void) {
+  const kinds = new Map<string, Repeated>();
+
+  function finish(key: string, message: string): void {
+    const repeated = kinds.get(key);
+    kinds.delete(key);
+    if (!repeated || repeated.count === 0) return;
+    write(countedOf(repeated), message);
+    open(key, message);
+  }
+
+  function open(key: string, message: string): void {
+    kinds.set(key, { count: 0, last: {} });
+    const timer = setTimeout(finish, COLLAPSE_MS, key, message);
+    timer.unref();
+  }
+
+  return {
+    add(fields: Fields, message: string): void {
+      const { err, kind, problem } = fields;
+      const key = JSON.stringify([message, kindOf(err), kind, problem]);
+      const repeated = kinds.get(key);
+      if (repeated) {
+        repeated.count += 1;
+        repeated.last = fields;
+        return;
+      }
+      write(fields, message);
+      if (kinds.size < MOST_KINDS) open(key, message);
+    },
+    flush(): void {
+      for (const [key, repeated] of kinds) {
+        kinds.delete(key);
+        const [message] = JSON.parse(key) as [string];
+        if (repeated.count) write(countedOf(repeated), message);
+      }
+    },
+  };
+}
+
+/** A log that writes lines at or above `level` with `write`. */
+export function createLog(world: World, level: Level, write: (line: string) => void): Log {
+  const least = LEVELS.indexOf(level);
+  const flushes: (() => void)[] = [];
+  const at = (name: Exclude<Level, 'silent'>) => {
+    if (LEVELS.indexOf(name) < least) return () => undefined;
+    const line = (fields: Fields, message: string) => {
+      const all = { time: iso(world.now()), level: name, message, ...(plain(fields) as object) };
+      write(`${JSON.stringify(all)}\n`);
+    };
+    if (level === 'debug' || name === 'debug' || name === 'info') return line;
+    const { add, flush } = collapsed(line);
+    flushes.push(flush);
+    return add;
+  };
+  const requestLines = LEVELS.indexOf('info') >= least;
+  return {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    request(requestId, operationId, platformId, status, ms) {
+      if (!requestLines) return;
+      const time = iso(world.now());
+      write(
+        `{"time":"${time}","level":"info","requestId":"${requestId}","operationId":"${operationId}",` +
+          `"platformId":"${platformId}","status":${status},"ms":${ms.toFixed(1)}}\n`,
+      );
+    },
+    flush() {
+      for (const each of flushes) each();
+    },
+  };
+}
+
+/** Lines are gathered for this long: a write for each request would cost as much as the request. */
+const GATHER_MS = 20;
+
+/**
+ * A writer of lines to a file descriptor that gathers them. `flush` writes what is left; an orderly end
+ * calls it, a killed process loses at most the last moment.
+ */
+export function lineWriter(descriptor: number): { write(line: string): void; flush(): void } {
+  let waiting = '';
+  let timer: NodeJS.Timeout | undefined;
+  function flush(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    const text = waiting;
+    waiting = '';
+    if (text) writeAll(descriptor, text);
+  }
+  return {
+    flush,
+    write(line) {
+      waiting += line;
+      timer ??= setTimeout(flush, GATHER_MS).unref();
+    },
+  };
+}
+
+function writeAll(descriptor: number, text: string): void {
+  let rest = Buffer.from(text);
+  while (rest.length) {
+    try {
+      rest = rest.subarray(writeSync(descriptor, rest));
+    } catch (error) {
+      // A full pipe is waited for; a reader that has gone is nobody to log to.
+      if ((error as { code?: string }).code !== 'EAGAIN') return;
+    }
+  }
+}

@@ -1,0 +1,164 @@
+// The probe behind `/readyz` on databases that have stopped, are full or are gone.
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
+import { startEmbedded } from '../postgres/embedded.ts';
+import { createReadiness, type Readiness } from './readiness.ts';
+
+const opened: Readiness[] = [];
+afterEach(() => {
+  for (const each of opened.splice(0)) each.stop();
+});
+
+function readinessOf(url: string, more: { validMs?: number; hasLane?: () => boolean } = {}) {
+  const readiness = createReadiness({ url, hasLane: () => true, validMs: 0, ...more });
+  opened.push(readiness);
+  return readiness;
+}
+
+function servingOn(url: string, more: { validMs?: number; hasLane?: () => boolean } = {}) {
+  const readiness = readinessOf(url, more);
+  readiness.started();
+  return readiness;
+}
+
+const query = async (url: string, text: string) => {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+};
+
+describe('readiness', () => {
+  let database: TestDatabase;
+  beforeEach(async () => {
+    database = await createTestDatabase();
+  });
+  afterEach(() => database.drop());
+
+  it('is starting until the start is complete, and stopping in the end', async () => {
+    const readiness = readinessOf(database.url);
+    expect(await readiness.check()).toBe('starting');
+    readiness.started();
+    expect(await readiness.check()).toBe('ready');
+    readiness.stop();
+    expect(await readiness.check()).toBe('stopping');
+    readiness.started();
+    expect(await readiness.check()).toBe('stopping');
+  });
+
+  it('probes at most once in the time that an answer is valid', async () => {
+    const readiness = servingOn(database.url, { validMs: 500 });
+    const probes = `select query_start from pg_stat_activity
+      where application_name = 'railhead readiness' and datname = current_database()`;
+    const answers = await Promise.all(Array.from({ length: 50 }, () => readiness.check()));
+    expect(new Set(answers)).toEqual(new Set(['ready']));
+    const first = await query(database.url, probes);
+    expect(first).toHaveLength(1);
+    await readiness.check();
+    expect(await query(database.url, probes)).toEqual(first);
+    await sleep(600);
+    await readiness.check();
+    const second = await query(database.url, probes);
+    expect(second).toHaveLength(1);
+    expect(second).not.toEqual(first);
+  });
+
+  it('needs a connected committer', async () => {
+    expect(await servingOn(database.url, { hasLane: () => false }).check()).not.toBe('ready');
+  });
+
+  it('says so when there is no database, and recovers when there is', async () => {
+    const missing = new URL(database.url);
+    missing.port = '1';
+    missing.searchParams.delete('host');
+    expect(await servingOn(missing.href).check()).toBe('database unreachable');
+    const readiness = servingOn(database.url);
+    expect(await readiness.check()).toBe('ready');
+    await query(
+      database.url,
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where application_name = 'railhead readiness' and datname = current_database()`,
+    );
+    await sleep(50);
+    expect(await readiness.check()).toBe('ready');
+  });
+});
+
+/** Runs `work` with a PostgreSQL of its own in `dir`. */
+async function withCluster(dir: string, work: (url: string, pid: number) => Promise<void>) {
+  const cluster = await startEmbedded({ dir, durable: false });
+  try {
+    await work(cluster.url, cluster.pid);
+  } finally {
+    await cluster.stop();
+  }
+}
+
+/** All processes of a PostgreSQL: a stopped postmaster alone would still let its backends answer. */
+const familyOf = (pid: number) => [
+  pid,
+  ...execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number))
+    .flatMap(([child, parent]) => (parent === pid && child ? [child] : [])),
+];
+
+describe('a database', () => {
+  let dir: string;
+  beforeEach(() => {
+    dir = fs.mkdtempSync(path.join(os.tmpdir(), 'readiness-'));
+  });
+  afterEach(() => fs.rmSync(dir, { recursive: true, force: true }));
+
+  it('that does not answer makes the server not ready within a second', async () => {
+    await withCluster(dir, async (url, pid) => {
+      const readiness = servingOn(url);
+      expect(await readiness.check()).toBe('ready');
+      const stopped = familyOf(pid);
+      for (const each of stopped) process.kill(each, 'SIGSTOP');
+      const startMs = performance.now();
+      try {
+        expect(await readiness.check()).toBe('database unreachable');
+        expect(await readiness.check()).toBe('database unreachable');
+      } finally {
+        for (const each of stopped) process.kill(each, 'SIGCONT');
+      }
+      expect(performance.now() - startMs).toBeLessThan(2_800);
+      expect(await readiness.check()).toBe('ready');
+    });
+  }, 30_000);
+
+  // Mounting takes an administrator; as another user the disk of this test cannot be filled.
+  it.runIf(process.platform === 'linux' && process.getuid?.() === 0)(
+    'on a full disk makes the server not ready until there is room again',
+    async () => {
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=200m', 'tmpfs', dir]);
+      try {
+        await withCluster(path.join(dir, 'data'), async (url) => {
+          const readiness = servingOn(url);
+          expect(await readiness.check()).toBe('ready');
+          const ballast = fs.openSync(path.join(dir, 'ballast'), 'w');
+          expect(() => {
+            for (;;) fs.writeSync(ballast, Buffer.alloc(65_536));
+          }).toThrow('ENOSPC');
+          expect(await readiness.check()).toBe('disk full');
+          fs.ftruncateSync(ballast);
+          fs.closeSync(ballast);
+          expect(await readiness.check()).toBe('ready');
+        });
+      } finally {
+        execFileSync('umount', ['-l', dir]);
+      }
+    },
+    30_000,
+  );
+});

@@ -1,0 +1,174 @@
+// What staging itself promises: rows merge, and no change leaves the lifecycle of its table, whoever makes
+// it and however many moves one change set holds.
+import { describe, expect, it } from 'vitest';
+import { testWorld } from '../../../test/harness.ts';
+import { Fault } from '../../kernel/fault.ts';
+import { stateTable } from '../../kernel/states.ts';
+import type { Database } from '../db/database.ts';
+import { col, type RowOf, table } from '../db/table.ts';
+import type { Vault } from '../security/vault.ts';
+import { type Ctx, createContext } from './context.ts';
+
+const flat = stateTable<'NEW' | 'OLD', 'age'>('flat', { NEW: { age: 'OLD' }, OLD: {} });
+const round = stateTable<'NEW' | 'MID' | 'OLD', 'go'>('round', {
+  NEW: { go: 'MID' },
+  MID: { go: 'OLD' },
+  OLD: { go: 'NEW' },
+});
+const track = stateTable<'NONE' | 'PAID', 'pay'>('track', { NONE: { pay: 'PAID' }, PAID: {} });
+
+const lived = table(
+  'lived',
+  {
+    id: col.text,
+    kind: col.word<'flat' | 'round'>(),
+    status: col.word<'NEW' | 'MID' | 'OLD'>().mut,
+    paid: col.json<{ status: 'PAID' }>().null.mut,
+    note: col.text.null.mut,
+    version: col.int4,
+  },
+  {
+    lives: [
+      { state: (row) => row.status, states: (row) => (row.kind === 'flat' ? flat : round) },
+      { state: (row) => row.paid?.status ?? 'NONE', states: track },
+    ],
+  },
+);
+
+const context = (): Ctx =>
+  createContext(
+    { world: testWorld(), db: {} as Database, vault: {} as Vault },
+    {
+      platformId: 'P',
+      environment: 'sandbox',
+      tokenId: null,
+      permissions: [],
+    },
+  );
+
+const row = (more: Partial<RowOf<typeof lived>> = {}): RowOf<typeof lived> => ({
+  id: 'row',
+  kind: 'flat',
+  status: 'NEW',
+  paid: null,
+  note: null,
+  version: 1,
+  ...more,
+});
+
+describe('a change of a row', () => {
+  it('may stay where it is or follow an edge', () => {
+    const ctx = context();
+    expect(ctx.update(lived, row(), { note: 'x' }).status).toBe('NEW');
+    expect(ctx.update(lived, row(), { status: 'OLD', paid: { status: 'PAID' } }).note).toBe('x');
+    expect(ctx.set.updates).toMatchObject([{ row: { status: 'OLD', note: 'x' } }]);
+  });
+
+  it('may not jump or go back', () => {
+    const jump = () => context().update(lived, row({ kind: 'round' }), { status: 'OLD' });
+    expect(jump).toThrow('lived row: round does not go from NEW to OLD');
+    const back = () => context().update(lived, row({ status: 'OLD' }), { status: 'NEW' });
+    expect(back).toThrow('lived row: flat does not go from OLD to NEW');
+    const strange = () => context().update(lived, row(), { status: 'MID' });
+    expect(strange).toThrow('flat does not go from NEW to MID');
+  });
+
+  it('goes step by step within one change set, each held against the one before', () => {
+    const ctx = context();
+    const was = row({ kind: 'round' });
+    ctx.update(lived, was, { status: 'MID' });
+    ctx.update(lived, was, { status: 'OLD' });
+    expect(() => ctx.update(lived, was, { status: 'MID' })).toThrow('from OLD to MID');
+  });
+
+  it('keeps to every lifecycle of the table', () => {
+    const paid = row({ paid: { status: 'PAID' } });
+    expect(() => context().update(lived, paid, { paid: null })).toThrow(
+      'track does not go from PAID to NONE',
+    );
+  });
+
+  it('is held to the lifecycle of a row that was inserted in the same change set', () => {
+    const ctx = context();
+    const made = ctx.insert(lived, { id: 'new', kind: 'flat', status: 'OLD' });
+    expect(() => ctx.update(lived, made, { status: 'NEW' })).toThrow('from OLD to NEW');
+  });
+});
+
+describe('a movement', () => {
+  it('says what it means when its account is short, and stays plain data', () => {
+    const ctx = context();
+    const short = () => {
+      throw new Error('never called here');
+    };
+    const move = { transactionId: 'T', step: 's', debit: 'a', credit: 'b', currency: 'USD' };
+    ctx.move('posted', { ...move, amount: 1n, short });
+    ctx.gate('a', 'shut');
+    ctx.gate('b', 'open', { empty: true });
+    expect(ctx.shorts.get('a')).toBe(short);
+    expect(JSON.stringify(ctx.set.transfers, (_, value) => String(value))).not.toContain('short');
+    expect(Object.values(ctx.set.transfers[0] ?? {}).some((each) => each === short)).toBe(false);
+    expect(ctx.set.gates).toEqual([
+      { account: 'a', shut: true, empty: false },
+      { account: 'b', shut: false, empty: true },
+    ]);
+  });
+});
+
+describe('an attempt', () => {
+  const step = { transactionId: 'T', debit: 'a', credit: 'b', currency: 'USD', amount: 1n };
+  const refuse = () => {
+    throw new Fault('CONFLICT', 'No.');
+  };
+
+  it('that throws a fault leaves everything as it was, and answers the fault', async () => {
+    const ctx = context();
+    const was = row({ kind: 'round' });
+    const made = ctx.insert(lived, { id: 'new', kind: 'flat', status: 'NEW', note: 'first' });
+    ctx.update(lived, was, { status: 'MID' });
+    const short = () => new Fault('CONFLICT', 'Short.');
+    ctx.move('posted', { ...step, step: 's', short, again: true });
+    const before = structuredClone(ctx.set.transfers);
+    const outcome = await ctx.attempt(async () => {
+      ctx.update(lived, made, { status: 'OLD', note: 'second' });
+      ctx.update(lived, was, { status: 'OLD' });
+      ctx.insert(lived, { id: 'more', kind: 'flat', status: 'NEW' });
+      ctx.remove(lived, row({ id: 'third' }));
+      ctx.require(lived, row({ id: 'fourth' }));
+      ctx.move('posted', { ...step, debit: 'c', step: 't', short: refuse, again: true });
+      ctx.gate('a', 'shut');
+      ctx.emit('X.Y', 'new', {});
+      ctx.later('work', {});
+      return refuse();
+    });
+    expect(outcome).toMatchObject({ code: 'CONFLICT', message: 'No.' });
+    expect(ctx.set.inserts).toMatchObject([{ row: { id: 'new', status: 'NEW', note: 'first' } }]);
+    expect(ctx.set.updates).toMatchObject([{ id: 'row', row: { status: 'MID' } }]);
+    expect(ctx.set.transfers).toEqual(before);
+    const { removes, requires, gates, events } = ctx.set;
+    expect([removes, requires, gates, events]).toEqual([[], [], [], []]);
+    expect([[...ctx.shorts], [...ctx.rereads]]).toEqual([[['a', short]], ['a']]);
+    // What was staged goes on from where it stood.
+    expect(ctx.update(lived, was, { status: 'OLD' }).status).toBe('OLD');
+    expect(ctx.update(lived, row({ id: 'more' }), { note: 'z' }).note).toBe('z');
+    expect(ctx.set.inserts).toHaveLength(1);
+  });
+
+  it('that succeeds stays, and is made once more where an account cannot pay or take it', async () => {
+    const ctx = context();
+    ctx.move('posted', { ...step, step: 's', debit: 'before' });
+    const done = await ctx.attempt(async () => {
+      ctx.move('pending', { ...step, step: 't' });
+      ctx.move('posted', { ...step, step: 'u', debit: 'limit', credit: 'count', short: refuse });
+      return 'done';
+    });
+    expect(done).toBe('done');
+    expect(ctx.set.transfers).toHaveLength(3);
+    expect([...ctx.rereads].sort()).toEqual(['a', 'b', 'count']);
+  });
+
+  it('hands on what is no fault', async () => {
+    const broken = context().attempt(() => Promise.reject(new TypeError('a bug')));
+    await expect(broken).rejects.toThrow('a bug');
+  });
+});

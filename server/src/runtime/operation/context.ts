@@ -1,0 +1,267 @@
+// What an operation is given: reads, and a change set to stage into. A context lives for one attempt at
+// one operation; nothing staged in it happens before the committer takes it. Staging the same row twice
+// merges, so a function may move a row on without knowing who touched it before.
+import { Fault } from '../../kernel/fault.ts';
+import { type Id, newId } from '../../kernel/id.ts';
+import type { Permission } from '../../kernel/operation.ts';
+import { iso, type Time, type World } from '../../kernel/world.ts';
+import {
+  type ChangeSet,
+  type EventRow,
+  emptyChangeSet,
+  type Phase,
+  type Row,
+} from '../committer/change-set.ts';
+import type { Database } from '../db/database.ts';
+import {
+  keepToLives,
+  type NewRowOf,
+  type PatchOf,
+  type RowOf,
+  standing,
+  type Table,
+} from '../db/table.ts';
+import { jobs } from '../jobs/jobs-table.ts';
+import type { DataKey, Vault } from '../security/vault.ts';
+
+export type Environment = 'sandbox' | 'production';
+
+/** Who is asking: a token of a platform, an agent of one, or the server itself on a platform's behalf. */
+export interface Caller {
+  platformId: string;
+  environment: Environment;
+  /** Null when the server acts by itself (a job, an operator command). */
+  tokenId: string | null;
+  permissions: readonly Permission[];
+  /** The agent that asks, by its own token and within its policy. */
+  agentId?: string;
+  /** Where a request without a credential comes from. */
+  address?: string;
+}
+
+export interface Movement {
+  transactionId: string;
+  /** Unique within the transaction; a second posting of it is refused. */
+  step: string;
+  debit: string;
+  credit: string;
+  currency: string;
+  /** Smallest units, above zero. */
+  amount: bigint;
+  /** Moves although one of the accounts is shut: money that goes back, or that is owed. */
+  force?: boolean;
+  /** What it means when the debit account cannot pay this; INSUFFICIENT_FUNDS unless said. */
+  short?: () => Fault;
+  /** When the debit account cannot pay this, the operation decides once more with fresh reads. */
+  again?: boolean;
+}
+
+export interface Ctx {
+  readonly world: World;
+  readonly db: Database;
+  /** Seals and opens personal data. */
+  readonly vault: Vault;
+  readonly caller: Caller;
+  /** The time of this attempt; every row of one change set carries the same. */
+  readonly now: Time;
+  readonly set: ChangeSet;
+  /** What it means when an account cannot pay, where a movement said so. */
+  readonly shorts: ReadonlyMap<string, () => Fault>;
+  /** Accounts that cannot pay, or are shut: a reason to decide once more. */
+  readonly rereads: ReadonlySet<string>;
+  id<R extends string>(resource: R): Id<R>;
+  /** One row by id, read together with those of concurrent callers. */
+  read<T extends Table>(table: T, id: string): Promise<RowOf<T> | undefined>;
+  insert<T extends Table>(table: T, row: NewRowOf<T>): RowOf<T>;
+  /**
+   * Stages a change of a row as it was read; the commit fails if somebody changed it since. Throws where
+   * the lifecycle of the table has no such move.
+   */
+  update<T extends Table>(table: T, row: RowOf<T>, patch: PatchOf<T>): RowOf<T>;
+  remove<T extends Table>(table: T, row: RowOf<T>): void;
+  /** The decision leans on this row as read: the commit fails if it changed since. */
+  require<T extends Table>(table: T, row: RowOf<T>): void;
+  move(phase: Phase, movement: Movement): void;
+  /**
+   * Opens or shuts a ledger account when the change set is in, after its movements. `empty` refuses the
+   * commit while the account still holds anything.
+   */
+  gate(accountId: string, to: 'open' | 'shut', options?: { empty?: boolean }): void;
+  /** Tells the platform a fact. `account` names the ledger account whose balance the event shows. */
+  emit(type: string, subject: string, data: unknown, account?: string): void;
+  /**
+   * The same of what is personal: kept sealed under a customer's key until it is sent. Without a key, of a
+   * customer who was erased, there is nothing left to seal.
+   */
+  emitSealed(key: DataKey | undefined, type: string, subject: string, data: unknown): void;
+  /**
+   * Does `work`; where it throws a fault nothing stays of what it staged, and the fault is the answer. Where
+   * the commit finds that an account cannot pay or take what was staged, the operation decides once more.
+   */
+  attempt<R>(work: () => Promise<R>): Promise<R | Fault>;
+  /** Work to do after the commit, at `at` or at once. */
+  later(kind: string, input: Record<string, unknown>, at?: Time): void;
+}
+
+/** What the sealed text of an event is bound to. */
+export const eventContext = (id: string) => `events ${id} data`;
+
+/** What a context has gathered. */
+interface Gathered {
+  set: ChangeSet;
+  /** Rows that are inserted or changed, by table and id. */
+  staged: Map<string, Row>;
+  shorts: Map<string, () => Fault>;
+  rereads: Set<string>;
+}
+
+/** Everything that is staged by now, as a function that goes back to it. */
+function savepoint({ set, staged, shorts, rereads }: Gathered): () => void {
+  const lists: unknown[][] = Object.values(set);
+  const lengths = lists.map((list) => list.length);
+  const rows = [...staged].map(([key, row]) => ({ key, row, was: { ...row } }));
+  const [faults, accounts] = [[...shorts], [...rereads]];
+  return () => {
+    for (const [at, list] of lists.entries()) list.length = lengths[at] as number;
+    staged.clear();
+    shorts.clear();
+    rereads.clear();
+    for (const { key, row, was } of rows) staged.set(key, Object.assign(row, was));
+    for (const [account, fault] of faults) shorts.set(account, fault);
+    for (const account of accounts) rereads.add(account);
+  };
+}
+
+/** `ctx.attempt` of a context. */
+const attempting =
+  (gathered: Gathered) =>
+  async <R>(work: () => Promise<R>): Promise<R | Fault> => {
+    const { set, shorts, rereads } = gathered;
+    const goBack = savepoint(gathered);
+    const before = set.transfers.length;
+    try {
+      const result = await work();
+      const moved = set.transfers.slice(before).flatMap(({ debit, credit }) => [debit, credit]);
+      // What says itself what its lack means, a limit, is no reason by itself.
+      for (const account of moved) if (!shorts.has(account)) rereads.add(account);
+      return result;
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      goBack();
+      return error;
+    }
+  };
+
+/** A fresh context: no reads done, nothing staged. */
+export function createContext(
+  { world, db, vault }: Pick<Ctx, 'world' | 'db' | 'vault'>,
+  caller: Caller,
+): Ctx {
+  const now = world.now();
+  const set = emptyChangeSet();
+  const staged = new Map<string, Row>();
+  const shorts = new Map<string, () => Fault>();
+  const rereads = new Set<string>();
+  const keyOf = (table: Table, id: unknown) => `${table.name} ${String(id)}`;
+  const versioned = (table: Table, row: Row) => ({
+    table,
+    id: row.id as string,
+    version: row.version as number,
+  });
+
+  function insert<T extends Table>(table: T, given: NewRowOf<T>): RowOf<T> {
+    const row: Row = { ...given };
+    if (table.versioned) row.version = 1;
+    for (const name of table.columnNames) if (row[name] === undefined) row[name] = null;
+    set.inserts.push({ table, row });
+    staged.set(keyOf(table, row.id), row);
+    return row as RowOf<T>;
+  }
+
+  function update<T extends Table>(table: T, was: RowOf<T>, patch: PatchOf<T>): RowOf<T> {
+    const known = staged.get(keyOf(table, was.id));
+    const stood = standing(table, known ?? was);
+    if (known) {
+      keepToLives(table, stood, Object.assign(known, patch));
+      return known as RowOf<T>;
+    }
+    const row: Row = { ...was, ...patch };
+    keepToLives(table, stood, row);
+    set.updates.push({ ...versioned(table, was), row });
+    staged.set(keyOf(table, was.id), row);
+    return row as RowOf<T>;
+  }
+
+  function move(phase: Phase, { transactionId, step, short, again, ...rest }: Movement): void {
+    const transaction_id = transactionId;
+    set.transfers.push({ transaction_id, step, phase, ...rest, created_at: now });
+    if (short) shorts.set(rest.debit, short);
+    if (again) rereads.add(rest.debit);
+  }
+
+  function emit(type: string, subject: string, data: unknown, account?: string): EventRow {
+    const row: EventRow = {
+      id: newId(world, 'Webhook'),
+      platform_id: caller.platformId,
+      type,
+      subject,
+      data: JSON.stringify(data),
+      account: account ?? null,
+      created_at: now,
+      due_at: now,
+    };
+    set.events.push(row);
+    return row;
+  }
+
+  function emitSealed(
+    key: DataKey | undefined,
+    type: string,
+    subject: string,
+    data: unknown,
+  ): void {
+    const row = emit(type, subject, data);
+    if (!key) return;
+    row.data = vault.seal(key, row.data, eventContext(row.id));
+    row.sealed_for = key.owner;
+  }
+
+  return {
+    world,
+    db,
+    vault,
+    caller,
+    now,
+    set,
+    shorts,
+    rereads,
+    id: (resource) => newId(world, resource),
+    read: (table, id) => db.read(table, id),
+    insert,
+    update,
+    remove: (table, row) => void set.removes.push(versioned(table, row)),
+    require: (table, row) => void set.requires.push(versioned(table, row)),
+    move,
+    gate: (account, to, { empty = false } = {}) =>
+      void set.gates.push({ account, shut: to === 'shut', empty }),
+    emit: (...told) => void emit(...told),
+    emitSealed,
+    attempt: attempting({ set, staged, shorts, rereads }),
+    later: (kind, input, at = now) =>
+      void insert(jobs, {
+        id: newId(world, 'Job'),
+        kind,
+        platform_id: caller.platformId,
+        input,
+        due_at: at,
+        attempts: 0,
+        state: 'queued',
+      }),
+  };
+}
+
+/** The fields that every presented resource shows the same way. */
+export const stamps = (row: { created_at: Time; updated_at: Time }) => ({
+  createdAt: iso(row.created_at),
+  updatedAt: iso(row.updated_at),
+});

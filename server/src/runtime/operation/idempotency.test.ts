@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import { BASE_PATH } from '../../http/server.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+const DAY = 24 * 3_600_000;
+
+describe('stored replies', () => {
+  const create = (key: string, platformCustomerId: string) =>
+    app.call(
+      'POST',
+      '/customers',
+      { customerType: 'INDIVIDUAL', platformCustomerId },
+      { headers: { 'idempotency-key': key } },
+    );
+
+  const STORED = 'select body_hash from idempotency where id like $1';
+  /** As it was kept once. */
+  const plain = (platformCustomerId: string) =>
+    createHash('sha256')
+      .update(`{}\n${JSON.stringify({ customerType: 'INDIVIDUAL', platformCustomerId })}`)
+      .digest('hex');
+
+  it('are replayed for a week and then forgotten', async () => {
+    const first = await create('a', 'kept');
+    await app.advance(6 * DAY);
+    const again = await create('a', 'kept');
+    expect(again.body).toEqual(first.body);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    await app.advance(2 * DAY);
+    const later = await create('a', 'kept');
+    expect([later.status, later.body.code]).toEqual([409, 'CONFLICT']);
+    expect(later.headers['idempotency-replayed']).toBeUndefined();
+  });
+
+  it('are kept apart by platform and by path', async () => {
+    const headers = { 'idempotency-key': 'shared' };
+    const body = { customerType: 'INDIVIDUAL' };
+    const mine = await app.call('POST', '/customers', body, { headers });
+    const theirs = await app.call('POST', '/customers', body, { headers, as: app.other });
+    expect(theirs.status).toBe(201);
+    expect(theirs.body.id).not.toBe(mine.body.id);
+    const token = { name: 'x', permissions: ['VIEW'] };
+    expect((await app.call('POST', '/tokens', token, { headers })).status).toBe(201);
+  });
+
+  it('of secrets leave the secret out', async () => {
+    const headers = { 'idempotency-key': 'token' };
+    const token = { name: 'x', permissions: ['VIEW'] };
+    const first = await app.call('POST', '/tokens', token, { headers });
+    expect(first.body.clientSecret).toMatch(/^rhs_/);
+    const rows = await app.runtime.db.query('select reply from idempotency', []);
+    expect(JSON.stringify(rows)).not.toContain(first.body.clientSecret);
+  });
+
+  it('are told apart by a hash that nobody can try out', async () => {
+    await create('hash', 'hashed');
+    const [row] = await app.runtime.db.query(STORED, ['% hash']);
+    expect(row?.body_hash).toMatch(/^k[0-9a-f]{64}$/);
+    expect(row?.body_hash).not.toContain(plain('hashed'));
+    const again = await create('hash', 'hashed');
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect((await create('hash', 'other')).body.code).toBe('CONFLICT');
+  });
+
+  it('are the same however the same JSON was written', async () => {
+    const first = await create('spaced', 'written');
+    const body = { platformCustomerId: 'written', customerType: 'INDIVIDUAL' };
+    const { clientId, clientSecret } = app.platform;
+    const reply = await app.server.inject({
+      method: 'POST',
+      url: `${BASE_PATH}/customers`,
+      headers: {
+        authorization: `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`,
+        'content-type': 'application/json',
+        'idempotency-key': 'spaced',
+      },
+      payload: JSON.stringify(body, null, 2),
+    });
+    expect(reply.headers['idempotency-replayed']).toBe('true');
+    expect(reply.headers['cache-control']).toBe('no-store');
+    expect(reply.json()).toEqual(first.body);
+  });
+
+  it('of an older version are told apart by the plain hash that it kept', async () => {
+    const first = await create('old', 'of-old');
+    const older = 'update idempotency set body_hash = $2 where id like $1';
+    await app.runtime.db.query(older, ['% old', plain('of-old')]);
+    const again = await create('old', 'of-old');
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect(again.body).toEqual(first.body);
+    expect((await create('old', 'other')).body.code).toBe('CONFLICT');
+  });
+
+  it('say of a path only the ids that are in it', async () => {
+    const execute = (id: string) =>
+      app.call('POST', `/quotes/${id}/execute`, undefined, {
+        headers: { 'idempotency-key': 'at' },
+      });
+    const unknown = 'Quote:00000000-0000-7000-8000-000000000000';
+    const first = await execute('in-the-wrong-place');
+    const again = await execute('in%2Dthe%2Dwrong%2Dplace');
+    expect([first.status, again.status, again.body]).toEqual([404, 404, first.body]);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    const others = [await execute('in-another-place'), await execute(unknown)];
+    expect(others.map(({ headers }) => headers['idempotency-replayed'])).toEqual([
+      undefined,
+      undefined,
+    ]);
+    const rows = await app.runtime.db.query<{ id: string }>('select id from idempotency', []);
+    const paths = rows.flatMap(({ id }) => / POST \/quotes\/(.*)\/execute at$/.exec(id)?.[1] ?? []);
+    const told = paths.map((path) => path.replace(/^[0-9a-f]{64}$/, 'a hash'));
+    expect(told.sort()).toEqual([unknown, 'a hash', 'a hash']);
+  });
+
+  it('refuse a key that is too long', async () => {
+    const answer = await create('k'.repeat(256), 'long');
+    expect(answer.status).toBe(400);
+    expect(answer.body.details.errors[0].field).toBe('Idempotency-Key');
+  });
+});

@@ -1,0 +1,104 @@
+// Running operations: what a lost race, a full account and an endless race are answered with.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  customer,
+  externalAccount,
+  fundedCustomer,
+  ok,
+  quoteBody,
+} from '../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/harness.ts';
+import { customers } from '../../features/customers/records/index.ts';
+import { Fault } from '../../kernel/fault.ts';
+import { house } from '../../ledger/chart.ts';
+import type { Ctx } from './context.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+async function touch(ctx: Ctx, id: string) {
+  const row = await ctx.read(customers, id);
+  if (!row) throw new Error('no such customer');
+  ctx.update(customers, row, { updated_at: ctx.now });
+}
+
+describe('operate', () => {
+  it('runs again with fresh reads when a row has moved on', async () => {
+    const { id } = await customer(app);
+    let attempts = 0;
+    await app.operate(async (ctx) => {
+      await touch(ctx, id);
+      if (++attempts < 4) await app.operate((other) => touch(other, id));
+    });
+    expect(attempts).toBe(4);
+  });
+
+  it('gives up on a row that never stands still, and says that trying again may help', async () => {
+    const { id } = await customer(app);
+    const run = app.operate(async (ctx) => {
+      await touch(ctx, id);
+      await app.operate((other) => touch(other, id));
+    });
+    await expect(run).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfterS: 1 });
+  });
+});
+
+describe('a refusal of the ledger', () => {
+  const movement = (ctx: Ctx, debit: string, amount: bigint) => ({
+    transactionId: ctx.id('Transaction'),
+    step: 'pay',
+    debit,
+    credit: house('sandbox', 'clearing', 'USD'),
+    currency: 'USD',
+    amount,
+  });
+
+  it('is a lack of money, unless the movement says what it means', async () => {
+    const { account } = await fundedCustomer(app, 5_00);
+    const pay = (short?: () => Fault) =>
+      app.operate(async (ctx) =>
+        ctx.move('posted', { ...movement(ctx, account.id, 5_01n), ...(short ? { short } : {}) }),
+      );
+    await expect(pay()).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
+    const limit = () => new Fault('DAILY_VOLUME_LIMIT_EXCEEDED', 'Enough for today.');
+    await expect(pay(limit)).rejects.toMatchObject({ status: 429, message: 'Enough for today.' });
+  });
+
+  it('names the account that is shut, or that must be empty first', async () => {
+    const { account } = await fundedCustomer(app, 5_00);
+    const gate = (empty: boolean) =>
+      app.operate(async (ctx) => ctx.gate(account.id, 'shut', { empty }));
+    await expect(gate(true)).rejects.toMatchObject({
+      code: 'CONFLICT',
+      details: { accountIds: [account.id] },
+    });
+    await gate(false);
+    const pay = app.operate(async (ctx) => ctx.move('posted', movement(ctx, account.id, 1n)));
+    await expect(pay).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+      details: { accountId: account.id },
+    });
+  });
+});
+
+describe('one key', () => {
+  it('stands for the same request whether an optional body is empty or left out', async () => {
+    const { person, account } = await fundedCustomer(app);
+    const target = await externalAccount(app, person.id, 'EUR');
+    const quote = ok(
+      await app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00)),
+      201,
+    );
+    const headers = { 'idempotency-key': 'same-for-all' };
+    const execute = (body?: object) =>
+      app.call('POST', `/quotes/${quote.id}/execute`, body, { headers });
+    const first = ok(await execute(), 200);
+    expect((await execute({})).body).toEqual(first);
+    expect((await execute()).body).toEqual(first);
+    const other = await execute({ scaFactor: 'PASSKEY' });
+    expect([other.status, other.body.code]).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
+  });
+});

@@ -1,0 +1,105 @@
+// Runs an operation until its change set is in: read, decide, commit, and again with fresh reads when a
+// row it leaned on has moved on meanwhile. It is the one way into the committer for requests, jobs and
+// operator commands alike.
+import { setTimeout } from 'node:timers/promises';
+import { contended, Fault } from '../../kernel/fault.ts';
+import type { World } from '../../kernel/world.ts';
+import type { ChangeSet, Outcome, Refusal } from '../committer/change-set.ts';
+import type { Database } from '../db/database.ts';
+import type { Table } from '../db/table.ts';
+import type { Vault } from '../security/vault.ts';
+import { type Caller, type Ctx, createContext } from './context.ts';
+
+/** Most optimistic-lock attempts. Of n requests for one row the last succeeds with its n-th at the latest. */
+const MAX_ATTEMPTS = 50;
+/** Attempts without a pause; later ones wait so that fewer of those that contend decide at a time. */
+const EAGER_ATTEMPTS = 12;
+const MOST_PAUSE_MS = 32;
+
+export interface Runtime {
+  world: World;
+  db: Database;
+  vault: Vault;
+  committer: { commit(set: ChangeSet): Promise<Outcome> };
+  /** Called after a commit that staged events or jobs, so that loops need not wait for their next look. */
+  wake: { events(): void; jobs(): void };
+}
+
+const KEY_TAKEN = 'KEY_TAKEN';
+
+/** Whether an error says that the idempotency key was used before; the stored reply then answers. */
+export const isKeyTaken = (error: unknown): boolean =>
+  error instanceof Error && error.name === KEY_TAKEN;
+
+const isEmpty = (set: ChangeSet) =>
+  set.inserts.length +
+    set.updates.length +
+    set.removes.length +
+    set.transfers.length +
+    set.gates.length +
+    set.events.length ===
+  0;
+
+/** Where an account does not hold what a payment takes. */
+export const shortOfFunds = (): Fault =>
+  new Fault('INSUFFICIENT_FUNDS', 'The account does not hold enough to pay this.');
+
+function faultOf(refusal: Refusal, { set, shorts }: Ctx): Error {
+  if (refusal.why === 'funds') return (shorts.get(refusal.account) ?? shortOfFunds)();
+  if (refusal.why === 'shut') {
+    return new Fault('INVALID_INPUT', 'The account is not open.', { accountId: refusal.account });
+  }
+  if (refusal.why === 'full') {
+    const accountIds = [refusal.account];
+    return new Fault('CONFLICT', 'The account must be empty first.', { accountIds });
+  }
+  if (refusal.why === 'exists') {
+    return Object.assign(new Error(`${refusal.id} is taken`), { name: KEY_TAKEN });
+  }
+  if (refusal.why === 'constraint') {
+    const tables = new Set<Table>([...set.inserts, ...set.updates].map((each) => each.table));
+    for (const table of tables) {
+      const fault = table.unique[refusal.constraint];
+      if (fault) return fault();
+    }
+    return new Error(`constraint ${refusal.constraint} broken`);
+  }
+  // Trying again may well cure it, so it must not be kept as the answer of an idempotency key.
+  return contended('The resource kept changing while this request ran.');
+}
+
+/** A random pause before one more attempt. */
+async function pauseBefore(attempt: number, world: World): Promise<void> {
+  if (attempt <= EAGER_ATTEMPTS) return;
+  const [byte = 0] = world.random(1);
+  await setTimeout((byte / 256) * MOST_PAUSE_MS);
+}
+
+/** Whether fresh reads may lead to another decision. */
+function curable(refusal: Refusal, { rereads, set }: Ctx): boolean {
+  if (refusal.why === 'funds' || refusal.why === 'shut') return rereads.has(refusal.account);
+  if (refusal.why !== 'constraint') return refusal.why === 'version';
+  return set.inserts.some(({ table }) => table.races.includes(refusal.constraint));
+}
+
+/** Runs `work` as `caller` and commits what it staged. Its result is what the last attempt returned. */
+export async function operate<R>(
+  runtime: Runtime,
+  caller: Caller,
+  work: (ctx: Ctx) => Promise<R>,
+): Promise<R> {
+  for (let attempt = 1; ; attempt++) {
+    const ctx = createContext(runtime, caller);
+    const result = await work(ctx);
+    if (isEmpty(ctx.set)) return result;
+    const outcome = await runtime.committer.commit(ctx.set);
+    if (outcome.ok) {
+      if (ctx.set.events.length) runtime.wake.events();
+      if (ctx.set.inserts.some((each) => each.table.name === 'jobs')) runtime.wake.jobs();
+      return result;
+    }
+    const again = curable(outcome.refusal, ctx) && attempt < MAX_ATTEMPTS;
+    if (!again) throw faultOf(outcome.refusal, ctx);
+    await pauseBefore(attempt + 1, runtime.world);
+  }
+}

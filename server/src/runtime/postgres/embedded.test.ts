@@ -1,0 +1,263 @@
+// The embedded database on this machine, as whoever runs the tests: where it may live, who may serve it, and
+// that a kill of anything at any moment loses nothing and leaves nothing behind. Windows and macOS take
+// other branches, which these tests cannot see.
+import { type ChildProcess, spawn } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { build } from 'esbuild';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { projectRoot } from '../config/root.ts';
+import { attachEmbedded, type Embedded, startEmbedded, withEmbedded } from './embedded.ts';
+import { findBinaries } from './embedded-binaries.ts';
+
+let base: string;
+let sockets: string;
+const { TMPDIR } = process.env;
+let script: string;
+const children: ChildProcess[] = [];
+
+async function ask<T extends object>(url: string, ...statements: string[]): Promise<T[]> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    let rows: T[] = [];
+    for (const sql of statements) ({ rows } = await client.query<T>(sql));
+    return rows;
+  } finally {
+    await client.end();
+  }
+}
+
+const isAlive = (pid: number) => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+async function gone(pid: number): Promise<void> {
+  for (let tries = 0; isAlive(pid); tries += 1) {
+    if (tries > 500) throw new Error(`process ${pid} is still there`);
+    await sleep(10);
+  }
+}
+
+/** Another Node process that serves `dir`. */
+async function serveElsewhere(dir: string) {
+  const env = { ...process.env, NODE_PATH: path.join(projectRoot(), 'node_modules') };
+  const child = spawn(process.execPath, [script, dir], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  children.push(child);
+  for await (const line of createInterface({ input: child.stdout })) {
+    return { child, ...(JSON.parse(line) as { url: string; pid: number }) };
+  }
+  throw new Error('the other process ended');
+}
+
+beforeAll(async () => {
+  // As root, mkdtemp's mode 0700 makes every folder here one that the unprivileged user cannot enter.
+  base = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-embedded-'));
+  // Sockets need a folder that it can enter; one of our own, so that it can be removed.
+  sockets = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-sockets-'));
+  fs.chmodSync(sockets, 0o755);
+  process.env.TMPDIR = sockets;
+  script = path.join(base, 'serve.mjs');
+  const source = path.join(projectRoot(), 'server/src/runtime/postgres/embedded.ts');
+  await build({
+    stdin: {
+      contents: `import { startEmbedded } from ${JSON.stringify(source)};
+        const { url, pid } = await startEmbedded({ dir: process.argv[2] });
+        console.log(JSON.stringify({ url, pid }));
+        setInterval(() => undefined, 1000);`,
+      resolveDir: base,
+    },
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    outfile: script,
+  });
+});
+
+afterAll(async () => {
+  for (const child of children) child.kill('SIGKILL');
+  await sleep(200);
+  for (const folder of [base, sockets]) fs.rmSync(folder, { recursive: true, force: true });
+  if (TMPDIR === undefined) delete process.env.TMPDIR;
+  else process.env.TMPDIR = TMPDIR;
+});
+
+describe('startEmbedded', () => {
+  it('serves a socket only, flushes every commit and keeps the data', async () => {
+    const dir = path.join(base, 'plain');
+    const first = await startEmbedded({ dir });
+    const [settings] = await ask(
+      first.url,
+      'create table t (n int)',
+      `select current_setting('fsync') fsync, current_setting('synchronous_commit') wait,
+        current_setting('full_page_writes') pages, current_setting('listen_addresses') tcp,
+        inet_server_addr() address, (select datlocale from pg_database where datname = 'postgres')`,
+    );
+    expect(settings).toEqual({
+      fsync: 'on',
+      wait: 'on',
+      pages: 'on',
+      tcp: '',
+      address: null,
+      datlocale: 'C.UTF-8',
+    });
+    await Promise.all([first.stop(), first.stop()]);
+    expect(isAlive(first.pid)).toBe(false);
+    const second = await startEmbedded({ dir });
+    expect(await ask(second.url, 'select * from t')).toEqual([]);
+    await second.stop();
+  });
+
+  it('serves two folders at once, under a path too long for a socket', async () => {
+    const deep = path.join(base, ...Array.from({ length: 8 }, () => 'a-rather-long-folder-name'));
+    const both = await Promise.all(
+      ['one', 'two'].map((name) => startEmbedded({ dir: path.join(deep, name), durable: false })),
+    );
+    await Promise.all(both.map(({ url }, i) => ask(url, `create table t${i} ()`)));
+    expect(await ask(both[0]!.url, `select to_regclass('t1') is null as apart`)).toEqual([
+      { apart: true },
+    ]);
+    await Promise.all(both.map((one) => one.stop()));
+  });
+
+  it('lets nobody else into the socket or the data', async () => {
+    const dir = path.join(base, 'plain');
+    const one = await startEmbedded({ dir });
+    const socket = new URL(one.url).searchParams.get('host')!;
+    expect(fs.statSync(socket).mode & 0o777).toBe(0o700);
+    expect(fs.statSync(dir).mode & 0o777).toBe(0o700);
+    expect(fs.statSync(path.join(dir, 'postgres')).uid).not.toBe(0);
+    await one.stop();
+  });
+
+  it('refuses a folder that another process serves, in one line', async () => {
+    const dir = path.join(base, 'plain');
+    const { child, pid } = await serveElsewhere(dir);
+    await expect(startEmbedded({ dir })).rejects.toMatchObject({
+      name: 'DatabaseUnavailable',
+      message: `The data folder ${dir} is already served by a running PostgreSQL (process ${pid}).`,
+    });
+    child.kill('SIGKILL');
+    await gone(pid);
+  });
+
+  it('lets one of two on the same new folder win', async () => {
+    const dir = path.join(base, 'race');
+    const results = await Promise.allSettled([startEmbedded({ dir }), startEmbedded({ dir })]);
+    const won = results.filter((each) => each.status === 'fulfilled') as { value: Embedded }[];
+    expect(won).toHaveLength(1);
+    const lost = results.find((each) => each.status === 'rejected') as PromiseRejectedResult;
+    expect(lost.reason).toMatchObject({ message: expect.stringContaining('already served') });
+    expect(fs.readdirSync(dir)).toEqual(['postgres']);
+    await won[0]!.value.stop();
+  });
+
+  it('removes what a killed first start left', async () => {
+    const dir = path.join(base, 'race');
+    fs.mkdirSync(path.join(dir, 'postgres.new-4194305-abc'));
+    await (await startEmbedded({ dir, durable: false })).stop();
+    expect(fs.readdirSync(dir)).toEqual(['postgres']);
+  });
+
+  it('says what is wrong with a folder it cannot use', async () => {
+    const file = path.join(base, 'file');
+    fs.writeFileSync(file, '');
+    await expect(startEmbedded({ dir: path.join(file, 'x') })).rejects.toMatchObject({
+      name: 'DatabaseUnavailable',
+      message: expect.stringMatching(/^The embedded PostgreSQL cannot be started: [^\n]+$/),
+    });
+  });
+
+  it('names DATABASE_URL where there is no build', () => {
+    expect(() => findBinaries(undefined, 'linux-riscv64')).toThrow(
+      'There is no embedded PostgreSQL for linux-riscv64 here. Set DATABASE_URL to a PostgreSQL 15 or newer.',
+    );
+  });
+});
+
+describe('a crash', () => {
+  const count = (url: string) => ask<{ count: string }>(url, 'select count(*) from kept');
+  let dir: string;
+
+  beforeAll(async () => {
+    dir = path.join(base, 'crash');
+    const own = await startEmbedded({ dir });
+    await ask(own.url, 'create table kept (n int)');
+    await own.stop();
+  });
+
+  it('of Node leaves no PostgreSQL behind, and the next start need not wait to be told', async () => {
+    const { child, pid, url } = await serveElsewhere(dir);
+    await ask(url, 'insert into kept values (1)');
+    child.kill('SIGKILL');
+    const next = await startEmbedded({ dir });
+    expect(isAlive(pid)).toBe(false);
+    expect(await count(next.url)).toEqual([{ count: '1' }]);
+    await next.stop();
+  });
+
+  it('of PostgreSQL is told to its starter, and recovered from', async () => {
+    const own = await startEmbedded({ dir });
+    await ask(own.url, 'insert into kept values (2)');
+    process.kill(own.pid, 'SIGKILL');
+    expect(await own.died).toBe('PostgreSQL ended by itself (137).');
+    await own.stop();
+    const next = await startEmbedded({ dir });
+    expect(await count(next.url)).toEqual([{ count: '2' }]);
+    await next.stop();
+  });
+
+  it('of both is recovered from, even when a stranger has got the process id since', async () => {
+    const { child, pid, url } = await serveElsewhere(dir);
+    await ask(url, 'insert into kept values (3)');
+    child.kill('SIGKILL');
+    process.kill(pid, 'SIGKILL');
+    await gone(pid);
+    const cluster = path.join(dir, 'postgres');
+    const { uid, gid } = fs.statSync(cluster);
+    const stranger = spawn('sleep', ['60'], { uid, gid, stdio: 'ignore' });
+    children.push(stranger);
+    const socket = new URL(url).searchParams.get('host')!;
+    const locks = [path.join(cluster, 'postmaster.pid'), path.join(socket, '.s.PGSQL.5432.lock')];
+    for (const file of locks) {
+      const text = fs.readFileSync(file, 'utf8');
+      fs.writeFileSync(file, text.replace(/^\d+/, `${stranger.pid}`));
+    }
+    const next = await startEmbedded({ dir });
+    expect(await count(next.url)).toEqual([{ count: '3' }]);
+    expect(stranger.exitCode).toBe(null);
+    await next.stop();
+  });
+});
+
+describe('attachEmbedded and withEmbedded', () => {
+  it('use what another process serves, or start their own for the call', async () => {
+    const dir = path.join(base, 'plain');
+    expect(await attachEmbedded(path.join(base, 'none'))).toBe(undefined);
+    expect(await attachEmbedded(dir)).toBe(undefined);
+    const alone = await withEmbedded({ dir }, async (url) => {
+      expect(await attachEmbedded(dir)).toBe(url);
+      return ask(url, 'select 1 as one');
+    });
+    expect(alone).toEqual([{ one: 1 }]);
+    expect(await attachEmbedded(dir)).toBe(undefined);
+    const { child, pid, url } = await serveElsewhere(dir);
+    expect(await withEmbedded({ dir }, async (same) => same)).toBe(url);
+    expect(isAlive(pid)).toBe(true);
+    child.kill('SIGKILL');
+    await gone(pid);
+  });
+});

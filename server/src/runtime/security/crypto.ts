@@ -1,0 +1,105 @@
+// The few cryptographic moves the server makes itself: sealing what must be readable again (private keys,
+// provider credentials) under the operator's master key, hashing what need not be, comparing without
+// telling how much matched, and drawing secrets and keys. Randomness comes from World like everywhere
+// else, key pairs included: they are derived from drawn bytes instead of node's own generator.
+import {
+  createCipheriv,
+  createDecipheriv,
+  createPrivateKey,
+  hash,
+  type KeyObject,
+  timingSafeEqual,
+} from 'node:crypto';
+import { drawP256, p256PrivateKey } from '../../kernel/crypto/p256.ts';
+import type { World } from '../../kernel/world.ts';
+
+export const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+/** Names the algorithm and layout, so that a later one can live beside it. */
+const SEAL_VERSION = 's1';
+
+/** AES-256-GCM. Answers ciphertext and the 16-byte tag behind it. */
+export function encrypt(
+  key: Uint8Array,
+  nonce: Uint8Array,
+  plaintext: Uint8Array,
+  aad: Uint8Array,
+): Buffer {
+  const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
+  cipher.setAAD(aad);
+  return Buffer.concat([cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
+}
+
+/** The other way round; throws when key, nonce, text or `aad` is not what it was sealed with. */
+export function decrypt(
+  key: Uint8Array,
+  nonce: Uint8Array,
+  sealed: Uint8Array,
+  aad: Uint8Array,
+): Buffer {
+  const cipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
+  cipher.setAAD(aad);
+  cipher.setAuthTag(sealed.subarray(sealed.length - TAG_BYTES));
+  const text = cipher.update(sealed.subarray(0, sealed.length - TAG_BYTES));
+  return Buffer.concat([text, cipher.final()]);
+}
+
+/**
+ * Seals `plaintext` for storage: `s1.<nonce>.<ciphertext and tag>`, base64url. `context` says what it is
+ * and where it lives (a table and an id), so that a sealed text moved elsewhere does not open.
+ */
+export function seal(
+  world: World,
+  key: Uint8Array,
+  plaintext: Uint8Array | string,
+  context: string,
+): string {
+  const nonce = world.random(NONCE_BYTES);
+  const sealed = encrypt(key, nonce, Buffer.from(plaintext), Buffer.from(context));
+  return [
+    SEAL_VERSION,
+    Buffer.from(nonce).toString('base64url'),
+    sealed.toString('base64url'),
+  ].join('.');
+}
+
+/** Opens what `seal` made. Throws one plain error for a wrong key, context or damaged text. */
+export function open(key: Uint8Array, sealed: string, context: string): Buffer {
+  const [version, nonce, body, more] = sealed.split('.');
+  try {
+    if (version !== SEAL_VERSION || !nonce || !body || more !== undefined) throw new Error();
+    const bytes = Buffer.from(body, 'base64url');
+    return decrypt(key, Buffer.from(nonce, 'base64url'), bytes, Buffer.from(context));
+  } catch {
+    throw new Error(`cannot open the sealed text of ${context}: damaged, or another master key`);
+  }
+}
+
+export const sha256Hex = (text: string | Uint8Array): string => hash('sha256', text, 'hex');
+
+/** Whether two texts are equal, in a time that depends on their lengths alone. */
+export function constantTimeEqual(a: string, b: string): boolean {
+  const left = Buffer.from(a);
+  const right = Buffer.from(b);
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+/** `bytes` random bytes as base64url behind a prefix that secret scanners can be taught. */
+export const randomText = (world: World, prefix: string, bytes = KEY_BYTES): string =>
+  prefix + Buffer.from(world.random(bytes)).toString('base64url');
+
+/** A new API secret. */
+export const newSecret = (world: World): string => randomText(world, 'rhs_');
+
+/** A P-256 private key. */
+export const newP256Key = (world: World): KeyObject =>
+  p256PrivateKey(drawP256(() => world.random(KEY_BYTES)));
+
+/** An Ed25519 key is 32 bytes behind this fixed PKCS #8 head (RFC 8410). */
+const ED25519_PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+export function ed25519KeyOf(seed: Uint8Array): KeyObject {
+  const key = Buffer.concat([ED25519_PKCS8_HEAD, seed]);
+  return createPrivateKey({ key, format: 'der', type: 'pkcs8' });
+}

@@ -1,0 +1,46 @@
+// Data keys: what is sealed under one opens with it alone, and not at all once it is gone.
+import { describe, expect, it } from 'vitest';
+import { testWorld } from '../../../test/harness.ts';
+import { createVault } from './vault.ts';
+
+const vaultWith = (byte: number) => createVault(testWorld(), () => Buffer.alloc(32, byte));
+const vault = vaultWith(7);
+const keyFor = (owner: string) => ({ owner, sealed: vault.newKey(owner) });
+
+describe('the vault', () => {
+  it('opens what was sealed under the same key for the same place', () => {
+    const key = keyFor('Customer:1');
+    const sealed = vault.seal(key, 'secret', 'place');
+    expect(sealed).not.toContain('secret');
+    expect(vault.open(key, sealed, 'place').toString()).toBe('secret');
+    expect(vaultWith(7).open(key, sealed, 'place').toString()).toBe('secret');
+  });
+
+  it('opens nothing in another place, with another key or under another master key', () => {
+    const key = keyFor('Customer:1');
+    const sealed = vault.seal(key, 'secret', 'place');
+    expect(() => vault.open(key, sealed, 'elsewhere')).toThrow('cannot open');
+    expect(() => vault.open(keyFor('Customer:1'), sealed, 'place')).toThrow('cannot open');
+    expect(() => vaultWith(8).open(key, sealed, 'place')).toThrow('cannot open');
+  });
+
+  it('ties a data key to its owner', () => {
+    const { sealed } = keyFor('Customer:1');
+    expect(() => vault.seal({ owner: 'Customer:2', sealed }, 'x', 'place')).toThrow('cannot open');
+  });
+
+  it('keeps no more opened keys than it says and opens the others again', () => {
+    const first = keyFor('Customer:0');
+    const sealed = vault.seal(first, 'kept', 'place');
+    for (let at = 0; at < 4_200; at++) vault.seal(keyFor(`Customer:${at}`), 'x', 'place');
+    expect(vault.open(first, sealed, 'place').toString()).toBe('kept');
+  });
+
+  it('digests equal values alike, by kind and master key', () => {
+    const digest = vault.digest('email', 'ada@example.com');
+    expect(digest).toMatch(/^[0-9a-f]{64}$/);
+    expect(vaultWith(7).digest('email', 'ada@example.com')).toBe(digest);
+    expect(vault.digest('phone', 'ada@example.com')).not.toBe(digest);
+    expect(vaultWith(8).digest('email', 'ada@example.com')).not.toBe(digest);
+  });
+});
