@@ -4,12 +4,8 @@
 // written to do well: reads that can go together do, every row is read once, statements are prepared, new
 // rows of one table go in one statement, accounts are locked in the order of their ids.
 import pg from 'pg';
-import type {
-  ChangeSet,
-  EventRow,
-  Row,
-  TransferRow,
-} from '../../server/src/runtime/committer/change-set.ts';
+import type { TransferRow } from '../../server/src/ledger/transfer.ts';
+import type { ChangeSet, EventRow, Row } from '../../server/src/runtime/committer/change-set.ts';
 import type { Database } from '../../server/src/runtime/db/database.ts';
 import type { ColumnType, Table } from '../../server/src/runtime/db/table.ts';
 

@@ -1,6 +1,7 @@
 // A database with a few tables that no feature owns, for the tests of the machinery below the features.
 import pg from 'pg';
-import type { ChangeSet, EventRow, TransferRow } from '../src/runtime/committer/change-set.ts';
+import type { TransferRow } from '../src/ledger/transfer.ts';
+import type { ChangeSet, EventRow } from '../src/runtime/committer/change-set.ts';
 import { emptyChangeSet } from '../src/runtime/committer/change-set.ts';
 import { col, type RowOf, table } from '../src/runtime/db/table.ts';
 import { createTestDatabase } from './database.ts';

@@ -1,6 +1,8 @@
 // What committing means, said as plainly as possible and on its own: one change set after the other on maps
 // in memory. The tests replay accepted change sets on it and compare it with the database.
-import type { ChangeSet, Refusal, TransferRow } from '../src/runtime/committer/change-set.ts';
+
+import type { TransferRow } from '../src/ledger/transfer.ts';
+import type { ChangeSet, Refusal } from '../src/runtime/committer/change-set.ts';
 
 interface Holding {
   floor: bigint | null;
@@ -81,12 +83,12 @@ export function replay(model: Model, set: ChangeSet): void {
     model.rows.set(rowKey(table, row.id), row);
   }
   for (const transfer of set.transfers) move(model, transfer);
-  for (const { account, shut, empty } of set.gates) {
+  for (const { account, frozen, empty } of set.freezes) {
     const holding = model.accounts.get(account);
     if (!holding) throw new Error(`no account ${account}`);
     check(!empty || (holding.balance === 0n && holding.held === 0n), `${account} is not empty`);
-    holding.shut = shut;
-    if (shut) holding.wasShut = true;
+    holding.shut = frozen;
+    if (frozen) holding.wasShut = true;
   }
 }
 
@@ -124,7 +126,7 @@ export function deserved(model: Model, set: ChangeSet, refusal: Refusal): boolea
     if (!holding || holding.floor === null) return false;
     return holding.least + lowest(set, refusal.account) < holding.floor;
   }
-  if (refusal.why === 'shut') {
+  if (refusal.why === 'frozen') {
     const asks = set.transfers.some(
       ({ phase, force, debit, credit }) =>
         (phase === 'posted' || phase === 'pending') &&
@@ -133,8 +135,8 @@ export function deserved(model: Model, set: ChangeSet, refusal: Refusal): boolea
     );
     return asks && model.accounts.get(refusal.account)?.wasShut === true;
   }
-  if (refusal.why === 'full') {
-    const asks = set.gates.some((each) => each.empty && each.account === refusal.account);
+  if (refusal.why === 'not-empty') {
+    const asks = set.freezes.some((each) => each.empty && each.account === refusal.account);
     const own = set.transfers.some((each) => [each.debit, each.credit].includes(refusal.account));
     return asks && (own || model.accounts.get(refusal.account)?.wasFull === true);
   }

@@ -149,7 +149,7 @@ export function takeOf(
   { name, comesBack, ...taking }: Taking,
 ): void {
   const kind = comesBack ? GIVEN_BACK : KEPT;
-  ctx.move('posted', {
+  ctx.transfer({
     ...taking,
     step: name === undefined ? kind : `${kind}.${name}`,
     debit: accountOf(allowance),
@@ -184,7 +184,7 @@ interface Taken {
 /** Gives back what a payment used up, whenever that was: for a payment that is refunded. */
 export async function giveVolumeBack(ctx: Ctx, { id }: { id: string }): Promise<void> {
   for (const { step, debit, credit, currency, amount } of await ctx.db.query<Taken>(TAKEN, [id])) {
-    ctx.move('posted', {
+    ctx.transfer({
       transactionId: id,
       step: `refund.${step}`,
       debit: credit,

@@ -2,7 +2,7 @@
 // internal account; everything else belongs to the house, one account per environment, purpose and
 // currency. House accounts may go below zero: what is owed outside stands against what is kept inside,
 // so that the sum over all accounts of a currency is zero at every moment.
-import type { Environment } from '../runtime/operation/context.ts';
+import type { Environment } from '../kernel/caller.ts';
 
 export const HOUSE = {
   /** Money on its way between us and the rails. */

@@ -64,18 +64,18 @@ beforeAll(async () => {
     ctx.insert(ledgerAccounts, { ...account, id: 'idle', currency: 'EUR', floor: 0n });
   });
   await stage((ctx) =>
-    ctx.move('posted', { ...move('T:fund', 'fund', 'house', 'alice'), amount: 1_234_567n }),
+    ctx.transfer({ ...move('T:fund', 'fund', 'house', 'alice'), amount: 1_234_567n }),
   );
   await stage((ctx) => {
-    ctx.move('pending', { ...move('T:pay', 'fee', 'alice', 'house'), amount: 100n });
-    ctx.move('pending', { ...move('T:pay', 'send', 'alice', 'bob'), amount: 5_000n });
-    ctx.move('pending', { ...move('T:open', 'send', 'alice', 'bob'), amount: 700n });
-    ctx.move('pending', { ...move('T:back', 'send', 'alice', 'bob'), amount: 900n });
+    ctx.hold({ ...move('T:pay', 'fee', 'alice', 'house'), amount: 100n });
+    ctx.hold({ ...move('T:pay', 'send', 'alice', 'bob'), amount: 5_000n });
+    ctx.hold({ ...move('T:open', 'send', 'alice', 'bob'), amount: 700n });
+    ctx.hold({ ...move('T:back', 'send', 'alice', 'bob'), amount: 900n });
   });
   await stage((ctx) => {
-    ctx.move('post', { ...move('T:pay', 'fee', 'alice', 'house'), amount: 100n });
-    ctx.move('post', { ...move('T:pay', 'send', 'alice', 'bob'), amount: 5_000n });
-    ctx.move('release', { ...move('T:back', 'send', 'alice', 'bob'), amount: 900n });
+    ctx.post({ ...move('T:pay', 'fee', 'alice', 'house'), amount: 100n });
+    ctx.post({ ...move('T:pay', 'send', 'alice', 'bob'), amount: 5_000n });
+    ctx.void({ ...move('T:back', 'send', 'alice', 'bob'), amount: 900n });
   });
 });
 afterAll(() => database.drop());

@@ -1,46 +1,25 @@
 // A batch of change sets as statements: what to write in one trip, what to look at before judging, and the
 // judgement itself, change set by change set. The order is the same for every batch of every process, so
 // that batches wait for each other in one direction only: rows by table and id, new rows, transfers,
-// accounts by id (the contended ones, held for the shortest time) and their gates, events last.
+// accounts by id (the contended ones, held for the shortest time) and their freezes, events last.
 
+import { type Books, emptyBooks, judgePostings } from '../../ledger/books.ts';
 import type { Table } from '../db/table.ts';
-import type { ChangeSet, Refusal, Row, TransferRow, Update, Versioned } from './change-set.ts';
+import type { ChangeSet, Refusal, Row, Update, Versioned } from './change-set.ts';
+import { column, columns, type Look } from './columns.ts';
 import type { Answer } from './lane.ts';
-import {
-  type Account,
-  type Books,
-  emptyBooks,
-  judgeMoves,
-  resolves,
-  type Stored,
-  storedStep,
-  sumOf,
-  transferKey,
-} from './postings.ts';
+import { openedAccounts, postingLooks, postingWrites } from './ledger-batch.ts';
 import {
   type Bound,
   bind,
   changingNames,
-  EFFECT_NAMES,
   EVENT_NAMES,
   INSERT_EVENTS,
-  INSERT_TRANSFERS,
   insertInto,
-  LOCK_ACCOUNTS,
-  LOOK_AT_ACCOUNTS,
-  LOOK_AT_TRANSFERS,
   leanOn,
   lockOf,
   lookAt,
-  MATCH_ACCOUNTS,
-  MATCH_PENDING,
-  MOVE_BALANCES,
-  NAMED_NAMES,
-  PENDING_NAMES,
   removeFrom,
-  TRANSFER_NAMES,
-  TURN_GATES,
-  TURN_NAMES,
   takenIn,
   updateOf,
 } from './statements.ts';
@@ -84,11 +63,6 @@ function collect(sets: readonly ChangeSet[], order: TableOrder): ByTable {
   return [...tables].sort(([a], [b]) => order(a, b));
 }
 
-const column = (rows: readonly object[], name: string) => rows.map((row) => (row as Row)[name]);
-
-const columns = (rows: readonly object[], names: readonly string[]) =>
-  names.map((name) => column(rows, name));
-
 /** The rows to lock as the parameters of `leanOn` and `lookAt`, each row and version once. */
 function locks({ updates, removes, requires }: Work): unknown[][] {
   const once = new Map<string, Versioned>();
@@ -122,50 +96,16 @@ function insertWrites(table: Table, { inserts }: Work): Bound[] {
   return [bind(insertInto(table), ...columns(rows, table.columnNames))];
 }
 
-function transferWrites(transfers: readonly TransferRow[]): Bound[] {
-  if (transfers.length === 0) return [];
-  const bounds = [
-    bind(
-      INSERT_TRANSFERS,
-      ...TRANSFER_NAMES.map((name) =>
-        name === 'step' ? transfers.map(storedStep) : column(transfers, name),
-      ),
-    ),
-  ];
-  const resolutions = transfers.filter(resolves);
-  if (resolutions.length) bounds.push(bind(MATCH_PENDING, ...columns(resolutions, PENDING_NAMES)));
-  return bounds;
-}
-
-/**
- * Undefined when the moves cannot be written without judging them first. Accounts that are only named are
- * looked at under the locks of the others and before the gates turn, so that a gate which another batch
- * turned is either seen or comes after us in every respect.
- */
-function moveWrites(sets: readonly ChangeSet[]): Bound[] | undefined {
-  const sum = sumOf(sets);
-  if (!sum) return undefined;
-  const { effects, named, turns } = sum;
-  if (effects.length + turns.length === 0) return [];
-  const bounds = transferWrites(sets.flatMap((set) => set.transfers));
-  const turned = turns.length ? new Set([...effects, ...turns].map(({ id }) => id)) : undefined;
-  bounds.push(bind(LOCK_ACCOUNTS, turned ? [...turned] : column(effects, 'id')));
-  if (named.length) bounds.push(bind(MATCH_ACCOUNTS, ...columns(named, NAMED_NAMES)));
-  if (effects.length) bounds.push(bind(MOVE_BALANCES, ...columns(effects, EFFECT_NAMES)));
-  if (turns.length) bounds.push(bind(TURN_GATES, ...columns(turns, TURN_NAMES)));
-  return bounds;
-}
-
 /** Everything the change sets say, to be run as one transaction; undefined when it needs judging first. */
 export function writes(sets: readonly ChangeSet[], order: TableOrder): Bound[] | undefined {
-  const moves = moveWrites(sets);
-  if (!moves) return undefined;
+  const postings = postingWrites(sets);
+  if (!postings) return undefined;
   const tables = collect(sets, order);
   const events = sets.flatMap((set) => set.events);
   return [
     ...tables.flatMap(([table, work]) => rowWrites(table, work)),
     ...tables.flatMap(([table, work]) => insertWrites(table, work)),
-    ...moves,
+    ...postings,
     ...(events.length ? [bind(INSERT_EVENTS, ...columns(events, EVENT_NAMES))] : []),
   ];
 }
@@ -179,13 +119,7 @@ interface Seen {
   books: Books;
 }
 
-/** A statement to look with, and what to do with its answer. */
-interface Look {
-  bound: Bound;
-  read(rows: readonly Answer[], seen: Seen): void;
-}
-
-function rowLook(table: Table, work: Work): Look[] {
+function rowLook(table: Table, work: Work): Look<Seen>[] {
   if (work.updates.length + work.removes.length + work.requires.length === 0) return [];
   const read = (rows: readonly Answer[], seen: Seen) => {
     const versions = rows.map(
@@ -196,48 +130,11 @@ function rowLook(table: Table, work: Work): Look[] {
   return [{ bound: bind(lookAt(table), ...locks(work)), read }];
 }
 
-function keyLook(table: Table, { inserts }: Work): Look[] {
+function keyLook(table: Table, { inserts }: Work): Look<Seen>[] {
   if (!table.clientKeyed || inserts.length === 0) return [];
   const read = (rows: readonly Answer[], seen: Seen) =>
     void seen.taken.set(table, new Set(rows.map(([id]) => id as string)));
   return [{ bound: bind(takenIn(table), column(inserts, 'id')), read }];
-}
-
-function readTransfers(rows: readonly Answer[], { books }: Seen): void {
-  for (const [phase, transactionId, step, debit, credit, currency, amount] of rows as string[][]) {
-    const stored = { phase, debit, credit, currency, amount: BigInt(amount as string) } as Stored;
-    books.transfers.set(transferKey(transactionId as string, step as string), stored);
-  }
-}
-
-function readAccounts(rows: readonly Answer[], { books }: Seen): void {
-  for (const [id, currency, balance, held, floor, shut] of rows) {
-    books.accounts.set(id as string, {
-      currency: currency as string,
-      balance: BigInt(balance as string),
-      held: BigInt(held as string),
-      floor: floor == null ? null : BigInt(floor as string),
-      shut: shut === 't',
-    });
-  }
-}
-
-function moveLooks(sets: readonly ChangeSet[]): Look[] {
-  const transfers = sets.flatMap((set) => set.transfers);
-  const gates = sets.flatMap((set) => set.gates);
-  if (transfers.length + gates.length === 0) return [];
-  const named = transfers.flatMap((each) => {
-    const own = { id: each.transaction_id, step: storedStep(each) };
-    return resolves(each) ? [own, { id: each.transaction_id, step: each.step }] : [own];
-  });
-  const accounts = new Set([
-    ...transfers.flatMap((each) => [each.debit, each.credit]),
-    ...gates.map((each) => each.account),
-  ]);
-  return [
-    { bound: bind(LOOK_AT_TRANSFERS, ...columns(named, ['id', 'step'])), read: readTransfers },
-    { bound: bind(LOOK_AT_ACCOUNTS, [...accounts]), read: readAccounts },
-  ];
 }
 
 /** Statements that lock and read what the change sets lean on, and how to judge by their answers. */
@@ -246,7 +143,7 @@ export function looks(sets: readonly ChangeSet[], order: TableOrder) {
   const all = [
     ...tables.flatMap(([table, work]) => rowLook(table, work)),
     ...tables.flatMap(([table, work]) => keyLook(table, work)),
-    ...moveLooks(sets),
+    ...postingLooks(sets),
   ];
   return {
     bounds: all.map((look) => look.bound),
@@ -261,21 +158,6 @@ export function looks(sets: readonly ChangeSet[], order: TableOrder) {
   };
 }
 
-function openedAccounts({ inserts }: ChangeSet): Map<string, Account> {
-  const opened = new Map<string, Account>();
-  for (const { table, row } of inserts) {
-    if (table.name !== 'ledger_accounts') continue;
-    opened.set(row.id as string, {
-      currency: row.currency as string,
-      balance: (row.balance as bigint | undefined) ?? 0n,
-      held: (row.held as bigint | undefined) ?? 0n,
-      floor: (row.floor as bigint | null | undefined) ?? null,
-      shut: row.shut === true,
-    });
-  }
-  return opened;
-}
-
 /** Change sets of one batch never share a row or a client's key, so those need no bookkeeping. */
 function judgeOne(set: ChangeSet, seen: Seen): Refusal | undefined {
   for (const { table, row } of set.inserts) {
@@ -287,5 +169,5 @@ function judgeOne(set: ChangeSet, seen: Seen): Refusal | undefined {
       return { why: 'version', table: table.name, id };
     }
   }
-  return judgeMoves(set, openedAccounts(set), seen.books);
+  return judgePostings(set, openedAccounts(set), seen.books);
 }

@@ -10,8 +10,9 @@ import {
   setOf,
   transfer,
 } from '../../../test/sample-tables.ts';
+import type { FreezeRow } from '../../ledger/transfer.ts';
 import { col, table } from '../db/table.ts';
-import type { ChangeSet, GateRow, Outcome } from './change-set.ts';
+import type { ChangeSet, Outcome } from './change-set.ts';
 import { type Committer, createCommitter } from './committer.ts';
 import { connectLane } from './lane.ts';
 
@@ -43,8 +44,8 @@ const commit = (parts: Partial<ChangeSet>): Promise<Outcome> => committer.commit
 /** Commits in one batch, as far as they get along. */
 const together = (...parts: Partial<ChangeSet>[]) => Promise.allSettled(parts.map(commit));
 
-const gate = (account: string, shut: boolean, empty = false): { gates: GateRow[] } => ({
-  gates: [{ account, shut, empty }],
+const gate = (account: string, frozen: boolean, empty = false): { freezes: FreezeRow[] } => ({
+  freezes: [{ account, frozen, empty }],
 });
 const isShut = async (id: string) =>
   (await sample.sql('select shut from ledger_accounts where id = $1', [id]))[0]?.shut;
@@ -183,7 +184,7 @@ describe('the gates of a committer', () => {
     await commit({ transfers: [held, other] });
     expect(await commit(gate(a, true))).toEqual({ ok: true });
     expect(await isShut(a)).toBe(true);
-    const shut = refused({ why: 'shut', account: a });
+    const shut = refused({ why: 'frozen', account: a });
     expect(
       await together(
         { transfers: [transfer(a, b, 1n)] },
@@ -204,7 +205,7 @@ describe('the gates of a committer', () => {
   it('judge each change set of a batch as if they came one after the other', async () => {
     const [a = '', b = ''] = await sample.accounts(100n, 0n);
     const pay = () => ({ transfers: [transfer(a, b, 1n)] });
-    const shut = refused({ why: 'shut', account: a });
+    const shut = refused({ why: 'frozen', account: a });
     const { careful } = committer.stats();
     const outcomes = [pay(), gate(a, true), pay(), gate(a, false), pay(), gate(a, true)];
     expect(await together(...outcomes)).toEqual([ok, ok, shut, ok, ok, ok]);
@@ -229,8 +230,8 @@ describe('the gates of a committer', () => {
     await commit({ transfers: [transfer(c, b, 5n)] });
     await commit({ transfers: [transfer(b, c, 5n, { phase: 'pending' })] });
     expect(await together(gate(a, true, true), gate(b, true, true))).toEqual([
-      refused({ why: 'full', account: a }),
-      refused({ why: 'full', account: b }),
+      refused({ why: 'not-empty', account: a }),
+      refused({ why: 'not-empty', account: b }),
     ]);
     expect([await isShut(a), await isShut(b)]).toEqual([false, false]);
     const nobody = refused({ why: 'constraint', constraint: 'ledger_account' });
@@ -247,7 +248,7 @@ describe('the gates of a committer', () => {
     const inserts = [{ table: ledger, row: { ...row, created_at: NOW } }];
     const pay = (force: boolean) => [transfer(a, id, 1n, { force })];
     expect(await together({ inserts, transfers: pay(false) })).toEqual([
-      refused({ why: 'shut', account: id }),
+      refused({ why: 'frozen', account: id }),
     ]);
     expect(await commit({ inserts, transfers: pay(true) })).toEqual({ ok: true });
     expect(await commit(gate(bank, true))).toEqual({
@@ -275,7 +276,7 @@ describe('the gates of a committer', () => {
         expect(deletion?.ok).toBe(shut);
         if (shut) {
           won.deletion++;
-          expect(deposit).toEqual({ ok: false, refusal: { why: 'shut', account: a } });
+          expect(deposit).toEqual({ ok: false, refusal: { why: 'frozen', account: a } });
           expect(await sample.holdings(a)).toEqual(['0/0']);
         } else {
           won.deposit++;

@@ -17,9 +17,10 @@ import {
   updateThing,
 } from '../../../test/sample-tables.ts';
 import { deserved, emptyModel, type Model, replay, rowKey } from '../../../test/serial-model.ts';
+import type { TransferRow } from '../../ledger/transfer.ts';
 import { type Database, openDatabase } from '../db/database.ts';
 import { col, type RowOf, table } from '../db/table.ts';
-import type { ChangeSet, Outcome, TransferRow } from './change-set.ts';
+import type { ChangeSet, Outcome } from './change-set.ts';
 import { type Committer, createCommitter } from './committer.ts';
 import { connectLane } from './lane.ts';
 
@@ -61,7 +62,7 @@ interface Spec {
   resolves: 'post' | 'release' | null;
   slip: boolean;
   force: boolean;
-  gate: { account: number; shut: boolean; empty: boolean } | null;
+  gate: { account: number; frozen: boolean; empty: boolean } | null;
 }
 
 const seldom = <T>(value: fc.Arbitrary<T>, weight = 4) =>
@@ -89,7 +90,7 @@ const spec: fc.Arbitrary<Spec> = fc.record({
   slip: rarely(40),
   force: rarely(5),
   gate: seldom(
-    fc.record({ account: fc.nat(FLOORS.length - 1), shut: rarely(2), empty: rarely(1) }),
+    fc.record({ account: fc.nat(FLOORS.length - 1), frozen: rarely(2), empty: rarely(1) }),
     3,
   ),
 });
@@ -165,7 +166,7 @@ async function build(run: Run, id: string, given: Spec): Promise<ChangeSet> {
     removes: given.removes ? updates.slice(0, 1).map(thingAt) : [],
     requires: requires.map((row) => thingAt(aged(row))),
     transfers,
-    gates:
+    freezes:
       given.gate && gated && FLOORS[given.gate.account] !== null
         ? [{ ...given.gate, account: gated }]
         : [],
@@ -346,7 +347,15 @@ async function compare(run: Run, model: Model): Promise<void> {
 
 describe('createCommitter', () => {
   it('leaves what some serial order of the accepted change sets leaves', async () => {
-    const seen = { accepted: 0, version: 0, exists: 0, funds: 0, constraint: 0, shut: 0, full: 0 };
+    const seen = {
+      accepted: 0,
+      version: 0,
+      exists: 0,
+      funds: 0,
+      constraint: 0,
+      frozen: 0,
+      'not-empty': 0,
+    };
     await fc.assert(
       fc.asyncProperty(fc.array(spec, { minLength: 100, maxLength: 300 }), async (specs) => {
         const run = await execute(specs);

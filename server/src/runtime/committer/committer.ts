@@ -3,10 +3,10 @@
 // case and not the slow one. A few lanes work at once: while one waits for the disk another is computing.
 import type pg from 'pg';
 import { Fault } from '../../kernel/fault.ts';
+import { validateTransfers } from '../../ledger/books.ts';
 import { type TableOrder, tableOrder } from './batch.ts';
 import type { ChangeSet, Outcome } from './change-set.ts';
 import { type Lane, openLane } from './lane.ts';
-import { slipIn } from './postings.ts';
 import { createQueue, createUnit, type Queue, type Unit } from './queue.ts';
 import { settle, type Tally, type Verdict } from './settle.ts';
 
@@ -78,7 +78,7 @@ const isEmpty = (set: ChangeSet) =>
     set.removes.length +
     set.requires.length +
     set.transfers.length +
-    set.gates.length +
+    set.freezes.length +
     set.events.length ===
   0;
 
@@ -195,7 +195,7 @@ export function createCommitter(options: CommitterOptions): Committer {
     commit(set) {
       if (whenDrained) return Promise.reject(notCommitted());
       if (queue.waiting >= maxWaiting) return Promise.reject(tooMany());
-      const refusal = slipIn(set.transfers);
+      const refusal = validateTransfers(set.transfers);
       if (refusal) return Promise.resolve({ ok: false, refusal });
       if (isEmpty(set)) return Promise.resolve(ACCEPTED);
       return new Promise((resolve, reject) => {

@@ -102,15 +102,17 @@ describe('a movement', () => {
       throw new Error('never called here');
     };
     const move = { transactionId: 'T', step: 's', debit: 'a', credit: 'b', currency: 'USD' };
-    ctx.move('posted', { ...move, amount: 1n, short });
-    ctx.gate('a', 'shut');
-    ctx.gate('b', 'open', { empty: true });
+    ctx.transfer({ ...move, amount: 1n, short });
+    ctx.freeze('a');
+    ctx.freeze('b', { empty: true });
+    ctx.unfreeze('c');
     expect(ctx.shorts.get('a')).toBe(short);
     expect(JSON.stringify(ctx.set.transfers, (_, value) => String(value))).not.toContain('short');
     expect(Object.values(ctx.set.transfers[0] ?? {}).some((each) => each === short)).toBe(false);
-    expect(ctx.set.gates).toEqual([
-      { account: 'a', shut: true, empty: false },
-      { account: 'b', shut: false, empty: true },
+    expect(ctx.set.freezes).toEqual([
+      { account: 'a', frozen: true, empty: false },
+      { account: 'b', frozen: true, empty: true },
+      { account: 'c', frozen: false, empty: false },
     ]);
   });
 });
@@ -127,7 +129,7 @@ describe('an attempt', () => {
     const made = ctx.insert(lived, { id: 'new', kind: 'flat', status: 'NEW', note: 'first' });
     ctx.update(lived, was, { status: 'MID' });
     const short = () => new Fault('CONFLICT', 'Short.');
-    ctx.move('posted', { ...step, step: 's', short, again: true });
+    ctx.transfer({ ...step, step: 's', short, again: true });
     const before = structuredClone(ctx.set.transfers);
     const outcome = await ctx.attempt(async () => {
       ctx.update(lived, made, { status: 'OLD', note: 'second' });
@@ -135,8 +137,8 @@ describe('an attempt', () => {
       ctx.insert(lived, { id: 'more', kind: 'flat', status: 'NEW' });
       ctx.remove(lived, row({ id: 'third' }));
       ctx.require(lived, row({ id: 'fourth' }));
-      ctx.move('posted', { ...step, debit: 'c', step: 't', short: refuse, again: true });
-      ctx.gate('a', 'shut');
+      ctx.transfer({ ...step, debit: 'c', step: 't', short: refuse, again: true });
+      ctx.freeze('a');
       ctx.emit('X.Y', 'new', {});
       ctx.later('work', {});
       return refuse();
@@ -145,8 +147,8 @@ describe('an attempt', () => {
     expect(ctx.set.inserts).toMatchObject([{ row: { id: 'new', status: 'NEW', note: 'first' } }]);
     expect(ctx.set.updates).toMatchObject([{ id: 'row', row: { status: 'MID' } }]);
     expect(ctx.set.transfers).toEqual(before);
-    const { removes, requires, gates, events } = ctx.set;
-    expect([removes, requires, gates, events]).toEqual([[], [], [], []]);
+    const { removes, requires, freezes, events } = ctx.set;
+    expect([removes, requires, freezes, events]).toEqual([[], [], [], []]);
     expect([[...ctx.shorts], [...ctx.rereads]]).toEqual([[['a', short]], ['a']]);
     // What was staged goes on from where it stood.
     expect(ctx.update(lived, was, { status: 'OLD' }).status).toBe('OLD');
@@ -156,10 +158,10 @@ describe('an attempt', () => {
 
   it('that succeeds stays, and is made once more where an account cannot pay or take it', async () => {
     const ctx = context();
-    ctx.move('posted', { ...step, step: 's', debit: 'before' });
+    ctx.transfer({ ...step, step: 's', debit: 'before' });
     const done = await ctx.attempt(async () => {
-      ctx.move('pending', { ...step, step: 't' });
-      ctx.move('posted', { ...step, step: 'u', debit: 'limit', credit: 'count', short: refuse });
+      ctx.hold({ ...step, step: 't' });
+      ctx.transfer({ ...step, step: 'u', debit: 'limit', credit: 'count', short: refuse });
       return 'done';
     });
     expect(done).toBe('done');

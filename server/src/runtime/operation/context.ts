@@ -1,15 +1,15 @@
 // What an operation is given: reads, and a change set to stage into. A context lives for one attempt at
 // one operation; nothing staged in it happens before the committer takes it. Staging the same row twice
 // merges, so a function may move a row on without knowing who touched it before.
+import type { Caller } from '../../kernel/caller.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { type Id, newId } from '../../kernel/id.ts';
-import type { Permission } from '../../kernel/operation.ts';
 import { iso, type Time, type World } from '../../kernel/world.ts';
+import type { Phase } from '../../ledger/transfer.ts';
 import {
   type ChangeSet,
   type EventRow,
   emptyChangeSet,
-  type Phase,
   type Row,
 } from '../committer/change-set.ts';
 import type { Database } from '../db/database.ts';
@@ -24,21 +24,9 @@ import {
 import { jobs } from '../jobs/jobs-table.ts';
 import type { DataKey, Vault } from '../security/vault.ts';
 
-export type Environment = 'sandbox' | 'production';
+export type { Caller, Environment } from '../../kernel/caller.ts';
 
-/** Who is asking: a token of a platform, an agent of one, or the server itself on a platform's behalf. */
-export interface Caller {
-  platformId: string;
-  environment: Environment;
-  /** Null when the server acts by itself (a job, an operator command). */
-  tokenId: string | null;
-  permissions: readonly Permission[];
-  /** The agent that asks, by its own token and within its policy. */
-  agentId?: string;
-  /** Where a request without a credential comes from. */
-  address?: string;
-}
-
+/** A transfer to stage. */
 export interface Movement {
   transactionId: string;
   /** Unique within the transaction; a second posting of it is refused. */
@@ -48,7 +36,7 @@ export interface Movement {
   currency: string;
   /** Smallest units, above zero. */
   amount: bigint;
-  /** Moves although one of the accounts is shut: money that goes back, or that is owed. */
+  /** Applies although one of the accounts is frozen: a refund or a debt. */
   force?: boolean;
   /** What it means when the debit account cannot pay this; INSUFFICIENT_FUNDS unless said. */
   short?: () => Fault;
@@ -67,7 +55,7 @@ export interface Ctx {
   readonly set: ChangeSet;
   /** What it means when an account cannot pay, where a movement said so. */
   readonly shorts: ReadonlyMap<string, () => Fault>;
-  /** Accounts that cannot pay, or are shut: a reason to decide once more. */
+  /** Accounts that cannot pay, or are frozen: a reason to decide once more. */
   readonly rereads: ReadonlySet<string>;
   id<R extends string>(resource: R): Id<R>;
   /** One row by id, read together with those of concurrent callers. */
@@ -81,12 +69,22 @@ export interface Ctx {
   remove<T extends Table>(table: T, row: RowOf<T>): void;
   /** The decision leans on this row as read: the commit fails if it changed since. */
   require<T extends Table>(table: T, row: RowOf<T>): void;
-  move(phase: Phase, movement: Movement): void;
+  /** Posts an amount from the debit to the credit account. */
+  transfer(transfer: Movement): void;
+  /** Holds an amount on the debit account, for the credit account. */
+  hold(transfer: Movement): void;
+  /** Posts what `hold` of the same step holds. */
+  post(transfer: Movement): void;
+  /** Returns what `hold` of the same step holds to the debit account. */
+  void(transfer: Movement): void;
+  /** One of the four above, where data decide which. */
+  stageTransfer(phase: Phase, transfer: Movement): void;
   /**
-   * Opens or shuts a ledger account when the change set is in, after its movements. `empty` refuses the
-   * commit while the account still holds anything.
+   * Freezes a ledger account once the transfers of the change set are written. `empty` rejects the commit
+   * unless its balance and its holds are zero then.
    */
-  gate(accountId: string, to: 'open' | 'shut', options?: { empty?: boolean }): void;
+  freeze(accountId: string, options?: { empty?: boolean }): void;
+  unfreeze(accountId: string): void;
   /** Tells the platform a fact. `account` names the ledger account whose balance the event shows. */
   emit(type: string, subject: string, data: unknown, account?: string): void;
   /**
@@ -192,7 +190,10 @@ export function createContext(
     return row as RowOf<T>;
   }
 
-  function move(phase: Phase, { transactionId, step, short, again, ...rest }: Movement): void {
+  function stageTransfer(
+    phase: Phase,
+    { transactionId, step, short, again, ...rest }: Movement,
+  ): void {
     const transaction_id = transactionId;
     set.transfers.push({ transaction_id, step, phase, ...rest, created_at: now });
     if (short) shorts.set(rest.debit, short);
@@ -241,9 +242,14 @@ export function createContext(
     update,
     remove: (table, row) => void set.removes.push(versioned(table, row)),
     require: (table, row) => void set.requires.push(versioned(table, row)),
-    move,
-    gate: (account, to, { empty = false } = {}) =>
-      void set.gates.push({ account, shut: to === 'shut', empty }),
+    transfer: (transfer) => stageTransfer('posted', transfer),
+    hold: (transfer) => stageTransfer('pending', transfer),
+    post: (transfer) => stageTransfer('post', transfer),
+    void: (transfer) => stageTransfer('release', transfer),
+    stageTransfer,
+    freeze: (account, { empty = false } = {}) =>
+      void set.freezes.push({ account, frozen: true, empty }),
+    unfreeze: (account) => void set.freezes.push({ account, frozen: false, empty: false }),
     emit: (...told) => void emit(...told),
     emitSealed,
     attempt: attempting({ set, staged, shorts, rereads }),

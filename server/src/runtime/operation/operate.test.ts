@@ -60,7 +60,7 @@ describe('a refusal of the ledger', () => {
     const { account } = await fundedCustomer(app, 5_00);
     const pay = (short?: () => Fault) =>
       app.operate(async (ctx) =>
-        ctx.move('posted', { ...movement(ctx, account.id, 5_01n), ...(short ? { short } : {}) }),
+        ctx.transfer({ ...movement(ctx, account.id, 5_01n), ...(short ? { short } : {}) }),
       );
     await expect(pay()).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
     const limit = () => new Fault('DAILY_VOLUME_LIMIT_EXCEEDED', 'Enough for today.');
@@ -69,14 +69,13 @@ describe('a refusal of the ledger', () => {
 
   it('names the account that is shut, or that must be empty first', async () => {
     const { account } = await fundedCustomer(app, 5_00);
-    const gate = (empty: boolean) =>
-      app.operate(async (ctx) => ctx.gate(account.id, 'shut', { empty }));
+    const gate = (empty: boolean) => app.operate(async (ctx) => ctx.freeze(account.id, { empty }));
     await expect(gate(true)).rejects.toMatchObject({
       code: 'CONFLICT',
       details: { accountIds: [account.id] },
     });
     await gate(false);
-    const pay = app.operate(async (ctx) => ctx.move('posted', movement(ctx, account.id, 1n)));
+    const pay = app.operate(async (ctx) => ctx.transfer(movement(ctx, account.id, 1n)));
     await expect(pay).rejects.toMatchObject({
       code: 'INVALID_INPUT',
       details: { accountId: account.id },

@@ -36,7 +36,7 @@ const isEmpty = (set: ChangeSet) =>
     set.updates.length +
     set.removes.length +
     set.transfers.length +
-    set.gates.length +
+    set.freezes.length +
     set.events.length ===
   0;
 
@@ -46,10 +46,10 @@ export const shortOfFunds = (): Fault =>
 
 function faultOf(refusal: Refusal, { set, shorts }: Ctx): Error {
   if (refusal.why === 'funds') return (shorts.get(refusal.account) ?? shortOfFunds)();
-  if (refusal.why === 'shut') {
+  if (refusal.why === 'frozen') {
     return new Fault('INVALID_INPUT', 'The account is not open.', { accountId: refusal.account });
   }
-  if (refusal.why === 'full') {
+  if (refusal.why === 'not-empty') {
     const accountIds = [refusal.account];
     return new Fault('CONFLICT', 'The account must be empty first.', { accountIds });
   }
@@ -76,8 +76,8 @@ async function pauseBefore(attempt: number, world: World): Promise<void> {
 }
 
 /** Whether fresh reads may lead to another decision. */
-function curable(refusal: Refusal, { rereads, set }: Ctx): boolean {
-  if (refusal.why === 'funds' || refusal.why === 'shut') return rereads.has(refusal.account);
+function isRetryable(refusal: Refusal, { rereads, set }: Ctx): boolean {
+  if (refusal.why === 'funds' || refusal.why === 'frozen') return rereads.has(refusal.account);
   if (refusal.why !== 'constraint') return refusal.why === 'version';
   return set.inserts.some(({ table }) => table.races.includes(refusal.constraint));
 }
@@ -98,7 +98,7 @@ export async function operate<R>(
       if (ctx.set.inserts.some((each) => each.table.name === 'jobs')) runtime.wake.jobs();
       return result;
     }
-    const again = curable(outcome.refusal, ctx) && attempt < MAX_ATTEMPTS;
+    const again = isRetryable(outcome.refusal, ctx) && attempt < MAX_ATTEMPTS;
     if (!again) throw faultOf(outcome.refusal, ctx);
     await pauseBefore(attempt + 1, runtime.world);
   }

@@ -53,7 +53,7 @@ async function told(id: string) {
 /** Money from the house, past every check of a handler. */
 const deposit = (id: string, amount: bigint, force = false) =>
   app.operate(async (ctx) =>
-    ctx.move('posted', {
+    ctx.transfer({
       transactionId: ctx.id('Transaction'),
       step: 'deposit',
       debit: house('sandbox', 'clearing', 'USD'),

@@ -52,8 +52,9 @@ export function moveInternalAccount(
   const status = internalAccountStates.next(row.status, event);
   const was = row.status;
   const moved = ctx.update(internalAccounts, row, { status, updated_at: ctx.now });
-  if (event === 'close') ctx.gate(row.id, 'shut', { empty: true });
-  else if (isOpen(was) !== isOpen(status)) ctx.gate(row.id, isOpen(status) ? 'open' : 'shut');
+  if (event === 'close') ctx.freeze(row.id, { empty: true });
+  else if (isOpen(was) && !isOpen(status)) ctx.freeze(row.id);
+  else if (!isOpen(was) && isOpen(status)) ctx.unfreeze(row.id);
   if (cause) {
     ctx.insert(accountMoves, {
       id: ctx.id('AccountMove'),

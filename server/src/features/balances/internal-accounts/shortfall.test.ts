@@ -48,7 +48,7 @@ const usd = (movement: Omit<Movement, 'currency'>): Movement => ({ ...movement, 
 
 const credit = (id: string, amount: bigint, transactionId: string) =>
   on(id, async (ctx, row) => {
-    ctx.move('posted', usd({ transactionId, step: 'in', debit: CLEARING, credit: id, amount }));
+    ctx.transfer(usd({ transactionId, step: 'in', debit: CLEARING, credit: id, amount }));
     return repayOwed(ctx, row, { transactionId, step: 'owed', amount }).repaid;
   });
 
@@ -92,7 +92,7 @@ describe('takeBack', () => {
       credit: CLEARING,
       amount: 60_00n,
     });
-    await app.operate(async (ctx) => ctx.move('pending', aside));
+    await app.operate(async (ctx) => ctx.hold(aside));
     expect(await take(account.id, 100_00n, 'T:part')).toMatchObject({ lacking: 60_00n });
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 60_00 });
     expect(await stepsOf('T:part')).toMatchObject([
@@ -101,7 +101,7 @@ describe('takeBack', () => {
     ]);
     expect((await rowOf(account.id)).owed).toBe(60_00n);
     await agrees();
-    await app.operate(async (ctx) => ctx.move('release', aside));
+    await app.operate(async (ctx) => ctx.void(aside));
     await expect(
       on(account.id, async (_, row) => {
         refuseOwing(row);
@@ -145,7 +145,7 @@ describe('takeBack', () => {
     const race = on(account.id, async (ctx, row) => {
       const part = { transactionId: 'T:raced', step: 'return', amount: 12_00n, creditTo: CLEARING };
       await takeBack(ctx, row, part);
-      if (!raced) await app.operate(async (other) => other.move('posted', move));
+      if (!raced) await app.operate(async (other) => other.transfer(move));
       raced = true;
     });
     await expect(race).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });

@@ -5,7 +5,7 @@
 import { Fault } from '../../../kernel/fault.ts';
 import { house } from '../../../ledger/chart.ts';
 import { ledgerAccounts } from '../../../ledger/store.ts';
-import type { TransferRow } from '../../../runtime/committer/change-set.ts';
+import type { TransferRow } from '../../../ledger/transfer.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { type InternalAccountRow, internalAccounts } from './store.ts';
 
@@ -64,10 +64,10 @@ export async function takeBack(
   const lacking = amount - taken;
   const { currency } = account;
   const movement = { transactionId, credit: creditTo, currency, force: true };
-  if (taken > 0n) ctx.move('posted', { ...movement, step, debit: account.id, amount: taken });
+  if (taken > 0n) ctx.transfer({ ...movement, step, debit: account.id, amount: taken });
   if (lacking === 0n) return { account: current(ctx, account), lacking };
   const debit = receivable(ctx, account);
-  ctx.move('posted', { ...movement, step: step + OWED, debit, amount: lacking });
+  ctx.transfer({ ...movement, step: step + OWED, debit, amount: lacking });
   return { account: owe(ctx, account, lacking), lacking };
 }
 
@@ -83,7 +83,7 @@ export function repayOwed(
   const { owed } = current(ctx, account);
   const repaid = owed < amount ? owed : amount;
   if (repaid <= 0n) return { account: current(ctx, account), repaid: 0n };
-  ctx.move('posted', {
+  ctx.transfer({
     transactionId,
     step,
     debit: account.id,

@@ -12,7 +12,7 @@
 //   that had got more of returns than it ever paid.
 import { Fault } from '../../../kernel/fault.ts';
 import type { House } from '../../../ledger/chart.ts';
-import type { Phase } from '../../../runtime/committer/change-set.ts';
+import type { Phase } from '../../../ledger/transfer.ts';
 import type { CardEvent, CardFacts, CardStatus, PullFact } from '../../payments/lifecycle/index.ts';
 import { isPulling, pulledOf, refundedOf, settledOf } from '../../payments/lifecycle/index.ts';
 

@@ -8,7 +8,7 @@ import { MAX_AMOUNT } from '../../../kernel/money.ts';
 import { iso } from '../../../kernel/world.ts';
 import { type House, house } from '../../../ledger/chart.ts';
 import type { ledgerAccounts } from '../../../ledger/store.ts';
-import type { Phase } from '../../../runtime/committer/change-set.ts';
+import type { Phase } from '../../../ledger/transfer.ts';
 import type { RowOf } from '../../../runtime/db/table.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
@@ -160,7 +160,14 @@ function moveCard(ctx: Ctx, row: CardPaymentRow, phase: Phase, given: Step): voi
     at === 'account' ? accountIdOf(row) : house(ctx.caller.environment, at, currency);
   const ends = { debit: end(from), credit: end(to) };
   const units = unitsOf(amount, currency);
-  ctx.move(phase, { transactionId: row.id, step, ...ends, currency, amount: units, force });
+  ctx.stageTransfer(phase, {
+    transactionId: row.id,
+    step,
+    ...ends,
+    currency,
+    amount: units,
+    force,
+  });
 }
 
 /** Its account, if that takes money back: not closed, and its owner still there. */

@@ -106,5 +106,5 @@ export async function shutAccounts(ctx: Ctx, row: CustomerRow): Promise<void> {
     const reason = 'The customer still owes money that came back.';
     throw new Fault('CONFLICT', reason, { accountIds: owing });
   }
-  for (const id of ids) ctx.gate(id, 'shut', { empty: true });
+  for (const id of ids) ctx.freeze(id, { empty: true });
 }

@@ -111,7 +111,7 @@ export function legsOf(row: TransactionRow, environment: Environment): Legs {
 /** Books money that has come in from outside for the payment. */
 export function fund(ctx: Ctx, row: TransactionRow, amount: bigint): void {
   const currency = row.sent_currency as string;
-  ctx.move('posted', {
+  ctx.transfer({
     transactionId: row.id,
     step: 'fund',
     debit: house(ctx.caller.environment, 'clearing', currency),
@@ -123,33 +123,33 @@ export function fund(ctx: Ctx, row: TransactionRow, amount: bigint): void {
 
 /** Sets the money aside on the source. */
 export function hold(ctx: Ctx, id: string, legs: Legs): void {
-  for (const leg of legs.source) ctx.move('pending', { transactionId: id, ...leg });
+  for (const leg of legs.source) ctx.hold({ transactionId: id, ...leg });
 }
 
 /** Turns what was set aside into movements and passes the money on. */
 export function handOver(ctx: Ctx, id: string, legs: Legs): void {
   for (const leg of legs.source) {
-    ctx.move('post', { transactionId: id, ...leg });
+    ctx.post({ transactionId: id, ...leg });
   }
   // Taken before anybody could shut an account, so it goes on.
-  for (const leg of legs.onward) ctx.move('posted', { transactionId: id, ...leg, force: true });
+  for (const leg of legs.onward) ctx.transfer({ transactionId: id, ...leg, force: true });
 }
 
 /** Source to destination at once, nothing set aside in between. */
 export function payThrough(ctx: Ctx, id: string, legs: Legs): void {
   for (const leg of [...legs.source, ...legs.onward]) {
-    ctx.move('posted', { transactionId: id, ...leg });
+    ctx.transfer({ transactionId: id, ...leg });
   }
 }
 
 export function settle(ctx: Ctx, id: string, legs: Legs): void {
-  for (const leg of legs.settle) ctx.move('posted', { transactionId: id, ...leg });
+  for (const leg of legs.settle) ctx.transfer({ transactionId: id, ...leg });
 }
 
 /** Gives back what was only set aside. */
 export function release(ctx: Ctx, id: string, legs: Legs): void {
   for (const leg of legs.source) {
-    ctx.move('release', { transactionId: id, ...leg });
+    ctx.void({ transactionId: id, ...leg });
   }
 }
 
@@ -157,14 +157,14 @@ export function release(ctx: Ctx, id: string, legs: Legs): void {
 export function park(ctx: Ctx, id: string, { source }: Legs, keeper: string): void {
   for (const leg of source) {
     const step = `park.${leg.step}`;
-    ctx.move('posted', { ...leg, transactionId: id, step, credit: keeper, force: true });
+    ctx.transfer({ ...leg, transactionId: id, step, credit: keeper, force: true });
   }
 }
 
 /** Sends posted legs back the way they came, or to `keeper` in the source's stead. */
 export function reverse(ctx: Ctx, id: string, legs: readonly Leg[], keeper?: string): void {
   for (const { step, debit, credit, currency, amount } of [...legs].reverse()) {
-    ctx.move('posted', {
+    ctx.transfer({
       transactionId: id,
       step: `refund.${step}`,
       debit: credit,

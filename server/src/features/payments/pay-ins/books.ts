@@ -2,7 +2,7 @@
 // account it is credited, and set aside there again while it must not be spent, so that it shows in the
 // total and not in what can be spent. What cannot stay goes through `inbound` on its way back or onward.
 import { type House, house } from '../../../ledger/chart.ts';
-import type { Phase } from '../../../runtime/committer/change-set.ts';
+import type { Phase } from '../../../ledger/transfer.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { TransactionRow } from '../lifecycle/index.ts';
 
@@ -19,7 +19,7 @@ function move(
 ): void {
   const currency = row.received_currency as string;
   const amount = row.received_amount as bigint;
-  ctx.move(phase, { transactionId: row.id, step, debit, credit, currency, amount, force });
+  ctx.stageTransfer(phase, { transactionId: row.id, step, debit, credit, currency, amount, force });
 }
 
 /** Onto the account. One that is shut by then refuses it, and the decision is made again. */

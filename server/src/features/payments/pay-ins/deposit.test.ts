@@ -278,7 +278,7 @@ describe('returnDeposit', () => {
     const other = await arrive(account.id, 120);
     // 380 of 620 are spent.
     await onRow(other, (ctx) =>
-      ctx.move('posted', {
+      ctx.transfer({
         transactionId: other,
         step: 'spent',
         debit: account.id,

@@ -340,7 +340,7 @@ describe('a production platform', () => {
     const person = await customer(app, options);
     const theirs = await internalAccount(app, person.id, 'USD', options);
     await app.operate(async (ctx) => {
-      ctx.move('posted', {
+      ctx.transfer({
         transactionId: ctx.id('Transaction'),
         step: 'deposit',
         debit: house('production', 'clearing', 'USD'),

@@ -29,7 +29,7 @@ export function enterSupply(ctx: Ctx, { id }: { id: string }, supply: bigint): v
     const reason = 'More of this token circulates than our books can count.';
     throw new Fault('STABLECOIN_VERIFICATION_FAILED', reason);
   }
-  ctx.move('posted', {
+  ctx.transfer({
     transactionId: id,
     step: 'supply',
     debit: issuedOf(id),

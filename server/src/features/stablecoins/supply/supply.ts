@@ -38,14 +38,14 @@ const moreThanCirculates = (): Fault =>
 
 /** When it is ordered; refused where there is not so much. */
 export const setAside = (ctx: Ctx, row: Ordered): void =>
-  ctx.move('pending', {
+  ctx.hold({
     ...movementOf(row),
     short: () => (row.type === 'MINT' ? invalid([TOO_MUCH]) : moreThanCirculates()),
   });
 
 function resolve(ctx: Ctx, phase: 'post' | 'release', row: Moved): void {
   const movement = movementOf(row);
-  if (movement.amount > 0n) ctx.move(phase, movement);
+  if (movement.amount > 0n) ctx.stageTransfer(phase, movement);
 }
 
 /** When the provider has done it. */
@@ -69,6 +69,6 @@ export async function takeLate(
   if (!account) throw new Error(`${row.id}: no account ${movement.debit}`);
   const free = account.balance - account.held - (account.floor ?? 0n);
   const amount = free < row.amount ? free : row.amount;
-  if (amount > 0n) ctx.move(phase, { ...movement, amount, again: true });
+  if (amount > 0n) ctx.stageTransfer(phase, { ...movement, amount, again: true });
   return amount < row.amount ? row.amount - amount : null;
 }

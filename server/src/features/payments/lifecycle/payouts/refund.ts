@@ -113,7 +113,7 @@ async function receiverOf(ctx: Ctx, row: TransactionRow): Promise<InternalAccoun
 }
 
 function moveOut(ctx: Ctx, row: TransactionRow, step: string, target: string): void {
-  ctx.move('posted', {
+  ctx.transfer({
     transactionId: row.id,
     step,
     debit: house(ctx.caller.environment, 'inbound', row.sent_currency as string),

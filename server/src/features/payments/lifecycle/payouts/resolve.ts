@@ -52,7 +52,7 @@ function moveBack(
   amount: bigint,
 ) {
   const transactionId = row.id;
-  ctx.move('posted', {
+  ctx.transfer({
     transactionId,
     step: `resolve${turnOf(row)}`,
     debit: purse(ctx, row, 'suspense'),
@@ -122,7 +122,7 @@ export async function coverMissing(ctx: Ctx, row: TransactionRow, said: Said): P
   const amount = -(await ownNet(ctx, row));
   if (amount <= 0n) throw new Fault('CONFLICT', 'No money of it is missing.');
   if (row.type === 'CARD') lean(ctx, row);
-  ctx.move('posted', {
+  ctx.transfer({
     transactionId: row.id,
     step: `found${turnOf(row)}`,
     debit: purse(ctx, row, 'clearing'),

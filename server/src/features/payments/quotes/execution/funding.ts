@@ -192,7 +192,7 @@ export async function takeBackFunds(ctx: Ctx, row: TransactionRow): Promise<bool
     return true;
   }
   const debit = house(ctx.caller.environment, 'suspense', currency);
-  ctx.move('posted', { ...movement, debit, credit: creditTo, currency });
+  ctx.transfer({ ...movement, debit, credit: creditTo, currency });
   await awaitDecision(ctx, row);
   return true;
 }

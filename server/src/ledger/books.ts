@@ -1,18 +1,21 @@
-// What transfers do to ledger accounts, as plain arithmetic: the committer sums a batch up with it, and
-// judges change sets one by one with it when a batch was refused. Nothing here knows a database.
-//
-//   phase     debit account                     credit account
-//   posted    balance - amount                  balance + amount
-//   pending   held + amount
-//   post      held - amount, balance - amount   balance + amount
-//   release   held - amount
-//
-// posted and pending ask both accounts to be open, unless they are forced. What is named in a gate is
-// opened or shut after the transfers of its change set.
-import type { ChangeSet, GateRow, Refusal, TransferRow } from './change-set.ts';
+// What transfers do to ledger accounts, as plain arithmetic (the phases are described in transfer.ts). The
+// committer sums a batch up with it, and judges change sets one by one with it when a batch was rejected. No
+// IO.
+import {
+  type FreezeRow,
+  type LedgerRefusal,
+  needsUnfrozen,
+  RESOLVED,
+  resolves,
+  storedStep,
+  type TransferRow,
+} from './transfer.ts';
 
-/** The part of a change set that moves money. */
-export type Moves = Pick<ChangeSet, 'transfers' | 'gates'>;
+/** The part of a change set that posts to the ledger. */
+export interface Postings {
+  transfers: readonly TransferRow[];
+  freezes: readonly FreezeRow[];
+}
 
 /** What a batch does to one account. */
 export interface Effect {
@@ -35,10 +38,10 @@ export interface Named {
   guarded: boolean;
 }
 
-/** How a batch leaves the gate of an account, and what must be in it then; null for whatever is. */
-export interface Turn {
+/** Whether a batch leaves an account frozen, and what must be in it then; null for any amount. */
+export interface Freeze {
   id: string;
-  shut: boolean;
+  frozen: boolean;
   balance: bigint | null;
   held: bigint | null;
 }
@@ -47,24 +50,10 @@ export interface Turn {
 export interface Sum {
   effects: Effect[];
   named: Named[];
-  turns: Turn[];
+  freezes: Freeze[];
 }
 
-/** Ends the stored step of a `post` or `release`; the pending step is the same without it. */
-const RESOLVED = '!';
-
-/** Whether it asks its accounts to be open. */
-const isGuarded = ({ phase, force }: TransferRow) =>
-  !force && (phase === 'posted' || phase === 'pending');
-
-export const resolves = (transfer: TransferRow): boolean =>
-  transfer.phase === 'post' || transfer.phase === 'release';
-
-/** The step a transfer is stored under: the primary key then lets a hold be resolved only once. */
-export const storedStep = (transfer: TransferRow): string =>
-  resolves(transfer) ? transfer.step + RESOLVED : transfer.step;
-
-const broken = (constraint: string): Refusal => ({ why: 'constraint', constraint });
+const broken = (constraint: string): LedgerRefusal => ({ why: 'constraint', constraint });
 
 const NO_ACCOUNT = broken('ledger_account');
 const OTHER_CURRENCY = broken('ledger_currency');
@@ -75,7 +64,7 @@ const SAME_ACCOUNT = broken('ledger_transfers_check');
 const BAD_STEP = broken('ledger_step');
 
 /** What is wrong with the transfers of one change set by themselves, before any account is looked at. */
-export function slipIn(transfers: readonly TransferRow[]): Refusal | undefined {
+export function validateTransfers(transfers: readonly TransferRow[]): LedgerRefusal | undefined {
   for (const transfer of transfers) {
     if (transfer.amount <= 0n) return BAD_AMOUNT;
     if (transfer.debit === transfer.credit) return SAME_ACCOUNT;
@@ -95,8 +84,8 @@ export function slipIn(transfers: readonly TransferRow[]): Refusal | undefined {
 interface Adding {
   effects: Map<string, Effect>;
   named: Map<string, Named>;
-  /** The last gate of each account, and what the batch had done to it where it had to be empty. */
-  turns: Map<string, { shut: boolean; empty: { net: bigint; hold: bigint } | null }>;
+  /** The last freeze of each account, and what the batch had done to it where it had to be empty. */
+  freezes: Map<string, { frozen: boolean; empty: { net: bigint; hold: bigint } | null }>;
 }
 
 function effectOn(effects: Map<string, Effect>, id: string, currency: string): Effect {
@@ -117,14 +106,14 @@ function nameOn(named: Map<string, Named>, id: string, currency: string): Named 
   return known;
 }
 
-/** False when the batch itself has shut the account by now. */
-function guard({ turns }: Adding, account: { id: string; guarded: boolean }): boolean {
-  const turn = turns.get(account.id);
-  if (!turn) account.guarded = true;
-  return !turn?.shut;
+/** False when the batch itself has frozen the account by now. */
+function guard({ freezes }: Adding, account: { id: string; guarded: boolean }): boolean {
+  const freeze = freezes.get(account.id);
+  if (!freeze) account.guarded = true;
+  return !freeze?.frozen;
 }
 
-/** Adds one transfer; false when an account is met in a second currency, or shut. */
+/** Adds one transfer; false when an account is met in a second currency, or frozen. */
 function add(adding: Adding, transfer: TransferRow): boolean {
   const { phase, currency, amount } = transfer;
   const debit = effectOn(adding.effects, transfer.debit, currency);
@@ -134,7 +123,7 @@ function add(adding: Adding, transfer: TransferRow): boolean {
   const spendable = debit.net - debit.hold;
   if (spendable < debit.low) debit.low = spendable;
   if (debit.currency !== currency) return false;
-  const guarded = isGuarded(transfer);
+  const guarded = needsUnfrozen(transfer);
   if (guarded && !guard(adding, debit)) return false;
   if (phase === 'release') return true;
   if (phase === 'pending') {
@@ -146,27 +135,27 @@ function add(adding: Adding, transfer: TransferRow): boolean {
   return credit.currency === currency && (!guarded || guard(adding, credit));
 }
 
-/** Adds one gate; false when the account would have to be empty with two different amounts in it. */
-function turn({ effects, turns }: Adding, { account, shut, empty }: GateRow): boolean {
-  const before = turns.get(account)?.empty ?? null;
+/** Adds one freeze; false when the account would have to be empty with two different amounts in it. */
+function addFreeze({ effects, freezes }: Adding, { account, frozen, empty }: FreezeRow): boolean {
+  const before = freezes.get(account)?.empty ?? null;
   if (!empty) {
-    turns.set(account, { shut, empty: before });
+    freezes.set(account, { frozen, empty: before });
     return true;
   }
   const { net, hold } = effects.get(account) ?? { net: 0n, hold: 0n };
-  turns.set(account, { shut, empty: { net, hold } });
+  freezes.set(account, { frozen, empty: { net, hold } });
   return before === null || (before.net === net && before.hold === hold);
 }
 
 const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
 
 /** An account that was empty on the way holds at the end what came after that. */
-function turnsOf({ effects, turns }: Adding): Turn[] {
-  return [...turns].map(([id, { shut, empty }]) => {
+function freezesOf({ effects, freezes }: Adding): Freeze[] {
+  return [...freezes].map(([id, { frozen, empty }]) => {
     const { net, hold } = effects.get(id) ?? { net: 0n, hold: 0n };
     return {
       id,
-      shut,
+      frozen,
       balance: empty && net - empty.net,
       held: empty && hold - empty.hold,
     };
@@ -175,19 +164,19 @@ function turnsOf({ effects, turns }: Adding): Turn[] {
 
 /**
  * What change sets do to ledger accounts, one after the other, sorted by account. Undefined when they
- * cannot all hold whatever is in the books (an account in two currencies, or used after it was shut): then
+ * cannot all hold whatever is in the books (an account in two currencies, or used after it was frozen): then
  * each has to be judged by itself.
  */
-export function sumOf(sets: readonly Moves[]): Sum | undefined {
-  const adding: Adding = { effects: new Map(), named: new Map(), turns: new Map() };
-  for (const { transfers, gates } of sets) {
+export function sumOf(sets: readonly Postings[]): Sum | undefined {
+  const adding: Adding = { effects: new Map(), named: new Map(), freezes: new Map() };
+  for (const { transfers, freezes } of sets) {
     for (const transfer of transfers) if (!add(adding, transfer)) return undefined;
-    for (const gate of gates) if (!turn(adding, gate)) return undefined;
+    for (const freeze of freezes) if (!addFreeze(adding, freeze)) return undefined;
   }
   return {
     effects: [...adding.effects.values()].sort(byId),
     named: [...adding.named.values()],
-    turns: turnsOf(adding),
+    freezes: freezesOf(adding),
   };
 }
 
@@ -197,7 +186,7 @@ export interface Account {
   readonly balance: bigint;
   readonly held: bigint;
   readonly floor: bigint | null;
-  readonly shut: boolean;
+  readonly frozen: boolean;
 }
 
 /** A transfer that is stored already, or will be. */
@@ -235,7 +224,11 @@ const belowFloor = ({ floor, balance, held }: Account) => floor !== null && bala
  * Applies the transfers of one change set to the books, in order, or says why not. After a refusal
  * `draft` is worth nothing; `books` is only read.
  */
-function enter(transfers: readonly TransferRow[], books: Books, draft: Books): Refusal | undefined {
+function enter(
+  transfers: readonly TransferRow[],
+  books: Books,
+  draft: Books,
+): LedgerRefusal | undefined {
   const accountOf = (id: string) => draft.accounts.get(id) ?? books.accounts.get(id);
   const transferOf = (key: string) => draft.transfers.get(key) ?? books.transfers.get(key);
   for (const transfer of transfers) {
@@ -248,9 +241,9 @@ function enter(transfers: readonly TransferRow[], books: Books, draft: Books): R
     const to = accountOf(credit);
     if (!from || !to) return NO_ACCOUNT;
     if (from.currency !== currency || to.currency !== currency) return OTHER_CURRENCY;
-    if (isGuarded(transfer)) {
-      if (from.shut) return { why: 'shut', account: debit };
-      if (to.shut) return { why: 'shut', account: credit };
+    if (needsUnfrozen(transfer)) {
+      if (from.frozen) return { why: 'frozen', account: debit };
+      if (to.frozen) return { why: 'frozen', account: credit };
     }
     const after = debited(from, transfer);
     if (phase !== 'release' && belowFloor(after)) return { why: 'funds', account: debit };
@@ -263,25 +256,29 @@ function enter(transfers: readonly TransferRow[], books: Books, draft: Books): R
   return undefined;
 }
 
-/** Turns the gates of one change set in the draft, or says why not. */
-function turnGates(gates: readonly GateRow[], books: Books, draft: Books): Refusal | undefined {
-  for (const { account, shut, empty } of gates) {
+/** Applies the freezes of one change set to the draft, or says why not. */
+function applyFreezes(
+  freezes: readonly FreezeRow[],
+  books: Books,
+  draft: Books,
+): LedgerRefusal | undefined {
+  for (const { account, frozen, empty } of freezes) {
     const known = draft.accounts.get(account) ?? books.accounts.get(account);
     if (!known) return NO_ACCOUNT;
-    if (empty && (known.balance !== 0n || known.held !== 0n)) return { why: 'full', account };
-    draft.accounts.set(account, { ...known, shut });
+    if (empty && (known.balance !== 0n || known.held !== 0n)) return { why: 'not-empty', account };
+    draft.accounts.set(account, { ...known, frozen });
   }
   return undefined;
 }
 
-/** Judges what one change set moves, with the accounts it opens, and enters it when it holds. */
-export function judgeMoves(
-  { transfers, gates }: Moves,
+/** Judges the postings of one change set, with the accounts it opens, and enters them when they hold. */
+export function judgePostings(
+  { transfers, freezes }: Postings,
   opened: ReadonlyMap<string, Account>,
   books: Books,
-): Refusal | undefined {
+): LedgerRefusal | undefined {
   const draft: Books = { accounts: new Map(opened), transfers: new Map() };
-  const refusal = enter(transfers, books, draft) ?? turnGates(gates, books, draft);
+  const refusal = enter(transfers, books, draft) ?? applyFreezes(freezes, books, draft);
   if (refusal) return refusal;
   for (const [id, account] of draft.accounts) books.accounts.set(id, account);
   for (const [key, stored] of draft.transfers) books.transfers.set(key, stored);

@@ -1,23 +1,23 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { transfer } from '../../../test/sample-tables.ts';
-import type { TransferRow } from './change-set.ts';
+import { transfer } from '../../test/sample-tables.ts';
 import {
   type Account,
   type Books,
   emptyBooks,
-  judgeMoves,
-  type Moves,
-  slipIn,
+  judgePostings,
+  type Postings,
   sumOf,
-} from './postings.ts';
+  validateTransfers,
+} from './books.ts';
+import type { TransferRow } from './transfer.ts';
 
 const account = (balance: bigint, floor: bigint | null = 0n, currency = 'USD'): Account => ({
   balance,
   held: 0n,
   floor,
   currency,
-  shut: false,
+  frozen: false,
 });
 
 const booksOf = (accounts: Record<string, Account>): Books => ({
@@ -26,11 +26,11 @@ const booksOf = (accounts: Record<string, Account>): Books => ({
 });
 
 const judge = (books: Books, ...transfers: TransferRow[]) =>
-  judgeMoves({ transfers, gates: [] }, new Map(), books);
+  judgePostings({ transfers, freezes: [] }, new Map(), books);
 
-const effectsOf = (transfers: TransferRow[]) => sumOf([{ transfers, gates: [] }])?.effects;
+const effectsOf = (transfers: TransferRow[]) => sumOf([{ transfers, freezes: [] }])?.effects;
 
-const moves = (...transfers: TransferRow[]): Moves => ({ transfers, gates: [] });
+const moves = (...transfers: TransferRow[]): Postings => ({ transfers, freezes: [] });
 const forced = (from: string, to: string, amount: bigint) =>
   transfer(from, to, amount, { force: true });
 
@@ -130,7 +130,7 @@ describe('judgeTransfers', () => {
       constraint: 'ledger_account',
     });
     const opened = new Map([['n', account(0n)]]);
-    expect(judgeMoves(moves(transfer('a', 'n', 1n)), opened, books)).toBe(undefined);
+    expect(judgePostings(moves(transfer('a', 'n', 1n)), opened, books)).toBe(undefined);
     expect(books.accounts.get('n')?.balance).toBe(1n);
   });
 
@@ -143,7 +143,7 @@ describe('judgeTransfers', () => {
   });
 });
 
-describe('slipIn', () => {
+describe('validateTransfers', () => {
   it.each([
     ['ledger_transfers_amount_check', [transfer('a', 'b', 0n)]],
     ['ledger_transfers_amount_check', [transfer('a', 'b', -1n)]],
@@ -151,24 +151,24 @@ describe('slipIn', () => {
     ['ledger_step', [transfer('a', 'b', 1n, { step: 'pay!' })]],
     ['ledger_currency', [transfer('a', 'b', 1n), transfer('b', 'c', 1n, { currency: 'EUR' })]],
   ])('names %s', (constraint, transfers) => {
-    expect(slipIn(transfers)).toEqual({ why: 'constraint', constraint });
+    expect(validateTransfers(transfers)).toEqual({ why: 'constraint', constraint });
   });
 
   it('lets different currencies pass on different accounts', () => {
-    expect(slipIn([transfer('a', 'b', 1n), transfer('c', 'd', 1n, { currency: 'EUR' })])).toBe(
-      undefined,
-    );
+    expect(
+      validateTransfers([transfer('a', 'b', 1n), transfer('c', 'd', 1n, { currency: 'EUR' })]),
+    ).toBe(undefined);
   });
 });
 
-describe('gates', () => {
-  const gate = (account: string, shut: boolean, empty = false): Moves => ({
+describe('freezes', () => {
+  const gate = (account: string, frozen: boolean, empty = false): Postings => ({
     transfers: [],
-    gates: [{ account, shut, empty }],
+    freezes: [{ account, frozen, empty }],
   });
   const none = new Map();
-  const both = (shut: boolean) =>
-    booksOf({ a: { ...account(10n), shut }, b: account(5n) }) satisfies Books;
+  const both = (frozen: boolean) =>
+    booksOf({ a: { ...account(10n), frozen }, b: account(5n) }) satisfies Books;
 
   it.each([
     ['out', transfer('a', 'b', 1n)],
@@ -176,7 +176,7 @@ describe('gates', () => {
     ['set aside out', transfer('a', 'b', 1n, { phase: 'pending' })],
     ['set aside in', transfer('b', 'a', 1n, { phase: 'pending' })],
   ])('let nothing new through: %s', (_, given) => {
-    expect(judge(both(true), given)).toEqual({ why: 'shut', account: 'a' });
+    expect(judge(both(true), given)).toEqual({ why: 'frozen', account: 'a' });
     expect(judge(both(false), given)).toBe(undefined);
     expect(judge(both(true), { ...given, force: true })).toBe(undefined);
   });
@@ -185,31 +185,31 @@ describe('gates', () => {
     const books = both(false);
     judge(books, hold(3n));
     judge(books, { ...hold(2n), step: 'other' });
-    expect(judgeMoves(gate('a', true), none, books)).toBe(undefined);
+    expect(judgePostings(gate('a', true), none, books)).toBe(undefined);
     expect(judge(books, { ...hold(3n), phase: 'post' })).toBe(undefined);
     expect(judge(books, { ...hold(2n), step: 'other', phase: 'release' })).toBe(undefined);
-    expect(books.accounts.get('a')).toMatchObject({ balance: 7n, held: 0n, shut: true });
+    expect(books.accounts.get('a')).toMatchObject({ balance: 7n, held: 0n, frozen: true });
   });
 
   it('turn after the transfers of their own change set', () => {
     const books = both(false);
     const last = { ...gate('a', true, true), transfers: [transfer('a', 'b', 10n)] };
-    expect(judgeMoves(last, none, books)).toBe(undefined);
-    expect(judge(books, transfer('b', 'a', 1n))).toEqual({ why: 'shut', account: 'a' });
-    expect(judgeMoves(gate('a', false), none, books)).toBe(undefined);
+    expect(judgePostings(last, none, books)).toBe(undefined);
+    expect(judge(books, transfer('b', 'a', 1n))).toEqual({ why: 'frozen', account: 'a' });
+    expect(judgePostings(gate('a', false), none, books)).toBe(undefined);
     expect(judge(books, transfer('b', 'a', 1n))).toBe(undefined);
   });
 
   it('stay as they are while an account that must be empty is not', () => {
     const books = both(false);
-    const full = { why: 'full', account: 'a' };
-    expect(judgeMoves(gate('a', true, true), none, books)).toEqual(full);
+    const full = { why: 'not-empty', account: 'a' };
+    expect(judgePostings(gate('a', true, true), none, books)).toEqual(full);
     expect(judge(books, transfer('a', 'b', 1n))).toBe(undefined);
     const free = booksOf({ a: account(0n) });
     free.accounts.set('a', { ...account(1n), held: 1n });
-    expect(judgeMoves(gate('a', true, true), none, free)).toEqual(full);
+    expect(judgePostings(gate('a', true, true), none, free)).toEqual(full);
     const missing = { why: 'constraint', constraint: 'ledger_account' };
-    expect(judgeMoves(gate('nobody', true), none, books)).toEqual(missing);
+    expect(judgePostings(gate('nobody', true), none, books)).toEqual(missing);
   });
 
   it('sum up: who must be open before the batch, and what is left where it had to be empty', () => {
@@ -220,7 +220,7 @@ describe('gates', () => {
     ]);
     const guarded = sum?.effects.filter((each) => each.guarded).map((each) => each.id);
     expect(guarded).toEqual(['b', 'c']);
-    expect(sum?.turns).toEqual([{ id: 'a', shut: true, balance: 3n, held: 0n }]);
+    expect(sum?.freezes).toEqual([{ id: 'a', frozen: true, balance: 3n, held: 0n }]);
   });
 
   it('cannot be summed up where the batch itself shut the account, and can once it is open', () => {

@@ -1,0 +1,18 @@
+// Who calls an operation, and in which mode.
+import type { Permission } from './operation.ts';
+
+/** Where a platform lives: `sandbox` simulates every provider, `production` has real ones. */
+export type Environment = 'sandbox' | 'production';
+
+/** The caller of an operation: a token of a platform, an agent, or the server on a platform's behalf. */
+export interface Caller {
+  platformId: string;
+  environment: Environment;
+  /** Null when the server acts by itself (a job, an operator command). */
+  tokenId: string | null;
+  permissions: readonly Permission[];
+  /** The agent that calls with its own token and within its policy. */
+  agentId?: string;
+  /** Address that a request without a credential comes from. */
+  address?: string;
+}

@@ -1,0 +1,68 @@
+// Transfers between ledger accounts and freezes of accounts: what an operation stages, as plain data. Amounts
+// are bigint minor units. Every transfer debits one account and credits another of the same currency, so the
+// balances of a currency always sum to zero.
+import type { Time } from '../kernel/world.ts';
+
+/**
+ * What a transfer does:
+ *
+ *   phase     debit account                     credit account
+ *   posted    balance - amount                  balance + amount
+ *   pending   held + amount
+ *   post      held - amount, balance - amount   balance + amount
+ *   release   held - amount
+ *
+ * `post` and `release` end a pending transfer of the same amount, once.
+ */
+export type Phase = 'posted' | 'pending' | 'post' | 'release';
+
+export interface TransferRow {
+  /** The transaction that it belongs to; with `step` its identity, so a step cannot be posted twice. */
+  transaction_id: string;
+  step: string;
+  /** `post` and `release` name the step of the pending transfer, and are stored under it with a `!`. */
+  phase: Phase;
+  debit: string;
+  credit: string;
+  currency: string;
+  amount: bigint;
+  created_at: Time;
+  /** Applies to frozen accounts too: a refund, a debt. `post` and `release` always do. */
+  force?: boolean;
+}
+
+/**
+ * Freezes or unfreezes a ledger account, after all transfers of its change set. A frozen account takes no new
+ * transfer, neither debit nor credit; pending ones can still be posted or released.
+ */
+export interface FreezeRow {
+  account: string;
+  frozen: boolean;
+  /** Rejected unless balance and held are zero at that point. */
+  empty: boolean;
+}
+
+/** Why the ledger rejects a change set. */
+export type LedgerRefusal =
+  /** An account would fall below its floor. */
+  | { why: 'funds'; account: string }
+  /** The debited or credited account is frozen. */
+  | { why: 'frozen'; account: string }
+  /** An account that had to be empty is not. */
+  | { why: 'not-empty'; account: string }
+  /** A unique key or another constraint of a table. */
+  | { why: 'constraint'; constraint: string };
+
+/** Ends the stored step of a `post` or `release`; the pending step is the same without it. */
+export const RESOLVED = '!';
+
+export const resolves = ({ phase }: Pick<TransferRow, 'phase'>): boolean =>
+  phase === 'post' || phase === 'release';
+
+/** Step that a transfer is stored under: the primary key then lets a pending one end only once. */
+export const storedStep = (transfer: TransferRow): string =>
+  resolves(transfer) ? transfer.step + RESOLVED : transfer.step;
+
+/** Whether its accounts must not be frozen. */
+export const needsUnfrozen = ({ phase, force }: TransferRow): boolean =>
+  !force && (phase === 'posted' || phase === 'pending');

@@ -1,0 +1,115 @@
+// The postings of a batch as statements: what to write in one trip, and what to read before they are judged.
+import { type Account, type Books, type Stored, sumOf, transferKey } from '../../ledger/books.ts';
+import { resolves, storedStep, type TransferRow } from '../../ledger/transfer.ts';
+import type { ChangeSet } from './change-set.ts';
+import { column, columns, type Look } from './columns.ts';
+import type { Answer } from './lane.ts';
+import {
+  EFFECT_NAMES,
+  FREEZE_NAMES,
+  INSERT_TRANSFERS,
+  LOCK_ACCOUNTS,
+  LOOK_AT_ACCOUNTS,
+  LOOK_AT_TRANSFERS,
+  MATCH_ACCOUNTS,
+  MATCH_PENDING,
+  NAMED_NAMES,
+  PENDING_NAMES,
+  POST_BALANCES,
+  SET_FREEZES,
+  TRANSFER_NAMES,
+} from './ledger-statements.ts';
+import { type Bound, bind } from './statements.ts';
+
+/** The books as far as they were read. */
+interface Known {
+  books: Books;
+}
+
+function transferWrites(transfers: readonly TransferRow[]): Bound[] {
+  if (transfers.length === 0) return [];
+  const bounds = [
+    bind(
+      INSERT_TRANSFERS,
+      ...TRANSFER_NAMES.map((name) =>
+        name === 'step' ? transfers.map(storedStep) : column(transfers, name),
+      ),
+    ),
+  ];
+  const resolutions = transfers.filter(resolves);
+  if (resolutions.length) bounds.push(bind(MATCH_PENDING, ...columns(resolutions, PENDING_NAMES)));
+  return bounds;
+}
+
+/**
+ * Undefined when the postings cannot be written without judging them first. Accounts that are only named are
+ * looked at under the locks of the others and before freezes are set, so that a freeze which another batch
+ * set is either seen or comes after this batch in every respect.
+ */
+export function postingWrites(sets: readonly ChangeSet[]): Bound[] | undefined {
+  const sum = sumOf(sets);
+  if (!sum) return undefined;
+  const { effects, named, freezes } = sum;
+  if (effects.length + freezes.length === 0) return [];
+  const bounds = transferWrites(sets.flatMap((set) => set.transfers));
+  const locked = freezes.length ? new Set([...effects, ...freezes].map(({ id }) => id)) : undefined;
+  bounds.push(bind(LOCK_ACCOUNTS, locked ? [...locked] : column(effects, 'id')));
+  if (named.length) bounds.push(bind(MATCH_ACCOUNTS, ...columns(named, NAMED_NAMES)));
+  if (effects.length) bounds.push(bind(POST_BALANCES, ...columns(effects, EFFECT_NAMES)));
+  if (freezes.length) bounds.push(bind(SET_FREEZES, ...columns(freezes, FREEZE_NAMES)));
+  return bounds;
+}
+
+function readTransfers(rows: readonly Answer[], { books }: Known): void {
+  for (const [phase, transactionId, step, debit, credit, currency, amount] of rows as string[][]) {
+    const stored = { phase, debit, credit, currency, amount: BigInt(amount as string) } as Stored;
+    books.transfers.set(transferKey(transactionId as string, step as string), stored);
+  }
+}
+
+function readAccounts(rows: readonly Answer[], { books }: Known): void {
+  for (const [id, currency, balance, held, floor, shut] of rows) {
+    books.accounts.set(id as string, {
+      currency: currency as string,
+      balance: BigInt(balance as string),
+      held: BigInt(held as string),
+      floor: floor == null ? null : BigInt(floor as string),
+      frozen: shut === 't',
+    });
+  }
+}
+
+/** Statements that lock and read what the postings touch. */
+export function postingLooks(sets: readonly ChangeSet[]): Look<Known>[] {
+  const transfers = sets.flatMap((set) => set.transfers);
+  const freezes = sets.flatMap((set) => set.freezes);
+  if (transfers.length + freezes.length === 0) return [];
+  const named = transfers.flatMap((each) => {
+    const own = { id: each.transaction_id, step: storedStep(each) };
+    return resolves(each) ? [own, { id: each.transaction_id, step: each.step }] : [own];
+  });
+  const accounts = new Set([
+    ...transfers.flatMap((each) => [each.debit, each.credit]),
+    ...freezes.map((each) => each.account),
+  ]);
+  return [
+    { bound: bind(LOOK_AT_TRANSFERS, ...columns(named, ['id', 'step'])), read: readTransfers },
+    { bound: bind(LOOK_AT_ACCOUNTS, [...accounts]), read: readAccounts },
+  ];
+}
+
+/** The accounts that a change set opens. */
+export function openedAccounts({ inserts }: ChangeSet): Map<string, Account> {
+  const opened = new Map<string, Account>();
+  for (const { table, row } of inserts) {
+    if (table.name !== 'ledger_accounts') continue;
+    opened.set(row.id as string, {
+      currency: row.currency as string,
+      balance: (row.balance as bigint | undefined) ?? 0n,
+      held: (row.held as bigint | undefined) ?? 0n,
+      floor: (row.floor as bigint | null | undefined) ?? null,
+      frozen: row.shut === true,
+    });
+  }
+  return opened;
+}

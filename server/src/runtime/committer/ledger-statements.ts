@@ -1,0 +1,105 @@
+// The SQL of the ledger: the only statements that write transfers, balances and freezes. What is written is
+// decided in ledger/. All parameters are arrays, one for each column.
+import type { ColumnType } from '../db/table.ts';
+import { inOrder, statement, unnest } from './statements.ts';
+
+export const TRANSFER_NAMES = [
+  'transaction_id',
+  'step',
+  'phase',
+  'debit',
+  'credit',
+  'currency',
+  'amount',
+  'created_at',
+];
+const TRANSFER_TYPES: ColumnType[] = [
+  'text',
+  'text',
+  'text',
+  'text',
+  'text',
+  'text',
+  'int8',
+  'time',
+];
+
+/** Parameters: transaction_id, step, phase, debit, credit, currency, amount, created_at. */
+export const INSERT_TRANSFERS = statement(
+  `insert into ledger_transfers(${TRANSFER_NAMES.join(', ')})
+    select * from ${unnest(TRANSFER_TYPES, TRANSFER_NAMES)}`,
+  TRANSFER_TYPES,
+);
+
+export const PENDING_NAMES = ['transaction_id', 'step', 'debit', 'credit', 'currency', 'amount'];
+const PENDING_TYPES: ColumnType[] = ['text', 'text', 'text', 'text', 'text', 'int8'];
+
+/** Parameters: as named. Every one must be a pending transfer just as described. */
+export const MATCH_PENDING = statement(
+  `select batch_guard(count(*) = cardinality($1), 'pending') from ledger_transfers t
+    join ${unnest(PENDING_TYPES, PENDING_NAMES)} using (${PENDING_NAMES.join(', ')})
+    where t.phase = 'pending'`,
+  PENDING_TYPES,
+);
+
+export const NAMED_NAMES = ['id', 'currency', 'guarded'];
+const NAMED_TYPES: ColumnType[] = ['text', 'text', 'bool'];
+
+/** Parameters: account id, currency, whether it must not be frozen. Every one must be such an account. */
+export const MATCH_ACCOUNTS = statement(
+  `select batch_guard(count(*) = cardinality($1), 'account') from ledger_accounts t
+    join ${unnest(NAMED_TYPES, NAMED_NAMES)} using (id, currency) where not (x.guarded and t.shut)`,
+  NAMED_TYPES,
+);
+
+/** Parameter: account ids. */
+export const LOCK_ACCOUNTS = statement(
+  `select count(*) from (${inOrder('ledger_accounts')}) locked`,
+  ['text'],
+);
+
+/** Parameter: account ids. Locks, and answers id, currency, balance, held, floor and whether it is frozen. */
+export const LOOK_AT_ACCOUNTS = statement(
+  `select id, currency, balance, held, floor, shut from ledger_accounts
+    where id = any($1::text[]) order by id collate "C" for no key update`,
+  ['text'],
+);
+
+/** Parameters: transaction_id, step. Answers the transfers there are. */
+export const LOOK_AT_TRANSFERS = statement(
+  `select ${['phase', ...PENDING_NAMES].map((name) => `t.${name}`).join(', ')}
+    from ${unnest(['text', 'text'], ['transaction_id', 'step'])}
+    join ledger_transfers t using (transaction_id, step)`,
+  ['text', 'text'],
+);
+
+export const EFFECT_NAMES = ['id', 'currency', 'net', 'hold', 'low', 'guarded'];
+const EFFECT_TYPES: ColumnType[] = ['text', 'text', 'int8', 'int8', 'int8', 'bool'];
+
+/**
+ * Parameters: id, currency, change of balance, change of held, lowest point of what can be spent on the
+ * way, whether it must not be frozen. The lowest point makes the floor hold after every single transfer, not
+ * just at the end.
+ */
+export const POST_BALANCES = statement(
+  `with done as (update ledger_accounts t set balance = t.balance + x.net, held = t.held + x.hold
+      from ${unnest(EFFECT_TYPES, EFFECT_NAMES)}
+      where t.id = x.id and t.currency = x.currency
+        and (t.floor is null or t.balance - t.held + x.low >= t.floor)
+        and not (x.guarded and t.shut) returning 1)
+    select batch_guard(count(*) = cardinality($1), 'balance') from done`,
+  EFFECT_TYPES,
+);
+
+export const FREEZE_NAMES = ['id', 'frozen', 'balance', 'held'];
+const FREEZE_TYPES: ColumnType[] = ['text', 'bool', 'int8', 'int8'];
+
+/** Parameters: id, frozen, balance and held that there must be, null for any amount. */
+export const SET_FREEZES = statement(
+  `with done as (update ledger_accounts t set shut = x.frozen
+      from ${unnest(FREEZE_TYPES, FREEZE_NAMES)}
+      where t.id = x.id and t.balance = coalesce(x.balance, t.balance)
+        and t.held = coalesce(x.held, t.held) returning 1)
+    select batch_guard(count(*) = cardinality($1), 'freeze') from done`,
+  FREEZE_TYPES,
+);
