@@ -3,6 +3,8 @@
 const FEATURES = [
   'tenancy/platform',
   'tenancy/tokens',
+  'balances/ledger-accounts',
+  'balances/velocity-limits',
   'balances/internal-accounts',
   'notifications/webhooks',
   'notifications/messages',
@@ -64,7 +66,7 @@ module.exports = {
     },
     layer('kernel', 'kernel/', 'kernel/'),
     layer('catalog', 'catalog/', 'catalog/|kernel/'),
-    layer('ledger', 'ledger/(?!allowance|store)', 'ledger/|kernel/'),
+    layer('ledger', 'ledger/', 'ledger/|kernel/'),
     layer('runtime', 'runtime/', 'runtime/|ledger/|kernel/'),
     layer('connectors', 'connectors/(?!registry)', 'connectors/|catalog/|kernel/'),
     layer('features', 'features/', 'features/|ledger/|runtime/|catalog/|kernel/|connectors/ports/'),

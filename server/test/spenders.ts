@@ -4,11 +4,11 @@ import type { AgentParts } from '../src/features/agents/parts.ts';
 import { evaluate, type Policy } from '../src/features/agents/policy/policy.ts';
 import { convertedUp, countSpending, spentBy } from '../src/features/agents/policy/usage.ts';
 import { type AgentRow, agents } from '../src/features/agents/store.ts';
+import { reverseUse } from '../src/features/balances/velocity-limits/index.ts';
 import { systemCaller } from '../src/features/tenancy/platform/index.ts';
 import { newId } from '../src/kernel/id.ts';
 import type { Rate } from '../src/kernel/money.ts';
 import { iso } from '../src/kernel/world.ts';
-import { giveVolumeBack } from '../src/ledger/allowance.ts';
 import type { Ctx } from '../src/runtime/operation/context.ts';
 import { operate, type Runtime } from '../src/runtime/operation/operate.ts';
 import type { TestApp } from './harness.ts';
@@ -120,7 +120,7 @@ export function spenders(app: TestApp) {
           pay(id, amount, { runtime: runtimes[at % runtimes.length] as Runtime }),
         ),
       ),
-    giveBack: (paid: Paid) => app.operate((ctx) => giveVolumeBack(ctx, { id: idOf(paid) })),
+    giveBack: (paid: Paid) => app.operate((ctx) => reverseUse(ctx, { id: idOf(paid) })),
     spent: (id: string) => app.operate(async (ctx) => spentBy(ctx, parts, await rowOf(id))),
     /** The accounts that count what an agent does. */
     accountsOf: (id: string) =>

@@ -3,10 +3,10 @@
 // of the payment, what a closed card cannot be asked for is our loss. Only what cannot be true is refused.
 import type { CardNotice } from '../../connectors/ports/cards.ts';
 import { Fault, mayPass } from '../../kernel/fault.ts';
-import { ledgerAccounts } from '../../ledger/store.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
 import { shortOfFunds } from '../../runtime/operation/operate.ts';
 import { internalAccounts, refuseOwing } from '../balances/internal-accounts/index.ts';
+import { ledgerAccounts } from '../balances/ledger-accounts/index.ts';
 import { customers } from '../customers/records/index.ts';
 import { type CardEvent, settledOf } from '../payments/lifecycle/index.ts';
 import { isUnanswered, signPull } from './authorization/signature.ts';

@@ -13,12 +13,12 @@ import {
   moveInternalAccount,
   refuseWhileUsed,
 } from '../../features/balances/internal-accounts/index.ts';
+import { ledgerAccounts } from '../../features/balances/ledger-accounts/index.ts';
 import { customers } from '../../features/customers/records/index.ts';
 import { systemCaller } from '../../features/tenancy/platform/index.ts';
 import { isId } from '../../kernel/id.ts';
 import { readable } from '../../kernel/money.ts';
 import { iso } from '../../kernel/world.ts';
-import { ledgerAccounts } from '../../ledger/store.ts';
 import type { Filter } from '../../runtime/db/database.ts';
 import { cursorOf } from '../../runtime/db/paging.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';

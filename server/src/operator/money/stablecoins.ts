@@ -2,6 +2,7 @@
 // accounts and payments of its own. A platform asks, the operator decides; every decision is kept with its
 // reason.
 
+import { ledgerAccounts } from '../../features/balances/ledger-accounts/index.ts';
 import {
   circulatingOf,
   decideService,
@@ -18,7 +19,6 @@ import {
 import { callerOf } from '../../features/tenancy/platform/index.ts';
 import { isId } from '../../kernel/id.ts';
 import { readable } from '../../kernel/money.ts';
-import { ledgerAccounts } from '../../ledger/store.ts';
 import { equals } from '../../runtime/db/database.ts';
 import { cursorOf } from '../../runtime/db/paging.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';

@@ -1,11 +1,16 @@
-// What an agent spends, counted in the ledger (ledger/allowance.ts): an allowance for each agent, currency
+// What an agent spends, counted in the ledger (balances/velocity-limits): an allowance for each agent, currency
 // and day or month, and one for the number of a day's payments. So its limits hold exactly, whoever pays at
 // the same moment and through whichever process, and what a failed payment took comes back by itself.
 import { Fault } from '../../../kernel/fault.ts';
 import { scale } from '../../../kernel/money.ts';
 import { iso, type Time } from '../../../kernel/world.ts';
-import { type Allowance, openAllowances, takeOf, usedOf } from '../../../ledger/allowance.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
+import {
+  countToward,
+  openVelocityLimits,
+  usedOf,
+  type VelocityLimit,
+} from '../../balances/velocity-limits/index.ts';
 import { midRate } from '../../payees/discovery/index.ts';
 import { forbidden, type RateParts } from '../parts.ts';
 import { type AgentRow, agents } from '../store.ts';
@@ -79,7 +84,7 @@ async function spentIn(
 const limited = (limit: number | null | undefined) =>
   typeof limit === 'number' ? BigInt(limit) : null;
 
-const countOf = ({ id, policy }: AgentRow, now: Time): Allowance => ({
+const countOf = ({ id, policy }: AgentRow, now: Time): VelocityLimit => ({
   of: `${id}:count:${PERIOD.day(now)}`,
   unit: 'count',
   limit: limited(policy.spendingLimits.dailyTransactionLimit),
@@ -101,7 +106,7 @@ async function amountIn(
   parts: RateParts,
   agent: AgentRow,
   period: Period,
-): Promise<Allowance> {
+): Promise<VelocityLimit> {
   const { currency, dailyLimit, monthlyLimit } = agent.policy.spendingLimits;
   const during = PERIOD[period](ctx.now);
   const amounts = amountsOf(agent, currency, during);
@@ -131,7 +136,7 @@ export async function countSpending(
   ]);
   const count = countOf(agent, ctx.now);
   ctx.require(agents, agent);
-  await openAllowances(ctx, [count, day, month], { ...agent, table: agents });
+  await openVelocityLimits(ctx, [count, day, month], { ...agent, table: agents });
   const common = (rule: keyof typeof overUsage) => ({
     transactionId,
     short: () => forbidden(against(rule, overUsage[rule](limits))),
@@ -142,7 +147,7 @@ export async function countSpending(
     common('DAILY_LIMIT'),
     common('MONTHLY_LIMIT'),
   ];
-  takeOf(ctx, count, { ...one, name: 'agent', amount: 1n, comesBack: false });
-  takeOf(ctx, day, { ...ofDay, name: 'agent.day', amount, comesBack: true });
-  takeOf(ctx, month, { ...ofMonth, name: 'agent.month', amount, comesBack: true });
+  countToward(ctx, count, { ...one, name: 'agent', amount: 1n, comesBack: false });
+  countToward(ctx, day, { ...ofDay, name: 'agent.day', amount, comesBack: true });
+  countToward(ctx, month, { ...ofMonth, name: 'agent.month', amount, comesBack: true });
 }

@@ -5,8 +5,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { FundingPort } from '../../../connectors/ports/index.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import { ledgerAccounts } from '../../../ledger/store.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
+import { ledgerAccounts } from '../ledger-accounts/index.ts';
 import {
   type AccountOwner,
   type Holding,

@@ -11,8 +11,8 @@ import {
 } from '../../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../../test/harness.ts';
 import { house } from '../../../ledger/chart.ts';
-import { ledgerAccounts } from '../../../ledger/store.ts';
 import type { Ctx, Movement } from '../../../runtime/operation/context.ts';
+import { ledgerAccounts } from '../ledger-accounts/index.ts';
 import { moveInternalAccount } from './lifecycle.ts';
 import { refuseOwing, repayOwed, takeBack } from './shortfall.ts';
 import { type InternalAccountRow, internalAccounts } from './store.ts';

@@ -4,9 +4,9 @@
 // pays it off first, and until then the account cannot pay. Whoever stages this tells about the balances.
 import { Fault } from '../../../kernel/fault.ts';
 import { house } from '../../../ledger/chart.ts';
-import { ledgerAccounts } from '../../../ledger/store.ts';
 import type { TransferRow } from '../../../ledger/transfer.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
+import { ledgerAccounts } from '../ledger-accounts/index.ts';
 import { type InternalAccountRow, internalAccounts } from './store.ts';
 
 /** One step of a transaction, by an amount of smallest units. */

@@ -4,12 +4,12 @@
 // so no crowd takes more than there is, and nothing is approved behind the commit that freezes a card.
 import type { CardDecision, CardRequest, DeclineReason } from '../../../connectors/ports/cards.ts';
 import { Fault } from '../../../kernel/fault.ts';
-import { ledgerAccounts } from '../../../ledger/store.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
   type InternalAccountRow,
   internalAccounts,
 } from '../../balances/internal-accounts/index.ts';
+import { ledgerAccounts } from '../../balances/ledger-accounts/index.ts';
 import { type CustomerRow, customers } from '../../customers/records/index.ts';
 import { spendableOf } from '../clearing/payment.ts';
 import { activeKeyOf } from '../delegated-keys/delegated-keys.ts';

@@ -7,7 +7,6 @@ import { isId } from '../../../kernel/id.ts';
 import { MAX_AMOUNT } from '../../../kernel/money.ts';
 import { iso } from '../../../kernel/world.ts';
 import { type House, house } from '../../../ledger/chart.ts';
-import type { ledgerAccounts } from '../../../ledger/store.ts';
 import type { Phase } from '../../../ledger/transfer.ts';
 import type { RowOf } from '../../../runtime/db/table.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -17,6 +16,7 @@ import {
   repayOwed,
   takeBack,
 } from '../../balances/internal-accounts/index.ts';
+import type { ledgerAccounts } from '../../balances/ledger-accounts/index.ts';
 import { customers } from '../../customers/records/index.ts';
 import type {
   CardEvent,

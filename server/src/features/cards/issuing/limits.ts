@@ -2,19 +2,19 @@
 // are, so that they hold exactly however many ask in one moment; a card that is closed gives its places
 // back.
 import { Fault } from '../../../kernel/fault.ts';
-import {
-  type Allowance,
-  giveVolumeBack,
-  openAllowances,
-  takeOf,
-} from '../../../ledger/allowance.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
+import {
+  countToward,
+  openVelocityLimits,
+  reverseUse,
+  type VelocityLimit,
+} from '../../balances/velocity-limits/index.ts';
 import { cardProgramOf, type PlatformRow, platforms } from '../../tenancy/platform/index.ts';
 import type { CardRow } from '../store.ts';
 
 const UNIT = 'cards';
 
-const allowance = (of: string, limit: number): Allowance => ({
+const allowance = (of: string, limit: number): VelocityLimit => ({
   of: `cards:${of}`,
   unit: UNIT,
   limit: BigInt(limit),
@@ -33,13 +33,17 @@ export async function countCard(
   const ofHolder = allowance(card.customer_id, maxLivePerHolder);
   const ofPlatform = allowance(platform.id, maxLive);
   ctx.require(platforms, platform);
-  await openAllowances(ctx, [ofHolder, ofPlatform], { ...platform, table: platforms });
+  await openVelocityLimits(ctx, [ofHolder, ofPlatform], { ...platform, table: platforms });
   const taking = { transactionId: card.id, amount: 1n, comesBack: true, again: false };
   const ofHolderShort = reached('The cardholder', maxLivePerHolder);
-  takeOf(ctx, ofHolder, { ...taking, name: 'holder', short: ofHolderShort });
-  takeOf(ctx, ofPlatform, { ...taking, name: 'platform', short: reached('The platform', maxLive) });
+  countToward(ctx, ofHolder, { ...taking, name: 'holder', short: ofHolderShort });
+  countToward(ctx, ofPlatform, {
+    ...taking,
+    name: 'platform',
+    short: reached('The platform', maxLive),
+  });
 }
 
 /** Stages that a card which is closed gives its places back. */
 export const uncountCard = (ctx: Ctx, card: Pick<CardRow, 'id'>): Promise<void> =>
-  giveVolumeBack(ctx, card);
+  reverseUse(ctx, card);

@@ -4,11 +4,11 @@
 // first step: what came in for a payment waits in `inbound` as another's waits on its account.
 import type { OnChain } from '../../../connectors/ports/index.ts';
 import { isId } from '../../../kernel/id.ts';
-import { giveVolumeBack } from '../../../ledger/allowance.ts';
-import { ledgerAccounts } from '../../../ledger/store.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { shortOfFunds } from '../../../runtime/operation/operate.ts';
 import { type InternalAccountRow, repayOwed } from '../../balances/internal-accounts/index.ts';
+import { ledgerAccounts } from '../../balances/ledger-accounts/index.ts';
+import { reverseUse } from '../../balances/velocity-limits/index.ts';
 import { fund, handOver, hold, type Legs, legsOf, payThrough, settle } from './legs.ts';
 import { openRefund, PAY_REFUND, SEND_PAYOUT } from './payouts/refund.ts';
 import type { TransactionRow } from './present.ts';
@@ -80,7 +80,7 @@ export async function failUnauthorized(ctx: Ctx, row: TransactionRow): Promise<v
   if (row.status !== 'PENDING_AUTHORIZATION') return;
   const status = outgoingStates.next(row.status, 'fail');
   tell(ctx, patch(ctx, row, { status, failure_reason: 'SCA_NOT_COMPLETED' }), 'FAILED');
-  if (row.agent_id !== null) await giveVolumeBack(ctx, row);
+  if (row.agent_id !== null) await reverseUse(ctx, row);
 }
 
 /** PENDING → PROCESSING while a rail pulls the money; how that goes is a job's to find out. */
@@ -214,7 +214,7 @@ export async function failPayout(
   });
   tell(ctx, failed, 'FAILED');
   if (untouched) {
-    await giveVolumeBack(ctx, row);
+    await reverseUse(ctx, row);
     return failed;
   }
   const refunding = patch(ctx, failed, { refund: openRefund(ctx, row, 'TRANSACTION_FAILED') });

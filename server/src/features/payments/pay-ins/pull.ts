@@ -2,12 +2,12 @@
 // shows in the account's total; it can be spent once the rail says that it is ours. A pull that fails has
 // taken nothing from anybody, so nothing goes back.
 import type { Progress } from '../../../connectors/ports/index.ts';
-import { giveVolumeBack } from '../../../ledger/allowance.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
   type InternalAccountRow,
   internalAccounts,
 } from '../../balances/internal-accounts/index.ts';
+import { reverseUse } from '../../balances/velocity-limits/index.ts';
 import { customers } from '../../customers/records/index.ts';
 import type { ExternalAccountRow } from '../../payees/external-accounts/index.ts';
 import {
@@ -91,7 +91,7 @@ async function targetOf(ctx: Ctx, row: TransactionRow) {
 /** Of a pull that has failed now: what it took of the limits of the agent that asked for it. */
 async function giveBack(ctx: Ctx, before: TransactionRow, after: TransactionRow) {
   const failed = before.status !== 'FAILED' && after.status === 'FAILED';
-  if (failed && after.agent_id !== null) await giveVolumeBack(ctx, after);
+  if (failed && after.agent_id !== null) await reverseUse(ctx, after);
   return after;
 }
 

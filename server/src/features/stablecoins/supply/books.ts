@@ -2,8 +2,8 @@
 // own that no account of ours is in. Burning takes out of what circulates, so that nobody burns what is not
 // there, and a difference to the provider's own figure can be seen.
 import { Fault } from '../../../kernel/fault.ts';
-import { ledgerAccounts } from '../../../ledger/store.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
+import { ledgerAccounts } from '../../balances/ledger-accounts/index.ts';
 import { MOST_UNITS } from '../minting/judge.ts';
 
 /** What was issued stands below zero, as far as the books can count. */

@@ -5,8 +5,8 @@
 // own and as far as the same floors let it.
 import type { FieldError } from '../../../kernel/fault.ts';
 import { Fault, invalid } from '../../../kernel/fault.ts';
-import { ledgerAccounts } from '../../../ledger/store.ts';
 import type { Ctx, Movement } from '../../../runtime/operation/context.ts';
+import { ledgerAccounts } from '../../balances/ledger-accounts/index.ts';
 import { MOST_UNITS } from '../minting/judge.ts';
 import type { StablecoinOperationRow } from '../store.ts';
 import { circulatingOf, issuedOf, unitOf } from './books.ts';

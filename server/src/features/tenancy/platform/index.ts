@@ -24,4 +24,3 @@ export {
   type PlatformRow,
   platforms,
 } from './store.ts';
-export { checkPaymentSize, hasVolume, takeVolume } from './volume.ts';

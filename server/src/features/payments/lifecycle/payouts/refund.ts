@@ -3,7 +3,6 @@
 // then, for money that came from outside, takes one step more.
 import { isFiat } from '../../../../catalog/currencies/currencies.ts';
 import { iso } from '../../../../kernel/world.ts';
-import { giveVolumeBack } from '../../../../ledger/allowance.ts';
 import { house } from '../../../../ledger/chart.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import {
@@ -13,6 +12,7 @@ import {
   repayOwed,
   takeBack,
 } from '../../../balances/internal-accounts/index.ts';
+import { reverseUse } from '../../../balances/velocity-limits/index.ts';
 import { customers } from '../../../customers/records/index.ts';
 import { type Leg, legsOf, park, release, reverse } from '../legs.ts';
 import { refundReference, type TransactionRow } from '../present.ts';
@@ -144,7 +144,7 @@ export async function payRefund(
   const [suspense, clearing] = (['suspense', 'clearing'] as const).map((purpose) =>
     house(ctx.caller.environment, purpose, row.sent_currency as string),
   ) as [string, string];
-  await giveVolumeBack(ctx, row);
+  await reverseUse(ctx, row);
   await moveAndTell(ctx, async () => {
     await moveBack(ctx, row, back ? undefined : suspense);
     if (account && fundedOutside(row)) returnInside(ctx, row, account);

@@ -9,12 +9,13 @@ import {
   internalAccounts,
   refuseOwing,
 } from '../../../balances/internal-accounts/index.ts';
+import { countPayment, hasPaymentRoom } from '../../../balances/velocity-limits/index.ts';
 import { type CustomerRow, checkReady, customers } from '../../../customers/records/index.ts';
 import {
   type ExternalAccountRow,
   externalAccounts,
 } from '../../../payees/external-accounts/index.ts';
-import { hasVolume, ownPlatform, takeVolume } from '../../../tenancy/platform/index.ts';
+import { ownPlatform } from '../../../tenancy/platform/index.ts';
 import {
   awaitFunds,
   type CameIn,
@@ -172,12 +173,12 @@ const volumeOf = (row: TransactionRow) => ({
 /** Counts a payment toward what its platform may send today and how often its customer may pay now. */
 export async function countVolume(ctx: Ctx, row: TransactionRow, again = false): Promise<void> {
   const counted = { transactionId: row.id, again, ...volumeOf(row) };
-  await takeVolume(ctx, await ownPlatform(ctx), counted);
+  await countPayment(ctx, await ownPlatform(ctx), counted);
 }
 
 /** Whether the platform may send that much more today, and its customer pay once more now. */
 export const hasRoom = async (ctx: Ctx, row: TransactionRow): Promise<boolean> =>
-  hasVolume(ctx, await ownPlatform(ctx), volumeOf(row));
+  hasPaymentRoom(ctx, await ownPlatform(ctx), volumeOf(row));
 
 /** Throws where a wallet would pay and its holder has not signed. */
 export function checkSigned({ source }: Ends, signed: boolean): void {

@@ -9,14 +9,10 @@ import type { RatePort } from '../../../../connectors/ports/index.ts';
 import { Fault, invalid } from '../../../../kernel/fault.ts';
 import { type Rate, scale } from '../../../../kernel/money.ts';
 import type { Vault } from '../../../../runtime/security/vault.ts';
+import { checkPaymentSize } from '../../../balances/velocity-limits/index.ts';
 import type { ExternalAccountRow } from '../../../payees/external-accounts/index.ts';
 import { checkOffer } from '../../../payees/receivers/index.ts';
-import {
-  checkAmount,
-  checkDirection,
-  checkPaymentSize,
-  type PlatformRow,
-} from '../../../tenancy/platform/index.ts';
+import { checkAmount, checkDirection, type PlatformRow } from '../../../tenancy/platform/index.ts';
 import { checkValidated, type Payee, type Payer } from './parties.ts';
 import type { Price } from './price.ts';
 import { checkSender } from './sender.ts';

@@ -1,19 +1,19 @@
 // What a platform may send at once and in a day, and how often one of its customers may pay in an hour, as
-// its operator has set it. Both are counted in the ledger (ledger/allowance.ts); a platform without such
+// its operator has set it. Both are counted in the ledger (velocity-limit.ts); a platform without such
 // limits pays nothing for it.
 import { findCurrency } from '../../../catalog/currencies/currencies.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { readable } from '../../../kernel/money.ts';
 import { iso, type Time } from '../../../kernel/world.ts';
-import {
-  type Allowance,
-  hasLeft,
-  openAllowances,
-  type Taking,
-  takeOf,
-} from '../../../ledger/allowance.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import type { PaymentLimit, PlatformRow } from './store.ts';
+import type { PaymentLimit, PlatformRow } from '../../tenancy/platform/index.ts';
+import {
+  countToward,
+  hasLeft,
+  openVelocityLimits,
+  type Taking,
+  type VelocityLimit,
+} from './velocity-limit.ts';
 
 /** A payment as limits see it. */
 export interface Volume {
@@ -53,7 +53,7 @@ export function checkPaymentSize(platform: PlatformRow, volume: Volume): void {
 }
 
 interface Counted {
-  allowance: Allowance;
+  allowance: VelocityLimit;
   taking: Pick<Taking, 'name' | 'comesBack' | 'amount' | 'short'>;
 }
 
@@ -113,7 +113,7 @@ function ofHour({ hourly_payments: max }: PlatformRow, { payerId }: PaymentVolum
 /** What a payment is counted toward, opened. */
 async function counted(ctx: Ctx, platform: PlatformRow, volume: PaymentVolume) {
   const all = [...ofHour(platform, volume, ctx.now), ...ofDay(platform, volume, ctx.now)];
-  await openAllowances(
+  await openVelocityLimits(
     ctx,
     all.map((each) => each.allowance),
   );
@@ -124,9 +124,9 @@ async function counted(ctx: Ctx, platform: PlatformRow, volume: PaymentVolume) {
  * Counts a payment that is being started; at the commit it is refused with VELOCITY_LIMIT_EXCEEDED when the
  * customer's hour has no room for it, with DAILY_VOLUME_LIMIT_EXCEEDED when the platform's day has none. Call
  * it before the money is moved, so that this is what is said first. With `again` the operation decides once
- * more instead, having asked `hasVolume`.
+ * more instead, having asked `hasPaymentRoom`.
  */
-export async function takeVolume(
+export async function countPayment(
   ctx: Ctx,
   platform: PlatformRow,
   {
@@ -136,12 +136,12 @@ export async function takeVolume(
   }: PaymentVolume & { transactionId: string; again?: boolean },
 ): Promise<void> {
   for (const { allowance, taking } of await counted(ctx, platform, volume)) {
-    takeOf(ctx, allowance, { transactionId, again, ...taking });
+    countToward(ctx, allowance, { transactionId, again, ...taking });
   }
 }
 
 /** Whether hour and day have room for a payment now. Until the commit somebody else may take it. */
-export async function hasVolume(
+export async function hasPaymentRoom(
   ctx: Ctx,
   platform: PlatformRow,
   volume: PaymentVolume,

@@ -4,11 +4,14 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { booksBalance } from '../../../../test/fixtures.ts';
 import { startApp, type TestApp, type TestPlatform } from '../../../../test/harness.ts';
 import { newId } from '../../../kernel/id.ts';
-import { giveVolumeBack } from '../../../ledger/allowance.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
-import { systemCaller } from './platform.ts';
-import { type PaymentLimit, type PlatformRow, platforms } from './store.ts';
-import { checkPaymentSize, takeVolume } from './volume.ts';
+import {
+  type PaymentLimit,
+  type PlatformRow,
+  platforms,
+  systemCaller,
+} from '../../tenancy/platform/index.ts';
+import { checkPaymentSize, countPayment, reverseUse } from './index.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -38,14 +41,14 @@ async function pay(amount: bigint, options: Options = {}): Promise<string> {
   const caller = systemCaller(as.id, as.environment);
   return operate(runtime, caller, async (ctx) => {
     const platform = (await ctx.read(platforms, as.id)) as PlatformRow;
-    await takeVolume(ctx, platform, { from: 'USD', to, sending: amount, transactionId, payerId });
+    await countPayment(ctx, platform, { from: 'USD', to, sending: amount, transactionId, payerId });
     return transactionId;
   }).catch((error: { code: string }) => error.code);
 }
 
 const SOME = { from: 'USD', to: 'EUR', transactionId: 't', payerId: 'c' };
 
-const giveBack = (id: string) => app.operate((ctx) => giveVolumeBack(ctx, { id }));
+const giveBack = (id: string) => app.operate((ctx) => reverseUse(ctx, { id }));
 
 const accounts = () =>
   app.runtime.db.query(
@@ -90,7 +93,7 @@ describe('a daily limit', () => {
     await limitTo([{ currency: 'EUR', perDay: 1 }]);
     await app.operate(async (ctx) => {
       const platform = (await ctx.read(platforms, app.platform.id)) as PlatformRow;
-      await takeVolume(ctx, platform, { ...SOME, sending: 100n });
+      await countPayment(ctx, platform, { ...SOME, sending: 100n });
       expect(ctx.set.transfers).toEqual([]);
     });
     expect(await accounts()).toEqual([]);
@@ -104,7 +107,7 @@ describe('a daily limit', () => {
     const platform = (await app.runtime.db.read(platforms, app.platform.id)) as PlatformRow;
     const volume = { ...SOME, sending: 1n };
     // The clock says nine in the morning.
-    await expect(app.operate((ctx) => takeVolume(ctx, platform, volume))).rejects.toMatchObject({
+    await expect(app.operate((ctx) => countPayment(ctx, platform, volume))).rejects.toMatchObject({
       code: EXCEEDED,
       status: 429,
       message: 'The payments of one day (UTC) may send 100.00 USD at the most.',
@@ -222,7 +225,7 @@ describe('an hourly limit', () => {
     app.world.set(app.world.now() + 60_000);
     const platform = (await app.runtime.db.read(platforms, app.platform.id)) as PlatformRow;
     const volume = { ...SOME, sending: 1n };
-    await expect(app.operate((ctx) => takeVolume(ctx, platform, volume))).rejects.toMatchObject({
+    await expect(app.operate((ctx) => countPayment(ctx, platform, volume))).rejects.toMatchObject({
       code: TOO_OFTEN,
       status: 403,
       message: 'One customer may start 2 payments in an hour at the most.',

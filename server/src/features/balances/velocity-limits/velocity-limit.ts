@@ -2,16 +2,16 @@
 // units of its own beside the money: an account for each allowance and period that begins at zero and whose
 // floor is the limit below zero. So a limit is as exact as a balance, whoever pays at the same moment and
 // through whichever process.
-import type { Fault } from '../kernel/fault.ts';
-import type { Time } from '../kernel/world.ts';
-import { pgArray } from '../runtime/db/arrays.ts';
-import type { Database } from '../runtime/db/database.ts';
-import { quoted } from '../runtime/db/paging.ts';
-import type { Table } from '../runtime/db/table.ts';
-import type { Ctx, Environment } from '../runtime/operation/context.ts';
-import { ledgerAccounts } from './store.ts';
+import type { Fault } from '../../../kernel/fault.ts';
+import type { Time } from '../../../kernel/world.ts';
+import { pgArray } from '../../../runtime/db/arrays.ts';
+import type { Database } from '../../../runtime/db/database.ts';
+import { quoted } from '../../../runtime/db/paging.ts';
+import type { Table } from '../../../runtime/db/table.ts';
+import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
+import { ledgerAccounts } from '../ledger-accounts/index.ts';
 
-export interface Allowance {
+export interface VelocityLimit {
   /** Whose it is, of what and for when; its account is named by it. */
   of: string;
   /** A currency, counted in its smallest units, or another word for what is counted. */
@@ -29,7 +29,7 @@ export interface Basis {
   version: number;
 }
 
-const accountOf = ({ of }: Pick<Allowance, 'of'>) => `volume:${of}`;
+const accountOf = ({ of }: Pick<VelocityLimit, 'of'>) => `volume:${of}`;
 
 /** What was taken of allowances stands here, so that each unit sums to zero. */
 const counterOf = (environment: Environment, unit: string) => `volume:${environment}:${unit}`;
@@ -37,7 +37,7 @@ const counterOf = (environment: Environment, unit: string) => `volume:${environm
 /** Nobody takes it for money: sums of a currency do not see it. */
 const currencyOf = (unit: string) => `volume.${unit}`;
 
-const floorOf = ({ limit }: Allowance) => (limit === null ? null : limit < 0n ? 0n : -limit);
+const floorOf = ({ limit }: VelocityLimit) => (limit === null ? null : limit < 0n ? 0n : -limit);
 
 // A limit that was lowered below what the period has seen takes the rest away, and no more than that. Where
 // the row with the limits is given it is locked: who read it before it was changed sets no floor any more.
@@ -82,9 +82,9 @@ function floorsOf(db: Database, now: Time): Map<string, bigint | null> {
  * itself, because it must be there for the movement and may be there without one. Whoever gives a `basis`
  * requires it too: then a change of a limit and a movement cannot cross.
  */
-export async function openAllowances(
+export async function openVelocityLimits(
   ctx: Ctx,
-  all: readonly Allowance[],
+  all: readonly VelocityLimit[],
   basis?: Basis,
 ): Promise<void> {
   if (all.length === 0) return;
@@ -143,9 +143,9 @@ const GIVEN_BACK = 'volume';
 const KEPT = 'count';
 
 /** Stages that so much of an allowance is used up, which must be open. */
-export function takeOf(
+export function countToward(
   ctx: Ctx,
-  allowance: Allowance,
+  allowance: VelocityLimit,
   { name, comesBack, ...taking }: Taking,
 ): void {
   const kind = comesBack ? GIVEN_BACK : KEPT;
@@ -159,13 +159,17 @@ export function takeOf(
 }
 
 /** What was used up by now. */
-export async function usedOf(ctx: Ctx, allowance: Pick<Allowance, 'of'>): Promise<bigint> {
+export async function usedOf(ctx: Ctx, allowance: Pick<VelocityLimit, 'of'>): Promise<bigint> {
   const row = await ctx.read(ledgerAccounts, accountOf(allowance));
   return row ? row.held - row.balance : 0n;
 }
 
 /** Whether an open allowance has room for so much more. Until the commit somebody else may take it. */
-export async function hasLeft(ctx: Ctx, allowance: Allowance, amount: bigint): Promise<boolean> {
+export async function hasLeft(
+  ctx: Ctx,
+  allowance: VelocityLimit,
+  amount: bigint,
+): Promise<boolean> {
   const row = await ctx.read(ledgerAccounts, accountOf(allowance));
   return !row || row.floor === null || row.balance - row.held - amount >= row.floor;
 }
@@ -182,7 +186,7 @@ interface Taken {
 }
 
 /** Gives back what a payment used up, whenever that was: for a payment that is refunded. */
-export async function giveVolumeBack(ctx: Ctx, { id }: { id: string }): Promise<void> {
+export async function reverseUse(ctx: Ctx, { id }: { id: string }): Promise<void> {
   for (const { step, debit, credit, currency, amount } of await ctx.db.query<Taken>(TAKEN, [id])) {
     ctx.transfer({
       transactionId: id,

@@ -1,6 +1,6 @@
 // The ledger's table as operations see it. Balances are written by the committer alone; operations only
 // open accounts and read what they hold.
-import { col, table } from '../runtime/db/table.ts';
+import { col, table } from '../../../runtime/db/table.ts';
 
 export const ledgerAccounts = table('ledger_accounts', {
   id: col.text,

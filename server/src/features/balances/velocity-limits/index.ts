@@ -1,0 +1,10 @@
+// Limits of amounts and counts in a period, kept in the ledger beside the money.
+export { checkPaymentSize, countPayment, hasPaymentRoom } from './payment-limits.ts';
+export {
+  countToward,
+  hasLeft,
+  openVelocityLimits,
+  reverseUse,
+  usedOf,
+  type VelocityLimit,
+} from './velocity-limit.ts';
