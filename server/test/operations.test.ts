@@ -6,7 +6,7 @@ import { namingFor } from '../src/catalog/naming.ts';
 import { systemCaller } from '../src/features/tenancy/platform/index.ts';
 import type { Operation } from '../src/http/bind.ts';
 import { createServer } from '../src/http/server.ts';
-import type { Contract } from '../src/kernel/operation.ts';
+import { type Contract, idempotencyOf } from '../src/kernel/operation.ts';
 import { createLog } from '../src/runtime/observability/log.ts';
 import { createMetrics } from '../src/runtime/observability/metrics.ts';
 import { agentDesk, type HeldAgent } from './agent-desk.ts';
@@ -75,9 +75,11 @@ const bearer = (token: string): CallOptions => ({
 let keys = 0;
 
 /** The caller that an operation is for, with a key where there has to be one. */
-const rightful = ({ forAgents, keyRequired }: Contract, token = agent.accessToken): CallOptions => {
-  if (forAgents) return bearer(token);
-  return keyRequired ? { headers: { 'idempotency-key': `operations-${++keys}` } } : {};
+const rightful = (contract: Contract, token = agent.accessToken): CallOptions => {
+  if (contract.auth === 'agent') return bearer(token);
+  return idempotencyOf(contract) === 'required'
+    ? { headers: { 'idempotency-key': `operations-${++keys}` } }
+    : {};
 };
 
 /** The same operation, which fails by itself: nobody is let in before it. */
@@ -103,7 +105,7 @@ describe.each(guarded)('$operationId', ({ operationId }) => {
       bearer('abc'),
       bearer(`gat_${'0'.repeat(40)}`),
       // Good ones, where the other kind is asked for.
-      contract.forAgents ? {} : bearer(agent.accessToken),
+      contract.auth === 'agent' ? {} : bearer(agent.accessToken),
     ]) {
       answers.push(await app.call(contract.method, target, bodyOf(contract), options));
     }
@@ -122,7 +124,7 @@ describe.each(guarded)('$operationId', ({ operationId }) => {
     const ask = () => limited.call(contract.method, target, bodyOf(contract), options);
     limited.world.set(limited.world.now() + 10_000);
     // An agent has a share of its platform's limit.
-    const atOnce = tight?.contract.costly || contract.forAgents ? 2 : 4;
+    const atOnce = tight?.contract.rateClass || contract.auth === 'agent' ? 2 : 4;
     for (let spent = 0; spent < atOnce; spent++) {
       expect((await ask()).status).not.toBe(429);
     }
@@ -174,7 +176,7 @@ describe.each(contracts)('$operationId', ({ operationId, path, auth }) => {
       expect(theirs.body).toEqual(malformed.body);
       const encoded = await ask((name) => encodeURIComponent(foreign[name] as string));
       expect(encoded.body).toEqual(theirs.body);
-      if (!contract.forAgents) return;
+      if (contract.auth !== 'agent') return;
       const neighbours = await ask((name) => beside[name] as string);
       expect(neighbours.body).toEqual(theirs.body);
     });
@@ -252,9 +254,9 @@ describe.each(contracts)('$operationId', ({ operationId, path, auth }) => {
 
 describe('operations that judge half a request', () => {
   it('ask nobody outside, since what they do then is thrown away', () => {
-    const judging = app.operations.filter(({ contract }) => contract.judges);
+    const judging = app.operations.filter(({ contract }) => contract.semanticValidation);
     expect(judging.length).toBeGreaterThan(4);
-    expect(judging.filter(({ contract }) => contract.talks || contract.upload)).toEqual([]);
+    expect(judging.filter(({ contract }) => contract.callsExternal || contract.upload)).toEqual([]);
   });
 });
 

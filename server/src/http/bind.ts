@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { canonical } from '../kernel/crypto/canonical.ts';
 import { Fault, type FieldError, invalid } from '../kernel/fault.ts';
 import { isSomeId } from '../kernel/id.ts';
-import { type Bound, type Contract, type Reply, takesKey } from '../kernel/operation.ts';
+import { type Bound, type Contract, idempotencyOf, type Reply } from '../kernel/operation.ts';
 import { type Caller, type Ctx, createContext } from '../runtime/operation/context.ts';
 import { idempotency } from '../runtime/operation/idempotency.ts';
 import { isKeyTaken, operate, type Runtime } from '../runtime/operation/operate.ts';
@@ -49,8 +49,9 @@ function keyErrors(contract: Contract, { headers }: Request): FieldError[] {
   const key = headers[KEY.toLowerCase()];
   // Wherever it is sent: a client that means to be safe against repetition is not.
   if (key !== undefined && key.trim() === '') return [{ field: KEY, message: 'must not be empty' }];
-  if (!takesKey(contract)) return [];
-  if (!key) return contract.keyRequired ? [{ field: KEY, message: 'is required' }] : [];
+  const idempotency = idempotencyOf(contract);
+  if (idempotency === 'none') return [];
+  if (!key) return idempotency === 'required' ? [{ field: KEY, message: 'is required' }] : [];
   if (key.length <= MAX_KEY_LENGTH) return [];
   return [{ field: KEY, constraint: { maxLength: MAX_KEY_LENGTH }, message: 'is too long' }];
 }
@@ -117,7 +118,7 @@ async function furtherErrors(
   request: Request,
   found: readonly FieldError[],
 ): Promise<FieldError[]> {
-  if (!contract.judges || found.some(({ field }) => field === '')) return [];
+  if (!contract.semanticValidation || found.some(({ field }) => field === '')) return [];
   const body = without(request.body, badPathsOf(found));
   const { params, query, headers } = request;
   try {
@@ -148,7 +149,7 @@ function keyedBy(
   request: Request,
 ): Keyed | null {
   const key = request.headers[KEY.toLowerCase()];
-  if (!takesKey(contract) || !key) return null;
+  if (idempotencyOf(contract) === 'none' || !key) return null;
   // Filled in from the parameters, so that a raw and a percent-encoded path are the same. What is no id may
   // be anything, a secret in the wrong place or what no text in the database can hold: it is hashed.
   const path = contract.path.replaceAll(/\{(\w+)\}/g, (_, name) => {
@@ -200,9 +201,9 @@ const isFinal = ({ signedRetry }: Contract, status: number): boolean =>
   !signedRetry || (status !== 202 && status !== 401);
 
 /** What a replay may show: secrets that are shown once are not even stored. */
-function storable({ once }: Contract, body: unknown): unknown {
-  if (!once || typeof body !== 'object' || body === null) return body;
-  return Object.fromEntries(Object.entries(body).filter(([name]) => !once.includes(name)));
+function storable({ omitOnReplay }: Contract, body: unknown): unknown {
+  if (!omitOnReplay || typeof body !== 'object' || body === null) return body;
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !omitOnReplay.includes(name)));
 }
 
 function remember(ctx: Ctx, contract: Contract, keyed: Keyed, reply: Reply): void {
@@ -225,7 +226,7 @@ async function runKeyed(
   faultBody: (fault: Fault) => unknown,
 ): Promise<Answer> {
   const { contract } = operation;
-  if (contract.talks) {
+  if (contract.callsExternal) {
     const stored = await replay(runtime, contract, keyed);
     if (stored) return stored;
   }

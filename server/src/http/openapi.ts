@@ -7,7 +7,7 @@ import { type Code, STATUS_OF } from '../kernel/fault.ts';
 import {
   type Contract,
   DEFAULT_MAX_BODY,
-  takesKey,
+  idempotencyOf,
   type WebhookContract,
 } from '../kernel/operation.ts';
 import { described, named, oneOf, partOf, REF, Timestamp, toOpenApi } from '../kernel/schema.ts';
@@ -127,8 +127,8 @@ const IDEMPOTENCY_KEY = {
   schema: { type: 'string', maxLength: 255 },
 };
 
-const keyOf = ({ keyRequired = false }: Contract) =>
-  keyRequired
+const keyOf = (contract: Contract) =>
+  idempotencyOf(contract) === 'required'
     ? { ...IDEMPOTENCY_KEY, required: true, schema: { minLength: 1, ...IDEMPOTENCY_KEY.schema } }
     : IDEMPOTENCY_KEY;
 
@@ -166,9 +166,9 @@ const headersOf = (contract: Contract, status: number): Json => {
   return { headers: contract.permission ? SLOW_DOWN : { 'Retry-After': retry } };
 };
 
-function securityOf({ permission, forAgents }: Contract): Json[] {
+function securityOf({ permission, auth }: Contract): Json[] {
   if (!permission) return [];
-  return [forAgents ? { AgentAuth: [] } : { BasicAuth: [] }];
+  return [auth === 'agent' ? { AgentAuth: [] } : { BasicAuth: [] }];
 }
 
 interface Document {
@@ -206,7 +206,7 @@ function operationOf(contract: Contract, document: Document): Json {
     ...parametersOf(contract.query, 'query', components),
     ...parametersOf(contract.headers, 'header', components),
     ...(contract.signedRetry ? SIGNED_RETRY : []),
-    ...(takesKey(contract) ? [keyOf(contract)] : []),
+    ...(idempotencyOf(contract) !== 'none' ? [keyOf(contract)] : []),
   ];
   const { maxBody } = contract;
   const body = contract.body && {
@@ -290,7 +290,7 @@ export function* openApiSteps(
   const document = { naming, components, errors: new Map<number, TSchema>() };
   const paths: Record<string, Json> = {};
   for (const contract of contracts) {
-    if (contract.hosted) continue;
+    if (contract.auth === 'hosted') continue;
     const path = naming.path(contract.path);
     const method = contract.method.toLowerCase();
     paths[path] = {

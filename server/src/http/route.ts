@@ -36,8 +36,8 @@ export interface RouteOptions {
   limiter?: Limiter | undefined;
 }
 
-export const routeOf = ({ path, hosted }: Contract, naming: Naming) =>
-  (hosted ? '' : BASE_PATH) + naming.path(path).replaceAll(/\{(\w+)\}/g, ':$1');
+export const routeOf = ({ path, auth }: Contract, naming: Naming) =>
+  (auth === 'hosted' ? '' : BASE_PATH) + naming.path(path).replaceAll(/\{(\w+)\}/g, ':$1');
 
 /** What is known of a request until it is answered. */
 interface Exchange {
@@ -119,7 +119,8 @@ export function bindRoute(
     const query = splitLists(contract, naming.fromWire(request.query) as Record<string, unknown>);
     const act = (parts: FormParts) =>
       perform(runtime, caller, operation, { params, query, headers, ...parts }, toBody);
-    const { upload: rules, hosted: isLink = false } = contract;
+    const { upload: rules } = contract;
+    const isLink = contract.auth === 'hosted';
     const key = bytesKeyOf(caller);
     if (rules) {
       const paced = (bytes: number) => limiter?.waitForBytes(key, bytes);

@@ -9,7 +9,7 @@ export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 export type Permission = 'VIEW' | 'TRANSACT' | 'MANAGE';
 export const PERMISSIONS: readonly Permission[] = ['VIEW', 'TRANSACT', 'MANAGE'];
 
-export interface Contract {
+interface ContractBase {
   readonly operationId: string;
   readonly method: Method;
   /** Below the versioned base, parameters in braces: `/quotes/{quoteId}`. */
@@ -17,69 +17,137 @@ export interface Contract {
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
-  /** What a token must hold; null for an operation that needs no credential. */
-  readonly permission: Permission | null;
-  /** Asked by an agent with its bearer token, and by nobody else; its policy says more. */
-  readonly forAgents?: boolean;
-  /** Refused with 403 to a production credential. */
-  readonly sandboxOnly?: boolean;
   readonly deprecated?: boolean;
   readonly params?: TSchema;
   readonly query?: TSchema;
   readonly headers?: TSchema;
-  readonly body?: TSchema;
-  /** Absent: a JSON body has at most 64 KiB. The reason is part of the document. */
-  readonly maxBody?: { readonly bytes: number; readonly reason: string };
-  /** The body may be absent or empty, which then reads as `{}`. */
-  readonly bodyOptional?: boolean;
-  /** The body is multipart/form-data, and its property `file` is a file. */
-  readonly upload?: UploadRules;
-  /** What the schema cannot say about a body; told in one reply with what the schema says. */
-  readonly bodyRules?: (body: unknown) => FieldError[];
-  /**
-   * It finds bad fields that only the platform or the clock makes bad. Where the schema found some already,
-   * the rest of the body is put to it as well, so that one reply names them all. Not for those that `talk`.
-   */
-  readonly judges?: boolean;
   /** Success status → schema of the reply, null where there is none. */
   readonly replies: Readonly<Record<number, TSchema | null>>;
   /** Error statuses it may answer beside 401 and 500. */
   readonly errors: readonly number[];
   /** What a malformed, unknown or foreign id in the path is answered with. */
   readonly notFound?: Code;
-  /** Moves money: a second body under one idempotency key is `DUPLICATE_PAY_REQUEST`. */
-  readonly money?: boolean;
-  /** Is refused without an idempotency key. */
-  readonly keyRequired?: boolean;
-  /** Each request is a new one, whatever idempotency key it has: a stored reply would be of no use. */
-  readonly keyless?: boolean;
-  /** Talks to the outside while the client waits, so a stored reply is looked for before it runs. */
-  readonly talks?: boolean;
-  /** Costs us more than most, so that a token may ask for it less often. */
-  readonly costly?: boolean;
-  /** Top-level fields of the reply that are shown once: a replay of the stored reply lacks them. */
-  readonly once?: readonly string[];
-  /** What it answers is personal, or a secret that a replay shows again: it is stored sealed. */
-  readonly sealed?: boolean;
   /**
    * A wallet signs it: the first request is answered 202 with what to sign, and sent again with the two
    * headers. Neither that answer nor a wrong signature is what an idempotency key stands for.
    */
   readonly signedRetry?: boolean;
-  /**
-   * Asked by a page of ours for whoever has its link. The link's secret, `{secret}` of the path, is the
-   * credential. Served beside the versioned base and left out of the document.
-   */
-  readonly hosted?: boolean;
 }
 
+/** Whose credential it takes. There is a permission exactly where a token or an agent asks. */
+type Authentication =
+  | {
+      readonly auth?: 'token';
+      readonly permission: Permission;
+      /** Rejected with 403 for a production credential. */
+      readonly sandboxOnly?: boolean;
+      /** The limit its requests count against, beside that of all requests. */
+      readonly rateClass?: RateClass;
+    }
+  | {
+      /** The bearer token of an agent; its policy states more. */
+      readonly auth: 'agent';
+      readonly permission: Permission;
+      readonly sandboxOnly?: never;
+      readonly rateClass?: RateClass;
+    }
+  | {
+      /**
+       * `hosted`: asked by a page of ours. The secret of its link, `{secret}` of the path, is the credential;
+       * it is served beside the versioned base and left out of the document. `none`: no credential.
+       */
+      readonly auth: 'hosted' | 'none';
+      readonly permission?: never;
+      readonly sandboxOnly?: never;
+      readonly rateClass?: never;
+    };
+
+/** `quotes`: costs more than most, so that a token may ask for it less often. */
+export type RateClass = 'quotes';
+
+/** What an idempotency key means. Only a stored reply can be sealed or shortened. */
+type Replay =
+  | {
+      readonly method: 'POST';
+      readonly auth?: 'token' | 'agent' | 'none';
+      /** Absent: `optional`; see `idempotencyOf`. */
+      readonly idempotency?: 'optional' | 'required';
+      /** Moves money: a second body under one idempotency key is `DUPLICATE_PAY_REQUEST`. */
+      readonly money?: boolean;
+      /** Top-level fields of the reply that are shown once: a replay of the stored reply lacks them. */
+      readonly omitOnReplay?: readonly string[];
+      /** What it answers is personal, or a secret that a replay shows again: it is stored sealed. */
+      readonly sealed?: boolean;
+    }
+  | {
+      /** Each request is a new one: a stored reply would be of no use. Absent where no POST asks. */
+      readonly idempotency?: 'none';
+      readonly money?: never;
+      readonly omitOnReplay?: never;
+      readonly sealed?: never;
+    };
+
+interface BodyRules {
+  readonly body: TSchema;
+  /** What the schema cannot say about a body; reported in one reply with what the schema says. */
+  readonly bodyRules?: (body: unknown) => FieldError[];
+}
+
+/** What it reads, and whether it waits for the outside. */
+type Payload =
+  | ({
+      readonly body?: never;
+      readonly bodyRules?: never;
+      /** An empty object is the same request as no body. */
+      readonly bodyOptional?: boolean;
+      readonly maxBody?: never;
+      readonly upload?: never;
+    } & CallsExternal)
+  | (BodyRules & JsonBody & (CallsExternal | ValidatesMeaning))
+  | (BodyRules & {
+      /** The body is multipart/form-data, and its property `file` is a file. */
+      readonly upload: UploadRules;
+      readonly bodyOptional?: never;
+      readonly maxBody?: never;
+    } & CallsExternal);
+
+interface JsonBody {
+  /** The body may be absent or empty, which then reads as `{}`. */
+  readonly bodyOptional?: boolean;
+  /** Absent: a JSON body has at most 64 KiB. The reason is part of the document. */
+  readonly maxBody?: { readonly bytes: number; readonly reason: string };
+  readonly upload?: never;
+}
+
+interface CallsExternal {
+  readonly semanticValidation?: never;
+  /** Calls the outside while the client waits, so a stored reply is looked for before it runs. */
+  readonly callsExternal?: boolean;
+}
+
+interface ValidatesMeaning {
+  /**
+   * It finds bad fields that only the platform or the clock makes bad. Where the schema found some already,
+   * the rest of the body is validated as well, so that one reply names them all. That run is discarded, so
+   * it must not call the outside.
+   */
+  readonly semanticValidation: true;
+  readonly callsExternal?: never;
+}
+
+/** Combinations of flags that mean nothing do not compile. */
+export type Contract = ContractBase & Authentication & Replay & Payload;
+
 /**
- * Whether an idempotency key means anything to it. The path of a hosted operation holds a secret, which must
- * not become part of a stored key; a request that is signed is told from others by its own id, unless it
- * moves money.
+ * Whether an idempotency key is ignored, accepted or required. The path of a hosted operation holds a secret,
+ * which must not become part of a stored key; a signed request has an id of its own, which identifies it
+ * unless it moves money.
  */
-export const takesKey = ({ method, hosted, keyless, signedRetry, money }: Contract): boolean =>
-  method === 'POST' && !hosted && !keyless && (!signedRetry || money === true);
+export function idempotencyOf(contract: Contract): 'none' | 'optional' | 'required' {
+  const { method, auth, idempotency, signedRetry, money } = contract;
+  if (method !== 'POST' || auth === 'hosted' || (signedRetry && !money)) return 'none';
+  return idempotency ?? 'optional';
+}
 
 /** Bytes of a JSON body, where the contract does not state more. */
 export const DEFAULT_MAX_BODY = 65_536;
@@ -102,7 +170,8 @@ export interface WebhookContract {
 
 type Part<C, K extends string> = C extends Record<K, infer S extends TSchema> ? Static<S> : object;
 
-export interface Input<C extends Contract = Contract> {
+/** The parts of a request that a contract has a schema for; of an unknown contract, any. */
+export interface Input<C = object> {
   params: Part<C, 'params'>;
   query: Part<C, 'query'>;
   headers: Part<C, 'headers'>;

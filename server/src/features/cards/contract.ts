@@ -168,7 +168,7 @@ export const createCard = operation({
   permission: 'MANAGE',
   body: CardCreateRequest,
   bodyRules: createErrors,
-  judges: true,
+  semanticValidation: true,
   replies: { 201: Card },
   errors: [400, 409, 410, 501],
 });

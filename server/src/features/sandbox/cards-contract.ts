@@ -61,7 +61,7 @@ const simulated = {
 const moving = { money: true, errors: [400, 403, 404, 409] } as const;
 
 /** What asks a card for money or brings it some. */
-const asked = { ...simulated, ...moving, body: Payment, judges: true } as const;
+const asked = { ...simulated, ...moving, body: Payment, semanticValidation: true } as const;
 
 const BY_DESCRIPTOR = 'The last three characters of the descriptor may say how it goes.';
 

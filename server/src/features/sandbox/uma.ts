@@ -48,7 +48,7 @@ export const sandboxReceive = operation({
   replies: { 200: IncomingTransaction },
   errors: [400, 403, 404, 409, 410],
   money: true,
-  talks: true,
+  callsExternal: true,
 });
 
 /** What every sandbox sender tells about itself. */

@@ -169,8 +169,8 @@ export const linkStablecoinProviderAccount = operation({
   body: StablecoinProviderAccountLinkRequest,
   replies: { 201: StablecoinProviderAccount },
   errors: [400, 404, 409, 501, 503],
-  keyRequired: true,
-  talks: true,
+  idempotency: 'required',
+  callsExternal: true,
 });
 
 export const listStablecoinProviderAccounts = operation({
@@ -221,8 +221,8 @@ export const registerStablecoin = operation({
   body: StablecoinRegisterRequest,
   replies: { 201: Stablecoin },
   errors: [400, 404, 409, 501, 503],
-  keyRequired: true,
-  talks: true,
+  idempotency: 'required',
+  callsExternal: true,
 });
 
 export const listStablecoins = operation({

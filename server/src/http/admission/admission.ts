@@ -48,15 +48,15 @@ interface Credential {
 function credentialOf(
   options: AdmissionOptions,
   request: FastifyRequest,
-  { hosted, forAgents }: Contract,
+  { auth }: Contract,
 ): Credential {
   const { bearers, agents } = options;
-  if (hosted && bearers) {
+  if (auth === 'hosted' && bearers) {
     const { secret } = request.params as { secret: string };
     return { isProven: () => bearers.isProven(secret), caller: () => bearers.callerOf(secret) };
   }
   const { authorization } = request.headers;
-  if (forAgents && agents) {
+  if (auth === 'agent' && agents) {
     return {
       isProven: () => agents.isProven(authorization),
       caller: () => agents.callerOf(authorization),
@@ -88,9 +88,9 @@ function assertPermission(contract: Contract, caller: Caller): void {
   }
 }
 
-const payerOf = ({ hosted }: Contract, { platformId, agentId, tokenId }: Caller): Payer => ({
+const payerOf = ({ auth }: Contract, { platformId, agentId, tokenId }: Caller): Payer => ({
   platformId,
-  share: agentId ?? (hosted ? (tokenId ?? undefined) : undefined),
+  share: agentId ?? (auth === 'hosted' ? (tokenId ?? undefined) : undefined),
 });
 
 /** What the byte limit of a request is counted for. */
@@ -118,7 +118,7 @@ export function createAdmission(options: AdmissionOptions) {
     reply: FastifyReply,
   ): Promise<Caller> {
     const { ip } = request;
-    if (!contract.permission && !contract.hosted) {
+    if (contract.auth === 'none') {
       limiter?.admitAddress(ip);
       return anonymousAt(ip);
     }
@@ -128,7 +128,7 @@ export function createAdmission(options: AdmissionOptions) {
       if (error instanceof Fault && REFUSED_CREDENTIAL.includes(error.code)) limiter?.blame(ip);
       throw error;
     });
-    limiter?.admit(reply, payerOf(contract, caller), contract.costly === true);
+    limiter?.admit(reply, payerOf(contract, caller), contract.rateClass === 'quotes');
     return caller;
   }
 

@@ -12,7 +12,7 @@ import {
   OPERATIONS_TAG,
 } from '../contract.ts';
 
-const asAgent = { tag: OPERATIONS_TAG, forAgents: true } as const;
+const asAgent = { tag: OPERATIONS_TAG, auth: 'agent' } as const;
 
 /** How the policy decides, as every one of them tells it. */
 const DECIDES =

@@ -32,7 +32,7 @@ export const agentCreateQuote = operation({
     'A quote that is paid in starts by itself: it needs EXECUTE_QUOTES as well, and a policy that would ' +
     'let it through without asking.',
   permission: 'TRANSACT',
-  forAgents: true,
+  auth: 'agent',
   body: createQuote.body,
   bodyRules: (body) => [
     ...(createQuote.bodyRules?.(body) ?? []),
@@ -43,8 +43,8 @@ export const agentCreateQuote = operation({
   replies: createQuote.replies,
   errors: [400, 403, 404, 409, 410, 412, 423, 424, 501],
   money: true,
-  talks: true,
-  costly: true,
+  callsExternal: true,
+  rateClass: 'quotes',
 });
 
 export const agentGetQuote = operation({
@@ -54,7 +54,7 @@ export const agentGetQuote = operation({
   tag,
   summary: 'Get a quote that you made',
   permission: 'VIEW',
-  forAgents: true,
+  auth: 'agent',
   params: getQuoteById.params,
   replies: getQuoteById.replies,
   errors: [404],

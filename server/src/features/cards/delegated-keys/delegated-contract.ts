@@ -59,7 +59,7 @@ export const createDelegatedKey = operation({
     'is in nobody’s way.',
   permission: 'MANAGE',
   signedRetry: true,
-  talks: true,
+  callsExternal: true,
   body: named(
     'DelegatedKeyCreateRequest',
     Type.Object(

@@ -35,5 +35,5 @@ export const revealCard = operation({
   replies: { 200: CardRevealResponse },
   errors: [403, 404, 501],
   notFound: 'NOT_FOUND',
-  keyless: true,
+  idempotency: 'none',
 });

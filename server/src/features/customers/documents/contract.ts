@@ -102,7 +102,7 @@ export const uploadDocument = operation({
   bodyRules: documentErrors,
   replies: { 201: Document },
   errors: [400, 404, 409, 410],
-  talks: true,
+  callsExternal: true,
   sealed: true,
 });
 
@@ -152,7 +152,7 @@ export const replaceDocument = operation({
   replies: { 200: Document },
   errors: [400, 404, 409, 410],
   notFound: 'NOT_FOUND',
-  talks: true,
+  callsExternal: true,
 });
 
 export const deleteDocument = operation({

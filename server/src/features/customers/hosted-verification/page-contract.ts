@@ -61,7 +61,7 @@ const Outcome = Type.Object({
   redirectUri: maybe(Type.String()),
 });
 
-const common = { tag: 'Hosted verification', permission: null, hosted: true } as const;
+const common = { tag: 'Hosted verification', auth: 'hosted' } as const;
 
 const path = (rest: string) => `${VERIFY_PATH}/{secret}/${rest}`;
 const secret = Type.String();
@@ -87,7 +87,7 @@ export const changeOnVerificationPage = operation({
   params: Type.Object({ secret }),
   body: updateCustomerById.body,
   bodyRules: updateCustomerById.bodyRules,
-  judges: true,
+  semanticValidation: true,
   replies: { 204: null },
   errors: ERRORS,
 });
@@ -101,7 +101,7 @@ export const addOwnerOnVerificationPage = operation({
   params: Type.Object({ secret }),
   body: Type.Omit(BeneficialOwnerCreateRequest, ['customerId']),
   bodyRules: createBeneficialOwner.bodyRules,
-  judges: true,
+  semanticValidation: true,
   replies: { 204: null },
   errors: ERRORS,
 });
@@ -115,7 +115,7 @@ export const changeOwnerOnVerificationPage = operation({
   params: Type.Object({ secret, ownerId: Type.String() }),
   body: updateBeneficialOwner.body,
   bodyRules: updateBeneficialOwner.bodyRules,
-  judges: true,
+  semanticValidation: true,
   replies: { 204: null },
   errors: ERRORS,
 });
@@ -132,7 +132,7 @@ export const uploadOnVerificationPage = operation({
   bodyRules: uploadDocument.bodyRules,
   replies: { 201: Document },
   errors: ERRORS,
-  talks: true,
+  callsExternal: true,
 });
 
 export const replaceOnVerificationPage = operation({
@@ -147,7 +147,7 @@ export const replaceOnVerificationPage = operation({
   bodyRules: replaceDocument.bodyRules,
   replies: { 200: Document },
   errors: ERRORS,
-  talks: true,
+  callsExternal: true,
 });
 
 export const removeOnVerificationPage = operation({
@@ -170,5 +170,5 @@ export const submitVerificationPage = operation({
   params: Type.Object({ secret }),
   replies: { 200: Outcome },
   errors: ERRORS,
-  talks: true,
+  callsExternal: true,
 });

@@ -115,7 +115,7 @@ export const uploadCustomersCsv = operation({
     'listed as `CONFLICT`. Where the file as such is wrong, the import fails before any customer is ' +
     'registered. The file is deleted when the import has ended.',
   permission: 'MANAGE',
-  costly: true,
+  rateClass: 'quotes',
   upload: { maxBytes: MOST_BYTES, inspect: inspectCsv },
   body: Type.Object({ file: FilePart }),
   replies: { 202: BulkCustomerImportJobAccepted },

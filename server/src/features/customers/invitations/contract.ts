@@ -80,7 +80,7 @@ export const createInvitation = operation({
   description: 'Makes a code, and a page, for somebody who is to get a UMA address.',
   permission: 'MANAGE',
   body: UmaInvitationCreateRequest,
-  judges: true,
+  semanticValidation: true,
   replies: { 201: UmaInvitation },
   errors: [400],
   sealed: true,

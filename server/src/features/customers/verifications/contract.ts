@@ -81,7 +81,7 @@ export const createVerification = operation({
   ),
   replies: { 200: Verification },
   errors: [400, 404, 409, 410],
-  talks: true,
+  callsExternal: true,
   sealed: true,
 });
 

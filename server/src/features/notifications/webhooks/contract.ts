@@ -41,7 +41,7 @@ const shared = {
   bodyOptional: true,
   replies: { 200: TestWebhookResponse },
   errors: [400],
-  talks: true,
+  callsExternal: true,
 } as const;
 
 export const sendTestEvent = operation({

@@ -71,7 +71,7 @@ export const getExchangeRates = operation({
     'of the platform. To a digital asset there is one price for each network that it is paid out ' +
     'over, with the fee of that network. A quote holds a price; this does not.',
   permission: 'VIEW',
-  costly: true,
+  rateClass: 'quotes',
   query: Type.Object({
     sourceCurrency: Type.Optional(
       currencyCode('Only from this currency; every currency of the platform unless named.'),

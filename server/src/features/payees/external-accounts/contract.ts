@@ -156,7 +156,7 @@ export const createCustomerExternalAccount = operation({
   body: ExternalAccountCreateRequest,
   replies: { 201: ExternalAccount },
   errors: [400, 404, 409, 410],
-  talks: true,
+  callsExternal: true,
   sealed: true,
 });
 
@@ -211,7 +211,7 @@ export const createPlatformExternalAccount = operation({
   body: PlatformExternalAccountCreateRequest,
   replies: { 201: ExternalAccount },
   errors: [400, 409],
-  talks: true,
+  callsExternal: true,
   sealed: true,
 });
 

@@ -122,7 +122,7 @@ const VERIFY = {
   sealed: true,
   errors: [400, 404, 409, 503],
   notFound: 'ACCOUNT_NOT_FOUND',
-  talks: true,
+  callsExternal: true,
 } as const;
 
 export const createExternalAccountOwnershipChallenge = operation({

@@ -81,7 +81,7 @@ export const lookupUma = operation({
     "Asks the receiver's provider what the address takes and wants to know. A payment to a UMA " +
     'address needs the lookup it gives.',
   permission: 'VIEW',
-  talks: true,
+  callsExternal: true,
   params: Type.Object({ receiverUmaAddress: text('UMA address, `$name@host`; `$` may be `%24`.') }),
   query: sender,
   replies: {

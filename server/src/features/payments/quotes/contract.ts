@@ -187,8 +187,8 @@ export const createQuote = operation({
   replies: { 201: Quote, 202: Quote },
   errors: [400, 403, 404, 409, 410, 412, 423, 424, 429, 501],
   money: true,
-  talks: true,
-  costly: true,
+  callsExternal: true,
+  rateClass: 'quotes',
 });
 
 export const getQuoteById = operation({

@@ -98,7 +98,7 @@ export const startScaFactorEnrollment = operation({
   body: EnrollRequest,
   replies: { 200: EnrollStart },
   errors: [400, 404, 409, 410, 501],
-  keyless: true,
+  idempotency: 'none',
 });
 
 export const confirmScaFactorEnrollment = operation({

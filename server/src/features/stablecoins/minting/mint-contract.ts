@@ -286,8 +286,8 @@ const ordered = {
   notFound: 'STABLECOIN_NOT_FOUND',
   replies: { 201: StablecoinOperation },
   errors: [400, 403, 404, 409, 501, 503],
-  talks: true,
-  keyRequired: true,
+  callsExternal: true,
+  idempotency: 'required',
 } as const;
 
 export const createStablecoinMint = operation({

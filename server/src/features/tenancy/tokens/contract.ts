@@ -67,7 +67,7 @@ export const createToken = operation({
   body: ApiTokenCreateRequest,
   replies: { 201: ApiToken },
   errors: [400, 403],
-  once: ['clientSecret'],
+  omitOnReplay: ['clientSecret'],
 });
 
 export const listTokens = operation({

@@ -51,7 +51,7 @@ export const exportInternalAccount = operation({
     'the key that the first request named and are in no other answer. They move the wallet without us.',
   permission: 'TRANSACT',
   signedRetry: true,
-  talks: true,
+  callsExternal: true,
   params,
   body: named(
     'InternalAccountExportRequest',

@@ -168,7 +168,7 @@ export const createAuthCredential = operation({
     'The first credential of a wallet is added at once, every other is signed by a session of the wallet.',
   permission: 'TRANSACT',
   signedRetry: true,
-  talks: true,
+  callsExternal: true,
   body: AuthCredentialCreateRequest,
   replies: {
     200: WalletOperationProcessing,
@@ -221,7 +221,7 @@ export const challengeAuthCredential = operation({
   summary: 'Ask a credential to prove itself',
   description: 'Sends a one-time code, or gives what a passkey is to sign.',
   permission: 'TRANSACT',
-  keyless: true,
+  idempotency: 'none',
   params: params('credential'),
   body: object('AuthCredentialChallengeRequest', 'For passkeys: the key of the session to come.', {
     clientPublicKey: maybe(ClientPublicKey),
@@ -258,7 +258,7 @@ export const verifyAuthCredential = operation({
     'A passkey names the challenge it signed in the `Request-Id` header.',
   permission: 'TRANSACT',
   signedRetry: true,
-  talks: true,
+  callsExternal: true,
   params: params('credential'),
   body: AuthCredentialVerifyRequest,
   replies: { 200: orProcessing(AuthSession), 202: AuthSignedRequestChallenge },

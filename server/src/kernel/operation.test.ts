@@ -1,0 +1,62 @@
+import { Type } from '@sinclair/typebox';
+import { describe, expect, it } from 'vitest';
+import { type Contract, idempotencyOf, operation } from './operation.ts';
+
+const base = {
+  operationId: 'x',
+  path: '/x',
+  tag: 'X',
+  summary: 'X',
+  replies: { 204: null },
+  errors: [],
+} as const;
+const post = { ...base, method: 'POST', permission: 'VIEW' } as const;
+const body = Type.Object({});
+
+describe('the flags of a contract', () => {
+  it('do not compile in combinations that mean nothing', () => {
+    const illegal = [
+      // @ts-expect-error a token has a permission
+      operation({ ...base, method: 'GET' }),
+      // @ts-expect-error an agent has a permission
+      operation({ ...base, method: 'GET', auth: 'agent' }),
+      // @ts-expect-error without a credential there is no permission
+      operation({ ...base, method: 'GET', auth: 'none', permission: 'VIEW' }),
+      // @ts-expect-error the link is the credential
+      operation({ ...base, method: 'GET', auth: 'hosted', permission: 'VIEW' }),
+      // @ts-expect-error limits count per platform
+      operation({ ...base, method: 'GET', auth: 'none', rateClass: 'quotes' }),
+      // @ts-expect-error only a POST takes a key
+      operation({ ...base, method: 'GET', permission: 'VIEW', idempotency: 'required' }),
+      // @ts-expect-error the path of a hosted operation holds a secret
+      operation({ ...base, method: 'POST', auth: 'hosted', idempotency: 'optional' }),
+      // @ts-expect-error what moves money takes a key
+      operation({ ...post, idempotency: 'none', money: true }),
+      // @ts-expect-error without a key nothing is stored
+      operation({ ...post, idempotency: 'none', sealed: true }),
+      // @ts-expect-error without a key nothing is replayed
+      operation({ ...post, idempotency: 'none', omitOnReplay: ['secret'] }),
+      // @ts-expect-error a run that is discarded does not call the outside
+      operation({ ...post, body, semanticValidation: true, callsExternal: true }),
+      // @ts-expect-error there is no body to validate
+      operation({ ...post, semanticValidation: true }),
+      // @ts-expect-error a form has a limit of its own
+      operation({ ...post, body, upload: { maxBytes: 1 }, maxBody: { bytes: 1, reason: 'x' } }),
+    ];
+    expect(illegal.length).toBeGreaterThan(0);
+  });
+});
+
+describe('idempotencyOf', () => {
+  it.each<[string, Contract, string]>([
+    ['a POST', operation(post), 'optional'],
+    ['a POST that requires a key', operation({ ...post, idempotency: 'required' }), 'required'],
+    ['a POST that is repeated on purpose', operation({ ...post, idempotency: 'none' }), 'none'],
+    ['a read', operation({ ...base, method: 'GET', permission: 'VIEW' }), 'none'],
+    ['a hosted POST', operation({ ...base, method: 'POST', auth: 'hosted' }), 'none'],
+    ['a signed POST', operation({ ...post, signedRetry: true }), 'none'],
+    ['a signed payment', operation({ ...post, signedRetry: true, money: true }), 'optional'],
+  ])('of %s', (_, contract, expected) => {
+    expect(idempotencyOf(contract)).toBe(expected);
+  });
+});
