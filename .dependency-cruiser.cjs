@@ -15,6 +15,7 @@ const FEATURES = [
   'customers/hosted-verification',
   'customers/imports',
   'customers/invitations',
+  'customers/privacy',
   'wallets/accounts',
   'wallets/credentials',
   'payees/external-accounts',

@@ -1,19 +1,17 @@
 // Everything that an export says of a customer, as the operator's command writes it.
 
-import type { System } from '../src/operator/cli/verb.ts';
-import { everythingAbout, openerOf } from '../src/operator/customers/export-customer.ts';
+import { exportCustomerData, openCustomerData } from '../src/features/customers/privacy/index.ts';
+import { PERSONAL_DATA } from '../src/personal-data.ts';
 import type { TestApp } from './harness.ts';
 
 /** As text, and read. */
 export async function exportOf({ runtime }: TestApp, customerId: string) {
-  const system = {
-    runtime,
-    stream: async function* (sql: string, values: unknown[]) {
-      yield await runtime.db.query(sql, values);
-    },
-  } as unknown as System;
+  async function* stream<R extends object>(sql: string, values: readonly unknown[] = []) {
+    yield await runtime.db.query<R>(sql, [...values]);
+  }
   let text = '';
-  const opener = await openerOf(system, customerId);
-  for await (const piece of everythingAbout(system, opener)) text += piece;
+  const opener = await openCustomerData(runtime, customerId);
+  const parts = { stream, personalData: PERSONAL_DATA };
+  for await (const piece of exportCustomerData(parts, opener)) text += piece;
   return { text, all: JSON.parse(text) };
 }

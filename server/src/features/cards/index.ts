@@ -16,13 +16,13 @@ export {
 } from './clearing/payment.ts';
 export { endPullByHand, pullJobs } from './clearing/pulls.ts';
 export { cardWebhooks } from './contract.ts';
-export { delegatedKeyPersonal } from './delegated-keys/delegated-keys.ts';
 export { presentCard } from './issuing/card.ts';
-export { cardJobs, closeOneCard } from './issuing/issue-jobs.ts';
+export { cardJobs } from './issuing/issue-jobs.ts';
 export { closeCard } from './issuing/life.ts';
 export { cardStates, delegatedKeyStates } from './issuing/states.ts';
 export { cardOperations } from './operations.ts';
 export { type CardParts, cardOf } from './parts.ts';
+export { cardPersonalData } from './personal-data.ts';
 export { presentReveal } from './reveal/reveal.ts';
 export { revealPage } from './reveal/reveal-page.ts';
 export {
@@ -32,6 +32,5 @@ export {
   cardMessages,
   cardReveals,
   cards,
-  type DelegatedKeyRow,
 } from './store.ts';
 export { cardSweep } from './sweep.ts';

@@ -24,7 +24,7 @@ export { type By, noteScaEvent } from './events.ts';
 export { enrolledFactors } from './factors/factors.ts';
 export { scaOperations } from './operations.ts';
 export { isRegulated, needsSca, type ScaParts } from './parts.ts';
-export { scaEventPersonal } from './personal.ts';
+export { scaEventPersonal, scaPersonalData } from './personal.ts';
 export { resetPage } from './resets/reset-page.ts';
 export { decideReset, isOpen, resetJobs, settledReset } from './resets/resets.ts';
 export { checkLock, checkSession, presentStanding, unlock } from './standing.ts';

@@ -1,4 +1,11 @@
-// What of strong authentication is about its customer beyond what is removed: from where things were done.
+// What strong authentication holds about a customer. An erasure removes all but the record of what was done,
+// whose addresses lie under the customer's own key.
+import {
+  changedRows,
+  OF_CUSTOMER,
+  type PersonalData,
+  rowAs,
+} from '../../runtime/operation/personal-data.ts';
 import type { DataKey, Vault } from '../../runtime/security/vault.ts';
 import type { ScaEventRow } from './store.ts';
 
@@ -13,3 +20,23 @@ export const scaEventPersonal = (
   ip_address:
     key && sealed !== null ? vault.open(key, sealed, addressContext(id)).toString() : null,
 });
+
+// The keyed hash of a code covers where it was sent.
+const CODES = `delete from codes
+  where id in (select 'sca ' || id from sca_challenges where customer_id = $1) returning id`;
+
+export const scaPersonalData: PersonalData = {
+  tables: {
+    sca_standings: { rows: 't.id = $1', erasure: 'removed' },
+    sca_factors: { rows: OF_CUSTOMER, without: ['facts', 'recovery'], erasure: 'removed' },
+    sca_enrollments: { rows: OF_CUSTOMER, without: ['facts'], erasure: 'removed' },
+    sca_challenges: { rows: OF_CUSTOMER, without: ['nonce'], erasure: 'removed' },
+    sca_events: {
+      rows: OF_CUSTOMER,
+      open: (opener, row) => scaEventPersonal(opener, rowAs<ScaEventRow>(row)),
+      erasure: { stays: 'what happened and when; from where lies under the key that is forgotten' },
+    },
+    sca_resets: { rows: OF_CUSTOMER, without: ['token_hash'], erasure: 'removed' },
+  },
+  empty: async ({ db }, { id }) => ({ codes: await changedRows(db, CODES, [id]) }),
+};

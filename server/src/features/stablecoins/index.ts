@@ -5,6 +5,7 @@ export { presentCoin } from './coins/coins.ts';
 export { endByHand } from './minting/progress.ts';
 export { stablecoinOperations } from './operations.ts';
 export { writeDown } from './parts.ts';
+export { stablecoinPersonalData } from './personal-data.ts';
 export {
   isLiving,
   issuanceStates,

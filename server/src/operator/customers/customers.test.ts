@@ -16,13 +16,18 @@ import {
 import { startApp, type TestApp } from '../../../test/harness.ts';
 import { paperForm, pngFile } from '../../../test/papers.ts';
 import { documents } from '../../features/customers/documents/index.ts';
+import { PERSONAL_DATA } from '../../personal-data.ts';
 import { streamRows } from '../../runtime/db/stream.ts';
 import { files } from '../../runtime/files/files.ts';
 import { type Flags, parse } from '../cli/flags.ts';
 import type { System } from '../cli/verb.ts';
 import { ledgerVerbs } from '../money/ledger.ts';
 import { customerVerbs } from './customers.ts';
-import { HELD } from './personal-data.ts';
+
+const HELD = Object.assign({}, ...PERSONAL_DATA.map(({ tables }) => tables)) as Record<
+  string,
+  { erasure: unknown }
+>;
 
 const PERSON = {
   fullName: 'Quintessa Vandermolen',

@@ -1,36 +1,29 @@
 // `customers find|export|erase|erasures`: what an operator owes the people behind a platform's customers.
 // They can be found by what they know of themselves, be given all that is held about them, and be erased
 // once their platform has deleted them. Found are ids alone: who may see more asks for the export.
-import { digestOf, SOUGHT, type Sought } from '../../features/customers/records/index.ts';
-import { iso } from '../../kernel/world.ts';
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import {
+  eraseCustomerData,
+  exportCustomerData,
+  findCustomers,
+  listErasures,
+  openCustomerData,
+  openDocumentFiles,
+} from '../../features/customers/privacy/index.ts';
+import { SOUGHT, type Sought } from '../../features/customers/records/index.ts';
+import { PERSONAL_DATA } from '../../personal-data.ts';
 import { loadSigningKeys } from '../../runtime/security/keys.ts';
 import { type Flags, type Given, usageError } from '../cli/flags.ts';
+import { writeNew } from '../cli/new-file.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformOf } from '../platforms/platform.ts';
-import { type ErasureRow, erase } from './erase.ts';
-import { everythingAbout, openerOf, writeFiles, writeNew } from './export-customer.ts';
 
-const findSql = (what: Sought) => `select * from (
-    select c.id as "customerId", c.platform_id as "platformId", c.type, c.status,
-      c.deleted_at is not null as "isDeleted", null as "ownerId"
-    from customers c where c.${what}_digest = $1
-    union all
-    select c.id, c.platform_id, c.type, c.status, c.deleted_at is not null, o.id
-    from beneficial_owners o join customers c on c.id = o.customer_id where o.${what}_digest = $1
-  ) found
-  where $2::text is null or "platformId" = $2
-  order by "customerId", "ownerId" nulls first limit $3`;
-
-interface Found {
-  customerId: string;
-  platformId: string;
-  type: string;
-  status: string;
-  isDeleted: boolean;
-  /** Whom the value belongs to where it is not the customer itself: an owner of the business. */
-  ownerId: string | null;
+async function platformIn(system: System, given: Given): Promise<string | undefined> {
+  const platform = given.text('platform');
+  return platform === undefined ? undefined : (await platformOf(system, platform)).id;
 }
 
 function soughtIn(given: Given): [Sought, string] {
@@ -44,17 +37,15 @@ function soughtIn(given: Given): [Sought, string] {
 }
 
 async function find(system: System, given: Given): Promise<Output> {
-  const { db, vault } = system.runtime;
-  const [what, value] = soughtIn(given);
+  const [by, value] = soughtIn(given);
   // Under another master key nothing would ever be found; this says so instead.
   await loadSigningKeys(system.runtime, system.masterKey());
-  const platform = given.text('platform');
-  const of = platform === undefined ? null : (await platformOf(system, platform)).id;
-  const digest = digestOf(vault, what, value);
-  const json =
-    digest === null
-      ? []
-      : await db.query<Found & object>(findSql(what), [digest, of, limitIn(given)]);
+  const json = await findCustomers(system.runtime, {
+    by,
+    value,
+    platformId: await platformIn(system, given),
+    limit: limitIn(given),
+  });
   const heads = ['CUSTOMER', 'PLATFORM', 'TYPE', 'STATUS', 'DELETED', 'OWNER'];
   const text = table(
     heads.map((head) => ({ head })),
@@ -72,34 +63,33 @@ async function find(system: System, given: Given): Promise<Output> {
 
 async function exportOne(system: System, given: Given): Promise<Output> {
   const customerId = given.needed('customer');
-  const opener = await openerOf(system, customerId);
+  const opener = await openCustomerData(system.runtime, customerId);
   const [to, folder] = [given.text('to'), given.text('files')];
   if (folder !== undefined && to === undefined) throw usageError('--files goes with --to');
-  const pieces = everythingAbout(system, opener);
+  const pieces = exportCustomerData({ ...system, personalData: PERSONAL_DATA }, opener);
   if (to === undefined) return { json: null, text: '', pieces, isJson: true };
   await writeNew(to, pieces);
-  const files = folder === undefined ? null : await writeFiles(system, opener, folder);
+  let files: number | null = null;
+  if (folder !== undefined) {
+    const held = await openDocumentFiles(system, opener);
+    if (held.length) await mkdir(folder, { recursive: true, mode: 0o700 });
+    for (const { name, open } of held) await writeNew(path.join(folder, name), open());
+    files = held.length;
+  }
   const rest = files === null ? '' : `, and ${files} files to ${folder}`;
   const text = `Everything held about ${customerId} was written to ${to}${rest}.\n`;
   return { json: { customerId, to, files }, text };
 }
 
-const view = (row: ErasureRow) => ({
-  customerId: row.id,
-  platformId: row.platform_id,
-  actor: row.actor,
-  reason: row.reason,
-  counts: row.counts,
-  startedAt: iso(row.created_at),
-  finishedAt: row.finished_at === null ? null : iso(row.finished_at),
-});
-
 async function eraseOne({ runtime }: System, given: Given): Promise<Output> {
   if (!given.on('yes')) {
     throw usageError('What is erased cannot be had again but from a backup. Say --yes');
   }
-  const asked = { actor: given.text('by') ?? 'operator', reason: given.text('reason') ?? null };
-  const json = view(await erase(runtime, given.needed('customer'), asked));
+  const json = await eraseCustomerData(runtime, PERSONAL_DATA, {
+    customerId: given.needed('customer'),
+    actor: given.text('by') ?? 'operator',
+    reason: given.text('reason') ?? null,
+  });
   const emptied = Object.entries(json.counts).filter(([, count]) => count > 0);
   const text = record([
     ['Customer', json.customerId],
@@ -110,14 +100,9 @@ async function eraseOne({ runtime }: System, given: Given): Promise<Output> {
   return { json, text };
 }
 
-const ERASURES = `select id, platform_id, actor, reason, counts, created_at, finished_at, version
-  from erasures where ($1::text is null or platform_id = $1) order by created_at desc, id limit $2`;
-
 async function list(system: System, given: Given): Promise<Output> {
-  const platform = given.text('platform');
-  const of = platform === undefined ? null : (await platformOf(system, platform)).id;
-  const rows = await system.runtime.db.query<ErasureRow & object>(ERASURES, [of, limitIn(given)]);
-  const json = rows.map(view);
+  const platformId = await platformIn(system, given);
+  const json = await listErasures(system.runtime, { platformId, limit: limitIn(given) });
   const heads = ['CUSTOMER', 'PLATFORM', 'STARTED', 'FINISHED', 'BY', 'REASON'];
   const text = table(
     heads.map((head) => ({ head })),

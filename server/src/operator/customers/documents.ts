@@ -12,9 +12,9 @@ import { isId } from '../../kernel/id.ts';
 import { iso } from '../../kernel/world.ts';
 import { ALL_OF_ONE } from '../../runtime/db/database.ts';
 import { type Given, usageError } from '../cli/flags.ts';
+import { writeNew } from '../cli/new-file.ts';
 import { record, table } from '../cli/table.ts';
 import { notFound, type Output, type System, type Verb } from '../cli/verb.ts';
-import { writeNew } from './export-customer.ts';
 
 async function customerOf({ runtime }: System, row: DocumentRow) {
   const customer = await runtime.db.read(customers, row.customer_id);

@@ -3,13 +3,13 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { cardDesk } from '../../../test/card-desk.ts';
 import { cardNetwork } from '../../../test/card-network.ts';
 import { cardPayments } from '../../../test/card-payments.ts';
+import { erase } from '../../../test/erasures.ts';
 import { exportOf } from '../../../test/exports.ts';
 import { ok } from '../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../test/harness.ts';
 import type { CardRequestKind } from '../../connectors/ports/cards.ts';
 import { cardMessages, cards } from '../../features/cards/index.ts';
 import type { Runtime } from '../../runtime/operation/operate.ts';
-import { erase } from './erase.ts';
 
 let app: TestApp;
 beforeAll(async () => {

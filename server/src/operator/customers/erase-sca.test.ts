@@ -1,5 +1,6 @@
 // What an export says of a customer's strong authentication, and what an erasure leaves of it.
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { erase } from '../../../test/erasures.ts';
 import { exportOf } from '../../../test/exports.ts';
 import { externalAccount, ok } from '../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../test/harness.ts';
@@ -14,7 +15,6 @@ import {
   scaStandings,
 } from '../../features/sca/index.ts';
 import { scaEnrollments } from '../../features/sca/store.ts';
-import { erase } from './erase.ts';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -1,5 +1,6 @@
 // What an export says of a customer's embedded wallet, and what an erasure leaves of it.
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { erase } from '../../../test/erasures.ts';
 import { exportOf } from '../../../test/exports.ts';
 import { customer, ok } from '../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../test/harness.ts';
@@ -17,7 +18,6 @@ import {
   wallets,
 } from '../../features/wallets/accounts/index.ts';
 import type { System } from '../cli/verb.ts';
-import { erase } from './erase.ts';
 
 let app: TestApp;
 beforeAll(async () => {

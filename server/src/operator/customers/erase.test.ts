@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { confirmCode, sendCode, writtenTo } from '../../../test/contacts.ts';
+import { erase } from '../../../test/erasures.ts';
 import {
   booksBalance,
   customer,
@@ -17,11 +18,13 @@ import {
 import { startApp, type TestApp } from '../../../test/harness.ts';
 import { file, importDesk } from '../../../test/imports.ts';
 import { paperForm, pngFile } from '../../../test/papers.ts';
+import { exportCustomerData, openCustomerData } from '../../features/customers/privacy/index.ts';
 import { customers } from '../../features/customers/records/index.ts';
+import { PERSONAL_DATA } from '../../personal-data.ts';
 import { streamRows } from '../../runtime/db/stream.ts';
+import { eventsFrom } from '../../runtime/operation/personal-data.ts';
+import { writeNew } from '../cli/new-file.ts';
 import type { System } from '../cli/verb.ts';
-import { erase, eventsFrom } from './erase.ts';
-import { everythingAbout, openerOf, writeNew } from './export-customer.ts';
 
 const PERSON = {
   region: 'DE',
@@ -143,10 +146,10 @@ it('leaves no trace in any column of any table', async () => {
   await app.settle();
   const stream: System['stream'] = (text, values) =>
     streamRows({ url: app.databaseUrl, statementTimeoutMs: 60_000 }, text, values);
-  const system = { runtime: app.runtime, files: app.files, stream } as unknown as System;
+  const parts = { stream, personalData: PERSONAL_DATA };
   const pieces: string[] = [];
-  const opener = await openerOf(system, person.id);
-  for await (const piece of everythingAbout(system, opener)) pieces.push(piece);
+  const opener = await openCustomerData(app.runtime, person.id);
+  for await (const piece of exportCustomerData(parts, opener)) pieces.push(piece);
   const all = JSON.parse(pieces.join(''));
   expect(all.customers[0].personal.identifier).toBe(PERSON.identifier);
   const claims = all.events.filter((each: { type: string }) => each.type === 'INVITATION.CLAIMED');

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AgentDesk, agentDesk } from '../../../test/agent-desk.ts';
 import { type AgentPayer, ASKS, agentPayer, coded } from '../../../test/agent-payer.ts';
+import { erase } from '../../../test/erasures.ts';
 import { customer, externalAccount, internalAccount, ok } from '../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../test/harness.ts';
 import { main } from '../../operator.ts';
-import { erase } from '../customers/erase.ts';
 
 let app: TestApp;
 let desk: AgentDesk;

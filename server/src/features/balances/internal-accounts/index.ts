@@ -8,6 +8,7 @@ export {
 export { ACTIVATE_ACCOUNTS, accountJobs } from './jobs.ts';
 export { type Cause, moveInternalAccount, refuseWhileUsed } from './lifecycle.ts';
 export { internalAccountOperations, listInternalAccountsOf } from './operations.ts';
+export { internalAccountPersonalData } from './personal-data.ts';
 export {
   balancesOf,
   emitBalance,

@@ -3,6 +3,7 @@
 // in production, where nothing stands in for a signature.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DelegatedDesk, delegatedDesk, type WalletCard } from '../../../../test/delegated.ts';
+import { erase } from '../../../../test/erasures.ts';
 import { exportOf } from '../../../../test/exports.ts';
 import { internalAccount, ok } from '../../../../test/fixtures.ts';
 import {
@@ -13,7 +14,6 @@ import {
 } from '../../../../test/harness.ts';
 import { signedHeaders, walletDesk } from '../../../../test/wallet-desk.ts';
 import { heldSession } from '../../../../test/wallet-sessions.ts';
-import { erase } from '../../../operator/customers/erase.ts';
 import { findWallet, parseStamp, signs, type Wallet } from '../../wallets/accounts/index.ts';
 import { bind } from '../clearing/funding.ts';
 import { cards, delegatedKeys, fundingSources } from '../store.ts';

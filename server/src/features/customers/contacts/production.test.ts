@@ -11,7 +11,7 @@ import { createCommitter } from '../../../runtime/committer/committer.ts';
 import { connectLane } from '../../../runtime/committer/lane.ts';
 import { openDatabase } from '../../../runtime/db/database.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
-import { eraseMessages } from '../../notifications/messages/index.ts';
+import { messagePersonalData } from '../../notifications/messages/index.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
 
 const MINUTE = 60_000;
@@ -167,7 +167,8 @@ describe('a message that does not get through', () => {
     const { id } = await person();
     await mailedTo(id);
     ok(await sendCode(app, id, 'phone', as()), 204);
-    await app.operate((ctx) => eraseMessages(ctx, id), app.production);
+    const subject = { id, platform_id: app.production.id, created_at: 0 };
+    await app.operate(async (ctx) => messagePersonalData.forget?.(ctx, subject), app.production);
     await app.settle();
     expect(sms.got).toEqual([]);
     expect(await writtenTo(app, id)).toMatchObject([

@@ -7,13 +7,13 @@ export {
   documentOf,
   documentPersonal,
   documentsOf,
-  eraseDocuments,
   fileOf,
   markSubmitted,
   presentDocument,
   removeDocument,
 } from './document.ts';
 export { documentOperations } from './operations.ts';
+export { documentPersonalData } from './personal-data.ts';
 export { type DocumentRow, documents } from './store.ts';
 export {
   DOCUMENT_TYPES,

@@ -2,4 +2,5 @@
 export { verificationPage } from './app.ts';
 export { linkBearers } from './links.ts';
 export { type KycLinkParts, kycLinkOperations } from './operations.ts';
+export { linkPersonalData } from './personal-data.ts';
 export { linkStates } from './store.ts';

@@ -2,5 +2,6 @@
 export { importWebhooks } from './contract.ts';
 export { type ImportParts, importJobs } from './jobs.ts';
 export { importOperations } from './operations.ts';
+export { importPersonalData } from './personal-data.ts';
 export { importStates } from './states.ts';
 export { type ImportRow, importErrors, imports } from './store.ts';

@@ -3,6 +3,6 @@ export { invitationWebhooks } from './contract.ts';
 export { invitationJobs } from './jobs.ts';
 export { type InvitationParts, invitationOperations } from './operations.ts';
 export { invitationPage } from './page.ts';
-export { eraseInvitations } from './personal.ts';
+export { invitationPersonalData } from './personal.ts';
 export { invitationStates } from './states.ts';
 export { invitations } from './store.ts';

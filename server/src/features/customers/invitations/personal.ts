@@ -1,13 +1,15 @@
-// What invitations know of a customer, for whoever erases it.
+// What invitations hold about a customer: shown by an export, emptied by an erasure.
 
 import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
+import { changedRows, type PersonalData } from '../../../runtime/operation/personal-data.ts';
+import { tombstoneOf } from '../records/index.ts';
 import { invitationStates } from './states.ts';
 import { invitations } from './store.ts';
 
 /**
  * Forgets the names on the invitations that a customer sent, and withdraws those that are still open. Says
- * how many it changed. Their UMA addresses are taken out afterwards, by whoever erases the customer.
+ * how many it changed. Their UMA addresses are taken out after that change set.
  */
 export async function eraseInvitations(ctx: Ctx, customerId: string): Promise<number> {
   const sent = await ctx.db.find(invitations, { customer_id: customerId }, ALL_OF_ONE);
@@ -21,3 +23,22 @@ export async function eraseInvitations(ctx: Ctx, customerId: string): Promise<nu
   }
   return held.length;
 }
+
+const INVITATIONS = `update invitations set version = version + 1,
+    inviter_uma = case when customer_id = $1 then $2 else inviter_uma end,
+    invitee_uma = case when invitee_customer_id = $1 then $2 else invitee_uma end
+  where (customer_id = $1 and inviter_uma <> $2) or (invitee_customer_id = $1 and invitee_uma <> $2)
+  returning id`;
+
+const THEIRS = 't.customer_id = $1 or t.invitee_customer_id = $1';
+
+export const invitationPersonalData: PersonalData = {
+  tables: { invitations: { rows: THEIRS, erasure: 'emptied' } },
+  subjects: { invitations: 'customer_id = $1 or invitee_customer_id = $1' },
+  async forget(ctx, { id }) {
+    await eraseInvitations(ctx, id);
+  },
+  async empty({ db }, { id }) {
+    return { invitations: await changedRows(db, INVITATIONS, [id, tombstoneOf(id)]) };
+  },
+};

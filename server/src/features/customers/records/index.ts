@@ -36,6 +36,7 @@ export {
 } from './owners/owners.ts';
 export type { ContactChange, CustomerParts, TiedCredentials } from './parts.ts';
 export { dataKeyOf, personalOf } from './personal.ts';
+export { customerPersonalData } from './personal-data.ts';
 export { customerOf, platformOf } from './reads.ts';
 export { type Complaint, isUnderSca, refuse } from './registration/admission.ts';
 export { firmDetails, individualFields, PERSONAL_ID_TYPES } from './registration/fields.ts';

@@ -4,6 +4,7 @@ export { type VerificationError, verificationWebhooks } from './contract.ts';
 export { decide, moveOwner } from './decide.ts';
 export { verificationJobs } from './jobs.ts';
 export { verificationOperations } from './operations.ts';
+export { verificationPersonalData } from './personal-data.ts';
 export { findingsOf, latestOf, presentVerification } from './record.ts';
 export { VERIFICATION_STATUSES, verificationStates } from './states.ts';
 export { type VerificationRow, verifications } from './store.ts';

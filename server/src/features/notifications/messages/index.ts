@@ -10,9 +10,9 @@ export {
   LETTERS_AND_DIGITS,
   takeCode,
 } from './codes.ts';
+export { messagePersonalData } from './personal-data.ts';
 export {
   canSend,
-  eraseMessages,
   messageJobs,
   messageKeyOf,
   type NewMessage,

@@ -11,6 +11,7 @@ export {
 export { isDeclared, noteDeclared, WALLET_DECLARED } from './declared.ts';
 export { nameJobs } from './names.ts';
 export { externalAccountOperations } from './operations.ts';
+export { externalAccountPersonalData } from './personal-data.ts';
 export {
   externalAccountOf,
   moveExternalAccount,

@@ -13,5 +13,6 @@ export {
   offerOf,
 } from './lookup.ts';
 export { receiverOperations } from './operations.ts';
+export { lookupPersonalData } from './personal-data.ts';
 export type { LookupRow, OfferedCurrency } from './store.ts';
 export { refuseBlocked } from './uma.ts';

@@ -16,6 +16,7 @@ export { lapseJobs } from './execution/lapse.ts';
 export { expiryJobs, expirySweep } from './expiry.ts';
 export { insertPayment } from './insert.ts';
 export { quoteOperations } from './operations.ts';
+export { paymentPersonalData } from './personal-data.ts';
 export type { QuoteRow } from './present.ts';
 export { admit, needsProof } from './pricing/limits.ts';
 export {

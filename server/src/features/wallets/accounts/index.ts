@@ -17,12 +17,7 @@ export {
   refuseUsedKey,
   sessionsOf,
 } from './credentials.ts';
-export {
-  type AuthorizationRow,
-  authorizationPersonal,
-  credentialPersonal,
-  eraseWallets,
-} from './personal.ts';
+export { type AuthorizationRow, authorizationPersonal, walletPersonalData } from './personal.ts';
 export { openWallets, openWalletsOf } from './provision.ts';
 export { stopRecovery } from './recovery/recovery.ts';
 export { type RecoveryType, recoveryJobs, startRecovery } from './recovery/recovery-jobs.ts';

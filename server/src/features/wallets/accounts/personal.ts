@@ -5,6 +5,7 @@
 import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
 import type { RowOf } from '../../../runtime/db/table.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
+import { OF_CUSTOMER, type PersonalData, rowAs } from '../../../runtime/operation/personal-data.ts';
 import type { DataKey, Vault } from '../../../runtime/security/vault.ts';
 import { factsContext, nicknameContext } from './credentials.ts';
 import { eraseRecoveries } from './recovery/recovery.ts';
@@ -25,7 +26,7 @@ const opened = ({ vault, key }: Opener, sealed: string | null, context: string):
   key && sealed !== null ? openFor({ vault }, { key }, sealed, context) : null;
 
 /** What a credential keeps sealed. */
-export const credentialPersonal = (opener: Opener, row: CredentialRow) => ({
+const credentialPersonal = (opener: Opener, row: CredentialRow) => ({
   nickname: opened(opener, row.nickname, nicknameContext(row.id)),
   facts: opened(opener, row.facts, factsContext(row.id)),
 });
@@ -36,7 +37,7 @@ export const authorizationPersonal = (opener: Opener, row: AuthorizationRow) => 
 });
 
 /** Stages the end of a customer's seeds and credentials, and of what waits for them. */
-export async function eraseWallets(ctx: Ctx, customerId: string): Promise<void> {
+async function eraseWallets(ctx: Ctx, customerId: string): Promise<void> {
   const of = { customer_id: customerId };
   const [seeds, held] = await Promise.all([
     ctx.db.find(wallets, of, ALL_OF_ONE),
@@ -54,3 +55,36 @@ export async function eraseWallets(ctx: Ctx, customerId: string): Promise<void> 
     });
   }
 }
+
+export const walletPersonalData: PersonalData = {
+  tables: {
+    wallets: { rows: OF_CUSTOMER, without: ['seed'], erasure: 'emptied', atOnce: true },
+    credentials: {
+      rows: OF_CUSTOMER,
+      without: ['slot', 'challenge_hash'],
+      open: (opener, row) => credentialPersonal(opener, rowAs<CredentialRow>(row)),
+      erasure: 'emptied',
+      atOnce: true,
+    },
+    wallet_sessions: { rows: OF_CUSTOMER, erasure: 'removed' },
+    wallet_requests: {
+      rows: OF_CUSTOMER,
+      without: ['payload', 'input', 'bound', 'signer', 'stamp_hash', 'reply'],
+      erasure: 'removed',
+    },
+    otp_targets: { rows: OF_CUSTOMER, without: ['target'], erasure: 'removed' },
+    wallet_authorizations: {
+      rows: OF_CUSTOMER,
+      open: (opener, row) => authorizationPersonal(opener, rowAs<AuthorizationRow>(row)),
+      erasure: {
+        stays: 'which key signed for what; the text lies under the key that is forgotten',
+      },
+    },
+    wallet_recoveries: {
+      rows: OF_CUSTOMER,
+      without: ['contact_digest'],
+      erasure: { stays: 'that recovery of a wallet was requested, by whom and why' },
+    },
+  },
+  forget: (ctx, { id }) => eraseWallets(ctx, id),
+};

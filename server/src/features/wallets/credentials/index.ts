@@ -6,6 +6,7 @@ import { credentialOperations } from './operations.ts';
 import { sessionOperations } from './sessions.ts';
 
 export { isPhoneTied, tiedCredentials } from './contacts.ts';
+export { credentialPersonalData } from './personal-data.ts';
 export {
   type Assertion,
   type Attestation,

@@ -1,0 +1,11 @@
+// What an export shows of a customer's internal accounts. An erasure leaves them.
+import { OF_CUSTOMER, type PersonalData } from '../../../runtime/operation/personal-data.ts';
+
+export const internalAccountPersonalData: PersonalData = {
+  tables: {
+    internal_accounts: {
+      rows: OF_CUSTOMER,
+      erasure: { stays: 'our own account: a number, a currency and where it is paid in' },
+    },
+  },
+};

@@ -1,0 +1,48 @@
+// What an export shows of a customer's cards. An erasure closes them and takes out their numbers, and out of
+// the messages of networks the merchants.
+import {
+  changedRows,
+  ERASED,
+  OF_CUSTOMER,
+  type PersonalData,
+  rowAs,
+} from '../../runtime/operation/personal-data.ts';
+import { delegatedKeyPersonal } from './delegated-keys/delegated-keys.ts';
+import { closeOneCard } from './issuing/issue-jobs.ts';
+import type { DelegatedKeyRow } from './store.ts';
+
+const CARDS = `update cards set secret = null, last4 = null, exp_month = null, exp_year = null,
+    platform_card_id = '${ERASED} ' || id, version = version + 1
+  where customer_id = $1 and platform_card_id <> '${ERASED} ' || id returning id`;
+const MERCHANTS = `update card_messages set merchant = null
+  where customer_id = $1 and json_typeof(merchant) = 'object' returning id`;
+
+/** To be listed after payments. */
+export const cardPersonalData: PersonalData = {
+  tables: {
+    cards: { rows: OF_CUSTOMER, without: ['secret'], erasure: 'emptied' },
+    card_funding_sources: {
+      rows: OF_CUSTOMER,
+      erasure: { stays: 'which account of ours paid for which card' },
+    },
+    delegated_keys: {
+      rows: OF_CUSTOMER,
+      without: ['signer'],
+      open: (opener, row) => delegatedKeyPersonal(opener, rowAs<DelegatedKeyRow>(row)),
+      erasure: 'removed',
+    },
+    card_messages: { rows: OF_CUSTOMER, erasure: 'emptied' },
+    card_reveals: {
+      rows: OF_CUSTOMER,
+      without: ['id'],
+      erasure: { stays: 'which token asked to see a number, and when' },
+    },
+  },
+  subjects: { cards: 'customer_id = $1' },
+  end: closeOneCard,
+  empty: async ({ db }, { id }) => ({
+    cards: await changedRows(db, CARDS, [id]),
+    // A message names the merchant that its payment's row has, which it leans on: so none comes after this.
+    card_messages: await changedRows(db, MERCHANTS, [id]),
+  }),
+};

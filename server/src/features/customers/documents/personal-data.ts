@@ -1,0 +1,21 @@
+// What an export shows of a customer's documents. An erasure removes them together with their files.
+import { OF_CUSTOMER, type PersonalData, rowAs } from '../../../runtime/operation/personal-data.ts';
+import type { CustomerRow } from '../records/index.ts';
+import { documentPersonal, eraseDocuments } from './document.ts';
+import type { DocumentRow } from './store.ts';
+
+export const documentPersonalData: PersonalData<CustomerRow> = {
+  tables: {
+    documents: {
+      rows: OF_CUSTOMER,
+      without: ['file_key'],
+      open: ({ vault, key }, row) => ({
+        personal: key ? documentPersonal(vault, key, rowAs<DocumentRow>(row)) : null,
+      }),
+      erasure: 'removed',
+      atOnce: true,
+    },
+  },
+  subjects: { documents: 'customer_id = $1' },
+  forget: eraseDocuments,
+};

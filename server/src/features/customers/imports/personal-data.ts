@@ -1,0 +1,38 @@
+// What imports say of a row goes by the platform's own id of the customer. An erasure takes that id out of
+// their errors and events, before it is forgotten itself.
+import type { Time } from '../../../kernel/world.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import {
+  DAY_MS,
+  ERASED,
+  eventsFrom,
+  type PersonalData,
+} from '../../../runtime/operation/personal-data.ts';
+import type { CustomerRow } from '../records/index.ts';
+
+const IMPORT_ERRORS = `select e.id, i.id as import, i.completed_at as at
+  from import_errors e join imports i on i.id = e.import_id
+  where i.platform_id = $1 and e.correlation_id = $2`;
+const IMPORT_EVENT = `update events set data = replace(data, $5, $6)
+  where platform_id = $1 and subject = $2 and id > $3 and id < $4`;
+const NAMELESS = `update import_errors set correlation_id = 'row_' || row where id = any($1::text[])`;
+
+const correlation = (id: string) => `"correlationId":${JSON.stringify(id)}`;
+
+async function emptyErrors({ db }: Runtime, row: CustomerRow) {
+  const { platform_id: platform, platform_customer_id: id } = row;
+  const errors = await db.query<{ id: string; import: string; at: Time | null }>(IMPORT_ERRORS, [
+    ...[platform, id],
+  ]);
+  const ends = new Map(errors.map((each) => [each.import, each.at]));
+  for (const [subject, at] of ends) {
+    if (at === null) continue;
+    const span = [eventsFrom(at), eventsFrom(at + 2 * DAY_MS)];
+    const texts = [correlation(id), correlation(ERASED)];
+    await db.query(IMPORT_EVENT, [platform, subject, ...span, ...texts]);
+  }
+  await db.query(NAMELESS, [errors.map((each) => each.id)]);
+  return { import_errors: errors.length };
+}
+
+export const importPersonalData: PersonalData<CustomerRow> = { tables: {}, before: emptyErrors };

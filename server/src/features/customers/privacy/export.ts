@@ -1,0 +1,120 @@
+// Everything held about one customer as one JSON value, in pieces: a customer with years of payments does
+// not fit into memory. What is sealed is opened; what was erased is not there any more.
+import { Fault } from '../../../kernel/fault.ts';
+import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
+import type { Files } from '../../../runtime/files/files.ts';
+import { eventContext } from '../../../runtime/operation/context.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import {
+  eventsFrom,
+  type Json,
+  type Opener,
+  type PersonalTable,
+} from '../../../runtime/operation/personal-data.ts';
+import { type DocumentRow, documentPersonal, documents, fileOf } from '../documents/index.ts';
+import { type CustomerRow, customers, dataKeyOf } from '../records/index.ts';
+import { type AllPersonalData, ownedIds } from './subjects.ts';
+
+type CustomerOpener = Opener<CustomerRow>;
+
+interface ExportParts {
+  /** Rows of one statement and one moment, in pieces. */
+  stream<R extends object>(text: string, values?: readonly unknown[]): AsyncIterable<R[]>;
+  personalData: AllPersonalData;
+}
+
+/** Events about the customer; of internal accounts the balances that were sent. */
+const eventsSql = (all: AllPersonalData) => `with owned as (${ownedIds(all)}
+    union all select id from internal_accounts where customer_id = $1)
+  select to_jsonb(t) - 'due_at' - 'attempts' as row from events t
+  where t.platform_id = $2 and t.id > $3
+    and (t.sealed_for = $1 or t.subject in (select id from owned))
+  order by t.id`;
+
+/** An event with its data as it was sent; an invitation's may be sealed for the customer who invited. */
+function openEvent({ vault, key }: CustomerOpener, row: Json): Json {
+  const { sealed_for: owner, data, ...rest } = row as Json & { id: string; data: string };
+  if (owner === null) return { ...rest, data: JSON.parse(data) };
+  if (!key || key.owner !== owner || data === '') return { ...rest, data: null };
+  return { ...rest, data: JSON.parse(vault.open(key, data, eventContext(rest.id)).toString()) };
+}
+
+async function* rowsOf(
+  { stream }: ExportParts,
+  opener: CustomerOpener,
+  name: string,
+  table: PersonalTable<CustomerRow>,
+): AsyncGenerator<Json> {
+  const { rows, without = [] } = table;
+  const sql = `select to_jsonb(t) as row from ${name} t where ${rows} order by t.id`;
+  for await (const piece of stream<{ row: Json }>(sql, [opener.customer.id])) {
+    for (const { row } of piece) {
+      const kept = Object.entries(row).filter(([column]) => !without.includes(column));
+      yield { ...Object.fromEntries(kept), ...table.open?.(opener, row) };
+    }
+  }
+}
+
+async function* eventsOf(parts: ExportParts, opener: CustomerOpener): AsyncGenerator<Json> {
+  const { id, platform_id, created_at } = opener.customer;
+  const values = [id, platform_id, eventsFrom(created_at)];
+  const sql = eventsSql(parts.personalData);
+  for await (const piece of parts.stream<{ row: Json }>(sql, values)) {
+    for (const { row } of piece) yield openEvent(opener, row);
+  }
+}
+
+async function* section(name: string, rows: AsyncIterable<Json>): AsyncGenerator<string> {
+  yield `  ${JSON.stringify(name)}: [`;
+  let before = '\n';
+  for await (const row of rows) {
+    yield `${before}    ${JSON.stringify(row)}`;
+    before = ',\n';
+  }
+  yield before === '\n' ? ']' : '\n  ]';
+}
+
+/** What opens the personal data of a customer. Throws CUSTOMER_NOT_FOUND. */
+export async function openCustomerData(
+  { db, vault }: Runtime,
+  customerId: string,
+): Promise<CustomerOpener> {
+  const customer = await db.read(customers, customerId);
+  if (!customer) throw new Fault('CUSTOMER_NOT_FOUND', 'No such customer.');
+  return { vault, customer, key: dataKeyOf(customer) };
+}
+
+/** The export as JSON text, piece by piece. */
+export async function* exportCustomerData(
+  parts: ExportParts,
+  opener: CustomerOpener,
+): AsyncGenerator<string> {
+  yield '{\n';
+  for (const { tables } of parts.personalData) {
+    for (const [name, table] of Object.entries(tables)) {
+      yield* section(name, rowsOf(parts, opener, name, table));
+      yield ',\n';
+    }
+  }
+  yield* section('events', eventsOf(parts, opener));
+  yield '\n}\n';
+}
+
+/** A name that is a file in any folder: the document's id, and the suffix of the name it came with. */
+function nameOf(row: DocumentRow, fileName: string): string {
+  const [, suffix = ''] = /(\.[A-Za-z0-9]{1,8})$/.exec(fileName) ?? [];
+  return row.id.replaceAll(':', '-') + suffix;
+}
+
+/** The files of the customer's documents, opened, each with a name; none once it was erased. */
+export async function openDocumentFiles(
+  { runtime, files }: { runtime: Runtime; files: Pick<Files, 'read'> },
+  { vault, customer, key }: CustomerOpener,
+) {
+  if (!key) return [];
+  const rows = await runtime.db.find(documents, { customer_id: customer.id }, ALL_OF_ONE);
+  return rows.map((row) => ({
+    name: nameOf(row, documentPersonal(vault, key, row).fileName),
+    open: () => files.read(fileOf(vault, customer, row)),
+  }));
+}

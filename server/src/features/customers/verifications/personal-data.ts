@@ -1,0 +1,27 @@
+// What an export shows of a customer's identity checks. An erasure takes out what they found.
+import {
+  changedRows,
+  OF_CUSTOMER,
+  type PersonalData,
+  rowAs,
+} from '../../../runtime/operation/personal-data.ts';
+import type { CustomerRow } from '../records/index.ts';
+import { findingsOf } from './record.ts';
+import type { VerificationRow } from './store.ts';
+
+const FINDINGS = `update verifications set findings = null, version = version + 1
+  where customer_id = $1 and findings is not null returning id`;
+
+export const verificationPersonalData: PersonalData<CustomerRow> = {
+  tables: {
+    verifications: {
+      rows: OF_CUSTOMER,
+      open: ({ vault, customer }, row) => ({
+        findings: findingsOf(vault, customer, rowAs<VerificationRow>(row)),
+      }),
+      erasure: 'emptied',
+    },
+  },
+  subjects: { verifications: 'customer_id = $1' },
+  empty: async ({ db }, { id }) => ({ verifications: await changedRows(db, FINDINGS, [id]) }),
+};

@@ -1,0 +1,23 @@
+// What an export shows of a customer's external accounts. An erasure leaves of them an id and a type.
+import {
+  changedRows,
+  ERASED,
+  OF_CUSTOMER,
+  type PersonalData,
+} from '../../../runtime/operation/personal-data.ts';
+
+const ACCOUNTS = `update external_accounts a set version = version + 1, platform_account_id = null,
+    verified_name = null, default_uma = false, trusted_at = null, updated_at = $2,
+    deleted_at = coalesce(deleted_at, $2), duplicate_key = '${ERASED} ' || id,
+    info = json_build_object('accountType', account_type)
+  where customer_id = $1 and duplicate_key <> '${ERASED} ' || id returning id`;
+
+export const externalAccountPersonalData: PersonalData = {
+  tables: {
+    external_accounts: { rows: OF_CUSTOMER, without: ['duplicate_key'], erasure: 'emptied' },
+  },
+  subjects: { external_accounts: 'customer_id = $1' },
+  async empty({ db, world }, { id }) {
+    return { external_accounts: await changedRows(db, ACCOUNTS, [id, new Date(world.now())]) };
+  },
+};

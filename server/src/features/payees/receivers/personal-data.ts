@@ -1,0 +1,13 @@
+// What an export shows of a customer's lookups. An erasure removes also those that found the customer.
+import { OF_CUSTOMER, type PersonalData } from '../../../runtime/operation/personal-data.ts';
+
+export const lookupPersonalData: PersonalData = {
+  tables: {
+    lookups: {
+      rows: OF_CUSTOMER,
+      erasure: 'removed',
+      removes: `t.customer_id = $1 or t.receiver_customer_id = $1
+        or t.receiver in (select id from external_accounts where customer_id = $1)`,
+    },
+  },
+};

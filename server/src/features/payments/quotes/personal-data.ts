@@ -1,0 +1,81 @@
+// What an export shows of a customer's payments and their quotes. An erasure leaves which kind of party was
+// at each side, our ids and the amounts; never who it was. The rows are emptied in short statements, each of
+// which leaves alone what one before has done.
+import type { Time } from '../../../kernel/world.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import {
+  type DataSubject,
+  ERASED,
+  OF_CUSTOMER,
+  type PersonalData,
+} from '../../../runtime/operation/personal-data.ts';
+import { tombstoneOf } from '../../customers/records/index.ts';
+
+const AT_ONCE = 500;
+
+/** What stays of one end of a payment: which kind it is, our ids, the currency; never who it was. */
+const partyOf = (column: string) => `case when json_typeof(${column}) = 'object' then (
+    select json_object_agg(key,
+      case key when 'umaAddress' then to_json('${ERASED}'::text) else value end)
+    from json_each(${column}) where key in
+      ('sourceType', 'destinationType', 'accountId', 'customerId', 'currency', 'umaAddress'))
+  else ${column} end`;
+
+/** A payment with a card without who was paid. */
+const merchantless = (column: string) => `case when json_typeof(${column}) = 'object' then
+    (${column}::jsonb || '{"merchant": {"descriptor": "${ERASED}"}}')::json end`;
+
+const ownId = (column: string) =>
+  `case when ${column} ~ '^(Internal|External)Account:' then ${column} end`;
+
+// $1 the customer, $2 its tombstone, $3 and $4 the place in the order after which to go on.
+const PAYMENTS = `with batch as (
+    select id, quote_id, created_at from transactions
+    where customer_id = $1 and (created_at, id) > ($3::timestamptz, $4::text)
+    order by created_at, id limit ${AT_ONCE}
+  ), priced as (
+    update quotes q set source = ${partyOf('q.source')}, destination = ${partyOf('q.destination')},
+      description = null
+    from batch b where q.id = b.quote_id
+  ), done as (
+    update transactions t set platform_customer_id = $2, source = ${partyOf('t.source')},
+      destination = ${partyOf('t.destination')}, source_account = ${ownId('t.source_account')},
+      destination_account = ${ownId('t.destination_account')}, description = null,
+      remittance = null, purpose = null, counterparty = null, carrier = null,
+      requested_fields = null, instructions = null, source_chain = null,
+      destination_chain = null, card = ${merchantless('t.card')}, version = t.version + 1
+    from batch b where t.id = b.id
+  )
+  select created_at as at, id, quote_id is not null as quoted from batch order by created_at, id`;
+
+interface Emptied {
+  at: Time;
+  id: string;
+  quoted: boolean;
+}
+
+async function emptyPayments({ db }: Runtime, { id }: DataSubject) {
+  const counts = { transactions: 0, quotes: 0 };
+  let [at, after]: [Time, string] = [0, ''];
+  for (;;) {
+    const values = [id, tombstoneOf(id), new Date(at), after];
+    const rows = await db.query<Emptied & object>(PAYMENTS, values);
+    counts.transactions += rows.length;
+    counts.quotes += rows.filter((row) => row.quoted).length;
+    const last = rows.at(-1);
+    if (!last || rows.length < AT_ONCE) return counts;
+    [at, after] = [last.at, last.id];
+  }
+}
+
+export const paymentPersonalData: PersonalData = {
+  tables: {
+    quotes: {
+      rows: 't.id in (select quote_id from transactions where customer_id = $1)',
+      erasure: 'emptied',
+    },
+    transactions: { rows: OF_CUSTOMER, erasure: 'emptied' },
+  },
+  subjects: { transactions: 'customer_id = $1' },
+  empty: emptyPayments,
+};

@@ -1,0 +1,24 @@
+// Files that a verb writes for the person who runs it.
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+
+/**
+ * Writes to a new file that only its owner can read; throws where the file exists. Where not all could be
+ * written nothing stays that looks like all.
+ */
+export async function writeNew(
+  file: string,
+  pieces: AsyncIterable<string | Uint8Array>,
+): Promise<void> {
+  const out = createWriteStream(file, { mode: 0o600, flags: 'wx' });
+  await once(out, 'open');
+  try {
+    await pipeline(Readable.from(pieces), out);
+  } catch (error) {
+    await rm(file, { force: true });
+    throw error;
+  }
+}
