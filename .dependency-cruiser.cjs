@@ -71,7 +71,7 @@ module.exports = {
     layer('runtime', 'runtime/', 'runtime/|ledger/|kernel/'),
     layer('connectors', 'connectors/(?!registry)', 'connectors/|catalog/|kernel/'),
     layer('features', 'features/', 'features/|ledger/|runtime/|catalog/|kernel/|connectors/ports/'),
-    layer('http', 'http/', 'http/|runtime/|kernel/|catalog/(naming|event-types)'),
+    layer('http', 'http/', 'http/|runtime/|kernel/|catalog/naming'),
     {
       name: 'a connector knows no other connector',
       severity: 'error',

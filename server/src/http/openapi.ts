@@ -1,15 +1,10 @@
 // The OpenAPI 3.1 document, made from the contracts and nothing else, so that what is published is what
 // is checked. Error bodies are one schema for each status, listing every code that status can carry.
 import { type TSchema, Type } from '@sinclair/typebox';
-import { EVENT_TYPES } from '../catalog/event-types.ts';
 import type { Naming } from '../catalog/naming.ts';
+import { EVENT_TYPES, type WebhookContract } from '../kernel/event.ts';
 import { type Code, STATUS_OF } from '../kernel/fault.ts';
-import {
-  type Contract,
-  DEFAULT_MAX_BODY,
-  idempotencyOf,
-  type WebhookContract,
-} from '../kernel/operation.ts';
+import { type Contract, DEFAULT_MAX_BODY, idempotencyOf } from '../kernel/operation.ts';
 import { described, named, oneOf, partOf, REF, Timestamp, toOpenApi } from '../kernel/schema.ts';
 import { MAX_FIELD_ERRORS } from './validate.ts';
 
@@ -233,13 +228,19 @@ function operationOf(contract: Contract, document: Document): Json {
 
 const WebhookType = named('WebhookType', oneOf(EVENT_TYPES));
 
-const envelope = (types: readonly string[], data: TSchema) =>
-  Type.Object({
+function envelope({ name, events }: WebhookContract) {
+  const [data, ...others] = new Set(events.map((each) => each.data));
+  if (!data || others.length) throw new Error(`the events of ${name} differ in their data`);
+  return Type.Object({
     id: Type.String({ description: 'Webhook:<uuid>, the same on every retry.' }),
-    type: partOf(WebhookType, types),
+    type: partOf(
+      WebhookType,
+      events.map(({ type }) => type),
+    ),
     timestamp: described(Timestamp, 'When it happened.'),
     data,
   });
+}
 
 /** The document under its names on the wire. References follow what they refer to. */
 const inWords = (naming: Naming, document: Json): Json =>
@@ -247,7 +248,8 @@ const inWords = (naming: Naming, document: Json): Json =>
     typeof value === 'string' && value.startsWith(REF) ? naming.path(value) : value,
   ) as Json;
 
-function webhookOf({ name, summary, description, types, data }: WebhookContract, components: Json) {
+function webhookOf(contract: WebhookContract, components: Json) {
+  const { name, summary, description } = contract;
   return {
     post: {
       operationId: `${name.replaceAll(/-(\w)/g, (_, c: string) => c.toUpperCase())}Webhook`,
@@ -255,7 +257,7 @@ function webhookOf({ name, summary, description, types, data }: WebhookContract,
       summary,
       description,
       security: [{ WebhookSignature: [] }],
-      requestBody: { required: true, content: contentOf(envelope(types, data), components) },
+      requestBody: { required: true, content: contentOf(envelope(contract), components) },
       responses: { 200: { description: 'Received.' }, 409: { description: 'Received before.' } },
     },
   };

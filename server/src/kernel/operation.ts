@@ -156,18 +156,6 @@ export const DEFAULT_MAX_BODY = 65_536;
 export const maxBodyOf = ({ maxBody }: Pick<Contract, 'maxBody'>): number =>
   maxBody?.bytes ?? DEFAULT_MAX_BODY;
 
-/** What we send to a platform's endpoint: the events of one kind of resource. */
-export interface WebhookContract {
-  /** Its name in the document: `outgoing-payment`. */
-  readonly name: string;
-  readonly summary: string;
-  readonly description: string;
-  /** Every event type it carries. */
-  readonly types: readonly string[];
-  /** Schema of `data`: the resource as its GET answers it. */
-  readonly data: TSchema;
-}
-
 type Part<C, K extends string> = C extends Record<K, infer S extends TSchema> ? Static<S> : object;
 
 /** The parts of a request that a contract has a schema for; of an unknown contract, any. */

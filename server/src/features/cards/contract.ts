@@ -1,8 +1,9 @@
 // Cards as the API shows them, and the operations on them. A card never shows its number: for that there is a
 // page of ours. What happens to one after it was created is told by webhooks.
 import { Type } from '@sinclair/typebox';
+import { defineEvent, type WebhookContract } from '../../kernel/event.ts';
 import type { FieldError } from '../../kernel/fault.ts';
-import { operation, type WebhookContract } from '../../kernel/operation.ts';
+import { operation } from '../../kernel/operation.ts';
 import {
   described,
   named,
@@ -226,19 +227,20 @@ export const updateCardById = operation({
   notFound: 'NOT_FOUND',
 });
 
+export const cardStateChange = defineEvent('CARD.STATE_CHANGE', Card);
+export const cardFundingSourceChange = defineEvent('CARD.FUNDING_SOURCE_CHANGE', Card);
+
 export const cardWebhooks: readonly WebhookContract[] = [
   {
     name: 'card-state-change',
     summary: 'A card was issued, frozen, opened again or closed',
     description: 'Sent at every change of its state after it was created.',
-    types: ['CARD.STATE_CHANGE'],
-    data: Card,
+    events: [cardStateChange],
   },
   {
     name: 'card-funding-source-change',
     summary: 'A card is paid for by other accounts',
     description: 'Sent when the list of its funding sources was replaced.',
-    types: ['CARD.FUNDING_SOURCE_CHANGE'],
-    data: Card,
+    events: [cardFundingSourceChange],
   },
 ];

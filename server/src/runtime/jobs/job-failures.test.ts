@@ -2,6 +2,7 @@
 // whose provider's circuit is open; and what is kept of an error.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/harness.ts';
+import { testEvent } from '../../features/tenancy/platform/index.ts';
 import { circuitOpen } from '../../kernel/net/circuit.ts';
 import { createLog } from '../observability/log.ts';
 import { createMetrics } from '../observability/metrics.ts';
@@ -106,7 +107,7 @@ describe('a job', () => {
     });
     const stage: JobHandler['run'] = async () => ({
       caller: caller(),
-      stage: async (ctx) => ctx.emit('TEST', 'retried', {}),
+      stage: async (ctx) => ctx.emit(testEvent, 'retried', {}),
     });
     await workerWith({ kind: 'bad', maxAttempts: 1, run: stage }).runDue();
     expect(await stored(id)).toBeUndefined();
@@ -122,7 +123,7 @@ describe('a job', () => {
       run: () =>
         new Promise((resolve) => {
           finish = () =>
-            resolve({ caller: caller(), stage: async (ctx) => ctx.emit('TEST', 'late', {}) });
+            resolve({ caller: caller(), stage: async (ctx) => ctx.emit(testEvent, 'late', {}) });
         }),
     };
     const worker = workerWith(slow);

@@ -2,6 +2,7 @@
 // job's effect is there once however many workers take it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/harness.ts';
+import { testEvent } from '../../features/tenancy/platform/index.ts';
 import { createLog } from '../observability/log.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { createWorker, type JobHandler } from './jobs.ts';
@@ -33,7 +34,7 @@ const tell = (name: string): JobHandler => ({
   kind: name,
   run: async () => ({
     caller: caller(),
-    stage: async (ctx) => ctx.emit('TEST', `did:${name}`, {}),
+    stage: async (ctx) => ctx.emit(testEvent, `did:${name}`, {}),
   }),
 });
 

@@ -2,6 +2,7 @@
 // it and however many moves one change set holds.
 import { describe, expect, it } from 'vitest';
 import { testWorld } from '../../../test/harness.ts';
+import { testEvent } from '../../features/tenancy/platform/index.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { stateTable } from '../../kernel/states.ts';
 import type { Database } from '../db/database.ts';
@@ -139,7 +140,7 @@ describe('an attempt', () => {
       ctx.require(lived, row({ id: 'fourth' }));
       ctx.transfer({ ...step, debit: 'c', step: 't', short: refuse, again: true });
       ctx.freeze('a');
-      ctx.emit('X.Y', 'new', {});
+      ctx.emit(testEvent, 'new', {});
       ctx.later('work', {});
       return refuse();
     });

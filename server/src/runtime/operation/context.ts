@@ -1,7 +1,9 @@
 // What an operation is given: reads, and a change set to stage into. A context lives for one attempt at
 // one operation; nothing staged in it happens before the committer takes it. Staging the same row twice
 // merges, so a function may move a row on without knowing who touched it before.
+import type { Static, TSchema } from '@sinclair/typebox';
 import type { Caller } from '../../kernel/caller.ts';
+import type { EventDefinition } from '../../kernel/event.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { type Id, newId } from '../../kernel/id.ts';
 import { iso, type Time, type World } from '../../kernel/world.ts';
@@ -85,13 +87,23 @@ export interface Ctx {
    */
   freeze(accountId: string, options?: { empty?: boolean }): void;
   unfreeze(accountId: string): void;
-  /** Tells the platform a fact. `account` names the ledger account whose balance the event shows. */
-  emit(type: string, subject: string, data: unknown, account?: string): void;
+  /** Stages an event. `account` names the ledger account whose balance the event shows. */
+  emit<S extends TSchema>(
+    event: EventDefinition<S>,
+    subject: string,
+    data: Static<S>,
+    account?: string,
+  ): void;
   /**
    * The same of what is personal: kept sealed under a customer's key until it is sent. Without a key, of a
    * customer who was erased, there is nothing left to seal.
    */
-  emitSealed(key: DataKey | undefined, type: string, subject: string, data: unknown): void;
+  emitSealed<S extends TSchema>(
+    key: DataKey | undefined,
+    event: EventDefinition<S>,
+    subject: string,
+    data: Static<S>,
+  ): void;
   /**
    * Does `work`; where it throws a fault nothing stays of what it staged, and the fault is the answer. Where
    * the commit finds that an account cannot pay or take what was staged, the operation decides once more.
@@ -200,7 +212,12 @@ export function createContext(
     if (again) rereads.add(rest.debit);
   }
 
-  function emit(type: string, subject: string, data: unknown, account?: string): EventRow {
+  function emit(
+    { type }: EventDefinition,
+    subject: string,
+    data: unknown,
+    account?: string,
+  ): EventRow {
     const row: EventRow = {
       id: newId(world, 'Webhook'),
       platform_id: caller.platformId,
@@ -217,11 +234,11 @@ export function createContext(
 
   function emitSealed(
     key: DataKey | undefined,
-    type: string,
+    event: EventDefinition,
     subject: string,
     data: unknown,
   ): void {
-    const row = emit(type, subject, data);
+    const row = emit(event, subject, data);
     if (!key) return;
     row.data = vault.seal(key, row.data, eventContext(row.id));
     row.sealed_for = key.owner;
@@ -250,7 +267,7 @@ export function createContext(
     freeze: (account, { empty = false } = {}) =>
       void set.freezes.push({ account, frozen: true, empty }),
     unfreeze: (account) => void set.freezes.push({ account, frozen: false, empty: false }),
-    emit: (...told) => void emit(...told),
+    emit: (...event) => void emit(...event),
     emitSealed,
     attempt: attempting({ set, staged, shorts, rereads }),
     later: (kind, input, at = now) =>

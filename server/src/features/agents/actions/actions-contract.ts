@@ -1,6 +1,6 @@
 // What an agent asks for that moves money, and its platform's word on it.
 import { Type } from '@sinclair/typebox';
-import type { WebhookContract } from '../../../kernel/operation.ts';
+import { defineEvent, type WebhookContract } from '../../../kernel/event.ts';
 import { operation } from '../../../kernel/operation.ts';
 import { described, named, oneOf, PageQuery, Timestamp } from '../../../kernel/schema.ts';
 import { createTransferIn, createTransferOut } from '../../payments/transfers/index.ts';
@@ -158,13 +158,14 @@ export const rejectAgentAction = operation({
   bodyOptional: true,
 });
 
+export const agentActionPending = defineEvent('AGENT_ACTION.PENDING_APPROVAL', AgentAction);
+
 export const agentWebhooks: readonly WebhookContract[] = [
   {
     name: 'agent-action',
     summary: 'An agent waits for your word',
     description:
       'Sent when an action needs approval. What becomes of it is told by the events of its payment.',
-    types: ['AGENT_ACTION.PENDING_APPROVAL'],
-    data: AgentAction,
+    events: [agentActionPending],
   },
 ];

@@ -6,7 +6,13 @@ import { isId } from '../../../kernel/id.ts';
 import type { Refused } from '../../../kernel/operation.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { internalAccounts } from '../../balances/internal-accounts/index.ts';
-import { checkFunds, patch, type TransactionRow, tell } from '../../payments/lifecycle/index.ts';
+import {
+  checkFunds,
+  emitPayment,
+  eventsOf,
+  patch,
+  type TransactionRow,
+} from '../../payments/lifecycle/index.ts';
 import { checkExecutable, startQuote } from '../../payments/quotes/index.ts';
 import { startTransferIn, startTransferOut } from '../../payments/transfers/index.ts';
 import { note } from '../audit.ts';
@@ -15,6 +21,7 @@ import { type Act, evaluate, type Refusal, type Verdict } from '../policy/policy
 import { convertedUp, countSpending, spentBy } from '../policy/usage.ts';
 import { type ActionType, actionStates } from '../states.ts';
 import { type ActionRow, type AgentRow, agentActions, agents } from '../store.ts';
+import { agentActionPending } from './actions-contract.ts';
 import { presentAction, type WholeAction } from './present-action.ts';
 
 /** What is asked for, in its own currency. */
@@ -178,7 +185,7 @@ export async function submit(
   if (quote) patch(ctx, payment, {});
   note(ctx, agent, 'ACTION_SUBMITTED', { action, rule: judged.rule, ...named });
   const view = await presentAction(ctx, { action, payment, quote });
-  ctx.emit('AGENT_ACTION.PENDING_APPROVAL', action.id, view);
+  ctx.emit(agentActionPending, action.id, view);
   return view;
 }
 
@@ -210,7 +217,7 @@ const ownerOf = ({ agent_id: id, platform_id, customer_id }: ActionRow) => ({
 function endPayment(ctx: Ctx, { payment, quote }: WholeAction): TransactionRow {
   if (quote || payment.status !== 'PENDING') return payment;
   const failed = patch(ctx, payment, { status: 'FAILED' });
-  tell(ctx, failed, 'FAILED');
+  emitPayment(ctx, eventsOf(failed).FAILED, failed);
   return failed;
 }
 

@@ -2,7 +2,8 @@
 // one: accounts come with the platform's currencies and with its customers.
 import { Type } from '@sinclair/typebox';
 import { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
-import { operation, type WebhookContract } from '../../../kernel/operation.ts';
+import { defineEvent, type WebhookContract } from '../../../kernel/event.ts';
+import { operation } from '../../../kernel/operation.ts';
 import {
   CurrencyAmount,
   described,
@@ -123,17 +124,19 @@ export const getInternalAccountById = operation({
   notFound: 'ACCOUNT_NOT_FOUND',
 });
 
+export const balanceUpdated = defineEvent('INTERNAL_ACCOUNT.BALANCE_UPDATED', InternalAccount);
+export const statusUpdated = defineEvent('INTERNAL_ACCOUNT.STATUS_UPDATED', InternalAccount);
+export const fundingInstructionsUpdated = defineEvent(
+  'INTERNAL_ACCOUNT.FUNDING_INSTRUCTIONS_UPDATED',
+  InternalAccount,
+);
+
 export const internalAccountWebhooks: readonly WebhookContract[] = [
   {
     name: 'internal-account-status',
     summary: 'An internal account changed',
     description:
       'Sent for every change of the balance, of the status, or of where to pay money in.',
-    types: [
-      'INTERNAL_ACCOUNT.BALANCE_UPDATED',
-      'INTERNAL_ACCOUNT.STATUS_UPDATED',
-      'INTERNAL_ACCOUNT.FUNDING_INSTRUCTIONS_UPDATED',
-    ],
-    data: InternalAccount,
+    events: [balanceUpdated, statusUpdated, fundingInstructionsUpdated],
   },
 ];

@@ -4,6 +4,7 @@
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { type Holding, presentInternalAccount } from './account.ts';
+import { statusUpdated } from './contract.ts';
 import { type InternalAccountEvent, internalAccountStates, isOpen } from './states.ts';
 import { accountMoves, type InternalAccountRow, internalAccounts } from './store.ts';
 
@@ -67,6 +68,6 @@ export function moveInternalAccount(
     });
   }
   const data = presentInternalAccount(moved, NOTHING);
-  ctx.emit('INTERNAL_ACCOUNT.STATUS_UPDATED', row.id, data, row.id);
+  ctx.emit(statusUpdated, row.id, data, row.id);
   return moved;
 }

@@ -14,6 +14,7 @@ import {
   slotOf,
   typesFor,
 } from './account.ts';
+import { balanceUpdated, fundingInstructionsUpdated } from './contract.ts';
 import { type InternalAccountStatus, isOpen } from './states.ts';
 import { type InternalAccountRow, internalAccounts } from './store.ts';
 
@@ -88,7 +89,7 @@ export function refreshFunding(ctx: Ctx, row: InternalAccountRow, port: FundingP
   if (isDeepStrictEqual(JSON.parse(JSON.stringify(funding)), row.funding)) return false;
   const moved = ctx.update(internalAccounts, row, { funding, updated_at: ctx.now });
   const data = presentInternalAccount(moved, NOTHING);
-  ctx.emit('INTERNAL_ACCOUNT.FUNDING_INSTRUCTIONS_UPDATED', id, data, id);
+  ctx.emit(fundingInstructionsUpdated, id, data, id);
   return true;
 }
 
@@ -117,5 +118,5 @@ export async function balancesOf(
  */
 export function emitBalance(ctx: Ctx, row: InternalAccountRow): void {
   const data = presentInternalAccount(row, NOTHING);
-  ctx.emit('INTERNAL_ACCOUNT.BALANCE_UPDATED', row.id, data, row.id);
+  ctx.emit(balanceUpdated, row.id, data, row.id);
 }

@@ -27,12 +27,13 @@ import type {
 import {
   awaitDecision,
   cardPaymentStates,
+  cardTransaction,
   inSuspense,
   isPulling,
   moveAndTell,
   parked,
   patch,
-  presentTransaction,
+  presentCardPayment,
   refundedOf,
   settledOf,
   takesBack,
@@ -98,7 +99,7 @@ export const accountIdOf = (row: CardPaymentRow): string =>
 export const currencyOfAccount = (row: CardPaymentRow): string => row.sent_currency as string;
 
 export const tellCard = (ctx: Ctx, row: CardPaymentRow): void =>
-  ctx.emit(`CARD_TRANSACTION.${row.status}`, row.id, presentTransaction(plain(row)));
+  ctx.emit(cardTransaction[row.status], row.id, presentCardPayment(plain(row), row.card));
 
 /** Where its money is, for whoever asks whether its account is still used. */
 function fundsOf(status: CardStatus, facts: CardFacts): TransactionRow['funds'] {

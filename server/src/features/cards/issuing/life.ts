@@ -3,6 +3,7 @@
 // commit.
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { rebind, unbind } from '../clearing/funding.ts';
+import { cardFundingSourceChange, cardStateChange } from '../contract.ts';
 import { type CardRow, cards } from '../store.ts';
 import { type CardChange, type CardMove, presentCard } from './card.ts';
 import { uncountCard } from './limits.ts';
@@ -12,10 +13,10 @@ import { type CardStateReason, cardStates } from './states.ts';
 export const TELL_ISSUER = 'cards.change';
 
 export const tellState = (ctx: Ctx, row: CardRow): void =>
-  ctx.emit('CARD.STATE_CHANGE', row.id, presentCard(row));
+  ctx.emit(cardStateChange, row.id, presentCard(row));
 
 const tellFunding = (ctx: Ctx, row: CardRow): void =>
-  ctx.emit('CARD.FUNDING_SOURCE_CHANGE', row.id, presentCard(row));
+  ctx.emit(cardFundingSourceChange, row.id, presentCard(row));
 
 export function tellIssuer(ctx: Ctx, row: CardRow): void {
   if (row.issuer_ref !== null) ctx.later(TELL_ISSUER, { cardId: row.id });

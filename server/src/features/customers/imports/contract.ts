@@ -1,9 +1,11 @@
 // Imports of customers as the API shows them, and the operations on them.
 import { type Static, Type } from '@sinclair/typebox';
-import { operation, type WebhookContract } from '../../../kernel/operation.ts';
+import { defineEvent, type EventDefinition, type WebhookContract } from '../../../kernel/event.ts';
+import { operation } from '../../../kernel/operation.ts';
 import { described, named, oneOf, Timestamp } from '../../../kernel/schema.ts';
 import { FilePart } from '../../../kernel/upload.ts';
 import { inspectCsv, MOST_ROWS } from './scan.ts';
+import type { ImportEnd } from './states.ts';
 
 const TAG = 'Customers';
 const MOST_BYTES = 100 * 1024 * 1024;
@@ -135,12 +137,17 @@ export const getBulkCustomerImportJob = operation({
   notFound: 'BULK_UPLOAD_JOB_NOT_FOUND',
 });
 
+/** The event about the end of an import, by the transition that ends it. */
+export const importEvents = {
+  complete: defineEvent('BULK_UPLOAD.COMPLETED', BulkCustomerImportJob),
+  fail: defineEvent('BULK_UPLOAD.FAILED', BulkCustomerImportJob),
+} as const satisfies Record<ImportEnd, EventDefinition>;
+
 export const importWebhooks: readonly WebhookContract[] = [
   {
     name: 'bulk-upload',
     summary: 'An import of customers has ended',
     description: `Sent once, when an import ends. It lists the first ${MOST_ERRORS} errors at most.`,
-    types: ['BULK_UPLOAD.COMPLETED', 'BULK_UPLOAD.FAILED'],
-    data: BulkCustomerImportJob,
+    events: [importEvents.complete, importEvents.fail],
   },
 ];

@@ -9,10 +9,11 @@ import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { platforms, systemCaller } from '../../tenancy/platform/index.ts';
 import { createCustomer } from '../records/index.ts';
 import { candidateOf, cellsOfEach } from './columns.ts';
+import { importEvents } from './contract.ts';
 import { FILE, importView, isOver } from './present.ts';
 import { type Failure, type Item, type RowParts, registerRows } from './rows.ts';
 import { type RawRow, readRows } from './scan.ts';
-import { type ImportMove, importStates } from './states.ts';
+import { type ImportEnd, importStates } from './states.ts';
 import { type ImportRow, importErrors, imports } from './store.ts';
 
 export const IMPORT_SLICE = 'imports.slice';
@@ -122,13 +123,13 @@ async function end(
   ctx: Ctx,
   row: ImportRow,
   failures: readonly Failure[],
-  move: ImportMove = row.successful > 0 ? 'complete' : 'fail',
+  move: ImportEnd = row.successful > 0 ? 'complete' : 'fail',
 ): Promise<void> {
   const status = importStates.next(row.status, move);
   if (row.file_id !== null) await dropFile(ctx, row.file_id);
   const over = { status, file_id: null, file_key: null, completed_at: ctx.now };
   const now = ctx.update(imports, row, over);
-  ctx.emit(`BULK_UPLOAD.${status}`, now.id, await importView(ctx, now, failures));
+  ctx.emit(importEvents[move], now.id, await importView(ctx, now, failures));
 }
 
 /** Stages what a slice came to; nothing where another worker was faster. */

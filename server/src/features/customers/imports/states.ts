@@ -3,7 +3,8 @@
 import { stateTable } from '../../../kernel/states.ts';
 
 export type ImportStatus = 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'FAILED';
-export type ImportMove = 'begin' | 'complete' | 'fail';
+export type ImportEnd = 'complete' | 'fail';
+export type ImportMove = 'begin' | ImportEnd;
 
 export const importStates = stateTable<ImportStatus, ImportMove>('Import of customers', {
   PENDING: { begin: 'PROCESSING', fail: 'FAILED' },

@@ -1,6 +1,7 @@
 // Invitations as the API shows them, and the operations on them.
 import { Type } from '@sinclair/typebox';
-import { operation, type WebhookContract } from '../../../kernel/operation.ts';
+import { defineEvent, type WebhookContract } from '../../../kernel/event.ts';
+import { operation } from '../../../kernel/operation.ts';
 import {
   CurrencyAmount,
   described,
@@ -133,12 +134,13 @@ export const cancelInvitation = operation({
   sealed: true,
 });
 
+export const invitationClaimed = defineEvent('INVITATION.CLAIMED', UmaInvitation);
+
 export const invitationWebhooks: readonly WebhookContract[] = [
   {
     name: 'invitation-claimed',
     summary: 'An invitation was claimed',
     description: 'Sent to the platform that made the invitation, whoever claimed it.',
-    types: ['INVITATION.CLAIMED'],
-    data: UmaInvitation,
+    events: [invitationClaimed],
   },
 ];

@@ -3,6 +3,7 @@
 import type { JobHandler } from '../../../runtime/jobs/jobs.ts';
 import { platforms, systemCaller } from '../../tenancy/platform/index.ts';
 import { customers, dataKeyOf } from '../records/index.ts';
+import { invitationClaimed } from './contract.ts';
 import { presentInvitation } from './invitation.ts';
 import { invitations } from './store.ts';
 
@@ -31,7 +32,7 @@ export const invitationJobs = ({ origin }: { origin: () => string }): JobHandler
           if (!row || !key) return;
           ctx.require(customers, inviter);
           const view = presentInvitation(row, ctx.now, origin());
-          ctx.emitSealed(key, 'INVITATION.CLAIMED', row.id, view);
+          ctx.emitSealed(key, invitationClaimed, row.id, view);
         },
       };
     },

@@ -1,6 +1,7 @@
 // Customers as the API shows them, and the operations on them.
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
-import { operation, type WebhookContract } from '../../../kernel/operation.ts';
+import { defineEvent, type WebhookContract } from '../../../kernel/event.ts';
+import { operation } from '../../../kernel/operation.ts';
 import {
   Address,
   described,
@@ -228,9 +229,19 @@ export const getEndUserTerms = operation({
   errors: [],
 });
 
-const STATUS_EVENTS = ['KYC', 'KYB'].flatMap((check) =>
-  ['PENDING', 'APPROVED', 'REJECTED'].map((status) => `CUSTOMER.${check}_${status}`),
-);
+/** The events about entering a status, by type of customer. UNVERIFIED and HOLD have none. */
+export const customerEvents = {
+  INDIVIDUAL: {
+    PENDING: defineEvent('CUSTOMER.KYC_PENDING', Customer),
+    APPROVED: defineEvent('CUSTOMER.KYC_APPROVED', Customer),
+    REJECTED: defineEvent('CUSTOMER.KYC_REJECTED', Customer),
+  },
+  BUSINESS: {
+    PENDING: defineEvent('CUSTOMER.KYB_PENDING', Customer),
+    APPROVED: defineEvent('CUSTOMER.KYB_APPROVED', Customer),
+    REJECTED: defineEvent('CUSTOMER.KYB_REJECTED', Customer),
+  },
+};
 
 export const customerWebhooks: readonly WebhookContract[] = [
   {
@@ -238,7 +249,9 @@ export const customerWebhooks: readonly WebhookContract[] = [
     summary: 'The check of a customer moved on',
     description:
       'Sent when a customer is pending, approved or rejected: KYC of persons, KYB of firms.',
-    types: STATUS_EVENTS,
-    data: Customer,
+    events: [
+      ...Object.values(customerEvents.INDIVIDUAL),
+      ...Object.values(customerEvents.BUSINESS),
+    ],
   },
 ];

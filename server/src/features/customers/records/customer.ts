@@ -5,7 +5,7 @@ import { Address } from '../../../kernel/schema.ts';
 import { stamps } from '../../../runtime/operation/context.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
-import type { Customer, updateCustomerById } from './contract.ts';
+import { type Customer, customerEvents, type updateCustomerById } from './contract.ts';
 import { type OwnerRow, presentOwner } from './owners/owners.ts';
 import { personalOf } from './personal.ts';
 import { currenciesOf } from './registration/admission.ts';
@@ -63,12 +63,10 @@ export function presentCustomer(
   };
 }
 
-const TOLD = ['PENDING', 'APPROVED', 'REJECTED'];
-
-/** The event that says a customer has entered its status, or undefined for a status nobody is told. */
-export function statusEvent(row: Pick<CustomerRow, 'type' | 'status'>): string | undefined {
-  if (!TOLD.includes(row.status)) return undefined;
-  return `CUSTOMER.${row.type === 'INDIVIDUAL' ? 'KYC' : 'KYB'}_${row.status}`;
+/** The event about the status of a customer, or undefined for a status without an event. */
+export function statusEvent({ type, status }: Pick<CustomerRow, 'type' | 'status'>) {
+  if (status === 'UNVERIFIED' || status === 'HOLD') return undefined;
+  return customerEvents[type][status];
 }
 
 /** Whether the customer may move money as far as its identity check goes. */

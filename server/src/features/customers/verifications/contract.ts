@@ -1,7 +1,8 @@
 // Verifications as the API shows them, and the operations on them.
 import { type Static, Type } from '@sinclair/typebox';
 import { FINDING_TYPES } from '../../../catalog/identity/verification-errors.ts';
-import { operation, type WebhookContract } from '../../../kernel/operation.ts';
+import { defineEvent, type EventDefinition, type WebhookContract } from '../../../kernel/event.ts';
+import { operation } from '../../../kernel/operation.ts';
 import { described, named, oneOf, PageQuery, page, Timestamp } from '../../../kernel/schema.ts';
 import { DocumentType } from '../documents/index.ts';
 import { VERIFICATION_STATUSES } from './states.ts';
@@ -116,6 +117,17 @@ export const getVerification = operation({
   notFound: 'VERIFICATION_NOT_FOUND',
 });
 
+/** The event about each status that a verification enters. */
+export const verificationEvents = {
+  RESOLVE_ERRORS: defineEvent('VERIFICATION.RESOLVE_ERRORS', Verification),
+  PENDING_MANUAL_REVIEW: defineEvent('VERIFICATION.PENDING_MANUAL_REVIEW', Verification),
+  APPROVED: defineEvent('VERIFICATION.APPROVED', Verification),
+  REJECTED: defineEvent('VERIFICATION.REJECTED', Verification),
+} as const satisfies Record<(typeof VERIFICATION_STATUSES)[number], EventDefinition>;
+
+/** Part of the contract; no verification has this status today. */
+const inProgress = defineEvent('VERIFICATION.IN_PROGRESS', Verification);
+
 export const verificationWebhooks: readonly WebhookContract[] = [
   {
     name: 'verification-update',
@@ -123,7 +135,12 @@ export const verificationWebhooks: readonly WebhookContract[] = [
     description:
       'Sent for every submission with what came of it, and when one that was under review is decided. ' +
       'Where the status of the customer follows, its event comes behind.',
-    types: [...VERIFICATION_STATUSES, 'IN_PROGRESS'].map((status) => `VERIFICATION.${status}`),
-    data: Verification,
+    events: [
+      verificationEvents.RESOLVE_ERRORS,
+      verificationEvents.PENDING_MANUAL_REVIEW,
+      verificationEvents.APPROVED,
+      verificationEvents.REJECTED,
+      inProgress,
+    ],
   },
 ];

@@ -7,7 +7,7 @@ import { isId } from '../../../kernel/id.ts';
 import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
 import { type CustomerRow, customers, dataKeyOf } from '../records/index.ts';
-import type { Verification, VerificationError } from './contract.ts';
+import { type Verification, type VerificationError, verificationEvents } from './contract.ts';
 import type { VerificationStatus } from './states.ts';
 import { type VerificationRow, verifications } from './store.ts';
 
@@ -68,9 +68,9 @@ export async function verificationOf(ctx: Ctx, id: string) {
   return { row, customer };
 }
 
-function tell(ctx: Ctx, customer: CustomerRow, row: VerificationRow): VerificationRow {
+function emitStatus(ctx: Ctx, customer: CustomerRow, row: VerificationRow): VerificationRow {
   const data = presentVerification(ctx.vault, customer, row);
-  ctx.emitSealed(dataKeyOf(customer), `VERIFICATION.${row.status}`, row.id, data);
+  ctx.emitSealed(dataKeyOf(customer), verificationEvents[row.status], row.id, data);
   return row;
 }
 
@@ -101,7 +101,7 @@ export async function addVerification(
     created_at: ctx.now,
     updated_at: ctx.now,
   });
-  return tell(ctx, customer, row);
+  return emitStatus(ctx, customer, row);
 }
 
 /** Stages what became of one that waited, and tells it. */
@@ -117,5 +117,5 @@ export function changeVerification(
     decided_by: decidedBy ?? null,
     updated_at: ctx.now,
   });
-  return tell(ctx, customer, now);
+  return emitStatus(ctx, customer, now);
 }

@@ -1,7 +1,9 @@
 // The two doors to one test of a webhook endpoint, and the test event itself as the document shows it.
 import { Type } from '@sinclair/typebox';
-import { operation, type WebhookContract } from '../../../kernel/operation.ts';
+import type { WebhookContract } from '../../../kernel/event.ts';
+import { operation } from '../../../kernel/operation.ts';
 import { named } from '../../../kernel/schema.ts';
+import { testEvent } from '../../tenancy/platform/index.ts';
 
 const TestWebhookRequest = Type.Object({
   url: Type.Optional(
@@ -65,7 +67,6 @@ export const testWebhooks: readonly WebhookContract[] = [
     description:
       'Sent when a test is asked for, and once when the endpoint is set or changed. Beside the usual ' +
       'fields it carries `test: true`. It is never sent again when it fails.',
-    types: ['TEST'],
-    data: Type.Object({}, { description: 'Always empty.' }),
+    events: [testEvent],
   },
 ];

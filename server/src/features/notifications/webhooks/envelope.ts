@@ -7,6 +7,7 @@ import type { Naming } from '../../../catalog/naming.ts';
 import { iso, type Time } from '../../../kernel/world.ts';
 import type { SigningKey } from '../../../runtime/security/keys.ts';
 import { withBalances } from '../../balances/internal-accounts/index.ts';
+import { testEvent } from '../../tenancy/platform/index.ts';
 
 /** An event as its row has it. */
 export interface StoredEvent {
@@ -23,7 +24,7 @@ export interface StoredEvent {
 const USUAL_WORD = 'Service';
 
 function dataOf(event: StoredEvent, naming: Naming): string {
-  if (event.type === 'TEST') return '{}';
+  if (event.type === testEvent.type) return '{}';
   // Most events go out as they were stored, unparsed.
   if (event.balance === null && naming.word === USUAL_WORD) return event.data;
   const data: unknown = JSON.parse(event.data);
@@ -36,7 +37,7 @@ function dataOf(event: StoredEvent, naming: Naming): string {
 
 /** The body of an event. Only the row and the service's word go in, so a retry sends the same bytes. */
 export function bodyOf(event: StoredEvent, naming: Naming): string {
-  const mark = event.type === 'TEST' ? '"test":true,' : '';
+  const mark = event.type === testEvent.type ? '"test":true,' : '';
   const [id, type, time] = [event.id, event.type, iso(event.created_at)].map((each) =>
     JSON.stringify(each),
   );

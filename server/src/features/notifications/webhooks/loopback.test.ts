@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../../test/harness.ts';
 import { type Receiver, startReceiver } from '../../../../test/receiver.ts';
-import { platforms } from '../../tenancy/platform/index.ts';
+import { platforms, testEvent } from '../../tenancy/platform/index.ts';
 
 let app: TestApp;
 let receiver: Receiver;
@@ -30,7 +30,7 @@ describe('an endpoint on this machine', () => {
       const row = await ctx.read(platforms, app.platform.id);
       if (!row) throw new Error('no platform');
       ctx.update(platforms, row, { webhook_endpoint: receiver.url });
-      ctx.emit('TEST', row.id, {});
+      ctx.emit(testEvent, row.id, {});
     });
     await app.app.deliverer.runDue();
     for (const path of ['/webhooks/test', '/sandbox/webhooks/test']) {

@@ -1,7 +1,12 @@
+import { Type } from '@sinclair/typebox';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../../test/harness.ts';
 import { type Receiver, startReceiver } from '../../../../test/receiver.ts';
+import { defineEvent } from '../../../kernel/event.ts';
 import { attemptsOf } from './index.ts';
+
+const approved = defineEvent('CUSTOMER.KYC_APPROVED', Type.Object({ id: Type.String() }));
+const pending = defineEvent('CUSTOMER.KYC_PENDING', Type.Object({}));
 
 let app: TestApp;
 let receiver: Receiver;
@@ -138,9 +143,7 @@ describe('an event', () => {
     await setEndpoint(receiver.url);
     const other = await startReceiver();
     await setEndpoint(other.url, app.other.id);
-    await app.operate(async (ctx) =>
-      ctx.emit('CUSTOMER.KYC_APPROVED', 'Customer:1', { id: 'Customer:1' }),
-    );
+    await app.operate(async (ctx) => ctx.emit(approved, 'Customer:1', { id: 'Customer:1' }));
     await app.settle();
     expect(receiver.got.map((each) => each.type)).toEqual(['CUSTOMER.KYC_APPROVED']);
     expect(JSON.parse(receiver.got[0]?.body ?? '').data).toEqual({ id: 'Customer:1' });
@@ -151,7 +154,7 @@ describe('an event', () => {
   it('is sent while the loops run, without waiting', async () => {
     await setEndpoint(receiver.url);
     app.start();
-    await app.operate(async (ctx) => ctx.emit('CUSTOMER.KYC_PENDING', 'Customer:2', {}));
+    await app.operate(async (ctx) => ctx.emit(pending, 'Customer:2', {}));
     await receiver.has(1);
     expect(receiver.got[0]?.type).toBe('CUSTOMER.KYC_PENDING');
   });

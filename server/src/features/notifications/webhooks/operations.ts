@@ -9,7 +9,7 @@ import type { Metrics } from '../../../runtime/observability/metrics.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import type { SigningKeys } from '../../../runtime/security/keys.ts';
-import { platforms } from '../../tenancy/platform/index.ts';
+import { platforms, testEvent } from '../../tenancy/platform/index.ts';
 import { sendTestEvent, sendTestWebhook } from './contract.ts';
 import type { StoredEvent } from './envelope.ts';
 import { isDelivered } from './schedule.ts';
@@ -43,7 +43,7 @@ async function sendTest(ctx: Ctx, deps: WebhookDeps, asked: string | undefined) 
   }
   const event: StoredEvent = {
     id: ctx.id('Webhook'),
-    type: 'TEST',
+    type: testEvent.type,
     data: '{}',
     balance: null,
     held: null,

@@ -5,7 +5,8 @@ import {
   accountInfoCreateSchema,
   accountInfoSchema,
 } from '../../../catalog/accounts/account-schemas.ts';
-import { operation, type WebhookContract } from '../../../kernel/operation.ts';
+import { defineEvent, type WebhookContract } from '../../../kernel/event.ts';
+import { operation } from '../../../kernel/operation.ts';
 import { described, named, oneOf, PageQuery, page, Timestamp } from '../../../kernel/schema.ts';
 import { EXTERNAL_ACCOUNT_STATUSES } from './states.ts';
 import { BENEFICIARY_STATUSES, OWNERSHIP_TYPES } from './store.ts';
@@ -242,12 +243,13 @@ export const deletePlatformExternalAccountById = operation({
   notFound: 'ACCOUNT_NOT_FOUND',
 });
 
+export const statusUpdated = defineEvent('EXTERNAL_ACCOUNT.STATUS_UPDATED', ExternalAccount);
+
 export const externalAccountWebhooks: readonly WebhookContract[] = [
   {
     name: 'external-account-status',
     summary: 'An external account changed its status',
     description: 'Sent for every change of the status after the account was added.',
-    types: ['EXTERNAL_ACCOUNT.STATUS_UPDATED'],
-    data: ExternalAccount,
+    events: [statusUpdated],
   },
 ];

@@ -4,6 +4,7 @@ import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
 import { hasInstitution, railsOfAccount } from './account.ts';
+import { statusUpdated } from './contract.ts';
 import { type ExternalAccountEvent, externalAccountStates } from './states.ts';
 import { type ExternalAccountRow, externalAccounts } from './store.ts';
 
@@ -65,6 +66,6 @@ export function moveExternalAccount(
 ): ExternalAccountRow {
   const status = externalAccountStates.next(row.status, event);
   const moved = ctx.update(externalAccounts, row, { status, updated_at: ctx.now });
-  ctx.emit('EXTERNAL_ACCOUNT.STATUS_UPDATED', row.id, presentExternalAccount(moved));
+  ctx.emit(statusUpdated, row.id, presentExternalAccount(moved));
   return moved;
 }

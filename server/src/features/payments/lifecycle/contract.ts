@@ -6,7 +6,8 @@ import {
 } from '../../../catalog/accounts/field-names.ts';
 import { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
 import { PAYMENT_RAILS, PaymentRail } from '../../../catalog/rails/rails.ts';
-import { operation, type WebhookContract } from '../../../kernel/operation.ts';
+import { defineEvent, type EventDefinition, type WebhookContract } from '../../../kernel/event.ts';
+import { operation } from '../../../kernel/operation.ts';
 import {
   Amount,
   CurrencyAmount,
@@ -21,8 +22,13 @@ import {
   variant,
 } from '../../../kernel/schema.ts';
 import { CardTransaction } from './cards/card-contract.ts';
-import { CARD_STATUSES } from './cards/card-states.ts';
-import { INCOMING_FAILURES, OUTGOING_FAILURES } from './states.ts';
+import type { CardStatus } from './cards/card-states.ts';
+import {
+  INCOMING_FAILURES,
+  type IncomingStatus,
+  OUTGOING_FAILURES,
+  type OutgoingStatus,
+} from './states.ts';
 
 export const TRANSACTION_STATUSES = [
   'CREATED',
@@ -356,35 +362,57 @@ export const listTransactions = operation({
   errors: [400],
 });
 
-const eventTypes = (prefix: string, names: string) =>
-  names.split(' ').map((name) => `${prefix}_PAYMENT.${name}`);
-
 const IncomingEvent = Type.Object({
   ...IncomingTransaction.properties,
   requestedReceiverCustomerInfoFields: Type.Optional(Type.Array(CounterpartyFieldDefinition)),
 });
+
+type RefundEvent = 'REFUND_PENDING' | 'REFUND_COMPLETED' | 'REFUND_FAILED';
+
+/** The events about an outgoing payment: its status, and its refund. */
+export const outgoingPayment = {
+  PENDING: defineEvent('OUTGOING_PAYMENT.PENDING', OutgoingTransaction),
+  PENDING_AUTHORIZATION: defineEvent('OUTGOING_PAYMENT.PENDING_AUTHORIZATION', OutgoingTransaction),
+  PROCESSING: defineEvent('OUTGOING_PAYMENT.PROCESSING', OutgoingTransaction),
+  COMPLETED: defineEvent('OUTGOING_PAYMENT.COMPLETED', OutgoingTransaction),
+  FAILED: defineEvent('OUTGOING_PAYMENT.FAILED', OutgoingTransaction),
+  EXPIRED: defineEvent('OUTGOING_PAYMENT.EXPIRED', OutgoingTransaction),
+  REFUND_PENDING: defineEvent('OUTGOING_PAYMENT.REFUND_PENDING', OutgoingTransaction),
+  REFUND_COMPLETED: defineEvent('OUTGOING_PAYMENT.REFUND_COMPLETED', OutgoingTransaction),
+  REFUND_FAILED: defineEvent('OUTGOING_PAYMENT.REFUND_FAILED', OutgoingTransaction),
+} as const satisfies Record<OutgoingStatus | RefundEvent, EventDefinition>;
+
+/** The events about an incoming payment. PROCESSING has none. */
+export const incomingPayment = {
+  PENDING: defineEvent('INCOMING_PAYMENT.PENDING', IncomingEvent),
+  COMPLETED: defineEvent('INCOMING_PAYMENT.COMPLETED', IncomingEvent),
+  FAILED: defineEvent('INCOMING_PAYMENT.FAILED', IncomingEvent),
+  REFUND_PENDING: defineEvent('INCOMING_PAYMENT.REFUND_PENDING', IncomingEvent),
+  REFUND_COMPLETED: defineEvent('INCOMING_PAYMENT.REFUND_COMPLETED', IncomingEvent),
+  REFUND_FAILED: defineEvent('INCOMING_PAYMENT.REFUND_FAILED', IncomingEvent),
+} as const satisfies Record<Exclude<IncomingStatus, 'PROCESSING'> | RefundEvent, EventDefinition>;
+
+/** The events about a payment with a card, by its status. */
+export const cardTransaction = {
+  AUTHORIZED: defineEvent('CARD_TRANSACTION.AUTHORIZED', CardTransaction),
+  PARTIALLY_SETTLED: defineEvent('CARD_TRANSACTION.PARTIALLY_SETTLED', CardTransaction),
+  SETTLED: defineEvent('CARD_TRANSACTION.SETTLED', CardTransaction),
+  REFUNDED: defineEvent('CARD_TRANSACTION.REFUNDED', CardTransaction),
+  EXCEPTION: defineEvent('CARD_TRANSACTION.EXCEPTION', CardTransaction),
+} as const satisfies Record<CardStatus, EventDefinition>;
 
 export const transactionWebhooks: readonly WebhookContract[] = [
   {
     name: 'outgoing-payment',
     summary: 'An outgoing payment moved on',
     description: 'Sent for every status a payment enters, and for its refund.',
-    types: eventTypes(
-      'OUTGOING',
-      'PENDING PENDING_AUTHORIZATION PROCESSING COMPLETED FAILED EXPIRED ' +
-        'REFUND_PENDING REFUND_COMPLETED REFUND_FAILED',
-    ),
-    data: OutgoingTransaction,
+    events: Object.values(outgoingPayment),
   },
   {
     name: 'incoming-payment',
     summary: 'Money came in',
     description: 'Sent when a payment arrives in an internal account, or fails to.',
-    types: eventTypes(
-      'INCOMING',
-      'PENDING COMPLETED FAILED REFUND_PENDING REFUND_COMPLETED REFUND_FAILED',
-    ),
-    data: IncomingEvent,
+    events: Object.values(incomingPayment),
   },
   {
     name: 'card-transaction',
@@ -392,7 +420,6 @@ export const transactionWebhooks: readonly WebhookContract[] = [
     description:
       'Sent for every status a payment enters, and again when a part of it comes back or its total ' +
       'changes. A payment that was declined is none.',
-    types: CARD_STATUSES.map((status) => `CARD_TRANSACTION.${status}`),
-    data: CardTransaction,
+    events: Object.values(cardTransaction),
   },
 ];

@@ -9,11 +9,14 @@ export {
 } from './cards/card.ts';
 export { CardMerchant } from './cards/card-contract.ts';
 export { type CardEvent, type CardStatus, cardPaymentStates } from './cards/card-states.ts';
+export { presentCardPayment } from './cards/present-card.ts';
 export {
   cancelTransaction,
+  cardTransaction,
   confirmReceiptDelivery,
   getTransactionById,
   IncomingTransaction,
+  incomingPayment,
   listTransactions,
   OutgoingTransaction,
   RateDetails,
@@ -74,7 +77,7 @@ export {
   type TransactionRow,
   transactionOfReference,
 } from './present.ts';
-export { moveAndTell, patch, tell } from './staging.ts';
+export { emitPayment, eventsOf, moveAndTell, patch } from './staging.ts';
 export {
   type FailureReason,
   INCOMING_FAILURES,

@@ -9,10 +9,11 @@ import { shortOfFunds } from '../../../runtime/operation/operate.ts';
 import { type InternalAccountRow, repayOwed } from '../../balances/internal-accounts/index.ts';
 import { ledgerAccounts } from '../../balances/ledger-accounts/index.ts';
 import { reverseUse } from '../../balances/velocity-limits/index.ts';
+import { incomingPayment, outgoingPayment } from './contract.ts';
 import { fund, handOver, hold, type Legs, legsOf, payThrough, settle } from './legs.ts';
 import { openRefund, PAY_REFUND, SEND_PAYOUT } from './payouts/refund.ts';
 import type { TransactionRow } from './present.ts';
-import { moveAndTell, patch, tell } from './staging.ts';
+import { emitPayment, moveAndTell, patch } from './staging.ts';
 import { type FailureReason, outgoingStates } from './states.ts';
 import type { Party } from './store.ts';
 
@@ -55,7 +56,7 @@ const cameIn = (row: TransactionRow, came: CameIn | undefined) =>
 
 /** A payment that was pending is told as that before it goes on; one that was authorised was told already. */
 function tellPending(ctx: Ctx, row: TransactionRow): void {
-  if (row.status === 'PENDING') tell(ctx, row, 'PENDING');
+  if (row.status === 'PENDING') emitPayment(ctx, outgoingPayment.PENDING, row);
 }
 
 /**
@@ -67,7 +68,7 @@ export function awaitAuthorization(ctx: Ctx, row: TransactionRow): TransactionRo
   const status = again ? row.status : outgoingStates.next(row.status, 'authorize');
   if (!waitsForDeposit(row)) tellPending(ctx, row);
   const waiting = patch(ctx, row, { status });
-  tell(ctx, waiting, 'PENDING_AUTHORIZATION');
+  emitPayment(ctx, outgoingPayment.PENDING_AUTHORIZATION, waiting);
   return waiting;
 }
 
@@ -79,7 +80,8 @@ export const releasePayment = (ctx: Ctx, row: TransactionRow): TransactionRow =>
 export async function failUnauthorized(ctx: Ctx, row: TransactionRow): Promise<void> {
   if (row.status !== 'PENDING_AUTHORIZATION') return;
   const status = outgoingStates.next(row.status, 'fail');
-  tell(ctx, patch(ctx, row, { status, failure_reason: 'SCA_NOT_COMPLETED' }), 'FAILED');
+  const failed = patch(ctx, row, { status, failure_reason: 'SCA_NOT_COMPLETED' });
+  emitPayment(ctx, outgoingPayment.FAILED, failed);
   if (row.agent_id !== null) await reverseUse(ctx, row);
 }
 
@@ -88,7 +90,7 @@ export function awaitFunds(ctx: Ctx, row: TransactionRow): TransactionRow {
   const status = outgoingStates.next(row.status, 'start');
   tellPending(ctx, row);
   const started = patch(ctx, row, { status, funds: 'AWAITED', sent_at: ctx.now });
-  tell(ctx, started, 'PROCESSING');
+  emitPayment(ctx, outgoingPayment.PROCESSING, started);
   return started;
 }
 
@@ -108,7 +110,7 @@ export async function startPayout(
   // A pull that somebody asked to call back has come after all.
   const held = { status, funds: 'HELD', sent_at: ctx.now, cancel_requested_at: null } as const;
   const started = patch(ctx, row, { ...held, ...cameIn(row, came) });
-  if (fresh) tell(ctx, started, 'PROCESSING');
+  if (fresh) emitPayment(ctx, outgoingPayment.PROCESSING, started);
   ctx.later(SEND_PAYOUT, { transactionId: row.id });
   return started;
 }
@@ -128,7 +130,7 @@ export async function payInside(
   tellPending(ctx, row);
   const known = cameIn(row, came);
   const processing = patch(ctx, row, { status: started, ...known });
-  if (fresh) tell(ctx, processing, 'PROCESSING');
+  if (fresh) emitPayment(ctx, outgoingPayment.PROCESSING, processing);
   await moveAndTell(ctx, () => {
     if (came) fund(ctx, row, came.amount);
     payThrough(ctx, row.id, legs(ctx, row));
@@ -142,8 +144,8 @@ export async function payInside(
     settled_at: ctx.now,
     cancel_requested_at: null,
   });
-  tell(ctx, done, 'COMPLETED');
-  if (twin) tell(ctx, twin, 'COMPLETED');
+  emitPayment(ctx, outgoingPayment.COMPLETED, done);
+  if (twin) emitPayment(ctx, incomingPayment.COMPLETED, twin);
   return done;
 }
 
@@ -159,7 +161,7 @@ export async function refuseFunds(
   tellPending(ctx, row);
   await moveAndTell(ctx, () => fund(ctx, row, came.amount));
   const funded = patch(ctx, row, { status, funds: 'FUNDED', ...cameIn(row, came) });
-  if (fresh) tell(ctx, funded, 'PROCESSING');
+  if (fresh) emitPayment(ctx, outgoingPayment.PROCESSING, funded);
   return failPayout(ctx, funded, reason, true);
 }
 
@@ -187,7 +189,7 @@ export async function settlePayout(
     cancel_requested_at: null,
     ...(chain ? { destination_chain: chain } : {}),
   });
-  tell(ctx, done, 'COMPLETED');
+  emitPayment(ctx, outgoingPayment.COMPLETED, done);
   return done;
 }
 
@@ -212,13 +214,13 @@ export async function failPayout(
     cancel_requested_at: null,
     ...(untouched ? { funds: 'NONE' } : {}),
   });
-  tell(ctx, failed, 'FAILED');
+  emitPayment(ctx, outgoingPayment.FAILED, failed);
   if (untouched) {
     await reverseUse(ctx, row);
     return failed;
   }
   const refunding = patch(ctx, failed, { refund: openRefund(ctx, row, 'TRANSACTION_FAILED') });
-  tell(ctx, refunding, 'REFUND_PENDING');
+  emitPayment(ctx, outgoingPayment.REFUND_PENDING, refunding);
   ctx.later(PAY_REFUND, { transactionId: row.id, refundable });
   return refunding;
 }
@@ -235,7 +237,7 @@ export function cancelPayout(ctx: Ctx, row: TransactionRow): TransactionRow {
   if (row.status !== 'PROCESSING' || row.refund || row.funds === 'AWAITED') return row;
   const refund = openRefund(ctx, row, 'USER_CANCELLATION');
   const refunding = patch(ctx, row, { refund, cancel_requested_at: null });
-  tell(ctx, refunding, 'REFUND_PENDING');
+  emitPayment(ctx, outgoingPayment.REFUND_PENDING, refunding);
   ctx.later(PAY_REFUND, { transactionId: row.id, refundable: true });
   return refunding;
 }
@@ -250,5 +252,6 @@ export function refuseCancel(ctx: Ctx, row: TransactionRow): TransactionRow {
 export function expirePayment(ctx: Ctx, row: TransactionRow): void {
   const status = outgoingStates.peek(row.status, 'expire');
   if (!status) return;
-  tell(ctx, patch(ctx, row, { status, failure_reason: 'QUOTE_EXPIRED' }), 'EXPIRED');
+  const expired = patch(ctx, row, { status, failure_reason: 'QUOTE_EXPIRED' });
+  emitPayment(ctx, outgoingPayment.EXPIRED, expired);
 }

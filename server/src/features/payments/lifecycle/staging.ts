@@ -1,16 +1,30 @@
 // The three things every step of a payment does: change its row, move money with the balances told, and
-// tell the platform. Apart from the steps so that outgoing payments, their refunds and their funding share
+// emit an event. Apart from the steps so that outgoing payments, their refunds and their funding share
 // one way of doing them.
+import type { Static } from '@sinclair/typebox';
+import type { EventDefinition } from '../../../kernel/event.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { PatchOf } from '../../../runtime/db/table.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { emitBalance, internalAccounts } from '../../balances/internal-accounts/index.ts';
+import { incomingPayment, outgoingPayment } from './contract.ts';
 import { presentTransaction, type TransactionRow } from './present.ts';
 import { transactions } from './store.ts';
 
-/** Stages the event `OUTGOING_PAYMENT.<what>` or `INCOMING_PAYMENT.<what>` with the row as it is now. */
-export function tell(ctx: Ctx, row: TransactionRow, what: string): void {
-  ctx.emit(`${row.type}_PAYMENT.${what}`, row.id, presentTransaction(row));
+/** The events of the direction that a payment has. */
+export const eventsOf = ({ type }: Pick<TransactionRow, 'type'>) =>
+  type === 'INCOMING' ? incomingPayment : outgoingPayment;
+
+type PaymentSchema = ReturnType<typeof eventsOf>['COMPLETED']['data'];
+
+/** Stages an event about a payment, with the row as it is now. */
+export function emitPayment(
+  ctx: Ctx,
+  event: EventDefinition<PaymentSchema>,
+  row: TransactionRow,
+): void {
+  // The columns of a row hold its parties as JSON, so the compiler cannot compare them with the schema.
+  ctx.emit(event, row.id, presentTransaction(row) as Static<PaymentSchema>);
 }
 
 /** Stages a change of the row. */

@@ -12,12 +12,13 @@ import {
 } from '../../balances/internal-accounts/index.ts';
 import type { CustomerRow } from '../../customers/records/index.ts';
 import {
+  emitPayment,
   type FailureReason,
+  incomingPayment,
   moveAndTell,
   type PendingReason,
   patch,
   type TransactionRow,
-  tell,
   transactions,
 } from '../lifecycle/index.ts';
 import { keep, release, takeOff } from './books.ts';
@@ -111,7 +112,7 @@ export async function receiveDeposit(ctx: Ctx, given: Deposit): Promise<Transact
   if (reason) return holdDeposit(ctx, given, reason);
   const settled = { status: 'COMPLETED', funds: 'SETTLED', settled_at: ctx.now } as const;
   const row = insert(ctx, placed(given), settled);
-  tell(ctx, row, 'COMPLETED');
+  emitPayment(ctx, incomingPayment.COMPLETED, row);
   await moveAndTell(ctx, () => creditAndRepay(ctx, row, account));
   return row;
 }
@@ -123,7 +124,7 @@ async function holdDeposit(
 ): Promise<TransactionRow> {
   const held = { status: 'PENDING', funds: 'HELD', pending_reason: reason } as const;
   const row = insert(ctx, placed(given), held);
-  tell(ctx, row, 'PENDING');
+  emitPayment(ctx, incomingPayment.PENDING, row);
   await hold(ctx, row, given.account);
   waitForRelease(ctx, row);
   return row;
@@ -156,7 +157,7 @@ export function bounceDeposit(ctx: Ctx, given: Bounce): TransactionRow {
   const failed = { status: 'FAILED', funds: 'HELD', failure_reason: 'COLLECTION_FAILED' } as const;
   const row = insert(ctx, given, failed);
   keep(ctx, row);
-  tell(ctx, row, 'FAILED');
+  emitPayment(ctx, incomingPayment.FAILED, row);
   return openWayBack(ctx, row);
 }
 

@@ -13,14 +13,15 @@ import {
   type Ask,
   awaitDecision,
   awaitNotice,
+  emitPayment,
   type FailureReason,
+  incomingPayment,
   incomingStates,
   moveAndTell,
   openRefund,
   patch,
   refundStates,
   type TransactionRow,
-  tell,
   type WaitKind,
 } from '../lifecycle/index.ts';
 import { credit, creditAside, keep, park, sendBack } from './books.ts';
@@ -94,7 +95,7 @@ export function complete(ctx: Ctx, row: TransactionRow): TransactionRow {
     cancel_requested_at: null,
     settled_at: ctx.now,
   });
-  tell(ctx, done, 'COMPLETED');
+  emitPayment(ctx, incomingPayment.COMPLETED, done);
   return done;
 }
 
@@ -113,14 +114,14 @@ export function fail(
     pending_reason: null,
     cancel_requested_at: null,
   });
-  tell(ctx, failed, 'FAILED');
+  emitPayment(ctx, incomingPayment.FAILED, failed);
   return failed;
 }
 
 /** Opens the way back of money that lies in our keeping. */
 export function openWayBack(ctx: Ctx, row: TransactionRow): TransactionRow {
   const refunding = patch(ctx, row, { refund: openRefund(ctx, row, 'TRANSACTION_FAILED') });
-  tell(ctx, refunding, 'REFUND_PENDING');
+  emitPayment(ctx, incomingPayment.REFUND_PENDING, refunding);
   ctx.later(SEND_BACK, { transactionId: row.id, ask: 'send' satisfies Ask });
   return refunding;
 }
@@ -150,7 +151,11 @@ export async function closeWayBack(
     refund: { ...row.refund, status, ...settledAt },
   });
   if (!reached) await awaitDecision(ctx, done);
-  tell(ctx, done, reached ? 'REFUND_COMPLETED' : 'REFUND_FAILED');
+  emitPayment(
+    ctx,
+    reached ? incomingPayment.REFUND_COMPLETED : incomingPayment.REFUND_FAILED,
+    done,
+  );
   return done;
 }
 

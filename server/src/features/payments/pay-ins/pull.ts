@@ -12,12 +12,13 @@ import { customers } from '../../customers/records/index.ts';
 import type { ExternalAccountRow } from '../../payees/external-accounts/index.ts';
 import {
   type Ask,
+  emitPayment,
   type FailureReason,
+  incomingPayment,
   incomingStates,
   moveAndTell,
   patch,
   type TransactionRow,
-  tell,
   transactions,
 } from '../lifecycle/index.ts';
 import { takeOff } from './books.ts';
@@ -73,7 +74,7 @@ export function stagePull(ctx: Ctx, given: Pull): TransactionRow {
 /** Stages the job that sends it. The answer is the transaction as it was accepted. */
 export function startPull(ctx: Ctx, row: TransactionRow): TransactionRow {
   const started = patch(ctx, row, { funds: 'AWAITED', sent_at: ctx.now });
-  tell(ctx, started, 'PENDING');
+  emitPayment(ctx, incomingPayment.PENDING, started);
   ctx.later(PULL, { transactionId: row.id, ask: 'send' satisfies Ask });
   return started;
 }

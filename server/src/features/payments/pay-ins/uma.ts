@@ -2,6 +2,7 @@
 // that is sent to it once and whose answer decides; nothing moves before. Then the sender's provider is
 // told and its money fetched, which lands on the customer's account here or goes on over a rail to the
 // account outside that the customer chose for it.
+import type { Static } from '@sinclair/typebox';
 import { corridors } from '../../../catalog/currencies/corridors.ts';
 import { chooseRail } from '../../../catalog/rails/rails.ts';
 import type { Connectors, Progress, RailPort } from '../../../connectors/ports/index.ts';
@@ -29,6 +30,7 @@ import {
   type Ask,
   awaitNotice,
   type FailureReason,
+  incomingPayment,
   incomingStates,
   patch,
   presentTransaction,
@@ -177,10 +179,11 @@ export async function receiveUmaPayment(
 
 /** The question is an event that the usual deliveries leave alone: it is put once, and answered. */
 function ask(ctx: Ctx, row: TransactionRow): void {
-  ctx.emit('INCOMING_PAYMENT.PENDING', row.id, {
+  const data = {
     ...presentTransaction(row),
     requestedReceiverCustomerInfoFields: row.requested_fields ?? [],
-  });
+  };
+  ctx.emit(incomingPayment.PENDING, row.id, data as Static<typeof incomingPayment.PENDING.data>);
   const question = ctx.set.events.at(-1) as EventRow;
   question.due_at = null;
   ctx.later(ASK, { transactionId: row.id, eventId: question.id });

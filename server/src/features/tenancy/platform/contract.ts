@@ -4,6 +4,7 @@ import {
   COUNTERPARTY_FIELDS,
   CounterpartyFieldDefinition,
 } from '../../../catalog/accounts/field-names.ts';
+import { defineEvent } from '../../../kernel/event.ts';
 import { operation } from '../../../kernel/operation.ts';
 import { Amount, described, named, oneOf, Timestamp } from '../../../kernel/schema.ts';
 
@@ -217,3 +218,6 @@ export const updatePlatformConfig = operation({
   replies: { 200: PlatformConfig },
   errors: [400, 501],
 });
+
+/** Sent to an endpoint when it is set or changed, and on request. */
+export const testEvent = defineEvent('TEST', Type.Object({}, { description: 'Always empty.' }));

@@ -1,7 +1,7 @@
 // What other features may know of platforms.
 export { brandOf, cardBrandOf, cardProgramNameOf } from './brand.ts';
 export { walletConfigOf, walletSenderOf } from './config.ts';
-export { FixedFee } from './contract.ts';
+export { FixedFee, testEvent } from './contract.ts';
 export { checkAmount, checkDirection, settingOf } from './currencies.ts';
 export { ownPlatform, type PlatformParts, platformOperations } from './operations.ts';
 export {

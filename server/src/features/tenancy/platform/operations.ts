@@ -8,6 +8,7 @@ import {
   CardTokenization2FAConfig,
   EmbeddedWalletConfig,
   getPlatformConfig,
+  testEvent,
   updatePlatformConfig,
 } from './contract.ts';
 import { type PlatformRow, platforms } from './store.ts';
@@ -46,7 +47,7 @@ export const platformOperations = ({ provision, loopbackWebhooks }: PlatformPart
       // Customers may be many: their accounts are opened after the commit, in pieces.
       ctx.later('accounts.backfill', { platformId: row.id, currencies: added });
     }
-    if (patch.webhook_endpoint) ctx.emit('TEST', row.id, {});
+    if (patch.webhook_endpoint) ctx.emit(testEvent, row.id, {});
     return { status: 200, body: presentPlatform(row) };
   }),
 ];

@@ -14,9 +14,10 @@ import {
 } from '../../../balances/internal-accounts/index.ts';
 import { reverseUse } from '../../../balances/velocity-limits/index.ts';
 import { customers } from '../../../customers/records/index.ts';
+import { outgoingPayment } from '../contract.ts';
 import { type Leg, legsOf, park, release, reverse } from '../legs.ts';
 import { refundReference, type TransactionRow } from '../present.ts';
-import { moveAndTell, patch, tell } from '../staging.ts';
+import { emitPayment, moveAndTell, patch } from '../staging.ts';
 import { outgoingStates, refundStates } from '../states.ts';
 import type { Refund } from '../store.ts';
 import { awaitDecision } from './parked.ts';
@@ -158,12 +159,12 @@ export async function payRefund(
     refund: { ...row.refund, status, ...settledAt },
   });
   if (!back) await awaitDecision(ctx, done);
-  tell(ctx, done, back ? 'REFUND_COMPLETED' : 'REFUND_FAILED');
+  emitPayment(ctx, back ? outgoingPayment.REFUND_COMPLETED : outgoingPayment.REFUND_FAILED, done);
   if (done.status !== 'PROCESSING') return done;
   const completed = patch(ctx, done, {
     status: outgoingStates.next(done.status, 'settle'),
     settled_at: ctx.now,
   });
-  tell(ctx, completed, 'COMPLETED');
+  emitPayment(ctx, outgoingPayment.COMPLETED, completed);
   return completed;
 }

@@ -13,7 +13,7 @@ import {
   repayOwed,
 } from '../../../balances/internal-accounts/index.ts';
 import type { TransactionRow } from '../present.ts';
-import { moveAndTell, patch, tell } from '../staging.ts';
+import { emitPayment, eventsOf, moveAndTell, patch } from '../staging.ts';
 import { refundStates } from '../states.ts';
 import { decided, inSuspense, type Said, turnOf } from './parked.ts';
 import { balanceFor, fundedOutside, goesBackByRail, takesBack } from './refund.ts';
@@ -112,7 +112,7 @@ export async function returnParked(
     funds: 'RETURNED',
     refund: { ...row.refund, status, settledAt: iso(ctx.now) },
   });
-  tell(ctx, done, 'REFUND_COMPLETED');
+  emitPayment(ctx, eventsOf(done).REFUND_COMPLETED, done);
   await decided(ctx, done, 'returned', said);
   return done;
 }

@@ -1,0 +1,73 @@
+// Events: what a platform is notified of. A definition is one value that the emitter, the webhook contract
+// and the OpenAPI document share, so the data of an event has the type that is documented for it.
+import type { TSchema } from '@sinclair/typebox';
+
+/** Every event type that is documented. Platforms switch on these names. */
+export const EVENT_TYPES = [
+  'OUTGOING_PAYMENT.PENDING',
+  'OUTGOING_PAYMENT.PENDING_AUTHORIZATION',
+  'OUTGOING_PAYMENT.PROCESSING',
+  'OUTGOING_PAYMENT.COMPLETED',
+  'OUTGOING_PAYMENT.FAILED',
+  'OUTGOING_PAYMENT.EXPIRED',
+  'OUTGOING_PAYMENT.REFUND_PENDING',
+  'OUTGOING_PAYMENT.REFUND_COMPLETED',
+  'OUTGOING_PAYMENT.REFUND_FAILED',
+  'INCOMING_PAYMENT.PENDING',
+  'INCOMING_PAYMENT.COMPLETED',
+  'INCOMING_PAYMENT.FAILED',
+  'INCOMING_PAYMENT.REFUND_PENDING',
+  'INCOMING_PAYMENT.REFUND_COMPLETED',
+  'INCOMING_PAYMENT.REFUND_FAILED',
+  'CUSTOMER.KYC_APPROVED',
+  'CUSTOMER.KYC_REJECTED',
+  'CUSTOMER.KYC_PENDING',
+  'CUSTOMER.KYB_APPROVED',
+  'CUSTOMER.KYB_REJECTED',
+  'CUSTOMER.KYB_PENDING',
+  'VERIFICATION.APPROVED',
+  'VERIFICATION.REJECTED',
+  'VERIFICATION.RESOLVE_ERRORS',
+  'VERIFICATION.IN_PROGRESS',
+  'VERIFICATION.PENDING_MANUAL_REVIEW',
+  'VERIFICATION.READY_FOR_VERIFICATION',
+  'EXTERNAL_ACCOUNT.STATUS_UPDATED',
+  'INTERNAL_ACCOUNT.BALANCE_UPDATED',
+  'INTERNAL_ACCOUNT.STATUS_UPDATED',
+  'INTERNAL_ACCOUNT.FUNDING_INSTRUCTIONS_UPDATED',
+  'INVITATION.CLAIMED',
+  'BULK_UPLOAD.COMPLETED',
+  'BULK_UPLOAD.FAILED',
+  'AGENT_ACTION.PENDING_APPROVAL',
+  'CARD.STATE_CHANGE',
+  'CARD.FUNDING_SOURCE_CHANGE',
+  'CARD_TRANSACTION.AUTHORIZED',
+  'CARD_TRANSACTION.PARTIALLY_SETTLED',
+  'CARD_TRANSACTION.SETTLED',
+  'CARD_TRANSACTION.REFUNDED',
+  'CARD_TRANSACTION.EXCEPTION',
+  'TEST',
+] as const;
+
+export type EventType = (typeof EVENT_TYPES)[number];
+
+export interface EventDefinition<S extends TSchema = TSchema> {
+  readonly type: EventType;
+  /** Schema of `data`: the resource as its GET returns it. */
+  readonly data: S;
+}
+
+/** The definition of an event type; one for each type, beside the contract of its resource. */
+export const defineEvent = <S extends TSchema>(type: EventType, data: S): EventDefinition<S> => ({
+  type,
+  data,
+});
+
+/** What a webhook endpoint receives: the events of one kind of resource, all with the same `data`. */
+export interface WebhookContract {
+  /** Its name in the document: `outgoing-payment`. */
+  readonly name: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly events: readonly EventDefinition[];
+}
