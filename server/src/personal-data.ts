@@ -1,5 +1,6 @@
 // Everything that the server holds about a customer: the descriptions of all features, in the order in
-// which an export shows them and an erasure empties them. Payments come before cards, whose messages lean on them.
+// which an export shows them and an erasure empties them. Payments come before cards, whose messages refer to
+// them.
 import { agentPersonalData } from './features/agents/index.ts';
 import { internalAccountPersonalData } from './features/balances/internal-accounts/index.ts';
 import { cardPersonalData } from './features/cards/index.ts';

@@ -1,7 +1,7 @@
-// The statements of a batch that write and read rows, derived from the descriptions of the tables. All parameters are arrays, one
-// for each column, so a batch of any size is the same prepared statement. Rows are locked in the order of
-// their ids before an update joins them to the batch: an update alone locks in the order of its plan, and
-// two lanes with different plans would deadlock, which costs a second each time.
+// The statements of a batch that write and read rows, derived from the descriptions of the tables. All
+// parameters are arrays, one for each column, so a batch of any size is the same prepared statement. Rows are
+// locked in the order of their ids before an update joins them to the batch: an update alone locks in the
+// order of its plan, and two lanes with different plans would deadlock, which costs a second each time.
 import { ARRAY_TYPE } from '../db/arrays.ts';
 import type { ColumnType, Table } from '../db/table.ts';
 

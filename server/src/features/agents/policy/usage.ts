@@ -1,6 +1,6 @@
-// What an agent spends, counted in the ledger (balances/velocity-limits): an allowance for each agent, currency
-// and day or month, and one for the number of a day's payments. So its limits hold exactly, whoever pays at
-// the same moment and through whichever process, and what a failed payment took comes back by itself.
+// What an agent spends, as velocity limits (balances/velocity-limits): one for each agent, currency and day
+// or month, and one for the number of a day's payments. They hold exactly for concurrent payments in all
+// processes, and a failed payment no longer counts.
 import { Fault } from '../../../kernel/fault.ts';
 import { scale } from '../../../kernel/money.ts';
 import { iso, type Time } from '../../../kernel/world.ts';

@@ -1,2 +1,3 @@
-// The accounts of the ledger as features see them. Postings are decided in ledger/ and written by the committer.
+// The accounts of the ledger as features see them. Postings are decided in ledger/ and written by the
+// committer.
 export { ledgerAccounts } from './store.ts';
