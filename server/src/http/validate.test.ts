@@ -2,24 +2,26 @@ import { type TSchema, Type } from '@sinclair/typebox';
 import { expect, it } from 'vitest';
 import { operationsOf, type Parts } from '../compose.ts';
 import type { Contract } from '../kernel/operation.ts';
-import { ajvParts, named } from '../kernel/schema.ts';
+import { named } from '../kernel/schema.ts';
 import { compileSchemas, fieldErrors } from './validate.ts';
 
 const contractOf = (body: TSchema) => ({ body }) as unknown as Contract;
 
-it('compiles every contract, and pauses after each named schema of it', () => {
+it('compiles every contract', () => {
   // Only the contracts are read.
   const parts = { connectors: () => ({}), tokens: {}, webhooks: {} } as unknown as Parts;
   const contracts = operationsOf(parts).map(({ contract }) => contract);
-  const schemas = contracts.flatMap(({ body, headers, query }) =>
-    [body, headers, query].filter((each) => each !== undefined),
-  );
-  const named = new Set(schemas.flatMap((each) => Object.keys(ajvParts(each, '').named)));
-  expect(named.size).toBeGreaterThan(100);
-  const steps = [...compileSchemas(contracts)].length;
-  expect(steps).toBeGreaterThanOrEqual(named.size + contracts.length);
-  // What is compiled takes no step again but the one between contracts.
+  expect([...compileSchemas(contracts)].length).toBeGreaterThanOrEqual(contracts.length);
+  // What is compiled takes no step again but the one after each contract.
   expect([...compileSchemas(contracts)]).toHaveLength(contracts.length);
+});
+
+it('pauses after each named schema, those inside others first', () => {
+  const Inner = named('ValidateFirst', Type.Object({ code: Type.String() }));
+  const Outer = named('ValidateSecond', Type.Object({ inner: Inner }));
+  const contract = contractOf(Type.Object({ outer: Outer }));
+  // Two named schemas and the contract.
+  expect([...compileSchemas([contract])]).toHaveLength(3);
 });
 
 it('names the fields of named schemas inside others', () => {
