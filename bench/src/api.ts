@@ -6,7 +6,7 @@ import net from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bench } from './bench.ts';
-import { type Child, startNode } from './children.ts';
+import { type Child, type StartOptions, startNode } from './children.ts';
 
 export const BASE = '/2025-10-13';
 export const CLIENT = { id: 'bench', secret: 'bench-secret' };
@@ -50,7 +50,7 @@ export const freePort = (): Promise<number> =>
 export async function startServer(
   root: string,
   args: readonly string[],
-  options: { log: string; profile?: string; logLevel?: string; env?: NodeJS.ProcessEnv },
+  options: StartOptions & { log: string; logLevel?: string },
 ): Promise<{ port: number; process: Child; startedMs: number }> {
   const port = await freePort();
   const started = performance.now();
@@ -116,7 +116,7 @@ export function requester(port: number, authorization = AUTHORIZATION): Request 
         authorization,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
-      body: body === undefined ? undefined : JSON.stringify(body),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await reply.text();
     if (reply.status >= 300) throw new Error(`${method} ${where}: ${reply.status} ${text}`);

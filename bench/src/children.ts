@@ -26,12 +26,12 @@ export interface Worker extends Child {
 
 export interface StartOptions {
   /** File for what it writes, instead of our memory: a server's log must not cost us processor time. */
-  log?: string;
+  log?: string | undefined;
   /** Added to our own; undefined removes a variable. */
-  env?: NodeJS.ProcessEnv;
-  cwd?: string;
+  env?: NodeJS.ProcessEnv | undefined;
+  cwd?: string | undefined;
   /** Folder for a processor profile, written when the process ends. */
-  profile?: string;
+  profile?: string | undefined;
 }
 
 const STOP_MS = 30_000;

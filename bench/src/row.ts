@@ -19,15 +19,15 @@ export interface Row {
   ours: Side;
   peer: Side;
   /** The least that the ratio should be. */
-  target?: number;
+  target?: number | undefined;
   /** The most that our 99th percentile should be, the middle of the rounds. */
-  mostP99Ms?: number;
+  mostP99Ms?: number | undefined;
   /** The ratio is ours over the peer's instead, and should be `most` at most. */
-  slowdown?: { most?: number };
+  slowdown?: { most?: number | undefined } | undefined;
   /** Shown under the table. */
-  remark?: string;
+  remark?: string | undefined;
   /** Requests of the load beside ours that were not answered. */
-  unanswered?: number;
+  unanswered?: number | undefined;
 }
 
 export interface Settings {

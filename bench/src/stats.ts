@@ -10,11 +10,11 @@ export interface Run {
   p99: number;
   errors: number;
   /** The first error's own words. */
-  firstError?: string;
+  firstError?: string | undefined;
   /** Everything that succeeded, warm-up included: what the database must show afterwards. */
   done: number;
   /** Processor time of whoever made the load, microseconds for each that finished. */
-  loadUs?: number;
+  loadUs?: number | undefined;
 }
 
 export interface Range {

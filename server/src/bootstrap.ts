@@ -32,7 +32,7 @@ export interface Credentials {
 export interface NewPlatformWithToken extends NewPlatform {
   fundingOf: FundingOf;
   tokenName?: string;
-  permissions?: readonly Permission[];
+  permissions?: readonly Permission[] | undefined;
   /** Fixed ones instead of drawn ones. */
   credentials?: Partial<Credentials>;
 }

@@ -159,19 +159,19 @@ export interface Settings {
   masterKey: Uint8Array;
   serviceWord: string;
   /** What connects production platforms to the outside; only the manual rail unless said otherwise. */
-  connectors?: ConnectorSettings;
+  connectors?: ConnectorSettings | undefined;
   /** Where files are kept. */
   files: StorageSettings;
   /** Absent: no limits. */
-  rateLimits?: Partial<RateLimits>;
+  rateLimits?: Partial<RateLimits> | undefined;
   /** Proxies that are believed about where a request is from; none unless said otherwise. */
-  trustedProxies?: readonly string[];
+  trustedProxies?: readonly string[] | undefined;
   /** Where clients reach the server; where it listens unless said otherwise. */
-  publicUrl?: string;
+  publicUrl?: string | undefined;
   /** Longest time in which nothing moves on a connection; 90 s unless stated. */
   stalledMs?: number | undefined;
   /** Whether sandbox platforms may use webhook endpoints on this machine; true unless stated. */
-  loopbackWebhooks?: boolean;
+  loopbackWebhooks?: boolean | undefined;
   /** How long a user without credentials waits for a way back; absent: there is none. */
   walletRecoveryMs?: number | undefined;
 }
@@ -227,7 +227,7 @@ export interface Parts {
   files: Files;
   /** What links to pages of this server begin with. */
   origin: () => string;
-  note?: CardParts['note'];
+  note: NonNullable<CardParts['note']>;
 }
 
 /** What everything that registers or changes customers is made with. */

@@ -38,7 +38,7 @@ async function config(change?: object): Promise<{ webhookEndpoint?: string }> {
       authorization: `Basic ${btoa(`${clientId}:${clientSecret}`)}`,
       'content-type': 'application/json',
     },
-    body: change && JSON.stringify(change),
+    ...(change && { body: JSON.stringify(change) }),
   });
   return (await reply.json()) as { webhookEndpoint?: string };
 }

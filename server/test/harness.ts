@@ -45,8 +45,8 @@ export interface Answer {
 }
 
 export interface CallOptions {
-  as?: TestPlatform | { clientId: string; clientSecret: string } | null;
-  headers?: Record<string, string>;
+  as?: TestPlatform | { clientId: string; clientSecret: string } | null | undefined;
+  headers?: Record<string, string> | undefined;
 }
 
 export interface SeenEvent {
@@ -129,7 +129,7 @@ export async function startApp(
     start?: number;
     serviceWord?: string;
     rateLimits?: Partial<RateLimits>;
-    trustedProxies?: readonly string[];
+    trustedProxies?: readonly string[] | undefined;
     connectors?: ConnectorSettings;
     walletRecoveryMs?: number;
     loopbackWebhooks?: boolean;

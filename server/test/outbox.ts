@@ -47,11 +47,11 @@ export interface EventState {
 }
 
 export interface OutboxEvent {
-  type?: string;
-  subject?: string;
-  data?: string;
-  balance?: bigint;
-  held?: bigint;
+  type?: string | undefined;
+  subject?: string | undefined;
+  data?: string | undefined;
+  balance?: bigint | undefined;
+  held?: bigint | undefined;
 }
 
 export type Outbox = Awaited<ReturnType<typeof openOutbox>>;

@@ -239,7 +239,7 @@ describe('the table of descriptors', () => {
 interface Situation {
   begun(): Begun;
   patch?: Record<string, unknown>;
-  declines: Partial<Record<Asked, string>>;
+  declines: Partial<Record<Asked, string | undefined>>;
 }
 
 const ofAll = (reason: string): Partial<Record<Asked, string>> =>

@@ -85,7 +85,7 @@ const failed = (failureReason: string, quote?: string) => ({
   status: 'FAILED',
   failureReason,
   refund: ['COMPLETED', 'TRANSACTION_FAILED'] as const,
-  quote,
+  ...(quote ? { quote } : {}),
 });
 
 const ARRIVED: Row = {

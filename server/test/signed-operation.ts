@@ -53,12 +53,12 @@ export const leaveMark = (ctx: Ctx, thing: string): void =>
   void ctx.insert(marks, { id: ctx.id('Mark'), thing });
 
 export interface Given {
-  body?: unknown;
+  body?: unknown | undefined;
   headers?: Record<string, string | undefined>;
-  as?: TestPlatform;
-  through?: Runtime;
-  with?: SignedOperation;
-  of?: string;
+  as?: TestPlatform | undefined;
+  through?: Runtime | undefined;
+  with?: SignedOperation | undefined;
+  of?: string | undefined;
 }
 
 type RequestRow = RowOf<typeof walletRequests>;

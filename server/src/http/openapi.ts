@@ -89,7 +89,7 @@ export function errorSchema(status: number, naming: Naming): TSchema {
         message: Type.String({ description: 'The same as `reason`.' }),
         details: Type.Optional(detailsOf(status)),
       },
-      { description: STATUS_TEXT[status] },
+      { description: STATUS_TEXT[status] ?? '' },
     ),
   );
 }

@@ -32,7 +32,7 @@ export interface ServerOptions extends AdmissionOptions, RouteOptions {
   files: Files;
   operations: readonly Operation[];
   /** Addresses and networks whose `X-Forwarded-For` is trusted; none by default. */
-  trustedProxies?: readonly string[];
+  trustedProxies?: readonly string[] | undefined;
   /** Where clients reach the server. */
   publicUrl?: string | undefined;
   /** Longest time in which nothing moves on a connection. */

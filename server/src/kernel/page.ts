@@ -30,18 +30,18 @@ export interface PageContent {
   title: string;
   /** Paragraphs of plain text. */
   lines: string[];
-  brand?: PageBrand;
+  brand?: PageBrand | undefined;
   /** Marks `lines` as the result of something, with a colour beside the words. */
-  tone?: 'good' | 'caution' | 'failed';
+  tone?: 'good' | 'caution' | 'failed' | undefined;
   /** Values to check, such as the address of a wallet. */
-  details?: Labelled[];
-  card?: CardFace;
+  details?: Labelled[] | undefined;
+  card?: CardFace | undefined;
   /** Explanations below: why it is asked, who sees it, what happens next. */
   notes?: { title: string; lines: string[] }[];
   /** Origins whose pages may frame it: `https://shop.example`. Absent: none. */
-  frames?: readonly string[];
+  frames?: readonly string[] | undefined;
   /** Label of the button that posts to the same address. */
-  button?: string;
+  button?: string | undefined;
   /** The other answer, which changes nothing: its label, and the page that it shows. */
   decline?: { label: string; title: string; lines: string[] };
 }

@@ -14,7 +14,7 @@ type Union<Tag extends string, B extends Branches> = {
 interface VariantMark {
   tag: string;
   branches: Branches;
-  tagType?: TSchema;
+  tagType?: TSchema | undefined;
 }
 
 // Symbols survive the copies TypeBox makes (Optional, Object, Array) and never reach JSON.

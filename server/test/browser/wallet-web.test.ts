@@ -188,7 +188,7 @@ async function relayed(method: string, way: string, { body, cookie = '', headers
   const reply = await fetch(site + way, {
     method,
     headers: { origin: site, cookie, 'content-type': 'application/json', ...headers },
-    body: body && JSON.stringify(body),
+    ...(body && { body: JSON.stringify(body) }),
   });
   const text = await reply.text();
   const [set] = reply.headers.get('set-cookie')?.split(';') ?? [];

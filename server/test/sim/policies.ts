@@ -27,7 +27,7 @@ export function randomLimits(sim: Sim): Policy['spendingLimits'] {
   };
 }
 
-function restrictionsOf(sim: Sim, owner: Person): Policy['accountRestrictions'] {
+function restrictionsOf(sim: Sim, owner: Person): NonNullable<Policy['accountRestrictions']> {
   const { chance } = sim;
   const ids = [...owner.purses.values()].map(({ id }) => id);
   return {

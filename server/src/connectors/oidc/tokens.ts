@@ -18,7 +18,7 @@ export interface OidcSettings {
   /** Providers beside those that are always taken. */
   issuers: readonly string[];
   /** Told in a sentence what is wrong with a provider. */
-  note?: (problem: string) => void;
+  note?: ((problem: string) => void) | undefined;
 }
 
 const refused = (reason: string): OidcProblem => ({ problem: 'refused', reason });

@@ -38,9 +38,9 @@ export interface RailInstruction {
   amount: bigint;
   /** Where it goes or is taken from; for a refund what is known of the payer, which may be little. */
   account: Record<string, unknown> & { accountType: string };
-  beneficiaryName?: string;
-  remittanceInformation?: string;
-  purposeOfPayment?: string;
+  beneficiaryName?: string | undefined;
+  remittanceInformation?: string | undefined;
+  purposeOfPayment?: string | undefined;
   sentAt: Time;
 }
 
@@ -61,8 +61,8 @@ export type FailureReason =
 export type Progress =
   | { state: 'accepted'; reference?: string; checkAfterMs?: number }
   | { state: 'unknown'; reference?: string; checkAfterMs: number }
-  | { state: 'settled'; reference: string; checkAfterMs?: number; onChain?: OnChain }
-  | { state: 'failed'; reason: FailureReason; refundable?: boolean }
+  | { state: 'settled'; reference: string; checkAfterMs?: number | undefined; onChain?: OnChain }
+  | { state: 'failed'; reason: FailureReason; refundable?: boolean | undefined }
   | { state: 'returned'; reason: FailureReason }
   | { state: 'cancelled' };
 
@@ -222,7 +222,7 @@ export interface PaymentFunding {
   /** Exactly this much, in smallest units. */
   amount: bigint;
   /** The chain asked for; always there for a digital asset. */
-  network?: string;
+  network?: string | undefined;
   owner: 'customer' | 'platform';
   at: Time;
   expiresAt: Time;
@@ -383,21 +383,21 @@ export interface SmsPort {
 
 /** What serves one environment. */
 export interface Connectors {
-  mail?: MailPort;
-  sms?: SmsPort;
-  rail?: RailPort;
-  names?: NamePort;
-  rates?: RatePort;
-  funding?: FundingPort;
-  identity?: IdentityPort;
-  uma?: UmaPort;
-  networkFees?: NetworkFeePort;
-  liveness?: LivenessPort;
-  contractWallets?: ContractWalletPort;
-  documents?: DocumentCheckPort;
-  custody?: CustodyPort;
-  oidc?: OidcPort;
-  walletScript?: WalletScript;
-  issuer?: IssuerPort;
-  mint?: MintPort;
+  mail?: MailPort | undefined;
+  sms?: SmsPort | undefined;
+  rail?: RailPort | undefined;
+  names?: NamePort | undefined;
+  rates?: RatePort | undefined;
+  funding?: FundingPort | undefined;
+  identity?: IdentityPort | undefined;
+  uma?: UmaPort | undefined;
+  networkFees?: NetworkFeePort | undefined;
+  liveness?: LivenessPort | undefined;
+  contractWallets?: ContractWalletPort | undefined;
+  documents?: DocumentCheckPort | undefined;
+  custody?: CustodyPort | undefined;
+  oidc?: OidcPort | undefined;
+  walletScript?: WalletScript | undefined;
+  issuer?: IssuerPort | undefined;
+  mint?: MintPort | undefined;
 }

@@ -118,6 +118,7 @@ describe('createLimiter', () => {
       } catch (error) {
         return (error as { retryAfterS?: number }).retryAfterS;
       }
+      return undefined;
     })();
     expect(rejected).toBe(2);
   });

@@ -114,7 +114,7 @@ describe('find', () => {
   });
 
   it('refuses a condition without a value, which would find everybody', async () => {
-    await expect(db.find(things, { name: undefined })).rejects.toThrow(TypeError);
+    await expect(db.find(things, { name: undefined } as never)).rejects.toThrow(TypeError);
     await expect(db.find(things, { nobody: 1 } as never)).rejects.toThrow('no column nobody');
   });
 });

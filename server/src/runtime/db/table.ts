@@ -131,9 +131,9 @@ export type NewRowOf<T extends Table> = {
       ? never
       : K]: ValueOf<T['columns'][K]>;
 } & {
-  [K in keyof T['columns'] as null extends ValueOf<T['columns'][K]> ? K : never]?: ValueOf<
-    T['columns'][K]
-  >;
+  [K in keyof T['columns'] as null extends ValueOf<T['columns'][K]> ? K : never]?:
+    | ValueOf<T['columns'][K]>
+    | undefined;
 };
 
 /** What `ctx.update` takes: only columns that may change. */

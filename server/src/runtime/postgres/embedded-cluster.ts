@@ -18,7 +18,7 @@ export interface ClusterOptions {
   /** The data folder, absolute; the cluster is its subfolder `postgres`. */
   dir: string;
   durable: boolean;
-  random?: (bytes: number) => Uint8Array;
+  random?: ((bytes: number) => Uint8Array) | undefined;
 }
 
 /** The cluster's only database user. */

@@ -28,7 +28,7 @@ export async function wholeAction(ctx: Ctx, action: ActionRow): Promise<WholeAct
   return { action, payment, quote };
 }
 
-const transferDetails = (payment: TransactionRow): View['transferDetails'] => ({
+const transferDetails = (payment: TransactionRow): NonNullable<View['transferDetails']> => ({
   amount: Number(payment.sent_amount),
   currency: payment.sent_currency as string,
   sourceAccountId: payment.source_account as string,

@@ -39,7 +39,7 @@ const judge = ({ paused = false, ...given }: Case): Verdict =>
     act(given.act),
   );
 
-const ruled = (rules: NonNullable<Policy['accountRestrictions']>['accountRules']) => ({
+const ruled = (rules: NonNullable<NonNullable<Policy['accountRestrictions']>['accountRules']>) => ({
   accountRestrictions: { accountRules: rules },
 });
 const one = (rule: object) => ruled([{ accountId: 'one', ...rule }]);

@@ -40,9 +40,10 @@ const transactionReads = () => [
   // Parameters that the contract does not have are let through, so one that names a customer is overruled.
   narrowed(agentListTransactions, servedBy(transactionOperations, listTransactions), {
     ...VIEW,
-    input: (_, { customer_id: customerId }, { query }) => ({
-      query: { ...query, customerId, platformCustomerId: undefined },
-    }),
+    input: (_, { customer_id: customerId }, { query }) => {
+      const { platformCustomerId: _overruled, ...rest } = query as { platformCustomerId?: string };
+      return { query: { ...rest, customerId } };
+    },
   }),
   narrowed(agentGetTransaction, servedBy(transactionOperations, getTransactionById), {
     ...VIEW,
@@ -83,7 +84,12 @@ function externalAccounts(parts: AgentParts) {
   return [
     narrowed(agentListExternalAccounts, servedBy(platform, listCustomerExternalAccounts), {
       ...MANAGE,
-      input: (_, { customer_id: customerId }, { query }) => ({ query: { ...query, customerId } }),
+      input: (_, { customer_id: customerId }, { query }) => {
+        const { platformCustomerId: _overruled, ...rest } = query as {
+          platformCustomerId?: string;
+        };
+        return { query: { ...rest, customerId } };
+      },
     }),
     narrowed(agentCreateExternalAccount, servedBy(platform, createCustomerExternalAccount), {
       ...MANAGE,

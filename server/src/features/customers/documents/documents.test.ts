@@ -70,7 +70,9 @@ describe('uploadDocument', () => {
     expect([large.status, ...bad(large)]).toEqual([400, 'file']);
     const none = await desk.upload(fields, null);
     expect([none.status, ...bad(none)]).toEqual([400, 'file']);
-    expect(await app.runtime.db.find(documents, { holder_id: fields.documentHolder })).toEqual([]);
+    expect(
+      await app.runtime.db.find(documents, { holder_id: fields.documentHolder as string }),
+    ).toEqual([]);
     await desk.uploaded(fields, { bytes: most.subarray(0, -1) });
   });
 

@@ -47,7 +47,7 @@ export interface Known {
 export function errorOf(
   resourceId: string,
   type: FindingType,
-  more: { field?: string; reason?: string } = {},
+  more: { field?: string | undefined; reason?: string | undefined } = {},
 ): VerificationError {
   const { accepted, reason } = findingKind(type);
   return {

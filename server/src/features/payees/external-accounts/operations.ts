@@ -141,7 +141,7 @@ export function externalAccountOperations(options: {
     handle(listPlatformExternalAccounts, (ctx, { query }) => list(ctx, 'platform', query)),
     handle(createPlatformExternalAccount, async (ctx, { body }) => ({
       status: 201,
-      body: presentTo(ctx, await create(ctx, connectorsOf(ctx), { ...body, ...PLATFORM_OWNED })),
+      body: presentTo(ctx, await create(ctx, connectorsOf(ctx), platformOwned(body))),
     })),
     handle(getPlatformExternalAccountById, async (ctx, { params }) => ({
       status: 200,
@@ -154,4 +154,15 @@ export function externalAccountOperations(options: {
 }
 
 /** Unknown properties are tolerated in requests, so these may have been sent on the platform's path. */
-const PLATFORM_OWNED = { customerId: undefined, defaultUmaDepositAccount: undefined };
+/** Without the properties that only an account of a customer has. */
+const platformOwned = ({
+  currency,
+  accountInfo,
+  ownershipType,
+  platformAccountId,
+}: CreateRequest): CreateRequest => ({
+  currency,
+  accountInfo,
+  ...(ownershipType && { ownershipType }),
+  ...(platformAccountId !== undefined && { platformAccountId }),
+});

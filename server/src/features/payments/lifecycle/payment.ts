@@ -20,8 +20,8 @@ import type { Party } from './store.ts';
 /** Money that has come in for a payment, in the sending currency, and what is known of who sent it. */
 export interface CameIn {
   amount: bigint;
-  origin?: Party;
-  chain?: OnChain;
+  origin?: Party | undefined;
+  chain?: OnChain | undefined;
 }
 
 /** The status of a payment whose money is here; a pulled one has begun already. Throws when too late. */

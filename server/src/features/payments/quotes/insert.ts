@@ -47,13 +47,13 @@ function amountsOf(payer: Payer, payee: Payee, money: Priced) {
 /** What a payment is made with beside its ends and its price. */
 export interface PaymentDetails {
   id: string;
-  quoteId?: string;
-  description?: string;
-  remittance?: string;
-  purpose?: string;
-  instructions?: PaymentInstructions[];
-  carrier?: UmaCarrier;
-  proofNeeded?: boolean;
+  quoteId?: string | undefined;
+  description?: string | undefined;
+  remittance?: string | undefined;
+  purpose?: string | undefined;
+  instructions?: PaymentInstructions[] | undefined;
+  carrier?: UmaCarrier | undefined;
+  proofNeeded?: boolean | undefined;
 }
 
 /** The pending transaction of a payment. */

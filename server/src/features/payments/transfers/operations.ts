@@ -68,10 +68,9 @@ export async function stageTransferOut(
 ): Promise<TransactionRow> {
   const platform = await ownPlatform(ctx);
   const ports = connectors(ctx.caller.environment);
-  const { accountId, paymentRail } = body.destination;
   const [payer, payee] = await inOrder([
     payerOf(ctx, platform, { accountId: body.source.accountId }, ports.rail),
-    payeeOf(ctx, { accountId, paymentRail }, ports.rail),
+    payeeOf(ctx, body.destination, ports.rail),
   ]);
   checkEnds(payer, payee);
   refuseAuthorized(ctx, platform, payer);

@@ -84,7 +84,7 @@ describe('checkUpdate', () => {
             { name: 'FULL_NAME', mandatory: false },
           ],
         }),
-      ] as ConfigUpdate['supportedCurrencies'],
+      ] as NonNullable<ConfigUpdate['supportedCurrencies']>,
       feeConfigs: [fee('USD', 1, 1), fee('USD', 2, 2)],
     });
     expect(fault.code).toBe('INVALID_INPUT');

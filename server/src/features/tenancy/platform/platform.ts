@@ -29,15 +29,15 @@ export interface NewPlatform {
   /** Codes from the catalog, each once. */
   currencies: readonly string[];
   /** Strong customer authentication where the customer's region asks for it; on unless said otherwise. */
-  sca?: boolean;
+  sca?: boolean | undefined;
   /** Payments that convert are authorised in two steps; in one unless said otherwise. */
   scaTwoSteps?: boolean | undefined;
   /** Where its app keeps passkeys. */
-  passkeySite?: PasskeySite | null;
+  passkeySite?: PasskeySite | null | undefined;
   /** Refuse money movements before end-user terms were accepted; off unless said otherwise. */
-  termsGate?: boolean;
+  termsGate?: boolean | undefined;
   /** Its customers may invite others; on unless said otherwise. */
-  invitations?: boolean;
+  invitations?: boolean | undefined;
 }
 
 /** An id for a platform that is about to be created, and its name in the API's configuration. */

@@ -29,11 +29,11 @@ export interface Candidate {
   /** The identity number of an individual. */
   identifier: string | null;
   /** Chosen by this request. */
-  currencies?: readonly string[];
+  currencies?: readonly string[] | undefined;
   /** New with this request, in small letters. */
-  umaAddress?: string;
+  umaAddress?: string | undefined;
   /** Given by this request. */
-  consent?: TermsConsent;
+  consent?: TermsConsent | undefined;
 }
 
 export type Complaint = FieldError & { code: Code };

@@ -129,7 +129,7 @@ export function setProvenPhone(
   const channels = patch.contact_verification;
   return ctx.update(customers, row, {
     ...patch,
-    contact_verification: channels && { ...channels, phone: 'VERIFIED' },
+    ...(channels && { contact_verification: { ...channels, phone: 'VERIFIED' as const } }),
     updated_at: ctx.now,
   });
 }

@@ -9,9 +9,8 @@ import { isLow, toBigInt } from './secp256k1.ts';
 
 function publicKeyOf(key: Uint8Array) {
   const point = ECDH.convertKey(key, 'secp256k1', undefined, undefined, 'uncompressed') as Buffer;
-  const [x, y] = [point.subarray(1, 33), point.subarray(33)].map((each) =>
-    each.toString('base64url'),
-  );
+  const x = point.subarray(1, 33).toString('base64url');
+  const y = point.subarray(33).toString('base64url');
   return createPublicKey({ format: 'jwk', key: { kty: 'EC', crv: 'secp256k1', x, y } });
 }
 

@@ -23,8 +23,8 @@ export type ParkedRow = RowOf<typeof parked>;
 /** What a person says with a decision, kept for those who look later. */
 export interface Said {
   /** The bank's own, of what was paid by hand. */
-  reference?: string;
-  reason?: string;
+  reference?: string | undefined;
+  reason?: string | undefined;
 }
 
 const NET = `select transaction_id as id,

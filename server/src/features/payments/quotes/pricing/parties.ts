@@ -29,7 +29,7 @@ import { type Wallet, walletOf } from '../../../wallets/accounts/index.ts';
 
 /** Where the money comes from. `customer` is on whose behalf; null for the platform's own money. */
 export type Payer = { currency: string; customer: CustomerRow | null } & (
-  | { kind: 'internal'; account: InternalAccountRow; wallet?: Wallet }
+  | { kind: 'internal'; account: InternalAccountRow; wallet?: Wallet | undefined }
   /** A rail takes it from there. */
   | { kind: 'pull'; account: ExternalAccountRow }
   /** Somebody pays it in for this payment. */

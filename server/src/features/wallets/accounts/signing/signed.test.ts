@@ -298,8 +298,8 @@ describe('limits', () => {
       ...Array(2).fill('DROPPED'),
       ...Array(10).fill('PENDING'),
     ]);
-    expect(said(await thing.call({ headers: all[1] }))).toEqual(REFUSED('UNAUTHORIZED'));
-    expect(await thing.call({ headers: all[2] })).toMatchObject({ status: 201 });
+    expect(said(await thing.call({ headers: all[1] ?? {} }))).toEqual(REFUSED('UNAUTHORIZED'));
+    expect(await thing.call({ headers: all[2] ?? {} })).toMatchObject({ status: 201 });
     app.world.set(app.world.now() + 6 * MINUTE);
     await thing.ask();
     const later = await Promise.all(all.map(thing.request));
