@@ -1,6 +1,6 @@
 // `npm test [-- FILES and vitest flags]`: installs what the tests need and runs them all, or those named.
-// A full run also collects which statuses of which operations were answered, and fails when a declared one
-// was seen by no test.
+// A full run also collects which statuses and error codes of which operations were answered, and fails when
+// no test has seen a declared one.
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -23,9 +23,9 @@ const child = spawn(process.execPath, [vitest, ...args], { cwd: root, stdio: 'in
 // to us alone and are passed on.
 process.on('SIGINT', () => undefined);
 for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-child.on('exit', (code, signal) => {
+child.on('exit', async (code, signal) => {
   const passed = !signal && code === 0;
-  const problems = passed && whole ? unseen(env.RAILHEAD_SEEN) : [];
+  const problems = passed && whole ? await unseen(env.RAILHEAD_SEEN) : [];
   fs.rmSync(notes, { recursive: true, force: true });
   for (const line of problems) console.error(line);
   process.exit(passed && problems.length === 0 ? 0 : 1);

@@ -3,14 +3,27 @@
 import { namingFor } from './catalog/naming.ts';
 import { operationsOf, type Parts, webhookContracts } from './compose.ts';
 import { openApiSteps } from './http/openapi.ts';
+import { commonCodesOf, ownCodesOf } from './http/operation-errors.ts';
+import type { Contract } from './kernel/operation.ts';
 import { runAtOnce } from './kernel/steps.ts';
 
 export { statesPage } from './states-page.ts';
 
+/** Nothing of the parts is called while something is described. */
+const described = (): Contract[] => {
+  const parts = { connectors: () => ({}), tokens: {}, webhooks: {} } as unknown as Parts;
+  return operationsOf(parts).map((each) => each.contract);
+};
+
+/** Of each operation, the error codes that it lists and those that follow from its kind. */
+export const publishedErrors = () =>
+  described().map((contract) => ({
+    operationId: contract.operationId,
+    own: ownCodesOf(contract),
+    common: commonCodesOf(contract),
+  }));
+
 /** The document as it is committed, under the neutral service word. */
 export function publishedDocument(): Record<string, unknown> {
-  // Nothing of this is called while a document is made.
-  const parts = { connectors: () => ({}), tokens: {}, webhooks: {} } as unknown as Parts;
-  const contracts = operationsOf(parts).map((each) => each.contract);
-  return runAtOnce(openApiSteps(contracts, webhookContracts, namingFor('Service')));
+  return runAtOnce(openApiSteps(described(), webhookContracts, namingFor('Service')));
 }

@@ -15,8 +15,10 @@ import {
 import { systemCaller } from '../src/features/tenancy/platform/index.ts';
 import type { RateLimits } from '../src/http/admission/rate-limit.ts';
 import { errorSchema } from '../src/http/openapi.ts';
+import { isListed } from '../src/http/operation-errors.ts';
 import { BASE_PATH } from '../src/http/server.ts';
 import { fieldErrors } from '../src/http/validate.ts';
+import type { Code } from '../src/kernel/fault.ts';
 import type { Contract, Permission } from '../src/kernel/operation.ts';
 import type { HttpRequest, World } from '../src/kernel/world.ts';
 import { systemWorld } from '../src/runtime/config/system-world.ts';
@@ -78,17 +80,18 @@ export function testWorld(start = START): TestWorld {
   };
 }
 
-/** Throws where a reply is not what its contract promises; notes the pair otherwise. */
+/** Reports a reply that is not what its contract promises, and notes its status and code otherwise. */
 export function watcher(problems: string[], serviceWord = 'Service') {
   const naming = namingFor(serviceWord);
+  const neutralCode = (code: string) => naming.neutral(code) as Code;
   const seenFile = process.env.RAILHEAD_SEEN;
   return (contract: Contract, status: number, body: unknown): void => {
-    if (seenFile) appendFileSync(seenFile, `${contract.operationId} ${status}\n`);
-    const implied = [401, 429, 500];
-    const declared = [...Object.keys(contract.replies).map(Number), ...contract.errors, ...implied];
     const where = `${contract.operationId} ${status}`;
-    if (!declared.includes(status) && ![400, 403, 404, 405, 503].includes(status)) {
-      problems.push(`${where}: not declared`);
+    const code = status < 400 ? undefined : neutralCode((body as { code: string }).code);
+    if (seenFile) appendFileSync(seenFile, `${where}${code ? ` ${code}` : ''}\n`);
+    if (code ? !isListed(contract, code) : !(status in contract.replies)) {
+      const rule = code ? `: neither its contract nor operation-errors.ts lists ${code}` : '';
+      problems.push(`${where} is not declared${rule}`);
       return;
     }
     const schema =

@@ -35,7 +35,7 @@ export const contract = operation({
   params: Type.Object({ id: Type.String() }),
   body: Type.Object({ accountId: Type.String(), note: Type.Optional(Type.Unknown()) }),
   replies: { 200: null, 201: null, 202: null },
-  errors: [400],
+  errors: [],
 });
 export type Thing = typeof contract;
 

@@ -41,7 +41,7 @@ export const uploadThing = operation({
     side: Type.Optional(oneOf(['FRONT', 'BACK'])),
   }),
   replies: { 201: Type.Object({}, { additionalProperties: true }) },
-  errors: [400, 403, 409],
+  errors: [],
 });
 
 const uploadByLink = operation({
@@ -55,7 +55,7 @@ const uploadByLink = operation({
   upload: { maxBytes: MOST },
   body: Type.Object({ file: FilePart }),
   replies: { 201: Type.Object({}) },
-  errors: [400],
+  errors: [],
 });
 
 const handle = handler<Ctx>();

@@ -1,11 +1,13 @@
 // The OpenAPI 3.1 document, made from the contracts and nothing else, so that what is published is what
-// is checked. Error bodies are one schema for each status, listing every code that status can carry.
+// is checked. Error bodies are one schema for each status, listing every code of that status; an operation
+// narrows it to its own codes.
 import { type TSchema, Type } from '@sinclair/typebox';
 import type { Naming } from '../catalog/naming.ts';
 import { EVENT_TYPES, type WebhookContract } from '../kernel/event.ts';
 import { type Code, STATUS_OF } from '../kernel/fault.ts';
 import { type Contract, DEFAULT_MAX_BODY, idempotencyOf } from '../kernel/operation.ts';
 import { described, named, oneOf, partOf, REF, Timestamp, toOpenApi } from '../kernel/schema.ts';
+import { documentedCodesOf } from './operation-errors.ts';
 import { MAX_FIELD_ERRORS } from './validate.ts';
 
 type Json = Record<string, unknown>;
@@ -173,10 +175,36 @@ interface Document {
   errors: Map<number, TSchema>;
 }
 
-function errorOf(status: number, { naming, errors }: Document): TSchema {
+/** The body of an error, with only these of its status's codes. */
+function errorOf(status: number, codes: readonly Code[], document: Document): Json {
+  const { naming, errors, components } = document;
   const schema = errors.get(status) ?? errorSchema(status, naming);
   errors.set(status, schema);
-  return schema;
+  const own = { properties: { code: { enum: codes.map((code) => naming.code(code)) } } };
+  const narrowed = { allOf: [toOpenApi(schema, components), own] };
+  const [first, ...others] = codes;
+  if (first === undefined || others.length > 0) return narrowed;
+  // Most operations have one code of a status, and many the same.
+  const name = errorName(first);
+  components[name] = narrowed;
+  return { $ref: `${REF}${name}` };
+}
+
+/** `QUOTE_NOT_FOUND` → `QuoteNotFoundError`. */
+const errorName = (code: Code): string =>
+  code
+    .toLowerCase()
+    .replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())
+    .replace(/(?:Error)?$/, 'Error');
+
+/** Error status → the codes that an operation can answer with it. */
+function codesByStatus(contract: Contract): Map<number, Code[]> {
+  const found = new Map<number, Code[]>();
+  for (const code of documentedCodesOf(contract)) {
+    const status = STATUS_OF[code];
+    found.set(status, [...(found.get(status) ?? []), code]);
+  }
+  return found;
 }
 
 function operationOf(contract: Contract, document: Document): Json {
@@ -188,12 +216,11 @@ function operationOf(contract: Contract, document: Document): Json {
       ...(schema ? { content: contentOf(schema, components) } : {}),
     };
   }
-  const implied = contract.permission ? [401, 429] : [];
-  for (const status of new Set([...contract.errors, ...implied, 500])) {
+  for (const [status, codes] of codesByStatus(contract)) {
     responses[String(status)] = {
       description: STATUS_TEXT[status],
       ...headersOf(contract, status),
-      content: contentOf(errorOf(status, document), components),
+      content: { 'application/json': { schema: errorOf(status, codes, document) } },
     };
   }
   const parameters = [

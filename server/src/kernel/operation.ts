@@ -23,8 +23,11 @@ interface ContractBase {
   readonly headers?: TSchema;
   /** Success status → schema of the reply, null where there is none. */
   readonly replies: Readonly<Record<number, TSchema | null>>;
-  /** Error statuses it may answer beside 401 and 500. */
-  readonly errors: readonly number[];
+  /**
+   * Error codes it may answer, beside `notFound` and those of every operation of its kind
+   * (`http/operation-errors.ts`).
+   */
+  readonly errors: readonly Code[];
   /** What a malformed, unknown or foreign id in the path is answered with. */
   readonly notFound?: Code;
   /**

@@ -171,7 +171,13 @@ export const createCard = operation({
   bodyRules: createErrors,
   semanticValidation: true,
   replies: { 201: Card },
-  errors: [400, 409, 410, 501],
+  errors: [
+    'CARDHOLDER_KYC_NOT_APPROVED',
+    'FUNDING_SOURCE_INELIGIBLE',
+    'CARD_LIMIT_REACHED',
+    'CUSTOMER_DELETED',
+    'NOT_IMPLEMENTED',
+  ],
 });
 
 export const listCards = operation({
@@ -193,7 +199,7 @@ export const listCards = operation({
     ),
   }),
   replies: { 200: named('CardListResponse', page(Card, { description: 'A page of cards.' })) },
-  errors: [400, 501],
+  errors: ['NOT_IMPLEMENTED'],
 });
 
 export const getCardById = operation({
@@ -205,7 +211,7 @@ export const getCardById = operation({
   permission: 'VIEW',
   params,
   replies: { 200: Card },
-  errors: [404, 501],
+  errors: ['NOT_IMPLEMENTED'],
   notFound: 'NOT_FOUND',
 });
 
@@ -223,7 +229,14 @@ export const updateCardById = operation({
   body: CardUpdateRequest,
   bodyRules: updateErrors,
   replies: { 200: Card },
-  errors: [400, 404, 409, 410, 501],
+  errors: [
+    'FUNDING_SOURCE_INELIGIBLE',
+    'INVALID_STATE_TRANSITION',
+    'CARD_ALREADY_CLOSED',
+    'CARD_NOT_MUTABLE',
+    'CUSTOMER_DELETED',
+    'NOT_IMPLEMENTED',
+  ],
   notFound: 'NOT_FOUND',
 });
 

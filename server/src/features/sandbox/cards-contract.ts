@@ -54,11 +54,11 @@ const simulated = {
       ),
     ),
   },
-  errors: [400, 403, 404],
+  errors: [],
   notFound: 'NOT_FOUND',
 } as const;
 
-const moving = { money: true, errors: [400, 403, 404, 409] } as const;
+const moving = { money: true } as const;
 
 /** What asks a card for money or brings it some. */
 const asked = { ...simulated, ...moving, body: Payment, semanticValidation: true } as const;
@@ -125,6 +125,7 @@ const told = { ...simulated, ...moving } as const;
 export const sandboxSimulateCardAuthorizationAdvice = operation({
   ...told,
   operationId: 'sandboxSimulateCardAuthorizationAdvice',
+  errors: ['TRANSACTION_NOT_FOUND'],
   path: '/sandbox/cards/{id}/simulate/authorization_advice',
   summary: 'Simulate a change of what is authorized',
   description: 'Of a payment that is AUTHORIZED or PARTIALLY_SETTLED.',
@@ -140,6 +141,7 @@ export const sandboxSimulateCardAuthorizationAdvice = operation({
 export const sandboxSimulateCardClearing = operation({
   ...told,
   operationId: 'sandboxSimulateCardClearing',
+  errors: ['TRANSACTION_NOT_FOUND'],
   path: '/sandbox/cards/{id}/simulate/clearing',
   summary: 'Simulate a clearing',
   description:
@@ -173,6 +175,7 @@ export const sandboxSimulateCardClearing = operation({
 export const sandboxSimulateCardReturn = operation({
   ...told,
   operationId: 'sandboxSimulateCardReturn',
+  errors: ['TRANSACTION_NOT_FOUND'],
   path: '/sandbox/cards/{id}/simulate/return',
   summary: 'Simulate a return',
   description: 'A merchant gives back what was cleared, or a part of it.',
@@ -188,6 +191,7 @@ export const sandboxSimulateCardReturn = operation({
 export const sandboxSimulateCardReturnReversal = operation({
   ...told,
   operationId: 'sandboxSimulateCardReturnReversal',
+  errors: ['TRANSACTION_NOT_FOUND'],
   path: '/sandbox/cards/{id}/simulate/return_reversal',
   summary: 'Simulate that a return is taken back',
   description: 'Of a payment that is REFUNDED: the last return is undone.',

@@ -41,7 +41,7 @@ export const sandboxFundInternalAccount = operation({
     }),
   ),
   replies: { 200: InternalAccount },
-  errors: [400, 403, 404, 409, 410],
+  errors: ['USER_NOT_READY', 'CUSTOMER_DELETED'],
   notFound: 'ACCOUNT_NOT_FOUND',
   money: true,
 });

@@ -36,7 +36,7 @@ export const sandboxSend = operation({
     }),
   ),
   replies: { 200: TransactionOneOf },
-  errors: [400, 403, 404],
+  errors: ['INVALID_CURRENCY', 'QUOTE_NOT_FOUND'],
   money: true,
 });
 

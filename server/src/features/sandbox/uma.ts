@@ -46,7 +46,18 @@ export const sandboxReceive = operation({
     return [{ field: 'receiverUmaAddress', message: 'is required unless customerId is given' }];
   },
   replies: { 200: IncomingTransaction },
-  errors: [400, 403, 404, 409, 410],
+  errors: [
+    'INVALID_UMA_ADDRESS',
+    'SENDER_NOT_ACCEPTED',
+    'AMOUNT_OUT_OF_RANGE',
+    'INVALID_CURRENCY',
+    'WEBHOOK_ENDPOINT_NOT_SET',
+    'USER_NOT_READY',
+    'COUNTERPARTY_NOT_ALLOWED',
+    'UMA_NOT_FOUND',
+    'CUSTOMER_NOT_FOUND',
+    'CUSTOMER_DELETED',
+  ],
   money: true,
   callsExternal: true,
 });

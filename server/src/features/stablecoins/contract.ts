@@ -168,7 +168,7 @@ export const linkStablecoinProviderAccount = operation({
   permission: 'MANAGE',
   body: StablecoinProviderAccountLinkRequest,
   replies: { 201: StablecoinProviderAccount },
-  errors: [400, 404, 409, 501, 503],
+  errors: ['STABLECOIN_VERIFICATION_FAILED', 'NOT_IMPLEMENTED'],
   idempotency: 'required',
   callsExternal: true,
 });
@@ -192,7 +192,7 @@ export const listStablecoinProviderAccounts = operation({
       page(StablecoinProviderAccount, { description: 'A page of provider accounts.' }),
     ),
   },
-  errors: [400],
+  errors: [],
 });
 
 export const getStablecoinProviderAccount = operation({
@@ -204,7 +204,7 @@ export const getStablecoinProviderAccount = operation({
   permission: 'VIEW',
   params: accountParams,
   replies: { 200: StablecoinProviderAccount },
-  errors: [404],
+  errors: [],
   notFound: 'STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND',
 });
 
@@ -220,7 +220,16 @@ export const registerStablecoin = operation({
   permission: 'MANAGE',
   body: StablecoinRegisterRequest,
   replies: { 201: Stablecoin },
-  errors: [400, 404, 409, 501, 503],
+  errors: [
+    'STABLECOIN_PROVIDER_ACCOUNT_INVALID',
+    'STABLECOIN_PROVIDER_ACCOUNT_REVOKED',
+    'STABLECOIN_PROVIDER_ACCOUNT_SELECTION_REQUIRED',
+    'STABLECOIN_VERIFICATION_FAILED',
+    'STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND',
+    'STABLECOIN_SYMBOL_ALREADY_EXISTS',
+    'STABLECOIN_TOKEN_IDENTIFIER_ALREADY_EXISTS',
+    'NOT_IMPLEMENTED',
+  ],
   idempotency: 'required',
   callsExternal: true,
 });
@@ -249,7 +258,7 @@ export const listStablecoins = operation({
       page(Stablecoin, { description: 'A page of stablecoins.' }),
     ),
   },
-  errors: [400],
+  errors: [],
 });
 
 export const getStablecoin = operation({
@@ -261,7 +270,7 @@ export const getStablecoin = operation({
   permission: 'VIEW',
   params: coinParams,
   replies: { 200: Stablecoin },
-  errors: [404],
+  errors: [],
   notFound: 'STABLECOIN_NOT_FOUND',
 });
 
@@ -276,6 +285,6 @@ export const requestStablecoinServiceEnablement = operation({
   permission: 'MANAGE',
   params: coinParams,
   replies: { 200: Stablecoin },
-  errors: [404, 409],
+  errors: ['STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE'],
   notFound: 'STABLECOIN_NOT_FOUND',
 });

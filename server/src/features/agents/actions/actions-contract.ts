@@ -34,7 +34,14 @@ export const agentExecuteQuote = operation({
   signedRetry: true,
   params: Type.Object({ quoteId: Type.String() }),
   replies: { 200: AgentAction },
-  errors: [400, 403, 404, 409, 410, 423, 501],
+  errors: [
+    'INSUFFICIENT_FUNDS',
+    'FORBIDDEN',
+    'CONFLICT',
+    'CUSTOMER_DELETED',
+    'ACCOUNT_LOCKED',
+    'NOT_IMPLEMENTED',
+  ],
   notFound: 'QUOTE_NOT_FOUND',
   money: true,
 });
@@ -50,7 +57,14 @@ export const agentCreateTransferOut = operation({
   body: createTransferOut.body,
   bodyRules: createTransferOut.bodyRules,
   replies: { 201: AgentAction },
-  errors: [400, 403, 404, 409, 501],
+  errors: [
+    'INVALID_CURRENCY',
+    'INSUFFICIENT_FUNDS',
+    'FORBIDDEN',
+    'ACCOUNT_NOT_FOUND',
+    'CONFLICT',
+    'NOT_IMPLEMENTED',
+  ],
   money: true,
 });
 
@@ -67,7 +81,7 @@ export const agentCreateTransferIn = operation({
   body: createTransferIn.body,
   bodyRules: createTransferIn.bodyRules,
   replies: { 201: AgentAction },
-  errors: [400, 403, 404, 409],
+  errors: ['FORBIDDEN', 'ACCOUNT_NOT_FOUND', 'CONFLICT'],
   money: true,
 });
 
@@ -85,7 +99,7 @@ export const agentListActions = operation({
     status: Type.Optional(AgentActionStatus),
   }),
   replies: { 200: AgentActionListResponse },
-  errors: [400],
+  errors: [],
 });
 
 export const agentGetAction = operation({
@@ -98,7 +112,7 @@ export const agentGetAction = operation({
   permission: 'VIEW',
   params: Type.Object({ actionId: Type.String() }),
   replies: { 200: AgentAction },
-  errors: [404],
+  errors: [],
   notFound: 'NOT_FOUND',
 });
 
@@ -120,7 +134,7 @@ export const listAgentApprovals = operation({
     sortOrder: Type.Optional(oneOf(['asc', 'desc'], { default: 'desc' })),
   }),
   replies: { 200: AgentActionListResponse },
-  errors: [400],
+  errors: [],
 });
 
 const decision = {
@@ -129,7 +143,6 @@ const decision = {
   permission: 'TRANSACT',
   params: Type.Object({ agentId: Type.String(), actionId: Type.String() }),
   replies: { 200: AgentAction },
-  errors: [400, 404, 409],
   notFound: 'NOT_FOUND',
 } as const;
 
@@ -141,12 +154,13 @@ export const approveAgentAction = operation({
   description:
     'It is judged once more, by the policy and by what was spent meanwhile, and carried out. What is no ' +
     'longer possible, because the quote has expired or money is short, ends FAILED.',
-  errors: [...decision.errors, 423],
+  errors: ['SCA_SESSION_REQUIRED', 'ACCOUNT_LOCKED', 'DAILY_VOLUME_LIMIT_EXCEEDED'],
 });
 
 export const rejectAgentAction = operation({
   ...decision,
   operationId: 'rejectAgentAction',
+  errors: [],
   path: '/agents/{agentId}/actions/{actionId}/reject',
   summary: 'Reject an action of an agent',
   body: named(

@@ -96,7 +96,7 @@ export const createAgent = operation({
   bodyRules: (body) => wholePolicyErrors(partOf(body, 'policy'), 'policy.'),
   semanticValidation: true,
   replies: { 201: AgentCreateResponse },
-  errors: [400, 404, 410],
+  errors: ['CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED'],
   sealed: true,
 });
 
@@ -119,7 +119,7 @@ export const listAgents = operation({
     ...PageQuery,
   }),
   replies: { 200: named('AgentListResponse', page(Agent)) },
-  errors: [400],
+  errors: [],
 });
 
 export const getAgentById = operation({
@@ -131,7 +131,7 @@ export const getAgentById = operation({
   permission: 'VIEW',
   params,
   replies: { 200: Agent },
-  errors: [404],
+  errors: [],
   notFound: 'NOT_FOUND',
 });
 
@@ -149,7 +149,7 @@ export const updateAgent = operation({
   bodyRules: (body) =>
     partOf(body, 'name') === undefined && partOf(body, 'isPaused') === undefined ? [NOTHING] : [],
   replies: { 200: Agent },
-  errors: [400, 404],
+  errors: [],
   notFound: 'NOT_FOUND',
 });
 
@@ -164,7 +164,7 @@ export const deleteAgent = operation({
   permission: 'MANAGE',
   params,
   replies: { 204: null },
-  errors: [404],
+  errors: [],
   notFound: 'NOT_FOUND',
 });
 
@@ -184,7 +184,7 @@ export const updateAgentPolicy = operation({
   bodyRules: (body) => policyErrors(body),
   semanticValidation: true,
   replies: { 200: Agent },
-  errors: [400, 404],
+  errors: [],
   notFound: 'NOT_FOUND',
 });
 
@@ -198,7 +198,7 @@ export const regenerateAgentDeviceCode = operation({
   permission: 'MANAGE',
   params,
   replies: { 201: AgentDeviceCode },
-  errors: [400, 404, 409],
+  errors: [],
   notFound: 'NOT_FOUND',
   sealed: true,
 });
@@ -212,7 +212,7 @@ export const getAgentDeviceCodeStatus = operation({
   permission: 'VIEW',
   params: codeParams,
   replies: { 200: AgentDeviceCodeStatusResponse },
-  errors: [404],
+  errors: [],
   notFound: 'NOT_FOUND',
 });
 
@@ -226,7 +226,7 @@ export const redeemAgentDeviceCode = operation({
   auth: 'none',
   params: codeParams,
   replies: { 200: AgentDeviceCodeRedeemResponse },
-  errors: [400, 404, 429],
+  errors: [],
   notFound: 'NOT_FOUND',
   idempotency: 'none',
 });

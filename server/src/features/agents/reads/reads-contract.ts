@@ -38,7 +38,7 @@ export const agentListInternalAccounts = operation({
   auth: 'agent',
   query: Type.Omit(listCustomerInternalAccounts.query, ['customerId']),
   replies: listCustomerInternalAccounts.replies,
-  errors: [400, 403],
+  errors: ['FORBIDDEN'],
 });
 
 export const agentListTransactions = operation({
@@ -52,7 +52,7 @@ export const agentListTransactions = operation({
   auth: 'agent',
   query: Type.Omit(listTransactions.query, ['customerId', 'platformCustomerId']),
   replies: listTransactions.replies,
-  errors: [400, 403],
+  errors: ['FORBIDDEN'],
 });
 
 export const agentGetTransaction = operation({
@@ -66,7 +66,7 @@ export const agentGetTransaction = operation({
   auth: 'agent',
   params: getTransactionById.params,
   replies: getTransactionById.replies,
-  errors: [403, 404],
+  errors: ['FORBIDDEN'],
   notFound: 'TRANSACTION_NOT_FOUND',
 });
 
@@ -83,7 +83,7 @@ export const agentListExternalAccounts = operation({
   auth: 'agent',
   query: Type.Omit(listCustomerExternalAccounts.query, ['customerId']),
   replies: listCustomerExternalAccounts.replies,
-  errors: [400, 403],
+  errors: ['FORBIDDEN'],
 });
 
 const DEFAULT = 'defaultUmaDepositAccount';
@@ -105,7 +105,7 @@ export const agentCreateExternalAccount = operation({
       ? [{ field: DEFAULT, message: 'is for the platform to choose' }]
       : [],
   replies: createCustomerExternalAccount.replies,
-  errors: [400, 403, 409],
+  errors: ['FORBIDDEN', 'DUPLICATE_EXTERNAL_ACCOUNT'],
   callsExternal: true,
   sealed: true,
 });
@@ -121,7 +121,7 @@ export const agentGetExternalAccount = operation({
   auth: 'agent',
   params: getCustomerExternalAccountById.params,
   replies: getCustomerExternalAccountById.replies,
-  errors: [403, 404],
+  errors: ['FORBIDDEN'],
   notFound: 'ACCOUNT_NOT_FOUND',
 });
 
@@ -136,6 +136,6 @@ export const agentDeleteExternalAccount = operation({
   auth: 'agent',
   params: deleteCustomerExternalAccountById.params,
   replies: deleteCustomerExternalAccountById.replies,
-  errors: [403, 404, 409],
+  errors: ['FORBIDDEN', 'BENEFICIARY_TRUSTED'],
   notFound: 'ACCOUNT_NOT_FOUND',
 });

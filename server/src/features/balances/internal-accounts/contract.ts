@@ -75,7 +75,7 @@ export const listCustomerInternalAccounts = operation({
   permission: 'VIEW',
   query: Type.Object({ currency, customerId, type, ...PageQuery }),
   replies: { 200: List },
-  errors: [400],
+  errors: [],
 });
 
 export const listInternalAccounts = operation({
@@ -89,7 +89,7 @@ export const listInternalAccounts = operation({
   deprecated: true,
   query: Type.Object({ currency, customerId, type, ...PageQuery }),
   replies: { 200: List },
-  errors: [400],
+  errors: [],
 });
 
 export const listPlatformInternalAccounts = operation({
@@ -107,7 +107,7 @@ export const listPlatformInternalAccounts = operation({
       Type.Object({ data: Type.Array(InternalAccount, { description: 'The accounts.' }) }),
     ),
   },
-  errors: [400],
+  errors: [],
 });
 
 export const getInternalAccountById = operation({
@@ -120,7 +120,7 @@ export const getInternalAccountById = operation({
   permission: 'VIEW',
   params: Type.Object({ id: Type.String({ description: 'Id of the internal account.' }) }),
   replies: { 200: InternalAccount },
-  errors: [404],
+  errors: [],
   notFound: 'ACCOUNT_NOT_FOUND',
 });
 

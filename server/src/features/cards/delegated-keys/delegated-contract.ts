@@ -85,7 +85,7 @@ export const createDelegatedKey = operation({
       ? [{ field: 'nickname', message: 'must not be blank', constraint: { minLength: 1 } }]
       : [],
   replies: { 201: DelegatedKey, 202: DelegatedKeySignedRequestChallenge },
-  errors: [400, 404, 409],
+  errors: ['ACCOUNT_NOT_FOUND', 'CARD_NOT_MUTABLE', 'CONFLICT'],
   notFound: 'NOT_FOUND',
 });
 
@@ -112,7 +112,7 @@ export const listDelegatedKeys = operation({
       ),
     ),
   },
-  errors: [400],
+  errors: [],
 });
 
 export const getDelegatedKeyById = operation({
@@ -124,7 +124,7 @@ export const getDelegatedKeyById = operation({
   permission: 'VIEW',
   params,
   replies: { 200: DelegatedKey },
-  errors: [404],
+  errors: [],
   notFound: 'NOT_FOUND',
 });
 
@@ -138,6 +138,6 @@ export const revokeDelegatedKey = operation({
   permission: 'MANAGE',
   params,
   replies: { 204: null },
-  errors: [400, 404],
+  errors: [],
   notFound: 'NOT_FOUND',
 });

@@ -33,7 +33,7 @@ export const revealCard = operation({
   permission: 'MANAGE',
   params: Type.Object({ id: Type.String({ description: 'Id of the card.' }) }),
   replies: { 200: CardRevealResponse },
-  errors: [403, 404, 501],
+  errors: ['NOT_IMPLEMENTED'],
   notFound: 'NOT_FOUND',
   idempotency: 'none',
 });

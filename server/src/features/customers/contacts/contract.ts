@@ -37,7 +37,6 @@ const SEND = {
     'earliest half a minute later. In the sandbox nothing is sent.',
   bodyOptional: true,
   replies: { 204: null },
-  errors: [400, 404, 409, 410, 501],
 } as const;
 
 const CONFIRM = {
@@ -48,12 +47,12 @@ const CONFIRM = {
   body: ContactVerificationConfirmRequest,
   replies: { 200: CustomerSummary },
   sealed: true,
-  errors: [400, 404, 409, 410],
 } as const;
 
 export const sendCustomerEmailVerification = operation({
   ...SEND,
   operationId: 'sendCustomerEmailVerification',
+  errors: ['CUSTOMER_DELETED', 'NOT_IMPLEMENTED'],
   path: '/customers/{customerId}/verify-email',
   summary: 'Send a code to the customer’s e-mail address',
 });
@@ -61,6 +60,7 @@ export const sendCustomerEmailVerification = operation({
 export const confirmCustomerEmailVerification = operation({
   ...CONFIRM,
   operationId: 'confirmCustomerEmailVerification',
+  errors: ['CUSTOMER_DELETED'],
   path: '/customers/{customerId}/verify-email/confirm',
   summary: 'Hand in the code from the e-mail',
 });
@@ -68,6 +68,7 @@ export const confirmCustomerEmailVerification = operation({
 export const sendCustomerPhoneVerification = operation({
   ...SEND,
   operationId: 'sendCustomerPhoneVerification',
+  errors: ['CUSTOMER_DELETED', 'NOT_IMPLEMENTED'],
   path: '/customers/{customerId}/verify-phone',
   summary: 'Send a code to the customer’s telephone',
 });
@@ -75,6 +76,7 @@ export const sendCustomerPhoneVerification = operation({
 export const confirmCustomerPhoneVerification = operation({
   ...CONFIRM,
   operationId: 'confirmCustomerPhoneVerification',
+  errors: ['CUSTOMER_DELETED'],
   path: '/customers/{customerId}/verify-phone/confirm',
   summary: 'Hand in the code from the text message',
 });

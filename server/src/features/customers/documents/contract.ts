@@ -101,7 +101,17 @@ export const uploadDocument = operation({
   body: DocumentUploadRequest,
   bodyRules: documentErrors,
   replies: { 201: Document },
-  errors: [400, 404, 409, 410],
+  errors: [
+    'LOW_QUALITY',
+    'DATA_MISMATCH',
+    'EXPIRED',
+    'SUSPECTED_FRAUD',
+    'UNSUITABLE_DOCUMENT',
+    'INCOMPLETE',
+    'DOCUMENT_HOLDER_NOT_FOUND',
+    'DOCUMENT_ALREADY_EXISTS',
+    'CUSTOMER_DELETED',
+  ],
   callsExternal: true,
   sealed: true,
 });
@@ -119,7 +129,7 @@ export const listDocuments = operation({
     ...PageQuery,
   }),
   replies: { 200: named('DocumentListResponse', page(Document)) },
-  errors: [400],
+  errors: [],
 });
 
 export const getDocument = operation({
@@ -131,7 +141,7 @@ export const getDocument = operation({
   permission: 'VIEW',
   params,
   replies: { 200: Document },
-  errors: [404],
+  errors: [],
   notFound: 'NOT_FOUND',
 });
 
@@ -150,7 +160,7 @@ export const replaceDocument = operation({
   body: DocumentReplaceRequest,
   bodyRules: documentErrors,
   replies: { 200: Document },
-  errors: [400, 404, 409, 410],
+  errors: ['SUSPECTED_FRAUD', 'DOCUMENT_ALREADY_EXISTS', 'CUSTOMER_DELETED'],
   notFound: 'NOT_FOUND',
   callsExternal: true,
 });
@@ -165,6 +175,6 @@ export const deleteDocument = operation({
   permission: 'MANAGE',
   params,
   replies: { 204: null },
-  errors: [404, 409],
+  errors: ['CONFLICT'],
   notFound: 'NOT_FOUND',
 });

@@ -73,7 +73,7 @@ export const createCustomerKycLink = operation({
   body: KycLinkCreateRequest,
   bodyOptional: true,
   replies: { 201: KycLinkResponse },
-  errors: [400, 404, 409, 410],
+  errors: ['CUSTOMER_DELETED'],
   notFound: 'CUSTOMER_NOT_FOUND',
   sealed: true,
 });
@@ -92,5 +92,5 @@ export const getCustomerKycLink = operation({
     redirectUri,
   }),
   replies: { 200: KycLinkResponse },
-  errors: [400, 404, 409],
+  errors: ['CUSTOMER_NOT_FOUND', 'CONFLICT'],
 });

@@ -65,7 +65,6 @@ const common = { tag: 'Hosted verification', auth: 'hosted' } as const;
 
 const path = (rest: string) => `${VERIFY_PATH}/{secret}/${rest}`;
 const secret = Type.String();
-const ERRORS = [400, 404, 409, 410];
 
 export const readVerificationPage = operation({
   ...common,
@@ -75,7 +74,7 @@ export const readVerificationPage = operation({
   summary: 'What is known and what is missing',
   params: Type.Object({ secret }),
   replies: { 200: PageState },
-  errors: [410],
+  errors: [],
 });
 
 export const changeOnVerificationPage = operation({
@@ -89,7 +88,7 @@ export const changeOnVerificationPage = operation({
   bodyRules: updateCustomerById.bodyRules,
   semanticValidation: true,
   replies: { 204: null },
-  errors: ERRORS,
+  errors: [],
 });
 
 export const addOwnerOnVerificationPage = operation({
@@ -103,7 +102,7 @@ export const addOwnerOnVerificationPage = operation({
   bodyRules: createBeneficialOwner.bodyRules,
   semanticValidation: true,
   replies: { 204: null },
-  errors: ERRORS,
+  errors: [],
 });
 
 export const changeOwnerOnVerificationPage = operation({
@@ -117,7 +116,7 @@ export const changeOwnerOnVerificationPage = operation({
   bodyRules: updateBeneficialOwner.bodyRules,
   semanticValidation: true,
   replies: { 204: null },
-  errors: ERRORS,
+  errors: ['NOT_FOUND'],
 });
 
 export const uploadOnVerificationPage = operation({
@@ -131,7 +130,7 @@ export const uploadOnVerificationPage = operation({
   body: uploadDocument.body,
   bodyRules: uploadDocument.bodyRules,
   replies: { 201: Document },
-  errors: ERRORS,
+  errors: ['EXPIRED', 'DOCUMENT_HOLDER_NOT_FOUND'],
   callsExternal: true,
 });
 
@@ -146,7 +145,7 @@ export const replaceOnVerificationPage = operation({
   body: replaceDocument.body,
   bodyRules: replaceDocument.bodyRules,
   replies: { 200: Document },
-  errors: ERRORS,
+  errors: ['NOT_FOUND'],
   callsExternal: true,
 });
 
@@ -158,7 +157,7 @@ export const removeOnVerificationPage = operation({
   summary: 'Take a document back',
   params: Type.Object({ secret, documentId: Type.String() }),
   replies: { 204: null },
-  errors: ERRORS,
+  errors: ['NOT_FOUND'],
 });
 
 export const submitVerificationPage = operation({
@@ -169,6 +168,6 @@ export const submitVerificationPage = operation({
   summary: 'Submit the customer',
   params: Type.Object({ secret }),
   replies: { 200: Outcome },
-  errors: ERRORS,
+  errors: ['CONFLICT'],
   callsExternal: true,
 });

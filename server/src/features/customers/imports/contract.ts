@@ -121,7 +121,7 @@ export const uploadCustomersCsv = operation({
   upload: { maxBytes: MOST_BYTES, inspect: inspectCsv },
   body: Type.Object({ file: FilePart }),
   replies: { 202: BulkCustomerImportJobAccepted },
-  errors: [400],
+  errors: [],
 });
 
 export const getBulkCustomerImportJob = operation({
@@ -133,7 +133,7 @@ export const getBulkCustomerImportJob = operation({
   permission: 'VIEW',
   params: Type.Object({ jobId: text('Id of the import.') }),
   replies: { 200: BulkCustomerImportJob },
-  errors: [404],
+  errors: [],
   notFound: 'BULK_UPLOAD_JOB_NOT_FOUND',
 });
 

@@ -83,7 +83,7 @@ export const createInvitation = operation({
   body: UmaInvitationCreateRequest,
   semanticValidation: true,
   replies: { 201: UmaInvitation },
-  errors: [400],
+  errors: ['INVITATIONS_NOT_CONFIGURED', 'INVALID_UMA_ADDRESS'],
   sealed: true,
 });
 
@@ -97,7 +97,7 @@ export const getInvitation = operation({
   permission: 'VIEW',
   params,
   replies: { 200: UmaInvitation },
-  errors: [404],
+  errors: [],
   notFound: 'INVITATION_NOT_FOUND',
 });
 
@@ -114,7 +114,7 @@ export const claimInvitation = operation({
   params,
   body: UmaInvitationClaimRequest,
   replies: { 200: UmaInvitation },
-  errors: [400, 404],
+  errors: ['INVITATION_ALREADY_CLAIMED', 'INVALID_UMA_ADDRESS', 'INVITATION_CANCELLED'],
   notFound: 'INVITATION_NOT_FOUND',
   sealed: true,
 });
@@ -129,7 +129,7 @@ export const cancelInvitation = operation({
   permission: 'MANAGE',
   params,
   replies: { 200: UmaInvitation },
-  errors: [400, 403, 404],
+  errors: ['INVITATION_ALREADY_CLAIMED', 'INVITATION_CANCELLED'],
   notFound: 'INVITATION_NOT_FOUND',
   sealed: true,
 });

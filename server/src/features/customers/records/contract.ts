@@ -135,7 +135,13 @@ export const createCustomer = operation({
   bodyRules: customerErrors,
   semanticValidation: true,
   replies: { 201: Customer },
-  errors: [400, 405, 409, 501],
+  errors: [
+    'END_USER_TERMS_VERSION_NOT_FOUND',
+    'MISSING_MANDATORY_USER_INFO',
+    'INVALID_UMA_ADDRESS',
+    'UMA_ADDRESS_EXISTS',
+    'NOT_IMPLEMENTED',
+  ],
   sealed: true,
 });
 
@@ -163,7 +169,7 @@ export const listCustomers = operation({
     ...PageQuery,
   }),
   replies: { 200: named('CustomerListResponse', page(Customer)) },
-  errors: [400, 405],
+  errors: [],
 });
 
 export const getCustomerById = operation({
@@ -176,7 +182,7 @@ export const getCustomerById = operation({
   permission: 'VIEW',
   params: customerId,
   replies: { 200: Customer },
-  errors: [404],
+  errors: [],
   notFound: 'CUSTOMER_NOT_FOUND',
 });
 
@@ -197,7 +203,19 @@ export const updateCustomerById = operation({
   bodyRules: updateErrors,
   semanticValidation: true,
   replies: { 200: Customer, 202: SignedRequestChallenge },
-  errors: [400, 404, 409, 410, 424, 501],
+  errors: [
+    'END_USER_TERMS_VERSION_NOT_FOUND',
+    'MISSING_MANDATORY_USER_INFO',
+    'INVALID_UMA_ADDRESS',
+    'UMA_ADDRESS_EXISTS',
+    'EMAIL_OTP_EMAIL_ALREADY_EXISTS',
+    'EMAIL_OTP_CREDENTIAL_SET_CHANGED',
+    'SMS_OTP_CREDENTIAL_SET_CHANGED',
+    'SMS_OTP_PHONE_NUMBER_ALREADY_EXISTS',
+    'CUSTOMER_DELETED',
+    'EMAIL_OTP_CREDENTIAL_SYNC_FAILED',
+    'NOT_IMPLEMENTED',
+  ],
   notFound: 'CUSTOMER_NOT_FOUND',
 });
 
@@ -213,7 +231,7 @@ export const deleteCustomerById = operation({
   permission: 'MANAGE',
   params: customerId,
   replies: { 200: Customer },
-  errors: [404, 409, 410],
+  errors: ['CONFLICT', 'CUSTOMER_DELETED'],
   notFound: 'CUSTOMER_NOT_FOUND',
 });
 

@@ -81,7 +81,7 @@ export const createVerification = operation({
     Type.Object({ customerId: text('The customer.') }, { description: 'Whom to check.' }),
   ),
   replies: { 200: Verification },
-  errors: [400, 404, 409, 410],
+  errors: ['CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED'],
   callsExternal: true,
   sealed: true,
 });
@@ -100,7 +100,7 @@ export const listVerifications = operation({
     ...PageQuery,
   }),
   replies: { 200: named('VerificationListResponse', page(Verification)) },
-  errors: [400],
+  errors: [],
 });
 
 export const getVerification = operation({
@@ -113,7 +113,7 @@ export const getVerification = operation({
   permission: 'VIEW',
   params: Type.Object({ verificationId: text('Id of the verification.') }),
   replies: { 200: Verification },
-  errors: [404],
+  errors: [],
   notFound: 'VERIFICATION_NOT_FOUND',
 });
 

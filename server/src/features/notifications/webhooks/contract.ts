@@ -42,13 +42,13 @@ const shared = {
   body: TestWebhookRequest,
   bodyOptional: true,
   replies: { 200: TestWebhookResponse },
-  errors: [400],
   callsExternal: true,
 } as const;
 
 export const sendTestEvent = operation({
   ...shared,
   operationId: 'sendTestEvent',
+  errors: ['WEBHOOK_ENDPOINT_NOT_SET', 'WEBHOOK_DELIVERY_ERROR'],
   path: '/webhooks/test',
   tag: 'Webhooks',
 });
@@ -56,6 +56,7 @@ export const sendTestEvent = operation({
 export const sendTestWebhook = operation({
   ...shared,
   operationId: 'sendTestWebhook',
+  errors: ['WEBHOOK_ENDPOINT_NOT_SET', 'WEBHOOK_DELIVERY_ERROR'],
   path: '/sandbox/webhooks/test',
   tag: 'Sandbox',
 });

@@ -98,7 +98,7 @@ export const getExchangeRates = operation({
       Type.Object({ data: Type.Array(ExchangeRate, { description: 'The prices.' }) }),
     ),
   },
-  errors: [400],
+  errors: ['INVALID_CURRENCY'],
 });
 
 const Discovery = named(
@@ -134,5 +134,5 @@ export const getDiscoveries = operation({
       Type.Object({ data: Type.Array(Discovery, { description: 'The institutions.' }) }),
     ),
   },
-  errors: [400],
+  errors: [],
 });

@@ -143,7 +143,7 @@ export const listCustomerExternalAccounts = operation({
     ...PageQuery,
   }),
   replies: { 200: List },
-  errors: [400],
+  errors: [],
 });
 
 export const createCustomerExternalAccount = operation({
@@ -156,7 +156,13 @@ export const createCustomerExternalAccount = operation({
   permission: 'MANAGE',
   body: ExternalAccountCreateRequest,
   replies: { 201: ExternalAccount },
-  errors: [400, 404, 409, 410],
+  errors: [
+    'INVALID_CURRENCY',
+    'INVALID_BANK_ACCOUNT',
+    'CUSTOMER_NOT_FOUND',
+    'DUPLICATE_EXTERNAL_ACCOUNT',
+    'CUSTOMER_DELETED',
+  ],
   callsExternal: true,
   sealed: true,
 });
@@ -170,7 +176,7 @@ export const getCustomerExternalAccountById = operation({
   permission: 'VIEW',
   params,
   replies: { 200: ExternalAccount },
-  errors: [404],
+  errors: [],
   notFound: 'ACCOUNT_NOT_FOUND',
 });
 
@@ -184,7 +190,7 @@ export const deleteCustomerExternalAccountById = operation({
   permission: 'MANAGE',
   params,
   replies: { 204: null },
-  errors: [404, 409],
+  errors: ['BENEFICIARY_TRUSTED'],
   notFound: 'ACCOUNT_NOT_FOUND',
 });
 
@@ -198,7 +204,7 @@ export const listPlatformExternalAccounts = operation({
   permission: 'VIEW',
   query: Type.Object({ currency: ofCurrency, ...PageQuery }),
   replies: { 200: List },
-  errors: [400],
+  errors: [],
 });
 
 export const createPlatformExternalAccount = operation({
@@ -211,7 +217,7 @@ export const createPlatformExternalAccount = operation({
   permission: 'MANAGE',
   body: PlatformExternalAccountCreateRequest,
   replies: { 201: ExternalAccount },
-  errors: [400, 409],
+  errors: ['INVALID_CURRENCY', 'DUPLICATE_EXTERNAL_ACCOUNT'],
   callsExternal: true,
   sealed: true,
 });
@@ -225,7 +231,7 @@ export const getPlatformExternalAccountById = operation({
   permission: 'VIEW',
   params,
   replies: { 200: ExternalAccount },
-  errors: [404],
+  errors: [],
   notFound: 'ACCOUNT_NOT_FOUND',
 });
 
@@ -239,7 +245,7 @@ export const deletePlatformExternalAccountById = operation({
   permission: 'MANAGE',
   params,
   replies: { 204: null },
-  errors: [404],
+  errors: [],
   notFound: 'ACCOUNT_NOT_FOUND',
 });
 

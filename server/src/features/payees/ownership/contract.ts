@@ -104,7 +104,6 @@ const CHALLENGE = {
   params,
   body: OwnershipChallengeRequest,
   replies: { 201: OwnershipChallenge },
-  errors: [400, 404, 409, 501],
   notFound: 'ACCOUNT_NOT_FOUND',
 } as const;
 
@@ -120,7 +119,6 @@ const VERIFY = {
   body: OwnershipVerifyRequest,
   replies: { 200: ExternalAccount },
   sealed: true,
-  errors: [400, 404, 409, 503],
   notFound: 'ACCOUNT_NOT_FOUND',
   callsExternal: true,
 } as const;
@@ -128,6 +126,7 @@ const VERIFY = {
 export const createExternalAccountOwnershipChallenge = operation({
   ...CHALLENGE,
   operationId: 'createExternalAccountOwnershipChallenge',
+  errors: ['NOT_IMPLEMENTED'],
   path: '/customers/external-accounts/{externalAccountId}/challenge',
   summary: 'Start a proof that a wallet is the customer’s',
 });
@@ -135,6 +134,7 @@ export const createExternalAccountOwnershipChallenge = operation({
 export const verifyExternalAccountOwnership = operation({
   ...VERIFY,
   operationId: 'verifyExternalAccountOwnership',
+  errors: [],
   path: '/customers/external-accounts/{externalAccountId}/verify',
   summary: 'Hand in the signature of a customer’s wallet',
 });
@@ -142,6 +142,7 @@ export const verifyExternalAccountOwnership = operation({
 export const createPlatformExternalAccountOwnershipChallenge = operation({
   ...CHALLENGE,
   operationId: 'createPlatformExternalAccountOwnershipChallenge',
+  errors: ['NOT_IMPLEMENTED'],
   path: '/platform/external-accounts/{externalAccountId}/challenge',
   summary: 'Start a proof that a wallet is the platform’s',
 });
@@ -149,6 +150,7 @@ export const createPlatformExternalAccountOwnershipChallenge = operation({
 export const verifyPlatformExternalAccountOwnership = operation({
   ...VERIFY,
   operationId: 'verifyPlatformExternalAccountOwnership',
+  errors: [],
   path: '/platform/external-accounts/{externalAccountId}/verify',
   summary: 'Hand in the signature of the platform’s wallet',
 });

@@ -93,7 +93,31 @@ export const lookupUma = operation({
       ),
     ),
   },
-  errors: [400, 403, 404, 410, 412, 424, 501],
+  errors: [
+    'INVALID_UMA_ADDRESS',
+    'CERT_CHAIN_INVALID',
+    'CERT_CHAIN_EXPIRED',
+    'INVALID_PUBKEY_FORMAT',
+    'MISSING_REQUIRED_UMA_PARAMETERS',
+    'INVALID_TIMESTAMP',
+    'INVALID_NONCE',
+    'SELF_PAYMENT',
+    'LOOKUP_REQUEST_FAILED',
+    'PARSE_LNURLP_RESPONSE_ERROR',
+    'INVALID_SIGNATURE',
+    'COUNTERPARTY_NOT_ALLOWED',
+    'USER_NOT_FOUND',
+    'UMA_NOT_FOUND',
+    'CUSTOMER_NOT_FOUND',
+    'PAYMENT_URL_NOT_FOUND',
+    'PLATFORM_NOT_FOUND',
+    'CUSTOMER_DELETED',
+    'UNSUPPORTED_UMA_VERSION',
+    'COUNTERPARTY_PUBKEY_FETCH_ERROR',
+    'NO_COMPATIBLE_UMA_VERSION',
+    'LNURLP_REQUEST_FAILED',
+    'NOT_IMPLEMENTED',
+  ],
 });
 
 export const lookupExternalAccount = operation({
@@ -115,7 +139,15 @@ export const lookupExternalAccount = operation({
       ),
     ),
   },
-  errors: [400, 404, 410, 412, 424, 501],
+  errors: [
+    'INVALID_UMA_ADDRESS',
+    'INVALID_RECEIVER',
+    'LOOKUP_REQUEST_FAILED',
+    'QUOTE_RATE_UNAVAILABLE',
+    'USER_NOT_FOUND',
+    'CUSTOMER_DELETED',
+    'NOT_IMPLEMENTED',
+  ],
   notFound: 'ACCOUNT_NOT_FOUND',
 });
 
@@ -176,7 +208,7 @@ export const estimateCryptoWithdrawalFee = operation({
   body: EstimateRequest,
   bodyRules: estimateErrors,
   replies: { 200: EstimateResponse },
-  errors: [400, 404, 501],
+  errors: ['AMOUNT_OUT_OF_RANGE', 'INVALID_CURRENCY', 'ACCOUNT_NOT_FOUND', 'NOT_IMPLEMENTED'],
 });
 
 const UmaProvider = named(
@@ -228,7 +260,7 @@ export const getAvailableUmaProviders = operation({
       description: 'A page of UMA providers.',
     }),
   },
-  errors: [400],
+  errors: [],
 });
 
 const Vasp = named(
@@ -264,5 +296,5 @@ export const listVasps = operation({
       ),
     ),
   },
-  errors: [400],
+  errors: [],
 });

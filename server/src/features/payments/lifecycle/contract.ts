@@ -277,7 +277,7 @@ export const getTransactionById = operation({
   permission: 'VIEW',
   params: Type.Object({ transactionId: Type.String() }),
   replies: { 200: TransactionOneOf },
-  errors: [404],
+  errors: [],
   notFound: 'TRANSACTION_NOT_FOUND',
 });
 
@@ -300,7 +300,7 @@ export const cancelTransaction = operation({
   ),
   bodyOptional: true,
   replies: { 200: TransactionOneOf },
-  errors: [400, 403, 404, 409],
+  errors: ['TRANSACTION_NOT_CANCELLABLE'],
   notFound: 'TRANSACTION_NOT_FOUND',
   money: true,
 });
@@ -325,7 +325,7 @@ export const confirmReceiptDelivery = operation({
   ),
   bodyOptional: true,
   replies: { 200: TransactionOneOf },
-  errors: [400, 403, 404],
+  errors: [],
   notFound: 'TRANSACTION_NOT_FOUND',
 });
 
@@ -359,7 +359,7 @@ export const listTransactions = operation({
     sortOrder: Type.Optional(oneOf(['asc', 'desc'], { default: 'desc' })),
   }),
   replies: { 200: named('TransactionListResponse', page(TransactionOneOf)) },
-  errors: [400],
+  errors: [],
 });
 
 const IncomingEvent = Type.Object({

@@ -32,7 +32,6 @@ const common = {
   params: Type.Object({ transactionId: Type.String() }),
   bodyOptional: true,
   replies: { 200: DecidedTransaction },
-  errors: [400, 404, 409],
   notFound: 'TRANSACTION_NOT_FOUND',
 } as const;
 
@@ -44,7 +43,11 @@ export const approvePendingPayment = operation({
   description:
     'For a payment whose webhook was answered with 202: there are five seconds for it after that. Also for ' +
     'the payment of an agent that waits for you, which is carried out then.',
-  errors: [...common.errors, 423],
+  errors: [
+    'MISSING_MANDATORY_USER_INFO',
+    'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
+    'ACCOUNT_LOCKED',
+  ],
   body: named(
     'ApprovePaymentRequest',
     Type.Object({
@@ -60,6 +63,7 @@ export const approvePendingPayment = operation({
 export const rejectPendingPayment = operation({
   ...common,
   operationId: 'rejectPendingPayment',
+  errors: ['TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL'],
   path: '/transactions/{transactionId}/reject',
   summary: 'Reject a payment that waits for you',
   description: 'The payment fails, or the quote stays unexecuted. Nothing has moved by then.',

@@ -48,7 +48,16 @@ export const createTransferIn = operation({
       ? [{ field: 'amount', message: 'is required' }]
       : [],
   replies: { 201: TransactionOneOf },
-  errors: [400, 403, 404, 409, 410],
+  errors: [
+    'AMOUNT_OUT_OF_RANGE',
+    'INVALID_CURRENCY',
+    'INVALID_BANK_ACCOUNT',
+    'TRANSACTION_SIZE_LIMIT_EXCEEDED',
+    'USER_NOT_READY',
+    'ACCOUNT_NOT_FOUND',
+    'BANK_ACCOUNT_VALIDATION_PENDING',
+    'CUSTOMER_DELETED',
+  ],
   money: true,
 });
 

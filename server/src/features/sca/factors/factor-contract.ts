@@ -81,7 +81,7 @@ export const listScaFactors = operation({
   description: 'Codes by SMS are among them once the telephone number of the customer is verified.',
   permission: 'VIEW',
   replies: { 200: ScaFactorList },
-  errors: [400, 404, 409, 410],
+  errors: ['CUSTOMER_NOT_FOUND', 'CONFLICT', 'CUSTOMER_DELETED'],
 });
 
 export const startScaFactorEnrollment = operation({
@@ -97,7 +97,13 @@ export const startScaFactorEnrollment = operation({
   permission: 'MANAGE',
   body: EnrollRequest,
   replies: { 200: EnrollStart },
-  errors: [400, 404, 409, 410, 501],
+  errors: [
+    'CUSTOMER_NOT_FOUND',
+    'PASSKEY_ALREADY_ENROLLED',
+    'CONFLICT',
+    'CUSTOMER_DELETED',
+    'NOT_IMPLEMENTED',
+  ],
   idempotency: 'none',
 });
 
@@ -114,7 +120,7 @@ export const confirmScaFactorEnrollment = operation({
   permission: 'MANAGE',
   body: ConfirmRequest,
   replies: { 200: ConfirmResponse },
-  errors: [400, 404, 409, 410, 501],
+  errors: ['CUSTOMER_NOT_FOUND', 'PASSKEY_ALREADY_ENROLLED', 'CUSTOMER_DELETED', 'NOT_IMPLEMENTED'],
   sealed: true,
 });
 
@@ -128,6 +134,6 @@ export const deleteScaFactor = operation({
   permission: 'MANAGE',
   params: Type.Object({ credentialId: text('Id of the passkey, from the list of factors.') }),
   replies: { 204: null },
-  errors: [400, 404, 409, 410],
+  errors: ['CUSTOMER_NOT_FOUND', 'CONFLICT', 'CUSTOMER_DELETED'],
   notFound: 'AUTH_METHOD_NOT_FOUND',
 });

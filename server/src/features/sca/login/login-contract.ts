@@ -104,7 +104,7 @@ export const startScaLogin = operation({
     'every code is 123456.',
   body: ScaLoginStartRequest,
   replies: { 200: ScaLoginStart },
-  errors: [400, 404, 409, 410, 501],
+  errors: ['CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED', 'NOT_IMPLEMENTED'],
   // What a passkey is asked with names the one that the customer has. Replies about quotes may name it as
   // well and are not sealed: that would cost every payment, and without the device the name opens nothing.
   sealed: true,
@@ -139,7 +139,7 @@ export const completeScaLogin = operation({
   body: ScaLoginCompleteRequest,
   bodyRules: completeErrors,
   replies: { 200: ScaLoginComplete },
-  errors: [400, 404, 409, 410, 423],
+  errors: ['CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED', 'ACCOUNT_LOCKED'],
 });
 
 export const recordSecurityEvent = operation({
@@ -153,5 +153,5 @@ export const recordSecurityEvent = operation({
     'away and ends the session.',
   body: RecordSecurityEventRequest,
   replies: { 200: RecordSecurityEventResponse },
-  errors: [400, 404, 409, 410, 423],
+  errors: ['CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED', 'ACCOUNT_LOCKED'],
 });

@@ -73,7 +73,6 @@ const TwoFactorResetCompleteRequest = named(
 const COMMON = {
   tag: SCA_TAG,
   query: ofCustomer,
-  errors: [400, 404, 409, 410],
 } as const;
 
 const ofReset = {
@@ -85,6 +84,7 @@ const ofReset = {
 export const startTwoFactorReset = operation({
   ...COMMON,
   operationId: 'startTwoFactorReset',
+  errors: ['CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED'],
   method: 'POST',
   path: '/sca/factors/reset',
   summary: 'Start to reset a factor that was lost',
@@ -103,6 +103,7 @@ export const startTwoFactorReset = operation({
 export const getTwoFactorResetStatus = operation({
   ...ofReset,
   operationId: 'getTwoFactorResetStatus',
+  errors: ['CUSTOMER_NOT_FOUND', 'CONFLICT', 'CUSTOMER_DELETED'],
   method: 'GET',
   path: '/sca/factors/reset/{resetId}',
   summary: 'Get how far a reset has come',
@@ -113,6 +114,7 @@ export const getTwoFactorResetStatus = operation({
 export const completeTwoFactorReset = operation({
   ...ofReset,
   operationId: 'completeTwoFactorReset',
+  errors: ['CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED'],
   method: 'POST',
   path: '/sca/factors/reset/{resetId}/complete',
   summary: 'Clear the factor',

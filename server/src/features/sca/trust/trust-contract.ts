@@ -41,7 +41,6 @@ const COMMON = {
   params: Type.Object({
     externalAccountId: Type.String({ description: 'Id of the external account.' }),
   }),
-  errors: [400, 404, 409, 410, 423, 501],
   notFound: 'ACCOUNT_NOT_FOUND',
 } as const;
 
@@ -55,7 +54,6 @@ const start = { ...COMMON, replies: { 200: BeneficiaryTrustStart }, sealed: true
 
 const confirm = {
   ...COMMON,
-  errors: [400, 404, 409, 410, 423],
   body: BeneficiaryTrustConfirmRequest,
   replies: { 200: BeneficiaryTrustConfirm },
 } as const;
@@ -63,6 +61,7 @@ const confirm = {
 export const startBeneficiaryTrust = operation({
   ...start,
   operationId: 'startBeneficiaryTrust',
+  errors: ['CUSTOMER_DELETED', 'ACCOUNT_LOCKED', 'NOT_IMPLEMENTED'],
   path: '/customers/external-accounts/{externalAccountId}/trust',
   summary: 'Ask a customer to prove that it trusts an account',
   description: HOW,
@@ -71,6 +70,7 @@ export const startBeneficiaryTrust = operation({
 export const confirmBeneficiaryTrust = operation({
   ...confirm,
   operationId: 'confirmBeneficiaryTrust',
+  errors: ['CUSTOMER_DELETED', 'ACCOUNT_LOCKED'],
   path: '/customers/external-accounts/{externalAccountId}/trust/confirm',
   summary: 'Trust an account',
   description:
@@ -81,6 +81,7 @@ export const confirmBeneficiaryTrust = operation({
 export const startBeneficiaryUntrust = operation({
   ...start,
   operationId: 'startBeneficiaryUntrust',
+  errors: ['CUSTOMER_DELETED', 'ACCOUNT_LOCKED', 'NOT_IMPLEMENTED'],
   path: '/customers/external-accounts/{externalAccountId}/untrust',
   summary: 'Ask a customer to prove that it trusts an account no more',
   description: HOW,
@@ -89,6 +90,7 @@ export const startBeneficiaryUntrust = operation({
 export const confirmBeneficiaryUntrust = operation({
   ...confirm,
   operationId: 'confirmBeneficiaryUntrust',
+  errors: ['CUSTOMER_DELETED', 'ACCOUNT_LOCKED'],
   path: '/customers/external-accounts/{externalAccountId}/untrust/confirm',
   summary: 'Take back the trust in an account',
   description:

@@ -285,7 +285,6 @@ const ordered = {
   params: coinParams,
   notFound: 'STABLECOIN_NOT_FOUND',
   replies: { 201: StablecoinOperation },
-  errors: [400, 403, 404, 409, 501, 503],
   callsExternal: true,
   idempotency: 'required',
 } as const;
@@ -293,6 +292,24 @@ const ordered = {
 export const createStablecoinMint = operation({
   ...ordered,
   operationId: 'createStablecoinMint',
+  errors: [
+    'STABLECOIN_PROVIDER_ACCOUNT_INVALID',
+    'STABLECOIN_PROVIDER_ACCOUNT_REVOKED',
+    'STABLECOIN_AMOUNT_NOT_REPRESENTABLE',
+    'STABLECOIN_EXTERNAL_ACCOUNT_LINK_FAILED',
+    'STABLECOIN_EXTERNAL_ACCOUNT_LINK_METHOD_REQUIRED',
+    'STABLECOIN_EXTERNAL_ACCOUNT_NOT_LINKED',
+    'STABLECOIN_EXTERNAL_ACCOUNT_NOT_SUPPORTED',
+    'STABLECOIN_EXTERNAL_ACCOUNT_PROVIDER_LINK_FAILED',
+    'STABLECOIN_EXTERNAL_ACCOUNT_PROVIDER_LINK_REQUIRED',
+    'STABLECOIN_SERVICE_OPERATIONS_NOT_ENABLED',
+    'STABLECOIN_NOT_PROVISIONED',
+    'STABLECOIN_OPERATION_NOT_SUPPORTED',
+    'STABLECOIN_PROVIDER_ERROR',
+    'STABLECOIN_PROVIDER_SOURCE_NOT_LINKED',
+    'STABLECOIN_EXTERNAL_ACCOUNT_NOT_FOUND',
+    'NOT_IMPLEMENTED',
+  ],
   path: '/stablecoins/{stablecoinId}/mints',
   summary: 'Mint a stablecoin',
   description:
@@ -304,6 +321,24 @@ export const createStablecoinMint = operation({
 export const createStablecoinBurn = operation({
   ...ordered,
   operationId: 'createStablecoinBurn',
+  errors: [
+    'STABLECOIN_PROVIDER_ACCOUNT_INVALID',
+    'STABLECOIN_PROVIDER_ACCOUNT_REVOKED',
+    'STABLECOIN_AMOUNT_NOT_REPRESENTABLE',
+    'STABLECOIN_BURN_SOURCE_NOT_SUPPORTED',
+    'STABLECOIN_EXTERNAL_ACCOUNT_LINK_FAILED',
+    'STABLECOIN_EXTERNAL_ACCOUNT_LINK_METHOD_REQUIRED',
+    'STABLECOIN_EXTERNAL_ACCOUNT_NOT_LINKED',
+    'STABLECOIN_EXTERNAL_ACCOUNT_NOT_SUPPORTED',
+    'STABLECOIN_EXTERNAL_ACCOUNT_PROVIDER_LINK_FAILED',
+    'STABLECOIN_EXTERNAL_ACCOUNT_PROVIDER_LINK_REQUIRED',
+    'STABLECOIN_SERVICE_OPERATIONS_NOT_ENABLED',
+    'STABLECOIN_NOT_PROVISIONED',
+    'STABLECOIN_PROVIDER_ERROR',
+    'STABLECOIN_PROVIDER_SOURCE_NOT_LINKED',
+    'STABLECOIN_EXTERNAL_ACCOUNT_NOT_FOUND',
+    'NOT_IMPLEMENTED',
+  ],
   path: '/stablecoins/{stablecoinId}/burns',
   summary: 'Burn a stablecoin',
   description:
@@ -332,7 +367,7 @@ export const listStablecoinOperations = operation({
       page(StablecoinOperation, { description: 'A page of mints and burns.' }),
     ),
   },
-  errors: [400, 403, 404],
+  errors: [],
 });
 
 export const getStablecoinOperation = operation({
@@ -345,5 +380,5 @@ export const getStablecoinOperation = operation({
   params: Type.Object({ stablecoinOperationId: text('Id of the mint or burn.') }),
   notFound: 'STABLECOIN_OPERATION_NOT_FOUND',
   replies: { 200: StablecoinOperation },
-  errors: [403, 404],
+  errors: [],
 });

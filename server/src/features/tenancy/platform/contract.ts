@@ -216,7 +216,7 @@ export const updatePlatformConfig = operation({
   body: PlatformConfigUpdateRequest,
   maxBody: { bytes: 262_144, reason: 'the list of up to 200 currencies is sent as a whole' },
   replies: { 200: PlatformConfig },
-  errors: [400, 501],
+  errors: ['NOT_IMPLEMENTED'],
 });
 
 /** Sent to an endpoint when it is set or changed, and on request. */

@@ -66,7 +66,7 @@ export const createToken = operation({
   permission: 'MANAGE',
   body: ApiTokenCreateRequest,
   replies: { 201: ApiToken },
-  errors: [400, 403],
+  errors: [],
   omitOnReplay: ['clientSecret'],
 });
 
@@ -89,7 +89,7 @@ export const listTokens = operation({
   replies: {
     200: named('TokenListResponse', { ...page(ApiToken), description: 'A page of tokens.' }),
   },
-  errors: [400],
+  errors: [],
 });
 
 export const getTokenById = operation({
@@ -101,7 +101,7 @@ export const getTokenById = operation({
   permission: 'VIEW',
   params,
   replies: { 200: ApiToken },
-  errors: [404],
+  errors: [],
   notFound: 'TOKEN_NOT_FOUND',
 });
 
@@ -115,6 +115,6 @@ export const deleteTokenById = operation({
   permission: 'MANAGE',
   params,
   replies: { 204: null },
-  errors: [400, 404],
+  errors: [],
   notFound: 'TOKEN_NOT_FOUND',
 });

@@ -36,7 +36,7 @@ export const updateInternalAccount = operation({
       ? [{ field: 'privateEnabled', message: 'is required: there is nothing else to change' }]
       : [],
   replies: { 200: InternalAccount, 202: SignedRequestChallenge },
-  errors: [400, 404, 409],
+  errors: ['WALLET_NOT_PROVISIONED'],
   notFound: 'ACCOUNT_NOT_FOUND',
 });
 
@@ -79,6 +79,6 @@ export const exportInternalAccount = operation({
     ),
     202: SignedRequestChallenge,
   },
-  errors: [400, 404, 409, 429],
+  errors: ['WALLET_NOT_PROVISIONED'],
   notFound: 'ACCOUNT_NOT_FOUND',
 });

@@ -175,7 +175,14 @@ export const createAuthCredential = operation({
     201: AuthMethodResponse,
     202: AuthSignedRequestChallenge,
   },
-  errors: [400, 404, 409, 501],
+  errors: [
+    'EMAIL_OTP_CREDENTIAL_ALREADY_EXISTS',
+    'SMS_OTP_CREDENTIAL_ALREADY_EXISTS',
+    'PASSKEY_CREDENTIAL_ALREADY_EXISTS',
+    'CONFLICT',
+    'WALLET_NOT_PROVISIONED',
+    'NOT_IMPLEMENTED',
+  ],
   notFound: 'ACCOUNT_NOT_FOUND',
 });
 
@@ -193,7 +200,7 @@ export const listAuthCredentials = operation({
       data: Type.Array(AuthMethod, { description: 'The credentials.' }),
     }),
   },
-  errors: [400],
+  errors: [],
 });
 
 export const revokeAuthCredential = operation({
@@ -209,7 +216,7 @@ export const revokeAuthCredential = operation({
   signedRetry: true,
   params: params('credential'),
   replies: { 200: WalletOperationProcessing, 202: AuthSignedRequestChallenge, 204: null },
-  errors: [400, 404, 409],
+  errors: ['WALLET_NOT_PROVISIONED'],
   notFound: 'AUTH_METHOD_NOT_FOUND',
 });
 
@@ -243,7 +250,7 @@ export const challengeAuthCredential = operation({
       ),
     ),
   },
-  errors: [400, 404, 409, 429, 501],
+  errors: ['WALLET_NOT_PROVISIONED', 'NOT_IMPLEMENTED'],
   notFound: 'AUTH_METHOD_NOT_FOUND',
 });
 
@@ -262,7 +269,7 @@ export const verifyAuthCredential = operation({
   params: params('credential'),
   body: AuthCredentialVerifyRequest,
   replies: { 200: orProcessing(AuthSession), 202: AuthSignedRequestChallenge },
-  errors: [400, 404, 409, 429],
+  errors: ['WALLET_NOT_PROVISIONED'],
   notFound: 'AUTH_METHOD_NOT_FOUND',
 });
 
@@ -280,7 +287,7 @@ export const listAuthSessions = operation({
       data: Type.Array(AuthSession, { description: 'The sessions.' }),
     }),
   },
-  errors: [400],
+  errors: [],
 });
 
 export const refreshAuthSession = operation({
@@ -297,7 +304,7 @@ export const refreshAuthSession = operation({
     clientPublicKey: ClientPublicKey,
   }),
   replies: { 200: WalletOperationProcessing, 201: AuthSession, 202: SignedRequestChallenge },
-  errors: [400, 404, 409],
+  errors: ['WALLET_NOT_PROVISIONED'],
   notFound: 'SESSION_NOT_FOUND',
 });
 
@@ -312,6 +319,6 @@ export const revokeAuthSession = operation({
   signedRetry: true,
   params: params('session'),
   replies: { 200: WalletOperationProcessing, 202: AuthSignedRequestChallenge, 204: null },
-  errors: [400, 404, 409],
+  errors: ['WALLET_NOT_PROVISIONED'],
   notFound: 'SESSION_NOT_FOUND',
 });

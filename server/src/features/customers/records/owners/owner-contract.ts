@@ -148,7 +148,7 @@ export const createBeneficialOwner = operation({
   bodyRules: wholeOwnerErrors,
   semanticValidation: true,
   replies: { 201: BeneficialOwner },
-  errors: [400, 404, 410],
+  errors: ['CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED'],
   sealed: true,
 });
 
@@ -162,7 +162,7 @@ export const listBeneficialOwners = operation({
   permission: 'VIEW',
   query: Type.Object({ customerId: text('The business.'), ...PageQuery }),
   replies: { 200: named('BeneficialOwnerListResponse', page(BeneficialOwner)) },
-  errors: [400],
+  errors: [],
 });
 
 export const getBeneficialOwner = operation({
@@ -174,7 +174,7 @@ export const getBeneficialOwner = operation({
   permission: 'VIEW',
   params,
   replies: { 200: BeneficialOwner },
-  errors: [404],
+  errors: [],
   notFound: 'NOT_FOUND',
 });
 
@@ -193,6 +193,6 @@ export const updateBeneficialOwner = operation({
   bodyRules: ownerBodyErrors,
   semanticValidation: true,
   replies: { 200: BeneficialOwner },
-  errors: [400, 404, 410],
+  errors: ['CUSTOMER_DELETED'],
   notFound: 'NOT_FOUND',
 });

@@ -21,7 +21,16 @@ export const authorizeQuote = operation({
   body: ScaAuthorization,
   bodyRules: addressErrors,
   replies: { 200: Quote },
-  errors: [400, 403, 404, 409, 410, 423, 429],
+  errors: [
+    'INVALID_RECEIVER',
+    'INSUFFICIENT_FUNDS',
+    'USER_NOT_READY',
+    'SCA_SESSION_REQUIRED',
+    'CONFLICT',
+    'CUSTOMER_DELETED',
+    'ACCOUNT_LOCKED',
+    'DAILY_VOLUME_LIMIT_EXCEEDED',
+  ],
   notFound: 'QUOTE_NOT_FOUND',
   money: true,
 });
@@ -36,6 +45,6 @@ export const resendQuoteScaCode = operation({
   permission: 'TRANSACT',
   params,
   replies: { 204: null },
-  errors: [404, 409, 429, 501],
+  errors: ['NOT_IMPLEMENTED'],
   notFound: 'QUOTE_NOT_FOUND',
 });

@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import { publishedDocument, publishedErrors } from '../document.ts';
+import { STATUS_OF } from '../kernel/fault.ts';
+import { type Contract, operation } from '../kernel/operation.ts';
+import { commonCodesOf, isListed } from './operation-errors.ts';
+
+const base = {
+  operationId: 'x',
+  path: '/x',
+  tag: 'X',
+  summary: 'X',
+  replies: { 204: null },
+  errors: [],
+} as const;
+const post = { ...base, method: 'POST', permission: 'VIEW' } as const;
+const ALWAYS = ['INVALID_INPUT', 'RATE_LIMITED', 'INTERNAL_ERROR', 'SERVICE_UNAVAILABLE'];
+
+describe('the codes that follow from the kind of an operation', () => {
+  it.each<[string, Contract, string[]]>([
+    [
+      'a read of a token',
+      operation({ ...base, method: 'GET', permission: 'VIEW' }),
+      ['UNAUTHORIZED', 'FORBIDDEN'],
+    ],
+    [
+      'a read of an agent',
+      operation({ ...base, method: 'GET', auth: 'agent', permission: 'VIEW' }),
+      ['UNAUTHORIZED'],
+    ],
+    ['a read without a credential', operation({ ...base, method: 'GET', auth: 'none' }), []],
+    [
+      'what a hosted page asks',
+      operation({ ...base, method: 'POST', auth: 'hosted' }),
+      ['LINK_ENDED'],
+    ],
+    ['a POST', operation(post), ['UNAUTHORIZED', 'FORBIDDEN', 'CONFLICT']],
+    [
+      'a payment',
+      operation({ ...post, money: true }),
+      ['UNAUTHORIZED', 'FORBIDDEN', 'DUPLICATE_PAY_REQUEST'],
+    ],
+    [
+      'what a wallet signs',
+      operation({ ...post, signedRetry: true }),
+      [
+        'UNAUTHORIZED',
+        'FORBIDDEN',
+        'WALLET_SIGNATURE_MISSING',
+        'WALLET_SIGNATURE_MALFORMED',
+        'WALLET_SIGNATURE_BODY_MISMATCH',
+        'WALLET_SIGNATURE_INVALID',
+        'REQUEST_ID_MISSING',
+      ],
+    ],
+  ])('of %s', (_, contract, expected) => {
+    expect([...commonCodesOf(contract)].sort()).toEqual([...ALWAYS, ...expected].sort());
+  });
+
+  it('are not listed by a contract again', () => {
+    const repeated = publishedErrors().flatMap(({ operationId, own, common }) => {
+      const once = new Set(own);
+      const twice = own.filter((code) => common.includes(code) || !once.delete(code));
+      return twice.map((code) => `${operationId} ${code}`);
+    });
+    expect(repeated).toEqual([]);
+  });
+});
+
+describe('isListed', () => {
+  const contract = operation({
+    ...base,
+    method: 'GET',
+    permission: 'VIEW',
+    errors: ['QUOTE_EXPIRED'],
+    notFound: 'QUOTE_NOT_FOUND',
+  });
+
+  it.each([
+    ['QUOTE_EXPIRED', true],
+    ['QUOTE_NOT_FOUND', true],
+    ['UNAUTHORIZED', true],
+    ['CONFLICT', false],
+    ['ACCOUNT_NOT_FOUND', false],
+  ] as const)('%s: %s', (code, expected) => {
+    expect(isListed(contract, code)).toBe(expected);
+  });
+});
+
+describe('the document', () => {
+  it('names for each operation the codes that it lists', () => {
+    const document = publishedDocument() as {
+      paths: Record<string, Record<string, { operationId: string; responses: object }>>;
+      components: { schemas: Record<string, Shown> };
+    };
+    interface Shown {
+      $ref?: string;
+      allOf?: Shown[];
+      properties?: { code: { enum: string[] } };
+    }
+    const resolve = (schema: Shown): Shown => {
+      const name = schema.$ref?.split('/').at(-1);
+      return name === undefined ? schema : (document.components.schemas[name] as Shown);
+    };
+    const shown = new Map<string, string[]>();
+    for (const each of Object.values(document.paths).flatMap((item) => Object.values(item))) {
+      const replies = Object.entries(each.responses) as [
+        string,
+        { content: { 'application/json': { schema: Shown } } },
+      ][];
+      const codes = replies
+        .filter(([status]) => status >= '400')
+        .flatMap(([status, { content }]) => {
+          const [all, own] = resolve(content['application/json'].schema).allOf as [Shown, Shown];
+          const named = own.properties?.code.enum as (keyof typeof STATUS_OF)[];
+          expect(named.map((code) => STATUS_OF[code])).toEqual(named.map(() => Number(status)));
+          expect(resolve(all).properties?.code.enum).toEqual(expect.arrayContaining(named));
+          return named;
+        });
+      shown.set(each.operationId, codes);
+    }
+    for (const { operationId, own, common } of publishedErrors()) {
+      const named = shown.get(operationId);
+      // Hosted operations are not published.
+      if (named) expect(named).toEqual(expect.arrayContaining([...own, ...common]));
+    }
+    expect(shown.size).toBeGreaterThan(150);
+  });
+});
