@@ -68,7 +68,7 @@ async function list(system: System, given: Given): Promise<Output> {
   const limit = limitIn(given);
   const platform = given.text('platform');
   const of = platform === undefined ? null : (await platformOf(system, platform)).id;
-  const asking = await db.query<Asking>(UNDER_WAY, [PULL, of, limit]);
+  const asking = await db.query<Asking>(UNDER_WAY, [PULL.kind, of, limit]);
   const rows = await Promise.all(asking.map(({ id }) => db.read(transactions, id)));
   const json = asking.map((each, at) => view(each, rows[at] as TransactionRow));
   const text = table(

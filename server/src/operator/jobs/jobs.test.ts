@@ -1,9 +1,11 @@
 // The operator's look at work that waits, runs or is dead: filters, what is shown of a job, retrying one and
 // all of a kind, and a cancellation that stays with its reason.
 import { readFileSync } from 'node:fs';
+import { Type } from '@sinclair/typebox';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/harness.ts';
 import { commandOn } from '../../../test/production.ts';
+import { defineJob } from '../../kernel/job.ts';
 import { createWorker, type JobHandler } from '../../runtime/jobs/jobs.ts';
 import { createLog } from '../../runtime/observability/log.ts';
 import { createMetrics } from '../../runtime/observability/metrics.ts';
@@ -45,7 +47,7 @@ const failing = (kind: string, maxAttempts: number): JobHandler => ({
 
 const staged = (kind: string, count = 1, as = app.platform) =>
   app.operate(async (ctx) => {
-    for (let at = 0; at < count; at++) ctx.later(kind, input);
+    for (let at = 0; at < count; at++) ctx.later(defineJob(kind, Type.Object({})), input);
   }, as);
 
 async function dead(kind: string, count = 1): Promise<string[]> {

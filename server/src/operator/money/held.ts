@@ -42,7 +42,7 @@ async function list(system: System, given: Given): Promise<Output> {
   const limit = limitIn(given);
   const platform = given.text('platform');
   const id = platform === undefined ? null : (await platformOf(system, platform)).id;
-  const found = await db.query<{ id: string }>(HELD, [HELD_LONG, id, limit]);
+  const found = await db.query<{ id: string }>(HELD, [HELD_LONG.kind, id, limit]);
   const rows = await Promise.all(found.map((each) => db.read(transactions, each.id)));
   const json = rows.map((row) => view(row as TransactionRow));
   const text = table(

@@ -5,6 +5,7 @@ import {
   openPlatformAccounts,
 } from '../../bootstrap.ts';
 import {
+  BACKFILL_ACCOUNTS,
   checkCurrencyCodes,
   openCurrency,
   type PlatformRow,
@@ -276,7 +277,7 @@ async function set(system: System, given: Given): Promise<Output> {
     });
     if (added.length) {
       await openPlatformAccounts(ctx, added, system.fundingOf);
-      ctx.later('accounts.backfill', { platformId: id, currencies: added });
+      ctx.later(BACKFILL_ACCOUNTS, { platformId: id, currencies: added });
     }
     return after;
   });

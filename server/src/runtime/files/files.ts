@@ -3,13 +3,15 @@
 // before the first byte goes out and says what the object is worth: nothing in storage is ever unknown to
 // the database. What was put and never kept is removed by the next sweep that finds it old enough.
 import { createHash } from 'node:crypto';
+import { Type } from '@sinclair/typebox';
 import { Fault, invalid } from '../../kernel/fault.ts';
 import { newId } from '../../kernel/id.ts';
+import { defineJob } from '../../kernel/job.ts';
 import { stateTable } from '../../kernel/states.ts';
 import type { Inspector, StoragePort, UploadedFile } from '../../kernel/upload.ts';
 import type { Time } from '../../kernel/world.ts';
 import { col, type RowOf, table } from '../db/table.ts';
-import type { Job, JobHandler, Result, Sweep } from '../jobs/jobs.ts';
+import { type JobHandler, type JobOf, jobHandler, type Result, type Sweep } from '../jobs/jobs.ts';
 import type { Caller, Ctx } from '../operation/context.ts';
 import { operate, type Runtime } from '../operation/operate.ts';
 import { KEY_BYTES } from '../security/crypto.ts';
@@ -65,7 +67,10 @@ export interface Files {
   discard(caller: Caller, fileId: string): Promise<void>;
 }
 
-const REMOVE = 'files.remove';
+const REMOVE = defineJob(
+  'files.remove',
+  Type.Object({ file: Type.String(), platform: Type.String() }),
+);
 
 /** Longer than any upload may take. */
 const UNKEPT_MS = 3_600_000;
@@ -194,8 +199,8 @@ const WAIT_MS = 5_000;
 export function fileJobs({ storage }: { storage: StoragePort }): JobHandler[] {
   let under = 0;
 
-  async function run(_runtime: Runtime, { input }: Job): Promise<Result> {
-    const { file, platform } = input as { file: string; platform: string };
+  async function run(_runtime: Runtime, { input }: JobOf<typeof REMOVE>): Promise<Result> {
+    const { file, platform } = input;
     const caller = onBehalfOf(platform);
     if (under >= REMOVALS_AT_ONCE) {
       return { caller, stage: async (ctx) => ctx.later(REMOVE, input, ctx.now + WAIT_MS) };
@@ -215,7 +220,7 @@ export function fileJobs({ storage }: { storage: StoragePort }): JobHandler[] {
     };
   }
 
-  return [{ kind: REMOVE, run }];
+  return [jobHandler(REMOVE, { run })];
 }
 
 const LOOK_EVERY_MS = 60_000;

@@ -1,8 +1,10 @@
 // What becomes of a job whose attempt failed, of one that hangs, of one that ends its process, and of one
 // whose provider's circuit is open; and what is kept of an error.
+import { Type } from '@sinclair/typebox';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/harness.ts';
 import { testEvent } from '../../features/tenancy/platform/index.ts';
+import { defineJob } from '../../kernel/job.ts';
 import { circuitOpen } from '../../kernel/net/circuit.ts';
 import { createLog } from '../observability/log.ts';
 import { createMetrics } from '../observability/metrics.ts';
@@ -42,7 +44,7 @@ const failing = (error: Error, more: Partial<JobHandler> = {}): JobHandler => ({
 });
 
 async function staged(kind = 'bad'): Promise<string> {
-  await app.operate(async (ctx) => ctx.later(kind, {}));
+  await app.operate(async (ctx) => ctx.later(defineJob(kind, Type.Object({})), {}));
   const [row] = await app.runtime.db.query<{ id: string }>('select id from jobs', []);
   return row?.id as string;
 }

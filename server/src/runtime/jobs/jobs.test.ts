@@ -1,8 +1,10 @@
 // The worker against a real database: a slow job holds nobody up, a failing one comes back later, and a
 // job's effect is there once however many workers take it.
+import { Type } from '@sinclair/typebox';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/harness.ts';
 import { testEvent } from '../../features/tenancy/platform/index.ts';
+import { defineJob } from '../../kernel/job.ts';
 import { createLog } from '../observability/log.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { createWorker, type JobHandler } from './jobs.ts';
@@ -40,7 +42,7 @@ const tell = (name: string): JobHandler => ({
 
 const later = (kind: string, times = 1) =>
   app.operate(async (ctx) => {
-    for (let at = 0; at < times; at++) ctx.later(kind, {});
+    for (let at = 0; at < times; at++) ctx.later(defineJob(kind, Type.Object({})), {});
   });
 
 const done = async (name: string) =>

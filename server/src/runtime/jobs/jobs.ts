@@ -3,6 +3,8 @@
 // is there exactly once however often a crash makes it run. A claim is a lease: a job whose worker died
 // comes due again by itself. Our own loop rather than a job library because due times follow World's
 // clock and jobs are inserted by the committer (docs/decisions/0003).
+import type { TObject } from '@sinclair/typebox';
+import type { JobDefinition, JobInput } from '../../kernel/job.ts';
 import type { Time } from '../../kernel/world.ts';
 import type { Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -21,14 +23,31 @@ export interface Result {
   stage(ctx: Ctx): Promise<void>;
 }
 
-export interface JobHandler {
-  readonly kind: string;
+/** A job with its input as its definition has it. An earlier version may have stored fewer fields. */
+export type JobOf<D extends JobDefinition> = Omit<Job, 'input'> & { input: JobInput<D> };
+
+export interface Work<J = Job> {
   /** Failed attempts after which the job is dead; `MAX_ATTEMPTS` unless given. */
   readonly maxAttempts?: number;
   /** Longest run; a longer one has failed and gives its place back. `DEADLINE_MS` unless given. */
   readonly deadlineMs?: number;
-  run(runtime: Runtime, job: Job): Promise<Result>;
+  run(runtime: Runtime, job: J): Promise<Result>;
 }
+
+export interface JobHandler extends Work {
+  readonly kind: string;
+}
+
+/** The handler of the jobs that a definition stages. */
+export const jobHandler = <S extends TObject>(
+  { kind }: JobDefinition<S>,
+  { run, ...limits }: Work<JobOf<JobDefinition<S>>>,
+): JobHandler => ({
+  kind,
+  ...limits,
+  // Rows hold the input as JSON: only jobs of this definition have its kind.
+  run: (runtime, job) => run(runtime, job as JobOf<JobDefinition<S>>),
+});
 
 /** Work that is found by looking, not by a row: answers how much it did. */
 export interface Sweep {

@@ -1,9 +1,11 @@
 // What staging itself promises: rows merge, and no change leaves the lifecycle of its table, whoever makes
 // it and however many moves one change set holds.
+import { Type } from '@sinclair/typebox';
 import { describe, expect, it } from 'vitest';
 import { testWorld } from '../../../test/harness.ts';
 import { testEvent } from '../../features/tenancy/platform/index.ts';
 import { Fault } from '../../kernel/fault.ts';
+import { defineJob } from '../../kernel/job.ts';
 import { stateTable } from '../../kernel/states.ts';
 import type { Database } from '../db/database.ts';
 import { col, type RowOf, table } from '../db/table.ts';
@@ -141,7 +143,7 @@ describe('an attempt', () => {
       ctx.transfer({ ...step, debit: 'c', step: 't', short: refuse, again: true });
       ctx.freeze('a');
       ctx.emit(testEvent, 'new', {});
-      ctx.later('work', {});
+      ctx.later(defineJob('work', Type.Object({})), {});
       return refuse();
     });
     expect(outcome).toMatchObject({ code: 'CONFLICT', message: 'No.' });

@@ -1,11 +1,12 @@
 // What an operation is given: reads, and a change set to stage into. A context lives for one attempt at
 // one operation; nothing staged in it happens before the committer takes it. Staging the same row twice
 // merges, so a function may move a row on without knowing who touched it before.
-import type { Static, TSchema } from '@sinclair/typebox';
+import type { Static, TObject, TSchema } from '@sinclair/typebox';
 import type { Caller } from '../../kernel/caller.ts';
 import type { EventDefinition } from '../../kernel/event.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { type Id, newId } from '../../kernel/id.ts';
+import type { JobDefinition } from '../../kernel/job.ts';
 import { iso, type Time, type World } from '../../kernel/world.ts';
 import type { Phase } from '../../ledger/transfer.ts';
 import {
@@ -110,7 +111,7 @@ export interface Ctx {
    */
   attempt<R>(work: () => Promise<R>): Promise<R | Fault>;
   /** Work to do after the commit, at `at` or at once. */
-  later(kind: string, input: Record<string, unknown>, at?: Time): void;
+  later<S extends TObject>(job: JobDefinition<S>, input: Static<S>, at?: Time): void;
 }
 
 /** What the sealed text of an event is bound to. */
@@ -270,7 +271,7 @@ export function createContext(
     emit: (...event) => void emit(...event),
     emitSealed,
     attempt: attempting({ set, staged, shorts, rereads }),
-    later: (kind, input, at = now) =>
+    later: ({ kind }, input, at = now) =>
       void insert(jobs, {
         id: newId(world, 'Job'),
         kind,

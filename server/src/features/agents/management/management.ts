@@ -5,10 +5,10 @@ import { Fault, invalid } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { Filter } from '../../../runtime/db/database.ts';
 import { timeFilters } from '../../../runtime/db/paging.ts';
-import type { JobHandler } from '../../../runtime/jobs/jobs.ts';
-import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
+import { type JobHandler, jobHandler } from '../../../runtime/jobs/jobs.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
-import { customerOf, customers } from '../../customers/records/index.ts';
+import { customerOf, customers, END_AGENTS } from '../../customers/records/index.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
 import { rejectWaiting } from '../actions/approvals.ts';
 import { note } from '../audit.ts';
@@ -200,26 +200,17 @@ export async function endOneAgent(ctx: Ctx, customerId: string): Promise<boolean
   return hasMore;
 }
 
-interface EndInput {
-  platformId: string;
-  environment: Environment;
-  customerId: string;
-  /** Who deleted the customer, which is who ended the agents. */
-  tokenId: string | null;
-}
-
 /** The job that ends the agents of a customer who was deleted. Their tokens have opened nothing since. */
 export const agentJobs = (): JobHandler[] => [
-  {
-    kind: 'agents.end',
-    run: async (_runtime, job) => {
-      const { platformId, environment, customerId, tokenId } = job.input as unknown as EndInput;
+  jobHandler(END_AGENTS, {
+    run: async (_runtime, { input }) => {
+      const { platformId, environment, customerId, tokenId } = input;
       return {
         caller: { ...systemCaller(platformId, environment), tokenId },
         async stage(ctx) {
-          if (await endOneAgent(ctx, customerId)) ctx.later('agents.end', job.input);
+          if (await endOneAgent(ctx, customerId)) ctx.later(END_AGENTS, input);
         },
       };
     },
-  },
+  }),
 ];

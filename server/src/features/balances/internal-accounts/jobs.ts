@@ -2,21 +2,28 @@
 // Each page of customers is one job and one change set; its accounts start in PENDING and a second job makes
 // them usable, so that the platform hears of each by an event. Accounts that exist are left alone, so a page
 // may run twice.
+import { Type } from '@sinclair/typebox';
 import { isOfferedIn } from '../../../catalog/currencies/offers.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
+import { defineJob, type JobInput } from '../../../kernel/job.ts';
 import type { Time } from '../../../kernel/world.ts';
-import type { JobHandler } from '../../../runtime/jobs/jobs.ts';
+import { type JobHandler, jobHandler } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
-import { type PlatformRow, platforms, systemCaller } from '../../tenancy/platform/index.ts';
+import {
+  BACKFILL_ACCOUNTS,
+  type PlatformRow,
+  platforms,
+  systemCaller,
+} from '../../tenancy/platform/index.ts';
 import { moveInternalAccount } from './lifecycle.ts';
 import { provisionAccounts } from './provision.ts';
 import { type InternalAccountRow, internalAccounts } from './store.ts';
 
-/** Input: `{ platformId, currencies }`, staged when a platform adds currencies; by 0026_wallets.sql too. */
-export const BACKFILL_ACCOUNTS = 'accounts.backfill';
-/** Input: `{ platformId, accountIds }`. */
-export const ACTIVATE_ACCOUNTS = 'accounts.activate';
+export const ACTIVATE_ACCOUNTS = defineJob(
+  'accounts.activate',
+  Type.Object({ platformId: Type.String(), accountIds: Type.Array(Type.String()) }),
+);
 
 export interface AccountParts {
   connectors(environment: Environment): Connectors;
@@ -27,17 +34,8 @@ export interface AccountParts {
 /** Customers of one change set. */
 const PAGE = 50;
 
-interface Place {
-  createdAt: Time;
-  id: string;
-}
-
-interface BackfillInput {
-  platformId: string;
-  currencies: string[];
-  /** The last customer that was served; absent on the first page. */
-  after?: Place;
-}
+type BackfillInput = JobInput<typeof BACKFILL_ACCOUNTS>;
+type Place = NonNullable<BackfillInput['after']>;
 
 interface Customer {
   id: string;
@@ -142,21 +140,17 @@ async function callerFor(runtime: Runtime, platformId: string) {
 /** Handlers of the jobs that open accounts; list them where the worker is built. */
 export function accountJobs(parts: AccountParts): JobHandler[] {
   return [
-    {
-      kind: BACKFILL_ACCOUNTS,
-      run: async (runtime, job) => {
-        const input = job.input as unknown as BackfillInput;
+    jobHandler(BACKFILL_ACCOUNTS, {
+      run: async (runtime, { input }) => {
         const caller = await callerFor(runtime, input.platformId);
         return { caller, stage: (ctx) => openMissing(ctx, input, parts) };
       },
-    },
-    {
-      kind: ACTIVATE_ACCOUNTS,
-      run: async (runtime, job) => {
-        const input = job.input as { platformId: string; accountIds: string[] };
+    }),
+    jobHandler(ACTIVATE_ACCOUNTS, {
+      run: async (runtime, { input }) => {
         const caller = await callerFor(runtime, input.platformId);
         return { caller, stage: (ctx) => activate(ctx, input.accountIds) };
       },
-    },
+    }),
   ];
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../../test/harness.ts';
 import { FIRST_CURRENCIES } from '../../../bootstrap.ts';
+import { BACKFILL_ACCOUNTS } from '../../tenancy/platform/index.ts';
 import { moveInternalAccount } from './lifecycle.ts';
 import { internalAccounts } from './store.ts';
 
@@ -197,7 +198,7 @@ describe('accounts.backfill', () => {
   it('changes nothing when it runs again', async () => {
     const before = await list(ada);
     await app.operate(async (ctx) => {
-      ctx.later('accounts.backfill', { platformId: app.platform.id, currencies: ['KES', 'USD'] });
+      ctx.later(BACKFILL_ACCOUNTS, { platformId: app.platform.id, currencies: ['KES', 'USD'] });
     });
     await app.advance(1_000);
     expect(await list(ada)).toEqual(before);

@@ -2,8 +2,10 @@
 // on the account that pays, taken into our keeping once the pull is confirmed, and leaves that when the
 // network clears it. What was taken and will not be cleared goes back by itself. All amounts here are those
 // of the card; an account in another unit of the same money has more digits.
+import { Type } from '@sinclair/typebox';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
+import { defineJob } from '../../../kernel/job.ts';
 import { MAX_AMOUNT } from '../../../kernel/money.ts';
 import { iso } from '../../../kernel/world.ts';
 import { type House, house } from '../../../ledger/chart.ts';
@@ -245,8 +247,21 @@ export const moveSteps = (ctx: Ctx, row: CardPaymentRow, steps: Change['steps'])
     }
   });
 
-/** Asks the issuer to take what is set aside: `{ transactionId, at, since }`, the pull's place from zero. */
-export const PULL = 'cards.pull';
+/** Asks the issuer to take what is set aside. */
+export const PULL = defineJob(
+  'cards.pull',
+  Type.Object({
+    transactionId: Type.String(),
+    /** The pull's place among those of its payment, from zero. */
+    at: Type.Number(),
+    /** When it was opened. */
+    since: Type.Number(),
+    /** Whether the issuer knows of it. */
+    asked: Type.Optional(Type.Boolean()),
+    /** How often it was asked by other jobs, before its last answer. */
+    tries: Type.Optional(Type.Number()),
+  }),
+);
 
 /**
  * Sets a further amount aside and has it taken. Throws, or lets the commit throw, where the account cannot

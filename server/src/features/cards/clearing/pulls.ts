@@ -4,8 +4,14 @@
 // comes, a person who has found out gives it.
 import type { CardPull, PullProgress } from '../../../connectors/ports/cards.ts';
 import { Fault } from '../../../kernel/fault.ts';
+import type { JobInput } from '../../../kernel/job.ts';
 import { OUTAGE_ATTEMPTS } from '../../../runtime/jobs/job-failures.ts';
-import type { Job, JobHandler, Result } from '../../../runtime/jobs/jobs.ts';
+import {
+  type JobHandler,
+  type JobOf,
+  jobHandler,
+  type Result,
+} from '../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { currentOf, loadOf, railNotices } from '../../payments/lifecycle/index.ts';
@@ -20,16 +26,7 @@ import {
   PULL,
 } from './payment.ts';
 
-/** The pull's place among those of its payment, when it was opened, and whether the issuer knows of it. */
-interface Input {
-  at: number;
-  since: number;
-  asked?: boolean;
-  /** How often it was asked by other jobs, before its last answer. */
-  tries?: number;
-}
-
-const inputOf = ({ input }: Job) => input as unknown as Input;
+type Input = JobInput<typeof PULL>;
 
 const isOpen = (row: CardPaymentRow, at: number): boolean =>
   row.card.pulls[at]?.status === 'PENDING';
@@ -104,11 +101,11 @@ export async function endPullByHand(
 
 const follow =
   ({ connectors }: Pick<CardParts, 'connectors'>) =>
-  async (runtime: Runtime, job: Job): Promise<Result> => {
+  async (runtime: Runtime, job: JobOf<typeof PULL>): Promise<Result> => {
     const loaded = await loadOf(runtime, job);
     const { caller } = loaded;
     const row = asCardPayment(loaded.row);
-    const input = inputOf(job);
+    const { input } = job;
     if (!isOpen(row, input.at)) return { caller, stage: async () => {} };
     const tries = (input.tries ?? 0) + job.attempts;
     const { issuer } = connectors(caller.environment);
@@ -125,5 +122,5 @@ const follow =
   };
 
 export const pullJobs = (parts: Pick<CardParts, 'connectors'>): JobHandler[] => [
-  { kind: PULL, maxAttempts: OUTAGE_ATTEMPTS, run: follow(parts) },
+  jobHandler(PULL, { maxAttempts: OUTAGE_ATTEMPTS, run: follow(parts) }),
 ];

@@ -1,33 +1,35 @@
 // The jobs of cards: asking the issuer for one, asking again while it has not said, telling it of changes,
 // and closing the cards of a customer who was deleted. What the issuer says about a card that was closed
 // meanwhile is written down all the same, so that it learns that the card is closed.
+import { Type } from '@sinclair/typebox';
 import type { CardOrder, IssueProgress, IssuerPort } from '../../../connectors/ports/cards.ts';
+import { defineJob, type JobInput } from '../../../kernel/job.ts';
 import type { Filter } from '../../../runtime/db/database.ts';
 import { OUTAGE_ATTEMPTS } from '../../../runtime/jobs/job-failures.ts';
-import type { Job, JobHandler } from '../../../runtime/jobs/jobs.ts';
-import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
+import { type JobHandler, type JobOf, jobHandler } from '../../../runtime/jobs/jobs.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { CLOSE_CARDS } from '../../customers/records/index.ts';
 import { platforms, systemCaller } from '../../tenancy/platform/index.ts';
 import type { CardParts } from '../parts.ts';
 import { type CardRow, cards } from '../store.ts';
-import { closeCard, TELL_ISSUER, tellIssuer, tellState } from './life.ts';
+import { closeCard, NOTIFY_ISSUER, tellIssuer, tellState } from './life.ts';
 import { cardStates } from './states.ts';
 
 type Parts = Pick<CardParts, 'connectors'>;
 
-const ISSUE = 'cards.issue';
-const CHECK = 'cards.check';
-const CLOSE = 'cards.close';
-
-interface IssueInput extends Record<string, unknown> {
-  cardId: string;
+const IssueInput = Type.Object({
+  cardId: Type.String(),
   /** Whether the platform named the card itself. */
-  named: boolean;
-}
+  named: Type.Boolean(),
+});
+
+const ISSUE = defineJob('cards.issue', IssueInput);
+const CHECK = defineJob('cards.check', IssueInput);
 
 /** Has the issuer asked for a card. */
 export const askIssuer = (ctx: Ctx, { id }: CardRow, { named }: { named: boolean }): void =>
-  ctx.later(ISSUE, { cardId: id, named } satisfies IssueInput);
+  ctx.later(ISSUE, { cardId: id, named });
 
 const orderOf = (row: CardRow, named: boolean): CardOrder => ({
   id: row.id,
@@ -39,8 +41,8 @@ const orderOf = (row: CardRow, named: boolean): CardOrder => ({
 });
 
 /** The card that a job is about, the server acting for its platform, and who issues it. */
-async function loadOf(runtime: Runtime, parts: Parts, job: Job) {
-  const row = await runtime.db.read(cards, job.input.cardId as string);
+async function loadOf(runtime: Runtime, parts: Parts, job: JobOf<typeof NOTIFY_ISSUER>) {
+  const row = await runtime.db.read(cards, job.input.cardId);
   const platform = row && (await runtime.db.read(platforms, row.platform_id));
   if (!row || !platform) throw new Error(`job ${job.id} names no card`);
   const caller = systemCaller(platform.id, platform.environment);
@@ -78,7 +80,11 @@ function heedIssued(ctx: Ctx, row: CardRow, issued: Issued): void {
   tellState(ctx, active);
 }
 
-async function heedProgress(ctx: Ctx, input: IssueInput, progress: IssueProgress): Promise<void> {
+async function heedProgress(
+  ctx: Ctx,
+  input: JobInput<typeof ISSUE>,
+  progress: IssueProgress,
+): Promise<void> {
   const row = await currentOf(ctx, input.cardId);
   if (progress.state === 'issued') heedIssued(ctx, row, progress.card);
   else if (progress.state === 'rejected') {
@@ -90,34 +96,34 @@ async function heedProgress(ctx: Ctx, input: IssueInput, progress: IssueProgress
 
 type Ask = (issuer: IssuerPort, order: CardOrder, runtime: Runtime) => Promise<IssueProgress>;
 
-const issueJob = (parts: Parts, kind: string, ask: Ask): JobHandler => ({
-  kind,
-  maxAttempts: OUTAGE_ATTEMPTS,
-  run: async (runtime, job) => {
-    const input = job.input as IssueInput;
-    const { row, caller, issuer } = await loadOf(runtime, parts, job);
-    const progress = await ask(issuer, orderOf(row, input.named), runtime);
-    return { caller, stage: (ctx) => heedProgress(ctx, input, progress) };
-  },
-});
+const issueJob = (parts: Parts, definition: typeof ISSUE, ask: Ask): JobHandler =>
+  jobHandler(definition, {
+    maxAttempts: OUTAGE_ATTEMPTS,
+    run: async (runtime, job) => {
+      const { input } = job;
+      const { row, caller, issuer } = await loadOf(runtime, parts, job);
+      const progress = await ask(issuer, orderOf(row, input.named), runtime);
+      return { caller, stage: (ctx) => heedProgress(ctx, input, progress) };
+    },
+  });
 
 /** Two may be under way at once: whoever told what is no longer so tells once more. */
-const tellJob = (parts: Parts): JobHandler => ({
-  kind: TELL_ISSUER,
-  maxAttempts: OUTAGE_ATTEMPTS,
-  run: async (runtime, job) => {
-    const { row, caller, issuer } = await loadOf(runtime, parts, job);
-    const { id: cardId, issuer_ref: issuerRef, state } = row;
-    if (issuerRef !== null) await issuer.change?.({ cardId, issuerRef, state });
-    return {
-      caller,
-      async stage(ctx) {
-        const now = await currentOf(ctx, cardId);
-        if (now.state !== state) tellIssuer(ctx, now);
-      },
-    };
-  },
-});
+const tellJob = (parts: Parts): JobHandler =>
+  jobHandler(NOTIFY_ISSUER, {
+    maxAttempts: OUTAGE_ATTEMPTS,
+    run: async (runtime, job) => {
+      const { row, caller, issuer } = await loadOf(runtime, parts, job);
+      const { id: cardId, issuer_ref: issuerRef, state } = row;
+      if (issuerRef !== null) await issuer.change?.({ cardId, issuerRef, state });
+      return {
+        caller,
+        async stage(ctx) {
+          const now = await currentOf(ctx, cardId);
+          if (now.state !== state) tellIssuer(ctx, now);
+        },
+      };
+    },
+  });
 
 const LIVE: Filter<typeof cards> = {
   column: 'state',
@@ -133,24 +139,18 @@ export async function closeOneCard(ctx: Ctx, customerId: string): Promise<boolea
   return hasMore;
 }
 
-interface CloseInput {
-  platformId: string;
-  environment: Environment;
-  customerId: string;
-}
-
-const closeJob = (): JobHandler => ({
-  kind: CLOSE,
-  run: async (_runtime, job) => {
-    const { platformId, environment, customerId } = job.input as unknown as CloseInput;
-    return {
-      caller: systemCaller(platformId, environment),
-      async stage(ctx) {
-        if (await closeOneCard(ctx, customerId)) ctx.later(CLOSE, job.input);
-      },
-    };
-  },
-});
+const closeJob = (): JobHandler =>
+  jobHandler(CLOSE_CARDS, {
+    run: async (_runtime, { input }) => {
+      const { platformId, environment, customerId } = input;
+      return {
+        caller: systemCaller(platformId, environment),
+        async stage(ctx) {
+          if (await closeOneCard(ctx, customerId)) ctx.later(CLOSE_CARDS, input);
+        },
+      };
+    },
+  });
 
 /** What follows a card from its order to its end. */
 export const cardJobs = (parts: Parts): JobHandler[] => [

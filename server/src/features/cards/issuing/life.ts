@@ -1,6 +1,8 @@
 // How a card changes, whoever asks for it: its platform, its issuer, an operator, or the end of its holder.
 // Each change is told to the platform, and once the card was issued also to the issuer, by a job after the
 // commit.
+import { Type } from '@sinclair/typebox';
+import { defineJob } from '../../../kernel/job.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { rebind, unbind } from '../clearing/funding.ts';
 import { cardFundingSourceChange, cardStateChange } from '../contract.ts';
@@ -9,8 +11,8 @@ import { type CardChange, type CardMove, presentCard } from './card.ts';
 import { uncountCard } from './limits.ts';
 import { type CardStateReason, cardStates } from './states.ts';
 
-/** Tells the issuer where a card stands: `{ cardId }`. */
-export const TELL_ISSUER = 'cards.change';
+/** Notifies the issuer of the state of a card. */
+export const NOTIFY_ISSUER = defineJob('cards.change', Type.Object({ cardId: Type.String() }));
 
 export const tellState = (ctx: Ctx, row: CardRow): void =>
   ctx.emit(cardStateChange, row.id, presentCard(row));
@@ -19,7 +21,7 @@ const tellFunding = (ctx: Ctx, row: CardRow): void =>
   ctx.emit(cardFundingSourceChange, row.id, presentCard(row));
 
 export function tellIssuer(ctx: Ctx, row: CardRow): void {
-  if (row.issuer_ref !== null) ctx.later(TELL_ISSUER, { cardId: row.id });
+  if (row.issuer_ref !== null) ctx.later(NOTIFY_ISSUER, { cardId: row.id });
 }
 
 /** Stages that a card is closed for good, with all that it was given; `note` is an operator's. */

@@ -2,8 +2,15 @@
 // how far the import has come and the job for the next slice, or the end. Where it goes on is a byte of the
 // file and the number of a row, so nothing is read twice and no slice outlasts its lease.
 import { setImmediate as pause } from 'node:timers/promises';
+import { Type } from '@sinclair/typebox';
+import { defineJob } from '../../../kernel/job.ts';
 import { dropFile, type Files } from '../../../runtime/files/files.ts';
-import type { Job, JobHandler, Result } from '../../../runtime/jobs/jobs.ts';
+import {
+  type JobHandler,
+  type JobOf,
+  jobHandler,
+  type Result,
+} from '../../../runtime/jobs/jobs.ts';
 import type { Caller, Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { platforms, systemCaller } from '../../tenancy/platform/index.ts';
@@ -16,7 +23,9 @@ import { type RawRow, readRows } from './scan.ts';
 import { type ImportEnd, importStates } from './states.ts';
 import { type ImportRow, importErrors, imports } from './store.ts';
 
-export const IMPORT_SLICE = 'imports.slice';
+export const IMPORT_SLICE = defineJob('imports.slice', Type.Object({ importId: Type.String() }));
+
+type SliceJob = JobOf<typeof IMPORT_SLICE>;
 
 export const keyContext = (importId: string) => `file key of ${importId}`;
 
@@ -167,7 +176,7 @@ async function giveUp(ctx: Ctx, was: ImportRow): Promise<void> {
 export function importJobs(parts: ImportParts): JobHandler[] {
   let under = 0;
 
-  async function slice(runtime: Runtime, job: Job, caller: Caller, row: ImportRow) {
+  async function slice(runtime: Runtime, job: SliceJob, caller: Caller, row: ImportRow) {
     under++;
     try {
       const raw = await rawRows(runtime, parts, row).catch((error: unknown) => {
@@ -182,8 +191,8 @@ export function importJobs(parts: ImportParts): JobHandler[] {
     }
   }
 
-  async function run(runtime: Runtime, job: Job): Promise<Result> {
-    const importId = job.input.importId as string;
+  async function run(runtime: Runtime, job: SliceJob): Promise<Result> {
+    const { importId } = job.input;
     const row = await runtime.db.read(imports, importId);
     const platform = row && (await runtime.db.read(platforms, row.platform_id));
     if (!row || !platform) throw new Error(`job ${job.id} names no import`);
@@ -199,5 +208,6 @@ export function importJobs(parts: ImportParts): JobHandler[] {
     };
   }
 
-  return [{ kind: IMPORT_SLICE, maxAttempts: MAX_ATTEMPTS, deadlineMs: DEADLINE_MS, run }];
+  const limits = { maxAttempts: MAX_ATTEMPTS, deadlineMs: DEADLINE_MS };
+  return [jobHandler(IMPORT_SLICE, { ...limits, run })];
 }

@@ -1,25 +1,24 @@
 // Telling the platform that made an invitation of its claim, which another platform's request may have
 // been. The event is sealed under the inviter's key, because it names people.
-import type { JobHandler } from '../../../runtime/jobs/jobs.ts';
+import { Type } from '@sinclair/typebox';
+import { defineJob } from '../../../kernel/job.ts';
+import { type JobHandler, jobHandler } from '../../../runtime/jobs/jobs.ts';
 import { platforms, systemCaller } from '../../tenancy/platform/index.ts';
 import { customers, dataKeyOf } from '../records/index.ts';
 import { invitationClaimed } from './contract.ts';
 import { presentInvitation } from './invitation.ts';
 import { invitations } from './store.ts';
 
-export const TELL_CLAIMED = 'invitations.tell-claimed';
-
-interface TellInput {
-  code: string;
-  platformId: string;
-}
+export const NOTIFY_CLAIMED = defineJob(
+  'invitations.tell-claimed',
+  Type.Object({ code: Type.String(), platformId: Type.String() }),
+);
 
 /** Handlers of the jobs about invitations; list them where the worker is built. */
 export const invitationJobs = ({ origin }: { origin: () => string }): JobHandler[] => [
-  {
-    kind: TELL_CLAIMED,
+  jobHandler(NOTIFY_CLAIMED, {
     run: async (runtime, job) => {
-      const { code, platformId } = job.input as unknown as TellInput;
+      const { code, platformId } = job.input;
       const platform = await runtime.db.read(platforms, platformId);
       if (!platform) throw new Error(`no platform ${platformId}`);
       return {
@@ -36,5 +35,5 @@ export const invitationJobs = ({ origin }: { origin: () => string }): JobHandler
         },
       };
     },
-  },
+  }),
 ];

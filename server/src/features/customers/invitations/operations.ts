@@ -17,7 +17,7 @@ import {
 } from '../records/index.ts';
 import { cancelInvitation, claimInvitation, createInvitation, getInvitation } from './contract.ts';
 import { type InvitationView, isCode, presentInvitation, refuseEnded } from './invitation.ts';
-import { TELL_CLAIMED } from './jobs.ts';
+import { NOTIFY_CLAIMED } from './jobs.ts';
 import { invitationStates } from './states.ts';
 import { type InvitationRow, invitations } from './store.ts';
 
@@ -146,7 +146,7 @@ async function claim(ctx: Ctx, code: string, inviteeUma: string): Promise<Invita
     claimed_at: ctx.now,
     updated_at: ctx.now,
   });
-  ctx.later(TELL_CLAIMED, { code, platformId: row.platform_id });
+  ctx.later(NOTIFY_CLAIMED, { code, platformId: row.platform_id });
   return claimed;
 }
 

@@ -9,6 +9,7 @@ export {
   updateCustomerById,
 } from './contract.ts';
 export { awaitsTerms, checkReady, isReady } from './customer.ts';
+export { CLOSE_CARDS, END_AGENTS } from './customer-jobs.ts';
 export {
   digestOf,
   SOUGHT,

@@ -9,6 +9,7 @@ import {
   getEndUserTerms,
   listCustomers,
 } from './contract.ts';
+import { CLOSE_CARDS, END_AGENTS } from './customer-jobs.ts';
 import type { CustomerParts } from './parts.ts';
 import { customerOf, filtersOf, platformOf, shutAccounts } from './reads.ts';
 import { registerCustomer } from './registration/register.ts';
@@ -22,8 +23,7 @@ async function remove(ctx: Ctx, id: string) {
   await shutAccounts(ctx, row);
   const gone = ctx.update(customers, row, { deleted_at: ctx.now, updated_at: ctx.now });
   const { platformId, environment, tokenId } = ctx.caller;
-  // Agents and cards are other features', to the right of this one.
-  for (const job of ['agents.end', 'cards.close']) {
+  for (const job of [END_AGENTS, CLOSE_CARDS]) {
     ctx.later(job, { platformId, environment, customerId: id, tokenId });
   }
   return customerView(ctx, gone);

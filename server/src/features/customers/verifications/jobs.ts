@@ -1,8 +1,15 @@
 // Cases that take their time: a job asks the connector again, and what it says then is applied once, to the
 // verification that was submitted and only while that one still waits. A decision or a later submission
 // that came first wins.
+import { Type } from '@sinclair/typebox';
 import type { Connectors, IdentityVerdict } from '../../../connectors/ports/index.ts';
-import type { Job, JobHandler, Result } from '../../../runtime/jobs/jobs.ts';
+import { defineJob } from '../../../kernel/job.ts';
+import {
+  type JobHandler,
+  type JobOf,
+  jobHandler,
+  type Result,
+} from '../../../runtime/jobs/jobs.ts';
 import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { platforms, systemCaller } from '../../tenancy/platform/index.ts';
@@ -11,8 +18,14 @@ import { caseOf, dossierOf, errorsOf } from './case.ts';
 import { decide } from './decide.ts';
 import { type VerificationRow, verifications } from './store.ts';
 
-/** Input: `{ verificationId, arrived }`; not arrived is a submission that may have been lost. */
-const ASK_AGAIN = 'verification.ask';
+const ASK_AGAIN = defineJob(
+  'verification.ask',
+  Type.Object({
+    verificationId: Type.String(),
+    /** False: the submission may have been lost. */
+    arrived: Type.Boolean(),
+  }),
+);
 
 /** Has the connector asked again, if it said to. */
 export function askLater(ctx: Ctx, verificationId: string, verdict: IdentityVerdict): void {
@@ -65,11 +78,8 @@ async function heed(ctx: Ctx, id: string, arrived: boolean, verdict: IdentityVer
 export function verificationJobs(options: {
   connectors: (environment: Environment) => Connectors;
 }): JobHandler[] {
-  const run = async (runtime: Runtime, job: Job): Promise<Result> => {
-    const { verificationId: id, arrived } = job.input as {
-      verificationId: string;
-      arrived: boolean;
-    };
+  const run = async (runtime: Runtime, job: JobOf<typeof ASK_AGAIN>): Promise<Result> => {
+    const { verificationId: id, arrived } = job.input;
     const row = await runtime.db.read(verifications, id);
     const platform = row && (await runtime.db.read(platforms, row.platform_id));
     if (!platform) throw new Error(`job ${job.id} names no verification`);
@@ -82,5 +92,5 @@ export function verificationJobs(options: {
     const verdict = await (arrived ? identity.check(submitted) : identity.submit(submitted));
     return { caller, stage: (ctx) => heed(ctx, id, arrived, verdict) };
   };
-  return [{ kind: ASK_AGAIN, run }];
+  return [jobHandler(ASK_AGAIN, { run })];
 }

@@ -1,9 +1,11 @@
 // Sending a message: an operation stages it, a job hands it over after the commit. A connector that does
 // not answer is tried again until the message has expired; a code that ran out is not sent any more. Where
 // no connector is there the sandbox keeps the message, for the operator to read, and nothing goes out.
+import { Type } from '@sinclair/typebox';
 import type { Connectors } from '../../../connectors/ports/index.ts';
+import { defineJob, type JobDefinition, PlatformFields } from '../../../kernel/job.ts';
 import { ALL_OF_ONE, type Database } from '../../../runtime/db/database.ts';
-import type { JobHandler } from '../../../runtime/jobs/jobs.ts';
+import { type JobHandler, jobHandler } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import type { DataKey } from '../../../runtime/security/vault.ts';
@@ -19,11 +21,13 @@ import {
   sealMessage,
 } from './store.ts';
 
+const SendInput = Type.Object({ messageId: Type.String(), ...PlatformFields });
+
 /** A kind for each channel: jobs that wait for a provider leave the places of the other one. */
-const KINDS: Readonly<Record<MessageChannel, string>> = {
-  EMAIL: 'messages.send',
-  SMS: 'messages.send-sms',
-};
+const SEND = {
+  EMAIL: defineJob('messages.send', SendInput),
+  SMS: defineJob('messages.send-sms', SendInput),
+} as const satisfies Record<MessageChannel, JobDefinition>;
 /** How long a message is tried that does not say so itself. */
 const USUAL_LIFE_MS = 86_400_000;
 /** More than fit into a day with the waits between them: a message expires before its job is dead. */
@@ -39,12 +43,6 @@ export interface NewMessage extends Content {
   customer?: { id: string; data_key: string | null };
   /** When it is of no use any more; a day unless said otherwise. */
   expiresAt?: number;
-}
-
-interface SendInput {
-  messageId: string;
-  platformId: string;
-  environment: Environment;
 }
 
 const keyFor = (id: string, sealed: string | null): DataKey | undefined =>
@@ -69,8 +67,7 @@ export function sendMessage(ctx: Ctx, message: NewMessage): MessageRow {
     expires_at: message.expiresAt ?? ctx.now + USUAL_LIFE_MS,
     created_at: ctx.now,
   });
-  const input: SendInput = { messageId: id, platformId, environment };
-  ctx.later(KINDS[channel], { ...input });
+  ctx.later(SEND[channel], { messageId: id, platformId, environment });
   return row;
 }
 
@@ -129,24 +126,25 @@ function endMessage(ctx: Ctx, row: MessageRow, outcome: Outcome, attempts: numbe
 
 /** The jobs that send; list them where the worker is built. Each kind sends messages of any channel. */
 export const messageJobs = (connectors: (environment: Environment) => Connectors): JobHandler[] =>
-  Object.values(KINDS).map((kind) => ({
-    kind,
-    maxAttempts: MAX_ATTEMPTS,
-    run: async (runtime, job) => {
-      const { messageId, platformId, environment } = job.input as unknown as SendInput;
-      const caller = systemCaller(platformId, environment);
-      const row = await runtime.db.read(messages, messageId);
-      if (row?.status !== 'QUEUED') return { caller, stage: async () => {} };
-      const outcome = await handOver(runtime, connectors(environment), environment, row);
-      return {
-        caller,
-        async stage(ctx) {
-          const now = await ctx.read(messages, messageId);
-          if (now?.status === 'QUEUED') endMessage(ctx, now, outcome, job.attempts);
-        },
-      };
-    },
-  }));
+  Object.values(SEND).map((definition) =>
+    jobHandler(definition, {
+      maxAttempts: MAX_ATTEMPTS,
+      run: async (runtime, job) => {
+        const { messageId, platformId, environment } = job.input;
+        const caller = systemCaller(platformId, environment);
+        const row = await runtime.db.read(messages, messageId);
+        if (row?.status !== 'QUEUED') return { caller, stage: async () => {} };
+        const outcome = await handOver(runtime, connectors(environment), environment, row);
+        return {
+          caller,
+          async stage(ctx) {
+            const now = await ctx.read(messages, messageId);
+            if (now?.status === 'QUEUED') endMessage(ctx, now, outcome, job.attempts);
+          },
+        };
+      },
+    }),
+  );
 
 /** Forgets whom a customer's messages went to and what they said; what waits is not sent any more. */
 export async function eraseMessages(ctx: Ctx, customerId: string): Promise<void> {

@@ -1,11 +1,20 @@
 // Wallets of which it is known who controls them: a custodian is named, or the owner has proved to hold the
 // keys. Whoever waits for that, such as money held because it came from a wallet nobody had declared, is
 // told by a job, since the features that wait come after this one.
+import { Type } from '@sinclair/typebox';
+import { defineJob } from '../../../kernel/job.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { ExternalAccountRow } from './store.ts';
 
 /** The job that a declared wallet leaves behind. */
-export const WALLET_DECLARED = 'wallet.declared';
+export const WALLET_DECLARED = defineJob(
+  'wallet.declared',
+  Type.Object({
+    externalAccountId: Type.String(),
+    /** The last deposit that was released; absent at first. */
+    after: Type.Optional(Type.String()),
+  }),
+);
 
 /** Whether it is such a wallet, and usable. */
 export const isDeclared = ({ info, status, proven_at, deleted_at }: ExternalAccountRow): boolean =>

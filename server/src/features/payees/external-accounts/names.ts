@@ -1,10 +1,17 @@
 // What the institution of an account says about its holder's name. It is asked while the client waits; one
 // that takes its time is asked again by a job, and its answer then is read, not told, since a name changes
 // nothing about how the account may be used. An account that turns out not to exist does, and is told.
+import { Type } from '@sinclair/typebox';
 import type { AccountInfo } from '../../../catalog/accounts/account-schemas.ts';
 import type { Connectors, NameCheck, NamePort } from '../../../connectors/ports/index.ts';
 import { Fault } from '../../../kernel/fault.ts';
-import type { Job, JobHandler, Result } from '../../../runtime/jobs/jobs.ts';
+import { defineJob } from '../../../kernel/job.ts';
+import {
+  type JobHandler,
+  type JobOf,
+  jobHandler,
+  type Result,
+} from '../../../runtime/jobs/jobs.ts';
 import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { platforms, systemCaller } from '../../tenancy/platform/index.ts';
@@ -13,8 +20,7 @@ import { moveExternalAccount } from './present.ts';
 import { externalAccountStates } from './states.ts';
 import { type BeneficiaryStatus, type ExternalAccountRow, externalAccounts } from './store.ts';
 
-/** Input: `{ accountId }`. */
-const CHECK_NAME = 'external-account.name';
+const CHECK_NAME = defineJob('external-account.name', Type.Object({ accountId: Type.String() }));
 
 const UNSUPPORTED = { status: 'UNSUPPORTED' } as const;
 
@@ -61,8 +67,8 @@ export function heedName(ctx: Ctx, row: ExternalAccountRow, check: NameCheck): v
 export function nameJobs(options: {
   connectors: (environment: Environment) => Connectors;
 }): JobHandler[] {
-  const run = async (runtime: Runtime, job: Job): Promise<Result> => {
-    const row = await runtime.db.read(externalAccounts, job.input.accountId as string);
+  const run = async (runtime: Runtime, job: JobOf<typeof CHECK_NAME>): Promise<Result> => {
+    const row = await runtime.db.read(externalAccounts, job.input.accountId);
     const platform = row && (await runtime.db.read(platforms, row.platform_id));
     if (!platform) throw new Error(`job ${job.id} names no account`);
     const caller = systemCaller(platform.id, platform.environment);
@@ -77,5 +83,5 @@ export function nameJobs(options: {
       },
     };
   };
-  return [{ kind: CHECK_NAME, run }];
+  return [jobHandler(CHECK_NAME, { run })];
 }

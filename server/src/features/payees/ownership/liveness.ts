@@ -1,12 +1,14 @@
 // The liveness check of a wallet's owner: a job that asks how far it has come, and the page on which the
 // owner says that they are done. Whoever has the link is the owner as far as the page can know, so a link
 // is a secret, works once, and ends with its challenge.
+import { Type } from '@sinclair/typebox';
 import { displayIdentifier } from '../../../catalog/accounts/account-info.ts';
 import type {
   Connectors,
   LivenessCheck,
   LivenessProgress,
 } from '../../../connectors/ports/index.ts';
+import { defineJob, type JobInput } from '../../../kernel/job.ts';
 import {
   CHECK_FAILED,
   CHECK_PENDING,
@@ -14,7 +16,7 @@ import {
   LINK_ENDED,
   type PageContent,
 } from '../../../kernel/page.ts';
-import type { JobHandler } from '../../../runtime/jobs/jobs.ts';
+import { type JobHandler, jobHandler } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { sha256Hex } from '../../../runtime/security/crypto.ts';
@@ -23,17 +25,16 @@ import { type ExternalAccountRow, externalAccounts } from '../external-accounts/
 import { settleChallenge } from './outcome.ts';
 import { type OwnershipChallengeRow, ownershipChallenges } from './store.ts';
 
-export const LIVENESS_CHECK = 'ownership.liveness';
+export const LIVENESS_CHECK = defineJob(
+  'ownership.liveness',
+  Type.Object({ platformId: Type.String(), accountId: Type.String(), nonce: Type.String() }),
+);
 /** The page's path, in front of the token. */
 export const LIVENESS_PATH = '/ownership';
 
 type Parts = { connectors: (environment: Environment) => Connectors };
 
-interface CheckInput {
-  platformId: string;
-  accountId: string;
-  nonce: string;
-}
+type CheckInput = JobInput<typeof LIVENESS_CHECK>;
 
 interface Found {
   challenge: OwnershipChallengeRow;
@@ -68,24 +69,22 @@ async function apply(ctx: Ctx, input: CheckInput, progress: LivenessProgress): P
   if (!found) return;
   if (progress.state === 'waiting') {
     const at = Math.min(ctx.now + progress.checkAfterMs, found.challenge.expires_at);
-    ctx.later(LIVENESS_CHECK, { ...input }, at);
+    ctx.later(LIVENESS_CHECK, input, at);
   } else if (found.account.deleted_at !== null) ctx.remove(ownershipChallenges, found.challenge);
   else settleChallenge(ctx, found.challenge, found.account, progress.state === 'passed');
 }
 
 /** Handlers of the jobs that ask about checks; list them where the worker is built. */
 export const ownershipJobs = (parts: Parts): JobHandler[] => [
-  {
-    kind: LIVENESS_CHECK,
-    run: async (runtime, job) => {
-      const input = job.input as unknown as CheckInput;
+  jobHandler(LIVENESS_CHECK, {
+    run: async (runtime, { input }) => {
       const caller = await callerOf(runtime.db, input.platformId);
       const found = await underWay(runtime.db, input);
       if (!found) return { caller, stage: async () => {} };
       const progress = await progressOf(parts, caller.environment, found, runtime.world.now());
       return { caller, stage: (ctx) => apply(ctx, input, progress) };
     },
-  },
+  }),
 ];
 
 const DONE: Record<LivenessProgress['state'], PageContent> = {

@@ -46,7 +46,7 @@ export {
   startPayout,
 } from './payment.ts';
 export { payoutOf, pullOf, refundOf, type UmaCarrier } from './payouts/instructions.ts';
-export { type Ask, overRail, type RailMovement } from './payouts/over-rail.ts';
+export { MovementInput, overRail, type RailMovement } from './payouts/over-rail.ts';
 export { awaitDecision, inSuspense, type ParkedRow, parked } from './payouts/parked.ts';
 export {
   type ConnectorsOf,
@@ -55,10 +55,11 @@ export {
   heedRefund,
   isBeingSent,
   loadOf,
+  type PaymentJob,
   payoutJobs,
-  putOff,
+  postpone,
 } from './payouts/payout-jobs.ts';
-export { goesBackByRail, openRefund, takesBack } from './payouts/refund.ts';
+export { goesBackByRail, openRefund, PaymentInput, takesBack } from './payouts/refund.ts';
 export { coverMissing, parkedCurrency, parkedFrom, returnParked } from './payouts/resolve.ts';
 export {
   awaitNotice,

@@ -5,6 +5,7 @@ import { pullRailOf } from '../../../catalog/accounts/account-info.ts';
 import { type PaymentRail, RAILS } from '../../../catalog/rails/rails.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
+import { defineJob } from '../../../kernel/job.ts';
 import type { Filter } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
@@ -18,7 +19,7 @@ import {
   type TransactionOneOf,
 } from './contract.ts';
 import { requestCancel } from './payment.ts';
-import { CANCEL_PAYOUT } from './payouts/refund.ts';
+import { CANCEL_PAYOUT, CancelInput } from './payouts/refund.ts';
 import {
   paymentReference,
   presentTransaction,
@@ -103,8 +104,8 @@ async function filtersOf(ctx: Ctx, query: Query): Promise<Filter[]> {
 }
 
 /** Jobs that call pulls back: of incoming money, and of money that a payment is made with. */
-export const CANCEL_PULL = 'incoming.cancel';
-export const CANCEL_FUNDING = 'funding.cancel';
+export const CANCEL_PULL = defineJob('incoming.cancel', CancelInput);
+export const CANCEL_FUNDING = defineJob('funding.cancel', CancelInput);
 
 const underWay = (row: TransactionRow) => row.status === 'PENDING' || row.status === 'PROCESSING';
 

@@ -4,6 +4,7 @@
 // first step: what came in for a payment waits in `inbound` as another's waits on its account.
 import type { OnChain } from '../../../connectors/ports/index.ts';
 import { isId } from '../../../kernel/id.ts';
+import type { JobDefinition } from '../../../kernel/job.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { shortOfFunds } from '../../../runtime/operation/operate.ts';
 import { type InternalAccountRow, repayOwed } from '../../balances/internal-accounts/index.ts';
@@ -11,7 +12,7 @@ import { ledgerAccounts } from '../../balances/ledger-accounts/index.ts';
 import { reverseUse } from '../../balances/velocity-limits/index.ts';
 import { incomingPayment, outgoingPayment } from './contract.ts';
 import { fund, handOver, hold, type Legs, legsOf, payThrough, settle } from './legs.ts';
-import { openRefund, PAY_REFUND, SEND_PAYOUT } from './payouts/refund.ts';
+import { type CancelInput, openRefund, PAY_REFUND, SEND_PAYOUT } from './payouts/refund.ts';
 import type { TransactionRow } from './present.ts';
 import { emitPayment, moveAndTell, patch } from './staging.ts';
 import { type FailureReason, outgoingStates } from './states.ts';
@@ -225,8 +226,12 @@ export async function failPayout(
   return refunding;
 }
 
-/** Somebody asks to call it back; `job` asks the rail. Asked twice, it is one request. */
-export function requestCancel(ctx: Ctx, row: TransactionRow, job: string): TransactionRow {
+/** A request to cancel it; `job` asks the rail. Asked twice, it is one request. */
+export function requestCancel(
+  ctx: Ctx,
+  row: TransactionRow,
+  job: JobDefinition<typeof CancelInput>,
+): TransactionRow {
   if (row.cancel_requested_at !== null) return row;
   ctx.later(job, { transactionId: row.id });
   return patch(ctx, row, { cancel_requested_at: ctx.now });

@@ -1,15 +1,15 @@
 // Calling back a pull on its way: the rail is asked, and what it says is brought in like any notice. A pull
 // that has ended or arrived meanwhile, or a rail that cannot call back, leaves everything as it is.
 
-import type { JobHandler } from '../../../runtime/jobs/jobs.ts';
+import { type JobHandler, jobHandler } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
   CANCEL_PULL,
   type ConnectorsOf,
   currentOf,
   loadOf,
+  postpone,
   pullOf,
-  putOff,
   refuseCancel,
   type TransactionRow,
 } from '../lifecycle/index.ts';
@@ -21,26 +21,26 @@ const isUnsent = ({ status, funds }: TransactionRow) => status === 'PENDING' && 
 const isOnItsWay = ({ status, funds, pending_reason }: TransactionRow) =>
   status === 'PROCESSING' && (funds === 'AWAITED' || funds === 'HELD') && pending_reason === null;
 
-export const cancelPullJob = (connectors: ConnectorsOf): JobHandler => ({
-  kind: CANCEL_PULL,
-  async run(runtime, job) {
-    const { row, caller } = await loadOf(runtime, job);
-    const { rail } = connectors(caller.environment);
-    const now = runtime.world.now();
-    const refuse = async (ctx: Ctx) => void refuseCancel(ctx, await currentOf(ctx, row.id));
-    if (!rail?.cancel || !(isUnsent(row) || isOnItsWay(row))) return { caller, stage: refuse };
-    if (isUnsent(row)) {
-      // Its sending may be under way in another worker; a callback must come after it.
-      return { caller, stage: async (ctx) => putOff(ctx, CANCEL_PULL, job) };
-    }
-    const answer = await rail.cancel(await pullOf(runtime, row), now);
-    return {
-      caller,
-      stage: async (ctx) => {
-        const current = await currentOf(ctx, row.id);
-        if (answer === 'cancelled') await cancelPull(ctx, current);
-        if (answer === 'refused') refuseCancel(ctx, current);
-      },
-    };
-  },
-});
+export const cancelPullJob = (connectors: ConnectorsOf): JobHandler =>
+  jobHandler(CANCEL_PULL, {
+    async run(runtime, job) {
+      const { row, caller } = await loadOf(runtime, job);
+      const { rail } = connectors(caller.environment);
+      const now = runtime.world.now();
+      const refuse = async (ctx: Ctx) => void refuseCancel(ctx, await currentOf(ctx, row.id));
+      if (!rail?.cancel || !(isUnsent(row) || isOnItsWay(row))) return { caller, stage: refuse };
+      if (isUnsent(row)) {
+        // Its sending may be under way in another worker; a callback must come after it.
+        return { caller, stage: async (ctx) => postpone(ctx, CANCEL_PULL, job) };
+      }
+      const answer = await rail.cancel(await pullOf(runtime, row), now);
+      return {
+        caller,
+        stage: async (ctx) => {
+          const current = await currentOf(ctx, row.id);
+          if (answer === 'cancelled') await cancelPull(ctx, current);
+          if (answer === 'refused') refuseCancel(ctx, current);
+        },
+      };
+    },
+  });

@@ -2,6 +2,7 @@
 // and goes back. Each function stages the row, the money and the events together, and finds a row that has
 // moved on already as it is.
 import type { Progress, FailureReason as RailReason } from '../../../connectors/ports/index.ts';
+import type { JobDefinition } from '../../../kernel/job.ts';
 import { iso } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
@@ -10,13 +11,13 @@ import {
   repayOwed,
 } from '../../balances/internal-accounts/index.ts';
 import {
-  type Ask,
   awaitDecision,
   awaitNotice,
   emitPayment,
   type FailureReason,
   incomingPayment,
   incomingStates,
+  type MovementInput,
   moveAndTell,
   openRefund,
   patch,
@@ -31,13 +32,12 @@ import { SEND_BACK } from './kinds.ts';
 export async function followUp(
   ctx: Ctx,
   row: TransactionRow,
-  [kind, movement]: [kind: string, movement: WaitKind],
+  [job, movement]: [job: JobDefinition<typeof MovementInput>, movement: WaitKind],
   progress: Progress,
 ): Promise<void> {
   const checkAfterMs = 'checkAfterMs' in progress ? progress.checkAfterMs : undefined;
   if (checkAfterMs !== undefined) {
-    const input = { transactionId: row.id, ask: 'check' satisfies Ask };
-    ctx.later(kind, input, ctx.now + checkAfterMs);
+    ctx.later(job, { transactionId: row.id, ask: 'check' }, ctx.now + checkAfterMs);
   } else if (progress.state === 'accepted') await awaitNotice(ctx, row, movement);
 }
 
@@ -122,7 +122,7 @@ export function fail(
 export function openWayBack(ctx: Ctx, row: TransactionRow): TransactionRow {
   const refunding = patch(ctx, row, { refund: openRefund(ctx, row, 'TRANSACTION_FAILED') });
   emitPayment(ctx, incomingPayment.REFUND_PENDING, refunding);
-  ctx.later(SEND_BACK, { transactionId: row.id, ask: 'send' satisfies Ask });
+  ctx.later(SEND_BACK, { transactionId: row.id, ask: 'send' });
   return refunding;
 }
 

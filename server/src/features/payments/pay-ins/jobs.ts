@@ -3,7 +3,12 @@
 // died between question and answer is it asked once more, with the same event, because nobody knows whether
 // it heard. After that the payment is refused: nothing has moved yet, so refusing is always safe.
 import type { Connectors, Progress } from '../../../connectors/ports/index.ts';
-import type { Job, JobHandler, Result } from '../../../runtime/jobs/jobs.ts';
+import {
+  type JobHandler,
+  type JobOf,
+  jobHandler,
+  type Result,
+} from '../../../runtime/jobs/jobs.ts';
 import type { Caller, Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { internalAccounts } from '../../balances/internal-accounts/index.ts';
@@ -15,6 +20,7 @@ import {
   currentOf,
   loadOf,
   overRail,
+  type PaymentJob,
   payoutOf,
   pullOf,
   type RailMovement,
@@ -109,7 +115,7 @@ const SENDING_BACK: RailMovement = {
 
 async function askPlatform(
   runtime: Runtime,
-  job: Job,
+  job: JobOf<typeof ASK>,
   row: TransactionRow,
   deps: QuestionDeps,
 ): Promise<Verdict> {
@@ -122,7 +128,7 @@ async function askPlatform(
     runtime,
     { answerTimeoutMs: ANSWER_WITHIN_MS, ...deps },
     {
-      eventId: job.input.eventId as string,
+      eventId: job.input.eventId,
       endpoint: platform.webhook_endpoint,
       environment: platform.environment,
     },
@@ -133,7 +139,7 @@ async function askPlatform(
 async function collect(
   { uma }: Connectors,
   runtime: Runtime,
-  job: Job,
+  job: JobOf<typeof COLLECT>,
   row: TransactionRow,
 ): Promise<Progress> {
   if (!uma?.collect) throw new Error('no way to fetch payments from UMA providers');
@@ -144,7 +150,7 @@ async function collect(
     currency: row.received_currency as string,
     amount: row.received_amount as bigint,
     payerData: row.counterparty ?? {},
-    receiverInfo: (job.input.receiverInfo ?? {}) as Record<string, unknown>,
+    receiverInfo: job.input.receiverInfo ?? {},
     at: row.sent_at ?? row.updated_at,
   };
   return uma.collect(payment, runtime.world.now());
@@ -158,11 +164,8 @@ async function giveUpHolding(ctx: Ctx, row: TransactionRow): Promise<void> {
   else await refuseDeposit(ctx, row);
 }
 
-async function declared(runtime: Runtime, job: Job): Promise<Result> {
-  const { externalAccountId: id, after } = job.input as {
-    externalAccountId: string;
-    after?: string;
-  };
+async function declared(runtime: Runtime, job: JobOf<typeof WALLET_DECLARED>): Promise<Result> {
+  const { externalAccountId: id, after } = job.input;
   const account = await runtime.db.read(externalAccounts, id);
   const platform = account && (await runtime.db.read(platforms, account.platform_id));
   if (!platform) throw new Error(`job ${job.id} names no account`);
@@ -172,31 +175,32 @@ async function declared(runtime: Runtime, job: Job): Promise<Result> {
 
 export function incomingJobs({ connectors, webhooks }: IncomingParts): JobHandler[] {
   const about =
-    (work: (runtime: Runtime, job: Job, row: TransactionRow, caller: Caller) => Promise<Heed>) =>
-    async (runtime: Runtime, job: Job): Promise<Result> => {
+    <J extends PaymentJob>(
+      work: (runtime: Runtime, job: J, row: TransactionRow, caller: Caller) => Promise<Heed>,
+    ) =>
+    async (runtime: Runtime, job: J): Promise<Result> => {
       const { row, caller } = await loadOf(runtime, job);
       return then(caller, row.id, await work(runtime, job, row, caller));
     };
-  const ask = about(async (runtime, job, row) => {
+  const ask = about(async (runtime, job: JobOf<typeof ASK>, row) => {
     if (!awaitsWord(row)) return NOTHING;
     const verdict = await askPlatform(runtime, job, row, webhooks);
     return (ctx, current) => heedVerdict(ctx, current, verdict);
   });
-  const fetchIt = about(async (runtime, job, row, { environment }) => {
+  const fetchIt = about(async (runtime, job: JobOf<typeof COLLECT>, row, { environment }) => {
     if (row.status !== 'PROCESSING' || row.funds !== 'AWAITED') return NOTHING;
     const progress = await collect(connectors(environment), runtime, job, row);
-    const info = (job.input.receiverInfo ?? {}) as Record<string, unknown>;
+    const info = job.input.receiverInfo ?? {};
     return (ctx, current) => heedCollect(ctx, current, progress, info);
   });
   return [
-    { kind: ASK, run: ask },
-    {
-      kind: LAPSE,
+    jobHandler(ASK, { run: ask }),
+    jobHandler(LAPSE, {
       run: about(async () => (ctx, row) => void refuseUma(ctx, row, 'PAYMENT_APPROVAL_TIMED_OUT')),
-    },
-    { kind: COLLECT, run: fetchIt },
-    { kind: HELD_LONG, run: about(async () => giveUpHolding) },
-    { kind: WALLET_DECLARED, run: declared },
+    }),
+    jobHandler(COLLECT, { run: fetchIt }),
+    jobHandler(HELD_LONG, { run: about(async () => giveUpHolding) }),
+    jobHandler(WALLET_DECLARED, { run: declared }),
     overRail(connectors, PASS_ON, PASSING_ON),
     overRail(connectors, PULL, PULLING),
     overRail(connectors, SEND_BACK, SENDING_BACK),

@@ -1,17 +1,29 @@
-// The names of the jobs that follow incoming money, apart from their handlers because the steps that stage
-// them come before those. A name is kept in rows, so it never changes its meaning.
+// The jobs that follow incoming money, apart from their handlers because the steps that stage them come
+// before those.
+import { Type } from '@sinclair/typebox';
+import { defineJob } from '../../../kernel/job.ts';
+import { MovementInput, PaymentInput } from '../lifecycle/index.ts';
 
 /** Asks the platform whether its customer may be paid. */
-export const ASK = 'incoming.ask';
+export const ASK = defineJob(
+  'incoming.ask',
+  Type.Object({ ...PaymentInput.properties, eventId: Type.String() }),
+);
 /** The time a platform took for its answer is over. */
-export const LAPSE = 'incoming.lapse';
+export const LAPSE = defineJob('incoming.lapse', PaymentInput);
 /** Fetches an approved payment from the sender's provider. */
-export const COLLECT = 'incoming.collect';
+export const COLLECT = defineJob(
+  'incoming.collect',
+  Type.Object({
+    ...PaymentInput.properties,
+    receiverInfo: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  }),
+);
 /** Sends an arrived payment on to an account outside. */
-export const PASS_ON = 'incoming.pass-on';
+export const PASS_ON = defineJob('incoming.pass-on', MovementInput);
 /** Takes money from an account outside. */
-export const PULL = 'incoming.pull';
+export const PULL = defineJob('incoming.pull', MovementInput);
 /** Sends money back to whoever paid it in. */
-export const SEND_BACK = 'incoming.send-back';
+export const SEND_BACK = defineJob('incoming.send-back', MovementInput);
 /** A deposit has been held for as long as it may be. */
-export const HELD_LONG = 'incoming.held-long';
+export const HELD_LONG = defineJob('incoming.held-long', PaymentInput);

@@ -11,7 +11,6 @@ import { reverseUse } from '../../balances/velocity-limits/index.ts';
 import { customers } from '../../customers/records/index.ts';
 import type { ExternalAccountRow } from '../../payees/external-accounts/index.ts';
 import {
-  type Ask,
   emitPayment,
   type FailureReason,
   incomingPayment,
@@ -75,7 +74,7 @@ export function stagePull(ctx: Ctx, given: Pull): TransactionRow {
 export function startPull(ctx: Ctx, row: TransactionRow): TransactionRow {
   const started = patch(ctx, row, { funds: 'AWAITED', sent_at: ctx.now });
   emitPayment(ctx, incomingPayment.PENDING, started);
-  ctx.later(PULL, { transactionId: row.id, ask: 'send' satisfies Ask });
+  ctx.later(PULL, { transactionId: row.id, ask: 'send' });
   return started;
 }
 

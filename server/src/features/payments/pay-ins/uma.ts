@@ -27,7 +27,6 @@ import {
   settingOf,
 } from '../../tenancy/platform/index.ts';
 import {
-  type Ask,
   awaitNotice,
   type FailureReason,
   incomingPayment,
@@ -222,7 +221,7 @@ async function arrive(ctx: Ctx, row: TransactionRow): Promise<void> {
   const id = row.destination_account as string;
   if (isId(id, 'ExternalAccount')) {
     keep(ctx, row);
-    ctx.later(PASS_ON, { transactionId: row.id, ask: 'send' satisfies Ask });
+    ctx.later(PASS_ON, { transactionId: row.id, ask: 'send' });
     patch(ctx, row, { funds: 'HELD', sent_at: ctx.now });
     return;
   }

@@ -1,14 +1,15 @@
 // The expiry of quotes that were not executed in time. A sweep expires their payments; one that fails
 // becomes a job, which has attempts of its own, so that it delays no other.
+import { defineJob } from '../../../kernel/job.ts';
 import type { Time } from '../../../kernel/world.ts';
-import type { JobHandler, Sweep } from '../../../runtime/jobs/jobs.ts';
+import { type JobHandler, jobHandler, type Sweep } from '../../../runtime/jobs/jobs.ts';
 import type { Log } from '../../../runtime/observability/log.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { platforms, systemCaller } from '../../tenancy/platform/index.ts';
-import { expirePayment, transactions } from '../lifecycle/index.ts';
+import { expirePayment, PaymentInput, transactions } from '../lifecycle/index.ts';
 
-const EXPIRE = 'quotes.expire';
+const EXPIRE = defineJob('quotes.expire', PaymentInput);
 const AT_ONCE = 500;
 
 interface Due {
@@ -26,7 +27,7 @@ const DUE = `select q.transaction_id, t.platform_id, q.expires_at
 const LATEST = 'select max(expires_at) as latest from quotes where expires_at <= $1';
 
 /** The job of a payment that failed to expire before; asked for such payments alone. */
-const WAITING = `select id from jobs where kind = '${EXPIRE}' and platform_id = $1
+const WAITING = `select id from jobs where kind = '${EXPIRE.kind}' and platform_id = $1
   and input->>'transactionId' = $2 limit 1`;
 
 /** How far before the latest quote that ran out the first look after a start begins. */
@@ -77,7 +78,7 @@ export function expirySweep(log: Log): Sweep {
   }
 
   return {
-    name: EXPIRE,
+    name: EXPIRE.kind,
     async run(runtime) {
       const now = runtime.world.now();
       seen ??= { at: await beginning(runtime, now), id: '' };
@@ -93,10 +94,9 @@ export function expirySweep(log: Log): Sweep {
 
 /** The job that expires a payment that the sweep could not. */
 export const expiryJobs = (): JobHandler[] => [
-  {
-    kind: EXPIRE,
+  jobHandler(EXPIRE, {
     run: async (runtime, { input }) => {
-      const id = input.transactionId as string;
+      const id = input.transactionId;
       const row = await runtime.db.read(transactions, id);
       if (!row) throw new Error(`${id} is gone`);
       return {
@@ -104,5 +104,5 @@ export const expiryJobs = (): JobHandler[] => [
         stage: (ctx) => expire(ctx, id),
       };
     },
-  },
+  }),
 ];

@@ -1,13 +1,15 @@
 // The life of a factor reset. Somebody shows to be the customer, before a camera where a service looks and to
 // a person otherwise; then the factor may be cleared. Whatever ends a reset also ends the link that it had.
+import { Type } from '@sinclair/typebox';
 import type {
   Connectors,
   LivenessCheck,
   LivenessProgress,
 } from '../../../connectors/ports/index.ts';
+import { defineJob, PlatformFields } from '../../../kernel/job.ts';
 import { iso, type Time } from '../../../kernel/world.ts';
-import type { JobHandler } from '../../../runtime/jobs/jobs.ts';
-import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
+import { type JobHandler, jobHandler } from '../../../runtime/jobs/jobs.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
 import { randomText, sha256Hex } from '../../../runtime/security/crypto.ts';
 import { type CustomerRow, customers } from '../../customers/records/index.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
@@ -20,19 +22,15 @@ const WINDOW_MS = 30 * 60_000;
 /** Where a person decides, who has to be reached first. */
 const REVIEW_MS = 24 * 3_600_000;
 
-/** Ends a reset that nobody completed. Input: `{ resetId, platformId, environment }`. */
-const EXPIRE = 'sca.expire-reset';
-
-interface ExpireInput {
-  resetId: string;
-  platformId: string;
-  environment: Environment;
-}
+/** Ends a reset that was not completed. */
+const EXPIRE = defineJob(
+  'sca.expire-reset',
+  Type.Object({ resetId: Type.String(), ...PlatformFields }),
+);
 
 function expireLater(ctx: Ctx, resetId: string, at: Time): void {
   const { platformId, environment } = ctx.caller;
-  const input: ExpireInput = { resetId, platformId, environment };
-  ctx.later(EXPIRE, { ...input }, at);
+  ctx.later(EXPIRE, { resetId, platformId, environment }, at);
 }
 
 type Move = Parameters<typeof resetStates.next>[1];
@@ -163,12 +161,10 @@ async function expire(ctx: Ctx, resetId: string): Promise<void> {
 
 /** Handlers of the jobs; list them where the worker is built. */
 export const resetJobs = (): JobHandler[] => [
-  {
-    kind: EXPIRE,
-    run: async (_runtime, job) => {
-      const { resetId, platformId, environment } = job.input as unknown as ExpireInput;
-      const caller = systemCaller(platformId, environment);
-      return { caller, stage: (ctx) => expire(ctx, resetId) };
+  jobHandler(EXPIRE, {
+    run: async (_runtime, { input }) => {
+      const caller = systemCaller(input.platformId, input.environment);
+      return { caller, stage: (ctx) => expire(ctx, input.resetId) };
     },
-  },
+  }),
 ];

@@ -1,19 +1,13 @@
 // What happens to a token after it was registered: its provider is asked until the issuance has come to an
 // end, and once it is provisioned what the operator approved is enabled.
 import type { IssuanceStatus, TokenAnswer } from '../../../connectors/ports/stablecoins.ts';
+import type { JobInput } from '../../../kernel/job.ts';
 import { OUTAGE_ATTEMPTS } from '../../../runtime/jobs/job-failures.ts';
-import type { Job, JobHandler, Result } from '../../../runtime/jobs/jobs.ts';
+import { type JobHandler, jobHandler, type Result } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { callerOf } from '../../tenancy/platform/index.ts';
-import {
-  type CoinInput,
-  ENABLE,
-  enableLater,
-  FOLLOW,
-  type FollowInput,
-  followOn,
-} from '../minting/follow.ts';
+import { ENABLE, enableLater, FOLLOW, followOn } from '../minting/follow.ts';
 import { operationJobs } from '../minting/operation-jobs.ts';
 import { mintOf, type StablecoinParts, writeDown } from '../parts.ts';
 import {
@@ -36,9 +30,10 @@ const EVENT_OF: Readonly<Record<IssuanceStatus, IssuanceEvent | undefined>> = {
   FAILED: 'fail',
 };
 
-const inputOf = (job: Job) => job.input as unknown as FollowInput;
-
-async function coinOf({ read }: Pick<Ctx, 'read'>, { coinId }: CoinInput): Promise<StablecoinRow> {
+async function coinOf(
+  { read }: Pick<Ctx, 'read'>,
+  { coinId }: JobInput<typeof ENABLE>,
+): Promise<StablecoinRow> {
   const row = await read(stablecoins, coinId);
   if (!row) throw new Error(`no stablecoin ${coinId}`);
   return row;
@@ -86,7 +81,7 @@ async function heed(ctx: Ctx, asked: ProviderAccountRow, coin: StablecoinRow, an
 async function follow(
   runtime: Runtime,
   parts: StablecoinParts,
-  input: FollowInput,
+  input: JobInput<typeof FOLLOW>,
 ): Promise<Result> {
   const caller = await callerOf(runtime.db, input.platformId);
   const read = runtime.db.read;
@@ -107,7 +102,11 @@ async function follow(
 }
 
 /** As far as nobody need decide: approved where nothing is real, enabled where it is provisioned. */
-async function enable(ctx: Ctx, parts: StablecoinParts, input: CoinInput): Promise<void> {
+async function enable(
+  ctx: Ctx,
+  parts: StablecoinParts,
+  input: JobInput<typeof ENABLE>,
+): Promise<void> {
   const coin = await coinOf(ctx, input);
   const { mint } = parts.connectors(ctx.caller.environment);
   const isApproved = mint?.enablesAtOnce?.(nameOf(coin)) ?? false;
@@ -126,17 +125,14 @@ export function decideService(ctx: Ctx, coin: StablecoinRow, event: ServiceEvent
 /** Handlers of every job about stablecoins; list them where the worker is built. */
 export const stablecoinJobs = (parts: StablecoinParts): JobHandler[] => [
   ...operationJobs(parts),
-  {
-    kind: FOLLOW,
+  jobHandler(FOLLOW, {
     maxAttempts: OUTAGE_ATTEMPTS,
-    run: (runtime, job) => follow(runtime, parts, inputOf(job)),
-  },
-  {
-    kind: ENABLE,
-    run: async (runtime, job) => {
-      const input = inputOf(job);
+    run: (runtime, { input }) => follow(runtime, parts, input),
+  }),
+  jobHandler(ENABLE, {
+    run: async (runtime, { input }) => {
       const caller = await callerOf(runtime.db, input.platformId);
       return { caller, stage: (ctx) => enable(ctx, parts, input) };
     },
-  },
+  }),
 ];

@@ -25,14 +25,14 @@ describe('issuance', () => {
       if (row) followLater(ctx, row, 0);
     }, desk.as);
     const jobs = "select due_at from jobs where kind = $1 and input ->> 'coinId' = $2";
-    const due = await app.runtime.db.query(jobs, [FOLLOW, id]);
+    const due = await app.runtime.db.query(jobs, [FOLLOW.kind, id]);
     expect(due.map(({ due_at }) => Number(due_at))).toEqual([app.world.now() + SECOND]);
   });
 
   /** Jobs that ask about a token. */
   const asking = (id: string) =>
     app.runtime.db.query("select due_at from jobs where kind = $1 and input ->> 'coinId' = $2", [
-      FOLLOW,
+      FOLLOW.kind,
       id,
     ]);
 

@@ -2,24 +2,22 @@
 // the service is about to use. Both are jobs, named here because linking an account anew begins them again.
 // The row of a token counts how often a question was arranged, and only the job of the last one asks: so
 // there is one at a time, whoever began it.
+import { Type } from '@sinclair/typebox';
 import type { ProviderToken } from '../../../connectors/ports/stablecoins.ts';
+import { defineJob } from '../../../kernel/job.ts';
 import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { issuanceStates } from '../states.ts';
 import { type ProviderAccountRow, type StablecoinRow, stablecoins } from '../store.ts';
 
-export const FOLLOW = 'stablecoins.follow';
-export const ENABLE = 'stablecoins.enable';
+const CoinFields = { platformId: Type.String(), coinId: Type.String() };
 
-export interface CoinInput {
-  platformId: string;
-  coinId: string;
-}
-
-/** A job of `FOLLOW` says what the row of its token must still count. */
-export interface FollowInput extends CoinInput {
-  turn: number;
-}
+export const FOLLOW = defineJob(
+  'stablecoins.follow',
+  // `turn` is what the row of its token must still count.
+  Type.Object({ ...CoinFields, turn: Type.Number() }),
+);
+export const ENABLE = defineJob('stablecoins.enable', Type.Object(CoinFields));
 
 const inputOf = ({ platform_id: platformId, id: coinId }: StablecoinRow) => ({
   platformId,
@@ -33,9 +31,9 @@ const USUAL_MS = 60_000;
 /** Has the provider asked how far the issuance of a token has come: now, or again after some time. */
 export function followLater(ctx: Ctx, coin: StablecoinRow, afterMs?: number): void {
   const at = afterMs === undefined ? ctx.now : ctx.now + Math.max(SOONEST_MS, Math.ceil(afterMs));
-  const input: FollowInput = { ...inputOf(coin), turn: coin.follows + 1 };
+  const input = { ...inputOf(coin), turn: coin.follows + 1 };
   ctx.update(stablecoins, coin, { follows: input.turn });
-  ctx.later(FOLLOW, { ...input }, at);
+  ctx.later(FOLLOW, input, at);
 }
 
 /** Asks on while a token is being issued, unless the provider knows that it will stay so. */

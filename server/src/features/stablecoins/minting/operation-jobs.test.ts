@@ -51,9 +51,9 @@ const transfersOf = async (id: string) => {
 describe('a job that runs again', () => {
   it('has one effect, however often and at once', async () => {
     const { coin, id } = await burnOrdered();
-    const more = async (kind: string) =>
+    const more = async (job: typeof SUBMIT) =>
       app.operate(async (ctx) => {
-        for (let i = 0; i < 5; i++) ctx.later(kind, { operationId: id });
+        for (let i = 0; i < 5; i++) ctx.later(job, { operationId: id });
       });
     await more(SUBMIT);
     await app.settle();
@@ -111,8 +111,8 @@ it('does not hand over what another run has ended while it stood still', async (
   };
   const submit = () => Promise.reject(new Error('was handed over'));
   const parts = { connectors: () => ({ mint: { submit } }) as never };
-  const handler = operationJobs(parts).find(({ kind }) => kind === SUBMIT);
-  const job = { id: 'stalled', kind: SUBMIT, input: { operationId: id }, attempts: 1 };
+  const handler = operationJobs(parts).find(({ kind }) => kind === SUBMIT.kind);
+  const job = { id: 'stalled', kind: SUBMIT.kind, input: { operationId: id }, attempts: 1 };
   const stalled = { ...runtime, db: { ...runtime.db, read } };
   const result = await handler?.run(stalled, job as never);
   expect(ended).toBeGreaterThan(0);

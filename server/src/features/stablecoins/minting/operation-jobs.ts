@@ -4,8 +4,14 @@
 // to know the platform no more, and what may have been waits, hidden from nobody, until the platform is
 // linked again.
 import type { OrderProgress, Unlinked } from '../../../connectors/ports/stablecoins.ts';
+import { defineJob } from '../../../kernel/job.ts';
 import { OUTAGE_ATTEMPTS } from '../../../runtime/jobs/job-failures.ts';
-import type { Job, JobHandler, Result } from '../../../runtime/jobs/jobs.ts';
+import {
+  type JobHandler,
+  type JobOf,
+  jobHandler,
+  type Result,
+} from '../../../runtime/jobs/jobs.ts';
 import type { Caller, Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { callerOf } from '../../tenancy/platform/index.ts';
@@ -18,13 +24,16 @@ import {
   type StablecoinOperationRow,
 } from '../store.ts';
 import { orderOfRow } from './order.ts';
-import { CHECK, failUnordered, heed, isOver } from './progress.ts';
+import { CHECK, failUnordered, heed, isOver, OperationInput } from './progress.ts';
 
 /** Hands an order to its provider. */
-export const SUBMIT = 'stablecoins.submit';
+export const SUBMIT = defineJob('stablecoins.submit', OperationInput);
 
 /** How often we look whether an account that the provider took no more was linked again. */
 const RELINK_MS = 600_000;
+
+type OperationDefinition = typeof SUBMIT;
+type OperationJob = JobOf<OperationDefinition>;
 
 interface Loaded {
   row: StablecoinOperationRow;
@@ -32,8 +41,8 @@ interface Loaded {
   caller: Caller;
 }
 
-async function loadOf({ db }: Runtime, job: Job): Promise<Loaded> {
-  const row = await db.read(mintsAndBurns, job.input.operationId as string);
+async function loadOf({ db }: Runtime, job: OperationJob): Promise<Loaded> {
+  const row = await db.read(mintsAndBurns, job.input.operationId);
   const account = row && (await db.read(providerAccounts, row.provider_account));
   if (!row || !account) throw new Error(`job ${job.id} names no mint or burn`);
   return { row, account, caller: await callerOf(db, row.platform_id) };
@@ -70,59 +79,62 @@ async function strand(
 ): Promise<void> {
   if (isOver(row)) return;
   if (unordered) return void (await failUnordered(ctx, row, `PROVIDER_ACCOUNT_${as}`));
-  const kind = row.status === 'CREATED' ? SUBMIT : CHECK;
-  ctx.later(kind, { operationId: row.id }, ctx.now + RELINK_MS);
+  const job = row.status === 'CREATED' ? SUBMIT : CHECK;
+  ctx.later(job, { operationId: row.id }, ctx.now + RELINK_MS);
 }
 
 export function operationJobs(parts: StablecoinParts): JobHandler[] {
   async function ask(
     runtime: Runtime,
     { row, account, caller }: Loaded,
-    kind: string,
+    definition: OperationDefinition,
   ): Promise<OrderProgress | Unlinked> {
     const port = mintOf({ caller }, parts);
     const order = await orderOfRow(runtime.db, row, row.stablecoin_id);
     const link = linkOf(runtime, account);
-    return kind === SUBMIT
+    return definition === SUBMIT
       ? port.submit(link, order)
       : port.check(link, order, runtime.world.now());
   }
 
-  const follow = async (runtime: Runtime, job: Job): Promise<Result> => {
-    const loaded = await loadOf(runtime, job);
-    const { row, account, caller } = loaded;
-    const staging = (
-      stage: (ctx: Ctx, current: StablecoinOperationRow) => Promise<void> | void,
-    ) => ({
-      caller,
-      stage: async (ctx: Ctx) => stage(ctx, await currentOf(ctx, row.id)),
-    });
-    const needless = job.kind === SUBMIT ? row.status !== 'CREATED' : isOver(row);
-    const nothing = staging(() => {});
-    if (needless) return nothing;
-    if (account.status !== 'ACTIVE') {
-      const as = account.status;
-      return staging((ctx, current) => strand(ctx, current, as, current.submitted_at === null));
-    }
-    const begun = job.kind === SUBMIT ? await begin(runtime, loaded) : 'again';
-    if (begun === 'too late') return nothing;
-    const asked = runtime.world.now();
-    const answer = await ask(runtime, loaded, job.kind);
-    if (answer.state !== 'unlinked') {
-      return staging((ctx, current) => heed(ctx, current, answer, asked));
-    }
-    return staging(async (ctx, current) => {
-      const known = await ctx.read(providerAccounts, account.id);
-      // It was linked anew while the provider answered about the link before.
-      const isAnew = known?.version !== account.version && known?.status === 'ACTIVE';
-      if (isAnew) return void (isOver(current) || ctx.later(job.kind, { operationId: current.id }));
-      if (known?.version === account.version) unlink(ctx, known, answer.as);
-      await strand(ctx, current, answer.as, begun === 'first');
-    });
-  };
+  const follow =
+    (definition: OperationDefinition) =>
+    async (runtime: Runtime, job: OperationJob): Promise<Result> => {
+      const loaded = await loadOf(runtime, job);
+      const { row, account, caller } = loaded;
+      const staging = (
+        stage: (ctx: Ctx, current: StablecoinOperationRow) => Promise<void> | void,
+      ) => ({
+        caller,
+        stage: async (ctx: Ctx) => stage(ctx, await currentOf(ctx, row.id)),
+      });
+      const needless = definition === SUBMIT ? row.status !== 'CREATED' : isOver(row);
+      const nothing = staging(() => {});
+      if (needless) return nothing;
+      if (account.status !== 'ACTIVE') {
+        const as = account.status;
+        return staging((ctx, current) => strand(ctx, current, as, current.submitted_at === null));
+      }
+      const begun = definition === SUBMIT ? await begin(runtime, loaded) : 'again';
+      if (begun === 'too late') return nothing;
+      const asked = runtime.world.now();
+      const answer = await ask(runtime, loaded, definition);
+      if (answer.state !== 'unlinked') {
+        return staging((ctx, current) => heed(ctx, current, answer, asked));
+      }
+      return staging(async (ctx, current) => {
+        const known = await ctx.read(providerAccounts, account.id);
+        // It was linked anew while the provider answered about the link before.
+        const isAnew = known?.version !== account.version && known?.status === 'ACTIVE';
+        if (isAnew)
+          return void (isOver(current) || ctx.later(definition, { operationId: current.id }));
+        if (known?.version === account.version) unlink(ctx, known, answer.as);
+        await strand(ctx, current, answer.as, begun === 'first');
+      });
+    };
 
   return [
-    { kind: SUBMIT, maxAttempts: OUTAGE_ATTEMPTS, run: follow },
-    { kind: CHECK, maxAttempts: OUTAGE_ATTEMPTS, run: follow },
+    jobHandler(SUBMIT, { maxAttempts: OUTAGE_ATTEMPTS, run: follow(SUBMIT) }),
+    jobHandler(CHECK, { maxAttempts: OUTAGE_ATTEMPTS, run: follow(CHECK) }),
   ];
 }

@@ -2,7 +2,9 @@
 // tokens or money have moved, so nothing ends without its word: not by the clock, which only says when to
 // ask, and not because it stopped answering. It may even complete what it had let expire, so that is asked
 // about for a week more. The operator alone can end one without it, having found out otherwise.
+import { Type } from '@sinclair/typebox';
 import type { OrderProgress } from '../../../connectors/ports/stablecoins.ts';
+import { defineJob } from '../../../kernel/job.ts';
 import type { Time } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { writeDown } from '../parts.ts';
@@ -11,7 +13,9 @@ import { mintsAndBurns, type StablecoinOperationRow } from '../store.ts';
 import { carryOut, giveBack, takeLate } from '../supply/supply.ts';
 
 /** Asks again how an order goes. */
-export const CHECK = 'stablecoins.check';
+export const OperationInput = Type.Object({ operationId: Type.String() });
+
+export const CHECK = defineJob('stablecoins.check', OperationInput);
 
 /** When to ask again where the provider does not say, and at the soonest. */
 const USUAL_MS = 60_000;

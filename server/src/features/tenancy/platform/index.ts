@@ -15,6 +15,7 @@ export {
   platformFeeOf,
   systemCaller,
 } from './platform.ts';
+export { BACKFILL_ACCOUNTS } from './platform-jobs.ts';
 export {
   type CardProgram,
   type FeeConfig,

@@ -11,6 +11,7 @@ import {
   testEvent,
   updatePlatformConfig,
 } from './contract.ts';
+import { BACKFILL_ACCOUNTS } from './platform-jobs.ts';
 import { type PlatformRow, platforms } from './store.ts';
 
 export interface PlatformParts {
@@ -45,7 +46,7 @@ export const platformOperations = ({ provision, loopbackWebhooks }: PlatformPart
     if (added.length) {
       await provision(ctx, added);
       // Customers may be many: their accounts are opened after the commit, in pieces.
-      ctx.later('accounts.backfill', { platformId: row.id, currencies: added });
+      ctx.later(BACKFILL_ACCOUNTS, { platformId: row.id, currencies: added });
     }
     if (patch.webhook_endpoint) ctx.emit(testEvent, row.id, {});
     return { status: 200, body: presentPlatform(row) };

@@ -1,11 +1,20 @@
 // Jobs that make one movement of money over a rail: they tell the rail, or ask about what it was told, and
 // bring its answer in as any notice comes in. What differs between movements is data.
+import { Type } from '@sinclair/typebox';
 import type { Progress, RailInstruction } from '../../../../connectors/ports/index.ts';
-import type { Job, JobHandler, Result } from '../../../../runtime/jobs/jobs.ts';
+import type { JobDefinition } from '../../../../kernel/job.ts';
+import { oneOf } from '../../../../kernel/schema.ts';
+import {
+  type JobHandler,
+  type JobOf,
+  jobHandler,
+  type Result,
+} from '../../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../../runtime/operation/operate.ts';
 import type { TransactionRow } from '../present.ts';
 import { type ConnectorsOf, currentOf, loadOf } from './payout-jobs.ts';
+import { PaymentInput } from './refund.ts';
 
 /** Whether the rail is told, or asked about what it was told. */
 export type Ask = 'send' | 'check';
@@ -18,16 +27,22 @@ export interface RailMovement {
   wanted(row: TransactionRow, ask: Ask): boolean;
 }
 
+/** The input of a job that makes a movement. A job without `ask` sends, unless its handler only asks. */
+export const MovementInput = Type.Object({
+  ...PaymentInput.properties,
+  ask: Type.Optional(oneOf(['send', 'check'])),
+});
+
 /** The job of a kind that makes a movement; whether it tells or asks is in its input unless said here. */
 export function overRail(
   connectors: ConnectorsOf,
-  kind: string,
+  definition: JobDefinition<typeof MovementInput>,
   { instructionOf, heed, wanted }: RailMovement,
   always?: Ask,
 ): JobHandler {
-  const run = async (runtime: Runtime, job: Job): Promise<Result> => {
+  const run = async (runtime: Runtime, job: JobOf<typeof definition>): Promise<Result> => {
     const { row, caller } = await loadOf(runtime, job);
-    const ask = always ?? (job.input.ask as Ask);
+    const ask = always ?? job.input.ask ?? 'send';
     if (!wanted(row, ask)) return { caller, stage: async () => {} };
     const { rail } = connectors(caller.environment);
     if (!rail) throw new Error(`no rail serves ${caller.environment}`);
@@ -40,5 +55,5 @@ export function overRail(
       stage: async (ctx) => heed(ctx, await currentOf(ctx, row.id), progress),
     };
   };
-  return { kind, run };
+  return jobHandler(definition, { run });
 }

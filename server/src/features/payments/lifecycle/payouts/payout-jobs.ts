@@ -2,7 +2,13 @@
 // failed. They talk to the rail before anything is staged and bring its answer in through the same steps
 // that any other notice takes. The instruction's id is the transaction's, so a rail that sees it twice knows.
 import type { Connectors, Progress, RailPort } from '../../../../connectors/ports/index.ts';
-import type { Job, JobHandler, Result } from '../../../../runtime/jobs/jobs.ts';
+import type { JobDefinition } from '../../../../kernel/job.ts';
+import {
+  type JobHandler,
+  type JobOf,
+  jobHandler,
+  type Result,
+} from '../../../../runtime/jobs/jobs.ts';
 import type { Caller, Ctx, Environment } from '../../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../../runtime/operation/operate.ts';
 import { platforms, systemCaller } from '../../../tenancy/platform/index.ts';
@@ -18,9 +24,11 @@ import { transactions } from '../store.ts';
 import { payoutOf, refundOf, umaPaymentOf } from './instructions.ts';
 import {
   CANCEL_PAYOUT,
+  type CancelInput,
   CHECK_PAYOUT,
   goesBackByRail,
   PAY_REFUND,
+  type PaymentInput,
   payRefund,
   SEND_PAYOUT,
 } from './refund.ts';
@@ -37,9 +45,12 @@ export interface Loaded {
   caller: Caller;
 }
 
+/** A job that is about a transaction. */
+export type PaymentJob = JobOf<JobDefinition<typeof PaymentInput>>;
+
 /** The transaction that a job is about, and the server acting for its platform. */
-export async function loadOf(runtime: Runtime, job: Job): Promise<Loaded> {
-  const row = await runtime.db.read(transactions, job.input.transactionId as string);
+export async function loadOf(runtime: Runtime, job: PaymentJob): Promise<Loaded> {
+  const row = await runtime.db.read(transactions, job.input.transactionId);
   const platform = row && (await runtime.db.read(platforms, row.platform_id));
   if (!row || !platform) throw new Error(`job ${job.id} names no transaction`);
   return { row, caller: systemCaller(platform.id, platform.environment) };
@@ -116,7 +127,7 @@ export async function heedRefund(ctx: Ctx, row: TransactionRow, progress: Progre
     case 'unknown': {
       const { checkAfterMs } = progress;
       if (checkAfterMs === undefined) return awaitNotice(ctx, row, 'refund');
-      const input = { transactionId: row.id, refundable: true, ask: 'check' };
+      const input = { transactionId: row.id, refundable: true, ask: 'check' as const };
       return ctx.later(PAY_REFUND, input, ctx.now + checkAfterMs);
     }
     default:
@@ -129,16 +140,19 @@ const SENDING = `select 1 from jobs where kind = $1 and input ->> 'transactionId
 /** Whether the job that sends a movement of this transaction is still there. */
 export async function isBeingSent(
   { db }: Runtime,
-  kind: string,
+  { kind }: JobDefinition<typeof PaymentInput>,
   { id }: TransactionRow,
 ): Promise<boolean> {
   return (await db.query(SENDING, [kind, id])).length > 0;
 }
 
-/** Puts a callback off, twice as long each time. */
-export function putOff(ctx: Ctx, kind: string, { input }: Job): void {
-  const waitMs = Math.min((input.waitMs as number | undefined) ?? WAIT_MS, WAIT_AT_MOST_MS);
-  ctx.later(kind, { ...input, waitMs: waitMs * 2 }, ctx.now + waitMs);
+type CancelDefinition = JobDefinition<typeof CancelInput>;
+type CancelJob = JobOf<CancelDefinition>;
+
+/** Postpones a cancellation, twice as long each time. */
+export function postpone(ctx: Ctx, definition: CancelDefinition, { input }: CancelJob): void {
+  const waitMs = Math.min(input.waitMs ?? WAIT_MS, WAIT_AT_MOST_MS);
+  ctx.later(definition, { ...input, waitMs: waitMs * 2 }, ctx.now + waitMs);
 }
 
 /** Sending must not begin once the payment is over or on its way back. */
@@ -150,7 +164,7 @@ const NOTHING = async () => {};
 export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
   const follow =
     (what: 'send' | 'check') =>
-    async (runtime: Runtime, job: Job): Promise<Result> => {
+    async (runtime: Runtime, job: PaymentJob): Promise<Result> => {
       const loaded = await loadOf(runtime, job);
       const { row, caller } = loaded;
       if (what === 'send' && !maySend(row)) return { caller, stage: NOTHING };
@@ -161,7 +175,7 @@ export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
       };
     };
 
-  const refund = async (runtime: Runtime, job: Job): Promise<Result> => {
+  const refund = async (runtime: Runtime, job: JobOf<typeof PAY_REFUND>): Promise<Result> => {
     const { row, caller } = await loadOf(runtime, job);
     if (row.refund?.status !== 'PENDING') return { caller, stage: NOTHING };
     const failed: Progress = { state: 'failed', reason: 'QUOTE_EXECUTION_FAILED' };
@@ -180,7 +194,7 @@ export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
     };
   };
 
-  const cancel = async (runtime: Runtime, job: Job): Promise<Result> => {
+  const cancel = async (runtime: Runtime, job: CancelJob): Promise<Result> => {
     const { row, caller } = await loadOf(runtime, job);
     const rail = railOf(connectors, caller);
     const now = runtime.world.now();
@@ -191,7 +205,7 @@ export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
     }
     if (await isBeingSent(runtime, SEND_PAYOUT, row)) {
       // Its sending may be under way in another worker; a callback must come after it.
-      return { caller, stage: async (ctx) => putOff(ctx, CANCEL_PAYOUT, job) };
+      return { caller, stage: async (ctx) => postpone(ctx, CANCEL_PAYOUT, job) };
     }
     const answer = await rail.cancel(await payoutOf(runtime, row), now);
     return {
@@ -205,9 +219,9 @@ export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
   };
 
   return [
-    { kind: SEND_PAYOUT, run: follow('send') },
-    { kind: CHECK_PAYOUT, run: follow('check') },
-    { kind: CANCEL_PAYOUT, run: cancel },
-    { kind: PAY_REFUND, run: refund },
+    jobHandler(SEND_PAYOUT, { run: follow('send') }),
+    jobHandler(CHECK_PAYOUT, { run: follow('check') }),
+    jobHandler(CANCEL_PAYOUT, { run: cancel }),
+    jobHandler(PAY_REFUND, { run: refund }),
   ];
 }

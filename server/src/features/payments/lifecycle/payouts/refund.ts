@@ -1,7 +1,9 @@
 // The way back of money that was taken for a payment: to the account it came from, to whoever paid it in,
 // or into suspense when it cannot go back by itself. A refund undoes the payment's own legs, last first, and
 // then, for money that came from outside, takes one step more.
+import { Type } from '@sinclair/typebox';
 import { isFiat } from '../../../../catalog/currencies/currencies.ts';
+import { defineJob } from '../../../../kernel/job.ts';
 import { iso } from '../../../../kernel/world.ts';
 import { house } from '../../../../ledger/chart.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
@@ -22,11 +24,29 @@ import { outgoingStates, refundStates } from '../states.ts';
 import type { Refund } from '../store.ts';
 import { awaitDecision } from './parked.ts';
 
-/** The kinds of jobs that follow a payment. */
-export const SEND_PAYOUT = 'payout.send';
-export const CHECK_PAYOUT = 'payout.check';
-export const CANCEL_PAYOUT = 'payout.cancel';
-export const PAY_REFUND = 'refund.pay';
+/** The input of the jobs that follow a payment. */
+export const PaymentInput = Type.Object({ transactionId: Type.String() });
+
+/** The input of a job that asks the rail for a cancellation. */
+export const CancelInput = Type.Object({
+  ...PaymentInput.properties,
+  /** How long the next postponement lasts; absent at first. */
+  waitMs: Type.Optional(Type.Number()),
+});
+
+export const SEND_PAYOUT = defineJob('payout.send', PaymentInput);
+export const CHECK_PAYOUT = defineJob('payout.check', PaymentInput);
+export const CANCEL_PAYOUT = defineJob('payout.cancel', CancelInput);
+export const PAY_REFUND = defineJob(
+  'refund.pay',
+  Type.Object({
+    ...PaymentInput.properties,
+    /** False: the money cannot return by itself. */
+    refundable: Type.Boolean(),
+    /** `check` once the rail has the refund. */
+    ask: Type.Optional(Type.Literal('check')),
+  }),
+);
 
 /** A refund as it begins. */
 export const openRefund = (ctx: Ctx, row: TransactionRow, reason: Refund['reason']): Refund => ({

@@ -3,6 +3,7 @@
 // pulls it first. Money that somebody pays in starts the payment by itself when it arrives (funding.ts).
 import { Fault } from '../../../../kernel/fault.ts';
 import { isId } from '../../../../kernel/id.ts';
+import { defineJob } from '../../../../kernel/job.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import {
   type InternalAccountRow,
@@ -19,6 +20,7 @@ import { ownPlatform } from '../../../tenancy/platform/index.ts';
 import {
   awaitFunds,
   type CameIn,
+  MovementInput,
   payInside,
   startPayout,
   type TransactionRow,
@@ -31,7 +33,7 @@ import { checkReceiver } from '../pricing/limits.ts';
 import { livingOwner } from '../pricing/parties.ts';
 
 /** The job that pulls the money of a payment. */
-export const SEND_PULL = 'funding.send';
+export const SEND_PULL = defineJob('funding.send', MovementInput);
 
 const gone = (what: string) => new Fault('ACCOUNT_NOT_FOUND', `The ${what} account is gone.`);
 

@@ -5,8 +5,14 @@ import { isFiat } from '../../../../catalog/currencies/currencies.ts';
 import type { Progress } from '../../../../connectors/ports/index.ts';
 import { Fault, invalidField } from '../../../../kernel/fault.ts';
 import { isId } from '../../../../kernel/id.ts';
+import { defineJob } from '../../../../kernel/job.ts';
 import { house } from '../../../../ledger/chart.ts';
-import type { Job, JobHandler, Result } from '../../../../runtime/jobs/jobs.ts';
+import {
+  type JobHandler,
+  type JobOf,
+  jobHandler,
+  type Result,
+} from '../../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../../runtime/operation/operate.ts';
 import {
@@ -29,10 +35,11 @@ import {
   failPayout,
   isBeingSent,
   loadOf,
+  MovementInput,
   moveAndTell,
   overRail,
+  postpone,
   pullOf,
-  putOff,
   type RailMovement,
   refuseCancel,
   refuseFunds,
@@ -45,7 +52,7 @@ import type { QuoteRow } from '../present.ts';
 import { quotes } from '../store.ts';
 import { checkEnds, countVolume, hasRoom, makePayment, SEND_PULL } from './execute.ts';
 
-const CHECK_PULL = 'funding.check';
+const CHECK_PULL = defineJob('funding.check', MovementInput);
 
 /** What a payment fails with when it could not be made once its money was here. */
 function reasonOf({ code }: Fault): FailureReason {
@@ -233,7 +240,7 @@ export async function heedFunding(
 /** Calls a pull back whose money has not come yet. */
 const cancelFunding =
   (connectors: ConnectorsOf) =>
-  async (runtime: Runtime, job: Job): Promise<Result> => {
+  async (runtime: Runtime, job: JobOf<typeof CANCEL_FUNDING>): Promise<Result> => {
     const { row, caller } = await loadOf(runtime, job);
     const { rail } = connectors(caller.environment);
     const now = runtime.world.now();
@@ -243,7 +250,7 @@ const cancelFunding =
     }
     if (await isBeingSent(runtime, SEND_PULL, row)) {
       // Its sending may be under way in another worker; a callback must come after it.
-      return { caller, stage: async (ctx) => putOff(ctx, CANCEL_FUNDING, job) };
+      return { caller, stage: async (ctx) => postpone(ctx, CANCEL_FUNDING, job) };
     }
     const answer = await rail.cancel(await pullOf(runtime, row), now);
     return {
@@ -267,6 +274,6 @@ export function fundingJobs(connectors: ConnectorsOf): JobHandler[] {
   return [
     overRail(connectors, SEND_PULL, FUNDING, 'send'),
     overRail(connectors, CHECK_PULL, FUNDING, 'check'),
-    { kind: CANCEL_FUNDING, run: cancelFunding(connectors) },
+    jobHandler(CANCEL_FUNDING, { run: cancelFunding(connectors) }),
   ];
 }

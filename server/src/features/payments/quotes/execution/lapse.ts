@@ -1,7 +1,12 @@
 // The end of a payment that nobody authorised, at the last moment of its challenge. It is decided on the row
 // of the challenge, as a proof is, so that of the two exactly one counts.
 
-import type { Job, JobHandler, Result } from '../../../../runtime/jobs/jobs.ts';
+import {
+  type JobHandler,
+  type JobOf,
+  jobHandler,
+  type Result,
+} from '../../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../../runtime/operation/operate.ts';
 import { lapseChallenge, scaChallenges } from '../../../sca/index.ts';
@@ -29,8 +34,8 @@ async function lapse(ctx: Ctx, quote: QuoteRow, challengeId: string): Promise<vo
   if (payment.status === 'PENDING' && ctx.now >= quote.expires_at) expirePayment(ctx, payment);
 }
 
-async function runLapse(runtime: Runtime, { input }: Job): Promise<Result> {
-  const { quoteId, challengeId } = input as { quoteId: string; challengeId: string };
+async function runLapse(runtime: Runtime, { input }: JobOf<typeof LAPSE>): Promise<Result> {
+  const { quoteId, challengeId } = input;
   const quote = await runtime.db.read(quotes, quoteId);
   const platform = quote && (await runtime.db.read(platforms, quote.platform_id));
   if (!platform) throw new Error(`${quoteId} is gone`);
@@ -39,4 +44,4 @@ async function runLapse(runtime: Runtime, { input }: Job): Promise<Result> {
 }
 
 /** The job that ends what was not authorised in time. */
-export const lapseJobs = (): JobHandler[] => [{ kind: LAPSE, run: runLapse }];
+export const lapseJobs = (): JobHandler[] => [jobHandler(LAPSE, { run: runLapse })];

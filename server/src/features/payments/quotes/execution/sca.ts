@@ -1,10 +1,12 @@
 // What a payment needs of the customer it is made for: in its region, for money that is regulated there, a
 // login that counts and a proof for each step, bound to this amount and this payee. Nothing is held before
 // the last proof. Who pays from an account of the platform's on a customer's behalf pays as that customer.
+import { Type } from '@sinclair/typebox';
 import { shortenedIdentifier } from '../../../../catalog/accounts/account-info.ts';
 import { currencyOf } from '../../../../catalog/currencies/currencies.ts';
 import { canonical } from '../../../../kernel/crypto/canonical.ts';
 import { isId } from '../../../../kernel/id.ts';
+import { defineJob } from '../../../../kernel/job.ts';
 import { readable } from '../../../../kernel/money.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { internalAccounts } from '../../../balances/internal-accounts/index.ts';
@@ -31,7 +33,10 @@ import type { QuoteRow } from '../present.ts';
 import { livingOwner, type Payer } from '../pricing/parties.ts';
 
 /** The job that ends a payment whose proof did not come. */
-export const LAPSE = 'quotes.lapse';
+export const LAPSE = defineJob(
+  'quotes.lapse',
+  Type.Object({ quoteId: Type.String(), challengeId: Type.String() }),
+);
 
 /** Whose word the payment waits for; undefined where it needs nobody's. */
 export async function authorizerOf(ctx: Ctx, payment: TransactionRow): Promise<Who | undefined> {

@@ -2,9 +2,11 @@
 // credential. It does no more than that: the user then proves the contact as anybody does, what was there
 // before stays, and no money moves. Everything that spoke for it is looked at again at the end, and how
 // long is waited is up to the servers' own setting, not to whoever asked.
+import { Type } from '@sinclair/typebox';
 import { Fault } from '../../../../kernel/fault.ts';
-import type { JobHandler } from '../../../../runtime/jobs/jobs.ts';
-import type { Ctx, Environment } from '../../../../runtime/operation/context.ts';
+import { defineJob, PlatformFields } from '../../../../kernel/job.ts';
+import { type JobHandler, jobHandler } from '../../../../runtime/jobs/jobs.ts';
+import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { internalAccounts } from '../../../balances/internal-accounts/index.ts';
 import { type CustomerRow, customers, digestOf } from '../../../customers/records/index.ts';
 import { messages } from '../../../notifications/messages/index.ts';
@@ -23,19 +25,14 @@ import {
 
 export type RecoveryType = RecoveryRow['type'];
 
-/** Input: `{ recoveryId, platformId, environment }`. */
-const RECOVER = 'wallets.recover';
-
-interface RecoverInput {
-  recoveryId: string;
-  platformId: string;
-  environment: Environment;
-}
+const RECOVER = defineJob(
+  'wallets.recover',
+  Type.Object({ recoveryId: Type.String(), ...PlatformFields }),
+);
 
 function stageJob(ctx: Ctx, recoveryId: string, at: number): void {
   const { platformId, environment } = ctx.caller;
-  const input: RecoverInput = { recoveryId, platformId, environment };
-  ctx.later(RECOVER, { ...input }, at);
+  ctx.later(RECOVER, { recoveryId, platformId, environment }, at);
 }
 
 const contactDigest = (ctx: Ctx, customer: CustomerRow, type: RecoveryType): string | null =>
@@ -159,12 +156,11 @@ async function recover(ctx: Ctx, id: string, delayMs: number | undefined): Promi
 
 /** The job that ends a recovery; `delayMs` is undefined where the installation allows none. */
 export const recoveryJobs = ({ delayMs }: { delayMs: number | undefined }): JobHandler[] => [
-  {
-    kind: RECOVER,
+  jobHandler(RECOVER, {
     run: async (_runtime, job) => {
-      const { recoveryId, platformId, environment } = job.input as unknown as RecoverInput;
+      const { recoveryId, platformId, environment } = job.input;
       const caller = systemCaller(platformId, environment);
       return { caller, stage: (ctx) => recover(ctx, recoveryId, delayMs) };
     },
-  },
+  }),
 ];

@@ -1,10 +1,12 @@
 // An operation that a wallet signs, as two functions: `begin` judges a request without a signature and says
 // what is to be signed; `perform` does it once the right one has signed. Everything between is the same for
 // all of them. `perform` may want another signature: then the next leg begins.
+import { Type } from '@sinclair/typebox';
 import { Fault, mayPass } from '../../../../kernel/fault.ts';
+import { defineJob, PlatformFields } from '../../../../kernel/job.ts';
 import type { Bound, Contract, Input, Refused, Reply } from '../../../../kernel/operation.ts';
-import type { JobHandler } from '../../../../runtime/jobs/jobs.ts';
-import type { Ctx, Environment } from '../../../../runtime/operation/context.ts';
+import { type JobHandler, jobHandler } from '../../../../runtime/jobs/jobs.ts';
+import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { operate } from '../../../../runtime/operation/operate.ts';
 import { systemCaller } from '../../../tenancy/platform/index.ts';
 import { walletRequests } from '../store.ts';
@@ -60,8 +62,10 @@ export interface SignedOperation extends Bound<Ctx> {
   settles: Steps<Contract>['settles'];
 }
 
-/** Input: `{ requestId, platformId, environment }`. */
-const SETTLE = 'wallets.settle';
+const SETTLE = defineJob(
+  'wallets.settle',
+  Type.Object({ requestId: Type.String(), ...PlatformFields }),
+);
 /** After this the work is done, whether or not somebody asks again. */
 const SETTLE_MS = 5_000;
 
@@ -138,12 +142,6 @@ export function signedOperation<C extends Contract>(
 export const isSigned = (operation: Bound<Ctx>): operation is SignedOperation =>
   'resume' in operation;
 
-interface SettleInput {
-  requestId: string;
-  platformId: string;
-  environment: Environment;
-}
-
 /** Does what was accepted and that nobody asked about again. */
 async function settleRequest(
   ctx: Ctx,
@@ -172,10 +170,9 @@ async function settleRequest(
 export function settleJobs(operations: readonly SignedOperation[]): JobHandler[] {
   const byId = new Map(operations.map((each) => [each.contract.operationId, each]));
   return [
-    {
-      kind: SETTLE,
+    jobHandler(SETTLE, {
       run: async (runtime, job) => {
-        const { requestId, platformId, environment } = job.input as unknown as SettleInput;
+        const { requestId, platformId, environment } = job.input;
         const caller = systemCaller(platformId, environment);
         try {
           await operate(runtime, caller, (ctx) => settleRequest(ctx, byId, requestId));
@@ -184,6 +181,6 @@ export function settleJobs(operations: readonly SignedOperation[]): JobHandler[]
         }
         return { caller, stage: async () => undefined };
       },
-    },
+    }),
   ];
 }

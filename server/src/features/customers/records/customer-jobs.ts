@@ -1,0 +1,15 @@
+// Jobs that the deletion of a customer stages. Their handlers are in features to the right of this one.
+import { Type } from '@sinclair/typebox';
+import { defineJob, PlatformFields } from '../../../kernel/job.ts';
+
+const Deleted = Type.Object({
+  ...PlatformFields,
+  customerId: Type.String(),
+  /** Who deleted the customer. */
+  tokenId: Type.Union([Type.String(), Type.Null()]),
+});
+
+/** Ends the agents of the customer. */
+export const END_AGENTS = defineJob('agents.end', Deleted);
+/** Closes the cards of the customer. */
+export const CLOSE_CARDS = defineJob('cards.close', Deleted);

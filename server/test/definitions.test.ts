@@ -1,0 +1,130 @@
+// The definitions of events and jobs. The compiler checks that only a definition is emitted or staged.
+// Checked here on the source: one definition for each event type, which one webhook contract documents
+// and which is emitted; one definition for each kind of job, which the operator can look up.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { Type } from '@sinclair/typebox';
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+import { webhookContracts } from '../src/compose.ts';
+import { defineEvent, EVENT_TYPES } from '../src/kernel/event.ts';
+import { defineJob } from '../src/kernel/job.ts';
+import { UNDONE } from '../src/operator/jobs/job-kinds.ts';
+import type { Ctx } from '../src/runtime/operation/context.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+
+const sources = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'server/src'], {
+  cwd: root,
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter((file) => /\.ts$/.test(file) && !/\.test\.ts$/.test(file))
+  .map((file) => ({ file, text: readFileSync(path.join(root, file), 'utf8') }));
+
+/** In the enumeration because the contract names it; no event has it. */
+const WITHOUT_DEFINITION = ['VERIFICATION.READY_FOR_VERIFICATION'];
+/** Documented because the contract names it; no verification has that status today. */
+const NOT_EMITTED = ['VERIFICATION.IN_PROGRESS'];
+
+interface Definition {
+  file: string;
+  /** Its event type or kind; undefined where that is no string literal. */
+  name: string | undefined;
+  /** The constant that holds it, and its key there. */
+  holder: string;
+  key: string | undefined;
+}
+
+function holderOf(call: ts.Node): Pick<Definition, 'holder' | 'key'> {
+  let key: string | undefined;
+  for (let node = call.parent; node; node = node.parent) {
+    if (ts.isPropertyAssignment(node)) key ??= node.name.getText();
+    if (ts.isVariableDeclaration(node)) return { holder: node.name.getText(), key };
+  }
+  throw new Error(`${call.getText()} is held by no constant`);
+}
+
+/** What calls of `define` in a source define. */
+function definitionsIn(define: string, { file, text }: { file: string; text: string }) {
+  const found: Definition[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isCallExpression(node) && node.expression.getText() === define) {
+      const [name] = node.arguments;
+      const literal = name && ts.isStringLiteral(name) ? name.text : undefined;
+      found.push({ file, name: literal, ...holderOf(node) });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true));
+  return found;
+}
+
+const definitionsBy = (define: string): Definition[] =>
+  sources
+    .filter(({ text }) => text.includes(`${define}(`))
+    .flatMap((source) => definitionsIn(define, source));
+
+/** A kind that a step of the ledger is named like. */
+const STEP = 'refund.pay';
+
+/** The beginning of a definition of a job, with its kind. */
+const DEFINED = /defineJob\(\s*'[^']+'/g;
+
+const definitions = definitionsBy('defineEvent');
+
+const namesOf = (list: readonly Definition[]) => list.map(({ name }) => name).sort();
+
+const isEmitted = ({ file, holder, key }: Definition): boolean => {
+  const use = key ? new RegExp(`\\b${holder}(\\.${key}\\b|\\[)`) : new RegExp(`\\b${holder}\\b`);
+  const others = sources.filter((each) => each.file !== file && !each.file.endsWith('/index.ts'));
+  return others.some(({ text }) => use.test(text.replaceAll(/^import [^;]*;$/gm, '')));
+};
+
+/** Never called: the compiler rejects each line that is marked, or the mark without an error. */
+export function rejectedByTheCompiler(ctx: Ctx): void {
+  // @ts-expect-error: the type is not documented.
+  const lost = defineEvent('CARD.LOST', Type.Object({}));
+  const test = defineEvent('TEST', Type.Object({ id: Type.String() }));
+  // @ts-expect-error: a name is no definition.
+  ctx.emit('TEST', 'Platform:1', { id: '1' });
+  // @ts-expect-error: the data are not what the definition documents.
+  ctx.emit(test, lost.type, { id: 1 });
+  const job = defineJob('test.run', Type.Object({ id: Type.String() }));
+  // @ts-expect-error: a kind is no definition.
+  ctx.later('test.run', { id: '1' });
+  // @ts-expect-error: the input is not that of the definition.
+  ctx.later(job, {});
+}
+
+describe('events', () => {
+  it('have one definition each, by a literal name', () => {
+    const expected = EVENT_TYPES.filter((type) => !WITHOUT_DEFINITION.includes(type));
+    expect(namesOf(definitions)).toEqual([...expected].sort());
+  });
+
+  it('are documented by one webhook contract each', () => {
+    const documented = webhookContracts.flatMap(({ events }) => events.map(({ type }) => type));
+    expect(documented.sort()).toEqual(namesOf(definitions));
+  });
+
+  it('are emitted outside their contract', () => {
+    expect(namesOf(definitions.filter((each) => !isEmitted(each)))).toEqual(NOT_EMITTED);
+  });
+});
+
+describe('jobs', () => {
+  it('have one definition each, by a literal kind, that the operator can look up', () => {
+    expect(namesOf(definitionsBy('defineJob'))).toEqual(Object.keys(UNDONE).sort());
+  });
+
+  it('are named by their definition alone, but for what the operator prints', () => {
+    const kinds = Object.keys(UNDONE).filter((kind) => kind !== STEP);
+    const isNamed = ({ file, text }: { file: string; text: string }): boolean => {
+      const code = text.replaceAll(DEFINED, '').replaceAll(/^\s*(\/\/|\*|\/\*).*$/gm, '');
+      return !file.includes('/operator/jobs/') && kinds.some((kind) => code.includes(`'${kind}'`));
+    };
+    expect(sources.filter(isNamed).map(({ file }) => file)).toEqual([]);
+  });
+});
