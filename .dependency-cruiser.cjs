@@ -26,6 +26,7 @@ const FEATURES = [
   'payments/lifecycle',
   'payments/pay-ins',
   'payments/quotes',
+  'payments/manual',
   'payments/transfers',
   'cards',
   'stablecoins',

@@ -16,10 +16,10 @@ import {
   type TransactionRow,
   transactions,
 } from '../../features/payments/lifecycle/index.ts';
+import { onAnyTransaction } from '../../features/payments/manual/index.ts';
 import { readable } from '../../kernel/money.ts';
 import { iso, type Time } from '../../kernel/world.ts';
 import { type Flags, type Given, usageError } from '../cli/flags.ts';
-import { onAnyTransaction } from '../cli/notice.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { table } from '../cli/table.ts';
 import { notFound, type Output, type System, type Verb } from '../cli/verb.ts';
@@ -108,7 +108,7 @@ async function resolve(system: System, given: Given): Promise<Output> {
   const outcome = OUTCOMES.find((each) => each === given.text('outcome'));
   if (!outcome) throw usageError(`--outcome must be one of ${OUTCOMES.join(', ')}`);
   const reason = given.text('reason');
-  const done = await onAnyTransaction(system, id, (ctx, row) => {
+  const done = await onAnyTransaction(system.runtime, id, (ctx, row) => {
     if (row.card === null) throw notFound('payment with a card');
     return resolveException(ctx, asCardPayment(row), { outcome, reason });
   });

@@ -6,10 +6,10 @@
 import { findCurrency } from '../../catalog/currencies/currencies.ts';
 import { asCardPayment, endPullByHand, PULL } from '../../features/cards/index.ts';
 import { type TransactionRow, transactions } from '../../features/payments/lifecycle/index.ts';
+import { onAnyTransaction } from '../../features/payments/manual/index.ts';
 import { readable } from '../../kernel/money.ts';
 import { iso } from '../../kernel/world.ts';
 import { type Given, usageError } from '../cli/flags.ts';
-import { onAnyTransaction } from '../cli/notice.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { table } from '../cli/table.ts';
 import { notFound, type Output, type System, type Verb } from '../cli/verb.ts';
@@ -99,7 +99,7 @@ async function end(system: System, given: Given): Promise<Output> {
   const id = given.needed('transaction');
   const pull = pullIn(given);
   const said = { pull, taken: given.needed('as') === 'taken', reason: given.needed('reason') };
-  const { row, at } = await onAnyTransaction(system, id, (ctx, found) => {
+  const { row, at } = await onAnyTransaction(system.runtime, id, (ctx, found) => {
     if (found.card === null) throw notFound('payment with a card');
     return endPullByHand(ctx, asCardPayment(found), said);
   });

@@ -46,3 +46,6 @@ export interface Verb {
 /** Something asked for by id is not there: one line, exit 1. */
 export const notFound = (what: string): Error =>
   Object.assign(new Error(`No such ${what}.`), { name: 'NotFound' });
+
+/** Something asked for that the state of the thing forbids: one line, exit 1. */
+export const refused = (reason: string): Error => new Error(reason);

@@ -19,12 +19,7 @@ import { writeNew } from '../cli/new-file.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
-import { platformOf } from '../platforms/platform.ts';
-
-async function platformIn(system: System, given: Given): Promise<string | undefined> {
-  const platform = given.text('platform');
-  return platform === undefined ? undefined : (await platformOf(system, platform)).id;
-}
+import { platformIn } from '../platforms/platform.ts';
 
 function soughtIn(given: Given): [Sought, string] {
   const asked = SOUGHT.flatMap((what): [Sought, string][] => {

@@ -37,10 +37,9 @@ import { iso } from '../../kernel/world.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
 import { operate } from '../../runtime/operation/operate.ts';
 import { type Flags, type Given, usageError } from '../cli/flags.ts';
-import { refused } from '../cli/notice.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';
-import { notFound, type Output, type System, type Verb } from '../cli/verb.ts';
+import { notFound, type Output, refused, type System, type Verb } from '../cli/verb.ts';
 import { platformOf } from '../platforms/platform.ts';
 
 /** What an id stands for: a customer, by itself or by its verification, or one of its owners. */

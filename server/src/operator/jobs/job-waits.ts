@@ -10,7 +10,7 @@ import {
 } from '../../features/payments/lifecycle/index.ts';
 import type { Job } from '../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
-import { refused } from '../cli/notice.ts';
+import { refused } from '../cli/verb.ts';
 
 /** The transfer that a job of this kind sends or follows. */
 const TRANSFER_OF: Readonly<Record<string, WaitKind>> = {

@@ -10,8 +10,7 @@ import { type PlatformRow, systemCaller } from '../../features/tenancy/platform/
 import { isId } from '../../kernel/id.ts';
 import { operate } from '../../runtime/operation/operate.ts';
 import { type Given, usageError } from '../cli/flags.ts';
-import { refused } from '../cli/notice.ts';
-import { notFound, type Output, type System, type Verb } from '../cli/verb.ts';
+import { notFound, type Output, refused, type System, type Verb } from '../cli/verb.ts';
 import { platformOf } from '../platforms/platform.ts';
 
 const AT_ONCE = 100;

@@ -1,89 +1,25 @@
-// `parked list|return|settle`: money in suspense, which can go neither on nor back until somebody decides.
-// The list says whose it is and where it would go; the other verbs do what was decided, in the sandbox too,
-// as a refund that failed there waits just as long. Nothing here has an amount to type: the ledger knows it.
-import { findCurrency } from '../../catalog/currencies/currencies.ts';
+// `parked list|return|settle`: money in suspense, which can go neither on nor back until a person decides.
+// Nothing here has an amount to type: the ledger knows it.
 import {
-  coverMissing,
-  inSuspense,
-  parkedCurrency,
-  parkedFrom,
-  refundOf,
-  returnParked,
-  type TransactionRow,
-  transactions,
-} from '../../features/payments/lifecycle/index.ts';
-import { isId } from '../../kernel/id.ts';
-import { readable } from '../../kernel/money.ts';
-import { iso, type Time } from '../../kernel/world.ts';
+  listSuspense,
+  returnSuspense,
+  settleShortfall,
+} from '../../features/payments/manual/index.ts';
 import type { Environment } from '../../runtime/operation/context.ts';
 import type { Flags, Given } from '../cli/flags.ts';
-import { onAnyTransaction } from '../cli/notice.ts';
 import { inline, LIMIT, limitIn } from '../cli/queue.ts';
 import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
-import { platformOf } from '../platforms/platform.ts';
-
-const WAITING = `select d.id, d.since, p.environment from parked d join platforms p on p.id = d.platform_id
-  where ($1::text is null or p.id = $1) and ($2::text is null or p.environment = $2)
-  order by d.since, d.id limit $3`;
-
-interface Waiting {
-  id: string;
-  since: Time;
-  environment: Environment;
-}
-
-/** Where the money would go: onto a balance, or outside, with what is known of who gets it there. */
-async function wayOf({ runtime }: System, row: TransactionRow) {
-  const account = await parkedFrom(runtime.db, row);
-  if (account) return { to: account.id, outside: null };
-  // It was paid from a balance that is closed by now: nothing says where its owner is.
-  const inside = isId(row.source_account ?? '', 'InternalAccount') && row.type === 'OUTGOING';
-  if (inside || row.type === 'CARD') {
-    return { to: 'outside', outside: null };
-  }
-  const its = await refundOf(runtime, row);
-  const { beneficiary: _, ...outside } = its.account;
-  return { to: 'outside', outside: { beneficiaryName: its.beneficiaryName, ...outside } };
-}
-
-async function view(system: System, waiting: Waiting, row: TransactionRow, net: bigint) {
-  const missing = net < 0n;
-  const currency = parkedCurrency(row);
-  return {
-    transactionId: row.id,
-    platformId: row.platform_id,
-    environment: waiting.environment,
-    since: iso(waiting.since),
-    type: row.type,
-    status: row.status,
-    failureReason: row.failure_reason,
-    amount: Number(net),
-    currency,
-    readable: readable(net, findCurrency(currency)?.decimals ?? 0),
-    // What is missing is to come from somewhere.
-    ...(missing ? { to: null, outside: null } : await wayOf(system, row)),
-  };
-}
+import { platformIn } from '../platforms/platform.ts';
 
 const HEADS = ['SINCE', 'TRANSACTION', 'ENVIRONMENT', 'AMOUNT', 'CURRENCY', 'REASON', 'TO'];
 
 async function list(system: System, given: Given): Promise<Output> {
-  const { db } = system.runtime;
-  const limit = limitIn(given);
-  const platform = given.text('platform');
-  const id = platform === undefined ? null : (await platformOf(system, platform)).id;
-  const waiting = await db.query<Waiting>(WAITING, [id, given.text('environment') ?? null, limit]);
-  const ids = waiting.map((each) => each.id);
-  const [nets, rows] = await Promise.all([
-    inSuspense(db, ids),
-    Promise.all(ids.map((each) => db.read(transactions, each))),
-  ]);
-  const json = await Promise.all(
-    waiting.map((each, at) =>
-      view(system, each, rows[at] as TransactionRow, nets.get(each.id) ?? 0n),
-    ),
-  );
+  const json = await listSuspense(system.runtime, {
+    platformId: await platformIn(system, given),
+    environment: given.text('environment') as Environment | undefined,
+    limit: limitIn(given),
+  });
   const text = table(
     HEADS.map((head) => ({ head, align: head === 'AMOUNT' ? 'right' : 'left' })),
     json.map((each) => [
@@ -99,17 +35,17 @@ async function list(system: System, given: Given): Promise<Output> {
   return { json, text };
 }
 
-/** Does what was decided, and says how it stands then. */
+/** Does what was decided, and shows the transaction after it. */
 const decide =
-  (work: typeof returnParked | typeof coverMissing): Verb['run'] =>
-  async (system, given) => {
-    const id = given.needed('transaction');
-    const said = { reference: given.text('reference'), reason: given.text('reason') };
-    await onAnyTransaction(system, id, async (ctx, row) => void (await work(ctx, row, said)));
-    const row = (await system.runtime.db.read(transactions, id)) as TransactionRow;
-    const [status, refund] = [row.status, row.refund?.status ?? null];
-    const text = `${id} is ${status}${refund ? `, refund ${refund}` : ''}.\n`;
-    return { json: { transactionId: id, status, refund, funds: row.funds }, text };
+  (work: typeof returnSuspense): Verb['run'] =>
+  async ({ runtime }, given) => {
+    const json = await work(runtime, {
+      transactionId: given.needed('transaction'),
+      reference: given.text('reference'),
+      reason: given.text('reason'),
+    });
+    const { transactionId: id, status, refund } = json;
+    return { json, text: `${id} is ${status}${refund ? `, refund ${refund}` : ''}.\n` };
   };
 
 const ID: Flags = {
@@ -143,7 +79,7 @@ export const parkedVerbs: readonly Verb[] = [
       ...REASON,
     },
     bare: 'transaction',
-    run: decide(returnParked),
+    run: decide(returnSuspense),
   },
   {
     noun: 'parked',
@@ -159,6 +95,6 @@ export const parkedVerbs: readonly Verb[] = [
       ...REASON,
     },
     bare: 'transaction',
-    run: decide(coverMissing),
+    run: decide(settleShortfall),
   },
 ];

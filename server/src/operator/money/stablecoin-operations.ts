@@ -18,10 +18,9 @@ import { equals, type Filter } from '../../runtime/db/database.ts';
 import { cursorOf } from '../../runtime/db/paging.ts';
 import { operate } from '../../runtime/operation/operate.ts';
 import type { Given } from '../cli/flags.ts';
-import { refused } from '../cli/notice.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { table } from '../cli/table.ts';
-import { notFound, type Output, type System, type Verb } from '../cli/verb.ts';
+import { notFound, type Output, refused, type System, type Verb } from '../cli/verb.ts';
 import { platformOf } from '../platforms/platform.ts';
 
 async function operationIn({ runtime }: System, id: string): Promise<StablecoinOperationRow> {

@@ -24,10 +24,9 @@ import { cursorOf } from '../../runtime/db/paging.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
 import { operate } from '../../runtime/operation/operate.ts';
 import type { Flags, Given } from '../cli/flags.ts';
-import { refused } from '../cli/notice.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';
-import { notFound, type Output, type System, type Verb } from '../cli/verb.ts';
+import { notFound, type Output, refused, type System, type Verb } from '../cli/verb.ts';
 import { platformOf } from '../platforms/platform.ts';
 import { historyOf } from './accounts.ts';
 

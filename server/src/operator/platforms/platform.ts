@@ -116,6 +116,12 @@ export async function platformOf({ runtime }: System, id: string): Promise<Platf
   return row;
 }
 
+/** The id of the platform that `--platform` names; undefined where it does not. */
+export async function platformIn(system: System, given: Given): Promise<string | undefined> {
+  const id = given.text('platform');
+  return id === undefined ? undefined : (await platformOf(system, id)).id;
+}
+
 /** The public key of an environment, made together with its private half on an installation without one. */
 async function webhookKey(system: System, environment: Environment): Promise<string> {
   const { runtime } = system;

@@ -63,7 +63,8 @@ async function heedPull(
 ): Promise<void> {
   if (!isOpen(row, at)) return;
   if (progress.state === 'pending') {
-    const input = { transactionId: row.id, at, since, asked: true, tries };
+    const counted = tries === undefined ? {} : { tries };
+    const input = { transactionId: row.id, at, since, asked: true, ...counted };
     return ctx.later(PULL, input, ctx.now + progress.checkAfterMs);
   }
   await endPull(ctx, row, at, progress.state === 'confirmed');

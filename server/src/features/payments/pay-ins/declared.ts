@@ -60,6 +60,7 @@ export async function releaseDeclared(
     if (!row || !isHeld(row)) continue;
     if (spelled(row.source.accountIdentifier) === from) await releaseDeposit(ctx, row);
   }
-  if (ids.length < AT_ONCE) return;
-  ctx.later(WALLET_DECLARED, { externalAccountId, after: ids.at(-1) });
+  const last = ids.at(-1);
+  if (ids.length < AT_ONCE || last === undefined) return;
+  ctx.later(WALLET_DECLARED, { externalAccountId, after: last });
 }

@@ -1,0 +1,42 @@
+// Money that lies on an account and must not be spent until a person decides, oldest first. Nothing of a
+// transaction that changes is indexed, so it is found by the job that stands for as long as something is held
+// (`incoming.held-long`); those that outlived the decision are passed over.
+import { findCurrency } from '../../../catalog/currencies/currencies.ts';
+import { readable } from '../../../kernel/money.ts';
+import { iso } from '../../../kernel/world.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { type TransactionRow, transactions } from '../lifecycle/index.ts';
+import { HELD_LONG } from '../pay-ins/index.ts';
+
+// A row that is held changes no more until it is released, so its last change is when the holding began.
+const HELD = `select t.id from jobs j join transactions t on t.id = j.input ->> 'transactionId'
+  where j.kind = $1 and t.funds = 'HELD' and t.pending_reason is not null
+    and ($2::text is null or t.platform_id = $2)
+  order by t.updated_at, t.id limit $3`;
+
+function view(row: TransactionRow) {
+  const currency = row.received_currency as string;
+  const amount = row.received_amount as bigint;
+  return {
+    transactionId: row.id,
+    platformId: row.platform_id,
+    customerId: row.customer_id,
+    accountId: row.destination_account,
+    since: iso(row.updated_at),
+    reason: row.pending_reason as string,
+    amount: Number(amount),
+    currency,
+    readable: readable(amount, findCurrency(currency)?.decimals ?? 0),
+    source: row.source.sourceType,
+  };
+}
+
+/** Of one platform or of all. */
+export async function listHeldFunds(
+  { db }: Runtime,
+  { platformId, limit }: { platformId?: string | undefined; limit: number },
+) {
+  const found = await db.query<{ id: string }>(HELD, [HELD_LONG.kind, platformId ?? null, limit]);
+  const rows = await Promise.all(found.map((each) => db.read(transactions, each.id)));
+  return rows.map((row) => view(row as TransactionRow));
+}

@@ -1,0 +1,73 @@
+// What an operator records about a transfer is applied by the feature that the transfer belongs to, in the
+// same way as the answer of a rail.
+import type { Progress } from '../../../connectors/ports/index.ts';
+import { Fault } from '../../../kernel/fault.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
+import { platforms, systemCaller } from '../../tenancy/platform/index.ts';
+import {
+  heedPayout,
+  heedRefund,
+  isWanted,
+  noticeCame,
+  railWaits,
+  type TransactionRow,
+  transactions,
+  type WaitKind,
+} from '../lifecycle/index.ts';
+import { heedIncoming } from '../pay-ins/index.ts';
+import { heedFunding } from '../quotes/index.ts';
+
+/** Rejects what the state of the transaction forbids. */
+export const conflict = (reason: string): Fault => new Fault('CONFLICT', reason);
+
+const noTransaction = () => new Fault('TRANSACTION_NOT_FOUND', 'No such transaction.');
+
+async function heed(ctx: Ctx, row: TransactionRow, kind: WaitKind, progress: Progress) {
+  if (row.type === 'INCOMING') return heedIncoming(ctx, row, kind, progress);
+  if (kind === 'pull') return heedFunding(ctx, row, progress);
+  return kind === 'refund' ? heedRefund(ctx, row, progress) : heedPayout(ctx, row, progress);
+}
+
+type Work<R> = (ctx: Ctx, row: TransactionRow) => Promise<R>;
+
+/** Runs `work` on a transaction, as the server on its platform's behalf. Throws TRANSACTION_NOT_FOUND. */
+export async function onAnyTransaction<R>(runtime: Runtime, id: string, work: Work<R>): Promise<R> {
+  const known = await runtime.db.read(transactions, id);
+  const platform = known && (await runtime.db.read(platforms, known.platform_id));
+  if (!platform) throw noTransaction();
+  return operate(runtime, systemCaller(platform.id, platform.environment), async (ctx) => {
+    const row = await ctx.read(transactions, id);
+    if (!row) throw noTransaction();
+    return work(ctx, row);
+  });
+}
+
+/** The same of a production platform alone: the scripts of the sandbox decide there. */
+export const onProductionTransaction = <R>(
+  runtime: Runtime,
+  id: string,
+  work: Work<R>,
+): Promise<R> =>
+  onAnyTransaction(runtime, id, (ctx, row) => {
+    if (ctx.caller.environment === 'production') return work(ctx, row);
+    throw conflict('It belongs to the sandbox, where account numbers say what happens.');
+  });
+
+/** What is awaited of a transaction now; throws CONFLICT where nothing is. */
+export async function awaitedOf(ctx: Ctx, row: TransactionRow): Promise<WaitKind> {
+  const wait = await ctx.read(railWaits, row.id);
+  if (wait && isWanted(row, wait.kind)) return wait.kind;
+  throw conflict(`Nothing is awaited of it: it is ${row.status}.`);
+}
+
+/** Stages what `progress` means for a transfer, keeps the notice, and ends the wait. */
+export async function takeNotice(
+  ctx: Ctx,
+  row: TransactionRow,
+  kind: WaitKind,
+  progress: Progress,
+): Promise<void> {
+  await noticeCame(ctx, row.id, kind, progress);
+  await heed(ctx, row, kind, progress);
+}

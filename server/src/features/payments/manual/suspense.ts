@@ -1,0 +1,112 @@
+// Money in suspense, which can go neither on nor back until a person decides. The list shows whose it is and
+// where it would go; the decisions are carried out in the sandbox too, as a refund that failed there waits
+// just as long. No decision has an amount: the ledger knows it.
+import { findCurrency } from '../../../catalog/currencies/currencies.ts';
+import { isId } from '../../../kernel/id.ts';
+import { readable } from '../../../kernel/money.ts';
+import { iso, type Time } from '../../../kernel/world.ts';
+import type { Environment } from '../../../runtime/operation/context.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import {
+  coverMissing,
+  inSuspense,
+  parkedCurrency,
+  parkedFrom,
+  refundOf,
+  returnParked,
+  type TransactionRow,
+  transactions,
+} from '../lifecycle/index.ts';
+import { onAnyTransaction } from './notice.ts';
+
+const WAITING = `select d.id, d.since, p.environment from parked d join platforms p on p.id = d.platform_id
+  where ($1::text is null or p.id = $1) and ($2::text is null or p.environment = $2)
+  order by d.since, d.id limit $3`;
+
+interface Waiting {
+  id: string;
+  since: Time;
+  environment: Environment;
+}
+
+/** Where the money would go: onto a balance, or outside, with what is known of who gets it there. */
+async function wayOf(runtime: Runtime, row: TransactionRow) {
+  const account = await parkedFrom(runtime.db, row);
+  if (account) return { to: account.id, outside: null };
+  // It was paid from a balance that is closed by now: nothing says where its owner is.
+  const inside = isId(row.source_account ?? '', 'InternalAccount') && row.type === 'OUTGOING';
+  if (inside || row.type === 'CARD') {
+    return { to: 'outside', outside: null };
+  }
+  const its = await refundOf(runtime, row);
+  const { beneficiary: _, ...outside } = its.account;
+  return { to: 'outside', outside: { beneficiaryName: its.beneficiaryName, ...outside } };
+}
+
+async function view(runtime: Runtime, waiting: Waiting, row: TransactionRow, net: bigint) {
+  const missing = net < 0n;
+  const currency = parkedCurrency(row);
+  return {
+    transactionId: row.id,
+    platformId: row.platform_id,
+    environment: waiting.environment,
+    since: iso(waiting.since),
+    type: row.type,
+    status: row.status,
+    failureReason: row.failure_reason,
+    amount: Number(net),
+    currency,
+    readable: readable(net, findCurrency(currency)?.decimals ?? 0),
+    // What is missing is to come from somewhere.
+    ...(missing ? { to: null, outside: null } : await wayOf(runtime, row)),
+  };
+}
+
+interface ListInput {
+  platformId?: string | undefined;
+  environment?: Environment | undefined;
+  limit: number;
+}
+
+/** What waits for a decision, and what is missing, oldest first. */
+export async function listSuspense(
+  runtime: Runtime,
+  { platformId, environment, limit }: ListInput,
+) {
+  const { db } = runtime;
+  const values = [platformId ?? null, environment ?? null, limit];
+  const waiting = await db.query<Waiting>(WAITING, values);
+  const ids = waiting.map((each) => each.id);
+  const [nets, rows] = await Promise.all([
+    inSuspense(db, ids),
+    Promise.all(ids.map((each) => db.read(transactions, each))),
+  ]);
+  return Promise.all(
+    waiting.map((each, at) =>
+      view(runtime, each, rows[at] as TransactionRow, nets.get(each.id) ?? 0n),
+    ),
+  );
+}
+
+interface SuspenseInput {
+  transactionId: string;
+  /** The bank's own, of what was sent or came in by hand. */
+  reference?: string | undefined;
+  reason?: string | undefined;
+}
+
+/** Does what was decided; the transaction after it. Throws TRANSACTION_NOT_FOUND and CONFLICT. */
+const decide =
+  (work: typeof returnParked | typeof coverMissing) =>
+  async (runtime: Runtime, { transactionId: id, reference, reason }: SuspenseInput) => {
+    const said = { reference, reason };
+    await onAnyTransaction(runtime, id, async (ctx, row) => void (await work(ctx, row, said)));
+    const row = (await runtime.db.read(transactions, id)) as TransactionRow;
+    const refund = row.refund?.status ?? null;
+    return { transactionId: id, status: row.status, refund, funds: row.funds };
+  };
+
+/** Gives suspense back: onto its balance, or outside, where it was sent by hand. */
+export const returnSuspense = decide(returnParked);
+/** Money has come in for what was missing. */
+export const settleShortfall = decide(coverMissing);

@@ -1,0 +1,245 @@
+// Transfers that an operator carries by hand. The list shows what to pay out, to pull or to give back, and
+// with which coordinates; the other functions record the result. A result that is recorded twice is rejected,
+// so that a repeated call pays once.
+import { ACCOUNT_TYPE_ROWS, isAccountType } from '../../../catalog/accounts/account-types.ts';
+import { findCurrency } from '../../../catalog/currencies/currencies.ts';
+import type { FailureReason, Progress, RailInstruction } from '../../../connectors/ports/index.ts';
+import { readable } from '../../../kernel/money.ts';
+import { iso } from '../../../kernel/world.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { externalAccounts } from '../../payees/external-accounts/index.ts';
+import {
+  isWanted,
+  paymentReference,
+  payoutOf,
+  pullOf,
+  refundOf,
+  refuseCancel,
+  type TransactionRow,
+  transactions,
+  type WaitKind,
+  type WaitRow,
+} from '../lifecycle/index.ts';
+import { isHeld, isPull } from '../pay-ins/index.ts';
+import {
+  awaitedOf,
+  conflict,
+  onAnyTransaction,
+  onProductionTransaction,
+  takeNotice,
+} from './notice.ts';
+
+const INSTRUCTION = { payout: payoutOf, pull: pullOf, refund: refundOf } as const;
+
+/** The UMA address at the other end of a movement; undefined where an account is. */
+function umaAddressOf(row: TransactionRow, kind: WaitKind): string | undefined {
+  if (kind === 'payout' && row.carrier) return row.destination_account as string;
+  const comes = kind === 'pull' && row.source.sourceType === 'UMA_ADDRESS';
+  return comes ? (row.source_account as string) : undefined;
+}
+
+async function instructionOf(
+  runtime: Runtime,
+  row: TransactionRow,
+  kind: WaitKind,
+): Promise<RailInstruction> {
+  const umaAddress = umaAddressOf(row, kind);
+  if (umaAddress === undefined) return INSTRUCTION[kind](runtime, row);
+  return {
+    id: row.id,
+    platformId: row.platform_id,
+    kind,
+    origin: 'quote',
+    rail: null,
+    currency: row.received_currency as string,
+    amount: row.received_amount as bigint,
+    account: { accountType: 'UMA_ADDRESS', umaAddress },
+    sentAt: row.sent_at ?? row.updated_at,
+  };
+}
+
+function view(wait: WaitRow, row: TransactionRow, its: RailInstruction) {
+  const { beneficiary: _, accountType, ...account } = its.account;
+  return {
+    transactionId: row.id,
+    platformId: row.platform_id,
+    kind: wait.kind,
+    since: iso(wait.since),
+    amount: Number(its.amount),
+    currency: its.currency,
+    readable: readable(its.amount, findCurrency(its.currency)?.decimals ?? 0),
+    rail: its.rail,
+    reference: paymentReference(row.id),
+    beneficiary: its.beneficiaryName ?? null,
+    accountType,
+    account,
+    remittanceInformation: its.remittanceInformation ?? null,
+    purposeOfPayment: its.purposeOfPayment ?? null,
+    cancelRequestedAt: row.cancel_requested_at === null ? null : iso(row.cancel_requested_at),
+  };
+}
+
+export type AwaitedTransfer = ReturnType<typeof view>;
+
+async function viewOf(runtime: Runtime, wait: WaitRow) {
+  const row = await runtime.db.read(transactions, wait.id);
+  if (!row || !isWanted(row, wait.kind)) return [];
+  return [view(wait, row, await instructionOf(runtime, row, wait.kind))];
+}
+
+const WAITS = `select id, kind, since from rail_waits
+  where ($1::text is null or platform_id = $1) and (since, id) > ($2::timestamptz, $3)
+  order by since, id limit $4`;
+
+/** The oldest that are still wanted. Rows that outlived their payments are passed, however many. */
+export async function listAwaitedTransfers(
+  runtime: Runtime,
+  { platformId, limit }: { platformId?: string | undefined; limit: number },
+): Promise<AwaitedTransfer[]> {
+  const found: AwaitedTransfer[] = [];
+  let after: Pick<WaitRow, 'id' | 'since'> = { id: '', since: 0 };
+  for (;;) {
+    const place = [new Date(after.since), after.id];
+    const waits = await runtime.db.query<WaitRow>(WAITS, [platformId ?? null, ...place, limit]);
+    found.push(...(await Promise.all(waits.map((each) => viewOf(runtime, each)))).flat());
+    const last = waits.at(-1);
+    if (!last || waits.length < limit || found.length >= limit) return found.slice(0, limit);
+    after = last;
+  }
+}
+
+async function resultOf(runtime: Runtime, id: string) {
+  const row = (await runtime.db.read(transactions, id)) as TransactionRow;
+  return {
+    transactionId: row.id,
+    status: row.status,
+    failureReason: row.failure_reason,
+    refund: row.refund?.status ?? null,
+  };
+}
+
+export type TransferResult = Awaited<ReturnType<typeof resultOf>>;
+
+/** Records the result of the transfer that is awaited. */
+async function record(
+  runtime: Runtime,
+  id: string,
+  progressOf: (ctx: Ctx, row: TransactionRow) => Promise<Progress>,
+): Promise<TransferResult> {
+  await onProductionTransaction(runtime, id, async (ctx, row) => {
+    const kind = await awaitedOf(ctx, row);
+    await takeNotice(ctx, row, kind, await progressOf(ctx, row));
+  });
+  return resultOf(runtime, id);
+}
+
+/** The chain that the receiving account is on. */
+async function networkOf(ctx: Ctx, row: TransactionRow): Promise<string> {
+  const id = row.destination_account;
+  const account = id === null ? undefined : await ctx.read(externalAccounts, id);
+  const type = account?.info.accountType ?? '';
+  const network = isAccountType(type) ? ACCOUNT_TYPE_ROWS[type].network : undefined;
+  if (!network) throw conflict('--hash is for payments over a chain.');
+  return network;
+}
+
+interface SettleInput {
+  transactionId: string;
+  /** The bank's own; of a payment over a chain its transaction, and else ours. */
+  reference?: string | undefined;
+  transactionHash?: string | undefined;
+}
+
+/** The bank has paid. */
+export const settleTransfer = (runtime: Runtime, input: SettleInput): Promise<TransferResult> =>
+  record(runtime, input.transactionId, async (ctx, row) => {
+    const { transactionHash } = input;
+    const reference = input.reference ?? transactionHash ?? paymentReference(row.id);
+    if (transactionHash === undefined) return { state: 'settled', reference };
+    const onChain = { transactionHash, network: await networkOf(ctx, row) };
+    return { state: 'settled', reference, onChain };
+  });
+
+interface FailInput {
+  transactionId: string;
+  reason: FailureReason;
+  /** Whether the money can be given back; otherwise it waits for a decision. */
+  refundable: boolean;
+}
+
+/** The bank has not paid and never will. */
+export const failTransfer = (
+  runtime: Runtime,
+  { transactionId, reason, refundable }: FailInput,
+): Promise<TransferResult> =>
+  record(runtime, transactionId, async () => ({ state: 'failed', reason, refundable }));
+
+export type Carried = 'payout' | 'pull';
+
+const isOutside = (id: string | null) => id?.startsWith('ExternalAccount:') ?? false;
+
+/** What comes in from a UMA address may go on to an account outside, and come back from there. */
+const usualOf = (row: TransactionRow): Carried =>
+  row.type === 'OUTGOING' || isOutside(row.destination_account) ? 'payout' : 'pull';
+
+/** Whether a rail carried it. The receiver of a payment made inside has only its source to show. */
+function overRail(row: TransactionRow, kind: Carried): boolean {
+  if (kind === 'payout') return isOutside(row.destination_account);
+  return row.type === 'OUTGOING' ? isOutside(row.source_account) : isPull(row);
+}
+
+function hasSettled(row: TransactionRow, kind: Carried): boolean {
+  if (kind === 'pull') {
+    // A pull has settled once its money is here, wherever the payment made with it is by now.
+    if (row.type === 'OUTGOING') return row.funded_amount !== null;
+    if (isHeld(row)) return row.pending_reason !== null;
+  }
+  return row.status === 'COMPLETED' && row.funds === 'SETTLED';
+}
+
+interface ReturnInput {
+  transactionId: string;
+  reason: FailureReason;
+  /** Which transfer came back, of a payment that has two; the payout where there is one. */
+  kind?: Carried | undefined;
+}
+
+/** A bank has sent back what had settled, often days later. Of the sandbox too. */
+export async function returnTransfer(
+  runtime: Runtime,
+  { transactionId, reason, kind: named }: ReturnInput,
+): Promise<TransferResult> {
+  await onAnyTransaction(runtime, transactionId, async (ctx, row) => {
+    const kind = named ?? usualOf(row);
+    if (!overRail(row, kind)) {
+      throw conflict('Its money never went over a rail. Deposits are returned by deposits return.');
+    }
+    if (!hasSettled(row, kind)) {
+      throw conflict(`Only what has settled can come back; it is ${row.status}.`);
+    }
+    await takeNotice(ctx, row, kind, { state: 'returned', reason });
+  });
+  return resultOf(runtime, transactionId);
+}
+
+const requireCallback = (row: TransactionRow) => {
+  if (row.cancel_requested_at === null) throw conflict('Nobody asked to call it back.');
+};
+
+/** It was called back, as was requested. */
+export const cancelTransfer = (runtime: Runtime, id: string): Promise<TransferResult> =>
+  record(runtime, id, async (_, row) => {
+    requireCallback(row);
+    return { state: 'cancelled' };
+  });
+
+/** It can no longer be called back. */
+export async function rejectTransferCancel(runtime: Runtime, id: string): Promise<TransferResult> {
+  await onProductionTransaction(runtime, id, async (ctx, row) => {
+    await awaitedOf(ctx, row);
+    requireCallback(row);
+    refuseCancel(ctx, row);
+  });
+  return resultOf(runtime, id);
+}
