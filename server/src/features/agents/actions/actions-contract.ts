@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox';
 import { defineEvent, type WebhookContract } from '../../../kernel/event.ts';
 import { operation } from '../../../kernel/operation.ts';
 import { described, named, oneOf, PageQuery, Timestamp } from '../../../kernel/schema.ts';
+import { executeQuote } from '../../payments/quotes/index.ts';
 import { createTransferIn, createTransferOut } from '../../payments/transfers/index.ts';
 import {
   AgentAction,
@@ -34,14 +35,7 @@ export const agentExecuteQuote = operation({
   signedRetry: true,
   params: Type.Object({ quoteId: Type.String() }),
   replies: { 200: AgentAction },
-  errors: [
-    'INSUFFICIENT_FUNDS',
-    'FORBIDDEN',
-    'CONFLICT',
-    'CUSTOMER_DELETED',
-    'ACCOUNT_LOCKED',
-    'NOT_IMPLEMENTED',
-  ],
+  errors: [...executeQuote.errors, 'FORBIDDEN'],
   notFound: 'QUOTE_NOT_FOUND',
   money: true,
 });
@@ -57,14 +51,7 @@ export const agentCreateTransferOut = operation({
   body: createTransferOut.body,
   bodyRules: createTransferOut.bodyRules,
   replies: { 201: AgentAction },
-  errors: [
-    'INVALID_CURRENCY',
-    'INSUFFICIENT_FUNDS',
-    'FORBIDDEN',
-    'ACCOUNT_NOT_FOUND',
-    'CONFLICT',
-    'NOT_IMPLEMENTED',
-  ],
+  errors: [...createTransferOut.errors, 'FORBIDDEN'],
   money: true,
 });
 
@@ -81,7 +68,7 @@ export const agentCreateTransferIn = operation({
   body: createTransferIn.body,
   bodyRules: createTransferIn.bodyRules,
   replies: { 201: AgentAction },
-  errors: ['FORBIDDEN', 'ACCOUNT_NOT_FOUND', 'CONFLICT'],
+  errors: [...createTransferIn.errors, 'FORBIDDEN', 'CONFLICT'],
   money: true,
 });
 
@@ -154,7 +141,13 @@ export const approveAgentAction = operation({
   description:
     'It is judged once more, by the policy and by what was spent meanwhile, and carried out. What is no ' +
     'longer possible, because the quote has expired or money is short, ends FAILED.',
-  errors: ['SCA_SESSION_REQUIRED', 'ACCOUNT_LOCKED', 'DAILY_VOLUME_LIMIT_EXCEEDED'],
+  errors: [
+    'VELOCITY_LIMIT_EXCEEDED',
+    'SCA_SESSION_REQUIRED',
+    'BANK_ACCOUNT_VALIDATION_PENDING',
+    'ACCOUNT_LOCKED',
+    'DAILY_VOLUME_LIMIT_EXCEEDED',
+  ],
 });
 
 export const rejectAgentAction = operation({

@@ -105,7 +105,7 @@ export const agentCreateExternalAccount = operation({
       ? [{ field: DEFAULT, message: 'is for the platform to choose' }]
       : [],
   replies: createCustomerExternalAccount.replies,
-  errors: ['FORBIDDEN', 'DUPLICATE_EXTERNAL_ACCOUNT'],
+  errors: ['INVALID_CURRENCY', 'INVALID_BANK_ACCOUNT', 'FORBIDDEN', 'DUPLICATE_EXTERNAL_ACCOUNT'],
   callsExternal: true,
   sealed: true,
 });

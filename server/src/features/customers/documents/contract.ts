@@ -160,7 +160,16 @@ export const replaceDocument = operation({
   body: DocumentReplaceRequest,
   bodyRules: documentErrors,
   replies: { 200: Document },
-  errors: ['SUSPECTED_FRAUD', 'DOCUMENT_ALREADY_EXISTS', 'CUSTOMER_DELETED'],
+  errors: [
+    'LOW_QUALITY',
+    'DATA_MISMATCH',
+    'EXPIRED',
+    'SUSPECTED_FRAUD',
+    'UNSUITABLE_DOCUMENT',
+    'INCOMPLETE',
+    'DOCUMENT_ALREADY_EXISTS',
+    'CUSTOMER_DELETED',
+  ],
   notFound: 'NOT_FOUND',
   callsExternal: true,
 });

@@ -217,7 +217,7 @@ export const createPlatformExternalAccount = operation({
   permission: 'MANAGE',
   body: PlatformExternalAccountCreateRequest,
   replies: { 201: ExternalAccount },
-  errors: ['INVALID_CURRENCY', 'DUPLICATE_EXTERNAL_ACCOUNT'],
+  errors: ['INVALID_CURRENCY', 'INVALID_BANK_ACCOUNT', 'DUPLICATE_EXTERNAL_ACCOUNT'],
   callsExternal: true,
   sealed: true,
 });
