@@ -1,74 +1,27 @@
-// `external-accounts …`: the life of accounts outside as an operator may move it, with what a bank, a check
-// or a person found out. Each move is told to the platform and kept with its reason, and counts for what is
-// decided from then on: payments that are with a bank already go on. Proofs of ownership are not in it.
-
-import { accountMoves } from '../../features/balances/internal-accounts/index.ts';
+// `external-accounts …`: the lifecycle of external accounts as an operator may move it.
 import {
   EXTERNAL_ACCOUNT_STATUSES,
   type ExternalAccountEvent,
-  type ExternalAccountRow,
-  externalAccountStates,
-  externalAccounts,
-  hasInstitution,
-  moveExternalAccount,
-  noteDeclared,
-  presentExternalAccount,
+  externalAccountHistory,
+  listExternalAccounts,
+  moveExternalAccountByHand,
 } from '../../features/payees/external-accounts/index.ts';
-import { systemCaller } from '../../features/tenancy/platform/index.ts';
-import { isId } from '../../kernel/id.ts';
-import { iso } from '../../kernel/world.ts';
-import type { Filter } from '../../runtime/db/database.ts';
-import { cursorOf } from '../../runtime/db/paging.ts';
-import type { Ctx } from '../../runtime/operation/context.ts';
-import { operate } from '../../runtime/operation/operate.ts';
 import type { Flags, Given } from '../cli/flags.ts';
 import { inline, LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';
-import { notFound, type Output, refused, type System, type Verb } from '../cli/verb.ts';
-import { historyOf } from '../money/accounts.ts';
-import { platformOf } from '../platforms/platform.ts';
-
-/** Numbers show their last characters; whoever pays by hand finds them whole in the queue. */
-function view(row: ExternalAccountRow) {
-  const {
-    accountType: _,
-    paymentRails: __,
-    beneficiary: ___,
-    ...account
-  } = presentExternalAccount(row, { masked: true }).accountInfo as Record<string, unknown>;
-  return {
-    accountId: row.id,
-    platformId: row.platform_id,
-    customerId: row.customer_id,
-    currency: row.currency,
-    status: row.status,
-    accountType: row.account_type,
-    account,
-    updatedAt: iso(row.updated_at),
-  };
-}
-
-async function accountOf({ runtime }: System, id: string): Promise<ExternalAccountRow> {
-  const row = isId(id, 'ExternalAccount') ? await runtime.db.read(externalAccounts, id) : undefined;
-  if (!row || row.deleted_at !== null) throw notFound('account');
-  return row;
-}
+import type { Output, System, Verb } from '../cli/verb.ts';
+import { shownMoves } from '../money/accounts.ts';
+import { platformIn } from '../platforms/platform.ts';
 
 const HEADS = ['ACCOUNT', 'OWNER', 'STATUS', 'CURRENCY', 'TYPE', 'DETAILS', 'CHANGED'];
 
 async function list(system: System, given: Given): Promise<Output> {
-  const filters: Filter<typeof externalAccounts>[] = [{ column: 'deleted_at', op: 'isNull' }];
-  const platform = given.text('platform');
-  if (platform !== undefined) {
-    const { id } = await platformOf(system, platform);
-    filters.push({ column: 'platform_id', op: '=', value: id });
-  }
-  const status = given.text('status');
-  if (status !== undefined) filters.push({ column: 'status', op: '=', value: status });
-  const after = given.text('after');
-  const cursor = after === undefined ? undefined : cursorOf(await accountOf(system, after));
-  const query = { filters, sort: 'asc', limit: limitIn(given), cursor } as const;
-  const json = (await system.runtime.db.page(externalAccounts, query)).rows.map(view);
+  const json = await listExternalAccounts(system.runtime, {
+    platformId: await platformIn(system, given),
+    status: given.text('status'),
+    after: given.text('after'),
+    limit: limitIn(given),
+  });
   const text = table(
     HEADS.map((head) => ({ head })),
     json.map((each) => [
@@ -84,50 +37,20 @@ async function list(system: System, given: Given): Promise<Output> {
   return { json, text };
 }
 
-/** Stages the move and keeps who made it; says so where the account's state forbids it. */
-function moveIt(
-  ctx: Ctx,
-  row: ExternalAccountRow,
+async function move(
+  { runtime }: System,
+  given: Given,
   event: ExternalAccountEvent,
-  reason: string | null,
-): ExternalAccountRow {
-  if (externalAccountStates.peek(row.status, event) === undefined) {
-    throw refused(`The account is ${row.status}.`);
-  }
-  if (event === 'check' && !hasInstitution(row.info)) {
-    throw refused('A wallet has no bank that could check it. It can be reviewed.');
-  }
-  const moved = moveExternalAccount(ctx, row, event);
-  // It may be the wallet that a held deposit came from.
-  noteDeclared(ctx, moved);
-  ctx.insert(accountMoves, {
-    id: ctx.id('AccountMove'),
-    account_id: row.id,
-    platform_id: row.platform_id,
-    actor: 'operator',
-    move: event,
-    reason,
-    created_at: ctx.now,
-  });
-  return moved;
-}
-
-async function move(system: System, given: Given, event: ExternalAccountEvent): Promise<Output> {
-  const { id, platform_id } = await accountOf(system, given.needed('account'));
-  const { environment } = await platformOf(system, platform_id);
+): Promise<Output> {
   const reason = given.text('reason') ?? null;
-  const caller = systemCaller(platform_id, environment);
-  const moved = await operate(system.runtime, caller, async (ctx) => {
-    const row = await ctx.read(externalAccounts, id);
-    if (!row || row.deleted_at !== null) throw notFound('account');
-    return moveIt(ctx, row, event, reason);
-  });
+  const accountId = given.needed('account');
+  const json = await moveExternalAccountByHand(runtime, { accountId, event, reason });
   const text = record([
-    ['Account', id],
-    ['Status', moved.status],
+    ['Account', json.accountId],
+    ['Status', json.status],
     ['Reason', reason ?? 'none given'],
   ]);
-  return { json: { ...view(moved), reason }, text };
+  return { json: { ...json, reason }, text };
 }
 
 const ACCOUNT: Flags = {
@@ -167,8 +90,8 @@ export const externalAccountVerbs: readonly Verb[] = [
     summary: 'Show who moved an account by hand, and why',
     flags: ACCOUNT,
     bare: 'account',
-    run: async (system, given) =>
-      historyOf(system, (await accountOf(system, given.needed('account'))).id),
+    run: async ({ runtime }, given) =>
+      shownMoves(await externalAccountHistory(runtime, given.needed('account'))),
   },
   mover('check', 'check', 'Have a bank account checked: until then nothing goes there (PENDING)'),
   mover('review', 'review', 'Have somebody look at an account (UNDER_REVIEW)'),

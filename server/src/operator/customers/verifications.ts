@@ -1,6 +1,5 @@
-// `verifications list|show|approve|reject|hold`: the identity check by hand, where no service does it. What a
-// reviewer needs is printed whole, personal data included, since that is its purpose. A decision tells the
-// platform what a service's decision would; owners of a business follow it unless decided one by one.
+// `verifications list|show|approve|reject|hold`: the identity check by hand, where no service does it.
+// Findings are typed as words; what is shown to a reviewer is printed whole, personal data included.
 import {
   FINDING_TYPES,
   type FindingType,
@@ -8,99 +7,27 @@ import {
   isFindingType,
 } from '../../catalog/identity/verification-errors.ts';
 import type { IdentityFinding } from '../../connectors/ports/index.ts';
-import { documentsOf, markSubmitted } from '../../features/customers/documents/index.ts';
 import {
-  beneficialOwners,
-  type CheckMove,
-  type CustomerRow,
-  customers,
-  isFinal,
-  type OwnerRow,
-} from '../../features/customers/records/index.ts';
-import {
-  caseOf,
-  decide,
-  dossierOf,
-  errorsOf,
-  findingsOf,
-  gapsOfDossier,
-  latestOf,
-  moveOwner,
+  type Decision,
+  decideVerification,
+  listVerifications,
+  showVerification,
   VERIFICATION_STATUSES,
-  type VerificationError,
-  type VerificationRow,
-  verifications,
 } from '../../features/customers/verifications/index.ts';
-import { platforms, systemCaller } from '../../features/tenancy/platform/index.ts';
 import { isId } from '../../kernel/id.ts';
-import { iso } from '../../kernel/world.ts';
-import type { Ctx } from '../../runtime/operation/context.ts';
-import { operate } from '../../runtime/operation/operate.ts';
 import { type Flags, type Given, usageError } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';
-import { notFound, type Output, refused, type System, type Verb } from '../cli/verb.ts';
-import { platformOf } from '../platforms/platform.ts';
-
-/** What an id stands for: a customer, by itself or by its verification, or one of its owners. */
-interface Subject {
-  customer: CustomerRow;
-  owner?: OwnerRow;
-}
-
-type Reader = Pick<Ctx, 'read' | 'db'>;
-
-const readerOf = ({ runtime: { db } }: System): Reader => ({ db, read: db.read });
-
-async function customerBehind({ read }: Reader, id: string): Promise<CustomerRow> {
-  const customer = await read(customers, id);
-  if (!customer) throw notFound('customer');
-  return customer;
-}
-
-/** Throws for a verification that another took the place of: it is not what would be decided. */
-async function subjectOf(reader: Reader, id: string): Promise<Subject> {
-  if (isId(id, 'Customer')) return { customer: await customerBehind(reader, id) };
-  if (isId(id, 'BeneficialOwner')) {
-    const owner = await reader.read(beneficialOwners, id);
-    if (!owner) throw notFound('owner');
-    return { customer: await customerBehind(reader, owner.customer_id), owner };
-  }
-  const row = isId(id, 'Verification') ? await reader.read(verifications, id) : undefined;
-  if (!row) throw notFound('verification, customer or owner');
-  if (!row.latest) throw refused('A later verification took its place.');
-  return { customer: await customerBehind(reader, row.customer_id) };
-}
-
-const view = (row: VerificationRow) => ({
-  verificationId: row.id,
-  platformId: row.platform_id,
-  customerId: row.customer_id,
-  status: row.status,
-  decidedBy: row.decided_by,
-  createdAt: iso(row.created_at),
-  updatedAt: iso(row.updated_at),
-});
-
-/** Nothing is decided any more about customers who were deleted: they would fill the queue for ever. */
-export const STANDING = `select v.id from verifications v join customers c on c.id = v.customer_id
-  where v.latest and v.status = $1 and ($2::text is null or v.platform_id = $2)
-    and c.deleted_at is null and (v.created_at, v.id) > ($3::timestamptz, $4::text)
-  order by v.created_at, v.id limit $5`;
+import type { Output, System, Verb } from '../cli/verb.ts';
+import { platformIn } from '../platforms/platform.ts';
 
 async function list(system: System, given: Given): Promise<Output> {
-  const { db } = system.runtime;
-  const status = given.text('status') ?? 'PENDING_MANUAL_REVIEW';
-  const named = given.text('platform');
-  const platform = named === undefined ? null : (await platformOf(system, named)).id;
-  const after = given.text('after');
-  const before = after === undefined ? undefined : await db.read(verifications, after);
-  if (after !== undefined && !before) throw notFound('verification');
-  const place = [new Date(before?.created_at ?? 0), before?.id ?? ''];
-  const values = [status, platform, ...place, limitIn(given)];
-  const found = await db.query<{ id: string }>(STANDING, values);
-  const rows = await Promise.all(found.map(({ id }) => db.read(verifications, id)));
-  const json = rows.flatMap((row) => (row ? [view(row)] : []));
+  const json = await listVerifications(system.runtime, {
+    status: given.text('status') ?? 'PENDING_MANUAL_REVIEW',
+    platformId: await platformIn(system, given),
+    after: given.text('after'),
+    limit: limitIn(given),
+  });
   const heads = ['SINCE', 'VERIFICATION', 'STATUS', 'CUSTOMER', 'PLATFORM'];
   const text = table(
     heads.map((head) => ({ head })),
@@ -123,26 +50,7 @@ const lines = (value: unknown, path: string): [string, string][] =>
       )
     : [[path, String(value)]];
 
-async function show(system: System, given: Given): Promise<Output> {
-  const { vault } = system.runtime;
-  const reader = readerOf(system);
-  const { customer } = await subjectOf(reader, given.needed('id'));
-  const [dossier, latest] = await Promise.all([
-    dossierOf(reader, customer),
-    latestOf(reader, customer.id),
-  ]);
-  const { id: _, ...submitted } = caseOf(vault, customer.id, dossier);
-  const statuses = new Map(dossier.owners.map((each) => [each.id, each.status]));
-  const json = {
-    verification: latest ? { ...view(latest), errors: findingsOf(vault, customer, latest) } : null,
-    status: customer.status,
-    contactVerification: customer.contact_verification,
-    missing: gapsOfDossier(vault, dossier),
-    ...submitted,
-    owners: submitted.owners.map((each) => ({ ...each, status: statuses.get(each.id) })),
-  };
-  return { json, text: record(lines(json, '')) };
-}
+const printed = (json: unknown): Output => ({ json, text: record(lines(json, '')) });
 
 /** One finding: `TYPE`, `TYPE@RESOURCE` or `TYPE@RESOURCE#FIELD`. */
 function findingIn(word: string, reason: string | undefined): IdentityFinding {
@@ -168,62 +76,13 @@ function findingIn(word: string, reason: string | undefined): IdentityFinding {
 const findingsIn = (given: Given): IdentityFinding[] =>
   (given.list('error') ?? []).map((word) => findingIn(word, given.text('reason')));
 
-async function errorsAbout(
-  ctx: Ctx,
-  customer: CustomerRow,
-  findings: readonly IdentityFinding[],
-): Promise<VerificationError[]> {
-  const dossier = await dossierOf(ctx, customer);
-  const all = [customer, ...dossier.owners, ...dossier.documents].map((each) => each.id);
-  const stray = findings.find((each) => each.resourceId && !all.includes(each.resourceId));
-  if (stray) throw refused(`${stray.resourceId} does not belong to this customer.`);
-  return errorsOf(dossier, findings);
-}
-
-type State = 'approved' | 'rejected' | 'unresolved';
-
-const MOVES: Readonly<Record<State, CheckMove>> = {
-  approved: 'approve',
-  rejected: 'reject',
-  unresolved: 'hold',
-};
-
-async function decideOwner(
-  ctx: Ctx,
-  { customer, owner }: Required<Subject>,
-  state: State,
-): Promise<Output> {
-  if (customer.deleted_at !== null) throw refused('The business was deleted.');
-  if (isFinal(owner)) throw refused(`The owner is ${owner.status}.`);
-  ctx.require(customers, customer);
-  if (state !== 'unresolved') markSubmitted(ctx, await documentsOf(ctx, [owner.id]));
-  const { status } = moveOwner(ctx, owner, MOVES[state]);
-  const json = { ownerId: owner.id, customerId: customer.id, status };
-  return { json, text: record(lines(json, '')) };
-}
-
-async function settle(system: System, given: Given, state: State): Promise<Output> {
+async function settle({ runtime }: System, given: Given, state: Decision): Promise<Output> {
   const id = given.needed('id');
   const findings = findingsIn(given);
-  const { customer: known } = await subjectOf(readerOf(system), id);
-  const platform = await system.runtime.db.read(platforms, known.platform_id);
-  if (!platform) throw notFound('platform');
-  const caller = systemCaller(platform.id, platform.environment);
-  return operate(system.runtime, caller, async (ctx) => {
-    const subject = await subjectOf(ctx, id);
-    const { customer, owner } = subject;
-    if (owner) {
-      if (findings.length) throw refused('Findings are kept with the business, not with an owner.');
-      return decideOwner(ctx, { customer, owner }, state);
-    }
-    if (state === 'unresolved' && !findings.length) throw usageError('--error is needed');
-    if (customer.deleted_at !== null) throw refused('The customer was deleted.');
-    if (isFinal(customer)) throw refused(`The customer is ${customer.status}, which is final.`);
-    const errors = await errorsAbout(ctx, customer, findings);
-    const row = await decide(ctx, customer, { state, errors });
-    const json = { ...view(row), errors };
-    return { json, text: record(lines(json, '')) };
-  });
+  if (state === 'unresolved' && !findings.length && !isId(id, 'BeneficialOwner')) {
+    throw usageError('--error is needed');
+  }
+  return printed(await decideVerification(runtime, { id, state, findings }));
 }
 
 const ID: Flags = {
@@ -251,7 +110,7 @@ const FINDINGS: Flags = {
   },
 };
 
-const decider = (verb: string, state: State, summary: string, more: Flags): Verb => ({
+const decider = (verb: string, state: Decision, summary: string, more: Flags): Verb => ({
   noun: 'verifications',
   verb,
   summary,
@@ -284,7 +143,7 @@ export const verificationVerbs: readonly Verb[] = [
     summary: 'Show all there is to decide by, personal data included',
     flags: ID,
     bare: 'id',
-    run: show,
+    run: async ({ runtime }, given) => printed(await showVerification(runtime, given.needed('id'))),
   },
   decider('approve', 'approved', 'Say that a customer, or one owner, is who they say they are', {}),
   decider('reject', 'rejected', 'Say that a customer, or one owner, cannot be accepted', FINDINGS),

@@ -1,77 +1,25 @@
-// `accounts list|history|hold|release|close|fail|retry|refresh-funding`: the life of internal accounts as
-// only an operator may move it. A hold takes effect in the commit that writes it: what was set aside for
-// payments goes on, refunds come back, and nothing new goes out or in. Every move is kept with its reason.
+// `accounts …`: the lifecycle of internal accounts as only an operator may move it, and where
+// they are paid in.
 import { findCurrency } from '../../catalog/currencies/currencies.ts';
 import {
-  ACTIVATE_ACCOUNTS,
-  accountMoves,
+  accountHistory,
   INTERNAL_ACCOUNT_STATUSES,
   type InternalAccountEvent,
-  type InternalAccountRow,
-  internalAccountStates,
-  internalAccounts,
-  moveInternalAccount,
-  refuseWhileUsed,
+  listAccounts,
+  moveAccount,
+  type movesOf,
 } from '../../features/balances/internal-accounts/index.ts';
-import { ledgerAccounts } from '../../features/balances/ledger-accounts/index.ts';
 import { customers } from '../../features/customers/records/index.ts';
-import { systemCaller } from '../../features/tenancy/platform/index.ts';
-import { isId } from '../../kernel/id.ts';
 import { readable } from '../../kernel/money.ts';
-import { iso } from '../../kernel/world.ts';
-import type { Filter } from '../../runtime/db/database.ts';
-import { cursorOf } from '../../runtime/db/paging.ts';
-import type { Ctx } from '../../runtime/operation/context.ts';
-import { operate } from '../../runtime/operation/operate.ts';
 import type { Flags, Given } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';
-import { notFound, type Output, type System, type Verb } from '../cli/verb.ts';
-import { platformOf } from '../platforms/platform.ts';
+import type { Output, System, Verb } from '../cli/verb.ts';
+import { platformIn } from '../platforms/platform.ts';
 import { refreshFundingVerb } from './funding.ts';
-
-interface Holding {
-  balance: bigint;
-  held: bigint;
-}
-
-const view = (row: InternalAccountRow, { balance, held }: Holding) => ({
-  accountId: row.id,
-  platformId: row.platform_id,
-  customerId: row.customer_id,
-  currency: row.currency,
-  status: row.status,
-  balance: Number(balance - held),
-  held: Number(held),
-  owed: Number(row.owed),
-  updatedAt: iso(row.updated_at),
-});
-
-type Shown = ReturnType<typeof view>;
 
 const shown = (amount: number, currency: string) =>
   readable(BigInt(amount), findCurrency(currency)?.decimals ?? 0);
-
-async function viewsOf({ runtime }: System, rows: readonly InternalAccountRow[]) {
-  const kept = await Promise.all(rows.map((row) => runtime.db.read(ledgerAccounts, row.id)));
-  return rows.map((row, at) => view(row, kept[at] ?? { balance: 0n, held: 0n }));
-}
-
-async function matching(system: System, given: Given): Promise<InternalAccountRow[]> {
-  const filters: Filter<typeof internalAccounts>[] = [];
-  const platform = given.text('platform');
-  if (platform !== undefined) {
-    const { id } = await platformOf(system, platform);
-    filters.push({ column: 'platform_id', op: '=', value: id });
-  }
-  const status = given.text('status');
-  if (status !== undefined) filters.push({ column: 'status', op: '=', value: status });
-  if (given.on('owing')) filters.push({ column: 'owed', op: '>=', value: 1n });
-  const after = given.text('after');
-  const cursor = after === undefined ? undefined : cursorOf(await accountOf(system, after));
-  const query = { filters, sort: 'asc', limit: limitIn(given), cursor } as const;
-  return (await system.runtime.db.page(internalAccounts, query)).rows;
-}
 
 const COLUMNS = [
   { head: 'ACCOUNT' },
@@ -85,7 +33,13 @@ const COLUMNS = [
 ] as const;
 
 async function list(system: System, given: Given): Promise<Output> {
-  const json = await viewsOf(system, await matching(system, given));
+  const json = await listAccounts(system.runtime, {
+    platformId: await platformIn(system, given),
+    status: given.text('status'),
+    isOwing: given.on('owing'),
+    after: given.text('after'),
+    limit: limitIn(given),
+  });
   const rows = json.map((each) => [
     each.accountId,
     each.customerId ?? each.platformId,
@@ -99,53 +53,24 @@ async function list(system: System, given: Given): Promise<Output> {
   return { json, text: table(COLUMNS, rows) };
 }
 
-async function accountOf({ runtime }: System, id: string): Promise<InternalAccountRow> {
-  const row = isId(id, 'InternalAccount') ? await runtime.db.read(internalAccounts, id) : undefined;
-  if (!row) throw notFound('account');
-  return row;
-}
-
-/** Who moved an account by hand, inside or outside. */
-export async function historyOf(system: System, id: string): Promise<Output> {
-  const moves = await system.runtime.db.find(accountMoves, { account_id: id }, { orderBy: 'id' });
-  const json = moves.map(({ actor, move, reason, created_at }) => ({
-    actor,
-    move,
-    reason,
-    createdAt: iso(created_at),
-  }));
+/** Who moved something by hand, inside or outside. */
+export function shownMoves(json: Awaited<ReturnType<typeof movesOf>>): Output {
   const heads = ['TIME', 'WHO', 'MOVE', 'REASON'].map((head) => ({ head }));
   const rows = json.map((each) => [each.createdAt, each.actor, each.move, each.reason ?? '']);
   return { json, text: table(heads, rows) };
 }
 
-/** What has to hold besides the table of states. */
-async function refuseUnlessFree(ctx: Ctx, row: InternalAccountRow, event: InternalAccountEvent) {
-  if (event === 'close') await refuseWhileUsed(ctx, row);
-  if (event !== 'unfreeze' && event !== 'retry') return;
-  const owner = row.customer_id === null ? null : await ctx.read(customers, row.customer_id);
-  if (owner?.deleted_at != null) throw new Error('The customer of this account was deleted.');
-}
-
-async function move(system: System, given: Given, event: InternalAccountEvent): Promise<Output> {
-  const { id, platform_id } = await accountOf(system, given.needed('account'));
-  const { environment } = await platformOf(system, platform_id);
-  const caller = systemCaller(platform_id, environment);
+async function move(
+  { runtime }: System,
+  given: Given,
+  event: InternalAccountEvent,
+): Promise<Output> {
   const reason = given.text('reason') ?? null;
-  const moved = await operate(system.runtime, caller, async (ctx) => {
-    const row = await ctx.read(internalAccounts, id);
-    if (!row) throw notFound('account');
-    if (internalAccountStates.peek(row.status, event) === undefined) {
-      throw new Error(`The account is ${row.status}.`);
-    }
-    await refuseUnlessFree(ctx, row, event);
-    const after = moveInternalAccount(ctx, row, event, { actor: 'operator', reason });
-    if (event === 'retry') {
-      ctx.later(ACTIVATE_ACCOUNTS, { platformId: platform_id, accountIds: [id] });
-    }
-    return after;
-  });
-  const [json] = (await viewsOf(system, [moved])) as [Shown];
+  const parts: Parameters<typeof moveAccount>[0] = {
+    runtime,
+    isDeleted: async (ctx, id) => (await ctx.read(customers, id))?.deleted_at != null,
+  };
+  const json = await moveAccount(parts, { accountId: given.needed('account'), event, reason });
   const text = record([
     ['Account', json.accountId],
     ['Status', json.status],
@@ -202,8 +127,8 @@ export const accountVerbs: readonly Verb[] = [
     summary: 'Show who moved an account by hand, and why',
     flags: ACCOUNT,
     bare: 'account',
-    run: async (system, given) =>
-      historyOf(system, (await accountOf(system, given.needed('account'))).id),
+    run: async ({ runtime }, given) =>
+      shownMoves(await accountHistory(runtime, given.needed('account'))),
   },
   mover('hold', 'freeze', 'Freeze an account: nothing new moves out of it or in', true),
   mover('release', 'unfreeze', 'Let a frozen account move money again'),

@@ -2,6 +2,7 @@
 // accounts and payments of its own. A platform asks, the operator decides; every decision is kept with its
 // reason.
 
+import { movesOf } from '../../features/balances/internal-accounts/index.ts';
 import { ledgerAccounts } from '../../features/balances/ledger-accounts/index.ts';
 import {
   circulatingOf,
@@ -28,7 +29,7 @@ import { LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';
 import { notFound, type Output, refused, type System, type Verb } from '../cli/verb.ts';
 import { platformOf } from '../platforms/platform.ts';
-import { historyOf } from './accounts.ts';
+import { shownMoves } from './accounts.ts';
 
 async function coinOf({ runtime }: System, id: string): Promise<StablecoinRow> {
   const row = isId(id, 'Stablecoin') ? await runtime.db.read(stablecoins, id) : undefined;
@@ -113,7 +114,7 @@ async function history(system: System, given: Given): Promise<Output> {
   const isOrder = isId(id, 'StablecoinOperation');
   const row = isOrder ? await system.runtime.db.read(mintsAndBurns, id) : await coinOf(system, id);
   if (!row) throw notFound('mint or burn');
-  return historyOf(system, row.id);
+  return shownMoves(await movesOf(system.runtime, row.id));
 }
 
 const COIN: Flags = {

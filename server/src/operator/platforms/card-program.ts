@@ -4,18 +4,15 @@
 import {
   type CardProgram,
   cardProgramOf,
-  type PlatformRow,
-  platforms,
-  systemCaller,
+  changeCardProgram,
+  platformById,
 } from '../../features/tenancy/platform/index.ts';
 import { readUrl } from '../../kernel/net/url.ts';
 import type { Environment } from '../../runtime/operation/context.ts';
-import { operate } from '../../runtime/operation/operate.ts';
 import { type Flags, type Given, usageError } from '../cli/flags.ts';
 import { record } from '../cli/table.ts';
-import { notFound, type Output, type System, type Verb } from '../cli/verb.ts';
+import type { Output, System, Verb } from '../cli/verb.ts';
 import { isHost } from './passkey-site.ts';
-import { platformOf } from './platform.ts';
 
 const MOST_LIVE = 10_000_000;
 /** The cards that an account pays for are read at once. */
@@ -26,8 +23,7 @@ const PLATFORM: Flags = {
   platform: { value: 'PLATFORM', required: true, help: 'Id of the platform' },
 };
 
-function shown(row: PlatformRow): Output {
-  const json = cardProgramOf(row);
+function shown(json: CardProgram): Output {
   const text = record([
     ['Live cards at once', String(json.maxLive)],
     ['Of one cardholder', String(json.maxLivePerHolder)],
@@ -67,8 +63,8 @@ function originsIn(given: Given, environment: Environment): string[] | undefined
   return distinct;
 }
 
-async function set(system: System, given: Given): Promise<Output> {
-  const { id, environment } = await platformOf(system, given.needed('platform'));
+async function set({ runtime }: System, given: Given): Promise<Output> {
+  const { id, environment } = await platformById(runtime, given.needed('platform'));
   const maxLive = countIn(given, 'max-live', MOST_LIVE);
   const maxLivePerHolder = countIn(given, 'max-live-per-holder', MOST_LIVE_PER_HOLDER);
   const frameOrigins = originsIn(given, environment);
@@ -80,13 +76,7 @@ async function set(system: System, given: Given): Promise<Output> {
   if (Object.keys(change).length === 0) {
     throw usageError('--max-live, --max-live-per-holder or --frame-origins is needed');
   }
-  const row = await operate(system.runtime, systemCaller(id, environment), async (ctx) => {
-    const before = await ctx.read(platforms, id);
-    if (!before) throw notFound('platform');
-    const card_program = { ...cardProgramOf(before), ...change };
-    return ctx.update(platforms, before, { card_program, updated_at: ctx.now });
-  });
-  return shown(row);
+  return shown(await changeCardProgram(runtime, id, change));
 }
 
 export const cardProgramVerbs: readonly Verb[] = [
@@ -96,7 +86,8 @@ export const cardProgramVerbs: readonly Verb[] = [
     summary: 'Show how many cards a platform may have and which pages may show their numbers',
     flags: PLATFORM,
     bare: 'platform',
-    run: async (system, given) => shown(await platformOf(system, given.needed('platform'))),
+    run: async ({ runtime }, given) =>
+      shown(cardProgramOf(await platformById(runtime, given.needed('platform')))),
   },
   {
     noun: 'platform',

@@ -4,16 +4,14 @@
 import { findCurrency } from '../../catalog/currencies/currencies.ts';
 import {
   type PaymentLimit,
-  type PlatformRow,
-  platforms,
-  systemCaller,
+  platformById,
+  removePaymentLimit,
+  setPaymentLimit,
 } from '../../features/tenancy/platform/index.ts';
 import { MAX_AMOUNT, readable } from '../../kernel/money.ts';
-import { operate } from '../../runtime/operation/operate.ts';
 import { type Flags, type Given, usageError } from '../cli/flags.ts';
 import { table } from '../cli/table.ts';
-import { notFound, type Output, type System, type Verb } from '../cli/verb.ts';
-import { platformOf } from './platform.ts';
+import type { Output, System, Verb } from '../cli/verb.ts';
 
 const PLATFORM = { platform: { value: 'PLATFORM', required: true, help: 'Id of the platform' } };
 
@@ -55,10 +53,7 @@ export function amountIn(given: Given, flag: string, currency: string): number |
   return Number(amount);
 }
 
-const sameWay = (a: PaymentLimit, b: Pick<PaymentLimit, 'currency' | 'to'>) =>
-  a.currency === b.currency && a.to === b.to;
-
-function shown({ limits }: PlatformRow): Output {
+function shown(limits: readonly PaymentLimit[]): Output {
   const amount = (value: number | undefined, currency: string) =>
     value === undefined ? '-' : readable(BigInt(value), findCurrency(currency)?.decimals ?? 0);
   const rows = limits.map(({ currency, to, perPayment, perDay }) => [
@@ -79,29 +74,13 @@ function shown({ limits }: PlatformRow): Output {
   return { json: limits, text };
 }
 
-/** Writes the limits that `change` makes of those there are; the newest state decides. */
-async function rewrite(
-  system: System,
-  given: Given,
-  change: (limits: readonly PaymentLimit[]) => PaymentLimit[],
-): Promise<Output> {
-  const { id, environment } = await platformOf(system, given.needed('platform'));
-  const row = await operate(system.runtime, systemCaller(id, environment), async (ctx) => {
-    const before = await ctx.read(platforms, id);
-    if (!before) throw notFound('platform');
-    const limits = change(before.limits);
-    return ctx.update(platforms, before, { limits, updated_at: ctx.now });
-  });
-  return shown(row);
-}
-
 const wayOf = (given: Given): Pick<PaymentLimit, 'currency' | 'to'> => {
   const to = currencyIn(given, 'to');
   const currency = currencyIn(given, 'currency') as string;
   return { currency, ...(to === undefined ? {} : { to }) };
 };
 
-async function set(system: System, given: Given): Promise<Output> {
+async function set({ runtime }: System, given: Given): Promise<Output> {
   const way = wayOf(given);
   const perPayment = amountIn(given, 'per-payment', way.currency);
   const perDay = amountIn(given, 'per-day', way.currency);
@@ -113,21 +92,11 @@ async function set(system: System, given: Given): Promise<Output> {
     ...(perPayment === undefined ? {} : { perPayment }),
     ...(perDay === undefined ? {} : { perDay }),
   };
-  const key = (each: PaymentLimit) => `${each.currency} ${each.to ?? ''}`;
-  return rewrite(system, given, (limits) =>
-    [...limits.filter((each) => !sameWay(each, way)), limit].sort((a, b) =>
-      key(a) < key(b) ? -1 : 1,
-    ),
-  );
+  return shown(await setPaymentLimit(runtime, given.needed('platform'), limit));
 }
 
-async function remove(system: System, given: Given): Promise<Output> {
-  const way = wayOf(given);
-  return rewrite(system, given, (limits) => {
-    const left = limits.filter((each) => !sameWay(each, way));
-    if (left.length === limits.length) throw notFound('limit');
-    return left;
-  });
+async function remove({ runtime }: System, given: Given): Promise<Output> {
+  return shown(await removePaymentLimit(runtime, given.needed('platform'), wayOf(given)));
 }
 
 export const limitVerbs: readonly Verb[] = [
@@ -137,7 +106,8 @@ export const limitVerbs: readonly Verb[] = [
     summary: 'List what a platform may send at once and in a day',
     flags: PLATFORM,
     bare: 'platform',
-    run: async (system, given) => shown(await platformOf(system, given.needed('platform'))),
+    run: async ({ runtime }, given) =>
+      shown((await platformById(runtime, given.needed('platform'))).limits),
   },
   {
     noun: 'platform',

@@ -1,5 +1,6 @@
 // What other features may use of internal accounts, and what the composition lists.
 export { type Holding, isBalance, presentInternalAccount, withBalances } from './account.ts';
+export { accountHistory, listAccounts, moveAccount, movesOf } from './by-hand.ts';
 export {
   InternalAccount,
   internalAccountWebhooks,
@@ -14,8 +15,8 @@ export {
   emitBalance,
   internalAccountOf,
   provisionAccounts,
-  refreshFunding,
 } from './provision.ts';
+export { refreshAccountFunding } from './refresh-funding.ts';
 export { refuseOwing, repayOwed, type Shortfall, takeBack } from './shortfall.ts';
 export {
   INTERNAL_ACCOUNT_STATUSES,

@@ -1,6 +1,11 @@
 // What other features may use of external accounts, and what the composition lists.
 export { hasInstitution, railsOfAccount } from './account.ts';
 export {
+  externalAccountHistory,
+  listExternalAccounts,
+  moveExternalAccountByHand,
+} from './by-hand.ts';
+export {
   createCustomerExternalAccount,
   deleteCustomerExternalAccountById,
   ExternalAccount,

@@ -17,6 +17,12 @@ export {
 } from './platform.ts';
 export { BACKFILL_ACCOUNTS } from './platform-jobs.ts';
 export {
+  changeCardProgram,
+  platformById,
+  removePaymentLimit,
+  setPaymentLimit,
+} from './settings.ts';
+export {
   type CardProgram,
   type FeeConfig,
   type PasskeySite,

@@ -1,0 +1,139 @@
+// The lifecycle of internal accounts as only an operator may move it. A freeze takes effect in the commit
+// that writes it: what was set aside for payments continues, refunds come back, and no new funds leave or arrive.
+// Every move is kept with its reason.
+import { Fault } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
+import { iso } from '../../../kernel/world.ts';
+import type { Filter } from '../../../runtime/db/database.ts';
+import { cursorOf } from '../../../runtime/db/paging.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
+import { platformById, systemCaller } from '../../tenancy/platform/index.ts';
+import { ledgerAccounts } from '../ledger-accounts/index.ts';
+import { ACTIVATE_ACCOUNTS } from './jobs.ts';
+import { moveInternalAccount, refuseWhileUsed } from './lifecycle.ts';
+import { type InternalAccountEvent, internalAccountStates } from './states.ts';
+import { accountMoves, type InternalAccountRow, internalAccounts } from './store.ts';
+
+const noAccount = () => new Fault('ACCOUNT_NOT_FOUND', 'No such account.');
+
+interface Holding {
+  balance: bigint;
+  held: bigint;
+}
+
+const view = (row: InternalAccountRow, { balance, held }: Holding) => ({
+  accountId: row.id,
+  platformId: row.platform_id,
+  customerId: row.customer_id,
+  currency: row.currency,
+  status: row.status,
+  balance: Number(balance - held),
+  held: Number(held),
+  owed: Number(row.owed),
+  updatedAt: iso(row.updated_at),
+});
+
+export type AccountSummary = ReturnType<typeof view>;
+
+async function viewsOf({ db }: Runtime, rows: readonly InternalAccountRow[]) {
+  const kept = await Promise.all(rows.map((row) => db.read(ledgerAccounts, row.id)));
+  return rows.map((row, at) => view(row, kept[at] ?? { balance: 0n, held: 0n }));
+}
+
+/** An internal account by its id. Throws ACCOUNT_NOT_FOUND. */
+async function accountById({ db }: Runtime, id: string): Promise<InternalAccountRow> {
+  const row = isId(id, 'InternalAccount') ? await db.read(internalAccounts, id) : undefined;
+  if (!row) throw noAccount();
+  return row;
+}
+
+interface ListInput {
+  platformId?: string | undefined;
+  status?: string | undefined;
+  /** Only those whose owner owes something. */
+  isOwing?: boolean | undefined;
+  /** The last of the list before. */
+  after?: string | undefined;
+  limit: number;
+}
+
+/** Accounts with what they hold and owe, oldest first. */
+export async function listAccounts(
+  runtime: Runtime,
+  { platformId, status, isOwing, after, limit }: ListInput,
+): Promise<AccountSummary[]> {
+  const filters: Filter<typeof internalAccounts>[] = [];
+  if (platformId !== undefined) filters.push({ column: 'platform_id', op: '=', value: platformId });
+  if (status !== undefined) filters.push({ column: 'status', op: '=', value: status });
+  if (isOwing) filters.push({ column: 'owed', op: '>=', value: 1n });
+  const cursor = after === undefined ? undefined : cursorOf(await accountById(runtime, after));
+  const query = { filters, sort: 'asc', limit, cursor } as const;
+  return viewsOf(runtime, (await runtime.db.page(internalAccounts, query)).rows);
+}
+
+/** Who moved an account, mint or burn by hand, and why. */
+export async function movesOf({ db }: Runtime, id: string) {
+  const moves = await db.find(accountMoves, { account_id: id }, { orderBy: 'id' });
+  return moves.map(({ actor, move, reason, created_at }) => ({
+    actor,
+    move,
+    reason,
+    createdAt: iso(created_at),
+  }));
+}
+
+/** The same of an internal account. Throws ACCOUNT_NOT_FOUND. */
+export const accountHistory = async (runtime: Runtime, id: string) =>
+  movesOf(runtime, (await accountById(runtime, id)).id);
+
+interface MoveParts {
+  runtime: Runtime;
+  /** Whether the customer of an account was deleted; customers are a later feature. */
+  isDeleted(ctx: Ctx, customerId: string): Promise<boolean>;
+}
+
+interface MoveInput {
+  accountId: string;
+  event: InternalAccountEvent;
+  reason: string | null;
+}
+
+/** What has to hold besides the table of states. */
+async function checkMove(
+  ctx: Ctx,
+  { isDeleted }: MoveParts,
+  row: InternalAccountRow,
+  event: InternalAccountEvent,
+): Promise<void> {
+  if (event === 'close') await refuseWhileUsed(ctx, row);
+  if (event !== 'unfreeze' && event !== 'retry') return;
+  if (row.customer_id === null || !(await isDeleted(ctx, row.customer_id))) return;
+  throw new Fault('CUSTOMER_DELETED', 'The customer of this account was deleted.');
+}
+
+/** Moves an account to another state. Throws ACCOUNT_NOT_FOUND, CUSTOMER_DELETED and CONFLICT. */
+export async function moveAccount(
+  parts: MoveParts,
+  { accountId, event, reason }: MoveInput,
+): Promise<AccountSummary> {
+  const { runtime } = parts;
+  const { id, platform_id } = await accountById(runtime, accountId);
+  const { environment } = await platformById(runtime, platform_id);
+  const caller = systemCaller(platform_id, environment);
+  const moved = await operate(runtime, caller, async (ctx) => {
+    const row = await ctx.read(internalAccounts, id);
+    if (!row) throw noAccount();
+    if (internalAccountStates.peek(row.status, event) === undefined) {
+      throw new Fault('CONFLICT', `The account is ${row.status}.`);
+    }
+    await checkMove(ctx, parts, row, event);
+    const after = moveInternalAccount(ctx, row, event, { actor: 'operator', reason });
+    if (event === 'retry') {
+      ctx.later(ACTIVATE_ACCOUNTS, { platformId: platform_id, accountIds: [id] });
+    }
+    return after;
+  });
+  const [summary] = (await viewsOf(runtime, [moved])) as [AccountSummary];
+  return summary;
+}

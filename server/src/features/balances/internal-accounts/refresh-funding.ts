@@ -1,0 +1,72 @@
+// An account is given its coordinates when it is opened, and keeps them. When the operator's collection
+// accounts have changed, they are requested again, for one account or for all of a platform, a piece at a
+// time so that a large platform's payments are not held up.
+import type { FundingPort } from '../../../connectors/ports/index.ts';
+import { Fault } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
+import type { Environment } from '../../../runtime/operation/context.ts';
+import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
+import { type PlatformRow, platformById, systemCaller } from '../../tenancy/platform/index.ts';
+import { refreshFunding } from './provision.ts';
+import { internalAccounts } from './store.ts';
+
+const AT_ONCE = 100;
+
+interface RefreshParts {
+  runtime: Runtime;
+  fundingOf(environment: Environment): FundingPort | undefined;
+}
+
+/** Requests these accounts' coordinates again; the ids of those that have changed. */
+async function refresh(
+  { runtime, fundingOf }: RefreshParts,
+  { id, environment }: PlatformRow,
+  ids: readonly string[],
+): Promise<string[]> {
+  const port = fundingOf(environment);
+  // Without an answer accounts keep what they have.
+  if (!port) {
+    const problem = `Nobody says where money is paid in: ${environment} has no accounts set.`;
+    throw new Fault('CONFLICT', problem);
+  }
+  return operate(runtime, systemCaller(id, environment), async (ctx) => {
+    const rows = await Promise.all(ids.map((each) => ctx.read(internalAccounts, each)));
+    return rows.flatMap((row) => (row && refreshFunding(ctx, row, port) ? [row.id] : []));
+  });
+}
+
+async function* pagesOf({ db }: Runtime, platformId: string) {
+  let cursor: string | undefined;
+  do {
+    const filters = [{ column: 'platform_id', op: '=', value: platformId } as const];
+    const query = { filters, sort: 'asc', limit: AT_ONCE, cursor } as const;
+    const page = await db.page(internalAccounts, query);
+    yield page.rows.map(({ id }) => id);
+    cursor = page.nextCursor;
+  } while (cursor);
+}
+
+type RefreshInput = { accountId: string } | { platformId: string };
+
+/** Throws ACCOUNT_NOT_FOUND, PLATFORM_NOT_FOUND, and CONFLICT where no funding accounts are set. */
+export async function refreshAccountFunding(
+  parts: RefreshParts,
+  input: RefreshInput,
+): Promise<{ accounts: number; changed: string[] }> {
+  const { runtime } = parts;
+  const accountId = 'accountId' in input ? input.accountId : undefined;
+  const row =
+    accountId !== undefined && isId(accountId, 'InternalAccount')
+      ? await runtime.db.read(internalAccounts, accountId)
+      : undefined;
+  if (accountId !== undefined && !row) throw new Fault('ACCOUNT_NOT_FOUND', 'No such account.');
+  const platformId = row?.platform_id ?? (input as { platformId: string }).platformId;
+  const platform = await platformById(runtime, platformId);
+  const changed: string[] = [];
+  let accounts = 0;
+  for await (const ids of row ? [[row.id]] : pagesOf(runtime, platform.id)) {
+    accounts += ids.length;
+    changed.push(...(await refresh(parts, platform, ids)));
+  }
+  return { accounts, changed };
+}

@@ -1,0 +1,184 @@
+// The identity check by hand, where no service does it. What a reviewer needs is shown whole, personal data
+// included, since that is its purpose. A decision has the effect of a service's decision; owners of a
+// business follow it unless decided one by one.
+import type { IdentityFinding } from '../../../connectors/ports/index.ts';
+import { Fault } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
+import { iso } from '../../../kernel/world.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
+import { platforms, systemCaller } from '../../tenancy/platform/index.ts';
+import { documentsOf, markSubmitted } from '../documents/index.ts';
+import {
+  beneficialOwners,
+  type CheckMove,
+  type CustomerRow,
+  customers,
+  isFinal,
+  type OwnerRow,
+} from '../records/index.ts';
+import { caseOf, dossierOf, errorsOf, gapsOfDossier } from './case.ts';
+import type { VerificationError } from './contract.ts';
+import { decide, moveOwner } from './decide.ts';
+import { findingsOf, latestOf } from './record.ts';
+import { type VerificationRow, verifications } from './store.ts';
+
+const notFound = (what: string): Fault => new Fault('NOT_FOUND', `No such ${what}.`);
+const conflict = (reason: string): Fault => new Fault('CONFLICT', reason);
+
+/** What an id stands for: a customer, by itself or by its verification, or one of its owners. */
+interface Subject {
+  customer: CustomerRow;
+  owner?: OwnerRow;
+}
+
+type Reader = Pick<Ctx, 'read' | 'db'>;
+
+const readerOf = ({ db }: Runtime): Reader => ({ db, read: db.read });
+
+async function customerBehind({ read }: Reader, id: string): Promise<CustomerRow> {
+  const customer = await read(customers, id);
+  if (!customer) throw notFound('customer');
+  return customer;
+}
+
+/** Throws for a verification that another took the place of: it is not what would be decided. */
+async function subjectOf(reader: Reader, id: string): Promise<Subject> {
+  if (isId(id, 'Customer')) return { customer: await customerBehind(reader, id) };
+  if (isId(id, 'BeneficialOwner')) {
+    const owner = await reader.read(beneficialOwners, id);
+    if (!owner) throw notFound('owner');
+    return { customer: await customerBehind(reader, owner.customer_id), owner };
+  }
+  const row = isId(id, 'Verification') ? await reader.read(verifications, id) : undefined;
+  if (!row) throw notFound('verification, customer or owner');
+  if (!row.latest) throw conflict('A later verification took its place.');
+  return { customer: await customerBehind(reader, row.customer_id) };
+}
+
+const view = (row: VerificationRow) => ({
+  verificationId: row.id,
+  platformId: row.platform_id,
+  customerId: row.customer_id,
+  status: row.status,
+  decidedBy: row.decided_by,
+  createdAt: iso(row.created_at),
+  updatedAt: iso(row.updated_at),
+});
+
+/** Nothing is decided any more about customers who were deleted: they would fill the queue for ever. */
+export const STANDING = `select v.id from verifications v join customers c on c.id = v.customer_id
+  where v.latest and v.status = $1 and ($2::text is null or v.platform_id = $2)
+    and c.deleted_at is null and (v.created_at, v.id) > ($3::timestamptz, $4::text)
+  order by v.created_at, v.id limit $5`;
+
+interface ListInput {
+  status: string;
+  platformId?: string | undefined;
+  /** The last of the list before. */
+  after?: string | undefined;
+  limit: number;
+}
+
+/** The latest verification of each customer in this state, oldest first. */
+export async function listVerifications(
+  { db }: Runtime,
+  { status, platformId, after, limit }: ListInput,
+) {
+  const before = after === undefined ? undefined : await db.read(verifications, after);
+  if (after !== undefined && !before) throw notFound('verification');
+  const place = [new Date(before?.created_at ?? 0), before?.id ?? ''];
+  const values = [status, platformId ?? null, ...place, limit];
+  const found = await db.query<{ id: string }>(STANDING, values);
+  const rows = await Promise.all(found.map(({ id }) => db.read(verifications, id)));
+  return rows.flatMap((row) => (row ? [view(row)] : []));
+}
+
+/** All there is to decide by, for the id of a customer, of an owner or of a verification. */
+export async function showVerification(runtime: Runtime, id: string) {
+  const { vault } = runtime;
+  const reader = readerOf(runtime);
+  const { customer } = await subjectOf(reader, id);
+  const [dossier, latest] = await Promise.all([
+    dossierOf(reader, customer),
+    latestOf(reader, customer.id),
+  ]);
+  const { id: _, ...submitted } = caseOf(vault, customer.id, dossier);
+  const statuses = new Map(dossier.owners.map((each) => [each.id, each.status]));
+  return {
+    verification: latest ? { ...view(latest), errors: findingsOf(vault, customer, latest) } : null,
+    status: customer.status,
+    contactVerification: customer.contact_verification,
+    missing: gapsOfDossier(vault, dossier),
+    ...submitted,
+    owners: submitted.owners.map((each) => ({ ...each, status: statuses.get(each.id) })),
+  };
+}
+
+async function errorsAbout(
+  ctx: Ctx,
+  customer: CustomerRow,
+  findings: readonly IdentityFinding[],
+): Promise<VerificationError[]> {
+  const dossier = await dossierOf(ctx, customer);
+  const all = [customer, ...dossier.owners, ...dossier.documents].map((each) => each.id);
+  const stray = findings.find((each) => each.resourceId && !all.includes(each.resourceId));
+  if (stray) throw conflict(`${stray.resourceId} does not belong to this customer.`);
+  return errorsOf(dossier, findings);
+}
+
+export type Decision = 'approved' | 'rejected' | 'unresolved';
+
+const MOVES: Readonly<Record<Decision, CheckMove>> = {
+  approved: 'approve',
+  rejected: 'reject',
+  unresolved: 'hold',
+};
+
+async function decideOwner(
+  ctx: Ctx,
+  { customer, owner }: Required<Subject>,
+  state: Decision,
+): Promise<Record<string, unknown>> {
+  if (customer.deleted_at !== null) throw conflict('The business was deleted.');
+  if (isFinal(owner)) throw conflict(`The owner is ${owner.status}.`);
+  ctx.require(customers, customer);
+  if (state !== 'unresolved') markSubmitted(ctx, await documentsOf(ctx, [owner.id]));
+  const { status } = moveOwner(ctx, owner, MOVES[state]);
+  return { ownerId: owner.id, customerId: customer.id, status };
+}
+
+interface DecisionInput {
+  /** Of a customer, of its latest verification, or of one owner of a business. */
+  id: string;
+  state: Decision;
+  findings: readonly IdentityFinding[];
+}
+
+/** Decides about a customer or an owner. Throws NOT_FOUND, and CONFLICT where the state forbids it. */
+export async function decideVerification(
+  runtime: Runtime,
+  { id, state, findings }: DecisionInput,
+): Promise<Record<string, unknown>> {
+  const { customer: known } = await subjectOf(readerOf(runtime), id);
+  const platform = await runtime.db.read(platforms, known.platform_id);
+  if (!platform) throw notFound('platform');
+  const caller = systemCaller(platform.id, platform.environment);
+  return operate(runtime, caller, async (ctx) => {
+    const subject = await subjectOf(ctx, id);
+    const { customer, owner } = subject;
+    if (owner) {
+      if (findings.length)
+        throw conflict('Findings are kept with the business, not with an owner.');
+      return decideOwner(ctx, { customer, owner }, state);
+    }
+    if (state === 'unresolved' && !findings.length) {
+      throw new Fault('INVALID_INPUT', 'A finding is needed.');
+    }
+    if (customer.deleted_at !== null) throw conflict('The customer was deleted.');
+    if (isFinal(customer)) throw conflict(`The customer is ${customer.status}, which is final.`);
+    const errors = await errorsAbout(ctx, customer, findings);
+    const row = await decide(ctx, customer, { state, errors });
+    return { ...view(row), errors };
+  });
+}

@@ -1,0 +1,120 @@
+// The lifecycle of external accounts as an operator may move it, with what a bank, a check or a person found
+// out. Each move emits an event and is kept with its reason, and counts for what is decided from then on:
+// payments that are with a bank already continue. Proofs of ownership are not part of it.
+import { Fault } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
+import { iso } from '../../../kernel/world.ts';
+import type { Filter } from '../../../runtime/db/database.ts';
+import { cursorOf } from '../../../runtime/db/paging.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
+import { accountMoves, movesOf } from '../../balances/internal-accounts/index.ts';
+import { platformById, systemCaller } from '../../tenancy/platform/index.ts';
+import { hasInstitution } from './account.ts';
+import { noteDeclared } from './declared.ts';
+import { moveExternalAccount, presentExternalAccount } from './present.ts';
+import { type ExternalAccountEvent, externalAccountStates } from './states.ts';
+import { type ExternalAccountRow, externalAccounts } from './store.ts';
+
+const noAccount = () => new Fault('ACCOUNT_NOT_FOUND', 'No such account.');
+const conflict = (reason: string): Fault => new Fault('CONFLICT', reason);
+
+/** Numbers show their last characters; the queue of transfers shows them whole. */
+function view(row: ExternalAccountRow) {
+  const {
+    accountType: _,
+    paymentRails: __,
+    beneficiary: ___,
+    ...account
+  } = presentExternalAccount(row, { masked: true }).accountInfo as Record<string, unknown>;
+  return {
+    accountId: row.id,
+    platformId: row.platform_id,
+    customerId: row.customer_id,
+    currency: row.currency,
+    status: row.status,
+    accountType: row.account_type,
+    account,
+    updatedAt: iso(row.updated_at),
+  };
+}
+
+async function accountById({ db }: Runtime, id: string): Promise<ExternalAccountRow> {
+  const row = isId(id, 'ExternalAccount') ? await db.read(externalAccounts, id) : undefined;
+  if (!row || row.deleted_at !== null) throw noAccount();
+  return row;
+}
+
+interface ListInput {
+  platformId?: string | undefined;
+  status?: string | undefined;
+  /** The last of the list before. */
+  after?: string | undefined;
+  limit: number;
+}
+
+/** External accounts, oldest first. */
+export async function listExternalAccounts(
+  runtime: Runtime,
+  { platformId, status, after, limit }: ListInput,
+) {
+  const filters: Filter<typeof externalAccounts>[] = [{ column: 'deleted_at', op: 'isNull' }];
+  if (platformId !== undefined) filters.push({ column: 'platform_id', op: '=', value: platformId });
+  if (status !== undefined) filters.push({ column: 'status', op: '=', value: status });
+  const cursor = after === undefined ? undefined : cursorOf(await accountById(runtime, after));
+  const query = { filters, sort: 'asc', limit, cursor } as const;
+  return (await runtime.db.page(externalAccounts, query)).rows.map(view);
+}
+
+/** Who moved an account by hand, and why. Throws ACCOUNT_NOT_FOUND. */
+export const externalAccountHistory = async (runtime: Runtime, id: string) =>
+  movesOf(runtime, (await accountById(runtime, id)).id);
+
+/** Stages the move and keeps who made it; throws CONFLICT where the account's state forbids it. */
+function moveIt(
+  ctx: Ctx,
+  row: ExternalAccountRow,
+  event: ExternalAccountEvent,
+  reason: string | null,
+): ExternalAccountRow {
+  if (externalAccountStates.peek(row.status, event) === undefined) {
+    throw conflict(`The account is ${row.status}.`);
+  }
+  if (event === 'check' && !hasInstitution(row.info)) {
+    throw conflict('A wallet has no bank that could check it. It can be reviewed.');
+  }
+  const moved = moveExternalAccount(ctx, row, event);
+  // It may be the wallet that a held deposit came from.
+  noteDeclared(ctx, moved);
+  ctx.insert(accountMoves, {
+    id: ctx.id('AccountMove'),
+    account_id: row.id,
+    platform_id: row.platform_id,
+    actor: 'operator',
+    move: event,
+    reason,
+    created_at: ctx.now,
+  });
+  return moved;
+}
+
+interface MoveInput {
+  accountId: string;
+  event: ExternalAccountEvent;
+  reason: string | null;
+}
+
+/** Moves an account to another state. Throws ACCOUNT_NOT_FOUND and CONFLICT. */
+export async function moveExternalAccountByHand(
+  runtime: Runtime,
+  { accountId, event, reason }: MoveInput,
+) {
+  const { id, platform_id } = await accountById(runtime, accountId);
+  const { environment } = await platformById(runtime, platform_id);
+  const moved = await operate(runtime, systemCaller(platform_id, environment), async (ctx) => {
+    const row = await ctx.read(externalAccounts, id);
+    if (!row || row.deleted_at !== null) throw noAccount();
+    return moveIt(ctx, row, event, reason);
+  });
+  return view(moved);
+}
