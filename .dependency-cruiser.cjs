@@ -66,6 +66,12 @@ module.exports = {
       from: {},
       to: { circular: true, dependencyTypesNot: ['type-only'] },
     },
+    {
+      name: 'no cycles of types in the bench',
+      severity: 'error',
+      from: { path: '^bench/src/' },
+      to: { circular: true },
+    },
     layer('kernel', 'kernel/', 'kernel/'),
     layer('catalog', 'catalog/', 'catalog/|kernel/'),
     layer('ledger', 'ledger/', 'ledger/|kernel/'),

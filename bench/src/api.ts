@@ -5,7 +5,7 @@
 import net from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Bench } from './bench.ts';
+import type { Api, Bench, Templates } from './bench.ts';
 import { type Child, type StartOptions, startNode } from './children.ts';
 
 export const BASE = '/2025-10-13';
@@ -16,21 +16,6 @@ export const AUTHORIZATION = basic(CLIENT.id, CLIENT.secret);
 export const DATABASE = 'bench_api';
 /** The same contents, for the peer that does one transaction a request. */
 export const PEER_DATABASE = 'bench_api_peer';
-
-/** Quotes that stand for all of one kind: `convert` changes a customer's own dollars into its euros;
- * `pay` sends dollars to the next customer; `hot` is `convert` of one single customer. */
-export interface Templates {
-  convert: string[];
-  pay: string[];
-  hot: string[];
-}
-
-export interface Api {
-  readonly port: number;
-  readonly process: Child;
-  readonly templates: Templates;
-  request<R>(method: string, path: string, body?: unknown): Promise<R>;
-}
 
 const START_MS = 60_000;
 const AT_ONCE = 32;

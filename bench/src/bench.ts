@@ -1,8 +1,33 @@
 // What every row is given.
-import type { Api } from './api.ts';
+import type { Child } from './children.ts';
 import type { Cluster } from './cluster.ts';
-import type { BestPgbench } from './pgbench.ts';
 import type { Settings } from './row.ts';
+import type { Run } from './stats.ts';
+
+/** Quotes that stand for all of one kind: `convert` changes a customer's own dollars into its euros;
+ * `pay` sends dollars to the next customer; `hot` is `convert` of one single customer. */
+export interface Templates {
+  convert: string[];
+  pay: string[];
+  hot: string[];
+}
+
+export interface Api {
+  readonly port: number;
+  readonly process: Child;
+  readonly templates: Templates;
+  request<R>(method: string, path: string, body?: unknown): Promise<R>;
+}
+
+export type Spread = 'spread' | 'hot';
+
+/** pgbench with the number of clients it does best with. */
+export interface BestPgbench {
+  readonly best: Record<Spread, number>;
+  run(spread: Spread): Promise<Run>;
+  /** Transfers done so far, all runs together. */
+  done(): number;
+}
 
 export interface Bench {
   /** The checkout. */

@@ -2,16 +2,8 @@
 // credentials and an Idempotency-Key on each request, events written, and the deliverer at work on them with
 // a receiver attached. Beside it pgbench moving one bare transfer a transaction, and the same operation as
 // one interactive transaction a request.
-import {
-  type Api,
-  AUTHORIZATION,
-  BASE,
-  copyQuotes,
-  DATABASE,
-  PEER_DATABASE,
-  type Templates,
-} from './api.ts';
-import type { Bench } from './bench.ts';
+import { AUTHORIZATION, BASE, copyQuotes, DATABASE, PEER_DATABASE } from './api.ts';
+import type { Api, Bench, Templates } from './bench.ts';
 import { startWorker, type Worker } from './children.ts';
 import { databaseUrl } from './cluster.ts';
 import type { Load } from './load-process.ts';

@@ -7,7 +7,8 @@ import { type Committer, createCommitter } from '../../server/src/runtime/commit
 import { connectLane } from '../../server/src/runtime/committer/lane.ts';
 import { systemWorld } from '../../server/src/runtime/config/system-world.ts';
 import { answer } from './answer.ts';
-import { ACCOUNTS, FIRST_NUMBER, ID_HEAD, type Spread } from './pgbench.ts';
+import type { Spread } from './bench.ts';
+import { ACCOUNTS, FIRST_NUMBER, ID_HEAD } from './pgbench.ts';
 import { createTally, type Run, type Tally } from './stats.ts';
 
 export interface Transfers {

@@ -1,15 +1,9 @@
 // Row 1: transfers between ledger accounts. Ours go through the committer as real change sets; pgbench runs
 // one transaction for each. Both get the number of callers they do best with.
 
-import type { Bench } from './bench.ts';
+import type { Bench, Spread } from './bench.ts';
 import { startWorker } from './children.ts';
-import {
-  ACCOUNTS,
-  fillAccounts,
-  OPENING_BALANCE,
-  PGBENCH_DATABASE,
-  type Spread,
-} from './pgbench.ts';
+import { ACCOUNTS, fillAccounts, OPENING_BALANCE, PGBENCH_DATABASE } from './pgbench.ts';
 import { familyOf, watchProcessor } from './proc.ts';
 import { bestOf, note, type Row, sideOf, takeTurns } from './row.ts';
 import type { Run } from './stats.ts';

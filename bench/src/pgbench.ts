@@ -5,21 +5,11 @@
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import type { Bench } from './bench.ts';
+import type { Bench, BestPgbench, Spread } from './bench.ts';
 import { startProgram } from './children.ts';
 import type { Cluster } from './cluster.ts';
 import { bestOf } from './row.ts';
 import { percentile, type Run } from './stats.ts';
-
-export type Spread = 'spread' | 'hot';
-
-/** pgbench with the number of clients it does best with. */
-export interface BestPgbench {
-  readonly best: Record<Spread, number>;
-  run(spread: Spread): Promise<Run>;
-  /** Transfers done so far, all runs together. */
-  done(): number;
-}
 
 export const PGBENCH_DATABASE = 'bench_pgbench';
 export const ACCOUNTS = 10_000;
