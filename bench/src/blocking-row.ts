@@ -7,12 +7,15 @@ import { AUTHORIZATION, startServer } from './api.ts';
 import type { Bench } from './bench.ts';
 import { type CostlyBody, costlyBodies, type OpenApi } from './costly-bodies.ts';
 import { note, type Row, sideOf } from './row.ts';
-import { percentile, type Run } from './stats.ts';
+import { median, percentile, type Run } from './stats.ts';
 
 /** The longest that one request may block the event loop. */
 const MOST_MS = 20;
-/** A pause of the collector, or of the machine, is not what a body costs: the shortest of so many counts. */
-const TRIES = 4;
+/** Times that each body is sent: the middle counts, because a pause of the collector is not its cost. */
+const TIMES = 3;
+/** Until the monitor has noticed the end of a block; it looks every 5 ms. */
+const NOTICED_MS = 12;
+const MOST_ROUNDS = 3;
 /** Until every schema is compiled. */
 const SETTLE_MS = 3_000;
 const QUICK_EVERY = 10;
@@ -39,16 +42,17 @@ async function send(origin: string, { method, path: url, body }: CostlyBody): Pr
   return answer.status;
 }
 
-/** The shortest block of a few tries; one is enough where it is below the limit. */
+/** The middle block of a few requests. */
 async function blockOf(origin: string, body: CostlyBody | undefined): Promise<number> {
-  let shortest = Number.POSITIVE_INFINITY;
-  for (let left = TRIES; left > 0 && shortest > MOST_MS; left--) {
+  const blocks: number[] = [];
+  for (let times = 0; times < TIMES; times++) {
     await longestDelay(origin);
     const status = body ? await send(origin, body) : 0;
     if (status >= 500 || status === 429) throw new Error(`${body?.name}: answered ${status}`);
-    shortest = Math.min(shortest, await longestDelay(origin));
+    await sleep(NOTICED_MS);
+    blocks.push(await longestDelay(origin));
   }
-  return shortest;
+  return median(blocks);
 }
 
 const runOf = (blocks: readonly number[]): Run => ({
@@ -78,7 +82,7 @@ export async function blockingRows(bench: Bench): Promise<Row[]> {
   const bodies = costlyBodies(document).filter((_, at) => !quick || at % QUICK_EVERY === 0);
   const [ours, idle]: [Run[], Run[]] = [[], []];
   let worst: { name: string; ms: number }[] = [];
-  for (let round = 1; round <= settings.rounds; round++) {
+  for (let round = 1; round <= Math.min(settings.rounds, MOST_ROUNDS); round++) {
     const blocks: { name: string; ms: number }[] = [];
     for (const body of bodies) blocks.push({ name: body.name, ms: await blockOf(origin, body) });
     const nothing: number[] = [];

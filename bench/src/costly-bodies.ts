@@ -23,9 +23,10 @@ export interface CostlyBody {
 
 /** Just under the size that every body may have. */
 const BYTES = 65_000;
-/** Just under the number of values that a body may have. */
-const VALUES = 8_000;
-const DEPTH = 60;
+/** Just under the limits of a body: members of one object, items of one list, depth. */
+const MEMBERS = 4_000;
+const ITEMS = 990;
+const DEPTH = 30;
 const NESTED = 4;
 
 /** The properties of an object schema, those of its parts and alternatives included. */
@@ -50,7 +51,7 @@ function choicesOf(document: OpenApi, properties: Record<string, Json>): Json {
 
 function manyKeys(): Json {
   const object: Json = {};
-  for (let at = 0; at < BYTES / 10; at++) object[`k${1000 + at}`] = 1;
+  for (let at = 0; at < MEMBERS; at++) object[`k${1000 + at}`] = 1;
   return object;
 }
 
@@ -58,8 +59,8 @@ const costly = (property: string): [string, unknown][] => [
   [`${property}, one text`, 'a'.repeat(BYTES - 500)],
   [`${property}, digits`, '1'.repeat(BYTES - 500)],
   [`${property}, signs`, 'a@'.repeat(BYTES / 2 - 500)],
-  [`${property}, many values`, Array.from({ length: VALUES }, (_, at) => (at % 2 ? 1 : ''))],
-  [`${property}, many objects`, Array.from({ length: VALUES / 2 }, () => ({ a: 1 }))],
+  [`${property}, many values`, Array.from({ length: ITEMS }, (_, at) => (at % 2 ? 1 : ''))],
+  [`${property}, many objects`, Array.from({ length: ITEMS }, () => ({ a: 1 }))],
 ];
 
 /** Costly bodies for every operation that reads JSON. */

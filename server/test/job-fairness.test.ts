@@ -46,6 +46,8 @@ describe('text messages that wait for a hanging service', () => {
     await vi.waitUntil(async () => (await status()) === 'COMPLETED', { timeout: 8_000 });
     // No message was answered meanwhile, and none beyond the share was begun.
     expect(app.worker.running().get('messages.send-sms')).toBe(SHARES.perLane);
+    const { body } = await app.server.inject({ url: '/metrics' });
+    expect(body).toContain(`railhead_jobs_running{kind="messages.send-sms"} ${SHARES.perLane}`);
     expect([sms.requests(), sms.peak()]).toEqual([SHARES.perLane, SHARES.perLane]);
   }, 30_000);
 

@@ -29,7 +29,10 @@ export function moveFor(
   const move = MOVES[state];
   // What the issuer has not answered about yet is the service's alone to end.
   if (from === 'PROCESSING' || cardStates.peek(from, move) === undefined) {
-    throw new Fault('INVALID_STATE_TRANSITION', `The card is ${from} and cannot become ${state}.`);
+    const reason = `The card is ${from} and cannot become ${state}.`;
+    // The issuer's answer ends PROCESSING.
+    const isRetryable = from === 'PROCESSING';
+    throw new Fault('INVALID_STATE_TRANSITION', reason, undefined, { isRetryable });
   }
   return move;
 }
