@@ -7,8 +7,6 @@ export { lossOf, paidOf, unpaidOf } from './clearing/arithmetic.ts';
 export { resolveException } from './clearing/exceptions.ts';
 export { cardFundingOf } from './clearing/funding.ts';
 export {
-  asCardPayment,
-  type CardPaymentRow,
   cardPaymentOf,
   netOf,
   PULL,

@@ -2,13 +2,19 @@
 // where it comes late or where we have not got the money: what the account cannot pay makes an exception
 // of the payment, what a closed card cannot be asked for is our loss. Only what cannot be true is refused.
 import type { CardNotice } from '../../connectors/ports/cards.ts';
+import { assertNever } from '../../kernel/assert-never.ts';
 import { Fault, mayPass } from '../../kernel/fault.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
 import { shortOfFunds } from '../../runtime/operation/operate.ts';
 import { internalAccounts, refuseOwing } from '../balances/internal-accounts/index.ts';
 import { ledgerAccounts } from '../balances/ledger-accounts/index.ts';
 import { customers } from '../customers/records/index.ts';
-import { type CardEvent, settledOf } from '../payments/lifecycle/index.ts';
+import {
+  type CardEvent,
+  type CardPaymentRow,
+  cardAccountOf,
+  settledOf,
+} from '../payments/lifecycle/index.ts';
 import { isUnanswered, signPull } from './authorization/signature.ts';
 import {
   advised,
@@ -24,8 +30,6 @@ import {
   unreturned,
 } from './clearing/arithmetic.ts';
 import {
-  accountIdOf,
-  type CardPaymentRow,
   changePayment,
   currencyOfAccount,
   MOST_CENTS,
@@ -47,7 +51,7 @@ const untrue = (reason: string): Fault => new Fault('INVALID_INPUT', reason);
 
 /** Throws where the account cannot pay an amount by what is read. */
 async function refuseUnlessPays(ctx: Ctx, row: CardPaymentRow, amount: bigint): Promise<void> {
-  const id = accountIdOf(row);
+  const id = cardAccountOf(row);
   const [account, holding] = await Promise.all([
     ctx.read(internalAccounts, id),
     ctx.read(ledgerAccounts, id),
@@ -113,7 +117,7 @@ const take = (
 async function isClosed(ctx: Ctx, { card, customer_id }: CardPaymentRow): Promise<boolean> {
   const [found, holder] = await Promise.all([
     ctx.read(cards, card.cardId),
-    ctx.read(customers, customer_id as string),
+    ctx.read(customers, customer_id),
   ]);
   // No card opens again.
   if (!found || found.state === 'CLOSED' || holder?.deleted_at !== null) return true;
@@ -206,6 +210,8 @@ function heed(
       return giveBack(ctx, row, notice);
     case 'RETURN_REVERSAL':
       return reverse(ctx, row);
+    default:
+      return assertNever(notice, 'card notice');
   }
 }
 

@@ -2,19 +2,20 @@
 // what the desk of a real issuer uses, in the change set of the request. Only what no network would say of
 // the payment is refused here.
 import type { CardMerchant, CardNotice, CardRequest } from '../../connectors/ports/cards.ts';
+import { assertNever } from '../../kernel/assert-never.ts';
 import { Fault, invalidField } from '../../kernel/fault.ts';
 import { uuid7 } from '../../kernel/id.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
 import { handle } from '../../runtime/operation/handle.ts';
 import {
   type CardParts,
-  type CardPaymentRow,
   cardOf,
   cardPaymentOf,
   decide,
   netOf,
   takeNotice,
 } from '../cards/index.ts';
+import type { CardPaymentRow } from '../payments/lifecycle/index.ts';
 import {
   sandboxSimulateCardAuthorization,
   sandboxSimulateCardAuthorizationAdvice,
@@ -87,10 +88,15 @@ function checkCanBe(row: CardPaymentRow, news: News): void {
     case 'RETURN_REVERSAL':
       if (status !== 'REFUNDED') throw invalidField(field, `is ${status}, not REFUNDED`);
       return;
-    default:
+    case 'CLEARING':
+    case 'AUTHORIZATION_ADVICE':
+    case 'AUTHORIZATION_EXPIRY':
       if (!OPEN.includes(status)) {
         throw invalidField(field, `is ${status}, not one of ${OPEN.join(', ')}`);
       }
+      return;
+    default:
+      assertNever(news, 'card notice');
   }
 }
 

@@ -2,19 +2,14 @@
 // what an operator decides about them, in the sandbox too. Money that came back for an account that is closed
 // is listed with them, because it waits for a person as well; `parked return` says that it was sent.
 import { findCurrency } from '../../catalog/currencies/currencies.ts';
+import { lossOf, netOf, resolveException, unpaidOf } from '../../features/cards/index.ts';
 import {
   asCardPayment,
   type CardPaymentRow,
-  lossOf,
-  netOf,
-  resolveException,
-  unpaidOf,
-} from '../../features/cards/index.ts';
-import {
+  cardAccountOf,
   inSuspense,
   settledOf,
-  type TransactionRow,
-  transactions,
+  transactionAt,
 } from '../../features/payments/lifecycle/index.ts';
 import { onAnyTransaction } from '../../features/payments/manual/index.ts';
 import { readable } from '../../kernel/money.ts';
@@ -49,7 +44,7 @@ function view({ id, since, environment }: Waiting, row: CardPaymentRow, suspense
     since: iso(since),
     status: row.status,
     cardId: card.cardId,
-    accountId: row.source_account ?? row.destination_account,
+    accountId: cardAccountOf(row),
     merchant: card.merchant.descriptor,
     settledAmount: Number(settledOf(card)),
     netAmount: Number(netOf(card)),
@@ -87,12 +82,11 @@ async function list(system: System, given: Given): Promise<Output> {
   const id = platform === undefined ? null : (await platformOf(system, platform)).id;
   const waiting = await db.query<Waiting>(WAITING, [id, limit]);
   const ids = waiting.map((each) => each.id);
-  const [nets, rows] = await Promise.all([
-    inSuspense(db, ids),
-    Promise.all(ids.map((each) => db.read(transactions, each))),
-  ]);
-  const json = waiting.map((each, at) =>
-    view(each, asCardPayment(rows[at] as TransactionRow), nets.get(each.id) ?? 0n),
+  const nets = await inSuspense(db, ids);
+  const json = await Promise.all(
+    waiting.map(async (each) =>
+      view(each, asCardPayment(await transactionAt(db, each.id)), nets.get(each.id) ?? 0n),
+    ),
   );
   const text = table(
     HEADS.map((head) => ({ head, align: AMOUNTS.includes(head) ? 'right' : 'left' })),
@@ -109,8 +103,8 @@ async function resolve(system: System, given: Given): Promise<Output> {
   if (!outcome) throw usageError(`--outcome must be one of ${OUTCOMES.join(', ')}`);
   const reason = given.text('reason');
   const done = await onAnyTransaction(system.runtime, id, (ctx, row) => {
-    if (row.card === null) throw notFound('payment with a card');
-    return resolveException(ctx, asCardPayment(row), { outcome, reason });
+    if (row.type !== 'CARD') throw notFound('payment with a card');
+    return resolveException(ctx, row, { outcome, reason });
   });
   const { status, card } = done;
   const lost = Number(lossOf(card));

@@ -4,8 +4,12 @@
 // found out says how it ended. Nothing of a transaction that changes is indexed, so it is found by the job
 // that asks.
 import { findCurrency } from '../../catalog/currencies/currencies.ts';
-import { asCardPayment, endPullByHand, PULL } from '../../features/cards/index.ts';
-import { type TransactionRow, transactions } from '../../features/payments/lifecycle/index.ts';
+import { endPullByHand, PULL } from '../../features/cards/index.ts';
+import {
+  asCardPayment,
+  type CardPaymentRow,
+  transactionAt,
+} from '../../features/payments/lifecycle/index.ts';
 import { onAnyTransaction } from '../../features/payments/manual/index.ts';
 import { readable } from '../../kernel/money.ts';
 import { iso } from '../../kernel/world.ts';
@@ -40,8 +44,7 @@ const amountOf = (text: string | undefined, currency: string) => ({
   currency,
 });
 
-function view({ id, at, since, tries, environment }: Asking, transaction: TransactionRow) {
-  const row = asCardPayment(transaction);
+function view({ id, at, since, tries, environment }: Asking, row: CardPaymentRow) {
   const { card } = row;
   return {
     transactionId: id,
@@ -69,8 +72,9 @@ async function list(system: System, given: Given): Promise<Output> {
   const platform = given.text('platform');
   const of = platform === undefined ? null : (await platformOf(system, platform)).id;
   const asking = await db.query<Asking>(UNDER_WAY, [PULL.kind, of, limit]);
-  const rows = await Promise.all(asking.map(({ id }) => db.read(transactions, id)));
-  const json = asking.map((each, at) => view(each, rows[at] as TransactionRow));
+  const json = await Promise.all(
+    asking.map(async (each) => view(each, asCardPayment(await transactionAt(db, each.id)))),
+  );
   const text = table(
     HEADS.map((head) => ({ head, align: NUMBERS.includes(head) ? 'right' : 'left' })),
     json.map((each) => [
@@ -100,8 +104,8 @@ async function end(system: System, given: Given): Promise<Output> {
   const pull = pullIn(given);
   const said = { pull, taken: given.needed('as') === 'taken', reason: given.needed('reason') };
   const { row, at } = await onAnyTransaction(system.runtime, id, (ctx, found) => {
-    if (found.card === null) throw notFound('payment with a card');
-    return endPullByHand(ctx, asCardPayment(found), said);
+    if (found.type !== 'CARD') throw notFound('payment with a card');
+    return endPullByHand(ctx, found, said);
   });
   const { amount, status } = row.card.pulls[at] ?? {};
   const of = amountOf(amount, row.card.currency);

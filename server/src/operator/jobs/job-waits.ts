@@ -2,6 +2,7 @@
 // a transfer, so a cancellation opens the same wait as a rail that gives no answers: `payouts list`
 // shows the transfer and the verbs of `payouts` record its result.
 import {
+  asOutgoing,
   awaitNotice,
   goesBackByRail,
   isWanted,
@@ -30,7 +31,7 @@ export async function awaitOperator(ctx: Ctx, { kind, input }: Job): Promise<voi
   const transfer = TRANSFER_OF[kind];
   const row = transfer && (await ctx.read(transactions, String(input.transactionId)));
   if (!row || !isWanted(row, transfer)) return;
-  if (kind === 'refund.pay' && !goesBackByRail(row)) {
+  if (kind === 'refund.pay' && !goesBackByRail(asOutgoing(row))) {
     throw refused('It returns funds to an account here and no rail is involved. Retry it instead.');
   }
   // The verbs of `payouts` are for production.

@@ -140,7 +140,7 @@ async function list(system: System, given: Given): Promise<Output> {
     json.map((each) => [
       each.since,
       each.transactionId,
-      each.reason,
+      each.reason ?? '',
       each.readable,
       each.currency,
       each.accountId ?? '',

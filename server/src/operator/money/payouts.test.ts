@@ -14,6 +14,7 @@ import {
 } from '../../../test/fixtures.ts';
 import { DAY, type Production, startProduction } from '../../../test/production.ts';
 import {
+  asIncoming,
   awaitNotice,
   type TransactionRow,
   transactions,
@@ -283,12 +284,14 @@ describe('a payment over UMA', () => {
     const url = '/sandbox/uma/receive';
     const { id } = ok(await shop.app.call('POST', url, { ...body, ...money }), 200);
     ok(await shop.app.call('POST', `/transactions/${id}/approve`), 200);
-    await onRow(id, (ctx, row) => heedIncoming(ctx, row, 'pull', { state: 'accepted' }));
+    await onRow(id, (ctx, row) =>
+      heedIncoming(ctx, asIncoming(row), 'pull', { state: 'accepted' }),
+    );
     expect(await waitsFor(id)).toMatchObject({
       ...{ kind: 'pull', amount: 5_00, accountType: 'UMA_ADDRESS', account: { umaAddress } },
     });
     await onRow(id, (ctx, row) =>
-      heedIncoming(ctx, row, 'pull', { state: 'settled', reference: 'x' }),
+      heedIncoming(ctx, asIncoming(row), 'pull', { state: 'settled', reference: 'x' }),
     );
     expect(await waitsFor(id)).toBeUndefined();
     expect((await balances(shop.app, account.id)).total).toBe(5_00);

@@ -57,7 +57,16 @@ export interface LifeOf<R = Record<string, unknown>> {
   states: Lifecycle | ((row: R) => Lifecycle);
 }
 
-export interface Table<C extends Columns = Columns> {
+/** A row type that says more than the columns do, such as a union. */
+export interface Rows<R> {
+  /** Never set: carries the type. */
+  readonly row?: R;
+}
+
+/** For the `rows` of a table: `rows<OutgoingRow | IncomingRow>()`. Its constraints must hold what R states. */
+export const rows = <R>(): Rows<R> => ({});
+
+export interface Table<C extends Columns = Columns, R = RowOfColumns<C>> extends Rows<R> {
   readonly name: string;
   readonly columns: C;
   readonly columnNames: readonly string[];
@@ -75,16 +84,17 @@ export interface Table<C extends Columns = Columns> {
 }
 
 /** Describes a table. Its primary key is the text column `id`; `version` (int4) makes rows changeable. */
-export function table<C extends Columns>(
+export function table<C extends Columns, R = RowOfColumns<C>>(
   name: string,
   columns: C,
   options: {
+    rows?: Rows<R>;
     unique?: Record<string, () => Fault>;
     clientKeyed?: boolean;
     races?: readonly string[];
-    lives?: readonly LifeOf<RowOf<Table<C>>>[];
+    lives?: readonly LifeOf<NoInfer<R>>[];
   } = {},
-): Table<C> {
+): Table<C, R> {
   const columnNames = Object.keys(columns);
   return {
     name,
@@ -120,25 +130,27 @@ export function keepToLives(
 
 type ValueOf<X> = X extends Column<infer V, boolean> ? V : never;
 
-/** A row as the code sees it: bigint for int8, milliseconds for times, parsed json. */
-export type RowOf<T extends Table> = { [K in keyof T['columns']]: ValueOf<T['columns'][K]> };
+/** A row as the columns describe it: bigint for int8, milliseconds for times, parsed json. */
+export type RowOfColumns<C extends Columns> = { [K in keyof C]: ValueOf<C[K]> };
 
-/** What `ctx.insert` takes: nullable columns may be left out, `version` always is. */
-export type NewRowOf<T extends Table> = {
-  [K in keyof T['columns'] as K extends 'version'
-    ? never
-    : null extends ValueOf<T['columns'][K]>
-      ? never
-      : K]: ValueOf<T['columns'][K]>;
-} & {
-  [K in keyof T['columns'] as null extends ValueOf<T['columns'][K]> ? K : never]?:
-    | ValueOf<T['columns'][K]>
-    | undefined;
-};
+/** A row as the code sees it. */
+export type RowOf<T extends Table> = NonNullable<T['row']>;
 
-/** What `ctx.update` takes: only columns that may change. */
-export type PatchOf<T extends Table> = {
+/** A new row of type R: nullable columns may be left out, `version` always is. Distributes over a union. */
+export type NewRow<R> = R extends unknown
+  ? {
+      [K in keyof R as K extends 'version' ? never : null extends R[K] ? never : K]: R[K];
+    } & {
+      [K in keyof R as null extends R[K] ? K : never]?: R[K] | undefined;
+    }
+  : never;
+
+/** What `ctx.insert` takes. */
+export type NewRowOf<T extends Table> = NewRow<RowOf<T>>;
+
+/** What `ctx.update` takes: only columns that may change, with the values that a row of type R may have. */
+export type PatchOf<T extends Table, R = RowOf<T>> = {
   [K in keyof T['columns'] as T['columns'][K] extends { readonly mutable: true }
     ? K
-    : never]?: ValueOf<T['columns'][K]>;
+    : never]?: K extends keyof R ? R[K] : never;
 };

@@ -5,7 +5,7 @@ import {
   internalAccounts,
   moveInternalAccount,
 } from '../../../src/features/balances/internal-accounts/index.ts';
-import { transactions } from '../../../src/features/payments/lifecycle/index.ts';
+import { asIncoming, currentOf } from '../../../src/features/payments/lifecycle/index.ts';
 import {
   refuseDeposit,
   releaseDeposit,
@@ -277,8 +277,7 @@ async function judge(sim: Sim): Promise<string> {
   const order = sim.chance.of(held);
   const good = sim.chance.percent(50);
   const row = await behind(sim, order.platform, async (ctx) => {
-    const found = await ctx.read(transactions, order.id);
-    if (!found) throw broken(`${order.id} is gone`);
+    const found = await currentOf(ctx, order.id, asIncoming);
     return good ? releaseDeposit(ctx, found) : refuseDeposit(ctx, found);
   });
   if (row.status !== (good ? 'COMPLETED' : 'FAILED')) throw broken(`${order.id} is ${row.status}`);
@@ -291,8 +290,7 @@ async function takeBack(sim: Sim): Promise<string> {
   if (deposits.length === 0) return 'none';
   const order = sim.chance.of(deposits);
   const row = await behind(sim, order.platform, async (ctx) => {
-    const found = await ctx.read(transactions, order.id);
-    if (!found) throw broken(`${order.id} is gone`);
+    const found = await currentOf(ctx, order.id, asIncoming);
     return returnDeposit(ctx, found);
   });
   return `${order.received}, ${row.status}`;

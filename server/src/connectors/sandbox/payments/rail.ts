@@ -1,6 +1,7 @@
 // A bank that does what the account number says. It keeps no state: where an instruction stands follows
 // from its timeline and the time since it was sent, so a restart or a second question changes nothing.
 import { sandboxSuffixOf } from '../../../catalog/accounts/account-info.ts';
+import { assertNever } from '../../../kernel/assert-never.ts';
 import type { Time } from '../../../kernel/world.ts';
 import type { Progress, RailInstruction, RailPort } from '../../ports/index.ts';
 import { onChainOf } from './on-chain.ts';
@@ -36,6 +37,8 @@ function progressOf(step: Step, reference: string, checkAfterMs: number | undefi
       return { state: 'failed', reason: step.reason, refundable: step.refundable };
     case 'returned':
       return { state: 'returned', reason: step.reason };
+    default:
+      return assertNever(step, 'step of an outcome');
   }
 }
 

@@ -6,7 +6,7 @@ import type { Input, Refused } from '../../../kernel/operation.ts';
 import type { Filter } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
-import type { TransactionRow } from '../../payments/lifecycle/index.ts';
+import type { OutgoingRow, PaymentRow } from '../../payments/lifecycle/index.ts';
 import {
   checkExecutable,
   paymentOf,
@@ -31,7 +31,7 @@ import {
 import { presentAction, wholeAction } from './present-action.ts';
 
 /** Throws CONFLICT while another action with the quote waits. */
-async function refuseSecond(ctx: Ctx, payment: TransactionRow): Promise<void> {
+async function refuseSecond(ctx: Ctx, payment: OutgoingRow): Promise<void> {
   const waiting = { transaction_id: payment.id, status: 'PENDING_APPROVAL' } as const;
   const [action] = await ctx.db.find(agentActions, waiting);
   if (action) {
@@ -46,7 +46,7 @@ async function signed(
   ctx: Ctx,
   parts: AgentParts,
   quote: QuoteRow,
-  payment: TransactionRow,
+  payment: OutgoingRow,
   { params, headers }: Input<typeof agentExecuteQuote>,
 ): Promise<Refused | boolean> {
   const { operationId } = agentExecuteQuote;
@@ -111,7 +111,7 @@ async function transfer(
   parts: AgentParts,
   agent: AgentRow,
   { type, source, destination, amount }: TransferRequest,
-  stage: () => Promise<TransactionRow>,
+  stage: () => Promise<PaymentRow>,
 ) {
   const no = outright(agent, PERMISSION_FOR[type]);
   if (no) return refuse(ctx, agent, no, { type });

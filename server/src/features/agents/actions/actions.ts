@@ -7,11 +7,14 @@ import type { Refused } from '../../../kernel/operation.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { internalAccounts } from '../../balances/internal-accounts/index.ts';
 import {
+  asOutgoing,
   checkFunds,
+  debitedOf,
   emitPayment,
   eventsOf,
+  isOutgoing,
+  type PaymentRow,
   patch,
-  type TransactionRow,
 } from '../../payments/lifecycle/index.ts';
 import { checkExecutable, startQuote } from '../../payments/quotes/index.ts';
 import { startTransferIn, startTransferOut } from '../../payments/transfers/index.ts';
@@ -33,7 +36,7 @@ export interface Spending extends Pick<Act, 'type' | 'accountId' | 'intoId'> {
 /** What it is let through or put to the platform as; the amount in the currency of the limits, rounded up. */
 export type Judged = Exclude<Verdict, Refusal> & { amount: bigint };
 
-const isInternal = (id: string | null) => id !== null && isId(id, 'InternalAccount');
+const isInternal = (id: string) => isId(id, 'InternalAccount');
 
 /**
  * What a payment asks of a policy. The rules of an account are those of the internal one that pays, or else
@@ -41,21 +44,17 @@ const isInternal = (id: string | null) => id !== null && isId(id, 'InternalAccou
  * is kept to some accounts cannot have it moved. Where it goes from one account of the customer to another
  * it must be allowed both, also when an address led there.
  */
-export async function askedBy(
-  ctx: Ctx,
-  type: ActionType,
-  payment: TransactionRow,
-): Promise<Spending> {
+export async function askedBy(ctx: Ctx, type: ActionType, payment: PaymentRow): Promise<Spending> {
   const { source_account: source, destination_account: destination } = payment;
-  const touched = isInternal(source) || !isInternal(destination) ? source : destination;
-  const other = touched === source && isInternal(destination) ? (destination as string) : '';
+  const touched =
+    source !== null && (isInternal(source) || !isInternal(destination)) ? source : destination;
+  const other = touched === source && isInternal(destination) ? destination : '';
   const into = other ? await ctx.read(internalAccounts, other) : undefined;
   return {
     type,
-    accountId: touched as string,
+    accountId: touched,
     intoId: into?.customer_id === payment.customer_id ? other : undefined,
-    amount: payment.sent_amount as bigint,
-    currency: payment.sent_currency as string,
+    ...debitedOf(payment),
   };
 }
 
@@ -121,11 +120,11 @@ async function pay(
   parts: AgentParts,
   agent: AgentRow,
   { action, payment, quote, amount }: WholeAction & Pick<Judged, 'amount'>,
-): Promise<TransactionRow> {
-  await checkFunds(ctx, payment);
+): Promise<PaymentRow> {
+  if (isOutgoing(payment)) await checkFunds(ctx, payment);
   await countSpending(ctx, parts, agent, { transactionId: payment.id, amount });
+  if (!isOutgoing(payment)) return startTransferIn(ctx, parts, payment);
   if (quote) return startQuote(ctx, parts, quote, payment, { signed: action.signed });
-  if (action.type === 'TRANSFER_IN') return startTransferIn(ctx, parts, payment);
   return startTransferOut(ctx, payment);
 }
 
@@ -195,12 +194,12 @@ async function carryOut(
   parts: AgentParts,
   agent: AgentRow | undefined,
   whole: WholeAction,
-): Promise<TransactionRow> {
+): Promise<PaymentRow> {
   const { action, payment, quote } = whole;
   if (!agent || agent.deleted_at !== null) {
     throw new Fault('FORBIDDEN', 'The agent was deleted.');
   }
-  if (quote) checkExecutable(ctx, quote, payment);
+  if (quote) checkExecutable(ctx, quote, asOutgoing(payment));
   const judged = await judge(ctx, parts, agent, await askedBy(ctx, action.type, payment));
   if (judged.decision === 'REFUSED') throw forbidden(judged);
   return pay(ctx, parts, agent, { ...whole, amount: judged.amount });
@@ -214,7 +213,7 @@ const ownerOf = ({ agent_id: id, platform_id, customer_id }: ActionRow) => ({
 });
 
 /** A transfer that was not let through; of a quote there may be another action. */
-function endPayment(ctx: Ctx, { payment, quote }: WholeAction): TransactionRow {
+function endPayment(ctx: Ctx, { payment, quote }: WholeAction): PaymentRow {
   if (quote || payment.status !== 'PENDING') return payment;
   const failed = patch(ctx, payment, { status: 'FAILED' });
   emitPayment(ctx, eventsOf(failed).FAILED, failed);

@@ -4,7 +4,7 @@ import { isId } from '../../../kernel/id.ts';
 import { ALL_OF_ONE, type Filter } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
-import type { TransactionRow } from '../../payments/lifecycle/index.ts';
+import type { PaymentRow } from '../../payments/lifecycle/index.ts';
 import type { AgentParts } from '../parts.ts';
 import { type ActionRow, type AgentRow, agentActions } from '../store.ts';
 import { approve, reject } from './actions.ts';
@@ -65,7 +65,7 @@ const notDone = ({ message }: Fault) =>
   );
 
 /** The platform's word on a transaction that waits with an action; undefined where none does. */
-export const waitingAction = (parts: AgentParts) => async (ctx: Ctx, payment: TransactionRow) => {
+export const waitingAction = (parts: AgentParts) => async (ctx: Ctx, payment: PaymentRow) => {
   // What has begun is not waited for any more, however that came; what ran out still is.
   if (payment.agent_id === null || !UNBEGUN.includes(payment.status)) return undefined;
   const waiting = { transaction_id: payment.id, status: 'PENDING_APPROVAL' } as const;

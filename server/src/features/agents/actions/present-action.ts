@@ -2,8 +2,12 @@
 import type { Static } from '@sinclair/typebox';
 import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
 import {
+  asOutgoing,
+  asPayment,
+  debitedOf,
+  type PaymentRow,
   presentTransaction,
-  type TransactionRow,
+  sourceAccountOf,
   transactions,
 } from '../../payments/lifecycle/index.ts';
 import { type QuoteRow, quotes, quoteView } from '../../payments/quotes/index.ts';
@@ -15,7 +19,7 @@ type View = Static<typeof AgentAction>;
 /** An action with its payment, and with its quote where it has one. */
 export interface WholeAction {
   action: ActionRow;
-  payment: TransactionRow;
+  payment: PaymentRow;
   quote: QuoteRow | undefined;
 }
 
@@ -25,15 +29,18 @@ export async function wholeAction(ctx: Ctx, action: ActionRow): Promise<WholeAct
     action.quote_id === null ? undefined : ctx.read(quotes, action.quote_id),
   ]);
   if (!payment) throw new Error(`${action.id} has no transaction`);
-  return { action, payment, quote };
+  return { action, payment: asPayment(payment), quote };
 }
 
-const transferDetails = (payment: TransactionRow): NonNullable<View['transferDetails']> => ({
-  amount: Number(payment.sent_amount),
-  currency: payment.sent_currency as string,
-  sourceAccountId: payment.source_account as string,
-  destinationAccountId: payment.destination_account as string,
-});
+const transferDetails = (payment: PaymentRow): NonNullable<View['transferDetails']> => {
+  const { amount, currency } = debitedOf(payment);
+  return {
+    amount: Number(amount),
+    currency,
+    sourceAccountId: sourceAccountOf(payment),
+    destinationAccountId: payment.destination_account,
+  };
+};
 
 /** The resource `AgentAction`. A transaction that only waits for a decision is not shown yet. */
 export async function presentAction(
@@ -49,7 +56,7 @@ export async function presentAction(
     status,
     type: action.type,
     ...(quote
-      ? { quote: await quoteView(ctx, quote, payment) }
+      ? { quote: await quoteView(ctx, quote, asOutgoing(payment)) }
       : { transferDetails: transferDetails(payment) }),
     ...(status === 'APPROVED'
       ? { transaction: presentTransaction(payment) as NonNullable<View['transaction']> }

@@ -10,7 +10,7 @@ import {
 } from '../../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../../test/harness.ts';
 import { idOf, isPaid, type Paid, spenders } from '../../../../test/spenders.ts';
-import { type TransactionRow, transactions } from '../../payments/lifecycle/index.ts';
+import { asOutgoing, currentOf } from '../../payments/lifecycle/index.ts';
 import { startPayment } from '../../payments/quotes/index.ts';
 import { convertedUp, countSpending } from './usage.ts';
 
@@ -48,7 +48,7 @@ describe('what an agent spends', () => {
       );
       const paid = await desk.pay(id, 100_00n, {
         start: async (ctx) => {
-          const row = (await ctx.read(transactions, quote.transactionId)) as TransactionRow;
+          const row = await currentOf(ctx, quote.transactionId, asOutgoing);
           await startPayment(ctx, row);
           return row.id;
         },

@@ -10,7 +10,8 @@ import type {
 } from '../../../connectors/ports/cards.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
-import { type CardPaymentRow, leanOnPayment } from '../clearing/payment.ts';
+import type { CardPaymentRow } from '../../payments/lifecycle/index.ts';
+import { leanOnPayment } from '../clearing/payment.ts';
 import { heedNotice } from '../notices.ts';
 import type { CardParts } from '../parts.ts';
 import { type CardMessageRow, type CardRow, cardMessages } from '../store.ts';
@@ -90,7 +91,7 @@ export function writeDecision(
 export function writeTooLate(ctx: Ctx, row: CardPaymentRow, request: CardRequest): void {
   ctx.insert(cardMessages, {
     id: namedLate(ctx, request.id),
-    ...rowOf(ctx, { ...row, customer_id: row.customer_id as string, ...row.card }, request),
+    ...rowOf(ctx, { ...row, cardId: row.card.cardId }, request),
     transaction_id: row.id,
     amount: request.amount,
     approved: false,
@@ -120,7 +121,7 @@ export async function takeNotice(
   const said = { token: row.card.token, kind: notice.kind, currency, merchant };
   ctx.insert(cardMessages, {
     id,
-    ...rowOf(ctx, { ...row, customer_id: row.customer_id as string, ...row.card }, said),
+    ...rowOf(ctx, { ...row, cardId: row.card.cardId }, said),
     transaction_id: row.id,
     amount,
     approved: true,

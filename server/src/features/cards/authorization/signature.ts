@@ -7,6 +7,7 @@ import { canonical } from '../../../kernel/crypto/canonical.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { internalAccounts } from '../../balances/internal-accounts/index.ts';
+import { type CardPaymentRow, cardAccountOf } from '../../payments/lifecycle/index.ts';
 import {
   custodyOf,
   findWallet,
@@ -15,12 +16,7 @@ import {
   recordStamp,
   signs,
 } from '../../wallets/accounts/index.ts';
-import {
-  accountIdOf,
-  type CardPaymentRow,
-  currencyOfAccount,
-  unitsOf,
-} from '../clearing/payment.ts';
+import { currencyOfAccount, unitsOf } from '../clearing/payment.ts';
 import { activeKeyOf } from '../delegated-keys/delegated-keys.ts';
 import type { CardParts } from '../parts.ts';
 import { type DelegatedKeyRow, delegatedKeys } from '../store.ts';
@@ -39,7 +35,7 @@ const textOf = (row: CardPaymentRow, key: DelegatedKeyRow, amount: bigint): stri
     transactionId: row.id,
     pull: row.card.pulls.length + 1,
     delegatedKeyId: key.id,
-    source: accountIdOf(row),
+    source: cardAccountOf(row),
     currency: currencyOfAccount(row),
     amount: String(unitsOf(amount, currencyOfAccount(row))),
   });
@@ -78,7 +74,7 @@ export async function signPull(
   amount: bigint,
   found?: DelegatedKeyRow,
 ): Promise<void> {
-  const accountId = accountIdOf(row);
+  const accountId = cardAccountOf(row);
   const account = await ctx.read(internalAccounts, accountId);
   if (account?.type !== 'EMBEDDED_WALLET') return;
   const [wallet, key] = await Promise.all([

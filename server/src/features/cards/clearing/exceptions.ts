@@ -3,9 +3,9 @@
 // is known of the payment, and nothing more is expected of it afterwards.
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { isPulling, railNotices } from '../../payments/lifecycle/index.ts';
+import { type CardPaymentRow, isPulling, railNotices } from '../../payments/lifecycle/index.ts';
 import { eventAfter, type Resolution, resolved } from './arithmetic.ts';
-import { type CardPaymentRow, changePayment, moveSteps, takerOf, whileOpen } from './payment.ts';
+import { changePayment, moveSteps, takerOf, whileOpen } from './payment.ts';
 
 /** Ends an exception; throws CONFLICT where there is none that could be ended. */
 export async function resolveException(

@@ -3,6 +3,7 @@
 // network clears it. What was taken and will not be cleared goes back by itself. All amounts here are those
 // of the card; an account in another unit of the same money has more digits.
 import { Type } from '@sinclair/typebox';
+import { assertNever } from '../../../kernel/assert-never.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import { defineJob } from '../../../kernel/job.ts';
@@ -23,11 +24,12 @@ import { customers } from '../../customers/records/index.ts';
 import type {
   CardEvent,
   CardFacts,
+  CardPaymentRow,
   CardStatus,
-  TransactionRow,
 } from '../../payments/lifecycle/index.ts';
 import {
   awaitDecision,
+  cardAccountOf,
   cardPaymentStates,
   cardTransaction,
   inSuspense,
@@ -63,51 +65,39 @@ export const unitsOf = (amount: bigint, currency: string): bigint =>
 /** The most that a payment is for: in the finest unit of an account, and far from where the books end. */
 export const MOST_CENTS = MAX_AMOUNT / unitsOf(1n, 'USDB');
 
-export type CardPaymentRow = Omit<TransactionRow, 'status' | 'card'> & {
-  status: CardStatus;
-  card: CardFacts;
-};
-
-/** The row of a transaction that is a payment with a card. */
-export function asCardPayment(row: TransactionRow): CardPaymentRow {
-  if (row.card === null) throw new Error(`${row.id} is no payment with a card`);
-  return row as unknown as CardPaymentRow;
-}
-
-/** A status of these payments, for the column that they share with all transactions. */
-export const statusOf = (status: CardStatus) => status as string as TransactionRow['status'];
-
-/** The same row, for what takes any transaction. */
-const plain = (row: CardPaymentRow) => row as unknown as TransactionRow;
-
 /** A payment with a card of the calling platform; TRANSACTION_NOT_FOUND for every other id. */
 export async function cardPaymentOf(ctx: Ctx, id: string): Promise<CardPaymentRow> {
   const row = isId(id, 'CardTransaction') ? await ctx.read(transactions, id) : undefined;
-  if (row?.platform_id !== ctx.caller.platformId || row.card === null) {
+  if (row?.platform_id !== ctx.caller.platformId || row.type !== 'CARD') {
     throw new Fault('TRANSACTION_NOT_FOUND', 'No such transaction.');
   }
-  return asCardPayment(row);
+  return row;
 }
 
 /** Leans on it as read, also where nothing of it changes. */
 export const leanOnPayment = (ctx: Ctx, row: CardPaymentRow): void =>
-  ctx.require(transactions, plain(row));
-
-/** The account that pays for it or is paid by it. */
-export const accountIdOf = (row: CardPaymentRow): string =>
-  (row.source_account ?? row.destination_account) as string;
+  ctx.require(transactions, row);
 
 /** The currency of that account. */
-export const currencyOfAccount = (row: CardPaymentRow): string => row.sent_currency as string;
+export const currencyOfAccount = (row: CardPaymentRow): string => row.sent_currency;
 
 export const tellCard = (ctx: Ctx, row: CardPaymentRow): void =>
-  ctx.emit(cardTransaction[row.status], row.id, presentCardPayment(plain(row), row.card));
+  ctx.emit(cardTransaction[row.status], row.id, presentCardPayment(row));
 
 /** Where its money is, for whoever asks whether its account is still used. */
-function fundsOf(status: CardStatus, facts: CardFacts): TransactionRow['funds'] {
-  if (status === 'EXCEPTION') return 'PARKED';
-  const open = status === 'AUTHORIZED' || status === 'PARTIALLY_SETTLED';
-  return open || isPulling(facts) ? 'HELD' : 'SETTLED';
+function fundsOf(status: CardStatus, facts: CardFacts): CardPaymentRow['funds'] {
+  switch (status) {
+    case 'EXCEPTION':
+      return 'PARKED';
+    case 'AUTHORIZED':
+    case 'PARTIALLY_SETTLED':
+      return 'HELD';
+    case 'SETTLED':
+    case 'REFUNDED':
+      return isPulling(facts) ? 'HELD' : 'SETTLED';
+    default:
+      return assertNever(status, 'status of a card payment');
+  }
 }
 
 /** Stages a change of it. With `event` it moves on, and that is told. */
@@ -120,13 +110,12 @@ export function changePayment(
   const status = event ? cardPaymentStates.next(row.status, event) : row.status;
   const card = { ...row.card, ...facts, lastEventAt: iso(ctx.now) };
   const done = status === 'SETTLED' || status === 'REFUNDED';
-  const staged = patch(ctx, plain(row), {
-    status: statusOf(status),
+  const changed = patch(ctx, row, {
+    status,
     card,
     funds: fundsOf(status, card),
     settled_at: done ? (row.settled_at ?? ctx.now) : row.settled_at,
   });
-  const changed = asCardPayment(staged);
   const waits = { id: row.id, platform_id: row.platform_id, since: ctx.now };
   if (event === 'except') ctx.insert(cardExceptions, waits);
   // Nobody changes such a row, so its version is known.
@@ -160,7 +149,7 @@ function moveCard(ctx: Ctx, row: CardPaymentRow, phase: Phase, given: Step): voi
   if (amount === 0n) return;
   const currency = currencyOfAccount(row);
   const end = (at: Step['from']) =>
-    at === 'account' ? accountIdOf(row) : house(ctx.caller.environment, at, currency);
+    at === 'account' ? cardAccountOf(row) : house(ctx.caller.environment, at, currency);
   const ends = { debit: end(from), credit: end(to) };
   const units = unitsOf(amount, currency);
   ctx.stageTransfer(phase, {
@@ -178,7 +167,7 @@ export async function takerOf(
   ctx: Ctx,
   row: CardPaymentRow,
 ): Promise<InternalAccountRow | undefined> {
-  const account = await ctx.read(internalAccounts, accountIdOf(row));
+  const account = await ctx.read(internalAccounts, cardAccountOf(row));
   return account && (await takesBack(ctx.db, account)) ? account : undefined;
 }
 
@@ -194,7 +183,7 @@ async function askPerson(ctx: Ctx, row: CardPaymentRow, change: bigint): Promise
   ]);
   const units = unitsOf(change, currencyOfAccount(row));
   const isEven = (nets.get(row.id) ?? 0n) + units === 0n;
-  if (!isEven) return awaitDecision(ctx, plain(row));
+  if (!isEven) return awaitDecision(ctx, row);
   if (waiting) ctx.remove(parked, waiting);
 }
 

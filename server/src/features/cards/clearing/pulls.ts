@@ -14,17 +14,17 @@ import {
 } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
-import { currentOf, loadOf, railNotices } from '../../payments/lifecycle/index.ts';
-import type { CardParts } from '../parts.ts';
-import { pullEnded, pullStep } from './arithmetic.ts';
 import {
-  accountIdOf,
   asCardPayment,
   type CardPaymentRow,
-  changePayment,
-  moveSteps,
-  PULL,
-} from './payment.ts';
+  cardAccountOf,
+  currentOf,
+  loadOf,
+  railNotices,
+} from '../../payments/lifecycle/index.ts';
+import type { CardParts } from '../parts.ts';
+import { pullEnded, pullStep } from './arithmetic.ts';
+import { changePayment, moveSteps, PULL } from './payment.ts';
 
 type Input = JobInput<typeof PULL>;
 
@@ -34,7 +34,7 @@ const isOpen = (row: CardPaymentRow, at: number): boolean =>
 const pullOf = (row: CardPaymentRow, { at, since }: Input): CardPull => ({
   id: `${row.id}/${pullStep(at)}`,
   cardId: row.card.cardId,
-  accountId: accountIdOf(row),
+  accountId: cardAccountOf(row),
   amount: BigInt(row.card.pulls[at]?.amount ?? 0),
   currency: row.card.currency,
   merchant: row.card.merchant,
@@ -103,9 +103,7 @@ export async function endPullByHand(
 const follow =
   ({ connectors }: Pick<CardParts, 'connectors'>) =>
   async (runtime: Runtime, job: JobOf<typeof PULL>): Promise<Result> => {
-    const loaded = await loadOf(runtime, job);
-    const { caller } = loaded;
-    const row = asCardPayment(loaded.row);
+    const { row, caller } = await loadOf(runtime, job, asCardPayment);
     const { input } = job;
     if (!isOpen(row, input.at)) return { caller, stage: async () => {} };
     const tries = (input.tries ?? 0) + job.attempts;
@@ -116,7 +114,7 @@ const follow =
       ? await issuer.checkPull(pull, runtime.world.now())
       : await issuer.pull(pull);
     const stage = async (ctx: Ctx) => {
-      const current = asCardPayment(await currentOf(ctx, row.id));
+      const current = await currentOf(ctx, row.id, asCardPayment);
       await heedPull(ctx, current, { ...input, tries }, progress);
     };
     return { caller, stage };

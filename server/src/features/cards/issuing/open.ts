@@ -11,19 +11,16 @@ import {
   internalAccounts,
 } from '../../balances/internal-accounts/index.ts';
 import { type CustomerRow, customers } from '../../customers/records/index.ts';
-import { transactions } from '../../payments/lifecycle/index.ts';
+import { type CardPaymentRow, insertCardPayment } from '../../payments/lifecycle/index.ts';
 import { isCredit } from '../authorization/decline.ts';
 import { signPull } from '../authorization/signature.ts';
 import { undone } from '../clearing/arithmetic.ts';
 import {
-  asCardPayment,
   awaitNetwork,
-  type CardPaymentRow,
   changePayment,
   MOST_CENTS,
   moveSteps,
   openPull,
-  statusOf,
   tellCard,
   unitsOf,
   whileOpen,
@@ -69,14 +66,14 @@ export function checkAmount({ kind, amount }: Pick<CardRequest, 'kind' | 'amount
 
 /** Stages the row, as a payment of which nothing has happened yet. */
 function insertPayment(ctx: Ctx, { card, holder, account, request }: Opening): CardPaymentRow {
-  const row = ctx.insert(transactions, {
+  return insertCardPayment(ctx, {
     id: ctx.id('CardTransaction'),
     platform_id: card.platform_id,
     customer_id: holder.id,
     platform_customer_id: holder.platform_customer_id,
     type: 'CARD',
     ...partiesOf(isCredit(request.kind), account),
-    status: statusOf('AUTHORIZED'),
+    status: 'AUTHORIZED',
     funds: 'HELD',
     sent_amount: unitsOf(request.amount, account.currency),
     sent_currency: account.currency,
@@ -97,7 +94,6 @@ function insertPayment(ctx: Ctx, { card, holder, account, request }: Opening): C
     created_at: ctx.now,
     updated_at: ctx.now,
   });
-  return asCardPayment(row);
 }
 
 /**

@@ -45,10 +45,11 @@ export {
   releasePayment,
   startPayout,
 } from './payment.ts';
-export { payoutOf, pullOf, refundOf, type UmaCarrier } from './payouts/instructions.ts';
+export { payoutOf, pullOf, refundOf } from './payouts/instructions.ts';
 export { MovementInput, overRail, type RailMovement } from './payouts/over-rail.ts';
 export { awaitDecision, inSuspense, type ParkedRow, parked } from './payouts/parked.ts';
 export {
+  type As,
   type ConnectorsOf,
   currentOf,
   heedPayout,
@@ -75,9 +76,23 @@ export {
   paymentReference,
   presentTransaction,
   refundReference,
-  type TransactionRow,
   transactionOfReference,
 } from './present.ts';
+export {
+  asCardPayment,
+  asIncoming,
+  asOutgoing,
+  asPayment,
+  cardAccountOf,
+  debitedOf,
+  fundedAmountOf,
+  insertCardPayment,
+  insertIncoming,
+  insertOutgoing,
+  isOutgoing,
+  sourceAccountOf,
+  transactionAt,
+} from './rows.ts';
 export { emitPayment, eventsOf, moveAndTell, patch } from './staging.ts';
 export {
   type FailureReason,
@@ -87,4 +102,15 @@ export {
   outgoingStates,
   refundStates,
 } from './states.ts';
-export { PENDING_REASONS, type PendingReason, type Refund, transactions } from './store.ts';
+export {
+  type CardPaymentRow,
+  type IncomingRow,
+  type OutgoingRow,
+  type PaymentRow,
+  PENDING_REASONS,
+  type PendingReason,
+  type Refund,
+  type TransactionRow,
+  transactions,
+  type UmaCarrier,
+} from './store.ts';

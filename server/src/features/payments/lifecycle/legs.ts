@@ -4,7 +4,7 @@
 import { isId } from '../../../kernel/id.ts';
 import { house } from '../../../ledger/chart.ts';
 import type { Ctx, Environment, Movement } from '../../../runtime/operation/context.ts';
-import type { TransactionRow } from './present.ts';
+import type { OutgoingRow } from './store.ts';
 
 export type Leg = Omit<Movement, 'transactionId'>;
 
@@ -32,18 +32,17 @@ interface Paid {
 const accountInside = (id: string | null): string | null =>
   id !== null && isId(id, 'InternalAccount') ? id : null;
 
-function paid(row: TransactionRow, environment: Environment): Paid {
-  const { sent_amount, received_amount, sent_currency, received_currency } = row;
-  if (!sent_currency || !received_currency) throw new Error(`${row.id} sends nothing`);
+function paid(row: OutgoingRow, environment: Environment): Paid {
+  const { sent_currency: from, received_currency: to } = row;
   return {
-    source: accountInside(row.source_account) ?? house(environment, 'inbound', sent_currency),
+    source: accountInside(row.source_account) ?? house(environment, 'inbound', from),
     inside: accountInside(row.destination_account),
-    sent: sent_amount ?? 0n,
-    received: received_amount ?? 0n,
-    fees: row.fees ?? 0n,
-    platformFees: row.platform_fees ?? 0n,
-    from: sent_currency,
-    to: received_currency,
+    sent: row.sent_amount,
+    received: row.received_amount,
+    fees: row.fees,
+    platformFees: row.platform_fees,
+    from,
+    to,
   };
 }
 
@@ -88,7 +87,7 @@ function sale(
 }
 
 /** Source and target follow from the row: accounts inside, or the house's for an end that is outside. */
-export function legsOf(row: TransactionRow, environment: Environment): Legs {
+export function legsOf(row: OutgoingRow, environment: Environment): Legs {
   const part = paid(row, environment);
   const { source, inside, received, fees, platformFees, from, to } = part;
   const feeAccount = house(environment, 'fees', from);
@@ -109,8 +108,8 @@ export function legsOf(row: TransactionRow, environment: Environment): Legs {
 }
 
 /** Books money that has come in from outside for the payment. */
-export function fund(ctx: Ctx, row: TransactionRow, amount: bigint): void {
-  const currency = row.sent_currency as string;
+export function fund(ctx: Ctx, row: OutgoingRow, amount: bigint): void {
+  const currency = row.sent_currency;
   ctx.transfer({
     transactionId: row.id,
     step: 'fund',

@@ -20,14 +20,10 @@ import {
 } from './contract.ts';
 import { requestCancel } from './payment.ts';
 import { CANCEL_PAYOUT, CancelInput } from './payouts/refund.ts';
-import {
-  paymentReference,
-  presentTransaction,
-  type TransactionRow,
-  transactionOfReference,
-} from './present.ts';
+import { paymentReference, presentTransaction, transactionOfReference } from './present.ts';
+import { asPayment, sourceAccountOf } from './rows.ts';
 import { patch } from './staging.ts';
-import { transactions } from './store.ts';
+import { type PaymentRow, type TransactionRow, transactions } from './store.ts';
 
 type Presented = Static<typeof TransactionOneOf>;
 type Query = Static<(typeof listTransactions)['query']>;
@@ -35,10 +31,10 @@ type Query = Static<(typeof listTransactions)['query']>;
 const notThere = () => new Fault('TRANSACTION_NOT_FOUND', 'No such transaction.');
 
 /** A transaction of the caller's platform, none with a card; 404 for any other id. */
-export async function transactionOf(ctx: Ctx, id: string): Promise<TransactionRow> {
+export async function transactionOf(ctx: Ctx, id: string): Promise<PaymentRow> {
   const row = isId(id, 'Transaction') ? await ctx.read(transactions, id) : undefined;
   if (!row || row.platform_id !== ctx.caller.platformId) throw notThere();
-  return row;
+  return asPayment(row);
 }
 
 /** The same, of payments with cards as well: they may be looked at and nothing else. */
@@ -107,10 +103,10 @@ async function filtersOf(ctx: Ctx, query: Query): Promise<Filter[]> {
 export const CANCEL_PULL = defineJob('incoming.cancel', CancelInput);
 export const CANCEL_FUNDING = defineJob('funding.cancel', CancelInput);
 
-const underWay = (row: TransactionRow) => row.status === 'PENDING' || row.status === 'PROCESSING';
+const underWay = (row: PaymentRow) => row.status === 'PENDING' || row.status === 'PROCESSING';
 
 /** What of a transaction could be called back: which movement, over which rail, and whether it is open. */
-async function movementOf(ctx: Ctx, row: TransactionRow) {
+async function movementOf(ctx: Ctx, row: PaymentRow) {
   const awaited = row.funds === 'AWAITED';
   if (row.type === 'INCOMING') {
     const pull = row.source?.sourceType === 'ACCOUNT';
@@ -119,7 +115,7 @@ async function movementOf(ctx: Ctx, row: TransactionRow) {
     return { job: CANCEL_PULL, rail: pull ? row.rail : null, open };
   }
   if (awaited) {
-    const source = await ctx.read(externalAccounts, row.source_account as string);
+    const source = await ctx.read(externalAccounts, sourceAccountOf(row));
     return { job: CANCEL_FUNDING, rail: (source && pullRailOf(source.info)) ?? null, open: true };
   }
   const open = row.status === 'PROCESSING' && (row.funds === 'HELD' || row.funds === 'HANDED');
@@ -127,7 +123,7 @@ async function movementOf(ctx: Ctx, row: TransactionRow) {
 }
 
 /** Stages the request to call a payment back, or throws why it cannot be. */
-async function cancel(ctx: Ctx, row: TransactionRow): Promise<TransactionRow> {
+async function cancel(ctx: Ctx, row: PaymentRow): Promise<PaymentRow> {
   const { job, rail, open } = await movementOf(ctx, row);
   if (!open || row.refund) {
     const why =

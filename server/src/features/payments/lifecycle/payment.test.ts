@@ -12,12 +12,13 @@ import {
   handOverPayout,
   settlePayout,
 } from './payment.ts';
+import { currentOf } from './payouts/payout-jobs.ts';
 import { payRefund } from './payouts/refund.ts';
-import type { TransactionRow } from './present.ts';
-import { type Refund, transactions } from './store.ts';
+import { asOutgoing } from './rows.ts';
+import type { OutgoingRow, Refund } from './store.ts';
 
 let app: TestApp;
-let payment: TransactionRow;
+let payment: OutgoingRow;
 beforeAll(async () => {
   app = await startApp();
   const { person, account } = await fundedCustomer(app);
@@ -26,7 +27,7 @@ beforeAll(async () => {
     await app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00)),
     201,
   );
-  payment = (await app.runtime.db.read(transactions, quote.transactionId)) as TransactionRow;
+  payment = await app.operate((ctx) => currentOf(ctx, quote.transactionId, asOutgoing));
 });
 afterAll(() => app.close());
 
@@ -37,7 +38,7 @@ const refund = (status: Refund['status']): Refund => ({
   reason: 'TRANSACTION_FAILED',
 });
 
-type State = Pick<TransactionRow, 'status' | 'funds' | 'refund'>;
+type State = Pick<OutgoingRow, 'status' | 'funds' | 'refund'>;
 
 const STATES: Record<string, State> = {
   pending: { status: 'PENDING', funds: 'NONE', refund: null },
@@ -56,7 +57,7 @@ const STATES: Record<string, State> = {
   expired: { status: 'EXPIRED', funds: 'NONE', refund: null },
 };
 
-const STEPS: Record<string, (ctx: Ctx, row: TransactionRow) => unknown> = {
+const STEPS: Record<string, (ctx: Ctx, row: OutgoingRow) => unknown> = {
   handOver: handOverPayout,
   settle: (ctx, row) => settlePayout(ctx, row),
   fail: (ctx, row) => failPayout(ctx, row, 'QUOTE_EXECUTION_FAILED', true),
@@ -93,14 +94,14 @@ const EFFECTS: Record<string, Record<string, string>> = {
 };
 
 /** What a step would stage; nothing of it is committed. */
-async function staged(state: State, step: (ctx: Ctx, row: TransactionRow) => unknown) {
+async function staged(state: State, step: (ctx: Ctx, row: OutgoingRow) => unknown) {
   const enough = new Error('seen enough');
   let seen: { rows: string[]; size: number } | undefined;
   const run = app.operate(async (ctx) => {
     await step(ctx, { ...payment, ...state });
     const { set } = ctx;
     const rows = set.updates.map(({ row }) => {
-      const now = row as TransactionRow;
+      const now = row as OutgoingRow;
       return [now.status, now.funds, now.refund?.status].filter(Boolean).join(' ');
     });
     const lists = [set.inserts, set.updates, set.transfers, set.events, set.removes];

@@ -13,10 +13,9 @@ import { reverseUse } from '../../balances/velocity-limits/index.ts';
 import { incomingPayment, outgoingPayment } from './contract.ts';
 import { fund, handOver, hold, type Legs, legsOf, payThrough, settle } from './legs.ts';
 import { type CancelInput, openRefund, PAY_REFUND, SEND_PAYOUT } from './payouts/refund.ts';
-import type { TransactionRow } from './present.ts';
 import { emitPayment, moveAndTell, patch } from './staging.ts';
 import { type FailureReason, outgoingStates } from './states.ts';
-import type { Party } from './store.ts';
+import type { IncomingRow, OutgoingRow, Party, PaymentRow } from './store.ts';
 
 /** Money that has come in for a payment, in the sending currency, and what is known of who sent it. */
 export interface CameIn {
@@ -26,20 +25,20 @@ export interface CameIn {
 }
 
 /** The status of a payment whose money is here; a pulled one has begun already. Throws when too late. */
-const begun = (row: TransactionRow) =>
+const begun = (row: OutgoingRow) =>
   row.status === 'PROCESSING' && row.funds === 'AWAITED'
     ? row.status
     : outgoingStates.next(row.status, 'start');
 
-const legs = (ctx: Ctx, row: TransactionRow): Legs => legsOf(row, ctx.caller.environment);
+const legs = (ctx: Ctx, row: OutgoingRow): Legs => legsOf(row, ctx.caller.environment);
 
-const waitsForDeposit = ({ source }: TransactionRow) => source.sourceType === 'REALTIME_FUNDING';
+const waitsForDeposit = ({ source }: OutgoingRow) => source.sourceType === 'REALTIME_FUNDING';
 
 /**
  * Throws INSUFFICIENT_FUNDS where the account that pays does not hold enough now. Only the commit that takes
  * the money decides; this is for telling somebody before they are put to any trouble.
  */
-export async function checkFunds(ctx: Ctx, row: TransactionRow): Promise<void> {
+export async function checkFunds(ctx: Ctx, row: OutgoingRow): Promise<void> {
   const id = row.source_account ?? '';
   if (!isId(id, 'InternalAccount')) return;
   const account = await ctx.read(ledgerAccounts, id);
@@ -48,7 +47,7 @@ export async function checkFunds(ctx: Ctx, row: TransactionRow): Promise<void> {
   throw shortOfFunds();
 }
 
-const cameIn = (row: TransactionRow, came: CameIn | undefined) =>
+const cameIn = (row: OutgoingRow, came: CameIn | undefined) =>
   came && {
     funded_amount: came.amount,
     source: { ...row.source, ...came.origin },
@@ -56,7 +55,7 @@ const cameIn = (row: TransactionRow, came: CameIn | undefined) =>
   };
 
 /** A payment that was pending is told as that before it goes on; one that was authorised was told already. */
-function tellPending(ctx: Ctx, row: TransactionRow): void {
+function tellPending(ctx: Ctx, row: OutgoingRow): void {
   if (row.status === 'PENDING') emitPayment(ctx, outgoingPayment.PENDING, row);
 }
 
@@ -64,7 +63,7 @@ function tellPending(ctx: Ctx, row: TransactionRow): void {
  * Its customer is asked to authorise it, or a further step of it. Nothing is held meanwhile. Money that is
  * to be paid in for it is not: the payment is told as pending once that is here.
  */
-export function awaitAuthorization(ctx: Ctx, row: TransactionRow): TransactionRow {
+export function awaitAuthorization(ctx: Ctx, row: OutgoingRow): OutgoingRow {
   const again = row.status === 'PENDING_AUTHORIZATION';
   const status = again ? row.status : outgoingStates.next(row.status, 'authorize');
   if (!waitsForDeposit(row)) tellPending(ctx, row);
@@ -74,11 +73,11 @@ export function awaitAuthorization(ctx: Ctx, row: TransactionRow): TransactionRo
 }
 
 /** Authorised, and its money is still to be paid in: PENDING_AUTHORIZATION → PENDING. */
-export const releasePayment = (ctx: Ctx, row: TransactionRow): TransactionRow =>
+export const releasePayment = (ctx: Ctx, row: OutgoingRow): OutgoingRow =>
   patch(ctx, row, { status: outgoingStates.next(row.status, 'release') });
 
 /** Nobody authorised it in time: no money has moved. What an agent spent by it is given back. */
-export async function failUnauthorized(ctx: Ctx, row: TransactionRow): Promise<void> {
+export async function failUnauthorized(ctx: Ctx, row: OutgoingRow): Promise<void> {
   if (row.status !== 'PENDING_AUTHORIZATION') return;
   const status = outgoingStates.next(row.status, 'fail');
   const failed = patch(ctx, row, { status, failure_reason: 'SCA_NOT_COMPLETED' });
@@ -87,7 +86,7 @@ export async function failUnauthorized(ctx: Ctx, row: TransactionRow): Promise<v
 }
 
 /** PENDING → PROCESSING while a rail pulls the money; how that goes is a job's to find out. */
-export function awaitFunds(ctx: Ctx, row: TransactionRow): TransactionRow {
+export function awaitFunds(ctx: Ctx, row: OutgoingRow): OutgoingRow {
   const status = outgoingStates.next(row.status, 'start');
   tellPending(ctx, row);
   const started = patch(ctx, row, { status, funds: 'AWAITED', sent_at: ctx.now });
@@ -96,11 +95,7 @@ export function awaitFunds(ctx: Ctx, row: TransactionRow): TransactionRow {
 }
 
 /** Sets the money aside and has it sent. A pending payment becomes PROCESSING by it. */
-export async function startPayout(
-  ctx: Ctx,
-  row: TransactionRow,
-  came?: CameIn,
-): Promise<TransactionRow> {
+export async function startPayout(ctx: Ctx, row: OutgoingRow, came?: CameIn): Promise<OutgoingRow> {
   const status = begun(row);
   const fresh = status !== row.status;
   tellPending(ctx, row);
@@ -122,10 +117,10 @@ export async function startPayout(
  */
 export async function payInside(
   ctx: Ctx,
-  row: TransactionRow,
-  { target, twin }: { target: InternalAccountRow; twin: TransactionRow | null },
+  row: OutgoingRow,
+  { target, twin }: { target: InternalAccountRow; twin: IncomingRow | null },
   came?: CameIn,
-): Promise<TransactionRow> {
+): Promise<OutgoingRow> {
   const started = begun(row);
   const fresh = started !== row.status;
   tellPending(ctx, row);
@@ -135,7 +130,7 @@ export async function payInside(
   await moveAndTell(ctx, () => {
     if (came) fund(ctx, row, came.amount);
     payThrough(ctx, row.id, legs(ctx, row));
-    const amount = row.received_amount as bigint;
+    const amount = row.received_amount;
     repayOwed(ctx, target, { transactionId: row.id, step: 'owed', amount });
   });
   const status = outgoingStates.next(started, 'settle');
@@ -153,10 +148,10 @@ export async function payInside(
 /** Money came in for a pending payment that cannot be made with it: it fails and the money goes back. */
 export async function refuseFunds(
   ctx: Ctx,
-  row: TransactionRow,
+  row: OutgoingRow,
   came: CameIn,
   reason: FailureReason,
-): Promise<TransactionRow> {
+): Promise<OutgoingRow> {
   const status = begun(row);
   const fresh = status !== row.status;
   tellPending(ctx, row);
@@ -167,7 +162,7 @@ export async function refuseFunds(
 }
 
 /** The rail has taken it over: what was set aside leaves the balance. */
-export async function handOverPayout(ctx: Ctx, row: TransactionRow): Promise<TransactionRow> {
+export async function handOverPayout(ctx: Ctx, row: OutgoingRow): Promise<OutgoingRow> {
   if (row.funds !== 'HELD' || row.status !== 'PROCESSING' || row.refund) return row;
   await moveAndTell(ctx, () => handOver(ctx, row.id, legs(ctx, row)));
   return patch(ctx, row, { funds: 'HANDED' });
@@ -176,9 +171,9 @@ export async function handOverPayout(ctx: Ctx, row: TransactionRow): Promise<Tra
 /** PROCESSING → COMPLETED. */
 export async function settlePayout(
   ctx: Ctx,
-  given: TransactionRow,
+  given: OutgoingRow,
   chain?: OnChain,
-): Promise<TransactionRow> {
+): Promise<OutgoingRow> {
   if (given.status !== 'PROCESSING' || given.refund) return given;
   const row = await handOverPayout(ctx, given);
   settle(ctx, row.id, legs(ctx, row));
@@ -200,10 +195,10 @@ export async function settlePayout(
  */
 export async function failPayout(
   ctx: Ctx,
-  row: TransactionRow,
+  row: OutgoingRow,
   reason: FailureReason,
   refundable: boolean,
-): Promise<TransactionRow> {
+): Promise<OutgoingRow> {
   const event = row.status === 'COMPLETED' ? 'return' : 'fail';
   const hasBegun = row.status === 'PROCESSING' || row.status === 'COMPLETED';
   const status = hasBegun && !row.refund ? outgoingStates.peek(row.status, event) : undefined;
@@ -229,16 +224,16 @@ export async function failPayout(
 /** A request to cancel it; `job` asks the rail. Asked twice, it is one request. */
 export function requestCancel(
   ctx: Ctx,
-  row: TransactionRow,
+  row: PaymentRow,
   job: JobDefinition<typeof CancelInput>,
-): TransactionRow {
+): PaymentRow {
   if (row.cancel_requested_at !== null) return row;
   ctx.later(job, { transactionId: row.id });
   return patch(ctx, row, { cancel_requested_at: ctx.now });
 }
 
 /** Called back by hand while on its way: the money returns and the payment ends COMPLETED. */
-export function cancelPayout(ctx: Ctx, row: TransactionRow): TransactionRow {
+export function cancelPayout(ctx: Ctx, row: OutgoingRow): OutgoingRow {
   if (row.status !== 'PROCESSING' || row.refund || row.funds === 'AWAITED') return row;
   const refund = openRefund(ctx, row, 'USER_CANCELLATION');
   const refunding = patch(ctx, row, { refund, cancel_requested_at: null });
@@ -248,13 +243,13 @@ export function cancelPayout(ctx: Ctx, row: TransactionRow): TransactionRow {
 }
 
 /** The rail goes on with it although somebody asked to call it back. */
-export function refuseCancel(ctx: Ctx, row: TransactionRow): TransactionRow {
+export function refuseCancel(ctx: Ctx, row: PaymentRow): PaymentRow {
   if (row.cancel_requested_at === null) return row;
   return patch(ctx, row, { cancel_requested_at: null });
 }
 
 /** A pending payment whose quote ran out. */
-export function expirePayment(ctx: Ctx, row: TransactionRow): void {
+export function expirePayment(ctx: Ctx, row: OutgoingRow): void {
   const status = outgoingStates.peek(row.status, 'expire');
   if (!status) return;
   const expired = patch(ctx, row, { status, failure_reason: 'QUOTE_EXPIRED' });

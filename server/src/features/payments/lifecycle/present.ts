@@ -2,13 +2,11 @@
 // from the id, so a search by reference is a look-up by key and needs no column.
 import { currencyView } from '../../../catalog/currencies/currencies.ts';
 import type { OnChain } from '../../../connectors/ports/index.ts';
+import { assertNever } from '../../../kernel/assert-never.ts';
 import { iso } from '../../../kernel/world.ts';
-import type { RowOf } from '../../../runtime/db/table.ts';
 import { stamps } from '../../../runtime/operation/context.ts';
 import { presentCardPayment } from './cards/present-card.ts';
-import type { Party, transactions } from './store.ts';
-
-export type TransactionRow = RowOf<typeof transactions>;
+import type { OutgoingRow, Party, PaymentRow, TransactionRow } from './store.ts';
 
 const hexOf = (id: string) =>
   id
@@ -36,7 +34,7 @@ const amountOf = (amount: bigint, currency: string) => ({
 const withChain = (party: Party, chain: OnChain | null): Party =>
   chain ? { ...party, onChainTransaction: chain } : party;
 
-function common(row: TransactionRow) {
+function common(row: PaymentRow) {
   return {
     id: row.id,
     status: row.status,
@@ -65,36 +63,30 @@ function common(row: TransactionRow) {
   };
 }
 
-const sent = (row: TransactionRow) =>
+const sent = (row: PaymentRow) =>
   row.sent_amount === null || row.sent_currency === null
     ? {}
     : { sentAmount: amountOf(row.sent_amount, row.sent_currency) };
 
-const received = (row: TransactionRow) =>
-  row.received_amount === null || row.received_currency === null
-    ? {}
-    : { receivedAmount: amountOf(row.received_amount, row.received_currency) };
+const received = (row: PaymentRow) => ({
+  receivedAmount: amountOf(row.received_amount, row.received_currency),
+});
 
 /** What is to be done before a payment begins. Where to pay in is nobody's to know until it is authorised. */
-export function instructionsOf(row: TransactionRow): TransactionRow['instructions'] {
+export function instructionsOf(row: OutgoingRow): OutgoingRow['instructions'] {
   const { status, failure_reason: reason, source } = row;
   const unauthorized = status === 'PENDING_AUTHORIZATION' || reason === 'SCA_NOT_COMPLETED';
   return unauthorized && source.sourceType === 'REALTIME_FUNDING' ? null : row.instructions;
 }
 
-/** The JSON of GET /transactions/{id}, and of every event about the transaction. */
-export function presentTransaction(row: TransactionRow) {
-  if (row.card) return presentCardPayment(row, row.card);
-  if (row.type === 'INCOMING') {
-    return { type: row.type, ...common(row), ...sent(row), ...received(row) };
-  }
+function presentOutgoing(row: OutgoingRow) {
   const instructions = instructionsOf(row);
   return {
     type: row.type,
     ...common(row),
     ...sent(row),
     ...received(row),
-    ...(row.platform_fees === null ? {} : { platformFees: Number(row.platform_fees) }),
+    platformFees: Number(row.platform_fees),
     ...(instructions ? { paymentInstructions: instructions } : {}),
     ...(row.rate_details ? { rateDetails: row.rate_details } : {}),
     paymentRail: row.rail,
@@ -103,4 +95,18 @@ export function presentTransaction(row: TransactionRow) {
       row.expected_settlement_at === null ? null : iso(row.expected_settlement_at),
     settlementTimelineSeconds: row.settlement_seconds,
   };
+}
+
+/** The JSON of GET /transactions/{id}, and of every event about the transaction. */
+export function presentTransaction(row: TransactionRow) {
+  switch (row.type) {
+    case 'CARD':
+      return presentCardPayment(row);
+    case 'INCOMING':
+      return { type: row.type, ...common(row), ...sent(row), ...received(row) };
+    case 'OUTGOING':
+      return presentOutgoing(row);
+    default:
+      return assertNever(row, 'type of transaction');
+  }
 }

@@ -8,8 +8,8 @@ import type { PatchOf } from '../../../runtime/db/table.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { emitBalance, internalAccounts } from '../../balances/internal-accounts/index.ts';
 import { incomingPayment, outgoingPayment } from './contract.ts';
-import { presentTransaction, type TransactionRow } from './present.ts';
-import { transactions } from './store.ts';
+import { presentTransaction } from './present.ts';
+import { type TransactionRow, transactions } from './store.ts';
 
 /** The events of the direction that a payment has. */
 export const eventsOf = ({ type }: Pick<TransactionRow, 'type'>) =>
@@ -27,12 +27,11 @@ export function emitPayment(
   ctx.emit(event, row.id, presentTransaction(row) as Static<PaymentSchema>);
 }
 
-/** Stages a change of the row. */
-export const patch = (
-  ctx: Ctx,
-  row: TransactionRow,
-  change: PatchOf<typeof transactions>,
-): TransactionRow => ctx.update(transactions, row, { ...change, updated_at: ctx.now });
+type Patch<R> = PatchOf<typeof transactions, R>;
+
+/** Stages a change of the row, which keeps its type. */
+export const patch = <R extends TransactionRow>(ctx: Ctx, row: R, change: Patch<R>): R =>
+  ctx.update(transactions, row, { ...change, updated_at: ctx.now } as Patch<TransactionRow>) as R;
 
 /** Stages movements, and one balance event for each internal account that they touch. */
 export async function moveAndTell(ctx: Ctx, stage: () => unknown): Promise<void> {

@@ -2,9 +2,9 @@
 // is, apart from `status`, which says what the platform is told; refunds act on `funds`.
 import type { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
 import type { OnChain } from '../../../connectors/ports/index.ts';
-import { col, table } from '../../../runtime/db/table.ts';
+import { col, type RowOfColumns, rows, table } from '../../../runtime/db/table.ts';
 import type { CardFacts } from './cards/card.ts';
-import { cardPaymentStates } from './cards/card-states.ts';
+import { type CardStatus, cardPaymentStates } from './cards/card-states.ts';
 import {
   type FailureReason,
   type IncomingStatus,
@@ -41,6 +41,11 @@ export type Funds =
   | 'RETURNED'
   | 'PARKED';
 
+/** The accepted pay request that a payment to a UMA address carries. */
+export interface UmaCarrier {
+  uma: { reference: string; sender: string; payerData: Record<string, unknown> };
+}
+
 /** Why money that came in must not be spent yet. */
 export const PENDING_REASONS = [
   'COUNTERPARTY_DECLARATION_REQUIRED',
@@ -57,8 +62,7 @@ const columns = {
   platform_customer_id: col.text,
   type: col.word<'INCOMING' | 'OUTGOING' | 'CARD'>(),
   direction: col.word<'CREDIT' | 'DEBIT'>(),
-  /** Of a payment with a card a `CardStatus`: `CardPaymentRow` is such a row as it is. */
-  status: col.word<OutgoingStatus | IncomingStatus>().mut,
+  status: col.word<OutgoingStatus | IncomingStatus | CardStatus>().mut,
   funds: col.word<Funds>().mut,
   /** Completed with what is known of the payer once money has come in. */
   source: col.json<Party>().mut,
@@ -104,7 +108,7 @@ const columns = {
   /** Where to pay in for it. */
   instructions: col.json<PaymentInstructions[]>().null,
   /** What its connector needs beyond the row: the accepted pay request of a UMA payment. */
-  carrier: col.json<Record<string, unknown>>().null,
+  carrier: col.json<UmaCarrier>().null,
   /** What the receiving platform is asked about its customer before it may accept. */
   requested_fields: col.json<{ name: string; mandatory: boolean }[]>().null,
   /** The movements on a chain that brought it in and took it out. */
@@ -119,10 +123,65 @@ const columns = {
   version: col.int4,
 };
 
+type Common = RowOfColumns<typeof columns>;
+
+/** A row whose columns in `Own` hold more than their descriptions say. */
+type With<Own extends Partial<Common>> = Omit<Common, keyof Own> & Own;
+
+// What a type guarantees of its columns. The constraint `transactions_columns` holds the same.
+
+/** A payment that a customer or the platform makes. */
+export type OutgoingRow = With<{
+  type: 'OUTGOING';
+  direction: 'DEBIT';
+  status: OutgoingStatus;
+  destination_account: string;
+  sent_amount: bigint;
+  sent_currency: string;
+  received_amount: bigint;
+  received_currency: string;
+  fees: bigint;
+  platform_fees: bigint;
+  exchange_rate: string;
+  card: null;
+}>;
+
+/** Funds received: a deposit, a pull, a payment from a UMA address, or one made by another customer here. */
+export type IncomingRow = With<{
+  type: 'INCOMING';
+  direction: 'CREDIT';
+  status: IncomingStatus;
+  destination_account: string;
+  received_amount: bigint;
+  received_currency: string;
+  card: null;
+}>;
+
+type CardColumns = {
+  type: 'CARD';
+  status: CardStatus;
+  customer_id: string;
+  /** The account that pays or is paid is denominated in it. */
+  sent_amount: bigint;
+  sent_currency: string;
+  card: CardFacts;
+};
+
+/** A card payment, or a merchant credit to a card. */
+export type CardPaymentRow =
+  | With<CardColumns & { direction: 'DEBIT'; source_account: string }>
+  | With<CardColumns & { direction: 'CREDIT'; destination_account: string }>;
+
+export type TransactionRow = OutgoingRow | IncomingRow | CardPaymentRow;
+
+/** A transaction without a card. */
+export type PaymentRow = OutgoingRow | IncomingRow;
+
 const LIVES = { INCOMING: incomingStates, OUTGOING: outgoingStates, CARD: cardPaymentStates };
 
 /** Every change of a row keeps to the lifecycles: how far the payment is, and how far its refund. */
 export const transactions = table('transactions', columns, {
+  rows: rows<TransactionRow>(),
   lives: [
     { state: (row) => row.status, states: (row) => LIVES[row.type] },
     { state: (row) => row.refund?.status ?? 'NONE', states: refundStates },

@@ -8,7 +8,10 @@ import { internalAccounts } from '../../balances/internal-accounts/index.ts';
 import { platforms, systemCaller } from '../../tenancy/platform/index.ts';
 import {
   type FailureReason,
+  type IncomingRow,
+  type OutgoingRow,
   type TransactionRow,
+  transactionAt,
   transactionOfReference,
   transactions,
 } from '../lifecycle/index.ts';
@@ -37,7 +40,7 @@ async function platformAt(runtime: Runtime, target: Pick<Notice, 'accountId' | '
 }
 
 async function resultOf(runtime: Runtime, id: string, recorded?: 'now' | 'before') {
-  const row = (await runtime.db.read(transactions, id)) as TransactionRow;
+  const row = await transactionAt(runtime.db, id);
   return {
     transactionId: id,
     type: row.type,
@@ -102,7 +105,7 @@ export async function recordDeposit(
 const isDeposit = ({ source }: TransactionRow) => source.sourceType === 'REALTIME_FUNDING';
 
 /** Whether it lies on its account until somebody decides; a pull or a UMA payment may, too. */
-const waitsForUs = (row: TransactionRow) => isHeld(row) && row.pending_reason !== null;
+const waitsForUs = (row: IncomingRow) => isHeld(row) && row.pending_reason !== null;
 
 interface DecisionInput {
   transactionId: string;
@@ -110,7 +113,11 @@ interface DecisionInput {
   reason?: FailureReason | undefined;
 }
 
-type Step = typeof releaseDeposit | typeof returnDeposit;
+type Step = (
+  ctx: Ctx,
+  row: IncomingRow,
+  reason?: FailureReason | undefined,
+) => Promise<IncomingRow>;
 
 /** Takes a step; throws CONFLICT where the state of the row forbids it. */
 async function take(
@@ -123,7 +130,7 @@ async function take(
     throw conflict('It is no deposit.');
   }
   const { status, funds } = row;
-  const moved = await work(ctx, row, reason as FailureReason);
+  const moved = await work(ctx, row, reason);
   if (moved.status === status && moved.funds === funds) {
     throw conflict(`That cannot be done with it: it is ${status}.`);
   }
@@ -143,7 +150,7 @@ export const releaseHeldDeposit = decide(releaseDeposit);
 export const rejectHeldDeposit = decide(refuseDeposit);
 
 /** Money that was paid in for one payment: its payer answers for it, and the payment stays. */
-async function takeBackOfPayment(ctx: Ctx, row: TransactionRow): Promise<void> {
+async function takeBackOfPayment(ctx: Ctx, row: OutgoingRow): Promise<void> {
   if (!isDeposit(row) || row.funded_amount === null) throw conflict('It is no deposit.');
   if (row.refund?.status === 'PENDING') {
     throw conflict('It is on its way back. Say by payouts settle that it is there.');

@@ -5,7 +5,7 @@ import { findCurrency } from '../../../catalog/currencies/currencies.ts';
 import { readable } from '../../../kernel/money.ts';
 import { iso } from '../../../kernel/world.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
-import { type TransactionRow, transactions } from '../lifecycle/index.ts';
+import { asIncoming, type IncomingRow, transactionAt } from '../lifecycle/index.ts';
 import { HELD_LONG } from '../pay-ins/index.ts';
 
 // A row that is held changes no more until it is released, so its last change is when the holding began.
@@ -14,16 +14,16 @@ const HELD = `select t.id from jobs j join transactions t on t.id = j.input ->> 
     and ($2::text is null or t.platform_id = $2)
   order by t.updated_at, t.id limit $3`;
 
-function view(row: TransactionRow) {
-  const currency = row.received_currency as string;
-  const amount = row.received_amount as bigint;
+function view(row: IncomingRow) {
+  const currency = row.received_currency;
+  const amount = row.received_amount;
   return {
     transactionId: row.id,
     platformId: row.platform_id,
     customerId: row.customer_id,
     accountId: row.destination_account,
     since: iso(row.updated_at),
-    reason: row.pending_reason as string,
+    reason: row.pending_reason,
     amount: Number(amount),
     currency,
     readable: readable(amount, findCurrency(currency)?.decimals ?? 0),
@@ -37,6 +37,6 @@ export async function listHeldFunds(
   { platformId, limit }: { platformId?: string | undefined; limit: number },
 ) {
   const found = await db.query<{ id: string }>(HELD, [HELD_LONG.kind, platformId ?? null, limit]);
-  const rows = await Promise.all(found.map((each) => db.read(transactions, each.id)));
-  return rows.map((row) => view(row as TransactionRow));
+  const rows = await Promise.all(found.map((each) => transactionAt(db, each.id)));
+  return rows.map((row) => view(asIncoming(row)));
 }

@@ -1,11 +1,13 @@
 // What an operator records about a transfer is applied by the feature that the transfer belongs to, in the
 // same way as the answer of a rail.
 import type { Progress } from '../../../connectors/ports/index.ts';
+import { assertNever } from '../../../kernel/assert-never.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { platforms, systemCaller } from '../../tenancy/platform/index.ts';
 import {
+  asOutgoing,
   heedPayout,
   heedRefund,
   isWanted,
@@ -25,8 +27,17 @@ const noTransaction = () => new Fault('TRANSACTION_NOT_FOUND', 'No such transact
 
 async function heed(ctx: Ctx, row: TransactionRow, kind: WaitKind, progress: Progress) {
   if (row.type === 'INCOMING') return heedIncoming(ctx, row, kind, progress);
-  if (kind === 'pull') return heedFunding(ctx, row, progress);
-  return kind === 'refund' ? heedRefund(ctx, row, progress) : heedPayout(ctx, row, progress);
+  const payment = asOutgoing(row);
+  switch (kind) {
+    case 'pull':
+      return heedFunding(ctx, payment, progress);
+    case 'refund':
+      return heedRefund(ctx, payment, progress);
+    case 'payout':
+      return heedPayout(ctx, payment, progress);
+    default:
+      return assertNever(kind, 'kind of transfer');
+  }
 }
 
 type Work<R> = (ctx: Ctx, row: TransactionRow) => Promise<R>;

@@ -15,7 +15,7 @@ import {
   refundOf,
   returnParked,
   type TransactionRow,
-  transactions,
+  transactionAt,
 } from '../lifecycle/index.ts';
 import { onAnyTransaction } from './notice.ts';
 
@@ -77,13 +77,10 @@ export async function listSuspense(
   const values = [platformId ?? null, environment ?? null, limit];
   const waiting = await db.query<Waiting>(WAITING, values);
   const ids = waiting.map((each) => each.id);
-  const [nets, rows] = await Promise.all([
-    inSuspense(db, ids),
-    Promise.all(ids.map((each) => db.read(transactions, each))),
-  ]);
+  const nets = await inSuspense(db, ids);
   return Promise.all(
-    waiting.map((each, at) =>
-      view(runtime, each, rows[at] as TransactionRow, nets.get(each.id) ?? 0n),
+    waiting.map(async (each) =>
+      view(runtime, each, await transactionAt(db, each.id), nets.get(each.id) ?? 0n),
     ),
   );
 }
@@ -101,7 +98,7 @@ const decide =
   async (runtime: Runtime, { transactionId: id, reference, reason }: SuspenseInput) => {
     const said = { reference, reason };
     await onAnyTransaction(runtime, id, async (ctx, row) => void (await work(ctx, row, said)));
-    const row = (await runtime.db.read(transactions, id)) as TransactionRow;
+    const row = await transactionAt(runtime.db, id);
     const refund = row.refund?.status ?? null;
     return { transactionId: id, status: row.status, refund, funds: row.funds };
   };

@@ -10,13 +10,17 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { externalAccounts } from '../../payees/external-accounts/index.ts';
 import {
+  asPayment,
   isWanted,
+  type PaymentRow,
   paymentReference,
   payoutOf,
   pullOf,
   refundOf,
   refuseCancel,
+  sourceAccountOf,
   type TransactionRow,
+  transactionAt,
   transactions,
   type WaitKind,
   type WaitRow,
@@ -33,15 +37,15 @@ import {
 const INSTRUCTION = { payout: payoutOf, pull: pullOf, refund: refundOf } as const;
 
 /** The UMA address at the other end of a movement; undefined where an account is. */
-function umaAddressOf(row: TransactionRow, kind: WaitKind): string | undefined {
-  if (kind === 'payout' && row.carrier) return row.destination_account as string;
+function umaAddressOf(row: PaymentRow, kind: WaitKind): string | undefined {
+  if (kind === 'payout' && row.carrier) return row.destination_account;
   const comes = kind === 'pull' && row.source.sourceType === 'UMA_ADDRESS';
-  return comes ? (row.source_account as string) : undefined;
+  return comes ? sourceAccountOf(row) : undefined;
 }
 
 async function instructionOf(
   runtime: Runtime,
-  row: TransactionRow,
+  row: PaymentRow,
   kind: WaitKind,
 ): Promise<RailInstruction> {
   const umaAddress = umaAddressOf(row, kind);
@@ -52,8 +56,8 @@ async function instructionOf(
     kind,
     origin: 'quote',
     rail: null,
-    currency: row.received_currency as string,
-    amount: row.received_amount as bigint,
+    currency: row.received_currency,
+    amount: row.received_amount,
     account: { accountType: 'UMA_ADDRESS', umaAddress },
     sentAt: row.sent_at ?? row.updated_at,
   };
@@ -85,7 +89,7 @@ export type AwaitedTransfer = ReturnType<typeof view>;
 async function viewOf(runtime: Runtime, wait: WaitRow) {
   const row = await runtime.db.read(transactions, wait.id);
   if (!row || !isWanted(row, wait.kind)) return [];
-  return [view(wait, row, await instructionOf(runtime, row, wait.kind))];
+  return [view(wait, row, await instructionOf(runtime, asPayment(row), wait.kind))];
 }
 
 const WAITS = `select id, kind, since from rail_waits
@@ -110,7 +114,7 @@ export async function listAwaitedTransfers(
 }
 
 async function resultOf(runtime: Runtime, id: string) {
-  const row = (await runtime.db.read(transactions, id)) as TransactionRow;
+  const row = await transactionAt(runtime.db, id);
   return {
     transactionId: row.id,
     status: row.status,
@@ -186,14 +190,16 @@ const usualOf = (row: TransactionRow): Carried =>
 /** Whether a rail carried it. The receiver of a payment made inside has only its source to show. */
 function overRail(row: TransactionRow, kind: Carried): boolean {
   if (kind === 'payout') return isOutside(row.destination_account);
-  return row.type === 'OUTGOING' ? isOutside(row.source_account) : isPull(row);
+  return row.type === 'OUTGOING'
+    ? isOutside(row.source_account)
+    : row.type === 'INCOMING' && isPull(row);
 }
 
 function hasSettled(row: TransactionRow, kind: Carried): boolean {
   if (kind === 'pull') {
     // A pull has settled once its money is here, wherever the payment made with it is by now.
     if (row.type === 'OUTGOING') return row.funded_amount !== null;
-    if (isHeld(row)) return row.pending_reason !== null;
+    if (row.type === 'INCOMING' && isHeld(row)) return row.pending_reason !== null;
   }
   return row.status === 'COMPLETED' && row.funds === 'SETTLED';
 }
@@ -239,7 +245,7 @@ export async function rejectTransferCancel(runtime: Runtime, id: string): Promis
   await onProductionTransaction(runtime, id, async (ctx, row) => {
     await awaitedOf(ctx, row);
     requireCallback(row);
-    refuseCancel(ctx, row);
+    refuseCancel(ctx, asPayment(row));
   });
   return resultOf(runtime, id);
 }

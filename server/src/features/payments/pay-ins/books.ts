@@ -4,69 +4,64 @@
 import { type House, house } from '../../../ledger/chart.ts';
 import type { Phase } from '../../../ledger/transfer.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import type { TransactionRow } from '../lifecycle/index.ts';
+import type { IncomingRow } from '../lifecycle/index.ts';
 
-const purse = (ctx: Ctx, row: TransactionRow, purpose: House): string =>
-  house(ctx.caller.environment, purpose, row.received_currency as string);
+const purse = (ctx: Ctx, row: IncomingRow, purpose: House): string =>
+  house(ctx.caller.environment, purpose, row.received_currency);
 
 function move(
   ctx: Ctx,
-  row: TransactionRow,
+  row: IncomingRow,
   phase: Phase,
   step: string,
   [debit, credit]: [string, string],
   force = false,
 ): void {
-  const currency = row.received_currency as string;
-  const amount = row.received_amount as bigint;
+  const currency = row.received_currency;
+  const amount = row.received_amount;
   ctx.stageTransfer(phase, { transactionId: row.id, step, debit, credit, currency, amount, force });
 }
 
 /** Onto the account. One that is shut by then refuses it, and the decision is made again. */
-export const credit = (ctx: Ctx, row: TransactionRow, accountId: string): void =>
+export const credit = (ctx: Ctx, row: IncomingRow, accountId: string): void =>
   move(ctx, row, 'posted', 'deposit', [purse(ctx, row, 'clearing'), accountId]);
 
 /** Onto the account and aside, so that it cannot be spent. `force` gets it there though it is frozen. */
-export function creditAside(
-  ctx: Ctx,
-  row: TransactionRow,
-  accountId: string,
-  force: boolean,
-): void {
+export function creditAside(ctx: Ctx, row: IncomingRow, accountId: string, force: boolean): void {
   const clearing = purse(ctx, row, 'clearing');
   move(ctx, row, 'posted', 'deposit', [clearing, accountId], force);
   move(ctx, row, 'pending', 'review', [accountId, clearing], force);
 }
 
 /** Makes what was set aside spendable. */
-export const release = (ctx: Ctx, row: TransactionRow, accountId: string): void =>
+export const release = (ctx: Ctx, row: IncomingRow, accountId: string): void =>
   move(ctx, row, 'release', 'review', [accountId, purse(ctx, row, 'clearing')]);
 
 /** Takes what was set aside off the account again. */
-export const takeOff = (ctx: Ctx, row: TransactionRow, accountId: string): void =>
+export const takeOff = (ctx: Ctx, row: IncomingRow, accountId: string): void =>
   move(ctx, row, 'post', 'review', [accountId, purse(ctx, row, 'clearing')]);
 
 /** Into our keeping: no account can take it. */
-export const keep = (ctx: Ctx, row: TransactionRow): void =>
+export const keep = (ctx: Ctx, row: IncomingRow): void =>
   move(ctx, row, 'posted', 'fund', [purse(ctx, row, 'clearing'), purse(ctx, row, 'inbound')]);
 
 /** Out of our keeping, to whoever paid it. */
-export const sendBack = (ctx: Ctx, row: TransactionRow): void =>
+export const sendBack = (ctx: Ctx, row: IncomingRow): void =>
   move(ctx, row, 'posted', 'refund.out', [purse(ctx, row, 'inbound'), purse(ctx, row, 'clearing')]);
 
 /** Out of our keeping, to wait for a person. */
-export const park = (ctx: Ctx, row: TransactionRow): void =>
+export const park = (ctx: Ctx, row: IncomingRow): void =>
   move(ctx, row, 'posted', 'park.fund', [purse(ctx, row, 'inbound'), purse(ctx, row, 'suspense')]);
 
 /** Out of our keeping and over a rail to an account outside. */
-export function payOn(ctx: Ctx, row: TransactionRow): void {
+export function payOn(ctx: Ctx, row: IncomingRow): void {
   const clearing = purse(ctx, row, 'clearing');
   move(ctx, row, 'posted', 'pay', [purse(ctx, row, 'inbound'), clearing]);
   move(ctx, row, 'posted', 'settle', [clearing, purse(ctx, row, 'settled')]);
 }
 
 /** Back into our keeping after the bank outside has sent it back. */
-export function undoPayOn(ctx: Ctx, row: TransactionRow): void {
+export function undoPayOn(ctx: Ctx, row: IncomingRow): void {
   const clearing = purse(ctx, row, 'clearing');
   move(ctx, row, 'posted', 'refund.settle', [purse(ctx, row, 'settled'), clearing]);
   move(ctx, row, 'posted', 'refund.pay', [clearing, purse(ctx, row, 'inbound')]);

@@ -4,30 +4,32 @@
 import { type JobHandler, jobHandler } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
+  asIncoming,
   CANCEL_PULL,
   type ConnectorsOf,
   currentOf,
+  type IncomingRow,
   loadOf,
   postpone,
   pullOf,
   refuseCancel,
-  type TransactionRow,
 } from '../lifecycle/index.ts';
 import { cancelPull } from './pull.ts';
 
 /** Whether the rail has yet to say that it took it. */
-const isUnsent = ({ status, funds }: TransactionRow) => status === 'PENDING' && funds === 'AWAITED';
+const isUnsent = ({ status, funds }: IncomingRow) => status === 'PENDING' && funds === 'AWAITED';
 
-const isOnItsWay = ({ status, funds, pending_reason }: TransactionRow) =>
+const isOnItsWay = ({ status, funds, pending_reason }: IncomingRow) =>
   status === 'PROCESSING' && (funds === 'AWAITED' || funds === 'HELD') && pending_reason === null;
 
 export const cancelPullJob = (connectors: ConnectorsOf): JobHandler =>
   jobHandler(CANCEL_PULL, {
     async run(runtime, job) {
-      const { row, caller } = await loadOf(runtime, job);
+      const { row, caller } = await loadOf(runtime, job, asIncoming);
       const { rail } = connectors(caller.environment);
       const now = runtime.world.now();
-      const refuse = async (ctx: Ctx) => void refuseCancel(ctx, await currentOf(ctx, row.id));
+      const refuse = async (ctx: Ctx) =>
+        void refuseCancel(ctx, await currentOf(ctx, row.id, asIncoming));
       if (!rail?.cancel || !(isUnsent(row) || isOnItsWay(row))) return { caller, stage: refuse };
       if (isUnsent(row)) {
         // Its sending may be under way in another worker; a callback must come after it.
@@ -37,7 +39,7 @@ export const cancelPullJob = (connectors: ConnectorsOf): JobHandler =>
       return {
         caller,
         stage: async (ctx) => {
-          const current = await currentOf(ctx, row.id);
+          const current = await currentOf(ctx, row.id, asIncoming);
           if (answer === 'cancelled') await cancelPull(ctx, current);
           if (answer === 'refused') refuseCancel(ctx, current);
         },

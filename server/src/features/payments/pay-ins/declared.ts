@@ -57,7 +57,7 @@ export async function releaseDeclared(
   );
   for (const id of ids) {
     const row = await ctx.read(transactions, id);
-    if (!row || !isHeld(row)) continue;
+    if (row?.type !== 'INCOMING' || !isHeld(row)) continue;
     if (spelled(row.source.accountIdentifier) === from) await releaseDeposit(ctx, row);
   }
   const last = ids.at(-1);

@@ -19,7 +19,7 @@ import {
 } from '../../balances/internal-accounts/index.ts';
 import { customers } from '../../customers/records/index.ts';
 import { externalAccounts, noteDeclared } from '../../payees/external-accounts/index.ts';
-import { type TransactionRow, transactions } from '../lifecycle/index.ts';
+import { asIncoming, currentOf, type IncomingRow } from '../lifecycle/index.ts';
 import {
   bounceDeposit,
   type Deposit,
@@ -60,9 +60,9 @@ async function arrive(accountId: string, amount: number, more: Partial<Deposit> 
   });
 }
 
-const onRow = (id: string, work: (ctx: Ctx, row: TransactionRow) => unknown) =>
+const onRow = (id: string, work: (ctx: Ctx, row: IncomingRow) => unknown) =>
   app.operate(async (ctx) => {
-    await work(ctx, (await ctx.read(transactions, id)) as TransactionRow);
+    await work(ctx, await currentOf(ctx, id, asIncoming));
   });
 
 const move = (id: string, event: InternalAccountEvent) =>
@@ -224,7 +224,7 @@ describe('bounceDeposit', () => {
         currency: 'EUR',
         origin: { accountIdentifier },
         destination: { destinationType: 'ACCOUNT', accountId: 'ExternalAccount:x' },
-        destinationAccount: null,
+        destinationAccount: 'ExternalAccount:x',
       });
       return row.id;
     });

@@ -14,12 +14,12 @@ import type { CustomerRow } from '../../customers/records/index.ts';
 import {
   emitPayment,
   type FailureReason,
+  type IncomingRow,
   incomingPayment,
+  insertIncoming,
   moveAndTell,
   type PendingReason,
   patch,
-  type TransactionRow,
-  transactions,
 } from '../lifecycle/index.ts';
 import { keep, release, takeOff } from './books.ts';
 import { complete, creditAndRepay, fail, hold, openWayBack, repayFrom } from './ends.ts';
@@ -53,7 +53,7 @@ export interface Bounce extends Arrived {
   currency: string;
   /** The account it was meant for, inside or outside, or a party of the payment it came too late for. */
   destination: Record<string, unknown>;
-  destinationAccount: string | null;
+  destinationAccount: string;
 }
 
 /** What can become of money that arrives for an account. */
@@ -72,12 +72,12 @@ export function fateAt(
   return account.status === 'FROZEN' ? 'hold' : 'bounce';
 }
 
-type Shape = Pick<TransactionRow, 'status' | 'funds'> & Partial<TransactionRow>;
+type Shape = Pick<IncomingRow, 'status' | 'funds'> & Partial<IncomingRow>;
 
-function insert(ctx: Ctx, of: Bounce, shape: Shape): TransactionRow {
+function insert(ctx: Ctx, of: Bounce, shape: Shape): IncomingRow {
   const { owner, currency } = of;
   const payer = owner ? { customerId: owner.id } : {};
-  return ctx.insert(transactions, {
+  return insertIncoming(ctx, {
     id: of.transactionId ?? ctx.id('Transaction'),
     platform_id: ctx.caller.platformId,
     customer_id: owner?.id ?? null,
@@ -104,7 +104,7 @@ const placed = ({ account, ...arrived }: Deposit): Bounce => {
 };
 
 /** Credits money that has arrived; or holds it there; or, where the account is not open, sends it back. */
-export async function receiveDeposit(ctx: Ctx, given: Deposit): Promise<TransactionRow> {
+export async function receiveDeposit(ctx: Ctx, given: Deposit): Promise<IncomingRow> {
   const { account, owner } = given;
   const fate = fateAt(account, owner);
   if (fate === 'bounce') return bounceDeposit(ctx, placed(given));
@@ -117,11 +117,7 @@ export async function receiveDeposit(ctx: Ctx, given: Deposit): Promise<Transact
   return row;
 }
 
-async function holdDeposit(
-  ctx: Ctx,
-  given: Deposit,
-  reason: PendingReason,
-): Promise<TransactionRow> {
+async function holdDeposit(ctx: Ctx, given: Deposit, reason: PendingReason): Promise<IncomingRow> {
   const held = { status: 'PENDING', funds: 'HELD', pending_reason: reason } as const;
   const row = insert(ctx, placed(given), held);
   emitPayment(ctx, incomingPayment.PENDING, row);
@@ -131,16 +127,16 @@ async function holdDeposit(
 }
 
 /** A held deposit goes back by itself one day. */
-export function waitForRelease(ctx: Ctx, row: TransactionRow): void {
+export function waitForRelease(ctx: Ctx, row: IncomingRow): void {
   ctx.later(HELD_LONG, { transactionId: row.id }, ctx.now + HELD_AT_MOST_MS);
 }
 
 /** Money of a payment under way has arrived at an account whose owner must not reach it. */
 export async function holdArrived(
   ctx: Ctx,
-  row: TransactionRow,
+  row: IncomingRow,
   account: InternalAccountRow,
-): Promise<TransactionRow> {
+): Promise<IncomingRow> {
   if (row.pending_reason !== null) return row;
   if (!isHeld(row)) await hold(ctx, row, account);
   waitForRelease(ctx, row);
@@ -153,7 +149,7 @@ export async function holdArrived(
 }
 
 /** Money that came for nothing that can take it: it is told as failed, and goes back. */
-export function bounceDeposit(ctx: Ctx, given: Bounce): TransactionRow {
+export function bounceDeposit(ctx: Ctx, given: Bounce): IncomingRow {
   const failed = { status: 'FAILED', funds: 'HELD', failure_reason: 'COLLECTION_FAILED' } as const;
   const row = insert(ctx, given, failed);
   keep(ctx, row);
@@ -161,21 +157,20 @@ export function bounceDeposit(ctx: Ctx, given: Bounce): TransactionRow {
   return openWayBack(ctx, row);
 }
 
-async function accountOf(ctx: Ctx, row: TransactionRow): Promise<InternalAccountRow> {
-  const account = await ctx.read(internalAccounts, row.destination_account as string);
+async function accountOf(ctx: Ctx, row: IncomingRow): Promise<InternalAccountRow> {
+  const account = await ctx.read(internalAccounts, row.destination_account);
   if (!account) throw new Error(`${row.id} has come to no account`);
   return account;
 }
 
 /** Whether it lies on its account, out of reach. */
-export const isHeld = ({ funds, status, destination_account: to }: TransactionRow): boolean =>
+export const isHeld = ({ funds, status, destination_account: to }: IncomingRow): boolean =>
   funds === 'HELD' &&
   (status === 'PENDING' || status === 'PROCESSING') &&
-  to !== null &&
   isId(to, 'InternalAccount');
 
 /** Nothing speaks against it any more. */
-export async function releaseDeposit(ctx: Ctx, row: TransactionRow): Promise<TransactionRow> {
+export async function releaseDeposit(ctx: Ctx, row: IncomingRow): Promise<IncomingRow> {
   if (!isHeld(row)) return row;
   const account = await accountOf(ctx, row);
   const done = complete(ctx, row);
@@ -189,13 +184,13 @@ export async function releaseDeposit(ctx: Ctx, row: TransactionRow): Promise<Tra
 /** It may not stay: off the account, and back to whoever paid it in. */
 export async function refuseDeposit(
   ctx: Ctx,
-  row: TransactionRow,
+  row: IncomingRow,
   reason: FailureReason = 'COLLECTION_FAILED',
-): Promise<TransactionRow> {
+): Promise<IncomingRow> {
   if (!isHeld(row)) return row;
   const failed = fail(ctx, row, reason, 'HELD');
   await moveAndTell(ctx, () => {
-    takeOff(ctx, row, row.destination_account as string);
+    takeOff(ctx, row, row.destination_account);
     keep(ctx, row);
   });
   return openWayBack(ctx, failed);
@@ -208,7 +203,7 @@ const OWN_DEPOSIT = `select 1 from ledger_transfers
  * Whether this transaction brought money in by itself. The receiver's side of a payment made inside did
  * not, though it tells the same source: what came in is the payment's, in another currency perhaps.
  */
-export async function broughtMoney(ctx: Ctx, row: TransactionRow): Promise<boolean> {
+export async function broughtMoney(ctx: Ctx, row: IncomingRow): Promise<boolean> {
   return (await ctx.db.query(OWN_DEPOSIT, [row.id])).length > 0;
 }
 
@@ -217,24 +212,24 @@ export async function broughtMoney(ctx: Ctx, row: TransactionRow): Promise<boole
  */
 export async function returnDeposit(
   ctx: Ctx,
-  row: TransactionRow,
+  row: IncomingRow,
   reason: FailureReason = 'COLLECTION_FAILED',
-): Promise<TransactionRow> {
+): Promise<IncomingRow> {
   if (isHeld(row)) {
     const failed = fail(ctx, row, reason, 'RETURNED');
-    await moveAndTell(ctx, () => takeOff(ctx, row, row.destination_account as string));
+    await moveAndTell(ctx, () => takeOff(ctx, row, row.destination_account));
     return failed;
   }
   if (row.status !== 'COMPLETED' || row.funds !== 'SETTLED') return row;
   if (!(await broughtMoney(ctx, row))) return row;
   const account = await accountOf(ctx, row);
-  const currency = row.received_currency as string;
+  const currency = row.received_currency;
   const failed = fail(ctx, row, reason, 'RETURNED');
   await moveAndTell(ctx, () =>
     takeBack(ctx, account, {
       transactionId: row.id,
       step: 'return',
-      amount: row.received_amount as bigint,
+      amount: row.received_amount,
       creditTo: house(ctx.caller.environment, 'clearing', currency),
     }),
   );

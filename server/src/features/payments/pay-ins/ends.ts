@@ -15,6 +15,7 @@ import {
   awaitNotice,
   emitPayment,
   type FailureReason,
+  type IncomingRow,
   incomingPayment,
   incomingStates,
   type MovementInput,
@@ -22,7 +23,6 @@ import {
   openRefund,
   patch,
   refundStates,
-  type TransactionRow,
   type WaitKind,
 } from '../lifecycle/index.ts';
 import { credit, creditAside, keep, park, sendBack } from './books.ts';
@@ -31,7 +31,7 @@ import { SEND_BACK } from './kinds.ts';
 /** Asks the rail again when it said to, or waits for word from one that says it takes its time. */
 export async function followUp(
   ctx: Ctx,
-  row: TransactionRow,
+  row: IncomingRow,
   [job, movement]: [job: JobDefinition<typeof MovementInput>, movement: WaitKind],
   progress: Progress,
 ): Promise<void> {
@@ -41,10 +41,6 @@ export async function followUp(
   } else if (progress.state === 'accepted') await awaitNotice(ctx, row, movement);
 }
 
-type Incoming = Parameters<typeof incomingStates.peek>[0];
-
-export const statusOf = (row: TransactionRow): Incoming => row.status as Incoming;
-
 /** Why money did not come, in the words for incoming payments. */
 export const incomingReason = (reason: RailReason, usual: FailureReason): FailureReason =>
   reason === 'COMPLIANCE_REJECTED' ? reason : usual;
@@ -52,7 +48,7 @@ export const incomingReason = (reason: RailReason, usual: FailureReason): Failur
 /** Onto an account, and out of it again what its owner owes us. */
 export async function creditAndRepay(
   ctx: Ctx,
-  row: TransactionRow,
+  row: IncomingRow,
   account: InternalAccountRow,
 ): Promise<void> {
   credit(ctx, row, account.id);
@@ -60,11 +56,7 @@ export async function creditAndRepay(
 }
 
 /** Onto an account, where it shows in the total and cannot be spent. */
-export async function hold(
-  ctx: Ctx,
-  row: TransactionRow,
-  account: InternalAccountRow,
-): Promise<void> {
+export async function hold(ctx: Ctx, row: IncomingRow, account: InternalAccountRow): Promise<void> {
   const frozen = account.status === 'FROZEN';
   // Its gate is shut either way, so its state is what tells frozen from closed.
   if (frozen) ctx.require(internalAccounts, account);
@@ -78,18 +70,18 @@ export async function hold(
  */
 export async function repayFrom(
   ctx: Ctx,
-  row: TransactionRow,
+  row: IncomingRow,
   account: InternalAccountRow,
 ): Promise<void> {
   if (account.owed === 0n) return;
-  const amount = row.received_amount as bigint;
+  const amount = row.received_amount;
   await repayOwed(ctx, account, { transactionId: row.id, step: 'owed', amount });
 }
 
 /** The row is done and the platform told; whoever calls moves the money in the same change set. */
-export function complete(ctx: Ctx, row: TransactionRow): TransactionRow {
+export function complete(ctx: Ctx, row: IncomingRow): IncomingRow {
   const done = patch(ctx, row, {
-    status: incomingStates.next(statusOf(row), 'settle'),
+    status: incomingStates.next(row.status, 'settle'),
     funds: 'SETTLED',
     pending_reason: null,
     cancel_requested_at: null,
@@ -102,13 +94,13 @@ export function complete(ctx: Ctx, row: TransactionRow): TransactionRow {
 /** The row has failed and the platform is told. `funds` says where that leaves the money. */
 export function fail(
   ctx: Ctx,
-  row: TransactionRow,
+  row: IncomingRow,
   reason: FailureReason,
-  funds: TransactionRow['funds'],
-): TransactionRow {
+  funds: IncomingRow['funds'],
+): IncomingRow {
   const event = row.status === 'COMPLETED' ? 'return' : 'fail';
   const failed = patch(ctx, row, {
-    status: incomingStates.next(statusOf(row), event),
+    status: incomingStates.next(row.status, event),
     funds,
     failure_reason: reason,
     pending_reason: null,
@@ -119,7 +111,7 @@ export function fail(
 }
 
 /** Opens the way back of money that lies in our keeping. */
-export function openWayBack(ctx: Ctx, row: TransactionRow): TransactionRow {
+export function openWayBack(ctx: Ctx, row: IncomingRow): IncomingRow {
   const refunding = patch(ctx, row, { refund: openRefund(ctx, row, 'TRANSACTION_FAILED') });
   emitPayment(ctx, incomingPayment.REFUND_PENDING, refunding);
   ctx.later(SEND_BACK, { transactionId: row.id, ask: 'send' });
@@ -127,11 +119,7 @@ export function openWayBack(ctx: Ctx, row: TransactionRow): TransactionRow {
 }
 
 /** Money that came and cannot stay: into our keeping, and back. */
-export function failAndSendBack(
-  ctx: Ctx,
-  row: TransactionRow,
-  reason: FailureReason,
-): TransactionRow {
+export function failAndSendBack(ctx: Ctx, row: IncomingRow, reason: FailureReason): IncomingRow {
   keep(ctx, row);
   return openWayBack(ctx, fail(ctx, row, reason, 'HELD'));
 }
@@ -139,9 +127,9 @@ export function failAndSendBack(
 /** The way back has ended: with whoever paid, or, where they cannot be reached, with a person. */
 export async function closeWayBack(
   ctx: Ctx,
-  row: TransactionRow,
+  row: IncomingRow,
   reached: boolean,
-): Promise<TransactionRow> {
+): Promise<IncomingRow> {
   if (row.refund?.status !== 'PENDING') return row;
   (reached ? sendBack : park)(ctx, row);
   const status = refundStates.next('PENDING', reached ? 'pay' : 'park') as 'COMPLETED' | 'FAILED';
@@ -162,9 +150,9 @@ export async function closeWayBack(
 /** Completed with the money on the account: told first, then what it does to the balance. */
 export async function completeOn(
   ctx: Ctx,
-  row: TransactionRow,
+  row: IncomingRow,
   account: InternalAccountRow,
-): Promise<TransactionRow> {
+): Promise<IncomingRow> {
   const done = complete(ctx, row);
   await moveAndTell(ctx, () => creditAndRepay(ctx, done, account));
   return done;

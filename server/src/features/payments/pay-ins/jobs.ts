@@ -3,6 +3,7 @@
 // died between question and answer is it asked once more, with the same event, because nobody knows whether
 // it heard. After that the payment is refused: nothing has moved yet, so refusing is always safe.
 import type { Connectors, Progress } from '../../../connectors/ports/index.ts';
+import { assertNever } from '../../../kernel/assert-never.ts';
 import {
   type JobHandler,
   type JobOf,
@@ -16,8 +17,10 @@ import { putQuestion, type QuestionDeps } from '../../notifications/webhooks/ind
 import { externalAccounts, WALLET_DECLARED } from '../../payees/external-accounts/index.ts';
 import { platforms, systemCaller } from '../../tenancy/platform/index.ts';
 import {
+  asIncoming,
   type ConnectorsOf,
   currentOf,
+  type IncomingRow,
   loadOf,
   overRail,
   type PaymentJob,
@@ -25,7 +28,7 @@ import {
   pullOf,
   type RailMovement,
   refundOf,
-  type TransactionRow,
+  sourceAccountOf,
   type WaitKind,
 } from '../lifecycle/index.ts';
 import { ANSWER_WITHIN_MS, SILENCE, type Verdict, verdictOf } from './approval.ts';
@@ -52,28 +55,32 @@ export interface IncomingParts {
 
 const MOST_ASKS = 2;
 
-type Heed = (ctx: Ctx, row: TransactionRow) => Promise<void> | void;
+type Heed = (ctx: Ctx, row: IncomingRow) => Promise<void> | void;
 
 /** The result of a job about a transaction: `heed` with the row as it then is. */
 const then = (caller: Caller, id: string, heed: Heed): Result => ({
   caller,
-  stage: async (ctx) => heed(ctx, await currentOf(ctx, id)),
+  stage: async (ctx) => heed(ctx, await currentOf(ctx, id, asIncoming)),
 });
 
 const NOTHING: Heed = () => {};
 
 /** What the rail's answer about a way back means. */
-export async function heedSendBack(
-  ctx: Ctx,
-  row: TransactionRow,
-  progress: Progress,
-): Promise<void> {
+export async function heedSendBack(ctx: Ctx, row: IncomingRow, progress: Progress): Promise<void> {
   const { state } = progress;
   if (row.refund?.status !== 'PENDING') return;
   if (state === 'accepted' || state === 'unknown') {
     return followUp(ctx, row, [SEND_BACK, 'refund'], progress);
   }
   await closeWayBack(ctx, row, state === 'settled');
+}
+
+/** What a notice about its way in means. */
+async function heedArrival(ctx: Ctx, row: IncomingRow, progress: Progress): Promise<void> {
+  if (isPull(row)) return heedPull(ctx, row, progress);
+  if (isUma(row) && row.funds === 'AWAITED') return heedCollect(ctx, row, progress);
+  if (progress.state !== 'returned') return;
+  await returnDeposit(ctx, row, incomingReason(progress.reason, 'COLLECTION_FAILED'));
 }
 
 /**
@@ -83,31 +90,38 @@ export async function heedSendBack(
  */
 export async function heedIncoming(
   ctx: Ctx,
-  row: TransactionRow,
+  row: IncomingRow,
   kind: WaitKind,
   progress: Progress,
 ): Promise<void> {
-  if (kind === 'refund') return heedSendBack(ctx, row, progress);
-  if (kind === 'payout') return heedPassOn(ctx, row, progress);
-  if (isPull(row)) return heedPull(ctx, row, progress);
-  if (isUma(row) && row.funds === 'AWAITED') return heedCollect(ctx, row, progress);
-  if (progress.state !== 'returned') return;
-  await returnDeposit(ctx, row, incomingReason(progress.reason, 'COLLECTION_FAILED'));
+  switch (kind) {
+    case 'refund':
+      return heedSendBack(ctx, row, progress);
+    case 'payout':
+      return heedPassOn(ctx, row, progress);
+    case 'pull':
+      return heedArrival(ctx, row, progress);
+    default:
+      return assertNever(kind, 'kind of transfer');
+  }
 }
 
-const PASSING_ON: RailMovement = {
+const PASSING_ON: RailMovement<IncomingRow> = {
+  as: asIncoming,
   instructionOf: payoutOf,
   heed: heedPassOn,
   wanted: (row, ask) => ask === 'check' || isUnderWay(row),
 };
 
-const PULLING: RailMovement = {
+const PULLING: RailMovement<IncomingRow> = {
+  as: asIncoming,
   instructionOf: pullOf,
   heed: heedPull,
   wanted: (row, ask) => ask === 'check' || row.funds === 'AWAITED',
 };
 
-const SENDING_BACK: RailMovement = {
+const SENDING_BACK: RailMovement<IncomingRow> = {
+  as: asIncoming,
   instructionOf: refundOf,
   heed: heedSendBack,
   wanted: (row) => row.refund?.status === 'PENDING',
@@ -116,7 +130,7 @@ const SENDING_BACK: RailMovement = {
 async function askPlatform(
   runtime: Runtime,
   job: JobOf<typeof ASK>,
-  row: TransactionRow,
+  row: IncomingRow,
   deps: QuestionDeps,
 ): Promise<Verdict> {
   if (job.attempts > MOST_ASKS) return SILENCE;
@@ -140,15 +154,15 @@ async function collect(
   { uma }: Connectors,
   runtime: Runtime,
   job: JobOf<typeof COLLECT>,
-  row: TransactionRow,
+  row: IncomingRow,
 ): Promise<Progress> {
   if (!uma?.collect) throw new Error('no way to fetch payments from UMA providers');
   const payment = {
     id: row.id,
-    sender: row.source_account as string,
-    receiver: row.destination_account as string,
-    currency: row.received_currency as string,
-    amount: row.received_amount as bigint,
+    sender: sourceAccountOf(row),
+    receiver: row.destination_account,
+    currency: row.received_currency,
+    amount: row.received_amount,
     payerData: row.counterparty ?? {},
     receiverInfo: job.input.receiverInfo ?? {},
     at: row.sent_at ?? row.updated_at,
@@ -157,9 +171,9 @@ async function collect(
 }
 
 /** What has been held for a month goes back, unless a frozen account keeps it. */
-async function giveUpHolding(ctx: Ctx, row: TransactionRow): Promise<void> {
+async function giveUpHolding(ctx: Ctx, row: IncomingRow): Promise<void> {
   if (!isHeld(row) || row.pending_reason === null) return;
-  const account = await ctx.read(internalAccounts, row.destination_account as string);
+  const account = await ctx.read(internalAccounts, row.destination_account);
   if (account?.status === 'FROZEN') waitForRelease(ctx, row);
   else await refuseDeposit(ctx, row);
 }
@@ -176,10 +190,10 @@ async function declared(runtime: Runtime, job: JobOf<typeof WALLET_DECLARED>): P
 export function incomingJobs({ connectors, webhooks }: IncomingParts): JobHandler[] {
   const about =
     <J extends PaymentJob>(
-      work: (runtime: Runtime, job: J, row: TransactionRow, caller: Caller) => Promise<Heed>,
+      work: (runtime: Runtime, job: J, row: IncomingRow, caller: Caller) => Promise<Heed>,
     ) =>
     async (runtime: Runtime, job: J): Promise<Result> => {
-      const { row, caller } = await loadOf(runtime, job);
+      const { row, caller } = await loadOf(runtime, job, asIncoming);
       return then(caller, row.id, await work(runtime, job, row, caller));
     };
   const ask = about(async (runtime, job: JobOf<typeof ASK>, row) => {

@@ -5,7 +5,7 @@ import { Fault, invalid } from '../../../kernel/fault.ts';
 import type { Refused } from '../../../kernel/operation.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
-import { presentTransaction, type TransactionRow, transactionOf } from '../lifecycle/index.ts';
+import { type PaymentRow, presentTransaction, transactionOf } from '../lifecycle/index.ts';
 import { type Info, missingIn } from './approval.ts';
 import {
   approvePendingPayment,
@@ -17,23 +17,23 @@ import { acceptUma, awaitsWord, refuseUma } from './uma.ts';
 /** What the platform's word does to a transaction; the answer is the transaction as it then is. */
 interface Word {
   /** Says yes with what the platform tells about its customer. */
-  approve(info: Info): TransactionRow | Promise<TransactionRow | Refused>;
-  reject(reason: string | undefined): TransactionRow;
+  approve(info: Info): PaymentRow | Promise<PaymentRow | Refused>;
+  reject(reason: string | undefined): PaymentRow;
 }
 
 interface Waiting extends Word {
-  row: TransactionRow;
+  row: PaymentRow;
 }
 
 export interface IncomingParts {
   /** Finds what else waits for the platform's word about a transaction: what an agent asked for. */
-  waitingAction(ctx: Ctx, row: TransactionRow): Promise<Word | undefined>;
+  waitingAction(ctx: Ctx, row: PaymentRow): Promise<Word | undefined>;
 }
 
 /** The transaction and what the platform's word does to it; 409 where nobody waits for it. */
 async function waitingOf(ctx: Ctx, parts: IncomingParts, id: string): Promise<Waiting> {
   const row = await transactionOf(ctx, id);
-  if (awaitsWord(row)) {
+  if (row.type === 'INCOMING' && awaitsWord(row)) {
     return {
       row,
       approve: (info) => acceptUma(ctx, row, info),
@@ -48,7 +48,7 @@ async function waitingOf(ctx: Ctx, parts: IncomingParts, id: string): Promise<Wa
   );
 }
 
-const shown = (row: TransactionRow) => presentTransaction(row) as Static<typeof DecidedTransaction>;
+const shown = (row: PaymentRow) => presentTransaction(row) as Static<typeof DecidedTransaction>;
 
 export const incomingOperations = (parts: IncomingParts) => [
   handle(approvePendingPayment, async (ctx, { params, body }) => {

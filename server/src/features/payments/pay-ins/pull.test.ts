@@ -14,7 +14,7 @@ import { startApp, type TestApp, type TestPlatform } from '../../../../test/harn
 import type { Progress } from '../../../connectors/ports/index.ts';
 import { sandboxRail } from '../../../connectors/sandbox/payments/rail.ts';
 import { internalAccounts, moveInternalAccount } from '../../balances/internal-accounts/index.ts';
-import { type TransactionRow, transactions, type WaitKind } from '../lifecycle/index.ts';
+import { asIncoming, currentOf, type WaitKind } from '../lifecycle/index.ts';
 import { cancelPull, heedIncoming, refuseDeposit, releaseDeposit } from './index.ts';
 
 const told = (words: string) => words.split(' ').map((word) => `INCOMING_PAYMENT.${word}`);
@@ -53,13 +53,13 @@ const read = async (id: string) => ok(await app.call('GET', `/transactions/${id}
 
 const heed = (id: string, progress: Progress, kind: WaitKind = 'pull') =>
   app.operate(async (ctx) => {
-    const row = (await ctx.read(transactions, id)) as TransactionRow;
+    const row = await currentOf(ctx, id, asIncoming);
     await heedIncoming(ctx, row, kind, progress);
   });
 
 const decide = (id: string, work: typeof releaseDeposit) =>
   app.operate(async (ctx) => {
-    await work(ctx, (await ctx.read(transactions, id)) as TransactionRow);
+    await work(ctx, await currentOf(ctx, id, asIncoming));
   });
 
 const move = (id: string, event: 'freeze' | 'close') =>
@@ -250,7 +250,7 @@ describe("a rail's word about a pull", () => {
     const { account, row } = await pulled('005');
     await app.settle();
     await app.operate(async (ctx) => {
-      await cancelPull(ctx, (await ctx.read(transactions, row.id)) as TransactionRow);
+      await cancelPull(ctx, await currentOf(ctx, row.id, asIncoming));
     });
     expect(await read(row.id)).toMatchObject({
       status: 'FAILED',

@@ -2,6 +2,7 @@
 // shows in the account's total; it can be spent once the rail says that it is ours. A pull that fails has
 // taken nothing from anybody, so nothing goes back.
 import type { Progress } from '../../../connectors/ports/index.ts';
+import { assertNever } from '../../../kernel/assert-never.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
   type InternalAccountRow,
@@ -13,24 +14,16 @@ import type { ExternalAccountRow } from '../../payees/external-accounts/index.ts
 import {
   emitPayment,
   type FailureReason,
+  type IncomingRow,
   incomingPayment,
   incomingStates,
+  insertIncoming,
   moveAndTell,
   patch,
-  type TransactionRow,
-  transactions,
 } from '../lifecycle/index.ts';
 import { takeOff } from './books.ts';
 import { fateAt, holdArrived, isHeld, releaseDeposit, returnDeposit } from './deposit.ts';
-import {
-  completeOn,
-  fail,
-  failAndSendBack,
-  followUp,
-  hold,
-  incomingReason,
-  statusOf,
-} from './ends.ts';
+import { completeOn, fail, failAndSendBack, followUp, hold, incomingReason } from './ends.ts';
 import { PULL } from './kinds.ts';
 
 export interface Pull {
@@ -43,10 +36,10 @@ export interface Pull {
 }
 
 /** Stages the transaction of a pull that has not begun. */
-export function stagePull(ctx: Ctx, given: Pull): TransactionRow {
+export function stagePull(ctx: Ctx, given: Pull): IncomingRow {
   const { source, account, amount } = given;
   const { currency } = account;
-  return ctx.insert(transactions, {
+  return insertIncoming(ctx, {
     id: ctx.id('Transaction'),
     platform_id: ctx.caller.platformId,
     customer_id: account.customer_id,
@@ -71,7 +64,7 @@ export function stagePull(ctx: Ctx, given: Pull): TransactionRow {
 }
 
 /** Stages the job that sends it. The answer is the transaction as it was accepted. */
-export function startPull(ctx: Ctx, row: TransactionRow): TransactionRow {
+export function startPull(ctx: Ctx, row: IncomingRow): IncomingRow {
   const started = patch(ctx, row, { funds: 'AWAITED', sent_at: ctx.now });
   emitPayment(ctx, incomingPayment.PENDING, started);
   ctx.later(PULL, { transactionId: row.id, ask: 'send' });
@@ -79,26 +72,26 @@ export function startPull(ctx: Ctx, row: TransactionRow): TransactionRow {
 }
 
 /** Whether an incoming transaction is one that we took. */
-export const isPull = (row: TransactionRow): boolean =>
-  row.type === 'INCOMING' && row.source?.sourceType === 'ACCOUNT' && row.rail !== null;
+export const isPull = (row: IncomingRow): boolean =>
+  row.source?.sourceType === 'ACCOUNT' && row.rail !== null;
 
-async function targetOf(ctx: Ctx, row: TransactionRow) {
-  const account = await ctx.read(internalAccounts, row.destination_account as string);
+async function targetOf(ctx: Ctx, row: IncomingRow) {
+  const account = await ctx.read(internalAccounts, row.destination_account);
   const owner = row.customer_id === null ? null : await ctx.read(customers, row.customer_id);
   return { account, fate: fateAt(account, owner ?? null) };
 }
 
 /** Of a pull that has failed now: what it took of the limits of the agent that asked for it. */
-async function giveBack(ctx: Ctx, before: TransactionRow, after: TransactionRow) {
+async function giveBack(ctx: Ctx, before: IncomingRow, after: IncomingRow) {
   const failed = before.status !== 'FAILED' && after.status === 'FAILED';
   if (failed && after.agent_id !== null) await reverseUse(ctx, after);
   return after;
 }
 
 /** The rail has it under way: it counts, and cannot be spent. */
-async function acceptPull(ctx: Ctx, row: TransactionRow): Promise<TransactionRow> {
+async function acceptPull(ctx: Ctx, row: IncomingRow): Promise<IncomingRow> {
   if (row.status !== 'PENDING' || row.funds !== 'AWAITED') return row;
-  const accepted = { status: incomingStates.next(statusOf(row), 'accept') } as const;
+  const accepted = { status: incomingStates.next(row.status, 'accept') } as const;
   const { account, fate } = await targetOf(ctx, row);
   // An account that closed meanwhile shows nothing; what arrives for it goes back when it does.
   if (!account || fate === 'bounce') return patch(ctx, row, accepted);
@@ -107,7 +100,7 @@ async function acceptPull(ctx: Ctx, row: TransactionRow): Promise<TransactionRow
 }
 
 /** The money is ours. */
-async function settlePull(ctx: Ctx, row: TransactionRow): Promise<TransactionRow> {
+async function settlePull(ctx: Ctx, row: IncomingRow): Promise<IncomingRow> {
   if (row.funds !== 'AWAITED' && !isHeld(row)) return row;
   const { account, fate } = await targetOf(ctx, row);
   if (account && fate === 'hold') return holdArrived(ctx, row, account);
@@ -117,28 +110,28 @@ async function settlePull(ctx: Ctx, row: TransactionRow): Promise<TransactionRow
 }
 
 /** Whether the rail has settled it, though nobody may spend it yet. */
-const hasArrived = (row: TransactionRow): boolean => isHeld(row) && row.pending_reason !== null;
+const hasArrived = (row: IncomingRow): boolean => isHeld(row) && row.pending_reason !== null;
 
 /** It did not come, or not for good before we had it. */
 async function failPull(
   ctx: Ctx,
-  row: TransactionRow,
+  row: IncomingRow,
   reason: FailureReason = 'COLLECTION_FAILED',
-): Promise<TransactionRow> {
+): Promise<IncomingRow> {
   if (isHeld(row)) {
     const failed = fail(ctx, row, reason, 'RETURNED');
-    await moveAndTell(ctx, () => takeOff(ctx, row, row.destination_account as string));
+    await moveAndTell(ctx, () => takeOff(ctx, row, row.destination_account));
     return giveBack(ctx, row, failed);
   }
   return row.funds === 'AWAITED' ? giveBack(ctx, row, fail(ctx, row, reason, 'NONE')) : row;
 }
 
 /** The rail agreed to call it back; what has arrived by then can only be returned. */
-export const cancelPull = async (ctx: Ctx, row: TransactionRow): Promise<TransactionRow> =>
+export const cancelPull = async (ctx: Ctx, row: IncomingRow): Promise<IncomingRow> =>
   hasArrived(row) ? row : failPull(ctx, row);
 
 /** What the rail's answer about a pull means for it; also the door for notices. */
-export async function heedPull(ctx: Ctx, row: TransactionRow, progress: Progress): Promise<void> {
+export async function heedPull(ctx: Ctx, row: IncomingRow, progress: Progress): Promise<void> {
   switch (progress.state) {
     case 'unknown':
     case 'accepted':
@@ -159,5 +152,7 @@ export async function heedPull(ctx: Ctx, row: TransactionRow, progress: Progress
       return void (await failPull(ctx, row, incomingReason(progress.reason, 'COLLECTION_FAILED')));
     case 'cancelled':
       return void (await cancelPull(ctx, row));
+    default:
+      return assertNever(progress, 'transfer progress');
   }
 }

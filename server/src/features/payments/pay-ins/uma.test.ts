@@ -26,7 +26,7 @@ import type { Progress } from '../../../connectors/ports/index.ts';
 import { sandboxRail } from '../../../connectors/sandbox/payments/rail.ts';
 import { internalAccounts, moveInternalAccount } from '../../balances/internal-accounts/index.ts';
 import { attemptsOf } from '../../notifications/webhooks/index.ts';
-import { type TransactionRow, transactions, type WaitKind } from '../lifecycle/index.ts';
+import { asIncoming, currentOf, type WaitKind } from '../lifecycle/index.ts';
 import { heedIncoming } from './index.ts';
 
 let desk: UmaDesk;
@@ -270,7 +270,7 @@ describe('the money of an approved payment', () => {
 describe('a word about the money of an approved payment', () => {
   const heed = (id: string, kind: WaitKind, progress: Progress) =>
     app.operate(async (ctx) => {
-      const row = (await ctx.read(transactions, id)) as TransactionRow;
+      const row = await currentOf(ctx, id, asIncoming);
       await heedIncoming(ctx, row, kind, progress);
     });
 
@@ -336,7 +336,7 @@ describe('the default UMA deposit account', () => {
 
   const heed = (id: string, kind: WaitKind, progress: Progress) =>
     app.operate(async (ctx) => {
-      const row = (await ctx.read(transactions, id)) as TransactionRow;
+      const row = await currentOf(ctx, id, asIncoming);
       await heedIncoming(ctx, row, kind, progress);
     });
 

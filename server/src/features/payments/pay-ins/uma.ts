@@ -6,6 +6,7 @@ import type { Static } from '@sinclair/typebox';
 import { corridors } from '../../../catalog/currencies/corridors.ts';
 import { chooseRail } from '../../../catalog/rails/rails.ts';
 import type { Connectors, Progress, RailPort } from '../../../connectors/ports/index.ts';
+import { assertNever } from '../../../kernel/assert-never.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { EventRow } from '../../../runtime/committer/change-set.ts';
@@ -29,12 +30,12 @@ import {
 import {
   awaitNotice,
   type FailureReason,
+  type IncomingRow,
   incomingPayment,
   incomingStates,
+  insertIncoming,
   patch,
   presentTransaction,
-  type TransactionRow,
-  transactions,
 } from '../lifecycle/index.ts';
 import { ANSWER_WITHIN_MS, type Info, requestedFields, type Verdict } from './approval.ts';
 import { keep, payOn, undoPayOn } from './books.ts';
@@ -47,7 +48,6 @@ import {
   followUp,
   incomingReason,
   openWayBack,
-  statusOf,
 } from './ends.ts';
 import { ASK, COLLECT, LAPSE, PASS_ON } from './kinds.ts';
 
@@ -144,14 +144,14 @@ export async function receiveUmaPayment(
   ctx: Ctx,
   connectors: Connectors,
   given: UmaIncoming,
-): Promise<TransactionRow> {
+): Promise<IncomingRow> {
   refuseBlocked(connectors.uma, given.sender);
   admit(given);
   const counterparty = aboutSender(given);
   const { accountId, rail } = await destinationOf(ctx, connectors.rail, given);
   const { customer, currency } = given;
   ctx.require(customers, customer);
-  const row = ctx.insert(transactions, {
+  const row = insertIncoming(ctx, {
     id: ctx.id('Transaction'),
     platform_id: ctx.caller.platformId,
     customer_id: customer.id,
@@ -177,7 +177,7 @@ export async function receiveUmaPayment(
 }
 
 /** The question is an event that the usual deliveries leave alone: it is put once, and answered. */
-function ask(ctx: Ctx, row: TransactionRow): void {
+function ask(ctx: Ctx, row: IncomingRow): void {
   const data = {
     ...presentTransaction(row),
     requestedReceiverCustomerInfoFields: row.requested_fields ?? [],
@@ -188,37 +188,44 @@ function ask(ctx: Ctx, row: TransactionRow): void {
   ctx.later(ASK, { transactionId: row.id, eventId: question.id });
 }
 
-export const isUma = (row: TransactionRow): boolean =>
-  row.type === 'INCOMING' && row.source?.sourceType === 'UMA_ADDRESS';
+export const isUma = (row: IncomingRow): boolean => row.source?.sourceType === 'UMA_ADDRESS';
 
 /** Whether the platform has yet to say whether it wants this payment. */
-export const awaitsWord = (row: TransactionRow): boolean => isUma(row) && row.status === 'PENDING';
+export const awaitsWord = (row: IncomingRow): boolean => isUma(row) && row.status === 'PENDING';
 
 /** The platform wants it; `info` is what it told about its customer. */
-export function acceptUma(ctx: Ctx, row: TransactionRow, info: Info): TransactionRow {
+export function acceptUma(ctx: Ctx, row: IncomingRow, info: Info): IncomingRow {
   if (!awaitsWord(row)) return row;
-  const status = incomingStates.next(statusOf(row), 'accept');
+  const status = incomingStates.next(row.status, 'accept');
   ctx.later(COLLECT, { transactionId: row.id, receiverInfo: info });
   return patch(ctx, row, { status, funds: 'AWAITED', sent_at: ctx.now });
 }
 
 /** The platform does not want it, or did not say so in time. Nothing has moved yet. */
-export const refuseUma = (ctx: Ctx, row: TransactionRow, reason: FailureReason): TransactionRow =>
+export const refuseUma = (ctx: Ctx, row: IncomingRow, reason: FailureReason): IncomingRow =>
   awaitsWord(row) ? fail(ctx, row, reason, 'NONE') : row;
 
-export function heedVerdict(ctx: Ctx, row: TransactionRow, verdict: Verdict): void {
+export function heedVerdict(ctx: Ctx, row: IncomingRow, verdict: Verdict): void {
   if (!awaitsWord(row)) return;
-  if (verdict.say === 'accept') acceptUma(ctx, row, verdict.info);
-  if (verdict.say === 'refuse') refuseUma(ctx, row, verdict.reason);
-  if (verdict.say === 'wait') {
-    ctx.later(LAPSE, { transactionId: row.id }, ctx.now + ANSWER_WITHIN_MS);
+  switch (verdict.say) {
+    case 'accept':
+      acceptUma(ctx, row, verdict.info);
+      return;
+    case 'refuse':
+      refuseUma(ctx, row, verdict.reason);
+      return;
+    case 'wait':
+      ctx.later(LAPSE, { transactionId: row.id }, ctx.now + ANSWER_WITHIN_MS);
+      return;
+    default:
+      assertNever(verdict, "platform's answer");
   }
 }
 
 /** The money is ours: onto the customer's account, or on its way to the one outside. */
-async function arrive(ctx: Ctx, row: TransactionRow): Promise<void> {
+async function arrive(ctx: Ctx, row: IncomingRow): Promise<void> {
   if (row.status !== 'PROCESSING' || row.funds !== 'AWAITED') return;
-  const id = row.destination_account as string;
+  const id = row.destination_account;
   if (isId(id, 'ExternalAccount')) {
     keep(ctx, row);
     ctx.later(PASS_ON, { transactionId: row.id, ask: 'send' });
@@ -226,7 +233,7 @@ async function arrive(ctx: Ctx, row: TransactionRow): Promise<void> {
     return;
   }
   const account = await ctx.read(internalAccounts, id);
-  const owner = await ctx.read(customers, row.customer_id as string);
+  const owner = await ctx.read(customers, row.customer_id ?? '');
   const fate = fateAt(account, owner ?? null);
   if (!account || fate === 'bounce') failAndSendBack(ctx, row, 'QUOTE_EXECUTION_FAILED');
   else if (fate === 'hold') await holdArrived(ctx, row, account);
@@ -236,7 +243,7 @@ async function arrive(ctx: Ctx, row: TransactionRow): Promise<void> {
 /** How far the sender's provider is with a payment that the platform wants. */
 export async function heedCollect(
   ctx: Ctx,
-  row: TransactionRow,
+  row: IncomingRow,
   progress: Progress,
   receiverInfo: Info = {},
 ): Promise<void> {
@@ -258,18 +265,20 @@ export async function heedCollect(
       return void fail(ctx, row, incomingReason(progress.reason, 'PAY_REQUEST_FAILED'), 'NONE');
     case 'cancelled':
       return void fail(ctx, row, 'PAY_REQUEST_FAILED', 'NONE');
+    default:
+      return assertNever(progress, 'transfer progress');
   }
 }
 
-const goesOn = (row: TransactionRow): boolean =>
-  isUma(row) && isId(row.destination_account as string, 'ExternalAccount');
+const goesOn = (row: IncomingRow): boolean =>
+  isUma(row) && isId(row.destination_account, 'ExternalAccount');
 
 /** Whether its money is here and still to reach the account outside. */
-export const isUnderWay = (row: TransactionRow): boolean =>
+export const isUnderWay = (row: IncomingRow): boolean =>
   goesOn(row) && row.status === 'PROCESSING' && (row.funds === 'HELD' || row.funds === 'HANDED');
 
 /** How far the rail is with the way on to the account outside. */
-export async function heedPassOn(ctx: Ctx, row: TransactionRow, progress: Progress): Promise<void> {
+export async function heedPassOn(ctx: Ctx, row: IncomingRow, progress: Progress): Promise<void> {
   if (!goesOn(row)) return;
   switch (progress.state) {
     case 'unknown':
@@ -289,5 +298,7 @@ export async function heedPassOn(ctx: Ctx, row: TransactionRow, progress: Progre
     case 'cancelled':
       if (!isUnderWay(row)) return;
       return void openWayBack(ctx, fail(ctx, row, 'OFFRAMP_FAILED', 'HELD'));
+    default:
+      return assertNever(progress, 'transfer progress');
   }
 }

@@ -9,7 +9,7 @@ import { inOrder } from '../../../kernel/in-order.ts';
 import type { Time } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { ownPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
-import { paymentReference, type TransactionRow } from '../lifecycle/index.ts';
+import { type OutgoingRow, paymentReference } from '../lifecycle/index.ts';
 import type { QuoteRequest } from './contract.ts';
 import { checkLogin } from './execution/sca.ts';
 import { insertPayment } from './insert.ts';
@@ -109,7 +109,7 @@ export async function stageQuote(
   ctx: Ctx,
   connectors: Connectors,
   request: Request,
-): Promise<{ quote: QuoteRow; payment: TransactionRow }> {
+): Promise<{ quote: QuoteRow; payment: OutgoingRow }> {
   const platform = await ownPlatform(ctx);
   const [payer, payee] = await endsOf(ctx, platform, connectors, request);
   if (request.lookupId !== undefined && 'accountId' in request.destination) {
@@ -176,7 +176,7 @@ const picked = (given: Record<string, unknown>, names: readonly string[]) =>
 function insertQuote(
   ctx: Ctx,
   id: string,
-  payment: TransactionRow,
+  payment: OutgoingRow,
   { money, request, expiresAt }: { money: Priced; request: Request; expiresAt: Time },
 ): QuoteRow {
   return ctx.insert(quotes, {
@@ -186,8 +186,8 @@ function insertQuote(
     transaction_id: payment.id,
     source: picked(request.source, SOURCE_FIELDS),
     destination: picked(request.destination, DESTINATION_FIELDS),
-    sending_currency: payment.sent_currency as string,
-    receiving_currency: payment.received_currency as string,
+    sending_currency: payment.sent_currency,
+    receiving_currency: payment.received_currency,
     sending_amount: money.price.sending,
     receiving_amount: money.price.receiving,
     fees: money.fees,

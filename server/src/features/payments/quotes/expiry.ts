@@ -48,7 +48,7 @@ async function callerFor(runtime: Runtime, platformId: string) {
 /** Stages the end of a payment that is still pending. */
 async function expire(ctx: Ctx, id: string): Promise<void> {
   const payment = await ctx.read(transactions, id);
-  if (payment?.status === 'PENDING') expirePayment(ctx, payment);
+  if (payment?.type === 'OUTGOING' && payment.status === 'PENDING') expirePayment(ctx, payment);
 }
 
 async function expireOne(runtime: Runtime, { transaction_id: id, platform_id }: Due) {

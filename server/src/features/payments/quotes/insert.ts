@@ -4,14 +4,14 @@ import type { PaymentInstructions } from '../../../catalog/rails/payment-instruc
 import { RAILS } from '../../../catalog/rails/rails.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
-import { type TransactionRow, transactions, type UmaCarrier } from '../lifecycle/index.ts';
+import { insertOutgoing, type OutgoingRow, type UmaCarrier } from '../lifecycle/index.ts';
 import { aboutPayee } from './pricing/counterparty.ts';
 import type { Route } from './pricing/limits.ts';
 import type { Payee, Payer } from './pricing/parties.ts';
 import type { Priced } from './pricing/pricing.ts';
 
 /** How the payment's two ends are shown. */
-function partiesOf(payer: Payer, payee: Payee): Pick<TransactionRow, 'source' | 'destination'> {
+function partiesOf(payer: Payer, payee: Payee): Pick<OutgoingRow, 'source' | 'destination'> {
   const { currency } = payer;
   const customerId = payer.customer?.id;
   return {
@@ -72,11 +72,11 @@ export function insertPayment(
     carrier,
     proofNeeded = false,
   }: PaymentDetails,
-): TransactionRow {
+): OutgoingRow {
   const { platform, payer, payee } = ends;
   const seconds = rail && RAILS[rail].settlementSeconds;
   const slow = rail !== null && !RAILS[rail].instant;
-  return ctx.insert(transactions, {
+  return insertOutgoing(ctx, {
     id,
     platform_id: ctx.caller.platformId,
     customer_id: payer.customer?.id ?? null,
@@ -101,7 +101,7 @@ export function insertPayment(
     settlement_seconds: seconds,
     instructions,
     needs_proof: proofNeeded || null,
-    carrier: carrier as Record<string, unknown> | undefined,
+    carrier,
     created_at: ctx.now,
     updated_at: ctx.now,
   });

@@ -3,7 +3,7 @@ import type { Static } from '@sinclair/typebox';
 import { currencyView } from '../../../catalog/currencies/currencies.ts';
 import { iso, type Time } from '../../../kernel/world.ts';
 import type { RowOf } from '../../../runtime/db/table.ts';
-import { instructionsOf, type TransactionRow } from '../lifecycle/index.ts';
+import { instructionsOf, type OutgoingRow } from '../lifecycle/index.ts';
 import type { Quote } from './contract.ts';
 import { quoteStatus } from './states.ts';
 import type { quotes } from './store.ts';
@@ -11,7 +11,7 @@ import type { quotes } from './store.ts';
 export type QuoteRow = RowOf<typeof quotes>;
 
 /** The JSON of GET /quotes/{id} at `now`. */
-export function presentQuote(row: QuoteRow, payment: TransactionRow, now: Time) {
+export function presentQuote(row: QuoteRow, payment: OutgoingRow, now: Time) {
   return {
     id: row.id,
     status: quoteStatus(payment, row.expires_at, now),
@@ -33,5 +33,5 @@ export function presentQuote(row: QuoteRow, payment: TransactionRow, now: Time) 
     lockedCurrencySide: row.lock_side,
     lockedCurrencyAmount: Number(row.lock_amount),
     ...(row.description === null ? {} : { description: row.description }),
-  } as unknown as Static<typeof Quote>;
+  } as Static<typeof Quote>;
 }

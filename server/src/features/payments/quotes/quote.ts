@@ -6,7 +6,7 @@ import { isId } from '../../../kernel/id.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { checkLock, checkSession, type ScaFactorName, type ScaParts } from '../../sca/index.ts';
 import { type Asked, authorizePayment } from '../../wallets/accounts/index.ts';
-import { checkFunds, type TransactionRow, transactions } from '../lifecycle/index.ts';
+import { asOutgoing, checkFunds, type OutgoingRow, transactions } from '../lifecycle/index.ts';
 import type { Quote, QuoteRequest } from './contract.ts';
 import { stageQuote } from './create.ts';
 import { checkEnds, checkSigned, startPayment } from './execution/execute.ts';
@@ -25,17 +25,17 @@ export async function quoteOf(ctx: Ctx, id: string): Promise<QuoteRow> {
 }
 
 /** The payment that a quote is for. */
-export async function paymentOf(ctx: Ctx, quote: QuoteRow): Promise<TransactionRow> {
+export async function paymentOf(ctx: Ctx, quote: QuoteRow): Promise<OutgoingRow> {
   const row = await ctx.read(transactions, quote.transaction_id);
   if (!row) throw new Error(`${quote.id} has no transaction`);
-  return row;
+  return asOutgoing(row);
 }
 
 /** The JSON of a quote with its payment as it stands, and with what its customer is asked to prove. */
 export async function quoteView(
   ctx: Ctx,
   quote: QuoteRow,
-  payment: TransactionRow,
+  payment: OutgoingRow,
 ): Promise<Static<typeof Quote>> {
   const scaChallenge = await challengeView(ctx, quote, payment);
   return { ...presentQuote(quote, payment, ctx.now), ...(scaChallenge ? { scaChallenge } : {}) };
@@ -49,7 +49,7 @@ export async function signQuote(
   ctx: Ctx,
   parts: ScaParts,
   quote: QuoteRow,
-  payment: TransactionRow,
+  payment: OutgoingRow,
   asked: Asked,
 ) {
   const toSign = signedPaymentOf(quote, payment);
@@ -71,9 +71,9 @@ export async function startQuote(
   ctx: Ctx,
   parts: ScaParts,
   quote: QuoteRow,
-  payment: TransactionRow,
+  payment: OutgoingRow,
   { signed = false, scaFactor: factor }: Start = {},
-): Promise<TransactionRow> {
+): Promise<OutgoingRow> {
   const who = await authorizerOf(ctx, payment);
   if (!who) return startPayment(ctx, payment, { signed });
   // Nobody is asked for what could not be answered.
@@ -91,9 +91,9 @@ async function withhold(
   ctx: Ctx,
   parts: ScaParts,
   quote: QuoteRow,
-  payment: TransactionRow,
+  payment: OutgoingRow,
   factor: ScaFactorName | undefined,
-): Promise<TransactionRow> {
+): Promise<OutgoingRow> {
   const who = await authorizerOf(ctx, payment);
   if (!who) return payment;
   await checkLock(ctx, who.customer.id);
@@ -107,7 +107,7 @@ export async function makeQuote(
   ctx: Ctx,
   parts: ScaParts,
   request: Static<typeof QuoteRequest>,
-): Promise<{ status: 201 | 202; quote: QuoteRow; payment: TransactionRow }> {
+): Promise<{ status: 201 | 202; quote: QuoteRow; payment: OutgoingRow }> {
   const { quote, payment } = await stageQuote(
     ctx,
     parts.connectors(ctx.caller.environment),

@@ -15,7 +15,12 @@ import {
   ownPlatform,
   type PlatformRow,
 } from '../../tenancy/platform/index.ts';
-import { presentTransaction, TransactionOneOf, type TransactionRow } from '../lifecycle/index.ts';
+import {
+  type IncomingRow,
+  presentTransaction,
+  sourceAccountOf,
+  TransactionOneOf,
+} from '../lifecycle/index.ts';
 import { stagePull, startPull } from '../pay-ins/index.ts';
 import { checkPullable, type Payee, type Payer, payeeOf, payerOf } from '../quotes/index.ts';
 import { InternalAccountReference, type TransferParts } from './contract.ts';
@@ -118,7 +123,7 @@ export async function stageTransferIn(
   ctx: Ctx,
   parts: TransferParts,
   { source, destination, amount: asked }: Request,
-): Promise<TransactionRow> {
+): Promise<IncomingRow> {
   const amount = BigInt(asked as number);
   const wanted = { from: source.accountId, to: destination.accountId, amount };
   const { payer, payee, rail } = await found(ctx, parts, wanted);
@@ -135,12 +140,12 @@ export async function stageTransferIn(
 export async function startTransferIn(
   ctx: Ctx,
   parts: TransferParts,
-  row: TransactionRow,
-): Promise<TransactionRow> {
+  row: IncomingRow,
+): Promise<IncomingRow> {
   await found(ctx, parts, {
-    from: row.source_account as string,
-    to: row.destination_account as string,
-    amount: row.sent_amount as bigint,
+    from: sourceAccountOf(row),
+    to: row.destination_account,
+    amount: row.received_amount,
   });
   return startPull(ctx, row);
 }

@@ -8,11 +8,7 @@ import { handle } from '../../../runtime/operation/handle.ts';
 import { isBalance } from '../../balances/internal-accounts/index.ts';
 import { needsSca } from '../../sca/index.ts';
 import { ownPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
-import {
-  presentTransaction,
-  type TransactionOneOf,
-  type TransactionRow,
-} from '../lifecycle/index.ts';
+import { type OutgoingRow, presentTransaction, type TransactionOneOf } from '../lifecycle/index.ts';
 import {
   admit,
   insertPayment,
@@ -65,7 +61,7 @@ export async function stageTransferOut(
   ctx: Ctx,
   { connectors }: TransferParts,
   body: Request,
-): Promise<TransactionRow> {
+): Promise<OutgoingRow> {
   const platform = await ownPlatform(ctx);
   const ports = connectors(ctx.caller.environment);
   const [payer, payee] = await inOrder([
@@ -88,9 +84,9 @@ export async function stageTransferOut(
 }
 
 /** Takes the money and has it sent, if that is still possible: it may have waited for long. */
-export async function startTransferOut(ctx: Ctx, row: TransactionRow): Promise<TransactionRow> {
+export async function startTransferOut(ctx: Ctx, row: OutgoingRow): Promise<OutgoingRow> {
   const [platform, customer] = await Promise.all([ownPlatform(ctx), livingOwner(ctx, row)]);
-  refuseAuthorized(ctx, platform, { customer, currency: row.sent_currency as string });
+  refuseAuthorized(ctx, platform, { customer, currency: row.sent_currency });
   return startPayment(ctx, row);
 }
 

@@ -1,6 +1,6 @@
 // What a payment with a card shows at each point of its life: a sum is there once there is something to sum.
 import { describe, expect, it } from 'vitest';
-import type { TransactionRow } from '../present.ts';
+import type { CardPaymentRow } from '../store.ts';
 import type { CardFacts } from './card.ts';
 import type { CardStatus } from './card-states.ts';
 import { presentCardPayment } from './present-card.ts';
@@ -31,13 +31,14 @@ function shown(more: Partial<CardFacts>, status: CardStatus = 'AUTHORIZED', cred
     platform_customer_id: 'ada',
     type: 'CARD',
     direction: credit ? 'CREDIT' : 'DEBIT',
-    status: status as never,
+    status,
     source_account: credit ? null : account,
     destination_account: credit ? account : null,
     created_at: AT,
     updated_at: AT + 2_000,
-  } as Partial<TransactionRow> as TransactionRow;
-  return presentCardPayment(row, { ...facts, ...more });
+    card: { ...facts, ...more },
+  } as CardPaymentRow;
+  return presentCardPayment(row);
 }
 
 const USD = { code: 'USD', name: 'United States Dollar', symbol: '$', decimals: 2 };

@@ -3,9 +3,9 @@
 import type { Static } from '@sinclair/typebox';
 import { currencyView } from '../../../../catalog/currencies/currencies.ts';
 import { iso } from '../../../../kernel/world.ts';
-import type { RowOf } from '../../../../runtime/db/table.ts';
 import { stamps } from '../../../../runtime/operation/context.ts';
-import type { transactions } from '../store.ts';
+import { cardAccountOf } from '../rows.ts';
+import type { CardPaymentRow } from '../store.ts';
 import { type CardFacts, refundedOf, settledOf, sumOf } from './card.ts';
 import type { CardTransaction } from './card-contract.ts';
 
@@ -24,7 +24,8 @@ function pullSummary({ pulls }: CardFacts) {
 }
 
 /** The JSON of GET /transactions/{id} for such a payment, and of every event about it. */
-export function presentCardPayment(row: RowOf<typeof transactions>, card: CardFacts): View {
+export function presentCardPayment(row: CardPaymentRow): View {
+  const { card } = row;
   const { settlements, returns, currency } = card;
   const money = (amount: bigint) => ({ amount: Number(amount), currency: currencyView(currency) });
   const settled = settlements.length > 0 || card.closed;
@@ -32,17 +33,16 @@ export function presentCardPayment(row: RowOf<typeof transactions>, card: CardFa
     type: 'CARD',
     id: row.id,
     cardId: card.cardId,
-    customerId: row.customer_id ?? row.platform_id,
+    customerId: row.customer_id,
     platformCustomerId: row.platform_customer_id,
     issuerTransactionToken: card.token,
-    // The row is of type CARD, so this is one of a card payment's.
-    status: row.status as string as View['status'],
+    status: row.status,
     direction: row.direction,
     merchant: card.merchant,
     authorizedAmount: money(BigInt(card.authorized)),
     ...(settled ? { settledAmount: money(settledOf(card)) } : {}),
     ...(returns.length ? { refundedAmount: money(refundedOf(card)) } : {}),
-    accountId: (row.source_account ?? row.destination_account) as string,
+    accountId: cardAccountOf(row),
     ...(row.direction === 'DEBIT' ? { pullSummary: pullSummary(card) } : {}),
     ...(returns.length ? { refundSummary: summary(returns) } : {}),
     ...(settlements.length ? { settlementSummary: summary(settlements) } : {}),

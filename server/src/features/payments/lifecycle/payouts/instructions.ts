@@ -6,12 +6,13 @@ import type { RailInstruction, UmaPayment } from '../../../../connectors/ports/i
 import type { Time } from '../../../../kernel/world.ts';
 import type { Runtime } from '../../../../runtime/operation/operate.ts';
 import { externalAccounts } from '../../../payees/external-accounts/index.ts';
-import type { TransactionRow } from '../present.ts';
+import { debitedOf, fundedAmountOf } from '../rows.ts';
+import type { OutgoingRow, PaymentRow, UmaCarrier } from '../store.ts';
 
 /** When what is under way now was sent. */
-const sentAt = (row: TransactionRow): Time => row.sent_at ?? row.updated_at;
+const sentAt = (row: PaymentRow): Time => row.sent_at ?? row.updated_at;
 
-const origin = (row: TransactionRow) => (row.quote_id ? 'quote' : 'transfer');
+const origin = (row: PaymentRow) => (row.quote_id ? 'quote' : 'transfer');
 
 async function accountInfo(runtime: Runtime, id: string | null) {
   const account = id === null ? undefined : await runtime.db.read(externalAccounts, id);
@@ -20,16 +21,22 @@ async function accountInfo(runtime: Runtime, id: string | null) {
   return { account: account.info, beneficiaryName: fullName ?? legalName };
 }
 
+/** What came in for it from outside, which a refund returns. */
+const cameInFor = (row: PaymentRow) => ({
+  ...debitedOf(row),
+  ...(row.type === 'OUTGOING' ? { amount: fundedAmountOf(row) } : {}),
+});
+
 /** Out to an external account. */
-export async function payoutOf(runtime: Runtime, row: TransactionRow): Promise<RailInstruction> {
+export async function payoutOf(runtime: Runtime, row: PaymentRow): Promise<RailInstruction> {
   return {
     id: row.id,
     platformId: row.platform_id,
     kind: 'payout',
     origin: origin(row),
     rail: row.rail,
-    currency: row.received_currency as string,
-    amount: row.received_amount as bigint,
+    currency: row.received_currency,
+    amount: row.received_amount,
     ...(await accountInfo(runtime, row.destination_account)),
     remittanceInformation: row.remittance ?? undefined,
     purposeOfPayment: row.purpose ?? undefined,
@@ -38,8 +45,7 @@ export async function payoutOf(runtime: Runtime, row: TransactionRow): Promise<R
 }
 
 /** A pull of what a payment, or a transfer in, is to be made with. */
-export async function pullOf(runtime: Runtime, row: TransactionRow): Promise<RailInstruction> {
-  const outgoing = row.type === 'OUTGOING';
+export async function pullOf(runtime: Runtime, row: PaymentRow): Promise<RailInstruction> {
   const { account, beneficiaryName } = await accountInfo(runtime, row.source_account);
   return {
     id: `${row.id}/pull`,
@@ -47,8 +53,7 @@ export async function pullOf(runtime: Runtime, row: TransactionRow): Promise<Rai
     kind: 'pull',
     origin: 'transfer',
     rail: pullRailOf(account) ?? null,
-    currency: (outgoing ? row.sent_currency : row.received_currency) as string,
-    amount: (outgoing ? row.sent_amount : row.received_amount) as bigint,
+    ...debitedOf(row),
     account,
     beneficiaryName,
     sentAt: sentAt(row),
@@ -56,38 +61,33 @@ export async function pullOf(runtime: Runtime, row: TransactionRow): Promise<Rai
 }
 
 /** Back to where it was pulled from, or to the payer of whom the source tells what is known. */
-export async function refundOf(runtime: Runtime, row: TransactionRow): Promise<RailInstruction> {
+export async function refundOf(runtime: Runtime, row: PaymentRow): Promise<RailInstruction> {
   const known =
     row.source.sourceType === 'ACCOUNT'
       ? await accountInfo(runtime, row.source_account)
       : { account: { ...row.source, accountType: 'ORIGINATOR' } };
-  const outgoing = row.type === 'OUTGOING';
   return {
     id: `${row.id}/refund`,
     platformId: row.platform_id,
     kind: 'refund',
     origin: origin(row),
     rail: null,
-    currency: (outgoing ? row.sent_currency : row.received_currency) as string,
-    amount: (outgoing ? row.funded_amount : row.received_amount) as bigint,
+    ...cameInFor(row),
     ...known,
     sentAt: row.refund ? Date.parse(row.refund.initiatedAt) : sentAt(row),
   };
 }
 
-/** The accepted pay request that a payment to a UMA address carries. */
-export interface UmaCarrier {
-  uma: { reference: string; sender: string; payerData: Record<string, unknown> };
-}
-
 /** To a UMA address. */
-export function umaPaymentOf(row: TransactionRow): UmaPayment & { reference: string } {
-  const { uma } = row.carrier as unknown as UmaCarrier;
+export function umaPaymentOf(
+  row: OutgoingRow,
+  { uma }: UmaCarrier,
+): UmaPayment & { reference: string } {
   return {
     id: row.id,
-    receiver: row.destination_account as string,
-    currency: row.received_currency as string,
-    amount: row.received_amount as bigint,
+    receiver: row.destination_account,
+    currency: row.received_currency,
+    amount: row.received_amount,
     at: sentAt(row),
     ...uma,
   };

@@ -12,19 +12,20 @@ import {
 } from '../../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../../runtime/operation/operate.ts';
-import type { TransactionRow } from '../present.ts';
-import { type ConnectorsOf, currentOf, loadOf } from './payout-jobs.ts';
+import type { TransactionRow } from '../store.ts';
+import { type As, type ConnectorsOf, currentOf, loadOf } from './payout-jobs.ts';
 import { PaymentInput } from './refund.ts';
 
 /** Whether the rail is told, or asked about what it was told. */
 export type Ask = 'send' | 'check';
 
-export interface RailMovement {
-  instructionOf(runtime: Runtime, row: TransactionRow): Promise<RailInstruction>;
+export interface RailMovement<R extends TransactionRow> {
+  as: As<R>;
+  instructionOf(runtime: Runtime, row: R): Promise<RailInstruction>;
   /** What the answer means for the transaction. */
-  heed(ctx: Ctx, row: TransactionRow, progress: Progress): Promise<void> | void;
+  heed(ctx: Ctx, row: R, progress: Progress): Promise<void> | void;
   /** Whether there is still something to tell or to ask; a notice may have come before the job. */
-  wanted(row: TransactionRow, ask: Ask): boolean;
+  wanted(row: R, ask: Ask): boolean;
 }
 
 /** The input of a job that makes a movement. A job without `ask` sends, unless its handler only asks. */
@@ -34,14 +35,14 @@ export const MovementInput = Type.Object({
 });
 
 /** The job of a kind that makes a movement; whether it tells or asks is in its input unless said here. */
-export function overRail(
+export function overRail<R extends TransactionRow>(
   connectors: ConnectorsOf,
   definition: JobDefinition<typeof MovementInput>,
-  { instructionOf, heed, wanted }: RailMovement,
+  { as, instructionOf, heed, wanted }: RailMovement<R>,
   always?: Ask,
 ): JobHandler {
   const run = async (runtime: Runtime, job: JobOf<typeof definition>): Promise<Result> => {
-    const { row, caller } = await loadOf(runtime, job);
+    const { row, caller } = await loadOf(runtime, job, as);
     const ask = always ?? job.input.ask ?? 'send';
     if (!wanted(row, ask)) return { caller, stage: async () => {} };
     const { rail } = connectors(caller.environment);
@@ -52,7 +53,7 @@ export function overRail(
       : rail.send(instruction));
     return {
       caller,
-      stage: async (ctx) => heed(ctx, await currentOf(ctx, row.id), progress),
+      stage: async (ctx) => heed(ctx, await currentOf(ctx, row.id, as), progress),
     };
   };
   return jobHandler(definition, { run });

@@ -7,7 +7,7 @@ import { Fault } from '../../../../kernel/fault.ts';
 import { pgArray } from '../../../../runtime/db/arrays.ts';
 import { col, type RowOf, table } from '../../../../runtime/db/table.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
-import type { TransactionRow } from '../present.ts';
+import type { TransactionRow } from '../store.ts';
 import { railNotices } from './waits.ts';
 
 /** The id is the transaction's. */

@@ -2,6 +2,7 @@
 // failed. They talk to the rail before anything is staged and bring its answer in through the same steps
 // that any other notice takes. The instruction's id is the transaction's, so a rail that sees it twice knows.
 import type { Connectors, Progress, RailPort } from '../../../../connectors/ports/index.ts';
+import { assertNever } from '../../../../kernel/assert-never.ts';
 import type { JobDefinition } from '../../../../kernel/job.ts';
 import {
   type JobHandler,
@@ -19,8 +20,8 @@ import {
   refuseCancel,
   settlePayout,
 } from '../payment.ts';
-import type { TransactionRow } from '../present.ts';
-import { transactions } from '../store.ts';
+import { asOutgoing, transactionAt } from '../rows.ts';
+import { type OutgoingRow, type TransactionRow, transactions } from '../store.ts';
 import { payoutOf, refundOf, umaPaymentOf } from './instructions.ts';
 import {
   CANCEL_PAYOUT,
@@ -40,27 +41,36 @@ export type ConnectorsOf = (environment: Environment) => Connectors;
 const WAIT_MS = 1_000;
 const WAIT_AT_MOST_MS = 60_000;
 
-export interface Loaded {
-  row: TransactionRow;
+export interface Loaded<R> {
+  row: R;
   caller: Caller;
 }
 
 /** A job that is about a transaction. */
 export type PaymentJob = JobOf<JobDefinition<typeof PaymentInput>>;
 
+/** Which transactions work is about: answers the row as its type, and throws for one of another. */
+export type As<R extends TransactionRow> = (row: TransactionRow) => R;
+
 /** The transaction that a job is about, and the server acting for its platform. */
-export async function loadOf(runtime: Runtime, job: PaymentJob): Promise<Loaded> {
+export async function loadOf<R extends TransactionRow>(
+  runtime: Runtime,
+  job: PaymentJob,
+  as: As<R>,
+): Promise<Loaded<R>> {
   const row = await runtime.db.read(transactions, job.input.transactionId);
   const platform = row && (await runtime.db.read(platforms, row.platform_id));
   if (!row || !platform) throw new Error(`job ${job.id} names no transaction`);
-  return { row, caller: systemCaller(platform.id, platform.environment) };
+  return { row: as(row), caller: systemCaller(platform.id, platform.environment) };
 }
 
 /** The transaction as it is when a job's result is staged. */
-export async function currentOf(ctx: Ctx, id: string): Promise<TransactionRow> {
-  const row = await ctx.read(transactions, id);
-  if (!row) throw new Error(`${id} is gone`);
-  return row;
+export async function currentOf<R extends TransactionRow>(
+  ctx: Ctx,
+  id: string,
+  as: As<R>,
+): Promise<R> {
+  return as(await transactionAt(ctx, id));
 }
 
 function railOf(connectors: ConnectorsOf, { environment }: Caller): RailPort {
@@ -73,14 +83,14 @@ function railOf(connectors: ConnectorsOf, { environment }: Caller): RailPort {
 async function ask(
   runtime: Runtime,
   connectors: ConnectorsOf,
-  { row, caller }: Loaded,
+  { row, caller }: Loaded<OutgoingRow>,
   what: 'send' | 'check',
 ): Promise<Progress> {
   const now = runtime.world.now();
   if (row.carrier) {
     const { uma } = connectors(caller.environment);
     if (!uma) throw new Error(`no way to UMA providers from ${caller.environment}`);
-    const payment = umaPaymentOf(row);
+    const payment = umaPaymentOf(row, row.carrier);
     return what === 'send' ? uma.send(payment) : uma.check(payment, now);
   }
   const rail = railOf(connectors, caller);
@@ -89,7 +99,7 @@ async function ask(
 }
 
 /** What a rail's answer about a payout means for the payment; also the door for notices. */
-export async function heedPayout(ctx: Ctx, row: TransactionRow, progress: Progress): Promise<void> {
+export async function heedPayout(ctx: Ctx, row: OutgoingRow, progress: Progress): Promise<void> {
   const again = (afterMs: number | undefined) => {
     if (afterMs === undefined) return;
     ctx.later(CHECK_PAYOUT, { transactionId: row.id }, ctx.now + afterMs);
@@ -114,11 +124,13 @@ export async function heedPayout(ctx: Ctx, row: TransactionRow, progress: Progre
       return void (await failPayout(ctx, await settlePayout(ctx, row), progress.reason, true));
     case 'cancelled':
       return void cancelPayout(ctx, row);
+    default:
+      return assertNever(progress, 'transfer progress');
   }
 }
 
 /** What a rail's answer about a refund means. */
-export async function heedRefund(ctx: Ctx, row: TransactionRow, progress: Progress): Promise<void> {
+export async function heedRefund(ctx: Ctx, row: OutgoingRow, progress: Progress): Promise<void> {
   if (row.refund?.status !== 'PENDING') return;
   switch (progress.state) {
     case 'settled':
@@ -130,8 +142,12 @@ export async function heedRefund(ctx: Ctx, row: TransactionRow, progress: Progre
       const input = { transactionId: row.id, refundable: true, ask: 'check' as const };
       return ctx.later(PAY_REFUND, input, ctx.now + checkAfterMs);
     }
-    default:
+    case 'failed':
+    case 'returned':
+    case 'cancelled':
       return void (await payRefund(ctx, row, false));
+    default:
+      return assertNever(progress, 'transfer progress');
   }
 }
 
@@ -156,7 +172,7 @@ export function postpone(ctx: Ctx, definition: CancelDefinition, { input }: Canc
 }
 
 /** Sending must not begin once the payment is over or on its way back. */
-const maySend = (row: TransactionRow) =>
+const maySend = (row: OutgoingRow) =>
   row.status === 'PROCESSING' && row.funds === 'HELD' && !row.refund;
 
 const NOTHING = async () => {};
@@ -165,18 +181,18 @@ export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
   const follow =
     (what: 'send' | 'check') =>
     async (runtime: Runtime, job: PaymentJob): Promise<Result> => {
-      const loaded = await loadOf(runtime, job);
+      const loaded = await loadOf(runtime, job, asOutgoing);
       const { row, caller } = loaded;
       if (what === 'send' && !maySend(row)) return { caller, stage: NOTHING };
       const progress = await ask(runtime, connectors, loaded, what);
       return {
         caller,
-        stage: async (ctx) => heedPayout(ctx, await currentOf(ctx, row.id), progress),
+        stage: async (ctx) => heedPayout(ctx, await currentOf(ctx, row.id, asOutgoing), progress),
       };
     };
 
   const refund = async (runtime: Runtime, job: JobOf<typeof PAY_REFUND>): Promise<Result> => {
-    const { row, caller } = await loadOf(runtime, job);
+    const { row, caller } = await loadOf(runtime, job, asOutgoing);
     if (row.refund?.status !== 'PENDING') return { caller, stage: NOTHING };
     const failed: Progress = { state: 'failed', reason: 'QUOTE_EXECUTION_FAILED' };
     let progress: Progress = { state: 'settled', reference: row.id };
@@ -190,17 +206,18 @@ export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
     }
     return {
       caller,
-      stage: async (ctx) => heedRefund(ctx, await currentOf(ctx, row.id), progress),
+      stage: async (ctx) => heedRefund(ctx, await currentOf(ctx, row.id, asOutgoing), progress),
     };
   };
 
   const cancel = async (runtime: Runtime, job: CancelJob): Promise<Result> => {
-    const { row, caller } = await loadOf(runtime, job);
+    const { row, caller } = await loadOf(runtime, job, asOutgoing);
     const rail = railOf(connectors, caller);
     const now = runtime.world.now();
     const over = row.status !== 'PROCESSING' || row.refund !== null;
     if (over || !rail.cancel) {
-      const stage = async (ctx: Ctx) => void refuseCancel(ctx, await currentOf(ctx, row.id));
+      const stage = async (ctx: Ctx) =>
+        void refuseCancel(ctx, await currentOf(ctx, row.id, asOutgoing));
       return { caller, stage };
     }
     if (await isBeingSent(runtime, SEND_PAYOUT, row)) {
@@ -211,7 +228,7 @@ export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
     return {
       caller,
       stage: async (ctx) => {
-        const current = await currentOf(ctx, row.id);
+        const current = await currentOf(ctx, row.id, asOutgoing);
         if (answer === 'cancelled') cancelPayout(ctx, current);
         if (answer === 'refused') refuseCancel(ctx, current);
       },

@@ -18,10 +18,11 @@ import { reverseUse } from '../../../balances/velocity-limits/index.ts';
 import { customers } from '../../../customers/records/index.ts';
 import { outgoingPayment } from '../contract.ts';
 import { type Leg, legsOf, park, release, reverse } from '../legs.ts';
-import { refundReference, type TransactionRow } from '../present.ts';
+import { refundReference } from '../present.ts';
+import { fundedAmountOf, sourceAccountOf } from '../rows.ts';
 import { emitPayment, moveAndTell, patch } from '../staging.ts';
 import { outgoingStates, refundStates } from '../states.ts';
-import type { Refund } from '../store.ts';
+import type { OutgoingRow, PaymentRow, Refund } from '../store.ts';
 import { awaitDecision } from './parked.ts';
 
 /** The input of the jobs that follow a payment. */
@@ -49,7 +50,7 @@ export const PAY_REFUND = defineJob(
 );
 
 /** A refund as it begins. */
-export const openRefund = (ctx: Ctx, row: TransactionRow, reason: Refund['reason']): Refund => ({
+export const openRefund = (ctx: Ctx, row: PaymentRow, reason: Refund['reason']): Refund => ({
   reference: refundReference(row.id),
   initiatedAt: iso(ctx.now),
   status: refundStates.next('NONE', 'open') as 'PENDING',
@@ -57,16 +58,16 @@ export const openRefund = (ctx: Ctx, row: TransactionRow, reason: Refund['reason
 });
 
 /** Whether the money came from outside for this payment alone: pulled, or paid in for it. */
-export const fundedOutside = (row: TransactionRow): boolean => row.funded_amount !== null;
+export const fundedOutside = (row: OutgoingRow): boolean => row.funded_amount !== null;
 
 /** Whether a rail has to carry the refund to where the money came from. */
-export const goesBackByRail = (row: TransactionRow): boolean =>
-  fundedOutside(row) && (row.source.sourceType === 'ACCOUNT' || isFiat(row.sent_currency ?? ''));
+export const goesBackByRail = (row: OutgoingRow): boolean =>
+  fundedOutside(row) && (row.source.sourceType === 'ACCOUNT' || isFiat(row.sent_currency));
 
 /**
  * Gives a platform fee back that the platform has earned. What it has spent of it by now, it owes.
  */
-async function returnPlatformFee(ctx: Ctx, leg: Leg, row: TransactionRow, to: string) {
+async function returnPlatformFee(ctx: Ctx, leg: Leg, row: OutgoingRow, to: string) {
   const account = await ctx.read(internalAccounts, leg.credit);
   if (!account) return reverse(ctx, row.id, [leg]);
   const { amount } = leg;
@@ -75,7 +76,7 @@ async function returnPlatformFee(ctx: Ctx, leg: Leg, row: TransactionRow, to: st
 }
 
 /** Back to the source, or to `keeper` in its stead. */
-async function moveBack(ctx: Ctx, row: TransactionRow, keeper?: string): Promise<void> {
+async function moveBack(ctx: Ctx, row: OutgoingRow, keeper?: string): Promise<void> {
   if (row.funds === 'FUNDED') return;
   const all = legsOf(row, ctx.caller.environment);
   if (row.funds === 'HELD') {
@@ -96,12 +97,12 @@ async function moveBack(ctx: Ctx, row: TransactionRow, keeper?: string): Promise
 /** The account that a digital asset goes back to, never the wallet it came from. */
 export async function balanceFor(
   db: Ctx['db'],
-  row: TransactionRow,
+  row: OutgoingRow,
 ): Promise<InternalAccountRow | undefined> {
   const own = await db.find(internalAccounts, {
     platform_id: row.platform_id,
     customer_id: row.customer_id,
-    currency: row.sent_currency as string,
+    currency: row.sent_currency,
   });
   // Money that was never the account's own does not reach one that is frozen.
   return own.find((each) => each.status === 'ACTIVE' && isBalance(each));
@@ -121,10 +122,10 @@ export async function takesBack(
 }
 
 /** The account inside that a refund goes to; undefined where it can take nothing any more. */
-async function receiverOf(ctx: Ctx, row: TransactionRow): Promise<InternalAccountRow | undefined> {
+async function receiverOf(ctx: Ctx, row: OutgoingRow): Promise<InternalAccountRow | undefined> {
   const account = fundedOutside(row)
     ? await balanceFor(ctx.db, row)
-    : await ctx.read(internalAccounts, row.source_account as string);
+    : await ctx.read(internalAccounts, sourceAccountOf(row));
   if (!account || !(await takesBack(ctx.db, account))) return undefined;
   const owner = account.customer_id && (await ctx.read(customers, account.customer_id));
   if (owner) ctx.require(customers, owner);
@@ -133,37 +134,37 @@ async function receiverOf(ctx: Ctx, row: TransactionRow): Promise<InternalAccoun
   return account;
 }
 
-function moveOut(ctx: Ctx, row: TransactionRow, step: string, target: string): void {
+function moveOut(ctx: Ctx, row: OutgoingRow, step: string, target: string): void {
   ctx.transfer({
     transactionId: row.id,
     step,
-    debit: house(ctx.caller.environment, 'inbound', row.sent_currency as string),
+    debit: house(ctx.caller.environment, 'inbound', row.sent_currency),
     credit: target,
-    currency: row.sent_currency as string,
-    amount: row.funded_amount as bigint,
+    currency: row.sent_currency,
+    amount: fundedAmountOf(row),
     force: true,
   });
 }
 
 /** Onto the balance of its owner, and out of it again what they owe. */
-function returnInside(ctx: Ctx, row: TransactionRow, account: InternalAccountRow): void {
+function returnInside(ctx: Ctx, row: OutgoingRow, account: InternalAccountRow): void {
   moveOut(ctx, row, 'refund.out', account.id);
-  const amount = row.funded_amount as bigint;
+  const amount = fundedAmountOf(row);
   repayOwed(ctx, account, { transactionId: row.id, step: 'refund.owed', amount });
 }
 
 /** The refund itself: back to the source, or into suspense when the money cannot go back by itself. */
 export async function payRefund(
   ctx: Ctx,
-  row: TransactionRow,
+  row: OutgoingRow,
   refundable: boolean,
-): Promise<TransactionRow> {
+): Promise<OutgoingRow> {
   if (row.refund?.status !== 'PENDING') return row;
   const byRail = goesBackByRail(row);
   const account = byRail || !refundable ? undefined : await receiverOf(ctx, row);
   const back = refundable && (byRail || account !== undefined);
   const [suspense, clearing] = (['suspense', 'clearing'] as const).map((purpose) =>
-    house(ctx.caller.environment, purpose, row.sent_currency as string),
+    house(ctx.caller.environment, purpose, row.sent_currency),
   ) as [string, string];
   await reverseUse(ctx, row);
   await moveAndTell(ctx, async () => {

@@ -12,15 +12,16 @@ import {
   internalAccounts,
   repayOwed,
 } from '../../../balances/internal-accounts/index.ts';
-import type { TransactionRow } from '../present.ts';
+import { sourceAccountOf } from '../rows.ts';
 import { emitPayment, eventsOf, moveAndTell, patch } from '../staging.ts';
 import { refundStates } from '../states.ts';
+import type { CardPaymentRow, TransactionRow } from '../store.ts';
 import { decided, inSuspense, type Said, turnOf } from './parked.ts';
 import { balanceFor, fundedOutside, goesBackByRail, takesBack } from './refund.ts';
 
 /** The currency in which a transaction's money is parked: that of whoever gets it back. */
 export const parkedCurrency = (row: TransactionRow): string =>
-  (row.type === 'INCOMING' ? row.received_currency : row.sent_currency) as string;
+  row.type === 'INCOMING' ? row.received_currency : row.sent_currency;
 
 /**
  * The balance that parked money goes back to; none when it came from outside and has to go back there, or
@@ -34,7 +35,7 @@ export async function parkedFrom(
   if (row.type !== 'OUTGOING' || goesBackByRail(row)) return undefined;
   const account = fundedOutside(row)
     ? await balanceFor(db, row)
-    : await db.read(internalAccounts, row.source_account as string);
+    : await db.read(internalAccounts, sourceAccountOf(row));
   return account && (await takesBack(db, account)) ? account : undefined;
 }
 
@@ -72,13 +73,13 @@ function moveBack(
  * A payment with a card goes on while its money waits: what it has in suspense and whether that is on the
  * list are of one moment only if nothing happened to it meanwhile, on either side.
  */
-const lean = (ctx: Ctx, row: TransactionRow): void => void patch(ctx, row, {});
+const lean = (ctx: Ctx, row: CardPaymentRow): void => void patch(ctx, row, {});
 
 const sendFirst = (): Fault =>
   new Fault('CONFLICT', "It goes back outside: send it, then say the bank's --reference.");
 
 /** What came back of a payment with a card for a closed account was sent to its owner by hand. */
-async function sentByHand(ctx: Ctx, row: TransactionRow, said: Said): Promise<TransactionRow> {
+async function sentByHand(ctx: Ctx, row: CardPaymentRow, said: Said): Promise<CardPaymentRow> {
   const amount = await ownNet(ctx, row);
   if (amount <= 0n) throw new Fault('CONFLICT', 'No money of it is parked.');
   if (said.reference === undefined) throw sendFirst();

@@ -5,10 +5,11 @@
 // rows of jobs are those that a machine is to do. A row that outlived its payment harms nobody: whoever
 // reads the queue looks at the payment too.
 import type { Progress, RailInstruction } from '../../../../connectors/ports/index.ts';
+import { assertNever } from '../../../../kernel/assert-never.ts';
 import { Fault } from '../../../../kernel/fault.ts';
 import { col, type RowOf, table } from '../../../../runtime/db/table.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
-import type { TransactionRow } from '../present.ts';
+import type { TransactionRow } from '../store.ts';
 
 export type WaitKind = RailInstruction['kind'];
 
@@ -73,12 +74,17 @@ export async function noticeCame(
 
 /** Whether a movement of this kind is still wanted of the transaction. */
 export function isWanted(row: TransactionRow, kind: WaitKind): boolean {
-  if (kind === 'refund') return row.refund?.status === 'PENDING';
-  if (row.refund) return false;
-  if (kind === 'payout') {
-    // Still HELD where the job that sent it was cancelled without an answer of the rail.
-    return row.status === 'PROCESSING' && (row.funds === 'HANDED' || row.funds === 'HELD');
+  const { status, funds, refund } = row;
+  switch (kind) {
+    case 'refund':
+      return refund?.status === 'PENDING';
+    case 'payout':
+      // Still HELD where the job that sent it was cancelled without an answer of the rail.
+      return !refund && status === 'PROCESSING' && (funds === 'HANDED' || funds === 'HELD');
+    case 'pull':
+      if (refund || (status !== 'PENDING' && status !== 'PROCESSING')) return false;
+      return funds === 'AWAITED' || (row.type === 'INCOMING' && funds === 'HELD');
+    default:
+      return assertNever(kind, 'kind of transfer');
   }
-  const open = row.status === 'PENDING' || row.status === 'PROCESSING';
-  return open && (row.funds === 'AWAITED' || (row.type === 'INCOMING' && row.funds === 'HELD'));
 }

@@ -16,7 +16,7 @@ import {
   type Who,
 } from '../../../sca/index.ts';
 import { ownPlatform } from '../../../tenancy/platform/index.ts';
-import { releasePayment, type TransactionRow } from '../../lifecycle/index.ts';
+import { type OutgoingRow, releasePayment } from '../../lifecycle/index.ts';
 import type { QuoteRow } from '../present.ts';
 import { signedPaymentOf } from '../pricing/wallet.ts';
 import { paymentOf, quoteOf, quoteView } from '../quote.ts';
@@ -26,7 +26,7 @@ import { aboutOf, askFor, waitingFor, wordsOf } from './sca.ts';
 
 interface Waiting {
   quote: QuoteRow;
-  payment: TransactionRow;
+  payment: OutgoingRow;
   row: ChallengeRow;
   who: Who;
 }
@@ -52,7 +52,7 @@ function goOn(
   ctx: Ctx,
   parts: ScaParts,
   { quote, payment, row, who }: Waiting,
-): TransactionRow | Promise<TransactionRow> {
+): OutgoingRow | Promise<OutgoingRow> {
   const { steps, factor } = row;
   if (steps.length) return askFor(ctx, parts, { quote, payment, who, factor, steps });
   if (payment.source.sourceType === 'REALTIME_FUNDING') return releasePayment(ctx, payment);

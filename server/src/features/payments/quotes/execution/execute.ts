@@ -20,11 +20,12 @@ import { ownPlatform } from '../../../tenancy/platform/index.ts';
 import {
   awaitFunds,
   type CameIn,
+  type IncomingRow,
+  insertIncoming,
   MovementInput,
+  type OutgoingRow,
   payInside,
   startPayout,
-  type TransactionRow,
-  transactions,
 } from '../../lifecycle/index.ts';
 import type { QuoteRow } from '../present.ts';
 import { aboutOwner } from '../pricing/counterparty.ts';
@@ -63,7 +64,7 @@ export interface Ends {
   owner: CustomerRow | null;
 }
 
-async function sourceOf(ctx: Ctx, row: TransactionRow): Promise<InternalAccountRow | undefined> {
+async function sourceOf(ctx: Ctx, row: OutgoingRow): Promise<InternalAccountRow | undefined> {
   const id = row.source_account;
   if (id === null) return undefined;
   if (isId(id, 'InternalAccount')) return usable(ctx, id, 'source');
@@ -73,8 +74,8 @@ async function sourceOf(ctx: Ctx, row: TransactionRow): Promise<InternalAccountR
   return undefined;
 }
 
-async function targetOf(ctx: Ctx, row: TransactionRow): Promise<Ends['target']> {
-  const id = row.destination_account as string;
+async function targetOf(ctx: Ctx, row: OutgoingRow): Promise<Ends['target']> {
+  const id = row.destination_account;
   if (row.carrier) return undefined;
   return isId(id, 'InternalAccount')
     ? usable(ctx, id, 'destination')
@@ -88,7 +89,7 @@ async function targetOf(ctx: Ctx, row: TransactionRow): Promise<Ends['target']> 
  */
 export async function checkEnds(
   ctx: Ctx,
-  row: TransactionRow,
+  row: OutgoingRow,
   { starts = true }: { starts?: boolean } = {},
 ): Promise<Ends> {
   const [source, target, payer] = await Promise.all([
@@ -102,7 +103,7 @@ export async function checkEnds(
   const same = !target || target.customer_id === row.customer_id;
   const owner = same ? payer : await livingOwner(ctx, target);
   if (target && 'info' in target) {
-    const amount = row.received_amount as bigint;
+    const amount = row.received_amount;
     checkReceiver(target, row.needs_proof === true);
     if (starts) await takeInvoice(ctx, target, { id: row.id, amount });
     else await checkInvoice(ctx, target, amount);
@@ -116,14 +117,14 @@ export async function checkEnds(
 /** The receiver's own transaction, when somebody else receives inside the house. */
 async function insertTwin(
   ctx: Ctx,
-  row: TransactionRow,
+  row: OutgoingRow,
   to: InternalAccountRow,
   { owner, payer }: Ends,
-): Promise<TransactionRow> {
+): Promise<IncomingRow> {
   // Who asks nothing about the one end asks nothing about the other: a read less on the usual way.
   const counterparty =
     row.counterparty && aboutOwner(ctx.vault, await ownPlatform(ctx), to.currency, payer);
-  return ctx.insert(transactions, {
+  return insertIncoming(ctx, {
     id: ctx.id('Transaction'),
     platform_id: row.platform_id,
     customer_id: to.customer_id,
@@ -153,10 +154,10 @@ async function insertTwin(
 /** Makes a payment whose money is here: on the source account, or `came` in for it. */
 export async function makePayment(
   ctx: Ctx,
-  row: TransactionRow,
+  row: OutgoingRow,
   ends: Ends,
   came?: CameIn,
-): Promise<TransactionRow> {
+): Promise<OutgoingRow> {
   const { source, target } = ends;
   if (!target || 'info' in target) return startPayout(ctx, row, came);
   const payerId = source ? source.customer_id : row.customer_id;
@@ -165,21 +166,21 @@ export async function makePayment(
   return payInside(ctx, row, { target, twin }, came);
 }
 
-const volumeOf = (row: TransactionRow) => ({
-  from: row.sent_currency as string,
-  to: row.received_currency as string,
-  sending: row.sent_amount as bigint,
+const volumeOf = (row: OutgoingRow) => ({
+  from: row.sent_currency,
+  to: row.received_currency,
+  sending: row.sent_amount,
   payerId: row.customer_id,
 });
 
 /** Counts a payment toward what its platform may send today and how often its customer may pay now. */
-export async function countVolume(ctx: Ctx, row: TransactionRow, again = false): Promise<void> {
+export async function countVolume(ctx: Ctx, row: OutgoingRow, again = false): Promise<void> {
   const counted = { transactionId: row.id, again, ...volumeOf(row) };
   await countPayment(ctx, await ownPlatform(ctx), counted);
 }
 
 /** Whether the platform may send that much more today, and its customer pay once more now. */
-export const hasRoom = async (ctx: Ctx, row: TransactionRow): Promise<boolean> =>
+export const hasRoom = async (ctx: Ctx, row: OutgoingRow): Promise<boolean> =>
   hasPaymentRoom(ctx, await ownPlatform(ctx), volumeOf(row));
 
 /** Throws where a wallet would pay and its holder has not signed. */
@@ -194,9 +195,9 @@ export function checkSigned({ source }: Ends, signed: boolean): void {
  */
 export async function startPayment(
   ctx: Ctx,
-  row: TransactionRow,
+  row: OutgoingRow,
   { signed = false }: { signed?: boolean } = {},
-): Promise<TransactionRow> {
+): Promise<OutgoingRow> {
   const ends = await checkEnds(ctx, row);
   checkSigned(ends, signed);
   await countVolume(ctx, row);
@@ -209,7 +210,7 @@ export async function startPayment(
 export function checkExecutable(
   ctx: Ctx,
   quote: Pick<QuoteRow, 'expires_at'>,
-  payment: TransactionRow,
+  payment: OutgoingRow,
 ): void {
   if (payment.source.sourceType === 'REALTIME_FUNDING') {
     const why = 'This quote executes by itself when the money is paid in.';

@@ -15,7 +15,7 @@ import {
 } from '../../../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../../../test/harness.ts';
 import { internalAccounts } from '../../../balances/internal-accounts/index.ts';
-import { transactions } from '../../lifecycle/index.ts';
+import { asOutgoing, currentOf } from '../../lifecycle/index.ts';
 import { heedFunding } from './funding.ts';
 
 let app: TestApp;
@@ -317,8 +317,7 @@ describe('a quote that pulls its money', () => {
     await fund(app, account.id, 30_00);
     await app.advance(3 * 24 * 60 * MINUTE);
     await app.operate(async (ctx) => {
-      const row = await ctx.read(transactions, quote.transactionId);
-      if (!row) throw new Error('no transaction');
+      const row = await currentOf(ctx, quote.transactionId, asOutgoing);
       await heedFunding(ctx, row, { state: 'returned', reason: 'PAYOUT_RETURNED' });
     });
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });

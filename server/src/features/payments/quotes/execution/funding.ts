@@ -3,6 +3,7 @@
 // arrives: what it names, a quote, a payment's reference or an account, decides what becomes of it.
 import { isFiat } from '../../../../catalog/currencies/currencies.ts';
 import type { Progress } from '../../../../connectors/ports/index.ts';
+import { assertNever } from '../../../../kernel/assert-never.ts';
 import { Fault, invalidField } from '../../../../kernel/fault.ts';
 import { isId } from '../../../../kernel/id.ts';
 import { defineJob } from '../../../../kernel/job.ts';
@@ -24,6 +25,7 @@ import {
 } from '../../../balances/internal-accounts/index.ts';
 import { customers } from '../../../customers/records/index.ts';
 import {
+  asOutgoing,
   awaitDecision,
   awaitNotice,
   CANCEL_FUNDING,
@@ -33,17 +35,20 @@ import {
   expirePayment,
   type FailureReason,
   failPayout,
+  fundedAmountOf,
+  type IncomingRow,
   isBeingSent,
   loadOf,
   MovementInput,
   moveAndTell,
+  type OutgoingRow,
   overRail,
+  type PaymentRow,
   postpone,
   pullOf,
   type RailMovement,
   refuseCancel,
   refuseFunds,
-  type TransactionRow,
   transactionOfReference,
   transactions,
 } from '../../lifecycle/index.ts';
@@ -61,7 +66,7 @@ function reasonOf({ code }: Fault): FailureReason {
 }
 
 /** Makes the payment with what came in for it, or gives that back. */
-async function payWith(ctx: Ctx, row: TransactionRow, came: CameIn): Promise<TransactionRow> {
+async function payWith(ctx: Ctx, row: OutgoingRow, came: CameIn): Promise<OutgoingRow> {
   if (came.amount !== row.sent_amount) {
     return refuseFunds(ctx, row, came, 'FUNDING_AMOUNT_MISMATCH');
   }
@@ -102,7 +107,7 @@ async function depositTo(
   account: InternalAccountRow,
   { amount, origin = {}, chain, hold }: Notice,
   quoteId?: string,
-): Promise<TransactionRow> {
+): Promise<IncomingRow> {
   const owner = await ownerOf(ctx, account.customer_id);
   return receiveDeposit(ctx, { account, owner, amount, origin, chain, quoteId, hold });
 }
@@ -111,7 +116,7 @@ async function depositTo(
  * Money for a payment that does not wait for it: it came too late, or twice. A digital asset stays with its
  * owner, as the wallet it came from may be nobody's; other money goes back.
  */
-async function strayFunds(ctx: Ctx, row: TransactionRow, notice: Notice): Promise<TransactionRow> {
+async function strayFunds(ctx: Ctx, row: OutgoingRow, notice: Notice): Promise<IncomingRow> {
   const { currency, amount, origin = {}, chain } = notice;
   const quoteId = row.quote_id ?? undefined;
   const own = await ctx.db.find(internalAccounts, {
@@ -136,7 +141,7 @@ async function strayFunds(ctx: Ctx, row: TransactionRow, notice: Notice): Promis
 
 interface Waiting {
   quote: QuoteRow;
-  payment: TransactionRow;
+  payment: OutgoingRow;
 }
 
 /** The quote that money is for, and its payment. */
@@ -151,7 +156,7 @@ async function namedQuote(ctx: Ctx, { quoteId, reference }: Notice): Promise<Wai
       ? new Fault('QUOTE_NOT_FOUND', 'No such quote.')
       : new Fault('REFERENCE_NOT_FOUND', 'No quote has this reference.');
   }
-  const payment = await currentOf(ctx, quote.transaction_id);
+  const payment = await currentOf(ctx, quote.transaction_id, asOutgoing);
   if (payment.source.sourceType !== 'REALTIME_FUNDING') {
     throw invalidField('quoteId', 'this quote is not paid for by money that is paid in');
   }
@@ -159,7 +164,7 @@ async function namedQuote(ctx: Ctx, { quoteId, reference }: Notice): Promise<Wai
 }
 
 /** Takes money that has arrived to where it belongs; its answer is the transaction that has it now. */
-export async function takeDeposit(ctx: Ctx, notice: Notice): Promise<TransactionRow> {
+export async function takeDeposit(ctx: Ctx, notice: Notice): Promise<PaymentRow> {
   if (notice.accountId !== undefined) {
     const account = await internalAccountOf(ctx, notice.accountId);
     if (account.currency !== notice.currency) {
@@ -182,10 +187,10 @@ const TAKEN_BACK = `select 1 from ledger_transfers
  * whoever paid answers for it, else the platform's own. Where neither has one in this currency a person has
  * to find the money. Answers whether it was still to be done.
  */
-export async function takeBackFunds(ctx: Ctx, row: TransactionRow): Promise<boolean> {
+export async function takeBackFunds(ctx: Ctx, row: OutgoingRow): Promise<boolean> {
   const [before] = await ctx.db.query(TAKEN_BACK, [row.id]);
   if (before) return false;
-  const currency = row.sent_currency as string;
+  const currency = row.sent_currency;
   const creditTo = house(ctx.caller.environment, 'clearing', currency);
   const all = await Promise.all(
     [row.customer_id, null].map((customer_id) =>
@@ -193,7 +198,7 @@ export async function takeBackFunds(ctx: Ctx, row: TransactionRow): Promise<bool
     ),
   );
   const account = all.flat().find((each) => each.status !== 'CLOSED' && isBalance(each));
-  const movement = { transactionId: row.id, step: 'return', amount: row.funded_amount as bigint };
+  const movement = { transactionId: row.id, step: 'return', amount: fundedAmountOf(row) };
   if (account) {
     await moveAndTell(ctx, () => takeBack(ctx, account, { ...movement, creditTo }));
     return true;
@@ -205,11 +210,7 @@ export async function takeBackFunds(ctx: Ctx, row: TransactionRow): Promise<bool
 }
 
 /** What a rail's answer about the pull of a payment's money means for it; also the door for notices. */
-export async function heedFunding(
-  ctx: Ctx,
-  row: TransactionRow,
-  progress: Progress,
-): Promise<void> {
+export async function heedFunding(ctx: Ctx, row: OutgoingRow, progress: Progress): Promise<void> {
   const again = (afterMs: number | undefined) => {
     if (afterMs === undefined) return;
     ctx.later(CHECK_PULL, { transactionId: row.id }, ctx.now + afterMs);
@@ -223,7 +224,7 @@ export async function heedFunding(
     case 'unknown':
       return again(progress.checkAfterMs);
     case 'settled':
-      if (awaited) await payWith(ctx, row, { amount: row.sent_amount as bigint });
+      if (awaited) await payWith(ctx, row, { amount: row.sent_amount });
       return again(progress.checkAfterMs);
     case 'returned':
       if (awaited) await failPayout(ctx, row, progress.reason, true);
@@ -234,6 +235,9 @@ export async function heedFunding(
       return;
     case 'cancelled':
       if (awaited) await failPayout(ctx, row, 'QUOTE_EXECUTION_FAILED', true);
+      return;
+    default:
+      return assertNever(progress, 'transfer progress');
   }
 }
 
@@ -241,11 +245,12 @@ export async function heedFunding(
 const cancelFunding =
   (connectors: ConnectorsOf) =>
   async (runtime: Runtime, job: JobOf<typeof CANCEL_FUNDING>): Promise<Result> => {
-    const { row, caller } = await loadOf(runtime, job);
+    const { row, caller } = await loadOf(runtime, job, asOutgoing);
     const { rail } = connectors(caller.environment);
     const now = runtime.world.now();
     if (row.funds !== 'AWAITED' || !rail?.cancel) {
-      const stage = async (ctx: Ctx) => void refuseCancel(ctx, await currentOf(ctx, row.id));
+      const stage = async (ctx: Ctx) =>
+        void refuseCancel(ctx, await currentOf(ctx, row.id, asOutgoing));
       return { caller, stage };
     }
     if (await isBeingSent(runtime, SEND_PULL, row)) {
@@ -256,14 +261,15 @@ const cancelFunding =
     return {
       caller,
       stage: async (ctx) => {
-        const current = await currentOf(ctx, row.id);
+        const current = await currentOf(ctx, row.id, asOutgoing);
         if (answer === 'cancelled') await heedFunding(ctx, current, { state: 'cancelled' });
         if (answer === 'refused') refuseCancel(ctx, current);
       },
     };
   };
 
-const FUNDING: RailMovement = {
+const FUNDING: RailMovement<OutgoingRow> = {
+  as: asOutgoing,
   instructionOf: pullOf,
   heed: heedFunding,
   wanted: (row, ask) => ask === 'check' || row.funds === 'AWAITED',

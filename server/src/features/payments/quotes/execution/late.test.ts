@@ -19,7 +19,7 @@ import {
   moveInternalAccount,
 } from '../../../balances/internal-accounts/index.ts';
 import { platforms } from '../../../tenancy/platform/index.ts';
-import { heedPayout, type TransactionRow, transactions } from '../../lifecycle/index.ts';
+import { asOutgoing, currentOf, heedPayout } from '../../lifecycle/index.ts';
 import { heedFunding } from './funding.ts';
 
 let app: TestApp;
@@ -43,7 +43,7 @@ const moved = (accountId: string, event: 'freeze' | 'unfreeze' | 'close') =>
 
 const noticed = (id: string, heed: typeof heedPayout, progress: Progress) =>
   app.operate(async (ctx) => {
-    await heed(ctx, (await ctx.read(transactions, id)) as TransactionRow, progress);
+    await heed(ctx, await currentOf(ctx, id, asOutgoing), progress);
   });
 
 const RETURNED: Progress = { state: 'returned', reason: 'PAYOUT_RETURNED' };

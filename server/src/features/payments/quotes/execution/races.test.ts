@@ -19,7 +19,7 @@ import type { Job, JobHandler, Result } from '../../../../runtime/jobs/jobs.ts';
 import { createLog, type Log } from '../../../../runtime/observability/log.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { operate } from '../../../../runtime/operation/operate.ts';
-import { payoutJobs, transactions } from '../../lifecycle/index.ts';
+import { asOutgoing, currentOf, payoutJobs } from '../../lifecycle/index.ts';
 import { expirySweep } from '../expiry.ts';
 import { startPayment } from './execute.ts';
 
@@ -48,9 +48,7 @@ const execute = (id: string) => app.call('POST', `/quotes/${id}/execute`);
 const transaction = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
 
 async function start(ctx: Ctx, id: string) {
-  const row = await ctx.read(transactions, id);
-  if (!row) throw new Error('no such payment');
-  return startPayment(ctx, row);
+  return startPayment(ctx, await currentOf(ctx, id, asOutgoing));
 }
 
 /** Runs `work` and, on its first attempt only, `meanwhile` between its reads and its commit. */

@@ -28,7 +28,7 @@ import {
   type Who,
 } from '../../../sca/index.ts';
 import { ownPlatform, type PlatformRow } from '../../../tenancy/platform/index.ts';
-import { awaitAuthorization, type TransactionRow } from '../../lifecycle/index.ts';
+import { awaitAuthorization, type OutgoingRow } from '../../lifecycle/index.ts';
 import type { QuoteRow } from '../present.ts';
 import { livingOwner, type Payer } from '../pricing/parties.ts';
 
@@ -39,8 +39,8 @@ export const LAPSE = defineJob(
 );
 
 /** Whose word the payment waits for; undefined where it needs nobody's. */
-export async function authorizerOf(ctx: Ctx, payment: TransactionRow): Promise<Who | undefined> {
-  const currency = payment.sent_currency as string;
+export async function authorizerOf(ctx: Ctx, payment: OutgoingRow): Promise<Who | undefined> {
+  const currency = payment.sent_currency;
   // Most payments need nobody's: they are spared the reads.
   if (!isRegulated(currency)) return undefined;
   const [platform, customer] = await Promise.all([ownPlatform(ctx), livingOwner(ctx, payment)]);
@@ -57,8 +57,8 @@ export async function checkLogin(
   if (needsSca(ctx, platform, customer, currency)) await checkSession(ctx, customer.id);
 }
 
-async function isTrusted(ctx: Ctx, payment: TransactionRow): Promise<boolean> {
-  const id = payment.destination_account ?? '';
+async function isTrusted(ctx: Ctx, payment: OutgoingRow): Promise<boolean> {
+  const id = payment.destination_account;
   if (!isId(id, 'ExternalAccount')) return false;
   const account = await ctx.read(externalAccounts, id);
   if (!account || account.trusted_at === null) return false;
@@ -72,7 +72,7 @@ export async function isExempt(
   ctx: Ctx,
   { customer }: Who,
   quote: Pick<QuoteRow, 'id'>,
-  payment: TransactionRow,
+  payment: OutgoingRow,
 ): Promise<boolean> {
   if (!(await isTrusted(ctx, payment))) return false;
   noteScaEvent(ctx, customer, 'EXEMPTED', { subject: quote.id });
@@ -80,15 +80,15 @@ export async function isExempt(
 }
 
 /** What the customer authorises, step by step. */
-export function stepsOf(platform: PlatformRow, payment: TransactionRow): Purpose[] {
+export function stepsOf(platform: PlatformRow, payment: OutgoingRow): Purpose[] {
   const converts = payment.sent_currency !== payment.received_currency;
-  const leaves = !isId(payment.destination_account ?? '', 'InternalAccount');
+  const leaves = !isId(payment.destination_account, 'InternalAccount');
   if (!leaves) return [converts ? 'CURRENCY_CONVERSION' : 'TRANSFER'];
   return converts && platform.sca_two_steps ? ['CURRENCY_CONVERSION', 'PAYOUT'] : ['PAYOUT'];
 }
 
 /** What a step's proof is good for, and nothing else: amounts in smallest units, as text. */
-const aboutStep = (quote: QuoteRow, payment: TransactionRow, step: Purpose | null): About => ({
+const aboutStep = (quote: QuoteRow, payment: OutgoingRow, step: Purpose | null): About => ({
   kind: 'PAYMENT',
   subject: quote.id,
   proves: canonical({
@@ -104,17 +104,17 @@ const aboutStep = (quote: QuoteRow, payment: TransactionRow, step: Purpose | nul
 });
 
 /** The same of a step that waits. */
-export const aboutOf = (quote: QuoteRow, payment: TransactionRow, row: ChallengeRow): About =>
+export const aboutOf = (quote: QuoteRow, payment: OutgoingRow, row: ChallengeRow): About =>
   aboutStep(quote, payment, row.purpose);
 
-const amountText = (amount: bigint | null, currency: string | null) =>
-  `${readable(amount as bigint, currencyOf(currency as string).decimals)} ${currency}`;
+const amountText = (amount: bigint, currency: string) =>
+  `${readable(amount, currencyOf(currency).decimals)} ${currency}`;
 
-async function payeeText(ctx: Ctx, payment: TransactionRow): Promise<string> {
+async function payeeText(ctx: Ctx, payment: OutgoingRow): Promise<string> {
   const address = payment.destination.umaAddress;
   // Where somebody else has it go is not the payer's to know.
   if (typeof address === 'string') return address;
-  const id = payment.destination_account as string;
+  const id = payment.destination_account;
   if (isId(id, 'ExternalAccount')) {
     const account = await ctx.read(externalAccounts, id);
     return account ? shortenedIdentifier(account.info) : id;
@@ -125,7 +125,7 @@ async function payeeText(ctx: Ctx, payment: TransactionRow): Promise<string> {
 }
 
 /** The payment in the words that go with a code: `100.00 EUR to DE89…3000`. */
-export async function wordsOf(ctx: Ctx, payment: TransactionRow): Promise<string> {
+export async function wordsOf(ctx: Ctx, payment: OutgoingRow): Promise<string> {
   const { sent_amount, sent_currency, received_amount, received_currency } = payment;
   const sent = amountText(sent_amount, sent_currency);
   const converted = `${sent} as ${amountText(received_amount, received_currency)}`;
@@ -135,7 +135,7 @@ export async function wordsOf(ctx: Ctx, payment: TransactionRow): Promise<string
 
 export interface Step {
   quote: QuoteRow;
-  payment: TransactionRow;
+  payment: OutgoingRow;
   who: Who;
   factor: ScaFactorName | undefined;
   steps: readonly Purpose[];
@@ -146,7 +146,7 @@ export async function askFor(
   ctx: Ctx,
   parts: ScaParts,
   { quote, payment, who, factor, steps }: Step,
-): Promise<TransactionRow> {
+): Promise<OutgoingRow> {
   // Whoever pays in must find the price as it was told, so their time ends with the quote's.
   const isPaidIn = payment.source.sourceType === 'REALTIME_FUNDING';
   const challenge = await openChallenge(ctx, parts, who, {
@@ -167,7 +167,7 @@ export const waitingFor = (ctx: Ctx, { id }: QuoteRow): Promise<ChallengeRow | u
   pendingChallenge(ctx, 'PAYMENT', id);
 
 /** The challenge of a waiting payment as a quote shows it. */
-export async function challengeView(ctx: Ctx, quote: QuoteRow, payment: TransactionRow) {
+export async function challengeView(ctx: Ctx, quote: QuoteRow, payment: OutgoingRow) {
   if (payment.status !== 'PENDING_AUTHORIZATION' || payment.customer_id === null) return undefined;
   const [row, platform, customer] = await Promise.all([
     waitingFor(ctx, quote),

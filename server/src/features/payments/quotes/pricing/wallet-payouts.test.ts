@@ -21,7 +21,7 @@ import {
   walletPayer,
 } from '../../../../../test/wallet-payer.ts';
 import { walletSessions } from '../../../wallets/accounts/index.ts';
-import { transactions } from '../../lifecycle/index.ts';
+import { asOutgoing, currentOf } from '../../lifecycle/index.ts';
 import { startPayment } from '../execution/execute.ts';
 import { takeDeposit } from '../execution/funding.ts';
 
@@ -98,8 +98,7 @@ describe('payments out of an embedded wallet', () => {
     const sent = await app.call('POST', '/sandbox/send', send);
     expect([sent.status, sent.body.code]).toEqual([400, 'INVALID_INPUT']);
     const started = app.operate(async (ctx) => {
-      const row = await ctx.read(transactions, quote.transactionId);
-      return row && startPayment(ctx, row);
+      return startPayment(ctx, await currentOf(ctx, quote.transactionId, asOutgoing));
     });
     await expect(started).rejects.toMatchObject({ code: 'WALLET_SIGNATURE_MISSING' });
     expect(await balances(app, accountId)).toEqual(ALL);

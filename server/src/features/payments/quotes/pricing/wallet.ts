@@ -6,7 +6,7 @@ import { canonical } from '../../../../kernel/crypto/canonical.ts';
 import { iso, type Time } from '../../../../kernel/world.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { paymentText, type SignedPayment, type Wallet } from '../../../wallets/accounts/index.ts';
-import type { TransactionRow } from '../../lifecycle/index.ts';
+import type { OutgoingRow } from '../../lifecycle/index.ts';
 import type { QuoteRow } from '../present.ts';
 import type { Payee, Payer } from './parties.ts';
 import type { Priced } from './pricing.ts';
@@ -52,7 +52,7 @@ export const signingInstructions = (
 ];
 
 /** What must be signed before a quote is executed; undefined where its money is no wallet's. */
-export function signedPaymentOf(quote: QuoteRow, row: TransactionRow): SignedPayment | undefined {
+export function signedPaymentOf(quote: QuoteRow, row: OutgoingRow): SignedPayment | undefined {
   const info = row.instructions?.find((each) => each.accountOrWalletInfo.accountType === FORM);
   if (!info || row.source_account === null) return undefined;
   return {

@@ -1,0 +1,82 @@
+// What the type of a transaction guarantees is held by the database and checked where a row is read.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CardDesk, cardDesk } from '../../../../test/card-desk.ts';
+import { cardNetwork } from '../../../../test/card-network.ts';
+import { externalAccount, fundedCustomer, ok, quoteBody } from '../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { asCardPayment, asIncoming, asOutgoing, asPayment, transactionAt } from './rows.ts';
+import type { TransactionRow } from './store.ts';
+
+let app: TestApp;
+let cards: CardDesk;
+const rows = {} as Record<TransactionRow['type'], TransactionRow>;
+
+beforeAll(async () => {
+  app = await startApp();
+  cards = cardDesk(app);
+  const { person, account } = await fundedCustomer(app);
+  const target = await externalAccount(app, person.id, 'EUR');
+  ok(await app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00)), 201);
+  const { id } = await cards.card(await cards.holder({ funds: 100_00 }));
+  await cardNetwork(app).ask(id, 10_00, 'AUTHORIZATION');
+  const found = await app.runtime.db.query<{ id: string }>(
+    'select distinct on (type) id from transactions order by type, id',
+  );
+  for (const each of found) {
+    const row = await transactionAt(app.runtime.db, each.id);
+    rows[row.type] = row;
+  }
+});
+afterAll(() => app.close());
+
+describe('the columns of a transaction', () => {
+  it.each([
+    ['OUTGOING', 'destination_account'],
+    ['OUTGOING', 'sent_amount'],
+    ['OUTGOING', 'sent_currency'],
+    ['OUTGOING', 'received_amount'],
+    ['OUTGOING', 'received_currency'],
+    ['OUTGOING', 'fees'],
+    ['OUTGOING', 'platform_fees'],
+    ['OUTGOING', 'exchange_rate'],
+    ['INCOMING', 'destination_account'],
+    ['INCOMING', 'received_amount'],
+    ['INCOMING', 'received_currency'],
+    ['CARD', 'customer_id'],
+    ['CARD', 'source_account'],
+    ['CARD', 'sent_amount'],
+    ['CARD', 'sent_currency'],
+    ['CARD', 'card'],
+  ] as const)('of type %s have no null in %s', async (type, column) => {
+    const update = `update transactions set ${column} = null where id = $1`;
+    await expect(app.runtime.db.query(update, [rows[type].id])).rejects.toMatchObject({
+      constraint: 'transactions_columns',
+    });
+  });
+
+  it.each([["type = 'OTHER'"], ["direction = 'CREDIT'"], ["card = '{}'"]])(
+    'do not contradict its type: %s',
+    async (change) => {
+      const update = `update transactions set ${change} where id = $1`;
+      await expect(app.runtime.db.query(update, [rows.OUTGOING.id])).rejects.toMatchObject({
+        constraint: 'transactions_columns',
+      });
+    },
+  );
+});
+
+describe('a transaction as its type', () => {
+  it('is itself, and no other type', () => {
+    expect(asOutgoing(rows.OUTGOING)).toBe(rows.OUTGOING);
+    expect(asIncoming(rows.INCOMING)).toBe(rows.INCOMING);
+    expect(asCardPayment(rows.CARD)).toBe(rows.CARD);
+    expect(() => asOutgoing(rows.INCOMING)).toThrow('is INCOMING, not OUTGOING');
+    expect(() => asIncoming(rows.CARD)).toThrow('is CARD, not INCOMING');
+    expect(() => asCardPayment(rows.OUTGOING)).toThrow('is OUTGOING, not CARD');
+    expect(() => asPayment(rows.CARD)).toThrow('is a card payment');
+  });
+
+  it('is there', async () => {
+    await expect(transactionAt(app.runtime.db, 'Transaction:none')).rejects.toThrow('is gone');
+  });
+});

@@ -1,0 +1,83 @@
+// Where transactions get their type: new rows of each type, and the checks by which a row read by its id
+// becomes one of them.
+import type { Database } from '../../../runtime/db/database.ts';
+import type { NewRow } from '../../../runtime/db/table.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import {
+  type CardPaymentRow,
+  type IncomingRow,
+  type OutgoingRow,
+  type PaymentRow,
+  type TransactionRow,
+  transactions,
+} from './store.ts';
+
+export const insertOutgoing = (ctx: Ctx, row: NewRow<OutgoingRow>): OutgoingRow =>
+  asOutgoing(ctx.insert(transactions, row));
+
+export const insertIncoming = (ctx: Ctx, row: NewRow<IncomingRow>): IncomingRow =>
+  asIncoming(ctx.insert(transactions, row));
+
+export const insertCardPayment = (ctx: Ctx, row: NewRow<CardPaymentRow>): CardPaymentRow =>
+  asCardPayment(ctx.insert(transactions, row));
+
+/** The transaction with this id, which is known to be there. */
+export async function transactionAt(
+  from: Pick<Database, 'read'>,
+  id: string,
+): Promise<TransactionRow> {
+  const row = await from.read(transactions, id);
+  if (!row) throw new Error(`${id} is gone`);
+  return row;
+}
+
+export const isOutgoing = (row: TransactionRow): row is OutgoingRow => row.type === 'OUTGOING';
+
+const mistyped = ({ id, type }: TransactionRow, expected: TransactionRow['type']) =>
+  new Error(`${id} is ${type}, not ${expected}`);
+
+/** Throws for a transaction of another type. */
+export function asOutgoing(row: TransactionRow): OutgoingRow {
+  if (isOutgoing(row)) return row;
+  throw mistyped(row, 'OUTGOING');
+}
+
+/** Throws for a transaction of another type. */
+export function asIncoming(row: TransactionRow): IncomingRow {
+  if (row.type === 'INCOMING') return row;
+  throw mistyped(row, 'INCOMING');
+}
+
+/** Throws for a transaction of another type. */
+export function asCardPayment(row: TransactionRow): CardPaymentRow {
+  if (row.type === 'CARD') return row;
+  throw mistyped(row, 'CARD');
+}
+
+/** Throws for a card payment. */
+export function asPayment(row: TransactionRow): PaymentRow {
+  if (row.type !== 'CARD') return row;
+  throw new Error(`${row.id} is a card payment`);
+}
+
+/** Throws for funds that came from no account and no address. */
+export function sourceAccountOf({ id, source_account: account }: TransactionRow): string {
+  if (account === null) throw new Error(`${id} has no source account`);
+  return account;
+}
+
+/** What came in for a payment that is funded from outside. Throws for any other. */
+export function fundedAmountOf({ id, funded_amount: amount }: OutgoingRow): bigint {
+  if (amount === null) throw new Error(`${id} is not funded from outside`);
+  return amount;
+}
+
+/** What it takes from its source: of incoming funds the same as is received, as only pulls take any. */
+export const debitedOf = (row: PaymentRow): { amount: bigint; currency: string } =>
+  isOutgoing(row)
+    ? { amount: row.sent_amount, currency: row.sent_currency }
+    : { amount: row.received_amount, currency: row.received_currency };
+
+/** The account of a card payment. */
+export const cardAccountOf = (row: CardPaymentRow): string =>
+  row.direction === 'DEBIT' ? row.source_account : row.destination_account;
