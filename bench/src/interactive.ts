@@ -88,6 +88,7 @@ export function readerOf(client: pg.PoolClient, locks: Locks): Database {
     const { text, values } = matching(table, where, lockOf(table));
     return (await run(client, text, values)).rows;
   }
+  // Of a database, the operations of this row read and find, and nothing else.
   return { read, find } as unknown as Database;
 }
 

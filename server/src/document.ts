@@ -11,7 +11,14 @@ export { statesPage } from './states-page.ts';
 
 /** Nothing of the parts is called while something is described. */
 const described = (): Contract[] => {
-  const parts = { connectors: () => ({}), tokens: {}, webhooks: {} } as unknown as Parts;
+  const parts: Parts = {
+    connectors: () => ({}),
+    tokens: {} as Parts['tokens'],
+    webhooks: {} as Parts['webhooks'],
+    files: {} as Parts['files'],
+    origin: () => '',
+    note: () => {},
+  };
   return operationsOf(parts).map((each) => each.contract);
 };
 

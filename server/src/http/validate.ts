@@ -33,6 +33,7 @@ function isMoment(text: string): boolean {
 
 function ajv(options: Options): Ajv {
   const instance = new Ajv({ ...base, ...options });
+  // The package's types describe its ES module; Node loads the CommonJS one, which is the function itself.
   (addFormats as unknown as (to: Ajv) => void)(instance);
   instance.addFormat('int64', true);
   instance.addFormat('binary', true);

@@ -206,4 +206,5 @@ export const handler =
       ctx: Ctx,
       input: Input<C>,
     ) => Promise<{ status: S; body: Body<C['replies'][S]> } | Refused>,
-  ): Bound<Ctx> => ({ contract, run: run as unknown as Bound<Ctx>['run'] });
+    // The route has checked the input against this contract.
+  ): Bound<Ctx> => ({ contract, run: run as Bound<Ctx>['run'] });

@@ -136,6 +136,7 @@ function tagged(mark: VariantMark, value: string, withType: boolean): TSchema {
   }
   const { $id, ...rest } = branch;
   const tagOnly = { type: 'object', required: [mark.tag], properties: { [mark.tag]: property } };
+  // A plain JSON schema: TypeBox's own marks, which its type demands, mean nothing to Ajv and the document.
   return { ...($id ? { $id } : {}), allOf: [tagOnly, rest] } as unknown as TSchema;
 }
 

@@ -58,6 +58,7 @@ async function fetchKeys(world: World, issuer: string): Promise<CompactVerifyGet
   if (found.issuer !== issuer) throw new Error('the document is of another issuer');
   const url = found.jwks_uri;
   if (!isSafe(url, issuer)) throw new Error('the address of the keys cannot be used');
+  // The library checks the set itself.
   return createLocalJWKSet((await jsonAt(world, url)) as unknown as JSONWebKeySet);
 }
 

@@ -32,6 +32,7 @@ export function createConnections(): Connections {
   }
 
   return {
+    // Node's types want a class; a function that `new` calls and that returns an object is one.
     IncomingMessage: message as unknown as typeof IncomingMessage,
     admits({ socket }, response) {
       const count = (waiting.get(socket) ?? 0) + 1;

@@ -23,12 +23,15 @@ const rgbOf = (hex: string): Rgb => {
 const hexOf = (rgb: Rgb): string =>
   `#${rgb.map((each) => Math.round(each).toString(16).padStart(2, '0')).join('')}`;
 
+/** A channel without its gamma, 0 to 1. */
+function linear(channel: number): number {
+  const share = channel / 255;
+  return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+}
+
 function luminance(hex: string): number {
-  const [r, g, b] = rgbOf(hex).map((each) => {
-    const share = each / 255;
-    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-  }) as unknown as Rgb;
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  const [r, g, b] = rgbOf(hex);
+  return 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
 }
 
 /** The contrast ratio of two colours, 1 to 21. */

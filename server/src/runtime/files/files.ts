@@ -237,8 +237,8 @@ export function fileSweep(): Sweep {
     async run(runtime) {
       const now = runtime.world.now();
       if (now < next) return 0;
-      const found = await runtime.db.query(UNKEPT, [new Date(now - UNKEPT_MS)]);
-      const rows = found as unknown as { id: string; platform_id: string }[];
+      const before = new Date(now - UNKEPT_MS);
+      const rows = await runtime.db.query<{ id: string; platform_id: string }>(UNKEPT, [before]);
       const each = rows.map((row) => drop(runtime, onBehalfOf(row.platform_id), row.id));
       const dropped = (await Promise.all(each)).filter((was) => was === 'UPLOADING').length;
       if (rows.length < AT_ONCE) next = now + LOOK_EVERY_MS;

@@ -93,7 +93,7 @@ export function createClaim({ db, places, isHandled, leaseMs }: ClaimOptions) {
     if (!chosen.length) return [];
     const values = [new Date(now), new Date(now + leaseMs), chosen.map(({ id }) => id)];
     try {
-      const rows = (await db.query(CLAIM, values)) as unknown as Job[];
+      const rows = await db.query<Job>(CLAIM, values);
       const won = new Set(rows.map(({ id }) => id));
       for (const each of chosen) if (!won.has(each.id)) places.release(each);
       return rows;

@@ -14,7 +14,7 @@ export const ERASED = 'erased';
 export type Json = Record<string, unknown>;
 
 /** A row that was read as JSON, as its table's type. The statement selects every column of the table. */
-export const rowAs = <R>(row: Json): R => row as unknown as R;
+export const rowAs = <R extends Json>(row: Json): R => row as R;
 
 /** The condition of tables with a column of that name; `t` is the table, `$1` the customer. */
 export const OF_CUSTOMER = 't.customer_id = $1';

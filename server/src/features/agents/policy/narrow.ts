@@ -19,7 +19,7 @@ export function servedBy<P extends Contract>(
 ): Served<P> {
   const found = operations.find((each) => each.contract === contract);
   if (!found) throw new Error(`${contract.operationId} is not among these operations`);
-  return found.run as unknown as Served<P>;
+  return found.run as Served<P>;
 }
 
 export interface Narrowing<C extends Contract, P extends Contract> {
@@ -47,7 +47,7 @@ export function narrowed<C extends Contract, P extends Contract>(
   return {
     contract,
     async run(ctx, given) {
-      const input = given as unknown as Input<C>;
+      const input = given as Input<C>;
       const agent = await ownAgent(ctx);
       let passed: Partial<Input<P>>;
       try {

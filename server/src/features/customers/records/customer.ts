@@ -12,7 +12,6 @@ import { currenciesOf } from './registration/admission.ts';
 import {
   type BusinessInfo,
   type CustomerDetails,
-  EndUserTermsConsent,
   firmCore,
   firmDetails,
   individualFields,
@@ -91,7 +90,6 @@ type Fields = Record<string, unknown>;
 const PERSONAL = Object.keys(individualFields);
 const FIRM = Object.keys({ ...firmCore, ...firmDetails });
 const ADDRESS = Object.keys(Address.properties);
-const CONSENT = Object.keys(EndUserTermsConsent.properties);
 
 /** `was` with every one of `names` set, or taken out where the change says null. */
 function withFields(was: Fields, change: Fields, names: readonly string[]): Fields {
@@ -106,8 +104,12 @@ function withFields(was: Fields, change: Fields, names: readonly string[]): Fiel
 }
 
 /** A consent without what else came along. */
-export const consentOf = (given: TermsConsent): TermsConsent =>
-  withFields({}, { ...given }, CONSENT) as unknown as TermsConsent;
+export const consentOf = ({
+  acceptedAt,
+  ipAddress,
+  termsVersion,
+  acceptanceMethod,
+}: TermsConsent): TermsConsent => ({ acceptedAt, ipAddress, termsVersion, acceptanceMethod });
 
 /**
  * The fields of its type after a change: an address as a whole, `businessInfo` field by field. Properties
@@ -122,7 +124,7 @@ export function detailsAfter(
     const firm = withFields(businessInfo ?? {}, (change.businessInfo ?? {}) as Fields, FIRM);
     return {
       ...withFields(personal, change, ['address']),
-      businessInfo: firm as unknown as BusinessInfo,
+      businessInfo: firm as BusinessInfo,
     };
   }
   return withIssuer(withFields(personal, change, PERSONAL), row.details.idType, change);

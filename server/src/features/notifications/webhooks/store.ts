@@ -53,10 +53,6 @@ export interface Outcome extends AttemptRow {
 
 const time = (at: Time) => new Date(at);
 
-async function rowsOf<R>(db: Database, sql: string, values: unknown[]): Promise<R[]> {
-  return (await db.query(sql, values)) as unknown as R[];
-}
-
 const WAITING = `
   with recursive walk(platform_id, step) as (
     select (select platform_id from events where due_at is not null and platform_id > $2
@@ -83,7 +79,7 @@ export const waitingPlatforms = (
   holder: string,
   after: string,
   limit: number,
-) => rowsOf<Waiting>(db, WAITING, [time(now), after, limit, holder]);
+) => db.query<Waiting>(WAITING, [time(now), after, limit, holder]);
 
 const HOLD = `
   insert into webhook_lanes (platform_id, holder, until)
@@ -101,7 +97,7 @@ export async function holdPlatforms(
   until: Time,
 ): Promise<string[]> {
   const values = [platforms, holder, time(until), time(now)];
-  const held = await rowsOf<{ platform_id: string }>(db, HOLD, values);
+  const held = await db.query<{ platform_id: string }>(HOLD, values);
   return held.map((each) => each.platform_id);
 }
 
@@ -137,7 +133,7 @@ export async function dueEvents(
 ): Promise<DueEvent[]> {
   const platforms = asks.map((ask) => ask.platformId);
   const takes = asks.map((ask) => ask.take);
-  const due = await rowsOf<DueEvent>(db, DUE, [time(now), platforms, takes, known]);
+  const due = await db.query<DueEvent>(DUE, [time(now), platforms, takes, known]);
   return due.sort((a, b) => a.due_at - b.due_at || (a.id < b.id ? -1 : 1));
 }
 
@@ -188,7 +184,7 @@ export async function settleUntold(
   platforms: readonly string[],
   limit: number,
 ): Promise<number> {
-  return (await rowsOf<{ id: string }>(db, SETTLE, [platforms, time(now), limit])).length;
+  return (await db.query<{ id: string }>(SETTLE, [platforms, time(now), limit])).length;
 }
 
 const SETTLE_UNREADABLE =
@@ -226,7 +222,7 @@ export async function storedEvent(
   db: Database,
   id: string,
 ): Promise<(StoredEvent & { attempts: number }) | undefined> {
-  return (await rowsOf<StoredEvent & { attempts: number }>(db, ONE, [id]))[0];
+  return (await db.query<StoredEvent & { attempts: number }>(ONE, [id]))[0];
 }
 
 const ATTEMPTS = `
@@ -235,7 +231,7 @@ const ATTEMPTS = `
 
 /** Every try of an event, first to last. */
 export const attemptsOf = (db: Database, eventId: string) =>
-  rowsOf<AttemptRow>(db, ATTEMPTS, [eventId]);
+  db.query<AttemptRow>(ATTEMPTS, [eventId]);
 
 const DROPPED = `
   select e.id, e.platform_id, e.type, e.subject, e.created_at, e.attempts
@@ -255,7 +251,7 @@ export interface DroppedEvent {
 
 /** Events that were given up and not sent again since, latest first. */
 export const droppedEvents = (db: Database, limit: number) =>
-  rowsOf<DroppedEvent>(db, DROPPED, [limit]);
+  db.query<DroppedEvent>(DROPPED, [limit]);
 
 // Events are sealed for customers, a table of a feature to the right of this one; read by SQL alone.
 const RESEND = `update events e set due_at = $2 where id = $1 and (sealed_for is null
@@ -267,5 +263,5 @@ const RESEND = `update events e set due_at = $2 where id = $1 and (sealed_for is
  * can still be read. It keeps its id and body, and is tried at least once more.
  */
 export async function resendEvent(db: Database, eventId: string, now: Time): Promise<boolean> {
-  return (await rowsOf<{ id: string }>(db, RESEND, [eventId, time(now)])).length > 0;
+  return (await db.query<{ id: string }>(RESEND, [eventId, time(now)])).length > 0;
 }

@@ -72,7 +72,7 @@ export function checkProposal(proposal: Proposal): void {
 export function keptInfo(info: AccountInfo): AccountInfo {
   const known = ['accountType', 'beneficiary', 'vaspName', ...Object.keys(rowOf(info).fields)];
   const entries = Object.entries(info).filter(([name]) => known.includes(name));
-  return completeAccountInfo(Object.fromEntries(entries) as unknown as AccountInfo);
+  return completeAccountInfo(Object.fromEntries(entries) as AccountInfo);
 }
 
 /** A bank account is usable at once; the owner's own wallet first has to be shown to be that. */

@@ -42,7 +42,7 @@ async function endsOf(
       throw new Fault('SELF_PAYMENT', 'Source and destination are the same account.');
     }
   }
-  const ends = await inOrder<[Payer, Payee]>([
+  const ends = await inOrder([
     'accountId' in source
       ? payerOf(ctx, platform, source, connectors.rail)
       : realtimePayer(ctx, platform, source),

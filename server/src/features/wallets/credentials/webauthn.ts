@@ -109,6 +109,7 @@ function imported(jwk: Record<string, string>, hash: Key['hash']): Key | undefin
 
 /** The key in COSE; undefined for an algorithm that is not taken. Throws where it is none. */
 function readKey(cose: Bytes): Key | undefined {
+  // The library's type has a `get` per key type, and the key type is what is read here.
   const map = decodeCredentialPublicKey(cose) as unknown as Map<number, unknown>;
   const [kty, alg, crv] = [KTY, ALG, CURVE].map((label) => map.get(label as number));
   const part = (label: number | undefined) => {

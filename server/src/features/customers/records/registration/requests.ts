@@ -110,7 +110,7 @@ type Clearable<P extends TProperties> = {
 export const clearable = <P extends TProperties>(properties: P): Clearable<P> =>
   Object.fromEntries(
     Object.entries(properties).map(([name, schema]) => [name, maybe(nullable(schema))]),
-  ) as unknown as Clearable<P>;
+  ) as Clearable<P>;
 
 const updateCommon = {
   currencies: maybe(described(Currencies, 'The whole list, in place of the one there is.')),
