@@ -63,7 +63,7 @@ export interface Rows<R> {
   readonly row?: R;
 }
 
-/** For the `rows` of a table: `rows<OutgoingRow | IncomingRow>()`. Its constraints must hold what R states. */
+/** For `rows` of a table: `rows<OutgoingRow | IncomingRow>()`. Its constraints must hold what R states. */
 export const rows = <R>(): Rows<R> => ({});
 
 export interface Table<C extends Columns = Columns, R = RowOfColumns<C>> extends Rows<R> {
