@@ -41,7 +41,7 @@ async function send(
     const reply = await fetch(`/api/${path}`, {
       method,
       headers: { ...headers, ...type },
-      body: body ? JSON.stringify(body) : undefined,
+      ...(body ? { body: JSON.stringify(body) } : {}),
     });
     const text = await reply.text();
     const said = text ? JSON.parse(text) : undefined;

@@ -1,6 +1,6 @@
 // The lifecycle of internal accounts as only an operator may move it. A freeze takes effect in the commit
-// that writes it: what was set aside for payments continues, refunds come back, and no new funds leave or arrive.
-// Every move is kept with its reason.
+// that writes it: what was set aside for payments continues, refunds come back, and no new funds leave or
+// arrive. Every move is kept with its reason.
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import { iso } from '../../../kernel/world.ts';

@@ -328,9 +328,9 @@ export function papersStep(needs: () => Need[]): Step {
         const isOpen = needs().some((need) => gapOf(stage.state, need));
         buttons.replaceChildren(action('Continue', go, { kind: isOpen ? 'plain' : 'primary' }));
       };
-      const go = () => {
+      const go = (): void => {
         const open = needs().filter((need) => gapOf(stage.state, need));
-        if (!open.length) return stage.next();
+        if (!open.length) return void stage.next();
         complainAbove(
           above,
           open.map((need) => ({

@@ -37,7 +37,7 @@ function errorMessage(field: Field, { message, constraint }: FieldError): string
   return isSentence ? message : `${label} ${message}`;
 }
 
-const summaryOf = (entries: { text: string; target?: HTMLElement }[]): HTMLElement => {
+const summaryOf = (entries: { text: string; target?: HTMLElement | undefined }[]): HTMLElement => {
   const items = entries.map(({ text, target }) => {
     if (!target) return h('li', {}, text);
     const link = h('a', { href: `#${target.id}` }, text);
@@ -58,7 +58,7 @@ const ERROR = 'Error: ';
 /** Puts the error summary above something and moves the focus there. */
 export function complainAbove(
   place: HTMLElement,
-  entries: { text: string; target?: HTMLElement }[],
+  entries: { text: string; target?: HTMLElement | undefined }[],
 ): void {
   place.replaceChildren();
   if (!entries.length) return;

@@ -89,9 +89,9 @@ export function ownersStep(): Step {
         const above = h('div');
         const add = action('Add a person', () => edit(undefined));
         add.id = freshId('add');
-        const go = () => {
+        const go = (): void => {
           const { state } = stage;
-          if (!wantsOwners(state)) return stage.next();
+          if (!wantsOwners(state)) return void stage.next();
           const missing = gapsOfAll(state).map((gap) => ({ text: gap.reason, target: add }));
           const open = state.owners
             .filter((owner) => gapsOfOwner(state, owner).length)
