@@ -381,8 +381,9 @@ describe('deleteCustomerById', () => {
   it('waits until no payment is under way', async () => {
     const was = await created(person());
     const sql = `insert into transactions (id, platform_id, customer_id, platform_customer_id, type,
-        direction, status, funds, source, destination, destination_account, sent_amount, sent_currency,
-        received_amount, received_currency, fees, platform_fees, exchange_rate, created_at, updated_at)
+        direction, status, funds, source, destination, destination_account, sent_amount,
+        sent_currency, received_amount, received_currency, fees, platform_fees, exchange_rate,
+        created_at, updated_at)
       values ($1, $2, $3, 'x', 'OUTGOING', 'DEBIT', $4, $5, '{}', '{}', 'ExternalAccount:0', 1, 'USD',
         1, 'USD', 0, 0, '1', $6, $6)`;
     const at = new Date(app.world.now());
