@@ -1,7 +1,7 @@
 // The child's end of the line to the bench: a few named jobs, one message each, one reply each. A child
 // ends when the bench does, however that came, and leaves Ctrl-C to it.
 
-export type Jobs = Record<string, (input: never) => unknown>;
+type Jobs = Record<string, (input: never) => unknown>;
 
 interface Call {
   call: number;

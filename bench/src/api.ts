@@ -9,7 +9,7 @@ import type { Api, Bench, Templates } from './bench.ts';
 import { type Child, type StartOptions, startNode } from './children.ts';
 
 export const BASE = '/2025-10-13';
-export const CLIENT = { id: 'bench', secret: 'bench-secret' };
+const CLIENT = { id: 'bench', secret: 'bench-secret' };
 export const basic = (id: string, secret: string) =>
   `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
 export const AUTHORIZATION = basic(CLIENT.id, CLIENT.secret);
@@ -197,7 +197,7 @@ const COPY = `with made as materialized (
   )
   select quote_id, transaction_id from made`;
 
-export interface Copies {
+interface Copies {
   quote_id: string;
   transaction_id: string;
 }

@@ -11,7 +11,7 @@ import type { Spread } from './bench.ts';
 import { ACCOUNTS, FIRST_NUMBER, ID_HEAD } from './pgbench.ts';
 import { createTally, type Run, type Tally } from './stats.ts';
 
-export interface Transfers {
+interface Transfers {
   spread: Spread;
   callers: number;
   warmupMs: number;

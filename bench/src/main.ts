@@ -21,7 +21,7 @@ import { startRows } from './start-row.ts';
 import { printStatements } from './statements.ts';
 import { remarksOf, shortfalls, tableOf } from './table.ts';
 
-export interface Options {
+interface Options {
   root: string;
   quick: boolean;
   /** Numbers of the rows wanted; all of them when empty. */

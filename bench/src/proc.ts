@@ -45,7 +45,7 @@ export const sharedMb = (pids: readonly number[]) =>
   pids.reduce((sum, pid) => sum + megabytes(read(pid, 'smaps_rollup'), 'Pss'), 0);
 
 /** Processor time that a process has used, milliseconds. */
-export function processorMs(pid: number): number {
+function processorMs(pid: number): number {
   const fields = read(pid, 'stat')
     .replace(/^.*\) /s, '')
     .split(' ');

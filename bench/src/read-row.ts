@@ -11,7 +11,7 @@ import type { Run } from './stats.ts';
 
 const TRANSACTIONS = 10_000;
 
-export const prismProgram = (root: string) =>
+const prismProgram = (root: string) =>
   path.join(root, 'bench', 'node_modules', '@stoplight', 'prism-cli', 'dist', 'index.js');
 
 /** Starts Prism on our document as quietly as it can be. It serves paths without the base path. */

@@ -2,7 +2,7 @@
 // client of the bench does takes processor time from the server that it measures.
 
 /** An answer under construction. `total` is unknown before its head is complete. */
-export interface Reading {
+interface Reading {
   head: string;
   status: number;
   total: number;

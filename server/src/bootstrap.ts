@@ -24,12 +24,12 @@ import { constantTimeEqual, sha256Hex } from './runtime/security/crypto.ts';
 export type FundingOf = (environment: Environment) => FundingPort | undefined;
 
 /** Credentials that a platform signs in with. */
-export interface Credentials {
+interface Credentials {
   clientId: string;
   clientSecret: string;
 }
 
-export interface NewPlatformWithToken extends NewPlatform {
+interface NewPlatformWithToken extends NewPlatform {
   fundingOf: FundingOf;
   tokenName?: string;
   permissions?: readonly Permission[] | undefined;
@@ -37,7 +37,7 @@ export interface NewPlatformWithToken extends NewPlatform {
   credentials?: Partial<Credentials>;
 }
 
-export interface PlatformWithToken extends Credentials {
+interface PlatformWithToken extends Credentials {
   platformId: string;
   tokenId: string;
 }
@@ -105,7 +105,7 @@ export async function createPlatformWithToken(
   return operate(runtime, caller, (ctx) => stagePlatform(ctx, given));
 }
 
-export interface FirstStart {
+interface FirstStart {
   /** Whether this call created the first platform. */
   created: boolean;
   platformId: string;

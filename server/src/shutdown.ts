@@ -13,7 +13,7 @@ const DELIVERIES_MS = 5_500;
 /** Time for each of the two kinds of connections to the database to finish and close. */
 const DATABASE_MS = 1_500;
 
-export interface Stoppable {
+interface Stoppable {
   readiness: { stop(): void };
   server: FastifyInstance;
   worker: { stop(): Promise<void> };

@@ -9,13 +9,13 @@ import type { Answer } from './harness.ts';
 import { type Desk, openSandboxDesk } from './sandbox-desk.ts';
 
 export type CardStories = Awaited<ReturnType<typeof openCardStories>>;
-export type CardStory = Awaited<ReturnType<CardStories['begin']>>;
+type CardStory = Awaited<ReturnType<CardStories['begin']>>;
 
 /** Amounts of stories are whole dollars, whatever they are paid from. */
 const UNITS: Readonly<Record<string, number>> = { USD: 100, USDB: 1_000_000 };
 const CENTS = 100;
 /** What a cardholder has. */
-export const ALL = 1_000;
+const ALL = 1_000;
 
 /** What a card can be asked, by the last part of the path. */
 export const ASKED = [
@@ -39,7 +39,7 @@ const counted = (word: string, summary: Shown) =>
   summary?.count ? `, ${word} ${summary.totalAmount / CENTS} in ${summary.count}` : '';
 
 /** `SETTLED 40, cleared 40 in 1, taken 40 in 1 (1 pending), back 10 in 1`. */
-export function paymentLine(data: Shown): string {
+function paymentLine(data: Shown): string {
   const { status, authorizedAmount, settledAmount, refundedAmount } = data;
   const { pullSummary: pulls, settlementSummary: settled, refundSummary: back } = data;
   if (settledAmount) expect(settledAmount.amount).toBe(settled?.totalAmount ?? 0);

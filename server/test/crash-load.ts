@@ -8,7 +8,7 @@ import { accountInfos } from './fixtures.ts';
 type Kind = 'fund' | 'quote' | 'execute' | 'transfer';
 
 /** One request that must have one effect or none, however often it is sent. */
-export interface Act {
+interface Act {
   readonly kind: Kind;
   readonly key: string;
   readonly path: string;
@@ -22,7 +22,7 @@ export interface Act {
   sent: number;
 }
 
-export interface Answer {
+interface Answer {
   status: number;
   // biome-ignore lint/suspicious/noExplicitAny: replies of several shapes; what is read is checked.
   body: any;
@@ -168,7 +168,7 @@ function createDoor() {
   };
 }
 
-export interface LoadOptions {
+interface LoadOptions {
   seed: number;
   clients: number;
   people: number;

@@ -40,7 +40,7 @@ export interface Running {
   readonly origin: string;
 }
 
-export interface Ended {
+interface Ended {
   code: number | null;
   signal: string | null;
   out: string;

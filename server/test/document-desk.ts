@@ -8,7 +8,7 @@ import { customer, ok } from './fixtures.ts';
 import { type Answer, startApp, type TestPlatform } from './harness.ts';
 import { type Paper, paperForm, pngFile } from './papers.ts';
 
-export type Fields = Record<string, string | undefined>;
+type Fields = Record<string, string | undefined>;
 
 export const passport = (documentHolder: string | undefined): Fields => ({
   documentHolder,

@@ -81,7 +81,7 @@ export function valuesIn(text: string, shown: string): string[] | undefined {
 }
 
 /** One `…` of a guide and what was printed in its place. */
-export interface Value {
+interface Value {
   readonly line: number;
   readonly text: string;
 }
@@ -139,7 +139,7 @@ export function gatherPrograms(base: string): string {
   return bin;
 }
 
-export interface Place {
+interface Place {
   readonly shell: Shell;
   /** The only folder programs are found in. */
   readonly bin: string;

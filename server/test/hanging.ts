@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
-export type Hanging = 'silent' | 'head' | 'trickle';
+type Hanging = 'silent' | 'head' | 'trickle';
 
 export interface HangingServer {
   url: string;

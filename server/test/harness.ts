@@ -34,7 +34,7 @@ export interface TestPlatform {
   clientSecret: string;
 }
 
-export interface TestWorld extends World {
+interface TestWorld extends World {
   set(time: number): void;
 }
 

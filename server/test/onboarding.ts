@@ -25,7 +25,7 @@ export const PERSON = {
 };
 
 /** Everything that is asked of a business but owners and documents. */
-export const FIRM = {
+const FIRM = {
   legalName: 'Acme Inc',
   country: 'US',
   taxId: '12-3456789',
@@ -38,7 +38,7 @@ export const FIRM = {
   sourceOfFunds: 'Sales',
 };
 
-export const FIRM_DOCUMENTS = [
+const FIRM_DOCUMENTS = [
   'CERTIFICATE_OF_INCORPORATION',
   'DIRECTOR_REGISTRY',
   'SHAREHOLDER_REGISTER',

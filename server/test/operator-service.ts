@@ -9,7 +9,7 @@ import type { System } from '../src/operator/cli/verb.ts';
 import { main } from '../src/operator.ts';
 import { readConfig } from '../src/runtime/config/config.ts';
 
-export interface Ran {
+interface Ran {
   readonly code: number;
   readonly out: string;
   readonly err: string;

@@ -18,7 +18,7 @@ const START = Date.UTC(2026, 0, 5, 9);
 
 const pem = (key: KeyObject) => key.export({ type: 'spki', format: 'pem' }).toString();
 
-export function newSigningKeys(): SigningKeys {
+function newSigningKeys(): SigningKeys {
   const key = () => {
     const own = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
     const standard = generateKeyPairSync('ed25519');
@@ -41,12 +41,12 @@ export const silentLog: Log = {
   flush: silent,
 };
 
-export interface EventState {
+interface EventState {
   due_at: Time | null;
   attempts: number;
 }
 
-export interface OutboxEvent {
+interface OutboxEvent {
   type?: string | undefined;
   subject?: string | undefined;
   data?: string | undefined;

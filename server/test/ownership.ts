@@ -9,10 +9,10 @@ export const OF = {
   customer: '/customers/external-accounts',
   platform: '/platform/external-accounts',
 };
-export type Owner = keyof typeof OF;
+type Owner = keyof typeof OF;
 
 /** What the node answers next; it closes the connection where that is nothing. */
-export type NodeAnswer = { status: number; body: string } | 'nothing';
+type NodeAnswer = { status: number; body: string } | 'nothing';
 
 interface EthCall {
   method: string;
@@ -20,7 +20,7 @@ interface EthCall {
 }
 
 /** A node that answers `eth_call` as it is told, and keeps what it was asked. */
-export async function startNode() {
+async function startNode() {
   const asked: EthCall[] = [];
   let answer: NodeAnswer = 'nothing';
   const server = createServer((request, reply) => {

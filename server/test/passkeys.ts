@@ -23,12 +23,12 @@ export const registration = (
   ...more,
 });
 
-export interface Owner {
+interface Owner {
   accountId: string;
   session: HeldSession;
 }
 
-export interface Holder extends Owner {
+interface Holder extends Owner {
   device: Authenticator;
   id: string;
 }

@@ -7,7 +7,7 @@ import type { Progress, RailInstruction, RailPort } from '../src/connectors/port
 import type { World } from '../src/kernel/world.ts';
 
 /** What it does with a new instruction; `silent` and `error` pay before they do not answer. */
-export type Manner = 'pays' | 'silent' | 'error';
+type Manner = 'pays' | 'silent' | 'error';
 
 export interface PaymentProvider {
   url: string;

@@ -2,7 +2,7 @@
 import net, { type AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
-export interface RawReply {
+interface RawReply {
   status: number;
   headers: Record<string, string>;
   // biome-ignore lint/suspicious/noExplicitAny: replies of every shape; what is read is asserted.

@@ -12,7 +12,7 @@ export interface Received {
 }
 
 /** A status, or a function that answers (or does not) by itself. */
-export type Behaviour = number | ((response: http.ServerResponse, received: Received) => void);
+type Behaviour = number | ((response: http.ServerResponse, received: Received) => void);
 
 export interface Receiver {
   readonly url: string;

@@ -174,7 +174,7 @@ export interface Row {
   };
 }
 
-export interface Payment {
+interface Payment {
   id: string;
   quoteId?: string;
   accounts: readonly Watched[];

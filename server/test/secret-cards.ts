@@ -8,7 +8,7 @@ import { ok } from './fixtures.ts';
 import { databaseText, type Exchange, type Place } from './secret-search.ts';
 import { hush, type StrongLife } from './secret-strength.ts';
 
-export interface CardLife extends Pick<StrongLife, 'app' | 'as' | 'secrets' | 'look'> {
+interface CardLife extends Pick<StrongLife, 'app' | 'as' | 'secrets' | 'look'> {
   places: Place[];
 }
 

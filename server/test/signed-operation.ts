@@ -24,7 +24,7 @@ import { ok } from './fixtures.ts';
 import type { TestApp, TestPlatform } from './harness.ts';
 import { drawKeys, type Keys, signedHeaders, walletDesk } from './wallet-desk.ts';
 
-export const contract = operation({
+const contract = operation({
   operationId: 'markThing',
   method: 'POST',
   path: '/things/{id}',
@@ -37,7 +37,7 @@ export const contract = operation({
   replies: { 200: null, 201: null, 202: null },
   errors: [],
 });
-export type Thing = typeof contract;
+type Thing = typeof contract;
 
 const marks = table('marks', { id: col.text, thing: col.text, version: col.int4 });
 
@@ -52,7 +52,7 @@ export const prepareMarks = (app: TestApp) =>
 export const leaveMark = (ctx: Ctx, thing: string): void =>
   void ctx.insert(marks, { id: ctx.id('Mark'), thing });
 
-export interface Given {
+interface Given {
   body?: unknown | undefined;
   headers?: Record<string, string | undefined>;
   as?: TestPlatform | undefined;

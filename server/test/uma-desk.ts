@@ -12,7 +12,7 @@ export const COMPLETED = 'INCOMING_PAYMENT.COMPLETED';
 export const BACK = ['INCOMING_PAYMENT.REFUND_PENDING', 'INCOMING_PAYMENT.REFUND_COMPLETED'];
 export const SENDER = '$success.usd@sandbox.uma.money';
 
-export interface Script {
+interface Script {
   status: number;
   body?: string;
   /** Never answers. */

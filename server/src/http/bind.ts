@@ -24,7 +24,7 @@ export interface Request {
   errors?: FieldError[];
 }
 
-export type Answer = Reply & { replayed?: boolean };
+type Answer = Reply & { replayed?: boolean };
 
 const MAX_KEY_LENGTH = 255;
 

@@ -28,7 +28,7 @@ declare module 'fastify' {
   }
 }
 
-export interface ServerOptions extends AdmissionOptions, RouteOptions {
+interface ServerOptions extends AdmissionOptions, RouteOptions {
   files: Files;
   operations: readonly Operation[];
   /** Addresses and networks whose `X-Forwarded-For` is trusted; none by default. */

@@ -8,7 +8,7 @@ import type { Metrics } from '../runtime/observability/metrics.ts';
 import type { ReadyStatus } from '../runtime/observability/readiness.ts';
 import { BASE_PATH } from './route.ts';
 
-export interface SiteOptions {
+interface SiteOptions {
   /** Whether the server can commit. */
   ready(): Promise<ReadyStatus>;
   metrics: Metrics;

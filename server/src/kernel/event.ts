@@ -49,7 +49,7 @@ export const EVENT_TYPES = [
   'TEST',
 ] as const;
 
-export type EventType = (typeof EVENT_TYPES)[number];
+type EventType = (typeof EVENT_TYPES)[number];
 
 export interface EventDefinition<S extends TSchema = TSchema> {
   readonly type: EventType;

@@ -2,7 +2,7 @@
 // bigints. The only ways to lose a fraction of a unit are the roundings named here, so that every place
 // where a cent could go astray can be found by name.
 
-export interface Money {
+interface Money {
   readonly currency: string;
   readonly amount: bigint;
 }
@@ -13,7 +13,7 @@ export interface Rate {
   readonly den: bigint;
 }
 
-export type Rounding = 'floor' | 'ceil' | 'halfUp';
+type Rounding = 'floor' | 'ceil' | 'halfUp';
 
 /** The largest amount the edge admits, in smallest units. */
 export const MAX_AMOUNT = 9_000_000_000_000_000n;
@@ -29,12 +29,6 @@ export function divide(num: bigint, den: bigint, rounding: Rounding): bigint {
 /** `amount × rate`, rounded by name. */
 export function scale(amount: bigint, rate: Rate, rounding: Rounding): bigint {
   return divide(amount * rate.num, rate.den, rounding);
-}
-
-/** Sums money of one currency; a second currency is a mistake of ours and throws. */
-export function add(a: Money, b: Money): Money {
-  if (a.currency !== b.currency) throw new TypeError(`${a.currency} + ${b.currency}`);
-  return { currency: a.currency, amount: a.amount + b.amount };
 }
 
 /** A fraction as the decimal the API shows: rounded half up to `places` digits. */

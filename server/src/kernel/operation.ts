@@ -5,7 +5,7 @@ import type { Static, TSchema } from '@sinclair/typebox';
 import type { Code, Fault, FieldError } from './fault.ts';
 import type { UploadRules } from './upload.ts';
 
-export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 export type Permission = 'VIEW' | 'TRANSACT' | 'MANAGE';
 export const PERMISSIONS: readonly Permission[] = ['VIEW', 'TRANSACT', 'MANAGE'];
 
@@ -66,7 +66,7 @@ type Authentication =
     };
 
 /** `quotes`: costs more than most, so that a token may ask for it less often. */
-export type RateClass = 'quotes';
+type RateClass = 'quotes';
 
 /** What an idempotency key means. Only a stored reply can be sealed or shortened. */
 type Replay =

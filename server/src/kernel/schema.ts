@@ -192,7 +192,7 @@ function variantToOpenApi(schema: TSchema, components: Record<string, unknown>):
 const LOCAL = '#/$defs/';
 
 /** A schema as Ajv checks it. Each of `named` refers only to schemas before it. */
-export interface AjvParts {
+interface AjvParts {
   body: Json;
   named: Json;
 }

@@ -3,7 +3,7 @@
 // asks by event; the description of a database table names its lifecycle too, and then every change of a
 // row is held against it once more, whoever makes it.
 
-export type Moves<S extends string, E extends string> = Readonly<
+type Moves<S extends string, E extends string> = Readonly<
   Record<S, Readonly<Partial<Record<E, S>>>>
 >;
 

@@ -18,7 +18,7 @@ export interface Postings {
 }
 
 /** What a batch does to one account. */
-export interface Effect {
+interface Effect {
   id: string;
   currency: string;
   /** Change of balance. */
@@ -32,14 +32,14 @@ export interface Effect {
 }
 
 /** An account that a pending transfer names as its credit side: nothing moves there yet. */
-export interface Named {
+interface Named {
   id: string;
   currency: string;
   guarded: boolean;
 }
 
 /** Whether a batch leaves an account frozen, and what must be in it then; null for any amount. */
-export interface Freeze {
+interface Freeze {
   id: string;
   frozen: boolean;
   balance: bigint | null;
@@ -47,7 +47,7 @@ export interface Freeze {
 }
 
 /** What a batch does to ledger accounts. */
-export interface Sum {
+interface Sum {
   effects: Effect[];
   named: Named[];
   freezes: Freeze[];

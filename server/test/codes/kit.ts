@@ -8,7 +8,7 @@ import { commandOn } from '../production.ts';
 import { type WalletDesk, walletDesk } from '../wallet-desk.ts';
 
 /** What a provocation ends with: the reply that has the code. */
-export interface Refusal {
+interface Refusal {
   status: number;
   // biome-ignore lint/suspicious/noExplicitAny: an error's body, of which the code is read.
   body: any;

@@ -229,7 +229,7 @@ export const countedOn = ({ accounts }: Picture, { id }: Noted, day: string): bi
 const isInside = (id: string | null | undefined) => id?.startsWith('InternalAccount:') ?? false;
 
 /** The account inside that a payment touches: the one that pays, else the one that is paid into. */
-export const touchedBy = ({ source_account: from, destination_account: to }: Noted) =>
+const touchedBy = ({ source_account: from, destination_account: to }: Noted) =>
   isInside(from) || !isInside(to) ? from : to;
 
 const over = (amount: bigint, limit: number | null | undefined) =>

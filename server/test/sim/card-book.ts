@@ -5,7 +5,7 @@ import { type Facts, factsOf, keptOf } from './card-facts.ts';
 import type { Note, Noted } from './picture.ts';
 
 /** A payment as its messages have it. */
-export interface Replay {
+interface Replay {
   token: string;
   authorized: bigint;
   closed: boolean;

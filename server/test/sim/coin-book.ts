@@ -4,7 +4,7 @@
 import type { Note, Noted, Picture, Transfer } from './picture.ts';
 
 /** What the mints and burns of a coin come to. */
-export interface Supply {
+interface Supply {
   circulating: bigint;
   minting: bigint;
   burning: bigint;

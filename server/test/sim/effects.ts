@@ -14,13 +14,13 @@ export function add(sums: Sums, name: string | null | undefined, amount: bigint)
   else sums.set(name, sum);
 }
 
-export const textOf = (sums: Sums) =>
+const textOf = (sums: Sums) =>
   [...sums]
     .map(([name, sum]) => `${name} ${sum}`)
     .sort()
     .join(', ');
 
-export function effectOf(transfers: readonly Transfer[]): Sums {
+function effectOf(transfers: readonly Transfer[]): Sums {
   const sums: Sums = new Map();
   for (const { phase, debit, credit, amount } of transfers) {
     const moves = phase === 'posted' || phase === 'post';
@@ -31,7 +31,7 @@ export function effectOf(transfers: readonly Transfer[]): Sums {
   return sums;
 }
 
-export const isInside = (id: string | null | undefined): id is string =>
+const isInside = (id: string | null | undefined): id is string =>
   id?.startsWith('InternalAccount:') ?? false;
 
 interface Money {

@@ -45,7 +45,7 @@ import {
 } from './strength.ts';
 import { everything, nothing, type Touched, touch } from './touched.ts';
 
-export const NOTE_RULES: readonly NoteRule[] = [
+const NOTE_RULES: readonly NoteRule[] = [
   {
     name: 'transfers are only ever added, between accounts of their currency',
     table: 'ledger_transfers',
@@ -180,7 +180,7 @@ function outboxProblem(event: Noted, results: string[], picture: Picture, heard:
   return heard.has(event.id as string) ? undefined : 'counts as delivered, and nobody has heard it';
 }
 
-export const STEP_RULES: readonly StepRule[] = [
+const STEP_RULES: readonly StepRule[] = [
   {
     name: 'every currency sums to zero',
     *check(picture) {

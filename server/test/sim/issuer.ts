@@ -47,7 +47,7 @@ const fundingOf = ({ funding }: Noted): string[] => JSON.parse(funding ?? '[]');
 export const firstOf = (card: Noted): string => fundingOf(card)[0] as string;
 
 /** The key that may sign for a card at an account. */
-export function signerOf({ picture }: Sim, cardId: string, account: string): Noted | undefined {
+function signerOf({ picture }: Sim, cardId: string, account: string): Noted | undefined {
   const { bindings, keys } = picture.cardBook;
   const open = [...(bindings.get(cardId)?.values() ?? [])].find(
     (each) => each.account_id === account && !each.ended_at,

@@ -81,7 +81,7 @@ export const accountMoveProblem = simpleMove(ACCOUNT);
 export const outsideMoveProblem = simpleMove(OUTSIDE);
 
 /** What is known of a payment beside its row. */
-export interface Asked {
+interface Asked {
   /** How often its customer was asked to authorise it. */
   challenges: number;
   /** An agent asked for the transfer, and nobody has let it through. */

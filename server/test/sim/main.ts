@@ -9,7 +9,7 @@ import { startEmbedded } from '../../src/runtime/postgres/embedded.ts';
 import { connect } from './picture.ts';
 import { type Report, simulate } from './run.ts';
 
-export interface SimFlags {
+interface SimFlags {
   /** The first seed; drawn when absent. Further ones count on from it. */
   seed: string | undefined;
   steps: number;

@@ -11,7 +11,7 @@ import { createLog } from '../../src/runtime/observability/log.ts';
 export type Trap = 'before' | 'after';
 
 /** A commit that is held until somebody lets it go. */
-export interface Held {
+interface Held {
   /** Resolves once a commit waits. */
   readonly caught: Promise<void>;
   letGo(): void;

@@ -36,7 +36,7 @@ const VERBS = [
 ];
 
 /** What the command printed as JSON, or the sentence with which it refused. */
-export interface Ran {
+interface Ran {
   // biome-ignore lint/suspicious/noExplicitAny: answers of every shape; what is read is checked.
   json?: any;
   refused?: string;

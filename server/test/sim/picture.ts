@@ -113,7 +113,7 @@ export async function keepDiary(client: pg.Client): Promise<void> {
   await client.query(statements.join(';'));
 }
 
-export interface LedgerAccount {
+interface LedgerAccount {
   id: string;
   currency: string;
   balance: bigint;
@@ -148,14 +148,14 @@ export interface Job {
   dueAt: number;
 }
 
-export interface Event {
+interface Event {
   row: Noted;
   /** What came of the tries so far, the latest last. */
   results: string[];
 }
 
 /** What an operator lets a platform send, and until when that held; the latest without an end. */
-export interface Limits {
+interface Limits {
   list: readonly { currency: string; to?: string; perDay?: number }[];
   until: number;
 }
@@ -237,7 +237,7 @@ function applyTransfer({ sums }: Picture, { phase, debit, credit, amount }: Tran
   if (moves) add(credit, amount, 0n);
 }
 
-export const transferOf = (now: Noted): Transfer => ({
+const transferOf = (now: Noted): Transfer => ({
   ...(now as unknown as Transfer),
   amount: amountIn(now.amount),
 });
@@ -338,7 +338,7 @@ export function applyNote(picture: Picture, note: Note): void {
   applyCoinNote(picture.coinBook, note);
 }
 
-export interface Diary {
+interface Diary {
   /** What was noted since the last look, in order. */
   read(): Promise<Note[]>;
   /** Forgets what was read. */

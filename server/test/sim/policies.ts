@@ -56,7 +56,7 @@ export function randomPolicy(sim: Sim, owner: Person): Policy {
 }
 
 /** What an agent wants, in its own currency. */
-export interface Act {
+interface Act {
   permission: string;
   /** The account inside that it touches. */
   account: string;
@@ -64,7 +64,7 @@ export interface Act {
   currency: string;
 }
 
-export type Verdict = 'refused' | 'waits' | 'at once';
+type Verdict = 'refused' | 'waits' | 'at once';
 
 const over = (amount: bigint, limit: number | null | undefined) =>
   typeof limit === 'number' && amount > BigInt(limit);

@@ -45,7 +45,7 @@ const REST: Action = {
   run: quiesce,
 };
 
-export const ACTIONS: readonly Action[] = [
+const ACTIONS: readonly Action[] = [
   ...PARTIES,
   ...PAYMENTS,
   ...WAYS_IN,
@@ -107,7 +107,7 @@ function failure(error: unknown, seed: string, step: number, last: readonly stri
   );
 }
 
-export interface RunOptions {
+interface RunOptions {
   seed: string;
   steps: number;
   databaseUrl: string;

@@ -30,7 +30,7 @@ const WAYS = [
   { name: 'given up', weight: 6 },
 ] as const;
 
-export interface Leg {
+interface Leg {
   method: string;
   path: string;
   body?: object | undefined;

@@ -136,7 +136,7 @@ export interface MintClient {
 }
 
 /** A mint or burn, and how it must end. */
-export interface CoinOrder {
+interface CoinOrder {
   id: string;
   client: MintClient;
   ending: string;
@@ -144,7 +144,7 @@ export interface CoinOrder {
   stranded: boolean;
 }
 
-export interface Mints {
+interface Mints {
   clients: MintClient[];
   /** Bank accounts and wallets that are there for mints and burns. */
   banks: Outside[];
@@ -168,7 +168,7 @@ export interface Said {
 }
 
 /** A request that was answered for good: asked again it must be answered the same. */
-export interface Settled {
+interface Settled {
   platform: Platform;
   path: string;
   key: string;
@@ -226,7 +226,7 @@ export interface Sim {
 }
 
 /** How a request is sent that a wallet signs. */
-export interface Signing {
+interface Signing {
   /** Whoever is asked meanwhile may give no answer, which is an answer. */
   talks?: boolean;
   headers?: Record<string, string>;

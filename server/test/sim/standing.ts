@@ -4,7 +4,7 @@ import { refundOf } from './lifecycles.ts';
 import type { Noted, Payment, Picture, Transfer } from './picture.ts';
 
 /** Whether the operator still has to say what became of such a movement. */
-export function isWanted({ row }: Payment, kind: string): boolean {
+function isWanted({ row }: Payment, kind: string): boolean {
   const refund = refundOf(row);
   if (kind === 'refund') return refund === 'PENDING';
   if (refund !== 'NONE') return false;

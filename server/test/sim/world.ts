@@ -6,11 +6,11 @@ import { chanceOf } from './chance.ts';
 
 /** What a platform's receiver does with whatever it is sent. */
 export const MOODS = ['well', 'known', 'broken', 'moved', 'silent', 'slow', 'fickle'] as const;
-export type Mood = (typeof MOODS)[number];
+type Mood = (typeof MOODS)[number];
 
 /** What it answers when it is asked whether its customer may be paid. */
 export const VERDICTS = ['accept', 'later', 'reject', 'more', 'broken', 'silent'] as const;
-export type Verdict = (typeof VERDICTS)[number];
+type Verdict = (typeof VERDICTS)[number];
 
 export interface Receiver {
   readonly url: string;

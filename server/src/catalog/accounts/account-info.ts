@@ -12,7 +12,7 @@ import { ACCOUNT_TYPE_ROWS, canonicalType, isAccountType } from './account-types
 import { bankOfBic } from './banks.ts';
 import { missingByGuide } from './beneficiaries.ts';
 
-export interface ValidateOptions {
+interface ValidateOptions {
   /** Check digits, checksums and directories count. */
   production: boolean;
   /** Ask also for what banks like to see in a beneficiary and the schema leaves optional. */
@@ -21,7 +21,7 @@ export interface ValidateOptions {
   prefix?: string;
 }
 
-export interface Verdict {
+interface Verdict {
   /** Every field that is wrong, by its path in the request. */
   errors: FieldError[];
   /** The type cannot be opened in that currency: a matter of its own code, not of a field. */

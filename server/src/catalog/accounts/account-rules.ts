@@ -17,7 +17,7 @@ import { isVasp } from '../rails/vasps.ts';
 import { institutions } from './banks.ts';
 import { isPixKey, isPixShape } from './checks.ts';
 
-export type Details = Readonly<Record<string, unknown>>;
+type Details = Readonly<Record<string, unknown>>;
 export type Rule = (info: Details, production: boolean) => FieldError[];
 
 const wrong = (field: string, message: string, constraint?: FieldError['constraint']) => [
@@ -39,7 +39,7 @@ export const pixRule: Rule = (info, production) => {
   return [];
 };
 
-export const CHINESE_WALLETS = ['AliPay', 'WechatPay'];
+const CHINESE_WALLETS = ['AliPay', 'WechatPay'];
 
 /** In China a bank account belongs to a firm, and a telephone number to one of two wallets. */
 export const chineseRule: Rule = (info) => {

@@ -23,7 +23,7 @@ export interface AccountInfo {
   [field: string]: unknown;
 }
 
-export const ExternalAccountType = named(
+const ExternalAccountType = named(
   'ExternalAccountType',
   oneOf(ACCOUNT_TYPES, { description: 'Kind of external account; it decides which fields apply.' }),
 );

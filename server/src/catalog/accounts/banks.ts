@@ -3,7 +3,7 @@
 // the one to send. A list is a selection of large institutions; an operator's connector may know
 // more.
 
-export interface Institution {
+interface Institution {
   /** What to send as `bankName`. */
   readonly bankName: string;
   /** What to show to people. */

@@ -5,7 +5,7 @@ import { type TSchema, Type } from '@sinclair/typebox';
 import { oneOf } from '../../kernel/schema.ts';
 import { isAbaRouting, isBrazilianTaxId, isClabe, isIban } from './checks.ts';
 
-export interface Check {
+interface Check {
   readonly holds: (value: string) => boolean;
   /** What a person is told when it does not. */
   readonly message: string;

@@ -91,7 +91,7 @@ export function sparkIdentityKey(text: string): Uint8Array | undefined {
 }
 
 /** Bitcoin, main network: a key's or script's hash in base58, or a SegWit program. */
-export const isBitcoinAddress = (text: string): boolean => bitcoinAddress(text)?.network === 'main';
+const isBitcoinAddress = (text: string): boolean => bitcoinAddress(text)?.network === 'main';
 
 const EXACT: Record<AddressKind, (text: string) => boolean> = {
   evm: isEvmAddress,

@@ -6,7 +6,7 @@ import { bech32 } from '@scure/base';
 import type { Time } from '../../kernel/world.ts';
 
 /** `lnbc` is the main network; the others are test networks. */
-export type LightningNetwork = 'lnbc' | 'lnbcrt' | 'lntb' | 'lntbs';
+type LightningNetwork = 'lnbc' | 'lnbcrt' | 'lntb' | 'lntbs';
 
 export interface Invoice {
   network: LightningNetwork;

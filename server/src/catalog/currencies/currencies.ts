@@ -3,7 +3,7 @@
 // digital assets. A wrong exponent is an error by a factor of a hundred, so this is the only place
 // that states them.
 
-export type CurrencyKind = 'fiat' | 'crypto';
+type CurrencyKind = 'fiat' | 'crypto';
 
 export interface CurrencyFact {
   readonly code: string;

@@ -27,7 +27,7 @@ export function serviceFeeOf(sending: string, receiving: string): FeeSchedule {
 }
 
 /** Fees on one amount, in smallest units of the sending currency. */
-export interface Fees {
+interface Fees {
   readonly fixed: bigint;
   /** The variable parts, each rounded half up by itself. */
   readonly serviceVariable: bigint;

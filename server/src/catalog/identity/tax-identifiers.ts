@@ -195,7 +195,7 @@ export function holdsCheckDigits(country: string, text: string): boolean {
 }
 
 /** Which number a person gives: one of the United States, that of another country, or none. */
-export type NeededIdentifier = 'US' | 'NATIONAL' | 'NONE';
+type NeededIdentifier = 'US' | 'NATIONAL' | 'NONE';
 
 /**
  * US persons are citizens and residents. Of others the country of residence decides, because a number for

@@ -85,7 +85,7 @@ const FINDINGS = {
 
 export type FindingType = keyof typeof FINDINGS;
 type Accepting = Extract<(typeof FINDINGS)[FindingType], { accepted: unknown }>;
-export type FindingKind = Kind<Accepting['accepted'][number]>;
+type FindingKind = Kind<Accepting['accepted'][number]>;
 
 export const FINDING_TYPES = Object.keys(FINDINGS) as FindingType[];
 

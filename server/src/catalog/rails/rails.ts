@@ -36,7 +36,7 @@ export const PaymentRail = named(
   oneOf(PAYMENT_RAILS, { description: 'The network that carries a payment between banks.' }),
 );
 
-export interface RailFact {
+interface RailFact {
   readonly name: string;
   /** Usual time from sending to arrival, in seconds. */
   readonly settlementSeconds: number;

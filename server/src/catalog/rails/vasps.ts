@@ -2,7 +2,7 @@
 // name. Naming one says that the wallet is not its owner's own keys, so nobody is asked to prove
 // those.
 
-export interface Vasp {
+interface Vasp {
   readonly vaspName: string;
   readonly url: string;
 }

@@ -10,7 +10,7 @@ import {
 import type { Collection } from './funding.ts';
 
 /** What is wrong with a value that should be payment instructions. */
-export type Judge = (value: unknown) => readonly { field: string; message: string }[];
+type Judge = (value: unknown) => readonly { field: string; message: string }[];
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -6,7 +6,7 @@ import type { Time, World } from '../../kernel/world.ts';
 import type { RatePort } from '../ports/index.ts';
 import { midRate, type Parsed, type RateTable, tableOfCsv, tableOfJson } from './rate-table.ts';
 
-export interface RateOptions {
+interface RateOptions {
   /** Older tables give no rates. */
   maxAgeMs: number;
   /** Told in a sentence what is wrong with the source; never its address, which may hold a secret. */

@@ -14,7 +14,7 @@ import { type ProviderKeys, providerKeys } from './keys.ts';
 
 const ALGORITHMS = ['RS256', 'ES256'] as const;
 
-export interface OidcSettings {
+interface OidcSettings {
   /** Providers beside those that are always taken. */
   issuers: readonly string[];
   /** Told in a sentence what is wrong with a provider. */

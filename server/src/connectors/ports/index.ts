@@ -111,7 +111,7 @@ export interface RatePort {
 }
 
 /** Somebody who owns or controls a business. */
-export interface IdentityOwner {
+interface IdentityOwner {
   id: string;
   roles: readonly string[];
   ownershipPercentage: number;
@@ -120,7 +120,7 @@ export interface IdentityOwner {
 }
 
 /** A document as a case shows it; its file stays with us. */
-export interface IdentityDocument {
+interface IdentityDocument {
   id: string;
   /** Id of the customer or the owner that it belongs to. */
   holder: string;
@@ -242,7 +242,7 @@ export interface UmaCurrency {
   max: bigint;
 }
 
-export type UmaLookup =
+type UmaLookup =
   | {
       state: 'found';
       /** What the receiver takes, the preferred one first. */
@@ -252,7 +252,7 @@ export type UmaLookup =
     }
   | UmaRefusal;
 
-export type UmaPayReply =
+type UmaPayReply =
   | { state: 'accepted'; reference: string; receiverInfo?: Record<string, unknown> }
   | UmaRefusal;
 
@@ -306,7 +306,7 @@ export interface NetworkFeePort {
 }
 
 /** Whom a person at the camera says to be: the owner of a wallet, or a customer that is known. */
-export type LivenessSubject =
+type LivenessSubject =
   | { type: 'WALLET'; account: Record<string, unknown> & { accountType: string } }
   | {
       type: 'CUSTOMER';
@@ -352,7 +352,7 @@ export interface ContractWalletPort {
 }
 
 /** One message to one person. */
-export interface OutgoingMessage {
+interface OutgoingMessage {
   /** Unique for this message; a second send of it can be told by this. */
   id: string;
   /** An e-mail address, or a telephone number in E.164 form. */
@@ -364,9 +364,9 @@ export interface OutgoingMessage {
  * `sent`: somebody else has it now. `refused`: nobody will ever take it. What throws is tried again while
  * the message is of use; the error names neither whom the message is for nor what it says.
  */
-export type MessageReply = 'sent' | 'refused';
+type MessageReply = 'sent' | 'refused';
 
-export interface OutgoingMail extends OutgoingMessage {
+interface OutgoingMail extends OutgoingMessage {
   subject: string;
   /** The name it comes from, and the address that answers go to, where these are not the operator's. */
   senderName?: string | undefined;

@@ -5,7 +5,7 @@ import type { OidcVerdict } from '../../catalog/identity/oidc.ts';
 import type { Time } from '../../kernel/world.ts';
 
 /** What of a wallet its custodian puts into bundles and payloads. */
-export interface CustodyNames {
+interface CustodyNames {
   organizationId: string;
   walletId: string;
 }

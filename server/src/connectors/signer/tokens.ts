@@ -6,7 +6,7 @@ import { CompactSign, calculateJwkThumbprint } from 'jose';
 import type { Signer } from './bundles.ts';
 
 /** A signer of tokens, with the name of its key: the thumbprint of RFC 7638. */
-export interface TokenSigner extends Signer {
+interface TokenSigner extends Signer {
   kid: string;
 }
 

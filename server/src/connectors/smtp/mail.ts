@@ -7,7 +7,7 @@ import { isLoopbackHost } from '../../kernel/net/endpoint.ts';
 import type { World } from '../../kernel/world.ts';
 import type { MailPort } from '../ports/index.ts';
 
-export interface SmtpSettings {
+interface SmtpSettings {
   /** `smtps://user:password@host:465`, or `smtp://` for STARTTLS. */
   url: string;
   /** An address, or `Name <address>`. */

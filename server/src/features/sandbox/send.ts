@@ -9,7 +9,7 @@ import { handle } from '../../runtime/operation/handle.ts';
 import { presentTransaction, TransactionOneOf } from '../payments/lifecycle/index.ts';
 import { quotes, takeDeposit } from '../payments/quotes/index.ts';
 
-export const sandboxSend = operation({
+const sandboxSend = operation({
   operationId: 'sandboxSend',
   method: 'POST',
   path: '/sandbox/send',

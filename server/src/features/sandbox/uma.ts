@@ -14,7 +14,7 @@ import { ownPlatform } from '../tenancy/platform/index.ts';
 
 type Request = Static<(typeof sandboxReceive)['body']>;
 
-export const sandboxReceive = operation({
+const sandboxReceive = operation({
   operationId: 'sandboxReceive',
   method: 'POST',
   path: '/sandbox/uma/receive',

@@ -50,7 +50,7 @@ export interface About {
   proves: string;
 }
 
-export interface Ask extends About {
+interface Ask extends About {
   /** As the client asked; the first of `PREFERRED` that will do where it did not. */
   factor: ScaFactorName | undefined;
   /** Field of the request that named the factor, to blame. */

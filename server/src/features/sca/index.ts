@@ -1,10 +1,8 @@
 // What other features may use of strong customer authentication.
 export {
   type About,
-  type Ask,
   lapseChallenge,
   openChallenge,
-  type Proof,
   pendingChallenge,
   presentChallenge,
   prove,

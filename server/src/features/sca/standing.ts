@@ -19,7 +19,7 @@ const LOCKS_MS = [15 * MINUTE_MS, 30 * MINUTE_MS, 60 * MINUTE_MS, DAY_MS];
 const SUSPENDED_FROM = FIRST_LOCK + LOCKS_MS.length;
 
 /** As the API shows it, in replies and in the details of ACCOUNT_LOCKED. */
-export interface Standing {
+interface Standing {
   suspended: boolean;
   /** Null when it is not locked, and when it is suspended. */
   lockedUntil: string | null;

@@ -15,7 +15,7 @@ import {
 } from './states.ts';
 
 type Provider = 'BRALE';
-export type Network = 'SPARK';
+type Network = 'SPARK';
 
 export const providerAccounts = table(
   'stablecoin_provider_accounts',
@@ -91,13 +91,13 @@ export const stablecoins = table(
 export type StablecoinRow = RowOf<typeof stablecoins>;
 
 /** Where the money of a mint or the tokens of a burn come from. */
-export interface OperationSource {
+interface OperationSource {
   type: SourceType;
   externalAccountId?: string;
 }
 
 /** The external account at the other end; money goes there over a rail. */
-export interface OperationDestination {
+interface OperationDestination {
   accountId: string;
   rail?: BurnRail;
 }

@@ -21,7 +21,7 @@ export interface RateLimits {
   bytes: number;
 }
 
-export type LimitName = keyof RateLimits;
+type LimitName = keyof RateLimits;
 
 /** The owner of a rate limit. */
 export interface Payer {

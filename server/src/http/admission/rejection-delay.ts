@@ -11,7 +11,7 @@ const DELAY_MS = 1_000;
 const MAX_DELAYED = 4_096;
 
 /** Waits before a rejection of this platform or address is answered, where there were many. */
-export type RejectionDelay = (key: string) => Promise<void> | undefined;
+type RejectionDelay = (key: string) => Promise<void> | undefined;
 
 export function createRejectionDelay(
   now: () => number = () => performance.now(),

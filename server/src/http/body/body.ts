@@ -24,7 +24,7 @@ export const tooLarge = (maxBytes: number): Fault =>
   new Fault('INVALID_INPUT', `The body is larger than ${maxBytes} bytes.`);
 
 /** Bytes that a piece of a body counts as at least: many small pieces cost more than their bytes. */
-export const MIN_PIECE = 64;
+const MIN_PIECE = 64;
 /** Pieces of one body. */
 const MAX_PIECES = 4_096;
 

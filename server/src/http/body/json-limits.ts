@@ -11,7 +11,7 @@ const BACKSLASH = 92;
 const isOpening = (code: number) => (code | 32) === 123;
 const isClosing = (code: number) => (code | 32) === 125;
 
-export interface JsonLimits {
+interface JsonLimits {
   /** Levels of objects and lists. */
   depth: number;
   /** Values in all; an empty object or list counts as two. */

@@ -30,7 +30,7 @@ export interface Form {
   errors: FieldError[];
 }
 
-export interface FormOptions {
+interface FormOptions {
   contentType: string | undefined;
   /** Of the whole body; a longer one is not read to its end. */
   maxBytes: number;

@@ -21,7 +21,7 @@ interface RequestWithFile {
   raw: { socket: object };
 }
 
-export interface Incoming {
+interface Incoming {
   caller: Caller;
   rules: UploadRules;
   /** The credential is the link of a page. */

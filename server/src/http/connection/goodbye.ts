@@ -9,7 +9,7 @@ const SWEEP_MS = 50;
 /** Time for the rest of a request head that has begun to arrive. */
 const HEAD_MS = 1_000;
 /** Time for requests in progress: the rest of their bodies, their work and the sending of their replies. */
-export const REQUESTS_MS = 5_000;
+const REQUESTS_MS = 5_000;
 
 /**
  * Closes, once the server stops: at once every connection without a request, after HEAD_MS those with only

@@ -3,7 +3,7 @@
 // surface that the tokens have.
 import type { PageBrand } from '../../kernel/page.ts';
 
-export type Rgb = readonly [number, number, number];
+type Rgb = readonly [number, number, number];
 
 /** Surfaces of page/tokens.css on which the accent has the least contrast. */
 export const LIGHT_GROUND = '#f6f7f9';

@@ -70,7 +70,7 @@ const BROKEN: PageContent = {
   lines: ['Your data is safe. Open the link again in a few minutes.'],
 };
 
-export interface HostedOptions {
+interface HostedOptions {
   bearers: LinkBearers;
   limiter?: Limiter | undefined;
   log: Pick<Log, 'error'>;

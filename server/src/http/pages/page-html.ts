@@ -32,7 +32,7 @@ const SANDBOX = `<div class="sandbox"><div class="inner">
 </div></div>
 `;
 
-export const headerHtml = (brand: PageBrand): string =>
+const headerHtml = (brand: PageBrand): string =>
   `<header>
 ${brand.isSandbox ? SANDBOX : ''}<div class="inner"><p class="brand">
 ${logo(brand)}<span class="who">${escaped(brand.name)}</span></p></div>

@@ -7,7 +7,7 @@ const CODE = 'ECIRCUITOPEN';
 /** Causes that are searched: connectors wrap errors once or twice. */
 const MAX_DEPTH = 8;
 
-export interface CircuitOpen extends Error {
+interface CircuitOpen extends Error {
   code: typeof CODE;
   provider: string;
   /** When the next call to the provider may be made. */

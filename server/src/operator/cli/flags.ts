@@ -22,7 +22,7 @@ interface Switch extends Common {
   off: string;
 }
 
-export type Flag = TextFlag | Switch;
+type Flag = TextFlag | Switch;
 export type Flags = Readonly<Record<string, Flag>>;
 
 /** What a call gave, asked for by the flag's name. */
@@ -36,7 +36,7 @@ export interface Given {
 }
 
 /** A call that makes no sense: one line for the person, who is then shown the usage. */
-export interface UsageError extends Error {
+interface UsageError extends Error {
   name: 'UsageError';
 }
 

@@ -1,8 +1,8 @@
 // Tables for people: columns as wide as their widest cell, numbers to the right, nothing drawn around.
 
-export type Align = 'left' | 'right';
+type Align = 'left' | 'right';
 
-export interface Column {
+interface Column {
   head: string;
   align?: Align;
 }

@@ -17,7 +17,7 @@ export interface BatchReport {
   mode: 'optimistic' | 'careful' | 'repeated';
 }
 
-export interface CommitterOptions {
+interface CommitterOptions {
   /** Opens a connection for a lane (`connectLane`); called again whenever one is lost. */
   connect(): Promise<pg.Client>;
   lanes?: number;
@@ -36,7 +36,7 @@ export interface CommitterOptions {
   onBatch?(report: BatchReport): void;
 }
 
-export interface CommitterStats {
+interface CommitterStats {
   batches: number;
   units: number;
   /** Batches or parts of them that were judged before writing. */

@@ -21,7 +21,7 @@ export interface Lane {
   end(): Promise<void>;
 }
 
-export interface LaneOptions {
+interface LaneOptions {
   connect(): Promise<pg.Client>;
   /** Called each time the lane has become usable. */
   onUp(): void;

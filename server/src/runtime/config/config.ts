@@ -69,7 +69,7 @@ export interface Config {
   walletRecoveryMs: number | undefined;
 }
 
-export type ConfigResult = { config: Config } | { errors: string[] } | { help: string };
+type ConfigResult = { config: Config } | { errors: string[] } | { help: string };
 
 interface Flags {
   /** By environment name, as given. */

@@ -5,7 +5,7 @@ import { isIP } from 'node:net';
 import { readUrl } from '../../kernel/net/url.ts';
 import { LEVELS } from '../observability/log.ts';
 
-export interface Setting {
+interface Setting {
   env: string;
   /** Without the dashes. Absent: environment only. */
   flag?: string;

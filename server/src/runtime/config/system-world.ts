@@ -21,9 +21,9 @@ import type {
 } from '../../kernel/world.ts';
 
 /** All addresses of a name; rejects where there are none. */
-export type Resolve = (hostname: string) => Promise<string[]>;
+type Resolve = (hostname: string) => Promise<string[]>;
 
-export interface SystemWorldOptions {
+interface SystemWorldOptions {
   /** How names are resolved for requests that must go to public addresses. */
   resolve?: Resolve;
 }

@@ -20,7 +20,7 @@ import type { RowOf, Table } from './table.ts';
 export { connectLane } from '../committer/lane.ts';
 export { equals, type Filter, type Page, type PageQuery } from './paging.ts';
 
-export interface FindOptions<T extends Table> {
+interface FindOptions<T extends Table> {
   orderBy?: keyof T['columns'] & string;
   descending?: boolean;
   /** Most rows to answer; 1,000 unless given. */
@@ -46,7 +46,7 @@ export interface Database {
   close(): Promise<void>;
 }
 
-export interface DatabaseOptions {
+interface DatabaseOptions {
   /** `postgres://…`; `host` as a query parameter may name the folder of a Unix socket. */
   url: string;
   poolSize?: number;

@@ -66,7 +66,7 @@ const MOST_COUNTED = 10_000;
 
 export const quoted = (name: string) => `"${name}"`;
 
-export function typeOf(table: Table, name: string): ColumnType {
+function typeOf(table: Table, name: string): ColumnType {
   const column = table.columns[name];
   if (!column) throw new Error(`${table.name} has no column ${name}`);
   return column.type;

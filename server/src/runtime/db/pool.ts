@@ -4,14 +4,14 @@
 import pg from 'pg';
 import { Fault } from '../../kernel/fault.ts';
 
-export interface PoolOptions {
+interface PoolOptions {
   url: string;
   size: number;
   /** A statement that takes longer is cancelled. */
   statementTimeoutMs: number;
 }
 
-export interface Statement {
+interface Statement {
   text: string;
   /** Null, text, numbers, bigints, booleans, dates, bytes, `pgArray`s, or plain arrays of text. */
   values: unknown[];
@@ -23,7 +23,7 @@ export interface Statement {
 
 export type ResultRow = Record<string, unknown>;
 
-export interface Pool {
+interface Pool {
   /**
    * The rows of a statement. Throws SERVICE_UNAVAILABLE when the database cannot be reached or too much is
    * under way already, and the database's own error otherwise.

@@ -4,7 +4,7 @@
 import pg from 'pg';
 import { isolatedTypes, type ResultRow } from './pool.ts';
 
-export interface StreamOptions {
+interface StreamOptions {
   url: string;
   /** A fetch that takes longer is cancelled; the first one may sort everything there is. */
   statementTimeoutMs: number;

@@ -9,7 +9,7 @@ import type { Time } from '../../kernel/world.ts';
 /** `json` is parsed on reading; `text` may hold JSON that nobody needs parsed. */
 export type ColumnType = 'text' | 'int4' | 'int8' | 'bool' | 'json' | 'time' | 'bytes';
 
-export interface Column<V = unknown, Mutable extends boolean = boolean> {
+interface Column<V = unknown, Mutable extends boolean = boolean> {
   readonly type: ColumnType;
   readonly mutable: Mutable;
   /** Never set: carries the value's type. */
@@ -49,16 +49,16 @@ export const col = {
   word: <V extends string>() => column<V, false>('text', false),
 };
 
-export type Columns = Record<string, Column>;
+type Columns = Record<string, Column>;
 
 /** A lifecycle that the rows of a table go through, and where a row says how far it has come. */
-export interface LifeOf<R = Record<string, unknown>> {
+interface LifeOf<R = Record<string, unknown>> {
   state(row: R): string;
   states: Lifecycle | ((row: R) => Lifecycle);
 }
 
 /** A row type that says more than the columns do, such as a union. */
-export interface Rows<R> {
+interface Rows<R> {
   /** Never set: carries the type. */
   readonly row?: R;
 }

@@ -17,7 +17,7 @@ import { operate, type Runtime } from '../operation/operate.ts';
 import { KEY_BYTES } from '../security/crypto.ts';
 import { openContent, sealContent } from '../security/sealed-stream.ts';
 
-export type FileState = 'UPLOADING' | 'KEPT' | 'GONE';
+type FileState = 'UPLOADING' | 'KEPT' | 'GONE';
 
 export const fileStates = stateTable<FileState, 'keep' | 'drop'>('File', {
   UPLOADING: { keep: 'KEPT', drop: 'GONE' },
@@ -42,7 +42,7 @@ export const files = table(
 );
 type FileRow = RowOf<typeof files>;
 
-export interface PutOptions {
+interface PutOptions {
   maxBytes: number;
   inspect?: (() => Inspector) | undefined;
   fileName?: string;

@@ -5,7 +5,7 @@
 import { circuitOpen } from '../../kernel/net/circuit.ts';
 import type { Time, World } from '../../kernel/world.ts';
 
-export type CircuitState = 'closed' | 'half-open' | 'open';
+type CircuitState = 'closed' | 'half-open' | 'open';
 
 export interface CircuitChange {
   provider: string;

@@ -54,13 +54,13 @@ interface InLane extends Omit<Due, 'id'> {
   place: number;
 }
 
-export interface Claimed {
+interface Claimed {
   jobs: Job[];
   /** Whether another claim may find more although places are free. */
   more: boolean;
 }
 
-export interface ClaimOptions {
+interface ClaimOptions {
   db: Pick<Database, 'query'>;
   places: Places;
   /** Jobs of a kind without a handler are left to processes that have one. */

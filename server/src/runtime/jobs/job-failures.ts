@@ -43,7 +43,7 @@ export function errorText(error: unknown): string {
   return redactText(clean).slice(0, MAX_ERROR);
 }
 
-export type Failed = 'again' | 'dead' | 'postponed';
+type Failed = 'again' | 'dead' | 'postponed';
 
 /** Writes down that an attempt failed; says what becomes of the job. */
 export async function failJob(

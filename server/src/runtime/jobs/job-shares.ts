@@ -14,7 +14,7 @@ export interface Shares {
 export const SHARES: Shares = { places: 64, perKind: 24, perPlatform: 32, perLane: 16 };
 
 /** What a share is counted by. */
-export interface Placed {
+interface Placed {
   kind: string;
   platform_id: string;
 }

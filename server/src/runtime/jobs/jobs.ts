@@ -26,7 +26,7 @@ export interface Result {
 /** A job with its input as its definition has it. An earlier version may have stored fewer fields. */
 export type JobOf<D extends JobDefinition> = Omit<Job, 'input'> & { input: JobInput<D> };
 
-export interface Work<J = Job> {
+interface Work<J = Job> {
   /** Failed attempts after which the job is dead; `MAX_ATTEMPTS` unless given. */
   readonly maxAttempts?: number;
   /** Longest run; a longer one has failed and gives its place back. `DEADLINE_MS` unless given. */

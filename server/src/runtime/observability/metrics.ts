@@ -4,7 +4,7 @@ import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 /** Numbers by the value of a label. */
-export type ReadEach = () => ReadonlyMap<string, number> | Promise<ReadonlyMap<string, number>>;
+type ReadEach = () => ReadonlyMap<string, number> | Promise<ReadonlyMap<string, number>>;
 
 export interface Metrics {
   request(operationId: string, status: number, ms: number): void;

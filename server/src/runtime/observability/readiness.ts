@@ -22,7 +22,7 @@ export interface Readiness {
   stop(): void;
 }
 
-export interface ReadinessOptions {
+interface ReadinessOptions {
   url: string;
   /** Whether a change set can be written: at least one lane of the committer is connected. */
   hasLane(): boolean;

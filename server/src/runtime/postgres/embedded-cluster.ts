@@ -14,7 +14,7 @@ export interface Place {
   user: RunAs | undefined;
 }
 
-export interface ClusterOptions {
+interface ClusterOptions {
   /** The data folder, absolute; the cluster is its subfolder `postgres`. */
   dir: string;
   durable: boolean;

@@ -21,7 +21,7 @@ import {
 import { type Running, runningIn, waitWhile } from './embedded-pid.ts';
 import { startOnWindows } from './embedded-windows.ts';
 
-export interface EmbeddedOptions {
+interface EmbeddedOptions {
   /** The data folder; the cluster is its subfolder `postgres`. */
   dir: string;
   /** Gets the lines PostgreSQL logs. */

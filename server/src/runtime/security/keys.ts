@@ -11,9 +11,9 @@ import type { Ctx, Environment } from '../operation/context.ts';
 import { isKeyTaken, operate, type Runtime } from '../operation/operate.ts';
 import { ed25519KeyOf, newP256Key, open, seal } from './crypto.ts';
 
-export type KeyAlgorithm = 'P-256' | 'Ed25519';
+type KeyAlgorithm = 'P-256' | 'Ed25519';
 
-export const signingKeys = table(
+const signingKeys = table(
   'signing_keys',
   {
     /** Environment, algorithm and number, so that two starts at once cannot both make the first key. */
@@ -46,7 +46,7 @@ export interface SigningKey {
 export type SigningKeys = Readonly<Record<Environment, SigningKey>>;
 
 /** A public key as an operator sees it. */
-export interface PublicKeyView {
+interface PublicKeyView {
   environment: Environment;
   algorithm: KeyAlgorithm;
   status: 'active' | 'retired';
@@ -60,7 +60,7 @@ const ALGORITHMS: readonly KeyAlgorithm[] = ['P-256', 'Ed25519'];
 
 const contextOf = (id: string) => `signing_keys ${id}`;
 
-export const pemOf = (key: KeyObject): string =>
+const pemOf = (key: KeyObject): string =>
   createPublicKey(key).export({ type: 'spki', format: 'pem' }).toString();
 
 function newKey(world: World, algorithm: KeyAlgorithm): KeyObject {

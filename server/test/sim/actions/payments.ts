@@ -36,7 +36,7 @@ async function fund(sim: Sim): Promise<string> {
   return `${amount} ${purse.currency}`;
 }
 
-export interface Ends {
+interface Ends {
   source: Purse | null;
   inside: Purse | null;
   outside: Outside | null;
@@ -54,7 +54,7 @@ function someSource(sim: Sim, payer: Person): Purse {
 }
 
 /** Where money may go from here: accounts outside of the same owner, or anybody's account inside. */
-export function endsFrom(sim: Sim, payer: Person): FromPurse | undefined {
+function endsFrom(sim: Sim, payer: Person): FromPurse | undefined {
   const source = someSource(sim, payer);
   if (sim.chance.percent(70)) {
     const own = sim.outside.filter((each) => each.owner === payer && !each.gone);
@@ -153,12 +153,7 @@ export const isGone = ({ inside, outside, source, from }: Order) =>
   );
 
 /** An account of somebody who is gone is shut as well. */
-export const GONE = [
-  'ACCOUNT_NOT_FOUND',
-  'CUSTOMER_NOT_FOUND',
-  'CUSTOMER_DELETED',
-  'INVALID_INPUT',
-];
+const GONE = ['ACCOUNT_NOT_FOUND', 'CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED', 'INVALID_INPUT'];
 
 /** How the execution of an order must end. */
 export function verdictOn(sim: Sim, order: Order, isStarted: boolean): string[] {

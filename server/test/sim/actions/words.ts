@@ -52,7 +52,7 @@ const isWaiting = (sim: Sim, order: Order) => rowOf(sim, order)?.status === 'PEN
 const ownerOf = ({ source, payer }: Order) => (source?.owner ?? payer) as Strong;
 
 /** Takes down that a payment waits, as the reply must show it. */
-export function noteWaiting(order: Order, body: Answer['body']): void {
+function noteWaiting(order: Order, body: Answer['body']): void {
   order.gated = true;
   order.unstarted = UNPROVEN;
   const { status, scaChallenge, paymentInstructions } = body;

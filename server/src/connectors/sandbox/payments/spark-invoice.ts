@@ -4,7 +4,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sparkText } from './coordinates.ts';
 
-export interface SparkInvoice {
+interface SparkInvoice {
   /** The receiver's private key, 32 bytes. */
   privateKey: Uint8Array;
   /** Sixteen bytes that nobody else has. */

@@ -28,7 +28,7 @@ export const SECRETS: Readonly<Record<string, SecretOutcome>> = {
   '010': { ordersUnlinked: 'REVOKED' },
 };
 
-export interface SecretOutcome {
+interface SecretOutcome {
   refused?: true;
   /** Good when it is linked, and never again. */
   unlinked?: Unlinked['as'];
@@ -42,10 +42,7 @@ export interface SecretOutcome {
   down?: true;
 }
 
-export type TokenOutcome =
-  | 'absent'
-  | 'down'
-  | readonly { afterMs: number; issuance: IssuanceStatus }[];
+type TokenOutcome = 'absent' | 'down' | readonly { afterMs: number; issuance: IssuanceStatus }[];
 
 const at = (afterMs: number, issuance: IssuanceStatus) => ({ afterMs, issuance });
 

@@ -6,7 +6,7 @@ import type { UmaCurrency } from '../../ports/index.ts';
 import { SUCCESS, type Timeline } from '../payments/outcomes.ts';
 
 /** Where the outcome is decided: when the receiver is looked up, or when it is asked to take a payment. */
-export type UmaRefusalAt = { lookup: Code } | { payRequest: Code };
+type UmaRefusalAt = { lookup: Code } | { payRequest: Code };
 
 export interface UmaScript {
   /** With the `$`. */

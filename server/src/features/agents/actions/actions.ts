@@ -28,13 +28,13 @@ import { agentActionPending } from './actions-contract.ts';
 import { presentAction, type WholeAction } from './present-action.ts';
 
 /** What is asked for, in its own currency. */
-export interface Spending extends Pick<Act, 'type' | 'accountId' | 'intoId'> {
+interface Spending extends Pick<Act, 'type' | 'accountId' | 'intoId'> {
   amount: bigint;
   currency: string;
 }
 
 /** What it is let through or put to the platform as; the amount in the currency of the limits, rounded up. */
-export type Judged = Exclude<Verdict, Refusal> & { amount: bigint };
+type Judged = Exclude<Verdict, Refusal> & { amount: bigint };
 
 const isInternal = (id: string) => isId(id, 'InternalAccount');
 
@@ -129,7 +129,7 @@ async function pay(
 }
 
 /** What is about to be done, by whose policy, and what was said to it. */
-export interface Submission extends Omit<WholeAction, 'action'> {
+interface Submission extends Omit<WholeAction, 'action'> {
   type: ActionType;
   /** Whether the holder of the wallet that pays has signed. */
   signed: boolean;

@@ -46,7 +46,7 @@ export interface ManagementParts extends AgentParts {
 }
 
 /** An agent of the calling platform that was not deleted; NOT_FOUND for every other id. */
-export async function agentOf(ctx: Ctx, id: string): Promise<AgentRow> {
+async function agentOf(ctx: Ctx, id: string): Promise<AgentRow> {
   const row = isId(id, 'Agent') ? await ctx.read(agents, id) : undefined;
   if (row?.platform_id !== ctx.caller.platformId || row.deleted_at !== null) {
     throw new Fault('NOT_FOUND', 'No such agent.');

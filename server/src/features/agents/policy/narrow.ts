@@ -22,7 +22,7 @@ export function servedBy<P extends Contract>(
   return found.run as Served<P>;
 }
 
-export interface Narrowing<C extends Contract, P extends Contract> {
+interface Narrowing<C extends Contract, P extends Contract> {
   /** What the policy must have; absent: nothing. */
   permission?: AgentPermission;
   /**

@@ -14,7 +14,7 @@ export const AGENT_PERMISSIONS = [
 export type AgentPermission = (typeof AGENT_PERMISSIONS)[number];
 
 export const EXECUTION_MODES = ['AUTO', 'APPROVAL_REQUIRED'] as const;
-export type ExecutionMode = (typeof EXECUTION_MODES)[number];
+type ExecutionMode = (typeof EXECUTION_MODES)[number];
 
 /** As the API has it; null and absent are the same: no such limit. Amounts in smallest units. */
 export interface Policy {

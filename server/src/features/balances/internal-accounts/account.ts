@@ -58,8 +58,6 @@ export function presentInternalAccount(row: InternalAccountRow, { balance, held 
   };
 }
 
-export type InternalAccountView = ReturnType<typeof presentInternalAccount>;
-
 interface WithAmounts {
   balance: { amount: number };
   totalBalance: { amount: number };

@@ -34,7 +34,7 @@ const view = (row: InternalAccountRow, { balance, held }: Holding) => ({
   updatedAt: iso(row.updated_at),
 });
 
-export type AccountSummary = ReturnType<typeof view>;
+type AccountSummary = ReturnType<typeof view>;
 
 async function viewsOf({ db }: Runtime, rows: readonly InternalAccountRow[]) {
   const kept = await Promise.all(rows.map((row) => db.read(ledgerAccounts, row.id)));

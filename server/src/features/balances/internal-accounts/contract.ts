@@ -16,7 +16,7 @@ import {
 import { INTERNAL_ACCOUNT_STATUSES } from './states.ts';
 import { INTERNAL_ACCOUNT_TYPES } from './store.ts';
 
-export const InternalAccountType = named(
+const InternalAccountType = named(
   'InternalAccountType',
   oneOf(INTERNAL_ACCOUNT_TYPES, {
     description:

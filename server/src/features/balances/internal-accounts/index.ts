@@ -1,13 +1,13 @@
 // What other features may use of internal accounts, and what the composition lists.
-export { type Holding, isBalance, presentInternalAccount, withBalances } from './account.ts';
+export { isBalance, presentInternalAccount, withBalances } from './account.ts';
 export { accountHistory, listAccounts, moveAccount, movesOf } from './by-hand.ts';
 export {
   InternalAccount,
   internalAccountWebhooks,
   listCustomerInternalAccounts,
 } from './contract.ts';
-export { ACTIVATE_ACCOUNTS, accountJobs } from './jobs.ts';
-export { type Cause, moveInternalAccount, refuseWhileUsed } from './lifecycle.ts';
+export { accountJobs } from './jobs.ts';
+export { moveInternalAccount, refuseWhileUsed } from './lifecycle.ts';
 export { internalAccountOperations, listInternalAccountsOf } from './operations.ts';
 export { internalAccountPersonalData } from './personal-data.ts';
 export {
@@ -17,11 +17,10 @@ export {
   provisionAccounts,
 } from './provision.ts';
 export { refreshAccountFunding } from './refresh-funding.ts';
-export { refuseOwing, repayOwed, type Shortfall, takeBack } from './shortfall.ts';
+export { refuseOwing, repayOwed, takeBack } from './shortfall.ts';
 export {
   INTERNAL_ACCOUNT_STATUSES,
   type InternalAccountEvent,
-  type InternalAccountStatus,
   internalAccountStates,
 } from './states.ts';
 export { accountMoves, type InternalAccountRow, internalAccounts } from './store.ts';

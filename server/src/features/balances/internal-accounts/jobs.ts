@@ -25,7 +25,7 @@ export const ACTIVATE_ACCOUNTS = defineJob(
   Type.Object({ platformId: Type.String(), accountIds: Type.Array(Type.String()) }),
 );
 
-export interface AccountParts {
+interface AccountParts {
   connectors(environment: Environment): Connectors;
   /** Stages what belongs to accounts that were just opened: to a wallet, its keys. */
   opened(ctx: Ctx, accounts: readonly InternalAccountRow[]): Promise<void>;

@@ -34,7 +34,7 @@ export async function refuseWhileUsed(ctx: Ctx, row: InternalAccountRow): Promis
 const NOTHING: Holding = { balance: 0n, held: 0n };
 
 /** Who moves an account by hand. */
-export interface Cause {
+interface Cause {
   actor: string;
   reason: string | null;
 }

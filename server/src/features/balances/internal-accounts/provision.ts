@@ -20,7 +20,7 @@ import { type InternalAccountRow, internalAccounts } from './store.ts';
 
 const NOTHING: Holding = { balance: 0n, held: 0n };
 
-export interface Provision {
+interface Provision {
   /** Null opens the platform's own accounts. */
   customerId: string | null;
   currencies: readonly string[];

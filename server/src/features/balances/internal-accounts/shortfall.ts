@@ -10,7 +10,7 @@ import { ledgerAccounts } from '../ledger-accounts/index.ts';
 import { type InternalAccountRow, internalAccounts } from './store.ts';
 
 /** One step of a transaction, by an amount of smallest units. */
-export interface Shortfall {
+interface Shortfall {
   transactionId: string;
   step: string;
   amount: bigint;

@@ -2,7 +2,6 @@
 export { checkPaymentSize, countPayment, hasPaymentRoom } from './payment-limits.ts';
 export {
   countToward,
-  hasLeft,
   openVelocityLimits,
   reverseUse,
   usedOf,

@@ -16,7 +16,7 @@ import {
 } from './velocity-limit.ts';
 
 /** A payment as limits see it. */
-export interface Volume {
+interface Volume {
   from: string;
   /** The currency that arrives. */
   to: string;
@@ -25,7 +25,7 @@ export interface Volume {
 }
 
 /** A payment of somebody's. */
-export interface PaymentVolume extends Volume {
+interface PaymentVolume extends Volume {
   /** The customer who pays; null for the platform itself. */
   payerId: string | null;
 }

@@ -23,7 +23,7 @@ export interface VelocityLimit {
 }
 
 /** The row that says what the limits are, as it was read. */
-export interface Basis {
+interface Basis {
   table: Table;
   id: string;
   version: number;

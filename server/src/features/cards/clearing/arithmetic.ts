@@ -213,7 +213,7 @@ export function unreturned(given: CardFacts): Change {
 }
 
 /** What was set aside is taken, or let go of. */
-export const pullEnd = (card: CardFacts, at: number, phase: 'post' | 'release') => ({
+const pullEnd = (card: CardFacts, at: number, phase: 'post' | 'release') => ({
   ...({ step: pullStep(at), phase, from: 'account', to: 'cards' } as const),
   amount: BigInt(card.pulls[at]?.amount ?? 0),
 });

@@ -30,7 +30,7 @@ import type { CardParts } from '../parts.ts';
 import { type CardRow, cards, type DelegatedKeyRow } from '../store.ts';
 
 /** What a payment is opened with: the rows that the decision leaned on. */
-export interface Opening {
+interface Opening {
   card: CardRow;
   holder: CustomerRow;
   account: InternalAccountRow;

@@ -1,3 +1,3 @@
 // What the composition uses of contact verification.
-export { type ContactParts, contactOperations } from './operations.ts';
+export { contactOperations } from './operations.ts';
 export { contactPersonalData } from './personal-data.ts';

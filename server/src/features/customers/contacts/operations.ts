@@ -30,7 +30,7 @@ import {
   sendCustomerPhoneVerification,
 } from './contract.ts';
 
-export interface ContactParts {
+interface ContactParts {
   connectors: (environment: Environment) => Connectors;
 }
 

@@ -24,7 +24,7 @@ export interface DocumentParts {
   files: Pick<Files, 'read'>;
 }
 
-export interface DocumentInput {
+interface DocumentInput {
   file: UploadedFile;
   documentType: DocumentType;
   side?: DocumentSide | undefined;
@@ -34,7 +34,7 @@ export interface DocumentInput {
 }
 
 /** What a document says. */
-export interface DocumentPersonal {
+interface DocumentPersonal {
   documentNumber: string | null;
   issuingAuthority: string | null;
   fileName: string;

@@ -13,7 +13,7 @@ import {
   type OwnerRow,
 } from '../records/index.ts';
 
-export interface Holder {
+interface Holder {
   id: string;
   customer: CustomerRow;
   /** Null where the customer itself holds the document. */

@@ -15,7 +15,7 @@ const FORMATS: readonly [DocumentFormat, magic: Buffer, () => Reader][] = [
 ];
 const LONGEST_MAGIC = 8;
 
-export interface DocumentInspector extends Inspector {
+interface DocumentInspector extends Inspector {
   end(): DocumentFindings;
 }
 

@@ -16,7 +16,7 @@ export const VERIFY_PATH = '/verify';
 const LIVES_MS = 24 * 3_600_000;
 
 /** Channels of the customer that have to be proved and were not. */
-export const unproved = (row: CustomerRow): string[] =>
+const unproved = (row: CustomerRow): string[] =>
   Object.entries(row.contact_verification ?? {})
     .filter(([, state]) => state !== 'VERIFIED')
     .map(([channel]) => channel);

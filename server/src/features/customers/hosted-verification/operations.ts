@@ -8,7 +8,7 @@ import { createCustomerKycLink, getCustomerKycLink } from './contract.ts';
 import { drawLink } from './links.ts';
 import { type PageParts, pageOperations } from './page-operations.ts';
 
-export interface KycLinkParts extends PageParts {
+interface KycLinkParts extends PageParts {
   /** Where this server is reached from outside, without a slash at the end. */
   origin: () => string;
 }

@@ -37,7 +37,7 @@ const Document = Type.Object({
   fileName: Type.String(),
 });
 
-export const PageState = Type.Object({
+const PageState = Type.Object({
   platformName: Type.String(),
   isTest: Type.Boolean(),
   expiresAt: Timestamp,

@@ -53,7 +53,7 @@ const BulkCustomerImportErrorEntry = named(
   ),
 );
 
-export const BulkCustomerImportJob = named(
+const BulkCustomerImportJob = named(
   'BulkCustomerImportJob',
   Type.Object(
     {

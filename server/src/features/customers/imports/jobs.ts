@@ -29,7 +29,7 @@ type SliceJob = JobOf<typeof IMPORT_SLICE>;
 
 export const keyContext = (importId: string) => `file key of ${importId}`;
 
-export interface ImportParts extends RowParts {
+interface ImportParts extends RowParts {
   files: Pick<Files, 'read'>;
 }
 

@@ -146,7 +146,7 @@ function createTurns() {
   };
 }
 
-export interface Done {
+interface Done {
   /** Rows that were taken up, in order; the rest of the slice is left to the next one. */
   rows: number;
   failures: Failure[];

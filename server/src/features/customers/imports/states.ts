@@ -4,7 +4,7 @@ import { stateTable } from '../../../kernel/states.ts';
 
 export type ImportStatus = 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'FAILED';
 export type ImportEnd = 'complete' | 'fail';
-export type ImportMove = 'begin' | ImportEnd;
+type ImportMove = 'begin' | ImportEnd;
 
 export const importStates = stateTable<ImportStatus, ImportMove>('Import of customers', {
   PENDING: { begin: 'PROCESSING', fail: 'FAILED' },

@@ -1,7 +1,7 @@
 // What the composition lists of invitations, and what other features may know of them.
 export { invitationWebhooks } from './contract.ts';
 export { invitationJobs } from './jobs.ts';
-export { type InvitationParts, invitationOperations } from './operations.ts';
+export { invitationOperations } from './operations.ts';
 export { invitationPage } from './page.ts';
 export { invitationPersonalData } from './personal.ts';
 export { invitationStates } from './states.ts';

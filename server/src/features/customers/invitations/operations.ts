@@ -21,7 +21,7 @@ import { NOTIFY_CLAIMED } from './jobs.ts';
 import { invitationStates } from './states.ts';
 import { type InvitationRow, invitations } from './store.ts';
 
-export interface InvitationParts {
+interface InvitationParts {
   /** What links to pages of this server begin with. */
   origin: () => string;
 }

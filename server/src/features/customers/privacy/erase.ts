@@ -34,7 +34,7 @@ const presentErasure = (row: ErasureRow) => ({
   finishedAt: row.finished_at === null ? null : iso(row.finished_at),
 });
 
-export type Erasure = ReturnType<typeof presentErasure>;
+type Erasure = ReturnType<typeof presentErasure>;
 
 /** Most of them are others', so many events are read at once. */
 const EVENTS_AT_ONCE = 2_000;

@@ -14,7 +14,7 @@ const findSql = (what: Sought) => `select * from (
   where $2::text is null or "platformId" = $2
   order by "customerId", "ownerId" nulls first limit $3`;
 
-export interface Found {
+interface Found {
   customerId: string;
   platformId: string;
   type: string;

@@ -1,7 +1,6 @@
 // What other features may use of customers.
 
 export {
-  Customer,
   CustomerSummary,
   createCustomer,
   customerWebhooks,
@@ -45,6 +44,6 @@ export { type CreateBody, registerCustomer, registrationErrors } from './registr
 export { isAddress } from './registration/terms.ts';
 export { changeCustomer, setProvenPhone } from './registration/update.ts';
 export { awaitSealing, sealOldCustomers } from './registration/upgrade.ts';
-export { type CheckMove, type CheckStatus, checkStates, isFinal } from './states.ts';
-export { type CustomerRow, type CustomerType, customers } from './store.ts';
+export { type CheckMove, checkStates, isFinal } from './states.ts';
+export { type CustomerRow, customers } from './store.ts';
 export { customerView, moveCheck, ownersOf } from './views.ts';

@@ -2,7 +2,7 @@
 // are final; HOLD means that the reviewer wants to know more.
 import { stateTable } from '../../../kernel/states.ts';
 
-export const CHECK_STATUSES = ['UNVERIFIED', 'PENDING', 'HOLD', 'APPROVED', 'REJECTED'] as const;
+const CHECK_STATUSES = ['UNVERIFIED', 'PENDING', 'HOLD', 'APPROVED', 'REJECTED'] as const;
 export type CheckStatus = (typeof CHECK_STATUSES)[number];
 export type CheckMove = 'submit' | 'hold' | 'approve' | 'reject';
 

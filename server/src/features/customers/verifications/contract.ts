@@ -20,7 +20,7 @@ const VerificationStatus = named(
   }),
 );
 
-export const VerificationErrorType = named(
+const VerificationErrorType = named(
   'VerificationErrorType',
   oneOf(FINDING_TYPES, { description: 'What stands in the way.' }),
 );

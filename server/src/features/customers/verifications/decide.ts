@@ -22,7 +22,7 @@ import { verificationStates } from './states.ts';
 import type { VerificationRow } from './store.ts';
 
 /** Owners that were submitted and that it does not name share the fate of the business. */
-export type Decision =
+type Decision =
   | {
       state: 'approved' | 'rejected';
       errors?: readonly VerificationError[];

@@ -127,7 +127,7 @@ export async function submit(
 }
 
 /** What stands between a customer and an approval, as far as can be told without asking anybody. */
-export interface Wanted {
+interface Wanted {
   /** What a submission would lack now. */
   gaps: VerificationError[];
   /** What was found the last time and still stands. */

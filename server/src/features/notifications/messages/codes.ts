@@ -94,7 +94,7 @@ export async function issueCode(ctx: Ctx, purpose: CodePurpose): Promise<string>
 }
 
 /** `none`: nothing that was sent for it may still be handed in, whatever was given. */
-export type CodeVerdict = 'right' | 'wrong' | 'none';
+type CodeVerdict = 'right' | 'wrong' | 'none';
 
 /**
  * Whether this is the code; stages that it was used, or the wrong try. Commit either: a refusal is answered

@@ -2,7 +2,6 @@
 export {
   type CodePurpose,
   type CodeRules,
-  type CodeVerdict,
   codeSweep,
   drawCode,
   dropCode,
@@ -11,13 +10,7 @@ export {
   takeCode,
 } from './codes.ts';
 export { messagePersonalData } from './personal-data.ts';
-export {
-  canSend,
-  messageJobs,
-  messageKeyOf,
-  type NewMessage,
-  sendMessage,
-} from './send.ts';
+export { canSend, messageJobs, messageKeyOf, sendMessage } from './send.ts';
 export {
   type MessageChannel,
   type MessageRow,

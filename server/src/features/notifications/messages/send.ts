@@ -33,7 +33,7 @@ const USUAL_LIFE_MS = 86_400_000;
 /** More than fit into a day with the waits between them: a message expires before its job is dead. */
 const MAX_ATTEMPTS = 48;
 
-export interface NewMessage extends Content {
+interface NewMessage extends Content {
   channel: MessageChannel;
   /** An e-mail address, or a telephone number in E.164 form. */
   to: string;

@@ -6,7 +6,7 @@ import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 import type { DataKey, Vault } from '../../../runtime/security/vault.ts';
 
 export type MessageChannel = 'EMAIL' | 'SMS';
-export type MessageStatus = 'QUEUED' | 'SENT' | 'KEPT' | 'FAILED';
+type MessageStatus = 'QUEUED' | 'SENT' | 'KEPT' | 'FAILED';
 export type MessageFailure = 'REFUSED' | 'EXPIRED' | 'ERASED' | 'NOT_CONNECTED';
 
 export const messageStates = stateTable<MessageStatus, 'send' | 'keep' | 'fail'>('message', {
@@ -54,7 +54,7 @@ export interface Content {
 }
 
 /** What a message says; each part is missing once it was forgotten. */
-export interface OpenedMessage extends Partial<Content> {
+interface OpenedMessage extends Partial<Content> {
   to?: string;
 }
 

@@ -20,7 +20,7 @@ import { type AttemptResult, isDelivered, nextAttemptAt } from './schedule.ts';
 import { excerptOf, type Sent, send } from './send.ts';
 import { type DueEvent, letGo, type Outcome } from './store.ts';
 
-export interface DelivererOptions {
+interface DelivererOptions {
   world: World;
   db: Database;
   /** Opens events that are kept sealed. */
@@ -63,7 +63,7 @@ function resultOf(sent: Sent, next: Time | null): AttemptResult {
 }
 
 /** What a try means for its event. */
-export function outcomeOf(world: World, event: DueEvent, sent: Sent): Outcome {
+function outcomeOf(world: World, event: DueEvent, sent: Sent): Outcome {
   const attempt = event.attempts + 1;
   const { at, status, error, ms } = sent;
   const next = isDelivered(status) ? null : nextAttemptAt(world, event, attempt, at + ms);

@@ -43,7 +43,7 @@ interface Lane {
   readonly busy: Set<string>;
 }
 
-export interface Verdict {
+interface Verdict {
   delivered: boolean;
   ms: number;
 }

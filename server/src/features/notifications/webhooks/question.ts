@@ -11,7 +11,7 @@ export interface QuestionDeps extends Omit<SendDeps, 'world'> {
   metrics: Metrics;
 }
 
-export interface Question {
+interface Question {
   eventId: string;
   endpoint: string;
   environment: Environment;

@@ -39,7 +39,7 @@ interface Ask {
   take: number;
 }
 
-export interface ReaderDeps {
+interface ReaderDeps {
   db: Database;
   vault: Vault;
   log: Log;

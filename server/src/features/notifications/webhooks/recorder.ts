@@ -4,14 +4,14 @@ import type { Database } from '../../../runtime/db/database.ts';
 import type { Log } from '../../../runtime/observability/log.ts';
 import { type DueEvent, type Outcome, recordOutcomes } from './store.ts';
 
-export interface RecorderOptions {
+interface RecorderOptions {
   db: Database;
   log: Log;
   /** Called for each event once its result is written. */
   written(event: DueEvent): void;
 }
 
-export interface Recorder {
+interface Recorder {
   add(event: DueEvent, outcome: Outcome): void;
   /** Tries again what could not be written. */
   tick(): void;

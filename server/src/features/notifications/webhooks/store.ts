@@ -34,7 +34,7 @@ export interface Waiting {
 }
 
 /** One try and what follows from it. */
-export interface AttemptRow {
+interface AttemptRow {
   event_id: string;
   /** From 1. */
   attempt: number;
@@ -240,7 +240,7 @@ const DROPPED = `
   order by a.at desc limit $1::int`;
 
 /** An event that was given up. */
-export interface DroppedEvent {
+interface DroppedEvent {
   id: string;
   platform_id: string;
   type: string;

@@ -35,7 +35,7 @@ const ExchangeRateRail = named(
   }),
 );
 
-export const ExchangeRate = named(
+const ExchangeRate = named(
   'ExchangeRate',
   Type.Object(
     {

@@ -26,7 +26,7 @@ async function converted(
   return scale(fee, price ? times(price, rate) : rate, 'ceil');
 }
 
-export interface FeeOverNetwork {
+interface FeeOverNetwork {
   /** The network's part is fixed, and in here. */
   service: FeeSchedule;
   /** That part alone. */

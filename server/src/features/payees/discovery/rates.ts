@@ -4,7 +4,7 @@ import type { RatePort } from '../../../connectors/ports/index.ts';
 import type { Rate } from '../../../kernel/money.ts';
 import type { Time } from '../../../kernel/world.ts';
 
-export interface Mid {
+interface Mid {
   rate: Rate;
   at: Time;
 }

@@ -1,5 +1,5 @@
 // What other features may use of external accounts, and what the composition lists.
-export { hasInstitution, railsOfAccount } from './account.ts';
+export { railsOfAccount } from './account.ts';
 export {
   externalAccountHistory,
   listExternalAccounts,
@@ -22,7 +22,6 @@ export {
   moveExternalAccount,
   type Owner,
   ownedBy as ownedExternalAccount,
-  presentExternalAccount,
   presentTo as presentExternalAccountTo,
 } from './present.ts';
 export {

@@ -37,7 +37,7 @@ import { settleChallenge } from './outcome.ts';
 import { evmDigest, hexBytes } from './signatures/personal.ts';
 import { type OwnershipChallengeRow, type OwnershipMethod, ownershipChallenges } from './store.ts';
 
-export interface OwnershipParts {
+interface OwnershipParts {
   connectors: (environment: Environment) => Connectors;
   /** Where this server is reached from outside, without a slash at the end. */
   origin: () => string;

@@ -2,10 +2,8 @@
 // `checkOffer`), what must still be told of the payer (`missingPayerData`), and how a UMA address reads.
 // A UMA payment takes its sender from `row.sender`; `row.receiver_customer_id` is set when the receiver is a
 // customer of this server, and then no provider is asked.
-export { platformAddress } from './address.ts';
 export {
   checkOffer,
-  LOOKUP_TTL_MS,
   lookupOf,
   lookupSweep,
   missingPayerData,
@@ -14,5 +12,5 @@ export {
 } from './lookup.ts';
 export { receiverOperations } from './operations.ts';
 export { lookupPersonalData } from './personal-data.ts';
-export type { LookupRow, OfferedCurrency } from './store.ts';
+export type { LookupRow } from './store.ts';
 export { refuseBlocked } from './uma.ts';

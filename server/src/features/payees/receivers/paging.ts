@@ -3,7 +3,7 @@
 // entries that come or go in a later version do not shift it.
 import { invalidField } from '../../../kernel/fault.ts';
 
-export interface ListQuery {
+interface ListQuery {
   limit?: number;
   cursor?: string;
   sortOrder?: 'asc' | 'desc';

@@ -5,7 +5,7 @@ import type { CounterpartyFieldDefinition } from '../../../catalog/accounts/fiel
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 
 /** A currency the receiver takes, the least and most of one payment in its smallest units. */
-export interface OfferedCurrency {
+interface OfferedCurrency {
   code: string;
   min: number;
   max: number;

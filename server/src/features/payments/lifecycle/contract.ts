@@ -30,7 +30,7 @@ import {
   type OutgoingStatus,
 } from './states.ts';
 
-export const TRANSACTION_STATUSES = [
+const TRANSACTION_STATUSES = [
   'CREATED',
   'PENDING',
   'PENDING_AUTHORIZATION',

@@ -11,9 +11,7 @@ export { CardMerchant } from './cards/card-contract.ts';
 export { type CardEvent, type CardStatus, cardPaymentStates } from './cards/card-states.ts';
 export { presentCardPayment } from './cards/present-card.ts';
 export {
-  cancelTransaction,
   cardTransaction,
-  confirmReceiptDelivery,
   getTransactionById,
   IncomingTransaction,
   incomingPayment,
@@ -23,7 +21,6 @@ export {
   TransactionOneOf,
   transactionWebhooks,
 } from './contract.ts';
-export { fund } from './legs.ts';
 export {
   anyTransactionOf,
   CANCEL_FUNDING,
@@ -47,9 +44,8 @@ export {
 } from './payment.ts';
 export { payoutOf, pullOf, refundOf } from './payouts/instructions.ts';
 export { MovementInput, overRail, type RailMovement } from './payouts/over-rail.ts';
-export { awaitDecision, inSuspense, type ParkedRow, parked } from './payouts/parked.ts';
+export { awaitDecision, inSuspense, parked } from './payouts/parked.ts';
 export {
-  type As,
   type ConnectorsOf,
   currentOf,
   heedPayout,
@@ -75,7 +71,6 @@ export {
   instructionsOf,
   paymentReference,
   presentTransaction,
-  refundReference,
   transactionOfReference,
 } from './present.ts';
 export {
@@ -109,7 +104,6 @@ export {
   type PaymentRow,
   PENDING_REASONS,
   type PendingReason,
-  type Refund,
   type TransactionRow,
   transactions,
   type UmaCarrier,

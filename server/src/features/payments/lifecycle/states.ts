@@ -43,7 +43,7 @@ export type FailureReason = (typeof OUTGOING_FAILURES)[number] | (typeof INCOMIN
 /** Status of a payment that comes in. */
 export type IncomingStatus = 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'FAILED';
 
-export type IncomingEvent = 'accept' | 'settle' | 'fail' | 'return';
+type IncomingEvent = 'accept' | 'settle' | 'fail' | 'return';
 
 export const incomingStates = stateTable<IncomingStatus, IncomingEvent>('incoming payment', {
   PENDING: { accept: 'PROCESSING', settle: 'COMPLETED', fail: 'FAILED' },

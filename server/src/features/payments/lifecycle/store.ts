@@ -31,15 +31,7 @@ export interface Refund {
  * to decide.
  * Incoming: NONE before it is here, HELD while it must not be spent, SETTLED once it may.
  */
-export type Funds =
-  | 'NONE'
-  | 'AWAITED'
-  | 'FUNDED'
-  | 'HELD'
-  | 'HANDED'
-  | 'SETTLED'
-  | 'RETURNED'
-  | 'PARKED';
+type Funds = 'NONE' | 'AWAITED' | 'FUNDED' | 'HELD' | 'HANDED' | 'SETTLED' | 'RETURNED' | 'PARKED';
 
 /** The accepted pay request that a payment to a UMA address carries. */
 export interface UmaCarrier {

@@ -60,7 +60,7 @@ function same(before: DepositRow, wanted: Pick<DepositRow, 'amount' | 'target'>)
   );
 }
 
-export interface DepositInput {
+interface DepositInput {
   /** The bank's own reference of the entry. */
   bankReference: string;
   notice: Notice;

@@ -84,7 +84,7 @@ function view(wait: WaitRow, row: TransactionRow, its: RailInstruction) {
   };
 }
 
-export type AwaitedTransfer = ReturnType<typeof view>;
+type AwaitedTransfer = ReturnType<typeof view>;
 
 async function viewOf(runtime: Runtime, wait: WaitRow) {
   const row = await runtime.db.read(transactions, wait.id);

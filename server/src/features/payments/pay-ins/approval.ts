@@ -8,7 +8,7 @@ import type { FailureReason } from '../lifecycle/index.ts';
 /** How long a platform has to answer, and how long for its word after it asked for time. */
 export const ANSWER_WITHIN_MS = 5_000;
 
-export interface RequestedField {
+interface RequestedField {
   name: CounterpartyFieldName;
   mandatory: boolean;
 }

@@ -28,7 +28,7 @@ import { HELD_LONG } from './kinds.ts';
 const HELD_AT_MOST_MS = 30 * 24 * 3_600_000;
 
 /** What is known of whoever paid: fields of a `REALTIME_FUNDING` source, as many as the bank told. */
-export type Origin = Record<string, unknown>;
+type Origin = Record<string, unknown>;
 
 interface Arrived {
   /** Null when it is the platform's own. */
@@ -49,7 +49,7 @@ export interface Deposit extends Arrived {
   hold?: PendingReason | undefined;
 }
 
-export interface Bounce extends Arrived {
+interface Bounce extends Arrived {
   currency: string;
   /** The account it was meant for, inside or outside, or a party of the payment it came too late for. */
   destination: Record<string, unknown>;
@@ -57,7 +57,7 @@ export interface Bounce extends Arrived {
 }
 
 /** What can become of money that arrives for an account. */
-export type Fate = 'take' | 'hold' | 'bounce';
+type Fate = 'take' | 'hold' | 'bounce';
 
 /**
  * A frozen account keeps what arrives out of its owner's reach; one that is not open, or whose owner was

@@ -48,7 +48,7 @@ import {
   refuseUma,
 } from './uma.ts';
 
-export interface IncomingParts {
+interface IncomingParts {
   connectors: ConnectorsOf;
   webhooks: QuestionDeps;
 }
@@ -66,7 +66,7 @@ const then = (caller: Caller, id: string, heed: Heed): Result => ({
 const NOTHING: Heed = () => {};
 
 /** What the rail's answer about a way back means. */
-export async function heedSendBack(ctx: Ctx, row: IncomingRow, progress: Progress): Promise<void> {
+async function heedSendBack(ctx: Ctx, row: IncomingRow, progress: Progress): Promise<void> {
   const { state } = progress;
   if (row.refund?.status !== 'PENDING') return;
   if (state === 'accepted' || state === 'unknown') {

@@ -25,7 +25,7 @@ interface Waiting extends Word {
   row: PaymentRow;
 }
 
-export interface IncomingParts {
+interface IncomingParts {
   /** Finds what else waits for the platform's word about a transaction: what an agent asked for. */
   waitingAction(ctx: Ctx, row: PaymentRow): Promise<Word | undefined>;
 }

@@ -26,7 +26,7 @@ import { fateAt, holdArrived, isHeld, releaseDeposit, returnDeposit } from './de
 import { completeOn, fail, failAndSendBack, followUp, hold, incomingReason } from './ends.ts';
 import { PULL } from './kinds.ts';
 
-export interface Pull {
+interface Pull {
   source: ExternalAccountRow;
   account: InternalAccountRow;
   /** How the platform knows the owner of both; its own id where it owns them. */

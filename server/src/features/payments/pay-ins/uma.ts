@@ -51,7 +51,7 @@ import {
 } from './ends.ts';
 import { ASK, COLLECT, LAPSE, PASS_ON } from './kinds.ts';
 
-export interface UmaIncoming {
+interface UmaIncoming {
   platform: PlatformRow;
   customer: CustomerRow;
   /** UMA address of whoever pays. */

@@ -25,7 +25,7 @@ import { QUOTE_STATUSES } from './states.ts';
 const SourceType = named('QuoteSourceType', oneOf(['ACCOUNT', 'REALTIME_FUNDING']));
 const DestinationType = named('DestinationType', oneOf(['ACCOUNT', 'UMA_ADDRESS']));
 
-export const QuoteSource = named(
+const QuoteSource = named(
   'QuoteSource',
   variant(
     'sourceType',
@@ -56,7 +56,7 @@ export const QuoteSource = named(
   ),
 );
 
-export const QuoteDestination = named(
+const QuoteDestination = named(
   'QuoteDestination',
   variant(
     'destinationType',
@@ -80,7 +80,7 @@ export const QuoteDestination = named(
   ),
 );
 
-export const PlatformFeeOverride = named(
+const PlatformFeeOverride = named(
   'PlatformFeeOverride',
   Type.Object(
     {

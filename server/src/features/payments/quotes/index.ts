@@ -2,7 +2,6 @@
 // money that arrives.
 
 export { createQuote, executeQuote, getQuoteById, Quote, QuoteRequest } from './contract.ts';
-export { authorizeQuote, resendQuoteScaCode } from './execution/authorize-contract.ts';
 
 export { checkExecutable, startPayment } from './execution/execute.ts';
 export {
@@ -28,13 +27,5 @@ export {
   payerOf,
 } from './pricing/parties.ts';
 export { pricedTransfer } from './pricing/pricing.ts';
-export {
-  makeQuote,
-  paymentOf,
-  quoteOf,
-  quoteView,
-  type Start,
-  signQuote,
-  startQuote,
-} from './quote.ts';
+export { paymentOf, quoteOf, quoteView, signQuote, startQuote } from './quote.ts';
 export { quotes } from './store.ts';

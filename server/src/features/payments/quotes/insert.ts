@@ -45,7 +45,7 @@ function amountsOf(payer: Payer, payee: Payee, money: Priced) {
 }
 
 /** What a payment is made with beside its ends and its price. */
-export interface PaymentDetails {
+interface PaymentDetails {
   id: string;
   quoteId?: string | undefined;
   description?: string | undefined;

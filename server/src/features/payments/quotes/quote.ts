@@ -57,7 +57,7 @@ export async function signQuote(
   return (await authorizePayment(ctx, parts, asked, toSign)) ?? { signed: true };
 }
 
-export interface Start {
+interface Start {
   /** Whether the holder of the wallet that pays has signed. */
   signed?: boolean | undefined;
   scaFactor?: ScaFactorName | undefined;

@@ -10,7 +10,7 @@ export const QUOTE_STATUSES = [
   'EXPIRED',
 ] as const;
 
-export type QuoteStatus = (typeof QUOTE_STATUSES)[number];
+type QuoteStatus = (typeof QUOTE_STATUSES)[number];
 
 /**
  * A pending quote past its time has expired even before the sweep notices. One whose payment was settled

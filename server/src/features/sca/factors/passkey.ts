@@ -75,7 +75,7 @@ export const requestOptions = (
 });
 
 /** A ceremony: what was asked, where it may have been, and what came back. */
-export interface Ceremony {
+interface Ceremony {
   site: PasskeySite;
   /** base64url, as it stands in client data. */
   challenge: string;

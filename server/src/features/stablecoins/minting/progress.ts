@@ -64,7 +64,7 @@ function nextAt(row: StablecoinOperationRow, { checkAfterMs }: OrderProgress, no
 }
 
 /** Asks again about one that is EXPIRED; in a week's time that is written down as the last time. */
-export function askOn(ctx: Ctx, row: StablecoinOperationRow): void {
+function askOn(ctx: Ctx, row: StablecoinOperationRow): void {
   const until = (row.expired_at ?? row.updated_at) + LATE_MS;
   if (ctx.now < until) {
     const at = Math.min(ctx.now + LATE_EVERY_MS, until);

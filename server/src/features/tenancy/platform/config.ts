@@ -155,7 +155,7 @@ function feesAfter(was: readonly FeeConfig[], set: readonly FeeConfig[]): FeeCon
   return [...all.values()].filter((fee) => fee.variableFeeBps > 0 || fee.fixedFee.amount > 0);
 }
 
-export interface SettingSchemas {
+interface SettingSchemas {
   wallet: { properties: Record<string, unknown> };
   card: { properties: Record<string, unknown> };
 }

@@ -25,7 +25,7 @@ const EMAIL = { format: 'email', maxLength: 255 };
 const fieldNames = (description: string) =>
   maybe(Type.Array(oneOf(COUNTERPARTY_FIELDS), { description, readOnly: true }));
 
-export const PlatformCurrencyConfig = object(
+const PlatformCurrencyConfig = object(
   'PlatformCurrencyConfig',
   'A currency that customers of the platform may hold, send and receive.',
   {
@@ -124,7 +124,7 @@ export const FixedFee = object(
   },
 );
 
-export const FeeConfig = object(
+const FeeConfig = object(
   'FeeConfig',
   'A standing fee of the platform, found by its type and source currency.',
   {

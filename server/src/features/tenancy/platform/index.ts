@@ -3,7 +3,7 @@ export { brandOf, cardBrandOf, cardProgramNameOf } from './brand.ts';
 export { walletConfigOf, walletSenderOf } from './config.ts';
 export { FixedFee, testEvent } from './contract.ts';
 export { checkAmount, checkDirection, settingOf } from './currencies.ts';
-export { ownPlatform, type PlatformParts, platformOperations } from './operations.ts';
+export { ownPlatform, platformOperations } from './operations.ts';
 export {
   callerOf,
   cardProgramOf,
@@ -24,10 +24,8 @@ export {
 } from './settings.ts';
 export {
   type CardProgram,
-  type FeeConfig,
   type PasskeySite,
   type PaymentLimit,
-  type PlatformCurrency,
   type PlatformRow,
   platforms,
 } from './store.ts';

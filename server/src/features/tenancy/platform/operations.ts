@@ -14,7 +14,7 @@ import {
 import { BACKFILL_ACCOUNTS } from './platform-jobs.ts';
 import { type PlatformRow, platforms } from './store.ts';
 
-export interface PlatformParts {
+interface PlatformParts {
   /** Stages the platform's own accounts in currencies that were just switched on. */
   provision(ctx: Ctx, currencies: string[]): Promise<void>;
   /** Whether sandbox platforms may use webhook endpoints on this machine. */

@@ -2,4 +2,4 @@
 export { type Authenticator, authenticator } from './authenticator.ts';
 export { tokenOperations } from './operations.ts';
 export { type TokenRow, tokens } from './store.ts';
-export { createTokenFor, type NewToken } from './token.ts';
+export { createTokenFor } from './token.ts';

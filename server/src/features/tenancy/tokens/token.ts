@@ -5,7 +5,7 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { newSecret, randomText, sha256Hex } from '../../../runtime/security/crypto.ts';
 import { MAX_TOKENS, type TokenRow, tokens } from './store.ts';
 
-export interface NewToken {
+interface NewToken {
   platformId: string;
   name: string;
   permissions: readonly Permission[];

@@ -33,23 +33,13 @@ export {
   isUnsigned,
   liveRequest,
   openRequest,
-  type Retry,
   readRetry,
   recordStamp,
   requestIdOf,
   stampOf,
   whileLive,
 } from './signing/requests.ts';
-export {
-  type Act,
-  type Headers,
-  isSigned,
-  type SignedOperation,
-  type Steps,
-  settleJobs,
-  signedOperation,
-} from './signing/signed.ts';
-export type { Signed } from './signing/signer.ts';
+export { type Act, type Headers, isSigned, settleJobs, signedOperation } from './signing/signed.ts';
 export { parseStamp, signs } from './signing/stamp.ts';
 export {
   credentialStates,
@@ -67,7 +57,6 @@ export {
   type RecoveryStop,
   type RequestRow,
   type SessionRow,
-  type Signer,
   walletAuthorizations,
   walletRecoveries,
   walletRequests,

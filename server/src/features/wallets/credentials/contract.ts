@@ -29,7 +29,7 @@ const methodFields = {
   updatedAt: Timestamp,
 };
 
-export const AuthMethod = object('AuthMethod', 'A credential of a wallet.', methodFields);
+const AuthMethod = object('AuthMethod', 'A credential of a wallet.', methodFields);
 
 const bundle = text('JSON with the key that the one-time code is to be encrypted to.');
 

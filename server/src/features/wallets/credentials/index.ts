@@ -12,7 +12,6 @@ export {
   type Attestation,
   checkAssertion,
   checkAttestation,
-  type Demands,
   originProblem,
   type Passkey,
   readClientFields,

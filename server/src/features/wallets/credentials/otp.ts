@@ -38,7 +38,7 @@ import {
 import type { Held, Kind, Registration, VerifyBodyOf } from './kinds.ts';
 import { checkFailures, noteFailure } from './limits.ts';
 
-export type OtpType = 'EMAIL_OTP' | 'SMS_OTP';
+type OtpType = 'EMAIL_OTP' | 'SMS_OTP';
 
 interface Channel {
   via: MessageChannel;

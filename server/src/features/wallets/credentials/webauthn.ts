@@ -39,7 +39,7 @@ export interface Assertion {
 }
 
 /** What one who relies on a passkey and knows its own site asks for beyond what holds of every passkey. */
-export interface Demands {
+interface Demands {
   /** The device has to have known its user, by a finger or a PIN. */
   userVerified: boolean;
   rpId: string;

@@ -1,7 +1,7 @@
 // What every format's reader answers. A reader is given a file piece by piece, however it was cut, and keeps
 // no more of it than a few thousand bytes.
 
-export interface Structure {
+interface Structure {
   /** It reaches its own end; what is behind that does not count. */
   complete: boolean;
   /** Nothing in it contradicts its format. */

@@ -10,7 +10,7 @@ export interface Refusal {
   errors: FieldError[];
 }
 
-export type Answer<T> = { refused: false; body: T } | Refusal;
+type Answer<T> = { refused: false; body: T } | Refusal;
 
 const UNREACHABLE = 'The connection was lost. Check your connection, then try again.';
 

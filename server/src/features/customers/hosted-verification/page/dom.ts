@@ -1,6 +1,6 @@
 // Making elements. Everything that came from outside is set as text or as a property, never as markup.
 
-export type Child = Node | string | null | undefined | false;
+type Child = Node | string | null | undefined | false;
 
 type Attributes = Record<
   string,

@@ -4,7 +4,7 @@ import { withoutPostalCodes } from '../../../../catalog/identity/countries.ts';
 import { neededIdentifier, TAX_IDENTIFIERS } from '../../../../catalog/identity/tax-identifiers.ts';
 import type { Json } from './json.ts';
 
-export type Kind =
+type Kind =
   | 'text'
   | 'longtext'
   | 'date'

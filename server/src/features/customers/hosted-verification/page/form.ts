@@ -6,13 +6,13 @@ import { action, h, whileBusy } from './dom.ts';
 import { emptyMessage, type Field, setAt, valueAt } from './fields.ts';
 import type { FieldError, Json, State } from './types.ts';
 
-export interface Form {
+interface Form {
   root: HTMLFormElement;
   /** Shows errors and moves there; those about fields that are not in the form are in the summary. */
   complain(errors: FieldError[], reason?: string): void;
 }
 
-export interface FormOptions {
+interface FormOptions {
   fields: Field[];
   /** What is known, in the shape of the request. */
   known: Json;

@@ -15,7 +15,7 @@ import {
 import { createForm } from './form.ts';
 import type { Gap, Json, Stage, State, Step } from './types.ts';
 
-export interface FieldsStep {
+interface FieldsStep {
   key: string;
   title: string;
   lead?: string;

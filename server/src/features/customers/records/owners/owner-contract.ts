@@ -62,11 +62,11 @@ const optional = {
   ),
 };
 
-export const BeneficialOwnerPersonalInfo = object(
-  'BeneficialOwnerPersonalInfo',
-  'Who the person is.',
-  { ...needed, ...number, ...optional },
-);
+const BeneficialOwnerPersonalInfo = object('BeneficialOwnerPersonalInfo', 'Who the person is.', {
+  ...needed,
+  ...number,
+  ...optional,
+});
 
 const BeneficialOwnerPersonalInfoCreate = object(
   'BeneficialOwnerPersonalInfoCreateRequest',

@@ -35,8 +35,8 @@ import {
   sealOwner,
 } from './owners.ts';
 
-export type NewOwner = Static<typeof BeneficialOwnerCreateRequest>;
-export type OwnerChange = Static<typeof BeneficialOwnerUpdateRequest>;
+type NewOwner = Static<typeof BeneficialOwnerCreateRequest>;
+type OwnerChange = Static<typeof BeneficialOwnerUpdateRequest>;
 type InfoChange = NonNullable<OwnerChange['personalInfo']>;
 
 /** Every reply about a business shows all of its owners. */

@@ -9,7 +9,7 @@ import { type CheckStatus, checkStates } from '../states.ts';
 import type { CustomerRow } from '../store.ts';
 import type { BeneficialOwner, OwnerPersonal } from './owner-contract.ts';
 
-export type OwnerView = Static<typeof BeneficialOwner>;
+type OwnerView = Static<typeof BeneficialOwner>;
 export type OwnerRole = OwnerView['roles'][number];
 
 export const beneficialOwners = table(

@@ -51,7 +51,7 @@ export const asInvalid = (errors: readonly FieldError[]): Complaint[] =>
   errors.map((error) => ({ ...error, code: 'INVALID_INPUT' }));
 
 /** Where the customer belongs: the region it was given, else where it lives or is registered. */
-export const homeOf = (of: Pick<Candidate, 'region' | 'details'>): string | null =>
+const homeOf = (of: Pick<Candidate, 'region' | 'details'>): string | null =>
   of.region ?? of.details.address?.country ?? of.details.businessInfo?.country ?? null;
 
 /** Whether e-mail address and telephone number must be proved before the identity check. */

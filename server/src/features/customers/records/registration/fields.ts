@@ -324,7 +324,7 @@ export const contactFields = {
 const Person = Type.Object({ ...individualFields });
 const Firm = Type.Object({ ...firmCore, ...firmDetails });
 
-export type IndividualDetails = Static<typeof Person>;
+type IndividualDetails = Static<typeof Person>;
 export type BusinessInfo = Static<typeof Firm>;
 
 /** What a row keeps beside its columns: the fields of its type, named as the API names them. */

@@ -66,7 +66,7 @@ const createCommon = {
   endUserTermsConsent: maybe(EndUserTermsConsent),
 };
 
-export const BusinessInfo = object('BusinessInfo', 'What is known about a business.', {
+const BusinessInfo = object('BusinessInfo', 'What is known about a business.', {
   ...firmCore,
   ...firmDetails,
 });

@@ -6,7 +6,7 @@ import type { Time } from '../../../../kernel/world.ts';
 import type { TermsConsent } from '../store.ts';
 
 /** Oldest first; consents to any of them are accepted. */
-export const TERMS_VERSIONS = ['V1'] as const;
+const TERMS_VERSIONS = ['V1'] as const;
 
 export const currentTermsVersion = (): string =>
   TERMS_VERSIONS[TERMS_VERSIONS.length - 1] as string;

@@ -17,7 +17,7 @@ import { type As, type ConnectorsOf, currentOf, loadOf } from './payout-jobs.ts'
 import { PaymentInput } from './refund.ts';
 
 /** Whether the rail is told, or asked about what it was told. */
-export type Ask = 'send' | 'check';
+type Ask = 'send' | 'check';
 
 export interface RailMovement<R extends TransactionRow> {
   as: As<R>;

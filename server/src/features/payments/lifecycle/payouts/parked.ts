@@ -5,7 +5,7 @@
 import type { Progress } from '../../../../connectors/ports/index.ts';
 import { Fault } from '../../../../kernel/fault.ts';
 import { pgArray } from '../../../../runtime/db/arrays.ts';
-import { col, type RowOf, table } from '../../../../runtime/db/table.ts';
+import { col, table } from '../../../../runtime/db/table.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import type { TransactionRow } from '../store.ts';
 import { railNotices } from './waits.ts';
@@ -17,8 +17,6 @@ export const parked = table('parked', {
   since: col.time.mut,
   version: col.int4,
 });
-
-export type ParkedRow = RowOf<typeof parked>;
 
 /** What a person says with a decision, kept for those who look later. */
 export interface Said {

@@ -41,7 +41,7 @@ export type ConnectorsOf = (environment: Environment) => Connectors;
 const WAIT_MS = 1_000;
 const WAIT_AT_MOST_MS = 60_000;
 
-export interface Loaded<R> {
+interface Loaded<R> {
   row: R;
   caller: Caller;
 }

@@ -54,7 +54,7 @@ async function registered(ctx: Ctx, id: string, what: string): Promise<ExternalA
 }
 
 /** What a payment is about to go through: who pays, and where it ends. */
-export interface Ends {
+interface Ends {
   payer: CustomerRow | null;
   /** Absent when money comes from outside. */
   source: InternalAccountRow | undefined;

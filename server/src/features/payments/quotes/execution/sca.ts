@@ -133,7 +133,7 @@ export async function wordsOf(ctx: Ctx, payment: OutgoingRow): Promise<string> {
   return `${money} to ${await payeeText(ctx, payment)}`;
 }
 
-export interface Step {
+interface Step {
   quote: QuoteRow;
   payment: OutgoingRow;
   who: Who;

@@ -80,7 +80,7 @@ function outside(ways: readonly Corridor[], from: string, sending: bigint): Faul
 }
 
 /** The rail that carries this much from here to there; throws where none does. */
-export function routeOf(from: string, payee: Payee, sending: bigint): Route {
+function routeOf(from: string, payee: Payee, sending: bigint): Route {
   if (payee.kind !== 'external') return { rail: null, railMode: null };
   const { rails, railMode } = payee;
   const ways = corridors(from, payee.currency).filter(({ rail }) =>
@@ -91,7 +91,7 @@ export function routeOf(from: string, payee: Payee, sending: bigint): Route {
   return { rail: chooseRail(open.flatMap((way) => way.rail ?? [])) ?? null, railMode };
 }
 
-export interface Admission {
+interface Admission {
   payer: Payer;
   payee: Payee;
   purpose: string | undefined;

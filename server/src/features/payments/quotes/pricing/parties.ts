@@ -62,7 +62,7 @@ function usable(account: InternalAccountRow, field: string): void {
 }
 
 /** Throws 403 for a customer who may not pay: terms not accepted, or identity not approved. */
-export function mayPay(customer: CustomerRow, platform: PlatformRow): void {
+function mayPay(customer: CustomerRow, platform: PlatformRow): void {
   if (awaitsTerms(platform, customer)) {
     throw new Fault('END_USER_TERMS_NOT_ACCEPTED', 'The customer has not accepted the terms.');
   }

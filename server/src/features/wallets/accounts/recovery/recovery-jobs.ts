@@ -65,7 +65,7 @@ async function refuseNeedless(ctx: Ctx, wallet: Wallet, type: RecoveryType): Pro
   if (waiting) throw refused(`${waiting.id} waits for this wallet already.`);
 }
 
-export interface NewRecovery {
+interface NewRecovery {
   accountId: string;
   type: RecoveryType;
   /** Who asked for it, and why. */
