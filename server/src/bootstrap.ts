@@ -14,7 +14,7 @@ import {
   systemCaller,
 } from './features/tenancy/platform/index.ts';
 import { createTokenFor, tokens } from './features/tenancy/tokens/index.ts';
-import { PERMISSIONS, type Permission } from './kernel/operation.ts';
+import { PERMISSIONS, type Permission } from './kernel/contract/operation.ts';
 import { col, table } from './runtime/db/table.ts';
 import type { Ctx, Environment } from './runtime/operation/context.ts';
 import { isKeyTaken, operate, type Runtime } from './runtime/operation/operate.ts';

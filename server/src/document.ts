@@ -4,7 +4,7 @@ import { namingFor } from './catalog/naming.ts';
 import { operationsOf, type Parts, webhookContracts } from './compose.ts';
 import { openApiSteps } from './http/openapi.ts';
 import { commonCodesOf, ownCodesOf } from './http/operation-errors.ts';
-import type { Contract } from './kernel/operation.ts';
+import type { Contract } from './kernel/contract/operation.ts';
 import { runAtOnce } from './kernel/steps.ts';
 
 export { statesPage } from './states-page.ts';

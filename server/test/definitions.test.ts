@@ -8,8 +8,8 @@ import { Type } from '@sinclair/typebox';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { webhookContracts } from '../src/compose.ts';
-import { defineEvent, EVENT_TYPES } from '../src/kernel/event.ts';
-import { defineJob } from '../src/kernel/job.ts';
+import { defineEvent, EVENT_TYPES } from '../src/kernel/contract/event.ts';
+import { defineJob } from '../src/kernel/contract/job.ts';
 import { UNDONE } from '../src/operator/jobs/job-kinds.ts';
 import type { Ctx } from '../src/runtime/operation/context.ts';
 

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { namingFor } from '../src/catalog/naming.ts';
 import { faultBody } from '../src/http/fault-body.ts';
+import { operation } from '../src/kernel/contract/operation.ts';
 import { type Code, Fault } from '../src/kernel/fault.ts';
-import { operation } from '../src/kernel/operation.ts';
 import { watcher } from './harness.ts';
 
 const contract = operation({

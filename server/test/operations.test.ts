@@ -6,7 +6,7 @@ import { namingFor } from '../src/catalog/naming.ts';
 import { systemCaller } from '../src/features/tenancy/platform/index.ts';
 import type { Operation } from '../src/http/bind.ts';
 import { createServer } from '../src/http/server.ts';
-import { type Contract, idempotencyOf } from '../src/kernel/operation.ts';
+import { type Contract, idempotencyOf } from '../src/kernel/contract/operation.ts';
 import { createLog } from '../src/runtime/observability/log.ts';
 import { createMetrics } from '../src/runtime/observability/metrics.ts';
 import { agentDesk, type HeldAgent } from './agent-desk.ts';

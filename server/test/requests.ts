@@ -1,6 +1,6 @@
 // A request for every operation, made from the published document, with what a plain sample cannot guess.
 import { publishedDocument } from '../src/document.ts';
-import type { Contract } from '../src/kernel/operation.ts';
+import type { Contract } from '../src/kernel/contract/operation.ts';
 import { policy } from './agent-desk.ts';
 import { accountInfos } from './fixtures.ts';
 import { ownerBody } from './owners.ts';

@@ -15,8 +15,8 @@ import {
 } from '../src/features/wallets/accounts/store.ts';
 import { type WalletParts, walletOf } from '../src/features/wallets/accounts/wallet.ts';
 import { perform } from '../src/http/bind.ts';
+import { operation } from '../src/kernel/contract/operation.ts';
 import { Fault } from '../src/kernel/fault.ts';
-import { operation } from '../src/kernel/operation.ts';
 import { col, type RowOf, table } from '../src/runtime/db/table.ts';
 import type { Ctx } from '../src/runtime/operation/context.ts';
 import type { Runtime } from '../src/runtime/operation/operate.ts';

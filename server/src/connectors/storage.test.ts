@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { StoragePort } from '../kernel/upload.ts';
+import type { StoragePort } from '../kernel/contract/upload.ts';
 import { systemWorld } from '../runtime/config/system-world.ts';
 import { storageOf } from './registry.ts';
 

@@ -2,10 +2,15 @@
 // remember. The idempotency record travels in the operation's own change set, so a reply that a client
 // may get again is written exactly when its effects are; the happy path costs no look-up.
 import { createHash } from 'node:crypto';
+import {
+  type Bound,
+  type Contract,
+  idempotencyOf,
+  type Reply,
+} from '../kernel/contract/operation.ts';
 import { canonical } from '../kernel/crypto/canonical.ts';
 import { Fault, type FieldError, invalid } from '../kernel/fault.ts';
 import { isSomeId } from '../kernel/id.ts';
-import { type Bound, type Contract, idempotencyOf, type Reply } from '../kernel/operation.ts';
 import { type Caller, type Ctx, createContext } from '../runtime/operation/context.ts';
 import { idempotency } from '../runtime/operation/idempotency.ts';
 import { isKeyTaken, operate, type Runtime } from '../runtime/operation/operate.ts';

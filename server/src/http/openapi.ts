@@ -3,9 +3,9 @@
 // narrows it to its own codes.
 import { type TSchema, Type } from '@sinclair/typebox';
 import type { Naming } from '../catalog/naming.ts';
-import { EVENT_TYPES, type WebhookContract } from '../kernel/event.ts';
+import { EVENT_TYPES, type WebhookContract } from '../kernel/contract/event.ts';
+import { type Contract, DEFAULT_MAX_BODY, idempotencyOf } from '../kernel/contract/operation.ts';
 import { type Code, STATUS_OF } from '../kernel/fault.ts';
-import { type Contract, DEFAULT_MAX_BODY, idempotencyOf } from '../kernel/operation.ts';
 import { described, named, oneOf, partOf, REF, Timestamp, toOpenApi } from '../kernel/schema.ts';
 import { documentedCodesOf } from './operation-errors.ts';
 import { MAX_FIELD_ERRORS } from './validate.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { publishedDocument, publishedErrors } from '../document.ts';
+import { type Contract, operation } from '../kernel/contract/operation.ts';
 import { STATUS_OF } from '../kernel/fault.ts';
-import { type Contract, operation } from '../kernel/operation.ts';
 import { commonCodesOf, isListed } from './operation-errors.ts';
 
 const base = {

@@ -1,7 +1,8 @@
 // Which error codes an operation can answer: its own, which its contract lists, and those that follow from
 // what kind of operation it is, which are listed here and nowhere else.
+
+import { type Contract, idempotencyOf } from '../kernel/contract/operation.ts';
 import { type Code, STATUS_OF } from '../kernel/fault.ts';
-import { type Contract, idempotencyOf } from '../kernel/operation.ts';
 
 interface CommonError {
   readonly codes: readonly Code[];

@@ -3,8 +3,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Naming } from '../catalog/naming.ts';
+import { type Contract, maxBodyOf } from '../kernel/contract/operation.ts';
 import type { Fault } from '../kernel/fault.ts';
-import { type Contract, maxBodyOf } from '../kernel/operation.ts';
 import type { Log } from '../runtime/observability/log.ts';
 import type { Metrics } from '../runtime/observability/metrics.ts';
 import type { Caller } from '../runtime/operation/context.ts';

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from '@sinclair/typebox';
 import { expect, it } from 'vitest';
 import { operationsOf, type Parts } from '../compose.ts';
-import type { Contract } from '../kernel/operation.ts';
+import type { Contract } from '../kernel/contract/operation.ts';
 import { named } from '../kernel/schema.ts';
 import { compileSchemas, fieldErrors } from './validate.ts';
 

@@ -3,8 +3,8 @@
 import type { TSchema } from '@sinclair/typebox';
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
+import type { Contract } from '../kernel/contract/operation.ts';
 import type { FieldConstraint, FieldError } from '../kernel/fault.ts';
-import type { Contract } from '../kernel/operation.ts';
 import { ajvParts } from '../kernel/schema.ts';
 import { runAtOnce } from '../kernel/steps.ts';
 

@@ -1,5 +1,5 @@
 // Who calls an operation, and in which mode.
-import type { Permission } from './operation.ts';
+import type { Permission } from './contract/operation.ts';
 
 /** Where a platform lives: `sandbox` simulates every provider, `production` has real ones. */
 export type Environment = 'sandbox' | 'production';

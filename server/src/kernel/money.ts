@@ -2,11 +2,6 @@
 // bigints. The only ways to lose a fraction of a unit are the roundings named here, so that every place
 // where a cent could go astray can be found by name.
 
-interface Money {
-  readonly currency: string;
-  readonly amount: bigint;
-}
-
 /** Destination smallest units for one source smallest unit, exactly. */
 export interface Rate {
   readonly num: bigint;

@@ -3,7 +3,7 @@
 // its next commit: just before, so that nothing was written, or just after, so that nobody was told.
 import { type App, compose, type Settings } from '../../src/compose.ts';
 import { fieldErrors } from '../../src/http/validate.ts';
-import type { Contract } from '../../src/kernel/operation.ts';
+import type { Contract } from '../../src/kernel/contract/operation.ts';
 import type { World } from '../../src/kernel/world.ts';
 import type { ChangeSet, Outcome } from '../../src/runtime/committer/change-set.ts';
 import { createLog } from '../../src/runtime/observability/log.ts';

@@ -14,7 +14,7 @@ import type { MintPort } from './stablecoins.ts';
 import type { CustodyPort, OidcPort, WalletScript } from './wallets.ts';
 
 /** Said in the kernel, because the runtime reads and seals what a storage keeps. */
-export type { StoragePort } from '../../kernel/upload.ts';
+export type { StoragePort } from '../../kernel/contract/upload.ts';
 
 /**
  * A movement of money over a rail, as the rail sees it: out to an account, in from one, or back to whoever

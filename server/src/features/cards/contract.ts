@@ -1,9 +1,9 @@
 // Cards as the API shows them, and the operations on them. A card never shows its number: for that there is a
 // page of ours. What happens to one after it was created is told by webhooks.
 import { Type } from '@sinclair/typebox';
-import { defineEvent, type WebhookContract } from '../../kernel/event.ts';
+import { defineEvent, type WebhookContract } from '../../kernel/contract/event.ts';
+import { operation } from '../../kernel/contract/operation.ts';
 import type { FieldError } from '../../kernel/fault.ts';
-import { operation } from '../../kernel/operation.ts';
 import {
   described,
   named,

@@ -2,7 +2,7 @@
 // let through. Each answers the issuer's name for the payment; what comes of it is told by webhooks, and
 // whether there is a payment at all is seen in the list of transactions.
 import { Type } from '@sinclair/typebox';
-import { operation } from '../../kernel/operation.ts';
+import { operation } from '../../kernel/contract/operation.ts';
 import { Currency, named } from '../../kernel/schema.ts';
 import { CardMerchant } from '../payments/lifecycle/index.ts';
 

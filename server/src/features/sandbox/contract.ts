@@ -2,7 +2,7 @@
 // spent yet, are said by two optional fields rather than by the last characters of an address, because most
 // chains leave no room for such codes in theirs.
 import { Type } from '@sinclair/typebox';
-import { operation } from '../../kernel/operation.ts';
+import { operation } from '../../kernel/contract/operation.ts';
 import { named, oneOf } from '../../kernel/schema.ts';
 import { InternalAccount } from '../balances/internal-accounts/index.ts';
 import { PENDING_REASONS } from '../payments/lifecycle/index.ts';

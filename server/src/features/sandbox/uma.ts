@@ -2,8 +2,8 @@
 // goes through the platform's approval like a real one.
 import { type Static, Type } from '@sinclair/typebox';
 import type { Connectors, UmaPort } from '../../connectors/ports/index.ts';
+import { operation } from '../../kernel/contract/operation.ts';
 import { Fault } from '../../kernel/fault.ts';
-import { operation } from '../../kernel/operation.ts';
 import { named } from '../../kernel/schema.ts';
 import type { Ctx, Environment } from '../../runtime/operation/context.ts';
 import { handle } from '../../runtime/operation/handle.ts';

@@ -3,9 +3,9 @@
 // the caller both times, so that a proof is good for this amount and this payee alone.
 import { createHash } from 'node:crypto';
 import type { Static } from '@sinclair/typebox';
+import type { Refused } from '../../kernel/contract/operation.ts';
 import { canonical } from '../../kernel/crypto/canonical.ts';
 import { Fault, type FieldError, invalid, invalidField } from '../../kernel/fault.ts';
-import type { Refused } from '../../kernel/operation.ts';
 import { iso, type Time } from '../../kernel/world.ts';
 import type { Ctx, Environment } from '../../runtime/operation/context.ts';
 import { type TryRule, takeTry } from '../../runtime/operation/tries.ts';

@@ -2,7 +2,7 @@
 // there, and asks to have one used by the service. Nothing here creates a token: the provider does.
 import { Type } from '@sinclair/typebox';
 import { ISSUANCE_STATUSES } from '../../connectors/ports/stablecoins.ts';
-import { operation } from '../../kernel/operation.ts';
+import { operation } from '../../kernel/contract/operation.ts';
 import { described, named, oneOf, PageQuery, page, Timestamp } from '../../kernel/schema.ts';
 import { LINK_STATUSES, SERVICE_STATUSES } from './states.ts';
 

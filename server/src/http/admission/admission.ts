@@ -2,8 +2,8 @@
 // of the body and bytes per second, in this order. A body is read after that, so a client that may not ask
 // costs no more than its head.
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Contract, maxBodyOf } from '../../kernel/contract/operation.ts';
 import { type Code, Fault, invalid } from '../../kernel/fault.ts';
-import { type Contract, maxBodyOf } from '../../kernel/operation.ts';
 import type { Caller } from '../../runtime/operation/context.ts';
 import { tooLarge } from '../body/body.ts';
 import { MAX_BESIDE } from '../body/multipart.ts';

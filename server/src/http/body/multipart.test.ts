@@ -13,7 +13,7 @@ import {
   TYPE,
   type UploadServer,
 } from '../../../test/upload.ts';
-import type { UploadedFile } from '../../kernel/upload.ts';
+import type { UploadedFile } from '../../kernel/contract/upload.ts';
 import { BASE_PATH } from '../server.ts';
 import { readForm } from './multipart.ts';
 

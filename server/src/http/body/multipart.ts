@@ -4,8 +4,8 @@
 // but the piece under way.
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
+import type { UploadedFile } from '../../kernel/contract/upload.ts';
 import { Fault, type FieldError, invalid } from '../../kernel/fault.ts';
-import type { UploadedFile } from '../../kernel/upload.ts';
 
 const MAX_FIELDS = 20;
 /** Bytes of one text field. */

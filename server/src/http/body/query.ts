@@ -2,8 +2,8 @@
 // Fastify has made a request of what came, where nothing would catch a refusal and the process would end
 // with it; so the reader takes whatever comes, and what cannot be used is refused with the caller known.
 
+import type { Contract } from '../../kernel/contract/operation.ts';
 import { Fault } from '../../kernel/fault.ts';
-import type { Contract } from '../../kernel/operation.ts';
 
 type Query = Record<string, unknown>;
 

@@ -1,7 +1,7 @@
 // A platform's colour as an accent that can be read. Any colour is accepted: for light pages it is darkened
 // and for dark pages lightened, in small steps, until text in it reaches the contrast of WCAG AA on every
 // surface that the tokens have.
-import type { PageBrand } from '../../kernel/page.ts';
+import type { PageBrand } from '../../kernel/contract/page.ts';
 
 type Rgb = readonly [number, number, number];
 

@@ -4,8 +4,8 @@
 // is loaded from elsewhere; no page may frame it, no browser keeps it, no other site receives its address.
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { HostedApp, PageBrand, PageContent } from '../../kernel/contract/page.ts';
 import { Fault } from '../../kernel/fault.ts';
-import type { HostedApp, PageBrand, PageContent } from '../../kernel/page.ts';
 import type { Log } from '../../runtime/observability/log.ts';
 import type { LinkBearers } from '../admission/admission.ts';
 import type { Limiter } from '../admission/rate-limit.ts';

@@ -1,7 +1,7 @@
 // The HTML of hosted pages. All of them share one frame: the mark of the sandbox, the platform's logo and
 // name, the content, and a footer. Everything that comes from data is escaped as text.
 import { createHash } from 'node:crypto';
-import type { CardFace, Labelled, PageBrand, PageContent } from '../../kernel/page.ts';
+import type { CardFace, Labelled, PageBrand, PageContent } from '../../kernel/contract/page.ts';
 import { brandStyle } from './brand.ts';
 
 export const escaped = (text: string): string =>

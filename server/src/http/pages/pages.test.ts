@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import Fastify from 'fastify';
 import { describe, expect, it } from 'vitest';
-import type { CardFace, HostedPage, PageBrand, PageContent } from '../../kernel/page.ts';
+import type { CardFace, HostedPage, PageBrand, PageContent } from '../../kernel/contract/page.ts';
 import { addPages } from './pages.ts';
 
 const PLAIN: PageContent = { status: 200, title: 'Here', lines: ['A line.'] };

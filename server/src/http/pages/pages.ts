@@ -2,8 +2,8 @@
 // most and load nothing but the platform's logo; no browser keeps them and no other site receives their
 // address. Only a page with card details has a script, allowed by its hash.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { HostedPage, PageContent } from '../../kernel/contract/page.ts';
 import { Fault } from '../../kernel/fault.ts';
-import type { HostedPage, PageContent } from '../../kernel/page.ts';
 import type { Limiter } from '../admission/rate-limit.ts';
 import { pageAssets } from './assets.ts';
 import { brandStyle } from './brand.ts';

@@ -5,7 +5,7 @@ import { Type } from '@sinclair/typebox';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/harness.ts';
 import { commandOn } from '../../../test/production.ts';
-import { defineJob } from '../../kernel/job.ts';
+import { defineJob } from '../../kernel/contract/job.ts';
 import { createWorker, type JobHandler } from '../../runtime/jobs/jobs.ts';
 import { createLog } from '../../runtime/observability/log.ts';
 import { createMetrics } from '../../runtime/observability/metrics.ts';

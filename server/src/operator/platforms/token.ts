@@ -2,9 +2,9 @@
 // one included; a running server accepts it for two more seconds at most.
 import { systemCaller } from '../../features/tenancy/platform/index.ts';
 import { createTokenFor, type TokenRow, tokens } from '../../features/tenancy/tokens/index.ts';
+import { PERMISSIONS, type Permission } from '../../kernel/contract/operation.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
-import { PERMISSIONS, type Permission } from '../../kernel/operation.ts';
 import { iso } from '../../kernel/world.ts';
 import { operate } from '../../runtime/operation/operate.ts';
 import type { Given } from '../cli/flags.ts';

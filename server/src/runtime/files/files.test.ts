@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/harness.ts';
 import { folderStorage } from '../../connectors/folder/storage.ts';
 import { systemCaller } from '../../features/tenancy/platform/index.ts';
-import type { UploadedFile } from '../../kernel/upload.ts';
+import type { UploadedFile } from '../../kernel/contract/upload.ts';
 import { createFiles, dropFile, fileJobs, fileSweep, files, keepFile } from './files.ts';
 
 let app: TestApp;

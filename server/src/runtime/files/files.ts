@@ -4,11 +4,11 @@
 // the database. What was put and never kept is removed by the next sweep that finds it old enough.
 import { createHash } from 'node:crypto';
 import { Type } from '@sinclair/typebox';
+import { defineJob } from '../../kernel/contract/job.ts';
+import type { Inspector, StoragePort, UploadedFile } from '../../kernel/contract/upload.ts';
 import { Fault, invalid } from '../../kernel/fault.ts';
 import { newId } from '../../kernel/id.ts';
-import { defineJob } from '../../kernel/job.ts';
 import { stateTable } from '../../kernel/states.ts';
-import type { Inspector, StoragePort, UploadedFile } from '../../kernel/upload.ts';
 import type { Time } from '../../kernel/world.ts';
 import { col, type RowOf, table } from '../db/table.ts';
 import { type JobHandler, type JobOf, jobHandler, type Result, type Sweep } from '../jobs/jobs.ts';

@@ -4,7 +4,7 @@
 // comes due again by itself. Our own loop rather than a job library because due times follow World's
 // clock and jobs are inserted by the committer (docs/decisions/0003).
 import type { TObject } from '@sinclair/typebox';
-import type { JobDefinition, JobInput } from '../../kernel/job.ts';
+import type { JobDefinition, JobInput } from '../../kernel/contract/job.ts';
 import type { Time } from '../../kernel/world.ts';
 import type { Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';

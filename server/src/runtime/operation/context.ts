@@ -3,10 +3,10 @@
 // merges, so a function may move a row on without knowing who touched it before.
 import type { Static, TObject, TSchema } from '@sinclair/typebox';
 import type { Caller } from '../../kernel/caller.ts';
-import type { EventDefinition } from '../../kernel/event.ts';
+import type { EventDefinition } from '../../kernel/contract/event.ts';
+import type { JobDefinition } from '../../kernel/contract/job.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { type Id, newId } from '../../kernel/id.ts';
-import type { JobDefinition } from '../../kernel/job.ts';
 import { iso, type Time, type World } from '../../kernel/world.ts';
 import type { Phase } from '../../ledger/transfer.ts';
 import {

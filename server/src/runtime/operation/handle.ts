@@ -1,5 +1,5 @@
 // `handle` for this server's context: ties a contract to its function.
-import { handler } from '../../kernel/operation.ts';
+import { handler } from '../../kernel/contract/operation.ts';
 import type { Ctx } from './context.ts';
 
 export const handle = handler<Ctx>();

@@ -1,8 +1,9 @@
 // How an agent asks for a payment, and how it learns what became of it.
+
+import type { Input, Refused } from '../../../kernel/contract/operation.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { isId, isSomeId } from '../../../kernel/id.ts';
 import { inOrder } from '../../../kernel/in-order.ts';
-import type { Input, Refused } from '../../../kernel/operation.ts';
 import type { Filter } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';

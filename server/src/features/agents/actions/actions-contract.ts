@@ -1,7 +1,7 @@
 // What an agent asks for that moves money, and its platform's word on it.
 import { Type } from '@sinclair/typebox';
-import { defineEvent, type WebhookContract } from '../../../kernel/event.ts';
-import { operation } from '../../../kernel/operation.ts';
+import { defineEvent, type WebhookContract } from '../../../kernel/contract/event.ts';
+import { operation } from '../../../kernel/contract/operation.ts';
 import { described, named, oneOf, PageQuery, Timestamp } from '../../../kernel/schema.ts';
 import { executeQuote } from '../../payments/quotes/index.ts';
 import { createTransferIn, createTransferOut } from '../../payments/transfers/index.ts';

@@ -1,9 +1,10 @@
 // What an agent asks for that moves money, judged and carried out. All three kinds go one way: what it comes
 // to in the currency of its limits, what the policy says to that, and then a payment that starts at once,
 // waits for the platform, or is not made.
+
+import type { Refused } from '../../../kernel/contract/operation.ts';
 import { type Code, Fault, mayPass } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import type { Refused } from '../../../kernel/operation.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { internalAccounts } from '../../balances/internal-accounts/index.ts';
 import {

@@ -1,6 +1,6 @@
 // The prices that an agent asks for, for its customer. Paying is an action of its own, because the policy
 // has its say first.
-import { operation } from '../../../kernel/operation.ts';
+import { operation } from '../../../kernel/contract/operation.ts';
 import { createQuote, getQuoteById } from '../../payments/quotes/index.ts';
 import { OPERATIONS_TAG as tag } from '../contract.ts';
 

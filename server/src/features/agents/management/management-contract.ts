@@ -1,7 +1,7 @@
 // How a platform manages its agents, and how a program becomes one.
 import { Type } from '@sinclair/typebox';
+import { operation } from '../../../kernel/contract/operation.ts';
 import type { FieldError } from '../../../kernel/fault.ts';
-import { operation } from '../../../kernel/operation.ts';
 import { described, named, PageQuery, page, Timestamp } from '../../../kernel/schema.ts';
 import { Agent, AgentPolicy, AgentPolicyUpdateRequest, MANAGEMENT_TAG } from '../contract.ts';
 import { policyErrors, wholePolicyErrors } from '../policy/policy-rules.ts';

@@ -1,6 +1,12 @@
 // An operation of agents made out of the platform's: the same function serves both, once the request of an
 // agent is narrowed to its customer. Nothing that an agent may ask for is built twice.
-import type { Answered, Bound, Contract, Input, Refused } from '../../../kernel/operation.ts';
+import type {
+  Answered,
+  Bound,
+  Contract,
+  Input,
+  Refused,
+} from '../../../kernel/contract/operation.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { type Happening, note } from '../audit.ts';
 import { checkMay, forbidden, ownAgent, refusalOf } from '../parts.ts';

@@ -1,7 +1,7 @@
 // What an agent looks at and the accounts it adds. Resources are as the platform sees them; there is no way
 // to name a customer, since an agent has one.
 import { Type } from '@sinclair/typebox';
-import { operation } from '../../../kernel/operation.ts';
+import { operation } from '../../../kernel/contract/operation.ts';
 import { listCustomerInternalAccounts } from '../../balances/internal-accounts/index.ts';
 import {
   createCustomerExternalAccount,

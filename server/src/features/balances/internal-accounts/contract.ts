@@ -2,8 +2,8 @@
 // one: accounts come with the platform's currencies and with its customers.
 import { Type } from '@sinclair/typebox';
 import { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
-import { defineEvent, type WebhookContract } from '../../../kernel/event.ts';
-import { operation } from '../../../kernel/operation.ts';
+import { defineEvent, type WebhookContract } from '../../../kernel/contract/event.ts';
+import { operation } from '../../../kernel/contract/operation.ts';
 import {
   CurrencyAmount,
   described,

@@ -5,7 +5,7 @@
 import { Type } from '@sinclair/typebox';
 import { isOfferedIn } from '../../../catalog/currencies/offers.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
-import { defineJob, type JobInput } from '../../../kernel/job.ts';
+import { defineJob, type JobInput } from '../../../kernel/contract/job.ts';
 import type { Time } from '../../../kernel/world.ts';
 import { type JobHandler, jobHandler } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx, Environment } from '../../../runtime/operation/context.ts';

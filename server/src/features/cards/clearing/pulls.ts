@@ -3,8 +3,8 @@
 // asked twice knows. One pull is one job, and only the first answer that is final counts. Where none ever
 // comes, a person who has found out gives it.
 import type { CardPull, PullProgress } from '../../../connectors/ports/cards.ts';
+import type { JobInput } from '../../../kernel/contract/job.ts';
 import { Fault } from '../../../kernel/fault.ts';
-import type { JobInput } from '../../../kernel/job.ts';
 import { OUTAGE_ATTEMPTS } from '../../../runtime/jobs/job-failures.ts';
 import {
   type JobHandler,

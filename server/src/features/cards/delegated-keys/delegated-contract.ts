@@ -1,7 +1,7 @@
 // Delegated keys as the API shows them, and the operations on them: keys that we keep and that pay with a
 // wallet's money for one card.
 import { type Static, Type } from '@sinclair/typebox';
-import { operation } from '../../../kernel/operation.ts';
+import { operation } from '../../../kernel/contract/operation.ts';
 import { named, oneOf, Timestamp } from '../../../kernel/schema.ts';
 import { SignedRequestChallenge } from '../../customers/records/index.ts';
 

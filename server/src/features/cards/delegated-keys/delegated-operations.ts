@@ -1,8 +1,9 @@
 // The operations on delegated keys. A key that pays for a card out of a wallet is made in two steps, and the
 // wallet signs both: that the key is there, and what it may sign. Everything that stands against it is looked
 // at in each step, because the card, what pays for it and the account may change between them.
+
+import type { Bound, Input } from '../../../kernel/contract/operation.ts';
 import { Fault, invalid, invalidField } from '../../../kernel/fault.ts';
-import type { Bound, Input } from '../../../kernel/operation.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import {

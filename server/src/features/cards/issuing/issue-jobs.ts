@@ -3,7 +3,7 @@
 // meanwhile is written down all the same, so that it learns that the card is closed.
 import { Type } from '@sinclair/typebox';
 import type { CardOrder, IssueProgress, IssuerPort } from '../../../connectors/ports/cards.ts';
-import { defineJob, type JobInput } from '../../../kernel/job.ts';
+import { defineJob, type JobInput } from '../../../kernel/contract/job.ts';
 import type { Filter } from '../../../runtime/db/database.ts';
 import { OUTAGE_ATTEMPTS } from '../../../runtime/jobs/job-failures.ts';
 import { type JobHandler, type JobOf, jobHandler } from '../../../runtime/jobs/jobs.ts';

@@ -2,7 +2,7 @@
 // Each change is told to the platform, and once the card was issued also to the issuer, by a job after the
 // commit.
 import { Type } from '@sinclair/typebox';
-import { defineJob } from '../../../kernel/job.ts';
+import { defineJob } from '../../../kernel/contract/job.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { rebind, unbind } from '../clearing/funding.ts';
 import { cardFundingSourceChange, cardStateChange } from '../contract.ts';

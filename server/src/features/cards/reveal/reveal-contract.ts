@@ -1,6 +1,6 @@
 // The operation that gives out a link to a card's number and code. The API itself never says either.
 import { Type } from '@sinclair/typebox';
-import { operation } from '../../../kernel/operation.ts';
+import { operation } from '../../../kernel/contract/operation.ts';
 import { described, named, Timestamp } from '../../../kernel/schema.ts';
 import { CARDS_TAG } from '../contract.ts';
 

@@ -6,7 +6,7 @@
 
 import type { CardDetails } from '../../../connectors/ports/cards.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
-import { type HostedPage, LINK_ENDED, type PageContent } from '../../../kernel/page.ts';
+import { type HostedPage, LINK_ENDED, type PageContent } from '../../../kernel/contract/page.ts';
 import { createContext, type Environment } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { sha256Hex } from '../../../runtime/security/crypto.ts';

@@ -1,7 +1,7 @@
 // The operations by which a customer shows that its e-mail address and its telephone number are its own.
 // Both channels have the same two.
 import { Type } from '@sinclair/typebox';
-import { operation } from '../../../kernel/operation.ts';
+import { operation } from '../../../kernel/contract/operation.ts';
 import { named } from '../../../kernel/schema.ts';
 import { CustomerSummary } from '../records/index.ts';
 

@@ -1,9 +1,9 @@
 // Documents as the API shows and takes them, and the operations on them. A file goes in and never comes out:
 // what was handed in is for whoever checks it.
 import { Type } from '@sinclair/typebox';
-import { operation } from '../../../kernel/operation.ts';
+import { operation } from '../../../kernel/contract/operation.ts';
+import { FilePart } from '../../../kernel/contract/upload.ts';
 import { described, named, oneOf, PageQuery, page, Timestamp } from '../../../kernel/schema.ts';
-import { FilePart } from '../../../kernel/upload.ts';
 import { documentInspector } from './inspect.ts';
 import { documentErrors } from './rules.ts';
 import { DOCUMENT_SIDES, DOCUMENT_TYPES, MAX_FILE_BYTES } from './types.ts';

@@ -4,9 +4,9 @@
 import type { Static } from '@sinclair/typebox';
 import type { DocumentCheck, DocumentFindings } from '../../../connectors/ports/documents.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
+import type { UploadedFile } from '../../../kernel/contract/upload.ts';
 import { Fault, invalid } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import type { UploadedFile } from '../../../kernel/upload.ts';
 import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
 import { dropFile, type Files, keepFile } from '../../../runtime/files/files.ts';
 import { type Ctx, type Environment, stamps } from '../../../runtime/operation/context.ts';

@@ -2,7 +2,7 @@
 // what can be seen of its structure. It says what it found and judges nothing: what is good enough is the
 // matter of whoever checks documents. How the file was cut into pieces makes no difference.
 import type { DocumentFindings, DocumentFormat } from '../../../connectors/ports/documents.ts';
-import type { Inspector } from '../../../kernel/upload.ts';
+import type { Inspector } from '../../../kernel/contract/upload.ts';
 import { jpegReader } from './formats/jpeg.ts';
 import { pdfReader } from './formats/pdf.ts';
 import { pngReader } from './formats/png.ts';

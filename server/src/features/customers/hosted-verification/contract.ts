@@ -1,8 +1,8 @@
 // Making links to the hosted verification page. The page's own operations are in page-contract.ts.
 import { Type } from '@sinclair/typebox';
+import { operation } from '../../../kernel/contract/operation.ts';
 import type { FieldError } from '../../../kernel/fault.ts';
 import { readUrl } from '../../../kernel/net/url.ts';
-import { operation } from '../../../kernel/operation.ts';
 import { described, named, oneOf, Timestamp } from '../../../kernel/schema.ts';
 
 const TAG = 'KYC/KYB Verifications';

@@ -1,7 +1,7 @@
 // What the hosted page asks of the server, below its link. Bodies are those of the API, with their rules, so
 // that both judge alike; replies are for our own page and may change with it.
 import { Type } from '@sinclair/typebox';
-import { operation } from '../../../kernel/operation.ts';
+import { operation } from '../../../kernel/contract/operation.ts';
 import { CountryCode, oneOf, Timestamp } from '../../../kernel/schema.ts';
 import { DocumentType, replaceDocument, uploadDocument } from '../documents/index.ts';
 import {

@@ -1,9 +1,13 @@
 // Imports of customers as the API shows them, and the operations on them.
 import { type Static, Type } from '@sinclair/typebox';
-import { defineEvent, type EventDefinition, type WebhookContract } from '../../../kernel/event.ts';
-import { operation } from '../../../kernel/operation.ts';
+import {
+  defineEvent,
+  type EventDefinition,
+  type WebhookContract,
+} from '../../../kernel/contract/event.ts';
+import { operation } from '../../../kernel/contract/operation.ts';
+import { FilePart } from '../../../kernel/contract/upload.ts';
 import { described, named, oneOf, Timestamp } from '../../../kernel/schema.ts';
-import { FilePart } from '../../../kernel/upload.ts';
 import { inspectCsv, MOST_ROWS } from './scan.ts';
 import type { ImportEnd } from './states.ts';
 

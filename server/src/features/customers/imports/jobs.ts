@@ -3,7 +3,7 @@
 // file and the number of a row, so nothing is read twice and no slice outlasts its lease.
 import { setImmediate as pause } from 'node:timers/promises';
 import { Type } from '@sinclair/typebox';
-import { defineJob } from '../../../kernel/job.ts';
+import { defineJob } from '../../../kernel/contract/job.ts';
 import { dropFile, type Files } from '../../../runtime/files/files.ts';
 import {
   type JobHandler,

@@ -1,7 +1,8 @@
 // Taking a file of customers in, and telling how far it has come.
+
+import type { UploadedFile } from '../../../kernel/contract/upload.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import type { UploadedFile } from '../../../kernel/upload.ts';
 import { keepFile } from '../../../runtime/files/files.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';

@@ -3,9 +3,9 @@
 // knows the customers that came of this file from those that stood in its way.
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Contract } from '../../../kernel/contract/operation.ts';
 import { Fault, type FieldError, invalid, mayPass } from '../../../kernel/fault.ts';
 import type { Id } from '../../../kernel/id.ts';
-import type { Contract } from '../../../kernel/operation.ts';
 import type { Caller } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { platforms } from '../../tenancy/platform/index.ts';

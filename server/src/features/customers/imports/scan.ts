@@ -2,7 +2,7 @@
 // while it is being uploaded: its head, how many rows there are, whether it is text at all. So everything
 // that is wrong with a file as such is known before the first customer is created, nothing is read twice,
 // and neither a hundred megabytes nor fifty thousand rows are ever held in memory.
-import type { Inspector } from '../../../kernel/upload.ts';
+import type { Inspector } from '../../../kernel/contract/upload.ts';
 import { cellsOf, missingColumns, repeatedColumns } from './columns.ts';
 
 export const MOST_ROWS = 50_000;

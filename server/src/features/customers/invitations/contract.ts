@@ -1,7 +1,7 @@
 // Invitations as the API shows them, and the operations on them.
 import { Type } from '@sinclair/typebox';
-import { defineEvent, type WebhookContract } from '../../../kernel/event.ts';
-import { operation } from '../../../kernel/operation.ts';
+import { defineEvent, type WebhookContract } from '../../../kernel/contract/event.ts';
+import { operation } from '../../../kernel/contract/operation.ts';
 import {
   CurrencyAmount,
   described,

@@ -1,7 +1,7 @@
 // Telling the platform that made an invitation of its claim, which another platform's request may have
 // been. The event is sealed under the inviter's key, because it names people.
 import { Type } from '@sinclair/typebox';
-import { defineJob } from '../../../kernel/job.ts';
+import { defineJob } from '../../../kernel/contract/job.ts';
 import { type JobHandler, jobHandler } from '../../../runtime/jobs/jobs.ts';
 import { platforms, systemCaller } from '../../tenancy/platform/index.ts';
 import { customers, dataKeyOf } from '../records/index.ts';

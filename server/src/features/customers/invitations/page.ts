@@ -3,8 +3,8 @@
 // data; an invitation that has ended shows none.
 import { currencyOf } from '../../../catalog/currencies/currencies.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
+import type { HostedPage, Labelled, PageContent } from '../../../kernel/contract/page.ts';
 import { readable } from '../../../kernel/money.ts';
-import type { HostedPage, Labelled, PageContent } from '../../../kernel/page.ts';
 import { iso, type Time } from '../../../kernel/world.ts';
 import type { Environment } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';

@@ -1,6 +1,6 @@
 // Jobs that the deletion of a customer stages. Their handlers are in features to the right of this one.
 import { Type } from '@sinclair/typebox';
-import { defineJob, PlatformFields } from '../../../kernel/job.ts';
+import { defineJob, PlatformFields } from '../../../kernel/contract/job.ts';
 
 const Deleted = Type.Object({
   ...PlatformFields,

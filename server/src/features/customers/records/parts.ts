@@ -2,7 +2,7 @@
 // and changing a customer share: opening accounts.
 import type { Static } from '@sinclair/typebox';
 import type { Connectors } from '../../../connectors/ports/index.ts';
-import type { Refused } from '../../../kernel/operation.ts';
+import type { Refused } from '../../../kernel/contract/operation.ts';
 import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
 import {
   type InternalAccountRow,

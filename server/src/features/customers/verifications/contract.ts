@@ -1,8 +1,12 @@
 // Verifications as the API shows them, and the operations on them.
 import { type Static, Type } from '@sinclair/typebox';
 import { FINDING_TYPES } from '../../../catalog/identity/verification-errors.ts';
-import { defineEvent, type EventDefinition, type WebhookContract } from '../../../kernel/event.ts';
-import { operation } from '../../../kernel/operation.ts';
+import {
+  defineEvent,
+  type EventDefinition,
+  type WebhookContract,
+} from '../../../kernel/contract/event.ts';
+import { operation } from '../../../kernel/contract/operation.ts';
 import { described, named, oneOf, PageQuery, page, Timestamp } from '../../../kernel/schema.ts';
 import { DocumentType } from '../documents/index.ts';
 import { VERIFICATION_STATUSES } from './states.ts';

@@ -3,7 +3,7 @@
 // no connector is there the sandbox keeps the message, for the operator to read, and nothing goes out.
 import { Type } from '@sinclair/typebox';
 import type { Connectors } from '../../../connectors/ports/index.ts';
-import { defineJob, type JobDefinition, PlatformFields } from '../../../kernel/job.ts';
+import { defineJob, type JobDefinition, PlatformFields } from '../../../kernel/contract/job.ts';
 import { ALL_OF_ONE, type Database } from '../../../runtime/db/database.ts';
 import { type JobHandler, jobHandler } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx, Environment } from '../../../runtime/operation/context.ts';

@@ -1,7 +1,7 @@
 // The two doors to one test of a webhook endpoint, and the test event itself as the document shows it.
 import { Type } from '@sinclair/typebox';
-import type { WebhookContract } from '../../../kernel/event.ts';
-import { operation } from '../../../kernel/operation.ts';
+import type { WebhookContract } from '../../../kernel/contract/event.ts';
+import { operation } from '../../../kernel/contract/operation.ts';
 import { named } from '../../../kernel/schema.ts';
 import { testEvent } from '../../tenancy/platform/index.ts';
 

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../../test/harness.ts';
 import { type Receiver, startReceiver } from '../../../../test/receiver.ts';
-import { defineEvent } from '../../../kernel/event.ts';
+import { defineEvent } from '../../../kernel/contract/event.ts';
 import { attemptsOf } from './index.ts';
 
 const approved = defineEvent('CUSTOMER.KYC_APPROVED', Type.Object({ id: Type.String() }));

@@ -1,10 +1,10 @@
 // Testing an endpoint: one event, sent while the caller waits. The try is written down by itself and not
 // with the reply, because it did happen whatever becomes of the request.
 import type { Naming } from '../../../catalog/naming.ts';
+import type { Bound } from '../../../kernel/contract/operation.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { type EndpointRule, endpointProblem } from '../../../kernel/net/endpoint.ts';
 import { readUrl } from '../../../kernel/net/url.ts';
-import type { Bound } from '../../../kernel/operation.ts';
 import type { Metrics } from '../../../runtime/observability/metrics.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';

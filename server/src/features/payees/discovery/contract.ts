@@ -3,7 +3,7 @@
 import { Type } from '@sinclair/typebox';
 import { WITHDRAWAL_NETWORKS } from '../../../catalog/crypto/crypto-networks.ts';
 import { PAYMENT_RAILS } from '../../../catalog/rails/rails.ts';
-import { operation } from '../../../kernel/operation.ts';
+import { operation } from '../../../kernel/contract/operation.ts';
 import {
   Amount,
   CountryCode,

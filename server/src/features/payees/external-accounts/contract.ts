@@ -5,8 +5,8 @@ import {
   accountInfoCreateSchema,
   accountInfoSchema,
 } from '../../../catalog/accounts/account-schemas.ts';
-import { defineEvent, type WebhookContract } from '../../../kernel/event.ts';
-import { operation } from '../../../kernel/operation.ts';
+import { defineEvent, type WebhookContract } from '../../../kernel/contract/event.ts';
+import { operation } from '../../../kernel/contract/operation.ts';
 import { described, named, oneOf, PageQuery, page, Timestamp } from '../../../kernel/schema.ts';
 import { EXTERNAL_ACCOUNT_STATUSES } from './states.ts';
 import { BENEFICIARY_STATUSES, OWNERSHIP_TYPES } from './store.ts';

@@ -2,7 +2,7 @@
 // keys. Whoever waits for that, such as money held because it came from a wallet nobody had declared, is
 // told by a job, since the features that wait come after this one.
 import { Type } from '@sinclair/typebox';
-import { defineJob } from '../../../kernel/job.ts';
+import { defineJob } from '../../../kernel/contract/job.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { ExternalAccountRow } from './store.ts';
 

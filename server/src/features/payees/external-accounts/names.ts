@@ -4,8 +4,8 @@
 import { Type } from '@sinclair/typebox';
 import type { AccountInfo } from '../../../catalog/accounts/account-schemas.ts';
 import type { Connectors, NameCheck, NamePort } from '../../../connectors/ports/index.ts';
+import { defineJob } from '../../../kernel/contract/job.ts';
 import { Fault } from '../../../kernel/fault.ts';
-import { defineJob } from '../../../kernel/job.ts';
 import {
   type JobHandler,
   type JobOf,

@@ -1,7 +1,7 @@
 // The operations by which the owner of a wallet shows that it is theirs. Customers' accounts and the
 // platform's own have the same two, told apart by whose accounts the path shows.
 import { Type } from '@sinclair/typebox';
-import { operation } from '../../../kernel/operation.ts';
+import { operation } from '../../../kernel/contract/operation.ts';
 import { named, oneOf, Timestamp, variant } from '../../../kernel/schema.ts';
 import { ExternalAccount } from '../external-accounts/index.ts';
 import { OWNERSHIP_METHODS } from './store.ts';

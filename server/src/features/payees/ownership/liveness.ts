@@ -8,14 +8,14 @@ import type {
   LivenessCheck,
   LivenessProgress,
 } from '../../../connectors/ports/index.ts';
-import { defineJob, type JobInput } from '../../../kernel/job.ts';
+import { defineJob, type JobInput } from '../../../kernel/contract/job.ts';
 import {
   CHECK_FAILED,
   CHECK_PENDING,
   type HostedPage,
   LINK_ENDED,
   type PageContent,
-} from '../../../kernel/page.ts';
+} from '../../../kernel/contract/page.ts';
 import { type JobHandler, jobHandler } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';

@@ -7,8 +7,8 @@ import {
   NETWORKS,
   WithdrawalNetwork,
 } from '../../../catalog/crypto/crypto-networks.ts';
+import { operation } from '../../../kernel/contract/operation.ts';
 import type { FieldError } from '../../../kernel/fault.ts';
-import { operation } from '../../../kernel/operation.ts';
 import {
   Amount,
   CountryCode,

@@ -6,8 +6,12 @@ import {
 } from '../../../catalog/accounts/field-names.ts';
 import { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
 import { PAYMENT_RAILS, PaymentRail } from '../../../catalog/rails/rails.ts';
-import { defineEvent, type EventDefinition, type WebhookContract } from '../../../kernel/event.ts';
-import { operation } from '../../../kernel/operation.ts';
+import {
+  defineEvent,
+  type EventDefinition,
+  type WebhookContract,
+} from '../../../kernel/contract/event.ts';
+import { operation } from '../../../kernel/contract/operation.ts';
 import {
   Amount,
   CurrencyAmount,

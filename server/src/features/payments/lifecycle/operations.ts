@@ -3,9 +3,9 @@
 import type { Static } from '@sinclair/typebox';
 import { pullRailOf } from '../../../catalog/accounts/account-info.ts';
 import { type PaymentRail, RAILS } from '../../../catalog/rails/rails.ts';
+import { defineJob } from '../../../kernel/contract/job.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import { defineJob } from '../../../kernel/job.ts';
 import type { Filter } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';

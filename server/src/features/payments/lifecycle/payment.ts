@@ -3,8 +3,8 @@
 // and do nothing, so a rail may repeat itself. Where the money comes from makes no difference after the
 // first step: what came in for a payment waits in `inbound` as another's waits on its account.
 import type { OnChain } from '../../../connectors/ports/index.ts';
+import type { JobDefinition } from '../../../kernel/contract/job.ts';
 import { isId } from '../../../kernel/id.ts';
-import type { JobDefinition } from '../../../kernel/job.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { shortOfFunds } from '../../../runtime/operation/operate.ts';
 import { type InternalAccountRow, repayOwed } from '../../balances/internal-accounts/index.ts';

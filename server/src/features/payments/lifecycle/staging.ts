@@ -2,7 +2,7 @@
 // emit an event. Apart from the steps so that outgoing payments, their refunds and their funding share
 // one way of doing them.
 import type { Static } from '@sinclair/typebox';
-import type { EventDefinition } from '../../../kernel/event.ts';
+import type { EventDefinition } from '../../../kernel/contract/event.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { PatchOf } from '../../../runtime/db/table.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';

@@ -1,6 +1,6 @@
 // The platform's word on a payment that waits for it: yes or no.
 import { Type } from '@sinclair/typebox';
-import { operation } from '../../../kernel/operation.ts';
+import { operation } from '../../../kernel/contract/operation.ts';
 import { named, oneOf } from '../../../kernel/schema.ts';
 import {
   INCOMING_FAILURES,

@@ -2,7 +2,7 @@
 // and goes back. Each function stages the row, the money and the events together, and finds a row that has
 // moved on already as it is.
 import type { Progress, FailureReason as RailReason } from '../../../connectors/ports/index.ts';
-import type { JobDefinition } from '../../../kernel/job.ts';
+import type { JobDefinition } from '../../../kernel/contract/job.ts';
 import { iso } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {

@@ -1,7 +1,7 @@
 // The jobs that follow incoming money, apart from their handlers because the steps that stage them come
 // before those.
 import { Type } from '@sinclair/typebox';
-import { defineJob } from '../../../kernel/job.ts';
+import { defineJob } from '../../../kernel/contract/job.ts';
 import { MovementInput, PaymentInput } from '../lifecycle/index.ts';
 
 /** Asks the platform whether its customer may be paid. */

@@ -4,8 +4,8 @@ import { CounterpartyInformation } from '../../../catalog/accounts/field-names.t
 import { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
 import { PurposeOfPayment } from '../../../catalog/rails/purposes.ts';
 import { PaymentRail } from '../../../catalog/rails/rails.ts';
+import { operation } from '../../../kernel/contract/operation.ts';
 import type { FieldError } from '../../../kernel/fault.ts';
-import { operation } from '../../../kernel/operation.ts';
 import {
   Amount,
   Currency,

@@ -1,6 +1,6 @@
 // The expiry of quotes that were not executed in time. A sweep expires their payments; one that fails
 // becomes a job, which has attempts of its own, so that it delays no other.
-import { defineJob } from '../../../kernel/job.ts';
+import { defineJob } from '../../../kernel/contract/job.ts';
 import type { Time } from '../../../kernel/world.ts';
 import { type JobHandler, jobHandler, type Sweep } from '../../../runtime/jobs/jobs.ts';
 import type { Log } from '../../../runtime/observability/log.ts';

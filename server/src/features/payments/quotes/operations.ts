@@ -1,6 +1,7 @@
 // Quotes over HTTP: create, read, execute.
+
+import type { Input } from '../../../kernel/contract/operation.ts';
 import { Fault } from '../../../kernel/fault.ts';
-import type { Input } from '../../../kernel/operation.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import type { ScaParts } from '../../sca/index.ts';

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox';
 import { PurposeOfPayment } from '../../../catalog/rails/purposes.ts';
 import { PaymentRail } from '../../../catalog/rails/rails.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
-import { operation } from '../../../kernel/operation.ts';
+import { operation } from '../../../kernel/contract/operation.ts';
 import { named, PositiveAmount } from '../../../kernel/schema.ts';
 import type { Environment } from '../../../runtime/operation/context.ts';
 import { TransactionOneOf } from '../lifecycle/index.ts';

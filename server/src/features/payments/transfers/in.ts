@@ -2,9 +2,9 @@
 // of the same owner. An older, shorter way than a quote, kept because clients use it.
 import { type Static, Type } from '@sinclair/typebox';
 import { corridors } from '../../../catalog/currencies/corridors.ts';
+import { operation } from '../../../kernel/contract/operation.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { inOrder } from '../../../kernel/in-order.ts';
-import { operation } from '../../../kernel/operation.ts';
 import { named, PositiveAmount } from '../../../kernel/schema.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';

@@ -1,6 +1,6 @@
 // The operations on what a customer proves itself with: what it has, and enrolling and removing it.
 import { type TSchema, Type } from '@sinclair/typebox';
-import { operation } from '../../../kernel/operation.ts';
+import { operation } from '../../../kernel/contract/operation.ts';
 import { named, variant } from '../../../kernel/schema.ts';
 import { ofCustomer, SCA_TAG, ScaFactor, WebAuthnJson } from '../contract.ts';
 

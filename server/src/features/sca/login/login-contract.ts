@@ -1,8 +1,8 @@
 // The operations by which a customer logs in with a second factor, and by which its platform tells of what
 // happened where the customer signs in with its password.
 import { Type } from '@sinclair/typebox';
+import { operation } from '../../../kernel/contract/operation.ts';
 import type { FieldError } from '../../../kernel/fault.ts';
-import { operation } from '../../../kernel/operation.ts';
 import { named, nullable, oneOf, Timestamp } from '../../../kernel/schema.ts';
 import { type Proof, proofErrors } from '../challenges.ts';
 import {

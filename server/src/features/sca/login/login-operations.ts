@@ -1,10 +1,10 @@
 // Logging in with a second factor. Codes by SMS and passkeys answer a challenge; a code of an app has none,
 // so that nothing but the lock and the step of time it belongs to stands between it and who guesses.
 import type { Static } from '@sinclair/typebox';
+import type { Refused } from '../../../kernel/contract/operation.ts';
 import { canonical } from '../../../kernel/crypto/canonical.ts';
 import { invalidField } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import type { Refused } from '../../../kernel/operation.ts';
 import { iso } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';

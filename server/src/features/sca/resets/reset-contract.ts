@@ -1,7 +1,7 @@
 // The operations by which a customer who has lost a factor gets rid of it: somebody looks at the customer,
 // then the factor is cleared and can be enrolled anew.
 import { Type } from '@sinclair/typebox';
-import { operation } from '../../../kernel/operation.ts';
+import { operation } from '../../../kernel/contract/operation.ts';
 import { named, nullable, oneOf, Timestamp } from '../../../kernel/schema.ts';
 import { ofCustomer, SCA_TAG, ScaFactor } from '../contract.ts';
 import { RESET_STATUSES } from '../states.ts';

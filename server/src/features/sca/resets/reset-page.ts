@@ -7,7 +7,7 @@ import {
   type HostedPage,
   LINK_ENDED,
   type PageContent,
-} from '../../../kernel/page.ts';
+} from '../../../kernel/contract/page.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { sha256Hex } from '../../../runtime/security/crypto.ts';
 import { type CustomerRow, customers } from '../../customers/records/index.ts';

@@ -6,7 +6,7 @@ import type {
   LivenessCheck,
   LivenessProgress,
 } from '../../../connectors/ports/index.ts';
-import { defineJob, PlatformFields } from '../../../kernel/job.ts';
+import { defineJob, PlatformFields } from '../../../kernel/contract/job.ts';
 import { iso, type Time } from '../../../kernel/world.ts';
 import { type JobHandler, jobHandler } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';

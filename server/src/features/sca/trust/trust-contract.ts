@@ -1,7 +1,7 @@
 // The operations by which a customer says that payments to an account need no second factor, and takes that
 // back. Both directions have the same two steps.
 import { Type } from '@sinclair/typebox';
-import { operation } from '../../../kernel/operation.ts';
+import { operation } from '../../../kernel/contract/operation.ts';
 import { named, nullable } from '../../../kernel/schema.ts';
 import { proofFields, SCA_TAG, ScaChallenge } from '../contract.ts';
 

@@ -1,7 +1,7 @@
 // What happens to a token after it was registered: its provider is asked until the issuance has come to an
 // end, and once it is provisioned what the operator approved is enabled.
 import type { IssuanceStatus, TokenAnswer } from '../../../connectors/ports/stablecoins.ts';
-import type { JobInput } from '../../../kernel/job.ts';
+import type { JobInput } from '../../../kernel/contract/job.ts';
 import { OUTAGE_ATTEMPTS } from '../../../runtime/jobs/job-failures.ts';
 import { type JobHandler, jobHandler, type Result } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';

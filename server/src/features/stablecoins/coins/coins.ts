@@ -2,9 +2,9 @@
 // service. What a token is called and worth is the provider's word and no field of a request.
 import type { Static } from '@sinclair/typebox';
 import type { ProviderToken, TokenName } from '../../../connectors/ports/stablecoins.ts';
+import type { Refused } from '../../../kernel/contract/operation.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import type { Refused } from '../../../kernel/operation.ts';
 import type { Filter } from '../../../runtime/db/database.ts';
 import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
 import type { StablecoinRegisterRequest } from '../contract.ts';

@@ -4,9 +4,9 @@
 // on.
 import type { Static } from '@sinclair/typebox';
 import type { ProviderCredentials, ProviderLink } from '../../../connectors/ports/stablecoins.ts';
+import type { Refused } from '../../../kernel/contract/operation.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import type { Refused } from '../../../kernel/operation.ts';
 import { iso } from '../../../kernel/world.ts';
 import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
 import type { StablecoinProviderAccountLinkRequest } from '../contract.ts';

@@ -1,7 +1,7 @@
 // What mints and burns look like, in requests and in replies. Amounts are texts of digits: smallest units
 // of a token do not fit into the numbers of JSON.
 import { Type } from '@sinclair/typebox';
-import { operation } from '../../../kernel/operation.ts';
+import { operation } from '../../../kernel/contract/operation.ts';
 import {
   described,
   named,

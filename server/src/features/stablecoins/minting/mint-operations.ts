@@ -2,9 +2,9 @@
 // ordered at all, its amount, what pays for it, who stands at the other end, and last what the provider
 // says.
 import type { Static } from '@sinclair/typebox';
+import type { Refused } from '../../../kernel/contract/operation.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import type { Refused } from '../../../kernel/operation.ts';
 import { equals } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';

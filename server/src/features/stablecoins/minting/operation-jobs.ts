@@ -4,7 +4,7 @@
 // to know the platform no more, and what may have been waits, hidden from nobody, until the platform is
 // linked again.
 import type { OrderProgress, Unlinked } from '../../../connectors/ports/stablecoins.ts';
-import { defineJob } from '../../../kernel/job.ts';
+import { defineJob } from '../../../kernel/contract/job.ts';
 import { OUTAGE_ATTEMPTS } from '../../../runtime/jobs/job-failures.ts';
 import {
   type JobHandler,

@@ -8,9 +8,9 @@ import type {
   ProviderLink,
   Unlinked,
 } from '../../../connectors/ports/stablecoins.ts';
+import type { Refused } from '../../../kernel/contract/operation.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import type { Refused } from '../../../kernel/operation.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { customerOf, customers } from '../../customers/records/index.ts';
 import { type ExternalAccountRow, externalAccounts } from '../../payees/external-accounts/index.ts';

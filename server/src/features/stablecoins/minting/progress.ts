@@ -4,7 +4,7 @@
 // about for a week more. The operator alone can end one without it, having found out otherwise.
 import { Type } from '@sinclair/typebox';
 import type { OrderProgress } from '../../../connectors/ports/stablecoins.ts';
-import { defineJob } from '../../../kernel/job.ts';
+import { defineJob } from '../../../kernel/contract/job.ts';
 import type { Time } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { writeDown } from '../parts.ts';

@@ -1,8 +1,8 @@
 // How a platform appears on hosted pages: its name, its colour, and the logo of its configuration. A logo is
 // shown only where it is loaded over https, or over http from the local machine in the sandbox.
 
+import type { PageBrand } from '../../../kernel/contract/page.ts';
 import { readUrl } from '../../../kernel/net/url.ts';
-import type { PageBrand } from '../../../kernel/page.ts';
 import type { PlatformRow } from './store.ts';
 
 type Branded = Pick<

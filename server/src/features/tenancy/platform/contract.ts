@@ -4,8 +4,8 @@ import {
   COUNTERPARTY_FIELDS,
   CounterpartyFieldDefinition,
 } from '../../../catalog/accounts/field-names.ts';
-import { defineEvent } from '../../../kernel/event.ts';
-import { operation } from '../../../kernel/operation.ts';
+import { defineEvent } from '../../../kernel/contract/event.ts';
+import { operation } from '../../../kernel/contract/operation.ts';
 import { Amount, described, named, oneOf, Timestamp } from '../../../kernel/schema.ts';
 
 const TAG = 'Platform Configuration';

@@ -1,6 +1,6 @@
 // Jobs that a change of a platform stages. Their handlers are in features to the right of this one.
 import { Type } from '@sinclair/typebox';
-import { defineJob } from '../../../kernel/job.ts';
+import { defineJob } from '../../../kernel/contract/job.ts';
 
 /** Opens the accounts of customers in currencies that were added; migration 0026 stages it too. */
 export const BACKFILL_ACCOUNTS = defineJob(

@@ -2,10 +2,10 @@
 // accounts and its first token are other features' business: see bootstrap.ts for the whole.
 import { findCurrency } from '../../../catalog/currencies/currencies.ts';
 import { type FeeSchedule, NO_FEE } from '../../../catalog/currencies/fees.ts';
+import { PERMISSIONS } from '../../../kernel/contract/operation.ts';
 import { invalid } from '../../../kernel/fault.ts';
 import { newId } from '../../../kernel/id.ts';
 import { MAX_AMOUNT } from '../../../kernel/money.ts';
-import { PERMISSIONS } from '../../../kernel/operation.ts';
 import type { World } from '../../../kernel/world.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Caller, Ctx, Environment } from '../../../runtime/operation/context.ts';

@@ -1,6 +1,6 @@
 // API tokens as the API shows and takes them.
 import { Type } from '@sinclair/typebox';
-import { operation, PERMISSIONS } from '../../../kernel/operation.ts';
+import { operation, PERMISSIONS } from '../../../kernel/contract/operation.ts';
 import { described, named, oneOf, PageQuery, page, Timestamp } from '../../../kernel/schema.ts';
 import { MAX_TOKENS } from './store.ts';
 

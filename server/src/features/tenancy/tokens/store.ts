@@ -1,5 +1,5 @@
 // An API token: the client id a platform signs in with, what it may do, and a hash of its secret.
-import type { Permission } from '../../../kernel/operation.ts';
+import type { Permission } from '../../../kernel/contract/operation.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 
 /** Live tokens of one platform. */

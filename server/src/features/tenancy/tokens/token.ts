@@ -1,6 +1,7 @@
 // How a token comes into being: its secret is drawn here, handed out once and kept only as a hash.
+
+import type { Permission } from '../../../kernel/contract/operation.ts';
 import { Fault } from '../../../kernel/fault.ts';
-import type { Permission } from '../../../kernel/operation.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { newSecret, randomText, sha256Hex } from '../../../runtime/security/crypto.ts';
 import { MAX_TOKENS, type TokenRow, tokens } from './store.ts';

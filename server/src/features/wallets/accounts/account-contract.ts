@@ -1,7 +1,7 @@
 // What a wallet's owner may do with the account itself: hide its transactions, and take its words away. Both
 // are signed by a session of the wallet.
 import { Type } from '@sinclair/typebox';
-import { operation } from '../../../kernel/operation.ts';
+import { operation } from '../../../kernel/contract/operation.ts';
 import { named, ruled } from '../../../kernel/schema.ts';
 import { InternalAccount } from '../../balances/internal-accounts/index.ts';
 import { SignedRequestChallenge } from '../../customers/records/index.ts';

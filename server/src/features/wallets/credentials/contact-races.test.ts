@@ -7,7 +7,7 @@ import { type Answer, startApp, type TestApp } from '../../../../test/harness.ts
 import { phoneNumber } from '../../../../test/otp.ts';
 import { signedHeaders, type WalletDesk, walletDesk } from '../../../../test/wallet-desk.ts';
 import { connectorRegistry } from '../../../connectors/registry.ts';
-import type { Input } from '../../../kernel/operation.ts';
+import type { Input } from '../../../kernel/contract/operation.ts';
 import { changeCustomer, type updateCustomerById } from '../../customers/records/index.ts';
 import { openWallets, startRecovery } from '../accounts/index.ts';
 import { tiedCredentials } from './contacts.ts';

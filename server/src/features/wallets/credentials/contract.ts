@@ -1,6 +1,6 @@
 // Credentials and sessions of embedded wallets as the API shows them, and the operations on them.
 import { type TSchema, Type } from '@sinclair/typebox';
-import { operation } from '../../../kernel/operation.ts';
+import { operation } from '../../../kernel/contract/operation.ts';
 import { described, named, oneOf, ruled, Timestamp, variant } from '../../../kernel/schema.ts';
 import { SignedRequestChallenge } from '../../customers/records/index.ts';
 import { CREDENTIAL_TYPES, orProcessing, WalletOperationProcessing } from '../accounts/index.ts';

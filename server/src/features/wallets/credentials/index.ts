@@ -1,5 +1,5 @@
 // What the composition lists of credentials, and what other features may use of them.
-import type { Bound } from '../../../kernel/operation.ts';
+import type { Bound } from '../../../kernel/contract/operation.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { WalletParts } from '../accounts/index.ts';
 import { credentialOperations } from './operations.ts';

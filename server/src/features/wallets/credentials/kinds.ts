@@ -2,7 +2,7 @@
 // for signatures and keep the rows; a kind says what a body must hold, what is to be signed for it, and what
 // proves it.
 import type { Static } from '@sinclair/typebox';
-import type { Refused, Reply } from '../../../kernel/operation.ts';
+import type { Refused, Reply } from '../../../kernel/contract/operation.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type {
   Act,

@@ -3,8 +3,9 @@
 // guess may be right, as with codes, nothing is judged any more beyond that. A signature cannot be
 // guessed: there a good proof is taken however many bad ones came before, as anybody could otherwise
 // lock the holder out with nonsense.
+
+import type { Refused } from '../../../kernel/contract/operation.ts';
 import type { Fault } from '../../../kernel/fault.ts';
-import type { Refused } from '../../../kernel/operation.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { checkTries, type TryRule, takeTry } from '../../../runtime/operation/tries.ts';
 

@@ -2,9 +2,9 @@
 // the rows. A wallet never loses its last credential, and nobody takes away the credential that vouches for
 // the signature: with one stolen device its thief could otherwise lock the owner out.
 import type { Static } from '@sinclair/typebox';
+import type { Bound } from '../../../kernel/contract/operation.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import type { Bound } from '../../../kernel/operation.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import {

@@ -2,8 +2,9 @@
 // back encrypted together with the public key of the session to come; whoever then signs a token with that
 // key has shown both. A code, and the key it is encrypted to, live and die together: with a new code, with a
 // good one, and with the contact they were sent to.
+
+import type { Refused } from '../../../kernel/contract/operation.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
-import type { Refused } from '../../../kernel/operation.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { type TryRule, takeTry } from '../../../runtime/operation/tries.ts';
 import { customers, platformOf } from '../../customers/records/index.ts';

@@ -1,9 +1,10 @@
 // The operations on sessions. A session is followed by another one while it is active, which only its own
 // key may sign; any session of the wallet may end any other, so that a person can end what a lost device
 // still has. Whoever refreshes without ever proving a credential again is stopped after half a day.
+
+import type { Bound } from '../../../kernel/contract/operation.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import type { Bound } from '../../../kernel/operation.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import {

@@ -1,6 +1,6 @@
 // People who own or control a business, as the API shows them, and the operations on them.
 import { type Static, Type } from '@sinclair/typebox';
-import { operation } from '../../../../kernel/operation.ts';
+import { operation } from '../../../../kernel/contract/operation.ts';
 import {
   Address,
   DateOnly,

@@ -1,8 +1,9 @@
 // Changing a customer. A request names what changes; it is judged by the customer it would leave behind,
 // and only for what it makes worse: a rule that came into force after the customer was registered does not
 // stand in the way of an unrelated change.
+
+import type { Input } from '../../../../kernel/contract/operation.ts';
 import { invalidField } from '../../../../kernel/fault.ts';
-import type { Input } from '../../../../kernel/operation.ts';
 import type { PatchOf } from '../../../../runtime/db/table.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { handle } from '../../../../runtime/operation/handle.ts';

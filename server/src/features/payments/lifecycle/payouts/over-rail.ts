@@ -2,7 +2,7 @@
 // bring its answer in as any notice comes in. What differs between movements is data.
 import { Type } from '@sinclair/typebox';
 import type { Progress, RailInstruction } from '../../../../connectors/ports/index.ts';
-import type { JobDefinition } from '../../../../kernel/job.ts';
+import type { JobDefinition } from '../../../../kernel/contract/job.ts';
 import { oneOf } from '../../../../kernel/schema.ts';
 import {
   type JobHandler,

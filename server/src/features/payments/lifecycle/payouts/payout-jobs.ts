@@ -3,7 +3,7 @@
 // that any other notice takes. The instruction's id is the transaction's, so a rail that sees it twice knows.
 import type { Connectors, Progress, RailPort } from '../../../../connectors/ports/index.ts';
 import { assertNever } from '../../../../kernel/assert-never.ts';
-import type { JobDefinition } from '../../../../kernel/job.ts';
+import type { JobDefinition } from '../../../../kernel/contract/job.ts';
 import {
   type JobHandler,
   type JobOf,

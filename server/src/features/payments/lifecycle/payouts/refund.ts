@@ -3,7 +3,7 @@
 // then, for money that came from outside, takes one step more.
 import { Type } from '@sinclair/typebox';
 import { isFiat } from '../../../../catalog/currencies/currencies.ts';
-import { defineJob } from '../../../../kernel/job.ts';
+import { defineJob } from '../../../../kernel/contract/job.ts';
 import { iso } from '../../../../kernel/world.ts';
 import { house } from '../../../../ledger/chart.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';

@@ -1,6 +1,6 @@
 // The operations by which a customer lets a payment go on: the proof, and its code once more.
 import { Type } from '@sinclair/typebox';
-import { operation } from '../../../../kernel/operation.ts';
+import { operation } from '../../../../kernel/contract/operation.ts';
 import { addressErrors, SCA_TAG, ScaAuthorization } from '../../../sca/index.ts';
 import { Quote } from '../contract.ts';
 

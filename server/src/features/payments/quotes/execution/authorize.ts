@@ -1,8 +1,9 @@
 // The customer's word for a payment that waits for it. The last proof takes the money by the very step that
 // takes it from other payments: where that cannot be, nothing of the proof is kept and it may be brought
 // again.
+
+import type { Input } from '../../../../kernel/contract/operation.ts';
 import { Fault } from '../../../../kernel/fault.ts';
-import type { Input } from '../../../../kernel/operation.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { handle } from '../../../../runtime/operation/handle.ts';
 import { customers } from '../../../customers/records/index.ts';

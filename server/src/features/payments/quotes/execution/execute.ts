@@ -1,9 +1,10 @@
 // Starting a payment: it is checked once more, and its money taken. Between two internal accounts the money
 // arrives in the same commit; over a rail it is set aside and a job sends it; from an external account a job
 // pulls it first. Money that somebody pays in starts the payment by itself when it arrives (funding.ts).
+
+import { defineJob } from '../../../../kernel/contract/job.ts';
 import { Fault } from '../../../../kernel/fault.ts';
 import { isId } from '../../../../kernel/id.ts';
-import { defineJob } from '../../../../kernel/job.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import {
   type InternalAccountRow,

@@ -4,9 +4,9 @@
 import { isFiat } from '../../../../catalog/currencies/currencies.ts';
 import type { Progress } from '../../../../connectors/ports/index.ts';
 import { assertNever } from '../../../../kernel/assert-never.ts';
+import { defineJob } from '../../../../kernel/contract/job.ts';
 import { Fault, invalidField } from '../../../../kernel/fault.ts';
 import { isId } from '../../../../kernel/id.ts';
-import { defineJob } from '../../../../kernel/job.ts';
 import { house } from '../../../../ledger/chart.ts';
 import {
   type JobHandler,

@@ -4,9 +4,9 @@
 import { Type } from '@sinclair/typebox';
 import { shortenedIdentifier } from '../../../../catalog/accounts/account-info.ts';
 import { currencyOf } from '../../../../catalog/currencies/currencies.ts';
+import { defineJob } from '../../../../kernel/contract/job.ts';
 import { canonical } from '../../../../kernel/crypto/canonical.ts';
 import { isId } from '../../../../kernel/id.ts';
-import { defineJob } from '../../../../kernel/job.ts';
 import { readable } from '../../../../kernel/money.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { internalAccounts } from '../../../balances/internal-accounts/index.ts';

@@ -3,8 +3,8 @@
 // before stays, and no money moves. Everything that spoke for it is looked at again at the end, and how
 // long is waited is up to the servers' own setting, not to whoever asked.
 import { Type } from '@sinclair/typebox';
+import { defineJob, PlatformFields } from '../../../../kernel/contract/job.ts';
 import { Fault } from '../../../../kernel/fault.ts';
-import { defineJob, PlatformFields } from '../../../../kernel/job.ts';
 import { type JobHandler, jobHandler } from '../../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { internalAccounts } from '../../../balances/internal-accounts/index.ts';

@@ -2,8 +2,9 @@
 // quote and says what moves, so a signature is good for this quote alone, whenever the wallet's session gave
 // it. A request without one is answered with the same text to sign; naming that request with the signature
 // is allowed and not needed, because a quote is executed once.
+
+import type { Refused } from '../../../../kernel/contract/operation.ts';
 import { Fault } from '../../../../kernel/fault.ts';
-import type { Refused } from '../../../../kernel/operation.ts';
 import type { Time } from '../../../../kernel/world.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { findWallet, type Wallet, type WalletParts } from '../wallet.ts';

@@ -2,7 +2,7 @@
 // which runs it share, so the input has one type. A kind and an input are kept in rows: a kind never changes
 // its meaning, and a field that is added to an input is optional, since earlier rows do not have it.
 import { type Static, type TObject, Type } from '@sinclair/typebox';
-import { oneOf } from './schema.ts';
+import { oneOf } from '../schema.ts';
 
 export interface JobDefinition<S extends TObject = TObject> {
   readonly kind: string;

@@ -2,7 +2,7 @@
 // needs (path, fields, statuses, permission) and feeds routing, validation, the OpenAPI document and the
 // tests; the operationId is the name of both, in code, logs and metrics.
 import type { Static, TSchema } from '@sinclair/typebox';
-import type { Code, Fault, FieldError } from './fault.ts';
+import type { Code, Fault, FieldError } from '../fault.ts';
 import type { UploadRules } from './upload.ts';
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
