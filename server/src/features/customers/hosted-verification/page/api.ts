@@ -8,13 +8,15 @@ export interface Refusal {
   code: string;
   reason: string;
   errors: FieldError[];
+  /** For support; absent where no answer came. */
+  requestId: string | undefined;
 }
 
 type Answer<T> = { refused: false; body: T } | Refusal;
 
 const UNREACHABLE = 'The connection was lost. Check your connection, then try again.';
 
-function refusalOf(status: number, body: unknown): Refusal {
+function refusalOf(status: number, body: unknown, requestId: string | undefined): Refusal {
   const { code, reason, details } = (body ?? {}) as {
     code?: string;
     reason?: string;
@@ -27,6 +29,7 @@ function refusalOf(status: number, body: unknown): Refusal {
     code: code ?? 'UNREACHABLE',
     reason: limited || reason || UNREACHABLE,
     errors: details?.errors ?? [],
+    requestId,
   };
 }
 
@@ -52,7 +55,10 @@ export function ask<T>(
       const answer = parsed(request.responseText);
       const { status } = request;
       if (status >= 200 && status < 300) resolve({ refused: false, body: answer as T });
-      else resolve(refusalOf(status, answer));
+      else {
+        const requestId = request.getResponseHeader('x-request-id') ?? undefined;
+        resolve(refusalOf(status, answer, requestId));
+      }
     });
     if (progress) {
       request.upload.addEventListener('progress', ({ loaded, total, lengthComputable }) => {

@@ -25,11 +25,15 @@ interface Place {
   counted: string[];
 }
 
-const heading = h('h1', { tabindex: '-1' }, 'Loading …');
+const heading = h('h1', { tabindex: '-1', class: 'waiting' }, 'Loading …');
 const place = h('p', { class: 'step' });
 const bar = h('div', { class: 'bar', 'aria-hidden': 'true' });
 const back = h('p', { class: 'back', hidden: true });
-const screen = h('div', { class: 'screen' });
+const screen = h(
+  'div',
+  { class: 'screen' },
+  ...[1, 2, 3].map(() => h('div', { class: 'skeleton', 'aria-hidden': 'true' })),
+);
 const live = h('p', { class: 'unseen', role: 'status' });
 const main = h('main', {}, back, place, bar, heading, screen);
 
@@ -53,6 +57,7 @@ function showPlace(key?: string): void {
 }
 
 function show(title: string, key?: string): void {
+  heading.className = '';
   heading.textContent = title;
   document.title = `${title} – ${state.platformName}`;
   showPlace(key);
@@ -62,12 +67,14 @@ function show(title: string, key?: string): void {
   if (!screen.contains(document.activeElement)) heading.focus({ preventScroll: true });
 }
 
-function showTrouble(title: string, reason: string): void {
+function showTrouble(title: string, reason: string, requestId?: string): void {
+  heading.className = '';
   heading.textContent = title;
   document.title = title;
   showPlace();
   const again = action('Try again', () => location.reload(), { kind: 'primary' });
-  screen.replaceChildren(h('p', {}, reason), h('div', { class: 'buttons' }, again));
+  const id = requestId ? [h('p', { class: 'hint' }, `Request id: ${requestId}`)] : [];
+  screen.replaceChildren(h('p', {}, reason), ...id, h('div', { class: 'buttons' }, again));
   heading.focus();
 }
 
@@ -80,7 +87,7 @@ async function reload(): Promise<State> {
   }
   // The server shows the page for links that have ended.
   if (answer.status === 410) location.reload();
-  showTrouble('The page could not be loaded', answer.reason);
+  showTrouble('The page could not be loaded', answer.reason, answer.requestId);
   throw new Error(answer.code);
 }
 

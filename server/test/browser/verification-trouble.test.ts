@@ -1,0 +1,67 @@
+// The hosted verification page where the server fails: what happened, what to do, and the request id that
+// support needs. The table of documents is out of reach for as long as one reading takes.
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { customer } from '../fixtures.ts';
+import { browserPath, visit } from './browser.ts';
+import { inspect, NOBODY, type Office, openOffice, PATIENCE_MS, title } from './office.ts';
+
+let office: Office;
+
+describe.runIf(browserPath)('a verification page that is slow or cannot be loaded', () => {
+  beforeAll(async () => {
+    office = await openOffice();
+  });
+  afterAll(() => office?.close());
+
+  it(
+    'shows the reason, the request id and a way to try again',
+    async () => {
+      const { db } = office.app.runtime;
+      const person = await customer(office.app, office.as, NOBODY);
+      const url = await office.linkFor(person.id);
+      const { page, close } = await visit(office.browser, 'phone', office.origin);
+      await db.query('alter table documents rename to documents_away');
+      try {
+        const failed = page.waitForResponse((reply) => reply.status() === 500);
+        await page.goto(url);
+        await title(page, 'The page could not be loaded');
+        const id = (await failed).headers()['x-request-id'];
+        expect(id).toMatch(/^[0-9a-f-]{36}$/);
+        await page.getByText(`Request id: ${id}`).waitFor();
+        await inspect(page, 'trouble');
+      } finally {
+        await db.query('alter table documents_away rename to documents');
+      }
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await title(page, 'Verify your identity');
+      await close();
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'shows a skeleton until a slow answer comes',
+    async () => {
+      const person = await customer(office.app, office.as, NOBODY);
+      const url = await office.linkFor(person.id);
+      const { page, close } = await visit(office.browser, 'phone', office.origin);
+      const client = new pg.Client({ connectionString: office.app.databaseUrl });
+      await client.connect();
+      try {
+        await client.query('begin; lock table documents in access exclusive mode');
+        await page.goto(url);
+        await page.getByRole('heading', { name: 'Loading …' }).waitFor();
+        expect(await page.locator('.skeleton:visible').count()).toBe(3);
+        await inspect(page, 'loading');
+        await client.query('commit');
+      } finally {
+        await client.end();
+      }
+      await title(page, 'Verify your identity');
+      expect(await page.locator('.skeleton').count()).toBe(0);
+      await close();
+    },
+    PATIENCE_MS,
+  );
+});
