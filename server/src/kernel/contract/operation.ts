@@ -1,4 +1,4 @@
-// An operation is one value, its contract, and one function. The contract says everything a stranger
+// An operation is one value, its contract, and one function. The contract says everything a client
 // needs (path, fields, statuses, permission) and feeds routing, validation, the OpenAPI document and the
 // tests; the operationId is the name of both, in code, logs and metrics.
 import type { Static, TSchema } from '@sinclair/typebox';

@@ -21,7 +21,7 @@ export interface Versioned {
   version: number;
 }
 
-/** A fact told to the platform. Where `account` is set, the row keeps that ledger account's balance too. */
+/** An event for the platform. Where `account` is set, the row keeps that ledger account's balance too. */
 export interface EventRow {
   id: string;
   platform_id: string;
@@ -32,7 +32,7 @@ export interface EventRow {
   data: string;
   account: string | null;
   created_at: Time;
-  /** When the first delivery is due; null for an event that nobody is to be told. */
+  /** When the first delivery is due; null for an event without a delivery. */
   due_at: Time | null;
   /** The customer under whose data key `data` is sealed; absent where it lies in clear. */
   sealed_for?: string | null;

@@ -1,5 +1,5 @@
-// Jobs that make one movement of money over a rail: they tell the rail, or ask about what it was told, and
-// bring its answer in as any notice comes in. What differs between movements is data.
+// Jobs that carry one instruction over a rail: they submit it, or check its progress, and apply the answer. What
+// differs between kinds of instructions is data.
 import { Type } from '@sinclair/typebox';
 import type { Progress, RailInstruction } from '../../../../connectors/ports/index.ts';
 import type { JobDefinition } from '../../../../kernel/contract/job.ts';
