@@ -1,5 +1,5 @@
-// Jobs that carry one instruction over a rail: they submit it, or check its progress, and apply the answer. What
-// differs between kinds of instructions is data.
+// Jobs that carry one instruction over a rail: they submit it, or check its progress, and apply the answer.
+// What differs between kinds of instructions is data.
 import { Type } from '@sinclair/typebox';
 import type { Progress, RailInstruction } from '../../../../connectors/ports/index.ts';
 import type { JobDefinition } from '../../../../kernel/contract/job.ts';
