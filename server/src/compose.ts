@@ -2,10 +2,8 @@
 // knows all of them; the process (main.ts), the operator's command and the tests each build on it.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { openPlatformAccounts } from './bootstrap.ts';
 import { CURRENCIES } from './catalog/currencies/currencies.ts';
 import { namingFor } from './catalog/naming.ts';
-import type { Connectors } from './connectors/ports/index.ts';
 import {
   type ConnectorSettings,
   connectorRegistry,
@@ -13,116 +11,20 @@ import {
   type StorageSettings,
   storageOf,
 } from './connectors/registry.ts';
+import { agentBearers } from './features/agents/index.ts';
+import { type CardParts, issuerDesk } from './features/cards/index.ts';
+import { linkBearers, verificationPage } from './features/customers/hosted-verification/index.ts';
+import { sealOldCustomers } from './features/customers/records/index.ts';
+import { createDeliverer } from './features/notifications/webhooks/index.ts';
+import { authenticator } from './features/tenancy/tokens/index.ts';
 import {
-  agentBearers,
-  agentJobs,
-  agentOperations,
-  agentSweep,
-  agentWebhooks,
-  waitingAction,
-} from './features/agents/index.ts';
-import {
-  accountJobs,
-  internalAccountOperations,
-  internalAccountWebhooks,
-} from './features/balances/internal-accounts/index.ts';
-import {
-  type CardParts,
-  cardJobs,
-  cardOperations,
-  cardSweep,
-  cardWebhooks,
-  issuerDesk,
-  pullJobs,
-  revealPage,
-} from './features/cards/index.ts';
-import { contactOperations } from './features/customers/contacts/index.ts';
-import { documentOperations } from './features/customers/documents/index.ts';
-import {
-  kycLinkOperations,
-  linkBearers,
-  verificationPage,
-} from './features/customers/hosted-verification/index.ts';
-import {
-  importJobs,
-  importOperations,
-  importWebhooks,
-} from './features/customers/imports/index.ts';
-import {
-  invitationJobs,
-  invitationOperations,
-  invitationPage,
-  invitationWebhooks,
-} from './features/customers/invitations/index.ts';
-import {
-  type CustomerParts,
-  customerOperations,
-  customerWebhooks,
-  ownerOperations,
-  sealOldCustomers,
-} from './features/customers/records/index.ts';
-import {
-  verificationJobs,
-  verificationOperations,
-  verificationWebhooks,
-} from './features/customers/verifications/index.ts';
-import { codeSweep, messageJobs } from './features/notifications/messages/index.ts';
-import {
-  createDeliverer,
-  testWebhooks,
-  type WebhookDeps as WebhookParts,
-  webhookOperations,
-} from './features/notifications/webhooks/index.ts';
-import { discoveryOperations } from './features/payees/discovery/index.ts';
-import {
-  externalAccountOperations,
-  externalAccountWebhooks,
-  nameJobs,
-} from './features/payees/external-accounts/index.ts';
-import {
-  livenessPage,
-  ownershipJobs,
-  ownershipOperations,
-} from './features/payees/ownership/index.ts';
-import { lookupSweep, receiverOperations } from './features/payees/receivers/index.ts';
-import {
-  payoutJobs,
-  transactionOperations,
-  transactionWebhooks,
-} from './features/payments/lifecycle/index.ts';
-import { incomingJobs, incomingOperations } from './features/payments/pay-ins/index.ts';
-import {
-  expiryJobs,
-  expirySweep,
-  fundingJobs,
-  lapseJobs,
-  quoteOperations,
-} from './features/payments/quotes/index.ts';
-import { transferInOperations, transferOperations } from './features/payments/transfers/index.ts';
-import {
-  sandboxCardOperations,
-  sandboxOperations,
-  sandboxSendOperations,
-  sandboxUmaOperations,
-} from './features/sandbox/index.ts';
-import { resetJobs, resetPage, scaOperations, scaSweep } from './features/sca/index.ts';
-import { stablecoinJobs, stablecoinOperations } from './features/stablecoins/index.ts';
-import { platformOperations } from './features/tenancy/platform/index.ts';
-import {
-  type Authenticator,
-  authenticator,
-  tokenOperations,
-} from './features/tenancy/tokens/index.ts';
-import {
-  isSigned,
-  openWallets,
-  openWalletsOf,
-  recoveryJobs,
-  settleJobs,
-  walletAccountOperations,
-  walletSweep,
-} from './features/wallets/accounts/index.ts';
-import { tiedCredentials, walletAuthOperations } from './features/wallets/credentials/index.ts';
+  handlersOf,
+  operationsOf,
+  PAGES,
+  partsOf,
+  sweepsOf,
+  webhookContracts,
+} from './features.ts';
 import { createLimiter, type RateLimits } from './http/admission/rate-limit.ts';
 import type { Operation } from './http/bind.ts';
 import { listeningOrigin, listenOn } from './http/connection/listen.ts';
@@ -146,7 +48,6 @@ import type { Worker } from './runtime/jobs/jobs.ts';
 import type { Log } from './runtime/observability/log.ts';
 import { createMetrics, type Metrics } from './runtime/observability/metrics.ts';
 import { createReadiness, type Readiness } from './runtime/observability/readiness.ts';
-import type { Environment } from './runtime/operation/context.ts';
 import { forgetSweep } from './runtime/operation/idempotency.ts';
 import type { Runtime } from './runtime/operation/operate.ts';
 import { triesSweep } from './runtime/operation/tries.ts';
@@ -206,124 +107,6 @@ async function ensureHouse(db: Database, now: number): Promise<void> {
   await db.query(ENSURE_HOUSE, [...columns, new Date(now)]);
 }
 
-export const webhookContracts = [
-  ...transactionWebhooks,
-  ...internalAccountWebhooks,
-  ...externalAccountWebhooks,
-  ...customerWebhooks,
-  ...verificationWebhooks,
-  ...importWebhooks,
-  ...invitationWebhooks,
-  ...agentWebhooks,
-  ...cardWebhooks,
-  ...testWebhooks,
-];
-
-/** What the operations are made with. */
-export interface Parts {
-  connectors: (environment: Environment) => Connectors;
-  tokens: Pick<Authenticator, 'drop'>;
-  webhooks: WebhookParts;
-  files: Files;
-  /** What links to pages of this server begin with. */
-  origin: () => string;
-  note: NonNullable<CardParts['note']>;
-}
-
-/** What everything that registers or changes customers is made with. */
-const customerPartsOf = ({ connectors }: Pick<Parts, 'connectors'>): CustomerParts => ({
-  connectors,
-  openWallets: (ctx, customer, accounts) => openWallets(ctx, { connectors }, customer, accounts),
-  credentialsTiedTo: tiedCredentials({ connectors }),
-});
-
-/** Every operation of the server. */
-export const operationsOf = ({
-  connectors,
-  tokens,
-  webhooks,
-  files,
-  origin,
-  note,
-}: Parts): Operation[] => [
-  ...platformOperations({
-    loopbackWebhooks: webhooks.loopbackWebhooks,
-    provision: (ctx, currencies) =>
-      openPlatformAccounts(ctx, currencies, (environment) => connectors(environment).funding),
-  }),
-  ...tokenOperations(tokens),
-  ...customerOperations(customerPartsOf({ connectors })),
-  ...importOperations,
-  ...documentOperations({ connectors, files }),
-  ...verificationOperations({ connectors }),
-  ...kycLinkOperations({ ...customerPartsOf({ connectors }), files, origin }),
-  ...contactOperations({ connectors }),
-  ...ownerOperations,
-  ...invitationOperations({ origin }),
-  ...internalAccountOperations,
-  ...walletAccountOperations({ connectors }),
-  ...walletAuthOperations({ connectors }),
-  ...externalAccountOperations({ connectors }),
-  ...scaOperations({ connectors, origin }),
-  ...ownershipOperations({ connectors, origin }),
-  ...discoveryOperations({ connectors }),
-  ...receiverOperations({ connectors }),
-  ...quoteOperations({ connectors, origin }),
-  ...transferOperations({ connectors }),
-  ...transferInOperations({ connectors }),
-  ...agentOperations({ connectors, origin, word: () => webhooks.naming.word }),
-  ...cardOperations({ connectors, origin }),
-  ...incomingOperations({ waitingAction: waitingAction({ connectors, origin }) }),
-  ...transactionOperations,
-  ...webhookOperations(webhooks),
-  ...stablecoinOperations({ connectors }),
-  ...sandboxSendOperations,
-  ...sandboxUmaOperations(connectors),
-  ...sandboxCardOperations({ connectors, origin, note }),
-  ...sandboxOperations,
-];
-
-/** What is done for every kind of job. */
-const handlersOf = ({
-  connectors,
-  webhooks,
-  origin,
-}: Pick<Parts, 'connectors' | 'webhooks' | 'origin'>) => [
-  ...payoutJobs(connectors),
-  ...fundingJobs(connectors),
-  ...expiryJobs(),
-  ...lapseJobs(),
-  ...incomingJobs({ connectors, webhooks }),
-  ...accountJobs({
-    connectors,
-    opened: (ctx, accounts) => openWalletsOf(ctx, { connectors }, accounts),
-  }),
-  ...invitationJobs({ origin }),
-  ...nameJobs({ connectors }),
-  ...ownershipJobs({ connectors }),
-  ...resetJobs(),
-  ...verificationJobs({ connectors }),
-  ...messageJobs(connectors),
-  ...agentJobs(),
-  ...stablecoinJobs({ connectors }),
-  ...cardJobs({ connectors }),
-  ...pullJobs({ connectors }),
-];
-
-/** What is found by looking. */
-const sweepsOf = (log: Log) => [
-  expirySweep(log),
-  forgetSweep(),
-  triesSweep(),
-  lookupSweep(),
-  fileSweep(),
-  walletSweep(),
-  codeSweep(),
-  scaSweep(),
-  agentSweep(),
-  cardSweep(),
-];
-
 /** The connectors as set, with what is wrong with their sources in the log. */
 const connectorsOf = (
   { connectors, circuits }: Pick<ConnectorSettings, 'circuits'> & Pick<Settings, 'connectors'>,
@@ -343,13 +126,6 @@ function openDesks(runtime: Runtime, parts: CardParts): void {
     const { issuer } = parts.connectors(environment);
     issuer?.attend?.(issuerDesk(runtime, parts, environment));
   }
-}
-
-/** The pages of words and at most one button. */
-function pagesOf(runtime: Runtime, { connectors }: Pick<Parts, 'connectors'>, log: Log) {
-  const note = (problem: string) => log.warn({ problem }, 'a page has a problem');
-  const pages = [livenessPage, resetPage, invitationPage, revealPage];
-  return pages.map((page) => page(runtime, { connectors, note }));
 }
 
 function committerOf({ databaseUrl }: Settings, metrics: Metrics): Committer {
@@ -392,18 +168,16 @@ export async function compose(
   const { loopbackWebhooks = true } = settings;
   const webhooks = { keys, naming, metrics, loopbackWebhooks };
   const origin = () => settings.publicUrl ?? listeningOrigin(server) ?? originOf(server);
-  const note = (problem: string) => log.warn({ problem }, 'a card payment has a problem');
-  const operations = operationsOf({ connectors, tokens, webhooks, files, origin, note });
+  const note = (problem: string) => log.warn({ problem }, 'a card has a problem');
   const pressure = pressureOn(committer);
+  const { walletRecoveryMs } = settings;
+  const given = { connectors, tokens, webhooks, files, storage, origin, note, log, bodyErrors };
+  const parts = partsOf({ ...given, ...pressure, walletRecoveryMs });
+  const operations = operationsOf(parts);
   const deliverer = createDeliverer({ world, db, vault, ...pressure, ...webhooks, log });
-  const handlers = [
-    ...handlersOf({ connectors, webhooks, origin }),
-    ...settleJobs(operations.filter(isSigned)),
-    ...recoveryJobs({ delayMs: settings.walletRecoveryMs }),
-    ...fileJobs({ storage }),
-    ...importJobs({ ...customerPartsOf({ connectors }), files, bodyErrors, ...pressure }),
-  ];
-  const worker = measuredWorker({ runtime, handlers, sweeps: sweepsOf(log), log, metrics });
+  const handlers = [...handlersOf(parts, operations), ...fileJobs({ storage })];
+  const sweeps = [...sweepsOf(parts), forgetSweep(), triesSweep(), fileSweep()];
+  const worker = measuredWorker({ runtime, handlers, sweeps, log, metrics });
   const contracts = operations.map((each) => each.contract);
   const openApi = () => runInSteps(openApiSteps(contracts, webhookContracts, naming), nextTurn);
   const { rateLimits, trustedProxies, publicUrl, stalledMs } = settings;
@@ -415,8 +189,9 @@ export async function compose(
   const server = createServer({ runtime, files, operations, ...asked, ...noted, ...network });
   const readiness = readinessOf(settings, committer);
   addSite(server, { ready: () => readiness.check(), metrics, openApi });
-  openDesks(runtime, { connectors, origin, note });
-  addPages(server, pagesOf(runtime, { connectors }, log), limiter);
+  openDesks(runtime, parts);
+  const pages = PAGES.map((page) => page(runtime, parts));
+  addPages(server, pages, limiter);
   addHostedApp(server, verificationPage(runtime), { bearers, limiter, log });
   return {
     server,

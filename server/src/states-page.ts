@@ -1,35 +1,20 @@
 // The page of the documentation that shows every lifecycle, made from the tables that the server itself goes
 // by. A drawing that somebody keeps by hand is wrong within a year; this one cannot be, because a test
 // holds the page against what is made here.
-import { actionStates, codeStates } from './features/agents/index.ts';
-import { internalAccountStates } from './features/balances/internal-accounts/index.ts';
-import { cardStates, delegatedKeyStates } from './features/cards/index.ts';
-import { linkStates } from './features/customers/hosted-verification/index.ts';
-import { importStates } from './features/customers/imports/index.ts';
-import { invitationStates } from './features/customers/invitations/index.ts';
-import { checkStates } from './features/customers/records/index.ts';
-import { verificationStates } from './features/customers/verifications/index.ts';
-import { messageStates } from './features/notifications/messages/index.ts';
-import { externalAccountStates } from './features/payees/external-accounts/index.ts';
-import {
-  cardPaymentStates,
-  incomingStates,
-  outgoingStates,
-  refundStates,
-} from './features/payments/lifecycle/index.ts';
-import { challengeStates, resetStates } from './features/sca/index.ts';
-import {
-  issuanceStates,
-  providerAccountStates,
-  serviceStates,
-  stablecoinOperationStates,
-} from './features/stablecoins/index.ts';
-import {
-  credentialStates,
-  recoveryStates,
-  requestStates,
-  sessionStates,
-} from './features/wallets/accounts/index.ts';
+import { agentFeature } from './features/agents/index.ts';
+import { internalAccountFeature } from './features/balances/internal-accounts/index.ts';
+import { cardFeature } from './features/cards/index.ts';
+import { kycLinkFeature } from './features/customers/hosted-verification/index.ts';
+import { importFeature } from './features/customers/imports/index.ts';
+import { invitationFeature } from './features/customers/invitations/index.ts';
+import { customerFeature } from './features/customers/records/index.ts';
+import { verificationFeature } from './features/customers/verifications/index.ts';
+import { messageFeature } from './features/notifications/messages/index.ts';
+import { externalAccountFeature } from './features/payees/external-accounts/index.ts';
+import { transactionFeature } from './features/payments/lifecycle/index.ts';
+import { scaFeature } from './features/sca/index.ts';
+import { stablecoinFeature } from './features/stablecoins/index.ts';
+import { walletFeature } from './features/wallets/accounts/index.ts';
 import type { Lifecycle } from './kernel/states.ts';
 import { fileStates } from './runtime/files/files.ts';
 import { jobStates } from './runtime/jobs/jobs-table.ts';
@@ -47,157 +32,157 @@ export const CHAPTERS: readonly Chapter[] = [
     title: 'Outgoing payment',
     about: `\`status\` of a transaction of type OUTGOING. It begins PENDING, with its quote or transfer. A
 completed payment fails when the receiving bank sends the money back later.`,
-    states: outgoingStates,
+    states: transactionFeature.states.outgoing,
   },
   {
     title: 'Incoming payment',
     about: `\`status\` of a transaction of type INCOMING. Money that is usable at once begins COMPLETED; what
 must be waited for, approved or explained begins PENDING.`,
-    states: incomingStates,
+    states: transactionFeature.states.incoming,
   },
   {
     title: 'Card payment',
     about: `\`status\` of a transaction of type CARD. It begins AUTHORIZED, or SETTLED where the network
 asks and clears at once. In EXCEPTION the network has its money and we have not got ours: an
 operator ends it.`,
-    states: cardPaymentStates,
+    states: transactionFeature.states.cardPayment,
   },
   {
     title: 'Refund',
     about: `\`refund.status\` of a transaction; NONE stands for a transaction without a refund. FAILED means
 that the money could not go back by itself and waits for a person, who may give it back later.`,
-    states: refundStates,
+    states: transactionFeature.states.refund,
   },
   {
     title: 'Internal account',
     about: `\`status\` of an internal account. It begins ACTIVE, or PENDING where its owner was there before
 it. In every state but ACTIVE nothing new moves out or in; what was set aside before goes on, and
 refunds come back. An account is closed only when nothing is in it.`,
-    states: internalAccountStates,
+    states: internalAccountFeature.states.internalAccount,
   },
   {
     title: 'Identity check',
     about: `\`kycStatus\` of a person, \`kybStatus\` of a business, \`kycStatus\` of a beneficial owner. It
 begins UNVERIFIED, or where the sandbox says at once. HOLD means that more information is wanted.`,
-    states: checkStates,
+    states: customerFeature.states.check,
   },
   {
     title: 'Import of customers',
     about: `\`status\` of an import of customers from a file. It is over when every row was tried: COMPLETED
 where one at least became a customer. A file that cannot be read fails before any does.`,
-    states: importStates,
+    states: importFeature.states.import,
   },
   {
     title: 'Verification',
     about: `\`verificationStatus\` of one submission. It begins wherever the submission left it. What must be
 mended, or is asked about anew, is submitted again, as a verification of its own.`,
-    states: verificationStates,
+    states: verificationFeature.states.verification,
   },
   {
     title: 'Verification link',
     about: `Shown nowhere: a link to the hosted verification page. It begins OPEN, and is USED when a
 submission through it was accepted. A link whose day is over stays OPEN and opens nothing.`,
-    states: linkStates,
+    states: kycLinkFeature.states.link,
   },
   {
     title: 'Invitation',
     about: `\`status\` of an invitation. It begins PENDING; a pending one whose time is over is shown as
 EXPIRED and can no longer be claimed.`,
-    states: invitationStates,
+    states: invitationFeature.states.invitation,
   },
   {
     title: 'Wallet credential',
     about: `Shown nowhere: a credential of an embedded wallet. It begins ACTIVE; a REVOKED one is listed no
 more, proves nothing, and its sessions ended with it.`,
-    states: credentialStates,
+    states: walletFeature.states.credential,
   },
   {
     title: 'Wallet session',
     about: `Shown nowhere: a key that may sign for an embedded wallet. It begins ACTIVE and is listed until
 its \`expiresAt\`; one that has run out stays ACTIVE and signs nothing.`,
-    states: sessionStates,
+    states: walletFeature.states.session,
   },
   {
     title: 'Request to sign',
     about: `Shown nowhere: what a \`requestId\` stands for. It begins PENDING. PROCESSING was signed and is
 being done, SETTLED is done and not yet fetched, DONE was answered. What ran out, was signed wrongly
 too often or was pushed out by newer ones is DROPPED.`,
-    states: requestStates,
+    states: walletFeature.states.request,
   },
   {
     title: 'Wallet recovery',
     about: `Shown to the operator: a credential for a user who can prove none. It begins WAITING, and is DONE
 when the credential was added. Whatever shows that it should not be makes it CANCELLED.`,
-    states: recoveryStates,
+    states: walletFeature.states.recovery,
   },
   {
     title: 'External account',
     about: `\`status\` of an external account. Its first state follows from what is known of it when it is
 registered.`,
-    states: externalAccountStates,
+    states: externalAccountFeature.states.externalAccount,
   },
   {
     title: 'Challenge',
     about: `What a customer is asked to prove by a second factor. It begins PENDING; a newer one about the
 same thing replaces it.`,
-    states: challengeStates,
+    states: scaFeature.states.challenge,
   },
   {
     title: 'Factor reset',
     about: `\`status\` of the reset of a factor that a customer has lost. It begins INITIATED.`,
-    states: resetStates,
+    states: scaFeature.states.reset,
   },
   {
     title: 'Action of an agent',
     about: `\`status\` of an action. It begins APPROVED where its policy lets it through at once, else
 PENDING_APPROVAL. FAILED was approved and could not be carried out any more.`,
-    states: actionStates,
+    states: agentFeature.states.action,
   },
   {
     title: 'Device code',
     about: `A code by which a program becomes an agent. It begins PENDING; a new one replaces those that
 were not redeemed.`,
-    states: codeStates,
+    states: agentFeature.states.code,
   },
   {
     title: 'Card',
     about: `\`state\` of a card. It begins PROCESSING until its issuer has answered. A platform freezes, opens
 again and closes; a card that waits is closed by the service alone.`,
-    states: cardStates,
+    states: cardFeature.states.card,
   },
   {
     title: 'Delegated key',
     about: `\`status\` of a key that signs for a wallet which pays for a card. It begins PENDING and signs
 nothing until its owner has said so. It ends with its binding to the card.`,
-    states: delegatedKeyStates,
+    states: cardFeature.states.delegatedKey,
   },
   {
     title: 'Provider account',
     about: `\`status\` of a platform's account at a provider of stablecoins. It begins ACTIVE, and is ACTIVE
 again when it is linked anew.`,
-    states: providerAccountStates,
+    states: stablecoinFeature.states.providerAccount,
   },
   {
     title: 'Stablecoin',
     about: `\`issuanceStatus\` of a stablecoin. It begins where its provider has it when it is registered.`,
-    states: issuanceStates,
+    states: stablecoinFeature.states.issuance,
   },
   {
     title: 'Service of a stablecoin',
     about: `\`serviceOperationsStatus\` of a stablecoin. It begins NOT_ENABLED. A platform requests, and all
 else is the operator's; ENABLING becomes ENABLED once the token is provisioned.`,
-    states: serviceStates,
+    states: stablecoinFeature.states.service,
   },
   {
     title: 'Mint or burn',
     about: `\`status\` of a mint or burn. It begins CREATED, before it was handed to the provider.`,
-    states: stablecoinOperationStates,
+    states: stablecoinFeature.states.operation,
   },
   {
     title: 'Message',
     about: `Status of an e-mail or a text message, as the operator sees it. It begins QUEUED. KEPT means that
 the sandbox sent nothing and holds it for the operator to read.`,
-    states: messageStates,
+    states: messageFeature.states.message,
   },
   {
     title: 'File',

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { Type } from '@sinclair/typebox';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
-import { webhookContracts } from '../src/compose.ts';
+import { webhookContracts } from '../src/features.ts';
 import { defineEvent, EVENT_TYPES } from '../src/kernel/contract/event.ts';
 import { defineJob } from '../src/kernel/contract/job.ts';
 import { UNDONE } from '../src/operator/jobs/job-kinds.ts';

@@ -1,6 +1,6 @@
 import { type TSchema, Type } from '@sinclair/typebox';
 import { expect, it } from 'vitest';
-import { operationsOf, type Parts } from '../compose.ts';
+import { operationsOf, type Parts } from '../features.ts';
 import type { Contract } from '../kernel/contract/operation.ts';
 import { named } from '../kernel/schema.ts';
 import { compileSchemas, fieldErrors } from './validate.ts';

@@ -1,12 +1,24 @@
 // What whoever puts the server together may use of agents.
-export { agentWebhooks } from './actions/actions-contract.ts';
+import type { Feature } from '../../runtime/operation/feature.ts';
+import { agentWebhooks } from './actions/actions-contract.ts';
+import { agentJobs } from './management/management.ts';
+import { agentOperations } from './operations.ts';
+import { agentPersonalData } from './personal-data.ts';
+import { actionStates, codeStates } from './states.ts';
+import { agentSweep } from './sweep.ts';
+
 export { waitingAction } from './actions/approvals.ts';
 export { note } from './audit.ts';
 export { agentBearers } from './management/authenticator.ts';
-export { agentJobs } from './management/management.ts';
-export { agentOperations } from './operations.ts';
-export { agentPersonalData } from './personal-data.ts';
 export { presentAgent } from './present.ts';
-export { actionStates, codeStates } from './states.ts';
 export { type AgentRow, type AuditRow, agentAudit, agents } from './store.ts';
-export { agentSweep } from './sweep.ts';
+
+/** What this feature adds to a server. */
+export const agentFeature = {
+  operations: agentOperations,
+  jobs: agentJobs,
+  sweeps: () => [agentSweep()],
+  webhooks: agentWebhooks,
+  personalData: agentPersonalData,
+  states: { action: actionStates, code: codeStates },
+} satisfies Feature;

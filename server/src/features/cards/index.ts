@@ -1,4 +1,14 @@
 // What other features, the operator and whoever puts the server together may use of cards.
+import type { Feature } from '../../runtime/operation/feature.ts';
+import { pullJobs } from './clearing/pulls.ts';
+import { cardWebhooks } from './contract.ts';
+import { cardJobs } from './issuing/issue-jobs.ts';
+import { cardStates, delegatedKeyStates } from './issuing/states.ts';
+import { cardOperations } from './operations.ts';
+import type { CardParts } from './parts.ts';
+import { cardPersonalData } from './personal-data.ts';
+import { revealPage } from './reveal/reveal-page.ts';
+import { cardSweep } from './sweep.ts';
 
 export { decide } from './authorization/decide.ts';
 export { issuerDesk } from './authorization/desk.ts';
@@ -6,23 +16,12 @@ export { takeNotice } from './authorization/messages.ts';
 export { lossOf, paidOf, unpaidOf } from './clearing/arithmetic.ts';
 export { resolveException } from './clearing/exceptions.ts';
 export { cardFundingOf } from './clearing/funding.ts';
-export {
-  cardPaymentOf,
-  netOf,
-  PULL,
-  unitsOf,
-} from './clearing/payment.ts';
-export { endPullByHand, pullJobs } from './clearing/pulls.ts';
-export { cardWebhooks } from './contract.ts';
+export { cardPaymentOf, netOf, PULL, unitsOf } from './clearing/payment.ts';
+export { endPullByHand } from './clearing/pulls.ts';
 export { presentCard } from './issuing/card.ts';
-export { cardJobs } from './issuing/issue-jobs.ts';
 export { closeCard } from './issuing/life.ts';
-export { cardStates, delegatedKeyStates } from './issuing/states.ts';
-export { cardOperations } from './operations.ts';
 export { type CardParts, cardOf } from './parts.ts';
-export { cardPersonalData } from './personal-data.ts';
 export { presentReveal } from './reveal/reveal.ts';
-export { revealPage } from './reveal/reveal-page.ts';
 export {
   type CardMessageRow,
   type CardRevealRow,
@@ -31,4 +30,14 @@ export {
   cardReveals,
   cards,
 } from './store.ts';
-export { cardSweep } from './sweep.ts';
+
+/** What this feature adds to a server. */
+export const cardFeature = {
+  operations: cardOperations,
+  jobs: (parts: CardParts) => [...cardJobs(parts), ...pullJobs(parts)],
+  sweeps: () => [cardSweep()],
+  webhooks: cardWebhooks,
+  personalData: cardPersonalData,
+  page: revealPage,
+  states: { card: cardStates, delegatedKey: delegatedKeyStates },
+} satisfies Feature;

@@ -1,5 +1,17 @@
 // What the composition uses of the sandbox.
-export { sandboxCardOperations } from './cards.ts';
-export { sandboxOperations } from './operations.ts';
-export { sandboxSendOperations } from './send.ts';
-export { sandboxUmaOperations } from './uma.ts';
+import type { Feature } from '../../runtime/operation/feature.ts';
+import type { CardParts } from '../cards/index.ts';
+import { sandboxCardOperations } from './cards.ts';
+import { sandboxOperations } from './operations.ts';
+import { sandboxSendOperations } from './send.ts';
+import { sandboxUmaOperations } from './uma.ts';
+
+/** What this feature adds to a server. */
+export const sandboxFeature = {
+  operations: (parts: CardParts) => [
+    ...sandboxSendOperations,
+    ...sandboxUmaOperations(parts.connectors),
+    ...sandboxCardOperations(parts),
+    ...sandboxOperations,
+  ],
+} satisfies Feature;

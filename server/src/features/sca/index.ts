@@ -1,4 +1,12 @@
 // What other features may use of strong customer authentication.
+import type { Feature } from '../../runtime/operation/feature.ts';
+import { scaOperations } from './operations.ts';
+import { scaPersonalData } from './personal.ts';
+import { resetPage } from './resets/reset-page.ts';
+import { resetJobs } from './resets/resets.ts';
+import { challengeStates, resetStates } from './states.ts';
+import { scaSweep } from './sweep.ts';
+
 export {
   type About,
   lapseChallenge,
@@ -20,13 +28,11 @@ export {
 } from './contract.ts';
 export { type By, noteScaEvent } from './events.ts';
 export { enrolledFactors } from './factors/factors.ts';
-export { scaOperations } from './operations.ts';
 export { isRegulated, needsSca, type ScaParts } from './parts.ts';
-export { scaEventPersonal, scaPersonalData } from './personal.ts';
-export { resetPage } from './resets/reset-page.ts';
-export { decideReset, isOpen, resetJobs, settledReset } from './resets/resets.ts';
+export { scaEventPersonal } from './personal.ts';
+export { decideReset, isOpen, settledReset } from './resets/resets.ts';
 export { checkLock, checkSession, presentStanding, unlock } from './standing.ts';
-export { challengeStates, RESET_STATUSES, resetStates } from './states.ts';
+export { RESET_STATUSES } from './states.ts';
 export {
   type ChallengeRow,
   type ResetRow,
@@ -37,4 +43,13 @@ export {
   scaResets,
   scaStandings,
 } from './store.ts';
-export { scaSweep } from './sweep.ts';
+
+/** What this feature adds to a server. */
+export const scaFeature = {
+  operations: scaOperations,
+  jobs: resetJobs,
+  sweeps: () => [scaSweep()],
+  personalData: scaPersonalData,
+  page: resetPage,
+  states: { challenge: challengeStates, reset: resetStates },
+} satisfies Feature;

@@ -7,7 +7,7 @@ import { startApp, type TestApp } from '../../../test/harness.ts';
 import { commandOn } from '../../../test/production.ts';
 import type { IssuerPort } from '../../connectors/ports/cards.ts';
 import type { Connectors } from '../../connectors/ports/index.ts';
-import { pullJobs } from '../../features/cards/index.ts';
+import { pullJobs } from '../../features/cards/clearing/pulls.ts';
 import { createWorker } from '../../runtime/jobs/jobs.ts';
 import { createLog } from '../../runtime/observability/log.ts';
 import { createMetrics } from '../../runtime/observability/metrics.ts';

@@ -7,7 +7,7 @@ import {
   mintsAndBurns,
   OPERATION_STATUSES,
   type StablecoinOperationRow,
-  stablecoinOperationStates,
+  stablecoinFeature,
   stablecoins,
 } from '../../features/stablecoins/index.ts';
 import { callerOf } from '../../features/tenancy/platform/index.ts';
@@ -97,7 +97,7 @@ async function end(system: System, given: Given): Promise<Output> {
     const row = await ctx.read(mintsAndBurns, id);
     const event = isEnd(as) ? EVENTS[as] : undefined;
     if (!row || !event) throw notFound('mint or burn');
-    if (stablecoinOperationStates.peek(row.status, event) === undefined) {
+    if (stablecoinFeature.states.operation.peek(row.status, event) === undefined) {
       throw refused(`The mint or burn is ${row.status}.`);
     }
     if (event === 'complete' && row.submitted_at === null) {

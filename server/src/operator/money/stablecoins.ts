@@ -13,7 +13,7 @@ import {
   SERVICE_STATUSES,
   type ServiceEvent,
   type StablecoinRow,
-  serviceStates,
+  stablecoinFeature,
   stablecoins,
   writeDown,
 } from '../../features/stablecoins/index.ts';
@@ -79,7 +79,7 @@ async function list(system: System, given: Given): Promise<Output> {
 
 /** Stages the decision and keeps it with its reason; says so where the state of the token forbids it. */
 function decide(ctx: Ctx, row: StablecoinRow, event: ServiceEvent, reason: string | null) {
-  if (serviceStates.peek(row.service_status, event) === undefined) {
+  if (stablecoinFeature.states.service.peek(row.service_status, event) === undefined) {
     throw refused(`The stablecoin is ${row.service_status}.`);
   }
   // Nobody would ever enable it: that waits until the token is provisioned.

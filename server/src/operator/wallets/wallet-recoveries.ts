@@ -5,9 +5,9 @@ import { callerOf } from '../../features/tenancy/platform/index.ts';
 import {
   type RecoveryRow,
   type RecoveryType,
-  recoveryStates,
   startRecovery,
   stopRecovery,
+  walletFeature,
   walletRecoveries,
 } from '../../features/wallets/accounts/index.ts';
 import { isId } from '../../kernel/id.ts';
@@ -157,7 +157,7 @@ export const walletRecoveryVerbs: readonly Verb[] = [
       platform: { value: 'PLATFORM', help: 'Only those of this platform' },
       status: {
         value: 'STATUS',
-        choices: Object.keys(recoveryStates.moves),
+        choices: Object.keys(walletFeature.states.recovery.moves),
         help: 'Only those in this state',
       },
       ...LIMIT,

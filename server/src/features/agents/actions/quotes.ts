@@ -9,7 +9,7 @@ import {
   getQuoteById,
   type Quote,
   type QuoteRequest,
-  quoteOperations,
+  quoteFeature,
 } from '../../payments/quotes/index.ts';
 import { type AgentParts, checkMay, forbidden, ownAgent, refusalOf } from '../parts.ts';
 import { narrowed, type Served, servedBy } from '../policy/narrow.ts';
@@ -92,7 +92,7 @@ const judgedWhereItStarts =
   };
 
 export function agentQuoteOperations(parts: AgentParts) {
-  const platform = quoteOperations(parts);
+  const platform = quoteFeature.operations(parts);
   const create = judgedWhereItStarts(parts, servedBy(platform, createQuote));
   return [
     narrowed(agentCreateQuote, create, {

@@ -6,8 +6,8 @@ import { listInternalAccountsOf } from '../../balances/internal-accounts/index.t
 import {
   createCustomerExternalAccount,
   deleteCustomerExternalAccountById,
+  externalAccountFeature,
   externalAccountOf,
-  externalAccountOperations,
   getCustomerExternalAccountById,
   listCustomerExternalAccounts,
 } from '../../payees/external-accounts/index.ts';
@@ -15,7 +15,7 @@ import {
   anyTransactionOf,
   getTransactionById,
   listTransactions,
-  transactionOperations,
+  transactionFeature,
 } from '../../payments/lifecycle/index.ts';
 import { type AgentParts, checkMay, forbidden, ownAgent } from '../parts.ts';
 import { narrowed, servedBy } from '../policy/narrow.ts';
@@ -38,14 +38,14 @@ const VIEW = { permission: 'VIEW_TRANSACTIONS' } as const;
 
 const transactionReads = () => [
   // Parameters that the contract does not have are let through, so one that names a customer is overruled.
-  narrowed(agentListTransactions, servedBy(transactionOperations, listTransactions), {
+  narrowed(agentListTransactions, servedBy(transactionFeature.operations(), listTransactions), {
     ...VIEW,
     input: (_, { customer_id: customerId }, { query }) => {
       const { platformCustomerId: _overruled, ...rest } = query as { platformCustomerId?: string };
       return { query: { ...rest, customerId } };
     },
   }),
-  narrowed(agentGetTransaction, servedBy(transactionOperations, getTransactionById), {
+  narrowed(agentGetTransaction, servedBy(transactionFeature.operations(), getTransactionById), {
     ...VIEW,
     input: async (ctx, agent, { params }) => {
       const row = await anyTransactionOf(ctx, params.transactionId);
@@ -80,7 +80,7 @@ async function ownAndPlain(...given: Parameters<typeof ownOutside>) {
 const MANAGE = { permission: 'MANAGE_EXTERNAL_ACCOUNTS' } as const;
 
 function externalAccounts(parts: AgentParts) {
-  const platform = externalAccountOperations(parts);
+  const platform = externalAccountFeature.operations(parts);
   return [
     narrowed(agentListExternalAccounts, servedBy(platform, listCustomerExternalAccounts), {
       ...MANAGE,

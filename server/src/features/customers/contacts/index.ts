@@ -1,3 +1,10 @@
 // What the composition uses of contact verification.
-export { contactOperations } from './operations.ts';
-export { contactPersonalData } from './personal-data.ts';
+import type { Feature } from '../../../runtime/operation/feature.ts';
+import { contactOperations } from './operations.ts';
+import { contactPersonalData } from './personal-data.ts';
+
+/** What this feature adds to a server. */
+export const contactFeature = {
+  operations: contactOperations,
+  personalData: contactPersonalData,
+} satisfies Feature;

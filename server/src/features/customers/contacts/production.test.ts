@@ -11,7 +11,7 @@ import { createCommitter } from '../../../runtime/committer/committer.ts';
 import { connectLane } from '../../../runtime/committer/lane.ts';
 import { openDatabase } from '../../../runtime/db/database.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
-import { messagePersonalData } from '../../notifications/messages/index.ts';
+import { messagePersonalData } from '../../notifications/messages/personal-data.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
 
 const MINUTE = 60_000;

@@ -1,4 +1,8 @@
 // What other features may use of documents, and what the composition lists.
+import type { Feature } from '../../../runtime/operation/feature.ts';
+import { documentOperations } from './operations.ts';
+import { documentPersonalData } from './personal-data.ts';
+
 export { DocumentType, replaceDocument, uploadDocument } from './contract.ts';
 export {
   addDocument,
@@ -12,12 +16,11 @@ export {
   presentDocument,
   removeDocument,
 } from './document.ts';
-export { documentOperations } from './operations.ts';
-export { documentPersonalData } from './personal-data.ts';
 export { type DocumentRow, documents } from './store.ts';
-export {
-  DOCUMENT_TYPES,
-  IDENTITY_TYPES,
-  MAX_FILE_BYTES,
-  TWO_SIDED_TYPES,
-} from './types.ts';
+export { DOCUMENT_TYPES, IDENTITY_TYPES, MAX_FILE_BYTES, TWO_SIDED_TYPES } from './types.ts';
+
+/** What this feature adds to a server. */
+export const documentFeature = {
+  operations: documentOperations,
+  personalData: documentPersonalData,
+} satisfies Feature;

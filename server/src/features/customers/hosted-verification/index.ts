@@ -1,6 +1,15 @@
 // What the composition lists of the links to the hosted verification page.
+import type { Feature } from '../../../runtime/operation/feature.ts';
+import { kycLinkOperations } from './operations.ts';
+import { linkPersonalData } from './personal-data.ts';
+import { linkStates } from './store.ts';
+
 export { verificationPage } from './app.ts';
 export { linkBearers } from './links.ts';
-export { kycLinkOperations } from './operations.ts';
-export { linkPersonalData } from './personal-data.ts';
-export { linkStates } from './store.ts';
+
+/** What this feature adds to a server. */
+export const kycLinkFeature = {
+  operations: kycLinkOperations,
+  personalData: linkPersonalData,
+  states: { link: linkStates },
+} satisfies Feature;

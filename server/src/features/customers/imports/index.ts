@@ -1,7 +1,18 @@
 // What other parts may use of imports.
-export { importWebhooks } from './contract.ts';
-export { importJobs } from './jobs.ts';
-export { importOperations } from './operations.ts';
-export { importPersonalData } from './personal-data.ts';
-export { importStates } from './states.ts';
+import type { Feature } from '../../../runtime/operation/feature.ts';
+import { importWebhooks } from './contract.ts';
+import { importJobs } from './jobs.ts';
+import { importOperations } from './operations.ts';
+import { importPersonalData } from './personal-data.ts';
+import { importStates } from './states.ts';
+
 export { type ImportRow, importErrors, imports } from './store.ts';
+
+/** What this feature adds to a server. */
+export const importFeature = {
+  operations: () => importOperations,
+  jobs: importJobs,
+  webhooks: importWebhooks,
+  personalData: importPersonalData,
+  states: { import: importStates },
+} satisfies Feature;

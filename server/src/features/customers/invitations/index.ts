@@ -1,8 +1,20 @@
 // What the composition lists of invitations, and what other features may know of them.
-export { invitationWebhooks } from './contract.ts';
-export { invitationJobs } from './jobs.ts';
-export { invitationOperations } from './operations.ts';
-export { invitationPage } from './page.ts';
-export { invitationPersonalData } from './personal.ts';
-export { invitationStates } from './states.ts';
+import type { Feature } from '../../../runtime/operation/feature.ts';
+import { invitationWebhooks } from './contract.ts';
+import { invitationJobs } from './jobs.ts';
+import { invitationOperations } from './operations.ts';
+import { invitationPage } from './page.ts';
+import { invitationPersonalData } from './personal.ts';
+import { invitationStates } from './states.ts';
+
 export { invitations } from './store.ts';
+
+/** What this feature adds to a server. */
+export const invitationFeature = {
+  operations: invitationOperations,
+  jobs: invitationJobs,
+  webhooks: invitationWebhooks,
+  personalData: invitationPersonalData,
+  page: invitationPage,
+  states: { invitation: invitationStates },
+} satisfies Feature;

@@ -4,7 +4,8 @@ import { startApp, type TestApp, type TestPlatform } from '../../../../test/harn
 import { operate } from '../../../runtime/operation/operate.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
 import { customers } from '../records/index.ts';
-import { invitationOperations, invitations } from './index.ts';
+import { invitations } from './index.ts';
+import { invitationOperations } from './operations.ts';
 import { eraseInvitations } from './personal.ts';
 
 let app: TestApp;

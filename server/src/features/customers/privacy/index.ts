@@ -1,6 +1,11 @@
 // What the operator's command, and whatever else serves the people behind customers, may use of privacy.
+import type { Feature } from '../../../runtime/operation/feature.ts';
+import { erasurePersonalData } from './store.ts';
+
 export { eraseCustomerData, listErasures } from './erase.ts';
 export { exportCustomerData, openCustomerData, openDocumentFiles } from './export.ts';
 export { findCustomers } from './find.ts';
-export { erasurePersonalData } from './store.ts';
 export type { AllPersonalData } from './subjects.ts';
+
+/** What this feature adds to a server. */
+export const privacyFeature = { personalData: erasurePersonalData } satisfies Feature;

@@ -1,9 +1,13 @@
 // What other features and the operator's command use of verifications.
-export { type VerificationError, verificationWebhooks } from './contract.ts';
+import type { Feature } from '../../../runtime/operation/feature.ts';
+import { verificationWebhooks } from './contract.ts';
+import { verificationJobs } from './jobs.ts';
+import { verificationOperations } from './operations.ts';
+import { verificationPersonalData } from './personal-data.ts';
+import { verificationStates } from './states.ts';
+
+export type { VerificationError } from './contract.ts';
 export { decide } from './decide.ts';
-export { verificationJobs } from './jobs.ts';
-export { verificationOperations } from './operations.ts';
-export { verificationPersonalData } from './personal-data.ts';
 export { latestOf, presentVerification } from './record.ts';
 export {
   type Decision,
@@ -11,6 +15,15 @@ export {
   listVerifications,
   showVerification,
 } from './review.ts';
-export { VERIFICATION_STATUSES, verificationStates } from './states.ts';
+export { VERIFICATION_STATUSES } from './states.ts';
 export { verifications } from './store.ts';
 export { submit, type VerificationParts, wantedOf } from './submit.ts';
+
+/** What this feature adds to a server. */
+export const verificationFeature = {
+  operations: verificationOperations,
+  jobs: verificationJobs,
+  webhooks: verificationWebhooks,
+  personalData: verificationPersonalData,
+  states: { verification: verificationStates },
+} satisfies Feature;

@@ -1,23 +1,21 @@
 // What other features may use of messages, and of the codes that they carry.
+import type { Feature } from '../../../runtime/operation/feature.ts';
+import { codeSweep } from './codes.ts';
+import { messagePersonalData } from './personal-data.ts';
+import { messageJobs } from './send.ts';
+import { messageStates } from './store.ts';
+
 export {
   type CodePurpose,
   type CodeRules,
-  codeSweep,
   drawCode,
   dropCode,
   issueCode,
   LETTERS_AND_DIGITS,
   takeCode,
 } from './codes.ts';
-export { messagePersonalData } from './personal-data.ts';
-export { canSend, messageJobs, messageKeyOf, sendMessage } from './send.ts';
-export {
-  type MessageChannel,
-  type MessageRow,
-  messageStates,
-  messages,
-  openMessage,
-} from './store.ts';
+export { canSend, messageKeyOf, sendMessage } from './send.ts';
+export { type MessageChannel, type MessageRow, messages, openMessage } from './store.ts';
 export {
   codeText,
   recoveryCancelledText,
@@ -26,3 +24,11 @@ export {
   scaCodeText,
   walletExportedText,
 } from './texts.ts';
+
+/** What this feature adds to a server. */
+export const messageFeature = {
+  jobs: (parts: { connectors: Parameters<typeof messageJobs>[0] }) => messageJobs(parts.connectors),
+  sweeps: () => [codeSweep()],
+  personalData: messagePersonalData,
+  states: { message: messageStates },
+} satisfies Feature;

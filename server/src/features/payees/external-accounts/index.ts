@@ -1,4 +1,11 @@
 // What other features may use of external accounts, and what the composition lists.
+import type { Feature } from '../../../runtime/operation/feature.ts';
+import { externalAccountWebhooks } from './contract.ts';
+import { nameJobs } from './names.ts';
+import { externalAccountOperations } from './operations.ts';
+import { externalAccountPersonalData } from './personal-data.ts';
+import { externalAccountStates } from './states.ts';
+
 export { railsOfAccount } from './account.ts';
 export {
   externalAccountHistory,
@@ -9,14 +16,10 @@ export {
   createCustomerExternalAccount,
   deleteCustomerExternalAccountById,
   ExternalAccount,
-  externalAccountWebhooks,
   getCustomerExternalAccountById,
   listCustomerExternalAccounts,
 } from './contract.ts';
 export { isDeclared, noteDeclared, WALLET_DECLARED } from './declared.ts';
-export { nameJobs } from './names.ts';
-export { externalAccountOperations } from './operations.ts';
-export { externalAccountPersonalData } from './personal-data.ts';
 export {
   externalAccountOf,
   moveExternalAccount,
@@ -24,9 +27,14 @@ export {
   ownedBy as ownedExternalAccount,
   presentTo as presentExternalAccountTo,
 } from './present.ts';
-export {
-  EXTERNAL_ACCOUNT_STATUSES,
-  type ExternalAccountEvent,
-  externalAccountStates,
-} from './states.ts';
+export { EXTERNAL_ACCOUNT_STATUSES, type ExternalAccountEvent } from './states.ts';
 export { type ExternalAccountRow, externalAccounts } from './store.ts';
+
+/** What this feature adds to a server. */
+export const externalAccountFeature = {
+  operations: externalAccountOperations,
+  jobs: nameJobs,
+  webhooks: externalAccountWebhooks,
+  personalData: externalAccountPersonalData,
+  states: { externalAccount: externalAccountStates },
+} satisfies Feature;

@@ -1,4 +1,13 @@
 // What the composition lists of the proofs that wallets are their owners'.
-export { livenessPage, ownershipJobs } from './liveness.ts';
-export { ownershipOperations } from './operations.ts';
-export { ownershipPersonalData } from './personal-data.ts';
+import type { Feature } from '../../../runtime/operation/feature.ts';
+import { livenessPage, ownershipJobs } from './liveness.ts';
+import { ownershipOperations } from './operations.ts';
+import { ownershipPersonalData } from './personal-data.ts';
+
+/** What this feature adds to a server. */
+export const ownershipFeature = {
+  operations: ownershipOperations,
+  jobs: ownershipJobs,
+  personalData: ownershipPersonalData,
+  page: livenessPage,
+} satisfies Feature;

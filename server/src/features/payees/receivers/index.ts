@@ -2,15 +2,18 @@
 // `checkOffer`), what must still be told of the payer (`missingPayerData`), and how a UMA address reads.
 // A UMA payment takes its sender from `row.sender`; `row.receiver_customer_id` is set when the receiver is a
 // customer of this server, and then no provider is asked.
-export {
-  checkOffer,
-  lookupOf,
-  lookupSweep,
-  missingPayerData,
-  type Offer,
-  offerOf,
-} from './lookup.ts';
-export { receiverOperations } from './operations.ts';
-export { lookupPersonalData } from './personal-data.ts';
+import type { Feature } from '../../../runtime/operation/feature.ts';
+import { lookupSweep } from './lookup.ts';
+import { receiverOperations } from './operations.ts';
+import { lookupPersonalData } from './personal-data.ts';
+
+export { checkOffer, lookupOf, missingPayerData, type Offer, offerOf } from './lookup.ts';
 export type { LookupRow } from './store.ts';
 export { refuseBlocked } from './uma.ts';
+
+/** What this feature adds to a server. */
+export const receiverFeature = {
+  operations: receiverOperations,
+  sweeps: () => [lookupSweep()],
+  personalData: lookupPersonalData,
+} satisfies Feature;

@@ -1,4 +1,11 @@
 // What other features may use of transactions: their rows, and the steps of a payment.
+import type { Feature } from '../../../runtime/operation/feature.ts';
+import { cardPaymentStates } from './cards/card-states.ts';
+import { transactionWebhooks } from './contract.ts';
+import { transactionOperations } from './operations.ts';
+import { type ConnectorsOf, payoutJobs } from './payouts/payout-jobs.ts';
+import { incomingStates, outgoingStates, refundStates } from './states.ts';
+
 export {
   type CardFacts,
   isPulling,
@@ -8,7 +15,8 @@ export {
   settledOf,
 } from './cards/card.ts';
 export { CardMerchant } from './cards/card-contract.ts';
-export { type CardEvent, type CardStatus, cardPaymentStates } from './cards/card-states.ts';
+export type { CardEvent, CardStatus } from './cards/card-states.ts';
+export { cardPaymentStates } from './cards/card-states.ts';
 export { presentCardPayment } from './cards/present-card.ts';
 export {
   cardTransaction,
@@ -19,15 +27,8 @@ export {
   OutgoingTransaction,
   RateDetails,
   TransactionOneOf,
-  transactionWebhooks,
 } from './contract.ts';
-export {
-  anyTransactionOf,
-  CANCEL_FUNDING,
-  CANCEL_PULL,
-  transactionOf,
-  transactionOperations,
-} from './operations.ts';
+export { anyTransactionOf, CANCEL_FUNDING, CANCEL_PULL, transactionOf } from './operations.ts';
 export {
   awaitAuthorization,
   awaitFunds,
@@ -53,7 +54,6 @@ export {
   isBeingSent,
   loadOf,
   type PaymentJob,
-  payoutJobs,
   postpone,
 } from './payouts/payout-jobs.ts';
 export { goesBackByRail, openRefund, PaymentInput, takesBack } from './payouts/refund.ts';
@@ -94,7 +94,6 @@ export {
   INCOMING_FAILURES,
   incomingStates,
   OUTGOING_FAILURES,
-  outgoingStates,
   refundStates,
 } from './states.ts';
 export {
@@ -108,3 +107,16 @@ export {
   transactions,
   type UmaCarrier,
 } from './store.ts';
+
+/** What this feature adds to a server. */
+export const transactionFeature = {
+  operations: () => transactionOperations,
+  jobs: ({ connectors }: { connectors: ConnectorsOf }) => payoutJobs(connectors),
+  webhooks: transactionWebhooks,
+  states: {
+    outgoing: outgoingStates,
+    incoming: incomingStates,
+    cardPayment: cardPaymentStates,
+    refund: refundStates,
+  },
+} satisfies Feature;

@@ -1,4 +1,8 @@
 // What other features may use of incoming money, and what the composition lists.
+import type { Feature } from '../../../runtime/operation/feature.ts';
+import { incomingJobs } from './jobs.ts';
+import { incomingOperations } from './operations.ts';
+
 export {
   bounceDeposit,
   broughtMoney,
@@ -9,8 +13,13 @@ export {
   releaseDeposit,
   returnDeposit,
 } from './deposit.ts';
-export { heedIncoming, incomingJobs } from './jobs.ts';
+export { heedIncoming } from './jobs.ts';
 export { HELD_LONG } from './kinds.ts';
-export { incomingOperations } from './operations.ts';
 export { cancelPull, isPull, stagePull, startPull } from './pull.ts';
 export { receiveUmaPayment } from './uma.ts';
+
+/** What this feature adds to a server. */
+export const payInFeature = {
+  operations: incomingOperations,
+  jobs: incomingJobs,
+} satisfies Feature;

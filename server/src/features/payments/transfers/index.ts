@@ -1,9 +1,17 @@
 // What other features and the composition use of transfers.
+import type { Feature } from '../../../runtime/operation/feature.ts';
+import type { TransferParts } from './contract.ts';
+import { transferInOperations } from './in.ts';
+import { transferOperations } from './operations.ts';
+
 export { createTransferOut } from './contract.ts';
-export {
-  createTransferIn,
-  stageTransferIn,
-  startTransferIn,
-  transferInOperations,
-} from './in.ts';
-export { stageTransferOut, startTransferOut, transferOperations } from './operations.ts';
+export { createTransferIn, stageTransferIn, startTransferIn } from './in.ts';
+export { stageTransferOut, startTransferOut } from './operations.ts';
+
+/** What this feature adds to a server. */
+export const transferFeature = {
+  operations: (parts: TransferParts) => [
+    ...transferOperations(parts),
+    ...transferInOperations(parts),
+  ],
+} satisfies Feature;

@@ -1,9 +1,12 @@
 // What other features may know of platforms.
+import type { Feature } from '../../../runtime/operation/feature.ts';
+import { platformOperations } from './operations.ts';
+
 export { brandOf, cardBrandOf, cardProgramNameOf } from './brand.ts';
 export { walletConfigOf, walletSenderOf } from './config.ts';
 export { FixedFee, testEvent } from './contract.ts';
 export { checkAmount, checkDirection, settingOf } from './currencies.ts';
-export { ownPlatform, platformOperations } from './operations.ts';
+export { ownPlatform } from './operations.ts';
 export {
   callerOf,
   cardProgramOf,
@@ -29,3 +32,8 @@ export {
   type PlatformRow,
   platforms,
 } from './store.ts';
+
+/** What this feature adds to a server. */
+export const platformFeature = {
+  operations: platformOperations,
+} satisfies Feature;

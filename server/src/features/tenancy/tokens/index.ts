@@ -1,5 +1,14 @@
 // What other features may know of tokens.
+import type { Feature } from '../../../runtime/operation/feature.ts';
+import type { Authenticator } from './authenticator.ts';
+import { tokenOperations } from './operations.ts';
+
 export { type Authenticator, authenticator } from './authenticator.ts';
-export { tokenOperations } from './operations.ts';
-export { type TokenRow, tokens } from './store.ts';
+export type { TokenRow } from './store.ts';
+export { tokens } from './store.ts';
 export { createTokenFor } from './token.ts';
+
+/** What this feature adds to a server. */
+export const tokenFeature = {
+  operations: ({ tokens }: { tokens: Pick<Authenticator, 'drop'> }) => tokenOperations(tokens),
+} satisfies Feature;

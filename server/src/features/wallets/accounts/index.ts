@@ -1,6 +1,12 @@
 // What other features may use of wallets.
+import type { Feature, Operation } from '../../../runtime/operation/feature.ts';
+import { walletAccountOperations } from './account-operations.ts';
+import { walletPersonalData } from './personal.ts';
+import { recoveryJobs } from './recovery/recovery-jobs.ts';
+import { isSigned, settleJobs } from './signing/signed.ts';
+import { credentialStates, recoveryStates, requestStates, sessionStates } from './states.ts';
+import { walletSweep } from './sweep.ts';
 
-export { walletAccountOperations } from './account-operations.ts';
 export { orProcessing, WalletOperationProcessing } from './contract.ts';
 export {
   addCredential,
@@ -17,10 +23,10 @@ export {
   refuseUsedKey,
   sessionsOf,
 } from './credentials.ts';
-export { type AuthorizationRow, authorizationPersonal, walletPersonalData } from './personal.ts';
+export { type AuthorizationRow, authorizationPersonal } from './personal.ts';
 export { openWallets, openWalletsOf } from './provision.ts';
 export { stopRecovery } from './recovery/recovery.ts';
-export { type RecoveryType, recoveryJobs, startRecovery } from './recovery/recovery-jobs.ts';
+export { type RecoveryType, startRecovery } from './recovery/recovery-jobs.ts';
 export { authorizePayment, paymentText, type SignedPayment } from './signing/authorize.ts';
 export type { Activity } from './signing/payload.ts';
 export { playProcessing } from './signing/processing.ts';
@@ -39,14 +45,8 @@ export {
   stampOf,
   whileLive,
 } from './signing/requests.ts';
-export { type Act, type Headers, isSigned, settleJobs, signedOperation } from './signing/signed.ts';
+export { type Act, type Headers, signedOperation } from './signing/signed.ts';
 export { parseStamp, signs } from './signing/stamp.ts';
-export {
-  credentialStates,
-  recoveryStates,
-  requestStates,
-  sessionStates,
-} from './states.ts';
 export {
   CREDENTIAL_TYPES,
   type CredentialRow,
@@ -63,7 +63,6 @@ export {
   walletSessions,
   wallets,
 } from './store.ts';
-export { walletSweep } from './sweep.ts';
 export {
   custodyOf,
   findWallet,
@@ -72,3 +71,20 @@ export {
   type WalletParts,
   walletOf,
 } from './wallet.ts';
+
+/** What this feature adds to a server. */
+export const walletFeature = {
+  operations: walletAccountOperations,
+  jobs: (parts: { walletRecoveryMs: number | undefined }, operations: readonly Operation[]) => [
+    ...settleJobs(operations.filter(isSigned)),
+    ...recoveryJobs({ delayMs: parts.walletRecoveryMs }),
+  ],
+  sweeps: () => [walletSweep()],
+  personalData: walletPersonalData,
+  states: {
+    credential: credentialStates,
+    session: sessionStates,
+    request: requestStates,
+    recovery: recoveryStates,
+  },
+} satisfies Feature;

@@ -1,0 +1,130 @@
+// Every feature of the server, in the order of the published document, and what they are made with. A new
+// feature is a folder and one line of this list.
+import { openPlatformAccounts } from './bootstrap.ts';
+import type { StoragePort } from './connectors/ports/index.ts';
+import { agentFeature, waitingAction } from './features/agents/index.ts';
+import { internalAccountFeature } from './features/balances/internal-accounts/index.ts';
+import { type CardParts, cardFeature } from './features/cards/index.ts';
+import { contactFeature } from './features/customers/contacts/index.ts';
+import { documentFeature } from './features/customers/documents/index.ts';
+import { kycLinkFeature } from './features/customers/hosted-verification/index.ts';
+import { importFeature } from './features/customers/imports/index.ts';
+import { invitationFeature } from './features/customers/invitations/index.ts';
+import { customerFeature, ownerFeature } from './features/customers/records/index.ts';
+import { verificationFeature } from './features/customers/verifications/index.ts';
+import { messageFeature } from './features/notifications/messages/index.ts';
+import { type WebhookDeps, webhookFeature } from './features/notifications/webhooks/index.ts';
+import { discoveryFeature } from './features/payees/discovery/index.ts';
+import { externalAccountFeature } from './features/payees/external-accounts/index.ts';
+import { ownershipFeature } from './features/payees/ownership/index.ts';
+import { receiverFeature } from './features/payees/receivers/index.ts';
+import { transactionFeature } from './features/payments/lifecycle/index.ts';
+import { payInFeature } from './features/payments/pay-ins/index.ts';
+import { quoteFeature } from './features/payments/quotes/index.ts';
+import { transferFeature } from './features/payments/transfers/index.ts';
+import { sandboxFeature } from './features/sandbox/index.ts';
+import { scaFeature } from './features/sca/index.ts';
+import { stablecoinFeature } from './features/stablecoins/index.ts';
+import { platformFeature } from './features/tenancy/platform/index.ts';
+import { type Authenticator, tokenFeature } from './features/tenancy/tokens/index.ts';
+import { openWallets, openWalletsOf, walletFeature } from './features/wallets/accounts/index.ts';
+import { credentialFeature, tiedCredentials } from './features/wallets/credentials/index.ts';
+import type { bodyErrors } from './http/validate.ts';
+import type { Files } from './runtime/files/files.ts';
+import type { Log } from './runtime/observability/log.ts';
+import type { Feature } from './runtime/operation/feature.ts';
+
+/** What the program gives to the features. */
+export interface Resources {
+  connectors: CardParts['connectors'];
+  tokens: Pick<Authenticator, 'drop'>;
+  webhooks: WebhookDeps;
+  files: Files;
+  storage: StoragePort;
+  /** What links to pages of this server begin with. */
+  origin(): string;
+  /** Receives in a sentence what an operator should know of, and no client can mend. */
+  note(problem: string): void;
+  log: Log;
+  /** Everything wrong with a body, as the contract of an operation has it. */
+  bodyErrors: typeof bodyErrors;
+  /** Whether requests need all the time there is, and a count of what was written beside them. */
+  pressed(): boolean;
+  written(): void;
+  walletRecoveryMs: number | undefined;
+}
+
+/** The same with what one feature needs of a later one. */
+export const partsOf = (resources: Resources) => {
+  const { connectors, webhooks, origin } = resources;
+  return {
+    ...resources,
+    loopbackWebhooks: webhooks.loopbackWebhooks,
+    word: () => webhooks.naming.word,
+    provision: ((ctx, currencies) =>
+      openPlatformAccounts(
+        ctx,
+        currencies,
+        (environment) => connectors(environment).funding,
+      )) satisfies PlatformPorts['provision'],
+    openWallets: ((ctx, customer, accounts) =>
+      openWallets(ctx, { connectors }, customer, accounts)) satisfies CustomerPorts['openWallets'],
+    credentialsTiedTo: tiedCredentials({ connectors }),
+    opened: ((ctx, accounts) =>
+      openWalletsOf(ctx, { connectors }, accounts)) satisfies AccountPorts['opened'],
+    waitingAction: waitingAction({ connectors, origin }),
+  };
+};
+
+type PlatformPorts = Parameters<typeof platformFeature.operations>[0];
+type CustomerPorts = Parameters<typeof customerFeature.operations>[0];
+type AccountPorts = Parameters<typeof internalAccountFeature.jobs>[0];
+
+export type Parts = ReturnType<typeof partsOf>;
+
+const FEATURES: readonly Feature<Parts>[] = [
+  platformFeature,
+  tokenFeature,
+  customerFeature,
+  importFeature,
+  documentFeature,
+  verificationFeature,
+  kycLinkFeature,
+  contactFeature,
+  ownerFeature,
+  invitationFeature,
+  internalAccountFeature,
+  walletFeature,
+  credentialFeature,
+  externalAccountFeature,
+  scaFeature,
+  ownershipFeature,
+  discoveryFeature,
+  receiverFeature,
+  quoteFeature,
+  transferFeature,
+  agentFeature,
+  cardFeature,
+  payInFeature,
+  transactionFeature,
+  webhookFeature,
+  messageFeature,
+  stablecoinFeature,
+  sandboxFeature,
+];
+
+/** Every operation of the server. */
+export const operationsOf = (parts: Parts) =>
+  FEATURES.flatMap((each) => each.operations?.(parts) ?? []);
+
+/** What is done for every kind of job. */
+export const handlersOf = (parts: Parts, operations: ReturnType<typeof operationsOf>) =>
+  FEATURES.flatMap((each) => each.jobs?.(parts, operations) ?? []);
+
+/** What is found by looking. */
+export const sweepsOf = (parts: Parts) => FEATURES.flatMap((each) => each.sweeps?.(parts) ?? []);
+
+/** Hosted pages of text and at most one button. */
+export const PAGES = FEATURES.flatMap(({ page }) => (page ? [page] : []));
+
+export const webhookContracts = FEATURES.flatMap((each) => each.webhooks ?? []);

@@ -1,0 +1,30 @@
+// What a feature adds to a server. Each feature's index exports one value of this form; the composition
+// mounts all of them in the same way, so a new feature is a folder and one line there.
+import type { WebhookContract } from '../../kernel/contract/event.ts';
+import type { Bound } from '../../kernel/contract/operation.ts';
+import type { HostedPage } from '../../kernel/contract/page.ts';
+import type { Lifecycle } from '../../kernel/states.ts';
+import type { JobHandler, Sweep } from '../jobs/jobs.ts';
+import type { Ctx } from './context.ts';
+import type { Runtime } from './operate.ts';
+import type { PersonalData } from './personal-data.ts';
+
+/** An operation of the contract with its function. */
+export type Operation = Bound<Ctx>;
+
+/** P is what the composition must provide; C the customer that personal data belong to. */
+export interface Feature<P = never, C = never> {
+  operations?(parts: P): readonly Operation[];
+  /** Handlers of the feature's kinds of job; `operations` are those of all features. */
+  jobs?(parts: P, operations: readonly Operation[]): readonly JobHandler[];
+  /** Work that is found by looking. */
+  sweeps?(parts: P): readonly Sweep[];
+  /** Events that the contract documents as webhooks. */
+  webhooks?: readonly WebhookContract[];
+  /** Lifecycles by the name of what goes through them. */
+  states?: Readonly<Record<string, Lifecycle>>;
+  /** What its tables hold about a customer. */
+  personalData?: PersonalData<C>;
+  /** A page of text and at most one button. */
+  page?(runtime: Runtime, parts: P): HostedPage;
+}
