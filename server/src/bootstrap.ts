@@ -3,7 +3,7 @@
 // set; the operator's command and the first start both use it.
 import type { FundingPort } from './connectors/ports/index.ts';
 import {
-  internalAccounts,
+  findInternalAccounts,
   provisionAccounts,
 } from './features/balances/internal-accounts/index.ts';
 import {
@@ -71,7 +71,7 @@ export async function openPlatformAccounts(
   fundingOf: FundingOf,
 ): Promise<void> {
   const { platformId, environment } = ctx.caller;
-  const held = await ctx.db.find(internalAccounts, { platform_id: platformId, customer_id: null });
+  const held = await findInternalAccounts(ctx.db, { platform_id: platformId, customer_id: null });
   provisionAccounts(ctx, {
     customerId: null,
     currencies,

@@ -1,7 +1,7 @@
 // What tests of mints and burns need beside the desk of stablecoins: ordering them, looking at one, and what
 // the books say about the coin.
 
-import { ledgerAccounts } from '../src/features/balances/ledger-accounts/index.ts';
+import { ledgerAccounts } from '../src/features/balances/ledger-accounts/store.ts';
 import { externalAccounts } from '../src/features/payees/external-accounts/index.ts';
 import { linkOf } from '../src/features/stablecoins/coins/provider-accounts.ts';
 import { providerAccounts } from '../src/features/stablecoins/store.ts';

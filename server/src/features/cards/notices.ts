@@ -6,9 +6,13 @@ import { assertNever } from '../../kernel/assert-never.ts';
 import { Fault, mayPass } from '../../kernel/fault.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
 import { shortOfFunds } from '../../runtime/operation/operate.ts';
-import { internalAccounts, refuseOwing } from '../balances/internal-accounts/index.ts';
-import { ledgerAccounts } from '../balances/ledger-accounts/index.ts';
-import { customers } from '../customers/records/index.ts';
+import {
+  readInternalAccount,
+  refuseOwing,
+  requireInternalAccount,
+} from '../balances/internal-accounts/index.ts';
+import { readLedgerAccount } from '../balances/ledger-accounts/index.ts';
+import { readCustomer, requireCustomer } from '../customers/records/index.ts';
 import {
   type CardEvent,
   type CardPaymentRow,
@@ -53,12 +57,12 @@ const untrue = (reason: string): Fault => new Fault('INVALID_INPUT', reason);
 async function refuseUnlessPays(ctx: Ctx, row: CardPaymentRow, amount: bigint): Promise<void> {
   const id = cardAccountOf(row);
   const [account, holding] = await Promise.all([
-    ctx.read(internalAccounts, id),
-    ctx.read(ledgerAccounts, id),
+    readInternalAccount(ctx, id),
+    readLedgerAccount(ctx, id),
   ]);
   if (account?.status !== 'ACTIVE') throw new Fault('INVALID_INPUT', 'The account is not open.');
   refuseOwing(account);
-  ctx.require(internalAccounts, account);
+  requireInternalAccount(ctx, account);
   const units = unitsOf(amount, currencyOfAccount(row));
   if (!holding || spendableOf(holding) < units) throw shortOfFunds();
 }
@@ -117,12 +121,12 @@ const take = (
 async function isClosed(ctx: Ctx, { card, customer_id }: CardPaymentRow): Promise<boolean> {
   const [found, holder] = await Promise.all([
     ctx.read(cards, card.cardId),
-    ctx.read(customers, customer_id),
+    readCustomer(ctx, customer_id),
   ]);
   // No card opens again.
   if (!found || found.state === 'CLOSED' || holder?.deleted_at !== null) return true;
   ctx.require(cards, found);
-  ctx.require(customers, holder);
+  requireCustomer(ctx, holder);
   return false;
 }
 

@@ -5,7 +5,12 @@ import { Fault, invalidField } from '../../kernel/fault.ts';
 import { equals, type Filter } from '../../runtime/db/database.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
 import { handle } from '../../runtime/operation/handle.ts';
-import { type CustomerRow, customerOf, customers, platformOf } from '../customers/records/index.ts';
+import {
+  type CustomerRow,
+  customerOf,
+  platformOf,
+  requireCustomer,
+} from '../customers/records/index.ts';
 import { bind, checkFunding } from './clearing/funding.ts';
 import { CARD_CURRENCY } from './clearing/payment.ts';
 import { createCard, getCardById, listCards, updateCardById } from './contract.ts';
@@ -49,7 +54,7 @@ async function create(ctx: Ctx, parts: CardParts, body: CreateBody): Promise<Car
   await checkFunding(ctx, issuer, { customer_id, platform_id, card }, funding);
   const id = ctx.id('Card');
   await countCard(ctx, await platformOf(ctx), { id, customer_id });
-  ctx.require(customers, holder);
+  requireCustomer(ctx, holder);
   const row = ctx.insert(cards, {
     id,
     platform_id,
@@ -111,7 +116,7 @@ export const cardOperations = (parts: CardParts) => [
     const issuer = issuerOf(ctx, parts);
     const row = await cardOf(ctx, params.id);
     const move = moveFor(row.state, body);
-    ctx.require(customers, await customerOf(ctx, row.customer_id, { alive: true }));
+    requireCustomer(ctx, await customerOf(ctx, row.customer_id, { alive: true }));
     if (body.fundingSources) {
       const card = { platformCardId: chosenName(row), isNew: false };
       await checkFunding(ctx, issuer, { ...row, card }, body.fundingSources);

@@ -5,7 +5,7 @@
 import type { Time } from '../../kernel/world.ts';
 import type { Sweep } from '../../runtime/jobs/jobs.ts';
 import { operate, type Runtime } from '../../runtime/operation/operate.ts';
-import { platforms, systemCaller } from '../tenancy/platform/index.ts';
+import { readPlatform, systemCaller } from '../tenancy/platform/index.ts';
 import { cardPaymentOf } from './clearing/payment.ts';
 import { giveUp } from './notices.ts';
 
@@ -18,7 +18,7 @@ const DUE = `select id, platform_id from card_open_payments where opened_at <= $
   order by opened_at limit ${AT_ONCE}`;
 
 async function giveUpOne(runtime: Runtime, id: string, platformId: string): Promise<void> {
-  const platform = await runtime.db.read(platforms, platformId);
+  const platform = await readPlatform(runtime.db, platformId);
   if (!platform) return;
   await operate(runtime, systemCaller(platform.id, platform.environment), async (ctx) => {
     await giveUp(ctx, await cardPaymentOf(ctx, id));

@@ -7,7 +7,7 @@ import { isId } from '../../kernel/id.ts';
 import { named } from '../../kernel/schema.ts';
 import { handle } from '../../runtime/operation/handle.ts';
 import { presentTransaction, TransactionOneOf } from '../payments/lifecycle/index.ts';
-import { quotes, takeDeposit } from '../payments/quotes/index.ts';
+import { readQuote, takeDeposit } from '../payments/quotes/index.ts';
 
 const sandboxSend = operation({
   operationId: 'sandboxSend',
@@ -43,7 +43,7 @@ const sandboxSend = operation({
 export const sandboxSendOperations = [
   handle(sandboxSend, async (ctx, { body }) => {
     const { quoteId, currencyCode: currency, currencyAmount } = body;
-    const quote = isId(quoteId, 'Quote') ? await ctx.read(quotes, quoteId) : undefined;
+    const quote = isId(quoteId, 'Quote') ? await readQuote(ctx, quoteId) : undefined;
     if (quote?.platform_id !== ctx.caller.platformId) {
       throw new Fault('QUOTE_NOT_FOUND', 'No such quote.');
     }

@@ -7,7 +7,7 @@ import { Fault } from '../../kernel/fault.ts';
 import { named } from '../../kernel/schema.ts';
 import type { Ctx, Environment } from '../../runtime/operation/context.ts';
 import { handle } from '../../runtime/operation/handle.ts';
-import { type CustomerRow, customerOf, customers } from '../customers/records/index.ts';
+import { type CustomerRow, customerOf, findCustomers } from '../customers/records/index.ts';
 import { IncomingTransaction, presentTransaction } from '../payments/lifecycle/index.ts';
 import { receiveUmaPayment } from '../payments/pay-ins/index.ts';
 import { ownPlatform } from '../tenancy/platform/index.ts';
@@ -91,7 +91,7 @@ async function receiverOf(ctx: Ctx, { receiverUmaAddress, customerId }: Request)
   let row: CustomerRow | undefined = named;
   if (receiverUmaAddress !== undefined) {
     const address = { uma_address: receiverUmaAddress.toLowerCase() };
-    [row] = await ctx.db.find(customers, { platform_id: ctx.caller.platformId, ...address });
+    [row] = await findCustomers(ctx.db, { platform_id: ctx.caller.platformId, ...address });
   }
   if (!row || (named && named.id !== row.id)) {
     throw new Fault('UMA_NOT_FOUND', 'No customer has this UMA address.');

@@ -9,7 +9,7 @@ import { Fault, type FieldError, invalid, invalidField } from '../../kernel/faul
 import { iso, type Time } from '../../kernel/world.ts';
 import type { Ctx, Environment } from '../../runtime/operation/context.ts';
 import { type TryRule, takeTry } from '../../runtime/operation/tries.ts';
-import { type CustomerRow, customers } from '../customers/records/index.ts';
+import { type CustomerRow, requireCustomer } from '../customers/records/index.ts';
 import {
   type CodePurpose,
   canSend,
@@ -136,7 +136,7 @@ async function sendCode(
   const code = await issueCode(ctx, purposeOf(ctx, row, about, phone));
   await takeTry(ctx, `sca sms ${customer.id}`, SENDINGS[environment]);
   // So that it never goes to a number that was changed at this very moment.
-  ctx.require(customers, customer);
+  requireCustomer(ctx, customer);
   sendMessage(ctx, {
     channel: 'SMS',
     to: phone,

@@ -3,7 +3,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
-import { ledgerAccounts } from '../../features/balances/ledger-accounts/index.ts';
+import { ledgerAccounts } from '../../features/balances/ledger-accounts/store.ts';
 import { systemCaller } from '../../features/tenancy/platform/index.ts';
 import { main } from '../../operator.ts';
 import { type Config, readConfig } from '../../runtime/config/config.ts';

@@ -3,7 +3,7 @@
 // reason.
 
 import { movesOf } from '../../features/balances/internal-accounts/index.ts';
-import { ledgerAccounts } from '../../features/balances/ledger-accounts/index.ts';
+import { readLedgerAccount } from '../../features/balances/ledger-accounts/index.ts';
 import {
   circulatingOf,
   decideService,
@@ -41,9 +41,7 @@ const viewOf = async ({ runtime }: System, row: StablecoinRow) => ({
   ...(await presentCoin({ read: runtime.db.read }, row)),
   platformId: row.platform_id,
   /** Smallest units, as our books have it. */
-  circulating: String(
-    (await runtime.db.read(ledgerAccounts, circulatingOf(row.id)))?.balance ?? 0n,
-  ),
+  circulating: String((await readLedgerAccount(runtime.db, circulatingOf(row.id)))?.balance ?? 0n),
 });
 
 const CIRCULATING = 'CIRCULATING';

@@ -20,7 +20,7 @@ import type { RowOf, Table } from './table.ts';
 export { connectLane } from '../committer/lane.ts';
 export { equals, type Filter, type Page, type PageQuery } from './paging.ts';
 
-interface FindOptions<T extends Table> {
+export interface FindOptions<T extends Table> {
   orderBy?: keyof T['columns'] & string;
   descending?: boolean;
   /** Most rows to answer; 1,000 unless given. */

@@ -114,6 +114,9 @@ export interface Ctx {
   later<S extends TObject>(job: JobDefinition<S>, input: Static<S>, at?: Time): void;
 }
 
+/** Whatever reads rows by id: a context, or the database outside of operations. */
+export type Reader = Pick<Ctx, 'read'>;
+
 /** What the sealed text of an event is bound to. */
 export const eventContext = (id: string) => `events ${id} data`;
 

@@ -6,7 +6,7 @@ import type { Refused } from '../../../kernel/contract/operation.ts';
 import { type Code, Fault, mayPass } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { internalAccounts } from '../../balances/internal-accounts/index.ts';
+import { readInternalAccount } from '../../balances/internal-accounts/index.ts';
 import {
   asOutgoing,
   checkFunds,
@@ -50,7 +50,7 @@ export async function askedBy(ctx: Ctx, type: ActionType, payment: PaymentRow): 
   const touched =
     source !== null && (isInternal(source) || !isInternal(destination)) ? source : destination;
   const other = touched === source && isInternal(destination) ? destination : '';
-  const into = other ? await ctx.read(internalAccounts, other) : undefined;
+  const into = other ? await readInternalAccount(ctx, other) : undefined;
   return {
     type,
     accountId: touched,

@@ -7,10 +7,10 @@ import {
   debitedOf,
   type PaymentRow,
   presentTransaction,
+  readTransaction,
   sourceAccountOf,
-  transactions,
 } from '../../payments/lifecycle/index.ts';
-import { type QuoteRow, quotes, quoteView } from '../../payments/quotes/index.ts';
+import { type QuoteRow, quoteView, readQuote } from '../../payments/quotes/index.ts';
 import type { AgentAction } from '../contract.ts';
 import type { ActionRow } from '../store.ts';
 
@@ -25,8 +25,8 @@ export interface WholeAction {
 
 export async function wholeAction(ctx: Ctx, action: ActionRow): Promise<WholeAction> {
   const [payment, quote] = await Promise.all([
-    ctx.read(transactions, action.transaction_id),
-    action.quote_id === null ? undefined : ctx.read(quotes, action.quote_id),
+    readTransaction(ctx, action.transaction_id),
+    action.quote_id === null ? undefined : readQuote(ctx, action.quote_id),
   ]);
   if (!payment) throw new Error(`${action.id} has no transaction`);
   return { action, payment: asPayment(payment), quote };

@@ -6,8 +6,8 @@ import type { World } from '../../../kernel/world.ts';
 import type { Caller } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { sha256Hex } from '../../../runtime/security/crypto.ts';
-import { customers } from '../../customers/records/index.ts';
-import { platforms } from '../../tenancy/platform/index.ts';
+import { readCustomer } from '../../customers/records/index.ts';
+import { readPlatform } from '../../tenancy/platform/index.ts';
 import { noAgent } from '../parts.ts';
 import { agents } from '../store.ts';
 
@@ -37,8 +37,8 @@ export function agentBearers({ db }: Pick<Runtime, 'db'>, mostProven = MOST_PROV
     const [agent] = await db.find(agents, { token_hash: hash });
     if (!agent || agent.deleted_at !== null) return undefined;
     const [customer, platform] = await Promise.all([
-      db.read(customers, agent.customer_id),
-      db.read(platforms, agent.platform_id),
+      readCustomer(db, agent.customer_id),
+      readPlatform(db, agent.platform_id),
     ]);
     if (!customer || customer.deleted_at !== null || !platform) return undefined;
     const { id: platformId, environment } = platform;

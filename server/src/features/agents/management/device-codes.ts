@@ -5,7 +5,7 @@ import { iso } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { takeTry } from '../../../runtime/operation/tries.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
-import { customers } from '../../customers/records/index.ts';
+import { readCustomer } from '../../customers/records/index.ts';
 import { drawCode, LETTERS_AND_DIGITS } from '../../notifications/messages/index.ts';
 import { note } from '../audit.ts';
 import { codeStates } from '../states.ts';
@@ -84,7 +84,7 @@ export async function redeemDeviceCode(
   const address = ctx.vault.digest('address', ctx.caller.address ?? '');
   await takeTry(ctx, `agent redeem ${address}`, REDEMPTIONS);
   const known = await found(ctx, code);
-  const customer = known && (await ctx.read(customers, known.agent.customer_id));
+  const customer = known && (await readCustomer(ctx, known.agent.customer_id));
   if (!known || !customer || customer.deleted_at !== null) return { refused: noCode() };
   const refused = unfit(known.row, ctx.now);
   if (refused) return { refused };

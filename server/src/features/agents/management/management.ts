@@ -8,7 +8,7 @@ import { timeFilters } from '../../../runtime/db/paging.ts';
 import { type JobHandler, jobHandler } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
-import { customerOf, customers, END_AGENTS } from '../../customers/records/index.ts';
+import { customerOf, END_AGENTS, requireCustomer } from '../../customers/records/index.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
 import { rejectWaiting } from '../actions/approvals.ts';
 import { note } from '../audit.ts';
@@ -58,7 +58,7 @@ async function create(ctx: Ctx, body: Static<(typeof createAgent)['body']>): Pro
   const customer = await customerOf(ctx, body.customerId, { alive: true });
   const errors = await accountErrors(ctx, customer.id, body.policy, 'policy.');
   if (errors.length) throw invalid(errors);
-  ctx.require(customers, customer);
+  requireCustomer(ctx, customer);
   const row = ctx.insert(agents, {
     id: ctx.id('Agent'),
     platform_id: customer.platform_id,

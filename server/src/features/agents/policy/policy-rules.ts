@@ -4,7 +4,7 @@ import { findCurrency } from '../../../catalog/currencies/currencies.ts';
 import type { FieldError } from '../../../kernel/fault.ts';
 import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { internalAccounts } from '../../balances/internal-accounts/index.ts';
+import { findInternalAccounts } from '../../balances/internal-accounts/index.ts';
 import type { AgentPolicyUpdateRequest } from '../contract.ts';
 import type { Policy } from './policy.ts';
 
@@ -73,7 +73,7 @@ export async function accountErrors(
   const { allowed, ruled } = accountsNamed(given, prefix);
   const all = [...allowed, ...ruled].filter(({ id }) => typeof id === 'string');
   if (!all.length) return [];
-  const rows = await ctx.db.find(internalAccounts, { customer_id: customerId }, ALL_OF_ONE);
+  const rows = await findInternalAccounts(ctx.db, { customer_id: customerId }, ALL_OF_ONE);
   const own = new Set<unknown>(rows.map((row) => row.id));
   const ids = ruled.map((each) => each.id);
   const strange = all

@@ -9,7 +9,7 @@ import { cursorOf } from '../../../runtime/db/paging.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { platformById, systemCaller } from '../../tenancy/platform/index.ts';
-import { ledgerAccounts } from '../ledger-accounts/index.ts';
+import { readLedgerAccount } from '../ledger-accounts/index.ts';
 import { ACTIVATE_ACCOUNTS } from './jobs.ts';
 import { moveInternalAccount, refuseWhileUsed } from './lifecycle.ts';
 import { type InternalAccountEvent, internalAccountStates } from './states.ts';
@@ -37,7 +37,7 @@ const view = (row: InternalAccountRow, { balance, held }: Holding) => ({
 type AccountSummary = ReturnType<typeof view>;
 
 async function viewsOf({ db }: Runtime, rows: readonly InternalAccountRow[]) {
-  const kept = await Promise.all(rows.map((row) => db.read(ledgerAccounts, row.id)));
+  const kept = await Promise.all(rows.map((row) => readLedgerAccount(db, row.id)));
   return rows.map((row, at) => view(row, kept[at] ?? { balance: 0n, held: 0n }));
 }
 

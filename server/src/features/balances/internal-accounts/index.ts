@@ -15,7 +15,15 @@ export { balancesOf, emitBalance, internalAccountOf, provisionAccounts } from '.
 export { refreshAccountFunding } from './refresh-funding.ts';
 export { refuseOwing, repayOwed, takeBack } from './shortfall.ts';
 export { INTERNAL_ACCOUNT_STATUSES, type InternalAccountEvent } from './states.ts';
-export { accountMoves, type InternalAccountRow, internalAccounts } from './store.ts';
+export {
+  accountMoves,
+  findInternalAccounts,
+  type InternalAccountRow,
+  internalAccounts,
+  readInternalAccount,
+  requireInternalAccount,
+  setAccountPrivacy,
+} from './store.ts';
 
 /** What this feature adds to a server. */
 export const internalAccountFeature = {

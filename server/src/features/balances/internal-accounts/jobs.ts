@@ -13,7 +13,7 @@ import type { Runtime } from '../../../runtime/operation/operate.ts';
 import {
   BACKFILL_ACCOUNTS,
   type PlatformRow,
-  platforms,
+  readPlatform,
   systemCaller,
 } from '../../tenancy/platform/index.ts';
 import { moveInternalAccount } from './lifecycle.ts';
@@ -78,7 +78,7 @@ async function heldBy(ctx: Ctx, owners: readonly string[], platformToo: boolean)
 }
 
 async function openMissing(ctx: Ctx, input: BackfillInput, parts: AccountParts): Promise<void> {
-  const platform = await ctx.read(platforms, input.platformId);
+  const platform = await readPlatform(ctx, input.platformId);
   if (!platform) return;
   const enabled = new Set(platform.currencies.map((each) => each.currencyCode));
   const currencies = input.currencies.filter((currency) => enabled.has(currency));
@@ -132,7 +132,7 @@ async function activate(ctx: Ctx, accountIds: readonly string[]): Promise<void> 
 }
 
 async function callerFor(runtime: Runtime, platformId: string) {
-  const platform = await runtime.db.read(platforms, platformId);
+  const platform = await readPlatform(runtime.db, platformId);
   if (!platform) throw new Error(`no platform ${platformId}`);
   return systemCaller(platform.id, platform.environment);
 }

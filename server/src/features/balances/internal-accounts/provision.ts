@@ -6,7 +6,7 @@ import type { FundingPort } from '../../../connectors/ports/index.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { ledgerAccounts } from '../ledger-accounts/index.ts';
+import { openLedgerAccount, readLedgerAccount } from '../ledger-accounts/index.ts';
 import {
   type AccountOwner,
   type Holding,
@@ -39,15 +39,7 @@ function open(ctx: Ctx, of: Provision, currency: string, type: InternalAccountRo
   const id = ctx.id('InternalAccount');
   const owner = ownerOf(of.customerId);
   const status = of.status ?? 'ACTIVE';
-  ctx.insert(ledgerAccounts, {
-    id,
-    currency,
-    balance: 0n,
-    held: 0n,
-    floor: 0n,
-    shut: !isOpen(status),
-    created_at: ctx.now,
-  });
+  openLedgerAccount(ctx, { id, currency, floor: 0n, shut: !isOpen(status) });
   return ctx.insert(internalAccounts, {
     id,
     platform_id: ctx.caller.platformId,
@@ -107,7 +99,7 @@ export async function balancesOf(
   ctx: Ctx,
   ids: readonly string[],
 ): Promise<(id: string) => Holding> {
-  const rows = await Promise.all(ids.map((id) => ctx.read(ledgerAccounts, id)));
+  const rows = await Promise.all(ids.map((id) => readLedgerAccount(ctx, id)));
   const byId = new Map(ids.map((id, at) => [id, rows[at] ?? NOTHING]));
   return (id) => byId.get(id) ?? NOTHING;
 }

@@ -12,7 +12,7 @@ import {
 import { startApp, type TestApp } from '../../../../test/harness.ts';
 import { house } from '../../../ledger/chart.ts';
 import type { Ctx, Movement } from '../../../runtime/operation/context.ts';
-import { ledgerAccounts } from '../ledger-accounts/index.ts';
+import { ledgerAccounts } from '../ledger-accounts/store.ts';
 import { moveInternalAccount } from './lifecycle.ts';
 import { refuseOwing, repayOwed, takeBack } from './shortfall.ts';
 import { type InternalAccountRow, internalAccounts } from './store.ts';

@@ -6,7 +6,7 @@ import { Fault } from '../../../kernel/fault.ts';
 import { house } from '../../../ledger/chart.ts';
 import type { TransferRow } from '../../../ledger/transfer.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { ledgerAccounts } from '../ledger-accounts/index.ts';
+import { readLedgerAccount } from '../ledger-accounts/index.ts';
 import { type InternalAccountRow, internalAccounts } from './store.ts';
 
 /** One step of a transaction, by an amount of smallest units. */
@@ -35,7 +35,7 @@ function change(id: string, { phase, debit, credit, amount }: TransferRow): bigi
 
 /** What can be spent, after everything that this change set moves. */
 async function spendable(ctx: Ctx, id: string): Promise<bigint> {
-  const read = await ctx.read(ledgerAccounts, id);
+  const read = await readLedgerAccount(ctx, id);
   const start = read ? read.balance - read.held : 0n;
   return ctx.set.transfers.reduce((sum, each) => sum + change(id, each), start);
 }

@@ -1,7 +1,10 @@
 // An internal account: a balance in one currency that we keep for a customer or for the platform. The
 // amounts are not here: its ledger account has the same id and is the only place that knows them.
+
 import type { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
+import type { Database, FindOptions } from '../../../runtime/db/database.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
+import type { Ctx, Reader } from '../../../runtime/operation/context.ts';
 import { type InternalAccountStatus, internalAccountStates } from './states.ts';
 
 export const INTERNAL_ACCOUNT_TYPES = [
@@ -47,3 +50,28 @@ export const accountMoves = table('account_moves', {
   reason: col.text.null,
   created_at: col.time,
 });
+
+/** One account by id, read together with those that concurrent callers ask for. */
+export const readInternalAccount = (
+  reader: Reader,
+  id: string,
+): Promise<InternalAccountRow | undefined> => reader.read(internalAccounts, id);
+
+/** The commit fails if the account changed since it was read. */
+export const requireInternalAccount = (ctx: Ctx, row: InternalAccountRow): void =>
+  ctx.require(internalAccounts, row);
+
+/** Accounts whose columns equal all the given values. */
+export const findInternalAccounts = (
+  db: Pick<Database, 'find'>,
+  where: Partial<InternalAccountRow>,
+  options?: FindOptions<typeof internalAccounts>,
+): Promise<InternalAccountRow[]> => db.find(internalAccounts, where, options);
+
+/** Whether balances of the account are shown to its holder alone. */
+export const setAccountPrivacy = (
+  ctx: Ctx,
+  row: InternalAccountRow,
+  isPrivate: boolean,
+): InternalAccountRow =>
+  ctx.update(internalAccounts, row, { private_enabled: isPrivate, updated_at: ctx.now });

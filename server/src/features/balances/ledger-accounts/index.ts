@@ -1,3 +1,3 @@
 // The accounts of the ledger as features see them. Postings are decided in ledger/ and written by the
 // committer.
-export { ledgerAccounts } from './store.ts';
+export { type LedgerAccountRow, openLedgerAccount, readLedgerAccount } from './store.ts';

@@ -1,6 +1,8 @@
 // The ledger's table as operations see it. Balances are written by the committer alone; operations only
 // open accounts and read what they hold.
-import { col, table } from '../../../runtime/db/table.ts';
+
+import { col, type RowOf, table } from '../../../runtime/db/table.ts';
+import type { Ctx, Reader } from '../../../runtime/operation/context.ts';
 
 export const ledgerAccounts = table('ledger_accounts', {
   id: col.text,
@@ -15,3 +17,21 @@ export const ledgerAccounts = table('ledger_accounts', {
   shut: col.bool,
   created_at: col.time,
 });
+
+export type LedgerAccountRow = RowOf<typeof ledgerAccounts>;
+
+/** One account by id, read together with those that concurrent callers ask for. */
+export const readLedgerAccount = (
+  reader: Reader,
+  id: string,
+): Promise<LedgerAccountRow | undefined> => reader.read(ledgerAccounts, id);
+
+/** Stages a new account that holds nothing. A null floor is of the house. */
+export const openLedgerAccount = (
+  ctx: Ctx,
+  { shut = false, ...of }: Pick<LedgerAccountRow, 'id' | 'currency' | 'floor'> & { shut?: boolean },
+): LedgerAccountRow =>
+  ctx.insert(ledgerAccounts, {
+    ...{ ...of, shut },
+    ...{ balance: 0n, held: 0n, created_at: ctx.now },
+  });

@@ -6,10 +6,8 @@ import type { Fault } from '../../../kernel/fault.ts';
 import type { Time } from '../../../kernel/world.ts';
 import { pgArray } from '../../../runtime/db/arrays.ts';
 import type { Database } from '../../../runtime/db/database.ts';
-import { quoted } from '../../../runtime/db/paging.ts';
-import type { Table } from '../../../runtime/db/table.ts';
 import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
-import { ledgerAccounts } from '../ledger-accounts/index.ts';
+import { readLedgerAccount } from '../ledger-accounts/index.ts';
 
 export interface VelocityLimit {
   /** Whose it is, of what and for when; its account is named by it. */
@@ -24,7 +22,7 @@ export interface VelocityLimit {
 
 /** The row that says what the limits are, as it was read. */
 interface Basis {
-  table: Table;
+  table: 'platforms' | 'agents';
   id: string;
   version: number;
 }
@@ -41,10 +39,10 @@ const floorOf = ({ limit }: VelocityLimit) => (limit === null ? null : limit < 0
 
 // A limit that was lowered below what the period has seen takes the rest away, and no more than that. Where
 // the row with the limits is given it is locked: who read it before it was changed sets no floor any more.
-const lockBasis = ({ name }: Table) => `with basis as materialized (
-    select 1 from ${quoted(name)} where id = $5 and version = $6 for share)`;
+const lockBasis = (table: Basis['table']) => `with basis as materialized (
+    select 1 from ${table} where id = $5 and version = $6 for share)`;
 
-const openSql = (basis: Table | undefined) => `${basis ? lockBasis(basis) : ''}
+const openSql = (basis?: Basis['table']) => `${basis ? lockBasis(basis) : ''}
   insert into ledger_accounts (id, currency, floor, created_at)
   select id, currency, floor, $4 from unnest($1::text[], $2::text[], $3::int8[])
     as account(id, currency, floor) ${basis ? 'where exists (select from basis)' : ''}
@@ -160,7 +158,7 @@ export function countToward(
 
 /** What was used up by now. */
 export async function usedOf(ctx: Ctx, allowance: Pick<VelocityLimit, 'of'>): Promise<bigint> {
-  const row = await ctx.read(ledgerAccounts, accountOf(allowance));
+  const row = await readLedgerAccount(ctx, accountOf(allowance));
   return row ? row.held - row.balance : 0n;
 }
 
@@ -170,7 +168,7 @@ export async function hasLeft(
   allowance: VelocityLimit,
   amount: bigint,
 ): Promise<boolean> {
-  const row = await ctx.read(ledgerAccounts, accountOf(allowance));
+  const row = await readLedgerAccount(ctx, accountOf(allowance));
   return !row || row.floor === null || row.balance - row.held - amount >= row.floor;
 }
 

@@ -7,10 +7,10 @@ import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
   type InternalAccountRow,
-  internalAccounts,
+  readInternalAccount,
 } from '../../balances/internal-accounts/index.ts';
-import { ledgerAccounts } from '../../balances/ledger-accounts/index.ts';
-import { type CustomerRow, customers } from '../../customers/records/index.ts';
+import { readLedgerAccount } from '../../balances/ledger-accounts/index.ts';
+import { type CustomerRow, readCustomer, requireCustomer } from '../../customers/records/index.ts';
 import { spendableOf } from '../clearing/payment.ts';
 import { activeKeyOf } from '../delegated-keys/delegated-keys.ts';
 import { checkAmount, openPayment } from '../issuing/open.ts';
@@ -30,8 +30,8 @@ interface First {
 async function firstSource(ctx: Ctx, card: CardRow): Promise<First | undefined> {
   const [id = ''] = card.funding;
   const [account, money] = await Promise.all([
-    ctx.read(internalAccounts, id),
-    ctx.read(ledgerAccounts, id),
+    readInternalAccount(ctx, id),
+    readLedgerAccount(ctx, id),
   ]);
   if (!account || !money) return undefined;
   const needsKey = account.type === 'EMBEDDED_WALLET';
@@ -54,7 +54,7 @@ function decline(
   { holder, reason }: { holder: CustomerRow | undefined; reason: DeclineReason },
 ): CardDecision {
   // An erasure in the same moment would find the line too late. Many may lean on one row at once.
-  if (holder) ctx.require(customers, holder);
+  if (holder) requireCustomer(ctx, holder);
   const decision = { approved: false, reason } as const;
   writeDecision(ctx, card, traceless(request, holder), decision);
   return decision;
@@ -66,7 +66,7 @@ export async function declineLate(
   card: CardRow,
   request: CardRequest,
 ): Promise<CardDecision> {
-  const holder = await ctx.read(customers, card.customer_id);
+  const holder = await readCustomer(ctx, card.customer_id);
   return decline(ctx, card, request, { holder, reason: 'TOO_LATE' });
 }
 
@@ -82,7 +82,7 @@ export async function decide(
 ): Promise<CardDecision> {
   checkAmount(request);
   const [holder, first] = await Promise.all([
-    ctx.read(customers, card.customer_id),
+    readCustomer(ctx, card.customer_id),
     firstSource(ctx, card),
   ]);
   const objection = issuerOf(ctx, parts).objection?.(request);
@@ -91,7 +91,7 @@ export async function decide(
   if (reason) return decline(ctx, card, request, { holder, reason });
   if (!holder || !first) throw new Error(`${card.id} has no holder or no account`);
   if (request.kind === 'BALANCE_INQUIRY') {
-    ctx.require(customers, holder);
+    requireCustomer(ctx, holder);
     writeDecision(ctx, card, request, { approved: true });
     return { approved: true };
   }

@@ -28,7 +28,7 @@ import type { Time } from '../../../kernel/world.ts';
 import { isLost } from '../../../runtime/committer/lane.ts';
 import type { Caller, Ctx, Environment } from '../../../runtime/operation/context.ts';
 import { isKeyTaken, operate, type Runtime } from '../../../runtime/operation/operate.ts';
-import { platforms, systemCaller } from '../../tenancy/platform/index.ts';
+import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import { cardPaymentOf } from '../clearing/payment.ts';
 import { undoPayment } from '../issuing/open.ts';
 import { type CardParts, cardOf } from '../parts.ts';
@@ -199,7 +199,7 @@ export function issuerDesk(
 
   async function holderOf(cardId: string): Promise<Caller> {
     const card = await db.read(cards, cardId);
-    const platform = card && (await db.read(platforms, card.platform_id));
+    const platform = card && (await readPlatform(db, card.platform_id));
     if (platform?.environment !== environment) throw new Fault('NOT_FOUND', 'No such card.');
     return at(platform.id);
   }

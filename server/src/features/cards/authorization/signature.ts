@@ -6,7 +6,7 @@
 import { canonical } from '../../../kernel/crypto/canonical.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { internalAccounts } from '../../balances/internal-accounts/index.ts';
+import { readInternalAccount } from '../../balances/internal-accounts/index.ts';
 import { type CardPaymentRow, cardAccountOf } from '../../payments/lifecycle/index.ts';
 import {
   custodyOf,
@@ -75,7 +75,7 @@ export async function signPull(
   found?: DelegatedKeyRow,
 ): Promise<void> {
   const accountId = cardAccountOf(row);
-  const account = await ctx.read(internalAccounts, accountId);
+  const account = await readInternalAccount(ctx, accountId);
   if (account?.type !== 'EMBEDDED_WALLET') return;
   const [wallet, key] = await Promise.all([
     findWallet(ctx, accountId),

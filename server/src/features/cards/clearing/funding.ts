@@ -9,7 +9,8 @@ import type { Database } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
   type InternalAccountRow,
-  internalAccounts,
+  readInternalAccount,
+  requireInternalAccount,
 } from '../../balances/internal-accounts/index.ts';
 import { revokeKeysOf } from '../delegated-keys/delegated-keys.ts';
 import { type CardRow, type FundingSourceRow, fundingSources } from '../store.ts';
@@ -42,7 +43,7 @@ export async function checkFunding(
   ids: readonly string[],
 ): Promise<void> {
   const rows = await Promise.all(
-    ids.map((id) => (isId(id, 'InternalAccount') ? ctx.read(internalAccounts, id) : undefined)),
+    ids.map((id) => (isId(id, 'InternalAccount') ? readInternalAccount(ctx, id) : undefined)),
   );
   const found = rows.map((row) => (row?.platform_id === holder.platform_id ? row : undefined));
   const [first] = found;
@@ -58,7 +59,7 @@ export async function checkFunding(
     const reason = errors.map(({ field, message }) => `${field} ${message}`).join(', ');
     throw new Fault('FUNDING_SOURCE_INELIGIBLE', reason, { errors });
   }
-  for (const row of found) if (row) ctx.require(internalAccounts, row);
+  for (const row of found) if (row) requireInternalAccount(ctx, row);
 }
 
 /** What pays for a card now. */

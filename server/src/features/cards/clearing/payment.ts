@@ -11,16 +11,16 @@ import { MAX_AMOUNT } from '../../../kernel/money.ts';
 import { iso } from '../../../kernel/world.ts';
 import { type House, house } from '../../../ledger/chart.ts';
 import type { Phase } from '../../../ledger/transfer.ts';
-import type { RowOf } from '../../../runtime/db/table.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
   type InternalAccountRow,
-  internalAccounts,
+  readInternalAccount,
   repayOwed,
+  requireInternalAccount,
   takeBack,
 } from '../../balances/internal-accounts/index.ts';
-import type { ledgerAccounts } from '../../balances/ledger-accounts/index.ts';
-import { customers } from '../../customers/records/index.ts';
+import type { LedgerAccountRow } from '../../balances/ledger-accounts/index.ts';
+import { readCustomer, requireCustomer } from '../../customers/records/index.ts';
 import type {
   CardEvent,
   CardFacts,
@@ -50,7 +50,7 @@ import { type Change, pullStep, type Step } from './arithmetic.ts';
 export const CARD_CURRENCY = 'USD';
 
 /** What can be spent of an account. */
-export const spendableOf = ({ balance, held, floor }: RowOf<typeof ledgerAccounts>): bigint =>
+export const spendableOf = ({ balance, held, floor }: LedgerAccountRow): bigint =>
   balance - held - (floor ?? 0n);
 
 /** Currencies that may pay for a card, with their units in one of the card's. */
@@ -167,7 +167,7 @@ export async function takerOf(
   ctx: Ctx,
   row: CardPaymentRow,
 ): Promise<InternalAccountRow | undefined> {
-  const account = await ctx.read(internalAccounts, cardAccountOf(row));
+  const account = await readInternalAccount(ctx, cardAccountOf(row));
   return account && (await takesBack(ctx.db, account)) ? account : undefined;
 }
 
@@ -190,8 +190,8 @@ async function askPerson(ctx: Ctx, row: CardPaymentRow, change: bigint): Promise
 /** The same, leaned on: its gate is not asked, so that its owner goes not meanwhile is asked of the row. */
 async function heldTakerOf(ctx: Ctx, row: CardPaymentRow): ReturnType<typeof takerOf> {
   const account = await takerOf(ctx, row);
-  const owner = account?.customer_id && (await ctx.read(customers, account.customer_id));
-  if (owner) ctx.require(customers, owner);
+  const owner = account?.customer_id && (await readCustomer(ctx, account.customer_id));
+  if (owner) requireCustomer(ctx, owner);
   return account;
 }
 
@@ -203,7 +203,7 @@ async function give(ctx: Ctx, row: CardPaymentRow, step: Step): Promise<void> {
     return askPerson(ctx, row, step.amount);
   }
   // Neither is it closed meanwhile; one that owes is changed by this.
-  if (account.owed === 0n) ctx.require(internalAccounts, account);
+  if (account.owed === 0n) requireInternalAccount(ctx, account);
   moveCard(ctx, row, 'posted', { ...step, force: true });
   const amount = unitsOf(step.amount, currencyOfAccount(row));
   repayOwed(ctx, account, { transactionId: row.id, step: `${step.step}.owed`, amount });

@@ -6,7 +6,7 @@ import { isId } from '../../../kernel/id.ts';
 import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
 import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
 import type { DataKey, Vault } from '../../../runtime/security/vault.ts';
-import { customers, dataKeyOf } from '../../customers/records/index.ts';
+import { dataKeyOf, readCustomer } from '../../customers/records/index.ts';
 import { delegatedKeyStates } from '../issuing/states.ts';
 import { type DelegatedKeyRow, delegatedKeys, type FundingSourceRow } from '../store.ts';
 import type { DelegatedKeyView } from './delegated-contract.ts';
@@ -30,7 +30,7 @@ export async function presentKey(
   ctx: Ctx,
   row: DelegatedKeyRow,
 ): Promise<DelegatedKeyView | undefined> {
-  const owner = await ctx.read(customers, row.customer_id);
+  const owner = await readCustomer(ctx, row.customer_id);
   const key = owner && dataKeyOf(owner);
   return (
     key && {

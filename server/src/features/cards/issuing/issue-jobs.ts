@@ -10,7 +10,7 @@ import { type JobHandler, type JobOf, jobHandler } from '../../../runtime/jobs/j
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { CLOSE_CARDS } from '../../customers/records/index.ts';
-import { platforms, systemCaller } from '../../tenancy/platform/index.ts';
+import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import type { CardParts } from '../parts.ts';
 import { type CardRow, cards } from '../store.ts';
 import { closeCard, NOTIFY_ISSUER, tellIssuer, tellState } from './life.ts';
@@ -43,7 +43,7 @@ const orderOf = (row: CardRow, named: boolean): CardOrder => ({
 /** The card that a job is about, the server acting for its platform, and who issues it. */
 async function loadOf(runtime: Runtime, parts: Parts, job: JobOf<typeof NOTIFY_ISSUER>) {
   const row = await runtime.db.read(cards, job.input.cardId);
-  const platform = row && (await runtime.db.read(platforms, row.platform_id));
+  const platform = row && (await readPlatform(runtime.db, row.platform_id));
   if (!row || !platform) throw new Error(`job ${job.id} names no card`);
   const caller = systemCaller(platform.id, platform.environment);
   const { issuer } = parts.connectors(caller.environment);

@@ -9,7 +9,7 @@ import {
   reverseUse,
   type VelocityLimit,
 } from '../../balances/velocity-limits/index.ts';
-import { cardProgramOf, type PlatformRow, platforms } from '../../tenancy/platform/index.ts';
+import { cardProgramOf, type PlatformRow, requirePlatform } from '../../tenancy/platform/index.ts';
 import type { CardRow } from '../store.ts';
 
 const UNIT = 'cards';
@@ -32,8 +32,11 @@ export async function countCard(
   const { maxLive, maxLivePerHolder } = cardProgramOf(platform);
   const ofHolder = allowance(card.customer_id, maxLivePerHolder);
   const ofPlatform = allowance(platform.id, maxLive);
-  ctx.require(platforms, platform);
-  await openVelocityLimits(ctx, [ofHolder, ofPlatform], { ...platform, table: platforms });
+  requirePlatform(ctx, platform);
+  await openVelocityLimits(ctx, [ofHolder, ofPlatform], {
+    ...platform,
+    table: 'platforms',
+  });
   const taking = { transactionId: card.id, amount: 1n, comesBack: true, again: false };
   const ofHolderShort = reached('The cardholder', maxLivePerHolder);
   countToward(ctx, ofHolder, { ...taking, name: 'holder', short: ofHolderShort });

@@ -8,9 +8,9 @@ import { iso } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
   type InternalAccountRow,
-  internalAccounts,
+  requireInternalAccount,
 } from '../../balances/internal-accounts/index.ts';
-import { type CustomerRow, customers } from '../../customers/records/index.ts';
+import { type CustomerRow, requireCustomer } from '../../customers/records/index.ts';
 import { type CardPaymentRow, insertCardPayment } from '../../payments/lifecycle/index.ts';
 import { isCredit } from '../authorization/decline.ts';
 import { signPull } from '../authorization/signature.ts';
@@ -107,8 +107,8 @@ export async function openPayment(
 ): Promise<CardPaymentRow> {
   const { card, holder, account, key, request } = opening;
   ctx.require(cards, card);
-  ctx.require(customers, holder);
-  ctx.require(internalAccounts, account);
+  requireCustomer(ctx, holder);
+  requireInternalAccount(ctx, account);
   let row = insertPayment(ctx, opening);
   if (row.direction === 'DEBIT') {
     await signPull(ctx, parts, row, request.amount, key);

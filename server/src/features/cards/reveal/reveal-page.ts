@@ -15,7 +15,7 @@ import {
   cardProgramNameOf,
   cardProgramOf,
   type PlatformRow,
-  platforms,
+  readPlatform,
   systemCaller,
 } from '../../tenancy/platform/index.ts';
 import { cardReveals } from '../store.ts';
@@ -93,7 +93,7 @@ export function revealPage(runtime: Runtime, { connectors, note }: Parts): Hoste
   const pageBy = (content: typeof contentOf) => async (secret: string) => {
     const linkId = sha256Hex(secret);
     const link = await runtime.db.read(cardReveals, linkId);
-    const platform = link && (await runtime.db.read(platforms, link.platform_id));
+    const platform = link && (await readPlatform(runtime.db, link.platform_id));
     if (!platform) return LINK_ENDED;
     // Pages of the platform may also frame the message that a link has ended.
     const frames = cardProgramOf(platform).frameOrigins;

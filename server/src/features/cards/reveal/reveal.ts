@@ -6,7 +6,7 @@ import { iso } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { randomText, sha256Hex } from '../../../runtime/security/crypto.ts';
-import { customers } from '../../customers/records/index.ts';
+import { readCustomer, requireCustomer } from '../../customers/records/index.ts';
 import { type CardParts, cardOf, issuerOf } from '../parts.ts';
 import { type CardRevealRow, type CardRow, cardReveals, cards } from '../store.ts';
 import { revealCard } from './reveal-contract.ts';
@@ -22,9 +22,9 @@ const isShown = (card: CardRow): card is CardRow & { secret: string } =>
 
 /** Whether its holder is still there: the cards of one who was deleted are closed a moment later. */
 async function isHeld(ctx: Ctx, { customer_id }: CardRow): Promise<boolean> {
-  const holder = await ctx.read(customers, customer_id);
+  const holder = await readCustomer(ctx, customer_id);
   if (holder?.deleted_at !== null) return false;
-  ctx.require(customers, holder);
+  requireCustomer(ctx, holder);
   return true;
 }
 

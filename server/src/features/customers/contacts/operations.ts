@@ -18,10 +18,11 @@ import {
 import {
   type CustomerRow,
   customerOf,
-  customers,
   customerView,
   isUnderSca,
   platformOf,
+  requireCustomer,
+  setContactVerification,
 } from '../records/index.ts';
 import {
   confirmCustomerEmailVerification,
@@ -83,7 +84,7 @@ async function send(ctx: Ctx, { connectors }: ContactParts, channel: Channel, cu
     throw new Fault('NOT_IMPLEMENTED', `Nothing is connected here that sends by ${channel.via}.`);
   }
   const code = await issueCode(ctx, purposeOf(ctx, channel, row, address));
-  ctx.require(customers, row);
+  requireCustomer(ctx, row);
   sendMessage(ctx, {
     channel: channel.via,
     to: address,
@@ -103,7 +104,7 @@ async function confirm(ctx: Ctx, channel: Channel, customerId: string, code: str
     return { refused: invalidField('code', 'is wrong, or does not work any more') };
   }
   const contact_verification = state && { ...state, [channel.name]: 'VERIFIED' as const };
-  const now = ctx.update(customers, row, { contact_verification, updated_at: ctx.now });
+  const now = setContactVerification(ctx, row, contact_verification);
   return { status: 200, body: await customerView(ctx, now) } as const;
 }
 

@@ -7,10 +7,11 @@ import type { DataKey } from '../../../runtime/security/vault.ts';
 import {
   beneficialOwners,
   type CustomerRow,
-  customers,
   dataKeyOf,
   isFinal,
   type OwnerRow,
+  readCustomer,
+  requireCustomer,
 } from '../records/index.ts';
 
 interface Holder {
@@ -24,7 +25,7 @@ interface Holder {
 async function findHolder(ctx: Ctx, id: string): Promise<Holder | undefined> {
   const owner = isId(id, 'BeneficialOwner') ? await ctx.read(beneficialOwners, id) : undefined;
   const customerId = owner?.customer_id ?? id;
-  const customer = isId(customerId, 'Customer') ? await ctx.read(customers, customerId) : undefined;
+  const customer = isId(customerId, 'Customer') ? await readCustomer(ctx, customerId) : undefined;
   if (customer?.platform_id !== ctx.caller.platformId) return undefined;
   return { id, customer, owner: owner ?? null };
 }
@@ -45,7 +46,7 @@ export async function holderOf(ctx: Ctx, id: string): Promise<Holder> {
     throw new Fault('DOCUMENT_HOLDER_NOT_FOUND', 'No such customer or beneficial owner.');
   }
   keyOf(holder.customer);
-  ctx.require(customers, holder.customer);
+  requireCustomer(ctx, holder.customer);
   if (holder.owner) ctx.require(beneficialOwners, holder.owner);
   return holder;
 }

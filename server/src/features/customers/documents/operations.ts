@@ -4,7 +4,7 @@ import { isId } from '../../../kernel/id.ts';
 import type { Filter } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
-import { customers } from '../records/index.ts';
+import { readCustomer } from '../records/index.ts';
 import {
   deleteDocument,
   getDocument,
@@ -24,7 +24,7 @@ import {
 import { type DocumentRow, documents } from './store.ts';
 
 async function viewOf(ctx: Ctx, row: DocumentRow): Promise<DocumentView> {
-  const customer = await ctx.read(customers, row.customer_id);
+  const customer = await readCustomer(ctx, row.customer_id);
   if (!customer) throw new Error(`${row.id} belongs to no customer`);
   return presentDocument(ctx.vault, customer, row);
 }

@@ -3,7 +3,7 @@
 import { type HostedApp, LINK_ENDED } from '../../../kernel/contract/page.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { sha256Hex } from '../../../runtime/security/crypto.ts';
-import { brandOf, platforms } from '../../tenancy/platform/index.ts';
+import { brandOf, readPlatform } from '../../tenancy/platform/index.ts';
 import { pageAssets } from './assets.ts';
 import { VERIFY_PATH } from './links.ts';
 import { kycLinks } from './store.ts';
@@ -16,7 +16,7 @@ export const verificationPage = ({ db }: Pick<Runtime, 'db'>): HostedApp => ({
   ended: { ...LINK_ENDED, status: 410 },
   async brandOf(secret) {
     const [link] = await db.find(kycLinks, { secret_hash: sha256Hex(secret) });
-    const platform = link && (await db.read(platforms, link.platform_id));
+    const platform = link && (await readPlatform(db, link.platform_id));
     return platform && brandOf(platform);
   },
   script: async () => (await pageAssets()).script,

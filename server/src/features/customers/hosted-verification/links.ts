@@ -5,8 +5,14 @@ import { iso } from '../../../kernel/world.ts';
 import type { Caller, Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { randomText, sha256Hex } from '../../../runtime/security/crypto.ts';
-import { platforms } from '../../tenancy/platform/index.ts';
-import { type CustomerRow, customers, dataKeyOf, isFinal } from '../records/index.ts';
+import { readPlatform } from '../../tenancy/platform/index.ts';
+import {
+  type CustomerRow,
+  dataKeyOf,
+  isFinal,
+  readCustomer,
+  requireCustomer,
+} from '../records/index.ts';
 import { redirectErrors } from './contract.ts';
 import { type KycLinkRow, kycLinks } from './store.ts';
 
@@ -38,7 +44,7 @@ export function drawLink(
   }
   const secret = randomText(ctx.world, '');
   const expires_at = ctx.now + LIVES_MS;
-  ctx.require(customers, customer);
+  requireCustomer(ctx, customer);
   ctx.insert(kycLinks, {
     id: ctx.id('KycLink'),
     platform_id: customer.platform_id,
@@ -66,7 +72,7 @@ export async function openLink(
 ): Promise<{ link: KycLinkRow; customer: CustomerRow }> {
   const [link] = await db.find(kycLinks, { secret_hash: sha256Hex(secret) });
   if (!link || link.used_at !== null || now >= link.expires_at) throw ended();
-  const customer = await db.read(customers, link.customer_id);
+  const customer = await readCustomer(db, link.customer_id);
   if (!customer || customer.deleted_at !== null || !dataKeyOf(customer)) throw ended();
   return { link, customer };
 }
@@ -80,7 +86,7 @@ export function linkBearers({ db, world }: Pick<Runtime, 'db' | 'world'>) {
   return {
     async callerOf(secret: string): Promise<Caller> {
       const { link } = await openLink({ db, now: world.now() }, secret);
-      const platform = await db.read(platforms, link.platform_id);
+      const platform = await readPlatform(db, link.platform_id);
       if (!platform) throw ended();
       if (proven.size >= MOST_PROVEN) proven.delete(proven.values().next().value as string);
       proven.add(link.secret_hash);

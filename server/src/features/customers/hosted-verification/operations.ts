@@ -3,7 +3,7 @@
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
-import { type CustomerRow, customerOf, customers } from '../records/index.ts';
+import { type CustomerRow, customerOf, findCustomers } from '../records/index.ts';
 import { createCustomerKycLink, getCustomerKycLink } from './contract.ts';
 import { drawLink } from './links.ts';
 import { type PageParts, pageOperations } from './page-operations.ts';
@@ -17,7 +17,7 @@ interface KycLinkParts extends PageParts {
 async function byPlatformId(ctx: Ctx, platform_customer_id: string): Promise<CustomerRow> {
   const { platformId: platform_id } = ctx.caller;
   const where = { platform_id, platform_customer_id, deleted_at: null };
-  const [row] = await ctx.db.find(customers, where);
+  const [row] = await findCustomers(ctx.db, where);
   if (!row) throw new Fault('CUSTOMER_NOT_FOUND', 'No such customer.');
   return row;
 }

@@ -13,7 +13,7 @@ import {
 } from '../../../runtime/jobs/jobs.ts';
 import type { Caller, Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
-import { platforms, systemCaller } from '../../tenancy/platform/index.ts';
+import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import { createCustomer } from '../records/index.ts';
 import { candidateOf, cellsOfEach } from './columns.ts';
 import { importEvents } from './contract.ts';
@@ -194,7 +194,7 @@ export function importJobs(parts: ImportParts): JobHandler[] {
   async function run(runtime: Runtime, job: SliceJob): Promise<Result> {
     const { importId } = job.input;
     const row = await runtime.db.read(imports, importId);
-    const platform = row && (await runtime.db.read(platforms, row.platform_id));
+    const platform = row && (await readPlatform(runtime.db, row.platform_id));
     if (!row || !platform) throw new Error(`job ${job.id} names no import`);
     const caller = systemCaller(platform.id, platform.environment);
     if (isOver(row)) return { caller, async stage() {} };

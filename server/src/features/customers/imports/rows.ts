@@ -8,11 +8,11 @@ import { Fault, type FieldError, invalid, mayPass } from '../../../kernel/fault.
 import type { Id } from '../../../kernel/id.ts';
 import type { Caller } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
-import { platforms } from '../../tenancy/platform/index.ts';
+import { readPlatform } from '../../tenancy/platform/index.ts';
 import {
   type CreateBody,
   type CustomerParts,
-  customers,
+  readCustomer,
   registerCustomer,
   registrationErrors,
 } from '../records/index.ts';
@@ -72,7 +72,7 @@ async function afterwards(
   tries: number,
 ): Promise<Failure | undefined> {
   // Somebody else is at the same slice, or the answer to an earlier try was lost.
-  if (await runtime.db.read(customers, id)) return undefined;
+  if (await readCustomer(runtime.db, id)) return undefined;
   if (error instanceof Fault && !mayPass(error.code)) return failureOf(item, error);
   if (tries < MOST_TRIES) throw error;
   const reason = 'The row could not be registered. Send it again.';
@@ -85,7 +85,7 @@ async function allErrors(
   caller: Caller,
   item: Item,
 ): Promise<FieldError[]> {
-  const platform = item.sound && (await db.read(platforms, caller.platformId));
+  const platform = item.sound && (await readPlatform(db, caller.platformId));
   if (!platform) return item.errors;
   const known = new Set(item.errors.map(({ field }) => field));
   const found = registrationErrors(item.sound as CreateBody, platform, world.now());

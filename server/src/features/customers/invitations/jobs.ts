@@ -3,8 +3,8 @@
 import { Type } from '@sinclair/typebox';
 import { defineJob } from '../../../kernel/contract/job.ts';
 import { type JobHandler, jobHandler } from '../../../runtime/jobs/jobs.ts';
-import { platforms, systemCaller } from '../../tenancy/platform/index.ts';
-import { customers, dataKeyOf } from '../records/index.ts';
+import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
+import { dataKeyOf, readCustomer, requireCustomer } from '../records/index.ts';
 import { invitationClaimed } from './contract.ts';
 import { presentInvitation } from './invitation.ts';
 import { invitations } from './store.ts';
@@ -19,17 +19,17 @@ export const invitationJobs = ({ origin }: { origin: () => string }): JobHandler
   jobHandler(NOTIFY_CLAIMED, {
     run: async (runtime, job) => {
       const { code, platformId } = job.input;
-      const platform = await runtime.db.read(platforms, platformId);
+      const platform = await readPlatform(runtime.db, platformId);
       if (!platform) throw new Error(`no platform ${platformId}`);
       return {
         caller: systemCaller(platform.id, platform.environment),
         stage: async (ctx) => {
           const row = await ctx.read(invitations, code);
-          const inviter = row && (await ctx.read(customers, row.customer_id));
+          const inviter = row && (await readCustomer(ctx, row.customer_id));
           const key = inviter && dataKeyOf(inviter);
           // Of an inviter who was erased meanwhile nothing is told: it could not be sealed any more.
           if (!row || !key) return;
-          ctx.require(customers, inviter);
+          requireCustomer(ctx, inviter);
           const view = presentInvitation(row, ctx.now, origin());
           ctx.emitSealed(key, invitationClaimed, row.id, view);
         },

@@ -10,10 +10,11 @@ import { platforms } from '../../tenancy/platform/index.ts';
 import {
   type Complaint,
   type CustomerRow,
-  customers,
   customerView,
+  findCustomers,
   platformOf,
   refuse,
+  requireCustomer,
 } from '../records/index.ts';
 import { cancelInvitation, claimInvitation, createInvitation, getInvitation } from './contract.ts';
 import { type InvitationView, isCode, presentInvitation, refuseEnded } from './invitation.ts';
@@ -41,7 +42,7 @@ async function drawCode(ctx: Ctx): Promise<string> {
 
 /** The living customer of the calling platform with this address. */
 async function inviterOf(ctx: Ctx, address: string): Promise<CustomerRow | undefined> {
-  const [row] = await ctx.db.find(customers, {
+  const [row] = await findCustomers(ctx.db, {
     uma_address: address,
     platform_id: ctx.caller.platformId,
     deleted_at: null,
@@ -86,7 +87,7 @@ async function create(ctx: Ctx, body: CreateBody): Promise<InvitationRow> {
   const inviter = await checked(ctx, body);
   const { amountToSend, expiresAt } = body;
   const currency = amountToSend === undefined ? null : await firstCurrency(ctx, inviter);
-  ctx.require(customers, inviter);
+  requireCustomer(ctx, inviter);
   return ctx.insert(invitations, {
     id: await drawCode(ctx),
     platform_id: platform.id,
@@ -121,7 +122,7 @@ async function inviteeOf(
   { address, host }: UmaAddress,
 ): Promise<CustomerRow | undefined> {
   const [[customer], [domain]] = await Promise.all([
-    ctx.db.find(customers, { uma_address: address }),
+    findCustomers(ctx.db, { uma_address: address }),
     ctx.db.find(platforms, { uma_domain: host }),
   ]);
   if (!customer && !domain) return undefined;
@@ -138,7 +139,7 @@ async function claim(ctx: Ctx, code: string, inviteeUma: string): Promise<Invita
     throw invalidField('inviteeUma', 'nobody can accept an invitation of their own');
   }
   const customer = await inviteeOf(ctx, invitee);
-  if (customer) ctx.require(customers, customer);
+  if (customer) requireCustomer(ctx, customer);
   const claimed = ctx.update(invitations, row, {
     status: invitationStates.next(row.status, 'claim'),
     invitee_uma: invitee.address,

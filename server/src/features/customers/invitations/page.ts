@@ -8,7 +8,7 @@ import { readable } from '../../../kernel/money.ts';
 import { iso, type Time } from '../../../kernel/world.ts';
 import type { Environment } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
-import { brandOf, platforms } from '../../tenancy/platform/index.ts';
+import { brandOf, readPlatform } from '../../tenancy/platform/index.ts';
 import { INVITATION_PATH, isCode, statusOf } from './invitation.ts';
 import { type InvitationRow, invitations } from './store.ts';
 
@@ -86,7 +86,7 @@ export function invitationPage(runtime: Runtime, { connectors }: Parts): HostedP
   async function show(code: string): Promise<PageContent> {
     const row = isCode(code) ? await runtime.db.read(invitations, code) : undefined;
     if (!row) return UNKNOWN;
-    const platform = await runtime.db.read(platforms, row.platform_id);
+    const platform = await readPlatform(runtime.db, row.platform_id);
     const brand = platform && brandOf(platform);
     const status = statusOf(row, runtime.world.now());
     return status === 'PENDING'

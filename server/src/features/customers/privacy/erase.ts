@@ -12,8 +12,8 @@ import {
   eventsFrom,
   type PersonalData,
 } from '../../../runtime/operation/personal-data.ts';
-import { platforms, systemCaller } from '../../tenancy/platform/index.ts';
-import { type CustomerRow, customers, eraseCustomer } from '../records/index.ts';
+import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
+import { type CustomerRow, eraseCustomer, readCustomer } from '../records/index.ts';
 import { type ErasureRow, erasures } from './store.ts';
 import { type AllPersonalData, isOwned, ownedIds } from './subjects.ts';
 
@@ -142,7 +142,7 @@ const noCustomer = () => new Fault('CUSTOMER_NOT_FOUND', 'No such customer.');
 
 async function forget(ctx: Ctx, all: AllPersonalData, input: ErasureInput): Promise<ErasureRow> {
   const { customerId: id, actor, reason } = input;
-  const row = await ctx.read(customers, id);
+  const row = await readCustomer(ctx, id);
   if (!row) throw noCustomer();
   if (row.deleted_at === null) {
     const problem = 'The customer is not deleted. Its platform has to delete it first.';
@@ -183,8 +183,8 @@ export async function eraseCustomerData(
   input: ErasureInput,
 ): Promise<Erasure> {
   const { customerId: id } = input;
-  const row = await runtime.db.read(customers, id);
-  const platform = row && (await runtime.db.read(platforms, row.platform_id));
+  const row = await readCustomer(runtime.db, id);
+  const platform = row && (await readPlatform(runtime.db, row.platform_id));
   if (!row || !platform) throw noCustomer();
   const caller = systemCaller(platform.id, platform.environment);
   const prepared = await prepare(runtime, all, caller, row);

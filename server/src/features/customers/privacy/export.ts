@@ -12,7 +12,7 @@ import {
   type PersonalTable,
 } from '../../../runtime/operation/personal-data.ts';
 import { type DocumentRow, documentPersonal, documents, fileOf } from '../documents/index.ts';
-import { type CustomerRow, customers, dataKeyOf } from '../records/index.ts';
+import { type CustomerRow, dataKeyOf, readCustomer } from '../records/index.ts';
 import { type AllPersonalData, ownedIds } from './subjects.ts';
 
 type CustomerOpener = Opener<CustomerRow>;
@@ -79,7 +79,7 @@ export async function openCustomerData(
   { db, vault }: Runtime,
   customerId: string,
 ): Promise<CustomerOpener> {
-  const customer = await db.read(customers, customerId);
+  const customer = await readCustomer(db, customerId);
   if (!customer) throw new Fault('CUSTOMER_NOT_FOUND', 'No such customer.');
   return { vault, customer, key: dataKeyOf(customer) };
 }

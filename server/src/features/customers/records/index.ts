@@ -34,7 +34,15 @@ export { isAddress } from './registration/terms.ts';
 export { changeCustomer, setProvenPhone } from './registration/update.ts';
 export { awaitSealing, sealOldCustomers } from './registration/upgrade.ts';
 export { type CheckMove, checkStates, isFinal } from './states.ts';
-export { type CustomerRow, customers } from './store.ts';
+export {
+  type CustomerRow,
+  customers,
+  findCustomers,
+  readCustomer,
+  requireCustomer,
+  setContactVerification,
+  touchCustomer,
+} from './store.ts';
 export { customerView, moveCheck, ownersOf } from './views.ts';
 
 /** What this feature adds to a server. */

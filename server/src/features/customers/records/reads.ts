@@ -7,8 +7,8 @@ import { isId } from '../../../kernel/id.ts';
 import type { Filter } from '../../../runtime/db/database.ts';
 import { timeFilters } from '../../../runtime/db/paging.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { balancesOf, internalAccounts } from '../../balances/internal-accounts/index.ts';
-import { type PlatformRow, platforms } from '../../tenancy/platform/index.ts';
+import { balancesOf, findInternalAccounts } from '../../balances/internal-accounts/index.ts';
+import { type PlatformRow, readPlatform } from '../../tenancy/platform/index.ts';
 import type { listCustomers } from './contract.ts';
 import { umaAddressOf } from './registration/uma.ts';
 import { type CustomerRow, customers } from './store.ts';
@@ -34,7 +34,7 @@ export async function customerOf(
 
 /** The calling platform's own row. */
 export async function platformOf(ctx: Ctx): Promise<PlatformRow> {
-  const row = await ctx.read(platforms, ctx.caller.platformId);
+  const row = await readPlatform(ctx, ctx.caller.platformId);
   if (!row) throw new Fault('UNAUTHORIZED', 'The API credentials are missing or not valid.');
   return row;
 }
@@ -87,7 +87,7 @@ const UNDER_WAY = `select 1 from transactions
  */
 export async function shutAccounts(ctx: Ctx, row: CustomerRow): Promise<void> {
   const [accounts, payments] = await Promise.all([
-    ctx.db.find(internalAccounts, { customer_id: row.id }),
+    findInternalAccounts(ctx.db, { customer_id: row.id }),
     ctx.db.query(UNDER_WAY, [row.id]),
   ]);
   const ids = accounts.map((account) => account.id);

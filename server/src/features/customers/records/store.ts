@@ -1,6 +1,9 @@
 // A customer of a platform, individual or business, and how far its identity check has come.
+
 import { Fault } from '../../../kernel/fault.ts';
+import type { Database, FindOptions } from '../../../runtime/db/database.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
+import type { Ctx, Reader } from '../../../runtime/operation/context.ts';
 import { type CheckStatus, checkStates } from './states.ts';
 
 export type CustomerType = 'INDIVIDUAL' | 'BUSINESS';
@@ -61,3 +64,28 @@ export const customers = table(
 );
 
 export type CustomerRow = RowOf<typeof customers>;
+
+/** One customer by id, read together with those that concurrent callers ask for. */
+export const readCustomer = (reader: Reader, id: string): Promise<CustomerRow | undefined> =>
+  reader.read(customers, id);
+
+/** The commit fails if the customer changed since it was read. */
+export const requireCustomer = (ctx: Ctx, row: CustomerRow): void => ctx.require(customers, row);
+
+/** Customers whose columns equal all the given values. */
+export const findCustomers = (
+  db: Pick<Database, 'find'>,
+  where: Partial<CustomerRow>,
+  options?: FindOptions<typeof customers>,
+): Promise<CustomerRow[]> => db.find(customers, where, options);
+
+/** Of two change sets that decide about one customer, the second to commit decides again. */
+export const touchCustomer = (ctx: Ctx, row: CustomerRow): CustomerRow =>
+  ctx.update(customers, row, {});
+
+/** What was proved of a customer's contacts. */
+export const setContactVerification = (
+  ctx: Ctx,
+  row: CustomerRow,
+  contact_verification: CustomerRow['contact_verification'],
+): CustomerRow => ctx.update(customers, row, { contact_verification, updated_at: ctx.now });

@@ -10,11 +10,11 @@ import {
   type CheckMove,
   type CustomerRow,
   checkStates,
-  customers,
   isFinal,
   moveCheck,
   type OwnerRow,
   ownersOf,
+  requireCustomer,
 } from '../records/index.ts';
 import type { VerificationError } from './contract.ts';
 import { addVerification, changeVerification, latestOf, type Standing } from './record.ts';
@@ -71,7 +71,7 @@ export async function moveCustomer(
   owners: readonly OwnerRow[],
 ): Promise<void> {
   const moved = await moveCheck(ctx, customer, move, owners);
-  if (moved === customer) ctx.require(customers, customer);
+  if (moved === customer) requireCustomer(ctx, customer);
 }
 
 /** Throws where nothing can be decided about a customer any more. */

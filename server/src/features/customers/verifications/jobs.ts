@@ -12,7 +12,7 @@ import {
 } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
-import { platforms, systemCaller } from '../../tenancy/platform/index.ts';
+import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import { type CustomerRow, customers, isFinal } from '../records/index.ts';
 import { caseOf, dossierOf, errorsOf } from './case.ts';
 import { decide } from './decide.ts';
@@ -81,7 +81,7 @@ export function verificationJobs(options: {
   const run = async (runtime: Runtime, job: JobOf<typeof ASK_AGAIN>): Promise<Result> => {
     const { verificationId: id, arrived } = job.input;
     const row = await runtime.db.read(verifications, id);
-    const platform = row && (await runtime.db.read(platforms, row.platform_id));
+    const platform = row && (await readPlatform(runtime.db, row.platform_id));
     if (!platform) throw new Error(`job ${job.id} names no verification`);
     const caller = systemCaller(platform.id, platform.environment);
     const found = await waiting(runtime.db, id);

@@ -1,7 +1,7 @@
 // The operations on verifications: submitting a customer, listing, showing.
 import type { Filter } from '../../../runtime/db/database.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
-import { customers } from '../records/index.ts';
+import { readCustomer } from '../records/index.ts';
 import { createVerification, getVerification, listVerifications } from './contract.ts';
 import { presentVerification, verificationOf } from './record.ts';
 import { verifications } from './store.ts';
@@ -10,7 +10,7 @@ import { submit, type VerificationParts } from './submit.ts';
 export const verificationOperations = (parts: VerificationParts) => [
   handle(createVerification, async (ctx, { body }) => {
     const row = await submit(ctx, parts, body.customerId);
-    const customer = await ctx.read(customers, row.customer_id);
+    const customer = await readCustomer(ctx, row.customer_id);
     if (!customer) throw new Error(`no customer ${row.customer_id}`);
     return { status: 200, body: presentVerification(ctx.vault, customer, row) };
   }),
@@ -31,7 +31,7 @@ export const verificationOperations = (parts: VerificationParts) => [
       limit,
       cursor,
     });
-    const keys = await Promise.all(rows.map((row) => ctx.read(customers, row.customer_id)));
+    const keys = await Promise.all(rows.map((row) => readCustomer(ctx, row.customer_id)));
     const data = rows.map((row, at) =>
       presentVerification(ctx.vault, keys[at] ?? { id: row.customer_id, data_key: null }, row),
     );

@@ -6,7 +6,7 @@ import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
-import { type CustomerRow, customers, dataKeyOf } from '../records/index.ts';
+import { type CustomerRow, dataKeyOf, readCustomer } from '../records/index.ts';
 import { type Verification, type VerificationError, verificationEvents } from './contract.ts';
 import type { VerificationStatus } from './states.ts';
 import { type VerificationRow, verifications } from './store.ts';
@@ -61,7 +61,7 @@ export async function latestOf(
 /** One of the caller's verifications, with its customer. Throws VERIFICATION_NOT_FOUND. */
 export async function verificationOf(ctx: Ctx, id: string) {
   const row = isId(id, 'Verification') ? await ctx.read(verifications, id) : undefined;
-  const customer = row && (await ctx.read(customers, row.customer_id));
+  const customer = row && (await readCustomer(ctx, row.customer_id));
   if (!row || !customer || row.platform_id !== ctx.caller.platformId) {
     throw new Fault('VERIFICATION_NOT_FOUND', 'No such verification.');
   }

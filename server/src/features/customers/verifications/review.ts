@@ -7,7 +7,7 @@ import { isId } from '../../../kernel/id.ts';
 import { iso } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
-import { platforms, systemCaller } from '../../tenancy/platform/index.ts';
+import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import { documentsOf, markSubmitted } from '../documents/index.ts';
 import {
   beneficialOwners,
@@ -16,6 +16,7 @@ import {
   customers,
   isFinal,
   type OwnerRow,
+  requireCustomer,
 } from '../records/index.ts';
 import { caseOf, dossierOf, errorsOf, gapsOfDossier } from './case.ts';
 import type { VerificationError } from './contract.ts';
@@ -142,7 +143,7 @@ async function decideOwner(
 ): Promise<Record<string, unknown>> {
   if (customer.deleted_at !== null) throw conflict('The business was deleted.');
   if (isFinal(owner)) throw conflict(`The owner is ${owner.status}.`);
-  ctx.require(customers, customer);
+  requireCustomer(ctx, customer);
   if (state !== 'unresolved') markSubmitted(ctx, await documentsOf(ctx, [owner.id]));
   const { status } = moveOwner(ctx, owner, MOVES[state]);
   return { ownerId: owner.id, customerId: customer.id, status };
@@ -161,7 +162,7 @@ export async function decideVerification(
   { id, state, findings }: DecisionInput,
 ): Promise<Record<string, unknown>> {
   const { customer: known } = await subjectOf(readerOf(runtime), id);
-  const platform = await runtime.db.read(platforms, known.platform_id);
+  const platform = await readPlatform(runtime.db, known.platform_id);
   if (!platform) throw notFound('platform');
   const caller = systemCaller(platform.id, platform.environment);
   return operate(runtime, caller, async (ctx) => {

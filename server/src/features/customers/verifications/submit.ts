@@ -10,7 +10,7 @@ import type {
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
 import { markSubmitted } from '../documents/index.ts';
-import { type CustomerRow, customerOf, customers, platformOf } from '../records/index.ts';
+import { type CustomerRow, customerOf, platformOf, requireCustomer } from '../records/index.ts';
 import { caseOf, type Dossier, dossierOf, errorsOf, gapsOfDossier } from './case.ts';
 import type { VerificationError } from './contract.ts';
 import { moveCustomer, refuseSettled, settleOwners } from './decide.ts';
@@ -71,12 +71,12 @@ async function stage(
     decidedBy?: 'operator' | 'connector',
   ) => addVerification(ctx, customer, id, { status, errors, decidedBy });
   if (verdict.state === 'incomplete') {
-    ctx.require(customers, customer);
+    requireCustomer(ctx, customer);
     return add('RESOLVE_ERRORS', verdict.gaps, verdict.by);
   }
   markSubmitted(ctx, documents);
   if (verdict.state === 'unresolved') {
-    ctx.require(customers, customer);
+    requireCustomer(ctx, customer);
     const errors = errorsOf({ customer, owners, documents }, verdict.findings);
     return add('RESOLVE_ERRORS', errors, 'connector');
   }

@@ -9,7 +9,7 @@ import type { Metrics } from '../../../runtime/observability/metrics.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import type { SigningKeys } from '../../../runtime/security/keys.ts';
-import { platforms, testEvent } from '../../tenancy/platform/index.ts';
+import { readPlatform, testEvent } from '../../tenancy/platform/index.ts';
 import { sendTestEvent, sendTestWebhook } from './contract.ts';
 import type { StoredEvent } from './envelope.ts';
 import { isDelivered } from './schedule.ts';
@@ -36,7 +36,7 @@ function testAddress(endpoint: string, url: string | undefined, rule: EndpointRu
 }
 
 async function sendTest(ctx: Ctx, deps: WebhookDeps, asked: string | undefined) {
-  const platform = await ctx.read(platforms, ctx.caller.platformId);
+  const platform = await readPlatform(ctx, ctx.caller.platformId);
   const endpoint = platform?.webhook_endpoint;
   if (!endpoint) {
     throw new Fault('WEBHOOK_ENDPOINT_NOT_SET', 'No webhook endpoint is configured.');

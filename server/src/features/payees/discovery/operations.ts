@@ -18,7 +18,7 @@ import type { Connectors, RailPort } from '../../../connectors/ports/index.ts';
 import { Fault, type FieldError, invalid } from '../../../kernel/fault.ts';
 import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
-import { type PlatformRow, platforms, settingOf } from '../../tenancy/platform/index.ts';
+import { type PlatformRow, readPlatform, settingOf } from '../../tenancy/platform/index.ts';
 import { DEFAULT_SENDING, getDiscoveries, getExchangeRates } from './contract.ts';
 import { serviceFeeOver } from './network-fee.ts';
 import { type PayoutRail, priceRow } from './price.ts';
@@ -74,7 +74,7 @@ async function pricesOf(
   lanes: readonly Corridor[],
 ) {
   const { rail: port, rates, networkFees } = connectors;
-  const platform = (await ctx.read(platforms, ctx.caller.platformId)) as PlatformRow;
+  const platform = (await readPlatform(ctx, ctx.caller.platformId)) as PlatformRow;
   const sending = BigInt(query.sendingAmount ?? DEFAULT_SENDING);
   if (!port || !rates) return [];
   // A network's fee is converted at the remembered rates, too.
@@ -113,7 +113,7 @@ async function serviceFee(
 
 /** The currencies the platform lets money leave in; only `named`, where it is given. */
 async function sourcesOf(ctx: Ctx, named: string | undefined): Promise<string[]> {
-  const platform = (await ctx.read(platforms, ctx.caller.platformId)) as PlatformRow;
+  const platform = (await readPlatform(ctx, ctx.caller.platformId)) as PlatformRow;
   const codes = named ? [named] : platform.currencies.map((each) => each.currencyCode);
   return codes.filter(
     (code) => settingOf(platform, code)?.enabledTransactionTypes.includes('OUTGOING') ?? true,

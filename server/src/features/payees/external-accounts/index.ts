@@ -28,7 +28,15 @@ export {
   presentTo as presentExternalAccountTo,
 } from './present.ts';
 export { EXTERNAL_ACCOUNT_STATUSES, type ExternalAccountEvent } from './states.ts';
-export { type ExternalAccountRow, externalAccounts } from './store.ts';
+export {
+  type ExternalAccountRow,
+  externalAccounts,
+  findExternalAccounts,
+  readExternalAccount,
+  requireExternalAccount,
+  setOwnershipProven,
+  setTrusted,
+} from './store.ts';
 
 /** What this feature adds to a server. */
 export const externalAccountFeature = {

@@ -14,7 +14,7 @@ import {
 } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
-import { platforms, systemCaller } from '../../tenancy/platform/index.ts';
+import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import { hasInstitution } from './account.ts';
 import { moveExternalAccount } from './present.ts';
 import { externalAccountStates } from './states.ts';
@@ -69,7 +69,7 @@ export function nameJobs(options: {
 }): JobHandler[] {
   const run = async (runtime: Runtime, job: JobOf<typeof CHECK_NAME>): Promise<Result> => {
     const row = await runtime.db.read(externalAccounts, job.input.accountId);
-    const platform = row && (await runtime.db.read(platforms, row.platform_id));
+    const platform = row && (await readPlatform(runtime.db, row.platform_id));
     if (!platform) throw new Error(`job ${job.id} names no account`);
     const caller = systemCaller(platform.id, platform.environment);
     const { names } = options.connectors(platform.environment);

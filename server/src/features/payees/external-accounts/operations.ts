@@ -8,7 +8,7 @@ import type { Filter } from '../../../runtime/db/database.ts';
 import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { customerOf } from '../../customers/records/index.ts';
-import { platforms } from '../../tenancy/platform/index.ts';
+import { readPlatform } from '../../tenancy/platform/index.ts';
 import { checkDeletable, checkProposal, duplicateHash, firstStatus, keptInfo } from './account.ts';
 import {
   createCustomerExternalAccount,
@@ -30,7 +30,7 @@ type ListQuery = Static<(typeof listCustomerExternalAccounts)['query']>;
 
 /** Whether the platform asked for anything about counterparties of payments in this currency. */
 async function hasCounterpartyDuty(ctx: Ctx, currency: string): Promise<boolean> {
-  const platform = await ctx.read(platforms, ctx.caller.platformId);
+  const platform = await readPlatform(ctx, ctx.caller.platformId);
   const setting = platform?.currencies.find((each) => each.currencyCode === currency);
   return setting?.requiredCounterpartyFields.some((field) => field.mandatory) ?? false;
 }

@@ -1,7 +1,10 @@
 // An external account: a bank account or wallet outside, that money can go to or be pulled from.
+
 import type { AccountInfo } from '../../../catalog/accounts/account-schemas.ts';
 import { contended, Fault } from '../../../kernel/fault.ts';
+import type { Database, FindOptions } from '../../../runtime/db/database.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
+import type { Ctx, Reader } from '../../../runtime/operation/context.ts';
 import { type ExternalAccountStatus, externalAccountStates } from './states.ts';
 
 export const BENEFICIARY_STATUSES = [
@@ -58,3 +61,31 @@ export const externalAccounts = table(
 );
 
 export type ExternalAccountRow = RowOf<typeof externalAccounts>;
+
+/** One account by id, read together with those that concurrent callers ask for. */
+export const readExternalAccount = (
+  reader: Reader,
+  id: string,
+): Promise<ExternalAccountRow | undefined> => reader.read(externalAccounts, id);
+
+/** The commit fails if the account changed since it was read. */
+export const requireExternalAccount = (ctx: Ctx, row: ExternalAccountRow): void =>
+  ctx.require(externalAccounts, row);
+
+/** Accounts whose columns equal all the given values. */
+export const findExternalAccounts = (
+  db: Pick<Database, 'find'>,
+  where: Partial<ExternalAccountRow>,
+  options?: FindOptions<typeof externalAccounts>,
+): Promise<ExternalAccountRow[]> => db.find(externalAccounts, where, options);
+
+/** Its ownership is proven from now on. */
+export const setOwnershipProven = (ctx: Ctx, row: ExternalAccountRow): ExternalAccountRow =>
+  ctx.update(externalAccounts, row, { proven_at: ctx.now, updated_at: ctx.now });
+
+/** Payments to it need no strong authentication from `trusted_at` on; null: again they do. */
+export const setTrusted = (
+  ctx: Ctx,
+  row: ExternalAccountRow,
+  trusted_at: ExternalAccountRow['trusted_at'],
+): ExternalAccountRow => ctx.update(externalAccounts, row, { trusted_at, updated_at: ctx.now });

@@ -20,8 +20,8 @@ import { type JobHandler, jobHandler } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { sha256Hex } from '../../../runtime/security/crypto.ts';
-import { brandOf, callerOf, platforms } from '../../tenancy/platform/index.ts';
-import { type ExternalAccountRow, externalAccounts } from '../external-accounts/index.ts';
+import { brandOf, callerOf, readPlatform } from '../../tenancy/platform/index.ts';
+import { type ExternalAccountRow, readExternalAccount } from '../external-accounts/index.ts';
 import { settleChallenge } from './outcome.ts';
 import { type OwnershipChallengeRow, ownershipChallenges } from './store.ts';
 
@@ -47,7 +47,7 @@ type Reader = Pick<Ctx, 'read'>;
 async function underWay(reader: Reader, { accountId, nonce }: CheckInput): Promise<Found | null> {
   const challenge = await reader.read(ownershipChallenges, accountId);
   if (challenge?.nonce !== nonce) return null;
-  const account = await reader.read(externalAccounts, accountId);
+  const account = await readExternalAccount(reader, accountId);
   return account ? { challenge, account } : null;
 }
 
@@ -101,7 +101,7 @@ const DONE: Record<LivenessProgress['state'], PageContent> = {
 /** The challenge of a token with its account, also after it expired. */
 async function byToken({ db }: Runtime, token: string): Promise<Found | null> {
   const [challenge] = await db.find(ownershipChallenges, { token_hash: sha256Hex(token) });
-  const account = challenge && (await db.read(externalAccounts, challenge.id));
+  const account = challenge && (await readExternalAccount(db, challenge.id));
   return account && account.deleted_at === null ? { challenge, account } : null;
 }
 
@@ -140,7 +140,7 @@ const question = (name: string, account: ExternalAccountRow): PageContent => ({
 export function livenessPage(runtime: Runtime, parts: Parts): HostedPage {
   async function find(token: string) {
     const found = await byToken(runtime, token);
-    const platform = found && (await runtime.db.read(platforms, found.account.platform_id));
+    const platform = found && (await readPlatform(runtime.db, found.account.platform_id));
     if (!found || !platform) return { ended: LINK_ENDED };
     const brand = brandOf(platform);
     return isOpen(found, runtime) ? { found, brand } : { ended: { ...LINK_ENDED, brand } };

@@ -12,11 +12,11 @@ import { handle } from '../../../runtime/operation/handle.ts';
 import { randomText, sha256Hex } from '../../../runtime/security/crypto.ts';
 import {
   type ExternalAccountRow,
-  externalAccounts,
   moveExternalAccount,
   type Owner,
   ownedExternalAccount,
   presentExternalAccountTo,
+  requireExternalAccount,
 } from '../external-accounts/index.ts';
 import {
   CHALLENGE_MS,
@@ -56,7 +56,7 @@ async function putChallenge(ctx: Ctx, account: ExternalAccountRow, terms: Terms)
     ctx.insert(ownershipChallenges, { id, platform_id, ...fresh });
   }
   if (account.status === 'UNVERIFIED') moveExternalAccount(ctx, account, 'challenge');
-  else ctx.require(externalAccounts, account);
+  else requireExternalAccount(ctx, account);
   return expires_at;
 }
 

@@ -2,9 +2,10 @@
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
   type ExternalAccountRow,
-  externalAccounts,
   moveExternalAccount,
   noteDeclared,
+  requireExternalAccount,
+  setOwnershipProven,
 } from '../external-accounts/index.ts';
 import { isProvable } from './challenge.ts';
 import { type OwnershipChallengeRow, ownershipChallenges } from './store.ts';
@@ -18,11 +19,11 @@ export function settleChallenge(
 ): ExternalAccountRow {
   ctx.remove(ownershipChallenges, challenge);
   if (!isProvable(account)) {
-    ctx.require(externalAccounts, account);
+    requireExternalAccount(ctx, account);
     return account;
   }
   if (!held) return moveExternalAccount(ctx, account, 'disprove');
-  const proven = ctx.update(externalAccounts, account, { proven_at: ctx.now, updated_at: ctx.now });
+  const proven = setOwnershipProven(ctx, account);
   const done = account.status === 'ACTIVE' ? proven : moveExternalAccount(ctx, proven, 'prove');
   noteDeclared(ctx, done);
   return done;

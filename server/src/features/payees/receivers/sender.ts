@@ -3,8 +3,8 @@
 // holds an open account in; a lookup names no other currency to start from.
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { internalAccounts } from '../../balances/internal-accounts/index.ts';
-import { type CustomerRow, customerOf, customers } from '../../customers/records/index.ts';
+import { findInternalAccounts } from '../../balances/internal-accounts/index.ts';
+import { type CustomerRow, customerOf, findCustomers } from '../../customers/records/index.ts';
 import { ownPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
 import { platformAddress } from './address.ts';
 
@@ -19,7 +19,7 @@ const USUAL_CURRENCY = 'USD';
 
 /** The living customer of the calling platform with this address; USER_NOT_FOUND for every other. */
 async function customerAt(ctx: Ctx, address: string): Promise<CustomerRow> {
-  const [row] = await ctx.db.find(customers, {
+  const [row] = await findCustomers(ctx.db, {
     uma_address: address,
     platform_id: ctx.caller.platformId,
   });
@@ -34,7 +34,7 @@ async function currencyOf(
   platform: PlatformRow,
   customer: CustomerRow | null,
 ): Promise<string> {
-  const open = await ctx.db.find(internalAccounts, {
+  const open = await findInternalAccounts(ctx.db, {
     platform_id: platform.id,
     customer_id: customer?.id ?? null,
     status: 'ACTIVE',

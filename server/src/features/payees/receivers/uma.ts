@@ -10,10 +10,10 @@ import { readUma, type UmaAddress } from '../../../catalog/rails/uma-address.ts'
 import type { Connectors, UmaPort } from '../../../connectors/ports/index.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { internalAccounts, isBalance } from '../../balances/internal-accounts/index.ts';
-import { type CustomerRow, customers, isReady } from '../../customers/records/index.ts';
-import { type PlatformRow, platforms } from '../../tenancy/platform/index.ts';
-import { externalAccounts } from '../external-accounts/index.ts';
+import { findInternalAccounts, isBalance } from '../../balances/internal-accounts/index.ts';
+import { type CustomerRow, findCustomers, isReady } from '../../customers/records/index.ts';
+import { type PlatformRow, platforms, readPlatform } from '../../tenancy/platform/index.ts';
+import { findExternalAccounts } from '../external-accounts/index.ts';
 import type { Found } from './found.ts';
 import type { Offer } from './lookup.ts';
 import type { Sender } from './sender.ts';
@@ -66,13 +66,13 @@ async function elsewhere(
 /** The currencies a customer can be paid in: that of its default account for UMA first. */
 async function receivable(ctx: Ctx, customer: CustomerRow): Promise<string[]> {
   const [outside, inside] = await Promise.all([
-    ctx.db.find(externalAccounts, {
+    findExternalAccounts(ctx.db, {
       customer_id: customer.id,
       default_uma: true,
       status: 'ACTIVE',
       deleted_at: null,
     }),
-    ctx.db.find(internalAccounts, { customer_id: customer.id, status: 'ACTIVE' }),
+    findInternalAccounts(ctx.db, { customer_id: customer.id, status: 'ACTIVE' }),
   ]);
   return [...new Set([...outside, ...inside.filter(isBalance)].map((each) => each.currency))];
 }
@@ -123,8 +123,8 @@ async function within(ctx: Ctx, customer: CustomerRow, platform: PlatformRow): P
 
 /** The customer of this server at an address, with its platform; of the caller's environment alone. */
 async function customerHere(ctx: Ctx, address: string) {
-  const [customer] = await ctx.db.find(customers, { uma_address: address, deleted_at: null });
-  const platform = customer && (await ctx.read(platforms, customer.platform_id));
+  const [customer] = await findCustomers(ctx.db, { uma_address: address, deleted_at: null });
+  const platform = customer && (await readPlatform(ctx, customer.platform_id));
   if (platform?.environment !== ctx.caller.environment) return undefined;
   return { customer: customer as CustomerRow, platform };
 }

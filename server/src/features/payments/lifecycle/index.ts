@@ -103,6 +103,8 @@ export {
   type PaymentRow,
   PENDING_REASONS,
   type PendingReason,
+  readTransaction,
+  requireTransaction,
   type TransactionRow,
   transactions,
   type UmaCarrier,

@@ -9,8 +9,8 @@ import { isId } from '../../../kernel/id.ts';
 import type { Filter } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
-import { customers } from '../../customers/records/index.ts';
-import { externalAccounts } from '../../payees/external-accounts/index.ts';
+import { findCustomers } from '../../customers/records/index.ts';
+import { readExternalAccount } from '../../payees/external-accounts/index.ts';
 import {
   cancelTransaction,
   confirmReceiptDelivery,
@@ -56,7 +56,7 @@ async function idOfReference(ctx: Ctx, reference: string): Promise<string> {
 /** Who has this id of the platform's own, or had it before being deleted: payments are found by owner. */
 async function ownersNamed(ctx: Ctx, platformCustomerId: string): Promise<Filter[]> {
   const { platformId } = ctx.caller;
-  const named = await ctx.db.find(customers, {
+  const named = await findCustomers(ctx.db, {
     platform_id: platformId,
     platform_customer_id: platformCustomerId,
   });
@@ -115,7 +115,7 @@ async function movementOf(ctx: Ctx, row: PaymentRow) {
     return { job: CANCEL_PULL, rail: pull ? row.rail : null, open };
   }
   if (awaited) {
-    const source = await ctx.read(externalAccounts, sourceAccountOf(row));
+    const source = await readExternalAccount(ctx, sourceAccountOf(row));
     return { job: CANCEL_FUNDING, rail: (source && pullRailOf(source.info)) ?? null, open: true };
   }
   const open = row.status === 'PROCESSING' && (row.funds === 'HELD' || row.funds === 'HANDED');

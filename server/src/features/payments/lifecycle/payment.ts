@@ -8,7 +8,7 @@ import { isId } from '../../../kernel/id.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { shortOfFunds } from '../../../runtime/operation/operate.ts';
 import { type InternalAccountRow, repayOwed } from '../../balances/internal-accounts/index.ts';
-import { ledgerAccounts } from '../../balances/ledger-accounts/index.ts';
+import { readLedgerAccount } from '../../balances/ledger-accounts/index.ts';
 import { reverseUse } from '../../balances/velocity-limits/index.ts';
 import { incomingPayment, outgoingPayment } from './contract.ts';
 import { fund, handOver, hold, type Legs, legsOf, payThrough, settle } from './legs.ts';
@@ -41,7 +41,7 @@ const waitsForDeposit = ({ source }: OutgoingRow) => source.sourceType === 'REAL
 export async function checkFunds(ctx: Ctx, row: OutgoingRow): Promise<void> {
   const id = row.source_account ?? '';
   if (!isId(id, 'InternalAccount')) return;
-  const account = await ctx.read(ledgerAccounts, id);
+  const account = await readLedgerAccount(ctx, id);
   const taken = legs(ctx, row).source.reduce((sum, each) => sum + each.amount, 0n);
   if (account && account.balance - account.held - taken >= (account.floor ?? 0n)) return;
   throw shortOfFunds();

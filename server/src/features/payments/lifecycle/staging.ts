@@ -6,7 +6,7 @@ import type { EventDefinition } from '../../../kernel/contract/event.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { PatchOf } from '../../../runtime/db/table.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { emitBalance, internalAccounts } from '../../balances/internal-accounts/index.ts';
+import { emitBalance, readInternalAccount } from '../../balances/internal-accounts/index.ts';
 import { incomingPayment, outgoingPayment } from './contract.ts';
 import { presentTransaction } from './present.ts';
 import { type TransactionRow, transactions } from './store.ts';
@@ -43,6 +43,6 @@ export async function moveAndTell(ctx: Ctx, stage: () => unknown): Promise<void>
       phase === 'pending' || phase === 'release' ? [debit] : [debit, credit],
     );
   const ids = [...new Set(touched)].filter((id) => isId(id, 'InternalAccount'));
-  const rows = await Promise.all(ids.map((id) => ctx.read(internalAccounts, id)));
+  const rows = await Promise.all(ids.map((id) => readInternalAccount(ctx, id)));
   for (const row of rows) if (row) emitBalance(ctx, row);
 }

@@ -1,8 +1,10 @@
 // A transaction: one payment out, in, or both ends of one inside the house. `funds` says where its money
 // is, apart from `status`, which says what the platform is told; refunds act on `funds`.
+
 import type { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
 import type { OnChain } from '../../../connectors/ports/index.ts';
 import { col, type RowOfColumns, rows, table } from '../../../runtime/db/table.ts';
+import type { Ctx, Reader } from '../../../runtime/operation/context.ts';
 import type { CardFacts } from './cards/card.ts';
 import { type CardStatus, cardPaymentStates } from './cards/card-states.ts';
 import {
@@ -179,3 +181,11 @@ export const transactions = table('transactions', columns, {
     { state: (row) => row.refund?.status ?? 'NONE', states: refundStates },
   ],
 });
+
+/** One transaction by id, read together with those that concurrent callers ask for. */
+export const readTransaction = (reader: Reader, id: string): Promise<TransactionRow | undefined> =>
+  reader.read(transactions, id);
+
+/** The commit fails if the transaction changed since it was read. */
+export const requireTransaction = (ctx: Ctx, row: TransactionRow): void =>
+  ctx.require(transactions, row);

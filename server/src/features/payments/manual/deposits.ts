@@ -4,16 +4,16 @@
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { isKeyTaken, operate, type Runtime } from '../../../runtime/operation/operate.ts';
-import { internalAccounts } from '../../balances/internal-accounts/index.ts';
-import { platforms, systemCaller } from '../../tenancy/platform/index.ts';
+import { readInternalAccount } from '../../balances/internal-accounts/index.ts';
+import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import {
   type FailureReason,
   type IncomingRow,
   type OutgoingRow,
+  readTransaction,
   type TransactionRow,
   transactionAt,
   transactionOfReference,
-  transactions,
 } from '../lifecycle/index.ts';
 import {
   broughtMoney,
@@ -31,9 +31,9 @@ async function platformAt(runtime: Runtime, target: Pick<Notice, 'accountId' | '
   const { accountId, reference = '' } = target;
   const owner =
     accountId === undefined
-      ? await runtime.db.read(transactions, transactionOfReference(reference) ?? '')
-      : await runtime.db.read(internalAccounts, accountId);
-  const platform = owner && (await runtime.db.read(platforms, owner.platform_id));
+      ? await readTransaction(runtime.db, transactionOfReference(reference) ?? '')
+      : await readInternalAccount(runtime.db, accountId);
+  const platform = owner && (await readPlatform(runtime.db, owner.platform_id));
   if (platform) return platform;
   if (accountId === undefined) throw new Fault('REFERENCE_NOT_FOUND', 'No such payment reference.');
   throw new Fault('ACCOUNT_NOT_FOUND', 'No such account.');

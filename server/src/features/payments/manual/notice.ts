@@ -5,7 +5,7 @@ import { assertNever } from '../../../kernel/assert-never.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
-import { platforms, systemCaller } from '../../tenancy/platform/index.ts';
+import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import {
   asOutgoing,
   heedPayout,
@@ -13,8 +13,8 @@ import {
   isWanted,
   noticeCame,
   railWaits,
+  readTransaction,
   type TransactionRow,
-  transactions,
   type WaitKind,
 } from '../lifecycle/index.ts';
 import { heedIncoming } from '../pay-ins/index.ts';
@@ -44,11 +44,11 @@ type Work<R> = (ctx: Ctx, row: TransactionRow) => Promise<R>;
 
 /** Runs `work` on a transaction, as the server on its platform's behalf. Throws TRANSACTION_NOT_FOUND. */
 export async function onAnyTransaction<R>(runtime: Runtime, id: string, work: Work<R>): Promise<R> {
-  const known = await runtime.db.read(transactions, id);
-  const platform = known && (await runtime.db.read(platforms, known.platform_id));
+  const known = await readTransaction(runtime.db, id);
+  const platform = known && (await readPlatform(runtime.db, known.platform_id));
   if (!platform) throw noTransaction();
   return operate(runtime, systemCaller(platform.id, platform.environment), async (ctx) => {
-    const row = await ctx.read(transactions, id);
+    const row = await readTransaction(ctx, id);
     if (!row) throw noTransaction();
     return work(ctx, row);
   });

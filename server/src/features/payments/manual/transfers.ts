@@ -8,7 +8,7 @@ import { readable } from '../../../kernel/money.ts';
 import { iso } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
-import { externalAccounts } from '../../payees/external-accounts/index.ts';
+import { readExternalAccount } from '../../payees/external-accounts/index.ts';
 import {
   asPayment,
   isWanted,
@@ -16,12 +16,12 @@ import {
   paymentReference,
   payoutOf,
   pullOf,
+  readTransaction,
   refundOf,
   refuseCancel,
   sourceAccountOf,
   type TransactionRow,
   transactionAt,
-  transactions,
   type WaitKind,
   type WaitRow,
 } from '../lifecycle/index.ts';
@@ -87,7 +87,7 @@ function view(wait: WaitRow, row: TransactionRow, its: RailInstruction) {
 type AwaitedTransfer = ReturnType<typeof view>;
 
 async function viewOf(runtime: Runtime, wait: WaitRow) {
-  const row = await runtime.db.read(transactions, wait.id);
+  const row = await readTransaction(runtime.db, wait.id);
   if (!row || !isWanted(row, wait.kind)) return [];
   return [view(wait, row, await instructionOf(runtime, asPayment(row), wait.kind))];
 }
@@ -141,7 +141,7 @@ async function record(
 /** The chain that the receiving account is on. */
 async function networkOf(ctx: Ctx, row: TransactionRow): Promise<string> {
   const id = row.destination_account;
-  const account = id === null ? undefined : await ctx.read(externalAccounts, id);
+  const account = id === null ? undefined : await readExternalAccount(ctx, id);
   const type = account?.info.accountType ?? '';
   const network = isAccountType(type) ? ACCOUNT_TYPE_ROWS[type].network : undefined;
   if (!network) throw conflict('--hash is for payments over a chain.');

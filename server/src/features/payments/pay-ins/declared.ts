@@ -3,14 +3,14 @@
 // the answer to what a deposit is held for, and releases those that came from there.
 import { rowOf } from '../../../catalog/accounts/account-info.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { internalAccounts } from '../../balances/internal-accounts/index.ts';
+import { findInternalAccounts } from '../../balances/internal-accounts/index.ts';
 import {
   type ExternalAccountRow,
-  externalAccounts,
   isDeclared,
+  readExternalAccount,
   WALLET_DECLARED,
 } from '../../payees/external-accounts/index.ts';
-import { transactions } from '../lifecycle/index.ts';
+import { readTransaction } from '../lifecycle/index.ts';
 import { isHeld, releaseDeposit } from './deposit.ts';
 
 /** What a declared wallet answers; who sent it, and what a person is looking at, it does not. */
@@ -44,19 +44,19 @@ export async function releaseDeclared(
   externalAccountId: string,
   after = '',
 ): Promise<void> {
-  const account = await ctx.read(externalAccounts, externalAccountId);
+  const account = await readExternalAccount(ctx, externalAccountId);
   if (!account || !isDeclared(account)) return;
   const spelled = addressOf(account);
   const from = spelled((account.info as Record<string, unknown>).address);
   const { platform_id, customer_id, currency } = account;
-  const own = await ctx.db.find(internalAccounts, { platform_id, customer_id, currency });
+  const own = await findInternalAccounts(ctx.db, { platform_id, customer_id, currency });
   const ids = await heldOn(
     ctx,
     own.map(({ id }) => id),
     after,
   );
   for (const id of ids) {
-    const row = await ctx.read(transactions, id);
+    const row = await readTransaction(ctx, id);
     if (row?.type !== 'INCOMING' || !isHeld(row)) continue;
     if (spelled(row.source.accountIdentifier) === from) await releaseDeposit(ctx, row);
   }

@@ -7,7 +7,7 @@ import { house } from '../../../ledger/chart.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
   type InternalAccountRow,
-  internalAccounts,
+  readInternalAccount,
   takeBack,
 } from '../../balances/internal-accounts/index.ts';
 import type { CustomerRow } from '../../customers/records/index.ts';
@@ -158,7 +158,7 @@ export function bounceDeposit(ctx: Ctx, given: Bounce): IncomingRow {
 }
 
 async function accountOf(ctx: Ctx, row: IncomingRow): Promise<InternalAccountRow> {
-  const account = await ctx.read(internalAccounts, row.destination_account);
+  const account = await readInternalAccount(ctx, row.destination_account);
   if (!account) throw new Error(`${row.id} has come to no account`);
   return account;
 }

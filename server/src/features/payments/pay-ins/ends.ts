@@ -7,8 +7,8 @@ import { iso } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
   type InternalAccountRow,
-  internalAccounts,
   repayOwed,
+  requireInternalAccount,
 } from '../../balances/internal-accounts/index.ts';
 import {
   awaitDecision,
@@ -59,7 +59,7 @@ export async function creditAndRepay(
 export async function hold(ctx: Ctx, row: IncomingRow, account: InternalAccountRow): Promise<void> {
   const frozen = account.status === 'FROZEN';
   // Its gate is shut either way, so its state is what tells frozen from closed.
-  if (frozen) ctx.require(internalAccounts, account);
+  if (frozen) requireInternalAccount(ctx, account);
   await moveAndTell(ctx, () => creditAside(ctx, row, account.id, frozen));
 }
 

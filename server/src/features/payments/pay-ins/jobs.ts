@@ -12,10 +12,10 @@ import {
 } from '../../../runtime/jobs/jobs.ts';
 import type { Caller, Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
-import { internalAccounts } from '../../balances/internal-accounts/index.ts';
+import { readInternalAccount } from '../../balances/internal-accounts/index.ts';
 import { putQuestion, type QuestionDeps } from '../../notifications/webhooks/index.ts';
-import { externalAccounts, WALLET_DECLARED } from '../../payees/external-accounts/index.ts';
-import { platforms, systemCaller } from '../../tenancy/platform/index.ts';
+import { readExternalAccount, WALLET_DECLARED } from '../../payees/external-accounts/index.ts';
+import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import {
   asIncoming,
   type ConnectorsOf,
@@ -134,7 +134,7 @@ async function askPlatform(
   deps: QuestionDeps,
 ): Promise<Verdict> {
   if (job.attempts > MOST_ASKS) return SILENCE;
-  const platform = await runtime.db.read(platforms, row.platform_id);
+  const platform = await readPlatform(runtime.db, row.platform_id);
   if (!platform?.webhook_endpoint) {
     return { say: 'refuse', reason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR' };
   }
@@ -173,15 +173,15 @@ async function collect(
 /** What has been held for a month goes back, unless a frozen account keeps it. */
 async function giveUpHolding(ctx: Ctx, row: IncomingRow): Promise<void> {
   if (!isHeld(row) || row.pending_reason === null) return;
-  const account = await ctx.read(internalAccounts, row.destination_account);
+  const account = await readInternalAccount(ctx, row.destination_account);
   if (account?.status === 'FROZEN') waitForRelease(ctx, row);
   else await refuseDeposit(ctx, row);
 }
 
 async function declared(runtime: Runtime, job: JobOf<typeof WALLET_DECLARED>): Promise<Result> {
   const { externalAccountId: id, after } = job.input;
-  const account = await runtime.db.read(externalAccounts, id);
-  const platform = account && (await runtime.db.read(platforms, account.platform_id));
+  const account = await readExternalAccount(runtime.db, id);
+  const platform = account && (await readPlatform(runtime.db, account.platform_id));
   if (!platform) throw new Error(`job ${job.id} names no account`);
   const caller = systemCaller(platform.id, platform.environment);
   return { caller, stage: (ctx) => releaseDeclared(ctx, id, after) };

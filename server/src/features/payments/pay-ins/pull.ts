@@ -6,10 +6,10 @@ import { assertNever } from '../../../kernel/assert-never.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
   type InternalAccountRow,
-  internalAccounts,
+  readInternalAccount,
 } from '../../balances/internal-accounts/index.ts';
 import { reverseUse } from '../../balances/velocity-limits/index.ts';
-import { customers } from '../../customers/records/index.ts';
+import { readCustomer } from '../../customers/records/index.ts';
 import type { ExternalAccountRow } from '../../payees/external-accounts/index.ts';
 import {
   emitPayment,
@@ -76,8 +76,8 @@ export const isPull = (row: IncomingRow): boolean =>
   row.source?.sourceType === 'ACCOUNT' && row.rail !== null;
 
 async function targetOf(ctx: Ctx, row: IncomingRow) {
-  const account = await ctx.read(internalAccounts, row.destination_account);
-  const owner = row.customer_id === null ? null : await ctx.read(customers, row.customer_id);
+  const account = await readInternalAccount(ctx, row.destination_account);
+  const owner = row.customer_id === null ? null : await readCustomer(ctx, row.customer_id);
   return { account, fate: fateAt(account, owner ?? null) };
 }
 

@@ -11,15 +11,20 @@ import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { EventRow } from '../../../runtime/committer/change-set.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { internalAccounts, isBalance } from '../../balances/internal-accounts/index.ts';
+import {
+  findInternalAccounts,
+  isBalance,
+  readInternalAccount,
+} from '../../balances/internal-accounts/index.ts';
 import {
   awaitsTerms,
   type CustomerRow,
   checkReady,
-  customers,
   factsOfCustomer,
+  readCustomer,
+  requireCustomer,
 } from '../../customers/records/index.ts';
-import { externalAccounts, railsOfAccount } from '../../payees/external-accounts/index.ts';
+import { findExternalAccounts, railsOfAccount } from '../../payees/external-accounts/index.ts';
 import { refuseBlocked } from '../../payees/receivers/index.ts';
 import {
   checkAmount,
@@ -108,7 +113,7 @@ async function chosenOutside(
   { customer, currency, amount }: UmaIncoming,
 ): Promise<Destination | undefined> {
   const wanted = { customer_id: customer.id, default_uma: true };
-  const [account] = await ctx.db.find(externalAccounts, wanted);
+  const [account] = await findExternalAccounts(ctx.db, wanted);
   if (!port || account?.status !== 'ACTIVE' || account.currency !== currency) return undefined;
   // An invoice is good for one payment of its amount, not for whatever comes.
   if ('invoice' in account.info) return undefined;
@@ -133,7 +138,7 @@ async function destinationOf(
   const outside = await chosenOutside(ctx, port, given);
   if (outside) return outside;
   const { customer, currency } = given;
-  const own = await ctx.db.find(internalAccounts, { customer_id: customer.id, currency });
+  const own = await findInternalAccounts(ctx.db, { customer_id: customer.id, currency });
   const open = own.find((each) => each.status === 'ACTIVE' && isBalance(each));
   if (open) return { accountId: open.id, rail: null };
   throw new Fault('INVALID_CURRENCY', `The customer has no account to receive ${currency} on.`);
@@ -150,7 +155,7 @@ export async function receiveUmaPayment(
   const counterparty = aboutSender(given);
   const { accountId, rail } = await destinationOf(ctx, connectors.rail, given);
   const { customer, currency } = given;
-  ctx.require(customers, customer);
+  requireCustomer(ctx, customer);
   const row = insertIncoming(ctx, {
     id: ctx.id('Transaction'),
     platform_id: ctx.caller.platformId,
@@ -232,8 +237,8 @@ async function arrive(ctx: Ctx, row: IncomingRow): Promise<void> {
     patch(ctx, row, { funds: 'HELD', sent_at: ctx.now });
     return;
   }
-  const account = await ctx.read(internalAccounts, id);
-  const owner = await ctx.read(customers, row.customer_id ?? '');
+  const account = await readInternalAccount(ctx, id);
+  const owner = await readCustomer(ctx, row.customer_id ?? '');
   const fate = fateAt(account, owner ?? null);
   if (!account || fate === 'bounce') failAndSendBack(ctx, row, 'QUOTE_EXECUTION_FAILED');
   else if (fate === 'hold') await holdArrived(ctx, row, account);

@@ -13,7 +13,6 @@ import { type OutgoingRow, paymentReference } from '../lifecycle/index.ts';
 import type { QuoteRequest } from './contract.ts';
 import { checkLogin } from './execution/sca.ts';
 import { insertPayment } from './insert.ts';
-import type { QuoteRow } from './present.ts';
 import { checkInvoice } from './pricing/invoice.ts';
 import { admit, needsProof } from './pricing/limits.ts';
 import { type Payee, type Payer, payeeOf, payerOf, realtimePayer } from './pricing/parties.ts';
@@ -26,6 +25,7 @@ import {
   senderOf,
 } from './pricing/uma.ts';
 import { type Intent, signingInstructions } from './pricing/wallet.ts';
+import type { QuoteRow } from './store.ts';
 import { quotes } from './store.ts';
 
 type Request = Static<typeof QuoteRequest>;

@@ -6,8 +6,8 @@ import { type JobHandler, jobHandler, type Sweep } from '../../../runtime/jobs/j
 import type { Log } from '../../../runtime/observability/log.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
-import { platforms, systemCaller } from '../../tenancy/platform/index.ts';
-import { expirePayment, PaymentInput, transactions } from '../lifecycle/index.ts';
+import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
+import { expirePayment, PaymentInput, readTransaction } from '../lifecycle/index.ts';
 
 const EXPIRE = defineJob('quotes.expire', PaymentInput);
 const AT_ONCE = 500;
@@ -40,14 +40,14 @@ async function beginning(runtime: Runtime, now: Time): Promise<Time> {
 }
 
 async function callerFor(runtime: Runtime, platformId: string) {
-  const platform = await runtime.db.read(platforms, platformId);
+  const platform = await readPlatform(runtime.db, platformId);
   if (!platform) throw new Error(`${platformId} is gone`);
   return systemCaller(platform.id, platform.environment);
 }
 
 /** Stages the end of a payment that is still pending. */
 async function expire(ctx: Ctx, id: string): Promise<void> {
-  const payment = await ctx.read(transactions, id);
+  const payment = await readTransaction(ctx, id);
   if (payment?.type === 'OUTGOING' && payment.status === 'PENDING') expirePayment(ctx, payment);
 }
 
@@ -97,7 +97,7 @@ export const expiryJobs = (): JobHandler[] => [
   jobHandler(EXPIRE, {
     run: async (runtime, { input }) => {
       const id = input.transactionId;
-      const row = await runtime.db.read(transactions, id);
+      const row = await readTransaction(runtime.db, id);
       if (!row) throw new Error(`${id} is gone`);
       return {
         caller: await callerFor(runtime, row.platform_id),

@@ -13,7 +13,6 @@ export { createQuote, executeQuote, getQuoteById, Quote, QuoteRequest } from './
 export { checkExecutable, startPayment } from './execution/execute.ts';
 export { heedFunding, type Notice, takeBackFunds, takeDeposit } from './execution/funding.ts';
 export { insertPayment } from './insert.ts';
-export type { QuoteRow } from './present.ts';
 export { admit, needsProof } from './pricing/limits.ts';
 export {
   checkPullable,
@@ -25,7 +24,8 @@ export {
 } from './pricing/parties.ts';
 export { pricedTransfer } from './pricing/pricing.ts';
 export { paymentOf, quoteOf, quoteView, signQuote, startQuote } from './quote.ts';
-export { quotes } from './store.ts';
+export type { QuoteRow } from './store.ts';
+export { quotes, readQuote } from './store.ts';
 
 /** What this feature adds to a server. */
 export const quoteFeature = {

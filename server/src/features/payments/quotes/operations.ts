@@ -9,8 +9,8 @@ import type { Headers } from '../../wallets/accounts/index.ts';
 import { createQuote, executeQuote, getQuoteById } from './contract.ts';
 import { authorizeOperations } from './execution/authorize.ts';
 import { checkExecutable } from './execution/execute.ts';
-import type { QuoteRow } from './present.ts';
 import { makeQuote, paymentOf, quoteOf, quoteView, signQuote, startQuote } from './quote.ts';
+import type { QuoteRow } from './store.ts';
 
 // Actions of agents are another feature's table, to the right of this one; that one waits is read by SQL.
 const WAITING = `select id from agent_actions

@@ -2,13 +2,10 @@
 import type { Static } from '@sinclair/typebox';
 import { currencyView } from '../../../catalog/currencies/currencies.ts';
 import { iso, type Time } from '../../../kernel/world.ts';
-import type { RowOf } from '../../../runtime/db/table.ts';
 import { instructionsOf, type OutgoingRow } from '../lifecycle/index.ts';
 import type { Quote } from './contract.ts';
 import { quoteStatus } from './states.ts';
-import type { quotes } from './store.ts';
-
-export type QuoteRow = RowOf<typeof quotes>;
+import type { QuoteRow } from './store.ts';
 
 /** The JSON of GET /quotes/{id} at `now`. */
 export function presentQuote(row: QuoteRow, payment: OutgoingRow, now: Time) {

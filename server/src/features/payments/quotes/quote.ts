@@ -6,13 +6,14 @@ import { isId } from '../../../kernel/id.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { checkLock, checkSession, type ScaFactorName, type ScaParts } from '../../sca/index.ts';
 import { type Asked, authorizePayment } from '../../wallets/accounts/index.ts';
-import { asOutgoing, checkFunds, type OutgoingRow, transactions } from '../lifecycle/index.ts';
+import { asOutgoing, checkFunds, type OutgoingRow, readTransaction } from '../lifecycle/index.ts';
 import type { Quote, QuoteRequest } from './contract.ts';
 import { stageQuote } from './create.ts';
 import { checkEnds, checkSigned, startPayment } from './execution/execute.ts';
 import { askFor, authorizerOf, challengeView, isExempt, stepsOf } from './execution/sca.ts';
-import { presentQuote, type QuoteRow } from './present.ts';
+import { presentQuote } from './present.ts';
 import { signedPaymentOf } from './pricing/wallet.ts';
+import type { QuoteRow } from './store.ts';
 import { quotes } from './store.ts';
 
 /** A quote of the caller's platform; QUOTE_NOT_FOUND for any other id. */
@@ -26,7 +27,7 @@ export async function quoteOf(ctx: Ctx, id: string): Promise<QuoteRow> {
 
 /** The payment that a quote is for. */
 export async function paymentOf(ctx: Ctx, quote: QuoteRow): Promise<OutgoingRow> {
-  const row = await ctx.read(transactions, quote.transaction_id);
+  const row = await readTransaction(ctx, quote.transaction_id);
   if (!row) throw new Error(`${quote.id} has no transaction`);
   return asOutgoing(row);
 }

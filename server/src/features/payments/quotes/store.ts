@@ -1,8 +1,10 @@
 // A quote: a price held until it expires, and everything execution needs without asking again. Its rows
 // never change: whether it was executed, and how that went, is told by its transaction alone, so there is
 // one row to guard and the two can never disagree.
+
 import { Fault } from '../../../kernel/fault.ts';
-import { col, table } from '../../../runtime/db/table.ts';
+import { col, type RowOf, table } from '../../../runtime/db/table.ts';
+import type { Ctx, Reader } from '../../../runtime/operation/context.ts';
 
 export const quotes = table('quotes', {
   id: col.text,
@@ -41,3 +43,12 @@ export const invoiceUses = table(
     },
   },
 );
+
+export type QuoteRow = RowOf<typeof quotes>;
+
+/** One quote by id, read together with those that concurrent callers ask for. */
+export const readQuote = (reader: Reader, id: string): Promise<QuoteRow | undefined> =>
+  reader.read(quotes, id);
+
+/** The commit fails if the quote changed since it was read. */
+export const requireQuote = (ctx: Ctx, row: QuoteRow): void => ctx.require(quotes, row);

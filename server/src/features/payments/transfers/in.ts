@@ -8,7 +8,7 @@ import { inOrder } from '../../../kernel/in-order.ts';
 import { named, PositiveAmount } from '../../../kernel/schema.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
-import { externalAccounts } from '../../payees/external-accounts/index.ts';
+import { requireExternalAccount } from '../../payees/external-accounts/index.ts';
 import {
   checkAmount,
   checkDirection,
@@ -113,7 +113,7 @@ async function found(ctx: Ctx, { connectors }: TransferParts, { from, to, amount
   ]);
   const ends = endsOf(payer, payee);
   const rail = checkPullable(ends.payer.account, port);
-  ctx.require(externalAccounts, ends.payer.account);
+  requireExternalAccount(ctx, ends.payer.account);
   admit(platform, ends.payee.currency, rail, amount);
   return { rail, ...ends };
 }

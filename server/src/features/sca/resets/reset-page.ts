@@ -10,8 +10,8 @@ import {
 } from '../../../kernel/contract/page.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { sha256Hex } from '../../../runtime/security/crypto.ts';
-import { type CustomerRow, customers } from '../../customers/records/index.ts';
-import { brandOf, platforms, systemCaller } from '../../tenancy/platform/index.ts';
+import { type CustomerRow, readCustomer } from '../../customers/records/index.ts';
+import { brandOf, readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import type { ScaFactorName } from '../contract.ts';
 import type { ScaParts } from '../parts.ts';
 import { type ResetRow, scaResets } from '../store.ts';
@@ -49,14 +49,14 @@ async function byToken(runtime: Runtime, token: string): Promise<Found | undefin
   const { db, world } = runtime;
   const row = await resetOf(runtime, token);
   if (row?.status !== 'INITIATED' || world.now() >= row.expires_at) return undefined;
-  const customer = await db.read(customers, row.customer_id);
+  const customer = await readCustomer(db, row.customer_id);
   return customer && customer.deleted_at === null ? { row, customer } : undefined;
 }
 
 /** The page of an ended link, with the platform where the token is known. */
 async function endedPage(runtime: Runtime, token: string): Promise<PageContent> {
   const row = await resetOf(runtime, token);
-  const platform = row && (await runtime.db.read(platforms, row.platform_id));
+  const platform = row && (await readPlatform(runtime.db, row.platform_id));
   return platform ? { ...LINK_ENDED, brand: brandOf(platform) } : LINK_ENDED;
 }
 
@@ -95,7 +95,7 @@ export function resetPage(
 ): HostedPage {
   async function find(token: string) {
     const found = await byToken(runtime, token);
-    const platform = found && (await runtime.db.read(platforms, found.row.platform_id));
+    const platform = found && (await readPlatform(runtime.db, found.row.platform_id));
     return platform && { ...found, platform, brand: brandOf(platform) };
   }
   async function show(token: string): Promise<PageContent> {

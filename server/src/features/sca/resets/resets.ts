@@ -11,7 +11,7 @@ import { iso, type Time } from '../../../kernel/world.ts';
 import { type JobHandler, jobHandler } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { randomText, sha256Hex } from '../../../runtime/security/crypto.ts';
-import { type CustomerRow, customers } from '../../customers/records/index.ts';
+import { type CustomerRow, readCustomer } from '../../customers/records/index.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
 import type { ScaFactorName } from '../contract.ts';
 import { type By, noteScaEvent, type ScaEventType } from '../events.ts';
@@ -155,7 +155,7 @@ export const presentReset = (row: ResetRow) => ({
 
 async function expire(ctx: Ctx, resetId: string): Promise<void> {
   const row = await ctx.read(scaResets, resetId);
-  const customer = row && (await ctx.read(customers, row.customer_id));
+  const customer = row && (await readCustomer(ctx, row.customer_id));
   if (customer) settledReset(ctx, customer, row);
 }
 

@@ -9,8 +9,9 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import {
   type ExternalAccountRow,
-  externalAccounts,
   ownedExternalAccount,
+  requireExternalAccount,
+  setTrusted,
 } from '../../payees/external-accounts/index.ts';
 import {
   type About,
@@ -66,7 +67,7 @@ async function start(ctx: Ctx, parts: ScaParts, kind: Direction, id: string) {
     field: 'externalAccountId',
     words: `${WORDS[kind]} ${shortenedIdentifier(account.info)}`,
   });
-  ctx.require(externalAccounts, account);
+  requireExternalAccount(ctx, account);
   const scaChallenge = await presentChallenge(ctx, who, row, about);
   return { status: 200, body: { scaChallenge } } as const;
 }
@@ -74,11 +75,11 @@ async function start(ctx: Ctx, parts: ScaParts, kind: Direction, id: string) {
 /** Stages the trust, unless it stands like that already. */
 function setTrust(ctx: Ctx, account: ExternalAccountRow, isTrusted: boolean): void {
   if ((account.trusted_at !== null) === isTrusted) {
-    ctx.require(externalAccounts, account);
+    requireExternalAccount(ctx, account);
     return;
   }
   const trusted_at = isTrusted ? ctx.now : null;
-  ctx.update(externalAccounts, account, { trusted_at, updated_at: ctx.now });
+  setTrusted(ctx, account, trusted_at);
 }
 
 async function confirm(

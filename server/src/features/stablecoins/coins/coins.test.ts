@@ -8,7 +8,7 @@ import type { MintPort } from '../../../connectors/ports/stablecoins.ts';
 import { createWorker } from '../../../runtime/jobs/jobs.ts';
 import { createLog } from '../../../runtime/observability/log.ts';
 import { createMetrics } from '../../../runtime/observability/metrics.ts';
-import { ledgerAccounts } from '../../balances/ledger-accounts/index.ts';
+import { ledgerAccounts } from '../../balances/ledger-accounts/store.ts';
 import { followLater } from '../minting/follow.ts';
 import { MOST_UNITS } from '../minting/judge.ts';
 import { stablecoins } from '../store.ts';

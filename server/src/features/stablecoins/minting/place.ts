@@ -12,8 +12,12 @@ import type { Refused } from '../../../kernel/contract/operation.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { customerOf, customers } from '../../customers/records/index.ts';
-import { type ExternalAccountRow, externalAccounts } from '../../payees/external-accounts/index.ts';
+import { customerOf, requireCustomer } from '../../customers/records/index.ts';
+import {
+  type ExternalAccountRow,
+  readExternalAccount,
+  requireExternalAccount,
+} from '../../payees/external-accounts/index.ts';
 import { accountOfCoin } from '../coins/coins.ts';
 import { checkLink, linkOf, refuseUnlinked } from '../coins/provider-accounts.ts';
 import { serves } from '../coins/rails.ts';
@@ -61,7 +65,7 @@ export async function throughOf(
 /** An account of the platform or a living customer of it that can do what it is to be used for. */
 async function accountAt(ctx: Ctx, { accountId, use }: End): Promise<ExternalAccountRow> {
   const row = isId(accountId, 'ExternalAccount')
-    ? await ctx.read(externalAccounts, accountId)
+    ? await readExternalAccount(ctx, accountId)
     : undefined;
   const found = row?.platform_id === ctx.caller.platformId && row.deleted_at === null;
   const owner = found && row.customer_id !== null && (await customerOf(ctx, row.customer_id));
@@ -77,8 +81,8 @@ async function accountAt(ctx: Ctx, { accountId, use }: End): Promise<ExternalAcc
       { externalAccountId: accountId },
     );
   }
-  ctx.require(externalAccounts, row);
-  if (owner) ctx.require(customers, owner);
+  requireExternalAccount(ctx, row);
+  if (owner) requireCustomer(ctx, owner);
   return row;
 }
 

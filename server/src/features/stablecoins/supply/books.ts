@@ -3,7 +3,7 @@
 // there, and a difference to the provider's own figure can be seen.
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { ledgerAccounts } from '../../balances/ledger-accounts/index.ts';
+import { openLedgerAccount } from '../../balances/ledger-accounts/index.ts';
 import { MOST_UNITS } from '../minting/judge.ts';
 
 /** What was issued stands below zero, as far as the books can count. */
@@ -14,9 +14,9 @@ export const unitOf = (id: string) => `stablecoin.${id}`;
 
 /** Opens the accounts of a token, with what circulates of it already. */
 export function openBooks(ctx: Ctx, { id }: { id: string }, supply: bigint): void {
-  const empty = { currency: unitOf(id), balance: 0n, held: 0n, shut: false, created_at: ctx.now };
-  ctx.insert(ledgerAccounts, { ...empty, id: issuedOf(id), floor: -MOST_UNITS });
-  ctx.insert(ledgerAccounts, { ...empty, id: circulatingOf(id), floor: 0n });
+  const currency = unitOf(id);
+  openLedgerAccount(ctx, { id: issuedOf(id), currency, floor: -MOST_UNITS });
+  openLedgerAccount(ctx, { id: circulatingOf(id), currency, floor: 0n });
   enterSupply(ctx, { id }, supply);
 }
 

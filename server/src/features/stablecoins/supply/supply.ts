@@ -6,7 +6,7 @@
 import type { FieldError } from '../../../kernel/fault.ts';
 import { Fault, invalid } from '../../../kernel/fault.ts';
 import type { Ctx, Movement } from '../../../runtime/operation/context.ts';
-import { ledgerAccounts } from '../../balances/ledger-accounts/index.ts';
+import { readLedgerAccount } from '../../balances/ledger-accounts/index.ts';
 import { MOST_UNITS } from '../minting/judge.ts';
 import type { StablecoinOperationRow } from '../store.ts';
 import { circulatingOf, issuedOf, unitOf } from './books.ts';
@@ -65,7 +65,7 @@ export async function takeLate(
   phase: 'pending' | 'posted',
 ): Promise<bigint | null> {
   const movement = movementOf(row);
-  const account = await ctx.read(ledgerAccounts, movement.debit);
+  const account = await readLedgerAccount(ctx, movement.debit);
   if (!account) throw new Error(`${row.id}: no account ${movement.debit}`);
   const free = account.balance - account.held - (account.floor ?? 0n);
   const amount = free < row.amount ? free : row.amount;

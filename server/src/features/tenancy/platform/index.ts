@@ -27,10 +27,14 @@ export {
 } from './settings.ts';
 export {
   type CardProgram,
+  oldestPlatform,
   type PasskeySite,
   type PaymentLimit,
   type PlatformRow,
+  platformOfUmaDomain,
   platforms,
+  readPlatform,
+  requirePlatform,
 } from './store.ts';
 
 /** What this feature adds to a server. */

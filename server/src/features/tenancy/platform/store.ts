@@ -1,5 +1,8 @@
 // A platform: the tenant. Everything else belongs to one, and a token names it on every request.
+
+import type { Database } from '../../../runtime/db/database.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
+import type { Ctx, Environment, Reader } from '../../../runtime/operation/context.ts';
 
 /** One currency the platform's customers may hold, send and receive. Amounts in smallest units. */
 export interface PlatformCurrency {
@@ -79,3 +82,25 @@ export const platforms = table('platforms', {
 });
 
 export type PlatformRow = RowOf<typeof platforms>;
+
+/** One platform by id, read together with those that concurrent callers ask for. */
+export const readPlatform = (reader: Reader, id: string): Promise<PlatformRow | undefined> =>
+  reader.read(platforms, id);
+
+/** The commit fails if the platform changed since it was read. */
+export const requirePlatform = (ctx: Ctx, row: PlatformRow): void => ctx.require(platforms, row);
+
+/** The platform whose UMA addresses end with this host. */
+export async function platformOfUmaDomain(
+  db: Pick<Database, 'find'>,
+  host: string,
+  environment?: Environment,
+): Promise<PlatformRow | undefined> {
+  const where = { uma_domain: host, ...(environment && { environment }) };
+  return (await db.find(platforms, where, { limit: 1 }))[0];
+}
+
+/** The platform that was created first. */
+export async function oldestPlatform(db: Pick<Database, 'page'>): Promise<PlatformRow | undefined> {
+  return (await db.page(platforms, { filters: [], sort: 'asc', limit: 1 })).rows[0];
+}

@@ -6,7 +6,7 @@ import type { Time } from '../../../kernel/world.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Caller } from '../../../runtime/operation/context.ts';
 import { constantTimeEqual, sha256Hex } from '../../../runtime/security/crypto.ts';
-import { platforms } from '../platform/index.ts';
+import { readPlatform } from '../platform/index.ts';
 import { tokens } from './store.ts';
 
 /** How long another process may go on accepting a token after it was deleted. */
@@ -49,7 +49,7 @@ const NO_HASH = sha256Hex('');
 async function lookUp(db: Database, id: string, secret: string): Promise<Caller> {
   const [token] = await db.find(tokens, { client_id: id });
   const same = constantTimeEqual(sha256Hex(secret), token?.secret_hash ?? NO_HASH);
-  const platform = await db.read(platforms, token?.platform_id ?? '');
+  const platform = await readPlatform(db, token?.platform_id ?? '');
   if (!token || !same || !platform) throw refused();
   return {
     platformId: platform.id,

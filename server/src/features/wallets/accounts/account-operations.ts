@@ -8,8 +8,8 @@ import { checkTries, takeTry } from '../../../runtime/operation/tries.ts';
 import { sha256Hex } from '../../../runtime/security/crypto.ts';
 import {
   balancesOf,
-  internalAccounts,
   presentInternalAccount,
+  setAccountPrivacy,
 } from '../../balances/internal-accounts/index.ts';
 import { platformOf } from '../../customers/records/index.ts';
 import { canSend, sendMessage, walletExportedText } from '../../notifications/messages/index.ts';
@@ -54,8 +54,7 @@ const privacy = (parts: WalletParts) =>
     },
     async perform(ctx, { params, body }) {
       const { account } = await walletOf(ctx, params.id, 'id');
-      const fresh = { private_enabled: body.privateEnabled === true, updated_at: ctx.now };
-      const after = ctx.update(internalAccounts, account, fresh);
+      const after = setAccountPrivacy(ctx, account, body.privateEnabled === true);
       const holding = await balancesOf(ctx, [account.id]);
       return { status: 200, body: presentInternalAccount(after, holding(account.id)) };
     },

@@ -5,7 +5,7 @@
 import { uuid7 } from '../../../kernel/id.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { type InternalAccountRow, isBalance } from '../../balances/internal-accounts/index.ts';
-import { type CustomerRow, customers, dataKeyOf } from '../../customers/records/index.ts';
+import { type CustomerRow, dataKeyOf, readCustomer } from '../../customers/records/index.ts';
 import { addCredential } from './credentials.ts';
 import { wallets } from './store.ts';
 import { custodyOf, type WalletParts } from './wallet.ts';
@@ -54,7 +54,7 @@ export async function openWalletsOf(
 ): Promise<void> {
   const owned = accounts.filter((account) => !isBalance(account));
   const owners = await Promise.all(
-    owned.map(({ customer_id: id }) => (id === null ? undefined : ctx.read(customers, id))),
+    owned.map(({ customer_id: id }) => (id === null ? undefined : readCustomer(ctx, id))),
   );
   for (const [at, account] of owned.entries()) {
     const owner = owners[at];

@@ -7,9 +7,9 @@ import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
 import type { DataKey } from '../../../runtime/security/vault.ts';
 import {
   type InternalAccountRow,
-  internalAccounts,
+  readInternalAccount,
 } from '../../balances/internal-accounts/index.ts';
-import { type CustomerRow, customers, dataKeyOf } from '../../customers/records/index.ts';
+import { type CustomerRow, dataKeyOf, readCustomer } from '../../customers/records/index.ts';
 import { type WalletRow, wallets } from './store.ts';
 
 export interface WalletParts {
@@ -29,12 +29,12 @@ const noAccount = () => new Fault('ACCOUNT_NOT_FOUND', 'No such account.');
 export async function findWallet(ctx: Ctx, accountId: string): Promise<Wallet | undefined> {
   if (!isId(accountId, 'InternalAccount')) return undefined;
   const [account, row] = await Promise.all([
-    ctx.read(internalAccounts, accountId),
+    readInternalAccount(ctx, accountId),
     ctx.read(wallets, accountId),
   ]);
   if (account?.platform_id !== ctx.caller.platformId || account.status === 'CLOSED') return;
   if (!row) return undefined;
-  const customer = await ctx.read(customers, row.customer_id);
+  const customer = await readCustomer(ctx, row.customer_id);
   if (!customer || customer.deleted_at !== null) return undefined;
   const key = dataKeyOf(customer);
   return key && { account, row, customer, key };
@@ -58,7 +58,7 @@ export async function readyWallet(ctx: Ctx, accountId: string): Promise<Wallet |
  */
 export async function walletOf(ctx: Ctx, accountId: string, field = 'accountId'): Promise<Wallet> {
   const account = isId(accountId, 'InternalAccount')
-    ? await ctx.read(internalAccounts, accountId)
+    ? await readInternalAccount(ctx, accountId)
     : undefined;
   if (account?.platform_id !== ctx.caller.platformId) throw noAccount();
   if (account.type !== 'EMBEDDED_WALLET') throw invalidField(field, 'must be an embedded wallet');

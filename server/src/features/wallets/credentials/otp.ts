@@ -7,7 +7,7 @@ import type { Refused } from '../../../kernel/contract/operation.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { type TryRule, takeTry } from '../../../runtime/operation/tries.ts';
-import { customers, platformOf } from '../../customers/records/index.ts';
+import { platformOf, requireCustomer, touchCustomer } from '../../customers/records/index.ts';
 import {
   type CodePurpose,
   canSend,
@@ -162,7 +162,7 @@ async function sendOtp(ctx: Ctx, parts: WalletParts, type: OtpType, held: Held):
   const code = await issueCode(ctx, purpose);
   const expiresAt = ctx.now + rules.livesMs;
   // So that it never goes to an address that was changed at this very moment.
-  ctx.require(customers, wallet.customer);
+  requireCustomer(ctx, wallet.customer);
   sendMessage(ctx, {
     channel: CHANNELS[type].via,
     to: contact,
@@ -201,7 +201,7 @@ async function register(
   }
   // Nothing changes, but whoever changes the contact in this instant decides anew, and asks
   // for a signature.
-  ctx.update(customers, wallet.customer, {});
+  touchCustomer(ctx, wallet.customer);
   return {
     activity: activity(contact, wallet.row.user_id),
     row: { type, slot: type },
@@ -284,7 +284,7 @@ async function verified(ctx: Ctx, parts: WalletParts, type: OtpType, held: Held,
   const { publicKey, contact } = act.bound as VerifyBound;
   // It was another contact's code, and that contact says nothing about this customer any more.
   if (contactOf(held.wallet, type) !== contact) throw nonePending();
-  ctx.require(customers, held.wallet.customer);
+  requireCustomer(ctx, held.wallet.customer);
   await refuseUsedKey(ctx, held.wallet.row.id, publicKey, FIELD);
   const { wallet, row } = held;
   const body = await openSession(ctx, parts, wallet, row, publicKey, { sealed: false });

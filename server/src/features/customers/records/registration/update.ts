@@ -7,7 +7,7 @@ import { invalidField } from '../../../../kernel/fault.ts';
 import type { PatchOf } from '../../../../runtime/db/table.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { handle } from '../../../../runtime/operation/handle.ts';
-import { internalAccounts } from '../../../balances/internal-accounts/index.ts';
+import { findInternalAccounts } from '../../../balances/internal-accounts/index.ts';
 import type { PlatformRow } from '../../../tenancy/platform/index.ts';
 import { updateCustomerById } from '../contract.ts';
 import { type Change, consentOf, detailsAfter } from '../customer.ts';
@@ -184,7 +184,7 @@ export async function changeCustomer(
   if (!differs(row, patch)) return { status: 200 as const, body: await customerView(ctx, row) };
   const now = ctx.update(customers, row, { ...patch, updated_at: ctx.now });
   if (body.currencies || (now.terms_consent && !row.terms_consent)) {
-    const held = await ctx.db.find(internalAccounts, { customer_id: row.id });
+    const held = await findInternalAccounts(ctx.db, { customer_id: row.id });
     await openAccounts(ctx, parts, platform, now, held);
   }
   return { status: 200 as const, body: await customerView(ctx, now) };

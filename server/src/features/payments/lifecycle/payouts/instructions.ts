@@ -5,7 +5,7 @@ import { pullRailOf } from '../../../../catalog/accounts/account-info.ts';
 import type { RailInstruction, UmaPayment } from '../../../../connectors/ports/index.ts';
 import type { Time } from '../../../../kernel/world.ts';
 import type { Runtime } from '../../../../runtime/operation/operate.ts';
-import { externalAccounts } from '../../../payees/external-accounts/index.ts';
+import { readExternalAccount } from '../../../payees/external-accounts/index.ts';
 import { debitedOf, fundedAmountOf } from '../rows.ts';
 import type { OutgoingRow, PaymentRow, UmaCarrier } from '../store.ts';
 
@@ -15,7 +15,7 @@ const sentAt = (row: PaymentRow): Time => row.sent_at ?? row.updated_at;
 const origin = (row: PaymentRow) => (row.quote_id ? 'quote' : 'transfer');
 
 async function accountInfo(runtime: Runtime, id: string | null) {
-  const account = id === null ? undefined : await runtime.db.read(externalAccounts, id);
+  const account = id === null ? undefined : await readExternalAccount(runtime.db, id);
   if (!account) throw new Error(`${id} is no external account`);
   const { fullName, legalName } = (account.info.beneficiary ?? {}) as Record<string, string>;
   return { account: account.info, beneficiaryName: fullName ?? legalName };

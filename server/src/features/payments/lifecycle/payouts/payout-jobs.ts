@@ -12,7 +12,7 @@ import {
 } from '../../../../runtime/jobs/jobs.ts';
 import type { Caller, Ctx, Environment } from '../../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../../runtime/operation/operate.ts';
-import { platforms, systemCaller } from '../../../tenancy/platform/index.ts';
+import { readPlatform, systemCaller } from '../../../tenancy/platform/index.ts';
 import {
   cancelPayout,
   failPayout,
@@ -59,7 +59,7 @@ export async function loadOf<R extends TransactionRow>(
   as: As<R>,
 ): Promise<Loaded<R>> {
   const row = await runtime.db.read(transactions, job.input.transactionId);
-  const platform = row && (await runtime.db.read(platforms, row.platform_id));
+  const platform = row && (await readPlatform(runtime.db, row.platform_id));
   if (!row || !platform) throw new Error(`job ${job.id} names no transaction`);
   return { row: as(row), caller: systemCaller(platform.id, platform.environment) };
 }

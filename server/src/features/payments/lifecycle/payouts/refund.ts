@@ -8,14 +8,16 @@ import { iso } from '../../../../kernel/world.ts';
 import { house } from '../../../../ledger/chart.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import {
+  findInternalAccounts,
   type InternalAccountRow,
-  internalAccounts,
   isBalance,
+  readInternalAccount,
   repayOwed,
+  requireInternalAccount,
   takeBack,
 } from '../../../balances/internal-accounts/index.ts';
 import { reverseUse } from '../../../balances/velocity-limits/index.ts';
-import { customers } from '../../../customers/records/index.ts';
+import { readCustomer, requireCustomer } from '../../../customers/records/index.ts';
 import { outgoingPayment } from '../contract.ts';
 import { type Leg, legsOf, park, release, reverse } from '../legs.ts';
 import { refundReference } from '../present.ts';
@@ -68,7 +70,7 @@ export const goesBackByRail = (row: OutgoingRow): boolean =>
  * Gives a platform fee back that the platform has earned. What it has spent of it by now, it owes.
  */
 async function returnPlatformFee(ctx: Ctx, leg: Leg, row: OutgoingRow, to: string) {
-  const account = await ctx.read(internalAccounts, leg.credit);
+  const account = await readInternalAccount(ctx, leg.credit);
   if (!account) return reverse(ctx, row.id, [leg]);
   const { amount } = leg;
   const step = `refund.${leg.step}`;
@@ -99,7 +101,7 @@ export async function balanceFor(
   db: Ctx['db'],
   row: OutgoingRow,
 ): Promise<InternalAccountRow | undefined> {
-  const own = await db.find(internalAccounts, {
+  const own = await findInternalAccounts(db, {
     platform_id: row.platform_id,
     customer_id: row.customer_id,
     currency: row.sent_currency,
@@ -117,7 +119,7 @@ export async function takesBack(
   { status, customer_id: id }: InternalAccountRow,
 ): Promise<boolean> {
   if (!TAKES_BACK.includes(status)) return false;
-  const owner = id === null ? undefined : await db.read(customers, id);
+  const owner = id === null ? undefined : await readCustomer(db, id);
   return !owner || owner.deleted_at === null;
 }
 
@@ -125,12 +127,12 @@ export async function takesBack(
 async function receiverOf(ctx: Ctx, row: OutgoingRow): Promise<InternalAccountRow | undefined> {
   const account = fundedOutside(row)
     ? await balanceFor(ctx.db, row)
-    : await ctx.read(internalAccounts, sourceAccountOf(row));
+    : await readInternalAccount(ctx, sourceAccountOf(row));
   if (!account || !(await takesBack(ctx.db, account))) return undefined;
-  const owner = account.customer_id && (await ctx.read(customers, account.customer_id));
-  if (owner) ctx.require(customers, owner);
+  const owner = account.customer_id && (await readCustomer(ctx, account.customer_id));
+  if (owner) requireCustomer(ctx, owner);
   // One that owes is changed by the refund itself, which guards it as well.
-  if (account.owed === 0n) ctx.require(internalAccounts, account);
+  if (account.owed === 0n) requireInternalAccount(ctx, account);
   return account;
 }
 

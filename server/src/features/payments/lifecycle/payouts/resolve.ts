@@ -9,8 +9,9 @@ import { type House, house } from '../../../../ledger/chart.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import {
   type InternalAccountRow,
-  internalAccounts,
+  readInternalAccount,
   repayOwed,
+  requireInternalAccount,
 } from '../../../balances/internal-accounts/index.ts';
 import { sourceAccountOf } from '../rows.ts';
 import { emitPayment, eventsOf, moveAndTell, patch } from '../staging.ts';
@@ -35,7 +36,7 @@ export async function parkedFrom(
   if (row.type !== 'OUTGOING' || goesBackByRail(row)) return undefined;
   const account = fundedOutside(row)
     ? await balanceFor(db, row)
-    : await db.read(internalAccounts, sourceAccountOf(row));
+    : await readInternalAccount(db, sourceAccountOf(row));
   return account && (await takesBack(db, account)) ? account : undefined;
 }
 
@@ -65,7 +66,7 @@ function moveBack(
   });
   if (!account) return;
   // Its gate is not asked, so that it is not closed meanwhile is asked of the row.
-  if (account.owed === 0n) ctx.require(internalAccounts, account);
+  if (account.owed === 0n) requireInternalAccount(ctx, account);
   repayOwed(ctx, account, { transactionId, step: 'resolve.owed', amount });
 }
 

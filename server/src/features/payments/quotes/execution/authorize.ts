@@ -6,7 +6,7 @@ import type { Input } from '../../../../kernel/contract/operation.ts';
 import { Fault } from '../../../../kernel/fault.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { handle } from '../../../../runtime/operation/handle.ts';
-import { customers } from '../../../customers/records/index.ts';
+import { readCustomer } from '../../../customers/records/index.ts';
 import {
   type ChallengeRow,
   checkLock,
@@ -18,9 +18,9 @@ import {
 } from '../../../sca/index.ts';
 import { ownPlatform } from '../../../tenancy/platform/index.ts';
 import { type OutgoingRow, releasePayment } from '../../lifecycle/index.ts';
-import type { QuoteRow } from '../present.ts';
 import { signedPaymentOf } from '../pricing/wallet.ts';
 import { paymentOf, quoteOf, quoteView } from '../quote.ts';
+import type { QuoteRow } from '../store.ts';
 import { authorizeQuote, resendQuoteScaCode } from './authorize-contract.ts';
 import { startPayment } from './execute.ts';
 import { aboutOf, askFor, waitingFor, wordsOf } from './sca.ts';
@@ -39,7 +39,7 @@ async function waitingOf(ctx: Ctx, quoteId: string): Promise<Waiting> {
   const waits = payment.status === 'PENDING_AUTHORIZATION';
   const [row, customer, platform] = await Promise.all([
     waits ? waitingFor(ctx, quote) : undefined,
-    ctx.read(customers, payment.customer_id ?? ''),
+    readCustomer(ctx, payment.customer_id ?? ''),
     ownPlatform(ctx),
   ]);
   if (!row || !customer || customer.deleted_at !== null) {

@@ -8,14 +8,15 @@ import { isId } from '../../../../kernel/id.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import {
   type InternalAccountRow,
-  internalAccounts,
+  readInternalAccount,
   refuseOwing,
 } from '../../../balances/internal-accounts/index.ts';
 import { countPayment, hasPaymentRoom } from '../../../balances/velocity-limits/index.ts';
-import { type CustomerRow, checkReady, customers } from '../../../customers/records/index.ts';
+import { type CustomerRow, checkReady, requireCustomer } from '../../../customers/records/index.ts';
 import {
   type ExternalAccountRow,
-  externalAccounts,
+  readExternalAccount,
+  requireExternalAccount,
 } from '../../../payees/external-accounts/index.ts';
 import { ownPlatform } from '../../../tenancy/platform/index.ts';
 import {
@@ -28,11 +29,11 @@ import {
   payInside,
   startPayout,
 } from '../../lifecycle/index.ts';
-import type { QuoteRow } from '../present.ts';
 import { aboutOwner } from '../pricing/counterparty.ts';
 import { checkInvoice, takeInvoice } from '../pricing/invoice.ts';
 import { checkReceiver } from '../pricing/limits.ts';
 import { livingOwner } from '../pricing/parties.ts';
+import type { QuoteRow } from '../store.ts';
 
 /** The job that pulls the money of a payment. */
 export const SEND_PULL = defineJob('funding.send', MovementInput);
@@ -40,7 +41,7 @@ export const SEND_PULL = defineJob('funding.send', MovementInput);
 const gone = (what: string) => new Fault('ACCOUNT_NOT_FOUND', `The ${what} account is gone.`);
 
 async function usable(ctx: Ctx, id: string | null, what: string): Promise<InternalAccountRow> {
-  const account = id === null ? undefined : await ctx.read(internalAccounts, id);
+  const account = id === null ? undefined : await readInternalAccount(ctx, id);
   if (!account) throw gone(what);
   if (account.status !== 'ACTIVE') {
     throw new Fault('INVALID_INPUT', `The ${what} account is ${account.status}.`);
@@ -49,7 +50,7 @@ async function usable(ctx: Ctx, id: string | null, what: string): Promise<Intern
 }
 
 async function registered(ctx: Ctx, id: string, what: string): Promise<ExternalAccountRow> {
-  const account = await ctx.read(externalAccounts, id);
+  const account = await readExternalAccount(ctx, id);
   if (!account || account.deleted_at !== null) throw gone(what);
   return account;
 }
@@ -71,7 +72,7 @@ async function sourceOf(ctx: Ctx, row: OutgoingRow): Promise<InternalAccountRow 
   if (isId(id, 'InternalAccount')) return usable(ctx, id, 'source');
   // While the money is being pulled the account may be forgotten; before that it must be there.
   if (row.status === 'PROCESSING') return undefined;
-  ctx.require(externalAccounts, await registered(ctx, id, 'source'));
+  requireExternalAccount(ctx, await registered(ctx, id, 'source'));
   return undefined;
 }
 
@@ -108,9 +109,9 @@ export async function checkEnds(
     checkReceiver(target, row.needs_proof === true);
     if (starts) await takeInvoice(ctx, target, { id: row.id, amount });
     else await checkInvoice(ctx, target, amount);
-    ctx.require(externalAccounts, target);
+    requireExternalAccount(ctx, target);
     // An account outside is not shut when its owner is deleted.
-    if (owner) ctx.require(customers, owner);
+    if (owner) requireCustomer(ctx, owner);
   }
   return { payer, source, target, owner };
 }

@@ -17,13 +17,13 @@ import {
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../../runtime/operation/operate.ts';
 import {
+  findInternalAccounts,
   type InternalAccountRow,
   internalAccountOf,
-  internalAccounts,
   isBalance,
   takeBack,
 } from '../../../balances/internal-accounts/index.ts';
-import { customers } from '../../../customers/records/index.ts';
+import { readCustomer } from '../../../customers/records/index.ts';
 import {
   asOutgoing,
   awaitDecision,
@@ -47,13 +47,13 @@ import {
   postpone,
   pullOf,
   type RailMovement,
+  readTransaction,
   refuseCancel,
   refuseFunds,
   transactionOfReference,
-  transactions,
 } from '../../lifecycle/index.ts';
 import { bounceDeposit, type Deposit, receiveDeposit } from '../../pay-ins/index.ts';
-import type { QuoteRow } from '../present.ts';
+import type { QuoteRow } from '../store.ts';
 import { quotes } from '../store.ts';
 import { checkEnds, countVolume, hasRoom, makePayment, SEND_PULL } from './execute.ts';
 
@@ -99,7 +99,7 @@ export interface Notice {
 }
 
 async function ownerOf(ctx: Ctx, customerId: string | null) {
-  return customerId === null ? null : ((await ctx.read(customers, customerId)) ?? null);
+  return customerId === null ? null : ((await readCustomer(ctx, customerId)) ?? null);
 }
 
 async function depositTo(
@@ -119,7 +119,7 @@ async function depositTo(
 async function strayFunds(ctx: Ctx, row: OutgoingRow, notice: Notice): Promise<IncomingRow> {
   const { currency, amount, origin = {}, chain } = notice;
   const quoteId = row.quote_id ?? undefined;
-  const own = await ctx.db.find(internalAccounts, {
+  const own = await findInternalAccounts(ctx.db, {
     platform_id: row.platform_id,
     customer_id: row.customer_id,
     currency,
@@ -147,8 +147,7 @@ interface Waiting {
 /** The quote that money is for, and its payment. */
 async function namedQuote(ctx: Ctx, { quoteId, reference }: Notice): Promise<Waiting> {
   const transactionId = reference === undefined ? undefined : transactionOfReference(reference);
-  const named =
-    transactionId === undefined ? undefined : await ctx.read(transactions, transactionId);
+  const named = transactionId === undefined ? undefined : await readTransaction(ctx, transactionId);
   const id = quoteId ?? named?.quote_id ?? '';
   const quote = isId(id, 'Quote') ? await ctx.read(quotes, id) : undefined;
   if (quote?.platform_id !== ctx.caller.platformId) {
@@ -194,7 +193,7 @@ export async function takeBackFunds(ctx: Ctx, row: OutgoingRow): Promise<boolean
   const creditTo = house(ctx.caller.environment, 'clearing', currency);
   const all = await Promise.all(
     [row.customer_id, null].map((customer_id) =>
-      ctx.db.find(internalAccounts, { platform_id: row.platform_id, customer_id, currency }),
+      findInternalAccounts(ctx.db, { platform_id: row.platform_id, customer_id, currency }),
     ),
   );
   const account = all.flat().find((each) => each.status !== 'CLOSED' && isBalance(each));

@@ -10,10 +10,10 @@ import {
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../../runtime/operation/operate.ts';
 import { lapseChallenge, scaChallenges } from '../../../sca/index.ts';
-import { platforms, systemCaller } from '../../../tenancy/platform/index.ts';
+import { readPlatform, systemCaller } from '../../../tenancy/platform/index.ts';
 import { expirePayment, failUnauthorized } from '../../lifecycle/index.ts';
-import type { QuoteRow } from '../present.ts';
 import { paymentOf } from '../quote.ts';
+import type { QuoteRow } from '../store.ts';
 import { quotes } from '../store.ts';
 import { LAPSE } from './sca.ts';
 
@@ -37,7 +37,7 @@ async function lapse(ctx: Ctx, quote: QuoteRow, challengeId: string): Promise<vo
 async function runLapse(runtime: Runtime, { input }: JobOf<typeof LAPSE>): Promise<Result> {
   const { quoteId, challengeId } = input;
   const quote = await runtime.db.read(quotes, quoteId);
-  const platform = quote && (await runtime.db.read(platforms, quote.platform_id));
+  const platform = quote && (await readPlatform(runtime.db, quote.platform_id));
   if (!platform) throw new Error(`${quoteId} is gone`);
   const caller = systemCaller(platform.id, platform.environment);
   return { caller, stage: (ctx) => lapse(ctx, quote, challengeId) };

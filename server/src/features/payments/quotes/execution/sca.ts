@@ -9,9 +9,12 @@ import { canonical } from '../../../../kernel/crypto/canonical.ts';
 import { isId } from '../../../../kernel/id.ts';
 import { readable } from '../../../../kernel/money.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
-import { internalAccounts } from '../../../balances/internal-accounts/index.ts';
-import { customers } from '../../../customers/records/index.ts';
-import { externalAccounts } from '../../../payees/external-accounts/index.ts';
+import { readInternalAccount } from '../../../balances/internal-accounts/index.ts';
+import { readCustomer } from '../../../customers/records/index.ts';
+import {
+  readExternalAccount,
+  requireExternalAccount,
+} from '../../../payees/external-accounts/index.ts';
 import {
   type About,
   type ChallengeRow,
@@ -29,8 +32,8 @@ import {
 } from '../../../sca/index.ts';
 import { ownPlatform, type PlatformRow } from '../../../tenancy/platform/index.ts';
 import { awaitAuthorization, type OutgoingRow } from '../../lifecycle/index.ts';
-import type { QuoteRow } from '../present.ts';
 import { livingOwner, type Payer } from '../pricing/parties.ts';
+import type { QuoteRow } from '../store.ts';
 
 /** The job that ends a payment whose proof did not come. */
 export const LAPSE = defineJob(
@@ -60,10 +63,10 @@ export async function checkLogin(
 async function isTrusted(ctx: Ctx, payment: OutgoingRow): Promise<boolean> {
   const id = payment.destination_account;
   if (!isId(id, 'ExternalAccount')) return false;
-  const account = await ctx.read(externalAccounts, id);
+  const account = await readExternalAccount(ctx, id);
   if (!account || account.trusted_at === null) return false;
   // That it is trusted is what the decision leans on.
-  ctx.require(externalAccounts, account);
+  requireExternalAccount(ctx, account);
   return account.customer_id === payment.customer_id;
 }
 
@@ -116,10 +119,10 @@ async function payeeText(ctx: Ctx, payment: OutgoingRow): Promise<string> {
   if (typeof address === 'string') return address;
   const id = payment.destination_account;
   if (isId(id, 'ExternalAccount')) {
-    const account = await ctx.read(externalAccounts, id);
+    const account = await readExternalAccount(ctx, id);
     return account ? shortenedIdentifier(account.info) : id;
   }
-  const account = await ctx.read(internalAccounts, id);
+  const account = await readInternalAccount(ctx, id);
   const isOwn = account && account.customer_id === payment.customer_id;
   return isOwn ? `your ${account.currency} account` : `account …${id.slice(-6)}`;
 }
@@ -172,7 +175,7 @@ export async function challengeView(ctx: Ctx, quote: QuoteRow, payment: Outgoing
   const [row, platform, customer] = await Promise.all([
     waitingFor(ctx, quote),
     ownPlatform(ctx),
-    ctx.read(customers, payment.customer_id),
+    readCustomer(ctx, payment.customer_id),
   ]);
   if (!row || !customer || customer.deleted_at !== null) return undefined;
   return presentChallenge(ctx, { customer, platform }, row, aboutOf(quote, payment, row));

@@ -6,7 +6,7 @@ import { Fault } from '../../../../kernel/fault.ts';
 import { iso } from '../../../../kernel/world.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import type { ExternalAccountRow } from '../../../payees/external-accounts/index.ts';
-import { transactions } from '../../lifecycle/index.ts';
+import { readTransaction } from '../../lifecycle/index.ts';
 import { invoiceUses } from '../store.ts';
 
 type Target = Pick<ExternalAccountRow, 'info'>;
@@ -39,7 +39,7 @@ function checkTerms(ctx: Ctx, { amountMsat, expiresAt }: Invoice, amount: bigint
 async function useOf(ctx: Ctx, { paymentHash }: Invoice, transactionId?: string) {
   const use = await ctx.read(invoiceUses, paymentHash);
   if (!use || use.transaction_id === transactionId) return use;
-  const payment = await ctx.read(transactions, use.transaction_id);
+  const payment = await readTransaction(ctx, use.transaction_id);
   if (!payment || payment.status === 'FAILED' || payment.refund) return use;
   throw new Fault('INVALID_RECEIVER', 'Another payment goes to this invoice already.');
 }

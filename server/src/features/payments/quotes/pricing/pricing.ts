@@ -9,7 +9,7 @@ import type { Connectors } from '../../../../connectors/ports/index.ts';
 import { Fault, invalidField } from '../../../../kernel/fault.ts';
 import { type Rate, toDecimal } from '../../../../kernel/money.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
-import { internalAccounts } from '../../../balances/internal-accounts/index.ts';
+import { findInternalAccounts } from '../../../balances/internal-accounts/index.ts';
 import { serviceFeeOver } from '../../../payees/discovery/index.ts';
 import { type PlatformRow, platformFeeOf } from '../../../tenancy/platform/index.ts';
 import type { QuoteRequest } from '../contract.ts';
@@ -54,7 +54,7 @@ async function serviceOf(connectors: Connectors, from: string, payee: Payee): Pr
 /** The platform's own account in the sending currency, which a platform fee is paid into. */
 async function feeAccount(ctx: Ctx, currency: string, fee: bigint): Promise<string | null> {
   if (fee === 0n) return null;
-  const own = await ctx.db.find(internalAccounts, {
+  const own = await findInternalAccounts(ctx.db, {
     platform_id: ctx.caller.platformId,
     customer_id: null,
     currency,

@@ -6,14 +6,14 @@ import type { RailPort, UmaPort } from '../../../../connectors/ports/index.ts';
 import { Fault, invalid, invalidField } from '../../../../kernel/fault.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import type { Vault } from '../../../../runtime/security/vault.ts';
-import { internalAccounts, isBalance } from '../../../balances/internal-accounts/index.ts';
+import { findInternalAccounts, isBalance } from '../../../balances/internal-accounts/index.ts';
 import {
   type CustomerRow,
   customerOf,
-  customers,
   factsOfCustomer,
+  readCustomer,
 } from '../../../customers/records/index.ts';
-import { externalAccounts } from '../../../payees/external-accounts/index.ts';
+import { findExternalAccounts } from '../../../payees/external-accounts/index.ts';
 import {
   type LookupRow,
   lookupOf,
@@ -58,20 +58,20 @@ async function payeeInside(
   umaAddress: string,
   port: RailPort | undefined,
 ): Promise<Payee> {
-  const receiver = await ctx.read(customers, customerId);
+  const receiver = await readCustomer(ctx, customerId);
   if (receiver?.platform_id !== ctx.caller.platformId) {
     const why = 'Payments to customers of another platform on this server are not connected.';
     throw new Fault('NOT_IMPLEMENTED', why);
   }
   const owner = await customerOf(ctx, customerId, { alive: true });
-  const [outside] = await ctx.db.find(externalAccounts, {
+  const [outside] = await findExternalAccounts(ctx.db, {
     customer_id: customerId,
     default_uma: true,
   });
   if (outside?.status === 'ACTIVE' && outside.currency === currency) {
     return payeeOf(ctx, { accountId: outside.id }, port);
   }
-  const own = await ctx.db.find(internalAccounts, { customer_id: customerId, currency });
+  const own = await findInternalAccounts(ctx.db, { customer_id: customerId, currency });
   const account = own.find((each) => each.status === 'ACTIVE' && isBalance(each));
   if (!account)
     throw new Fault('INVALID_RECEIVER', `The receiver has no open ${currency} account.`);

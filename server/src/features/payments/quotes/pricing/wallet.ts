@@ -7,7 +7,7 @@ import { iso, type Time } from '../../../../kernel/world.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { paymentText, type SignedPayment, type Wallet } from '../../../wallets/accounts/index.ts';
 import type { OutgoingRow } from '../../lifecycle/index.ts';
-import type { QuoteRow } from '../present.ts';
+import type { QuoteRow } from '../store.ts';
 import type { Payee, Payer } from './parties.ts';
 import type { Priced } from './pricing.ts';
 

@@ -7,8 +7,13 @@ import { defineJob, PlatformFields } from '../../../../kernel/contract/job.ts';
 import { Fault } from '../../../../kernel/fault.ts';
 import { type JobHandler, jobHandler } from '../../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
-import { internalAccounts } from '../../../balances/internal-accounts/index.ts';
-import { type CustomerRow, customers, digestOf } from '../../../customers/records/index.ts';
+import { requireInternalAccount } from '../../../balances/internal-accounts/index.ts';
+import {
+  type CustomerRow,
+  digestOf,
+  requireCustomer,
+  touchCustomer,
+} from '../../../customers/records/index.ts';
 import { messages } from '../../../notifications/messages/index.ts';
 import { systemCaller } from '../../../tenancy/platform/index.ts';
 import { addCredential, contactOf, credentialsOf, sessionsOf } from '../credentials.ts';
@@ -81,7 +86,7 @@ export async function startRecovery(ctx: Ctx, given: NewRecovery): Promise<Recov
   if (!wallet) throw refused('The wallet is closed, or its customer was deleted.');
   await refuseNeedless(ctx, wallet, type);
   // What is announced to a contact must hold of it.
-  ctx.require(customers, wallet.customer);
+  requireCustomer(ctx, wallet.customer);
   const row = ctx.insert(walletRecoveries, {
     id: ctx.id('WalletRecovery'),
     platform_id: ctx.caller.platformId,
@@ -148,8 +153,8 @@ async function recover(ctx: Ctx, id: string, delayMs: number | undefined): Promi
   }
   // Nothing changes, but whoever changes the contact in this instant decides anew, and asks
   // for a signature.
-  ctx.update(customers, wallet.customer, {});
-  ctx.require(internalAccounts, wallet.account);
+  touchCustomer(ctx, wallet.customer);
+  requireInternalAccount(ctx, wallet.account);
   addCredential(ctx, wallet, { type: row.type, slot: row.type });
   await finishRecovery(ctx, row);
 }

@@ -4,7 +4,7 @@
 
 import { ALL_OF_ONE } from '../../../../runtime/db/database.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
-import { type CustomerRow, customers, platformOf } from '../../../customers/records/index.ts';
+import { type CustomerRow, platformOf, readCustomer } from '../../../customers/records/index.ts';
 import {
   recoveryCancelledText,
   recoveryDoneText,
@@ -64,7 +64,7 @@ async function endRecovery(
   event: 'finish' | 'cancel',
   stopped: { cancelled_for?: RecoveryStop; cancelled_by?: string | null } = {},
 ): Promise<RecoveryRow> {
-  const customer = await ctx.read(customers, row.customer_id);
+  const customer = await readCustomer(ctx, row.customer_id);
   // Nobody can be told any more who was erased.
   if (customer && customer.data_key !== null) {
     await announceRecovery(ctx, customer, row, event === 'finish' ? 'DONE' : 'CANCELLED');
