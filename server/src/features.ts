@@ -1,5 +1,6 @@
 // Every feature of the server, in the order of the published document, and what they are made with. A new
 // feature is a folder and one line of this list.
+
 import { openPlatformAccounts } from './bootstrap.ts';
 import type { StoragePort } from './connectors/ports/index.ts';
 import { agentFeature, waitingAction } from './features/agents/index.ts';
@@ -18,8 +19,10 @@ import { discoveryFeature } from './features/payees/discovery/index.ts';
 import { externalAccountFeature } from './features/payees/external-accounts/index.ts';
 import { ownershipFeature } from './features/payees/ownership/index.ts';
 import { receiverFeature } from './features/payees/receivers/index.ts';
-import { transactionFeature } from './features/payments/lifecycle/index.ts';
+import { lifecycleFeature } from './features/payments/lifecycle/index.ts';
 import { payInFeature } from './features/payments/pay-ins/index.ts';
+import { payoutFeature } from './features/payments/payouts/index.ts';
+import { presentationFeature } from './features/payments/presentation/index.ts';
 import { quoteFeature } from './features/payments/quotes/index.ts';
 import { transferFeature } from './features/payments/transfers/index.ts';
 import { sandboxFeature } from './features/sandbox/index.ts';
@@ -106,7 +109,9 @@ const FEATURES: readonly Feature<Parts>[] = [
   agentFeature,
   cardFeature,
   payInFeature,
-  transactionFeature,
+  lifecycleFeature,
+  payoutFeature,
+  presentationFeature,
   webhookFeature,
   messageFeature,
   stablecoinFeature,

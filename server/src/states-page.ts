@@ -1,6 +1,7 @@
 // The page of the documentation that shows every lifecycle, made from the tables that the server itself goes
 // by. A drawing that somebody keeps by hand is wrong within a year; this one cannot be, because a test
 // holds the page against what is made here.
+
 import { agentFeature } from './features/agents/index.ts';
 import { internalAccountFeature } from './features/balances/internal-accounts/index.ts';
 import { cardFeature } from './features/cards/index.ts';
@@ -11,7 +12,7 @@ import { customerFeature } from './features/customers/records/index.ts';
 import { verificationFeature } from './features/customers/verifications/index.ts';
 import { messageFeature } from './features/notifications/messages/index.ts';
 import { externalAccountFeature } from './features/payees/external-accounts/index.ts';
-import { transactionFeature } from './features/payments/lifecycle/index.ts';
+import { transactionFeature } from './features/payments/transactions/index.ts';
 import { scaFeature } from './features/sca/index.ts';
 import { stablecoinFeature } from './features/stablecoins/index.ts';
 import { walletFeature } from './features/wallets/accounts/index.ts';

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Connectors, Progress, RailPort } from '../src/connectors/ports/index.ts';
 import { sendMessage } from '../src/features/notifications/messages/index.ts';
-import { payoutJobs } from '../src/features/payments/lifecycle/payouts/payout-jobs.ts';
+import { payoutJobs } from '../src/features/payments/payouts/payout-jobs.ts';
 import { circuitOpenIn } from '../src/kernel/net/circuit.ts';
 import type { World } from '../src/kernel/world.ts';
 import { createCircuits, MAX_FAILURES, OPEN_MS } from '../src/runtime/jobs/circuits.ts';

@@ -1,7 +1,7 @@
 // Retries and cancellations of the jobs that send payouts. A provider that has paid and did not
 // answer pays once, and the funds of a payout leave its account or return to it once.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { payoutJobs } from '../src/features/payments/lifecycle/payouts/payout-jobs.ts';
+import { payoutJobs } from '../src/features/payments/payouts/payout-jobs.ts';
 import { createWorker, type Worker } from '../src/runtime/jobs/jobs.ts';
 import { createLog } from '../src/runtime/observability/log.ts';
 import { createMetrics } from '../src/runtime/observability/metrics.ts';

@@ -1,4 +1,5 @@
 // What agents, their policies and their actions look like, in requests and in replies.
+
 import { Type } from '@sinclair/typebox';
 import {
   described,
@@ -9,7 +10,7 @@ import {
   page,
   Timestamp,
 } from '../../kernel/schema.ts';
-import { TransactionOneOf } from '../payments/lifecycle/index.ts';
+import { TransactionOneOf } from '../payments/presentation/index.ts';
 import { Quote } from '../payments/quotes/index.ts';
 import { AGENT_PERMISSIONS, EXECUTION_MODES } from './policy/policy.ts';
 import { ACTION_STATUSES, ACTION_TYPES } from './states.ts';

@@ -8,7 +8,8 @@ import { booksBalance } from '../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../test/harness.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { operate, type Runtime } from '../../runtime/operation/operate.ts';
-import { coverMissing, returnParked, transactions } from '../payments/lifecycle/index.ts';
+import { coverMissing, returnParked } from '../payments/payouts/resolve.ts';
+import { transactions } from '../payments/transactions/store.ts';
 import { systemCaller } from '../tenancy/platform/index.ts';
 
 let app: TestApp;

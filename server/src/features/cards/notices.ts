@@ -1,6 +1,7 @@
 // What a network tells about a payment that was let through, one function for each. Its word is a fact, also
 // where it comes late or where we have not got the money: what the account cannot pay makes an exception
 // of the payment, what a closed card cannot be asked for is our loss. Only what cannot be true is refused.
+
 import type { CardNotice } from '../../connectors/ports/cards.ts';
 import { assertNever } from '../../kernel/assert-never.ts';
 import { Fault, mayPass } from '../../kernel/fault.ts';
@@ -18,7 +19,7 @@ import {
   type CardPaymentRow,
   cardAccountOf,
   settledOf,
-} from '../payments/lifecycle/index.ts';
+} from '../payments/transactions/index.ts';
 import { isUnanswered, signPull } from './authorization/signature.ts';
 import {
   advised,

@@ -1,10 +1,11 @@
 // Pretending to be the network of a card: what it asks of one, and what it tells about a payment that it
 // let through. Each answers the issuer's name for the payment; what comes of it is told by webhooks, and
 // whether there is a payment at all is seen in the list of transactions.
+
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../kernel/contract/operation.ts';
 import { Currency, named } from '../../kernel/schema.ts';
-import { CardMerchant } from '../payments/lifecycle/index.ts';
+import { CardMerchant } from '../payments/presentation/index.ts';
 
 /** Room is left for a hundred of them in the units of every currency that may pay. */
 const MOST = 100_000_000_000;

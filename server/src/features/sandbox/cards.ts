@@ -1,6 +1,7 @@
 // The network of a sandbox card, made up on the spot: each operation is one message, decided or heeded by
 // what the desk of a real issuer uses, in the change set of the request. Only what no network would say of
 // the payment is refused here.
+
 import type { CardMerchant, CardNotice, CardRequest } from '../../connectors/ports/cards.ts';
 import { assertNever } from '../../kernel/assert-never.ts';
 import { Fault, invalidField } from '../../kernel/fault.ts';
@@ -15,7 +16,7 @@ import {
   netOf,
   takeNotice,
 } from '../cards/index.ts';
-import type { CardPaymentRow } from '../payments/lifecycle/index.ts';
+import type { CardPaymentRow } from '../payments/transactions/index.ts';
 import {
   sandboxSimulateCardAuthorization,
   sandboxSimulateCardAuthorizationAdvice,

@@ -1,11 +1,12 @@
 // What only a sandbox can do: put money into an account from nowhere. Who sent it, and why it must not be
 // spent yet, are said by two optional fields rather than by the last characters of an address, because most
 // chains leave no room for such codes in theirs.
+
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../kernel/contract/operation.ts';
 import { named, oneOf } from '../../kernel/schema.ts';
 import { InternalAccount } from '../balances/internal-accounts/index.ts';
-import { PENDING_REASONS } from '../payments/lifecycle/index.ts';
+import { PENDING_REASONS } from '../payments/transactions/index.ts';
 
 export const sandboxFundInternalAccount = operation({
   operationId: 'sandboxFundInternalAccount',

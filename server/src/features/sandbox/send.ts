@@ -1,12 +1,13 @@
 // Pretending that somebody paid in what a quote asked for. The money takes the same door as a real deposit
 // with the quote's reference, so too little, too much and too late mean what they mean there.
+
 import { type Static, Type } from '@sinclair/typebox';
 import { operation } from '../../kernel/contract/operation.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
 import { named } from '../../kernel/schema.ts';
 import { handle } from '../../runtime/operation/handle.ts';
-import { presentTransaction, TransactionOneOf } from '../payments/lifecycle/index.ts';
+import { presentTransaction, TransactionOneOf } from '../payments/presentation/index.ts';
 import { readQuote, takeDeposit } from '../payments/quotes/index.ts';
 
 const sandboxSend = operation({

@@ -1,5 +1,6 @@
 // Pretending that somebody at another UMA provider pays a customer. Only the sender is made up: the payment
 // goes through the platform's approval like a real one.
+
 import { type Static, Type } from '@sinclair/typebox';
 import type { Connectors, UmaPort } from '../../connectors/ports/index.ts';
 import { operation } from '../../kernel/contract/operation.ts';
@@ -8,8 +9,8 @@ import { named } from '../../kernel/schema.ts';
 import type { Ctx, Environment } from '../../runtime/operation/context.ts';
 import { handle } from '../../runtime/operation/handle.ts';
 import { type CustomerRow, customerOf, findCustomers } from '../customers/records/index.ts';
-import { IncomingTransaction, presentTransaction } from '../payments/lifecycle/index.ts';
 import { receiveUmaPayment } from '../payments/pay-ins/index.ts';
+import { IncomingTransaction, presentTransaction } from '../payments/presentation/index.ts';
 import { ownPlatform } from '../tenancy/platform/index.ts';
 
 type Request = Static<(typeof sandboxReceive)['body']>;

@@ -1,17 +1,18 @@
 // `cards exceptions|resolve`: payments with cards whose network has its money while we have not got ours, and
 // what an operator decides about them, in the sandbox too. Money that came back for an account that is closed
 // is listed with them, because it waits for a person as well; `parked return` says that it was sent.
+
 import { findCurrency } from '../../catalog/currencies/currencies.ts';
 import { lossOf, netOf, resolveException, unpaidOf } from '../../features/cards/index.ts';
+import { onAnyTransaction } from '../../features/payments/manual/index.ts';
+import { inSuspense } from '../../features/payments/suspense/index.ts';
 import {
   asCardPayment,
   type CardPaymentRow,
   cardAccountOf,
-  inSuspense,
   settledOf,
   transactionAt,
-} from '../../features/payments/lifecycle/index.ts';
-import { onAnyTransaction } from '../../features/payments/manual/index.ts';
+} from '../../features/payments/transactions/index.ts';
 import { readable } from '../../kernel/money.ts';
 import { iso, type Time } from '../../kernel/world.ts';
 import { type Flags, type Given, usageError } from '../cli/flags.ts';

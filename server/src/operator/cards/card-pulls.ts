@@ -3,14 +3,15 @@
 // answer, and keeps its account and its customer from being closed; where none ever comes, a person who has
 // found out says how it ended. Nothing of a transaction that changes is indexed, so it is found by the job
 // that asks.
+
 import { findCurrency } from '../../catalog/currencies/currencies.ts';
 import { endPullByHand, PULL } from '../../features/cards/index.ts';
+import { onAnyTransaction } from '../../features/payments/manual/index.ts';
 import {
   asCardPayment,
   type CardPaymentRow,
   transactionAt,
-} from '../../features/payments/lifecycle/index.ts';
-import { onAnyTransaction } from '../../features/payments/manual/index.ts';
+} from '../../features/payments/transactions/index.ts';
 import { readable } from '../../kernel/money.ts';
 import { iso } from '../../kernel/world.ts';
 import { type Given, usageError } from '../cli/flags.ts';

@@ -1,14 +1,10 @@
 // What the cancellation of a job leaves to the operator. Only a job brings in the rail's answer about
 // a transfer, so a cancellation opens the same wait as a rail that gives no answers: `payouts list`
 // shows the transfer and the verbs of `payouts` record its result.
-import {
-  asOutgoing,
-  awaitNotice,
-  goesBackByRail,
-  isWanted,
-  transactions,
-  type WaitKind,
-} from '../../features/payments/lifecycle/index.ts';
+
+import { goesBackByRail } from '../../features/payments/lifecycle/index.ts';
+import { awaitNotice, isWanted, type WaitKind } from '../../features/payments/suspense/index.ts';
+import { asOutgoing, transactions } from '../../features/payments/transactions/index.ts';
 import type { Job } from '../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
 import { refused } from '../cli/verb.ts';

@@ -1,14 +1,10 @@
 // `deposits …`: money on the operator's own bank statement or wallet, recorded by hand, and money that is
 // held until a person decides. A deposit names an account, or the reference that its payer used, which leads
 // to an account or a payment.
+
 import { ACCOUNT_TYPE_ROWS } from '../../catalog/accounts/account-types.ts';
 import { PAYMENT_RAILS } from '../../catalog/rails/rails.ts';
 import { accountOfReference } from '../../connectors/manual/reference.ts';
-import {
-  type FailureReason,
-  PENDING_REASONS,
-  type PendingReason,
-} from '../../features/payments/lifecycle/index.ts';
 import {
   type DepositResult,
   listHeldFunds,
@@ -18,6 +14,11 @@ import {
   returnDepositTaken,
 } from '../../features/payments/manual/index.ts';
 import type { Notice } from '../../features/payments/quotes/index.ts';
+import {
+  type FailureReason,
+  PENDING_REASONS,
+  type PendingReason,
+} from '../../features/payments/transactions/index.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { type Flags, type Given, usageError } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';

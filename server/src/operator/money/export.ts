@@ -3,8 +3,9 @@
 // accounts hold now by what has moved since, so a month costs what moved since its first day, and neither
 // the whole history nor the number of accounts; that they then agree with the postings of each day is the
 // proof.
+
 import { paidOf, unitsOf } from '../../features/cards/index.ts';
-import { type CardFacts, settledOf } from '../../features/payments/lifecycle/index.ts';
+import { type CardFacts, settledOf } from '../../features/payments/transactions/index.ts';
 import { iso, type Time } from '../../kernel/world.ts';
 import { amount, csv, plain, text } from '../cli/csv.ts';
 import { type Flags, type Given, usageError } from '../cli/flags.ts';

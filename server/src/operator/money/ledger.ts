@@ -3,8 +3,9 @@
 // right beside a server that is moving money. Holds are counted a second way, as pending transfers that
 // nothing has resolved, so that a mistake in the arithmetic of holds cannot hide itself. What circulates of
 // stablecoins is counted from their mints and burns too; it is no money of ours, and in no total.
+
 import { findCurrency } from '../../catalog/currencies/currencies.ts';
-import { transactions } from '../../features/payments/lifecycle/index.ts';
+import { transactions } from '../../features/payments/transactions/index.ts';
 import { supplyProblems, unitOf } from '../../features/stablecoins/index.ts';
 import { readable } from '../../kernel/money.ts';
 import { iso, type Time } from '../../kernel/world.ts';

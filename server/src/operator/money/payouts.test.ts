@@ -13,13 +13,10 @@ import {
   quoteBody,
 } from '../../../test/fixtures.ts';
 import { DAY, type Production, startProduction } from '../../../test/production.ts';
-import {
-  asIncoming,
-  awaitNotice,
-  type TransactionRow,
-  transactions,
-} from '../../features/payments/lifecycle/index.ts';
 import { heedIncoming } from '../../features/payments/pay-ins/index.ts';
+import { awaitNotice } from '../../features/payments/suspense/waits.ts';
+import { asIncoming } from '../../features/payments/transactions/rows.ts';
+import { type TransactionRow, transactions } from '../../features/payments/transactions/store.ts';
 import type { HttpRequest } from '../../kernel/world.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
 

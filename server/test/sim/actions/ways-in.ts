@@ -5,13 +5,14 @@ import {
   internalAccounts,
   moveInternalAccount,
 } from '../../../src/features/balances/internal-accounts/index.ts';
-import { asIncoming, currentOf } from '../../../src/features/payments/lifecycle/index.ts';
 import {
   refuseDeposit,
   releaseDeposit,
   returnDeposit,
 } from '../../../src/features/payments/pay-ins/index.ts';
+import { currentOf } from '../../../src/features/payments/payouts/payout-jobs.ts';
 import { takeDeposit } from '../../../src/features/payments/quotes/index.ts';
+import { asIncoming } from '../../../src/features/payments/transactions/rows.ts';
 import { type Ending, pullEnding } from '../endings.ts';
 import { behind } from '../operator.ts';
 import type { Noted } from '../picture.ts';

@@ -7,13 +7,13 @@ import { inOrder } from '../../../kernel/in-order.ts';
 import type { Filter } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
-import type { OutgoingRow, PaymentRow } from '../../payments/lifecycle/index.ts';
 import {
   checkExecutable,
   paymentOf,
   type QuoteRow,
   signQuote,
 } from '../../payments/quotes/index.ts';
+import type { OutgoingRow, PaymentRow } from '../../payments/transactions/index.ts';
 import { stageTransferIn, stageTransferOut } from '../../payments/transfers/index.ts';
 import { type Asked, type Headers, stampOf } from '../../wallets/accounts/index.ts';
 import { type AgentParts, ownAgent } from '../parts.ts';

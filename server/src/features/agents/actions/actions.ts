@@ -7,17 +7,15 @@ import { type Code, Fault, mayPass } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { readInternalAccount } from '../../balances/internal-accounts/index.ts';
+import { checkFunds } from '../../payments/lifecycle/index.ts';
+import { emitPayment, eventsOf, patch } from '../../payments/presentation/index.ts';
+import { checkExecutable, startQuote } from '../../payments/quotes/index.ts';
 import {
   asOutgoing,
-  checkFunds,
   debitedOf,
-  emitPayment,
-  eventsOf,
   isOutgoing,
   type PaymentRow,
-  patch,
-} from '../../payments/lifecycle/index.ts';
-import { checkExecutable, startQuote } from '../../payments/quotes/index.ts';
+} from '../../payments/transactions/index.ts';
 import { startTransferIn, startTransferOut } from '../../payments/transfers/index.ts';
 import { note } from '../audit.ts';
 import { type AgentParts, forbidden } from '../parts.ts';

@@ -1,10 +1,11 @@
 // A platform's word on what its agents ask for: by the action, or by the transaction that waits with it.
+
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import { ALL_OF_ONE, type Filter } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
-import type { PaymentRow } from '../../payments/lifecycle/index.ts';
+import type { PaymentRow } from '../../payments/transactions/index.ts';
 import type { AgentParts } from '../parts.ts';
 import { type ActionRow, type AgentRow, agentActions } from '../store.ts';
 import { approve, reject } from './actions.ts';

@@ -1,16 +1,17 @@
 // An action of an agent as the API shows it, with the quote or the transfer that it is about.
+
 import type { Static } from '@sinclair/typebox';
 import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
+import { presentTransaction } from '../../payments/presentation/index.ts';
+import { type QuoteRow, quoteView, readQuote } from '../../payments/quotes/index.ts';
 import {
   asOutgoing,
   asPayment,
   debitedOf,
   type PaymentRow,
-  presentTransaction,
   readTransaction,
   sourceAccountOf,
-} from '../../payments/lifecycle/index.ts';
-import { type QuoteRow, quoteView, readQuote } from '../../payments/quotes/index.ts';
+} from '../../payments/transactions/index.ts';
 import type { AgentAction } from '../contract.ts';
 import type { ActionRow } from '../store.ts';
 

@@ -10,8 +10,9 @@ import {
 } from '../../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../../test/harness.ts';
 import { idOf, isPaid, type Paid, spenders } from '../../../../test/spenders.ts';
-import { asOutgoing, currentOf } from '../../payments/lifecycle/index.ts';
+import { currentOf } from '../../payments/payouts/payout-jobs.ts';
 import { startPayment } from '../../payments/quotes/index.ts';
+import { asOutgoing } from '../../payments/transactions/rows.ts';
 import { convertedUp, countSpending } from './usage.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,5 +1,6 @@
 // What an agent looks at and the accounts it adds. Resources are as the platform sees them; there is no way
 // to name a customer, since an agent has one.
+
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
 import { listCustomerInternalAccounts } from '../../balances/internal-accounts/index.ts';
@@ -9,7 +10,7 @@ import {
   getCustomerExternalAccountById,
   listCustomerExternalAccounts,
 } from '../../payees/external-accounts/index.ts';
-import { getTransactionById, listTransactions } from '../../payments/lifecycle/index.ts';
+import { getTransactionById, listTransactions } from '../../payments/presentation/index.ts';
 import { Agent, OPERATIONS_TAG as tag } from '../contract.ts';
 
 export const getAgentMe = operation({

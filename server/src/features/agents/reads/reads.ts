@@ -1,4 +1,5 @@
 // What an agent looks at, and the external accounts of its customer: served by what serves the platform.
+
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
@@ -11,12 +12,8 @@ import {
   getCustomerExternalAccountById,
   listCustomerExternalAccounts,
 } from '../../payees/external-accounts/index.ts';
-import {
-  anyTransactionOf,
-  getTransactionById,
-  listTransactions,
-  transactionFeature,
-} from '../../payments/lifecycle/index.ts';
+import { anyTransactionOf, lifecycleFeature } from '../../payments/lifecycle/index.ts';
+import { getTransactionById, listTransactions } from '../../payments/presentation/index.ts';
 import { type AgentParts, checkMay, forbidden, ownAgent } from '../parts.ts';
 import { narrowed, servedBy } from '../policy/narrow.ts';
 import { against } from '../policy/policy.ts';
@@ -38,14 +35,14 @@ const VIEW = { permission: 'VIEW_TRANSACTIONS' } as const;
 
 const transactionReads = () => [
   // Parameters that the contract does not have are let through, so one that names a customer is overruled.
-  narrowed(agentListTransactions, servedBy(transactionFeature.operations(), listTransactions), {
+  narrowed(agentListTransactions, servedBy(lifecycleFeature.operations(), listTransactions), {
     ...VIEW,
     input: (_, { customer_id: customerId }, { query }) => {
       const { platformCustomerId: _overruled, ...rest } = query as { platformCustomerId?: string };
       return { query: { ...rest, customerId } };
     },
   }),
-  narrowed(agentGetTransaction, servedBy(transactionFeature.operations(), getTransactionById), {
+  narrowed(agentGetTransaction, servedBy(lifecycleFeature.operations(), getTransactionById), {
     ...VIEW,
     input: async (ctx, agent, { params }) => {
       const row = await anyTransactionOf(ctx, params.transactionId);

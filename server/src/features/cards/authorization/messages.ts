@@ -2,6 +2,7 @@
 // row is also what makes a message count once. It is written with what the message does, under the issuer's
 // own id, so a second one of the same id finds it, or is refused by the commit and then finds it. An
 // approval that turned out too late has one row more, which says so.
+
 import type {
   CardDecision,
   CardNotice,
@@ -10,7 +11,7 @@ import type {
 } from '../../../connectors/ports/cards.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
-import type { CardPaymentRow } from '../../payments/lifecycle/index.ts';
+import type { CardPaymentRow } from '../../payments/transactions/index.ts';
 import { leanOnPayment } from '../clearing/payment.ts';
 import { heedNotice } from '../notices.ts';
 import type { CardParts } from '../parts.ts';

@@ -3,11 +3,12 @@
 // card, at this wallet, and was not taken back. What it signs says everything about the movement, it is
 // checked as a client's signature is, and it is written down with the payment, in the same commit or not at
 // all.
+
 import { canonical } from '../../../kernel/crypto/canonical.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { readInternalAccount } from '../../balances/internal-accounts/index.ts';
-import { type CardPaymentRow, cardAccountOf } from '../../payments/lifecycle/index.ts';
+import { type CardPaymentRow, cardAccountOf } from '../../payments/transactions/index.ts';
 import {
   custodyOf,
   findWallet,

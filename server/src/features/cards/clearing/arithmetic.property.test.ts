@@ -5,13 +5,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   type CardFacts,
-  type CardStatus,
-  cardPaymentStates,
   isPulling,
   pulledOf,
   refundedOf,
   settledOf,
-} from '../../payments/lifecycle/index.ts';
+} from '../../payments/transactions/card.ts';
+import { type CardStatus, cardPaymentStates } from '../../payments/transactions/card-states.ts';
 import {
   advised,
   type Change,

@@ -10,11 +10,20 @@
 // - Unless it is an EXCEPTION, recouped <= lost: no gain stays with the house.
 // - Once it is over, paid + loss = net. Neither is below zero, unless an account was out of reach
 //   that had got more of returns than it ever paid.
+
 import { Fault } from '../../../kernel/fault.ts';
 import type { House } from '../../../ledger/chart.ts';
 import type { Phase } from '../../../ledger/transfer.ts';
-import type { CardEvent, CardFacts, CardStatus, PullFact } from '../../payments/lifecycle/index.ts';
-import { isPulling, pulledOf, refundedOf, settledOf } from '../../payments/lifecycle/index.ts';
+import {
+  type CardEvent,
+  type CardFacts,
+  type CardStatus,
+  isPulling,
+  type PullFact,
+  pulledOf,
+  refundedOf,
+  settledOf,
+} from '../../payments/transactions/index.ts';
 
 /** One movement of a payment. */
 export interface Step {

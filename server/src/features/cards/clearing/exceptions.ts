@@ -1,9 +1,11 @@
 // Payments with cards whose network has its money while we have not got ours: an operator says how that ends.
 // Either the account pays after all, into debt if need be, or we do. No amount is typed: it follows from what
 // is known of the payment, and nothing more is expected of it afterwards.
+
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { type CardPaymentRow, isPulling, railNotices } from '../../payments/lifecycle/index.ts';
+import { railNotices } from '../../payments/suspense/index.ts';
+import { type CardPaymentRow, isPulling } from '../../payments/transactions/index.ts';
 import { eventAfter, type Resolution, resolved } from './arithmetic.ts';
 import { changePayment, moveSteps, takerOf, whileOpen } from './payment.ts';
 

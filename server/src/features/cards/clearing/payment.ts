@@ -2,6 +2,7 @@
 // on the account that pays, taken into our keeping once the pull is confirmed, and leaves that when the
 // network clears it. What was taken and will not be cleared goes back by itself. All amounts here are those
 // of the card; an account in another unit of the same money has more digits.
+
 import { Type } from '@sinclair/typebox';
 import { assertNever } from '../../../kernel/assert-never.ts';
 import { defineJob } from '../../../kernel/contract/job.ts';
@@ -21,28 +22,26 @@ import {
 } from '../../balances/internal-accounts/index.ts';
 import type { LedgerAccountRow } from '../../balances/ledger-accounts/index.ts';
 import { readCustomer, requireCustomer } from '../../customers/records/index.ts';
-import type {
-  CardEvent,
-  CardFacts,
-  CardPaymentRow,
-  CardStatus,
-} from '../../payments/lifecycle/index.ts';
+import { takesBack } from '../../payments/lifecycle/index.ts';
 import {
-  awaitDecision,
-  cardAccountOf,
-  cardPaymentStates,
   cardTransaction,
-  inSuspense,
-  isPulling,
   moveAndTell,
-  parked,
   patch,
   presentCardPayment,
+} from '../../payments/presentation/index.ts';
+import { awaitDecision, inSuspense, parked } from '../../payments/suspense/index.ts';
+import {
+  type CardEvent,
+  type CardFacts,
+  type CardPaymentRow,
+  type CardStatus,
+  cardAccountOf,
+  cardPaymentStates,
+  isPulling,
   refundedOf,
   settledOf,
-  takesBack,
   transactions,
-} from '../../payments/lifecycle/index.ts';
+} from '../../payments/transactions/index.ts';
 import { cardExceptions, openPayments } from '../store.ts';
 import { type Change, pullStep, type Step } from './arithmetic.ts';
 

@@ -2,6 +2,7 @@
 // that the issuer names, and brings the answer in. The pull's id is the same each time, so an issuer that is
 // asked twice knows. One pull is one job, and only the first answer that is final counts. Where none ever
 // comes, a person who has found out gives it.
+
 import type { CardPull, PullProgress } from '../../../connectors/ports/cards.ts';
 import type { JobInput } from '../../../kernel/contract/job.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -14,14 +15,13 @@ import {
 } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { currentOf, loadOf } from '../../payments/payouts/index.ts';
+import { railNotices } from '../../payments/suspense/index.ts';
 import {
   asCardPayment,
   type CardPaymentRow,
   cardAccountOf,
-  currentOf,
-  loadOf,
-  railNotices,
-} from '../../payments/lifecycle/index.ts';
+} from '../../payments/transactions/index.ts';
 import type { CardParts } from '../parts.ts';
 import { pullEnded, pullStep } from './arithmetic.ts';
 import { changePayment, moveSteps, PULL } from './payment.ts';

@@ -2,6 +2,7 @@
 // row and, for what is paid, money set aside. What the network clears with the same message is cleared as
 // later clearings are. Undoing takes back exactly that, so that a late approval leaves nothing behind but
 // its trace.
+
 import type { CardRequest } from '../../../connectors/ports/cards.ts';
 import { invalidField } from '../../../kernel/fault.ts';
 import { iso } from '../../../kernel/world.ts';
@@ -11,7 +12,7 @@ import {
   requireInternalAccount,
 } from '../../balances/internal-accounts/index.ts';
 import { type CustomerRow, requireCustomer } from '../../customers/records/index.ts';
-import { type CardPaymentRow, insertCardPayment } from '../../payments/lifecycle/index.ts';
+import { type CardPaymentRow, insertCardPayment } from '../../payments/transactions/index.ts';
 import { isCredit } from '../authorization/decline.ts';
 import { signPull } from '../authorization/signature.ts';
 import { undone } from '../clearing/arithmetic.ts';

@@ -1,10 +1,11 @@
 // The ledger legs of an outgoing payment, derived from its row: what leaves the source, and what goes on
 // from there. The same list is held, posted, released, reversed or parked as the payment moves, so there
 // is one place that says which account each cent passes through.
+
 import { isId } from '../../../kernel/id.ts';
 import { house } from '../../../ledger/chart.ts';
 import type { Ctx, Environment, Movement } from '../../../runtime/operation/context.ts';
-import type { OutgoingRow } from './store.ts';
+import type { OutgoingRow } from '../transactions/index.ts';
 
 export type Leg = Omit<Movement, 'transactionId'>;
 

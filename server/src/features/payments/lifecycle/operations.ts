@@ -1,5 +1,6 @@
 // Transactions over HTTP: reading one by id or a page of those that match, calling one back, and noting that
 // a receipt was delivered.
+
 import type { Static } from '@sinclair/typebox';
 import { pullRailOf } from '../../../catalog/accounts/account-info.ts';
 import { type PaymentRail, RAILS } from '../../../catalog/rails/rails.ts';
@@ -16,14 +17,21 @@ import {
   confirmReceiptDelivery,
   getTransactionById,
   listTransactions,
+  patch,
+  paymentReference,
+  presentTransaction,
   type TransactionOneOf,
-} from './contract.ts';
+  transactionOfReference,
+} from '../presentation/index.ts';
+import {
+  asPayment,
+  type PaymentRow,
+  sourceAccountOf,
+  type TransactionRow,
+  transactions,
+} from '../transactions/index.ts';
 import { requestCancel } from './payment.ts';
-import { CANCEL_PAYOUT, CancelInput } from './payouts/refund.ts';
-import { paymentReference, presentTransaction, transactionOfReference } from './present.ts';
-import { asPayment, sourceAccountOf } from './rows.ts';
-import { patch } from './staging.ts';
-import { type PaymentRow, type TransactionRow, transactions } from './store.ts';
+import { CANCEL_PAYOUT, CancelInput } from './refund.ts';
 
 type Presented = Static<typeof TransactionOneOf>;
 type Query = Static<(typeof listTransactions)['query']>;

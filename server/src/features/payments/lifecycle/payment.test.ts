@@ -4,6 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { externalAccount, fundedCustomer, ok, quoteBody } from '../../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../../test/harness.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
+import { currentOf } from '../payouts/payout-jobs.ts';
+import { asOutgoing } from '../transactions/rows.ts';
+import type { OutgoingRow, Refund } from '../transactions/store.ts';
 import {
   cancelPayout,
   expirePayment,
@@ -12,10 +15,7 @@ import {
   handOverPayout,
   settlePayout,
 } from './payment.ts';
-import { currentOf } from './payouts/payout-jobs.ts';
-import { payRefund } from './payouts/refund.ts';
-import { asOutgoing } from './rows.ts';
-import type { OutgoingRow, Refund } from './store.ts';
+import { payRefund } from './refund.ts';
 
 let app: TestApp;
 let payment: OutgoingRow;

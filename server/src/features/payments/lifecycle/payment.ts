@@ -2,6 +2,7 @@
 // means, status, money and events together. Steps that arrive twice or too late find the payment moved on
 // and do nothing, so a rail may repeat itself. Where the money comes from makes no difference after the
 // first step: what came in for a payment waits in `inbound` as another's waits on its account.
+
 import type { OnChain } from '../../../connectors/ports/index.ts';
 import type { JobDefinition } from '../../../kernel/contract/job.ts';
 import { isId } from '../../../kernel/id.ts';
@@ -10,12 +11,23 @@ import { shortOfFunds } from '../../../runtime/operation/operate.ts';
 import { type InternalAccountRow, repayOwed } from '../../balances/internal-accounts/index.ts';
 import { readLedgerAccount } from '../../balances/ledger-accounts/index.ts';
 import { reverseUse } from '../../balances/velocity-limits/index.ts';
-import { incomingPayment, outgoingPayment } from './contract.ts';
+import {
+  emitPayment,
+  incomingPayment,
+  moveAndTell,
+  outgoingPayment,
+  patch,
+} from '../presentation/index.ts';
+import {
+  type FailureReason,
+  type IncomingRow,
+  type OutgoingRow,
+  outgoingStates,
+  type Party,
+  type PaymentRow,
+} from '../transactions/index.ts';
 import { fund, handOver, hold, type Legs, legsOf, payThrough, settle } from './legs.ts';
-import { type CancelInput, openRefund, PAY_REFUND, SEND_PAYOUT } from './payouts/refund.ts';
-import { emitPayment, moveAndTell, patch } from './staging.ts';
-import { type FailureReason, outgoingStates } from './states.ts';
-import type { IncomingRow, OutgoingRow, Party, PaymentRow } from './store.ts';
+import { type CancelInput, openRefund, PAY_REFUND, SEND_PAYOUT } from './refund.ts';
 
 /** Money that has come in for a payment, in the sending currency, and what is known of who sent it. */
 export interface CameIn {

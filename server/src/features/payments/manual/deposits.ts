@@ -1,20 +1,12 @@
 // Money on the operator's own bank statement or wallet, recorded by hand. Each entry of a statement has the
 // bank's own reference, which is its key here: recorded twice, it is taken in once. A deposit is for an
 // account, or for the payment whose reference its payer used.
+
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { isKeyTaken, operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { readInternalAccount } from '../../balances/internal-accounts/index.ts';
 import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
-import {
-  type FailureReason,
-  type IncomingRow,
-  type OutgoingRow,
-  readTransaction,
-  type TransactionRow,
-  transactionAt,
-  transactionOfReference,
-} from '../lifecycle/index.ts';
 import {
   broughtMoney,
   isHeld,
@@ -22,7 +14,16 @@ import {
   releaseDeposit,
   returnDeposit,
 } from '../pay-ins/index.ts';
+import { transactionOfReference } from '../presentation/index.ts';
 import { type Notice, takeBackFunds, takeDeposit } from '../quotes/index.ts';
+import {
+  type FailureReason,
+  type IncomingRow,
+  type OutgoingRow,
+  readTransaction,
+  type TransactionRow,
+  transactionAt,
+} from '../transactions/index.ts';
 import { conflict, onAnyTransaction } from './notice.ts';
 import { type DepositRow, deposits } from './store.ts';
 

@@ -1,12 +1,13 @@
 // Money that lies on an account and must not be spent until a person decides, oldest first. Nothing of a
 // transaction that changes is indexed, so it is found by the job that stands for as long as something is held
 // (`incoming.held-long`); those that outlived the decision are passed over.
+
 import { findCurrency } from '../../../catalog/currencies/currencies.ts';
 import { readable } from '../../../kernel/money.ts';
 import { iso } from '../../../kernel/world.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
-import { asIncoming, type IncomingRow, transactionAt } from '../lifecycle/index.ts';
 import { HELD_LONG } from '../pay-ins/index.ts';
+import { asIncoming, type IncomingRow, transactionAt } from '../transactions/index.ts';
 
 // A row that is held changes no more until it is released, so its last change is when the holding began.
 const HELD = `select t.id from jobs j join transactions t on t.id = j.input ->> 'transactionId'

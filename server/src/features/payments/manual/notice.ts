@@ -1,24 +1,17 @@
 // What an operator records about a transfer is applied by the feature that the transfer belongs to, in the
 // same way as the answer of a rail.
+
 import type { Progress } from '../../../connectors/ports/index.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
-import {
-  asOutgoing,
-  heedPayout,
-  heedRefund,
-  isWanted,
-  noticeCame,
-  railWaits,
-  readTransaction,
-  type TransactionRow,
-  type WaitKind,
-} from '../lifecycle/index.ts';
 import { heedIncoming } from '../pay-ins/index.ts';
+import { heedPayout, heedRefund } from '../payouts/index.ts';
 import { heedFunding } from '../quotes/index.ts';
+import { isWanted, noticeCame, railWaits, type WaitKind } from '../suspense/index.ts';
+import { asOutgoing, readTransaction, type TransactionRow } from '../transactions/index.ts';
 
 /** Rejects what the state of the transaction forbids. */
 export const conflict = (reason: string): Fault => new Fault('CONFLICT', reason);

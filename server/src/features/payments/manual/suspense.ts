@@ -1,6 +1,7 @@
 // Money in suspense, which can go neither on nor back until a person decides. The list shows whose it is and
 // where it would go; the decisions are carried out in the sandbox too, as a refund that failed there waits
 // just as long. No decision has an amount: the ledger knows it.
+
 import { findCurrency } from '../../../catalog/currencies/currencies.ts';
 import { isId } from '../../../kernel/id.ts';
 import { readable } from '../../../kernel/money.ts';
@@ -9,14 +10,13 @@ import type { Environment } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import {
   coverMissing,
-  inSuspense,
   parkedCurrency,
   parkedFrom,
   refundOf,
   returnParked,
-  type TransactionRow,
-  transactionAt,
-} from '../lifecycle/index.ts';
+} from '../payouts/index.ts';
+import { inSuspense } from '../suspense/index.ts';
+import { type TransactionRow, transactionAt } from '../transactions/index.ts';
 import { onAnyTransaction } from './notice.ts';
 
 const WAITING = `select d.id, d.since, p.environment from parked d join platforms p on p.id = d.platform_id

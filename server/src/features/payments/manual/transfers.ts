@@ -1,6 +1,7 @@
 // Transfers that an operator carries by hand. The list shows what to pay out, to pull or to give back, and
 // with which coordinates; the other functions record the result. A result that is recorded twice is rejected,
 // so that a repeated call pays once.
+
 import { ACCOUNT_TYPE_ROWS, isAccountType } from '../../../catalog/accounts/account-types.ts';
 import { findCurrency } from '../../../catalog/currencies/currencies.ts';
 import type { FailureReason, Progress, RailInstruction } from '../../../connectors/ports/index.ts';
@@ -9,23 +10,19 @@ import { iso } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { readExternalAccount } from '../../payees/external-accounts/index.ts';
+import { refuseCancel } from '../lifecycle/index.ts';
+import { isHeld, isPull } from '../pay-ins/index.ts';
+import { payoutOf, pullOf, refundOf } from '../payouts/index.ts';
+import { paymentReference } from '../presentation/index.ts';
+import { isWanted, type WaitKind, type WaitRow } from '../suspense/index.ts';
 import {
   asPayment,
-  isWanted,
   type PaymentRow,
-  paymentReference,
-  payoutOf,
-  pullOf,
   readTransaction,
-  refundOf,
-  refuseCancel,
   sourceAccountOf,
   type TransactionRow,
   transactionAt,
-  type WaitKind,
-  type WaitRow,
-} from '../lifecycle/index.ts';
-import { isHeld, isPull } from '../pay-ins/index.ts';
+} from '../transactions/index.ts';
 import {
   awaitedOf,
   conflict,

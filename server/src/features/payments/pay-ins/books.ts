@@ -1,10 +1,11 @@
 // What incoming money does in the ledger, one function per movement. It comes out of `clearing`; on an
 // account it is credited, and set aside there again while it must not be spent, so that it shows in the
 // total and not in what can be spent. What cannot stay goes through `inbound` on its way back or onward.
+
 import { type House, house } from '../../../ledger/chart.ts';
 import type { Phase } from '../../../ledger/transfer.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import type { IncomingRow } from '../lifecycle/index.ts';
+import type { IncomingRow } from '../transactions/index.ts';
 
 const purse = (ctx: Ctx, row: IncomingRow, purpose: House): string =>
   house(ctx.caller.environment, purpose, row.received_currency);

@@ -3,17 +3,9 @@
 
 import { type JobHandler, jobHandler } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import {
-  asIncoming,
-  CANCEL_PULL,
-  type ConnectorsOf,
-  currentOf,
-  type IncomingRow,
-  loadOf,
-  postpone,
-  pullOf,
-  refuseCancel,
-} from '../lifecycle/index.ts';
+import { CANCEL_PULL, refuseCancel } from '../lifecycle/index.ts';
+import { type ConnectorsOf, currentOf, loadOf, postpone, pullOf } from '../payouts/index.ts';
+import { asIncoming, type IncomingRow } from '../transactions/index.ts';
 import { cancelPull } from './pull.ts';
 
 /** Whether the rail has yet to say that it took it. */

@@ -1,13 +1,10 @@
 // The platform's word on a payment that waits for it: yes or no.
+
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
 import { named, oneOf } from '../../../kernel/schema.ts';
-import {
-  INCOMING_FAILURES,
-  IncomingTransaction,
-  OUTGOING_FAILURES,
-  OutgoingTransaction,
-} from '../lifecycle/index.ts';
+import { IncomingTransaction, OutgoingTransaction } from '../presentation/index.ts';
+import { INCOMING_FAILURES, OUTGOING_FAILURES } from '../transactions/index.ts';
 
 // One object and no union: who reads it as an incoming payment, which most are, finds what they look for.
 export const DecidedTransaction = named(

@@ -1,6 +1,7 @@
 // Deposits from a wallet that nobody had declared. Whoever receives one says who controls the sending
 // wallet by registering it as an external account, held at a custodian or shown to be the owner's; that is
 // the answer to what a deposit is held for, and releases those that came from there.
+
 import { rowOf } from '../../../catalog/accounts/account-info.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { findInternalAccounts } from '../../balances/internal-accounts/index.ts';
@@ -10,7 +11,7 @@ import {
   readExternalAccount,
   WALLET_DECLARED,
 } from '../../payees/external-accounts/index.ts';
-import { readTransaction } from '../lifecycle/index.ts';
+import { readTransaction } from '../transactions/index.ts';
 import { isHeld, releaseDeposit } from './deposit.ts';
 
 /** What a declared wallet answers; who sent it, and what a person is looking at, it does not. */

@@ -19,7 +19,9 @@ import {
 } from '../../balances/internal-accounts/index.ts';
 import { customers } from '../../customers/records/index.ts';
 import { externalAccounts, noteDeclared } from '../../payees/external-accounts/index.ts';
-import { asIncoming, currentOf, type IncomingRow } from '../lifecycle/index.ts';
+import { currentOf } from '../payouts/payout-jobs.ts';
+import { asIncoming } from '../transactions/rows.ts';
+import type { IncomingRow } from '../transactions/store.ts';
 import {
   bounceDeposit,
   type Deposit,

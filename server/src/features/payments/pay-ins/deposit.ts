@@ -1,6 +1,7 @@
 // Money that arrives by itself: it is credited, held on the account while somebody has to look at it, or
 // sent back where there is no account that can take it. A bank may take a deposit back days later; what is
 // spent by then the owner of the account owes us.
+
 import type { OnChain } from '../../../connectors/ports/index.ts';
 import { isId } from '../../../kernel/id.ts';
 import { house } from '../../../ledger/chart.ts';
@@ -11,16 +12,13 @@ import {
   takeBack,
 } from '../../balances/internal-accounts/index.ts';
 import type { CustomerRow } from '../../customers/records/index.ts';
+import { emitPayment, incomingPayment, moveAndTell, patch } from '../presentation/index.ts';
 import {
-  emitPayment,
   type FailureReason,
   type IncomingRow,
-  incomingPayment,
   insertIncoming,
-  moveAndTell,
   type PendingReason,
-  patch,
-} from '../lifecycle/index.ts';
+} from '../transactions/index.ts';
 import { keep, release, takeOff } from './books.ts';
 import { complete, creditAndRepay, fail, hold, openWayBack, repayFrom } from './ends.ts';
 import { HELD_LONG } from './kinds.ts';

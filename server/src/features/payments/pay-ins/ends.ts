@@ -1,6 +1,7 @@
 // How incoming money ends, whatever kind it is: it completes, it fails without having come, or it fails
 // and goes back. Each function stages the row, the money and the events together, and finds a row that has
 // moved on already as it is.
+
 import type { Progress, FailureReason as RailReason } from '../../../connectors/ports/index.ts';
 import type { JobDefinition } from '../../../kernel/contract/job.ts';
 import { iso } from '../../../kernel/world.ts';
@@ -10,21 +11,16 @@ import {
   repayOwed,
   requireInternalAccount,
 } from '../../balances/internal-accounts/index.ts';
+import { openRefund } from '../lifecycle/index.ts';
+import type { MovementInput } from '../payouts/index.ts';
+import { emitPayment, incomingPayment, moveAndTell, patch } from '../presentation/index.ts';
+import { awaitDecision, awaitNotice, type WaitKind } from '../suspense/index.ts';
 import {
-  awaitDecision,
-  awaitNotice,
-  emitPayment,
   type FailureReason,
   type IncomingRow,
-  incomingPayment,
   incomingStates,
-  type MovementInput,
-  moveAndTell,
-  openRefund,
-  patch,
   refundStates,
-  type WaitKind,
-} from '../lifecycle/index.ts';
+} from '../transactions/index.ts';
 import { credit, creditAside, keep, park, sendBack } from './books.ts';
 import { SEND_BACK } from './kinds.ts';
 

@@ -2,6 +2,7 @@
 // they hear in through the same steps that a notice takes. A platform is asked once; only when this process
 // died between question and answer is it asked once more, with the same event, because nobody knows whether
 // it heard. After that the payment is refused: nothing has moved yet, so refusing is always safe.
+
 import type { Connectors, Progress } from '../../../connectors/ports/index.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
 import {
@@ -17,10 +18,8 @@ import { putQuestion, type QuestionDeps } from '../../notifications/webhooks/ind
 import { readExternalAccount, WALLET_DECLARED } from '../../payees/external-accounts/index.ts';
 import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import {
-  asIncoming,
   type ConnectorsOf,
   currentOf,
-  type IncomingRow,
   loadOf,
   overRail,
   type PaymentJob,
@@ -28,9 +27,9 @@ import {
   pullOf,
   type RailMovement,
   refundOf,
-  sourceAccountOf,
-  type WaitKind,
-} from '../lifecycle/index.ts';
+} from '../payouts/index.ts';
+import type { WaitKind } from '../suspense/index.ts';
+import { asIncoming, type IncomingRow, sourceAccountOf } from '../transactions/index.ts';
 import { ANSWER_WITHIN_MS, SILENCE, type Verdict, verdictOf } from './approval.ts';
 import { cancelPullJob } from './cancel.ts';
 import { releaseDeclared } from './declared.ts';

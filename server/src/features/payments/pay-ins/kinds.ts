@@ -1,8 +1,10 @@
 // The jobs that follow incoming money, apart from their handlers because the steps that stage them come
 // before those.
+
 import { Type } from '@sinclair/typebox';
 import { defineJob } from '../../../kernel/contract/job.ts';
-import { MovementInput, PaymentInput } from '../lifecycle/index.ts';
+import { PaymentInput } from '../lifecycle/index.ts';
+import { MovementInput } from '../payouts/index.ts';
 
 /** Asks the platform whether its customer may be paid. */
 export const ASK = defineJob(

@@ -1,11 +1,14 @@
 // Approving and rejecting. Both begin by finding what waits for the platform's word, in one place: what
 // else comes to wait for it, such as payments that an agent starts, is one more case there.
+
 import type { Static } from '@sinclair/typebox';
 import type { Refused } from '../../../kernel/contract/operation.ts';
 import { Fault, invalid } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
-import { type PaymentRow, presentTransaction, transactionOf } from '../lifecycle/index.ts';
+import { transactionOf } from '../lifecycle/index.ts';
+import { presentTransaction } from '../presentation/index.ts';
+import type { PaymentRow } from '../transactions/index.ts';
 import { type Info, missingIn } from './approval.ts';
 import {
   approvePendingPayment,

@@ -14,7 +14,9 @@ import { startApp, type TestApp, type TestPlatform } from '../../../../test/harn
 import type { Progress } from '../../../connectors/ports/index.ts';
 import { sandboxRail } from '../../../connectors/sandbox/payments/rail.ts';
 import { internalAccounts, moveInternalAccount } from '../../balances/internal-accounts/index.ts';
-import { asIncoming, currentOf, type WaitKind } from '../lifecycle/index.ts';
+import { currentOf } from '../payouts/payout-jobs.ts';
+import type { WaitKind } from '../suspense/waits.ts';
+import { asIncoming } from '../transactions/rows.ts';
 import { cancelPull, heedIncoming, refuseDeposit, releaseDeposit } from './index.ts';
 
 const told = (words: string) => words.split(' ').map((word) => `INCOMING_PAYMENT.${word}`);

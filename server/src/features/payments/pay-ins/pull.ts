@@ -1,6 +1,7 @@
 // Money that we take from an account outside, with its owner's consent. While the rail has it under way it
 // shows in the account's total; it can be spent once the rail says that it is ours. A pull that fails has
 // taken nothing from anybody, so nothing goes back.
+
 import type { Progress } from '../../../connectors/ports/index.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -11,16 +12,13 @@ import {
 import { reverseUse } from '../../balances/velocity-limits/index.ts';
 import { readCustomer } from '../../customers/records/index.ts';
 import type { ExternalAccountRow } from '../../payees/external-accounts/index.ts';
+import { emitPayment, incomingPayment, moveAndTell, patch } from '../presentation/index.ts';
 import {
-  emitPayment,
   type FailureReason,
   type IncomingRow,
-  incomingPayment,
   incomingStates,
   insertIncoming,
-  moveAndTell,
-  patch,
-} from '../lifecycle/index.ts';
+} from '../transactions/index.ts';
 import { takeOff } from './books.ts';
 import { fateAt, holdArrived, isHeld, releaseDeposit, returnDeposit } from './deposit.ts';
 import { completeOn, fail, failAndSendBack, followUp, hold, incomingReason } from './ends.ts';

@@ -26,7 +26,9 @@ import type { Progress } from '../../../connectors/ports/index.ts';
 import { sandboxRail } from '../../../connectors/sandbox/payments/rail.ts';
 import { internalAccounts, moveInternalAccount } from '../../balances/internal-accounts/index.ts';
 import { attemptsOf } from '../../notifications/webhooks/index.ts';
-import { asIncoming, currentOf, type WaitKind } from '../lifecycle/index.ts';
+import { currentOf } from '../payouts/payout-jobs.ts';
+import type { WaitKind } from '../suspense/waits.ts';
+import { asIncoming } from '../transactions/rows.ts';
 import { heedIncoming } from './index.ts';
 
 let desk: UmaDesk;

@@ -2,6 +2,7 @@
 // that is sent to it once and whose answer decides; nothing moves before. Then the sender's provider is
 // told and its money fetched, which lands on the customer's account here or goes on over a rail to the
 // account outside that the customer chose for it.
+
 import type { Static } from '@sinclair/typebox';
 import { corridors } from '../../../catalog/currencies/corridors.ts';
 import { chooseRail } from '../../../catalog/rails/rails.ts';
@@ -32,16 +33,14 @@ import {
   type PlatformRow,
   settingOf,
 } from '../../tenancy/platform/index.ts';
+import { incomingPayment, patch, presentTransaction } from '../presentation/index.ts';
+import { awaitNotice } from '../suspense/index.ts';
 import {
-  awaitNotice,
   type FailureReason,
   type IncomingRow,
-  incomingPayment,
   incomingStates,
   insertIncoming,
-  patch,
-  presentTransaction,
-} from '../lifecycle/index.ts';
+} from '../transactions/index.ts';
 import { ANSWER_WITHIN_MS, type Info, requestedFields, type Verdict } from './approval.ts';
 import { keep, payOn, undoPayOn } from './books.ts';
 import { fateAt, holdArrived } from './deposit.ts';

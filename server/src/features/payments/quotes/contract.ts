@@ -1,4 +1,5 @@
 // What a quote is asked for with and looks like, and the operations on quotes.
+
 import { Type } from '@sinclair/typebox';
 import { CounterpartyInformation } from '../../../catalog/accounts/field-names.ts';
 import { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
@@ -19,7 +20,7 @@ import {
 import { SignedRequestChallenge } from '../../customers/records/index.ts';
 import { ScaChallenge, ScaFactor } from '../../sca/index.ts';
 import { FixedFee } from '../../tenancy/platform/index.ts';
-import { RateDetails } from '../lifecycle/index.ts';
+import { RateDetails } from '../presentation/index.ts';
 import { QUOTE_STATUSES } from './states.ts';
 
 const SourceType = named('QuoteSourceType', oneOf(['ACCOUNT', 'REALTIME_FUNDING']));

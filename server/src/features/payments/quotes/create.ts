@@ -1,5 +1,6 @@
 // Creating a quote: find both ends, price the payment, and stage the quote with its pending transaction.
 // Nothing is held and nothing is told yet; that is execution's business.
+
 import type { Static } from '@sinclair/typebox';
 import type { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
 import { QUOTE_TTL_MS } from '../../../catalog/rails/realtime.ts';
@@ -9,7 +10,8 @@ import { inOrder } from '../../../kernel/in-order.ts';
 import type { Time } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { ownPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
-import { type OutgoingRow, paymentReference } from '../lifecycle/index.ts';
+import { paymentReference } from '../presentation/index.ts';
+import type { OutgoingRow } from '../transactions/index.ts';
 import type { QuoteRequest } from './contract.ts';
 import { checkLogin } from './execution/sca.ts';
 import { insertPayment } from './insert.ts';

@@ -1,5 +1,6 @@
 // The expiry of quotes that were not executed in time. A sweep expires their payments; one that fails
 // becomes a job, which has attempts of its own, so that it delays no other.
+
 import { defineJob } from '../../../kernel/contract/job.ts';
 import type { Time } from '../../../kernel/world.ts';
 import { type JobHandler, jobHandler, type Sweep } from '../../../runtime/jobs/jobs.ts';
@@ -7,7 +8,8 @@ import type { Log } from '../../../runtime/observability/log.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
-import { expirePayment, PaymentInput, readTransaction } from '../lifecycle/index.ts';
+import { expirePayment, PaymentInput } from '../lifecycle/index.ts';
+import { readTransaction } from '../transactions/index.ts';
 
 const EXPIRE = defineJob('quotes.expire', PaymentInput);
 const AT_ONCE = 500;

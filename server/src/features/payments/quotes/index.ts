@@ -1,8 +1,9 @@
 // What other features may use of quotes: the parties and pricing of a payment, its start, and the door for
 // money that arrives.
+
 import type { Log } from '../../../runtime/observability/log.ts';
 import type { Feature } from '../../../runtime/operation/feature.ts';
-import type { ConnectorsOf } from '../lifecycle/index.ts';
+import type { ConnectorsOf } from '../payouts/index.ts';
 import { fundingJobs } from './execution/funding.ts';
 import { lapseJobs } from './execution/lapse.ts';
 import { expiryJobs, expirySweep } from './expiry.ts';

@@ -1,10 +1,11 @@
 // The pending transaction of a payment: its two ends as they are shown, its amounts, and all that the steps
 // after it need without asking again. Quotes and same-currency transfers make theirs here.
+
 import type { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
 import { RAILS } from '../../../catalog/rails/rails.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
-import { insertOutgoing, type OutgoingRow, type UmaCarrier } from '../lifecycle/index.ts';
+import { insertOutgoing, type OutgoingRow, type UmaCarrier } from '../transactions/index.ts';
 import { aboutPayee } from './pricing/counterparty.ts';
 import type { Route } from './pricing/limits.ts';
 import type { Payee, Payer } from './pricing/parties.ts';

@@ -1,8 +1,10 @@
 // A quote as the API shows it: its own fixed facts, and the status its payment tells.
+
 import type { Static } from '@sinclair/typebox';
 import { currencyView } from '../../../catalog/currencies/currencies.ts';
 import { iso, type Time } from '../../../kernel/world.ts';
-import { instructionsOf, type OutgoingRow } from '../lifecycle/index.ts';
+import { instructionsOf } from '../presentation/index.ts';
+import type { OutgoingRow } from '../transactions/index.ts';
 import type { Quote } from './contract.ts';
 import { quoteStatus } from './states.ts';
 import type { QuoteRow } from './store.ts';

@@ -1,12 +1,14 @@
 // What is done with a quote, whoever asks for it: made, shown, signed for by the holder of a wallet, and
 // started. A platform and its agents come in here alike.
+
 import type { Static } from '@sinclair/typebox';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { checkLock, checkSession, type ScaFactorName, type ScaParts } from '../../sca/index.ts';
 import { type Asked, authorizePayment } from '../../wallets/accounts/index.ts';
-import { asOutgoing, checkFunds, type OutgoingRow, readTransaction } from '../lifecycle/index.ts';
+import { checkFunds } from '../lifecycle/index.ts';
+import { asOutgoing, type OutgoingRow, readTransaction } from '../transactions/index.ts';
 import type { Quote, QuoteRequest } from './contract.ts';
 import { stageQuote } from './create.ts';
 import { checkEnds, checkSigned, startPayment } from './execution/execute.ts';

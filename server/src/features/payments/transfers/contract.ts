@@ -1,4 +1,5 @@
 // Same-currency transfers: an older, shorter way to pay out than a quote. Kept because clients use it.
+
 import { Type } from '@sinclair/typebox';
 import { PurposeOfPayment } from '../../../catalog/rails/purposes.ts';
 import { PaymentRail } from '../../../catalog/rails/rails.ts';
@@ -6,7 +7,7 @@ import type { Connectors } from '../../../connectors/ports/index.ts';
 import { operation } from '../../../kernel/contract/operation.ts';
 import { named, PositiveAmount } from '../../../kernel/schema.ts';
 import type { Environment } from '../../../runtime/operation/context.ts';
-import { TransactionOneOf } from '../lifecycle/index.ts';
+import { TransactionOneOf } from '../presentation/index.ts';
 
 /** What transfers are made with. */
 export interface TransferParts {

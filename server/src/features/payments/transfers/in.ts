@@ -1,5 +1,6 @@
 // Taking money in, in one currency: from an account outside that may be pulled from, onto an account here
 // of the same owner. An older, shorter way than a quote, kept because clients use it.
+
 import { type Static, Type } from '@sinclair/typebox';
 import { corridors } from '../../../catalog/currencies/corridors.ts';
 import { operation } from '../../../kernel/contract/operation.ts';
@@ -15,14 +16,10 @@ import {
   ownPlatform,
   type PlatformRow,
 } from '../../tenancy/platform/index.ts';
-import {
-  type IncomingRow,
-  presentTransaction,
-  sourceAccountOf,
-  TransactionOneOf,
-} from '../lifecycle/index.ts';
 import { stagePull, startPull } from '../pay-ins/index.ts';
+import { presentTransaction, TransactionOneOf } from '../presentation/index.ts';
 import { checkPullable, type Payee, type Payer, payeeOf, payerOf } from '../quotes/index.ts';
+import { type IncomingRow, sourceAccountOf } from '../transactions/index.ts';
 import { InternalAccountReference, type TransferParts } from './contract.ts';
 
 export const createTransferIn = operation({

@@ -1,5 +1,6 @@
 // Paying out in one currency: the same parties, transaction and start as a quote's, at rate 1. It costs what
 // the network of a wallet takes, out of the amount, and nothing to a bank.
+
 import type { Static } from '@sinclair/typebox';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { inOrder } from '../../../kernel/in-order.ts';
@@ -8,7 +9,7 @@ import { handle } from '../../../runtime/operation/handle.ts';
 import { isBalance } from '../../balances/internal-accounts/index.ts';
 import { needsSca } from '../../sca/index.ts';
 import { ownPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
-import { type OutgoingRow, presentTransaction, type TransactionOneOf } from '../lifecycle/index.ts';
+import { presentTransaction, type TransactionOneOf } from '../presentation/index.ts';
 import {
   admit,
   insertPayment,
@@ -21,6 +22,7 @@ import {
   pricedTransfer,
   startPayment,
 } from '../quotes/index.ts';
+import type { OutgoingRow } from '../transactions/index.ts';
 import { createTransferOut, type TransferParts } from './contract.ts';
 
 function checkEnds(payer: Payer, payee: Payee): void {

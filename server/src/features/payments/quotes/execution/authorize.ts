@@ -17,7 +17,8 @@ import {
   type Who,
 } from '../../../sca/index.ts';
 import { ownPlatform } from '../../../tenancy/platform/index.ts';
-import { type OutgoingRow, releasePayment } from '../../lifecycle/index.ts';
+import { releasePayment } from '../../lifecycle/index.ts';
+import type { OutgoingRow } from '../../transactions/index.ts';
 import { signedPaymentOf } from '../pricing/wallet.ts';
 import { paymentOf, quoteOf, quoteView } from '../quote.ts';
 import type { QuoteRow } from '../store.ts';

@@ -19,16 +19,9 @@ import {
   requireExternalAccount,
 } from '../../../payees/external-accounts/index.ts';
 import { ownPlatform } from '../../../tenancy/platform/index.ts';
-import {
-  awaitFunds,
-  type CameIn,
-  type IncomingRow,
-  insertIncoming,
-  MovementInput,
-  type OutgoingRow,
-  payInside,
-  startPayout,
-} from '../../lifecycle/index.ts';
+import { awaitFunds, type CameIn, payInside, startPayout } from '../../lifecycle/index.ts';
+import { MovementInput } from '../../payouts/index.ts';
+import { type IncomingRow, insertIncoming, type OutgoingRow } from '../../transactions/index.ts';
 import { aboutOwner } from '../pricing/counterparty.ts';
 import { checkInvoice, takeInvoice } from '../pricing/invoice.ts';
 import { checkReceiver } from '../pricing/limits.ts';

@@ -15,7 +15,8 @@ import {
 } from '../../../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../../../test/harness.ts';
 import { internalAccounts } from '../../../balances/internal-accounts/index.ts';
-import { asOutgoing, currentOf } from '../../lifecycle/index.ts';
+import { currentOf } from '../../payouts/payout-jobs.ts';
+import { asOutgoing } from '../../transactions/rows.ts';
 import { heedFunding } from './funding.ts';
 
 let app: TestApp;

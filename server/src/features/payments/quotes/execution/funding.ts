@@ -1,6 +1,7 @@
 // Money from outside that a payment is made with: pulled by a rail, or paid in by somebody. When it is here
 // the payment goes on by itself, or fails and gives it back. This is also the one door for money that
 // arrives: what it names, a quote, a payment's reference or an account, decides what becomes of it.
+
 import { isFiat } from '../../../../catalog/currencies/currencies.ts';
 import type { Progress } from '../../../../connectors/ports/index.ts';
 import { assertNever } from '../../../../kernel/assert-never.ts';
@@ -25,34 +26,36 @@ import {
 } from '../../../balances/internal-accounts/index.ts';
 import { readCustomer } from '../../../customers/records/index.ts';
 import {
-  asOutgoing,
-  awaitDecision,
-  awaitNotice,
   CANCEL_FUNDING,
   type CameIn,
+  expirePayment,
+  failPayout,
+  refuseCancel,
+  refuseFunds,
+} from '../../lifecycle/index.ts';
+import { bounceDeposit, type Deposit, receiveDeposit } from '../../pay-ins/index.ts';
+import {
   type ConnectorsOf,
   currentOf,
-  expirePayment,
-  type FailureReason,
-  failPayout,
-  fundedAmountOf,
-  type IncomingRow,
   isBeingSent,
   loadOf,
   MovementInput,
-  moveAndTell,
-  type OutgoingRow,
   overRail,
-  type PaymentRow,
   postpone,
   pullOf,
   type RailMovement,
+} from '../../payouts/index.ts';
+import { moveAndTell, transactionOfReference } from '../../presentation/index.ts';
+import { awaitDecision, awaitNotice } from '../../suspense/index.ts';
+import {
+  asOutgoing,
+  type FailureReason,
+  fundedAmountOf,
+  type IncomingRow,
+  type OutgoingRow,
+  type PaymentRow,
   readTransaction,
-  refuseCancel,
-  refuseFunds,
-  transactionOfReference,
-} from '../../lifecycle/index.ts';
-import { bounceDeposit, type Deposit, receiveDeposit } from '../../pay-ins/index.ts';
+} from '../../transactions/index.ts';
 import type { QuoteRow } from '../store.ts';
 import { quotes } from '../store.ts';
 import { checkEnds, countVolume, hasRoom, makePayment, SEND_PULL } from './execute.ts';

@@ -19,7 +19,8 @@ import {
   moveInternalAccount,
 } from '../../../balances/internal-accounts/index.ts';
 import { platforms } from '../../../tenancy/platform/index.ts';
-import { asOutgoing, currentOf, heedPayout } from '../../lifecycle/index.ts';
+import { currentOf, heedPayout } from '../../payouts/payout-jobs.ts';
+import { asOutgoing } from '../../transactions/rows.ts';
 import { heedFunding } from './funding.ts';
 
 let app: TestApp;

@@ -19,8 +19,8 @@ import type { Job, JobHandler, Result } from '../../../../runtime/jobs/jobs.ts';
 import { createLog, type Log } from '../../../../runtime/observability/log.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { operate } from '../../../../runtime/operation/operate.ts';
-import { asOutgoing, currentOf } from '../../lifecycle/index.ts';
-import { payoutJobs } from '../../lifecycle/payouts/payout-jobs.ts';
+import { currentOf, payoutJobs } from '../../payouts/payout-jobs.ts';
+import { asOutgoing } from '../../transactions/rows.ts';
 import { expirySweep } from '../expiry.ts';
 import { startPayment } from './execute.ts';
 

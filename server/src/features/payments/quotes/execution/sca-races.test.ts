@@ -16,7 +16,7 @@ import {
 import type { Job } from '../../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { scaChallenges } from '../../../sca/index.ts';
-import { transactions } from '../../lifecycle/index.ts';
+import { transactions } from '../../transactions/store.ts';
 import { lapseJobs } from './lapse.ts';
 
 let app: TestApp;

@@ -1,6 +1,7 @@
 // What a payment needs of the customer it is made for: in its region, for money that is regulated there, a
 // login that counts and a proof for each step, bound to this amount and this payee. Nothing is held before
 // the last proof. Who pays from an account of the platform's on a customer's behalf pays as that customer.
+
 import { Type } from '@sinclair/typebox';
 import { shortenedIdentifier } from '../../../../catalog/accounts/account-info.ts';
 import { currencyOf } from '../../../../catalog/currencies/currencies.ts';
@@ -31,7 +32,8 @@ import {
   type Who,
 } from '../../../sca/index.ts';
 import { ownPlatform, type PlatformRow } from '../../../tenancy/platform/index.ts';
-import { awaitAuthorization, type OutgoingRow } from '../../lifecycle/index.ts';
+import { awaitAuthorization } from '../../lifecycle/index.ts';
+import type { OutgoingRow } from '../../transactions/index.ts';
 import { livingOwner, type Payer } from '../pricing/parties.ts';
 import type { QuoteRow } from '../store.ts';
 

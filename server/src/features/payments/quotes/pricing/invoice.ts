@@ -1,12 +1,13 @@
 // Payments to a Lightning invoice: it names its amount, runs out, and is good for one payment, whoever had
 // it registered. All three are told when the price is asked for and judged once more when the payment
 // starts; the row that a payment claims then is what makes two of them impossible.
+
 import { type Invoice, readBolt11 } from '../../../../catalog/crypto/bolt11.ts';
 import { Fault } from '../../../../kernel/fault.ts';
 import { iso } from '../../../../kernel/world.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import type { ExternalAccountRow } from '../../../payees/external-accounts/index.ts';
-import { readTransaction } from '../../lifecycle/index.ts';
+import { readTransaction } from '../../transactions/index.ts';
 import { invoiceUses } from '../store.ts';
 
 type Target = Pick<ExternalAccountRow, 'info'>;

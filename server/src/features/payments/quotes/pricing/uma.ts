@@ -1,6 +1,7 @@
 // Paying to a UMA address: what the lookup offered decides the currency and what must be told of the payer,
 // and the receiver's side is asked to take the payment before it is quoted. A receiver who is a customer of
 // the same platform is paid like any account inside; no provider is asked about them.
+
 import { readUma } from '../../../../catalog/rails/uma-address.ts';
 import type { RailPort, UmaPort } from '../../../../connectors/ports/index.ts';
 import { Fault, invalid, invalidField } from '../../../../kernel/fault.ts';
@@ -20,7 +21,7 @@ import {
   missingPayerData,
   offerOf,
 } from '../../../payees/receivers/index.ts';
-import type { UmaCarrier } from '../../lifecycle/index.ts';
+import type { UmaCarrier } from '../../transactions/index.ts';
 import { type Payee, payeeOf } from './parties.ts';
 
 interface UmaDestination {

@@ -21,7 +21,8 @@ import {
   walletPayer,
 } from '../../../../../test/wallet-payer.ts';
 import { walletSessions } from '../../../wallets/accounts/index.ts';
-import { asOutgoing, currentOf } from '../../lifecycle/index.ts';
+import { currentOf } from '../../payouts/payout-jobs.ts';
+import { asOutgoing } from '../../transactions/rows.ts';
 import { startPayment } from '../execution/execute.ts';
 import { takeDeposit } from '../execution/funding.ts';
 

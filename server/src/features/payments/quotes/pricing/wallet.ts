@@ -1,12 +1,13 @@
 // A quote whose source is an embedded wallet: what its holder signs, shown where other quotes show how to pay
 // in. It is made with the quote, kept as it is and names everything that will move, so that a signature
 // means this payment and no other.
+
 import type { PaymentInstructions } from '../../../../catalog/rails/payment-instructions.ts';
 import { canonical } from '../../../../kernel/crypto/canonical.ts';
 import { iso, type Time } from '../../../../kernel/world.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { paymentText, type SignedPayment, type Wallet } from '../../../wallets/accounts/index.ts';
-import type { OutgoingRow } from '../../lifecycle/index.ts';
+import type { OutgoingRow } from '../../transactions/index.ts';
 import type { QuoteRow } from '../store.ts';
 import type { Payee, Payer } from './parties.ts';
 import type { Priced } from './pricing.ts';

@@ -1,8 +1,9 @@
 // A card payment as it stands in the list of transactions. Lists promise this shape to their readers
 // whether or not a platform has issued cards.
+
 import { Type } from '@sinclair/typebox';
-import { CurrencyAmount, described, named, oneOf, Timestamp } from '../../../../kernel/schema.ts';
-import { CARD_STATUSES } from './card-states.ts';
+import { CurrencyAmount, described, named, oneOf, Timestamp } from '../../../kernel/schema.ts';
+import { CARD_STATUSES } from '../transactions/index.ts';
 
 const text = (description: string, more: object = {}) => Type.String({ description, ...more });
 

@@ -1,12 +1,18 @@
 // A payment with a card as the API shows it. What was cleared, came back and was taken is summed from its
 // facts, in the card's currency; a sum is shown once there is something to sum. Pure.
+
 import type { Static } from '@sinclair/typebox';
-import { currencyView } from '../../../../catalog/currencies/currencies.ts';
-import { iso } from '../../../../kernel/world.ts';
-import { stamps } from '../../../../runtime/operation/context.ts';
-import { cardAccountOf } from '../rows.ts';
-import type { CardPaymentRow } from '../store.ts';
-import { type CardFacts, refundedOf, settledOf, sumOf } from './card.ts';
+import { currencyView } from '../../../catalog/currencies/currencies.ts';
+import { iso } from '../../../kernel/world.ts';
+import { stamps } from '../../../runtime/operation/context.ts';
+import {
+  type CardFacts,
+  type CardPaymentRow,
+  cardAccountOf,
+  refundedOf,
+  settledOf,
+  sumOf,
+} from '../transactions/index.ts';
 import type { CardTransaction } from './card-contract.ts';
 
 type View = Static<typeof CardTransaction>;

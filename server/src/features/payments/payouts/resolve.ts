@@ -3,22 +3,26 @@
 // failed is complete then. Money that is missing, because a bank took a pull back and nobody had an account
 // to answer for it, is made good with money that came in for it. Each is done once: the row of the queue
 // goes with it.
-import { Fault } from '../../../../kernel/fault.ts';
-import { iso } from '../../../../kernel/world.ts';
-import { type House, house } from '../../../../ledger/chart.ts';
-import type { Ctx } from '../../../../runtime/operation/context.ts';
+
+import { Fault } from '../../../kernel/fault.ts';
+import { iso } from '../../../kernel/world.ts';
+import { type House, house } from '../../../ledger/chart.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
   type InternalAccountRow,
   readInternalAccount,
   repayOwed,
   requireInternalAccount,
-} from '../../../balances/internal-accounts/index.ts';
-import { sourceAccountOf } from '../rows.ts';
-import { emitPayment, eventsOf, moveAndTell, patch } from '../staging.ts';
-import { refundStates } from '../states.ts';
-import type { CardPaymentRow, TransactionRow } from '../store.ts';
-import { decided, inSuspense, type Said, turnOf } from './parked.ts';
-import { balanceFor, fundedOutside, goesBackByRail, takesBack } from './refund.ts';
+} from '../../balances/internal-accounts/index.ts';
+import { balanceFor, fundedOutside, goesBackByRail, takesBack } from '../lifecycle/index.ts';
+import { emitPayment, eventsOf, moveAndTell, patch } from '../presentation/index.ts';
+import { decided, inSuspense, type Said, turnOf } from '../suspense/index.ts';
+import {
+  type CardPaymentRow,
+  refundStates,
+  sourceAccountOf,
+  type TransactionRow,
+} from '../transactions/index.ts';
 
 /** The currency in which a transaction's money is parked: that of whoever gets it back. */
 export const parkedCurrency = (row: TransactionRow): string =>

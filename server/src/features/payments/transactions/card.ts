@@ -1,7 +1,7 @@
 // A payment with a card as it lies in its transaction's row: what was authorised, each piece that was cleared
 // or came back, each taking from the account that pays, as texts of smallest units of the card's currency.
 // Everything else about it is summed from these, so nothing can disagree. Pure.
-import type { CardMerchant } from '../../../../connectors/ports/cards.ts';
+import type { CardMerchant } from '../../../connectors/ports/cards.ts';
 
 /** Money taken from the account that pays. FAILED: it could not be taken, and nothing of it is set aside. */
 export interface PullFact {

@@ -1,12 +1,13 @@
 // A transaction row as the API shows it, and the references it is known by outside. References are made
 // from the id, so a search by reference is a look-up by key and needs no column.
+
 import { currencyView } from '../../../catalog/currencies/currencies.ts';
 import type { OnChain } from '../../../connectors/ports/index.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
 import { iso } from '../../../kernel/world.ts';
 import { stamps } from '../../../runtime/operation/context.ts';
-import { presentCardPayment } from './cards/present-card.ts';
-import type { OutgoingRow, Party, PaymentRow, TransactionRow } from './store.ts';
+import type { OutgoingRow, Party, PaymentRow, TransactionRow } from '../transactions/index.ts';
+import { presentCardPayment } from './present-card.ts';
 
 const hexOf = (id: string) =>
   id

@@ -5,8 +5,8 @@ import type { PaymentInstructions } from '../../../catalog/rails/payment-instruc
 import type { OnChain } from '../../../connectors/ports/index.ts';
 import { col, type RowOfColumns, rows, table } from '../../../runtime/db/table.ts';
 import type { Ctx, Reader } from '../../../runtime/operation/context.ts';
-import type { CardFacts } from './cards/card.ts';
-import { type CardStatus, cardPaymentStates } from './cards/card-states.ts';
+import type { CardFacts } from './card.ts';
+import { type CardStatus, cardPaymentStates } from './card-states.ts';
 import {
   type FailureReason,
   type IncomingStatus,

@@ -1,7 +1,7 @@
 // The life of a payment with a card, as a table. What was authorised is cleared in one piece or several; what
 // was cleared may come back. EXCEPTION is where the network has its money and we have not got ours: a person
 // decides how that ends.
-import { stateTable } from '../../../../kernel/states.ts';
+import { stateTable } from '../../../kernel/states.ts';
 
 export const CARD_STATUSES = [
   'AUTHORIZED',

@@ -2,12 +2,13 @@
 // suspense, or has taken some out that nobody had. It is written with the step that does so and removed with
 // the one that decides, so finding it needs no index on what changes in every payment. The row has no amount:
 // the ledger says how much of suspense is the transaction's, whatever legs it came by.
-import type { Progress } from '../../../../connectors/ports/index.ts';
-import { Fault } from '../../../../kernel/fault.ts';
-import { pgArray } from '../../../../runtime/db/arrays.ts';
-import { col, table } from '../../../../runtime/db/table.ts';
-import type { Ctx } from '../../../../runtime/operation/context.ts';
-import type { TransactionRow } from '../store.ts';
+
+import type { Progress } from '../../../connectors/ports/index.ts';
+import { Fault } from '../../../kernel/fault.ts';
+import { pgArray } from '../../../runtime/db/arrays.ts';
+import { col, table } from '../../../runtime/db/table.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import type { TransactionRow } from '../transactions/index.ts';
 import { railNotices } from './waits.ts';
 
 /** The id is the transaction's. */

@@ -1,12 +1,13 @@
 // The way back of money that was taken for a payment: to the account it came from, to whoever paid it in,
 // or into suspense when it cannot go back by itself. A refund undoes the payment's own legs, last first, and
 // then, for money that came from outside, takes one step more.
+
 import { Type } from '@sinclair/typebox';
-import { isFiat } from '../../../../catalog/currencies/currencies.ts';
-import { defineJob } from '../../../../kernel/contract/job.ts';
-import { iso } from '../../../../kernel/world.ts';
-import { house } from '../../../../ledger/chart.ts';
-import type { Ctx } from '../../../../runtime/operation/context.ts';
+import { isFiat } from '../../../catalog/currencies/currencies.ts';
+import { defineJob } from '../../../kernel/contract/job.ts';
+import { iso } from '../../../kernel/world.ts';
+import { house } from '../../../ledger/chart.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
   findInternalAccounts,
   type InternalAccountRow,
@@ -15,17 +16,27 @@ import {
   repayOwed,
   requireInternalAccount,
   takeBack,
-} from '../../../balances/internal-accounts/index.ts';
-import { reverseUse } from '../../../balances/velocity-limits/index.ts';
-import { readCustomer, requireCustomer } from '../../../customers/records/index.ts';
-import { outgoingPayment } from '../contract.ts';
-import { type Leg, legsOf, park, release, reverse } from '../legs.ts';
-import { refundReference } from '../present.ts';
-import { fundedAmountOf, sourceAccountOf } from '../rows.ts';
-import { emitPayment, moveAndTell, patch } from '../staging.ts';
-import { outgoingStates, refundStates } from '../states.ts';
-import type { OutgoingRow, PaymentRow, Refund } from '../store.ts';
-import { awaitDecision } from './parked.ts';
+} from '../../balances/internal-accounts/index.ts';
+import { reverseUse } from '../../balances/velocity-limits/index.ts';
+import { readCustomer, requireCustomer } from '../../customers/records/index.ts';
+import {
+  emitPayment,
+  moveAndTell,
+  outgoingPayment,
+  patch,
+  refundReference,
+} from '../presentation/index.ts';
+import { awaitDecision } from '../suspense/index.ts';
+import {
+  fundedAmountOf,
+  type OutgoingRow,
+  outgoingStates,
+  type PaymentRow,
+  type Refund,
+  refundStates,
+  sourceAccountOf,
+} from '../transactions/index.ts';
+import { type Leg, legsOf, park, release, reverse } from './legs.ts';
 
 /** The input of the jobs that follow a payment. */
 export const PaymentInput = Type.Object({ transactionId: Type.String() });

@@ -1,4 +1,5 @@
 // What a transaction looks like from outside, and the operations that read them.
+
 import { Type } from '@sinclair/typebox';
 import {
   CounterpartyFieldDefinition,
@@ -25,14 +26,14 @@ import {
   Timestamp,
   variant,
 } from '../../../kernel/schema.ts';
-import { CardTransaction } from './cards/card-contract.ts';
-import type { CardStatus } from './cards/card-states.ts';
 import {
+  type CardStatus,
   INCOMING_FAILURES,
   type IncomingStatus,
   OUTGOING_FAILURES,
   type OutgoingStatus,
-} from './states.ts';
+} from '../transactions/index.ts';
+import { CardTransaction } from './card-contract.ts';
 
 const TRANSACTION_STATUSES = [
   'CREATED',

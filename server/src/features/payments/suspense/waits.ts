@@ -4,12 +4,13 @@
 // same by status would need an index on columns of `transactions` that change with every step, and the
 // rows of jobs are those that a machine is to do. A row that outlived its payment harms nobody: whoever
 // reads the queue looks at the payment too.
-import type { Progress, RailInstruction } from '../../../../connectors/ports/index.ts';
-import { assertNever } from '../../../../kernel/assert-never.ts';
-import { Fault } from '../../../../kernel/fault.ts';
-import { col, type RowOf, table } from '../../../../runtime/db/table.ts';
-import type { Ctx } from '../../../../runtime/operation/context.ts';
-import type { TransactionRow } from '../store.ts';
+
+import type { Progress, RailInstruction } from '../../../connectors/ports/index.ts';
+import { assertNever } from '../../../kernel/assert-never.ts';
+import { Fault } from '../../../kernel/fault.ts';
+import { col, type RowOf, table } from '../../../runtime/db/table.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import type { TransactionRow } from '../transactions/index.ts';
 
 export type WaitKind = RailInstruction['kind'];
 

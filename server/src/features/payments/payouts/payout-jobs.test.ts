@@ -9,11 +9,11 @@ import {
   fundedCustomer,
   ok,
   quoteBody,
-} from '../../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../../test/harness.ts';
-import type { Progress, RailInstruction } from '../../../../connectors/ports/index.ts';
-import type { Job } from '../../../../runtime/jobs/jobs.ts';
-import { operate } from '../../../../runtime/operation/operate.ts';
+} from '../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+import type { Progress, RailInstruction } from '../../../connectors/ports/index.ts';
+import type { Job } from '../../../runtime/jobs/jobs.ts';
+import { operate } from '../../../runtime/operation/operate.ts';
 import { payoutJobs } from './payout-jobs.ts';
 
 let app: TestApp;

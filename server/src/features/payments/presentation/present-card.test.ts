@@ -1,8 +1,8 @@
 // What a payment with a card shows at each point of its life: a sum is there once there is something to sum.
 import { describe, expect, it } from 'vitest';
-import type { CardPaymentRow } from '../store.ts';
-import type { CardFacts } from './card.ts';
-import type { CardStatus } from './card-states.ts';
+import type { CardFacts } from '../transactions/card.ts';
+import type { CardStatus } from '../transactions/card-states.ts';
+import type { CardPaymentRow } from '../transactions/store.ts';
 import { presentCardPayment } from './present-card.ts';
 
 const AT = Date.UTC(2026, 0, 5, 9);

@@ -1,20 +1,21 @@
 // Jobs that carry one instruction over a rail: they submit it, or check its progress, and apply the answer.
 // What differs between kinds of instructions is data.
+
 import { Type } from '@sinclair/typebox';
-import type { Progress, RailInstruction } from '../../../../connectors/ports/index.ts';
-import type { JobDefinition } from '../../../../kernel/contract/job.ts';
-import { oneOf } from '../../../../kernel/schema.ts';
+import type { Progress, RailInstruction } from '../../../connectors/ports/index.ts';
+import type { JobDefinition } from '../../../kernel/contract/job.ts';
+import { oneOf } from '../../../kernel/schema.ts';
 import {
   type JobHandler,
   type JobOf,
   jobHandler,
   type Result,
-} from '../../../../runtime/jobs/jobs.ts';
-import type { Ctx } from '../../../../runtime/operation/context.ts';
-import type { Runtime } from '../../../../runtime/operation/operate.ts';
-import type { TransactionRow } from '../store.ts';
+} from '../../../runtime/jobs/jobs.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { PaymentInput } from '../lifecycle/index.ts';
+import type { TransactionRow } from '../transactions/index.ts';
 import { type As, type ConnectorsOf, currentOf, loadOf } from './payout-jobs.ts';
-import { PaymentInput } from './refund.ts';
 
 /** Whether the rail is told, or asked about what it was told. */
 type Ask = 'send' | 'check';

@@ -1,15 +1,16 @@
 // The three things every step of a payment does: change its row, move money with the balances told, and
 // emit an event. Apart from the steps so that outgoing payments, their refunds and their funding share
 // one way of doing them.
+
 import type { Static } from '@sinclair/typebox';
 import type { EventDefinition } from '../../../kernel/contract/event.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { PatchOf } from '../../../runtime/db/table.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { emitBalance, readInternalAccount } from '../../balances/internal-accounts/index.ts';
+import { type TransactionRow, transactions } from '../transactions/index.ts';
 import { incomingPayment, outgoingPayment } from './contract.ts';
 import { presentTransaction } from './present.ts';
-import { type TransactionRow, transactions } from './store.ts';
 
 /** The events of the direction that a payment has. */
 export const eventsOf = ({ type }: Pick<TransactionRow, 'type'>) =>

@@ -1,13 +1,19 @@
 // What a rail, or another UMA provider, is told: one instruction for each movement of money that a
 // transaction makes outside. Each has an id of its own that is the same at every attempt, and the moment it
 // was first sent, so that the other side can tell a second send from a second payment.
-import { pullRailOf } from '../../../../catalog/accounts/account-info.ts';
-import type { RailInstruction, UmaPayment } from '../../../../connectors/ports/index.ts';
-import type { Time } from '../../../../kernel/world.ts';
-import type { Runtime } from '../../../../runtime/operation/operate.ts';
-import { readExternalAccount } from '../../../payees/external-accounts/index.ts';
-import { debitedOf, fundedAmountOf } from '../rows.ts';
-import type { OutgoingRow, PaymentRow, UmaCarrier } from '../store.ts';
+
+import { pullRailOf } from '../../../catalog/accounts/account-info.ts';
+import type { RailInstruction, UmaPayment } from '../../../connectors/ports/index.ts';
+import type { Time } from '../../../kernel/world.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { readExternalAccount } from '../../payees/external-accounts/index.ts';
+import {
+  debitedOf,
+  fundedAmountOf,
+  type OutgoingRow,
+  type PaymentRow,
+  type UmaCarrier,
+} from '../transactions/index.ts';
 
 /** When what is under way now was sent. */
 const sentAt = (row: PaymentRow): Time => row.sent_at ?? row.updated_at;

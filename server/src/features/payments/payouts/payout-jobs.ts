@@ -1,39 +1,43 @@
 // The jobs that follow a payout: send it, ask about it until it is final, call it back, pay back what
 // failed. They talk to the rail before anything is staged and bring its answer in through the same steps
 // that any other notice takes. The instruction's id is the transaction's, so a rail that sees it twice knows.
-import type { Connectors, Progress, RailPort } from '../../../../connectors/ports/index.ts';
-import { assertNever } from '../../../../kernel/assert-never.ts';
-import type { JobDefinition } from '../../../../kernel/contract/job.ts';
+
+import type { Connectors, Progress, RailPort } from '../../../connectors/ports/index.ts';
+import { assertNever } from '../../../kernel/assert-never.ts';
+import type { JobDefinition } from '../../../kernel/contract/job.ts';
 import {
   type JobHandler,
   type JobOf,
   jobHandler,
   type Result,
-} from '../../../../runtime/jobs/jobs.ts';
-import type { Caller, Ctx, Environment } from '../../../../runtime/operation/context.ts';
-import type { Runtime } from '../../../../runtime/operation/operate.ts';
-import { readPlatform, systemCaller } from '../../../tenancy/platform/index.ts';
-import {
-  cancelPayout,
-  failPayout,
-  handOverPayout,
-  refuseCancel,
-  settlePayout,
-} from '../payment.ts';
-import { asOutgoing, transactionAt } from '../rows.ts';
-import { type OutgoingRow, type TransactionRow, transactions } from '../store.ts';
-import { payoutOf, refundOf, umaPaymentOf } from './instructions.ts';
+} from '../../../runtime/jobs/jobs.ts';
+import type { Caller, Ctx, Environment } from '../../../runtime/operation/context.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import {
   CANCEL_PAYOUT,
   type CancelInput,
   CHECK_PAYOUT,
+  cancelPayout,
+  failPayout,
   goesBackByRail,
+  handOverPayout,
   PAY_REFUND,
   type PaymentInput,
   payRefund,
+  refuseCancel,
   SEND_PAYOUT,
-} from './refund.ts';
-import { awaitNotice, isWanted } from './waits.ts';
+  settlePayout,
+} from '../lifecycle/index.ts';
+import { awaitNotice, isWanted } from '../suspense/index.ts';
+import {
+  asOutgoing,
+  type OutgoingRow,
+  type TransactionRow,
+  transactionAt,
+  transactions,
+} from '../transactions/index.ts';
+import { payoutOf, refundOf, umaPaymentOf } from './instructions.ts';
 
 export type ConnectorsOf = (environment: Environment) => Connectors;
 

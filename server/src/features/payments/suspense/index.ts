@@ -1,0 +1,12 @@
+// Notices awaited from rails, and money that waits for a person's decision.
+
+export { awaitDecision, decided, inSuspense, parked, type Said, turnOf } from './parked.ts';
+export {
+  awaitNotice,
+  isWanted,
+  noticeCame,
+  railNotices,
+  railWaits,
+  type WaitKind,
+  type WaitRow,
+} from './waits.ts';
