@@ -2,7 +2,7 @@
 // a transfer, so a cancellation opens the same wait as a rail that gives no answers: `payouts list`
 // shows the transfer and the verbs of `payouts` record its result.
 
-import { goesBackByRail } from '../../features/payments/lifecycle/index.ts';
+import { goesBackByRail } from '../../features/payments/refunds/index.ts';
 import { awaitNotice, isWanted, type WaitKind } from '../../features/payments/suspense/index.ts';
 import { asOutgoing, transactions } from '../../features/payments/transactions/index.ts';
 import type { Job } from '../../runtime/jobs/jobs.ts';

@@ -3,7 +3,7 @@
 // released, refused and returned. What the verbs must refuse is foretold from the state of the payment.
 import { findCurrency } from '../../../src/catalog/currencies/currencies.ts';
 import { accountReference } from '../../../src/connectors/manual/reference.ts';
-import { paymentReference } from '../../../src/features/payments/presentation/present.ts';
+import { paymentReference } from '../../../src/features/payments/suspense/reference.ts';
 import { operator, outcome } from '../operator.ts';
 import type { Noted, Payment } from '../picture.ts';
 import {

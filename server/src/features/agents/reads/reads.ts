@@ -12,8 +12,12 @@ import {
   getCustomerExternalAccountById,
   listCustomerExternalAccounts,
 } from '../../payees/external-accounts/index.ts';
-import { anyTransactionOf, lifecycleFeature } from '../../payments/lifecycle/index.ts';
-import { getTransactionById, listTransactions } from '../../payments/presentation/index.ts';
+import {
+  anyTransactionOf,
+  getTransactionById,
+  listTransactions,
+  presentationFeature,
+} from '../../payments/presentation/index.ts';
 import { type AgentParts, checkMay, forbidden, ownAgent } from '../parts.ts';
 import { narrowed, servedBy } from '../policy/narrow.ts';
 import { against } from '../policy/policy.ts';
@@ -35,14 +39,14 @@ const VIEW = { permission: 'VIEW_TRANSACTIONS' } as const;
 
 const transactionReads = () => [
   // Parameters that the contract does not have are let through, so one that names a customer is overruled.
-  narrowed(agentListTransactions, servedBy(lifecycleFeature.operations(), listTransactions), {
+  narrowed(agentListTransactions, servedBy(presentationFeature.operations(), listTransactions), {
     ...VIEW,
     input: (_, { customer_id: customerId }, { query }) => {
       const { platformCustomerId: _overruled, ...rest } = query as { platformCustomerId?: string };
       return { query: { ...rest, customerId } };
     },
   }),
-  narrowed(agentGetTransaction, servedBy(lifecycleFeature.operations(), getTransactionById), {
+  narrowed(agentGetTransaction, servedBy(presentationFeature.operations(), getTransactionById), {
     ...VIEW,
     input: async (ctx, agent, { params }) => {
       const row = await anyTransactionOf(ctx, params.transactionId);

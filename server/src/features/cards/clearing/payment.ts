@@ -22,13 +22,13 @@ import {
 } from '../../balances/internal-accounts/index.ts';
 import type { LedgerAccountRow } from '../../balances/ledger-accounts/index.ts';
 import { readCustomer, requireCustomer } from '../../customers/records/index.ts';
-import { takesBack } from '../../payments/lifecycle/index.ts';
 import {
   cardTransaction,
   moveAndTell,
   patch,
   presentCardPayment,
 } from '../../payments/presentation/index.ts';
+import { takesBack } from '../../payments/refunds/index.ts';
 import { awaitDecision, inSuspense, parked } from '../../payments/suspense/index.ts';
 import {
   type CardEvent,

@@ -5,6 +5,7 @@ import { externalAccount, fundedCustomer, ok, quoteBody } from '../../../../test
 import { startApp, type TestApp } from '../../../../test/harness.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { currentOf } from '../payouts/payout-jobs.ts';
+import { payRefund } from '../refunds/refund.ts';
 import { asOutgoing } from '../transactions/rows.ts';
 import type { OutgoingRow, Refund } from '../transactions/store.ts';
 import {
@@ -15,7 +16,6 @@ import {
   handOverPayout,
   settlePayout,
 } from './payment.ts';
-import { payRefund } from './refund.ts';
 
 let app: TestApp;
 let payment: OutgoingRow;

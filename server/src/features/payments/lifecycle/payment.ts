@@ -19,6 +19,19 @@ import {
   patch,
 } from '../presentation/index.ts';
 import {
+  type CancelInput,
+  fund,
+  handOver,
+  hold,
+  type Legs,
+  legsOf,
+  openRefund,
+  PAY_REFUND,
+  payThrough,
+  SEND_PAYOUT,
+  settle,
+} from '../refunds/index.ts';
+import {
   type FailureReason,
   type IncomingRow,
   type OutgoingRow,
@@ -26,8 +39,6 @@ import {
   type Party,
   type PaymentRow,
 } from '../transactions/index.ts';
-import { fund, handOver, hold, type Legs, legsOf, payThrough, settle } from './legs.ts';
-import { type CancelInput, openRefund, PAY_REFUND, SEND_PAYOUT } from './refund.ts';
 
 /** Money that has come in for a payment, in the sending currency, and what is known of who sent it. */
 export interface CameIn {

@@ -14,8 +14,8 @@ import {
   releaseDeposit,
   returnDeposit,
 } from '../pay-ins/index.ts';
-import { transactionOfReference } from '../presentation/index.ts';
 import { type Notice, takeBackFunds, takeDeposit } from '../quotes/index.ts';
+import { transactionOfReference } from '../suspense/index.ts';
 import {
   type FailureReason,
   type IncomingRow,

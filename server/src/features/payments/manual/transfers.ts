@@ -13,8 +13,7 @@ import { readExternalAccount } from '../../payees/external-accounts/index.ts';
 import { refuseCancel } from '../lifecycle/index.ts';
 import { isHeld, isPull } from '../pay-ins/index.ts';
 import { payoutOf, pullOf, refundOf } from '../payouts/index.ts';
-import { paymentReference } from '../presentation/index.ts';
-import { isWanted, type WaitKind, type WaitRow } from '../suspense/index.ts';
+import { isWanted, paymentReference, type WaitKind, type WaitRow } from '../suspense/index.ts';
 import {
   asPayment,
   type PaymentRow,

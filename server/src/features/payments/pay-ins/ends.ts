@@ -11,9 +11,9 @@ import {
   repayOwed,
   requireInternalAccount,
 } from '../../balances/internal-accounts/index.ts';
-import { openRefund } from '../lifecycle/index.ts';
 import type { MovementInput } from '../payouts/index.ts';
 import { emitPayment, incomingPayment, moveAndTell, patch } from '../presentation/index.ts';
+import { openRefund } from '../refunds/index.ts';
 import { awaitDecision, awaitNotice, type WaitKind } from '../suspense/index.ts';
 import {
   type FailureReason,

@@ -3,8 +3,8 @@
 
 import { Type } from '@sinclair/typebox';
 import { defineJob } from '../../../kernel/contract/job.ts';
-import { PaymentInput } from '../lifecycle/index.ts';
 import { MovementInput } from '../payouts/index.ts';
+import { PaymentInput } from '../refunds/index.ts';
 
 /** Asks the platform whether its customer may be paid. */
 export const ASK = defineJob(

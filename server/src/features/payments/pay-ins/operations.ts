@@ -6,8 +6,7 @@ import type { Refused } from '../../../kernel/contract/operation.ts';
 import { Fault, invalid } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
-import { transactionOf } from '../lifecycle/index.ts';
-import { presentTransaction } from '../presentation/index.ts';
+import { presentTransaction, transactionOf } from '../presentation/index.ts';
 import type { PaymentRow } from '../transactions/index.ts';
 import { type Info, missingIn } from './approval.ts';
 import {

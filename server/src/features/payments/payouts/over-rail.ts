@@ -13,7 +13,7 @@ import {
 } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
-import { PaymentInput } from '../lifecycle/index.ts';
+import { PaymentInput } from '../refunds/index.ts';
 import type { TransactionRow } from '../transactions/index.ts';
 import { type As, type ConnectorsOf, currentOf, loadOf } from './payout-jobs.ts';
 

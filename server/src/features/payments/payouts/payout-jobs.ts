@@ -15,20 +15,22 @@ import type { Caller, Ctx, Environment } from '../../../runtime/operation/contex
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import {
+  cancelPayout,
+  failPayout,
+  handOverPayout,
+  refuseCancel,
+  settlePayout,
+} from '../lifecycle/index.ts';
+import {
   CANCEL_PAYOUT,
   type CancelInput,
   CHECK_PAYOUT,
-  cancelPayout,
-  failPayout,
   goesBackByRail,
-  handOverPayout,
   PAY_REFUND,
   type PaymentInput,
   payRefund,
-  refuseCancel,
   SEND_PAYOUT,
-  settlePayout,
-} from '../lifecycle/index.ts';
+} from '../refunds/index.ts';
 import { awaitNotice, isWanted } from '../suspense/index.ts';
 import {
   asOutgoing,

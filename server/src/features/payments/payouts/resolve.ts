@@ -14,8 +14,8 @@ import {
   repayOwed,
   requireInternalAccount,
 } from '../../balances/internal-accounts/index.ts';
-import { balanceFor, fundedOutside, goesBackByRail, takesBack } from '../lifecycle/index.ts';
 import { emitPayment, eventsOf, moveAndTell, patch } from '../presentation/index.ts';
+import { balanceFor, fundedOutside, goesBackByRail, takesBack } from '../refunds/index.ts';
 import { decided, inSuspense, type Said, turnOf } from '../suspense/index.ts';
 import {
   type CardPaymentRow,

@@ -1,12 +1,11 @@
 // How a transaction is shown, and announced when it changed.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { transactionWebhooks } from './contract.ts';
+import { transactionOperations } from './operations.ts';
 
 export { CardMerchant } from './card-contract.ts';
 export {
-  cancelTransaction,
   cardTransaction,
-  confirmReceiptDelivery,
   getTransactionById,
   IncomingTransaction,
   incomingPayment,
@@ -16,17 +15,13 @@ export {
   RateDetails,
   TransactionOneOf,
 } from './contract.ts';
-export {
-  instructionsOf,
-  paymentReference,
-  presentTransaction,
-  refundReference,
-  transactionOfReference,
-} from './present.ts';
+export { anyTransactionOf, transactionOf } from './operations.ts';
+export { instructionsOf, presentTransaction } from './present.ts';
 export { presentCardPayment } from './present-card.ts';
 export { emitPayment, eventsOf, moveAndTell, patch } from './staging.ts';
 
 /** What this feature adds to a server. */
 export const presentationFeature = {
+  operations: () => transactionOperations,
   webhooks: transactionWebhooks,
 } satisfies Feature;

@@ -10,7 +10,7 @@ import { inOrder } from '../../../kernel/in-order.ts';
 import type { Time } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { ownPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
-import { paymentReference } from '../presentation/index.ts';
+import { paymentReference } from '../suspense/index.ts';
 import type { OutgoingRow } from '../transactions/index.ts';
 import type { QuoteRequest } from './contract.ts';
 import { checkLogin } from './execution/sca.ts';

@@ -8,7 +8,8 @@ import type { Log } from '../../../runtime/observability/log.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
-import { expirePayment, PaymentInput } from '../lifecycle/index.ts';
+import { expirePayment } from '../lifecycle/index.ts';
+import { PaymentInput } from '../refunds/index.ts';
 import { readTransaction } from '../transactions/index.ts';
 
 const EXPIRE = defineJob('quotes.expire', PaymentInput);

@@ -45,8 +45,8 @@ import {
   pullOf,
   type RailMovement,
 } from '../../payouts/index.ts';
-import { moveAndTell, transactionOfReference } from '../../presentation/index.ts';
-import { awaitDecision, awaitNotice } from '../../suspense/index.ts';
+import { moveAndTell } from '../../presentation/index.ts';
+import { awaitDecision, awaitNotice, transactionOfReference } from '../../suspense/index.ts';
 import {
   asOutgoing,
   type FailureReason,

@@ -19,14 +19,8 @@ import {
 } from '../../balances/internal-accounts/index.ts';
 import { reverseUse } from '../../balances/velocity-limits/index.ts';
 import { readCustomer, requireCustomer } from '../../customers/records/index.ts';
-import {
-  emitPayment,
-  moveAndTell,
-  outgoingPayment,
-  patch,
-  refundReference,
-} from '../presentation/index.ts';
-import { awaitDecision } from '../suspense/index.ts';
+import { emitPayment, moveAndTell, outgoingPayment, patch } from '../presentation/index.ts';
+import { awaitDecision, refundReference } from '../suspense/index.ts';
 import {
   fundedAmountOf,
   type OutgoingRow,

@@ -1,0 +1,110 @@
+// Reading transactions: one by id, or a page of those that match.
+
+import type { Static } from '@sinclair/typebox';
+import { Fault } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
+import type { Filter } from '../../../runtime/db/database.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { handle } from '../../../runtime/operation/handle.ts';
+import { findCustomers } from '../../customers/records/index.ts';
+import { paymentReference, transactionOfReference } from '../suspense/index.ts';
+import {
+  asPayment,
+  type PaymentRow,
+  type TransactionRow,
+  transactions,
+} from '../transactions/index.ts';
+import { getTransactionById, listTransactions, type TransactionOneOf } from './contract.ts';
+import { presentTransaction } from './present.ts';
+
+type Presented = Static<typeof TransactionOneOf>;
+type Query = Static<(typeof listTransactions)['query']>;
+
+const notThere = () => new Fault('TRANSACTION_NOT_FOUND', 'No such transaction.');
+
+/** A transaction of the caller's platform, none with a card; 404 for any other id. */
+export async function transactionOf(ctx: Ctx, id: string): Promise<PaymentRow> {
+  const row = isId(id, 'Transaction') ? await ctx.read(transactions, id) : undefined;
+  if (!row || row.platform_id !== ctx.caller.platformId) throw notThere();
+  return asPayment(row);
+}
+
+/** The same, of payments with cards as well: they may be looked at and nothing else. */
+export async function anyTransactionOf(ctx: Ctx, id: string): Promise<TransactionRow> {
+  if (!isId(id, 'CardTransaction')) return transactionOf(ctx, id);
+  const row = await ctx.read(transactions, id);
+  if (row?.platform_id !== ctx.caller.platformId) throw notThere();
+  return row;
+}
+
+/** Id of the transaction that a reference of a payment or of a refund names; empty for none. */
+async function idOfReference(ctx: Ctx, reference: string): Promise<string> {
+  const id = transactionOfReference(reference);
+  const row = id === undefined ? undefined : await ctx.read(transactions, id);
+  const names = row && [paymentReference(row.id), row.refund?.reference];
+  return names?.includes(reference) ? (id as string) : '';
+}
+
+/** Who has this id of the platform's own, or had it before being deleted: payments are found by owner. */
+async function ownersNamed(ctx: Ctx, platformCustomerId: string): Promise<Filter[]> {
+  const { platformId } = ctx.caller;
+  const named = await findCustomers(ctx.db, {
+    platform_id: platformId,
+    platform_customer_id: platformCustomerId,
+  });
+  const owners = named.map(({ id }): Filter => ({ column: 'customer_id', op: '=', value: id }));
+  if (platformCustomerId === platformId) owners.push({ column: 'customer_id', op: 'isNull' });
+  return owners;
+}
+
+async function filtersOf(ctx: Ctx, query: Query): Promise<Filter[]> {
+  const { platformId } = ctx.caller;
+  const filters: Filter[] = [{ column: 'platform_id', op: '=', value: platformId }];
+  const equal = (column: string, value: unknown) => {
+    if (value !== undefined) filters.push({ column, op: '=', value });
+  };
+  if (query.customerId === platformId) filters.push({ column: 'customer_id', op: 'isNull' });
+  else equal('customer_id', query.customerId);
+  if (query.platformCustomerId !== undefined) {
+    filters.push({ or: await ownersNamed(ctx, query.platformCustomerId) });
+  }
+  equal('source_account', query.senderAccountIdentifier);
+  equal('destination_account', query.receiverAccountIdentifier);
+  equal('status', query.status);
+  equal('type', query.type);
+  if (query.accountIdentifier !== undefined) {
+    const value = query.accountIdentifier;
+    filters.push({
+      or: [
+        { column: 'source_account', op: '=', value },
+        { column: 'destination_account', op: '=', value },
+      ],
+    });
+  }
+  if (query.reference !== undefined) equal('id', await idOfReference(ctx, query.reference));
+  if (query.startDate !== undefined) {
+    filters.push({ column: 'created_at', op: '>=', value: Date.parse(query.startDate) });
+  }
+  if (query.endDate !== undefined) {
+    filters.push({ column: 'created_at', op: '<=', value: Date.parse(query.endDate) });
+  }
+  return filters;
+}
+
+export const transactionOperations = [
+  handle(getTransactionById, async (ctx, { params }) => ({
+    status: 200,
+    body: presentTransaction(await anyTransactionOf(ctx, params.transactionId)) as Presented,
+  })),
+  handle(listTransactions, async (ctx, { query }) => {
+    const { limit = 20, cursor, sortOrder = 'desc' } = query;
+    const filters = await filtersOf(ctx, query);
+    const { rows, ...rest } = await ctx.db.page(transactions, {
+      filters,
+      sort: sortOrder,
+      limit,
+      cursor,
+    });
+    return { status: 200, body: { data: rows.map(presentTransaction) as Presented[], ...rest } };
+  }),
+];
