@@ -30,6 +30,7 @@ const FEATURES = [
   'payments/lifecycle',
   'payments/payouts',
   'payments/pay-ins',
+  'payments/pricing',
   'payments/quotes',
   'payments/manual',
   'payments/transfers',

@@ -10,23 +10,29 @@ import { inOrder } from '../../../kernel/in-order.ts';
 import type { Time } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { ownPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
+import {
+  admit,
+  checkAccountLookup,
+  insertPayment,
+  needsProof,
+  type Payee,
+  type Payer,
+  type Priced,
+  payeeOf,
+  payeeOfUma,
+  payerData,
+  payerOf,
+  pricedFor,
+  realtimePayer,
+  requestPayment,
+  senderOf,
+} from '../pricing/index.ts';
 import { paymentReference } from '../suspense/index.ts';
 import type { OutgoingRow } from '../transactions/index.ts';
 import type { QuoteRequest } from './contract.ts';
+import { checkInvoice } from './execution/invoice.ts';
 import { checkLogin } from './execution/sca.ts';
-import { insertPayment } from './insert.ts';
-import { checkInvoice } from './pricing/invoice.ts';
-import { admit, needsProof } from './pricing/limits.ts';
-import { type Payee, type Payer, payeeOf, payerOf, realtimePayer } from './pricing/parties.ts';
-import { type Priced, pricedFor } from './pricing/pricing.ts';
-import {
-  checkAccountLookup,
-  payeeOfUma,
-  payerData,
-  requestPayment,
-  senderOf,
-} from './pricing/uma.ts';
-import { type Intent, signingInstructions } from './pricing/wallet.ts';
+import { type Intent, signingInstructions } from './execution/wallet.ts';
 import type { QuoteRow } from './store.ts';
 import { quotes } from './store.ts';
 

@@ -13,20 +13,8 @@ import { paymentPersonalData } from './personal-data.ts';
 export { createQuote, executeQuote, getQuoteById, Quote, QuoteRequest } from './contract.ts';
 export { checkExecutable, startPayment } from './execution/execute.ts';
 export { heedFunding, type Notice, takeBackFunds, takeDeposit } from './execution/funding.ts';
-export { insertPayment } from './insert.ts';
-export { admit, needsProof } from './pricing/limits.ts';
-export {
-  checkPullable,
-  livingOwner,
-  type Payee,
-  type Payer,
-  payeeOf,
-  payerOf,
-} from './pricing/parties.ts';
-export { pricedTransfer } from './pricing/pricing.ts';
 export { paymentOf, quoteOf, quoteView, signQuote, startQuote } from './quote.ts';
-export type { QuoteRow } from './store.ts';
-export { quotes, readQuote } from './store.ts';
+export { type QuoteRow, readQuote } from './store.ts';
 
 /** What this feature adds to a server. */
 export const quoteFeature = {

@@ -13,8 +13,8 @@ import type { Quote, QuoteRequest } from './contract.ts';
 import { stageQuote } from './create.ts';
 import { checkEnds, checkSigned, startPayment } from './execution/execute.ts';
 import { askFor, authorizerOf, challengeView, isExempt, stepsOf } from './execution/sca.ts';
+import { signedPaymentOf } from './execution/wallet.ts';
 import { presentQuote } from './present.ts';
-import { signedPaymentOf } from './pricing/wallet.ts';
 import type { QuoteRow } from './store.ts';
 import { quotes } from './store.ts';
 

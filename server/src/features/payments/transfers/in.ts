@@ -18,7 +18,7 @@ import {
 } from '../../tenancy/platform/index.ts';
 import { stagePull, startPull } from '../pay-ins/index.ts';
 import { presentTransaction, TransactionOneOf } from '../presentation/index.ts';
-import { checkPullable, type Payee, type Payer, payeeOf, payerOf } from '../quotes/index.ts';
+import { checkPullable, type Payee, type Payer, payeeOf, payerOf } from '../pricing/index.ts';
 import { type IncomingRow, sourceAccountOf } from '../transactions/index.ts';
 import { InternalAccountReference, type TransferParts } from './contract.ts';
 

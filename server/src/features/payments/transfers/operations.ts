@@ -20,8 +20,8 @@ import {
   payeeOf,
   payerOf,
   pricedTransfer,
-  startPayment,
-} from '../quotes/index.ts';
+} from '../pricing/index.ts';
+import { startPayment } from '../quotes/index.ts';
 import type { OutgoingRow } from '../transactions/index.ts';
 import { createTransferOut, type TransferParts } from './contract.ts';
 

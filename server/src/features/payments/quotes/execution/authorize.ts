@@ -19,12 +19,12 @@ import {
 import { ownPlatform } from '../../../tenancy/platform/index.ts';
 import { releasePayment } from '../../lifecycle/index.ts';
 import type { OutgoingRow } from '../../transactions/index.ts';
-import { signedPaymentOf } from '../pricing/wallet.ts';
 import { paymentOf, quoteOf, quoteView } from '../quote.ts';
 import type { QuoteRow } from '../store.ts';
 import { authorizeQuote, resendQuoteScaCode } from './authorize-contract.ts';
 import { startPayment } from './execute.ts';
 import { aboutOf, askFor, waitingFor, wordsOf } from './sca.ts';
+import { signedPaymentOf } from './wallet.ts';
 
 interface Waiting {
   quote: QuoteRow;

@@ -21,12 +21,10 @@ import {
 import { ownPlatform } from '../../../tenancy/platform/index.ts';
 import { awaitFunds, type CameIn, payInside, startPayout } from '../../lifecycle/index.ts';
 import { MovementInput } from '../../payouts/index.ts';
+import { aboutOwner, checkReceiver, livingOwner } from '../../pricing/index.ts';
 import { type IncomingRow, insertIncoming, type OutgoingRow } from '../../transactions/index.ts';
-import { aboutOwner } from '../pricing/counterparty.ts';
-import { checkInvoice, takeInvoice } from '../pricing/invoice.ts';
-import { checkReceiver } from '../pricing/limits.ts';
-import { livingOwner } from '../pricing/parties.ts';
 import type { QuoteRow } from '../store.ts';
+import { checkInvoice, takeInvoice } from './invoice.ts';
 
 /** The job that pulls the money of a payment. */
 export const SEND_PULL = defineJob('funding.send', MovementInput);

@@ -33,8 +33,8 @@ import {
 } from '../../../sca/index.ts';
 import { ownPlatform, type PlatformRow } from '../../../tenancy/platform/index.ts';
 import { awaitAuthorization } from '../../lifecycle/index.ts';
+import { livingOwner, type Payer } from '../../pricing/index.ts';
 import type { OutgoingRow } from '../../transactions/index.ts';
-import { livingOwner, type Payer } from '../pricing/parties.ts';
 import type { QuoteRow } from '../store.ts';
 
 /** The job that ends a payment whose proof did not come. */

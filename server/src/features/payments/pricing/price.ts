@@ -2,8 +2,8 @@
 // converts. Roundings are few and named: each party's variable fee half up, the receiving amount down when
 // the sending side is fixed, the sending amount up when the receiving side is; what rounding leaves over, or
 // lacks, is taken up by the exchange position.
-import { type FeeSchedule, feesOn } from '../../../../catalog/currencies/fees.ts';
-import { divide, type Rate, scale, toDecimal } from '../../../../kernel/money.ts';
+import { type FeeSchedule, feesOn } from '../../../catalog/currencies/fees.ts';
+import { divide, type Rate, scale, toDecimal } from '../../../kernel/money.ts';
 
 export interface Terms {
   lock: 'SENDING' | 'RECEIVING';

@@ -1,31 +1,31 @@
 // Who pays and who receives: the two ends of a payment, found, checked to belong to the caller and to be
 // usable. Both quotes and same-currency transfers start here. Each end says in one word what kind it is,
 // and everything that differs between kinds is decided by that word.
-import { pullRailOf } from '../../../../catalog/accounts/account-info.ts';
-import type { PaymentRail } from '../../../../catalog/rails/rails.ts';
-import { type RealtimeWays, realtimeWays } from '../../../../catalog/rails/realtime.ts';
-import type { RailPort } from '../../../../connectors/ports/index.ts';
-import { Fault, invalidField } from '../../../../kernel/fault.ts';
-import { isId } from '../../../../kernel/id.ts';
-import type { Ctx } from '../../../../runtime/operation/context.ts';
+import { pullRailOf } from '../../../catalog/accounts/account-info.ts';
+import type { PaymentRail } from '../../../catalog/rails/rails.ts';
+import { type RealtimeWays, realtimeWays } from '../../../catalog/rails/realtime.ts';
+import type { RailPort } from '../../../connectors/ports/index.ts';
+import { Fault, invalidField } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
   type InternalAccountRow,
   internalAccountOf,
-} from '../../../balances/internal-accounts/index.ts';
+} from '../../balances/internal-accounts/index.ts';
 import {
   awaitsTerms,
   type CustomerRow,
   checkReady,
   customerOf,
-} from '../../../customers/records/index.ts';
+} from '../../customers/records/index.ts';
 import {
   type ExternalAccountRow,
   externalAccountOf,
   railsOfAccount,
-} from '../../../payees/external-accounts/index.ts';
-import type { LookupRow, Offer } from '../../../payees/receivers/index.ts';
-import type { PlatformRow } from '../../../tenancy/platform/index.ts';
-import { type Wallet, walletOf } from '../../../wallets/accounts/index.ts';
+} from '../../payees/external-accounts/index.ts';
+import type { LookupRow, Offer } from '../../payees/receivers/index.ts';
+import type { PlatformRow } from '../../tenancy/platform/index.ts';
+import { type Wallet, walletOf } from '../../wallets/accounts/index.ts';
 
 /** Where the money comes from. `customer` is on whose behalf; null for the platform's own money. */
 export type Payer = { currency: string; customer: CustomerRow | null } & (

@@ -10,21 +10,21 @@ import {
   internalAccount,
   ok,
   quoteBody,
-} from '../../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../../test/harness.ts';
-import { commandOn } from '../../../../../test/production.ts';
-import { drawKeys, stampWith } from '../../../../../test/wallet-desk.ts';
+} from '../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { commandOn } from '../../../../test/production.ts';
+import { drawKeys, stampWith } from '../../../../test/wallet-desk.ts';
 import {
   payloadOf,
   stamped,
   type WalletPayer,
   walletPayer,
-} from '../../../../../test/wallet-payer.ts';
-import { walletSessions } from '../../../wallets/accounts/index.ts';
-import { currentOf } from '../../payouts/payout-jobs.ts';
-import { asOutgoing } from '../../transactions/rows.ts';
-import { startPayment } from '../execution/execute.ts';
-import { takeDeposit } from '../execution/funding.ts';
+} from '../../../../test/wallet-payer.ts';
+import { walletSessions } from '../../wallets/accounts/index.ts';
+import { currentOf } from '../payouts/payout-jobs.ts';
+import { asOutgoing } from '../transactions/rows.ts';
+import { startPayment } from './execution/execute.ts';
+import { takeDeposit } from './execution/funding.ts';
 
 const TEN = 10_000_000;
 const HUNDRED = 100_000_000;

@@ -6,10 +6,10 @@ import { RAILS } from '../../../catalog/rails/rails.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import { insertOutgoing, type OutgoingRow, type UmaCarrier } from '../transactions/index.ts';
-import { aboutPayee } from './pricing/counterparty.ts';
-import type { Route } from './pricing/limits.ts';
-import type { Payee, Payer } from './pricing/parties.ts';
-import type { Priced } from './pricing/pricing.ts';
+import { aboutPayee } from './counterparty.ts';
+import type { Route } from './limits.ts';
+import type { Payee, Payer } from './parties.ts';
+import type { Priced } from './pricing.ts';
 
 /** How the payment's two ends are shown. */
 function partiesOf(payer: Payer, payee: Payee): Pick<OutgoingRow, 'source' | 'destination'> {

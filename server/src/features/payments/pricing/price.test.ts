@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { divide } from '../../../../kernel/money.ts';
+import { divide } from '../../../kernel/money.ts';
 import { exchangeRate, priceOf, type Terms } from './price.ts';
 
 const none = { fixed: 0n, variableBps: 0 };

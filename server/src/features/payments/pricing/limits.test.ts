@@ -10,8 +10,8 @@ import {
   internalAccount,
   ok,
   quoteBody,
-} from '../../../../../test/fixtures.ts';
-import { startApp, type TestApp, type TestPlatform } from '../../../../../test/harness.ts';
+} from '../../../../test/fixtures.ts';
+import { startApp, type TestApp, type TestPlatform } from '../../../../test/harness.ts';
 
 let app: TestApp;
 let platform: TestPlatform;

@@ -9,8 +9,8 @@ import {
   fundedCustomer,
   internalAccount,
   ok,
-} from '../../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../../test/harness.ts';
+} from '../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
 
 let app: TestApp;
 beforeAll(async () => {

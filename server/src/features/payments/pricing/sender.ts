@@ -1,8 +1,8 @@
 // What a receiving country wants to know of a business that pays into it, and a business may not have told
 // us yet. Asked when a payment is quoted, so that nobody learns of it after the money was taken.
-import { invalid } from '../../../../kernel/fault.ts';
-import type { Vault } from '../../../../runtime/security/vault.ts';
-import { type CustomerRow, personalOf } from '../../../customers/records/index.ts';
+import { invalid } from '../../../kernel/fault.ts';
+import type { Vault } from '../../../runtime/security/vault.ts';
+import { type CustomerRow, personalOf } from '../../customers/records/index.ts';
 
 /** Currencies whose banks ask for the number that a paying business is registered under. */
 const ASK_REGISTRATION: ReadonlySet<string> = new Set(

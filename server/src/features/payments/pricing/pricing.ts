@@ -1,22 +1,32 @@
 // The price of one payment for one platform: the rate of this moment, the fees of the service, of a network
 // to a wallet and of the platform, and the account that earns the last. How they make up an amount is pure
 // and in price.ts.
-import type { Static } from '@sinclair/typebox';
-import { withdrawalNetworkOf } from '../../../../catalog/accounts/account-info.ts';
-import { currencyOf } from '../../../../catalog/currencies/currencies.ts';
-import { type FeeSchedule, NO_FEE } from '../../../../catalog/currencies/fees.ts';
-import type { Connectors } from '../../../../connectors/ports/index.ts';
-import { Fault, invalidField } from '../../../../kernel/fault.ts';
-import { type Rate, toDecimal } from '../../../../kernel/money.ts';
-import type { Ctx } from '../../../../runtime/operation/context.ts';
-import { findInternalAccounts } from '../../../balances/internal-accounts/index.ts';
-import { serviceFeeOver } from '../../../payees/discovery/index.ts';
-import { type PlatformRow, platformFeeOf } from '../../../tenancy/platform/index.ts';
-import type { QuoteRequest } from '../contract.ts';
+
+import { withdrawalNetworkOf } from '../../../catalog/accounts/account-info.ts';
+import { currencyOf } from '../../../catalog/currencies/currencies.ts';
+import { type FeeSchedule, NO_FEE } from '../../../catalog/currencies/fees.ts';
+import type { Connectors } from '../../../connectors/ports/index.ts';
+import { Fault, invalidField } from '../../../kernel/fault.ts';
+import { type Rate, toDecimal } from '../../../kernel/money.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { findInternalAccounts } from '../../balances/internal-accounts/index.ts';
+import { serviceFeeOver } from '../../payees/discovery/index.ts';
+import { type PlatformRow, platformFeeOf } from '../../tenancy/platform/index.ts';
 import type { Payee } from './parties.ts';
 import { exchangeRate, type Price, priceOf } from './price.ts';
 
-type Request = Static<typeof QuoteRequest>;
+/** What is to be priced, as it was asked for. */
+interface Request {
+  lockedCurrencySide: Asked['lock'];
+  lockedCurrencyAmount: number;
+  /** Replaces the platform's standing fees; zero waives them. */
+  platformFeeOverride?:
+    | {
+        platformFixedFee: { amount: number; currency: string };
+        platformVariableFeeBps: number;
+      }
+    | undefined;
+}
 
 const SAME: Rate = { num: 1n, den: 1n };
 

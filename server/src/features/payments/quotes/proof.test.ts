@@ -1,8 +1,8 @@
 // How much goes to a wallet whose owner has not proven it: a thousand euros' worth at the rates of whoever
 // gives the rates, and nothing where nobody does.
 import { describe, expect, it } from 'vitest';
-import type { RatePort } from '../../../../connectors/ports/index.ts';
-import { needsProof } from './limits.ts';
+import type { RatePort } from '../../../connectors/ports/index.ts';
+import { needsProof } from '../pricing/limits.ts';
 
 type Wallet = Parameters<typeof needsProof>[0];
 

@@ -7,10 +7,9 @@ import { canonical } from '../../../../kernel/crypto/canonical.ts';
 import { iso, type Time } from '../../../../kernel/world.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { paymentText, type SignedPayment, type Wallet } from '../../../wallets/accounts/index.ts';
+import type { Payee, Payer, Priced } from '../../pricing/index.ts';
 import type { OutgoingRow } from '../../transactions/index.ts';
 import type { QuoteRow } from '../store.ts';
-import type { Payee, Payer } from './parties.ts';
-import type { Priced } from './pricing.ts';
 
 /** What a quote is about to move. */
 export interface Intent {

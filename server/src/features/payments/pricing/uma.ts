@@ -2,26 +2,26 @@
 // and the receiver's side is asked to take the payment before it is quoted. A receiver who is a customer of
 // the same platform is paid like any account inside; no provider is asked about them.
 
-import { readUma } from '../../../../catalog/rails/uma-address.ts';
-import type { RailPort, UmaPort } from '../../../../connectors/ports/index.ts';
-import { Fault, invalid, invalidField } from '../../../../kernel/fault.ts';
-import type { Ctx } from '../../../../runtime/operation/context.ts';
-import type { Vault } from '../../../../runtime/security/vault.ts';
-import { findInternalAccounts, isBalance } from '../../../balances/internal-accounts/index.ts';
+import { readUma } from '../../../catalog/rails/uma-address.ts';
+import type { RailPort, UmaPort } from '../../../connectors/ports/index.ts';
+import { Fault, invalid, invalidField } from '../../../kernel/fault.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import type { Vault } from '../../../runtime/security/vault.ts';
+import { findInternalAccounts, isBalance } from '../../balances/internal-accounts/index.ts';
 import {
   type CustomerRow,
   customerOf,
   factsOfCustomer,
   readCustomer,
-} from '../../../customers/records/index.ts';
-import { findExternalAccounts } from '../../../payees/external-accounts/index.ts';
+} from '../../customers/records/index.ts';
+import { findExternalAccounts } from '../../payees/external-accounts/index.ts';
 import {
   type LookupRow,
   lookupOf,
   missingPayerData,
   offerOf,
-} from '../../../payees/receivers/index.ts';
-import type { UmaCarrier } from '../../transactions/index.ts';
+} from '../../payees/receivers/index.ts';
+import type { UmaCarrier } from '../transactions/index.ts';
 import { type Payee, payeeOf } from './parties.ts';
 
 interface UmaDestination {
