@@ -2,7 +2,7 @@
 // parameters are arrays, one for each column, so a batch of any size is the same prepared statement. Rows are
 // locked in the order of their ids before an update joins them to the batch: an update alone locks in the
 // order of its plan, and two lanes with different plans would deadlock, which costs a second each time.
-import { ARRAY_TYPE } from '../db/arrays.ts';
+import { ARRAY_TYPE, LIST_TYPE } from '../db/arrays.ts';
 import type { ColumnType, Table } from '../db/table.ts';
 
 /** A prepared statement; each parameter is an array of its type. */
@@ -60,13 +60,20 @@ export function unnest(types: readonly ColumnType[], names: readonly string[]): 
 const typesOf = (table: Table, names: readonly string[]) =>
   names.map((name) => (table.columns[name] as { type: ColumnType }).type);
 
+/** A parameter's value as its column takes it. */
+function cast(table: Table, name: string): string {
+  const list = LIST_TYPE[table.columns[name]?.type ?? 'text'];
+  return `x.${quoted(name)}${list ? `::${list}` : ''}`;
+}
+
 /** Parameters: every column of the table. */
 export const insertInto = derived((table) => {
   const names = table.columnNames;
   const types = typesOf(table, names);
   const list = names.map(quoted).join(', ');
+  const values = names.map((name) => cast(table, name)).join(', ');
   return statement(
-    `insert into ${quoted(table.name)}(${list}) select ${list} from ${unnest(types, names)}`,
+    `insert into ${quoted(table.name)}(${list}) select ${values} from ${unnest(types, names)}`,
     types,
   );
 });
@@ -79,7 +86,7 @@ export const changingNames = (table: Table): readonly string[] =>
 export const updateOf = derived((table) => {
   const names = ['id', 'version', ...changingNames(table)];
   const types = ['text', 'int4', ...typesOf(table, changingNames(table))] as ColumnType[];
-  const sets = changingNames(table).map((name) => `${quoted(name)} = x.${quoted(name)}`);
+  const sets = changingNames(table).map((name) => `${quoted(name)} = ${cast(table, name)}`);
   return statement(
     `with done as (update ${quoted(table.name)} t set ${[...sets, 'version = t.version + 1'].join(', ')}
       from ${unnest(types, names)} where t.id = x.id and t.version = x.version returning 1)

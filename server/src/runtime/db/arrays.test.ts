@@ -24,6 +24,7 @@ afterAll(async () => {
 /** How SQL shows an element `x` as text. */
 const shown = (type: ColumnType) => {
   if (type === 'bytes') return "encode(x, 'hex')";
+  if (type === 'texts') return 'to_json(x::text[])::text';
   return type === 'time' ? `to_char(x, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')` : 'x::text';
 };
 
@@ -56,6 +57,12 @@ const SAMPLES: Record<ColumnType, fc.Arbitrary<[unknown, string | null]>> = {
     .date({ min: new Date('0100-01-01'), max: new Date('9999-12-31'), noInvalidDate: true })
     .map((each) => [each.getTime(), each.toISOString()]),
   bytes: fc.uint8Array().map((each) => [Buffer.from(each), Buffer.from(each).toString('hex')]),
+  int8s: fc
+    .array(fc.bigInt({ min: -(2n ** 63n) + 1n, max: 2n ** 63n - 1n }))
+    .map((each) => [each, `{${each.join()}}`]),
+  texts: fc
+    .array(text.filter((each) => !JSON.stringify(each).includes('\\u')))
+    .map((each) => [each, JSON.stringify(each)]),
 };
 
 describe('pgArray', () => {
@@ -114,6 +121,10 @@ describe('pgArray', () => {
     ['time', new Date(0)],
     ['text', 1],
     ['bytes', 'aa'],
+    ['int8s', 1n],
+    ['int8s', [1]],
+    ['int8s', [2n ** 63n]],
+    ['texts', ['a', null]],
   ] as [ColumnType, unknown][])('refuses for %s a value of another kind: %s', (type, value) => {
     expect(() => pgArray(type, [value])).toThrow(TypeError);
   });

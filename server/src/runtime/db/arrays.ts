@@ -29,9 +29,11 @@ const ELEMENT_OID: Record<ColumnType, number> = {
   json: 114,
   time: 1184,
   bytes: 17,
+  int8s: 25,
+  texts: 25,
 };
 
-/** The array's type as SQL writes it. */
+/** The array's type as SQL writes it. Lists vary in length, so each travels as a text: see `LIST_TYPE`. */
 export const ARRAY_TYPE: Record<ColumnType, string> = {
   text: 'text[]',
   int4: 'int4[]',
@@ -40,7 +42,12 @@ export const ARRAY_TYPE: Record<ColumnType, string> = {
   json: 'json[]',
   time: 'timestamptz[]',
   bytes: 'bytea[]',
+  int8s: 'text[]',
+  texts: 'text[]',
 };
+
+/** What an element of such an array is cast to for its column. */
+export const LIST_TYPE: Partial<Record<ColumnType, string>> = { int8s: 'int8[]', texts: 'text[]' };
 
 const HEADER_BYTES = 20;
 const EPOCH_2000_MS = 946_684_800_000;
@@ -116,6 +123,20 @@ function putBool(sink: Sink, value: unknown): void {
   sink.at += 5;
 }
 
+function putInt8s(sink: Sink, value: unknown): void {
+  const isFit = (each: unknown) =>
+    typeof each === 'bigint' && each <= INT8_MAX && each >= -INT8_MAX;
+  if (!Array.isArray(value) || !value.every(isFit)) throw misfit('int8s', value);
+  putText(sink, `{${value.join()}}`, 'int8s');
+}
+
+function putTexts(sink: Sink, value: unknown): void {
+  const isFit = (each: unknown) => typeof each === 'string';
+  if (!Array.isArray(value) || !value.every(isFit)) throw misfit('texts', value);
+  const quoted = value.map((each: string) => `"${each.replace(/["\\]/g, '\\$&')}"`);
+  putText(sink, `{${quoted.join()}}`, 'texts');
+}
+
 function putNull(sink: Sink): void {
   reserve(sink, 4).writeInt32BE(-1, sink.at);
   sink.at += 4;
@@ -129,6 +150,8 @@ const PUT: Record<ColumnType, (sink: Sink, value: unknown) => void> = {
   bool: putBool,
   time: putTime,
   bytes: putBytes,
+  int8s: putInt8s,
+  texts: putTexts,
 };
 
 /** Appends one array; null and undefined become SQL null. */

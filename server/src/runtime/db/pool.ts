@@ -49,9 +49,16 @@ function parseTime(text: string): number {
   return ms;
 }
 
-const PARSERS: Record<number, (text: string) => unknown> = { 20: BigInt, 1184: parseTime };
+const parseInt8s = (text: string): bigint[] =>
+  text === '{}' ? [] : text.slice(1, -1).split(',').map(BigInt);
 
-/** bigint for int8 and milliseconds for timestamptz, on these connections only. */
+const PARSERS: Record<number, (text: string) => unknown> = {
+  20: BigInt,
+  1016: parseInt8s,
+  1184: parseTime,
+};
+
+/** bigint for int8, also in arrays, and milliseconds for timestamptz, on these connections only. */
 export const isolatedTypes = {
   getTypeParser: ((oid: number, format?: 'text') =>
     (format !== ('binary' as string) && PARSERS[oid]) ||

@@ -6,8 +6,17 @@ import type { Fault } from '../../kernel/fault.ts';
 import type { Lifecycle } from '../../kernel/states.ts';
 import type { Time } from '../../kernel/world.ts';
 
-/** `json` is parsed on reading; `text` may hold JSON that nobody needs parsed. */
-export type ColumnType = 'text' | 'int4' | 'int8' | 'bool' | 'json' | 'time' | 'bytes';
+/** `json` is parsed on reading; `text` may hold JSON that nobody needs parsed. `int8s`, `texts`: arrays. */
+export type ColumnType =
+  | 'text'
+  | 'int4'
+  | 'int8'
+  | 'bool'
+  | 'json'
+  | 'time'
+  | 'bytes'
+  | 'int8s'
+  | 'texts';
 
 interface Column<V = unknown, Mutable extends boolean = boolean> {
   readonly type: ColumnType;
@@ -47,6 +56,9 @@ export const col = {
   json: <V>() => column<V, false>('json', false),
   /** A text of a known set, such as a status. */
   word: <V extends string>() => column<V, false>('text', false),
+  int8s: column<readonly bigint[], false>('int8s', false),
+  /** Texts of a known set. */
+  words: <V extends string>() => column<readonly V[], false>('texts', false),
 };
 
 type Columns = Record<string, Column>;
