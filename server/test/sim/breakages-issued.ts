@@ -33,11 +33,13 @@ const OPENED = "approved and kind = 'AUTHORIZATION'";
 const one = (where: string) =>
   `(select id from transactions where type = 'CARD' and ${where} limit 1)`;
 const AUTHORIZED = one("status = 'AUTHORIZED' and direction = 'DEBIT'");
-/** Facts of a payment with a card made other than they are. */
-const facts = (change: string, where: string) =>
-  `update transactions set card = (card::jsonb || '${change}')::json where id = ${one(where)}`;
+/** Facts of a card payment made other than they are, past the constraint that would hold them together. */
+const facts = (change: string, where: string) => [
+  'alter table transactions drop constraint if exists transactions_card_amounts',
+  `update transactions set ${change} where id = ${one(where)}`,
+];
 /** One that gave nothing back yet. */
-const PLAIN = "status = 'AUTHORIZED' and direction = 'DEBIT' and card->>'back' = '0'";
+const PLAIN = "status = 'AUTHORIZED' and direction = 'DEBIT' and card_released = 0";
 const told = (type: string, subject: string) => `insert into events
   (id, platform_id, type, subject, data, created_at, due_at)
   select 'Webhook:made-up', platform_id, '${type}', ${subject}, data, created_at, created_at
@@ -83,16 +85,16 @@ const OF_CARDS: [rule: string, statements: string[]][] = [
   ],
   [
     'our keeping has what card payments say',
-    [facts('{"back":"1"}', "status = 'AUTHORIZED' and direction = 'DEBIT'")],
+    facts('card_released = 1', "status = 'AUTHORIZED' and direction = 'DEBIT'"),
   ],
   [
     'a payment has moved what its state says',
-    [facts('{"lost":"1"}', "status = 'AUTHORIZED' and direction = 'DEBIT'")],
+    facts('card_written_off = 1', "status = 'AUTHORIZED' and direction = 'DEBIT'"),
   ],
   [
     'lost 5 with a live card and undecided',
     [
-      facts('{"lost":"5","back":"5"}', PLAIN),
+      ...facts('card_written_off = 5, card_released = 5', PLAIN),
       "update cards set state = 'FROZEN', state_reason = null",
     ],
   ],
@@ -109,7 +111,7 @@ const OF_CARDS: [rule: string, statements: string[]][] = [
     [
       `insert into card_open_payments (id, platform_id, opened_at)
         select id, platform_id, created_at from transactions
-        where type = 'CARD' and (card->>'closed')::boolean`,
+        where type = 'CARD' and card_closed`,
     ],
   ],
   [
@@ -134,7 +136,7 @@ const OF_CARDS: [rule: string, statements: string[]][] = [
       told('CARD_TRANSACTION.REFUNDED', AUTHORIZED),
       `insert into card_messages (id, token, transaction_id, approved, ${LINE})
         select 'sandbox made-up', 'sandbox ' || (card->>'token'), id, true, platform_id,
-          customer_id, card->>'cardId', 'AUTHORIZATION_ADVICE', (card->>'authorized')::bigint,
+          customer_id, card->>'cardId', 'AUTHORIZATION_ADVICE', card_authorized,
           'USD', null, created_at from transactions where id = ${AUTHORIZED}`,
     ],
   ],

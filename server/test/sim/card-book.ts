@@ -155,7 +155,7 @@ const MONTH_MS = 30 * 24 * 3_600_000;
 /** Whether nothing more is waited for, a month after it was opened, and its network has said nothing. */
 function isGivenUp(was: Noted, now: Noted): boolean {
   const [before, after] = [factsOf(was), factsOf(now)];
-  const at = Date.parse(JSON.parse(now.card ?? '{}').lastEventAt);
+  const at = Date.parse(now.card_last_event_at ?? '');
   const same = before.settled === after.settled && before.authorized === after.authorized;
   const old = at - Date.parse(now.created_at ?? '') >= MONTH_MS;
   const decided = was.status === 'EXCEPTION' && now.status !== 'EXCEPTION';

@@ -29,26 +29,38 @@ export interface Facts {
 
 const sum = (amounts: readonly string[]) => amounts.reduce((all, each) => all + BigInt(each), 0n);
 
+/** A list as PostgreSQL writes it. */
+const listOf = (text: string | null | undefined): string[] =>
+  (text ?? '{}').slice(1, -1).split(',').filter(Boolean);
+
+export const isPulling = ({ card_pull_statuses: statuses }: Noted): boolean =>
+  listOf(statuses).includes('PENDING');
+
 export function factsOf(row: Noted): Facts {
-  const card = JSON.parse(row.card ?? '{}');
+  const { cardId, token } = JSON.parse(row.card ?? '{}');
+  const statuses = listOf(row.card_pull_statuses);
+  const pulls = listOf(row.card_pulls).map((amount, at) => ({
+    amount,
+    status: statuses[at] ?? '',
+  }));
   const pulled = (status: string) =>
-    sum(
-      card.pulls.flatMap((pull: Facts['pulls'][0]) => (pull.status === status ? pull.amount : [])),
-    );
+    sum(pulls.flatMap((pull) => (pull.status === status ? pull.amount : [])));
+  const [settlements, returns] = [listOf(row.card_clearings), listOf(row.card_refunds)];
   return {
-    ...card,
-    direction: row.direction,
-    authorized: BigInt(card.authorized),
-    reversed: card.reversed ?? 0,
-    settled: sum(card.settlements),
-    refunded: sum(card.returns),
+    ...{ cardId, token, settlements, returns, pulls },
+    direction: row.direction as string,
+    authorized: BigInt(row.card_authorized ?? 0),
+    closed: row.card_closed === 'true',
+    reversed: Number(row.card_reversed_refunds),
+    settled: sum(settlements),
+    refunded: sum(returns),
     confirmed: pulled('CONFIRMED'),
     pending: pulled('PENDING'),
     stuck: pulled('STUCK'),
     failed: pulled('FAILED'),
-    back: BigInt(card.back),
-    lost: BigInt(card.lost),
-    recouped: BigInt(card.recouped ?? 0),
+    back: BigInt(row.card_released ?? 0),
+    lost: BigInt(row.card_written_off ?? 0),
+    recouped: BigInt(row.card_recovered ?? 0),
   };
 }
 

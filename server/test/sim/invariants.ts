@@ -8,6 +8,7 @@ import {
   policyProblem,
   usageProblem,
 } from './agency.ts';
+import { isPulling } from './card-facts.ts';
 import { cardPaymentMoveProblem } from './card-rules.ts';
 import { effectProblem } from './effects.ts';
 import {
@@ -161,7 +162,7 @@ function* eachOf<T>(ids: Iterable<string>, map: Map<string, T>): Iterable<T> {
 
 function isOpen(picture: Picture, payment: Payment): boolean {
   const { row } = payment;
-  if (row.type === 'CARD') return row.card?.includes('"PENDING"') ?? false;
+  if (row.type === 'CARD') return isPulling(row);
   if (row.status === 'PROCESSING' || refundOf(row) === 'PENDING') return true;
   return row.type === 'INCOMING' && row.status === 'PENDING' && !isKept(picture, payment);
 }

@@ -27,7 +27,9 @@ const WATCHED: Readonly<Record<string, string>> = {
   transactions: `id platform_id customer_id type status funds source_account destination_account
     sent_amount sent_currency received_amount received_currency fees platform_fees
     platform_fee_account funded_amount quote_id settled_at failure_reason refund origin
-    cancel_requested_at agent_id direction card created_at`,
+    cancel_requested_at agent_id direction card card_authorized card_closed card_clearings
+    card_refunds card_pulls card_pull_statuses card_released card_written_off card_recovered
+    card_undone_clearings card_reversed_refunds card_last_event_at created_at`,
   quotes: 'id transaction_id expires_at',
   jobs: 'id kind input due_at version',
   events: 'id platform_id type subject account balance held due_at attempts',

@@ -18,6 +18,7 @@ import {
   type CardEvent,
   type CardPaymentRow,
   cardAccountOf,
+  factsOf,
   settledOf,
 } from '../payments/transactions/index.ts';
 import { isUnanswered, signPull } from './authorization/signature.ts';
@@ -87,7 +88,7 @@ async function furtherPull(
   amount: bigint,
 ): Promise<Lack> {
   if (amount === 0n) return NO_LACK;
-  refuseMorePulls(row.card);
+  refuseMorePulls(factsOf(row));
   const pulled = await ctx.attempt(async () => {
     await refuseUnlessPays(ctx, row, amount);
     await signPull(ctx, parts, row, amount);
@@ -138,7 +139,8 @@ export async function clear(
   row: CardPaymentRow,
   { amount }: Amounted<'CLEARING'>,
 ): Promise<CardPaymentRow> {
-  const { card, direction } = row;
+  const { direction } = row;
+  const card = factsOf(row);
   if (direction === 'CREDIT') return take(ctx, row, cleared(card, amount, { direction }));
   const missing = lackingFor(card, settledOf(card) + amount, amount);
   const lack: Lack = (await isClosed(ctx, row))
@@ -149,7 +151,7 @@ export async function clear(
 
 /** A payment that expects nothing more hears this in vain. */
 async function expire(ctx: Ctx, row: CardPaymentRow): Promise<CardPaymentRow> {
-  return row.card.closed ? row : take(ctx, row, expired(row.card));
+  return row.card_closed ? row : take(ctx, row, expired(factsOf(row)));
 }
 
 /**
@@ -162,10 +164,10 @@ async function advise(
   row: CardPaymentRow,
   { amount: total }: Amounted<'AUTHORIZATION_ADVICE'>,
 ): Promise<CardPaymentRow> {
-  const { card } = row;
+  const card = factsOf(row);
   if (row.direction === 'CREDIT') throw untrue('A credit is not advised of.');
   if (card.closed) return row;
-  const missing = lackingFor(card, total, total - BigInt(card.authorized));
+  const missing = lackingFor(card, total, total - card.authorized);
   const lack = (await isClosed(ctx, row)) ? NO_LACK : await furtherPull(ctx, parts, row, missing);
   // Nothing was cleared yet: what cannot be set aside now is asked for again when it is.
   return take(ctx, row, advised(card, total, lack.fate === 'failed' ? NO_LACK : lack));
@@ -179,22 +181,23 @@ async function giveBack(
 ): Promise<CardPaymentRow> {
   if (row.direction === 'CREDIT') throw untrue('A credit is not returned.');
   if (amount === 0n) throw untrue('Nothing came back.');
-  if (amount > netOf(row.card)) {
-    throw untrue(`More came back than was cleared: ${amount}, of ${netOf(row.card)}.`);
+  const facts = factsOf(row);
+  if (amount > netOf(facts)) {
+    throw untrue(`More came back than was cleared: ${amount}, of ${netOf(facts)}.`);
   }
-  return take(ctx, row, returned(row.card, amount));
+  return take(ctx, row, returned(facts, amount));
 }
 
 /** The last return is undone; the account may owe what it has spent of it. */
 async function reverse(ctx: Ctx, row: CardPaymentRow): Promise<CardPaymentRow> {
-  if (row.card.returns.length === 0) throw untrue('Only what came back can be taken again.');
-  const change = unreturned(row.card);
+  if (row.card_refunds.length === 0) throw untrue('Only what came back can be taken again.');
+  const change = unreturned(factsOf(row));
   return row.status === 'REFUNDED' ? takeAs(ctx, row, change, 'reverse') : take(ctx, row, change);
 }
 
 /** Throws where an amount cannot be, or a payment be for so much in all. */
-function refuseAmount({ card }: CardPaymentRow, kind: CardNotice['kind'], amount: bigint): void {
-  const total = kind === 'CLEARING' ? settledOf(card) + amount : amount;
+function refuseAmount(row: CardPaymentRow, kind: CardNotice['kind'], amount: bigint): void {
+  const total = kind === 'CLEARING' ? settledOf(factsOf(row)) + amount : amount;
   if (amount < 0n || total > MOST_CENTS) throw untrue(`${amount} is no amount of the payment.`);
 }
 

@@ -16,7 +16,8 @@ import {
   netOf,
   takeNotice,
 } from '../cards/index.ts';
-import type { CardPaymentRow } from '../payments/transactions/index.ts';
+
+import { type CardPaymentRow, factsOf } from '../payments/transactions/index.ts';
 import {
   sandboxSimulateCardAuthorization,
   sandboxSimulateCardAuthorizationAdvice,
@@ -75,15 +76,16 @@ const OPEN: readonly string[] = ['AUTHORIZED', 'PARTIALLY_SETTLED'];
 
 /** What no network says of a payment that stands so. */
 function checkCanBe(row: CardPaymentRow, news: News): void {
-  const { status, card, direction } = row;
+  const { status, direction } = row;
+  const facts = factsOf(row);
   const field = 'cardTransactionId';
   const ofDebits = news.kind === 'RETURN' || news.kind === 'AUTHORIZATION_ADVICE';
   if (ofDebits && direction === 'CREDIT') throw invalidField(field, 'is a credit');
   switch (news.kind) {
     case 'RETURN':
-      if (card.settlements.length === 0) throw invalidField(field, 'has nothing that was cleared');
-      if (news.amount > netOf(card)) {
-        throw invalidField('amount', `must be at most ${netOf(card)}: what has not come back yet`);
+      if (facts.clearings.length === 0) throw invalidField(field, 'has nothing that was cleared');
+      if (news.amount > netOf(facts)) {
+        throw invalidField('amount', `must be at most ${netOf(facts)}: what has not come back yet`);
       }
       return;
     case 'RETURN_REVERSAL':

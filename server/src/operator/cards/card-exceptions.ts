@@ -10,6 +10,8 @@ import {
   asCardPayment,
   type CardPaymentRow,
   cardAccountOf,
+  factsOf,
+  pulledOf,
   settledOf,
   transactionAt,
 } from '../../features/payments/transactions/index.ts';
@@ -37,7 +39,7 @@ interface Waiting {
 
 function view({ id, since, environment }: Waiting, row: CardPaymentRow, suspense: bigint) {
   const { card, sent_currency: currency } = row;
-  const stuck = card.pulls.filter((each) => each.status === 'STUCK');
+  const facts = factsOf(row);
   return {
     transactionId: id,
     platformId: row.platform_id,
@@ -47,12 +49,12 @@ function view({ id, since, environment }: Waiting, row: CardPaymentRow, suspense
     cardId: card.cardId,
     accountId: cardAccountOf(row),
     merchant: card.merchant.descriptor,
-    settledAmount: Number(settledOf(card)),
-    netAmount: Number(netOf(card)),
+    settledAmount: Number(settledOf(facts)),
+    netAmount: Number(netOf(facts)),
     /** What the network has had, did not give back, and nobody has paid yet. */
-    missingAmount: Number(row.status === 'EXCEPTION' ? unpaidOf(card) : 0n),
+    missingAmount: Number(row.status === 'EXCEPTION' ? unpaidOf(facts) : 0n),
     /** What is still set aside on the account. */
-    heldAmount: Number(stuck.reduce((sum, each) => sum + BigInt(each.amount), 0n)),
+    heldAmount: Number(pulledOf(facts, 'STUCK')),
     currency: card.currency,
     suspense: { amount: Number(suspense), currency },
   };
@@ -108,7 +110,7 @@ async function resolve(system: System, given: Given): Promise<Output> {
     return resolveException(ctx, row, { outcome, reason });
   });
   const { status, card } = done;
-  const lost = Number(lossOf(card));
+  const lost = Number(lossOf(factsOf(done)));
   const json = { transactionId: id, status, lostAmount: lost, currency: card.currency };
   const text = `${id} is ${status}, ${shown(lost, card.currency)} ${card.currency} of it lost.\n`;
   return { json, text };

@@ -28,7 +28,7 @@ const UNDER_WAY = `with asking as materialized (
     from jobs where kind = $1)
   select a.id, a.at, a.since, a.tries, p.environment
   from asking a join transactions t on t.id = a.id join platforms p on p.id = t.platform_id
-  where t.card -> 'pulls' -> a.at ->> 'status' = 'PENDING' and ($2::text is null or p.id = $2)
+  where t.card_pull_statuses[a.at + 1] = 'PENDING' and ($2::text is null or p.id = $2)
   order by a.since, a.id, a.at limit $3`;
 
 interface Asking {
@@ -39,9 +39,9 @@ interface Asking {
   environment: string;
 }
 
-const amountOf = (text: string | undefined, currency: string) => ({
-  amount: Number(text),
-  readable: readable(BigInt(text ?? 0), findCurrency(currency)?.decimals ?? 0),
+const amountOf = (amount: bigint, currency: string) => ({
+  amount: Number(amount),
+  readable: readable(amount, findCurrency(currency)?.decimals ?? 0),
   currency,
 });
 
@@ -60,7 +60,7 @@ function view({ id, at, since, tries, environment }: Asking, row: CardPaymentRow
     cardId: card.cardId,
     accountId: row.source_account,
     merchant: card.merchant.descriptor,
-    ...amountOf(card.pulls[at]?.amount, card.currency),
+    ...amountOf(row.card_pulls[at] ?? 0n, card.currency),
   };
 }
 
@@ -108,8 +108,8 @@ async function end(system: System, given: Given): Promise<Output> {
     if (found.type !== 'CARD') throw notFound('payment with a card');
     return endPullByHand(ctx, found, said);
   });
-  const { amount, status } = row.card.pulls[at] ?? {};
-  const of = amountOf(amount, row.card.currency);
+  const status = row.card_pull_statuses[at];
+  const of = amountOf(row.card_pulls[at] ?? 0n, row.card.currency);
   const json = {
     ...{ transactionId: id, status: row.status, pull: at + 1, pullStatus: status },
     ...of,

@@ -5,7 +5,12 @@
 // proof.
 
 import { paidOf, unitsOf } from '../../features/cards/index.ts';
-import { type CardFacts, settledOf } from '../../features/payments/transactions/index.ts';
+
+import {
+  type CardFactColumns,
+  factsOf,
+  settledOf,
+} from '../../features/payments/transactions/index.ts';
 import { iso, type Time } from '../../kernel/world.ts';
 import { amount, csv, plain, text } from '../cli/csv.ts';
 import { type Flags, type Given, usageError } from '../cli/flags.ts';
@@ -47,7 +52,7 @@ async function rangeOf(system: System, given: Given): Promise<unknown[]> {
 
 const moment = (time: Time | null) => (time === null ? '' : iso(time));
 
-interface TransactionLine {
+interface Line {
   environment: string;
   platform_id: string;
   customer_id: string | null;
@@ -74,15 +79,20 @@ interface TransactionLine {
   refund_reference: string | null;
   rail_reference: string | null;
   description: string | null;
-  card: CardFacts | null;
 }
+
+/** Only a card payment has its facts. */
+type TransactionLine = Line & (CardFactColumns | { card_authorized: null });
 
 const TRANSACTIONS = `select p.environment, t.platform_id, t.customer_id, t.platform_customer_id, t.id,
     t.type, t.status, t.funds, t.created_at, t.settled_at, t.sent_currency, t.sent_amount,
     t.received_currency, t.received_amount, t.fees, t.platform_fees, t.exchange_rate, t.rail,
     t.source_account, t.destination_account, t.quote_id, t.failure_reason,
     t.refund->>'status' as refund_status, t.refund->>'reference' as refund_reference,
-    coalesce(n.reference, t.source->>'traceNumber') as rail_reference, t.description, t.card
+    coalesce(n.reference, t.source->>'traceNumber') as rail_reference, t.description,
+    t.card_authorized, t.card_closed, t.card_clearings, t.card_refunds, t.card_pulls,
+    t.card_pull_statuses, t.card_released, t.card_written_off, t.card_recovered,
+    t.card_undone_clearings, t.card_reversed_refunds
   from platforms p join transactions t on t.platform_id = p.id
     left join rail_notices n on n.id = t.id || '/payout/settled'
   where t.created_at >= $1 and t.created_at < $2
@@ -105,10 +115,11 @@ const TRANSACTION_HEAD = [
  * of other payments that all of it went back.
  */
 function moneyOf(row: TransactionLine): TransactionLine {
-  const { card, sent_currency: currency } = row;
-  if (card === null || currency === null) return row;
-  if (row.source_account !== null) return { ...row, sent_amount: unitsOf(paidOf(card), currency) };
-  const received_amount = unitsOf(settledOf(card), currency);
+  const { sent_currency: currency } = row;
+  if (row.card_authorized === null || currency === null) return row;
+  const facts = factsOf(row);
+  if (row.source_account !== null) return { ...row, sent_amount: unitsOf(paidOf(facts), currency) };
+  const received_amount = unitsOf(settledOf(facts), currency);
   const none = { sent_currency: null, sent_amount: null };
   return { ...row, ...none, received_currency: currency, received_amount };
 }

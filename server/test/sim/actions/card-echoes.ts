@@ -128,7 +128,7 @@ async function endTogether(sim: Sim): Promise<string> {
 
 /** Payments that came too late and were undone. */
 const undone = ({ picture }: Sim): Noted[] =>
-  [...picture.cardBook.payments.values()].filter(({ card }) => card?.includes('"undone"'));
+  [...picture.cardBook.payments.values()].filter((row) => row.card_undone_clearings);
 
 /** Under the name of one that was undone: too late as well, and a conflict once some of it was cleared. */
 async function askUndone(sim: Sim): Promise<string> {

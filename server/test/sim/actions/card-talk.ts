@@ -183,8 +183,13 @@ function someNews(sim: Sim, row: Noted): News {
   return { kind, amount: none ? 0n : chance.of(some) };
 }
 
-const ROW = `select id, status, direction, card::text, source_account, destination_account,
-  sent_currency from transactions where id = $1`;
+const FACTS = [
+  ...['card', 'card_authorized', 'card_closed', 'card_clearings', 'card_refunds', 'card_pulls'],
+  ...['card_pull_statuses', 'card_released', 'card_written_off', 'card_recovered'],
+  ...['card_reversed_refunds'],
+];
+const ROW = `select id, status, direction, source_account, destination_account, sent_currency,
+  ${FACTS.map((name) => `${name}::text`)} from transactions where id = $1`;
 
 /** The payment as it is by now. */
 async function paymentNow(sim: Sim, id: string | null | undefined): Promise<Noted> {

@@ -1,7 +1,7 @@
 // Cards as platforms and their operators handle them: issued to whoever may have one and to others, frozen,
 // opened, closed, paid for by other accounts, limited; keys that let a wallet pay for one, given and taken
 // back; and what an operator decides about payments whose money was not to be had.
-import { accountOf } from '../card-facts.ts';
+import { accountOf, isPulling } from '../card-facts.ts';
 import { programOf } from '../card-rules.ts';
 import { holderOf } from '../issuer.ts';
 import { operator, outcome } from '../operator.ts';
@@ -234,7 +234,7 @@ export async function decide(sim: Sim, row: Noted): Promise<string> {
   const collects = sim.chance.percent(50);
   const to = collects ? 'collect' : 'write-off';
   const ran = await operator(sim, 'cards', 'resolve', row.id as string, '--outcome', to);
-  const waits = row.card?.includes('"PENDING"') ?? false;
+  const waits = isPulling(row);
   const fine = row.status === 'EXCEPTION' && !waits && (!collects || isReachable(sim, row));
   return outcome(ran, fine, `${to} ${row.id}, ${row.status}`) ?? to;
 }

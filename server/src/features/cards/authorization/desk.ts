@@ -144,8 +144,9 @@ const declineUndone = ({ runtime, caller, request }: Asking): Promise<CardDecisi
     if (earlier) return earlier;
     const named = await paymentNamed(ctx.db, caller.environment, request.token);
     if (named?.platformId !== caller.platformId) return undefined;
-    const { card: was } = await cardPaymentOf(ctx, named.transactionId);
-    if (was.undone === undefined || was.settlements.length > 0) return undefined;
+    const was = await cardPaymentOf(ctx, named.transactionId);
+    const { card_undone_clearings: undone, card_clearings: clearings } = was;
+    if (undone === null || clearings.length > 0) return undefined;
     return declineLate(ctx, await cardOf(ctx, request.cardId), request);
   });
 

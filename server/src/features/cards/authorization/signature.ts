@@ -34,7 +34,7 @@ const textOf = (row: CardPaymentRow, key: DelegatedKeyRow, amount: bigint): stri
   canonical({
     cardId: row.card.cardId,
     transactionId: row.id,
-    pull: row.card.pulls.length + 1,
+    pull: row.card_pulls.length + 1,
     delegatedKeyId: key.id,
     source: cardAccountOf(row),
     currency: currencyOfAccount(row),

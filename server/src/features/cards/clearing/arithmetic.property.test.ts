@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import {
   type CardFacts,
   isPulling,
+  newFacts,
   pulledOf,
   refundedOf,
   settledOf,
@@ -48,10 +49,8 @@ const AUTHORIZED = 100n;
 /** A payment of 100 whose money is set aside. */
 const begun = (): Life => ({
   card: {
-    ...{ cardId: 'Card:1', token: 'token', merchant: { descriptor: 'Shop' }, currency: 'USD' },
-    ...{ authorized: String(AUTHORIZED), closed: false, settlements: [], returns: [] },
-    ...{ pulls: [{ amount: String(AUTHORIZED), status: 'PENDING' as const }] },
-    ...{ back: '0', lost: '0', lastEventAt: '' },
+    ...newFacts(AUTHORIZED),
+    pulls: [{ amount: AUTHORIZED, status: 'PENDING' }],
   },
   status: 'AUTHORIZED',
   isCardClosed: false,
@@ -105,7 +104,7 @@ const advise =
   (total: bigint, canPay: boolean): Act =>
   (life) => {
     if (life.card.closed) return;
-    const missing = lackingFor(life.card, total, total - BigInt(life.card.authorized));
+    const missing = lackingFor(life.card, total, total - life.card.authorized);
     const lack = life.isCardClosed || !canPay ? NO_LACK : lackOf(life, missing, canPay);
     book(life, advised(life.card, total, lack));
   };
@@ -119,7 +118,7 @@ const giveBack =
   };
 
 const reverse: Act = (life) => {
-  if (life.card.returns.length === 0) return;
+  if (life.card.refunds.length === 0) return;
   const isWhole = life.status === 'REFUNDED';
   if (isWhole) life.status = 'SETTLED';
   book(life, unreturned(life.card), false, !isWhole);
@@ -151,10 +150,10 @@ const resolve =
 
 /** An approval may prove late as long as nothing else happened to the payment. */
 const undo: Act = (life) => {
-  const { closed, settlements, returns, pulls, lost, authorized } = life.card;
-  const isUntouched = returns.length === 0 && pulls.length === 1 && lost === '0';
-  const own = settlements.length === (closed ? 1 : 0) && authorized === String(AUTHORIZED);
-  if (!isUntouched || !own || life.card.undone !== undefined) return;
+  const { closed, clearings, refunds, pulls, writtenOff, authorized } = life.card;
+  const isUntouched = refunds.length === 0 && pulls.length === 1 && writtenOff === 0n;
+  const own = clearings.length === (closed ? 1 : 0) && authorized === AUTHORIZED;
+  if (!isUntouched || !own || life.card.undoneClearings !== null) return;
   const change = undone(life.card, 'DEBIT');
   life.status = 'SETTLED';
   book(life, change);
@@ -199,36 +198,39 @@ const actsOf = (arbitrary: fc.Arbitrary<Act>): fc.Arbitrary<Act[]> =>
     .map((parts) => parts.flat());
 
 /** What the account has got of returns. */
-const givenOf = (card: CardFacts) => refundedOf(card) - BigInt(card.recouped ?? 0);
+const givenOf = (card: CardFacts) => refundedOf(card) - card.recovered;
 
 /** What account and house have paid; what the house has recouped beyond its losses is no payment. */
 const borneByBoth = ({ account, losses }: Life['purses']) => -account - (losses < 0n ? losses : 0n);
 
 /** What may still be cleared of what was authorised. */
 function remainderOf(card: CardFacts): bigint {
-  const remainder = BigInt(card.authorized) - settledOf(card);
+  const remainder = card.authorized - settledOf(card);
   return card.closed || remainder < 0n ? 0n : remainder;
 }
 
 function checkBooks({ card, purses, held, status, isOutOfReach }: Life) {
   const taken = pulledOf(card, 'CONFIRMED');
   const aside = pulledOf(card, 'PENDING', 'STUCK');
-  const [back, lost, recouped] = [card.back, card.lost, card.recouped ?? 0].map(BigInt) as [
-    bigint,
-    bigint,
-    bigint,
-  ];
+  const { released, writtenOff, recovered } = card;
   expect(held).toBe(aside);
   expect(purses).toEqual({
-    account: givenOf(card) + back - taken,
-    cards: taken - back + lost - settledOf(card),
+    account: givenOf(card) + released - taken,
+    cards: taken - released + writtenOff - settledOf(card),
     settled: settledOf(card) - refundedOf(card),
-    losses: recouped - lost,
+    losses: recovered - writtenOff,
   });
   expect(refundedOf(card) <= settledOf(card)).toBe(true);
-  expect(recouped <= refundedOf(card)).toBe(true);
-  expect(back <= taken).toBe(true);
-  if (!isOutOfReach) expect(back + givenOf(card) <= taken + aside).toBe(true);
+  // The constraint `transactions_card_amounts` holds these too.
+  expect(recovered <= refundedOf(card)).toBe(true);
+  expect(released <= taken).toBe(true);
+  expect(writtenOff <= settledOf(card)).toBe(true);
+  const { pulls, clearings, refunds } = card;
+  expect(
+    [...clearings, ...refunds, ...pulls.map((each) => each.amount)].every((each) => each > 0n),
+  ).toBe(true);
+  expect([released, writtenOff, recovered].every((each) => each >= 0n)).toBe(true);
+  if (!isOutOfReach) expect(released + givenOf(card) <= taken + aside).toBe(true);
   expect(excessOf(card)).toBe(0n);
   const owed = purses.settled + remainderOf(card);
   if (!isPulling(card)) expect(borneByBoth(purses) <= owed).toBe(true);
@@ -275,11 +277,11 @@ describe('the arithmetic of card payments', () => {
 
   it('has room for a hundred pieces of each kind', () => {
     const { card } = begun();
-    const many = Array<string>(MOST_PIECES).fill('1');
+    const many = Array<bigint>(MOST_PIECES).fill(1n);
     const more = { direction: 'DEBIT' } as const;
-    expect(() => cleared({ ...card, settlements: many.slice(1) }, 1n, more)).not.toThrow();
-    expect(() => cleared({ ...card, settlements: many }, 1n, more)).toThrow('at most 100 clear');
-    expect(() => returned({ ...card, returns: many }, 1n)).toThrow('at most 100 returns');
+    expect(() => cleared({ ...card, clearings: many.slice(1) }, 1n, more)).not.toThrow();
+    expect(() => cleared({ ...card, clearings: many }, 1n, more)).toThrow('at most 100 clear');
+    expect(() => returned({ ...card, refunds: many }, 1n)).toThrow('at most 100 returns');
     const pulls = many.map((amount) => ({ amount, status: 'CONFIRMED' as const }));
     expect(() => refuseMorePulls({ ...card, pulls })).toThrow('at most 100 pulls');
   });

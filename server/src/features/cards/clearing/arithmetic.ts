@@ -3,11 +3,12 @@
 // they go to the account that pays, whoever stages them turns them into its units.
 //
 // `cards` keeps what was taken until the network clears it: its part of a payment is always
-// confirmed pulls - back + lost - settled, below zero only while a pull is under way or an exception stands.
-// With net = settled - refunded, paid = confirmed pulls - back - (refunded - recouped),
-// borne = max(lost, recouped) and loss = borne - recouped, these hold after every change:
+// confirmed pulls - released + writtenOff - settled, below zero only while a pull is under way or an
+// exception stands.
+// With net = settled - refunded, paid = confirmed pulls - released - (refunded - recovered),
+// borne = max(writtenOff, recovered) and loss = borne - recovered, these hold after every change:
 // - With no pull under way, paid + loss <= net + the authorisation that remains: nothing is taken twice.
-// - Unless it is an EXCEPTION, recouped <= lost: no gain stays with the house.
+// - Unless it is an EXCEPTION, recovered <= writtenOff: no gain stays with the house.
 // - Once it is over, paid + loss = net. Neither is below zero, unless an account was out of reach
 //   that had got more of returns than it ever paid.
 
@@ -50,32 +51,29 @@ const atLeastNothing = (amount: bigint) => (amount < 0n ? 0n : amount);
 
 export const pullStep = (at: number): string => `pull.${at + 1}`;
 
-/** What came back from the network and stays ours, because the account had not paid it. */
-const recoupedOf = (card: CardFacts): bigint => BigInt(card.recouped ?? 0);
-
 /**
- * What the house pays of it, so that the account need not: what was lost, or recouped where that is
- * more. What is recouped beyond losses is in `losses` until the payment is resolved, as the return may
+ * What the house pays of it, so that the account need not: what was written off, or recovered where that is
+ * more. What is recovered beyond losses is in `losses` until the payment is resolved, as the return may
  * be reversed.
  */
-const borneOf = (card: CardFacts): bigint => larger(BigInt(card.lost), recoupedOf(card));
+const borneOf = (card: CardFacts): bigint => larger(card.writtenOff, card.recovered);
 
 /** What pays for clearings by now: taken from the account, less what went back, and borne by the house. */
 const fundedOf = (card: CardFacts): bigint =>
-  pulledOf(card, 'CONFIRMED') - BigInt(card.back) + borneOf(card);
+  pulledOf(card, 'CONFIRMED') - card.released + borneOf(card);
 
 /** The same with what is set aside to be taken. */
 const coveredOf = (card: CardFacts): bigint => fundedOf(card) + pulledOf(card, 'PENDING', 'STUCK');
 
 /** What the account got of what came back. */
-const givenOf = (card: CardFacts): bigint => refundedOf(card) - recoupedOf(card);
+const givenOf = (card: CardFacts): bigint => refundedOf(card) - card.recovered;
 
 /** What the account has paid of it by now; below zero where it was given back what is yet to be taken. */
 export const paidOf = (card: CardFacts): bigint =>
-  pulledOf(card, 'CONFIRMED') - BigInt(card.back) - givenOf(card);
+  pulledOf(card, 'CONFIRMED') - card.released - givenOf(card);
 
 /** What of it is our loss: not what came back of that and stayed ours. */
-export const lossOf = (card: CardFacts): bigint => borneOf(card) - recoupedOf(card);
+export const lossOf = (card: CardFacts): bigint => borneOf(card) - card.recovered;
 
 /** What the network has had that neither the account nor the house has paid yet. */
 export const unpaidOf = (card: CardFacts): bigint =>
@@ -92,7 +90,7 @@ export const lackingFor = (card: CardFacts, total: bigint, fresh: bigint): bigin
 export function excessOf(card: CardFacts): bigint {
   if (isPulling(card)) return 0n;
   const settled = settledOf(card);
-  const authorized = BigInt(card.authorized);
+  const { authorized } = card;
   const wanted = card.closed || authorized < settled ? settled : authorized;
   return atLeastNothing(fundedOf(card) - wanted);
 }
@@ -101,15 +99,15 @@ export function excessOf(card: CardFacts): bigint {
 function withoutExcess({ card, steps }: Change): Change {
   const amount = excessOf(card);
   if (amount === 0n) return { card, steps };
-  const back = String(BigInt(card.back) + amount);
+  const released = card.released + amount;
   const step = {
-    step: `back.${back}`,
+    step: `back.${released}`,
     phase: 'posted',
     amount,
     from: 'cards',
     to: 'account',
   } as const;
-  return { card: { ...card, back }, steps: [...steps, step] };
+  return { card: { ...card, released }, steps: [...steps, step] };
 }
 
 /** What became of an amount that was lacking. */
@@ -117,19 +115,19 @@ export type Lack = { amount: bigint; fate: 'pulled' | 'failed' | 'lost' };
 
 export const NO_LACK: Lack = { amount: 0n, fate: 'pulled' };
 
-/** The house bears an amount more. What it has recouped beyond its losses goes to `cards` with it. */
+/** The house bears an amount more. What it has recovered beyond its losses goes to `cards` with it. */
 function lose(card: CardFacts, more: bigint): Change {
-  const lost = String(borneOf(card) + more);
-  const amount = BigInt(lost) - BigInt(card.lost);
+  const writtenOff = borneOf(card) + more;
+  const amount = writtenOff - card.writtenOff;
   if (amount === 0n) return { card, steps: [] };
   const step = {
-    step: `lost.${lost}`,
+    step: `lost.${writtenOff}`,
     phase: 'posted',
     amount,
     from: 'losses',
     to: 'cards',
   } as const;
-  return { card: { ...card, lost }, steps: [step] };
+  return { card: { ...card, writtenOff }, steps: [step] };
 }
 
 /** A further pull, open or in vain, or a loss. That it is set aside is staged by whoever could do it. */
@@ -137,7 +135,7 @@ function withLack(card: CardFacts, { amount, fate }: Lack): Change {
   if (amount === 0n) return { card, steps: [] };
   if (fate === 'lost') return lose(card, amount);
   const status = fate === 'pulled' ? 'PENDING' : 'FAILED';
-  const pull: PullFact = { amount: String(amount), status };
+  const pull: PullFact = { amount, status };
   return { card: { ...card, pulls: [...card.pulls, pull] }, steps: [] };
 }
 
@@ -155,12 +153,12 @@ export function cleared(
   amount: bigint,
   { direction, lack = NO_LACK }: { direction: 'CREDIT' | 'DEBIT'; lack?: Lack },
 ): Change {
-  refuseMore(given.settlements, 'clearings');
-  const settlements = [...given.settlements, String(amount)];
-  const n = settlements.length + (given.undone ?? 0);
+  refuseMore(given.clearings, 'clearings');
+  const clearings = [...given.clearings, amount];
+  const n = clearings.length + (given.undoneClearings ?? 0);
   const step = { step: `clearing.${n}`, phase: 'posted', amount } as const;
-  const whole = settledOf({ ...given, settlements }) >= BigInt(given.authorized);
-  const facts = { ...given, settlements, closed: given.closed || whole };
+  const whole = settledOf({ clearings }) >= given.authorized;
+  const facts = { ...given, clearings, closed: given.closed || whole };
   if (direction === 'CREDIT') {
     return { card: facts, steps: [{ ...step, from: 'settled', to: 'account' }] };
   }
@@ -175,7 +173,7 @@ export const expired = (card: CardFacts): Change =>
 /** It is for so much in all. */
 export function advised(given: CardFacts, total: bigint, lack: Lack): Change {
   const closed = given.closed || total <= settledOf(given);
-  const { card, steps } = withLack({ ...given, authorized: String(total), closed }, lack);
+  const { card, steps } = withLack({ ...given, authorized: total, closed }, lack);
   return withoutExcess({ card, steps });
 }
 
@@ -184,15 +182,15 @@ export function advised(given: CardFacts, total: bigint, lack: Lack): Change {
  * what nobody has paid yet, is the house's.
  */
 export function returned(given: CardFacts, amount: bigint): Change {
-  refuseMore(given.returns, 'returns');
-  const paid = pulledOf(given, 'CONFIRMED', 'PENDING', 'STUCK') - BigInt(given.back);
+  refuseMore(given.refunds, 'returns');
+  const paid = pulledOf(given, 'CONFIRMED', 'PENDING', 'STUCK') - given.released;
   const theirs = smaller(amount, atLeastNothing(paid - givenOf(given)));
   const ours = amount - theirs;
-  const n = given.returns.length + (given.reversed ?? 0) + 1;
+  const n = given.refunds.length + given.reversedRefunds + 1;
   const card = {
     ...given,
-    returns: [...given.returns, String(amount)],
-    ...(ours > 0n ? { recouped: String(recoupedOf(given) + ours) } : {}),
+    refunds: [...given.refunds, amount],
+    recovered: given.recovered + ours,
   };
   const all = [
     { step: `return.${n}`, phase: 'posted', amount: theirs, from: 'settled', to: 'account' },
@@ -203,16 +201,16 @@ export function returned(given: CardFacts, amount: bigint): Change {
 
 /** The last return is taken back, first from what stayed ours. */
 export function unreturned(given: CardFacts): Change {
-  const last = given.returns.at(-1);
+  const last = given.refunds.at(-1);
   if (last === undefined) throw new Error('nothing came back that could be taken back');
-  const ours = smaller(BigInt(last), recoupedOf(given));
-  const theirs = BigInt(last) - ours;
-  const n = (given.reversed ?? 0) + 1;
+  const ours = smaller(last, given.recovered);
+  const theirs = last - ours;
+  const n = given.reversedRefunds + 1;
   const card = {
     ...given,
-    returns: given.returns.slice(0, -1),
-    reversed: n,
-    ...(ours > 0n ? { recouped: String(recoupedOf(given) - ours) } : {}),
+    refunds: given.refunds.slice(0, -1),
+    reversedRefunds: n,
+    recovered: given.recovered - ours,
   };
   const all = [
     { step: `reverse.${n}`, phase: 'posted', amount: theirs, from: 'account', to: 'settled' },
@@ -224,7 +222,7 @@ export function unreturned(given: CardFacts): Change {
 /** What was set aside is taken, or let go of. */
 const pullEnd = (card: CardFacts, at: number, phase: 'post' | 'release') => ({
   ...({ step: pullStep(at), phase, from: 'account', to: 'cards' } as const),
-  amount: BigInt(card.pulls[at]?.amount ?? 0),
+  amount: card.pulls[at]?.amount ?? 0n,
 });
 
 const withPull = (card: CardFacts, at: number, status: PullFact['status']): CardFacts => ({
@@ -263,7 +261,7 @@ function endStuck(given: CardFacts, enough: bigint): Change & { rest: bigint } {
     const takes = rest > 0n;
     steps.push(pullEnd(given, at, takes ? 'post' : 'release'));
     card = withPull(card, at, takes ? 'CONFIRMED' : 'FAILED');
-    if (takes) rest -= BigInt(amount);
+    if (takes) rest -= amount;
   }
   return { card, steps, rest: atLeastNothing(rest) };
 }
@@ -273,7 +271,7 @@ function endStuck(given: CardFacts, enough: bigint): Change & { rest: bigint } {
  * pull that is under way stays set aside until the issuer has said what became of it.
  */
 export function undone(given: CardFacts, direction: 'CREDIT' | 'DEBIT'): Change {
-  const facts = { ...given, settlements: [], undone: given.settlements.length, closed: true };
+  const facts = { ...given, clearings: [], undoneClearings: given.clearings.length, closed: true };
   const undo = { step: 'undo', phase: 'posted', amount: settledOf(given) } as const;
   const taking: readonly (Step & { phase: Phase })[] =
     direction === 'CREDIT'
@@ -298,7 +296,7 @@ export function resolved(
   const take = reachable ? asked : 0n;
   const taken = endStuck(closed, take);
   const loss = lose(taken.card, open - take);
-  const pull: PullFact = { amount: String(taken.rest), status: 'CONFIRMED' };
+  const pull: PullFact = { amount: taken.rest, status: 'CONFIRMED' };
   const owes = taken.rest > 0n;
   const card = owes ? { ...loss.card, pulls: [...loss.card.pulls, pull] } : loss.card;
   const at = loss.card.pulls.length;

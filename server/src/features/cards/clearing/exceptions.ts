@@ -4,8 +4,9 @@
 
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
+
 import { railNotices } from '../../payments/suspense/index.ts';
-import { type CardPaymentRow, isPulling } from '../../payments/transactions/index.ts';
+import { type CardPaymentRow, factsOf, isPulling } from '../../payments/transactions/index.ts';
 import { eventAfter, type Resolution, resolved } from './arithmetic.ts';
 import { changePayment, moveSteps, takerOf, whileOpen } from './payment.ts';
 
@@ -18,7 +19,8 @@ export async function resolveException(
   if (row.status !== 'EXCEPTION') {
     throw new Fault('CONFLICT', `Nothing of it is to be decided: it is ${row.status}.`);
   }
-  if (isPulling(row.card)) {
+  const facts = factsOf(row);
+  if (isPulling(facts)) {
     const reason = 'Money for it is still being taken. Wait for word about that, or end the pull.';
     throw new Fault('CONFLICT', reason);
   }
@@ -26,7 +28,7 @@ export async function resolveException(
   if (outcome === 'collect' && !reachable) {
     throw new Fault('CONFLICT', 'Its account is closed: nothing can be collected. Write it off.');
   }
-  const { card, steps } = resolved(row.card, { outcome, reachable });
+  const { card, steps } = resolved(facts, { outcome, reachable });
   await moveSteps(ctx, row, steps);
   ctx.insert(railNotices, {
     // It may come to that again, and the row has changed by then.

@@ -9,7 +9,6 @@ import { defineJob } from '../../../kernel/contract/job.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import { MAX_AMOUNT } from '../../../kernel/money.ts';
-import { iso } from '../../../kernel/world.ts';
 import { type House, house } from '../../../ledger/chart.ts';
 import type { Phase } from '../../../ledger/transfer.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -37,6 +36,8 @@ import {
   type CardStatus,
   cardAccountOf,
   cardPaymentStates,
+  columnsOf,
+  factsOf,
   isPulling,
   refundedOf,
   settledOf,
@@ -107,12 +108,13 @@ export function changePayment(
   event?: CardEvent,
 ): CardPaymentRow {
   const status = event ? cardPaymentStates.next(row.status, event) : row.status;
-  const card = { ...row.card, ...facts, lastEventAt: iso(ctx.now) };
+  const after = { ...factsOf(row), ...facts };
   const done = status === 'SETTLED' || status === 'REFUNDED';
   const changed = patch(ctx, row, {
     status,
-    card,
-    funds: fundsOf(status, card),
+    ...columnsOf(after),
+    card_last_event_at: ctx.now,
+    funds: fundsOf(status, after),
     settled_at: done ? (row.settled_at ?? ctx.now) : row.settled_at,
   });
   const waits = { id: row.id, platform_id: row.platform_id, since: ctx.now };
@@ -134,11 +136,11 @@ export async function whileOpen(
   change: () => Promise<CardPaymentRow>,
 ): Promise<CardPaymentRow> {
   const { id, platform_id, created_at: opened_at } = row;
-  const wasOpen = !row.card.closed;
+  const wasOpen = !row.card_closed;
   const changed = await change();
   // Nobody changes such a row, so its version is known.
   const open = { id, platform_id, opened_at, version: 1 };
-  if (wasOpen && changed.card.closed) ctx.remove(openPayments, open);
+  if (wasOpen && changed.card_closed) ctx.remove(openPayments, open);
   return changed;
 }
 
@@ -260,13 +262,14 @@ export async function openPull(
   row: CardPaymentRow,
   amount: bigint,
 ): Promise<CardFacts['pulls']> {
-  const at = row.card.pulls.length;
+  const { pulls } = factsOf(row);
+  const at = pulls.length;
   await moveAndTell(ctx, () =>
     moveCard(ctx, row, 'pending', { step: pullStep(at), amount, from: 'account', to: 'cards' }),
   );
   ctx.later(PULL, { transactionId: row.id, at, since: ctx.now });
-  return [...row.card.pulls, { amount: String(amount), status: 'PENDING' }];
+  return [...pulls, { amount, status: 'PENDING' }];
 }
 
 /** What the network had of it, less what came back. */
-export const netOf = (card: CardFacts): bigint => settledOf(card) - refundedOf(card);
+export const netOf = (facts: CardFacts): bigint => settledOf(facts) - refundedOf(facts);

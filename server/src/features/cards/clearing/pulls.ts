@@ -21,6 +21,7 @@ import {
   asCardPayment,
   type CardPaymentRow,
   cardAccountOf,
+  factsOf,
 } from '../../payments/transactions/index.ts';
 import type { CardParts } from '../parts.ts';
 import { pullEnded, pullStep } from './arithmetic.ts';
@@ -29,13 +30,13 @@ import { changePayment, moveSteps, PULL } from './payment.ts';
 type Input = JobInput<typeof PULL>;
 
 const isOpen = (row: CardPaymentRow, at: number): boolean =>
-  row.card.pulls[at]?.status === 'PENDING';
+  row.card_pull_statuses[at] === 'PENDING';
 
 const pullOf = (row: CardPaymentRow, { at, since }: Input): CardPull => ({
   id: `${row.id}/${pullStep(at)}`,
   cardId: row.card.cardId,
   accountId: cardAccountOf(row),
-  amount: BigInt(row.card.pulls[at]?.amount ?? 0),
+  amount: row.card_pulls[at] ?? 0n,
   currency: row.card.currency,
   merchant: row.card.merchant,
   pulledAt: since,
@@ -48,7 +49,7 @@ async function endPull(
   at: number,
   taken: boolean,
 ): Promise<CardPaymentRow> {
-  const { card, steps } = pullEnded(row.card, at, taken);
+  const { card, steps } = pullEnded(factsOf(row), at, taken);
   await moveSteps(ctx, row, steps);
   const excepts = card.pulls[at]?.status === 'STUCK' && row.status !== 'EXCEPTION';
   return changePayment(ctx, row, card, excepts ? 'except' : undefined);
@@ -72,7 +73,7 @@ async function heedPull(
 
 /** The place of the pull that a person means, by its number from one; throws CONFLICT where there is none. */
 function placeOf(row: CardPaymentRow, pull: number | undefined): number {
-  const open = row.card.pulls.flatMap((_, at) => (isOpen(row, at) ? [at] : []));
+  const open = row.card_pulls.flatMap((_, at) => (isOpen(row, at) ? [at] : []));
   const [at, ...others] = pull === undefined ? open : open.filter((each) => each + 1 === pull);
   if (at === undefined) {
     throw new Fault('CONFLICT', `No pull${pull ? ` ${pull}` : ''} of it is under way.`);

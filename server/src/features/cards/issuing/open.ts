@@ -5,14 +5,20 @@
 
 import type { CardRequest } from '../../../connectors/ports/cards.ts';
 import { invalidField } from '../../../kernel/fault.ts';
-import { iso } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
   type InternalAccountRow,
   requireInternalAccount,
 } from '../../balances/internal-accounts/index.ts';
 import { type CustomerRow, requireCustomer } from '../../customers/records/index.ts';
-import { type CardPaymentRow, insertCardPayment } from '../../payments/transactions/index.ts';
+
+import {
+  type CardPaymentRow,
+  columnsOf,
+  factsOf,
+  insertCardPayment,
+  newFacts,
+} from '../../payments/transactions/index.ts';
 import { isCredit } from '../authorization/decline.ts';
 import { signPull } from '../authorization/signature.ts';
 import { undone } from '../clearing/arithmetic.ts';
@@ -83,15 +89,9 @@ function insertPayment(ctx: Ctx, { card, holder, account, request }: Opening): C
       token: request.token,
       merchant: request.merchant,
       currency: card.currency,
-      authorized: String(request.amount),
-      closed: false,
-      settlements: [],
-      returns: [],
-      pulls: [],
-      back: '0',
-      lost: '0',
-      lastEventAt: iso(ctx.now),
     },
+    ...columnsOf(newFacts(request.amount)),
+    card_last_event_at: ctx.now,
     created_at: ctx.now,
     updated_at: ctx.now,
   });
@@ -125,12 +125,12 @@ export async function openPayment(
 }
 
 /** Whether the network has sent nothing about a payment since it was opened, and no part was written off. */
-function isUntouched({ card }: CardPaymentRow, request: CardRequest): boolean {
+function isUntouched(row: CardPaymentRow, request: CardRequest): boolean {
   const own = clearsAtOnce(request) ? 1 : 0;
-  const { settlements, returns, closed, pulls, authorized, lost } = card;
-  const isAsOpened = returns.length === 0 && pulls.length < 2 && lost === '0';
-  const alone = settlements.length === own && isAsOpened;
-  return alone && closed === (own === 1) && authorized === String(request.amount);
+  const { clearings, refunds, closed, pulls, authorized, writtenOff } = factsOf(row);
+  const isAsOpened = refunds.length === 0 && pulls.length < 2 && writtenOff === 0n;
+  const alone = clearings.length === own && isAsOpened;
+  return alone && closed === (own === 1) && authorized === request.amount;
 }
 
 /**
@@ -144,7 +144,7 @@ export async function undoPayment(
   request: CardRequest,
 ): Promise<boolean> {
   if (!isUntouched(row, request)) return false;
-  const { card, steps } = undone(row.card, row.direction);
+  const { card, steps } = undone(factsOf(row), row.direction);
   await whileOpen(ctx, row, async () => {
     await moveSteps(ctx, row, steps);
     return changePayment(ctx, row, card, row.status === 'EXCEPTION' ? 'resolve' : 'settle');

@@ -1,6 +1,7 @@
 // What a payment with a card shows at each point of its life: a sum is there once there is something to sum.
 import { describe, expect, it } from 'vitest';
 import type { CardFacts } from '../transactions/card.ts';
+import { columnsOf, newFacts } from '../transactions/card.ts';
 import type { CardStatus } from '../transactions/card-states.ts';
 import type { CardPaymentRow } from '../transactions/store.ts';
 import { presentCardPayment } from './present-card.ts';
@@ -8,18 +9,8 @@ import { presentCardPayment } from './present-card.ts';
 const AT = Date.UTC(2026, 0, 5, 9);
 
 const facts: CardFacts = {
-  cardId: 'Card:1',
-  token: 'token-1',
-  merchant: { descriptor: 'Corner shop' },
-  currency: 'USD',
-  authorized: '3000',
-  closed: false,
-  settlements: [],
-  returns: [],
-  pulls: [{ amount: '3000', status: 'PENDING' }],
-  back: '0',
-  lost: '0',
-  lastEventAt: '2026-01-05T09:00:01.000Z',
+  ...newFacts(30_00n),
+  pulls: [{ amount: 30_00n, status: 'PENDING' }],
 };
 
 function shown(more: Partial<CardFacts>, status: CardStatus = 'AUTHORIZED', credit = false) {
@@ -36,7 +27,14 @@ function shown(more: Partial<CardFacts>, status: CardStatus = 'AUTHORIZED', cred
     destination_account: credit ? account : null,
     created_at: AT,
     updated_at: AT + 2_000,
-    card: { ...facts, ...more },
+    card: {
+      cardId: 'Card:1',
+      token: 'token-1',
+      merchant: { descriptor: 'Corner shop' },
+      currency: 'USD',
+    },
+    ...columnsOf({ ...facts, ...more }),
+    card_last_event_at: AT + 1_000,
   } as CardPaymentRow;
   return presentCardPayment(row);
 }
@@ -68,12 +66,12 @@ describe('presentCardPayment', () => {
   it('sums what was cleared, came back and was taken', () => {
     const view = shown(
       {
-        settlements: ['1000', '2500'],
-        returns: ['400', '100'],
+        clearings: [10_00n, 25_00n],
+        refunds: [4_00n, 1_00n],
         pulls: [
-          { amount: '3000', status: 'CONFIRMED' },
-          { amount: '500', status: 'STUCK' },
-          { amount: '250', status: 'FAILED' },
+          { amount: 30_00n, status: 'CONFIRMED' },
+          { amount: 5_00n, status: 'STUCK' },
+          { amount: 2_50n, status: 'FAILED' },
         ],
       },
       'SETTLED',
@@ -97,7 +95,7 @@ describe('presentCardPayment', () => {
   });
 
   it('names the account that is paid, of which nothing is taken', () => {
-    const view = shown({ pulls: [], settlements: ['3000'], closed: true }, 'SETTLED', true);
+    const view = shown({ pulls: [], clearings: [30_00n], closed: true }, 'SETTLED', true);
     expect(view).toMatchObject({ direction: 'CREDIT', accountId: 'InternalAccount:1' });
     expect(view).not.toHaveProperty('pullSummary');
   });

@@ -9,6 +9,7 @@ import {
   type CardFacts,
   type CardPaymentRow,
   cardAccountOf,
+  factsOf,
   refundedOf,
   settledOf,
   sumOf,
@@ -17,7 +18,7 @@ import type { CardTransaction } from './card-contract.ts';
 
 type View = Static<typeof CardTransaction>;
 
-const summary = (amounts: readonly string[]) => ({
+const summary = (amounts: readonly bigint[]) => ({
   count: amounts.length,
   totalAmount: Number(sumOf(amounts)),
 });
@@ -32,9 +33,11 @@ function pullSummary({ pulls }: CardFacts) {
 /** The JSON of GET /transactions/{id} for such a payment, and of every event about it. */
 export function presentCardPayment(row: CardPaymentRow): View {
   const { card } = row;
-  const { settlements, returns, currency } = card;
-  const money = (amount: bigint) => ({ amount: Number(amount), currency: currencyView(currency) });
-  const settled = settlements.length > 0 || card.closed;
+  const facts = factsOf(row);
+  const { clearings, refunds } = facts;
+  const currency = currencyView(card.currency);
+  const money = (amount: bigint) => ({ amount: Number(amount), currency });
+  const settled = clearings.length > 0 || facts.closed;
   return {
     type: 'CARD',
     id: row.id,
@@ -45,15 +48,15 @@ export function presentCardPayment(row: CardPaymentRow): View {
     status: row.status,
     direction: row.direction,
     merchant: card.merchant,
-    authorizedAmount: money(BigInt(card.authorized)),
-    ...(settled ? { settledAmount: money(settledOf(card)) } : {}),
-    ...(returns.length ? { refundedAmount: money(refundedOf(card)) } : {}),
+    authorizedAmount: money(facts.authorized),
+    ...(settled ? { settledAmount: money(settledOf(facts)) } : {}),
+    ...(refunds.length ? { refundedAmount: money(refundedOf(facts)) } : {}),
     accountId: cardAccountOf(row),
-    ...(row.direction === 'DEBIT' ? { pullSummary: pullSummary(card) } : {}),
-    ...(returns.length ? { refundSummary: summary(returns) } : {}),
-    ...(settlements.length ? { settlementSummary: summary(settlements) } : {}),
+    ...(row.direction === 'DEBIT' ? { pullSummary: pullSummary(facts) } : {}),
+    ...(refunds.length ? { refundSummary: summary(refunds) } : {}),
+    ...(clearings.length ? { settlementSummary: summary(clearings) } : {}),
     authorizedAt: iso(row.created_at),
-    lastEventAt: card.lastEventAt,
+    lastEventAt: iso(row.card_last_event_at),
     ...stamps(row),
   };
 }

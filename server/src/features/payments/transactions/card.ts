@@ -1,49 +1,124 @@
-// A payment with a card as it lies in its transaction's row: what was authorised, each piece that was cleared
-// or came back, each taking from the account that pays, as texts of smallest units of the card's currency.
-// Everything else about it is summed from these, so nothing can disagree. Pure.
+// The facts of a card payment, in smallest units of the card's currency: what was authorized, and each
+// piece that was cleared, refunded, or taken from the account that pays. Everything else about the payment
+// is summed from these, so no total can disagree with its parts. Pure.
 import type { CardMerchant } from '../../../connectors/ports/cards.ts';
+import type { Time } from '../../../kernel/world.ts';
 
-/** Money taken from the account that pays. FAILED: it could not be taken, and nothing of it is set aside. */
+/** STUCK: held and not taken, because the issuer could not; an operator decides. FAILED: nothing is held. */
+export type PullStatus = 'PENDING' | 'CONFIRMED' | 'STUCK' | 'FAILED';
+
+/** Money taken from the account that pays. */
 export interface PullFact {
-  amount: string;
-  /** STUCK: set aside and not taken, because whoever takes it could not; a person decides. */
-  status: 'PENDING' | 'CONFIRMED' | 'STUCK' | 'FAILED';
+  amount: bigint;
+  status: PullStatus;
 }
 
 export interface CardFacts {
+  authorized: bigint;
+  /** Nothing more will be cleared. */
+  closed: boolean;
+  clearings: readonly bigint[];
+  /** What merchants gave back, without refunds that were reversed. */
+  refunds: readonly bigint[];
+  pulls: readonly PullFact[];
+  /** Given back to the account of what was taken, beside refunds. */
+  released: bigint;
+  /** Paid to the network and taken from no account. */
+  writtenOff: bigint;
+  /** What of the refunds the operator keeps, because the account had not paid it. */
+  recovered: bigint;
+  /** Clearings undone with a late approval, which are not in `clearings`; null where it was not late. */
+  undoneClearings: number | null;
+  /** How many refunds were reversed, and are not in `refunds`. */
+  reversedRefunds: number;
+}
+
+/** What identifies a card payment. */
+export interface CardDetails {
   cardId: string;
-  /** The issuer's name for it. */
+  /** The issuer's id of the payment. */
   token: string;
   merchant: CardMerchant;
   currency: string;
-  authorized: string;
-  /** Nothing more will be cleared. */
-  closed: boolean;
-  settlements: string[];
-  returns: string[];
-  pulls: PullFact[];
-  /** Given back to the account of what was taken, beside returns. */
-  back: string;
-  /** What was paid to the network and is taken from nobody. */
-  lost: string;
-  /** Where a late approval was undone: how many clearings with it, which are no longer in `settlements`. */
-  undone?: number;
-  /** How many returns were taken back again, and are no longer in `returns`. */
-  reversed?: number;
-  /** What of the returns is ours, because the account had not paid it; nothing unless said. */
-  recouped?: string;
-  lastEventAt: string;
 }
 
-export const sumOf = (amounts: readonly string[]): bigint =>
-  amounts.reduce((sum, each) => sum + BigInt(each), 0n);
+/** The facts as columns; `transactions_card_amounts` holds how they relate. */
+export type CardFactColumns = {
+  card_authorized: bigint;
+  card_closed: boolean;
+  card_clearings: readonly bigint[];
+  card_refunds: readonly bigint[];
+  card_pulls: readonly bigint[];
+  /** The status of each pull, at its place in `card_pulls`. */
+  card_pull_statuses: readonly PullStatus[];
+  card_released: bigint;
+  card_written_off: bigint;
+  card_recovered: bigint;
+  card_undone_clearings: number | null;
+  card_reversed_refunds: number;
+};
 
-export const settledOf = ({ settlements }: CardFacts): bigint => sumOf(settlements);
-export const refundedOf = ({ returns }: CardFacts): bigint => sumOf(returns);
+/** The columns of a card payment. */
+export type CardColumns = CardFactColumns & { card: CardDetails; card_last_event_at: Time };
+
+/** A payment as it is authorized. */
+export const newFacts = (authorized: bigint): CardFacts => ({
+  authorized,
+  closed: false,
+  clearings: [],
+  refunds: [],
+  pulls: [],
+  released: 0n,
+  writtenOff: 0n,
+  recovered: 0n,
+  undoneClearings: null,
+  reversedRefunds: 0,
+});
+
+function pullsOf({ card_pulls, card_pull_statuses }: CardFactColumns): PullFact[] {
+  return card_pulls.map((amount, at) => {
+    const status = card_pull_statuses[at];
+    if (status === undefined) throw new Error(`pull ${at + 1} has no status`);
+    return { amount, status };
+  });
+}
+
+export const factsOf = (row: CardFactColumns): CardFacts => ({
+  authorized: row.card_authorized,
+  closed: row.card_closed,
+  clearings: row.card_clearings,
+  refunds: row.card_refunds,
+  pulls: pullsOf(row),
+  released: row.card_released,
+  writtenOff: row.card_written_off,
+  recovered: row.card_recovered,
+  undoneClearings: row.card_undone_clearings,
+  reversedRefunds: row.card_reversed_refunds,
+});
+
+export const columnsOf = (facts: CardFacts): CardFactColumns => ({
+  card_authorized: facts.authorized,
+  card_closed: facts.closed,
+  card_clearings: facts.clearings,
+  card_refunds: facts.refunds,
+  card_pulls: facts.pulls.map(({ amount }) => amount),
+  card_pull_statuses: facts.pulls.map(({ status }) => status),
+  card_released: facts.released,
+  card_written_off: facts.writtenOff,
+  card_recovered: facts.recovered,
+  card_undone_clearings: facts.undoneClearings,
+  card_reversed_refunds: facts.reversedRefunds,
+});
+
+export const sumOf = (amounts: readonly bigint[]): bigint =>
+  amounts.reduce((sum, each) => sum + each, 0n);
+
+export const settledOf = ({ clearings }: Pick<CardFacts, 'clearings'>): bigint => sumOf(clearings);
+export const refundedOf = ({ refunds }: Pick<CardFacts, 'refunds'>): bigint => sumOf(refunds);
 
 /** What was pulled with one of these outcomes. */
-export const pulledOf = ({ pulls }: CardFacts, ...statuses: PullFact['status'][]): bigint =>
+export const pulledOf = ({ pulls }: CardFacts, ...statuses: PullStatus[]): bigint =>
   sumOf(pulls.filter((each) => statuses.includes(each.status)).map((each) => each.amount));
 
-export const isPulling = ({ pulls }: CardFacts): boolean =>
+export const isPulling = ({ pulls }: Pick<CardFacts, 'pulls'>): boolean =>
   pulls.some((each) => each.status === 'PENDING');

@@ -4,8 +4,12 @@ import { cardPaymentStates } from './card-states.ts';
 import { incomingStates, outgoingStates, refundStates } from './states.ts';
 
 export {
+  type CardFactColumns,
   type CardFacts,
+  columnsOf,
+  factsOf,
   isPulling,
+  newFacts,
   type PullFact,
   pulledOf,
   refundedOf,

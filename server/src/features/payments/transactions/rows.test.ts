@@ -47,6 +47,10 @@ describe('the columns of a transaction', () => {
     ['CARD', 'sent_amount'],
     ['CARD', 'sent_currency'],
     ['CARD', 'card'],
+    ['CARD', 'card_authorized'],
+    ['CARD', 'card_clearings'],
+    ['CARD', 'card_pull_statuses'],
+    ['CARD', 'card_last_event_at'],
   ] as const)('of type %s have no null in %s', async (type, column) => {
     const update = `update transactions set ${column} = null where id = $1`;
     await expect(app.runtime.db.query(update, [rows[type].id])).rejects.toMatchObject({
@@ -54,7 +58,7 @@ describe('the columns of a transaction', () => {
     });
   });
 
-  it.each([["type = 'OTHER'"], ["direction = 'CREDIT'"], ["card = '{}'"]])(
+  it.each([["type = 'OTHER'"], ["direction = 'CREDIT'"], ["card = '{}'"], ['card_authorized = 1']])(
     'do not contradict its type: %s',
     async (change) => {
       const update = `update transactions set ${change} where id = $1`;

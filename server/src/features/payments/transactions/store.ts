@@ -5,7 +5,7 @@ import type { PaymentInstructions } from '../../../catalog/rails/payment-instruc
 import type { OnChain } from '../../../connectors/ports/index.ts';
 import { col, type RowOfColumns, rows, table } from '../../../runtime/db/table.ts';
 import type { Ctx, Reader } from '../../../runtime/operation/context.ts';
-import type { CardFacts } from './card.ts';
+import type { CardColumns, CardDetails, PullStatus } from './card.ts';
 import { type CardStatus, cardPaymentStates } from './card-states.ts';
 import {
   type FailureReason,
@@ -108,8 +108,20 @@ const columns = {
   /** The movements on a chain that brought it in and took it out. */
   source_chain: col.json<OnChain>().null.mut,
   destination_chain: col.json<OnChain>().null.mut,
-  /** What a payment with a card is made of; null for every other. */
-  card: col.json<CardFacts>().null.mut,
+  // Of a card payment, and null for every other; `cards/card.ts` says what each is.
+  card: col.json<CardDetails>().null,
+  card_authorized: col.int8.null.mut,
+  card_closed: col.bool.null.mut,
+  card_clearings: col.int8s.null.mut,
+  card_refunds: col.int8s.null.mut,
+  card_pulls: col.int8s.null.mut,
+  card_pull_statuses: col.words<PullStatus>().null.mut,
+  card_released: col.int8.null.mut,
+  card_written_off: col.int8.null.mut,
+  card_recovered: col.int8.null.mut,
+  card_undone_clearings: col.int4.null.mut,
+  card_reversed_refunds: col.int4.null.mut,
+  card_last_event_at: col.time.null.mut,
   settled_at: col.time.null.mut,
   receipt_confirmed_at: col.time.null.mut,
   created_at: col.time,
@@ -124,47 +136,50 @@ type With<Own extends Partial<Common>> = Omit<Common, keyof Own> & Own;
 
 // What a type guarantees of its columns. The constraint `transactions_columns` holds the same.
 
+type NoCard = { [K in keyof CardColumns]: null };
+
 /** A payment that a customer or the platform makes. */
-export type OutgoingRow = With<{
-  type: 'OUTGOING';
-  direction: 'DEBIT';
-  status: OutgoingStatus;
-  destination_account: string;
-  sent_amount: bigint;
-  sent_currency: string;
-  received_amount: bigint;
-  received_currency: string;
-  fees: bigint;
-  platform_fees: bigint;
-  exchange_rate: string;
-  card: null;
-}>;
+export type OutgoingRow = With<
+  NoCard & {
+    type: 'OUTGOING';
+    direction: 'DEBIT';
+    status: OutgoingStatus;
+    destination_account: string;
+    sent_amount: bigint;
+    sent_currency: string;
+    received_amount: bigint;
+    received_currency: string;
+    fees: bigint;
+    platform_fees: bigint;
+    exchange_rate: string;
+  }
+>;
 
 /** Funds received: a deposit, a pull, a payment from a UMA address, or one made by another customer here. */
-export type IncomingRow = With<{
-  type: 'INCOMING';
-  direction: 'CREDIT';
-  status: IncomingStatus;
-  destination_account: string;
-  received_amount: bigint;
-  received_currency: string;
-  card: null;
-}>;
+export type IncomingRow = With<
+  NoCard & {
+    type: 'INCOMING';
+    direction: 'CREDIT';
+    status: IncomingStatus;
+    destination_account: string;
+    received_amount: bigint;
+    received_currency: string;
+  }
+>;
 
-type CardColumns = {
+type CardPayment = CardColumns & {
   type: 'CARD';
   status: CardStatus;
   customer_id: string;
   /** The account that pays or is paid is denominated in it. */
   sent_amount: bigint;
   sent_currency: string;
-  card: CardFacts;
 };
 
 /** A card payment, or a merchant credit to a card. */
 export type CardPaymentRow =
-  | With<CardColumns & { direction: 'DEBIT'; source_account: string }>
-  | With<CardColumns & { direction: 'CREDIT'; destination_account: string }>;
+  | With<CardPayment & { direction: 'DEBIT'; source_account: string }>
+  | With<CardPayment & { direction: 'CREDIT'; destination_account: string }>;
 
 export type TransactionRow = OutgoingRow | IncomingRow | CardPaymentRow;
 

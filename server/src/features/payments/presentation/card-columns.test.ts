@@ -1,0 +1,134 @@
+// The amounts of card payments in the database: what the constraints reject, and that the migration which
+// made columns of them keeps every payment as it was.
+import fs from 'node:fs';
+import path from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CardDesk, cardDesk } from '../../../../test/card-desk.ts';
+import { cardNetwork } from '../../../../test/card-network.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { projectRoot } from '../../../runtime/config/root.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { type TransactionRow, transactions } from '../transactions/store.ts';
+import { presentTransaction } from './present.ts';
+
+let app: TestApp;
+let desk: CardDesk;
+const rows = async (): Promise<TransactionRow[]> =>
+  app.runtime.db.find(transactions, {}, { orderBy: 'id' });
+
+/** A process whose commits come too late for the network. */
+const slow = (): Runtime => ({
+  ...app.runtime,
+  committer: {
+    async commit(set) {
+      const outcome = await app.runtime.committer.commit(set);
+      app.world.set(app.world.now() + 2_001);
+      return outcome;
+    },
+  },
+});
+
+/** One payment for each way that facts can be: cleared in parts, refunded, not paid, undone, a credit. */
+beforeAll(async () => {
+  app = await startApp();
+  desk = cardDesk(app);
+  const network = cardNetwork(app);
+  const holder = await desk.holder({ funds: 100_00 });
+  const { id } = await desk.card(holder);
+  const paid = network.message(id, 30_00);
+  await network.send(paid);
+  await app.settle();
+  await network.tell(paid.token, { kind: 'CLEARING', amount: 12_00n });
+  await network.tell(paid.token, { kind: 'CLEARING', amount: 20_00n });
+  await app.settle();
+  for (const amount of [3_00n, 4_00n]) await network.tell(paid.token, { kind: 'RETURN', amount });
+  await network.tell(paid.token, { kind: 'RETURN_REVERSAL' });
+  const short = network.message(id, 10_00);
+  await network.send(short);
+  await network.tell(short.token, { kind: 'CLEARING', amount: 200_00n });
+  const open = network.message(id, 5_00);
+  await network.send(open);
+  const late = network.message(id, 4_00);
+  await cardNetwork(app, slow()).send(late, app.world.now() + 2_000);
+  await network.ask(id, 2_00, 'FINANCIAL_CREDIT_AUTHORIZATION');
+});
+afterAll(() => app.close());
+
+const query = (sql: string, values: unknown[] = []) => app.runtime.db.query(sql, values);
+
+describe('the amounts of a card payment', () => {
+  it.each([
+    ['a negative amount', 'card_authorized = -1'],
+    ['a clearing of nothing', "card_clearings = '{5,0}'"],
+    ['a piece without an amount', "card_pulls = '{null}', card_pull_statuses = '{FAILED}'"],
+    ['a pull without a status', "card_pull_statuses = '{}'"],
+    ['an unknown status', "card_pulls = '{1}', card_pull_statuses = '{OTHER}'"],
+    ['more refunded than cleared', "card_refunds = '{1000000}'"],
+    ['more released than taken', 'card_released = 1000000'],
+    ['more written off than cleared', 'card_written_off = 1000000'],
+    ['more recovered than refunded', 'card_recovered = 1000000'],
+  ])('are not %s', async (_, change) => {
+    const one = "select id from transactions where type = 'CARD' and direction = 'DEBIT' limit 1";
+    const update = `update transactions set ${change} where id = (${one})`;
+    await expect(query(update)).rejects.toMatchObject({ constraint: 'transactions_card_amounts' });
+  });
+
+  it('are of card payments only', async () => {
+    const [card] = (await rows()).filter(({ type }) => type === 'CARD');
+    const update = "update transactions set type = 'INCOMING', card = null where id = $1";
+    await expect(query(update, [card?.id])).rejects.toMatchObject({
+      constraint: 'transactions_columns',
+    });
+  });
+});
+
+const COLUMNS =
+  `card_authorized card_closed card_clearings card_refunds card_pulls card_pull_statuses
+  card_released card_written_off card_recovered card_undone_clearings card_reversed_refunds
+  card_last_event_at`.split(/\s+/);
+
+const texts = (list: string) =>
+  `(select coalesce(json_agg(each::text), '[]') from unnest(${list}) each)`;
+
+/** What brings the rows back to their form before the migration. */
+const BACK = `
+  alter table transactions drop constraint transactions_columns,
+    drop constraint transactions_card_amounts;
+  update transactions t set card = json_strip_nulls(json_build_object(
+    'cardId', card -> 'cardId', 'token', card -> 'token', 'merchant', card -> 'merchant',
+    'currency', card -> 'currency', 'authorized', card_authorized::text, 'closed', card_closed,
+    'settlements', ${texts('card_clearings')}, 'returns', ${texts('card_refunds')},
+    'pulls', (select coalesce(json_agg(json_build_object('amount', amount::text, 'status', status)), '[]')
+      from unnest(card_pulls, card_pull_statuses) pull(amount, status)),
+    'back', card_released::text, 'lost', card_written_off::text,
+    'recouped', nullif(card_recovered, 0)::text, 'undone', card_undone_clearings,
+    'reversed', nullif(card_reversed_refunds, 0),
+    'lastEventAt', to_char(card_last_event_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))
+  where type = 'CARD';
+  alter table transactions ${COLUMNS.map((name) => `drop column ${name}`).join(', ')};
+  alter table transactions add constraint transactions_columns check (true);
+  drop function card_sum, card_pulled;`;
+
+describe('the migration of card payments', () => {
+  it('keeps every payment as it was', async () => {
+    const before = await rows();
+    const facts = before.flatMap((row) => (row.type === 'CARD' ? [row] : []));
+    expect(facts.some((row) => row.card_clearings.length === 2)).toBe(true);
+    expect(facts.some((row) => row.card_reversed_refunds === 1)).toBe(true);
+    expect(facts.some((row) => row.card_pull_statuses.includes('FAILED'))).toBe(true);
+    expect(facts.some((row) => row.card_undone_clearings === 0)).toBe(true);
+    expect(facts.some((row) => row.direction === 'CREDIT')).toBe(true);
+    const file = path.join(projectRoot(), 'server', 'migrations', '0040_card_amounts.sql');
+    const client = new pg.Client({ connectionString: app.databaseUrl });
+    await client.connect();
+    await client.query(BACK);
+    const { rows: old } = await client.query("select card from transactions where type = 'CARD'");
+    expect(old.every(({ card }) => typeof card.authorized === 'string')).toBe(true);
+    await client.query(fs.readFileSync(file, 'utf8'));
+    await client.end();
+    const after = await rows();
+    expect(after).toEqual(before);
+    expect(after.map(presentTransaction)).toEqual(before.map(presentTransaction));
+  });
+});
