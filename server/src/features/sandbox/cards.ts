@@ -16,7 +16,6 @@ import {
   netOf,
   takeNotice,
 } from '../cards/index.ts';
-
 import { type CardPaymentRow, factsOf } from '../payments/transactions/index.ts';
 import {
   sandboxSimulateCardAuthorization,

@@ -5,7 +5,6 @@
 // proof.
 
 import { paidOf, unitsOf } from '../../features/cards/index.ts';
-
 import {
   type CardFactColumns,
   factsOf,

@@ -4,7 +4,6 @@
 
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-
 import { railNotices } from '../../payments/suspense/index.ts';
 import { type CardPaymentRow, factsOf, isPulling } from '../../payments/transactions/index.ts';
 import { eventAfter, type Resolution, resolved } from './arithmetic.ts';

@@ -11,7 +11,6 @@ import {
   requireInternalAccount,
 } from '../../balances/internal-accounts/index.ts';
 import { type CustomerRow, requireCustomer } from '../../customers/records/index.ts';
-
 import {
   type CardPaymentRow,
   columnsOf,
