@@ -23,6 +23,7 @@ const FEATURES = [
   'payees/discovery',
   'payees/receivers',
   'sca',
+  'payments/card-payments',
   'payments/transactions',
   'payments/suspense',
   'payments/presentation',

@@ -12,6 +12,7 @@ import { customerFeature } from './features/customers/records/index.ts';
 import { verificationFeature } from './features/customers/verifications/index.ts';
 import { messageFeature } from './features/notifications/messages/index.ts';
 import { externalAccountFeature } from './features/payees/external-accounts/index.ts';
+import { cardPaymentFeature } from './features/payments/card-payments/index.ts';
 import { transactionFeature } from './features/payments/transactions/index.ts';
 import { scaFeature } from './features/sca/index.ts';
 import { stablecoinFeature } from './features/stablecoins/index.ts';
@@ -46,7 +47,7 @@ must be waited for, approved or explained begins PENDING.`,
     about: `\`status\` of a transaction of type CARD. It begins AUTHORIZED, or SETTLED where the network
 asks and clears at once. In EXCEPTION the network has its money and we have not got ours: an
 operator ends it.`,
-    states: transactionFeature.states.cardPayment,
+    states: cardPaymentFeature.states.cardPayment,
   },
   {
     title: 'Refund',

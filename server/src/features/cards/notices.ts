@@ -14,13 +14,8 @@ import {
 } from '../balances/internal-accounts/index.ts';
 import { readLedgerAccount } from '../balances/ledger-accounts/index.ts';
 import { readCustomer, requireCustomer } from '../customers/records/index.ts';
-import {
-  type CardEvent,
-  type CardPaymentRow,
-  cardAccountOf,
-  factsOf,
-  settledOf,
-} from '../payments/transactions/index.ts';
+import { type CardEvent, factsOf, settledOf } from '../payments/card-payments/index.ts';
+import { type CardPaymentRow, cardAccountOf } from '../payments/transactions/index.ts';
 import { isUnanswered, signPull } from './authorization/signature.ts';
 import {
   advised,

@@ -16,7 +16,8 @@ import {
   netOf,
   takeNotice,
 } from '../cards/index.ts';
-import { type CardPaymentRow, factsOf } from '../payments/transactions/index.ts';
+import { factsOf } from '../payments/card-payments/index.ts';
+import type { CardPaymentRow } from '../payments/transactions/index.ts';
 import {
   sandboxSimulateCardAuthorization,
   sandboxSimulateCardAuthorizationAdvice,

@@ -6,7 +6,7 @@ import { Type } from '@sinclair/typebox';
 import { operation } from '../../kernel/contract/operation.ts';
 import { named, oneOf } from '../../kernel/schema.ts';
 import { InternalAccount } from '../balances/internal-accounts/index.ts';
-import { PENDING_REASONS } from '../payments/transactions/index.ts';
+import { PENDING_REASONS } from '../payments/pay-ins/index.ts';
 
 export const sandboxFundInternalAccount = operation({
   operationId: 'sandboxFundInternalAccount',

@@ -4,15 +4,13 @@
 
 import { findCurrency } from '../../catalog/currencies/currencies.ts';
 import { lossOf, netOf, resolveException, unpaidOf } from '../../features/cards/index.ts';
+import { factsOf, pulledOf, settledOf } from '../../features/payments/card-payments/index.ts';
 import { onAnyTransaction } from '../../features/payments/manual/index.ts';
 import { inSuspense } from '../../features/payments/suspense/index.ts';
 import {
   asCardPayment,
   type CardPaymentRow,
   cardAccountOf,
-  factsOf,
-  pulledOf,
-  settledOf,
   transactionAt,
 } from '../../features/payments/transactions/index.ts';
 import { readable } from '../../kernel/money.ts';

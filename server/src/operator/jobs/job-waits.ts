@@ -4,7 +4,7 @@
 
 import { goesBackByRail } from '../../features/payments/refunds/index.ts';
 import { awaitNotice, isWanted, type WaitKind } from '../../features/payments/suspense/index.ts';
-import { asOutgoing, transactions } from '../../features/payments/transactions/index.ts';
+import { asOutgoing, readTransaction } from '../../features/payments/transactions/index.ts';
 import type { Job } from '../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
 import { refused } from '../cli/verb.ts';
@@ -25,7 +25,7 @@ const TRANSFER_OF: Readonly<Record<string, WaitKind>> = {
 /** Stages the wait for the transfer of a job that is cancelled, where the transfer is still open. */
 export async function awaitOperator(ctx: Ctx, { kind, input }: Job): Promise<void> {
   const transfer = TRANSFER_OF[kind];
-  const row = transfer && (await ctx.read(transactions, String(input.transactionId)));
+  const row = transfer && (await readTransaction(ctx, String(input.transactionId)));
   if (!row || !isWanted(row, transfer)) return;
   if (kind === 'refund.pay' && !goesBackByRail(asOutgoing(row))) {
     throw refused('It returns funds to an account here and no rail is involved. Retry it instead.');

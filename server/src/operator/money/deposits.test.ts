@@ -9,7 +9,7 @@ import {
   quoteBody,
 } from '../../../test/fixtures.ts';
 import { DAY, type Production, startProduction } from '../../../test/production.ts';
-import { PENDING_REASONS } from '../../features/payments/transactions/store.ts';
+import { PENDING_REASONS } from '../../features/payments/pay-ins/deposit.ts';
 
 const DEPOSIT = 'REALTIME_FUNDING';
 

@@ -13,12 +13,9 @@ import {
   releaseHeldDeposit,
   returnDepositTaken,
 } from '../../features/payments/manual/index.ts';
+import { PENDING_REASONS } from '../../features/payments/pay-ins/index.ts';
 import type { Notice } from '../../features/payments/quotes/index.ts';
-import {
-  type FailureReason,
-  PENDING_REASONS,
-  type PendingReason,
-} from '../../features/payments/transactions/index.ts';
+import type { FailureReason } from '../../features/payments/transactions/index.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { type Flags, type Given, usageError } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
@@ -88,7 +85,7 @@ function noticeOf(call: Given): Notice {
   const currency = currencyIn(call, 'currency') as string;
   const chain = chainOf(call);
   const target = targetOf(call);
-  const hold = call.text('hold') as PendingReason | undefined;
+  const hold = call.text('hold') as (typeof PENDING_REASONS)[number] | undefined;
   if (hold && target.accountId === undefined)
     throw usageError('--hold is for money for an account');
   return {

@@ -9,7 +9,7 @@ import {
   type CardFactColumns,
   factsOf,
   settledOf,
-} from '../../features/payments/transactions/index.ts';
+} from '../../features/payments/card-payments/index.ts';
 import { iso, type Time } from '../../kernel/world.ts';
 import { amount, csv, plain, text } from '../cli/csv.ts';
 import { type Flags, type Given, usageError } from '../cli/flags.ts';

@@ -5,7 +5,7 @@
 // stablecoins is counted from their mints and burns too; it is no money of ours, and in no total.
 
 import { findCurrency } from '../../catalog/currencies/currencies.ts';
-import { transactions } from '../../features/payments/transactions/index.ts';
+import { readTransaction } from '../../features/payments/transactions/index.ts';
 import { supplyProblems, unitOf } from '../../features/stablecoins/index.ts';
 import { readable } from '../../kernel/money.ts';
 import { iso, type Time } from '../../kernel/world.ts';
@@ -197,7 +197,7 @@ const MEANING: Record<string, string> = {
 async function postings({ runtime }: System, given: Given): Promise<Output> {
   const id = given.needed('transaction');
   const rows = await runtime.db.query<Posting>(POSTINGS, [id]);
-  if (rows.length === 0 && !(await runtime.db.read(transactions, id))) {
+  if (rows.length === 0 && !(await readTransaction(runtime.db, id))) {
     throw notFound('transaction');
   }
   const heads = ['TIME', 'STEP', 'FROM', 'TO', 'AMOUNT', 'CURRENCY', 'MEANING'];

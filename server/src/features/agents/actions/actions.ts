@@ -8,12 +8,12 @@ import { isId } from '../../../kernel/id.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { readInternalAccount } from '../../balances/internal-accounts/index.ts';
 import { checkFunds } from '../../payments/lifecycle/index.ts';
-import { emitPayment, eventsOf, patch } from '../../payments/presentation/index.ts';
+import { emitPayment, eventsOf } from '../../payments/presentation/index.ts';
 import { checkExecutable, startQuote } from '../../payments/quotes/index.ts';
 import {
   asOutgoing,
+  changeTransaction,
   debitedOf,
-  isOutgoing,
   type PaymentRow,
 } from '../../payments/transactions/index.ts';
 import { startTransferIn, startTransferOut } from '../../payments/transfers/index.ts';
@@ -120,9 +120,9 @@ async function pay(
   agent: AgentRow,
   { action, payment, quote, amount }: WholeAction & Pick<Judged, 'amount'>,
 ): Promise<PaymentRow> {
-  if (isOutgoing(payment)) await checkFunds(ctx, payment);
+  if (payment.type === 'OUTGOING') await checkFunds(ctx, payment);
   await countSpending(ctx, parts, agent, { transactionId: payment.id, amount });
-  if (!isOutgoing(payment)) return startTransferIn(ctx, parts, payment);
+  if (payment.type === 'INCOMING') return startTransferIn(ctx, parts, payment);
   if (quote) return startQuote(ctx, parts, quote, payment, { signed: action.signed });
   return startTransferOut(ctx, payment);
 }
@@ -180,7 +180,7 @@ export async function submit(
   // Whoever deletes the agent meanwhile comes first. The quote's payment is touched and not only required,
   // so that a platform that is executing it at this moment looks again, and finds the action.
   ctx.require(agents, agent);
-  if (quote) patch(ctx, payment, {});
+  if (quote) changeTransaction(ctx, payment, {});
   note(ctx, agent, 'ACTION_SUBMITTED', { action, rule: judged.rule, ...named });
   const view = await presentAction(ctx, { action, payment, quote });
   ctx.emit(agentActionPending, action.id, view);
@@ -214,7 +214,7 @@ const ownerOf = ({ agent_id: id, platform_id, customer_id }: ActionRow) => ({
 /** A transfer that was not let through; of a quote there may be another action. */
 function endPayment(ctx: Ctx, { payment, quote }: WholeAction): PaymentRow {
   if (quote || payment.status !== 'PENDING') return payment;
-  const failed = patch(ctx, payment, { status: 'FAILED' });
+  const failed = changeTransaction(ctx, payment, { status: 'FAILED' });
   emitPayment(ctx, eventsOf(failed).FAILED, failed);
   return failed;
 }

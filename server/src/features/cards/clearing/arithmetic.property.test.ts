@@ -10,8 +10,8 @@ import {
   pulledOf,
   refundedOf,
   settledOf,
-} from '../../payments/transactions/card.ts';
-import { type CardStatus, cardPaymentStates } from '../../payments/transactions/card-states.ts';
+} from '../../payments/card-payments/facts.ts';
+import { type CardStatus, cardPaymentStates } from '../../payments/card-payments/states.ts';
 import {
   advised,
   type Change,

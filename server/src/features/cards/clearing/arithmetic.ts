@@ -24,7 +24,7 @@ import {
   pulledOf,
   refundedOf,
   settledOf,
-} from '../../payments/transactions/index.ts';
+} from '../../payments/card-payments/index.ts';
 
 /** One movement of a payment. */
 export interface Step {

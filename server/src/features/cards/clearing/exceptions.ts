@@ -4,8 +4,9 @@
 
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
+import { factsOf, isPulling } from '../../payments/card-payments/index.ts';
 import { railNotices } from '../../payments/suspense/index.ts';
-import { type CardPaymentRow, factsOf, isPulling } from '../../payments/transactions/index.ts';
+import type { CardPaymentRow } from '../../payments/transactions/index.ts';
 import { eventAfter, type Resolution, resolved } from './arithmetic.ts';
 import { changePayment, moveSteps, takerOf, whileOpen } from './payment.ts';
 

@@ -22,26 +22,29 @@ import {
 import type { LedgerAccountRow } from '../../balances/ledger-accounts/index.ts';
 import { readCustomer, requireCustomer } from '../../customers/records/index.ts';
 import {
-  cardTransaction,
-  moveAndTell,
-  patch,
-  presentCardPayment,
-} from '../../payments/presentation/index.ts';
-import { takesBack } from '../../payments/refunds/index.ts';
-import { awaitDecision, inSuspense, parked } from '../../payments/suspense/index.ts';
-import {
   type CardEvent,
   type CardFacts,
-  type CardPaymentRow,
   type CardStatus,
-  cardAccountOf,
-  cardPaymentStates,
+  cardPaymentFeature,
   columnsOf,
   factsOf,
   isPulling,
   refundedOf,
   settledOf,
-  transactions,
+} from '../../payments/card-payments/index.ts';
+import {
+  cardTransaction,
+  moveAndTell,
+  presentCardPayment,
+} from '../../payments/presentation/index.ts';
+import { takesBack } from '../../payments/refunds/index.ts';
+import { awaitDecision, inSuspense, parked } from '../../payments/suspense/index.ts';
+import {
+  type CardPaymentRow,
+  cardAccountOf,
+  changeTransaction,
+  readTransaction,
+  requireTransaction,
 } from '../../payments/transactions/index.ts';
 import { cardExceptions, openPayments } from '../store.ts';
 import { type Change, pullStep, type Step } from './arithmetic.ts';
@@ -67,7 +70,7 @@ export const MOST_CENTS = MAX_AMOUNT / unitsOf(1n, 'USDB');
 
 /** A payment with a card of the calling platform; TRANSACTION_NOT_FOUND for every other id. */
 export async function cardPaymentOf(ctx: Ctx, id: string): Promise<CardPaymentRow> {
-  const row = isId(id, 'CardTransaction') ? await ctx.read(transactions, id) : undefined;
+  const row = isId(id, 'CardTransaction') ? await readTransaction(ctx, id) : undefined;
   if (row?.platform_id !== ctx.caller.platformId || row.type !== 'CARD') {
     throw new Fault('TRANSACTION_NOT_FOUND', 'No such transaction.');
   }
@@ -75,8 +78,7 @@ export async function cardPaymentOf(ctx: Ctx, id: string): Promise<CardPaymentRo
 }
 
 /** Leans on it as read, also where nothing of it changes. */
-export const leanOnPayment = (ctx: Ctx, row: CardPaymentRow): void =>
-  ctx.require(transactions, row);
+export const leanOnPayment = (ctx: Ctx, row: CardPaymentRow): void => requireTransaction(ctx, row);
 
 /** The currency of that account. */
 export const currencyOfAccount = (row: CardPaymentRow): string => row.sent_currency;
@@ -107,10 +109,10 @@ export function changePayment(
   facts: Partial<CardFacts>,
   event?: CardEvent,
 ): CardPaymentRow {
-  const status = event ? cardPaymentStates.next(row.status, event) : row.status;
+  const status = event ? cardPaymentFeature.states.cardPayment.next(row.status, event) : row.status;
   const after = { ...factsOf(row), ...facts };
   const done = status === 'SETTLED' || status === 'REFUNDED';
-  const changed = patch(ctx, row, {
+  const changed = changeTransaction(ctx, row, {
     status,
     ...columnsOf(after),
     card_last_event_at: ctx.now,

@@ -15,13 +15,13 @@ import {
 } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { factsOf } from '../../payments/card-payments/index.ts';
 import { currentOf, loadOf } from '../../payments/payouts/index.ts';
 import { railNotices } from '../../payments/suspense/index.ts';
 import {
   asCardPayment,
   type CardPaymentRow,
   cardAccountOf,
-  factsOf,
 } from '../../payments/transactions/index.ts';
 import type { CardParts } from '../parts.ts';
 import { pullEnded, pullStep } from './arithmetic.ts';

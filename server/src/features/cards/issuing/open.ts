@@ -11,13 +11,8 @@ import {
   requireInternalAccount,
 } from '../../balances/internal-accounts/index.ts';
 import { type CustomerRow, requireCustomer } from '../../customers/records/index.ts';
-import {
-  type CardPaymentRow,
-  columnsOf,
-  factsOf,
-  insertCardPayment,
-  newFacts,
-} from '../../payments/transactions/index.ts';
+import { columnsOf, factsOf, newFacts } from '../../payments/card-payments/index.ts';
+import { type CardPaymentRow, insertTransaction } from '../../payments/transactions/index.ts';
 import { isCredit } from '../authorization/decline.ts';
 import { signPull } from '../authorization/signature.ts';
 import { undone } from '../clearing/arithmetic.ts';
@@ -72,7 +67,7 @@ export function checkAmount({ kind, amount }: Pick<CardRequest, 'kind' | 'amount
 
 /** Stages the row, as a payment of which nothing has happened yet. */
 function insertPayment(ctx: Ctx, { card, holder, account, request }: Opening): CardPaymentRow {
-  return insertCardPayment(ctx, {
+  return insertTransaction(ctx, {
     id: ctx.id('CardTransaction'),
     platform_id: card.platform_id,
     customer_id: holder.id,

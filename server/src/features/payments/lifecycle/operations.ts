@@ -8,14 +8,9 @@ import { Fault, invalidField } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { readExternalAccount } from '../../payees/external-accounts/index.ts';
-import {
-  patch,
-  presentTransaction,
-  type TransactionOneOf,
-  transactionOf,
-} from '../presentation/index.ts';
+import { presentTransaction, type TransactionOneOf, transactionOf } from '../presentation/index.ts';
 import { CANCEL_PAYOUT, CancelInput } from '../refunds/index.ts';
-import { type PaymentRow, sourceAccountOf } from '../transactions/index.ts';
+import { changeTransaction, type PaymentRow, sourceAccountOf } from '../transactions/index.ts';
 import { cancelTransaction, confirmReceiptDelivery } from './contract.ts';
 import { requestCancel } from './payment.ts';
 
@@ -69,7 +64,7 @@ export const lifecycleOperations = [
     const given = body.receiptDeliveryConfirmedAt;
     const at = given === undefined ? ctx.now : Date.parse(given);
     if (at > ctx.now) throw invalidField('receiptDeliveryConfirmedAt', 'lies in the future');
-    const done = patch(ctx, row, { receipt_confirmed_at: at });
+    const done = changeTransaction(ctx, row, { receipt_confirmed_at: at });
     return { status: 200, body: presentTransaction(done) as Presented };
   }),
 ];

@@ -7,7 +7,10 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { currentOf } from '../payouts/payout-jobs.ts';
 import { payRefund } from '../refunds/refund.ts';
 import { asOutgoing } from '../transactions/rows.ts';
-import type { OutgoingRow, Refund } from '../transactions/store.ts';
+import type { OutgoingRow } from '../transactions/store.ts';
+
+type Refund = NonNullable<OutgoingRow['refund']>;
+
 import {
   cancelPayout,
   expirePayment,

@@ -16,7 +16,6 @@ import {
   incomingPayment,
   moveAndTell,
   outgoingPayment,
-  patch,
 } from '../presentation/index.ts';
 import {
   type CancelInput,
@@ -32,18 +31,18 @@ import {
   settle,
 } from '../refunds/index.ts';
 import {
+  changeTransaction,
   type FailureReason,
   type IncomingRow,
   type OutgoingRow,
-  outgoingStates,
-  type Party,
   type PaymentRow,
+  transactionFeature,
 } from '../transactions/index.ts';
 
 /** Money that has come in for a payment, in the sending currency, and what is known of who sent it. */
 export interface CameIn {
   amount: bigint;
-  origin?: Party | undefined;
+  origin?: OutgoingRow['source'] | undefined;
   chain?: OnChain | undefined;
 }
 
@@ -51,7 +50,7 @@ export interface CameIn {
 const begun = (row: OutgoingRow) =>
   row.status === 'PROCESSING' && row.funds === 'AWAITED'
     ? row.status
-    : outgoingStates.next(row.status, 'start');
+    : transactionFeature.states.outgoing.next(row.status, 'start');
 
 const legs = (ctx: Ctx, row: OutgoingRow): Legs => legsOf(row, ctx.caller.environment);
 
@@ -88,31 +87,35 @@ function tellPending(ctx: Ctx, row: OutgoingRow): void {
  */
 export function awaitAuthorization(ctx: Ctx, row: OutgoingRow): OutgoingRow {
   const again = row.status === 'PENDING_AUTHORIZATION';
-  const status = again ? row.status : outgoingStates.next(row.status, 'authorize');
+  const status = again
+    ? row.status
+    : transactionFeature.states.outgoing.next(row.status, 'authorize');
   if (!waitsForDeposit(row)) tellPending(ctx, row);
-  const waiting = patch(ctx, row, { status });
+  const waiting = changeTransaction(ctx, row, { status });
   emitPayment(ctx, outgoingPayment.PENDING_AUTHORIZATION, waiting);
   return waiting;
 }
 
 /** Authorised, and its money is still to be paid in: PENDING_AUTHORIZATION → PENDING. */
 export const releasePayment = (ctx: Ctx, row: OutgoingRow): OutgoingRow =>
-  patch(ctx, row, { status: outgoingStates.next(row.status, 'release') });
+  changeTransaction(ctx, row, {
+    status: transactionFeature.states.outgoing.next(row.status, 'release'),
+  });
 
 /** Nobody authorised it in time: no money has moved. What an agent spent by it is given back. */
 export async function failUnauthorized(ctx: Ctx, row: OutgoingRow): Promise<void> {
   if (row.status !== 'PENDING_AUTHORIZATION') return;
-  const status = outgoingStates.next(row.status, 'fail');
-  const failed = patch(ctx, row, { status, failure_reason: 'SCA_NOT_COMPLETED' });
+  const status = transactionFeature.states.outgoing.next(row.status, 'fail');
+  const failed = changeTransaction(ctx, row, { status, failure_reason: 'SCA_NOT_COMPLETED' });
   emitPayment(ctx, outgoingPayment.FAILED, failed);
   if (row.agent_id !== null) await reverseUse(ctx, row);
 }
 
 /** PENDING → PROCESSING while a rail pulls the money; how that goes is a job's to find out. */
 export function awaitFunds(ctx: Ctx, row: OutgoingRow): OutgoingRow {
-  const status = outgoingStates.next(row.status, 'start');
+  const status = transactionFeature.states.outgoing.next(row.status, 'start');
   tellPending(ctx, row);
-  const started = patch(ctx, row, { status, funds: 'AWAITED', sent_at: ctx.now });
+  const started = changeTransaction(ctx, row, { status, funds: 'AWAITED', sent_at: ctx.now });
   emitPayment(ctx, outgoingPayment.PROCESSING, started);
   return started;
 }
@@ -128,7 +131,7 @@ export async function startPayout(ctx: Ctx, row: OutgoingRow, came?: CameIn): Pr
   });
   // A pull that somebody asked to call back has come after all.
   const held = { status, funds: 'HELD', sent_at: ctx.now, cancel_requested_at: null } as const;
-  const started = patch(ctx, row, { ...held, ...cameIn(row, came) });
+  const started = changeTransaction(ctx, row, { ...held, ...cameIn(row, came) });
   if (fresh) emitPayment(ctx, outgoingPayment.PROCESSING, started);
   ctx.later(SEND_PAYOUT, { transactionId: row.id });
   return started;
@@ -148,7 +151,7 @@ export async function payInside(
   const fresh = started !== row.status;
   tellPending(ctx, row);
   const known = cameIn(row, came);
-  const processing = patch(ctx, row, { status: started, ...known });
+  const processing = changeTransaction(ctx, row, { status: started, ...known });
   if (fresh) emitPayment(ctx, outgoingPayment.PROCESSING, processing);
   await moveAndTell(ctx, () => {
     if (came) fund(ctx, row, came.amount);
@@ -156,8 +159,8 @@ export async function payInside(
     const amount = row.received_amount;
     repayOwed(ctx, target, { transactionId: row.id, step: 'owed', amount });
   });
-  const status = outgoingStates.next(started, 'settle');
-  const done = patch(ctx, processing, {
+  const status = transactionFeature.states.outgoing.next(started, 'settle');
+  const done = changeTransaction(ctx, processing, {
     status,
     funds: 'SETTLED',
     settled_at: ctx.now,
@@ -179,7 +182,7 @@ export async function refuseFunds(
   const fresh = status !== row.status;
   tellPending(ctx, row);
   await moveAndTell(ctx, () => fund(ctx, row, came.amount));
-  const funded = patch(ctx, row, { status, funds: 'FUNDED', ...cameIn(row, came) });
+  const funded = changeTransaction(ctx, row, { status, funds: 'FUNDED', ...cameIn(row, came) });
   if (fresh) emitPayment(ctx, outgoingPayment.PROCESSING, funded);
   return failPayout(ctx, funded, reason, true);
 }
@@ -188,7 +191,7 @@ export async function refuseFunds(
 export async function handOverPayout(ctx: Ctx, row: OutgoingRow): Promise<OutgoingRow> {
   if (row.funds !== 'HELD' || row.status !== 'PROCESSING' || row.refund) return row;
   await moveAndTell(ctx, () => handOver(ctx, row.id, legs(ctx, row)));
-  return patch(ctx, row, { funds: 'HANDED' });
+  return changeTransaction(ctx, row, { funds: 'HANDED' });
 }
 
 /** PROCESSING → COMPLETED. */
@@ -200,8 +203,8 @@ export async function settlePayout(
   if (given.status !== 'PROCESSING' || given.refund) return given;
   const row = await handOverPayout(ctx, given);
   settle(ctx, row.id, legs(ctx, row));
-  const status = outgoingStates.next(row.status, 'settle');
-  const done = patch(ctx, row, {
+  const status = transactionFeature.states.outgoing.next(row.status, 'settle');
+  const done = changeTransaction(ctx, row, {
     status,
     funds: 'SETTLED',
     settled_at: ctx.now,
@@ -224,10 +227,13 @@ export async function failPayout(
 ): Promise<OutgoingRow> {
   const event = row.status === 'COMPLETED' ? 'return' : 'fail';
   const hasBegun = row.status === 'PROCESSING' || row.status === 'COMPLETED';
-  const status = hasBegun && !row.refund ? outgoingStates.peek(row.status, event) : undefined;
+  const status =
+    hasBegun && !row.refund
+      ? transactionFeature.states.outgoing.peek(row.status, event)
+      : undefined;
   if (!status) return row;
   const untouched = row.funds === 'NONE' || row.funds === 'AWAITED';
-  const failed = patch(ctx, row, {
+  const failed = changeTransaction(ctx, row, {
     status,
     failure_reason: reason,
     cancel_requested_at: null,
@@ -238,7 +244,9 @@ export async function failPayout(
     await reverseUse(ctx, row);
     return failed;
   }
-  const refunding = patch(ctx, failed, { refund: openRefund(ctx, row, 'TRANSACTION_FAILED') });
+  const refunding = changeTransaction(ctx, failed, {
+    refund: openRefund(ctx, row, 'TRANSACTION_FAILED'),
+  });
   emitPayment(ctx, outgoingPayment.REFUND_PENDING, refunding);
   ctx.later(PAY_REFUND, { transactionId: row.id, refundable });
   return refunding;
@@ -252,14 +260,14 @@ export function requestCancel(
 ): PaymentRow {
   if (row.cancel_requested_at !== null) return row;
   ctx.later(job, { transactionId: row.id });
-  return patch(ctx, row, { cancel_requested_at: ctx.now });
+  return changeTransaction(ctx, row, { cancel_requested_at: ctx.now });
 }
 
 /** Called back by hand while on its way: the money returns and the payment ends COMPLETED. */
 export function cancelPayout(ctx: Ctx, row: OutgoingRow): OutgoingRow {
   if (row.status !== 'PROCESSING' || row.refund || row.funds === 'AWAITED') return row;
   const refund = openRefund(ctx, row, 'USER_CANCELLATION');
-  const refunding = patch(ctx, row, { refund, cancel_requested_at: null });
+  const refunding = changeTransaction(ctx, row, { refund, cancel_requested_at: null });
   emitPayment(ctx, outgoingPayment.REFUND_PENDING, refunding);
   ctx.later(PAY_REFUND, { transactionId: row.id, refundable: true });
   return refunding;
@@ -268,13 +276,13 @@ export function cancelPayout(ctx: Ctx, row: OutgoingRow): OutgoingRow {
 /** The rail goes on with it although somebody asked to call it back. */
 export function refuseCancel(ctx: Ctx, row: PaymentRow): PaymentRow {
   if (row.cancel_requested_at === null) return row;
-  return patch(ctx, row, { cancel_requested_at: null });
+  return changeTransaction(ctx, row, { cancel_requested_at: null });
 }
 
 /** A pending payment whose quote ran out. */
 export function expirePayment(ctx: Ctx, row: OutgoingRow): void {
-  const status = outgoingStates.peek(row.status, 'expire');
+  const status = transactionFeature.states.outgoing.peek(row.status, 'expire');
   if (!status) return;
-  const expired = patch(ctx, row, { status, failure_reason: 'QUOTE_EXPIRED' });
+  const expired = changeTransaction(ctx, row, { status, failure_reason: 'QUOTE_EXPIRED' });
   emitPayment(ctx, outgoingPayment.EXPIRED, expired);
 }

@@ -4,7 +4,7 @@ import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
 import { named, oneOf } from '../../../kernel/schema.ts';
 import { IncomingTransaction, OutgoingTransaction } from '../presentation/index.ts';
-import { INCOMING_FAILURES, OUTGOING_FAILURES } from '../transactions/index.ts';
+import { FAILURE_REASONS } from '../transactions/index.ts';
 
 // One object and no union: who reads it as an incoming payment, which most are, finds what they look for.
 export const DecidedTransaction = named(
@@ -15,7 +15,7 @@ export const DecidedTransaction = named(
       ...IncomingTransaction.properties,
       type: oneOf(['INCOMING', 'OUTGOING']),
       failureReason: Type.Optional(
-        oneOf([...new Set([...INCOMING_FAILURES, ...OUTGOING_FAILURES])]),
+        oneOf([...new Set([...FAILURE_REASONS.INCOMING, ...FAILURE_REASONS.OUTGOING])]),
       ),
     },
     { description: 'The payment: one that comes in, or one that an agent asked for.' },

@@ -12,18 +12,27 @@ import {
   takeBack,
 } from '../../balances/internal-accounts/index.ts';
 import type { CustomerRow } from '../../customers/records/index.ts';
-import { emitPayment, incomingPayment, moveAndTell, patch } from '../presentation/index.ts';
+import { emitPayment, incomingPayment, moveAndTell } from '../presentation/index.ts';
 import {
+  changeTransaction,
   type FailureReason,
   type IncomingRow,
-  insertIncoming,
-  type PendingReason,
+  insertTransaction,
 } from '../transactions/index.ts';
 import { keep, release, takeOff } from './books.ts';
 import { complete, creditAndRepay, fail, hold, openWayBack, repayFrom } from './ends.ts';
 import { HELD_LONG } from './kinds.ts';
 
 const HELD_AT_MOST_MS = 30 * 24 * 3_600_000;
+
+/** Why money that came in must not be spent yet. */
+type PendingReason = NonNullable<IncomingRow['pending_reason']>;
+export const PENDING_REASONS = [
+  'COUNTERPARTY_DECLARATION_REQUIRED',
+  'WALLET_VERIFICATION_REQUIRED',
+  'COUNTERPARTY_INFORMATION_REQUIRED',
+  'COMPLIANCE_REVIEW',
+] as const satisfies readonly PendingReason[];
 
 /** What is known of whoever paid: fields of a `REALTIME_FUNDING` source, as many as the bank told. */
 type Origin = Record<string, unknown>;
@@ -75,7 +84,7 @@ type Shape = Pick<IncomingRow, 'status' | 'funds'> & Partial<IncomingRow>;
 function insert(ctx: Ctx, of: Bounce, shape: Shape): IncomingRow {
   const { owner, currency } = of;
   const payer = owner ? { customerId: owner.id } : {};
-  return insertIncoming(ctx, {
+  return insertTransaction(ctx, {
     id: of.transactionId ?? ctx.id('Transaction'),
     platform_id: ctx.caller.platformId,
     customer_id: owner?.id ?? null,
@@ -138,7 +147,7 @@ export async function holdArrived(
   if (row.pending_reason !== null) return row;
   if (!isHeld(row)) await hold(ctx, row, account);
   waitForRelease(ctx, row);
-  return patch(ctx, row, {
+  return changeTransaction(ctx, row, {
     funds: 'HELD',
     pending_reason: 'COMPLIANCE_REVIEW',
     // It is here, so there is nothing to call back any more.

@@ -12,14 +12,14 @@ import {
   requireInternalAccount,
 } from '../../balances/internal-accounts/index.ts';
 import type { MovementInput } from '../payouts/index.ts';
-import { emitPayment, incomingPayment, moveAndTell, patch } from '../presentation/index.ts';
+import { emitPayment, incomingPayment, moveAndTell } from '../presentation/index.ts';
 import { openRefund } from '../refunds/index.ts';
 import { awaitDecision, awaitNotice, type WaitKind } from '../suspense/index.ts';
 import {
+  changeTransaction,
   type FailureReason,
   type IncomingRow,
-  incomingStates,
-  refundStates,
+  transactionFeature,
 } from '../transactions/index.ts';
 import { credit, creditAside, keep, park, sendBack } from './books.ts';
 import { SEND_BACK } from './kinds.ts';
@@ -76,8 +76,8 @@ export async function repayFrom(
 
 /** The row is done and the platform told; whoever calls moves the money in the same change set. */
 export function complete(ctx: Ctx, row: IncomingRow): IncomingRow {
-  const done = patch(ctx, row, {
-    status: incomingStates.next(row.status, 'settle'),
+  const done = changeTransaction(ctx, row, {
+    status: transactionFeature.states.incoming.next(row.status, 'settle'),
     funds: 'SETTLED',
     pending_reason: null,
     cancel_requested_at: null,
@@ -95,8 +95,8 @@ export function fail(
   funds: IncomingRow['funds'],
 ): IncomingRow {
   const event = row.status === 'COMPLETED' ? 'return' : 'fail';
-  const failed = patch(ctx, row, {
-    status: incomingStates.next(row.status, event),
+  const failed = changeTransaction(ctx, row, {
+    status: transactionFeature.states.incoming.next(row.status, event),
     funds,
     failure_reason: reason,
     pending_reason: null,
@@ -108,7 +108,9 @@ export function fail(
 
 /** Opens the way back of money that lies in our keeping. */
 export function openWayBack(ctx: Ctx, row: IncomingRow): IncomingRow {
-  const refunding = patch(ctx, row, { refund: openRefund(ctx, row, 'TRANSACTION_FAILED') });
+  const refunding = changeTransaction(ctx, row, {
+    refund: openRefund(ctx, row, 'TRANSACTION_FAILED'),
+  });
   emitPayment(ctx, incomingPayment.REFUND_PENDING, refunding);
   ctx.later(SEND_BACK, { transactionId: row.id, ask: 'send' });
   return refunding;
@@ -128,9 +130,11 @@ export async function closeWayBack(
 ): Promise<IncomingRow> {
   if (row.refund?.status !== 'PENDING') return row;
   (reached ? sendBack : park)(ctx, row);
-  const status = refundStates.next('PENDING', reached ? 'pay' : 'park') as 'COMPLETED' | 'FAILED';
+  const status = transactionFeature.states.refund.next('PENDING', reached ? 'pay' : 'park') as
+    | 'COMPLETED'
+    | 'FAILED';
   const settledAt = reached ? { settledAt: iso(ctx.now) } : {};
-  const done = patch(ctx, row, {
+  const done = changeTransaction(ctx, row, {
     funds: reached ? 'RETURNED' : 'PARKED',
     refund: { ...row.refund, status, ...settledAt },
   });

@@ -8,6 +8,7 @@ export {
   broughtMoney,
   type Deposit,
   isHeld,
+  PENDING_REASONS,
   receiveDeposit,
   refuseDeposit,
   releaseDeposit,

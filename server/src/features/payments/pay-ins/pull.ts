@@ -12,12 +12,13 @@ import {
 import { reverseUse } from '../../balances/velocity-limits/index.ts';
 import { readCustomer } from '../../customers/records/index.ts';
 import type { ExternalAccountRow } from '../../payees/external-accounts/index.ts';
-import { emitPayment, incomingPayment, moveAndTell, patch } from '../presentation/index.ts';
+import { emitPayment, incomingPayment, moveAndTell } from '../presentation/index.ts';
 import {
+  changeTransaction,
   type FailureReason,
   type IncomingRow,
-  incomingStates,
-  insertIncoming,
+  insertTransaction,
+  transactionFeature,
 } from '../transactions/index.ts';
 import { takeOff } from './books.ts';
 import { fateAt, holdArrived, isHeld, releaseDeposit, returnDeposit } from './deposit.ts';
@@ -37,7 +38,7 @@ interface Pull {
 export function stagePull(ctx: Ctx, given: Pull): IncomingRow {
   const { source, account, amount } = given;
   const { currency } = account;
-  return insertIncoming(ctx, {
+  return insertTransaction(ctx, {
     id: ctx.id('Transaction'),
     platform_id: ctx.caller.platformId,
     customer_id: account.customer_id,
@@ -63,7 +64,7 @@ export function stagePull(ctx: Ctx, given: Pull): IncomingRow {
 
 /** Stages the job that sends it. The answer is the transaction as it was accepted. */
 export function startPull(ctx: Ctx, row: IncomingRow): IncomingRow {
-  const started = patch(ctx, row, { funds: 'AWAITED', sent_at: ctx.now });
+  const started = changeTransaction(ctx, row, { funds: 'AWAITED', sent_at: ctx.now });
   emitPayment(ctx, incomingPayment.PENDING, started);
   ctx.later(PULL, { transactionId: row.id, ask: 'send' });
   return started;
@@ -89,12 +90,14 @@ async function giveBack(ctx: Ctx, before: IncomingRow, after: IncomingRow) {
 /** The rail has it under way: it counts, and cannot be spent. */
 async function acceptPull(ctx: Ctx, row: IncomingRow): Promise<IncomingRow> {
   if (row.status !== 'PENDING' || row.funds !== 'AWAITED') return row;
-  const accepted = { status: incomingStates.next(row.status, 'accept') } as const;
+  const accepted = {
+    status: transactionFeature.states.incoming.next(row.status, 'accept'),
+  } as const;
   const { account, fate } = await targetOf(ctx, row);
   // An account that closed meanwhile shows nothing; what arrives for it goes back when it does.
-  if (!account || fate === 'bounce') return patch(ctx, row, accepted);
+  if (!account || fate === 'bounce') return changeTransaction(ctx, row, accepted);
   await hold(ctx, row, account);
-  return patch(ctx, row, { ...accepted, funds: 'HELD' });
+  return changeTransaction(ctx, row, { ...accepted, funds: 'HELD' });
 }
 
 /** The money is ours. */

@@ -33,13 +33,14 @@ import {
   type PlatformRow,
   settingOf,
 } from '../../tenancy/platform/index.ts';
-import { incomingPayment, patch, presentTransaction } from '../presentation/index.ts';
+import { incomingPayment, presentTransaction } from '../presentation/index.ts';
 import { awaitNotice } from '../suspense/index.ts';
 import {
+  changeTransaction,
   type FailureReason,
   type IncomingRow,
-  incomingStates,
-  insertIncoming,
+  insertTransaction,
+  transactionFeature,
 } from '../transactions/index.ts';
 import { ANSWER_WITHIN_MS, type Info, requestedFields, type Verdict } from './approval.ts';
 import { keep, payOn, undoPayOn } from './books.ts';
@@ -155,7 +156,7 @@ export async function receiveUmaPayment(
   const { accountId, rail } = await destinationOf(ctx, connectors.rail, given);
   const { customer, currency } = given;
   requireCustomer(ctx, customer);
-  const row = insertIncoming(ctx, {
+  const row = insertTransaction(ctx, {
     id: ctx.id('Transaction'),
     platform_id: ctx.caller.platformId,
     customer_id: customer.id,
@@ -200,9 +201,9 @@ export const awaitsWord = (row: IncomingRow): boolean => isUma(row) && row.statu
 /** The platform wants it; `info` is what it told about its customer. */
 export function acceptUma(ctx: Ctx, row: IncomingRow, info: Info): IncomingRow {
   if (!awaitsWord(row)) return row;
-  const status = incomingStates.next(row.status, 'accept');
+  const status = transactionFeature.states.incoming.next(row.status, 'accept');
   ctx.later(COLLECT, { transactionId: row.id, receiverInfo: info });
-  return patch(ctx, row, { status, funds: 'AWAITED', sent_at: ctx.now });
+  return changeTransaction(ctx, row, { status, funds: 'AWAITED', sent_at: ctx.now });
 }
 
 /** The platform does not want it, or did not say so in time. Nothing has moved yet. */
@@ -233,7 +234,7 @@ async function arrive(ctx: Ctx, row: IncomingRow): Promise<void> {
   if (isId(id, 'ExternalAccount')) {
     keep(ctx, row);
     ctx.later(PASS_ON, { transactionId: row.id, ask: 'send' });
-    patch(ctx, row, { funds: 'HELD', sent_at: ctx.now });
+    changeTransaction(ctx, row, { funds: 'HELD', sent_at: ctx.now });
     return;
   }
   const account = await readInternalAccount(ctx, id);
@@ -288,7 +289,8 @@ export async function heedPassOn(ctx: Ctx, row: IncomingRow, progress: Progress)
     case 'unknown':
     case 'accepted':
     case 'settled':
-      if (progress.state === 'accepted' && isUnderWay(row)) patch(ctx, row, { funds: 'HANDED' });
+      if (progress.state === 'accepted' && isUnderWay(row))
+        changeTransaction(ctx, row, { funds: 'HANDED' });
       if (progress.state === 'settled' && isUnderWay(row)) {
         payOn(ctx, row);
         complete(ctx, row);

@@ -7,13 +7,8 @@ import type { RailInstruction, UmaPayment } from '../../../connectors/ports/inde
 import type { Time } from '../../../kernel/world.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { readExternalAccount } from '../../payees/external-accounts/index.ts';
-import {
-  debitedOf,
-  fundedAmountOf,
-  type OutgoingRow,
-  type PaymentRow,
-  type UmaCarrier,
-} from '../transactions/index.ts';
+import { fundedAmountOf } from '../refunds/index.ts';
+import { debitedOf, type OutgoingRow, type PaymentRow } from '../transactions/index.ts';
 
 /** When what is under way now was sent. */
 const sentAt = (row: PaymentRow): Time => row.sent_at ?? row.updated_at;
@@ -87,7 +82,7 @@ export async function refundOf(runtime: Runtime, row: PaymentRow): Promise<RailI
 /** To a UMA address. */
 export function umaPaymentOf(
   row: OutgoingRow,
-  { uma }: UmaCarrier,
+  { uma }: NonNullable<OutgoingRow['carrier']>,
 ): UmaPayment & { reference: string } {
   return {
     id: row.id,

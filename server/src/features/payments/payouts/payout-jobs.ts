@@ -35,9 +35,9 @@ import { awaitNotice, isWanted } from '../suspense/index.ts';
 import {
   asOutgoing,
   type OutgoingRow,
+  readTransaction,
   type TransactionRow,
   transactionAt,
-  transactions,
 } from '../transactions/index.ts';
 import { payoutOf, refundOf, umaPaymentOf } from './instructions.ts';
 
@@ -64,7 +64,7 @@ export async function loadOf<R extends TransactionRow>(
   job: PaymentJob,
   as: As<R>,
 ): Promise<Loaded<R>> {
-  const row = await runtime.db.read(transactions, job.input.transactionId);
+  const row = await readTransaction(runtime.db, job.input.transactionId);
   const platform = row && (await readPlatform(runtime.db, row.platform_id));
   if (!row || !platform) throw new Error(`job ${job.id} names no transaction`);
   return { row: as(row), caller: systemCaller(platform.id, platform.environment) };

@@ -14,14 +14,15 @@ import {
   repayOwed,
   requireInternalAccount,
 } from '../../balances/internal-accounts/index.ts';
-import { emitPayment, eventsOf, moveAndTell, patch } from '../presentation/index.ts';
+import { emitPayment, eventsOf, moveAndTell } from '../presentation/index.ts';
 import { balanceFor, fundedOutside, goesBackByRail, takesBack } from '../refunds/index.ts';
 import { decided, inSuspense, type Said, turnOf } from '../suspense/index.ts';
 import {
   type CardPaymentRow,
-  refundStates,
+  changeTransaction,
   sourceAccountOf,
   type TransactionRow,
+  transactionFeature,
 } from '../transactions/index.ts';
 
 /** The currency in which a transaction's money is parked: that of whoever gets it back. */
@@ -78,7 +79,7 @@ function moveBack(
  * A payment with a card goes on while its money waits: what it has in suspense and whether that is on the
  * list are of one moment only if nothing happened to it meanwhile, on either side.
  */
-const lean = (ctx: Ctx, row: CardPaymentRow): void => void patch(ctx, row, {});
+const lean = (ctx: Ctx, row: CardPaymentRow): void => void changeTransaction(ctx, row, {});
 
 const sendFirst = (): Fault =>
   new Fault('CONFLICT', "It goes back outside: send it, then say the bank's --reference.");
@@ -113,8 +114,8 @@ export async function returnParked(
   const amount = await ownNet(ctx, row);
   // Nothing is left where the bank has taken back the pull that brought it.
   if (amount > 0n) await moveAndTell(ctx, () => moveBack(ctx, row, account, amount));
-  const status = refundStates.next('FAILED', 'resolve') as 'COMPLETED';
-  const done = patch(ctx, row, {
+  const status = transactionFeature.states.refund.next('FAILED', 'resolve') as 'COMPLETED';
+  const done = changeTransaction(ctx, row, {
     funds: 'RETURNED',
     refund: { ...row.refund, status, settledAt: iso(ctx.now) },
   });

@@ -3,7 +3,7 @@
 
 import { Type } from '@sinclair/typebox';
 import { CurrencyAmount, described, named, oneOf, Timestamp } from '../../../kernel/schema.ts';
-import { CARD_STATUSES } from '../transactions/index.ts';
+import { CARD_STATUSES } from '../card-payments/index.ts';
 
 const text = (description: string, more: object = {}) => Type.String({ description, ...more });
 

@@ -26,13 +26,8 @@ import {
   Timestamp,
   variant,
 } from '../../../kernel/schema.ts';
-import {
-  type CardStatus,
-  INCOMING_FAILURES,
-  type IncomingStatus,
-  OUTGOING_FAILURES,
-  type OutgoingStatus,
-} from '../transactions/index.ts';
+import type { CardStatus } from '../card-payments/index.ts';
+import { FAILURE_REASONS, type IncomingRow, type OutgoingRow } from '../transactions/index.ts';
 import { CardTransaction } from './card-contract.ts';
 
 const TRANSACTION_STATUSES = [
@@ -241,7 +236,7 @@ export const OutgoingTransaction = named(
     platformFees: Type.Optional(described(Amount, 'The part of `fees` that the platform earns.')),
     paymentInstructions: Type.Optional(Type.Array(PaymentInstructions)),
     rateDetails: Type.Optional(RateDetails),
-    failureReason: Type.Optional(oneOf(OUTGOING_FAILURES)),
+    failureReason: Type.Optional(oneOf(FAILURE_REASONS.OUTGOING)),
     paymentRail: Type.Optional(nullable(oneOf(PAYMENT_RAILS))),
     railSelectionMode: Type.Optional(nullable(oneOf(['AUTO', 'MANUAL']))),
     expectedSettlementAt: Type.Optional(nullable(Timestamp)),
@@ -258,7 +253,7 @@ export const IncomingTransaction = named(
     source: Type.Optional(TransactionSource),
     sentAmount: Type.Optional(CurrencyAmount),
     receivedAmount: CurrencyAmount,
-    failureReason: Type.Optional(oneOf(INCOMING_FAILURES)),
+    failureReason: Type.Optional(oneOf(FAILURE_REASONS.INCOMING)),
   }),
 );
 
@@ -337,7 +332,7 @@ export const outgoingPayment = {
   REFUND_PENDING: defineEvent('OUTGOING_PAYMENT.REFUND_PENDING', OutgoingTransaction),
   REFUND_COMPLETED: defineEvent('OUTGOING_PAYMENT.REFUND_COMPLETED', OutgoingTransaction),
   REFUND_FAILED: defineEvent('OUTGOING_PAYMENT.REFUND_FAILED', OutgoingTransaction),
-} as const satisfies Record<OutgoingStatus | RefundEvent, EventDefinition>;
+} as const satisfies Record<OutgoingRow['status'] | RefundEvent, EventDefinition>;
 
 /** The events about an incoming payment. PROCESSING has none. */
 export const incomingPayment = {
@@ -347,7 +342,10 @@ export const incomingPayment = {
   REFUND_PENDING: defineEvent('INCOMING_PAYMENT.REFUND_PENDING', IncomingEvent),
   REFUND_COMPLETED: defineEvent('INCOMING_PAYMENT.REFUND_COMPLETED', IncomingEvent),
   REFUND_FAILED: defineEvent('INCOMING_PAYMENT.REFUND_FAILED', IncomingEvent),
-} as const satisfies Record<Exclude<IncomingStatus, 'PROCESSING'> | RefundEvent, EventDefinition>;
+} as const satisfies Record<
+  Exclude<IncomingRow['status'], 'PROCESSING'> | RefundEvent,
+  EventDefinition
+>;
 
 /** The events about a payment with a card, by its status. */
 export const cardTransaction = {

@@ -18,7 +18,7 @@ export {
 export { anyTransactionOf, transactionOf } from './operations.ts';
 export { instructionsOf, presentTransaction } from './present.ts';
 export { presentCardPayment } from './present-card.ts';
-export { emitPayment, eventsOf, moveAndTell, patch } from './staging.ts';
+export { emitPayment, eventsOf, moveAndTell } from './staging.ts';
 
 /** What this feature adds to a server. */
 export const presentationFeature = {

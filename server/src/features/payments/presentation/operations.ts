@@ -11,8 +11,9 @@ import { paymentReference, transactionOfReference } from '../suspense/index.ts';
 import {
   asPayment,
   type PaymentRow,
+  pageTransactions,
+  readTransaction,
   type TransactionRow,
-  transactions,
 } from '../transactions/index.ts';
 import { getTransactionById, listTransactions, type TransactionOneOf } from './contract.ts';
 import { presentTransaction } from './present.ts';
@@ -24,7 +25,7 @@ const notThere = () => new Fault('TRANSACTION_NOT_FOUND', 'No such transaction.'
 
 /** A transaction of the caller's platform, none with a card; 404 for any other id. */
 export async function transactionOf(ctx: Ctx, id: string): Promise<PaymentRow> {
-  const row = isId(id, 'Transaction') ? await ctx.read(transactions, id) : undefined;
+  const row = isId(id, 'Transaction') ? await readTransaction(ctx, id) : undefined;
   if (!row || row.platform_id !== ctx.caller.platformId) throw notThere();
   return asPayment(row);
 }
@@ -32,7 +33,7 @@ export async function transactionOf(ctx: Ctx, id: string): Promise<PaymentRow> {
 /** The same, of payments with cards as well: they may be looked at and nothing else. */
 export async function anyTransactionOf(ctx: Ctx, id: string): Promise<TransactionRow> {
   if (!isId(id, 'CardTransaction')) return transactionOf(ctx, id);
-  const row = await ctx.read(transactions, id);
+  const row = await readTransaction(ctx, id);
   if (row?.platform_id !== ctx.caller.platformId) throw notThere();
   return row;
 }
@@ -40,7 +41,7 @@ export async function anyTransactionOf(ctx: Ctx, id: string): Promise<Transactio
 /** Id of the transaction that a reference of a payment or of a refund names; empty for none. */
 async function idOfReference(ctx: Ctx, reference: string): Promise<string> {
   const id = transactionOfReference(reference);
-  const row = id === undefined ? undefined : await ctx.read(transactions, id);
+  const row = id === undefined ? undefined : await readTransaction(ctx, id);
   const names = row && [paymentReference(row.id), row.refund?.reference];
   return names?.includes(reference) ? (id as string) : '';
 }
@@ -99,7 +100,7 @@ export const transactionOperations = [
   handle(listTransactions, async (ctx, { query }) => {
     const { limit = 20, cursor, sortOrder = 'desc' } = query;
     const filters = await filtersOf(ctx, query);
-    const { rows, ...rest } = await ctx.db.page(transactions, {
+    const { rows, ...rest } = await pageTransactions(ctx, {
       filters,
       sort: sortOrder,
       limit,

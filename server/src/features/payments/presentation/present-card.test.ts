@@ -1,7 +1,7 @@
 // What a payment with a card shows at each point of its life: a sum is there once there is something to sum.
 import { describe, expect, it } from 'vitest';
-import { type CardFacts, columnsOf, newFacts } from '../transactions/card.ts';
-import type { CardStatus } from '../transactions/card-states.ts';
+import { type CardFacts, columnsOf, newFacts } from '../card-payments/facts.ts';
+import type { CardStatus } from '../card-payments/states.ts';
 import type { CardPaymentRow } from '../transactions/store.ts';
 import { presentCardPayment } from './present-card.ts';
 

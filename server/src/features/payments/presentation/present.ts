@@ -6,13 +6,15 @@ import { assertNever } from '../../../kernel/assert-never.ts';
 import { iso } from '../../../kernel/world.ts';
 import { stamps } from '../../../runtime/operation/context.ts';
 import { paymentReference } from '../suspense/index.ts';
-import type { OutgoingRow, Party, PaymentRow, TransactionRow } from '../transactions/index.ts';
+import type { OutgoingRow, PaymentRow, TransactionRow } from '../transactions/index.ts';
 import { presentCardPayment } from './present-card.ts';
 
 const amountOf = (amount: bigint, currency: string) => ({
   amount: Number(amount),
   currency: currencyView(currency),
 });
+
+type Party = PaymentRow['source'];
 
 const withChain = (party: Party, chain: OnChain | null): Party =>
   chain ? { ...party, onChainTransaction: chain } : party;

@@ -1,14 +1,12 @@
-// The three things every step of a payment does: change its row, move money with the balances told, and
-// emit an event. Apart from the steps so that outgoing payments, their refunds and their funding share
-// one way of doing them.
+// What every step of a payment does beside changing its row: move money, with an event for each balance it
+// touches, and emit an event about the payment.
 
 import type { Static } from '@sinclair/typebox';
 import type { EventDefinition } from '../../../kernel/contract/event.ts';
 import { isId } from '../../../kernel/id.ts';
-import type { PatchOf } from '../../../runtime/db/table.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { emitBalance, readInternalAccount } from '../../balances/internal-accounts/index.ts';
-import { type TransactionRow, transactions } from '../transactions/index.ts';
+import type { TransactionRow } from '../transactions/index.ts';
 import { incomingPayment, outgoingPayment } from './contract.ts';
 import { presentTransaction } from './present.ts';
 
@@ -27,12 +25,6 @@ export function emitPayment(
   // The columns of a row hold its parties as JSON, so the compiler cannot compare them with the schema.
   ctx.emit(event, row.id, presentTransaction(row) as Static<PaymentSchema>);
 }
-
-type Patch<R> = PatchOf<typeof transactions, R>;
-
-/** Stages a change of the row, which keeps its type. */
-export const patch = <R extends TransactionRow>(ctx: Ctx, row: R, change: Patch<R>): R =>
-  ctx.update(transactions, row, { ...change, updated_at: ctx.now } as Patch<TransactionRow>) as R;
 
 /** Stages movements, and one balance event for each internal account that they touch. */
 export async function moveAndTell(ctx: Ctx, stage: () => unknown): Promise<void> {

@@ -5,7 +5,7 @@ import type { PaymentInstructions } from '../../../catalog/rails/payment-instruc
 import { RAILS } from '../../../catalog/rails/rails.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
-import { insertOutgoing, type OutgoingRow, type UmaCarrier } from '../transactions/index.ts';
+import { insertTransaction, type OutgoingRow } from '../transactions/index.ts';
 import { aboutPayee } from './counterparty.ts';
 import type { Route } from './limits.ts';
 import type { Payee, Payer } from './parties.ts';
@@ -53,7 +53,7 @@ interface PaymentDetails {
   remittance?: string | undefined;
   purpose?: string | undefined;
   instructions?: PaymentInstructions[] | undefined;
-  carrier?: UmaCarrier | undefined;
+  carrier?: OutgoingRow['carrier'] | undefined;
   proofNeeded?: boolean | undefined;
 }
 
@@ -77,7 +77,7 @@ export function insertPayment(
   const { platform, payer, payee } = ends;
   const seconds = rail && RAILS[rail].settlementSeconds;
   const slow = rail !== null && !RAILS[rail].instant;
-  return insertOutgoing(ctx, {
+  return insertTransaction(ctx, {
     id,
     platform_id: ctx.caller.platformId,
     customer_id: payer.customer?.id ?? null,

@@ -21,7 +21,7 @@ import {
   missingPayerData,
   offerOf,
 } from '../../payees/receivers/index.ts';
-import type { UmaCarrier } from '../transactions/index.ts';
+import type { OutgoingRow } from '../transactions/index.ts';
 import { type Payee, payeeOf } from './parties.ts';
 
 interface UmaDestination {
@@ -145,7 +145,7 @@ export async function requestPayment(
   port: UmaPort | undefined,
   payee: Payee & { kind: 'uma' },
   payment: { id: string; amount: bigint; sender: string; payerData: Record<string, unknown> },
-): Promise<UmaCarrier> {
+): Promise<NonNullable<OutgoingRow['carrier']>> {
   if (!port) throw new Fault('NOT_IMPLEMENTED', 'No connection to other UMA providers is set up.');
   const { sender } = payment;
   const reply = await port.payRequest({

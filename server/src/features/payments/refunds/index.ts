@@ -6,6 +6,7 @@ export {
   CANCEL_PAYOUT,
   CancelInput,
   CHECK_PAYOUT,
+  fundedAmountOf,
   fundedOutside,
   goesBackByRail,
   openRefund,

@@ -19,18 +19,22 @@ import {
 } from '../../balances/internal-accounts/index.ts';
 import { reverseUse } from '../../balances/velocity-limits/index.ts';
 import { readCustomer, requireCustomer } from '../../customers/records/index.ts';
-import { emitPayment, moveAndTell, outgoingPayment, patch } from '../presentation/index.ts';
+import { emitPayment, moveAndTell, outgoingPayment } from '../presentation/index.ts';
 import { awaitDecision, refundReference } from '../suspense/index.ts';
 import {
-  fundedAmountOf,
+  changeTransaction,
   type OutgoingRow,
-  outgoingStates,
   type PaymentRow,
-  type Refund,
-  refundStates,
   sourceAccountOf,
+  transactionFeature,
 } from '../transactions/index.ts';
 import { type Leg, legsOf, park, release, reverse } from './legs.ts';
+
+/** What came in for a payment that is funded from outside. Throws for any other. */
+export function fundedAmountOf({ id, funded_amount: amount }: OutgoingRow): bigint {
+  if (amount === null) throw new Error(`${id} is not funded from outside`);
+  return amount;
+}
 
 /** The input of the jobs that follow a payment. */
 export const PaymentInput = Type.Object({ transactionId: Type.String() });
@@ -57,10 +61,12 @@ export const PAY_REFUND = defineJob(
 );
 
 /** A refund as it begins. */
+type Refund = NonNullable<PaymentRow['refund']>;
+
 export const openRefund = (ctx: Ctx, row: PaymentRow, reason: Refund['reason']): Refund => ({
   reference: refundReference(row.id),
   initiatedAt: iso(ctx.now),
-  status: refundStates.next('NONE', 'open') as 'PENDING',
+  status: transactionFeature.states.refund.next('NONE', 'open') as 'PENDING',
   reason,
 });
 
@@ -180,17 +186,19 @@ export async function payRefund(
     else if (back && byRail) moveOut(ctx, row, 'refund.out', clearing);
     else if (row.funds === 'FUNDED') moveOut(ctx, row, 'park.fund', suspense);
   });
-  const status = refundStates.next('PENDING', back ? 'pay' : 'park') as 'COMPLETED' | 'FAILED';
+  const status = transactionFeature.states.refund.next('PENDING', back ? 'pay' : 'park') as
+    | 'COMPLETED'
+    | 'FAILED';
   const settledAt: { settledAt?: string } = back ? { settledAt: iso(ctx.now) } : {};
-  const done = patch(ctx, row, {
+  const done = changeTransaction(ctx, row, {
     funds: back ? 'RETURNED' : 'PARKED',
     refund: { ...row.refund, status, ...settledAt },
   });
   if (!back) await awaitDecision(ctx, done);
   emitPayment(ctx, back ? outgoingPayment.REFUND_COMPLETED : outgoingPayment.REFUND_FAILED, done);
   if (done.status !== 'PROCESSING') return done;
-  const completed = patch(ctx, done, {
-    status: outgoingStates.next(done.status, 'settle'),
+  const completed = changeTransaction(ctx, done, {
+    status: transactionFeature.states.outgoing.next(done.status, 'settle'),
     settled_at: ctx.now,
   });
   emitPayment(ctx, outgoingPayment.COMPLETED, completed);

@@ -1,27 +1,7 @@
 // Transactions as rows, and how each may go on.
 import type { Feature } from '../../../runtime/operation/feature.ts';
-import { cardPaymentStates } from './card-states.ts';
 import { incomingStates, outgoingStates, refundStates } from './states.ts';
 
-export {
-  type CardFactColumns,
-  type CardFacts,
-  columnsOf,
-  factsOf,
-  isPulling,
-  newFacts,
-  type PullFact,
-  pulledOf,
-  refundedOf,
-  settledOf,
-  sumOf,
-} from './card.ts';
-export {
-  CARD_STATUSES,
-  type CardEvent,
-  type CardStatus,
-  cardPaymentStates,
-} from './card-states.ts';
 export {
   asCardPayment,
   asIncoming,
@@ -29,37 +9,21 @@ export {
   asPayment,
   cardAccountOf,
   debitedOf,
-  fundedAmountOf,
-  insertCardPayment,
-  insertIncoming,
-  insertOutgoing,
-  isOutgoing,
+  insertTransaction,
   sourceAccountOf,
   transactionAt,
 } from './rows.ts';
-export {
-  type FailureReason,
-  INCOMING_FAILURES,
-  type IncomingStatus,
-  incomingStates,
-  OUTGOING_FAILURES,
-  type OutgoingStatus,
-  outgoingStates,
-  refundStates,
-} from './states.ts';
+export { FAILURE_REASONS, type FailureReason } from './states.ts';
 export {
   type CardPaymentRow,
+  changeTransaction,
   type IncomingRow,
   type OutgoingRow,
-  type Party,
   type PaymentRow,
-  PENDING_REASONS,
-  type PendingReason,
-  type Refund,
+  pageTransactions,
   readTransaction,
+  requireTransaction,
   type TransactionRow,
-  transactions,
-  type UmaCarrier,
 } from './store.ts';
 
 /** What this feature adds to a server. */
@@ -67,7 +31,6 @@ export const transactionFeature = {
   states: {
     outgoing: outgoingStates,
     incoming: incomingStates,
-    cardPayment: cardPaymentStates,
     refund: refundStates,
   },
 } satisfies Feature;

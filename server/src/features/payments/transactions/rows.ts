@@ -12,14 +12,13 @@ import {
   transactions,
 } from './store.ts';
 
-export const insertOutgoing = (ctx: Ctx, row: NewRow<OutgoingRow>): OutgoingRow =>
-  asOutgoing(ctx.insert(transactions, row));
-
-export const insertIncoming = (ctx: Ctx, row: NewRow<IncomingRow>): IncomingRow =>
-  asIncoming(ctx.insert(transactions, row));
-
-export const insertCardPayment = (ctx: Ctx, row: NewRow<CardPaymentRow>): CardPaymentRow =>
-  asCardPayment(ctx.insert(transactions, row));
+/** Stages a new transaction. */
+export function insertTransaction(ctx: Ctx, row: NewRow<OutgoingRow>): OutgoingRow;
+export function insertTransaction(ctx: Ctx, row: NewRow<IncomingRow>): IncomingRow;
+export function insertTransaction(ctx: Ctx, row: NewRow<CardPaymentRow>): CardPaymentRow;
+export function insertTransaction(ctx: Ctx, row: NewRow<TransactionRow>): TransactionRow {
+  return ctx.insert(transactions, row);
+}
 
 /** The transaction with this id, which is known to be there. */
 export async function transactionAt(
@@ -31,14 +30,12 @@ export async function transactionAt(
   return row;
 }
 
-export const isOutgoing = (row: TransactionRow): row is OutgoingRow => row.type === 'OUTGOING';
-
 const mistyped = ({ id, type }: TransactionRow, expected: TransactionRow['type']) =>
   new Error(`${id} is ${type}, not ${expected}`);
 
 /** Throws for a transaction of another type. */
 export function asOutgoing(row: TransactionRow): OutgoingRow {
-  if (isOutgoing(row)) return row;
+  if (row.type === 'OUTGOING') return row;
   throw mistyped(row, 'OUTGOING');
 }
 
@@ -66,15 +63,9 @@ export function sourceAccountOf({ id, source_account: account }: TransactionRow)
   return account;
 }
 
-/** What came in for a payment that is funded from outside. Throws for any other. */
-export function fundedAmountOf({ id, funded_amount: amount }: OutgoingRow): bigint {
-  if (amount === null) throw new Error(`${id} is not funded from outside`);
-  return amount;
-}
-
 /** What it takes from its source: of incoming funds the same as is received, as only pulls take any. */
 export const debitedOf = (row: PaymentRow): { amount: bigint; currency: string } =>
-  isOutgoing(row)
+  row.type === 'OUTGOING'
     ? { amount: row.sent_amount, currency: row.sent_currency }
     : { amount: row.received_amount, currency: row.received_currency };
 

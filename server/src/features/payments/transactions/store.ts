@@ -3,10 +3,16 @@
 
 import type { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
 import type { OnChain } from '../../../connectors/ports/index.ts';
-import { col, type RowOfColumns, rows, table } from '../../../runtime/db/table.ts';
+import type { PageQuery } from '../../../runtime/db/paging.ts';
+import { col, type PatchOf, type RowOfColumns, rows, table } from '../../../runtime/db/table.ts';
 import type { Ctx, Reader } from '../../../runtime/operation/context.ts';
-import type { CardColumns, CardDetails, PullStatus } from './card.ts';
-import { type CardStatus, cardPaymentStates } from './card-states.ts';
+import {
+  type CardColumns,
+  type CardDetails,
+  type CardStatus,
+  cardPaymentFeature,
+  type PullStatus,
+} from '../card-payments/index.ts';
 import {
   type FailureReason,
   type IncomingStatus,
@@ -17,9 +23,9 @@ import {
 } from './states.ts';
 
 /** A party of a transaction as the API shows it. */
-export type Party = Record<string, unknown>;
+type Party = Record<string, unknown>;
 
-export interface Refund {
+interface Refund {
   reference: string;
   initiatedAt: string;
   settledAt?: string;
@@ -36,18 +42,16 @@ export interface Refund {
 type Funds = 'NONE' | 'AWAITED' | 'FUNDED' | 'HELD' | 'HANDED' | 'SETTLED' | 'RETURNED' | 'PARKED';
 
 /** The accepted pay request that a payment to a UMA address carries. */
-export interface UmaCarrier {
+interface UmaCarrier {
   uma: { reference: string; sender: string; payerData: Record<string, unknown> };
 }
 
 /** Why money that came in must not be spent yet. */
-export const PENDING_REASONS = [
-  'COUNTERPARTY_DECLARATION_REQUIRED',
-  'WALLET_VERIFICATION_REQUIRED',
-  'COUNTERPARTY_INFORMATION_REQUIRED',
-  'COMPLIANCE_REVIEW',
-] as const;
-export type PendingReason = (typeof PENDING_REASONS)[number];
+type PendingReason =
+  | 'COUNTERPARTY_DECLARATION_REQUIRED'
+  | 'WALLET_VERIFICATION_REQUIRED'
+  | 'COUNTERPARTY_INFORMATION_REQUIRED'
+  | 'COMPLIANCE_REVIEW';
 
 const columns = {
   id: col.text,
@@ -108,7 +112,7 @@ const columns = {
   /** The movements on a chain that brought it in and took it out. */
   source_chain: col.json<OnChain>().null.mut,
   destination_chain: col.json<OnChain>().null.mut,
-  // Of a card payment, and null for every other; `cards/card.ts` says what each is.
+  // Of a card payment, and null for every other; `card-payments/facts.ts` says what each is.
   card: col.json<CardDetails>().null,
   card_authorized: col.int8.null.mut,
   card_closed: col.bool.null.mut,
@@ -186,7 +190,11 @@ export type TransactionRow = OutgoingRow | IncomingRow | CardPaymentRow;
 /** A transaction without a card. */
 export type PaymentRow = OutgoingRow | IncomingRow;
 
-const LIVES = { INCOMING: incomingStates, OUTGOING: outgoingStates, CARD: cardPaymentStates };
+const LIVES = {
+  INCOMING: incomingStates,
+  OUTGOING: outgoingStates,
+  CARD: cardPaymentFeature.states.cardPayment,
+};
 
 /** Every change of a row keeps to the lifecycles: how far the payment is, and how far its refund. */
 export const transactions = table('transactions', columns, {
@@ -204,3 +212,16 @@ export const readTransaction = (reader: Reader, id: string): Promise<Transaction
 /** The commit fails if the transaction changed since it was read. */
 export const requireTransaction = (ctx: Ctx, row: TransactionRow): void =>
   ctx.require(transactions, row);
+
+/** A page of transactions. A bad cursor is INVALID_INPUT. */
+export const pageTransactions = (ctx: Ctx, query: PageQuery) => ctx.db.page(transactions, query);
+
+type Change<R> = PatchOf<typeof transactions, R>;
+
+/** Stages a change of the transaction, which keeps its type. */
+export const changeTransaction = <R extends TransactionRow>(
+  ctx: Ctx,
+  row: R,
+  change: Change<R>,
+): R =>
+  ctx.update(transactions, row, { ...change, updated_at: ctx.now } as Change<TransactionRow>) as R;

@@ -22,7 +22,7 @@ import { ownPlatform } from '../../../tenancy/platform/index.ts';
 import { awaitFunds, type CameIn, payInside, startPayout } from '../../lifecycle/index.ts';
 import { MovementInput } from '../../payouts/index.ts';
 import { aboutOwner, checkReceiver, livingOwner } from '../../pricing/index.ts';
-import { type IncomingRow, insertIncoming, type OutgoingRow } from '../../transactions/index.ts';
+import { type IncomingRow, insertTransaction, type OutgoingRow } from '../../transactions/index.ts';
 import type { QuoteRow } from '../store.ts';
 import { checkInvoice, takeInvoice } from './invoice.ts';
 
@@ -117,7 +117,7 @@ async function insertTwin(
   // Who asks nothing about the one end asks nothing about the other: a read less on the usual way.
   const counterparty =
     row.counterparty && aboutOwner(ctx.vault, await ownPlatform(ctx), to.currency, payer);
-  return insertIncoming(ctx, {
+  return insertTransaction(ctx, {
     id: ctx.id('Transaction'),
     platform_id: row.platform_id,
     customer_id: to.customer_id,

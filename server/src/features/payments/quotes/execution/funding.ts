@@ -46,11 +46,11 @@ import {
   type RailMovement,
 } from '../../payouts/index.ts';
 import { moveAndTell } from '../../presentation/index.ts';
+import { fundedAmountOf } from '../../refunds/index.ts';
 import { awaitDecision, awaitNotice, transactionOfReference } from '../../suspense/index.ts';
 import {
   asOutgoing,
   type FailureReason,
-  fundedAmountOf,
   type IncomingRow,
   type OutgoingRow,
   type PaymentRow,

@@ -1,0 +1,26 @@
+// The facts of a card payment, and how it may go on.
+import type { Feature } from '../../../runtime/operation/feature.ts';
+import { cardPaymentStates } from './states.ts';
+
+export {
+  type CardColumns,
+  type CardDetails,
+  type CardFactColumns,
+  type CardFacts,
+  columnsOf,
+  factsOf,
+  isPulling,
+  newFacts,
+  type PullFact,
+  type PullStatus,
+  pulledOf,
+  refundedOf,
+  settledOf,
+  sumOf,
+} from './facts.ts';
+export { CARD_STATUSES, type CardEvent, type CardStatus } from './states.ts';
+
+/** What this feature adds to a server. */
+export const cardPaymentFeature = {
+  states: { cardPayment: cardPaymentStates },
+} satisfies Feature;
