@@ -29,9 +29,11 @@ const world = systemWorld();
 const vault = createVault(world, () => {
   throw new Error('executing opens nothing personal');
 });
-const operation = quoteOperations({ connectors: connectorRegistry(world), origin: () => '' }).find(
-  ({ contract }) => contract.operationId === 'executeQuote',
-);
+const operation = quoteOperations({
+  connectors: connectorRegistry(world),
+  origin: () => '',
+  pendingActionOf: async () => undefined,
+}).find(({ contract }) => contract.operationId === 'executeQuote');
 
 /** What an execution changes is locked as it is read. */
 const LOCKS = { transactions: 'for no key update' } as const;

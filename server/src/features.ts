@@ -3,7 +3,7 @@
 
 import { openPlatformAccounts } from './bootstrap.ts';
 import type { StoragePort } from './connectors/ports/index.ts';
-import { agentFeature, waitingAction } from './features/agents/index.ts';
+import { agentFeature, pendingActionOf, waitingAction } from './features/agents/index.ts';
 import { internalAccountFeature } from './features/balances/internal-accounts/index.ts';
 import { type CardParts, cardFeature } from './features/cards/index.ts';
 import { contactFeature } from './features/customers/contacts/index.ts';
@@ -75,6 +75,7 @@ export const partsOf = (resources: Resources) => {
     credentialsTiedTo: tiedCredentials({ connectors }),
     opened: ((ctx, accounts) =>
       openWalletsOf(ctx, { connectors }, accounts)) satisfies AccountPorts['opened'],
+    pendingActionOf,
     waitingAction: waitingAction({ connectors, origin }),
   };
 };

@@ -7,7 +7,7 @@ import { agentPersonalData } from './personal-data.ts';
 import { actionStates, codeStates } from './states.ts';
 import { agentSweep } from './sweep.ts';
 
-export { waitingAction } from './actions/approvals.ts';
+export { pendingActionOf, waitingAction } from './actions/approvals.ts';
 export { note } from './audit.ts';
 export { agentBearers } from './management/authenticator.ts';
 export { presentAgent } from './present.ts';

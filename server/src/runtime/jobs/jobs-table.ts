@@ -1,5 +1,6 @@
 // The jobs table, apart from the loop that runs the jobs because contexts stage into it.
 import { stateTable } from '../../kernel/states.ts';
+import type { Database } from '../db/database.ts';
 import { col, table } from '../db/table.ts';
 
 export type JobState = 'queued' | 'running' | 'dead';
@@ -29,3 +30,16 @@ export const jobs = table(
   },
   { lives: [{ state: (row) => row.state, states: jobStates }] },
 );
+
+/** Whether a job of this kind is left whose input names the transaction. */
+export async function hasJobFor(
+  db: Pick<Database, 'query'>,
+  { kind }: { kind: string },
+  transactionId: string,
+): Promise<boolean> {
+  const left = await db.query(
+    "select 1 from jobs where kind = $1 and input ->> 'transactionId' = $2 limit 1",
+    [kind, transactionId],
+  );
+  return left.length > 0;
+}

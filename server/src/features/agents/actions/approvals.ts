@@ -65,6 +65,16 @@ const notDone = ({ message }: Fault) =>
     `What the agent asked for cannot be done any more: ${message}`,
   );
 
+/** The id of the action that waits for approval of this payment. */
+export async function pendingActionOf(
+  ctx: Ctx,
+  transactionId: string,
+): Promise<string | undefined> {
+  const waiting = { transaction_id: transactionId, status: 'PENDING_APPROVAL' } as const;
+  const [action] = await ctx.db.find(agentActions, waiting);
+  return action?.id;
+}
+
 /** The platform's word on a transaction that waits with an action; undefined where none does. */
 export const waitingAction = (parts: AgentParts) => async (ctx: Ctx, payment: PaymentRow) => {
   // What has begun is not waited for any more, however that came; what ran out still is.

@@ -17,6 +17,7 @@ import { against, PERMISSION_FOR } from '../policy/policy.ts';
 import { checkUsable, ownQuote } from '../reads/own.ts';
 import type { AgentRow } from '../store.ts';
 import { judge, refuse } from './actions.ts';
+import { pendingActionOf } from './approvals.ts';
 import { agentCreateQuote, agentGetQuote } from './quotes-contract.ts';
 
 type Request = Static<typeof QuoteRequest>;
@@ -92,7 +93,7 @@ const judgedWhereItStarts =
   };
 
 export function agentQuoteOperations(parts: AgentParts) {
-  const platform = quoteFeature.operations(parts);
+  const platform = quoteFeature.operations({ ...parts, pendingActionOf });
   const create = judgedWhereItStarts(parts, servedBy(platform, createQuote));
   return [
     narrowed(agentCreateQuote, create, {

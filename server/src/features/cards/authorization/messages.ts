@@ -131,10 +131,9 @@ export async function takeNotice(
 }
 
 // As `card_messages_opened` has it.
-const OPENED = `select m.transaction_id, p.id as platform_id
-  from card_messages m join platforms p on p.id = m.platform_id
-  where m.token = $1 and m.approved and m.transaction_id is not null
-    and m.kind in ('AUTHORIZATION', 'FINANCIAL_AUTHORIZATION', 'CREDIT_AUTHORIZATION',
+const OPENED = `select transaction_id, platform_id from card_messages
+  where token = $1 and approved and transaction_id is not null
+    and kind in ('AUTHORIZATION', 'FINANCIAL_AUTHORIZATION', 'CREDIT_AUTHORIZATION',
       'FINANCIAL_CREDIT_AUTHORIZATION', 'CREDIT_AUTHORIZATION_ADVICE')`;
 
 /** The payment that an issuer's name stands for, and whose it is. */

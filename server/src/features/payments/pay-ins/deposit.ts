@@ -5,6 +5,7 @@
 import type { OnChain } from '../../../connectors/ports/index.ts';
 import { isId } from '../../../kernel/id.ts';
 import { house } from '../../../ledger/chart.ts';
+import { hasMoved } from '../../../runtime/committer/ledger-reads.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
   type InternalAccountRow,
@@ -203,16 +204,12 @@ export async function refuseDeposit(
   return openWayBack(ctx, failed);
 }
 
-const OWN_DEPOSIT = `select 1 from ledger_transfers
-  where transaction_id = $1 and step = 'deposit'`;
-
 /**
  * Whether this transaction brought money in by itself. The receiver's side of a payment made inside did
  * not, though it tells the same source: what came in is the payment's, in another currency perhaps.
  */
-export async function broughtMoney(ctx: Ctx, row: IncomingRow): Promise<boolean> {
-  return (await ctx.db.query(OWN_DEPOSIT, [row.id])).length > 0;
-}
+export const broughtMoney = (ctx: Ctx, row: IncomingRow): Promise<boolean> =>
+  hasMoved(ctx.db, row.id, 'deposit');
 
 /**
  * The bank has taken it back, so there is nothing to send. What the account lacks by then its owner owes.

@@ -9,7 +9,6 @@ export {
   currentOf,
   heedPayout,
   heedRefund,
-  isBeingSent,
   loadOf,
   type PaymentJob,
   postpone,

@@ -11,6 +11,7 @@ import {
   jobHandler,
   type Result,
 } from '../../../runtime/jobs/jobs.ts';
+import { hasJobFor } from '../../../runtime/jobs/jobs-table.ts';
 import type { Caller, Ctx, Environment } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
@@ -157,17 +158,6 @@ export async function heedRefund(ctx: Ctx, row: OutgoingRow, progress: Progress)
   }
 }
 
-const SENDING = `select 1 from jobs where kind = $1 and input ->> 'transactionId' = $2 limit 1`;
-
-/** Whether the job that sends a movement of this transaction is still there. */
-export async function isBeingSent(
-  { db }: Runtime,
-  { kind }: JobDefinition<typeof PaymentInput>,
-  { id }: TransactionRow,
-): Promise<boolean> {
-  return (await db.query(SENDING, [kind, id])).length > 0;
-}
-
 type CancelDefinition = JobDefinition<typeof CancelInput>;
 type CancelJob = JobOf<CancelDefinition>;
 
@@ -226,7 +216,7 @@ export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
         void refuseCancel(ctx, await currentOf(ctx, row.id, asOutgoing));
       return { caller, stage };
     }
-    if (await isBeingSent(runtime, SEND_PAYOUT, row)) {
+    if (await hasJobFor(runtime.db, SEND_PAYOUT, row.id)) {
       // Its sending may be under way in another worker; a callback must come after it.
       return { caller, stage: async (ctx) => postpone(ctx, CANCEL_PAYOUT, job) };
     }

@@ -4,6 +4,7 @@
 import { defineJob } from '../../../kernel/contract/job.ts';
 import type { Time } from '../../../kernel/world.ts';
 import { type JobHandler, jobHandler, type Sweep } from '../../../runtime/jobs/jobs.ts';
+import { hasJobFor } from '../../../runtime/jobs/jobs-table.ts';
 import type { Log } from '../../../runtime/observability/log.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
@@ -28,10 +29,6 @@ const DUE = `select q.transaction_id, t.platform_id, q.expires_at
   order by q.expires_at, q.transaction_id limit ${AT_ONCE}`;
 
 const LATEST = 'select max(expires_at) as latest from quotes where expires_at <= $1';
-
-/** The job of a payment that failed to expire before; asked for such payments alone. */
-const WAITING = `select id from jobs where kind = '${EXPIRE.kind}' and platform_id = $1
-  and input->>'transactionId' = $2 limit 1`;
 
 /** How far before the latest quote that ran out the first look after a start begins. */
 const FIRST_LOOK_MS = 7 * 24 * 3_600_000;
@@ -60,8 +57,7 @@ async function expireOne(runtime: Runtime, { transaction_id: id, platform_id }: 
 
 /** Leaves a payment that failed to expire to a job. */
 async function retryLater(runtime: Runtime, { transaction_id: id, platform_id }: Due) {
-  const [waiting] = await runtime.db.query<{ id: string }>(WAITING, [platform_id, id]);
-  if (waiting) return;
+  if (await hasJobFor(runtime.db, EXPIRE, id)) return;
   await operate(runtime, await callerFor(runtime, platform_id), async (ctx) => {
     ctx.later(EXPIRE, { transactionId: id });
   });

@@ -12,29 +12,35 @@ import { checkExecutable } from './execution/execute.ts';
 import { makeQuote, paymentOf, quoteOf, quoteView, signQuote, startQuote } from './quote.ts';
 import type { QuoteRow } from './store.ts';
 
-// Actions of agents are another feature's table, to the right of this one; that one waits is read by SQL.
-const WAITING = `select id from agent_actions
-  where transaction_id = $1 and status = 'PENDING_APPROVAL' limit 1`;
+/** What the composition lends: agents come after quotes. */
+interface QuoteParts extends ScaParts {
+  /** The id of the agent's action that waits for the platform's approval of this payment. */
+  pendingActionOf(ctx: Ctx, transactionId: string): Promise<string | undefined>;
+}
 
 /** Throws CONFLICT where an agent asks for the quote: executed beside it, it would have two endings. */
-async function refuseAsked(ctx: Ctx, { agent_id: agent, transaction_id: payment }: QuoteRow) {
+async function refuseAsked(
+  ctx: Ctx,
+  { pendingActionOf }: QuoteParts,
+  { agent_id: agent, transaction_id: payment }: QuoteRow,
+) {
   if (agent === null) return;
-  const [action] = await ctx.db.query<{ id: string }>(WAITING, [payment]);
-  if (!action) return;
+  const actionId = await pendingActionOf(ctx, payment);
+  if (actionId === undefined) return;
   const reason = 'An agent asks for this quote: approve or reject its action.';
-  throw new Fault('CONFLICT', reason, { actionId: action.id });
+  throw new Fault('CONFLICT', reason, { actionId });
 }
 
 /** Executes a quote; one that a wallet pays for only once its holder has signed. */
 async function execute(
   ctx: Ctx,
-  parts: ScaParts,
+  parts: QuoteParts,
   { params, body, headers }: Input<typeof executeQuote>,
 ) {
   const quote = await quoteOf(ctx, params.quoteId);
   const payment = await paymentOf(ctx, quote);
   checkExecutable(ctx, quote, payment);
-  await refuseAsked(ctx, quote);
+  await refuseAsked(ctx, parts, quote);
   const { operationId } = executeQuote;
   const asked = { operationId, of: quote.id, input: { params, body }, headers: headers as Headers };
   const outcome = await signQuote(ctx, parts, quote, payment, asked);
@@ -46,7 +52,7 @@ async function execute(
   return { status: 200 as const, body: await quoteView(ctx, quote, started) };
 }
 
-export const quoteOperations = (parts: ScaParts) => [
+export const quoteOperations = (parts: QuoteParts) => [
   handle(createQuote, async (ctx, { body }) => {
     const { status, quote, payment } = await makeQuote(ctx, parts, body);
     return { status, body: await quoteView(ctx, quote, payment) };

@@ -5,7 +5,7 @@
 
 import type { Progress } from '../../../connectors/ports/index.ts';
 import { Fault } from '../../../kernel/fault.ts';
-import { pgArray } from '../../../runtime/db/arrays.ts';
+import { netIn } from '../../../runtime/committer/ledger-reads.ts';
 import { col, table } from '../../../runtime/db/table.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { TransactionRow } from '../transactions/index.ts';
@@ -26,21 +26,11 @@ export interface Said {
   reason?: string | undefined;
 }
 
-const NET = `select transaction_id as id,
-    sum(case when credit like 'house:%:suspense:%' then amount else -amount end)::int8 as net
-  from ledger_transfers
-  where transaction_id = any($1::text[]) and phase = 'posted'
-    and (credit like 'house:%:suspense:%' or debit like 'house:%:suspense:%')
-  group by transaction_id`;
-
 /** How much of suspense belongs to each transaction; below zero where money is missing. */
-export async function inSuspense(
+export const inSuspense = (
   db: Ctx['db'],
   ids: readonly string[],
-): Promise<ReadonlyMap<string, bigint>> {
-  const rows = await db.query<{ id: string; net: bigint }>(NET, [pgArray('text', [...ids])]);
-  return new Map(rows.map(({ id, net }) => [id, net]));
-}
+): Promise<ReadonlyMap<string, bigint>> => netIn(db, 'house:%:suspense:%', ids);
 
 /** Puts the transaction before a person. */
 export async function awaitDecision(ctx: Ctx, row: TransactionRow): Promise<void> {

@@ -9,12 +9,14 @@ import { defineJob } from '../../../../kernel/contract/job.ts';
 import { Fault, invalidField } from '../../../../kernel/fault.ts';
 import { isId } from '../../../../kernel/id.ts';
 import { house } from '../../../../ledger/chart.ts';
+import { hasMoved } from '../../../../runtime/committer/ledger-reads.ts';
 import {
   type JobHandler,
   type JobOf,
   jobHandler,
   type Result,
 } from '../../../../runtime/jobs/jobs.ts';
+import { hasJobFor } from '../../../../runtime/jobs/jobs-table.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../../runtime/operation/operate.ts';
 import {
@@ -37,7 +39,6 @@ import { bounceDeposit, type Deposit, receiveDeposit } from '../../pay-ins/index
 import {
   type ConnectorsOf,
   currentOf,
-  isBeingSent,
   loadOf,
   MovementInput,
   overRail,
@@ -181,17 +182,13 @@ export async function takeDeposit(ctx: Ctx, notice: Notice): Promise<PaymentRow>
   return strayFunds(ctx, payment, notice);
 }
 
-const TAKEN_BACK = `select 1 from ledger_transfers
-  where transaction_id = $1 and step in ('return', 'return.owed') limit 1`;
-
 /**
  * What came in for a payment is taken back after it was passed on, a pull or a deposit: the balance of
  * whoever paid answers for it, else the platform's own. Where neither has one in this currency a person has
  * to find the money. Answers whether it was still to be done.
  */
 export async function takeBackFunds(ctx: Ctx, row: OutgoingRow): Promise<boolean> {
-  const [before] = await ctx.db.query(TAKEN_BACK, [row.id]);
-  if (before) return false;
+  if (await hasMoved(ctx.db, row.id, 'return', 'return.owed')) return false;
   const currency = row.sent_currency;
   const creditTo = house(ctx.caller.environment, 'clearing', currency);
   const all = await Promise.all(
@@ -255,7 +252,7 @@ const cancelFunding =
         void refuseCancel(ctx, await currentOf(ctx, row.id, asOutgoing));
       return { caller, stage };
     }
-    if (await isBeingSent(runtime, SEND_PULL, row)) {
+    if (await hasJobFor(runtime.db, SEND_PULL, row.id)) {
       // Its sending may be under way in another worker; a callback must come after it.
       return { caller, stage: async (ctx) => postpone(ctx, CANCEL_FUNDING, job) };
     }
