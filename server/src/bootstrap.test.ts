@@ -3,12 +3,12 @@ import { createPublicKey, sign, verify } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../test/database.ts';
 import { createPlatformWithToken, FIRST_CURRENCIES, firstStart } from './bootstrap.ts';
+import { readConfig } from './config.ts';
 import { internalAccounts } from './features/balances/internal-accounts/index.ts';
 import { platforms } from './features/tenancy/platform/index.ts';
 import { authenticator, tokens } from './features/tenancy/tokens/index.ts';
 import { withSystem } from './operator/cli/system.ts';
 import type { System } from './operator/cli/verb.ts';
-import { readConfig } from './runtime/config/config.ts';
 import { ensureSigningKeys, loadSigningKeys, publicKeys } from './runtime/security/keys.ts';
 
 let database: TestDatabase;

@@ -33,7 +33,7 @@ import { addHostedApp } from './http/pages/hosted.ts';
 import { addPages, originOf } from './http/pages/pages.ts';
 import { createServer, type Watch } from './http/server.ts';
 import { addSite } from './http/site.ts';
-import { bodyErrors, compileSchemas } from './http/validate.ts';
+import { bodyErrors, compileSchemas } from './kernel/contract/validate.ts';
 import { runInSteps } from './kernel/steps.ts';
 import type { World } from './kernel/world.ts';
 import { houseAccounts } from './ledger/chart.ts';

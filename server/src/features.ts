@@ -32,7 +32,7 @@ import { platformFeature } from './features/tenancy/platform/index.ts';
 import { type Authenticator, tokenFeature } from './features/tenancy/tokens/index.ts';
 import { openWallets, openWalletsOf, walletFeature } from './features/wallets/accounts/index.ts';
 import { credentialFeature, tiedCredentials } from './features/wallets/credentials/index.ts';
-import type { bodyErrors } from './http/validate.ts';
+import type { bodyErrors } from './kernel/contract/validate.ts';
 import type { Files } from './runtime/files/files.ts';
 import type { Log } from './runtime/observability/log.ts';
 import type { Feature } from './runtime/operation/feature.ts';

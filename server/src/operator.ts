@@ -2,6 +2,7 @@
 // and not through the API, so they need no credential and run beside a server or without one. Standard
 // output is the result and nothing else; everything else goes to standard error.
 
+import { type Config, readConfig, splitFlags } from './config.ts';
 import { Fault } from './kernel/fault.ts';
 import { nearest } from './kernel/nearest.ts';
 import { cardDecisionVerbs } from './operator/cards/card-decisions.ts';
@@ -43,7 +44,6 @@ import { platformVerbs } from './operator/platforms/platform.ts';
 import { tokenVerbs } from './operator/platforms/token.ts';
 import { webhookVerbs } from './operator/platforms/webhooks.ts';
 import { walletVerbs } from './operator/wallets/wallets.ts';
-import { type Config, readConfig, splitFlags } from './runtime/config/config.ts';
 import { versionLine } from './runtime/config/version.ts';
 
 /** Where a command reads its settings and writes its answer. */

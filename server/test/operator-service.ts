@@ -4,10 +4,10 @@
 import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
+import { readConfig } from '../src/config.ts';
 import { withSystem } from '../src/operator/cli/system.ts';
 import type { System } from '../src/operator/cli/verb.ts';
 import { main } from '../src/operator.ts';
-import { readConfig } from '../src/runtime/config/config.ts';
 
 interface Ran {
   readonly code: number;

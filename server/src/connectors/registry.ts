@@ -2,7 +2,7 @@
 // connector offers is not offered. Production has the manual rail always, because it needs nothing but an
 // operator; rates and collection accounts are there once a setting names their source.
 import { PaymentInstructions } from '../catalog/rails/payment-instructions.ts';
-import { fieldErrors } from '../http/validate.ts';
+import { fieldErrors } from '../kernel/contract/validate.ts';
 import type { World } from '../kernel/world.ts';
 import { type Circuits, createCircuits } from '../runtime/jobs/circuits.ts';
 import type { Environment } from '../runtime/operation/context.ts';

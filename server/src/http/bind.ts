@@ -8,13 +8,13 @@ import {
   idempotencyOf,
   type Reply,
 } from '../kernel/contract/operation.ts';
+import { bodyErrors, fieldErrors, MAX_FIELD_ERRORS } from '../kernel/contract/validate.ts';
 import { canonical } from '../kernel/crypto/canonical.ts';
 import { Fault, type FieldError, invalid } from '../kernel/fault.ts';
 import { isSomeId } from '../kernel/id.ts';
 import { type Caller, type Ctx, createContext } from '../runtime/operation/context.ts';
 import { idempotency } from '../runtime/operation/idempotency.ts';
 import { isKeyTaken, operate, type Runtime } from '../runtime/operation/operate.ts';
-import { bodyErrors, fieldErrors, MAX_FIELD_ERRORS } from './validate.ts';
 
 export type Operation = Bound<Ctx>;
 

@@ -5,10 +5,10 @@ import { type TSchema, Type } from '@sinclair/typebox';
 import type { Naming } from '../catalog/naming.ts';
 import { EVENT_TYPES, type WebhookContract } from '../kernel/contract/event.ts';
 import { type Contract, DEFAULT_MAX_BODY, idempotencyOf } from '../kernel/contract/operation.ts';
+import { MAX_FIELD_ERRORS } from '../kernel/contract/validate.ts';
 import { type Code, STATUS_OF } from '../kernel/fault.ts';
 import { described, named, oneOf, partOf, REF, Timestamp, toOpenApi } from '../kernel/schema.ts';
 import { documentedCodesOf } from './operation-errors.ts';
-import { MAX_FIELD_ERRORS } from './validate.ts';
 
 type Json = Record<string, unknown>;
 

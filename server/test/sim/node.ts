@@ -2,8 +2,8 @@
 // it does from then on reaches the database or the client; what was committed stays. A trap kills it around
 // its next commit: just before, so that nothing was written, or just after, so that nobody was told.
 import { type App, compose, type Settings } from '../../src/compose.ts';
-import { fieldErrors } from '../../src/http/validate.ts';
 import type { Contract } from '../../src/kernel/contract/operation.ts';
+import { fieldErrors } from '../../src/kernel/contract/validate.ts';
 import type { World } from '../../src/kernel/world.ts';
 import type { ChangeSet, Outcome } from '../../src/runtime/committer/change-set.ts';
 import { createLog } from '../../src/runtime/observability/log.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PaymentInstructions } from '../../catalog/rails/payment-instructions.ts';
-import { fieldErrors } from '../../http/validate.ts';
+import { fieldErrors } from '../../kernel/contract/validate.ts';
 import { collectionOf } from './collection.ts';
 import { manualFunding } from './funding.ts';
 import { accountOfReference, accountReference } from './reference.ts';

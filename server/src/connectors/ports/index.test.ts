@@ -13,7 +13,7 @@ import { railsOf, sandboxSuffixOf } from '../../catalog/accounts/account-info.ts
 import { ACCOUNT_TYPES, type AccountType } from '../../catalog/accounts/account-types.ts';
 import { CURRENCIES } from '../../catalog/currencies/currencies.ts';
 import { PaymentInstructions } from '../../catalog/rails/payment-instructions.ts';
-import { fieldErrors } from '../../http/validate.ts';
+import { fieldErrors } from '../../kernel/contract/validate.ts';
 import type { Environment } from '../../runtime/operation/context.ts';
 import { connectorRegistry } from '../registry.ts';
 import type { IdentityCase, PaymentFunding, Progress, RailInstruction } from './index.ts';

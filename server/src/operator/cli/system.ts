@@ -1,11 +1,12 @@
 // The installation an operator's command works on: the database in DATABASE_URL, or the embedded one of
 // the data folder, which a running server shares with us and which is started for the call when none runs.
+
+import type { Config } from '../../config.ts';
 import { connectorRegistry, custodyKeysOf, storageOf } from '../../connectors/registry.ts';
 import { awaitSealing, sealOldCustomers } from '../../features/customers/records/index.ts';
 import type { World } from '../../kernel/world.ts';
 import { createCommitter } from '../../runtime/committer/committer.ts';
 import { connectLane } from '../../runtime/committer/lane.ts';
-import type { Config } from '../../runtime/config/config.ts';
 import { systemWorld } from '../../runtime/config/system-world.ts';
 import { openDatabase } from '../../runtime/db/database.ts';
 import { migrate } from '../../runtime/db/migrate.ts';

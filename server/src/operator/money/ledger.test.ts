@@ -3,10 +3,10 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
+import { type Config, readConfig } from '../../config.ts';
 import { ledgerAccounts } from '../../features/balances/ledger-accounts/store.ts';
 import { systemCaller } from '../../features/tenancy/platform/index.ts';
 import { main } from '../../operator.ts';
-import { type Config, readConfig } from '../../runtime/config/config.ts';
 import type { Ctx, Movement } from '../../runtime/operation/context.ts';
 import { operate } from '../../runtime/operation/operate.ts';
 import { withSystem } from '../cli/system.ts';

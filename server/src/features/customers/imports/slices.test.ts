@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../../test/harness.ts';
 import { file, type ImportDesk, importDesk, progress } from '../../../../test/imports.ts';
 import { connectorRegistry } from '../../../connectors/registry.ts';
-import { bodyErrors } from '../../../http/validate.ts';
+import { bodyErrors } from '../../../kernel/contract/validate.ts';
 import { uuid7 } from '../../../kernel/id.ts';
 import { createWorker, type JobHandler } from '../../../runtime/jobs/jobs.ts';
 import { createLog } from '../../../runtime/observability/log.ts';

@@ -1,8 +1,8 @@
 import { type TSchema, Type } from '@sinclair/typebox';
 import { expect, it } from 'vitest';
-import { operationsOf, type Parts } from '../features.ts';
-import type { Contract } from '../kernel/contract/operation.ts';
-import { named } from '../kernel/schema.ts';
+import { operationsOf, type Parts } from '../../features.ts';
+import { named } from '../schema.ts';
+import type { Contract } from './operation.ts';
 import { compileSchemas, fieldErrors } from './validate.ts';
 
 const contractOf = (body: TSchema) => ({ body }) as unknown as Contract;

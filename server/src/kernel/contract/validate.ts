@@ -3,10 +3,10 @@
 import type { TSchema } from '@sinclair/typebox';
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
-import type { Contract } from '../kernel/contract/operation.ts';
-import type { FieldConstraint, FieldError } from '../kernel/fault.ts';
-import { ajvParts } from '../kernel/schema.ts';
-import { runAtOnce } from '../kernel/steps.ts';
+import type { FieldConstraint, FieldError } from '../fault.ts';
+import { ajvParts } from '../schema.ts';
+import { runAtOnce } from '../steps.ts';
+import type { Contract } from './operation.ts';
 
 // Verbose, because the words of a rule stand in the schema that a value does not fit.
 // References are not inlined, so that each piece stays small.

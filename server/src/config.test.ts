@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Config, readConfig, settingsHelp, settingsTable, splitFlags } from './config.ts';
-import { projectRoot } from './root.ts';
+import { projectRoot } from './runtime/config/root.ts';
 
 type Env = Record<string, string>;
 

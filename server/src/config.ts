@@ -2,10 +2,10 @@
 // reported at once, one plain line each. The command line help and the README's table are printed from
 // the same list (settings.ts), so they cannot drift.
 import path from 'node:path';
-import { nearest } from '../../kernel/nearest.ts';
-import type { Level } from '../observability/log.ts';
-import { projectRoot } from './root.ts';
-import { keyFrom, listOf, RPC_CHAINS, SETTINGS } from './settings.ts';
+import { nearest } from './kernel/nearest.ts';
+import { projectRoot } from './runtime/config/root.ts';
+import { keyFrom, listOf, RPC_CHAINS, SETTINGS } from './runtime/config/settings.ts';
+import type { Level } from './runtime/observability/log.ts';
 
 export interface Config {
   /** 0 means any free port. */
