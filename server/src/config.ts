@@ -1,10 +1,18 @@
 // Reads the settings from the environment and from flags. Reading is pure, and every bad setting is
 // reported at once, one plain line each. The command line help and the README's table are printed from
-// the same list (settings.ts), so they cannot drift.
+// the same list, the server's own settings and those of its connectors, so they cannot drift.
 import path from 'node:path';
+import {
+  type ConnectorValues,
+  connectorSettings,
+  readConnectorSettings,
+  type StorageSettings,
+  settingConflicts,
+} from './connectors/registry.ts';
 import { nearest } from './kernel/nearest.ts';
+import { listOf, type Setting } from './kernel/settings.ts';
 import { projectRoot } from './runtime/config/root.ts';
-import { keyFrom, listOf, RPC_CHAINS, SETTINGS } from './runtime/config/settings.ts';
+import { keyFrom, SERVER_SETTINGS } from './runtime/config/settings.ts';
 import type { Level } from './runtime/observability/log.ts';
 
 export interface Config {
@@ -33,34 +41,9 @@ export interface Config {
   logLevel: Level;
   production: boolean;
   /** What connects platforms to the outside; files by their absolute paths. */
-  connectors: {
-    ratesUrl: string | undefined;
-    ratesFile: string | undefined;
-    ratesMaxAgeMs: number;
-    fundingFile: string | undefined;
-    sandboxUmaDomain: string;
-    /** By chain. */
-    rpcUrls: Record<string, string>;
-    identityUrl: string | undefined;
-    smtpUrl: string | undefined;
-    mailFrom: string | undefined;
-    smsUrl: string | undefined;
-    oidcIssuers: readonly string[];
-  };
-  /** Where files of customers are kept: in the bucket where one is set. */
-  files: {
-    /** Absolute; with a bucket, files on their way to it. */
-    folder: string;
-    s3:
-      | {
-          endpoint: string;
-          bucket: string;
-          region: string;
-          accessKeyId: string;
-          secretAccessKey: string;
-        }
-      | undefined;
-  };
+  connectors: Omit<ConnectorValues, keyof StorageSettings>;
+  /** Where files of customers are kept: in the bucket where one is set. Absolute. */
+  files: StorageSettings;
   /** Where clients reach the server; undefined: where it listens. */
   publicUrl: string | undefined;
   /** Whether sandbox platforms may use webhook endpoints on this machine. */
@@ -68,6 +51,8 @@ export interface Config {
   /** How long a user without credentials waits for a way back; undefined: there is none. */
   walletRecoveryMs: number | undefined;
 }
+
+const SETTINGS: readonly Setting[] = [...SERVER_SETTINGS, ...connectorSettings()];
 
 type ConfigResult = { config: Config } | { errors: string[] } | { help: string };
 
@@ -131,29 +116,14 @@ function unknownWords(rest: readonly string[]): string[] {
   });
 }
 
-/** The settings of a bucket, which are set all or none. */
-const S3_NAMES = ['ENDPOINT', 'BUCKET', 'REGION', 'ACCESS_KEY_ID', 'SECRET_ACCESS_KEY'].map(
-  (name) => `RAILHEAD_S3_${name}`,
-);
-
-function bucketOf(values: Map<string, string>): Config['files']['s3'] {
-  const [endpoint, bucket, region, accessKeyId, secretAccessKey] = S3_NAMES.map((name) =>
-    values.get(name),
-  );
-  if (!endpoint || !bucket || !region || !accessKeyId || !secretAccessKey) return undefined;
-  return { endpoint, bucket, region, accessKeyId, secretAccessKey };
-}
-
 function build(values: Map<string, string>, base: string): Config {
   const text = (env: string) => values.get(env);
-  const file = (env: string) => {
-    const named = text(env);
-    return named === undefined ? undefined : path.resolve(base, named);
-  };
   const list = (env: string) => {
     const given = text(env);
     return given === undefined ? [] : listOf(given);
   };
+  const dataDir = path.resolve(base, text('RAILHEAD_DATA_DIR')!);
+  const { folder, s3, ...connectors } = readConnectorSettings(values, base);
   const production = text('NODE_ENV') === 'production';
   const hours = text('RAILHEAD_WALLET_RECOVERY');
   const id = text('RAILHEAD_CLIENT_ID');
@@ -162,7 +132,7 @@ function build(values: Map<string, string>, base: string): Config {
   return {
     port: Number(text('PORT')),
     host: text('HOST')!,
-    dataDir: path.resolve(base, text('RAILHEAD_DATA_DIR')!),
+    dataDir,
     databaseUrl: text('DATABASE_URL'),
     client: id !== undefined && secret !== undefined ? { id, secret } : undefined,
     masterKey: key === undefined ? undefined : keyFrom(key),
@@ -177,28 +147,8 @@ function build(values: Map<string, string>, base: string): Config {
     trustedProxies: list('RAILHEAD_TRUSTED_PROXIES'),
     logLevel: text('LOG_LEVEL') as Level,
     production,
-    connectors: {
-      ratesUrl: text('RAILHEAD_RATES_URL'),
-      ratesFile: file('RAILHEAD_RATES_FILE'),
-      ratesMaxAgeMs: Number(text('RAILHEAD_RATES_MAX_AGE')) * 1000,
-      fundingFile: file('RAILHEAD_FUNDING_FILE'),
-      identityUrl: text('RAILHEAD_IDENTITY_URL'),
-      sandboxUmaDomain: text('RAILHEAD_SANDBOX_UMA_DOMAIN')!,
-      rpcUrls: Object.fromEntries(
-        RPC_CHAINS.flatMap((chain) => {
-          const url = text(`RAILHEAD_RPC_${chain}`);
-          return url === undefined ? [] : [[chain, url]];
-        }),
-      ),
-      smtpUrl: text('RAILHEAD_SMTP_URL'),
-      mailFrom: text('RAILHEAD_MAIL_FROM'),
-      smsUrl: text('RAILHEAD_SMS_URL'),
-      oidcIssuers: list('RAILHEAD_OIDC_ISSUERS'),
-    },
-    files: {
-      folder: file('RAILHEAD_FILES_DIR') ?? path.resolve(base, text('RAILHEAD_DATA_DIR')!, 'files'),
-      s3: bucketOf(values),
-    },
+    connectors,
+    files: { folder: folder ?? path.join(dataDir, 'files'), s3 },
     publicUrl: text('RAILHEAD_PUBLIC_URL')?.replace(/\/+$/, ''),
     loopbackWebhooks:
       (text('RAILHEAD_LOOPBACK_WEBHOOKS') ?? (production ? 'refused' : 'allowed')) === 'allowed',
@@ -212,16 +162,7 @@ function togetherErrors(values: Map<string, string>): string[] {
   if (values.has('RAILHEAD_CLIENT_ID') !== values.has('RAILHEAD_CLIENT_SECRET')) {
     errors.push('RAILHEAD_CLIENT_ID and RAILHEAD_CLIENT_SECRET must be set both or neither.');
   }
-  if (values.has('RAILHEAD_RATES_URL') && values.has('RAILHEAD_RATES_FILE')) {
-    errors.push('RAILHEAD_RATES_URL and RAILHEAD_RATES_FILE exclude each other.');
-  }
-  if (values.has('RAILHEAD_SMTP_URL') && !values.has('RAILHEAD_MAIL_FROM')) {
-    errors.push('RAILHEAD_MAIL_FROM must be set when RAILHEAD_SMTP_URL is.');
-  }
-  const missing = S3_NAMES.filter((name) => !values.has(name));
-  if (missing.length > 0 && missing.length < S3_NAMES.length) {
-    errors.push(`${missing.join(', ')} must be set as well, or nothing of RAILHEAD_S3.`);
-  }
+  errors.push(...settingConflicts(values));
   if (values.get('NODE_ENV') === 'production' && !values.has('RAILHEAD_MASTER_KEY')) {
     errors.push('RAILHEAD_MASTER_KEY must be set when NODE_ENV is production.');
   }

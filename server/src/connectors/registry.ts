@@ -1,102 +1,66 @@
-// Which connectors serve which environment. A production platform is never served by the sandbox: what no
-// connector offers is not offered. Production has the manual rail always, because it needs nothing but an
-// operator; rates and collection accounts are there once a setting names their source.
-import { PaymentInstructions } from '../catalog/rails/payment-instructions.ts';
+// The list of connectors, and what follows from it: the capabilities of each mode, the storage of files, and
+// the settings that the server reads. A production platform is never served by the sandbox: a capability that
+// no connector of a mode offers is not offered. Two connectors for one capability are an error at the start.
+import type { Static, TObject } from '@sinclair/typebox';
+import type { Environment } from '../kernel/caller.ts';
 import { fieldErrors } from '../kernel/contract/validate.ts';
+import {
+  incompleteSettings,
+  isComplete,
+  readSettings,
+  type SettingLeaf,
+  settingsIn,
+} from '../kernel/settings.ts';
 import type { World } from '../kernel/world.ts';
 import { type Circuits, createCircuits } from '../runtime/jobs/circuits.ts';
-import type { Environment } from '../runtime/operation/context.ts';
 import type { Vault } from '../runtime/security/vault.ts';
-import { httpIdentity } from './bridge/identity.ts';
-import { contractWallets } from './evm/contract-wallets.ts';
-import { folderStorage } from './folder/storage.ts';
-import { localDocuments } from './local/documents.ts';
-import { readCollection } from './manual/collection.ts';
-import { manualFunding } from './manual/funding.ts';
-import { manualRail } from './manual/rail.ts';
-import { fileRates, httpRates } from './manual/rates.ts';
-import { httpOidc } from './oidc/tokens.ts';
-import type { Connectors, FundingPort, RatePort, StoragePort } from './ports/index.ts';
-import { type S3Settings, s3Storage } from './s3/storage.ts';
-import { cardNumbers } from './sandbox/cards/card-numbers.ts';
-import { sandboxIssuer } from './sandbox/cards/issuer.ts';
-import { sandboxDocuments } from './sandbox/identity/documents.ts';
-import { sandboxIdentity } from './sandbox/identity/identity.ts';
-import { sandboxLiveness } from './sandbox/identity/liveness.ts';
-import { sandboxOidc, sandboxWalletScript } from './sandbox/identity/wallets.ts';
-import { sandboxFunding } from './sandbox/payments/funding.ts';
-import { sandboxPaymentFunding } from './sandbox/payments/funding-payment.ts';
-import { sandboxNames } from './sandbox/payments/names.ts';
-import { sandboxNetworkFees } from './sandbox/payments/network-fees.ts';
-import { sandboxRail } from './sandbox/payments/rail.ts';
-import { sandboxRates } from './sandbox/payments/rates.ts';
-import { sandboxMint } from './sandbox/stablecoins/mint.ts';
-import { sandboxUma } from './sandbox/uma/uma.ts';
-import { type CustodyKeys, localCustody } from './signer/custody.ts';
-import { smsBridge } from './sms/bridge.ts';
-import { smtpMail } from './smtp/mail.ts';
+import { bridge } from './bridge/index.ts';
+import type { Capabilities, Capability, Connector, ConnectorParts, Mode } from './connector.ts';
+import { evm } from './evm/index.ts';
+import { folder } from './folder/index.ts';
+import { local } from './local/index.ts';
+import { manual } from './manual/index.ts';
+import { oidc } from './oidc/index.ts';
+import type { Connectors, StoragePort } from './ports/index.ts';
+import type { CustodyKeys } from './ports/wallets.ts';
+import { s3 } from './s3/index.ts';
+import { sandbox } from './sandbox/index.ts';
+import { signer } from './signer/index.ts';
+import { sms } from './sms/index.ts';
+import { smtp } from './smtp/index.ts';
 
-/** Where the sandbox's scripted UMA addresses live unless a setting says otherwise. */
-const SANDBOX_UMA_DOMAIN = 'sandbox.uma.money';
+const BUILT_IN = [
+  ...([manual, bridge, evm, smtp, sms, oidc] as const),
+  ...([local, signer, sandbox, folder, s3] as const),
+] as const;
+
+/** Every connector of this server, in the order in which help lists their settings. */
+export const CONNECTORS: readonly Connector[] = BUILT_IN;
+
+type SettingsOf<C> = C extends { settings: infer S extends TObject } ? Static<S> : never;
+type Together<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
+  all: infer All,
+) => void
+  ? All
+  : never;
+type All = Together<SettingsOf<(typeof BUILT_IN)[number]>>;
+/** The settings of all connectors, by their names in the schemas. */
+export type ConnectorValues = { [Name in keyof All]?: All[Name] | undefined };
+
+/** Where files are kept. */
+export type StorageSettings = Pick<ConnectorValues, 's3'> & { folder: string };
 
 /** What connects platforms to the outside, as the operator set it. */
-export interface ConnectorSettings {
-  sandboxUmaDomain?: string | undefined;
-  /** A service that answers with a table of rates; at most one of the two. */
-  ratesUrl?: string | undefined;
-  ratesFile?: string | undefined;
-  /** A day unless said otherwise. */
-  ratesMaxAgeMs?: number | undefined;
-  /** The operator's collection accounts. */
-  fundingFile?: string | undefined;
-  /** Nodes to ask about wallets that are contracts, by chain: `ETHEREUM`. */
-  rpcUrls?: Readonly<Record<string, string>> | undefined;
-  /** The operator's own service that decides about customers; without it an operator does, by hand. */
-  identityUrl?: string | undefined;
-  /** The mail server, and who e-mail is from; both or neither. */
-  smtpUrl?: string | undefined;
-  mailFrom?: string | undefined;
-  /** The service that text messages are posted to. */
-  smsUrl?: string | undefined;
-  /** Identity providers whose tokens are taken beside those that always are. */
-  oidcIssuers?: readonly string[] | undefined;
+export interface ConnectorSettings extends Omit<ConnectorValues, keyof StorageSettings> {
   /** What the built-in custodian of wallets seals and signs with; without it wallets have no custodian. */
   custodyKeys?: CustodyKeys | undefined;
-  /** What the program that starts the server connects production with by itself. */
+  /** What the program that starts the server connects production with. It replaces what connectors offer. */
   production?: Pick<Connectors, 'issuer' | 'mint'> | undefined;
   /** What guards the calls to each provider; circuits of its own unless given. */
   circuits?: Circuits | undefined;
-  /** Told what is wrong with a source while the server runs. */
+  /** Receives a sentence about what is wrong with a source while the server runs. */
   note?: ((problem: string) => void) | undefined;
 }
-
-const DAY_MS = 86_400_000;
-
-/** The network as a provider's connector sees it. */
-type Doors = (provider: string) => World;
-
-function ratesOf(door: Doors, world: World, settings: ConnectorSettings): RatePort | undefined {
-  const { ratesUrl, ratesFile, ratesMaxAgeMs: maxAgeMs = DAY_MS, note = () => {} } = settings;
-  if (ratesUrl) return httpRates(door('rates'), ratesUrl, { maxAgeMs, note });
-  return ratesFile ? fileRates(world, ratesFile, { maxAgeMs, note }) : undefined;
-}
-
-function fundingOf({ fundingFile }: ConnectorSettings): FundingPort | undefined {
-  if (!fundingFile) return undefined;
-  const judge = (value: unknown) => fieldErrors(PaymentInstructions, value, 'body');
-  return manualFunding(readCollection(fundingFile, judge));
-}
-
-const identityOf = (door: Doors, { identityUrl, note = () => {} }: ConnectorSettings) =>
-  identityUrl ? { identity: httpIdentity(door('identity'), identityUrl, note) } : {};
-
-/** In the sandbox there are none: what would be sent is kept for the operator to read. */
-const messengersOf = (door: Doors, { smtpUrl, mailFrom, smsUrl }: ConnectorSettings) => ({
-  ...(smtpUrl && mailFrom
-    ? { mail: smtpMail(door('smtp'), { url: smtpUrl, from: mailFrom }) }
-    : {}),
-  ...(smsUrl ? { sms: smsBridge(door('sms'), smsUrl) } : {}),
-});
 
 /** What an installation's vault lends its custodian. */
 export const custodyKeysOf = ({ sealOwn, openOwn, derive }: Vault): CustodyKeys => ({
@@ -105,76 +69,137 @@ export const custodyKeysOf = ({ sealOwn, openOwn, derive }: Vault): CustodyKeys 
   derive,
 });
 
-/** The keys of an environment: what one sealed does not open in the other, and they sign apart. */
-const keysIn = (environment: Environment, { seal, open, derive }: CustodyKeys): CustodyKeys => ({
-  seal: (text, context) => seal(text, `${environment} ${context}`),
-  open: (sealed, context) => open(sealed, `${environment} ${context}`),
-  derive: (purpose) => derive(`${environment} ${purpose}`),
+/** The keys of a mode: what one sealed does not open in the other, and they sign apart. */
+const keysIn = (mode: Mode, { seal, open, derive }: CustodyKeys): CustodyKeys => ({
+  seal: (text, context) => seal(text, `${mode} ${context}`),
+  open: (sealed, context) => open(sealed, `${mode} ${context}`),
+  derive: (purpose) => derive(`${mode} ${purpose}`),
 });
 
-/** Wallets of the sandbox hold nothing, and their export bundles say so: nobody answers for them. */
-const custodyOf = (environment: Environment, world: World, { custodyKeys }: ConnectorSettings) =>
-  custodyKeys && {
-    custody: localCustody(world, keysIn(environment, custodyKeys), {
-      attests: environment === 'production',
-    }),
-  };
+/** The settings of connectors, a shared one once. */
+export function connectorSettings(
+  connectors: readonly Connector[] = CONNECTORS,
+): readonly SettingLeaf[] {
+  const leaves = connectors.flatMap(({ settings }) => settingsIn(settings));
+  return leaves.filter(({ env }, at) => leaves.findIndex((each) => each.env === env) === at);
+}
 
-/** Cards of the sandbox have numbers of a range that networks keep for tests. */
-const issuingOf = (world: World, { custodyKeys }: ConnectorSettings) =>
-  custodyKeys && { issuer: sandboxIssuer(cardNumbers(world, keysIn('sandbox', custodyKeys))) };
+/** The values of all connectors from texts by environment variable. */
+export const readConnectorSettings = (
+  texts: ReadonlyMap<string, string>,
+  base: string,
+): ConnectorValues =>
+  Object.assign({}, ...CONNECTORS.map(({ settings }) => readSettings(settings, texts, base)));
 
-/** The connectors of both environments. Throws where a file that a setting names cannot be used. */
+/** Complaints about texts that are accepted alone and wrong together. */
+export const settingConflicts = (texts: ReadonlyMap<string, string>): string[] =>
+  CONNECTORS.flatMap(({ settings, problems }) => [
+    ...(problems?.(readSettings(settings, texts, '/')) ?? []),
+    ...incompleteSettings(settings, (env) => texts.has(env)),
+  ]);
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** A connector's own settings among those of all, with their defaults. */
+function ownSettings({ settings }: Connector, all: Values): Values {
+  const own = Object.entries(settings.properties).flatMap(([name, property]) => {
+    const value = all[name] ?? property.default;
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(own);
+}
+
+/** What is wrong with the values of a connector's settings, each by its environment variable. */
+function valueProblems({ settings, problems }: Connector, values: Values): string[] {
+  const leaves = new Map(settingsIn(settings).map((each) => [each.path.join('.'), each.env]));
+  const errors = fieldErrors(settings, values, 'body').map(
+    ({ field, message }) => `${leaves.get(field) ?? field} ${message}.`,
+  );
+  return errors.length ? errors : (problems?.(values) ?? []);
+}
+
+const namesIn = (offer: Capabilities): Capability[] =>
+  (Object.keys(offer) as Capability[]).filter((name) => offer[name] !== undefined);
+
+interface Opened {
+  connector: Connector;
+  offer: Capabilities;
+}
+
+/** Without it a capability could be offered that no document and no test of the connector knows of. */
+const undeclared = ({ connector, offer }: Opened): string[] =>
+  namesIn(offer)
+    .filter(
+      (name) => ![connector.capabilities, connector.optional].some((its) => its?.includes(name)),
+    )
+    .map((name) => `The connector ${connector.name} offers ${name} undeclared.`);
+
+/** One offer of each capability: that of a connector that is no fallback, or else the fallback's. */
+function merged(mode: Mode, opened: readonly Opened[]): Capabilities {
+  const problems = opened.flatMap(undeclared);
+  const serving = opened.flatMap((each) => namesIn(each.offer).map((name) => ({ name, ...each })));
+  const isFallback = ({ name, connector }: (typeof serving)[number]) =>
+    connector.fallbackFor?.includes(name) ?? false;
+  const chosen = [...new Set(serving.map(({ name }) => name))].map((name) => {
+    const all = serving.filter((each) => each.name === name);
+    const own = all.filter((each) => !isFallback(each));
+    const [first, second] = own.length ? own : all;
+    if (first && second) {
+      const both = `${first.connector.name} and ${second.connector.name}`;
+      problems.push(`The connectors ${both} both offer ${name} in ${mode}. Configure one of them.`);
+    }
+    return [name, first?.offer[name]] as const;
+  });
+  if (problems.length) throw new Error(problems.join('\n'));
+  return Object.fromEntries(chosen);
+}
+
+/** The capabilities of a mode. Throws one error that names every setting that cannot be used. */
+export function openConnectors(
+  connectors: readonly Connector[],
+  parts: ConnectorParts,
+  settings: Values,
+): Capabilities {
+  const configured = connectors
+    .filter(({ modes }) => modes.includes(parts.mode))
+    .map((connector) => ({ connector, values: ownSettings(connector, settings) }))
+    .filter(({ connector, values }) => isComplete(connector.settings, values));
+  const problems = configured.flatMap((each) => valueProblems(each.connector, each.values));
+  if (problems.length) throw new Error([...new Set(problems)].join('\n'));
+  const opened = configured.map(({ connector, values }) => ({
+    connector,
+    offer: connector.open(parts, values) as Capabilities,
+  }));
+  return merged(parts.mode, opened);
+}
+
+/** Files of both modes are kept in one place, so what keeps them is opened once and apart. */
+const isStorage = ({ capabilities }: Connector) => capabilities.includes('storage');
+
+/** The capabilities of both modes. Throws where a file that a setting names cannot be used. */
 export function connectorRegistry(
   world: World,
   settings: ConnectorSettings = {},
 ): (environment: Environment) => Connectors {
+  const { custodyKeys, production, note = () => {}, ...values } = settings;
   const circuits = settings.circuits ?? createCircuits(() => world.now());
-  const door: Doors = (provider) => circuits.world(world, provider);
-  // Without a circuit: clients choose the contract that is called, so a call without an answer says nothing
-  // about the node, and one client's contract must not keep the others' from being asked about.
-  const contracts = contractWallets(world, settings.rpcUrls ?? {});
+  const providers = CONNECTORS.filter((each) => !isStorage(each));
+  const open = (mode: Mode): Connectors => {
+    const provider = (name: string) => circuits.world(world, name);
+    const keys = custodyKeys && keysIn(mode, custodyKeys);
+    return openConnectors(providers, { mode, world, provider, keys, note }, { ...values });
+  };
   const serving: Record<Environment, Connectors> = {
-    sandbox: {
-      rail: sandboxRail,
-      names: sandboxNames,
-      rates: sandboxRates(world.now),
-      funding: { ...sandboxFunding, forPayment: sandboxPaymentFunding },
-      identity: sandboxIdentity,
-      networkFees: sandboxNetworkFees,
-      uma: sandboxUma(settings.sandboxUmaDomain ?? SANDBOX_UMA_DOMAIN),
-      liveness: sandboxLiveness,
-      contractWallets: contracts,
-      documents: sandboxDocuments,
-      oidc: sandboxOidc(settings.oidcIssuers ?? []),
-      walletScript: sandboxWalletScript,
-      mint: sandboxMint(world.now),
-      ...custodyOf('sandbox', world, settings),
-      ...issuingOf(world, settings),
-    },
-    production: {
-      rail: manualRail,
-      rates: ratesOf(door, world, settings),
-      funding: fundingOf(settings),
-      contractWallets: contracts,
-      documents: localDocuments,
-      ...identityOf(door, settings),
-      ...custodyOf('production', world, settings),
-      ...messengersOf(door, settings),
-      oidc: httpOidc(door('oidc'), { issuers: settings.oidcIssuers ?? [], note: settings.note }),
-      ...settings.production,
-    },
+    sandbox: open('sandbox'),
+    production: { ...open('production'), ...production },
   };
   return (environment) => serving[environment];
 }
 
-/** Where files are kept. */
-export interface StorageSettings {
-  /** Absolute. With a bucket only files on their way to it are here. */
-  folder: string;
-  s3?: S3Settings | undefined;
+/** The storage that serves both modes. `world` has its circuit already. */
+export function storageOf(world: World, settings: StorageSettings): StoragePort {
+  const parts = { mode: 'production' as const, world, provider: () => world, note: () => {} };
+  const { storage } = openConnectors(CONNECTORS.filter(isStorage), parts, { ...settings });
+  if (!storage) throw new Error('No connector keeps files.');
+  return storage;
 }
-
-/** The storage that serves both environments. */
-export const storageOf = (world: World, { folder, s3 }: StorageSettings): StoragePort =>
-  s3 ? s3Storage(world, s3, folder) : folderStorage(folder);

@@ -4,6 +4,15 @@
 import type { OidcVerdict } from '../../catalog/identity/oidc.ts';
 import type { Time } from '../../kernel/world.ts';
 
+/** What the installation lends a custodian: sealing, and secrets that follow from a purpose. */
+export interface CustodyKeys {
+  seal(text: Uint8Array | string, context: string): string;
+  /** Throws for another context or a damaged text. */
+  open(sealed: string, context: string): Buffer;
+  /** 32 bytes, the same at every start. */
+  derive(purpose: string): Uint8Array;
+}
+
 /** What of a wallet its custodian puts into bundles and payloads. */
 interface CustodyNames {
   organizationId: string;

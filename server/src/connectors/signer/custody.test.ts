@@ -9,7 +9,8 @@ import { walletCrypto } from '../../../test/wallet-client.ts';
 import { SEALED_KEY } from '../../../test/wallet-vectors.ts';
 import { type P256Pair, p256Pair, wholePoint } from '../../kernel/crypto/p256.ts';
 import type { World } from '../../kernel/world.ts';
-import { type CustodyKeys, localCustody } from './custody.ts';
+import type { CustodyKeys } from '../ports/wallets.ts';
+import { localCustody } from './custody.ts';
 import { signerOf } from './keys.ts';
 
 const { generateP256KeyPair, hpkeDecrypt } = walletCrypto;

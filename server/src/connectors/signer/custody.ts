@@ -6,13 +6,13 @@
 // installation's master key. Buffers with secrets are wiped after use; texts, and what the
 // cryptographic library copied, are left to the collector.
 //
-// An HSM or a remote signer takes its place by implementing the same port and being named in
-// `registry.ts`: `seed`, `target` and `signer` are then whatever it finds its keys by, exchanges with
-// it may fail by throwing, and `ports-wallets.test.ts` is what it must pass. Seeds that were sealed
+// An HSM or a remote signer takes its place by implementing the same port and being in the
+// list of `registry.ts`: `seed`, `target` and `signer` are then whatever it finds its keys by, exchanges
+// with it may fail by throwing, and `ports/wallets.test.ts` is what it must pass. Seeds that were sealed
 // here stay readable to this custodian alone: they have to be exported and handed over before it goes.
 import { compressedPoint, drawP256, wholePoint } from '../../kernel/crypto/p256.ts';
 import { iso, type World } from '../../kernel/world.ts';
-import type { CustodyPort } from '../ports/wallets.ts';
+import type { CustodyKeys, CustodyPort } from '../ports/wallets.ts';
 import {
   bundleOf,
   readOtpBundle,
@@ -21,12 +21,10 @@ import {
   sealedKeyText,
 } from './bundles.ts';
 import { openWith, sealTo } from './hpke.ts';
-import { type CustodyKeys, sealedPair, signerOf } from './keys.ts';
+import { sealedPair, signerOf } from './keys.ts';
 import { newSeed, wordsOf } from './seeds.ts';
 import { selfSigning } from './stamps.ts';
 import { tokenOf, tokenSigner } from './tokens.ts';
-
-export type { CustodyKeys } from './keys.ts';
 
 const SCALAR_BYTES = 32;
 

@@ -2,16 +2,8 @@
 // them. They are derived and not stored, so that every process and every restart signs with the
 // same ones.
 import { drawP256, type P256Pair, p256Pair, p256PrivateKey } from '../../kernel/crypto/p256.ts';
+import type { CustodyKeys } from '../ports/wallets.ts';
 import type { Signer } from './bundles.ts';
-
-/** What the installation lends a custodian: sealing, and secrets that follow from a purpose. */
-export interface CustodyKeys {
-  seal(text: Uint8Array | string, context: string): string;
-  /** Throws for another context or a damaged text. */
-  open(sealed: string, context: string): Buffer;
-  /** 32 bytes, the same at every start. */
-  derive(purpose: string): Uint8Array;
-}
 
 /** The signer of a purpose. What is no scalar is passed over for what the purpose derives next. */
 export function signerOf(keys: Pick<CustodyKeys, 'derive'>, purpose: string): Signer {

@@ -4,7 +4,7 @@
 import { entropyToMnemonic } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
 import type { World } from '../../kernel/world.ts';
-import type { CustodyKeys } from './keys.ts';
+import type { CustodyKeys } from '../ports/wallets.ts';
 
 const ENTROPY_BYTES = 16;
 

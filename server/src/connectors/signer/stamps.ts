@@ -3,8 +3,8 @@
 // not know who made it.
 import { sign } from 'node:crypto';
 import { compressedPoint, type P256Pair, p256PrivateKey } from '../../kernel/crypto/p256.ts';
-import type { CustodyPort } from '../ports/wallets.ts';
-import { type CustodyKeys, sealedPair } from './keys.ts';
+import type { CustodyKeys, CustodyPort } from '../ports/wallets.ts';
+import { sealedPair } from './keys.ts';
 
 const SCHEME = 'SIGNATURE_SCHEME_TK_API_P256';
 

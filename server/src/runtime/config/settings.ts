@@ -1,54 +1,23 @@
-// Every setting of the server, one row each: its environment variable, its flag, its default, what it
-// accepts and what it is for. Reading them, the command line help and the README's table all go by this
-// one list. Complaints never repeat a text, which may be a secret.
+// The server's own settings, one row each: environment variable, flag, default, what is accepted and what it
+// is for. Those of connectors are in the schemas of connectors (`connectors/connector.ts`); `config.ts` of
+// the composition reads both.
 import { isIP } from 'node:net';
 import { readUrl } from '../../kernel/net/url.ts';
+import {
+  folderComplaint,
+  listOf,
+  matches,
+  type Setting,
+  serviceComplaint,
+  unless,
+} from '../../kernel/settings.ts';
 import { LEVELS } from '../observability/log.ts';
-
-interface Setting {
-  env: string;
-  /** Without the dashes. Absent: environment only. */
-  flag?: string;
-  fallback?: string;
-  /** The word that stands for the value in the help. */
-  value: string;
-  help: string;
-  /** What is wrong with a text, or undefined. Never repeats the text: it may be a secret. */
-  complaint(text: string): string | undefined;
-}
-
-const unless = (good: boolean, complaint: string) => (good ? undefined : complaint);
-const matches = (pattern: RegExp, complaint: string) => (text: string) =>
-  unless(pattern.test(text), complaint);
 
 function urlComplaint(text: string): string | undefined {
   const complaint = 'must look like postgresql://user:password@host:5432/database';
   // A unix socket as ?host= leaves the place of the host empty, which the URL parser refuses.
   const filled = text.replace(/^(postgres(?:ql)?:\/\/[^/@]*@)(?=[/?])/, '$1localhost');
   return unless(/^postgres(ql)?:\/\//.test(text) && readUrl(filled) !== undefined, complaint);
-}
-
-/** A service of the operator's own choice, never asked over a network in the open. */
-function serviceComplaint(text: string): string | undefined {
-  const url = readUrl(text);
-  const local = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url?.hostname ?? '');
-  const good = url?.protocol === 'https:' || (url?.protocol === 'http:' && local);
-  return unless(good, 'must be an address with https, or with http on this machine');
-}
-
-function smtpComplaint(text: string): string | undefined {
-  const url = readUrl(text);
-  const good = url && /^smtps?:$/.test(url.protocol) && url.hostname !== '';
-  return unless(Boolean(good), 'must look like smtps://user:password@host:465');
-}
-
-/** The name of a provider is its address without a query, exactly as its tokens say it. */
-function issuersComplaint(text: string): string | undefined {
-  const isGood = (each: string) =>
-    serviceComplaint(each) === undefined && !/[?#@\s]/.test(each) && each.length <= 512;
-  const complaint =
-    'must be addresses with https, or with http on this machine, without a query, with commas between';
-  return unless(listOf(text).every(isGood), complaint);
 }
 
 /** Long enough for the holder to read of it, and no longer than anybody would wait. */
@@ -67,15 +36,6 @@ function networksComplaint(text: string): string | undefined {
   return unless(listOf(text).every(isGood), complaint);
 }
 
-const folderComplaint = (text: string) =>
-  unless(text.trim() !== '' && !text.includes('\0'), 'must name a folder');
-
-const fileComplaint = (text: string) =>
-  unless(text.trim() !== '' && !text.includes('\0'), 'must name a file');
-
-/** Texts with commas between them. */
-export const listOf = (text: string): string[] => text.split(',').map((each) => each.trim());
-
 /** 32 bytes from hexadecimal or base64 (either alphabet, padding optional). */
 export function keyFrom(text: string): Uint8Array | undefined {
   if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex');
@@ -86,17 +46,7 @@ export function keyFrom(text: string): Uint8Array | undefined {
 const perSecond = (text: string) =>
   unless(/^\d{1,6}$/.test(text), 'must be a number from 0, which sets no limit, to 999999');
 
-export const RPC_CHAINS = ['ETHEREUM', 'BASE', 'POLYGON', 'PLASMA', 'ARBITRUM'] as const;
-
-const rpcSetting = (chain: string): Setting => ({
-  env: `RAILHEAD_RPC_${chain}`,
-  flag: `rpc-${chain.toLowerCase()}`,
-  value: 'URL',
-  help: 'JSON-RPC of a node of this chain, asked whether contract wallets signed',
-  complaint: serviceComplaint,
-});
-
-export const SETTINGS: readonly Setting[] = [
+export const SERVER_SETTINGS: readonly Setting[] = [
   {
     env: 'PORT',
     flag: 'port',
@@ -209,128 +159,11 @@ export const SETTINGS: readonly Setting[] = [
     complaint: networksComplaint,
   },
   {
-    env: 'RAILHEAD_RATES_URL',
-    flag: 'rates-url',
-    value: 'URL',
-    help: 'service that production exchange rates come from',
-    complaint: serviceComplaint,
-  },
-  {
-    env: 'RAILHEAD_RATES_FILE',
-    flag: 'rates-file',
-    value: 'FILE',
-    help: 'or the file they are kept in, JSON or CSV; a relative path starts at the checkout',
-    complaint: fileComplaint,
-  },
-  {
-    env: 'RAILHEAD_RATES_MAX_AGE',
-    flag: 'rates-max-age',
-    fallback: '86400',
-    value: 'SECONDS',
-    help: 'older production exchange rates are not used',
-    complaint: matches(/^[1-9]\d{0,7}$/, 'must be a number of seconds from 1 to 99999999'),
-  },
-  {
-    env: 'RAILHEAD_FUNDING_FILE',
-    flag: 'funding-file',
-    value: 'FILE',
-    help: 'JSON with the collection accounts that production customers pay into',
-    complaint: fileComplaint,
-  },
-  {
-    env: 'RAILHEAD_SANDBOX_UMA_DOMAIN',
-    flag: 'sandbox-uma-domain',
-    fallback: 'sandbox.uma.money',
-    value: 'NAME',
-    help: 'one more domain at which the scripted UMA addresses of the sandbox are answered',
-    complaint: matches(
-      /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/,
-      'must be a domain in small letters',
-    ),
-  },
-  {
-    env: 'RAILHEAD_IDENTITY_URL',
-    flag: 'identity-url',
-    value: 'URL',
-    help: 'service that decides about production customers; an operator does when absent',
-    complaint: serviceComplaint,
-  },
-  ...RPC_CHAINS.map(rpcSetting),
-  {
-    env: 'RAILHEAD_SMTP_URL',
-    value: 'URL',
-    help: 'mail server that production e-mail goes through, like smtps://user:password@host:465',
-    complaint: smtpComplaint,
-  },
-  {
-    env: 'RAILHEAD_MAIL_FROM',
-    flag: 'mail-from',
-    value: 'ADDRESS',
-    help: 'who e-mail is from: an address, or Name <address>',
-    complaint: matches(
-      /^(?:[^<>\p{Cc}]{1,100} <[^\s<>@,;"]+@[^\s<>@,;"]+>|[^\s<>@,;"]+@[^\s<>@,;"]+)$/u,
-      'must be an address, or a name and the address in angle brackets',
-    ),
-  },
-  {
-    env: 'RAILHEAD_SMS_URL',
-    value: 'URL',
-    help: 'service that production text messages are posted to',
-    complaint: serviceComplaint,
-  },
-  {
-    env: 'RAILHEAD_OIDC_ISSUERS',
-    flag: 'oidc-issuers',
-    value: 'URLS',
-    help: 'more identity providers that users of wallets may sign in with, commas between',
-    complaint: issuersComplaint,
-  },
-  {
     env: 'RAILHEAD_WALLET_RECOVERY',
     flag: 'wallet-recovery',
     value: 'HOURS',
     help: "hours until an operator can recover a wallet's sign-in, 24 to 720; off when absent",
     complaint: recoveryComplaint,
-  },
-  {
-    env: 'RAILHEAD_FILES_DIR',
-    flag: 'files-dir',
-    value: 'FOLDER',
-    help: "clients' files, in the data folder when absent; several machines must share it or use S3",
-    complaint: folderComplaint,
-  },
-  {
-    env: 'RAILHEAD_S3_ENDPOINT',
-    flag: 's3-endpoint',
-    value: 'URL',
-    help: 'service that speaks S3 to keep those files in instead; all five settings or none',
-    complaint: serviceComplaint,
-  },
-  {
-    env: 'RAILHEAD_S3_BUCKET',
-    flag: 's3-bucket',
-    value: 'NAME',
-    help: 'its bucket',
-    complaint: matches(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'must be the name of a bucket'),
-  },
-  {
-    env: 'RAILHEAD_S3_REGION',
-    flag: 's3-region',
-    value: 'NAME',
-    help: 'its region, such as eu-central-1',
-    complaint: matches(/^[a-z0-9-]{1,64}$/, 'must be the name of a region'),
-  },
-  {
-    env: 'RAILHEAD_S3_ACCESS_KEY_ID',
-    value: 'TEXT',
-    help: 'access key for it',
-    complaint: matches(/^[!-~]{1,256}$/, 'must be 1 to 256 visible characters'),
-  },
-  {
-    env: 'RAILHEAD_S3_SECRET_ACCESS_KEY',
-    value: 'TEXT',
-    help: 'its secret',
-    complaint: matches(/^[!-~]{1,256}$/, 'must be 1 to 256 visible characters'),
   },
   {
     env: 'RAILHEAD_PUBLIC_URL',

@@ -1,0 +1,23 @@
+// Identity checks by a service of the operator's own; without it an operator decides.
+import { Type } from '@sinclair/typebox';
+import { serviceSetting } from '../../kernel/settings.ts';
+import { defineConnector } from '../connector.ts';
+import { httpIdentity } from './identity.ts';
+
+export const bridge = defineConnector({
+  name: 'bridge',
+  description: 'Posts identity checks to a service.',
+  modes: ['production'],
+  settings: Type.Object({
+    identityUrl: serviceSetting({
+      env: 'RAILHEAD_IDENTITY_URL',
+      flag: 'identity-url',
+      help: 'service that decides about production customers; an operator does when absent',
+      secret: true,
+    }),
+  }),
+  capabilities: ['identity'],
+  open: ({ provider, note }, { identityUrl }) => ({
+    identity: httpIdentity(provider('identity'), identityUrl, note),
+  }),
+});

@@ -1,0 +1,279 @@
+// What every connector of the list must keep. A connector in the list is held to all of this without another
+// line; the suites in `ports/` and `storage.test.ts` hold what it offers to the promises of the ports.
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { type TObject, Type } from '@sinclair/typebox';
+import { afterAll, describe, expect, it } from 'vitest';
+import { testWorld } from '../../test/harness.ts';
+import { partsIn } from '../../test/offers.ts';
+import { settingsHelp, settingsTable } from '../config.ts';
+import { type SettingLeaf, serviceSetting, settingsIn } from '../kernel/settings.ts';
+import type { World } from '../kernel/world.ts';
+import {
+  type Capabilities,
+  type Capability,
+  type Connector,
+  defineConnector,
+  MODES,
+  type Mode,
+} from './connector.ts';
+import { CONNECTORS, connectorRegistry, connectorSettings, openConnectors } from './registry.ts';
+
+const folder = mkdtempSync(path.join(os.tmpdir(), 'contract-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const fundingFile = path.join(folder, 'funding.json');
+writeFileSync(fundingFile, '{}');
+
+const SERVICE = 'https://provider.example/path?key=PRIVATE';
+
+/** A value that each setting accepts, by its environment variable. A service's address has a credential. */
+const SAMPLES: Readonly<Record<string, string>> = {
+  RAILHEAD_FUNDING_FILE: fundingFile,
+  RAILHEAD_SMTP_URL: 'smtps://user:PRIVATE@mail.example.com:465',
+  RAILHEAD_MAIL_FROM: 'Acme <pay@example.com>',
+  RAILHEAD_OIDC_ISSUERS: 'https://id.example.com',
+  RAILHEAD_FILES_DIR: folder,
+  RAILHEAD_S3_BUCKET: 'files',
+  RAILHEAD_S3_REGION: 'eu-central-1',
+  RAILHEAD_S3_ACCESS_KEY_ID: 'PRIVATE',
+  RAILHEAD_S3_SECRET_ACCESS_KEY: 'PRIVATE',
+};
+
+/** Settings that another one excludes. */
+const EXCLUDED = ['RAILHEAD_RATES_FILE'];
+
+const sampleOf = ({ env, fallback }: SettingLeaf) => SAMPLES[env] ?? fallback ?? SERVICE;
+
+/** Values of the settings that `take` selects. */
+function valuesOf({ settings }: Connector, take: (leaf: SettingLeaf) => boolean) {
+  const values: Record<string, unknown> = {};
+  for (const leaf of settingsIn(settings).filter(take)) {
+    const [name = '', inner] = leaf.path;
+    const value = leaf.read(sampleOf(leaf), folder);
+    values[name] = inner ? { ...(values[name] as object), [inner]: value } : value;
+  }
+  return values;
+}
+
+const minimal = (connector: Connector) => valuesOf(connector, ({ isRequired }) => isRequired);
+const full = (connector: Connector) => valuesOf(connector, ({ env }) => !EXCLUDED.includes(env));
+
+/** A network that counts the calls and answers none. */
+function deafWorld(): World & { calls: number } {
+  const refuse = async () => {
+    world.calls += 1;
+    throw new Error('no network');
+  };
+  const world = { ...testWorld(), calls: 0, http: refuse, stream: refuse, call: refuse };
+  return world;
+}
+
+function open(connector: Connector, mode: Mode, values: object, world = deafWorld()) {
+  return openConnectors([connector], partsIn(mode, world), { ...values });
+}
+
+const namesOf = (offer: Capabilities) =>
+  Object.entries(offer).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+
+type Required<Port> = { [M in keyof Port]-?: undefined extends Port[M] ? never : M }[keyof Port];
+
+/** What every value of a port has. */
+const MEMBERS: { [Name in Capability]: readonly Required<NonNullable<Capabilities[Name]>>[] } = {
+  mail: ['send'],
+  sms: ['send'],
+  rail: ['carries', 'send', 'check'],
+  names: ['verify'],
+  rates: ['rate'],
+  funding: ['instructions'],
+  identity: ['submit', 'check'],
+  uma: ['reaches', 'lookup', 'payRequest', 'send', 'check'],
+  networkFees: ['feeOf'],
+  liveness: ['check', 'complete'],
+  contractWallets: ['reaches', 'approves'],
+  documents: ['check'],
+  custody: [
+    ...(['newSeed', 'exportSeed', 'newSessionKey', 'newOtpTarget', 'openOtp'] as const),
+    ...(['signToken', 'newSigner', 'stampWith', 'publicKeys'] as const),
+  ],
+  oidc: ['verify'],
+  walletScript: ['code', 'stamp', 'assertionSignature', 'failure', 'keepsBack'],
+  issuer: ['issue', 'check', 'details', 'pull', 'checkPull'],
+  mint: ['accountsOf', 'token', 'linkAccount', 'prepare', 'submit', 'check'],
+  storage: ['put', 'get', 'remove'],
+};
+
+describe('the list of connectors', () => {
+  it('has one connector for each folder, exported by its index', async () => {
+    const folders = readdirSync(import.meta.dirname, { withFileTypes: true })
+      .filter((each) => each.isDirectory() && each.name !== 'ports')
+      .map((each) => each.name);
+    expect(CONNECTORS.map(({ name }) => name).sort()).toEqual(folders.sort());
+    for (const connector of CONNECTORS) {
+      const exported = await import(`./${connector.name}/index.ts`);
+      expect(Object.values(exported)).toEqual([connector]);
+    }
+  });
+
+  it('shares a setting only as one value', () => {
+    const schemas = new Map<string, unknown>();
+    for (const { settings } of CONNECTORS) {
+      for (const property of Object.values((settings as TObject).properties)) {
+        const { env } = property as { env?: string };
+        if (env === undefined) continue;
+        expect(schemas.get(env) ?? property, env).toBe(property);
+        schemas.set(env, property);
+      }
+    }
+  });
+
+  it('lists every setting once, in help and in the table', () => {
+    const names = connectorSettings().map(({ env }) => env);
+    expect(new Set(names).size).toBe(names.length);
+    for (const env of names) {
+      expect(settingsHelp().split(`${env}`).length, env).toBeGreaterThan(1);
+      expect(settingsTable()).toContain(`| \`${env}\` |`);
+    }
+  });
+});
+
+describe.each(CONNECTORS.map((each) => [each.name, each] as const))(
+  'the connector %s',
+  (_name, connector) => {
+    const leaves = settingsIn(connector.settings);
+    const { capabilities, optional = [], fallbackFor = [] } = connector;
+
+    it('describes itself', () => {
+      expect(connector.description).toMatch(/^[A-Z].*\.$/);
+      expect(connector.modes.length).toBeGreaterThan(0);
+      expect([...new Set(connector.modes)]).toEqual([...connector.modes]);
+      for (const mode of connector.modes) expect(MODES).toContain(mode);
+      expect(capabilities.length + optional.length).toBeGreaterThan(0);
+      for (const name of optional) expect(capabilities).not.toContain(name);
+      for (const name of fallbackFor) expect([...capabilities, ...optional]).toContain(name);
+    });
+
+    it('describes each of its settings, and accepts a sample and the default', () => {
+      const described = (schema: TObject): number =>
+        Object.values(schema.properties)
+          .map((each) => {
+            expect(each.description).toBeTruthy();
+            return each.type === 'object' ? described(each as TObject) : 1;
+          })
+          .reduce((sum, each) => sum + each, 0);
+      // Each property that is no object is a setting with an environment variable.
+      expect(leaves.length).toBe(described(connector.settings));
+      for (const leaf of leaves) {
+        expect(leaf.env).toMatch(/^[A-Z][A-Z0-9_]+$/);
+        expect(leaf.complaint(sampleOf(leaf)), leaf.env).toBeUndefined();
+        if (leaf.fallback) expect(leaf.complaint(leaf.fallback)).toBeUndefined();
+      }
+    });
+
+    it('marks settings that may hold a credential, and never repeats one', () => {
+      for (const leaf of leaves) {
+        const isSensitive = /SECRET|PASSWORD|TOKEN|ACCESS_KEY|_URL$|_RPC_/.test(leaf.env);
+        if (isSensitive) expect([leaf.env, leaf.secret]).toEqual([leaf.env, true]);
+        expect(leaf.complaint('PRIVATE\n\0,;=') ?? '').not.toContain('PRIVATE');
+        if (!leaf.secret) continue;
+        const [name = '', inner] = leaf.path;
+        const values = full(connector);
+        const bad = { PRIVATE: 'PRIVATE' };
+        const wrong = inner ? { ...(values[name] as object), [inner]: bad } : bad;
+        const attempt = () => open(connector, connector.modes[0]!, { ...values, [name]: wrong });
+        expect(attempt).toThrow(leaf.env);
+        expect(attempt).not.toThrow('PRIVATE');
+      }
+    });
+
+    it.each(connector.modes)('offers what it declares in %s, without a call', (mode) => {
+      const bare = deafWorld();
+      const parts = { ...partsIn(mode, bare), keys: undefined };
+      const least = openConnectors([connector], parts, minimal(connector));
+      expect(namesOf(least).sort()).toEqual([...capabilities].sort());
+      const world = deafWorld();
+      const most = open(connector, mode, full(connector), world);
+      expect(namesOf(most).sort()).toEqual([...capabilities, ...optional].sort());
+      for (const [name, value] of Object.entries(most)) {
+        for (const member of MEMBERS[name as Capability]) {
+          expect(value[member as never], `${name}.${member}`).toBeDefined();
+        }
+      }
+      expect([bare.calls, world.calls]).toEqual([0, 0]);
+    });
+
+    it('is not opened in another mode, or without a setting that it requires', () => {
+      for (const mode of MODES.filter((each) => !connector.modes.includes(each))) {
+        expect(open(connector, mode, full(connector))).toEqual({});
+      }
+      for (const { path: at } of leaves.filter(({ isRequired }) => isRequired)) {
+        const { [at[0]!]: _without, ...others } = full(connector);
+        expect(open(connector, connector.modes[0]!, others)).toEqual({});
+      }
+    });
+  },
+);
+
+describe('openConnectors', () => {
+  const fees = { feeOf: async () => undefined };
+  const provider = (name: string, more: Partial<Connector> = {}): Connector => ({
+    ...defineConnector({
+      name,
+      description: 'Fees.',
+      modes: ['production'],
+      settings: Type.Object({}),
+      capabilities: ['networkFees'],
+      open: () => ({ networkFees: { ...fees } }),
+    }),
+    ...more,
+  });
+  const opened = (...connectors: Connector[]) =>
+    openConnectors(connectors, partsIn('production', testWorld()), {});
+
+  it('names both connectors that offer one capability of a mode', () => {
+    expect(() => opened(provider('acme'), provider('other'))).toThrow(
+      'The connectors acme and other both offer networkFees in production. Configure one of them.',
+    );
+  });
+
+  it('replaces a fallback by any other connector, wherever it is in the list', () => {
+    const own = { ...fees };
+    const fallback = provider('fallback', { fallbackFor: ['networkFees'] });
+    const acme = provider('acme', { open: () => ({ networkFees: own }) });
+    expect(opened(fallback, acme).networkFees).toBe(own);
+    expect(opened(acme, fallback).networkFees).toBe(own);
+    expect(namesOf(opened(fallback))).toEqual(['networkFees']);
+  });
+
+  it('names every bad setting of every connector at once, by its environment variable', () => {
+    const settingsOf = (name: string) =>
+      Type.Object({ [name]: serviceSetting({ env: name.toUpperCase(), help: 'a service' }) });
+    const acme = provider('acme', { settings: settingsOf('acme') });
+    const other = provider('other', { settings: settingsOf('other') });
+    const values = { acme: 1, other: [] };
+    expect(() => openConnectors([acme, other], partsIn('production', testWorld()), values)).toThrow(
+      'ACME must be string.\nOTHER must be string.',
+    );
+  });
+
+  it('rejects what a connector offers without declaring it', () => {
+    const acme = provider('acme', { capabilities: ['liveness'] });
+    expect(() => opened(acme)).toThrow('The connector acme offers networkFees undeclared.');
+  });
+});
+
+describe('connectorRegistry', () => {
+  it('lets the program that starts the server replace what connectors offer', () => {
+    const issuer = { attend: () => {} } as never;
+    const registry = connectorRegistry(testWorld(), { production: { issuer } });
+    expect(registry('production').issuer).toBe(issuer);
+    expect(registry('sandbox').issuer).toBeUndefined();
+  });
+
+  it('rejects settings that exclude each other', () => {
+    const both = { ratesUrl: SERVICE, ratesFile: fundingFile };
+    expect(() => connectorRegistry(testWorld(), both)).toThrow(
+      'RAILHEAD_RATES_URL and RAILHEAD_RATES_FILE exclude each other.',
+    );
+  });
+});

@@ -1,0 +1,37 @@
+// Contract wallets on EVM chains, one node for each chain.
+import { Type } from '@sinclair/typebox';
+import { serviceSetting } from '../../kernel/settings.ts';
+import { defineConnector } from '../connector.ts';
+import { contractWallets } from './contract-wallets.ts';
+
+const node = (chain: string) =>
+  Type.Optional(
+    serviceSetting({
+      env: `RAILHEAD_RPC_${chain}`,
+      flag: `rpc-${chain.toLowerCase()}`,
+      help: 'JSON-RPC of a node of this chain, asked whether contract wallets signed',
+      secret: true,
+    }),
+  );
+
+export const evm = defineConnector({
+  name: 'evm',
+  description: 'Asks nodes of EVM chains whether contract wallets signed.',
+  modes: ['sandbox', 'production'],
+  settings: Type.Object({
+    rpcUrls: Type.Object(
+      {
+        ETHEREUM: node('ETHEREUM'),
+        BASE: node('BASE'),
+        POLYGON: node('POLYGON'),
+        PLASMA: node('PLASMA'),
+        ARBITRUM: node('ARBITRUM'),
+      },
+      { default: {}, description: 'Nodes by chain.' },
+    ),
+  }),
+  capabilities: ['contractWallets'],
+  // Without a circuit: clients choose the contract that is called, so a call without an answer says nothing
+  // about the node, and one client's contract must not keep the others' from being checked.
+  open: ({ world }, { rpcUrls }) => ({ contractWallets: contractWallets(world, rpcUrls) }),
+});

@@ -1,0 +1,75 @@
+// Production before a bank or a market is connected: an operator works the rail, rates come from a table and
+// collection accounts from a file.
+import { Type } from '@sinclair/typebox';
+import { PaymentInstructions } from '../../catalog/rails/payment-instructions.ts';
+import { fieldErrors } from '../../kernel/contract/validate.ts';
+import { fileSetting, secondsSetting, serviceSetting } from '../../kernel/settings.ts';
+import { type ConnectorParts, defineConnector } from '../connector.ts';
+import type { FundingPort, RatePort } from '../ports/index.ts';
+import { readCollection } from './collection.ts';
+import { manualFunding } from './funding.ts';
+import { manualRail } from './rail.ts';
+import { fileRates, httpRates } from './rates.ts';
+
+const settings = Type.Object({
+  ratesUrl: Type.Optional(
+    serviceSetting({
+      env: 'RAILHEAD_RATES_URL',
+      flag: 'rates-url',
+      help: 'service that production exchange rates come from',
+      secret: true,
+    }),
+  ),
+  ratesFile: Type.Optional(
+    fileSetting({
+      env: 'RAILHEAD_RATES_FILE',
+      flag: 'rates-file',
+      help: 'or the file they are kept in, JSON or CSV; a relative path starts at the checkout',
+    }),
+  ),
+  ratesMaxAgeMs: secondsSetting({
+    env: 'RAILHEAD_RATES_MAX_AGE',
+    flag: 'rates-max-age',
+    fallback: '86400',
+    help: 'older production exchange rates are not used',
+  }),
+  fundingFile: Type.Optional(
+    fileSetting({
+      env: 'RAILHEAD_FUNDING_FILE',
+      flag: 'funding-file',
+      help: 'JSON with the collection accounts that production customers pay into',
+    }),
+  ),
+});
+
+type Settings = (typeof settings)['static'];
+
+function ratesOf({ world, provider, note }: ConnectorParts, given: Settings): RatePort | undefined {
+  const options = { maxAgeMs: given.ratesMaxAgeMs, note };
+  if (given.ratesUrl) return httpRates(provider('rates'), given.ratesUrl, options);
+  return given.ratesFile ? fileRates(world, given.ratesFile, options) : undefined;
+}
+
+function fundingOf({ fundingFile }: Settings): FundingPort | undefined {
+  if (!fundingFile) return undefined;
+  const judge = (value: unknown) => fieldErrors(PaymentInstructions, value, 'body');
+  return manualFunding(readCollection(fundingFile, judge));
+}
+
+export const manual = defineConnector({
+  name: 'manual',
+  description: 'A rail that an operator works, rates and collection accounts of the operator.',
+  modes: ['production'],
+  settings,
+  capabilities: ['rail'],
+  optional: ['rates', 'funding'],
+  // It needs nothing but an operator, so production always has it.
+  fallbackFor: ['rail'],
+  problems: ({ ratesUrl, ratesFile }) =>
+    ratesUrl && ratesFile ? ['RAILHEAD_RATES_URL and RAILHEAD_RATES_FILE exclude each other.'] : [],
+  open: (parts, given) => ({
+    rail: manualRail,
+    rates: ratesOf(parts, given),
+    funding: fundingOf(given),
+  }),
+});

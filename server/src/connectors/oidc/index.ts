@@ -1,0 +1,16 @@
+// Tokens of identity providers, with their signatures.
+import { Type } from '@sinclair/typebox';
+import { defineConnector } from '../connector.ts';
+import { OidcIssuers } from '../ports/shared-settings.ts';
+import { httpOidc } from './tokens.ts';
+
+export const oidc = defineConnector({
+  name: 'oidc',
+  description: 'Verifies tokens of identity providers by the keys that these publish.',
+  modes: ['production'],
+  settings: Type.Object({ oidcIssuers: OidcIssuers }),
+  capabilities: ['oidc'],
+  open: ({ provider, note }, { oidcIssuers: issuers }) => ({
+    oidc: httpOidc(provider('oidc'), { issuers, note }),
+  }),
+});

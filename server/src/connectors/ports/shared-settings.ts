@@ -1,0 +1,35 @@
+// Settings that several connectors have. Each is one value, so that help and documents list it once.
+import {
+  folderSetting,
+  listOf,
+  listSetting,
+  serviceComplaint,
+  unless,
+} from '../../kernel/settings.ts';
+
+/** A provider's name is its address without a query, exactly as its tokens contain it. */
+function issuersComplaint(text: string): string | undefined {
+  const isGood = (each: string) =>
+    serviceComplaint(each) === undefined && !/[?#@\s]/.test(each) && each.length <= 512;
+  const complaint =
+    'must be addresses with https, or with http on this machine, without a query, with commas between';
+  return unless(listOf(text).every(isGood), complaint);
+}
+
+/** Identity providers whose tokens are accepted beside those that always are. */
+export const OidcIssuers = listSetting(
+  {
+    env: 'RAILHEAD_OIDC_ISSUERS',
+    flag: 'oidc-issuers',
+    value: 'URLS',
+    help: 'more identity providers that users of wallets may sign in with, commas between',
+  },
+  issuersComplaint,
+);
+
+/** Where files are kept; with a bucket, where they are staged. */
+export const FilesFolder = folderSetting({
+  env: 'RAILHEAD_FILES_DIR',
+  flag: 'files-dir',
+  help: "clients' files, in the data folder when absent; several machines must share it or use S3",
+});

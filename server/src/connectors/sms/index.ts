@@ -1,0 +1,20 @@
+// Text messages by a service of the operator's choice.
+import { Type } from '@sinclair/typebox';
+import { serviceSetting } from '../../kernel/settings.ts';
+import { defineConnector } from '../connector.ts';
+import { smsBridge } from './bridge.ts';
+
+export const sms = defineConnector({
+  name: 'sms',
+  description: 'Posts text messages to a service.',
+  modes: ['production'],
+  settings: Type.Object({
+    smsUrl: serviceSetting({
+      env: 'RAILHEAD_SMS_URL',
+      help: 'service that production text messages are posted to',
+      secret: true,
+    }),
+  }),
+  capabilities: ['sms'],
+  open: ({ provider }, { smsUrl }) => ({ sms: smsBridge(provider('sms'), smsUrl) }),
+});

@@ -1,0 +1,51 @@
+// E-mail through the operator's mail server.
+import { Type } from '@sinclair/typebox';
+import { readUrl } from '../../kernel/net/url.ts';
+import { matches, textSetting, unless } from '../../kernel/settings.ts';
+import { defineConnector } from '../connector.ts';
+import { smtpMail } from './mail.ts';
+
+function smtpComplaint(text: string): string | undefined {
+  const url = readUrl(text);
+  const good = url && /^smtps?:$/.test(url.protocol) && url.hostname !== '';
+  return unless(Boolean(good), 'must look like smtps://user:password@host:465');
+}
+
+const settings = Type.Object({
+  smtpUrl: textSetting(
+    {
+      env: 'RAILHEAD_SMTP_URL',
+      value: 'URL',
+      help: 'mail server that production e-mail goes through, like smtps://user:password@host:465',
+      secret: true,
+    },
+    smtpComplaint,
+  ),
+  mailFrom: Type.Optional(
+    textSetting(
+      {
+        env: 'RAILHEAD_MAIL_FROM',
+        flag: 'mail-from',
+        value: 'ADDRESS',
+        help: 'who e-mail is from: an address, or Name <address>',
+      },
+      matches(
+        /^(?:[^<>\p{Cc}]{1,100} <[^\s<>@,;"]+@[^\s<>@,;"]+>|[^\s<>@,;"]+@[^\s<>@,;"]+)$/u,
+        'must be an address, or a name and the address in angle brackets',
+      ),
+    ),
+  ),
+});
+
+export const smtp = defineConnector({
+  name: 'smtp',
+  description: 'Sends e-mail through a mail server.',
+  modes: ['production'],
+  settings,
+  capabilities: [],
+  optional: ['mail'],
+  problems: ({ smtpUrl, mailFrom }) =>
+    smtpUrl && !mailFrom ? ['RAILHEAD_MAIL_FROM must be set when RAILHEAD_SMTP_URL is.'] : [],
+  open: ({ provider }, { smtpUrl: url, mailFrom: from }) =>
+    from ? { mail: smtpMail(provider('smtp'), { url, from }) } : {},
+});

@@ -1,0 +1,183 @@
+// Settings as values: a property of a schema that also names its environment variable, its flag and what it
+// accepts. The server's own settings and those of connectors are described alike, so that the environment,
+// `--help`, the README's table and the types follow from one description. Complaints never repeat a text,
+// which may be a secret.
+import path from 'node:path';
+import {
+  type Static,
+  type TArray,
+  type TNumber,
+  type TObject,
+  type TSchema,
+  type TString,
+  Type,
+} from '@sinclair/typebox';
+import { readUrl } from './net/url.ts';
+
+/** How a setting is given, and what help says about it. */
+export interface Setting {
+  env: string;
+  /** Without the dashes. Absent: environment only. */
+  flag?: string;
+  /** The text that counts where none is given. */
+  fallback?: string;
+  /** The word that stands for the value in the help. */
+  value: string;
+  help: string;
+  /** What is wrong with a text, or undefined. Never repeats the text: it may be a secret. */
+  complaint(text: string): string | undefined;
+}
+
+/** A setting as its connector declares it: `complaint` comes with its kind. */
+type Declared = Omit<Setting, 'complaint' | 'value'> & {
+  value?: string;
+  /** Whether its value may hold a credential. Such a value is never printed. */
+  secret?: true;
+};
+
+/** A setting in the schema of its connector. */
+export interface SettingLeaf extends Setting {
+  /** Where its value is: `['s3', 'bucket']`. */
+  path: readonly string[];
+  /** Without it the object that it belongs to cannot be used. */
+  isRequired: boolean;
+  secret?: true;
+  /** The value of an accepted text; a relative path starts at `base`. */
+  read(text: string, base: string): unknown;
+}
+
+const SOURCE = Symbol('source');
+
+type Source = Pick<SettingLeaf, 'complaint' | 'read' | 'value'> & Declared;
+
+export const unless = (good: boolean, complaint: string): string | undefined =>
+  good ? undefined : complaint;
+
+export const matches = (pattern: RegExp, complaint: string) => (text: string) =>
+  unless(pattern.test(text), complaint);
+
+/** Texts with commas between them. */
+export const listOf = (text: string): string[] => text.split(',').map((each) => each.trim());
+
+/** A service of the operator's own choice, never called over a network without encryption. */
+export function serviceComplaint(text: string): string | undefined {
+  const url = readUrl(text);
+  const local = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url?.hostname ?? '');
+  const good = url?.protocol === 'https:' || (url?.protocol === 'http:' && local);
+  return unless(good, 'must be an address with https, or with http on this machine');
+}
+
+const isPath = (text: string) => text.trim() !== '' && !text.includes('\0');
+export const folderComplaint = (text: string) => unless(isPath(text), 'must name a folder');
+const fileComplaint = (text: string) => unless(isPath(text), 'must name a file');
+
+function settingOf<T extends TSchema>(schema: T, source: Source): T {
+  const { env, help, fallback, secret, read } = source;
+  const value = fallback === undefined ? {} : { default: read(fallback, '/') };
+  const marks = { description: help, env, ...value, ...(secret ? { secret } : {}) };
+  return { ...schema, ...marks, [SOURCE]: source };
+}
+
+const asText = (text: string) => text;
+const asPath = (text: string, base: string) => path.resolve(base, text);
+
+/** A text that `complaint` accepts. */
+export const textSetting = (
+  declared: Declared,
+  complaint: (text: string) => string | undefined,
+): TString => settingOf(Type.String(), { value: 'TEXT', ...declared, complaint, read: asText });
+
+/** The address of a service. */
+export const serviceSetting = (declared: Declared): TString =>
+  textSetting({ value: 'URL', ...declared }, serviceComplaint);
+
+/** A file by its absolute path. */
+export const fileSetting = (declared: Declared): TString => {
+  const kind = { value: 'FILE', complaint: fileComplaint, read: asPath };
+  return settingOf(Type.String(), { ...kind, ...declared });
+};
+
+/** A folder by its absolute path. */
+export const folderSetting = (declared: Declared): TString => {
+  const kind = { value: 'FOLDER', complaint: folderComplaint, read: asPath };
+  return settingOf(Type.String(), { ...kind, ...declared });
+};
+
+/** A number of seconds in the environment, of milliseconds as a value. */
+export const secondsSetting = (declared: Declared): TNumber =>
+  settingOf(Type.Number({ exclusiveMinimum: 0 }), {
+    ...{ value: 'SECONDS', ...declared, read: (text: string) => Number(text) * 1_000 },
+    complaint: matches(/^[1-9]\d{0,7}$/, 'must be a number of seconds from 1 to 99999999'),
+  });
+
+/** Texts with commas between them; none where the setting is absent. */
+export const listSetting = (
+  declared: Declared,
+  complaint: (text: string) => string | undefined,
+): TArray<TString> => {
+  const kind = { value: 'TEXTS', ...declared, complaint, read: listOf };
+  return { ...settingOf(Type.Array(Type.String()), kind), default: [] };
+};
+
+/** The settings of a schema, in its order, those of objects inside it included. */
+export function settingsIn(schema: TObject, above: readonly string[] = []): SettingLeaf[] {
+  return Object.entries(schema.properties).flatMap(([name, property]) => {
+    const at = [...above, name];
+    const source = (property as { [SOURCE]?: Source })[SOURCE];
+    const isRequired = property.default === undefined && !!schema.required?.includes(name);
+    if (source) return [{ ...source, path: at, isRequired }];
+    return property.type === 'object' ? settingsIn(property as TObject, at) : [];
+  });
+}
+
+/** The objects of a schema, itself included: settings that one object requires belong together. */
+function objectsIn(schema: TObject): TObject[] {
+  const inside = Object.values(schema.properties).filter((each) => each.type === 'object');
+  return [schema, ...inside.flatMap((each) => objectsIn(each as TObject))];
+}
+
+/** The beginning that all names have, up to a whole word. */
+function commonStart(names: readonly string[]): string {
+  const [first = [], ...others] = names.map((name) => name.split('_'));
+  const length = first.findIndex((word, at) => others.some((each) => each[at] !== word));
+  return first.slice(0, length < 0 ? first.length : length).join('_');
+}
+
+/** Complaints about settings that an object requires and of which only some are given. */
+export function incompleteSettings(schema: TObject, isGiven: (env: string) => boolean): string[] {
+  return objectsIn(schema).flatMap((object) => {
+    const names = settingsIn(object).flatMap(({ env, isRequired, path: { length } }) =>
+      isRequired && length === 1 ? [env] : [],
+    );
+    const missing = names.filter((env) => !isGiven(env));
+    if (missing.length === 0 || missing.length === names.length) return [];
+    return [`${missing.join(', ')} must be set as well, or nothing of ${commonStart(names)}.`];
+  });
+}
+
+/**
+ * The value of a schema from texts that were accepted, by their environment variables. Absent settings have
+ * their defaults. An object without one that it requires is absent.
+ */
+export function readSettings<S extends TObject>(
+  schema: S,
+  texts: ReadonlyMap<string, string>,
+  base: string,
+): Partial<Static<S>> {
+  const value: Record<string, unknown> = {};
+  for (const [name, property] of Object.entries(schema.properties)) {
+    const source = (property as { [SOURCE]?: Source })[SOURCE];
+    const text = source && texts.get(source.env);
+    if (property.default !== undefined) value[name] = property.default;
+    if (source && text !== undefined) value[name] = source.read(text, base);
+    if (!source && property.type === 'object') {
+      const inner = readSettings(property as TObject, texts, base);
+      if (isComplete(property as TObject, inner)) value[name] = inner;
+    }
+  }
+  return value as Partial<Static<S>>;
+}
+
+/** Whether everything that an object requires is there. */
+export const isComplete = (schema: TObject, value: object): boolean =>
+  (schema.required ?? []).every((name) => (value as Record<string, unknown>)[name] !== undefined);
