@@ -1,5 +1,5 @@
-// What the connectors of the list offer, each opened by itself: a suite that runs over the offers of a port runs
-// over every connector that has it, those included that another connector would replace.
+// What the connectors of the list offer, each opened by itself: a suite over the offers of a port includes
+// the connectors that another one would replace.
 import type {
   Capabilities,
   Capability,

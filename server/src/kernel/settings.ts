@@ -130,11 +130,11 @@ export function settingsIn(schema: TObject, above: readonly string[] = []): Sett
   });
 }
 
-/** The objects of a schema, itself included: settings that one object requires belong together. */
-function objectsIn(schema: TObject): TObject[] {
-  const inside = Object.values(schema.properties).filter((each) => each.type === 'object');
-  return [schema, ...inside.flatMap((each) => objectsIn(each as TObject))];
-}
+/** The objects inside a schema: settings that one of them requires belong together. */
+const objectsIn = (schema: TObject): TObject[] =>
+  Object.values(schema.properties)
+    .filter((each): each is TObject => each.type === 'object')
+    .flatMap((each) => [each, ...objectsIn(each)]);
 
 /** The beginning that all names have, up to a whole word. */
 function commonStart(names: readonly string[]): string {
@@ -143,7 +143,7 @@ function commonStart(names: readonly string[]): string {
   return first.slice(0, length < 0 ? first.length : length).join('_');
 }
 
-/** Complaints about settings that an object requires and of which only some are given. */
+/** Complaints about objects inside a schema of which only some required settings are given. */
 export function incompleteSettings(schema: TObject, isGiven: (env: string) => boolean): string[] {
   return objectsIn(schema).flatMap((object) => {
     const names = settingsIn(object).flatMap(({ env, isRequired, path: { length } }) =>

@@ -1,15 +1,14 @@
 // What every checker of documents must keep, whoever is behind it, and what each environment's own does.
 import { describe, expect, it } from 'vitest';
 import { testWorld } from '../../../test/harness.ts';
+import { offersOf } from '../../../test/offers.ts';
 import { pdfFile } from '../../../test/papers.ts';
-import type { Environment } from '../../runtime/operation/context.ts';
 import { connectorRegistry } from '../registry.ts';
 import { REASON_BY_ENDING } from '../sandbox/identity/documents.ts';
 import type { DocumentCheck, DocumentFindings } from './documents.ts';
 
-const registry = connectorRegistry(testWorld());
+const world = testWorld();
 const CODES = Object.keys(REASON_BY_ENDING);
-const ENVIRONMENTS: readonly Environment[] = ['sandbox', 'production'];
 
 const WHOLE: DocumentFindings = {
   ...{ size: 1_000, format: 'JPEG', complete: true, readable: true, locked: false },
@@ -37,30 +36,35 @@ const FAULTY: readonly Partial<DocumentFindings>[] = [
   { width: null, height: null },
 ];
 
-describe.each(ENVIRONMENTS)('the checker of documents in the %s', (environment) => {
-  const { documents } = registry(environment);
+describe.each(offersOf('documents', world))(
+  'the documents of the %s connector in %s',
+  (...offer) => {
+    const [, , documents] = offer;
 
-  it('takes a good one, and answers the same when asked again', async () => {
-    expect(await documents?.check(documentOf('passport.jpg'))).toEqual({ state: 'accepted' });
-    for (const faulty of FAULTY) {
-      const document = documentOf('passport.jpg', faulty);
-      expect(await documents?.check(document)).toEqual(await documents?.check(document));
-    }
-  });
+    it('takes a good one, and answers the same when asked again', async () => {
+      expect(await documents.check(documentOf('passport.jpg'))).toEqual({ state: 'accepted' });
+      for (const faulty of FAULTY) {
+        const document = documentOf('passport.jpg', faulty);
+        expect(await documents.check(document)).toEqual(await documents.check(document));
+      }
+    });
 
-  it('refuses with a code that there is, and tells nothing that the document says', async () => {
-    const names = ['passport.jpg', ...CODES.map((code) => `Lovelace-${code}.jpg`)];
-    for (const document of names.flatMap((name) => FAULTY.map((each) => documentOf(name, each)))) {
-      const verdict = await documents?.check(document);
-      if (verdict?.state !== 'refused') continue;
-      expect(CODES).toContain(verdict.code);
-      expect(verdict.reason).not.toMatch(/C01X00T47|Köln|Lovelace/);
-    }
-  });
-});
+    it('refuses with a code that there is, and tells nothing that the document says', async () => {
+      const names = ['passport.jpg', ...CODES.map((code) => `Lovelace-${code}.jpg`)];
+      for (const document of names.flatMap((name) =>
+        FAULTY.map((each) => documentOf(name, each)),
+      )) {
+        const verdict = await documents.check(document);
+        if (verdict?.state !== 'refused') continue;
+        expect(CODES).toContain(verdict.code);
+        expect(verdict.reason).not.toMatch(/C01X00T47|Köln|Lovelace/);
+      }
+    });
+  },
+);
 
 describe('the names that script the sandbox', () => {
-  const { documents } = registry('sandbox');
+  const { documents } = connectorRegistry(world)('sandbox');
   const said = async (fileName: string) => {
     const verdict = await documents?.check(documentOf(fileName));
     return verdict?.state === 'refused' ? verdict.code : 'accepted';

@@ -1,5 +1,5 @@
-// What every connector must keep, whoever is behind it. A new connector is a row in CONNECTORS and is
-// held to all of this; what only one of them promises is tested beside it.
+// What every connector must keep, whoever is behind it. A connector of the list is held to all of this for
+// the ports that it offers; what only one of them promises is tested beside it.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -7,6 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { testWorld } from '../../../test/harness.ts';
 import { startIdentityService } from '../../../test/identity-service.ts';
 import { startMailServer } from '../../../test/mail-server.ts';
+import { offersOf } from '../../../test/offers.ts';
 import { startReceiver } from '../../../test/receiver.ts';
 import { exampleOf } from '../../catalog/accounts/account-examples.ts';
 import { railsOf, sandboxSuffixOf } from '../../catalog/accounts/account-info.ts';
@@ -14,7 +15,6 @@ import { ACCOUNT_TYPES, type AccountType } from '../../catalog/accounts/account-
 import { CURRENCIES } from '../../catalog/currencies/currencies.ts';
 import { PaymentInstructions } from '../../catalog/rails/payment-instructions.ts';
 import { fieldErrors } from '../../kernel/contract/validate.ts';
-import type { Environment } from '../../runtime/operation/context.ts';
 import { connectorRegistry } from '../registry.ts';
 import type { IdentityCase, PaymentFunding, Progress, RailInstruction } from './index.ts';
 
@@ -51,11 +51,8 @@ writeFileSync(
   }),
 );
 
-const registry = connectorRegistry(world, { ratesFile, fundingFile });
-const CONNECTORS: readonly (readonly [string, Environment])[] = [
-  ['sandbox', 'sandbox'],
-  ['manual', 'production'],
-];
+const settings = { ratesFile, fundingFile };
+const registry = connectorRegistry(world, settings);
 
 /** Endings that script the sandbox; to any other connector they are like the rest. */
 const SUFFIXES = ['000', '001', '002', '003', '004', '005', '006', '007'];
@@ -75,82 +72,81 @@ const ending = (suffix: string): RailInstruction =>
     account: { ...exampleOf('USD_ACCOUNT'), accountNumber: `123456${suffix}` },
   });
 
-describe.each(CONNECTORS)('the rail of the %s connector', (_name, environment) => {
-  const rail = registry(environment).rail;
-  if (!rail) throw new Error('no rail');
+describe.each(offersOf('rail', world))(
+  'the rail of the %s connector in %s',
+  (_name, mode, rail) => {
+    const everyWay = [
+      ...ACCOUNT_TYPES.map((type) => instruction(type)),
+      ...SUFFIXES.map(ending),
+      ...SUFFIXES.map((suffix) => ({ ...ending(suffix), origin: 'transfer' as const })),
+      instruction('USD_ACCOUNT', { kind: 'pull', rail: 'ACH' }),
+      instruction('USD_ACCOUNT', { kind: 'refund', rail: null }),
+    ];
 
-  const everyWay = [
-    ...ACCOUNT_TYPES.map((type) => instruction(type)),
-    ...SUFFIXES.map(ending),
-    ...SUFFIXES.map((suffix) => ({ ...ending(suffix), origin: 'transfer' as const })),
-    instruction('USD_ACCOUNT', { kind: 'pull', rail: 'ACH' }),
-    instruction('USD_ACCOUNT', { kind: 'refund', rail: null }),
-  ];
-
-  it('takes a second send of an instruction as the first', async () => {
-    for (const each of everyWay) {
-      const first = await rail.send(each);
-      expect(await rail.send({ ...each })).toEqual(first);
-      expect(await Promise.all([rail.send(each), rail.send(each)])).toEqual([first, first]);
-      const later = await rail.check(each, NOW + 60_000);
-      await rail.send(each);
-      expect(await rail.check(each, NOW + 60_000)).toEqual(later);
-    }
-  });
-
-  it('names a time to ask again where it does not know, and a reference where it has settled', async () => {
-    const good = (progress: Progress) => {
-      const { checkAfterMs } = progress as { checkAfterMs?: number };
-      if (checkAfterMs !== undefined) {
-        expect(Number.isFinite(checkAfterMs) && checkAfterMs >= 0).toBe(true);
+    it('takes a second send of an instruction as the first', async () => {
+      for (const each of everyWay) {
+        const first = await rail.send(each);
+        expect(await rail.send({ ...each })).toEqual(first);
+        expect(await Promise.all([rail.send(each), rail.send(each)])).toEqual([first, first]);
+        const later = await rail.check(each, NOW + 60_000);
+        await rail.send(each);
+        expect(await rail.check(each, NOW + 60_000)).toEqual(later);
       }
-      if (progress.state === 'unknown') expect(checkAfterMs).toBeGreaterThan(0);
-      if (progress.state === 'settled') expect(progress.reference).not.toBe('');
-    };
-    for (const each of everyWay) {
-      good(await rail.send(each));
-      for (const after of [0, 1_000, 3_000, 31_000, 600_000]) {
-        good(await rail.check(each, NOW + after));
-      }
-    }
-  });
+    });
 
-  it('comes to an end, or waits for a notice, by asking at the times it names', async () => {
-    for (const each of everyWay) {
-      let progress = await rail.send(each);
-      let now = NOW;
-      for (let asked = 0; asked < 20; asked++) {
+    it('names a time to ask again where it does not know, and a reference where it has settled', async () => {
+      const good = (progress: Progress) => {
         const { checkAfterMs } = progress as { checkAfterMs?: number };
-        if (checkAfterMs === undefined) break;
-        now += checkAfterMs;
-        progress = await rail.check(each, now);
+        if (checkAfterMs !== undefined) {
+          expect(Number.isFinite(checkAfterMs) && checkAfterMs >= 0).toBe(true);
+        }
+        if (progress.state === 'unknown') expect(checkAfterMs).toBeGreaterThan(0);
+        if (progress.state === 'settled') expect(progress.reference).not.toBe('');
+      };
+      for (const each of everyWay) {
+        good(await rail.send(each));
+        for (const after of [0, 1_000, 3_000, 31_000, 600_000]) {
+          good(await rail.check(each, NOW + after));
+        }
       }
-      expect((progress as { checkAfterMs?: number }).checkAfterMs).toBeUndefined();
-      expect(progress.state).not.toBe('unknown');
-    }
-  });
+    });
 
-  it('carries what it says it carries, and refuses what it does not', async () => {
-    for (const type of ACCOUNT_TYPES) {
-      const each = instruction(type);
-      if (SUFFIXES.includes(sandboxSuffixOf(each.account))) continue; // scripted to fail, maybe
-      const { state } = await rail.send(each);
-      expect([type, state !== 'failed']).toEqual([type, rail.carries(type, each.rail)]);
-      const pull = await rail.send({ ...each, kind: 'pull', origin: 'transfer' });
-      if (environment === 'production') {
-        const pulls = rail.pulls?.(type, each.rail) ?? false;
-        expect([type, pull.state !== 'failed']).toEqual([type, pulls]);
+    it('comes to an end, or waits for a notice, by asking at the times it names', async () => {
+      for (const each of everyWay) {
+        let progress = await rail.send(each);
+        let now = NOW;
+        for (let asked = 0; asked < 20; asked++) {
+          const { checkAfterMs } = progress as { checkAfterMs?: number };
+          if (checkAfterMs === undefined) break;
+          now += checkAfterMs;
+          progress = await rail.check(each, now);
+        }
+        expect((progress as { checkAfterMs?: number }).checkAfterMs).toBeUndefined();
+        expect(progress.state).not.toBe('unknown');
       }
-    }
-    expect(rail.pulls?.('USD_ACCOUNT', 'ACH')).toBe(true);
-    expect(rail.pulls?.('EUR_ACCOUNT', 'SEPA')).toBe(false);
-  });
-});
+    });
 
-describe.each(CONNECTORS)('the rates of the %s connector', (_name, environment) => {
-  const rates = registry(environment).rates;
-  if (!rates) throw new Error('no rates');
+    it('carries what it says it carries, and refuses what it does not', async () => {
+      for (const type of ACCOUNT_TYPES) {
+        const each = instruction(type);
+        if (SUFFIXES.includes(sandboxSuffixOf(each.account))) continue; // scripted to fail, maybe
+        const { state } = await rail.send(each);
+        expect([type, state !== 'failed']).toEqual([type, rail.carries(type, each.rail)]);
+        const pull = await rail.send({ ...each, kind: 'pull', origin: 'transfer' });
+        if (mode === 'production') {
+          const pulls = rail.pulls?.(type, each.rail) ?? false;
+          expect([type, pull.state !== 'failed']).toEqual([type, pulls]);
+        }
+      }
+      expect(rail.pulls?.('USD_ACCOUNT', 'ACH')).toBe(true);
+      expect(rail.pulls?.('EUR_ACCOUNT', 'SEPA')).toBe(false);
+    });
+  },
+);
 
+const RATES = offersOf('rates', world, settings);
+
+describe.each(RATES)('the rates of the %s connector in %s', (_name, _mode, rates) => {
   it('turn around, and are of a moment that has been', async () => {
     const codes = ['USD', 'EUR', 'JPY', 'MXN', 'BTC'];
     for (const from of codes) {
@@ -171,9 +167,9 @@ describe.each(CONNECTORS)('the rates of the %s connector', (_name, environment) 
   });
 });
 
-describe.each(CONNECTORS)('the funding of the %s connector', (_name, environment) => {
-  const funding = registry(environment).funding;
-  if (!funding) throw new Error('no funding');
+const FUNDING = offersOf('funding', world, settings);
+
+describe.each(FUNDING)('the funding of the %s connector in %s', (_name, _mode, funding) => {
   const idAt = (at: number) =>
     `InternalAccount:018f0000-0000-7000-8000-${String(at).padStart(12, '0')}`;
   const account = (at: number, currency: string) =>
@@ -207,26 +203,25 @@ describe.each(CONNECTORS)('the funding of the %s connector', (_name, environment
   });
 });
 
-const NAMERS = CONNECTORS.filter(([, environment]) => registry(environment).names);
-
-describe.each(NAMERS)('the names of the %s connector', (_name, environment) => {
-  const { names } = registry(environment);
-
-  it('are answered in the end, by asking at the times that are named', async () => {
-    for (const suffix of [...SUFFIXES, '102', '103', '104', '105', '106', '107']) {
-      const { account } = ending(suffix);
-      let elapsedMs = 0;
-      for (let asked = 0; asked < 20; asked++) {
-        const check = await names?.verify(account, elapsedMs);
-        expect(await names?.verify(account, elapsedMs)).toEqual(check);
-        if (check?.status !== 'PENDING') break;
-        expect(check.checkAfterMs).toBeGreaterThan(0);
-        elapsedMs += check.checkAfterMs;
+describe.each(offersOf('names', world))(
+  'the names of the %s connector in %s',
+  (_name, _mode, names) => {
+    it('are answered in the end, by asking at the times that are named', async () => {
+      for (const suffix of [...SUFFIXES, '102', '103', '104', '105', '106', '107']) {
+        const { account } = ending(suffix);
+        let elapsedMs = 0;
+        for (let asked = 0; asked < 20; asked++) {
+          const check = await names.verify(account, elapsedMs);
+          expect(await names.verify(account, elapsedMs)).toEqual(check);
+          if (check.status !== 'PENDING') break;
+          expect(check.checkAfterMs).toBeGreaterThan(0);
+          elapsedMs += check.checkAfterMs;
+        }
+        expect((await names.verify(account, elapsedMs))?.status).not.toBe('PENDING');
       }
-      expect((await names?.verify(account, elapsedMs))?.status).not.toBe('PENDING');
-    }
-  });
-});
+    });
+  },
+);
 
 /** Each with a peer of its own on this machine: where to, and how the peer comes to answer so. */
 const MESSENGERS = [

@@ -1,6 +1,6 @@
 // What the built-in custodian does with what it is lent: the published vector through its port,
 // where its chance comes from, and under which names it seals. Its promises as a port are in
-// `ports-wallets.test.ts`.
+// `ports/wallets.test.ts`.
 import { validateMnemonic } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { describe, expect, it } from 'vitest';

@@ -21,18 +21,16 @@ const settings = Type.Object({
     },
     smtpComplaint,
   ),
-  mailFrom: Type.Optional(
-    textSetting(
-      {
-        env: 'RAILHEAD_MAIL_FROM',
-        flag: 'mail-from',
-        value: 'ADDRESS',
-        help: 'who e-mail is from: an address, or Name <address>',
-      },
-      matches(
-        /^(?:[^<>\p{Cc}]{1,100} <[^\s<>@,;"]+@[^\s<>@,;"]+>|[^\s<>@,;"]+@[^\s<>@,;"]+)$/u,
-        'must be an address, or a name and the address in angle brackets',
-      ),
+  mailFrom: textSetting(
+    {
+      env: 'RAILHEAD_MAIL_FROM',
+      flag: 'mail-from',
+      value: 'ADDRESS',
+      help: 'who e-mail is from: an address, or Name <address>',
+    },
+    matches(
+      /^(?:[^<>\p{Cc}]{1,100} <[^\s<>@,;"]+@[^\s<>@,;"]+>|[^\s<>@,;"]+@[^\s<>@,;"]+)$/u,
+      'must be an address, or a name and the address in angle brackets',
     ),
   ),
 });
@@ -42,10 +40,10 @@ export const smtp = defineConnector({
   description: 'Sends e-mail through a mail server.',
   modes: ['production'],
   settings,
-  capabilities: [],
-  optional: ['mail'],
+  capabilities: ['mail'],
   problems: ({ smtpUrl, mailFrom }) =>
     smtpUrl && !mailFrom ? ['RAILHEAD_MAIL_FROM must be set when RAILHEAD_SMTP_URL is.'] : [],
-  open: ({ provider }, { smtpUrl: url, mailFrom: from }) =>
-    from ? { mail: smtpMail(provider('smtp'), { url, from }) } : {},
+  open: ({ provider }, { smtpUrl: url, mailFrom: from }) => ({
+    mail: smtpMail(provider('smtp'), { url, from }),
+  }),
 });
