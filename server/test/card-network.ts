@@ -6,7 +6,8 @@ import type {
   CardRequest,
   CardRequestKind,
 } from '../src/connectors/ports/cards.ts';
-import { type CardMessageRow, cardMessages, issuerDesk } from '../src/features/cards/index.ts';
+import { issuerDesk } from '../src/features/cards/index.ts';
+import { type CardMessageRow, cardMessages } from '../src/features/cards/store.ts';
 import type { Runtime } from '../src/runtime/operation/operate.ts';
 import { ok } from './fixtures.ts';
 import type { Answer, CallOptions, TestApp } from './harness.ts';

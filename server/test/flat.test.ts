@@ -5,7 +5,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { agentActions, agents } from '../src/features/agents/store.ts';
-import { cardMessages, cardReveals, cards } from '../src/features/cards/index.ts';
+import { cardMessages, cardReveals, cards } from '../src/features/cards/store.ts';
 import { STANDING } from '../src/features/customers/verifications/review.ts';
 import { messages } from '../src/features/notifications/messages/index.ts';
 import { mintsAndBurns, stablecoins } from '../src/features/stablecoins/index.ts';

@@ -12,24 +12,19 @@ import { cardSweep } from './sweep.ts';
 
 export { decide } from './authorization/decide.ts';
 export { issuerDesk } from './authorization/desk.ts';
-export { takeNotice } from './authorization/messages.ts';
+export { listCardMessages, takeNotice } from './authorization/messages.ts';
 export { lossOf, paidOf, unpaidOf } from './clearing/arithmetic.ts';
 export { resolveException } from './clearing/exceptions.ts';
-export { cardFundingOf } from './clearing/funding.ts';
 export { cardPaymentOf, netOf, PULL, unitsOf } from './clearing/payment.ts';
 export { endPullByHand } from './clearing/pulls.ts';
-export { presentCard } from './issuing/card.ts';
-export { closeCard } from './issuing/life.ts';
-export { type CardParts, cardOf } from './parts.ts';
-export { presentReveal } from './reveal/reveal.ts';
 export {
-  type CardMessageRow,
-  type CardRevealRow,
-  type CardRow,
-  cardMessages,
-  cardReveals,
-  cards,
-} from './store.ts';
+  type CardDetails,
+  cardDetails,
+  closeCardByHand,
+  searchCards,
+} from './issuing/by-hand.ts';
+export { type CardParts, cardOf } from './parts.ts';
+export { listCardReveals } from './reveal/reveal.ts';
 
 /** What this feature adds to a server. */
 export const cardFeature = {

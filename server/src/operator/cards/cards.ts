@@ -2,54 +2,26 @@
 // number nothing is shown but its end, which its platform sees as well.
 import { findCurrency } from '../../catalog/currencies/currencies.ts';
 import {
-  type CardRow,
-  cardFundingOf,
-  cards,
-  closeCard,
-  presentCard,
+  type CardDetails,
+  cardDetails,
+  closeCardByHand,
+  searchCards,
 } from '../../features/cards/index.ts';
-import { callerOf } from '../../features/tenancy/platform/index.ts';
-import { isId } from '../../kernel/id.ts';
 import { readable } from '../../kernel/money.ts';
-import { iso } from '../../kernel/world.ts';
-import { equals } from '../../runtime/db/database.ts';
-import { cursorOf } from '../../runtime/db/paging.ts';
-import { operate } from '../../runtime/operation/operate.ts';
 import { type Flags, type Given, usageError } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';
-import { notFound, type Output, type System, type Verb } from '../cli/verb.ts';
-import { platformOf } from '../platforms/platform.ts';
-
-async function cardOf({ runtime }: System, id: string): Promise<CardRow> {
-  const row = isId(id, 'Card') ? await runtime.db.read(cards, id) : undefined;
-  if (!row) throw notFound('card');
-  return row;
-}
-
-const lineOf = (row: CardRow) => ({
-  cardId: row.id,
-  platformId: row.platform_id,
-  customerId: row.customer_id,
-  platformCardId: row.platform_card_id,
-  state: row.state,
-  stateReason: row.state_reason,
-  last4: row.last4,
-  createdAt: iso(row.created_at),
-});
+import type { Output, System, Verb } from '../cli/verb.ts';
+import { platformIn } from '../platforms/platform.ts';
 
 async function list(system: System, given: Given): Promise<Output> {
-  const named = given.text('platform');
-  const wanted = {
-    platform_id: named === undefined ? undefined : (await platformOf(system, named)).id,
-    customer_id: given.text('customer'),
+  const json = await searchCards(system.runtime, {
+    platformId: await platformIn(system, given),
+    customerId: given.text('customer'),
     state: given.text('state'),
-  };
-  const filters = equals(wanted);
-  const after = given.text('after');
-  const cursor = after === undefined ? undefined : cursorOf(await cardOf(system, after));
-  const choice = { filters, sort: 'desc', limit: limitIn(given), cursor } as const;
-  const json = (await system.runtime.db.page(cards, choice)).rows.map(lineOf);
+    after: given.text('after'),
+    limit: limitIn(given),
+  });
   const heads = ['CREATED', 'CARD', 'CUSTOMER', 'STATE', 'REASON', 'LAST4'];
   const text = table(
     heads.map((head) => ({ head })),
@@ -65,50 +37,40 @@ async function list(system: System, given: Given): Promise<Output> {
   return { json, text };
 }
 
-function mostOf({ max_spend: most, currency }: CardRow): string {
+function mostOf({ maxSpendPerTransaction: most, currency }: CardDetails): string {
   if (most === null) return 'any';
-  return `${readable(most, findCurrency(currency)?.decimals ?? 0)} ${currency}`;
+  return `${readable(BigInt(most), findCurrency(currency)?.decimals ?? 0)} ${currency}`;
 }
 
-async function shown({ runtime }: System, row: CardRow): Promise<Output> {
-  const bindings = await cardFundingOf(runtime.db, row.id);
-  const view = presentCard(row);
-  const json = { ...view, platformId: row.platform_id, note: row.closed_note, bindings };
+function shown(json: CardDetails): Output {
   const text = record([
-    ['Card', row.id],
-    ['Platform', row.platform_id],
-    ['Customer', row.customer_id],
-    ['Platform calls it', row.platform_card_id],
-    ['State', row.state],
-    ['Closed because', row.state_reason ?? '-'],
-    ['Note', row.closed_note ?? '-'],
-    ['Number', row.last4 === null ? '-' : `ends in ${row.last4}`],
-    ['Issuer calls it', row.issuer_ref ?? '-'],
-    ['Most of one payment', mostOf(row)],
-    ...bindings.map(
+    ['Card', json.id],
+    ['Platform', json.platformId],
+    ['Customer', json.cardholderId],
+    ['Platform calls it', json.platformCardId],
+    ['State', json.state],
+    ['Closed because', json.stateReason ?? '-'],
+    ['Note', json.note ?? '-'],
+    ['Number', json.last4 === undefined ? '-' : `ends in ${json.last4}`],
+    ['Issuer calls it', json.issuerRef ?? '-'],
+    ['Most of one payment', mostOf(json)],
+    ...json.bindings.map(
       (each) => [each.endedAt ? `Paid until ${each.endedAt}` : 'Pays', each.accountId] as const,
     ),
-    ['Created', view.createdAt],
-    ['Changed', view.updatedAt],
+    ['Created', json.createdAt],
+    ['Changed', json.updatedAt],
   ]);
   return { json, text };
 }
 
 const MOST_OF_A_REASON = 255;
 
-async function close(system: System, given: Given): Promise<Output> {
+async function close({ runtime }: System, given: Given): Promise<Output> {
   const reason = given.needed('reason');
   if (reason.length > MOST_OF_A_REASON) {
     throw usageError(`--reason must have at most ${MOST_OF_A_REASON} characters`);
   }
-  const { id, platform_id } = await cardOf(system, given.needed('card'));
-  const caller = await callerOf(system.runtime.db, platform_id);
-  const closed = await operate(system.runtime, caller, async (ctx) => {
-    const row = await cardOf(system, id);
-    if (row.state === 'CLOSED') throw new Error('The card is closed already.');
-    return closeCard(ctx, row, 'CLOSED_BY_SERVICE', reason);
-  });
-  return shown(system, closed);
+  return shown(await closeCardByHand(runtime, { cardId: given.needed('card'), reason }));
 }
 
 const CARD: Flags = { card: { value: 'CARD', required: true, help: 'Id of the card' } };
@@ -137,7 +99,7 @@ export const cardVerbs: readonly Verb[] = [
     summary: 'Show a card and what pays for it',
     flags: CARD,
     bare: 'card',
-    run: async (system, given) => shown(system, await cardOf(system, given.needed('card'))),
+    run: async ({ runtime }, given) => shown(await cardDetails(runtime, given.needed('card'))),
   },
   {
     noun: 'cards',

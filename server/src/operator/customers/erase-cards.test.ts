@@ -8,7 +8,7 @@ import { exportOf } from '../../../test/exports.ts';
 import { ok } from '../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../test/harness.ts';
 import type { CardRequestKind } from '../../connectors/ports/cards.ts';
-import { cardMessages, cards } from '../../features/cards/index.ts';
+import { cardMessages, cards } from '../../features/cards/store.ts';
 import type { Runtime } from '../../runtime/operation/operate.ts';
 
 let app: TestApp;

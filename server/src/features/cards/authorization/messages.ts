@@ -3,6 +3,7 @@
 // own id, so a second one of the same id finds it, or is refused by the commit and then finds it. An
 // approval that turned out too late has one row more, which says so.
 
+import { findCurrency } from '../../../catalog/currencies/currencies.ts';
 import type {
   CardDecision,
   CardNotice,
@@ -10,7 +11,11 @@ import type {
   DeclineReason,
 } from '../../../connectors/ports/cards.ts';
 import { Fault } from '../../../kernel/fault.ts';
+import { readable } from '../../../kernel/money.ts';
+import { iso } from '../../../kernel/world.ts';
+import { equals } from '../../../runtime/db/database.ts';
 import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
 import type { CardPaymentRow } from '../../payments/transactions/index.ts';
 import { leanOnPayment } from '../clearing/payment.ts';
 import { heedNotice } from '../notices.ts';
@@ -145,4 +150,36 @@ export async function paymentNamed(
   type Found = { transaction_id: string; platform_id: string };
   const [found] = await db.query<Found>(OPENED, [`${environment} ${token}`]);
   return found && { transactionId: found.transaction_id, platformId: found.platform_id };
+}
+
+const messageView = (row: CardMessageRow) => ({
+  at: iso(row.created_at),
+  platformId: row.platform_id,
+  cardId: row.card_id,
+  kind: row.kind,
+  amount: Number(row.amount),
+  currency: row.currency,
+  readable: readable(row.amount, findCurrency(row.currency)?.decimals ?? 0),
+  merchant: row.merchant,
+  approved: row.approved,
+  reason: row.reason,
+  transactionId: row.transaction_id,
+});
+
+interface ListInput {
+  platformId?: string | undefined;
+  cardId?: string | undefined;
+  declinedOnly: boolean;
+  limit: number;
+}
+
+/** Messages of one platform, of one card, or of all, with what was decided; latest first. */
+export async function listCardMessages(
+  { db }: Runtime,
+  { platformId, cardId, declinedOnly, limit }: ListInput,
+) {
+  const approved = declinedOnly ? false : undefined;
+  const filters = equals({ platform_id: platformId, card_id: cardId, approved });
+  const { rows } = await db.page(cardMessages, { filters, sort: 'desc', limit });
+  return rows.map(messageView);
 }

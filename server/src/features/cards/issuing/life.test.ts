@@ -7,9 +7,9 @@ import { type Answer, startApp, type TestApp } from '../../../../test/harness.ts
 import type { IssuerPort } from '../../../connectors/ports/cards.ts';
 import type { Job } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { closeCard } from '../index.ts';
 import { cards, delegatedKeys, fundingSources } from '../store.ts';
 import { cardJobs } from './issue-jobs.ts';
+import { closeCard } from './life.ts';
 
 let app: TestApp;
 let desk: CardDesk;

@@ -3,8 +3,10 @@
 // seen. Neither number nor code passes through here; the page behind the link asks the issuer for them.
 import { Fault } from '../../../kernel/fault.ts';
 import { iso } from '../../../kernel/world.ts';
+import { equals } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { randomText, sha256Hex } from '../../../runtime/security/crypto.ts';
 import { readCustomer, requireCustomer } from '../../customers/records/index.ts';
 import { type CardParts, cardOf, issuerOf } from '../parts.ts';
@@ -69,7 +71,7 @@ export async function giveLinkBack(ctx: Ctx, linkId: string): Promise<void> {
 }
 
 /** Who asked to see a card, and when it was seen. */
-export const presentReveal = (row: CardRevealRow) => ({
+const presentReveal = (row: CardRevealRow) => ({
   cardId: row.card_id,
   platformId: row.platform_id,
   customerId: row.customer_id,
@@ -79,6 +81,19 @@ export const presentReveal = (row: CardRevealRow) => ({
   expiresAt: iso(row.expires_at),
   openedAt: row.opened_at === null ? null : iso(row.opened_at),
 });
+
+interface ListInput {
+  platformId?: string | undefined;
+  cardId?: string | undefined;
+  limit: number;
+}
+
+/** Links to the numbers of one platform's cards, of one card, or of all; latest first. No link is shown. */
+export async function listCardReveals({ db }: Runtime, { platformId, cardId, limit }: ListInput) {
+  const filters = equals({ platform_id: platformId, card_id: cardId });
+  const { rows } = await db.page(cardReveals, { filters, sort: 'desc', limit });
+  return rows.map(presentReveal);
+}
 
 export const revealOperations = (parts: CardParts) => [
   handle(revealCard, async (ctx, { params }) => ({

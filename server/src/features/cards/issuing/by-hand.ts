@@ -1,0 +1,86 @@
+// Cards of every platform, as an operator sees and closes them. Of the number only the last four digits are
+// shown, which the platform sees as well.
+import { Fault } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
+import { iso } from '../../../kernel/world.ts';
+import { equals } from '../../../runtime/db/database.ts';
+import { cursorOf } from '../../../runtime/db/paging.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
+import { callerOf } from '../../tenancy/platform/index.ts';
+import { cardFundingOf } from '../clearing/funding.ts';
+import { type CardRow, cards } from '../store.ts';
+import { presentCard } from './card.ts';
+import { closeCard } from './life.ts';
+
+/** A card by its id. Throws NOT_FOUND. */
+async function cardById({ read }: Pick<Ctx, 'read'>, id: string): Promise<CardRow> {
+  const row = isId(id, 'Card') ? await read(cards, id) : undefined;
+  if (!row) throw new Fault('NOT_FOUND', 'No such card.');
+  return row;
+}
+
+const summaryOf = (row: CardRow) => ({
+  cardId: row.id,
+  platformId: row.platform_id,
+  customerId: row.customer_id,
+  platformCardId: row.platform_card_id,
+  state: row.state,
+  stateReason: row.state_reason,
+  last4: row.last4,
+  createdAt: iso(row.created_at),
+});
+
+interface SearchInput {
+  platformId?: string | undefined;
+  customerId?: string | undefined;
+  state?: string | undefined;
+  /** The last card of the previous page. */
+  after?: string | undefined;
+  limit: number;
+}
+
+/** Cards of one platform, of one cardholder, in one state, or all; latest first. Throws NOT_FOUND. */
+export async function searchCards(
+  { db }: Runtime,
+  { platformId, customerId, state, after, limit }: SearchInput,
+) {
+  const filters = equals({ platform_id: platformId, customer_id: customerId, state });
+  const cursor = after === undefined ? undefined : cursorOf(await cardById(db, after));
+  const { rows } = await db.page(cards, { filters, sort: 'desc', limit, cursor });
+  return rows.map(summaryOf);
+}
+
+async function detailsOf({ db }: Runtime, row: CardRow) {
+  const bindings = await cardFundingOf(db, row.id);
+  return {
+    ...presentCard(row),
+    // Optional in the contract, and always known of a row.
+    platformCardId: row.platform_card_id,
+    currency: row.currency,
+    platformId: row.platform_id,
+    note: row.closed_note,
+    bindings,
+  };
+}
+
+export type CardDetails = Awaited<ReturnType<typeof detailsOf>>;
+
+/** A card, with the note of its closure and every account that pays or has paid for it. Throws NOT_FOUND. */
+export const cardDetails = async (runtime: Runtime, cardId: string): Promise<CardDetails> =>
+  detailsOf(runtime, await cardById(runtime.db, cardId));
+
+/** Closes a card for good; `reason` is kept with it. Throws NOT_FOUND and CONFLICT. */
+export async function closeCardByHand(
+  runtime: Runtime,
+  { cardId, reason }: { cardId: string; reason: string },
+): Promise<CardDetails> {
+  const { id, platform_id } = await cardById(runtime.db, cardId);
+  const caller = await callerOf(runtime.db, platform_id);
+  const closed = await operate(runtime, caller, async (ctx) => {
+    const row = await cardById(ctx, id);
+    if (row.state === 'CLOSED') throw new Fault('CONFLICT', 'The card is closed already.');
+    return closeCard(ctx, row, 'CLOSED_BY_SERVICE', reason);
+  });
+  return detailsOf(runtime, closed);
+}
