@@ -13,8 +13,12 @@ import { cardSweep } from './sweep.ts';
 export { decide } from './authorization/decide.ts';
 export { issuerDesk } from './authorization/desk.ts';
 export { listCardMessages, takeNotice } from './authorization/messages.ts';
-export { lossOf, paidOf, unpaidOf } from './clearing/arithmetic.ts';
-export { resolveException } from './clearing/exceptions.ts';
+export { paidOf } from './clearing/arithmetic.ts';
+export {
+  type CardException,
+  listCardExceptions,
+  resolveCardException,
+} from './clearing/exceptions.ts';
 export { cardPaymentOf, netOf, PULL, unitsOf } from './clearing/payment.ts';
 export { endPullByHand } from './clearing/pulls.ts';
 export {

@@ -6,7 +6,8 @@ import { cardNetwork } from '../../../test/card-network.ts';
 import { type BegunPayment, type CardPayments, cardPayments } from '../../../test/card-payments.ts';
 import { booksBalance, ok } from '../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../test/harness.ts';
-import { cardPaymentOf, resolveException } from './index.ts';
+import { resolveException } from './clearing/exceptions.ts';
+import { cardPaymentOf } from './index.ts';
 import { cardSweep } from './sweep.ts';
 
 let app: TestApp;

@@ -3,62 +3,17 @@
 // is listed with them, because it waits for a person as well; `parked return` says that it was sent.
 
 import { findCurrency } from '../../catalog/currencies/currencies.ts';
-import { lossOf, netOf, resolveException, unpaidOf } from '../../features/cards/index.ts';
-import { factsOf, pulledOf, settledOf } from '../../features/payments/card-payments/index.ts';
-import { onAnyTransaction } from '../../features/payments/manual/index.ts';
-import { inSuspense } from '../../features/payments/suspense/index.ts';
 import {
-  asCardPayment,
-  type CardPaymentRow,
-  cardAccountOf,
-  transactionAt,
-} from '../../features/payments/transactions/index.ts';
+  type CardException,
+  listCardExceptions,
+  resolveCardException,
+} from '../../features/cards/index.ts';
 import { readable } from '../../kernel/money.ts';
-import { iso, type Time } from '../../kernel/world.ts';
 import { type Flags, type Given, usageError } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { table } from '../cli/table.ts';
-import { notFound, type Output, type System, type Verb } from '../cli/verb.ts';
-import { platformOf } from '../platforms/platform.ts';
-
-const WAITING = `select w.id, min(w.since) as since, p.environment from (
-    select id, platform_id, since from card_exceptions
-    union all
-    select id, platform_id, since from parked where id like 'CardTransaction:%') w
-  join platforms p on p.id = w.platform_id
-  where ($1::text is null or p.id = $1)
-  group by w.id, p.environment order by min(w.since), w.id limit $2`;
-
-interface Waiting {
-  id: string;
-  since: Time;
-  environment: string;
-}
-
-function view({ id, since, environment }: Waiting, row: CardPaymentRow, suspense: bigint) {
-  const { card, sent_currency: currency } = row;
-  const facts = factsOf(row);
-  return {
-    transactionId: id,
-    platformId: row.platform_id,
-    environment,
-    since: iso(since),
-    status: row.status,
-    cardId: card.cardId,
-    accountId: cardAccountOf(row),
-    merchant: card.merchant.descriptor,
-    settledAmount: Number(settledOf(facts)),
-    netAmount: Number(netOf(facts)),
-    /** What the network has had, did not give back, and nobody has paid yet. */
-    missingAmount: Number(row.status === 'EXCEPTION' ? unpaidOf(facts) : 0n),
-    /** What is still set aside on the account. */
-    heldAmount: Number(pulledOf(facts, 'STUCK')),
-    currency: card.currency,
-    suspense: { amount: Number(suspense), currency },
-  };
-}
-
-type View = ReturnType<typeof view>;
+import type { Output, System, Verb } from '../cli/verb.ts';
+import { platformIn } from '../platforms/platform.ts';
 
 const shown = (amount: number, currency: string | null) =>
   readable(BigInt(amount), findCurrency(currency ?? '')?.decimals ?? 0);
@@ -66,7 +21,7 @@ const shown = (amount: number, currency: string | null) =>
 const HEADS = ['SINCE', 'TRANSACTION', 'STATUS', 'MISSING', 'HELD', 'PARKED', 'MERCHANT'];
 const AMOUNTS = ['MISSING', 'HELD', 'PARKED'];
 
-const cells = (each: View): string[] => [
+const cells = (each: CardException): string[] => [
   each.since,
   each.transactionId,
   each.status,
@@ -77,18 +32,9 @@ const cells = (each: View): string[] => [
 ];
 
 async function list(system: System, given: Given): Promise<Output> {
-  const { db } = system.runtime;
   const limit = limitIn(given);
-  const platform = given.text('platform');
-  const id = platform === undefined ? null : (await platformOf(system, platform)).id;
-  const waiting = await db.query<Waiting>(WAITING, [id, limit]);
-  const ids = waiting.map((each) => each.id);
-  const nets = await inSuspense(db, ids);
-  const json = await Promise.all(
-    waiting.map(async (each) =>
-      view(each, asCardPayment(await transactionAt(db, each.id)), nets.get(each.id) ?? 0n),
-    ),
-  );
+  const platformId = await platformIn(system, given);
+  const json = await listCardExceptions(system.runtime, { platformId, limit });
   const text = table(
     HEADS.map((head) => ({ head, align: AMOUNTS.includes(head) ? 'right' : 'left' })),
     json.map(cells),
@@ -98,20 +44,14 @@ async function list(system: System, given: Given): Promise<Output> {
 
 const OUTCOMES = ['collect', 'write-off'] as const;
 
-async function resolve(system: System, given: Given): Promise<Output> {
-  const id = given.needed('transaction');
+async function resolve({ runtime }: System, given: Given): Promise<Output> {
+  const transactionId = given.needed('transaction');
   const outcome = OUTCOMES.find((each) => each === given.text('outcome'));
   if (!outcome) throw usageError(`--outcome must be one of ${OUTCOMES.join(', ')}`);
   const reason = given.text('reason');
-  const done = await onAnyTransaction(system.runtime, id, (ctx, row) => {
-    if (row.type !== 'CARD') throw notFound('payment with a card');
-    return resolveException(ctx, row, { outcome, reason });
-  });
-  const { status, card } = done;
-  const lost = Number(lossOf(factsOf(done)));
-  const json = { transactionId: id, status, lostAmount: lost, currency: card.currency };
-  const text = `${id} is ${status}, ${shown(lost, card.currency)} ${card.currency} of it lost.\n`;
-  return { json, text };
+  const json = await resolveCardException(runtime, { transactionId, outcome, reason });
+  const lost = `${shown(json.lostAmount, json.currency)} ${json.currency}`;
+  return { json, text: `${transactionId} is ${json.status}, ${lost} of it lost.\n` };
 }
 
 const DECIDED: Flags = {

@@ -1,14 +1,23 @@
 // Payments with cards whose network has its money while we have not got ours: an operator says how that ends.
 // Either the account pays after all, into debt if need be, or we do. No amount is typed: it follows from what
-// is known of the payment, and nothing more is expected of it afterwards.
+// is known of the payment, and nothing more is expected of it afterwards. Payments with money in suspense,
+// which came back for a closed account, are listed with them: they wait for a person too.
 
 import { Fault } from '../../../kernel/fault.ts';
+import { iso, type Time } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { factsOf, isPulling } from '../../payments/card-payments/index.ts';
-import { railNotices } from '../../payments/suspense/index.ts';
-import type { CardPaymentRow } from '../../payments/transactions/index.ts';
-import { eventAfter, type Resolution, resolved } from './arithmetic.ts';
-import { changePayment, moveSteps, takerOf, whileOpen } from './payment.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { factsOf, isPulling, pulledOf, settledOf } from '../../payments/card-payments/index.ts';
+import { cardPaymentsInSuspense, inSuspense, railNotices } from '../../payments/suspense/index.ts';
+import {
+  asCardPayment,
+  type CardPaymentRow,
+  cardAccountOf,
+  transactionAt,
+} from '../../payments/transactions/index.ts';
+import { callerOf } from '../../tenancy/platform/index.ts';
+import { eventAfter, lossOf, type Resolution, resolved, unpaidOf } from './arithmetic.ts';
+import { changePayment, moveSteps, netOf, onCardPayment, takerOf, whileOpen } from './payment.ts';
 
 /** Ends an exception; throws CONFLICT where there is none that could be ended. */
 export async function resolveException(
@@ -43,4 +52,89 @@ export async function resolveException(
   // All of it came back meanwhile.
   const isBack = eventAfter('SETTLED', card, false) === 'refund';
   return isBack ? changePayment(ctx, settled, {}, 'refund') : settled;
+}
+
+interface ResolveInput {
+  transactionId: string;
+  /** Whether the account pays what is missing, into debt if need be, or the service does. */
+  outcome: Resolution;
+  reason?: string | undefined;
+}
+
+/** Ends the exception of any platform's payment. Throws TRANSACTION_NOT_FOUND and CONFLICT. */
+export async function resolveCardException(
+  runtime: Runtime,
+  { transactionId, outcome, reason }: ResolveInput,
+) {
+  const row = await onCardPayment(runtime, transactionId, (ctx, found) =>
+    resolveException(ctx, found, { outcome, reason }),
+  );
+  const lostAmount = Number(lossOf(factsOf(row)));
+  return { transactionId, status: row.status, lostAmount, currency: row.card.currency };
+}
+
+interface Waiting {
+  id: string;
+  since: Time;
+}
+
+const EXCEPTIONS = `select id, since from card_exceptions
+  where $1::text is null or platform_id = $1 order by since, id limit $2`;
+
+interface ListInput {
+  platformId?: string | undefined;
+  limit: number;
+}
+
+const olderFirst = (a: Waiting, b: Waiting): number => a.since - b.since || (a.id < b.id ? -1 : 1);
+
+/** The oldest of both lists, each payment once: the oldest of each are enough. */
+async function waitingOf({ db }: Runtime, { platformId, limit }: ListInput): Promise<Waiting[]> {
+  const [exceptions, suspended] = await Promise.all([
+    db.query<Waiting>(EXCEPTIONS, [platformId ?? null, limit]),
+    cardPaymentsInSuspense(db, { platformId, limit }),
+  ]);
+  const oldest = new Map<string, Waiting>();
+  for (const each of [...exceptions, ...suspended].sort(olderFirst)) {
+    if (!oldest.has(each.id)) oldest.set(each.id, each);
+  }
+  return [...oldest.values()].slice(0, limit);
+}
+
+async function viewOf({ db }: Runtime, { id, since }: Waiting, suspense: bigint) {
+  const row = asCardPayment(await transactionAt(db, id));
+  const { environment } = await callerOf(db, row.platform_id);
+  const { card, sent_currency: currency } = row;
+  const facts = factsOf(row);
+  return {
+    transactionId: id,
+    platformId: row.platform_id,
+    environment,
+    since: iso(since),
+    status: row.status,
+    cardId: card.cardId,
+    accountId: cardAccountOf(row),
+    merchant: card.merchant.descriptor,
+    settledAmount: Number(settledOf(facts)),
+    netAmount: Number(netOf(facts)),
+    /** What the network has had, did not return, and is not funded yet. */
+    missingAmount: Number(row.status === 'EXCEPTION' ? unpaidOf(facts) : 0n),
+    /** What is still held on the account. */
+    heldAmount: Number(pulledOf(facts, 'STUCK')),
+    currency: card.currency,
+    suspense: { amount: Number(suspense), currency },
+  };
+}
+
+export type CardException = Awaited<ReturnType<typeof viewOf>>;
+
+/** Card payments that wait for a decision, of one platform or of all, oldest first. */
+export async function listCardExceptions(
+  runtime: Runtime,
+  input: ListInput,
+): Promise<CardException[]> {
+  const waiting = await waitingOf(runtime, input);
+  const ids = waiting.map((each) => each.id);
+  const nets = await inSuspense(runtime.db, ids);
+  return Promise.all(waiting.map((each) => viewOf(runtime, each, nets.get(each.id) ?? 0n)));
 }

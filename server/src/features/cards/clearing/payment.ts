@@ -12,6 +12,7 @@ import { MAX_AMOUNT } from '../../../kernel/money.ts';
 import { type House, house } from '../../../ledger/chart.ts';
 import type { Phase } from '../../../ledger/transfer.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
 import {
   type InternalAccountRow,
   readInternalAccount,
@@ -32,6 +33,7 @@ import {
   refundedOf,
   settledOf,
 } from '../../payments/card-payments/index.ts';
+import { onAnyTransaction } from '../../payments/manual/index.ts';
 import {
   cardTransaction,
   moveAndTell,
@@ -76,6 +78,17 @@ export async function cardPaymentOf(ctx: Ctx, id: string): Promise<CardPaymentRo
   }
   return row;
 }
+
+/** Runs `work` on a card payment of any platform, as the server. Throws TRANSACTION_NOT_FOUND. */
+export const onCardPayment = <R>(
+  runtime: Runtime,
+  id: string,
+  work: (ctx: Ctx, row: CardPaymentRow) => Promise<R>,
+): Promise<R> =>
+  onAnyTransaction(runtime, id, (ctx, row) => {
+    if (row.type === 'CARD') return work(ctx, row);
+    throw new Fault('TRANSACTION_NOT_FOUND', 'No such payment with a card.');
+  });
 
 /** Leans on it as read, also where nothing of it changes. */
 export const leanOnPayment = (ctx: Ctx, row: CardPaymentRow): void => requireTransaction(ctx, row);

@@ -1,6 +1,14 @@
 // Notices awaited from rails, and money that waits for a person's decision.
 
-export { awaitDecision, decided, inSuspense, parked, type Said, turnOf } from './parked.ts';
+export {
+  awaitDecision,
+  cardPaymentsInSuspense,
+  decided,
+  inSuspense,
+  parked,
+  type Said,
+  turnOf,
+} from './parked.ts';
 export { paymentReference, refundReference, transactionOfReference } from './reference.ts';
 export {
   awaitNotice,

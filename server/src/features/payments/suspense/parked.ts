@@ -5,6 +5,7 @@
 
 import type { Progress } from '../../../connectors/ports/index.ts';
 import { Fault } from '../../../kernel/fault.ts';
+import type { Time } from '../../../kernel/world.ts';
 import { netIn } from '../../../runtime/committer/ledger-reads.ts';
 import { col, table } from '../../../runtime/db/table.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -31,6 +32,16 @@ export const inSuspense = (
   db: Ctx['db'],
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, bigint>> => netIn(db, 'house:%:suspense:%', ids);
+
+const CARD_PAYMENTS = `select id, since from parked
+  where id like 'CardTransaction:%' and ($1::text is null or platform_id = $1)
+  order by since, id limit $2`;
+
+/** Card payments with money in suspense, of one platform or of all, oldest first. */
+export const cardPaymentsInSuspense = (
+  db: Ctx['db'],
+  { platformId, limit }: { platformId?: string | undefined; limit: number },
+): Promise<{ id: string; since: Time }[]> => db.query(CARD_PAYMENTS, [platformId ?? null, limit]);
 
 /** Puts the transaction before a person. */
 export async function awaitDecision(ctx: Ctx, row: TransactionRow): Promise<void> {
