@@ -19,8 +19,8 @@ export {
   listCardExceptions,
   resolveCardException,
 } from './clearing/exceptions.ts';
-export { cardPaymentOf, netOf, PULL, unitsOf } from './clearing/payment.ts';
-export { endPullByHand } from './clearing/pulls.ts';
+export { cardPaymentOf, netOf, unitsOf } from './clearing/payment.ts';
+export { endFundingDebit, listFundingDebits } from './clearing/pulls.ts';
 export {
   type CardDetails,
   cardDetails,

@@ -3,9 +3,12 @@
 // asked twice knows. One pull is one job, and only the first answer that is final counts. Where none ever
 // comes, a person who has found out gives it.
 
+import { findCurrency } from '../../../catalog/currencies/currencies.ts';
 import type { CardPull, PullProgress } from '../../../connectors/ports/cards.ts';
 import type { JobInput } from '../../../kernel/contract/job.ts';
 import { Fault } from '../../../kernel/fault.ts';
+import { readable } from '../../../kernel/money.ts';
+import { iso } from '../../../kernel/world.ts';
 import { OUTAGE_ATTEMPTS } from '../../../runtime/jobs/job-failures.ts';
 import {
   type JobHandler,
@@ -22,10 +25,12 @@ import {
   asCardPayment,
   type CardPaymentRow,
   cardAccountOf,
+  transactionAt,
 } from '../../payments/transactions/index.ts';
+import { callerOf } from '../../tenancy/platform/index.ts';
 import type { CardParts } from '../parts.ts';
 import { pullEnded, pullStep } from './arithmetic.ts';
-import { changePayment, moveSteps, PULL } from './payment.ts';
+import { changePayment, moveSteps, onCardPayment, PULL } from './payment.ts';
 
 type Input = JobInput<typeof PULL>;
 
@@ -84,7 +89,7 @@ function placeOf(row: CardPaymentRow, pull: number | undefined): number {
 }
 
 /** Ends a pull whose issuer does not, as a person has found it; throws CONFLICT where that cannot be. */
-export async function endPullByHand(
+async function endPullByHand(
   ctx: Ctx,
   row: CardPaymentRow,
   { pull, taken, reason }: { pull?: number | undefined; taken: boolean; reason: string },
@@ -99,6 +104,85 @@ export async function endPullByHand(
     created_at: ctx.now,
   });
   return { row: await endPull(ctx, row, at, taken), at };
+}
+
+const amountOf = (row: CardPaymentRow, at: number) => {
+  const { currency } = row.card;
+  const amount = row.card_pulls[at] ?? 0n;
+  const decimals = findCurrency(currency)?.decimals ?? 0;
+  return { amount: Number(amount), readable: readable(amount, decimals), currency };
+};
+
+interface EndInput {
+  transactionId: string;
+  /** Its number from one, where several of the payment are pending. */
+  pull?: number | undefined;
+  taken: boolean;
+  reason: string;
+}
+
+/** Ends a funding debit of any platform's payment. Throws TRANSACTION_NOT_FOUND and CONFLICT. */
+export async function endFundingDebit(runtime: Runtime, { transactionId, ...found }: EndInput) {
+  const { row, at } = await onCardPayment(runtime, transactionId, (ctx, payment) =>
+    endPullByHand(ctx, payment, found),
+  );
+  return {
+    transactionId,
+    status: row.status,
+    pull: at + 1,
+    pullStatus: row.card_pull_statuses[at],
+    ...amountOf(row, at),
+    reason: found.reason,
+  };
+}
+
+// Nothing of a transaction that changes is indexed, so a pending pull is found by its job. The job of one
+// that was ended by hand is still there for a while. Each job counts the attempts of those before it.
+const PENDING = `with asking as materialized (
+    select input ->> 'transactionId' as id, (input ->> 'at')::int4 as at,
+      (input ->> 'since')::float8 as since,
+      attempts + coalesce((input ->> 'tries')::int4, 0) as tries
+    from jobs where kind = $1)
+  select a.id, a.at, a.since, a.tries
+  from asking a join transactions t on t.id = a.id
+  where t.card_pull_statuses[a.at + 1] = 'PENDING'
+    and ($2::text is null or t.platform_id = $2)
+  order by a.since, a.id, a.at limit $3`;
+
+interface Pending {
+  id: string;
+  at: number;
+  since: number;
+  tries: number;
+}
+
+async function viewOf({ db }: Runtime, { id, at, since, tries }: Pending) {
+  const row = asCardPayment(await transactionAt(db, id));
+  const { environment } = await callerOf(db, row.platform_id);
+  return {
+    transactionId: id,
+    platformId: row.platform_id,
+    customerId: row.customer_id,
+    environment,
+    pull: at + 1,
+    since: iso(since),
+    /** How often the issuer was asked. */
+    tries,
+    status: row.status,
+    cardId: row.card.cardId,
+    accountId: row.source_account,
+    merchant: row.card.merchant.descriptor,
+    ...amountOf(row, at),
+  };
+}
+
+/** Funding debits that wait for their issuer, of one platform or of all, oldest first. */
+export async function listFundingDebits(
+  runtime: Runtime,
+  { platformId, limit }: { platformId?: string | undefined; limit: number },
+) {
+  const found = await runtime.db.query<Pending>(PENDING, [PULL.kind, platformId ?? null, limit]);
+  return Promise.all(found.map((each) => viewOf(runtime, each)));
 }
 
 const follow =
