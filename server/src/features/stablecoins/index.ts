@@ -5,23 +5,15 @@ import { stablecoinOperations } from './operations.ts';
 import { stablecoinPersonalData } from './personal-data.ts';
 import { issuanceStates, linkStates, operationStates, serviceStates } from './states.ts';
 
-export { decideService } from './coins/coin-jobs.ts';
-export { presentCoin } from './coins/coins.ts';
-export { endByHand } from './minting/progress.ts';
-export { writeDown } from './parts.ts';
 export {
-  isLiving,
-  OPERATION_STATUSES,
-  SERVICE_STATUSES,
-  type ServiceEvent,
-} from './states.ts';
-export {
-  mintsAndBurns,
-  type StablecoinOperationRow,
-  type StablecoinRow,
-  stablecoins,
-} from './store.ts';
-export { circulatingOf, unitOf } from './supply/books.ts';
+  decideStablecoin,
+  type ServiceDecision,
+  searchStablecoins,
+  stablecoinHistory,
+} from './coins/approval.ts';
+export { endStablecoinOperation, searchStablecoinOperations } from './minting/by-hand.ts';
+export { OPERATION_STATUSES, SERVICE_STATUSES } from './states.ts';
+export { unitOf } from './supply/books.ts';
 export { supplyProblems } from './supply/recount.ts';
 
 /** What this feature adds to a server. */

@@ -6,8 +6,8 @@ import { startApp, type TestApp } from '../../../test/harness.ts';
 import { DOLLAR, mintDesk } from '../../../test/mint-desk.ts';
 import { says, workerSaying } from '../../../test/mint-voice.ts';
 import { commandOn } from '../../../test/production.ts';
-import { mintsAndBurns } from '../../features/stablecoins/index.ts';
 import { heed } from '../../features/stablecoins/minting/progress.ts';
+import { mintsAndBurns } from '../../features/stablecoins/store.ts';
 
 let app: TestApp;
 let desk: ReturnType<typeof mintDesk>;

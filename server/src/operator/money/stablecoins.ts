@@ -2,47 +2,20 @@
 // accounts and payments of its own. A platform asks, the operator decides; every decision is kept with its
 // reason.
 
-import { movesOf } from '../../features/balances/internal-accounts/index.ts';
-import { readLedgerAccount } from '../../features/balances/ledger-accounts/index.ts';
 import {
-  circulatingOf,
-  decideService,
-  isLiving,
-  mintsAndBurns,
-  presentCoin,
+  decideStablecoin,
   SERVICE_STATUSES,
-  type ServiceEvent,
-  type StablecoinRow,
-  stablecoinFeature,
-  stablecoins,
-  writeDown,
+  type ServiceDecision,
+  searchStablecoins,
+  stablecoinHistory,
 } from '../../features/stablecoins/index.ts';
-import { callerOf } from '../../features/tenancy/platform/index.ts';
-import { isId } from '../../kernel/id.ts';
 import { readable } from '../../kernel/money.ts';
-import { equals } from '../../runtime/db/database.ts';
-import { cursorOf } from '../../runtime/db/paging.ts';
-import type { Ctx } from '../../runtime/operation/context.ts';
-import { operate } from '../../runtime/operation/operate.ts';
 import type { Flags, Given } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';
-import { notFound, type Output, refused, type System, type Verb } from '../cli/verb.ts';
-import { platformOf } from '../platforms/platform.ts';
+import type { Output, System, Verb } from '../cli/verb.ts';
+import { platformIn } from '../platforms/platform.ts';
 import { shownMoves } from './accounts.ts';
-
-async function coinOf({ runtime }: System, id: string): Promise<StablecoinRow> {
-  const row = isId(id, 'Stablecoin') ? await runtime.db.read(stablecoins, id) : undefined;
-  if (!row) throw notFound('stablecoin');
-  return row;
-}
-
-const viewOf = async ({ runtime }: System, row: StablecoinRow) => ({
-  ...(await presentCoin({ read: runtime.db.read }, row)),
-  platformId: row.platform_id,
-  /** Smallest units, as our books have it. */
-  circulating: String((await readLedgerAccount(runtime.db, circulatingOf(row.id)))?.balance ?? 0n),
-});
 
 const CIRCULATING = 'CIRCULATING';
 const HEADS = [
@@ -50,16 +23,12 @@ const HEADS = [
 ];
 
 async function list(system: System, given: Given): Promise<Output> {
-  const platform = given.text('platform');
-  const filters = equals({
-    platform_id: platform === undefined ? undefined : (await platformOf(system, platform)).id,
-    service_status: given.text('status'),
+  const json = await searchStablecoins(system.runtime, {
+    platformId: await platformIn(system, given),
+    serviceStatus: given.text('status'),
+    after: given.text('after'),
+    limit: limitIn(given),
   });
-  const after = given.text('after');
-  const cursor = after === undefined ? undefined : cursorOf(await coinOf(system, after));
-  const query = { filters, sort: 'asc', limit: limitIn(given), cursor } as const;
-  const { rows } = await system.runtime.db.page(stablecoins, query);
-  const json = await Promise.all(rows.map((row) => viewOf(system, row)));
   const text = table(
     HEADS.map((head) => ({ head, align: head === CIRCULATING ? 'right' : 'left' })),
     json.map((each) => [
@@ -75,57 +44,34 @@ async function list(system: System, given: Given): Promise<Output> {
   return { json, text };
 }
 
-/** Stages the decision and keeps it with its reason; says so where the state of the token forbids it. */
-function decide(ctx: Ctx, row: StablecoinRow, event: ServiceEvent, reason: string | null) {
-  if (stablecoinFeature.states.service.peek(row.service_status, event) === undefined) {
-    throw refused(`The stablecoin is ${row.service_status}.`);
-  }
-  // Nobody would ever enable it: that waits until the token is provisioned.
-  if (event === 'approve' && !isLiving(row.issuance_status)) {
-    throw refused(`The token is ${row.issuance_status} at its provider.`);
-  }
-  writeDown(ctx, row, { actor: 'operator', move: event, reason });
-  return decideService(ctx, row, event);
-}
-
-async function move(system: System, given: Given, event: ServiceEvent): Promise<Output> {
-  const { id, platform_id } = await coinOf(system, given.needed('stablecoin'));
+async function decide(
+  { runtime }: System,
+  given: Given,
+  decision: ServiceDecision,
+): Promise<Output> {
+  const stablecoinId = given.needed('stablecoin');
   const reason = given.text('reason') ?? null;
-  const caller = await callerOf(system.runtime.db, platform_id);
-  const moved = await operate(system.runtime, caller, async (ctx) => {
-    const row = await ctx.read(stablecoins, id);
-    if (!row) throw notFound('stablecoin');
-    return decide(ctx, row, event, reason);
-  });
+  const json = await decideStablecoin(runtime, { stablecoinId, decision, reason });
   const text = record([
-    ['Stablecoin', id],
-    ['Symbol', moved.symbol],
-    ['Service', moved.service_status],
+    ['Stablecoin', json.id],
+    ['Symbol', json.symbol],
+    ['Service', json.serviceOperationsStatus],
     ['Reason', reason ?? 'none given'],
   ]);
-  return { json: { ...(await viewOf(system, moved)), reason }, text };
-}
-
-/** Of a token, or of one of its mints and burns. */
-async function history(system: System, given: Given): Promise<Output> {
-  const id = given.needed('stablecoin');
-  const isOrder = isId(id, 'StablecoinOperation');
-  const row = isOrder ? await system.runtime.db.read(mintsAndBurns, id) : await coinOf(system, id);
-  if (!row) throw notFound('mint or burn');
-  return shownMoves(await movesOf(system.runtime, row.id));
+  return { json, text };
 }
 
 const COIN: Flags = {
   stablecoin: { value: 'STABLECOIN', required: true, help: 'Id of the stablecoin' },
 };
 
-const mover = (event: 'approve' | 'refuse' | 'disable', summary: string): Verb => ({
+const decision = (verb: ServiceDecision, summary: string): Verb => ({
   noun: 'stablecoins',
-  verb: event,
+  verb,
   summary,
   flags: { ...COIN, reason: { value: 'TEXT', help: 'Why, for those who look later' } },
   bare: 'stablecoin',
-  run: (system, given) => move(system, given, event),
+  run: (system, given) => decide(system, given, verb),
 });
 
 export const stablecoinVerbs: readonly Verb[] = [
@@ -154,9 +100,10 @@ export const stablecoinVerbs: readonly Verb[] = [
       stablecoin: { value: 'ID', required: true, help: 'Id of the stablecoin, mint or burn' },
     },
     bare: 'stablecoin',
-    run: history,
+    run: async ({ runtime }, given) =>
+      shownMoves(await stablecoinHistory(runtime, given.needed('stablecoin'))),
   },
-  mover('approve', 'Let the service use a stablecoin, once it is provisioned (ENABLING)'),
-  mover('refuse', 'Refuse what a platform asked for; it may ask again (NOT_ENABLED)'),
-  mover('disable', 'Take a stablecoin out of the service (DISABLED)'),
+  decision('approve', 'Let the service use a stablecoin, once it is provisioned (ENABLING)'),
+  decision('refuse', 'Refuse what a platform asked for; it may ask again (NOT_ENABLED)'),
+  decision('disable', 'Take a stablecoin out of the service (DISABLED)'),
 ];

@@ -1,0 +1,93 @@
+// Which tokens of platforms the service may use in accounts and payments of its own. A platform requests it,
+// an operator decides, and every decision is kept with its reason.
+import { Fault } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
+import { equals } from '../../../runtime/db/database.ts';
+import { cursorOf } from '../../../runtime/db/paging.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
+import { movesOf } from '../../balances/internal-accounts/index.ts';
+import { readLedgerAccount } from '../../balances/ledger-accounts/index.ts';
+import { callerOf } from '../../tenancy/platform/index.ts';
+import { operationById } from '../minting/by-hand.ts';
+import { writeDown } from '../parts.ts';
+import { isLiving, serviceStates } from '../states.ts';
+import { type StablecoinRow, stablecoins } from '../store.ts';
+import { circulatingOf } from '../supply/books.ts';
+import { decideService } from './coin-jobs.ts';
+import { presentCoin } from './coins.ts';
+
+/** A stablecoin by its id. Throws STABLECOIN_NOT_FOUND. */
+async function coinById({ read }: Pick<Ctx, 'read'>, id: string): Promise<StablecoinRow> {
+  const row = isId(id, 'Stablecoin') ? await read(stablecoins, id) : undefined;
+  if (!row) throw new Fault('STABLECOIN_NOT_FOUND', 'No such stablecoin.');
+  return row;
+}
+
+const viewOf = async ({ db }: Runtime, row: StablecoinRow) => ({
+  ...(await presentCoin({ read: db.read }, row)),
+  platformId: row.platform_id,
+  /** Smallest units, from the ledger. */
+  circulating: String((await readLedgerAccount(db, circulatingOf(row.id)))?.balance ?? 0n),
+});
+
+interface ListInput {
+  platformId?: string | undefined;
+  serviceStatus?: string | undefined;
+  /** The last stablecoin of the previous page. */
+  after?: string | undefined;
+  limit: number;
+}
+
+/** Stablecoins of one platform, with one service status, or all; oldest first. */
+export async function searchStablecoins(
+  runtime: Runtime,
+  { platformId, serviceStatus, after, limit }: ListInput,
+) {
+  const { db } = runtime;
+  const filters = equals({ platform_id: platformId, service_status: serviceStatus });
+  const cursor = after === undefined ? undefined : cursorOf(await coinById(db, after));
+  const { rows } = await db.page(stablecoins, { filters, sort: 'asc', limit, cursor });
+  return Promise.all(rows.map((row) => viewOf(runtime, row)));
+}
+
+export type ServiceDecision = 'approve' | 'refuse' | 'disable';
+
+interface DecideInput {
+  stablecoinId: string;
+  decision: ServiceDecision;
+  reason: string | null;
+}
+
+/** Stages the decision and keeps it with its reason. */
+function decide(ctx: Ctx, row: StablecoinRow, { decision, reason }: DecideInput): StablecoinRow {
+  if (serviceStates.peek(row.service_status, decision) === undefined) {
+    throw new Fault('CONFLICT', `The stablecoin is ${row.service_status}.`);
+  }
+  // It could not be enabled: that waits until the token is provisioned.
+  if (decision === 'approve' && !isLiving(row.issuance_status)) {
+    throw new Fault('CONFLICT', `The token is ${row.issuance_status} at its provider.`);
+  }
+  writeDown(ctx, row, { actor: 'operator', move: decision, reason });
+  return decideService(ctx, row, decision);
+}
+
+/** Decides whether the service may use a stablecoin. Throws STABLECOIN_NOT_FOUND and CONFLICT. */
+export async function decideStablecoin(runtime: Runtime, input: DecideInput) {
+  const { id, platform_id } = await coinById(runtime.db, input.stablecoinId);
+  const caller = await callerOf(runtime.db, platform_id);
+  const decided = await operate(runtime, caller, async (ctx) =>
+    decide(ctx, await coinById(ctx, id), input),
+  );
+  return { ...(await viewOf(runtime, decided)), reason: input.reason };
+}
+
+/**
+ * What was decided about a stablecoin, or a mint or burn, by whom and why. Throws STABLECOIN_NOT_FOUND and
+ * STABLECOIN_OPERATION_NOT_FOUND.
+ */
+export async function stablecoinHistory(runtime: Runtime, id: string) {
+  const isOperation = isId(id, 'StablecoinOperation');
+  const row = await (isOperation ? operationById(runtime.db, id) : coinById(runtime.db, id));
+  return movesOf(runtime, row.id);
+}

@@ -1,0 +1,97 @@
+// Mints and burns of every platform, as an operator sees them and ends one whose provider gives no answer.
+import { Fault } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
+import { readable } from '../../../kernel/money.ts';
+import { iso } from '../../../kernel/world.ts';
+import { equals } from '../../../runtime/db/database.ts';
+import { cursorOf } from '../../../runtime/db/paging.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
+import { callerOf } from '../../tenancy/platform/index.ts';
+import { operationStates } from '../states.ts';
+import { mintsAndBurns, type StablecoinOperationRow, stablecoins } from '../store.ts';
+import { endByHand } from './progress.ts';
+
+/** A mint or burn by its id. Throws STABLECOIN_OPERATION_NOT_FOUND. */
+export async function operationById(
+  { read }: Pick<Ctx, 'read'>,
+  id: string,
+): Promise<StablecoinOperationRow> {
+  const row = isId(id, 'StablecoinOperation') ? await read(mintsAndBurns, id) : undefined;
+  if (!row) throw new Fault('STABLECOIN_OPERATION_NOT_FOUND', 'No such mint or burn.');
+  return row;
+}
+
+async function viewOf({ db }: Runtime, row: StablecoinOperationRow) {
+  const coin = await db.read(stablecoins, row.stablecoin_id);
+  return {
+    operationId: row.id,
+    platformId: row.platform_id,
+    stablecoinId: row.stablecoin_id,
+    type: row.type,
+    status: row.status,
+    amount: row.amount.toString(),
+    readable: coin ? `${readable(row.amount, coin.decimals)} ${coin.symbol}` : null,
+    source: row.source.type,
+    rail: row.destination.rail ?? null,
+    providerStatus: row.provider_status,
+    failureReason: row.failure_reason,
+    /** Of one that was paid late: by how much the circulating supply does not include it. */
+    uncounted: row.uncounted === null ? null : row.uncounted.toString(),
+    submittedAt: row.submitted_at === null ? null : iso(row.submitted_at),
+    expiresAt: row.expires_at === null ? null : iso(row.expires_at),
+    createdAt: iso(row.created_at),
+    updatedAt: iso(row.updated_at),
+  };
+}
+
+interface ListInput {
+  stablecoinId?: string | undefined;
+  platformId?: string | undefined;
+  status?: string | undefined;
+  /** The last operation of the previous page. */
+  after?: string | undefined;
+  limit: number;
+}
+
+/** Mints and burns of one coin, of one platform, with one status, or all; latest first. */
+export async function searchStablecoinOperations(
+  runtime: Runtime,
+  { stablecoinId, platformId, status, after, limit }: ListInput,
+) {
+  const { db } = runtime;
+  const filters = equals({ stablecoin_id: stablecoinId, platform_id: platformId, status });
+  const cursor = after === undefined ? undefined : cursorOf(await operationById(db, after));
+  const { rows } = await db.page(mintsAndBurns, { filters, sort: 'desc', limit, cursor });
+  return Promise.all(rows.map((row) => viewOf(runtime, row)));
+}
+
+const EVENTS = { completed: 'complete', failed: 'fail' } as const;
+
+interface EndInput {
+  operationId: string;
+  /** Whether tokens and money have moved. */
+  outcome: keyof typeof EVENTS;
+  reason: string;
+}
+
+/** Ends a mint or burn without its provider. Throws STABLECOIN_OPERATION_NOT_FOUND and CONFLICT. */
+export async function endStablecoinOperation(
+  runtime: Runtime,
+  { operationId, outcome, reason }: EndInput,
+) {
+  const { id, platform_id } = await operationById(runtime.db, operationId);
+  const caller = await callerOf(runtime.db, platform_id);
+  const event = EVENTS[outcome];
+  const ended = await operate(runtime, caller, async (ctx) => {
+    const row = await operationById(ctx, id);
+    if (operationStates.peek(row.status, event) === undefined) {
+      throw new Fault('CONFLICT', `The mint or burn is ${row.status}.`);
+    }
+    if (event === 'complete' && row.submitted_at === null) {
+      throw new Fault('CONFLICT', 'It was never handed to the provider.');
+    }
+    return endByHand(ctx, row, event, reason);
+  });
+  return { ...(await viewOf(runtime, ended)), reason };
+}
