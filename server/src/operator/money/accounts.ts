@@ -9,7 +9,7 @@ import {
   moveAccount,
   type movesOf,
 } from '../../features/balances/internal-accounts/index.ts';
-import { customers } from '../../features/customers/records/index.ts';
+import { readCustomer } from '../../features/customers/records/index.ts';
 import { readable } from '../../kernel/money.ts';
 import type { Flags, Given } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
@@ -68,7 +68,7 @@ async function move(
   const reason = given.text('reason') ?? null;
   const parts: Parameters<typeof moveAccount>[0] = {
     runtime,
-    isDeleted: async (ctx, id) => (await ctx.read(customers, id))?.deleted_at != null,
+    isDeleted: async (ctx, id) => (await readCustomer(ctx, id))?.deleted_at != null,
   };
   const json = await moveAccount(parts, { accountId: given.needed('account'), event, reason });
   const text = record([
