@@ -2,6 +2,8 @@
 // each other by their index.
 const FEATURES = [
   'tenancy/platform',
+  'tenancy/config',
+  'tenancy/administration',
   'tenancy/tokens',
   'balances/ledger-accounts',
   'balances/velocity-limits',

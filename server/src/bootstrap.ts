@@ -1,19 +1,15 @@
 // What has to stand before the first request: a platform with its accounts and a token to call with. It is
 // composed here, outside the features, because it is the one act that needs three of them in one change
 // set; the operator's command and the first start both use it.
+
 import type { FundingPort } from './connectors/ports/index.ts';
 import {
   findInternalAccounts,
   provisionAccounts,
 } from './features/balances/internal-accounts/index.ts';
-import {
-  createPlatform,
-  type NewPlatform,
-  newPlatformId,
-  platforms,
-  systemCaller,
-} from './features/tenancy/platform/index.ts';
-import { createTokenFor, tokens } from './features/tenancy/tokens/index.ts';
+import { createPlatform, type NewPlatform } from './features/tenancy/administration/index.ts';
+import { newPlatformId, oldestPlatform, systemCaller } from './features/tenancy/platform/index.ts';
+import { createTokenFor, tokenOfClient } from './features/tenancy/tokens/index.ts';
 import { PERMISSIONS, type Permission } from './kernel/contract/operation.ts';
 import { col, table } from './runtime/db/table.ts';
 import type { Ctx, Environment } from './runtime/operation/context.ts';
@@ -121,15 +117,9 @@ async function standing(
   runtime: Runtime,
   wanted: Partial<Credentials>,
 ): Promise<FirstStart | undefined> {
-  const oldest = { filters: [], sort: 'asc', limit: 1 } as const;
-  const [platform] = (await runtime.db.page(platforms, oldest)).rows;
+  const platform = await oldestPlatform(runtime.db);
   if (!platform) return undefined;
-  const [asked] = wanted.clientId
-    ? await runtime.db.find(tokens, { client_id: wanted.clientId })
-    : [];
-  const mine = [{ column: 'platform_id', op: '=', value: platform.id }] as const;
-  const [first] = (await runtime.db.page(tokens, { ...oldest, filters: [...mine] })).rows;
-  const token = asked ?? first;
+  const token = await tokenOfClient(runtime.db, platform.id, wanted.clientId);
   const secret = wanted.clientSecret;
   const right = secret && token && constantTimeEqual(sha256Hex(secret), token.secret_hash);
   return {

@@ -28,7 +28,7 @@ import { transferFeature } from './features/payments/transfers/index.ts';
 import { sandboxFeature } from './features/sandbox/index.ts';
 import { scaFeature } from './features/sca/index.ts';
 import { stablecoinFeature } from './features/stablecoins/index.ts';
-import { platformFeature } from './features/tenancy/platform/index.ts';
+import { configFeature } from './features/tenancy/config/index.ts';
 import { type Authenticator, tokenFeature } from './features/tenancy/tokens/index.ts';
 import { openWallets, openWalletsOf, walletFeature } from './features/wallets/accounts/index.ts';
 import { credentialFeature, tiedCredentials } from './features/wallets/credentials/index.ts';
@@ -80,14 +80,14 @@ export const partsOf = (resources: Resources) => {
   };
 };
 
-type PlatformPorts = Parameters<typeof platformFeature.operations>[0];
+type PlatformPorts = Parameters<typeof configFeature.operations>[0];
 type CustomerPorts = Parameters<typeof customerFeature.operations>[0];
 type AccountPorts = Parameters<typeof internalAccountFeature.jobs>[0];
 
 export type Parts = ReturnType<typeof partsOf>;
 
 const FEATURES: readonly Feature<Parts>[] = [
-  platformFeature,
+  configFeature,
   tokenFeature,
   customerFeature,
   importFeature,

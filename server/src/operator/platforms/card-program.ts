@@ -1,12 +1,9 @@
 // `platform cards|set-cards`: how many cards a platform may have, and which pages may frame the page that
 // shows a card's number. That page names them to browsers in a header, so only a plain origin is taken for
 // one.
-import {
-  type CardProgram,
-  cardProgramOf,
-  changeCardProgram,
-  platformById,
-} from '../../features/tenancy/platform/index.ts';
+import { changeCardProgram } from '../../features/tenancy/administration/index.ts';
+import { cardProgramOf } from '../../features/tenancy/config/index.ts';
+import { type CardProgram, platformById } from '../../features/tenancy/platform/index.ts';
 import { readUrl } from '../../kernel/net/url.ts';
 import type { Environment } from '../../runtime/operation/context.ts';
 import { type Flags, type Given, usageError } from '../cli/flags.ts';

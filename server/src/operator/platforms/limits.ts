@@ -1,13 +1,13 @@
 // `platform limits|set-limit|remove-limit`: what a platform may send in one payment and in one day. A limit
 // is for a currency, or for a currency on its way into another; a payment is held to all that apply. Amounts
 // are typed as people write them, 10000.00, because here a mistake of a factor of a hundred is expensive.
+
 import { findCurrency } from '../../catalog/currencies/currencies.ts';
 import {
-  type PaymentLimit,
-  platformById,
   removePaymentLimit,
   setPaymentLimit,
-} from '../../features/tenancy/platform/index.ts';
+} from '../../features/tenancy/administration/index.ts';
+import { type PaymentLimit, platformById } from '../../features/tenancy/platform/index.ts';
 import { MAX_AMOUNT, readable } from '../../kernel/money.ts';
 import { type Flags, type Given, usageError } from '../cli/flags.ts';
 import { table } from '../cli/table.ts';

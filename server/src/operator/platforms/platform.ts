@@ -1,13 +1,13 @@
 // `platform create|list|show|set`: tenants, and the settings of theirs that only an operator may change.
+
 import {
   createPlatformWithToken,
   FIRST_CURRENCIES,
   openPlatformAccounts,
 } from '../../bootstrap.ts';
+import { checkCurrencyCodes, openCurrency } from '../../features/tenancy/administration/index.ts';
+import { BACKFILL_ACCOUNTS } from '../../features/tenancy/config/index.ts';
 import {
-  BACKFILL_ACCOUNTS,
-  checkCurrencyCodes,
-  openCurrency,
   type PlatformRow,
   platforms,
   systemCaller,

@@ -3,7 +3,7 @@
 import { Type } from '@sinclair/typebox';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/harness.ts';
-import { testEvent } from '../../features/tenancy/platform/index.ts';
+import { testEvent } from '../../features/tenancy/config/index.ts';
 import { defineJob } from '../../kernel/contract/job.ts';
 import { createLog } from '../observability/log.ts';
 import { createMetrics } from '../observability/metrics.ts';

@@ -3,7 +3,7 @@
 import { Type } from '@sinclair/typebox';
 import { describe, expect, it } from 'vitest';
 import { testWorld } from '../../../test/harness.ts';
-import { testEvent } from '../../features/tenancy/platform/index.ts';
+import { testEvent } from '../../features/tenancy/config/index.ts';
 import { defineJob } from '../../kernel/contract/job.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { stateTable } from '../../kernel/states.ts';

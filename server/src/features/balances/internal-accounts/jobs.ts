@@ -2,6 +2,7 @@
 // Each page of customers is one job and one change set; its accounts start in PENDING and a second job makes
 // them usable, so that the platform hears of each by an event. Accounts that exist are left alone, so a page
 // may run twice.
+
 import { Type } from '@sinclair/typebox';
 import { isOfferedIn } from '../../../catalog/currencies/offers.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
@@ -10,12 +11,8 @@ import type { Time } from '../../../kernel/world.ts';
 import { type JobHandler, jobHandler } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
-import {
-  BACKFILL_ACCOUNTS,
-  type PlatformRow,
-  readPlatform,
-  systemCaller,
-} from '../../tenancy/platform/index.ts';
+import { BACKFILL_ACCOUNTS } from '../../tenancy/config/index.ts';
+import { type PlatformRow, readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import { moveInternalAccount } from './lifecycle.ts';
 import { provisionAccounts } from './provision.ts';
 import { type InternalAccountRow, internalAccounts } from './store.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../../test/harness.ts';
 import { FIRST_CURRENCIES } from '../../../bootstrap.ts';
-import { BACKFILL_ACCOUNTS } from '../../tenancy/platform/index.ts';
+import { BACKFILL_ACCOUNTS } from '../../tenancy/config/index.ts';
 import { moveInternalAccount } from './lifecycle.ts';
 import { internalAccounts } from './store.ts';
 

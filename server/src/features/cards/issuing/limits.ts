@@ -1,6 +1,7 @@
 // How many cards may be live at once, of a platform and of one cardholder. Both are counted as allowances
 // are, so that they hold exactly however many ask in one moment; a card that is closed gives its places
 // back.
+
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
@@ -9,7 +10,8 @@ import {
   reverseUse,
   type VelocityLimit,
 } from '../../balances/velocity-limits/index.ts';
-import { cardProgramOf, type PlatformRow, requirePlatform } from '../../tenancy/platform/index.ts';
+import { cardProgramOf } from '../../tenancy/config/index.ts';
+import { type PlatformRow, requirePlatform } from '../../tenancy/platform/index.ts';
 import type { CardRow } from '../store.ts';
 
 const UNIT = 'cards';

@@ -10,14 +10,8 @@ import { type HostedPage, LINK_ENDED, type PageContent } from '../../../kernel/c
 import { createContext, type Environment } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { sha256Hex } from '../../../runtime/security/crypto.ts';
-import {
-  cardBrandOf,
-  cardProgramNameOf,
-  cardProgramOf,
-  type PlatformRow,
-  readPlatform,
-  systemCaller,
-} from '../../tenancy/platform/index.ts';
+import { cardBrandOf, cardProgramNameOf, cardProgramOf } from '../../tenancy/config/index.ts';
+import { type PlatformRow, readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import { cardReveals } from '../store.ts';
 import { giveLinkBack, REVEAL_PATH, takeLink } from './reveal.ts';
 

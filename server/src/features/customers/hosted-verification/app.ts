@@ -1,9 +1,11 @@
 // The verification page as a page behind a link: its address, its brand, and the page that replaces it when
 // the link has ended. Its look and behaviour are below `page/`.
+
 import { type HostedApp, LINK_ENDED } from '../../../kernel/contract/page.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { sha256Hex } from '../../../runtime/security/crypto.ts';
-import { brandOf, readPlatform } from '../../tenancy/platform/index.ts';
+import { brandOf } from '../../tenancy/config/index.ts';
+import { readPlatform } from '../../tenancy/platform/index.ts';
 import { pageAssets } from './assets.ts';
 import { VERIFY_PATH } from './links.ts';
 import { kycLinks } from './store.ts';

@@ -6,7 +6,7 @@ import { type UmaAddress, umaAddresses } from '../../../catalog/rails/uma-addres
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
-import { platforms } from '../../tenancy/platform/index.ts';
+import { platformOfUmaDomain } from '../../tenancy/platform/index.ts';
 import {
   type Complaint,
   type CustomerRow,
@@ -121,11 +121,11 @@ async function inviteeOf(
   ctx: Ctx,
   { address, host }: UmaAddress,
 ): Promise<CustomerRow | undefined> {
-  const [[customer], [domain]] = await Promise.all([
+  const [[customer], platform] = await Promise.all([
     findCustomers(ctx.db, { uma_address: address }),
-    ctx.db.find(platforms, { uma_domain: host }),
+    platformOfUmaDomain(ctx.db, host),
   ]);
-  if (!customer && !domain) return undefined;
+  if (!customer && !platform) return undefined;
   if (customer?.platform_id === ctx.caller.platformId && !customer.deleted_at) return customer;
   const message = 'is not the UMA address of a customer of this platform';
   throw invalidField('inviteeUma', message, 'INVALID_UMA_ADDRESS');

@@ -1,6 +1,7 @@
 // The page behind an invitation's link, for a person without an account: who invites, what is offered, and
 // where to get a UMA address. It shows what the platform wrote into the invitation and no other personal
 // data; an invitation that has ended shows none.
+
 import { currencyOf } from '../../../catalog/currencies/currencies.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import type { HostedPage, Labelled, PageContent } from '../../../kernel/contract/page.ts';
@@ -8,7 +9,8 @@ import { readable } from '../../../kernel/money.ts';
 import { iso, type Time } from '../../../kernel/world.ts';
 import type { Environment } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
-import { brandOf, readPlatform } from '../../tenancy/platform/index.ts';
+import { brandOf } from '../../tenancy/config/index.ts';
+import { readPlatform } from '../../tenancy/platform/index.ts';
 import { INVITATION_PATH, isCode, statusOf } from './invitation.ts';
 import { type InvitationRow, invitations } from './store.ts';
 

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox';
 import type { WebhookContract } from '../../../kernel/contract/event.ts';
 import { operation } from '../../../kernel/contract/operation.ts';
 import { named } from '../../../kernel/schema.ts';
-import { testEvent } from '../../tenancy/platform/index.ts';
+import { testEvent } from '../../tenancy/config/index.ts';
 
 const TestWebhookRequest = Type.Object({
   url: Type.Optional(

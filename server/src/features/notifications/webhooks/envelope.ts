@@ -7,7 +7,7 @@ import type { Naming } from '../../../catalog/naming.ts';
 import { iso, type Time } from '../../../kernel/world.ts';
 import type { SigningKey } from '../../../runtime/security/keys.ts';
 import { withBalances } from '../../balances/internal-accounts/index.ts';
-import { testEvent } from '../../tenancy/platform/index.ts';
+import { testEvent } from '../../tenancy/config/index.ts';
 
 /** An event as its row has it. */
 export interface StoredEvent {

@@ -1,9 +1,11 @@
 // Webhook endpoints on the server's own machine, where the operator does not allow them.
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../../test/harness.ts';
 import { type Receiver, startReceiver } from '../../../../test/receiver.ts';
-import { platforms, testEvent } from '../../tenancy/platform/index.ts';
+import { testEvent } from '../../tenancy/config/index.ts';
+import { platforms } from '../../tenancy/platform/index.ts';
 
 let app: TestApp;
 let receiver: Receiver;

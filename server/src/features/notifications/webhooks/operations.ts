@@ -1,5 +1,6 @@
 // Testing an endpoint: one event, sent while the caller waits. The try is written down by itself and not
 // with the reply, because it did happen whatever becomes of the request.
+
 import type { Naming } from '../../../catalog/naming.ts';
 import type { Bound } from '../../../kernel/contract/operation.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -9,7 +10,8 @@ import type { Metrics } from '../../../runtime/observability/metrics.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import type { SigningKeys } from '../../../runtime/security/keys.ts';
-import { readPlatform, testEvent } from '../../tenancy/platform/index.ts';
+import { testEvent } from '../../tenancy/config/index.ts';
+import { readPlatform } from '../../tenancy/platform/index.ts';
 import { sendTestEvent, sendTestWebhook } from './contract.ts';
 import type { StoredEvent } from './envelope.ts';
 import { isDelivered } from './schedule.ts';

@@ -1,5 +1,6 @@
 // Looking things up before a payment. The price list has a row for each corridor and rail that a quote could
 // use: the rail or network is connected in the caller's environment, and the platform may send the currency.
+
 import { setImmediate as pause } from 'node:timers/promises';
 import type { Static } from '@sinclair/typebox';
 import { withdrawalNetworkOf } from '../../../catalog/accounts/account-info.ts';
@@ -18,7 +19,8 @@ import type { Connectors, RailPort } from '../../../connectors/ports/index.ts';
 import { Fault, type FieldError, invalid } from '../../../kernel/fault.ts';
 import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
-import { type PlatformRow, readPlatform, settingOf } from '../../tenancy/platform/index.ts';
+import { settingOf } from '../../tenancy/config/index.ts';
+import { type PlatformRow, readPlatform } from '../../tenancy/platform/index.ts';
 import { DEFAULT_SENDING, getDiscoveries, getExchangeRates } from './contract.ts';
 import { serviceFeeOver } from './network-fee.ts';
 import { type PayoutRail, priceRow } from './price.ts';

@@ -8,7 +8,8 @@ import { type FeeSchedule, feesOn } from '../../../catalog/currencies/fees.ts';
 import type { PaymentRail } from '../../../catalog/rails/rails.ts';
 import { MAX_AMOUNT, type Rate, scale, toDecimal } from '../../../kernel/money.ts';
 import { iso, type Time } from '../../../kernel/world.ts';
-import { type PlatformRow, platformFeeOf } from '../../tenancy/platform/index.ts';
+import { platformFeeOf } from '../../tenancy/config/index.ts';
+import type { PlatformRow } from '../../tenancy/platform/index.ts';
 
 /** Digits after the point, unless the number would lose meaning. */
 const PLACES = 8;

@@ -1,6 +1,7 @@
 // The liveness check of a wallet's owner: a job that asks how far it has come, and the page on which the
 // owner says that they are done. Whoever has the link is the owner as far as the page can know, so a link
 // is a secret, works once, and ends with its challenge.
+
 import { Type } from '@sinclair/typebox';
 import { displayIdentifier } from '../../../catalog/accounts/account-info.ts';
 import type {
@@ -20,7 +21,8 @@ import { type JobHandler, jobHandler } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { sha256Hex } from '../../../runtime/security/crypto.ts';
-import { brandOf, callerOf, readPlatform } from '../../tenancy/platform/index.ts';
+import { brandOf } from '../../tenancy/config/index.ts';
+import { callerOf, readPlatform } from '../../tenancy/platform/index.ts';
 import { type ExternalAccountRow, readExternalAccount } from '../external-accounts/index.ts';
 import { settleChallenge } from './outcome.ts';
 import { type OwnershipChallengeRow, ownershipChallenges } from './store.ts';

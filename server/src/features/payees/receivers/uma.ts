@@ -12,7 +12,11 @@ import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { findInternalAccounts, isBalance } from '../../balances/internal-accounts/index.ts';
 import { type CustomerRow, findCustomers, isReady } from '../../customers/records/index.ts';
-import { type PlatformRow, platforms, readPlatform } from '../../tenancy/platform/index.ts';
+import {
+  type PlatformRow,
+  platformOfUmaDomain,
+  readPlatform,
+} from '../../tenancy/platform/index.ts';
 import { findExternalAccounts } from '../external-accounts/index.ts';
 import type { Found } from './found.ts';
 import type { Offer } from './lookup.ts';
@@ -132,8 +136,7 @@ async function customerHere(ctx: Ctx, address: string) {
 /** Whether the host is that of a platform here, which would know its own customers. */
 async function isOurs(ctx: Ctx, host: string): Promise<boolean> {
   const { environment } = ctx.caller;
-  const found = await ctx.db.find(platforms, { uma_domain: host, environment }, { limit: 1 });
-  return found.length > 0;
+  return (await platformOfUmaDomain(ctx.db, host, environment)) !== undefined;
 }
 
 /** Whom the address belongs to and what they take, or the fault that tells why that is not known. */

@@ -27,12 +27,8 @@ import {
 } from '../../customers/records/index.ts';
 import { findExternalAccounts, railsOfAccount } from '../../payees/external-accounts/index.ts';
 import { refuseBlocked } from '../../payees/receivers/index.ts';
-import {
-  checkAmount,
-  checkDirection,
-  type PlatformRow,
-  settingOf,
-} from '../../tenancy/platform/index.ts';
+import { checkAmount, checkDirection, settingOf } from '../../tenancy/config/index.ts';
+import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import { incomingPayment, presentTransaction } from '../presentation/index.ts';
 import { awaitNotice } from '../suspense/index.ts';
 import {

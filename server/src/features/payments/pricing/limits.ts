@@ -1,6 +1,7 @@
 // What a payment may amount to and by which rail it goes: the platform's settings for both currencies, the
 // corridor's least and most, the reason a receiving country asks for, and how much may go to a wallet whose
 // owner has not shown that it is theirs. Quotes and same-currency transfers are held to the same.
+
 import { isSelfCustody } from '../../../catalog/accounts/account-info.ts';
 import { type Corridor, corridors } from '../../../catalog/currencies/corridors.ts';
 import { needsPurpose } from '../../../catalog/rails/purposes.ts';
@@ -12,7 +13,8 @@ import type { Vault } from '../../../runtime/security/vault.ts';
 import { checkPaymentSize } from '../../balances/velocity-limits/index.ts';
 import type { ExternalAccountRow } from '../../payees/external-accounts/index.ts';
 import { checkOffer } from '../../payees/receivers/index.ts';
-import { checkAmount, checkDirection, type PlatformRow } from '../../tenancy/platform/index.ts';
+import { checkAmount, checkDirection } from '../../tenancy/config/index.ts';
+import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import { checkValidated, type Payee, type Payer } from './parties.ts';
 import type { Price } from './price.ts';
 import { checkSender } from './sender.ts';

@@ -11,7 +11,8 @@ import { type Rate, toDecimal } from '../../../kernel/money.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { findInternalAccounts } from '../../balances/internal-accounts/index.ts';
 import { serviceFeeOver } from '../../payees/discovery/index.ts';
-import { type PlatformRow, platformFeeOf } from '../../tenancy/platform/index.ts';
+import { platformFeeOf } from '../../tenancy/config/index.ts';
+import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import type { Payee } from './parties.ts';
 import { exchangeRate, type Price, priceOf } from './price.ts';
 

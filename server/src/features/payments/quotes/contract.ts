@@ -19,7 +19,7 @@ import {
 } from '../../../kernel/schema.ts';
 import { SignedRequestChallenge } from '../../customers/records/index.ts';
 import { ScaChallenge, ScaFactor } from '../../sca/index.ts';
-import { FixedFee } from '../../tenancy/platform/index.ts';
+import { FixedFee } from '../../tenancy/config/index.ts';
 import { RateDetails } from '../presentation/index.ts';
 import { QUOTE_STATUSES } from './states.ts';
 

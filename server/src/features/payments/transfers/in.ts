@@ -10,12 +10,8 @@ import { named, PositiveAmount } from '../../../kernel/schema.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { requireExternalAccount } from '../../payees/external-accounts/index.ts';
-import {
-  checkAmount,
-  checkDirection,
-  ownPlatform,
-  type PlatformRow,
-} from '../../tenancy/platform/index.ts';
+import { checkAmount, checkDirection } from '../../tenancy/config/index.ts';
+import { ownPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
 import { stagePull, startPull } from '../pay-ins/index.ts';
 import { presentTransaction, TransactionOneOf } from '../presentation/index.ts';
 import { checkPullable, type Payee, type Payer, payeeOf, payerOf } from '../pricing/index.ts';

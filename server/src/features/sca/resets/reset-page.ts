@@ -1,5 +1,6 @@
 // The page behind the link of a factor reset, where the customer confirms who they are. It names the platform
 // and the factor and no person: possession of the link is all that the page can know of its visitor.
+
 import type { LivenessProgress } from '../../../connectors/ports/index.ts';
 import {
   CHECK_FAILED,
@@ -11,7 +12,8 @@ import {
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { sha256Hex } from '../../../runtime/security/crypto.ts';
 import { type CustomerRow, readCustomer } from '../../customers/records/index.ts';
-import { brandOf, readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
+import { brandOf } from '../../tenancy/config/index.ts';
+import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import type { ScaFactorName } from '../contract.ts';
 import type { ScaParts } from '../parts.ts';
 import { type ResetRow, scaResets } from '../store.ts';

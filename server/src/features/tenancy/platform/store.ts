@@ -1,7 +1,7 @@
 // A platform: the tenant. Everything else belongs to one, and a token names it on every request.
 
 import type { Database } from '../../../runtime/db/database.ts';
-import { col, type RowOf, table } from '../../../runtime/db/table.ts';
+import { col, type NewRow, type PatchOf, type RowOf, table } from '../../../runtime/db/table.ts';
 import type { Ctx, Environment, Reader } from '../../../runtime/operation/context.ts';
 
 /** One currency the platform's customers may hold, send and receive. Amounts in smallest units. */
@@ -86,6 +86,16 @@ export type PlatformRow = RowOf<typeof platforms>;
 /** One platform by id, read together with those that concurrent callers ask for. */
 export const readPlatform = (reader: Reader, id: string): Promise<PlatformRow | undefined> =>
   reader.read(platforms, id);
+
+/** Stages a new platform. */
+export const insertPlatform = (ctx: Ctx, row: NewRow<PlatformRow>): PlatformRow =>
+  ctx.insert(platforms, row);
+
+export type PlatformChange = PatchOf<typeof platforms>;
+
+/** Stages a change of the platform. */
+export const changePlatform = (ctx: Ctx, row: PlatformRow, change: PlatformChange): PlatformRow =>
+  ctx.update(platforms, row, { ...change, updated_at: ctx.now });
 
 /** The commit fails if the platform changed since it was read. */
 export const requirePlatform = (ctx: Ctx, row: PlatformRow): void => ctx.require(platforms, row);

@@ -5,7 +5,7 @@ import { tokenOperations } from './operations.ts';
 
 export { type Authenticator, authenticator } from './authenticator.ts';
 export type { TokenRow } from './store.ts';
-export { tokens } from './store.ts';
+export { tokenOfClient, tokens } from './store.ts';
 export { createTokenFor } from './token.ts';
 
 /** What this feature adds to a server. */

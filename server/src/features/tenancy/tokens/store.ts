@@ -1,5 +1,6 @@
 // An API token: the client id a platform signs in with, what it may do, and a hash of its secret.
 import type { Permission } from '../../../kernel/contract/operation.ts';
+import type { Database } from '../../../runtime/db/database.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 
 /** Live tokens of one platform. */
@@ -24,3 +25,15 @@ const COLUMNS = {
 export const tokens = table('tokens', COLUMNS, { races: ['tokens_number'] });
 
 export type TokenRow = RowOf<typeof tokens>;
+
+/** The token of a client id; the platform's oldest where there is none. */
+export async function tokenOfClient(
+  db: Pick<Database, 'find' | 'page'>,
+  platformId: string,
+  clientId: string | undefined,
+): Promise<TokenRow | undefined> {
+  const [asked] = clientId ? await db.find(tokens, { client_id: clientId }) : [];
+  if (asked) return asked;
+  const filters = [{ column: 'platform_id', op: '=', value: platformId }] as const;
+  return (await db.page(tokens, { filters, sort: 'asc', limit: 1 })).rows[0];
+}

@@ -13,7 +13,7 @@ import {
 } from '../../balances/internal-accounts/index.ts';
 import { platformOf } from '../../customers/records/index.ts';
 import { canSend, sendMessage, walletExportedText } from '../../notifications/messages/index.ts';
-import { walletSenderOf } from '../../tenancy/platform/index.ts';
+import { walletSenderOf } from '../../tenancy/config/index.ts';
 import { exportInternalAccount, updateInternalAccount } from './account-contract.ts';
 import { clientKeyOf } from './credentials.ts';
 import { activityText } from './signing/payload.ts';

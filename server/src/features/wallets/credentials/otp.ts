@@ -19,7 +19,7 @@ import {
   sendMessage,
   takeCode,
 } from '../../notifications/messages/index.ts';
-import { walletConfigOf, walletSenderOf } from '../../tenancy/platform/index.ts';
+import { walletConfigOf, walletSenderOf } from '../../tenancy/config/index.ts';
 import {
   type Act,
   type Activity,

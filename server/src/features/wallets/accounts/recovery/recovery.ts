@@ -11,7 +11,7 @@ import {
   recoveryStartedText,
   sendMessage,
 } from '../../../notifications/messages/index.ts';
-import { walletSenderOf } from '../../../tenancy/platform/index.ts';
+import { walletSenderOf } from '../../../tenancy/config/index.ts';
 import { recoveryStates } from '../states.ts';
 import { type RecoveryRow, type RecoveryStop, walletRecoveries } from '../store.ts';
 

@@ -1,21 +1,15 @@
-// What a new platform looks like, and who acts when the server itself works on a platform's behalf. Its
-// accounts and its first token are other features' business: see bootstrap.ts for the whole.
+// What a new platform looks like. Its accounts and its first token are other features' business: see
+// bootstrap.ts for the whole.
 import { findCurrency } from '../../../catalog/currencies/currencies.ts';
-import { type FeeSchedule, NO_FEE } from '../../../catalog/currencies/fees.ts';
-import { PERMISSIONS } from '../../../kernel/contract/operation.ts';
 import { invalid } from '../../../kernel/fault.ts';
-import { newId } from '../../../kernel/id.ts';
 import { MAX_AMOUNT } from '../../../kernel/money.ts';
-import type { World } from '../../../kernel/world.ts';
-import type { Database } from '../../../runtime/db/database.ts';
-import type { Caller, Ctx, Environment } from '../../../runtime/operation/context.ts';
+import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
 import {
-  type CardProgram,
+  insertPlatform,
   type PasskeySite,
   type PlatformCurrency,
   type PlatformRow,
-  platforms,
-} from './store.ts';
+} from '../platform/index.ts';
 
 /** UMA addresses of a platform without a domain of its own end in a name below this one. */
 const UMA_BASE_DOMAIN = 'uma.localhost';
@@ -38,24 +32,6 @@ export interface NewPlatform {
   termsGate?: boolean | undefined;
   /** Its customers may invite others; on unless said otherwise. */
   invitations?: boolean | undefined;
-}
-
-/** An id for a platform that is about to be created, and its name in the API's configuration. */
-export const newPlatformId = (world: World): string => newId(world, 'PlatformConfig');
-
-/** The server acting by itself for a platform: a job, an operator command, the first start. */
-export const systemCaller = (platformId: string, environment: Environment): Caller => ({
-  platformId,
-  environment,
-  tokenId: null,
-  permissions: PERMISSIONS,
-});
-
-/** The same, where only the platform's id is at hand. */
-export async function callerOf({ read }: Pick<Database, 'read'>, id: string): Promise<Caller> {
-  const platform = await read(platforms, id);
-  if (!platform) throw new Error(`no platform ${id}`);
-  return systemCaller(id, platform.environment);
 }
 
 /** A currency as it is switched on when nobody narrowed it: every amount, both directions. */
@@ -89,7 +65,7 @@ export function createPlatform(ctx: Ctx, given: NewPlatform): PlatformRow {
   checkCurrencyCodes(given.currencies, (at) => `currencies.${at}`);
   // The random end of the id, so that two platforms created together still differ.
   const subdomain = `p-${ctx.caller.platformId.slice(-12)}`;
-  return ctx.insert(platforms, {
+  return insertPlatform(ctx, {
     id: ctx.caller.platformId,
     name: given.name,
     environment: given.environment,
@@ -110,16 +86,3 @@ export function createPlatform(ctx: Ctx, given: NewPlatform): PlatformRow {
     updated_at: ctx.now,
   });
 }
-
-/** The platform's standing fee on this pair. */
-export function platformFeeOf(platform: PlatformRow, from: string, to: string): FeeSchedule {
-  const standing = platform.fees.find((each) => each.sourceCurrency === from);
-  if (!standing || from === to) return NO_FEE;
-  return { fixed: BigInt(standing.fixedFee.amount), variableBps: standing.variableFeeBps };
-}
-
-const USUAL_PROGRAM: CardProgram = { maxLive: 10_000, maxLivePerHolder: 10, frameOrigins: [] };
-
-/** What a platform may do with cards, whether or not an operator has said anything about it. */
-export const cardProgramOf = ({ card_program }: PlatformRow): CardProgram =>
-  card_program ?? USUAL_PROGRAM;

@@ -1,18 +1,16 @@
 // Settings of a platform that its operator decides: what it may send, and what it may do with cards.
 import { Fault } from '../../../kernel/fault.ts';
-import { isId } from '../../../kernel/id.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
-import { cardProgramOf, systemCaller } from './platform.ts';
-import { type CardProgram, type PaymentLimit, type PlatformRow, platforms } from './store.ts';
-
-const noPlatform = () => new Fault('PLATFORM_NOT_FOUND', 'No such platform.');
-
-/** A platform by its id. Throws PLATFORM_NOT_FOUND. */
-export async function platformById({ db }: Runtime, id: string): Promise<PlatformRow> {
-  const row = isId(id, 'PlatformConfig') ? await db.read(platforms, id) : undefined;
-  if (!row) throw noPlatform();
-  return row;
-}
+import { cardProgramOf } from '../config/index.ts';
+import {
+  type CardProgram,
+  changePlatform,
+  ownPlatform,
+  type PaymentLimit,
+  type PlatformRow,
+  platformById,
+  systemCaller,
+} from '../platform/index.ts';
 
 /** Writes what `change` makes of the platform; the newest state decides. */
 async function change(
@@ -22,9 +20,8 @@ async function change(
 ): Promise<PlatformRow> {
   const { id, environment } = await platformById(runtime, platformId);
   return operate(runtime, systemCaller(id, environment), async (ctx) => {
-    const before = await ctx.read(platforms, id);
-    if (!before) throw noPlatform();
-    return ctx.update(platforms, before, { ...patchOf(before), updated_at: ctx.now });
+    const before = await ownPlatform(ctx);
+    return changePlatform(ctx, before, patchOf(before));
   });
 }
 

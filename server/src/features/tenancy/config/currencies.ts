@@ -1,8 +1,9 @@
 // What a platform has set for a currency, as a payment meets it: whether money may come or go in it, and how
 // much at once. Quotes, transfers and payments from UMA addresses are held to the same.
+import { type FeeSchedule, NO_FEE } from '../../../catalog/currencies/fees.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { MAX_AMOUNT } from '../../../kernel/money.ts';
-import type { PlatformCurrency, PlatformRow } from './store.ts';
+import type { PlatformCurrency, PlatformRow } from '../platform/index.ts';
 
 /** The platform's settings for a currency; undefined where it does not use it. */
 export const settingOf = (platform: PlatformRow, code: string): PlatformCurrency | undefined =>
@@ -29,4 +30,11 @@ export function checkAmount(platform: PlatformRow, code: string, amount: bigint)
     `${code} payments go from ${minAmount} to ${maxAmount}; this would be ${amount}.`,
     { minAmount, maxAmount },
   );
+}
+
+/** The platform's standing fee on this pair. */
+export function platformFeeOf(platform: PlatformRow, from: string, to: string): FeeSchedule {
+  const standing = platform.fees.find((each) => each.sourceCurrency === from);
+  if (!standing || from === to) return NO_FEE;
+  return { fixed: BigInt(standing.fixedFee.amount), variableBps: standing.variableFeeBps };
 }

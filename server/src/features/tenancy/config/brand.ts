@@ -3,7 +3,7 @@
 
 import type { PageBrand } from '../../../kernel/contract/page.ts';
 import { readUrl } from '../../../kernel/net/url.ts';
-import type { PlatformRow } from './store.ts';
+import type { CardProgram, PlatformRow } from '../platform/index.ts';
 
 type Branded = Pick<
   PlatformRow,
@@ -45,3 +45,9 @@ export const cardProgramNameOf = ({ name, card_config }: Branded): string =>
   typeof card_config?.displayName === 'string' && card_config.displayName !== ''
     ? card_config.displayName
     : name;
+
+const USUAL_PROGRAM: CardProgram = { maxLive: 10_000, maxLivePerHolder: 10, frameOrigins: [] };
+
+/** What a platform may do with cards, whether or not an operator has said anything about it. */
+export const cardProgramOf = ({ card_program }: PlatformRow): CardProgram =>
+  card_program ?? USUAL_PROGRAM;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Fault, type FieldError } from '../../../kernel/fault.ts';
+import type { PlatformCurrency, PlatformRow } from '../platform/store.ts';
 import {
   addedCurrencies,
   type ConfigUpdate,
@@ -8,7 +9,6 @@ import {
   presentPlatform,
 } from './config.ts';
 import { CardTokenization2FAConfig, EmbeddedWalletConfig } from './contract.ts';
-import type { PlatformCurrency, PlatformRow } from './store.ts';
 
 const SCHEMAS = { wallet: EmbeddedWalletConfig, card: CardTokenization2FAConfig };
 

@@ -6,14 +6,18 @@ import { findCurrency } from '../../../catalog/currencies/currencies.ts';
 import { providerRequiredCustomerFields } from '../../../catalog/currencies/offers.ts';
 import { Fault, type FieldError, invalid } from '../../../kernel/fault.ts';
 import { type EndpointRule, endpointProblem } from '../../../kernel/net/endpoint.ts';
-import type { PatchOf } from '../../../runtime/db/table.ts';
 import { stamps } from '../../../runtime/operation/context.ts';
+import type {
+  FeeConfig,
+  PlatformChange,
+  PlatformCurrency,
+  PlatformRow,
+} from '../platform/index.ts';
 import type {
   EmbeddedWalletConfig,
   PlatformConfig,
   PlatformConfigUpdateRequest,
 } from './contract.ts';
-import type { FeeConfig, PlatformCurrency, PlatformRow, platforms } from './store.ts';
 
 export type ConfigUpdate = Static<typeof PlatformConfigUpdateRequest>;
 type Settings = Record<string, unknown>;
@@ -165,7 +169,7 @@ export function patchOf(
   row: PlatformRow,
   update: ConfigUpdate,
   schemas: SettingSchemas,
-): PatchOf<typeof platforms> {
+): PlatformChange {
   const { umaDomain, webhookEndpoint, supportedCurrencies, feeConfigs } = update;
   const { embeddedWalletConfig: wallet, cardTokenization2faConfig: card } = update;
   return {

@@ -1,8 +1,8 @@
 // The operations of platform configuration. Opening accounts for a new currency belongs to a feature that
 // comes later in the import order, so whoever composes the server hands that function in.
-import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
+import { changePlatform, ownPlatform } from '../platform/index.ts';
 import { addedCurrencies, checkUpdate, patchOf, presentPlatform } from './config.ts';
 import {
   CardTokenization2FAConfig,
@@ -11,8 +11,7 @@ import {
   testEvent,
   updatePlatformConfig,
 } from './contract.ts';
-import { BACKFILL_ACCOUNTS } from './platform-jobs.ts';
-import { type PlatformRow, platforms } from './store.ts';
+import { BACKFILL_ACCOUNTS } from './jobs.ts';
 
 interface PlatformParts {
   /** Stages the platform's own accounts in currencies that were just switched on. */
@@ -22,13 +21,6 @@ interface PlatformParts {
 }
 
 const SCHEMAS = { wallet: EmbeddedWalletConfig, card: CardTokenization2FAConfig };
-
-/** The calling platform's own row. */
-export async function ownPlatform(ctx: Ctx): Promise<PlatformRow> {
-  const row = await ctx.read(platforms, ctx.caller.platformId);
-  if (!row) throw new Fault('UNAUTHORIZED', 'The API credentials are missing or not valid.');
-  return row;
-}
 
 export const platformOperations = ({ provision, loopbackWebhooks }: PlatformParts) => [
   handle(getPlatformConfig, async (ctx) => ({
@@ -41,7 +33,7 @@ export const platformOperations = ({ provision, loopbackWebhooks }: PlatformPart
     checkUpdate(body, { environment: was.environment, loopback: loopbackWebhooks });
     const patch = patchOf(was, body, SCHEMAS);
     if (Object.keys(patch).length === 0) return { status: 200, body: presentPlatform(was) };
-    const row = ctx.update(platforms, was, { ...patch, updated_at: ctx.now });
+    const row = changePlatform(ctx, was, patch);
     const added = addedCurrencies(was.currencies, row.currencies);
     if (added.length) {
       await provision(ctx, added);

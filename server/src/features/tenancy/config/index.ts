@@ -1,0 +1,14 @@
+// What a platform has set, and its operations.
+import type { Feature } from '../../../runtime/operation/feature.ts';
+import { platformOperations } from './operations.ts';
+
+export { brandOf, cardBrandOf, cardProgramNameOf, cardProgramOf } from './brand.ts';
+export { walletConfigOf, walletSenderOf } from './config.ts';
+export { FixedFee, testEvent } from './contract.ts';
+export { checkAmount, checkDirection, platformFeeOf, settingOf } from './currencies.ts';
+export { BACKFILL_ACCOUNTS } from './jobs.ts';
+
+/** What this feature adds to a server. */
+export const configFeature = {
+  operations: platformOperations,
+} satisfies Feature;
