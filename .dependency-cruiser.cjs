@@ -40,6 +40,7 @@ const FEATURES = [
   'cards',
   'stablecoins',
   'agents',
+  'accounting',
   'sandbox',
 ];
 const layer = (name, from, to) => ({

@@ -13,13 +13,12 @@ import { cardSweep } from './sweep.ts';
 export { decide } from './authorization/decide.ts';
 export { issuerDesk } from './authorization/desk.ts';
 export { listCardMessages, takeNotice } from './authorization/messages.ts';
-export { paidOf } from './clearing/arithmetic.ts';
 export {
   type CardException,
   listCardExceptions,
   resolveCardException,
 } from './clearing/exceptions.ts';
-export { cardPaymentOf, netOf, unitsOf } from './clearing/payment.ts';
+export { cardPaymentOf, netOf, postedAmountOf } from './clearing/payment.ts';
 export { endFundingDebit, listFundingDebits } from './clearing/pulls.ts';
 export {
   type CardDetails,

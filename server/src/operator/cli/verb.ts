@@ -1,6 +1,7 @@
 // The shape of a verb of the operator's command, and what it is given to work with.
 import type { FundingOf } from '../../bootstrap.ts';
 import type { Connectors } from '../../connectors/ports/index.ts';
+import type { RowStream } from '../../runtime/db/stream.ts';
 import type { Files } from '../../runtime/files/files.ts';
 import type { Environment } from '../../runtime/operation/context.ts';
 import type { Runtime } from '../../runtime/operation/operate.ts';
@@ -16,7 +17,7 @@ export interface System {
   /** How long a user without credentials waits for a way back; undefined: there is none. */
   walletRecoveryMs: number | undefined;
   /** Rows of one statement and one moment, in pieces, for answers that do not fit into memory. */
-  stream<R extends object>(text: string, values?: readonly unknown[]): AsyncIterable<R[]>;
+  stream: RowStream;
   /** Only verbs that seal something ask; throws one plain line where none is set. */
   masterKey(): Uint8Array;
 }

@@ -4,6 +4,12 @@
 import pg from 'pg';
 import { isolatedTypes, type ResultRow } from './pool.ts';
 
+/** Rows of one statement and one moment, in pieces, for answers that do not fit into memory. */
+export type RowStream = <R extends object>(
+  text: string,
+  values?: readonly unknown[],
+) => AsyncIterable<R[]>;
+
 interface StreamOptions {
   url: string;
   /** A fetch that takes longer is cancelled; the first one may sort everything there is. */

@@ -49,7 +49,7 @@ import {
   requireTransaction,
 } from '../../payments/transactions/index.ts';
 import { cardExceptions, openPayments } from '../store.ts';
-import { type Change, pullStep, type Step } from './arithmetic.ts';
+import { type Change, paidOf, pullStep, type Step } from './arithmetic.ts';
 
 /** What cards show their amounts in. */
 export const CARD_CURRENCY = 'USD';
@@ -288,3 +288,10 @@ export async function openPull(
 
 /** What the network had of it, less what came back. */
 export const netOf = (facts: CardFacts): bigint => settledOf(facts) - refundedOf(facts);
+
+/** What a payment has debited from or credited to its account by now, in units of the account's currency. */
+export const postedAmountOf = (
+  facts: CardFacts,
+  direction: 'debit' | 'credit',
+  currency: string,
+): bigint => unitsOf(direction === 'debit' ? paidOf(facts) : settledOf(facts), currency);
