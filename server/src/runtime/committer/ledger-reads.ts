@@ -1,4 +1,5 @@
 // What features ask of the transfers of a transaction. Statements that write are in `ledger-statements.ts`.
+import type { Time } from '../../kernel/world.ts';
 import { pgArray } from '../db/arrays.ts';
 import type { Database } from '../db/database.ts';
 
@@ -33,3 +34,24 @@ export async function netIn(
   ]);
   return new Map(rows.map(({ id, net }) => [id, net]));
 }
+
+interface TransferRow {
+  step: string;
+  phase: string;
+  debit: string;
+  credit: string;
+  currency: string;
+  amount: bigint;
+  created_at: Time;
+}
+
+// Transfers are only ever appended, so rows of one moment lie in the order in which they were staged.
+const OF_TRANSACTION = `select step, phase, debit, credit, currency, amount, created_at
+  from ledger_transfers where transaction_id = $1
+  order by created_at, phase <> 'pending', ctid`;
+
+/** The transfers of a transaction, in their order. */
+export const transfersOf = (
+  db: Pick<Database, 'query'>,
+  transactionId: string,
+): Promise<TransferRow[]> => db.query(OF_TRANSACTION, [transactionId]);

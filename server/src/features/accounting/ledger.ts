@@ -1,0 +1,188 @@
+// The proof that balances are what their transfers say, and the transfers of one transaction. Balances are
+// recomputed from the first transfer on, in one statement and so at one moment, which makes the answer right
+// beside a server that posts. Holds are counted a second way, as pending transfers that no other resolves, so
+// that a mistake in the arithmetic of holds cannot hide itself. The circulating supply of stablecoins is
+// counted from their mints and burns too; it is no money of the service, and in no total.
+
+import { findCurrency } from '../../catalog/currencies/currencies.ts';
+import { Fault } from '../../kernel/fault.ts';
+import { readable } from '../../kernel/money.ts';
+import { iso } from '../../kernel/world.ts';
+import { transfersOf } from '../../runtime/committer/ledger-reads.ts';
+import type { Runtime } from '../../runtime/operation/operate.ts';
+import { readTransaction } from '../payments/transactions/index.ts';
+import { supplyProblems, unitOf } from '../stablecoins/index.ts';
+
+// A resolving transfer (post, release) is stored under the step of its pending one with `!` behind it.
+const VERIFY = `with legs as (
+    select debit as account, currency,
+      case when phase in ('posted', 'post') then -amount else 0 end as net
+    from ledger_transfers
+    union all
+    select credit, currency, case when phase in ('posted', 'post') then amount else 0 end
+    from ledger_transfers
+  ), moved as (
+    select account, currency, sum(net) as net from legs group by account, currency
+  ), holds as (
+    select p.debit as account, p.currency, sum(p.amount) as held, count(*) as holds
+    from ledger_transfers p
+    where p.phase = 'pending' and not exists (
+      select from ledger_transfers r where r.transaction_id = p.transaction_id
+        and r.step = p.step || '!' and r.phase in ('post', 'release'))
+    group by p.debit, p.currency
+  ), compared as (
+    select coalesce(a.id, m.account, h.account) as id,
+      coalesce(a.currency, m.currency, h.currency) as currency, a.id is null as missing, a.floor,
+      coalesce(a.balance, 0) as balance, coalesce(m.net, 0) as moved,
+      coalesce(a.held, 0) as held, coalesce(h.held, 0) as unresolved,
+      coalesce(h.holds, 0) as holds
+    from ledger_accounts a
+    full join moved m on m.account = a.id and m.currency = a.currency
+    full join holds h on h.account = coalesce(a.id, m.account)
+      and h.currency = coalesce(a.currency, m.currency)
+  ), wrong as (
+    select id, currency, missing, balance::text, moved::text, held::text, unresolved::text,
+      coalesce(balance - held < floor, false) as "belowFloor"
+    from compared
+    where missing or balance <> moved or held <> unresolved or balance - held < floor
+    order by id limit 100
+  ), stray as (
+    select r.transaction_id as "transactionId", r.step
+    from ledger_transfers r left join ledger_transfers p
+      on p.transaction_id = r.transaction_id and p.step || '!' = r.step and p.phase = 'pending'
+      and p.debit = r.debit and p.credit = r.credit and p.currency = r.currency
+      and p.amount = r.amount
+    where r.phase in ('post', 'release') and p.step is null
+    order by 1, 2 limit 100
+  ), counted as (
+    select currency, count(*)::text as transfers from ledger_transfers group by currency
+  ), totals as (
+    select currency, count(*)::text as accounts, sum(holds)::text as holds,
+      sum(case when floor is not null then balance else 0 end)::text as owned,
+      sum(case when floor is null then balance else 0 end)::text as house,
+      sum(held)::text as held, sum(balance)::text as sum
+    from compared group by currency having bool_or(balance <> 0 or held <> 0 or moved <> 0)
+      or exists (select from counted where counted.currency = compared.currency)
+  )
+  select
+    (select coalesce(json_agg(wrong), '[]') from wrong) as wrong,
+    (select coalesce(json_agg(stray), '[]') from stray) as stray,
+    (select coalesce(json_agg(t order by t.currency), '[]') from (
+      select totals.*, coalesce(counted.transfers, '0') as transfers
+      from totals left join counted using (currency)) t) as totals`;
+
+interface Wrong {
+  id: string;
+  currency: string;
+  missing: boolean;
+  balance: string;
+  moved: string;
+  held: string;
+  unresolved: string;
+  belowFloor: boolean;
+}
+
+/** Numbers as text: a sum may be too large for a number. */
+interface CountedTotal {
+  currency: string;
+  accounts: string;
+  holds: string;
+  owned: string;
+  house: string;
+  held: string;
+  sum: string;
+  transfers: string;
+}
+
+interface Recount {
+  wrong: Wrong[];
+  stray: { transactionId: string; step: string }[];
+  totals: CountedTotal[];
+}
+
+/**
+ * An amount in the unit of a ledger account. Volume is counted in units of its own, with the decimals of the
+ * currency: `volume.USD`, `volume.count`.
+ */
+export const readableAmount = (amount: string | bigint, unit: string): string =>
+  readable(BigInt(amount), findCurrency(unit.replace('volume.', ''))?.decimals ?? 0);
+
+function problemsOf({ wrong, stray, totals }: Recount): string[] {
+  const accounts = wrong.flatMap((each) => {
+    const { id, currency } = each;
+    const amount = (text: string) => `${readableAmount(text, currency)} ${currency}`;
+    if (each.missing) return [`${id} has transfers in ${currency} and no account in it`];
+    const lines: string[] = [];
+    if (each.balance !== each.moved) {
+      lines.push(
+        `${id} says it has ${amount(each.balance)}, its transfers say ${amount(each.moved)}`,
+      );
+    }
+    if (each.held !== each.unresolved) {
+      lines.push(
+        `${id} says ${amount(each.held)} are held, its pending transfers say ${amount(each.unresolved)}`,
+      );
+    }
+    if (each.belowFloor) lines.push(`${id} is below its floor`);
+    return lines;
+  });
+  const strays = stray.map(
+    ({ transactionId, step }) => `${transactionId} ${step} resolves nothing that was pending`,
+  );
+  const sums = totals
+    .filter((each) => each.sum !== '0')
+    .map(
+      ({ currency, sum }) => `${currency} sums to ${readableAmount(sum, currency)} and not to zero`,
+    );
+  return [...accounts, ...strays, ...sums];
+}
+
+/** What all accounts of a currency have; amounts in smallest units. */
+export interface CurrencyTotal {
+  currency: string;
+  accounts: number;
+  holds: number;
+  /** Of accounts that belong to an owner. */
+  owned: bigint;
+  /** Of system accounts. */
+  house: bigint;
+  held: bigint;
+  /** Zero where the books balance. */
+  sum: bigint;
+  transfers: number;
+}
+
+const totalOf = (counted: CountedTotal): CurrencyTotal => ({
+  currency: counted.currency,
+  accounts: Number(counted.accounts),
+  holds: Number(counted.holds),
+  owned: BigInt(counted.owned),
+  house: BigInt(counted.house),
+  held: BigInt(counted.held),
+  sum: BigInt(counted.sum),
+  transfers: Number(counted.transfers),
+});
+
+/** Recomputes every balance from the transfers: totals of each currency, and what is wrong, in sentences. */
+export async function verifyLedger({ db }: Runtime) {
+  const [found] = await db.query<Recount>(VERIFY);
+  const recount = found as Recount;
+  const supply = await supplyProblems((text) => db.query(text));
+  const problems = [...problemsOf(recount), ...supply];
+  const money = recount.totals.filter(({ currency }) => !currency.startsWith(unitOf('')));
+  return { balanced: problems.length === 0, currencies: money.map(totalOf), problems };
+}
+
+/** The transfers of a transaction, in their order. Throws TRANSACTION_NOT_FOUND. */
+export async function listPostings({ db }: Runtime, transactionId: string) {
+  const rows = await transfersOf(db, transactionId);
+  if (rows.length === 0 && !(await readTransaction(db, transactionId))) {
+    throw new Fault('TRANSACTION_NOT_FOUND', 'No such transaction.');
+  }
+  return rows.map(({ amount, created_at, ...row }) => ({
+    ...row,
+    amount,
+    readable: `${readableAmount(amount, row.currency)} ${row.currency}`,
+    createdAt: iso(created_at),
+  }));
+}
