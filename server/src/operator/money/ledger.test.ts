@@ -167,4 +167,9 @@ describe('ledger postings', () => {
     expect(text).toMatch(/^TIME +STEP +FROM +TO +AMOUNT +CURRENCY +MEANING\n/);
     expect(text).toMatch(/send! +alice +bob +50\.00 +USD +moved, was set aside\n/);
   });
+
+  it('finds no transaction that is none', async () => {
+    const { code, err } = await run('ledger', 'postings', 'T:none');
+    expect([code, err]).toEqual([1, 'No such transaction.\n']);
+  });
 });

@@ -9,7 +9,7 @@ import {
 import { booksBalance, fund } from '../../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../../test/harness.ts';
 import type { Resolution } from './arithmetic.ts';
-import { resolveException } from './exceptions.ts';
+import { listCardExceptions, resolveException } from './exceptions.ts';
 import { cardPaymentOf } from './payment.ts';
 
 let app: TestApp;
@@ -52,6 +52,30 @@ async function stuck(cleared: number) {
   expect(await paid.now()).toMatchObject({ status: 'EXCEPTION', account: '900 of 1000' });
   return paid;
 }
+
+describe('listCardExceptions', () => {
+  it('merges exceptions with suspense: each payment once, by its older date', async () => {
+    const [first, second] = [await short(), await short()];
+    await app.runtime.db.query('insert into parked (id, platform_id, since) values ($1, $2, $3)', [
+      second.id,
+      app.platform.id,
+      new Date(0),
+    ]);
+    const listed = async (limit: number) =>
+      (await listCardExceptions(app.runtime, { limit })).map(({ transactionId, since }) => [
+        transactionId,
+        since,
+      ]);
+    const epoch = new Date(0).toISOString();
+    expect(await listed(10)).toEqual([
+      [second.id, epoch],
+      [first.id, expect.any(String)],
+    ]);
+    expect(await listed(1)).toEqual([[second.id, epoch]]);
+    await app.runtime.db.query('delete from parked where id = $1', [second.id]);
+    for (const each of [first, second]) await resolve(each, 'collect');
+  });
+});
 
 describe('to collect', () => {
   it('takes what is stuck, and gives back what was not cleared', async () => {
