@@ -8,6 +8,7 @@ import { readable } from '../../../kernel/money.ts';
 import { iso, type Time } from '../../../kernel/world.ts';
 import type { Environment } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { callerOf } from '../../tenancy/platform/index.ts';
 import {
   coverMissing,
   parkedCurrency,
@@ -19,14 +20,47 @@ import { inSuspense } from '../suspense/index.ts';
 import { type TransactionRow, transactionAt } from '../transactions/index.ts';
 import { onAnyTransaction } from './notice.ts';
 
-const WAITING = `select d.id, d.since, p.environment from parked d join platforms p on p.id = d.platform_id
-  where ($1::text is null or p.id = $1) and ($2::text is null or p.environment = $2)
-  order by d.since, d.id limit $3`;
+const WAITING = `select id, platform_id, since from parked
+  where ($1::text is null or platform_id = $1) and (since, id) > ($2::timestamptz, $3)
+  order by since, id limit $4`;
 
-interface Waiting {
+interface WaitingRow {
   id: string;
+  platform_id: string;
   since: Time;
+}
+
+interface Waiting extends WaitingRow {
   environment: Environment;
+}
+
+interface ListInput {
+  platformId?: string | undefined;
+  environment?: Environment | undefined;
+  limit: number;
+}
+
+/** The oldest of one environment or of both. The rows do not name it, so those of the other are skipped. */
+async function waitingOf(
+  { db }: Runtime,
+  { platformId, environment: wanted, limit }: ListInput,
+): Promise<Waiting[]> {
+  const found: Waiting[] = [];
+  let after: Pick<WaitingRow, 'id' | 'since'> = { id: '', since: 0 };
+  for (;;) {
+    const place = [new Date(after.since), after.id];
+    const rows = await db.query<WaitingRow>(WAITING, [platformId ?? null, ...place, limit]);
+    const waiting = await Promise.all(
+      rows.map(async (row) => {
+        const { environment } = await callerOf(db, row.platform_id);
+        return { ...row, environment };
+      }),
+    );
+    found.push(...waiting.filter((each) => wanted === undefined || each.environment === wanted));
+    const last = rows.at(-1);
+    if (!last || rows.length < limit || found.length >= limit) return found.slice(0, limit);
+    after = last;
+  }
 }
 
 /** Where the money would go: onto a balance, or outside, with what is known of who gets it there. */
@@ -62,20 +96,10 @@ async function view(runtime: Runtime, waiting: Waiting, row: TransactionRow, net
   };
 }
 
-interface ListInput {
-  platformId?: string | undefined;
-  environment?: Environment | undefined;
-  limit: number;
-}
-
 /** What waits for a decision, and what is missing, oldest first. */
-export async function listSuspense(
-  runtime: Runtime,
-  { platformId, environment, limit }: ListInput,
-) {
+export async function listSuspense(runtime: Runtime, input: ListInput) {
   const { db } = runtime;
-  const values = [platformId ?? null, environment ?? null, limit];
-  const waiting = await db.query<Waiting>(WAITING, values);
+  const waiting = await waitingOf(runtime, input);
   const ids = waiting.map((each) => each.id);
   const nets = await inSuspense(db, ids);
   return Promise.all(
