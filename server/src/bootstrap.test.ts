@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../test/database.ts';
 import { createPlatformWithToken, FIRST_CURRENCIES, firstStart } from './bootstrap.ts';
 import { readConfig } from './config.ts';
-import { internalAccounts } from './features/balances/internal-accounts/index.ts';
+import { internalAccounts } from './features/balances/internal-accounts/store.ts';
 import { platforms } from './features/tenancy/platform/index.ts';
 import { authenticator, tokens } from './features/tenancy/tokens/index.ts';
 import { withSystem } from './operator/cli/system.ts';

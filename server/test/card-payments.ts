@@ -4,10 +4,8 @@
 // refuse.
 import { randomUUID } from 'node:crypto';
 import type { CardNotice } from '../src/connectors/ports/cards.ts';
-import {
-  internalAccounts,
-  moveInternalAccount,
-} from '../src/features/balances/internal-accounts/index.ts';
+import { moveInternalAccount } from '../src/features/balances/internal-accounts/lifecycle.ts';
+import { internalAccounts } from '../src/features/balances/internal-accounts/store.ts';
 import { issuerDesk } from '../src/features/cards/index.ts';
 import type { House } from '../src/ledger/chart.ts';
 import { cardDesk } from './card-desk.ts';

@@ -5,7 +5,8 @@ import { type CardDesk, cardDesk, cardName } from '../../../test/card-desk.ts';
 import { booksBalance, internalAccount, ok } from '../../../test/fixtures.ts';
 import { type Answer, startApp, type TestApp, type TestPlatform } from '../../../test/harness.ts';
 import { walletDesk } from '../../../test/wallet-desk.ts';
-import { internalAccounts, moveInternalAccount } from '../balances/internal-accounts/index.ts';
+import { moveInternalAccount } from '../balances/internal-accounts/lifecycle.ts';
+import { internalAccounts } from '../balances/internal-accounts/store.ts';
 import { customerOf, moveCheck } from '../customers/records/index.ts';
 import { type CardProgram, platforms } from '../tenancy/platform/index.ts';
 

@@ -9,10 +9,10 @@ import type { Ctx } from '../../runtime/operation/context.ts';
 import { shortOfFunds } from '../../runtime/operation/operate.ts';
 import {
   readInternalAccount,
-  refuseOwing,
   requireInternalAccount,
 } from '../balances/internal-accounts/index.ts';
 import { readLedgerAccount } from '../balances/ledger-accounts/index.ts';
+import { refuseOwing } from '../balances/shortfalls/index.ts';
 import { readCustomer, requireCustomer } from '../customers/records/index.ts';
 import { type CardEvent, factsOf, settledOf } from '../payments/card-payments/index.ts';
 import { type CardPaymentRow, cardAccountOf } from '../payments/transactions/index.ts';

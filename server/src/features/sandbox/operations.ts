@@ -4,10 +4,9 @@ import type { Static } from '@sinclair/typebox';
 import { Fault } from '../../kernel/fault.ts';
 import { handle } from '../../runtime/operation/handle.ts';
 import {
-  balancesOf,
   type InternalAccount,
   internalAccountOf,
-  presentInternalAccount,
+  presentAccount,
 } from '../balances/internal-accounts/index.ts';
 import { checkReady, customerOf } from '../customers/records/index.ts';
 import { receiveDeposit } from '../payments/pay-ins/index.ts';
@@ -29,12 +28,9 @@ export const sandboxOperations = [
     const origin = { accountHolderName: 'Sandbox funding', ...sender };
     await receiveDeposit(ctx, { account, owner, amount, origin, hold });
     const repaid = hold ? 0n : account.owed < amount ? account.owed : amount;
-    const { balance, held } = (await balancesOf(ctx, [account.id]))(account.id);
     // Read before the commit: what others move in the same instant shows in the next read.
-    const after = presentInternalAccount(account, {
-      balance: balance + amount - repaid,
-      held: hold ? held + amount : held,
-    });
+    const added = { balance: amount - repaid, held: hold ? amount : 0n };
+    const after = await presentAccount(ctx, account, added);
     return { status: 200, body: after as Static<typeof InternalAccount> };
   }),
 ];

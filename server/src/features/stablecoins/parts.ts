@@ -1,11 +1,10 @@
 // What the operations and jobs of stablecoins are made with, and how a provider is asked: where a
 // platform's environment has none its stablecoins are not offered, and one that gives no answer is asked
-// again later. What happens to a token or an order for a reason that no row shows is written down here too.
+// again later.
 import type { Connectors } from '../../connectors/ports/index.ts';
 import type { MintPort } from '../../connectors/ports/stablecoins.ts';
 import { Fault } from '../../kernel/fault.ts';
-import type { Caller, Ctx, Environment } from '../../runtime/operation/context.ts';
-import { accountMoves } from '../balances/internal-accounts/index.ts';
+import type { Caller, Environment } from '../../runtime/operation/context.ts';
 
 export interface StablecoinParts {
   connectors: (environment: Environment) => Connectors;
@@ -33,19 +32,4 @@ export async function answerOf<R>(ask: () => Promise<R>): Promise<R> {
     const reason = 'The provider of the stablecoin did not answer. Try again.';
     throw new Fault('SERVICE_UNAVAILABLE', reason, undefined, { retryAfterS: 5, cause });
   }
-}
-
-/** Keeps who decided what about a token or an order, and why; `stablecoins history` shows it. */
-export function writeDown(
-  ctx: Ctx,
-  { id, platform_id }: { id: string; platform_id: string },
-  said: { actor: 'operator' | 'service'; move: string; reason: string | null },
-): void {
-  ctx.insert(accountMoves, {
-    id: ctx.id('AccountMove'),
-    account_id: id,
-    platform_id,
-    ...said,
-    created_at: ctx.now,
-  });
 }

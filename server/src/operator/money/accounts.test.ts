@@ -1,13 +1,12 @@
 // The operator's verbs on internal accounts beside a running server: what each does, what it refuses, and
 // that the platform hears of it.
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { customer, fundedCustomer, internalAccount } from '../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../test/harness.ts';
-import {
-  internalAccounts,
-  provisionAccounts,
-  takeBack,
-} from '../../features/balances/internal-accounts/index.ts';
+import { provisionAccounts } from '../../features/balances/internal-accounts/index.ts';
+import { internalAccounts } from '../../features/balances/internal-accounts/store.ts';
+import { takeBack } from '../../features/balances/shortfalls/index.ts';
 import { house } from '../../ledger/chart.ts';
 import { type Flags, parse } from '../cli/flags.ts';
 import type { System } from '../cli/verb.ts';

@@ -1,13 +1,13 @@
 // `accounts …`: the lifecycle of internal accounts as only an operator may move it, and where
 // they are paid in.
+
 import { findCurrency } from '../../catalog/currencies/currencies.ts';
+import type { movesOf } from '../../features/balances/account-moves/index.ts';
 import {
   accountHistory,
-  INTERNAL_ACCOUNT_STATUSES,
-  type InternalAccountEvent,
+  internalAccountFeature,
   listAccounts,
   moveAccount,
-  type movesOf,
 } from '../../features/balances/internal-accounts/index.ts';
 import { readCustomer } from '../../features/customers/records/index.ts';
 import { readable } from '../../kernel/money.ts';
@@ -53,6 +53,9 @@ async function list(system: System, given: Given): Promise<Output> {
   return { json, text: table(COLUMNS, rows) };
 }
 
+const STATUSES = Object.keys(internalAccountFeature.states.internalAccount.moves);
+type Event = Parameters<typeof moveAccount>[1]['event'];
+
 /** Who moved something by hand, inside or outside. */
 export function shownMoves(json: Awaited<ReturnType<typeof movesOf>>): Output {
   const heads = ['TIME', 'WHO', 'MOVE', 'REASON'].map((head) => ({ head }));
@@ -60,11 +63,7 @@ export function shownMoves(json: Awaited<ReturnType<typeof movesOf>>): Output {
   return { json, text: table(heads, rows) };
 }
 
-async function move(
-  { runtime }: System,
-  given: Given,
-  event: InternalAccountEvent,
-): Promise<Output> {
+async function move({ runtime }: System, given: Given, event: Event): Promise<Output> {
   const reason = given.text('reason') ?? null;
   const parts: Parameters<typeof moveAccount>[0] = {
     runtime,
@@ -81,12 +80,7 @@ async function move(
 
 const ACCOUNT = { account: { value: 'ACCOUNT', required: true, help: 'Id of the account' } };
 
-const mover = (
-  verb: string,
-  event: InternalAccountEvent,
-  summary: string,
-  needsReason = false,
-): Verb => {
+const mover = (verb: string, event: Event, summary: string, needsReason = false): Verb => {
   const reason: Flags[string] = {
     value: 'TEXT',
     help: 'Why, for those who look later',
@@ -111,7 +105,7 @@ export const accountVerbs: readonly Verb[] = [
       platform: { value: 'PLATFORM', help: 'Only those of this platform' },
       status: {
         value: 'STATUS',
-        choices: INTERNAL_ACCOUNT_STATUSES,
+        choices: STATUSES,
         help: 'Only those in this state',
       },
       owing: { off: 'all', help: 'Only those whose owner owes something' },

@@ -2,7 +2,7 @@
 // and sessions it has, and what was signed for it by which key. The lists say nothing personal or secret;
 // only the text of one signature is opened, which needs the master key.
 
-import { internalAccounts } from '../../features/balances/internal-accounts/index.ts';
+import { readInternalAccount } from '../../features/balances/internal-accounts/index.ts';
 import { customers, dataKeyOf } from '../../features/customers/records/index.ts';
 import {
   type AuthorizationRow,
@@ -60,7 +60,7 @@ async function viewOf(system: System, row: RowOf<typeof wallets>) {
   const of = { account_id: row.id };
   const inOrder = { ...ALL_OF_ONE, orderBy: 'created_at' } as const;
   const [account, held, sessions, requests, [waiting]] = await Promise.all([
-    db.read(internalAccounts, row.id),
+    readInternalAccount(db, row.id),
     db.find(credentials, { ...of, status: 'ACTIVE' }, inOrder),
     db.find(walletSessions, { ...of, status: 'ACTIVE' }, inOrder),
     db.find(walletRequests, of, ALL_OF_ONE),

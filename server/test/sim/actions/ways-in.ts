@@ -1,10 +1,8 @@
 // Money from outside: pulled from bank accounts, paid in for a quote in every wrong and right amount, sent
 // by people at other UMA providers with the platform's consent; and what banks and operators do to it later.
 
-import {
-  internalAccounts,
-  moveInternalAccount,
-} from '../../../src/features/balances/internal-accounts/index.ts';
+import { moveInternalAccount } from '../../../src/features/balances/internal-accounts/lifecycle.ts';
+import { internalAccounts } from '../../../src/features/balances/internal-accounts/store.ts';
 import {
   refuseDeposit,
   releaseDeposit,

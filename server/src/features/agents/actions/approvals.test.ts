@@ -17,7 +17,8 @@ import {
 import { balances, booksBalance, eventTypes, ok } from '../../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../../test/harness.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
-import { internalAccounts, moveInternalAccount } from '../../balances/internal-accounts/index.ts';
+import { moveInternalAccount } from '../../balances/internal-accounts/lifecycle.ts';
+import { internalAccounts } from '../../balances/internal-accounts/store.ts';
 import { type PlatformRow, platforms } from '../../tenancy/platform/index.ts';
 import { type ActionRow, agentActions } from '../store.ts';
 import { approve } from './actions.ts';

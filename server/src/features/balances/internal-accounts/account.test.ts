@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { presentInternalAccount, typesFor, withBalances } from './account.ts';
+import { withBalances } from '../../notifications/webhooks/envelope.ts';
+import { presentInternalAccount, typesFor } from './account.ts';
 import type { InternalAccountRow } from './store.ts';
 
 const row: InternalAccountRow = {

@@ -1,6 +1,5 @@
-// What an internal account is made of, without a database: which accounts a currency calls for, how a row
-// and its ledger amounts become the resource, and how an event that was written before its amounts were
-// known gets them.
+// What an internal account is made of, without a database: which accounts a currency calls for, and how a
+// row and its ledger amounts become the resource.
 import { currencyView, isFiat } from '../../../catalog/currencies/currencies.ts';
 import { iso } from '../../../kernel/world.ts';
 import type { InternalAccountRow, InternalAccountType } from './store.ts';
@@ -55,22 +54,5 @@ export function presentInternalAccount(row: InternalAccountRow, { balance, held 
     ...(row.private_enabled === null ? {} : { privateEnabled: row.private_enabled }),
     createdAt: iso(row.created_at),
     updatedAt: iso(row.updated_at),
-  };
-}
-
-interface WithAmounts {
-  balance: { amount: number };
-  totalBalance: { amount: number };
-}
-
-/**
- * The presented account of a balance event with the amounts that its commit left behind. `balance` and
- * `held` are those of the event's row; the other fields stay as they are.
- */
-export function withBalances<T extends WithAmounts>(data: T, balance: bigint, held: bigint): T {
-  return {
-    ...data,
-    balance: { ...data.balance, amount: Number(balance - held) },
-    totalBalance: { ...data.totalBalance, amount: Number(balance) },
   };
 }

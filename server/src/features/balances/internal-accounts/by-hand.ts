@@ -9,11 +9,12 @@ import { cursorOf } from '../../../runtime/db/paging.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { platformById, systemCaller } from '../../tenancy/platform/index.ts';
+import { movesOf } from '../account-moves/index.ts';
 import { readLedgerAccount } from '../ledger-accounts/index.ts';
 import { ACTIVATE_ACCOUNTS } from './jobs.ts';
 import { moveInternalAccount, refuseWhileUsed } from './lifecycle.ts';
 import { type InternalAccountEvent, internalAccountStates } from './states.ts';
-import { accountMoves, type InternalAccountRow, internalAccounts } from './store.ts';
+import { type InternalAccountRow, internalAccounts } from './store.ts';
 
 const noAccount = () => new Fault('ACCOUNT_NOT_FOUND', 'No such account.');
 
@@ -72,18 +73,7 @@ export async function listAccounts(
   return viewsOf(runtime, (await runtime.db.page(internalAccounts, query)).rows);
 }
 
-/** Who moved an account, mint or burn by hand, and why. */
-export async function movesOf({ db }: Runtime, id: string) {
-  const moves = await db.find(accountMoves, { account_id: id }, { orderBy: 'id' });
-  return moves.map(({ actor, move, reason, created_at }) => ({
-    actor,
-    move,
-    reason,
-    createdAt: iso(created_at),
-  }));
-}
-
-/** The same of an internal account. Throws ACCOUNT_NOT_FOUND. */
+/** Who moved an internal account, and why. Throws ACCOUNT_NOT_FOUND. */
 export const accountHistory = async (runtime: Runtime, id: string) =>
   movesOf(runtime, (await accountById(runtime, id)).id);
 

@@ -15,12 +15,13 @@ import {
 } from '../../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../../test/harness.ts';
 import { house } from '../../../ledger/chart.ts';
+import { movesOf } from '../account-moves/store.ts';
 import { ledgerAccounts } from '../ledger-accounts/store.ts';
 import { ACTIVATE_ACCOUNTS } from './jobs.ts';
 import { moveInternalAccount } from './lifecycle.ts';
 import { provisionAccounts } from './provision.ts';
 import type { InternalAccountEvent } from './states.ts';
-import { accountMoves, internalAccounts } from './store.ts';
+import { internalAccounts } from './store.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -228,7 +229,7 @@ describe('a reason', () => {
       if (row) moveInternalAccount(ctx, row, 'freeze', cause);
     });
     await move(id, 'unfreeze');
-    expect(await app.runtime.db.find(accountMoves, { account_id: id })).toMatchObject([
+    expect(await movesOf(app.runtime, id)).toMatchObject([
       { actor: 'operator', move: 'freeze', reason: 'Asked by the bank' },
     ]);
   });

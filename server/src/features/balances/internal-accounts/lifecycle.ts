@@ -3,10 +3,11 @@
 // closed only when nothing is in it and nothing of it is under way.
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
+import { recordMove } from '../account-moves/index.ts';
 import { type Holding, presentInternalAccount } from './account.ts';
 import { statusUpdated } from './contract.ts';
 import { type InternalAccountEvent, internalAccountStates, isOpen } from './states.ts';
-import { accountMoves, type InternalAccountRow, internalAccounts } from './store.ts';
+import { type InternalAccountRow, internalAccounts } from './store.ts';
 
 // Payments are another feature's table, to the right of this one; its rows are read by SQL alone.
 const UNDER_WAY = `select 1 from transactions
@@ -56,17 +57,7 @@ export function moveInternalAccount(
   if (event === 'close') ctx.freeze(row.id, { empty: true });
   else if (isOpen(was) && !isOpen(status)) ctx.freeze(row.id);
   else if (!isOpen(was) && isOpen(status)) ctx.unfreeze(row.id);
-  if (cause) {
-    ctx.insert(accountMoves, {
-      id: ctx.id('AccountMove'),
-      account_id: row.id,
-      platform_id: row.platform_id,
-      actor: cause.actor,
-      move: event,
-      reason: cause.reason,
-      created_at: ctx.now,
-    });
-  }
+  if (cause) recordMove(ctx, row, { ...cause, move: event });
   const data = presentInternalAccount(moved, NOTHING);
   ctx.emit(statusUpdated, row.id, data, row.id);
   return moved;

@@ -104,9 +104,19 @@ export async function balancesOf(
   return (id) => byId.get(id) ?? NOTHING;
 }
 
+/** The account as the API shows it: what it holds now, and what `added` puts on top. */
+export async function presentAccount(
+  ctx: Ctx,
+  row: InternalAccountRow,
+  added: Holding = NOTHING,
+): Promise<ReturnType<typeof presentInternalAccount>> {
+  const { balance, held } = (await balancesOf(ctx, [row.id]))(row.id);
+  return presentInternalAccount(row, { balance: balance + added.balance, held: held + added.held });
+}
+
 /**
  * Stages the event that tells an account's balance. Its amounts are not known before the commit: the
- * event row keeps them, and `withBalances` puts them in when the event is rendered.
+ * event row keeps them, and whoever sends the event puts them in.
  */
 export function emitBalance(ctx: Ctx, row: InternalAccountRow): void {
   const data = presentInternalAccount(row, NOTHING);

@@ -39,18 +39,6 @@ export const internalAccounts = table('internal_accounts', columns, {
 
 export type InternalAccountRow = RowOf<typeof internalAccounts>;
 
-/** What somebody did to an account by hand, and why; for stablecoins, to a token or to a mint or burn. */
-export const accountMoves = table('account_moves', {
-  id: col.text,
-  /** Of the account, and for stablecoins of the stablecoin or of the mint or burn. */
-  account_id: col.text,
-  platform_id: col.text,
-  actor: col.text,
-  move: col.text,
-  reason: col.text.null,
-  created_at: col.time,
-});
-
 /** One account by id, read together with those that concurrent callers ask for. */
 export const readInternalAccount = (
   reader: Reader,
@@ -75,3 +63,15 @@ export const setAccountPrivacy = (
   isPrivate: boolean,
 ): InternalAccountRow =>
   ctx.update(internalAccounts, row, { private_enabled: isPrivate, updated_at: ctx.now });
+
+/** The account as this change set leaves it so far: what it owes may have changed in it already. */
+export function stagedAccount(ctx: Ctx, account: InternalAccountRow): InternalAccountRow {
+  const staged = ctx.set.updates.find(
+    (each) => each.table.name === internalAccounts.name && each.id === account.id,
+  );
+  return (staged?.row as InternalAccountRow | undefined) ?? account;
+}
+
+/** Stages what its owner owes, smallest units. */
+export const setOwed = (ctx: Ctx, account: InternalAccountRow, owed: bigint): InternalAccountRow =>
+  ctx.update(internalAccounts, account, { owed, updated_at: ctx.now });

@@ -6,10 +6,10 @@ import { cardNetwork } from '../../../../test/card-network.ts';
 import { balances, booksBalance, ok } from '../../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../../test/harness.ts';
 import {
-  internalAccounts,
   moveInternalAccount,
   refuseWhileUsed,
-} from '../../balances/internal-accounts/index.ts';
+} from '../../balances/internal-accounts/lifecycle.ts';
+import { internalAccounts } from '../../balances/internal-accounts/store.ts';
 
 let app: TestApp;
 let desk: CardDesk;

@@ -16,11 +16,10 @@ import type { Runtime } from '../../../runtime/operation/operate.ts';
 import {
   type InternalAccountRow,
   readInternalAccount,
-  repayOwed,
   requireInternalAccount,
-  takeBack,
 } from '../../balances/internal-accounts/index.ts';
 import type { LedgerAccountRow } from '../../balances/ledger-accounts/index.ts';
+import { repayOwed, takeBack } from '../../balances/shortfalls/index.ts';
 import { readCustomer, requireCustomer } from '../../customers/records/index.ts';
 import {
   type CardEvent,

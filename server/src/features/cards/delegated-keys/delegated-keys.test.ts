@@ -7,7 +7,7 @@ import { customer, internalAccount, ok } from '../../../../test/fixtures.ts';
 import { type Answer, startApp, type TestApp } from '../../../../test/harness.ts';
 import { drawKeys, NOT_ALLOWED, signedHeaders, stampWith } from '../../../../test/wallet-desk.ts';
 import { uuid7 } from '../../../kernel/id.ts';
-import { internalAccounts } from '../../balances/internal-accounts/index.ts';
+import { internalAccounts } from '../../balances/internal-accounts/store.ts';
 import { walletAuthorizations, walletRequests } from '../../wallets/accounts/index.ts';
 import { delegatedKeys, fundingSources } from '../store.ts';
 

@@ -7,7 +7,8 @@ import { isId } from '../../../kernel/id.ts';
 import type { Filter } from '../../../runtime/db/database.ts';
 import { timeFilters } from '../../../runtime/db/paging.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { balancesOf, findInternalAccounts } from '../../balances/internal-accounts/index.ts';
+import { findInternalAccounts } from '../../balances/internal-accounts/index.ts';
+import { readLedgerAccount } from '../../balances/ledger-accounts/index.ts';
 import { type PlatformRow, readPlatform } from '../../tenancy/platform/index.ts';
 import type { listCustomers } from './contract.ts';
 import { umaAddressOf } from './registration/uma.ts';
@@ -91,8 +92,8 @@ export async function shutAccounts(ctx: Ctx, row: CustomerRow): Promise<void> {
     ctx.db.query(UNDER_WAY, [row.id]),
   ]);
   const ids = accounts.map((account) => account.id);
-  const holding = await balancesOf(ctx, ids);
-  const full = ids.filter((id) => holding(id).balance !== 0n || holding(id).held !== 0n);
+  const held = await Promise.all(ids.map((id) => readLedgerAccount(ctx, id)));
+  const full = ids.filter((_, at) => held[at]?.balance || held[at]?.held);
   const owing = accounts.filter((each) => each.owed > 0n).map((each) => each.id);
   if (full.length) {
     const reason = 'The customer still has money: its accounts must be empty first.';

@@ -6,7 +6,6 @@ import { sign } from 'node:crypto';
 import type { Naming } from '../../../catalog/naming.ts';
 import { iso, type Time } from '../../../kernel/world.ts';
 import type { SigningKey } from '../../../runtime/security/keys.ts';
-import { withBalances } from '../../balances/internal-accounts/index.ts';
 import { testEvent } from '../../tenancy/config/index.ts';
 
 /** An event as its row has it. */
@@ -22,6 +21,23 @@ export interface StoredEvent {
 }
 
 const USUAL_WORD = 'Service';
+
+interface WithAmounts {
+  balance: { amount: number };
+  totalBalance: { amount: number };
+}
+
+/**
+ * The presented account of a balance event with the amounts that its commit left behind. `balance` and
+ * `held` are those of the event's row; the other fields stay as they are.
+ */
+export function withBalances<T extends WithAmounts>(data: T, balance: bigint, held: bigint): T {
+  return {
+    ...data,
+    balance: { ...data.balance, amount: Number(balance - held) },
+    totalBalance: { ...data.totalBalance, amount: Number(balance) },
+  };
+}
 
 function dataOf(event: StoredEvent, naming: Naming): string {
   if (event.type === testEvent.type) return '{}';

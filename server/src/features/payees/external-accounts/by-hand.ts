@@ -8,7 +8,7 @@ import type { Filter } from '../../../runtime/db/database.ts';
 import { cursorOf } from '../../../runtime/db/paging.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
-import { accountMoves, movesOf } from '../../balances/internal-accounts/index.ts';
+import { movesOf, recordMove } from '../../balances/account-moves/index.ts';
 import { platformById, systemCaller } from '../../tenancy/platform/index.ts';
 import { hasInstitution } from './account.ts';
 import { noteDeclared } from './declared.ts';
@@ -86,15 +86,7 @@ function moveIt(
   const moved = moveExternalAccount(ctx, row, event);
   // It may be the wallet that a held deposit came from.
   noteDeclared(ctx, moved);
-  ctx.insert(accountMoves, {
-    id: ctx.id('AccountMove'),
-    account_id: row.id,
-    platform_id: row.platform_id,
-    actor: 'operator',
-    move: event,
-    reason,
-    created_at: ctx.now,
-  });
+  recordMove(ctx, row, { actor: 'operator', move: event, reason });
   return moved;
 }
 

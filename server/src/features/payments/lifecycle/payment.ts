@@ -8,8 +8,9 @@ import type { JobDefinition } from '../../../kernel/contract/job.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { shortOfFunds } from '../../../runtime/operation/operate.ts';
-import { type InternalAccountRow, repayOwed } from '../../balances/internal-accounts/index.ts';
+import type { InternalAccountRow } from '../../balances/internal-accounts/index.ts';
 import { readLedgerAccount } from '../../balances/ledger-accounts/index.ts';
+import { repayOwed } from '../../balances/shortfalls/index.ts';
 import { reverseUse } from '../../balances/velocity-limits/index.ts';
 import {
   emitPayment,

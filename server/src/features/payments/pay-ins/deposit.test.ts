@@ -12,11 +12,9 @@ import {
 } from '../../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../../test/harness.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import {
-  type InternalAccountEvent,
-  internalAccounts,
-  moveInternalAccount,
-} from '../../balances/internal-accounts/index.ts';
+import { moveInternalAccount } from '../../balances/internal-accounts/lifecycle.ts';
+import type { InternalAccountEvent } from '../../balances/internal-accounts/states.ts';
+import { internalAccounts } from '../../balances/internal-accounts/store.ts';
 import { customers } from '../../customers/records/index.ts';
 import { externalAccounts, noteDeclared } from '../../payees/external-accounts/index.ts';
 import { currentOf } from '../payouts/payout-jobs.ts';

@@ -10,8 +10,8 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
   type InternalAccountRow,
   readInternalAccount,
-  takeBack,
 } from '../../balances/internal-accounts/index.ts';
+import { takeBack } from '../../balances/shortfalls/index.ts';
 import type { CustomerRow } from '../../customers/records/index.ts';
 import { emitPayment, incomingPayment, moveAndTell } from '../presentation/index.ts';
 import {

@@ -8,9 +8,9 @@ import { iso } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
   type InternalAccountRow,
-  repayOwed,
   requireInternalAccount,
 } from '../../balances/internal-accounts/index.ts';
+import { repayOwed } from '../../balances/shortfalls/index.ts';
 import type { MovementInput } from '../payouts/index.ts';
 import { emitPayment, incomingPayment, moveAndTell } from '../presentation/index.ts';
 import { openRefund } from '../refunds/index.ts';

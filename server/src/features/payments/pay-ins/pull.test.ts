@@ -13,7 +13,8 @@ import {
 import { startApp, type TestApp, type TestPlatform } from '../../../../test/harness.ts';
 import type { Progress } from '../../../connectors/ports/index.ts';
 import { sandboxRail } from '../../../connectors/sandbox/payments/rail.ts';
-import { internalAccounts, moveInternalAccount } from '../../balances/internal-accounts/index.ts';
+import { moveInternalAccount } from '../../balances/internal-accounts/lifecycle.ts';
+import { internalAccounts } from '../../balances/internal-accounts/store.ts';
 import { currentOf } from '../payouts/payout-jobs.ts';
 import type { WaitKind } from '../suspense/waits.ts';
 import { asIncoming } from '../transactions/rows.ts';

@@ -24,7 +24,8 @@ import {
 } from '../../../../test/uma-desk.ts';
 import type { Progress } from '../../../connectors/ports/index.ts';
 import { sandboxRail } from '../../../connectors/sandbox/payments/rail.ts';
-import { internalAccounts, moveInternalAccount } from '../../balances/internal-accounts/index.ts';
+import { moveInternalAccount } from '../../balances/internal-accounts/lifecycle.ts';
+import { internalAccounts } from '../../balances/internal-accounts/store.ts';
 import { attemptsOf } from '../../notifications/webhooks/index.ts';
 import { currentOf } from '../payouts/payout-jobs.ts';
 import type { WaitKind } from '../suspense/waits.ts';

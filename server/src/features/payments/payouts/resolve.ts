@@ -11,9 +11,9 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
   type InternalAccountRow,
   readInternalAccount,
-  repayOwed,
   requireInternalAccount,
 } from '../../balances/internal-accounts/index.ts';
+import { repayOwed } from '../../balances/shortfalls/index.ts';
 import { emitPayment, eventsOf, moveAndTell } from '../presentation/index.ts';
 import { balanceFor, fundedOutside, goesBackByRail, takesBack } from '../refunds/index.ts';
 import { decided, inSuspense, type Said, turnOf } from '../suspense/index.ts';

@@ -13,10 +13,9 @@ import {
   type InternalAccountRow,
   isBalance,
   readInternalAccount,
-  repayOwed,
   requireInternalAccount,
-  takeBack,
 } from '../../balances/internal-accounts/index.ts';
+import { repayOwed, takeBack } from '../../balances/shortfalls/index.ts';
 import { reverseUse } from '../../balances/velocity-limits/index.ts';
 import { readCustomer, requireCustomer } from '../../customers/records/index.ts';
 import { emitPayment, moveAndTell, outgoingPayment } from '../presentation/index.ts';

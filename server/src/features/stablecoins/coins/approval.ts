@@ -6,11 +6,10 @@ import { equals } from '../../../runtime/db/database.ts';
 import { cursorOf } from '../../../runtime/db/paging.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
-import { movesOf } from '../../balances/internal-accounts/index.ts';
+import { movesOf, recordMove } from '../../balances/account-moves/index.ts';
 import { readLedgerAccount } from '../../balances/ledger-accounts/index.ts';
 import { callerOf } from '../../tenancy/platform/index.ts';
 import { operationById } from '../minting/by-hand.ts';
-import { writeDown } from '../parts.ts';
 import { isLiving, serviceStates } from '../states.ts';
 import { type StablecoinRow, stablecoins } from '../store.ts';
 import { circulatingOf } from '../supply/books.ts';
@@ -68,7 +67,7 @@ function decide(ctx: Ctx, row: StablecoinRow, { decision, reason }: DecideInput)
   if (decision === 'approve' && !isLiving(row.issuance_status)) {
     throw new Fault('CONFLICT', `The token is ${row.issuance_status} at its provider.`);
   }
-  writeDown(ctx, row, { actor: 'operator', move: decision, reason });
+  recordMove(ctx, row, { actor: 'operator', move: decision, reason });
   return decideService(ctx, row, decision);
 }
 

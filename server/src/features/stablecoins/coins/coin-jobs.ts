@@ -6,10 +6,11 @@ import { OUTAGE_ATTEMPTS } from '../../../runtime/jobs/job-failures.ts';
 import { type JobHandler, jobHandler, type Result } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { recordMove } from '../../balances/account-moves/index.ts';
 import { callerOf } from '../../tenancy/platform/index.ts';
 import { ENABLE, enableLater, FOLLOW, followOn } from '../minting/follow.ts';
 import { operationJobs } from '../minting/operation-jobs.ts';
-import { mintOf, type StablecoinParts, writeDown } from '../parts.ts';
+import { mintOf, type StablecoinParts } from '../parts.ts';
 import {
   type IssuanceEvent,
   isLiving,
@@ -53,7 +54,7 @@ function moveTo(ctx: Ctx, coin: StablecoinRow, issuance: IssuanceStatus): Stable
 function dropped(ctx: Ctx, coin: StablecoinRow): StablecoinRow {
   if (serviceStates.peek(coin.service_status, 'drop') === undefined) return coin;
   const reason = `The token is ${coin.issuance_status} at its provider.`;
-  writeDown(ctx, coin, { actor: 'service', move: 'drop', reason });
+  recordMove(ctx, coin, { actor: 'service', move: 'drop', reason });
   return decideService(ctx, coin, 'drop');
 }
 
@@ -71,7 +72,7 @@ async function heed(ctx: Ctx, asked: ProviderAccountRow, coin: StablecoinRow, an
   if (issuance === 'PROVISIONED' && !isCountable(supply)) {
     if (moveTo(ctx, coin, 'FAILED') === coin) return;
     const reason = 'More of the token circulates than the books can count.';
-    return writeDown(ctx, coin, { actor: 'service', move: 'fail', reason });
+    return recordMove(ctx, coin, { actor: 'service', move: 'fail', reason });
   }
   const moved = moveTo(ctx, coin, issuance);
   if (moved !== coin && issuance === 'PROVISIONED') enterSupply(ctx, coin, supply);

@@ -7,7 +7,7 @@ import type { OrderProgress } from '../../../connectors/ports/stablecoins.ts';
 import { defineJob } from '../../../kernel/contract/job.ts';
 import type { Time } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { writeDown } from '../parts.ts';
+import { recordMove } from '../../balances/account-moves/index.ts';
 import { type OperationEvent, operationStates } from '../states.ts';
 import { mintsAndBurns, type StablecoinOperationRow } from '../store.ts';
 import { carryOut, giveBack, takeLate } from '../supply/supply.ts';
@@ -71,7 +71,7 @@ function askOn(ctx: Ctx, row: StablecoinOperationRow): void {
     ctx.later(CHECK, { operationId: row.id }, at);
   } else {
     const reason = 'A week after it expired nobody had paid: the provider is not asked any more.';
-    writeDown(ctx, row, { actor: 'service', move: 'expire', reason });
+    recordMove(ctx, row, { actor: 'service', move: 'expire', reason });
   }
 }
 
@@ -107,7 +107,7 @@ export async function endByHand(
   reason: string,
 ): Promise<StablecoinOperationRow> {
   const event = as === 'fail' && isUnpaid(row) && row.submitted_at !== null ? 'expire' : as;
-  writeDown(ctx, row, { actor: 'operator', move: event, reason });
+  recordMove(ctx, row, { actor: 'operator', move: event, reason });
   const ended = await end(ctx, row, event, event === 'fail' ? { failure_reason: BY_OPERATOR } : {});
   // A job asks about the others already.
   if (event === 'expire' && row.status === 'CREATED') askOn(ctx, ended);

@@ -6,11 +6,7 @@ import { Fault, invalidField } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { checkTries, takeTry } from '../../../runtime/operation/tries.ts';
 import { sha256Hex } from '../../../runtime/security/crypto.ts';
-import {
-  balancesOf,
-  presentInternalAccount,
-  setAccountPrivacy,
-} from '../../balances/internal-accounts/index.ts';
+import { presentAccount, setAccountPrivacy } from '../../balances/internal-accounts/index.ts';
 import { platformOf } from '../../customers/records/index.ts';
 import { canSend, sendMessage, walletExportedText } from '../../notifications/messages/index.ts';
 import { walletSenderOf } from '../../tenancy/config/index.ts';
@@ -55,8 +51,7 @@ const privacy = (parts: WalletParts) =>
     async perform(ctx, { params, body }) {
       const { account } = await walletOf(ctx, params.id, 'id');
       const after = setAccountPrivacy(ctx, account, body.privateEnabled === true);
-      const holding = await balancesOf(ctx, [account.id]);
-      return { status: 200, body: presentInternalAccount(after, holding(account.id)) };
+      return { status: 200, body: await presentAccount(ctx, after) };
     },
   });
 

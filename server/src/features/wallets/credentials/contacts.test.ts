@@ -11,7 +11,7 @@ import {
   type WalletDesk,
   walletDesk,
 } from '../../../../test/wallet-desk.ts';
-import { internalAccounts } from '../../balances/internal-accounts/index.ts';
+import { internalAccounts } from '../../balances/internal-accounts/store.ts';
 import { digestOf } from '../../customers/records/index.ts';
 import { type CredentialRow, credentials, walletSessions, wallets } from '../accounts/index.ts';
 

@@ -15,7 +15,7 @@ import {
   type WalletDesk,
   walletDesk,
 } from '../../../../test/wallet-desk.ts';
-import { internalAccounts } from '../../balances/internal-accounts/index.ts';
+import { internalAccounts } from '../../balances/internal-accounts/store.ts';
 
 const MINUTE = 60_000;
 const NOBODY = '00000000-0000-7000-8000-000000000000';

@@ -9,8 +9,8 @@ import type { Ctx } from '../../../../runtime/operation/context.ts';
 import {
   type InternalAccountRow,
   readInternalAccount,
-  refuseOwing,
 } from '../../../balances/internal-accounts/index.ts';
+import { refuseOwing } from '../../../balances/shortfalls/index.ts';
 import { countPayment, hasPaymentRoom } from '../../../balances/velocity-limits/index.ts';
 import { type CustomerRow, checkReady, requireCustomer } from '../../../customers/records/index.ts';
 import {

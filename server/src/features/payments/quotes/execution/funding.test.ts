@@ -14,7 +14,7 @@ import {
   quoteBody,
 } from '../../../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../../../test/harness.ts';
-import { internalAccounts } from '../../../balances/internal-accounts/index.ts';
+import { internalAccounts } from '../../../balances/internal-accounts/store.ts';
 import { currentOf } from '../../payouts/payout-jobs.ts';
 import { asOutgoing } from '../../transactions/rows.ts';
 import { heedFunding } from './funding.ts';

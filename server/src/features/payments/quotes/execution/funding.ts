@@ -24,8 +24,8 @@ import {
   type InternalAccountRow,
   internalAccountOf,
   isBalance,
-  takeBack,
 } from '../../../balances/internal-accounts/index.ts';
+import { takeBack } from '../../../balances/shortfalls/index.ts';
 import { readCustomer } from '../../../customers/records/index.ts';
 import {
   CANCEL_FUNDING,

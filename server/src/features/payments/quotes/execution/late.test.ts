@@ -14,10 +14,8 @@ import {
 } from '../../../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../../../test/harness.ts';
 import type { Progress } from '../../../../connectors/ports/index.ts';
-import {
-  internalAccounts,
-  moveInternalAccount,
-} from '../../../balances/internal-accounts/index.ts';
+import { moveInternalAccount } from '../../../balances/internal-accounts/lifecycle.ts';
+import { internalAccounts } from '../../../balances/internal-accounts/store.ts';
 import { platforms } from '../../../tenancy/platform/index.ts';
 import { currentOf, heedPayout } from '../../payouts/payout-jobs.ts';
 import { asOutgoing } from '../../transactions/rows.ts';

@@ -12,10 +12,10 @@ import {
 import { startApp, type TestApp } from '../../../../test/harness.ts';
 import { house } from '../../../ledger/chart.ts';
 import type { Ctx, Movement } from '../../../runtime/operation/context.ts';
+import { moveInternalAccount } from '../internal-accounts/lifecycle.ts';
+import { type InternalAccountRow, internalAccounts } from '../internal-accounts/store.ts';
 import { ledgerAccounts } from '../ledger-accounts/store.ts';
-import { moveInternalAccount } from './lifecycle.ts';
 import { refuseOwing, repayOwed, takeBack } from './shortfall.ts';
-import { type InternalAccountRow, internalAccounts } from './store.ts';
 
 let app: TestApp;
 beforeAll(async () => {

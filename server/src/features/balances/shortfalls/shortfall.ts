@@ -6,8 +6,8 @@ import { Fault } from '../../../kernel/fault.ts';
 import { house } from '../../../ledger/chart.ts';
 import type { TransferRow } from '../../../ledger/transfer.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
+import { type InternalAccountRow, setOwed, stagedAccount } from '../internal-accounts/index.ts';
 import { readLedgerAccount } from '../ledger-accounts/index.ts';
-import { type InternalAccountRow, internalAccounts } from './store.ts';
 
 /** One step of a transaction, by an amount of smallest units. */
 interface Shortfall {
@@ -17,14 +17,6 @@ interface Shortfall {
 }
 
 const OWED = '.owed';
-
-/** The account as this change set leaves it so far: what it owes may have changed in it already. */
-function current(ctx: Ctx, account: InternalAccountRow): InternalAccountRow {
-  const staged = ctx.set.updates.find(
-    (each) => each.table.name === internalAccounts.name && each.id === account.id,
-  );
-  return (staged?.row as InternalAccountRow | undefined) ?? account;
-}
 
 /** What a transfer does to what can be spent of an account. */
 function change(id: string, { phase, debit, credit, amount }: TransferRow): bigint {
@@ -44,8 +36,8 @@ const receivable = (ctx: Ctx, { currency }: InternalAccountRow) =>
   house(ctx.caller.environment, 'receivable', currency);
 
 function owe(ctx: Ctx, account: InternalAccountRow, more: bigint): InternalAccountRow {
-  const { owed } = current(ctx, account);
-  return ctx.update(internalAccounts, account, { owed: owed + more, updated_at: ctx.now });
+  const { owed } = stagedAccount(ctx, account);
+  return setOwed(ctx, account, owed + more);
 }
 
 /**
@@ -65,7 +57,7 @@ export async function takeBack(
   const { currency } = account;
   const movement = { transactionId, credit: creditTo, currency, force: true };
   if (taken > 0n) ctx.transfer({ ...movement, step, debit: account.id, amount: taken });
-  if (lacking === 0n) return { account: current(ctx, account), lacking };
+  if (lacking === 0n) return { account: stagedAccount(ctx, account), lacking };
   const debit = receivable(ctx, account);
   ctx.transfer({ ...movement, step: step + OWED, debit, amount: lacking });
   return { account: owe(ctx, account, lacking), lacking };
@@ -80,9 +72,9 @@ export function repayOwed(
   account: InternalAccountRow,
   { transactionId, step, amount }: Shortfall,
 ): { account: InternalAccountRow; repaid: bigint } {
-  const { owed } = current(ctx, account);
+  const { owed } = stagedAccount(ctx, account);
   const repaid = owed < amount ? owed : amount;
-  if (repaid <= 0n) return { account: current(ctx, account), repaid: 0n };
+  if (repaid <= 0n) return { account: stagedAccount(ctx, account), repaid: 0n };
   ctx.transfer({
     transactionId,
     step,
