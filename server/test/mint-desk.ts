@@ -2,7 +2,7 @@
 // the books say about the coin.
 
 import { ledgerAccounts } from '../src/features/balances/ledger-accounts/store.ts';
-import { externalAccounts } from '../src/features/payees/external-accounts/index.ts';
+import { externalAccounts } from '../src/features/payees/external-accounts/store.ts';
 import { linkOf } from '../src/features/stablecoins/coins/provider-accounts.ts';
 import { providerAccounts } from '../src/features/stablecoins/store.ts';
 import { circulatingOf, issuedOf } from '../src/features/stablecoins/supply/books.ts';

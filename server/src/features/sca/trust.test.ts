@@ -12,7 +12,7 @@ import {
 } from '../../../test/sca-desk.ts';
 import { assertionJson, factorDesk } from '../../../test/sca-factors.ts';
 import { scaEventsOf, verdict } from '../../../test/sca-login.ts';
-import { externalAccounts } from '../payees/external-accounts/index.ts';
+import { externalAccounts } from '../payees/external-accounts/store.ts';
 import { scaChallenges } from './store.ts';
 
 let app: TestApp;

@@ -1,7 +1,6 @@
 // `external-accounts …`: the lifecycle of external accounts as an operator may move it.
 import {
-  EXTERNAL_ACCOUNT_STATUSES,
-  type ExternalAccountEvent,
+  externalAccountFeature,
   externalAccountHistory,
   listExternalAccounts,
   moveExternalAccountByHand,
@@ -37,11 +36,10 @@ async function list(system: System, given: Given): Promise<Output> {
   return { json, text };
 }
 
-async function move(
-  { runtime }: System,
-  given: Given,
-  event: ExternalAccountEvent,
-): Promise<Output> {
+const STATUSES = Object.keys(externalAccountFeature.states.externalAccount.moves);
+type Event = Parameters<typeof moveExternalAccountByHand>[1]['event'];
+
+async function move({ runtime }: System, given: Given, event: Event): Promise<Output> {
   const reason = given.text('reason') ?? null;
   const accountId = given.needed('account');
   const json = await moveExternalAccountByHand(runtime, { accountId, event, reason });
@@ -57,7 +55,7 @@ const ACCOUNT: Flags = {
   account: { value: 'ACCOUNT', required: true, help: 'Id of the external account' },
 };
 
-const mover = (verb: string, event: ExternalAccountEvent, summary: string): Verb => ({
+const mover = (verb: string, event: Event, summary: string): Verb => ({
   noun: 'external-accounts',
   verb,
   summary,
@@ -75,7 +73,7 @@ export const externalAccountVerbs: readonly Verb[] = [
       platform: { value: 'PLATFORM', help: 'Only those of this platform' },
       status: {
         value: 'STATUS',
-        choices: EXTERNAL_ACCOUNT_STATUSES,
+        choices: STATUSES,
         help: 'Only those in this state',
       },
       ...LIMIT,

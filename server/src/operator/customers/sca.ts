@@ -7,7 +7,7 @@ import {
   dataKeyOf,
   isUnderSca,
 } from '../../features/customers/records/index.ts';
-import { externalAccounts } from '../../features/payees/external-accounts/index.ts';
+import { findExternalAccounts } from '../../features/payees/external-accounts/index.ts';
 import {
   type By,
   decideReset,
@@ -166,7 +166,7 @@ async function viewOf(ctx: Ctx, customer: CustomerRow) {
     factorsOf(ctx, customer),
     standingOf(ctx, customer),
     ctx.db.find(scaResets, of, ALL_OF_ONE),
-    ctx.db.find(externalAccounts, of, ALL_OF_ONE),
+    findExternalAccounts(ctx.db, of, ALL_OF_ONE),
   ]);
   return {
     customerId: customer.id,

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { agentDesk, type HeldAgent } from '../../../../test/agent-desk.ts';
 import { accountInfos, externalAccount, ok, quoteBody } from '../../../../test/fixtures.ts';
 import { type Answer, startApp, type TestApp } from '../../../../test/harness.ts';
-import { externalAccounts } from '../../payees/external-accounts/index.ts';
+import { externalAccounts } from '../../payees/external-accounts/store.ts';
 
 let app: TestApp;
 let desk: ReturnType<typeof agentDesk>;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { railsOf } from '../../../catalog/accounts/account-info.ts';
 import type { AccountInfo } from '../../../catalog/accounts/account-schemas.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import {
@@ -8,7 +9,6 @@ import {
   firstStatus,
   keptInfo,
   type Proposal,
-  railsOfAccount,
 } from './account.ts';
 import { externalAccountStates } from './states.ts';
 
@@ -109,8 +109,8 @@ describe('duplicateHash', () => {
 describe('railsOfAccount', () => {
   it('is read off the fields that are there', () => {
     const inr = details({ accountType: 'INR_ACCOUNT', vpa: 'ada@upi', beneficiary });
-    expect(railsOfAccount({ info: inr })).toEqual(['UPI']);
-    expect(railsOfAccount({ info: wallet })).toEqual([]);
+    expect(railsOf(inr)).toEqual(['UPI']);
+    expect(railsOf(wallet)).toEqual([]);
   });
 });
 

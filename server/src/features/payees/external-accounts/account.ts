@@ -6,13 +6,11 @@ import {
   duplicateKeyOf,
   isSelfCustody,
   isWalletInfo,
-  railsOf,
   rowOf,
   validateAccountInfo,
 } from '../../../catalog/accounts/account-info.ts';
 import type { AccountInfo } from '../../../catalog/accounts/account-schemas.ts';
 import { readBolt11 } from '../../../catalog/crypto/bolt11.ts';
-import type { PaymentRail } from '../../../catalog/rails/rails.ts';
 import { isVasp } from '../../../catalog/rails/vasps.ts';
 import { Fault, type FieldError, invalid } from '../../../kernel/fault.ts';
 import { iso, type Time } from '../../../kernel/world.ts';
@@ -85,9 +83,6 @@ export function firstStatus(proposal: Proposal): ExternalAccountStatus {
 /** Equal for the same account of one owner. Hashed, since a Lightning offer outgrows any index. */
 export const duplicateHash = (info: AccountInfo, currency: string): string =>
   createHash('sha256').update(duplicateKeyOf(info, currency)).digest('base64url');
-
-/** Rails that reach an account; none for wallets. */
-export const railsOfAccount = (row: { info: AccountInfo }): PaymentRail[] => railsOf(row.info);
 
 /** A bank account or mobile wallet: somebody else knows its holder's name and can compare it. */
 export const hasInstitution = (info: AccountInfo): boolean => !isWalletInfo(info);

@@ -6,7 +6,6 @@ import { externalAccountOperations } from './operations.ts';
 import { externalAccountPersonalData } from './personal-data.ts';
 import { externalAccountStates } from './states.ts';
 
-export { railsOfAccount } from './account.ts';
 export {
   externalAccountHistory,
   listExternalAccounts,
@@ -19,22 +18,17 @@ export {
   getCustomerExternalAccountById,
   listCustomerExternalAccounts,
 } from './contract.ts';
-export { isDeclared, noteDeclared, WALLET_DECLARED } from './declared.ts';
+export { isDeclared, proveOwnership, WALLET_DECLARED } from './declared.ts';
 export {
   externalAccountOf,
   moveExternalAccount,
-  type Owner,
-  ownedBy as ownedExternalAccount,
   presentTo as presentExternalAccountTo,
 } from './present.ts';
-export { EXTERNAL_ACCOUNT_STATUSES, type ExternalAccountEvent } from './states.ts';
 export {
   type ExternalAccountRow,
-  externalAccounts,
   findExternalAccounts,
   readExternalAccount,
   requireExternalAccount,
-  setOwnershipProven,
   setTrusted,
 } from './store.ts';
 

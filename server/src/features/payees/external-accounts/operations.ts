@@ -22,7 +22,7 @@ import {
 } from './contract.ts';
 import { noteDeclared } from './declared.ts';
 import { askNameLater, firstNameCheck, verdictOf } from './names.ts';
-import { type Owner, ownedBy, presentTo } from './present.ts';
+import { externalAccountOf, type Owner, presentTo } from './present.ts';
 import { type ExternalAccountRow, externalAccounts } from './store.ts';
 
 type CreateRequest = Static<(typeof createCustomerExternalAccount)['body']>;
@@ -113,7 +113,7 @@ async function list(ctx: Ctx, owner: Owner, query: ListQuery) {
 }
 
 async function remove(ctx: Ctx, owner: Owner, id: string) {
-  const row = await ownedBy(ctx, owner, id);
+  const row = await externalAccountOf(ctx, id, owner);
   if (owner === 'customer') checkDeletable(row);
   const { now } = ctx;
   ctx.update(externalAccounts, row, { deleted_at: now, default_uma: false, updated_at: now });
@@ -133,7 +133,7 @@ export function externalAccountOperations(options: {
     })),
     handle(getCustomerExternalAccountById, async (ctx, { params }) => ({
       status: 200,
-      body: presentTo(ctx, await ownedBy(ctx, 'customer', params.externalAccountId)),
+      body: presentTo(ctx, await externalAccountOf(ctx, params.externalAccountId, 'customer')),
     })),
     handle(deleteCustomerExternalAccountById, (ctx, { params }) =>
       remove(ctx, 'customer', params.externalAccountId),
@@ -145,7 +145,7 @@ export function externalAccountOperations(options: {
     })),
     handle(getPlatformExternalAccountById, async (ctx, { params }) => ({
       status: 200,
-      body: presentTo(ctx, await ownedBy(ctx, 'platform', params.externalAccountId)),
+      body: presentTo(ctx, await externalAccountOf(ctx, params.externalAccountId, 'platform')),
     })),
     handle(deletePlatformExternalAccountById, (ctx, { params }) =>
       remove(ctx, 'platform', params.externalAccountId),

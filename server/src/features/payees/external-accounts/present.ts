@@ -1,9 +1,9 @@
 // How an external account looks from outside, how it is found, and the event that tells of a new status.
-import { maskAccountInfo } from '../../../catalog/accounts/account-info.ts';
+import { maskAccountInfo, railsOf } from '../../../catalog/accounts/account-info.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
-import { hasInstitution, railsOfAccount } from './account.ts';
+import { hasInstitution } from './account.ts';
 import { statusUpdated } from './contract.ts';
 import { type ExternalAccountEvent, externalAccountStates } from './states.ts';
 import { type ExternalAccountRow, externalAccounts } from './store.ts';
@@ -11,7 +11,7 @@ import { type ExternalAccountRow, externalAccounts } from './store.ts';
 /** The resource `ExternalAccount`. `masked` hides numbers but for their last four characters. */
 export function presentExternalAccount(row: ExternalAccountRow, { masked = false } = {}) {
   const info = masked ? maskAccountInfo(row.info) : row.info;
-  const rails = hasInstitution(info) ? { paymentRails: railsOfAccount(row) } : {};
+  const rails = hasInstitution(info) ? { paymentRails: railsOf(row.info) } : {};
   return {
     id: row.id,
     ...(row.customer_id === null ? {} : { customerId: row.customer_id }),
@@ -37,25 +37,22 @@ export const presentTo = (ctx: Ctx, row: ExternalAccountRow) =>
     masked: ctx.caller.permissions.every((permission) => permission === 'VIEW'),
   });
 
-/** An external account of the calling platform, its own or a customer's; ACCOUNT_NOT_FOUND otherwise. */
-export async function externalAccountOf(ctx: Ctx, id: string): Promise<ExternalAccountRow> {
-  const row = isId(id, 'ExternalAccount') ? await ctx.read(externalAccounts, id) : undefined;
-  if (row?.platform_id !== ctx.caller.platformId || row.deleted_at !== null) {
-    throw new Fault('ACCOUNT_NOT_FOUND', 'No such account.');
-  }
-  return row;
-}
-
 /** Whose accounts a family of paths shows. */
 export type Owner = 'customer' | 'platform';
 
-/** One that belongs to the family of the path: a customer's path does not show the platform's own. */
-export async function ownedBy(ctx: Ctx, owner: Owner, id: string): Promise<ExternalAccountRow> {
-  const row = await externalAccountOf(ctx, id);
-  if ((row.customer_id === null) !== (owner === 'platform')) {
-    throw new Fault('ACCOUNT_NOT_FOUND', 'No such account.');
-  }
-  return row;
+/**
+ * An external account of the calling platform; ACCOUNT_NOT_FOUND otherwise. With `owner`, one that belongs to
+ * it: a customer's path does not show the platform's own.
+ */
+export async function externalAccountOf(
+  ctx: Ctx,
+  id: string,
+  owner?: Owner,
+): Promise<ExternalAccountRow> {
+  const row = isId(id, 'ExternalAccount') ? await ctx.read(externalAccounts, id) : undefined;
+  const isTheirs = row?.platform_id === ctx.caller.platformId && row.deleted_at === null;
+  if (isTheirs && (!owner || (row.customer_id === null) === (owner === 'platform'))) return row;
+  throw new Fault('ACCOUNT_NOT_FOUND', 'No such account.');
 }
 
 /** Stages a change of status and the event about it. */

@@ -79,10 +79,6 @@ export const findExternalAccounts = (
   options?: FindOptions<typeof externalAccounts>,
 ): Promise<ExternalAccountRow[]> => db.find(externalAccounts, where, options);
 
-/** Its ownership is proven from now on. */
-export const setOwnershipProven = (ctx: Ctx, row: ExternalAccountRow): ExternalAccountRow =>
-  ctx.update(externalAccounts, row, { proven_at: ctx.now, updated_at: ctx.now });
-
 /** Payments to it need no strong authentication from `trusted_at` on; null: again they do. */
 export const setTrusted = (
   ctx: Ctx,

@@ -12,9 +12,8 @@ import { handle } from '../../../runtime/operation/handle.ts';
 import { randomText, sha256Hex } from '../../../runtime/security/crypto.ts';
 import {
   type ExternalAccountRow,
+  externalAccountOf,
   moveExternalAccount,
-  type Owner,
-  ownedExternalAccount,
   presentExternalAccountTo,
   requireExternalAccount,
 } from '../external-accounts/index.ts';
@@ -85,11 +84,11 @@ async function sendToPage(ctx: Ctx, account: ExternalAccountRow, origin: string)
 async function start(
   ctx: Ctx,
   { connectors, origin }: OwnershipParts,
-  owner: Owner,
+  owner: 'customer' | 'platform',
   id: string,
   method: OwnershipMethod,
 ) {
-  const account = await ownedExternalAccount(ctx, owner, id);
+  const account = await externalAccountOf(ctx, id, owner);
   checkApplicable(account);
   if (method === 'WALLET_SIGNATURE') {
     return { status: 201, body: await askToSign(ctx, account) } as const;
@@ -124,11 +123,11 @@ async function isApproved(
 async function verify(
   ctx: Ctx,
   { connectors }: OwnershipParts,
-  owner: Owner,
+  owner: 'customer' | 'platform',
   id: string,
   { signature, signatureScheme: scheme = 'bip137' }: VerifyRequest,
 ) {
-  const account = await ownedExternalAccount(ctx, owner, id);
+  const account = await externalAccountOf(ctx, id, owner);
   const challenge = await ctx.read(ownershipChallenges, account.id);
   const message = challenge?.message ?? null;
   if (!challenge || message === null || !isProvable(account)) {

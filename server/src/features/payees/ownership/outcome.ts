@@ -3,9 +3,8 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
   type ExternalAccountRow,
   moveExternalAccount,
-  noteDeclared,
+  proveOwnership,
   requireExternalAccount,
-  setOwnershipProven,
 } from '../external-accounts/index.ts';
 import { isProvable } from './challenge.ts';
 import { type OwnershipChallengeRow, ownershipChallenges } from './store.ts';
@@ -23,8 +22,5 @@ export function settleChallenge(
     return account;
   }
   if (!held) return moveExternalAccount(ctx, account, 'disprove');
-  const proven = setOwnershipProven(ctx, account);
-  const done = account.status === 'ACTIVE' ? proven : moveExternalAccount(ctx, proven, 'prove');
-  noteDeclared(ctx, done);
-  return done;
+  return proveOwnership(ctx, account);
 }

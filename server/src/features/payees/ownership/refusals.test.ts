@@ -8,7 +8,8 @@ import {
   startOwnership,
 } from '../../../../test/ownership.ts';
 import { evmWallet } from '../../../../test/wallets.ts';
-import { externalAccounts, moveExternalAccount } from '../external-accounts/index.ts';
+import { moveExternalAccount } from '../external-accounts/index.ts';
+import { externalAccounts } from '../external-accounts/store.ts';
 
 let own: OwnershipApp;
 beforeAll(async () => {

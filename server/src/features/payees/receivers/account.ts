@@ -1,6 +1,7 @@
 // What an external account takes: its one currency, within what the rails that reach it carry at once and
 // the platform allows. Limits of rails are in the sending currency and are shown as what would arrive.
 
+import { railsOf } from '../../../catalog/accounts/account-info.ts';
 import type { CounterpartyFieldDefinition } from '../../../catalog/accounts/field-names.ts';
 import { corridors } from '../../../catalog/currencies/corridors.ts';
 import { needsPurpose } from '../../../catalog/rails/purposes.ts';
@@ -11,11 +12,7 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { customerOf } from '../../customers/records/index.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import { midRate } from '../discovery/index.ts';
-import {
-  type ExternalAccountRow,
-  externalAccountOf,
-  railsOfAccount,
-} from '../external-accounts/index.ts';
+import { type ExternalAccountRow, externalAccountOf } from '../external-accounts/index.ts';
 import type { Found } from './found.ts';
 import type { Offer } from './lookup.ts';
 import type { Sender } from './sender.ts';
@@ -25,7 +22,7 @@ const PAYABLE: readonly string[] = ['ACTIVE', 'PENDING_OWNERSHIP_VERIFICATION', 
 
 /** The ways from one currency to the account that are connected; throws where there is none. */
 function waysTo({ rail: port }: Connectors, from: string, account: ExternalAccountRow) {
-  const own = railsOfAccount(account);
+  const own = railsOf(account.info);
   const ways = corridors(from, account.currency).filter(({ rail }) => {
     if (!port?.carries(account.account_type, rail)) return false;
     return own.length ? rail !== null && own.includes(rail) : rail === null;

@@ -16,7 +16,8 @@ import { moveInternalAccount } from '../../balances/internal-accounts/lifecycle.
 import type { InternalAccountEvent } from '../../balances/internal-accounts/states.ts';
 import { internalAccounts } from '../../balances/internal-accounts/store.ts';
 import { customers } from '../../customers/records/index.ts';
-import { externalAccounts, noteDeclared } from '../../payees/external-accounts/index.ts';
+import { noteDeclared } from '../../payees/external-accounts/declared.ts';
+import { externalAccounts } from '../../payees/external-accounts/store.ts';
 import { currentOf } from '../payouts/payout-jobs.ts';
 import { asIncoming } from '../transactions/rows.ts';
 import type { IncomingRow } from '../transactions/store.ts';

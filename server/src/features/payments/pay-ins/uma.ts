@@ -4,6 +4,7 @@
 // account outside that the customer chose for it.
 
 import type { Static } from '@sinclair/typebox';
+import { railsOf } from '../../../catalog/accounts/account-info.ts';
 import { corridors } from '../../../catalog/currencies/corridors.ts';
 import { chooseRail } from '../../../catalog/rails/rails.ts';
 import type { Connectors, Progress, RailPort } from '../../../connectors/ports/index.ts';
@@ -25,7 +26,7 @@ import {
   readCustomer,
   requireCustomer,
 } from '../../customers/records/index.ts';
-import { findExternalAccounts, railsOfAccount } from '../../payees/external-accounts/index.ts';
+import { findExternalAccounts } from '../../payees/external-accounts/index.ts';
 import { refuseBlocked } from '../../payees/receivers/index.ts';
 import { checkAmount, checkDirection, settingOf } from '../../tenancy/config/index.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
@@ -113,7 +114,7 @@ async function chosenOutside(
   if (!port || account?.status !== 'ACTIVE' || account.currency !== currency) return undefined;
   // An invoice is good for one payment of its amount, not for whatever comes.
   if ('invoice' in account.info) return undefined;
-  const own = railsOfAccount(account);
+  const own = railsOf(account.info);
   const ways = corridors(currency, currency).filter(
     ({ rail, minSending, maxSending }) =>
       (own.length ? rail !== null && own.includes(rail) : rail === null) &&

@@ -1,7 +1,7 @@
 // Who pays and who receives: the two ends of a payment, found, checked to belong to the caller and to be
 // usable. Both quotes and same-currency transfers start here. Each end says in one word what kind it is,
 // and everything that differs between kinds is decided by that word.
-import { pullRailOf } from '../../../catalog/accounts/account-info.ts';
+import { pullRailOf, railsOf } from '../../../catalog/accounts/account-info.ts';
 import type { PaymentRail } from '../../../catalog/rails/rails.ts';
 import { type RealtimeWays, realtimeWays } from '../../../catalog/rails/realtime.ts';
 import type { RailPort } from '../../../connectors/ports/index.ts';
@@ -21,7 +21,6 @@ import {
 import {
   type ExternalAccountRow,
   externalAccountOf,
-  railsOfAccount,
 } from '../../payees/external-accounts/index.ts';
 import type { LookupRow, Offer } from '../../payees/receivers/index.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
@@ -187,7 +186,7 @@ function railsTo(
   wanted: string | undefined,
   port: RailPort,
 ): Pick<Payee & { kind: 'external' }, 'rails' | 'railMode'> {
-  const own = railsOfAccount(account);
+  const own = railsOf(account.info);
   if (wanted !== undefined && !own.some((each) => each === wanted)) {
     throw invalidField(
       'destination.paymentRail',

@@ -9,7 +9,7 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import {
   type ExternalAccountRow,
-  ownedExternalAccount,
+  externalAccountOf,
   requireExternalAccount,
   setTrusted,
 } from '../../payees/external-accounts/index.ts';
@@ -53,7 +53,7 @@ interface Asked {
 
 /** The account of the path with its customer, who must not be shut out. */
 async function askedFor(ctx: Ctx, kind: Direction, id: string): Promise<Asked> {
-  const account = await ownedExternalAccount(ctx, 'customer', id);
+  const account = await externalAccountOf(ctx, id, 'customer');
   const who = await scaCustomer(ctx, account.customer_id as string);
   await checkLock(ctx, who.customer.id);
   return { who, account, about: aboutOf(kind, account) };

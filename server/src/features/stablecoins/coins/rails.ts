@@ -1,8 +1,9 @@
 // How money of mints and burns travels, in the words of the contract, and what an external account must be to
 // stand at its end. The contract's words are the provider's and not those of our own rails, so here is what
 // each of them is among ours.
+import { railsOf } from '../../../catalog/accounts/account-info.ts';
 import type { PaymentRail } from '../../../catalog/rails/rails.ts';
-import { type ExternalAccountRow, railsOfAccount } from '../../payees/external-accounts/index.ts';
+import type { ExternalAccountRow } from '../../payees/external-accounts/index.ts';
 
 /** What pays for a mint. */
 export const MINT_SOURCES = [
@@ -40,5 +41,5 @@ const OURS: Readonly<Record<Exclude<Use, 'SPARK'>, PaymentRail>> = {
 export function serves(row: ExternalAccountRow, use: Use): boolean {
   if (row.status !== 'ACTIVE') return false;
   if (use === 'SPARK') return row.account_type === 'SPARK_WALLET';
-  return row.account_type === 'USD_ACCOUNT' && railsOfAccount(row).includes(OURS[use]);
+  return row.account_type === 'USD_ACCOUNT' && railsOf(row.info).includes(OURS[use]);
 }
