@@ -1,11 +1,27 @@
-// Money is a bigint count of the currency's smallest unit, never a number. A rate is a fraction of
+// Money is a currency and a bigint count of its minor units, never a number. A rate is a fraction of
 // bigints. The only ways to lose a fraction of a unit are the roundings named here, so that every place
-// where a cent could go astray can be found by name.
+// where a cent could go astray can be found by name. Two currencies never meet in one sum or comparison:
+// the check is `sameCurrency`, and every function on two amounts goes through it.
+
+/** Code of a currency or of a digital asset: `EUR`, `USDC`. */
+export type CurrencyCode = string;
+
+/** An amount of a currency, in minor units. */
+export interface Money {
+  readonly currency: CurrencyCode;
+  readonly amount: bigint;
+}
 
 /** Destination smallest units for one source smallest unit, exactly. */
 export interface Rate {
   readonly num: bigint;
   readonly den: bigint;
+}
+
+/** A rate of which both currencies are known. */
+export interface ConversionRate extends Rate {
+  readonly from: CurrencyCode;
+  readonly to: CurrencyCode;
 }
 
 type Rounding = 'floor' | 'ceil' | 'halfUp';
@@ -24,6 +40,49 @@ export function divide(num: bigint, den: bigint, rounding: Rounding): bigint {
 /** `amount × rate`, rounded by name. */
 export function scale(amount: bigint, rate: Rate, rounding: Rounding): bigint {
   return divide(amount * rate.num, rate.den, rounding);
+}
+
+/** Two currencies met in one calculation: a defect of the code, not a result of a request. */
+export interface CurrencyMismatch extends RangeError {
+  name: 'CurrencyMismatch';
+  currencies: readonly [CurrencyCode, CurrencyCode];
+}
+
+/** The only place where mixed currencies fail. Throws `CurrencyMismatch`. */
+function sameCurrency(a: CurrencyCode, b: CurrencyCode): void {
+  if (a === b) return;
+  const mismatch: CurrencyMismatch = Object.assign(
+    new RangeError(`${a} and ${b} meet in one calculation`),
+    { name: 'CurrencyMismatch', currencies: [a, b] } as const,
+  );
+  throw mismatch;
+}
+
+export function add(a: Money, b: Money): Money {
+  sameCurrency(a.currency, b.currency);
+  return { currency: a.currency, amount: a.amount + b.amount };
+}
+
+export function subtract(a: Money, b: Money): Money {
+  sameCurrency(a.currency, b.currency);
+  return { currency: a.currency, amount: a.amount - b.amount };
+}
+
+export function isLess(a: Money, b: Money): boolean {
+  sameCurrency(a.currency, b.currency);
+  return a.amount < b.amount;
+}
+
+export const lesser = (a: Money, b: Money): Money => (isLess(b, a) ? b : a);
+
+/** The sum of amounts that are all in `currency`; zero of it for none. */
+export const sum = (currency: CurrencyCode, amounts: readonly Money[]): Money =>
+  amounts.reduce(add, { currency, amount: 0n });
+
+/** The amount in the other currency of the rate, rounded by name. */
+export function convert(money: Money, rate: ConversionRate, rounding: Rounding): Money {
+  sameCurrency(money.currency, rate.from);
+  return { currency: rate.to, amount: scale(money.amount, rate, rounding) };
 }
 
 /** A fraction as the decimal the API shows: rounded half up to `places` digits. */
