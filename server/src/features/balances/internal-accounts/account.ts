@@ -1,6 +1,7 @@
 // What an internal account is made of, without a database: which accounts a currency calls for, and how a
 // row and its ledger amounts become the resource.
-import { currencyView, isFiat } from '../../../catalog/currencies/currencies.ts';
+import { isFiat } from '../../../catalog/currencies/currencies.ts';
+import { moneyView } from '../../../catalog/currencies/money-format.ts';
 import { iso } from '../../../kernel/world.ts';
 import type { InternalAccountRow, InternalAccountType } from './store.ts';
 
@@ -33,23 +34,19 @@ export interface Holding {
   held: bigint;
 }
 
-const amountOf = (currency: string, amount: bigint) => ({
-  amount: Number(amount),
-  currency: currencyView(currency),
-});
-
 /**
  * The resource `InternalAccount`. `balance` is what can be spent, `totalBalance` everything posted
  * including what is set aside for payments under way.
  */
 export function presentInternalAccount(row: InternalAccountRow, { balance, held }: Holding) {
+  const { currency } = row;
   return {
     id: row.id,
     ...(row.customer_id === null ? {} : { customerId: row.customer_id }),
     type: row.type,
     status: row.status,
-    balance: amountOf(row.currency, balance - held),
-    totalBalance: amountOf(row.currency, balance),
+    balance: moneyView({ currency, amount: balance - held }),
+    totalBalance: moneyView({ currency, amount: balance }),
     fundingPaymentInstructions: row.funding,
     ...(row.private_enabled === null ? {} : { privateEnabled: row.private_enabled }),
     createdAt: iso(row.created_at),

@@ -1,6 +1,6 @@
 // An invitation as the API shows it, and what stands in the way of ending it. Pure.
 import type { Static } from '@sinclair/typebox';
-import { currencyView } from '../../../catalog/currencies/currencies.ts';
+import { moneyView } from '../../../catalog/currencies/money-format.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { iso, type Time } from '../../../kernel/world.ts';
 import type { UmaInvitation } from './contract.ts';
@@ -33,7 +33,7 @@ export function presentInvitation(row: InvitationRow, now: Time, origin: string)
     ...(row.first_name === null ? {} : { firstName: row.first_name }),
     ...(row.amount === null || row.currency === null
       ? {}
-      : { amountToSend: { amount: Number(row.amount), currency: currencyView(row.currency) } }),
+      : { amountToSend: moneyView({ amount: row.amount, currency: row.currency }) }),
   };
 }
 

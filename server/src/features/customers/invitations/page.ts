@@ -2,10 +2,9 @@
 // where to get a UMA address. It shows what the platform wrote into the invitation and no other personal
 // data; an invitation that has ended shows none.
 
-import { currencyOf } from '../../../catalog/currencies/currencies.ts';
+import { formatMoney } from '../../../catalog/currencies/money-format.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import type { HostedPage, Labelled, PageContent } from '../../../kernel/contract/page.ts';
-import { readable } from '../../../kernel/money.ts';
 import { iso, type Time } from '../../../kernel/world.ts';
 import type { Environment } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
@@ -44,8 +43,7 @@ const OVER = {
 
 function offer({ amount, currency }: InvitationRow): Labelled[] {
   if (amount === null || currency === null) return [];
-  const money = `${readable(amount, currencyOf(currency).decimals)} ${currency}`;
-  return [{ label: 'Amount they intend to send', value: money }];
+  return [{ label: 'Amount they intend to send', value: formatMoney({ amount, currency }) }];
 }
 
 const until = (time: Time) => `${iso(time).slice(0, 16).replace('T', ' ')} UTC`;

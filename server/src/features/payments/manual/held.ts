@@ -2,12 +2,11 @@
 // transaction that changes is indexed, so it is found by the job that stands for as long as something is held
 // (`incoming.held-long`); those that outlived the decision are passed over.
 
-import { findCurrency } from '../../../catalog/currencies/currencies.ts';
-import { readable } from '../../../kernel/money.ts';
+import { formatAmount } from '../../../catalog/currencies/money-format.ts';
 import { iso } from '../../../kernel/world.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { HELD_LONG } from '../pay-ins/index.ts';
-import { asIncoming, type IncomingRow, transactionAt } from '../transactions/index.ts';
+import { asIncoming, type IncomingRow, receivedOf, transactionAt } from '../transactions/index.ts';
 
 // A row that is held changes no more until it is released, so its last change is when the holding began.
 const HELD = `select t.id from jobs j join transactions t on t.id = j.input ->> 'transactionId'
@@ -16,8 +15,7 @@ const HELD = `select t.id from jobs j join transactions t on t.id = j.input ->> 
   order by t.updated_at, t.id limit $3`;
 
 function view(row: IncomingRow) {
-  const currency = row.received_currency;
-  const amount = row.received_amount;
+  const money = receivedOf(row);
   return {
     transactionId: row.id,
     platformId: row.platform_id,
@@ -25,9 +23,9 @@ function view(row: IncomingRow) {
     accountId: row.destination_account,
     since: iso(row.updated_at),
     reason: row.pending_reason,
-    amount: Number(amount),
-    currency,
-    readable: readable(amount, findCurrency(currency)?.decimals ?? 0),
+    amount: Number(money.amount),
+    currency: money.currency,
+    readable: formatAmount(money),
     source: row.source.sourceType,
   };
 }

@@ -2,9 +2,8 @@
 // where it would go; the decisions are carried out in the sandbox too, as a refund that failed there waits
 // just as long. No decision has an amount: the ledger knows it.
 
-import { findCurrency } from '../../../catalog/currencies/currencies.ts';
+import { formatAmount } from '../../../catalog/currencies/money-format.ts';
 import { isId } from '../../../kernel/id.ts';
-import { readable } from '../../../kernel/money.ts';
 import { iso, type Time } from '../../../kernel/world.ts';
 import type { Environment } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
@@ -90,7 +89,7 @@ async function view(runtime: Runtime, waiting: Waiting, row: TransactionRow, net
     failureReason: row.failure_reason,
     amount: Number(net),
     currency,
-    readable: readable(net, findCurrency(currency)?.decimals ?? 0),
+    readable: formatAmount({ currency, amount: net }),
     // What is missing is to come from somewhere.
     ...(missing ? { to: null, outside: null } : await wayOf(runtime, row)),
   };

@@ -3,9 +3,8 @@
 // so that a repeated call pays once.
 
 import { ACCOUNT_TYPE_ROWS, isAccountType } from '../../../catalog/accounts/account-types.ts';
-import { findCurrency } from '../../../catalog/currencies/currencies.ts';
+import { formatAmount } from '../../../catalog/currencies/money-format.ts';
 import type { FailureReason, Progress, RailInstruction } from '../../../connectors/ports/index.ts';
-import { readable } from '../../../kernel/money.ts';
 import { iso } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
@@ -18,6 +17,7 @@ import {
   asPayment,
   type PaymentRow,
   readTransaction,
+  receivedOf,
   sourceAccountOf,
   type TransactionRow,
   transactionAt,
@@ -52,8 +52,7 @@ async function instructionOf(
     kind,
     origin: 'quote',
     rail: null,
-    currency: row.received_currency,
-    amount: row.received_amount,
+    ...receivedOf(row),
     account: { accountType: 'UMA_ADDRESS', umaAddress },
     sentAt: row.sent_at ?? row.updated_at,
   };
@@ -68,7 +67,7 @@ function view(wait: WaitRow, row: TransactionRow, its: RailInstruction) {
     since: iso(wait.since),
     amount: Number(its.amount),
     currency: its.currency,
-    readable: readable(its.amount, findCurrency(its.currency)?.decimals ?? 0),
+    readable: formatAmount(its),
     rail: its.rail,
     reference: paymentReference(row.id),
     beneficiary: its.beneficiaryName ?? null,

@@ -5,7 +5,7 @@
 import { type House, house } from '../../../ledger/chart.ts';
 import type { Phase } from '../../../ledger/transfer.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import type { IncomingRow } from '../transactions/index.ts';
+import { type IncomingRow, receivedOf } from '../transactions/index.ts';
 
 const purse = (ctx: Ctx, row: IncomingRow, purpose: House): string =>
   house(ctx.caller.environment, purpose, row.received_currency);
@@ -18,9 +18,8 @@ function move(
   [debit, credit]: [string, string],
   force = false,
 ): void {
-  const currency = row.received_currency;
-  const amount = row.received_amount;
-  ctx.stageTransfer(phase, { transactionId: row.id, step, debit, credit, currency, amount, force });
+  const money = receivedOf(row);
+  ctx.stageTransfer(phase, { transactionId: row.id, step, debit, credit, ...money, force });
 }
 
 /** Onto the account. One that is shut by then refuses it, and the decision is made again. */

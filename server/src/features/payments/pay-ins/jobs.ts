@@ -29,7 +29,12 @@ import {
   refundOf,
 } from '../payouts/index.ts';
 import type { WaitKind } from '../suspense/index.ts';
-import { asIncoming, type IncomingRow, sourceAccountOf } from '../transactions/index.ts';
+import {
+  asIncoming,
+  type IncomingRow,
+  receivedOf,
+  sourceAccountOf,
+} from '../transactions/index.ts';
 import { ANSWER_WITHIN_MS, SILENCE, type Verdict, verdictOf } from './approval.ts';
 import { cancelPullJob } from './cancel.ts';
 import { releaseDeclared } from './declared.ts';
@@ -160,8 +165,7 @@ async function collect(
     id: row.id,
     sender: sourceAccountOf(row),
     receiver: row.destination_account,
-    currency: row.received_currency,
-    amount: row.received_amount,
+    ...receivedOf(row),
     payerData: row.counterparty ?? {},
     receiverInfo: job.input.receiverInfo ?? {},
     at: row.sent_at ?? row.updated_at,

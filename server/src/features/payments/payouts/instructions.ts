@@ -8,7 +8,7 @@ import type { Time } from '../../../kernel/world.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { readExternalAccount } from '../../payees/external-accounts/index.ts';
 import { fundedAmountOf } from '../refunds/index.ts';
-import { debitedOf, type OutgoingRow, type PaymentRow } from '../transactions/index.ts';
+import { debitedOf, type OutgoingRow, type PaymentRow, receivedOf } from '../transactions/index.ts';
 
 /** When what is under way now was sent. */
 const sentAt = (row: PaymentRow): Time => row.sent_at ?? row.updated_at;
@@ -36,8 +36,7 @@ export async function payoutOf(runtime: Runtime, row: PaymentRow): Promise<RailI
     kind: 'payout',
     origin: origin(row),
     rail: row.rail,
-    currency: row.received_currency,
-    amount: row.received_amount,
+    ...receivedOf(row),
     ...(await accountInfo(runtime, row.destination_account)),
     remittanceInformation: row.remittance ?? undefined,
     purposeOfPayment: row.purpose ?? undefined,
@@ -87,8 +86,7 @@ export function umaPaymentOf(
   return {
     id: row.id,
     receiver: row.destination_account,
-    currency: row.received_currency,
-    amount: row.received_amount,
+    ...receivedOf(row),
     at: sentAt(row),
     ...uma,
   };

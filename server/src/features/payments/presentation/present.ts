@@ -1,18 +1,18 @@
 // A transaction row as the API shows it.
 
-import { currencyView } from '../../../catalog/currencies/currencies.ts';
+import { moneyView } from '../../../catalog/currencies/money-format.ts';
 import type { OnChain } from '../../../connectors/ports/index.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
 import { iso } from '../../../kernel/world.ts';
 import { stamps } from '../../../runtime/operation/context.ts';
 import { paymentReference } from '../suspense/index.ts';
-import type { OutgoingRow, PaymentRow, TransactionRow } from '../transactions/index.ts';
+import {
+  type OutgoingRow,
+  type PaymentRow,
+  receivedOf,
+  type TransactionRow,
+} from '../transactions/index.ts';
 import { presentCardPayment } from './present-card.ts';
-
-const amountOf = (amount: bigint, currency: string) => ({
-  amount: Number(amount),
-  currency: currencyView(currency),
-});
 
 type Party = PaymentRow['source'];
 
@@ -51,10 +51,10 @@ function common(row: PaymentRow) {
 const sent = (row: PaymentRow) =>
   row.sent_amount === null || row.sent_currency === null
     ? {}
-    : { sentAmount: amountOf(row.sent_amount, row.sent_currency) };
+    : { sentAmount: moneyView({ amount: row.sent_amount, currency: row.sent_currency }) };
 
 const received = (row: PaymentRow) => ({
-  receivedAmount: amountOf(row.received_amount, row.received_currency),
+  receivedAmount: moneyView(receivedOf(row)),
 });
 
 /** What is to be done before a payment begins. Where to pay in is nobody's to know until it is authorised. */

@@ -10,6 +10,7 @@ export {
   cardAccountOf,
   debitedOf,
   insertTransaction,
+  receivedOf,
   sourceAccountOf,
   transactionAt,
 } from './rows.ts';

@@ -1,5 +1,6 @@
 // Where transactions get their type: new rows of each type, and the checks by which a row read by its id
 // becomes one of them.
+import type { Money } from '../../../kernel/money.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { NewRow } from '../../../runtime/db/table.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -64,10 +65,16 @@ export function sourceAccountOf({ id, source_account: account }: TransactionRow)
 }
 
 /** What it takes from its source: of incoming funds the same as is received, as only pulls take any. */
-export const debitedOf = (row: PaymentRow): { amount: bigint; currency: string } =>
+export const debitedOf = (row: PaymentRow): Money =>
   row.type === 'OUTGOING'
-    ? { amount: row.sent_amount, currency: row.sent_currency }
-    : { amount: row.received_amount, currency: row.received_currency };
+    ? { currency: row.sent_currency, amount: row.sent_amount }
+    : receivedOf(row);
+
+/** What arrives at its destination. */
+export const receivedOf = (row: PaymentRow): Money => ({
+  currency: row.received_currency,
+  amount: row.received_amount,
+});
 
 /** The account of a card payment. */
 export const cardAccountOf = (row: CardPaymentRow): string =>

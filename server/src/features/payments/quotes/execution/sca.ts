@@ -4,11 +4,10 @@
 
 import { Type } from '@sinclair/typebox';
 import { shortenedIdentifier } from '../../../../catalog/accounts/account-info.ts';
-import { currencyOf } from '../../../../catalog/currencies/currencies.ts';
+import { formatMoney } from '../../../../catalog/currencies/money-format.ts';
 import { defineJob } from '../../../../kernel/contract/job.ts';
 import { canonical } from '../../../../kernel/crypto/canonical.ts';
 import { isId } from '../../../../kernel/id.ts';
-import { readable } from '../../../../kernel/money.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { readInternalAccount } from '../../../balances/internal-accounts/index.ts';
 import { readCustomer } from '../../../customers/records/index.ts';
@@ -34,7 +33,7 @@ import {
 import { ownPlatform, type PlatformRow } from '../../../tenancy/platform/index.ts';
 import { awaitAuthorization } from '../../lifecycle/index.ts';
 import { livingOwner, type Payer } from '../../pricing/index.ts';
-import type { OutgoingRow } from '../../transactions/index.ts';
+import { debitedOf, type OutgoingRow, receivedOf } from '../../transactions/index.ts';
 import type { QuoteRow } from '../store.ts';
 
 /** The job that ends a payment whose proof did not come. */
@@ -112,9 +111,6 @@ const aboutStep = (quote: QuoteRow, payment: OutgoingRow, step: Purpose | null):
 export const aboutOf = (quote: QuoteRow, payment: OutgoingRow, row: ChallengeRow): About =>
   aboutStep(quote, payment, row.purpose);
 
-const amountText = (amount: bigint, currency: string) =>
-  `${readable(amount, currencyOf(currency).decimals)} ${currency}`;
-
 async function payeeText(ctx: Ctx, payment: OutgoingRow): Promise<string> {
   const address = payment.destination.umaAddress;
   // Where somebody else has it go is not the payer's to know.
@@ -131,10 +127,10 @@ async function payeeText(ctx: Ctx, payment: OutgoingRow): Promise<string> {
 
 /** The payment in the words that go with a code: `100.00 EUR to DE89…3000`. */
 export async function wordsOf(ctx: Ctx, payment: OutgoingRow): Promise<string> {
-  const { sent_amount, sent_currency, received_amount, received_currency } = payment;
-  const sent = amountText(sent_amount, sent_currency);
-  const converted = `${sent} as ${amountText(received_amount, received_currency)}`;
-  const money = sent_currency === received_currency ? sent : converted;
+  const [debited, received] = [debitedOf(payment), receivedOf(payment)];
+  const sent = formatMoney(debited);
+  const converted = `${sent} as ${formatMoney(received)}`;
+  const money = debited.currency === received.currency ? sent : converted;
   return `${money} to ${await payeeText(ctx, payment)}`;
 }
 

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { formatAmount, formatMoney, moneyView } from './money-format.ts';
+
+const yen = { currency: 'JPY', amount: 1_234n };
+
+describe('money as text', () => {
+  it('has the decimals of its currency', () => {
+    expect(formatMoney({ currency: 'USD', amount: 1_234_567n })).toBe('12,345.67 USD');
+    expect(formatMoney(yen)).toBe('1,234 JPY');
+    expect(formatAmount({ currency: 'BTC', amount: -1n })).toBe('-0.00000001');
+  });
+
+  it('is in minor units in lists, and fails elsewhere, where the currency is unknown', () => {
+    const unknown = { currency: 'XXX', amount: 1_234n };
+    expect(formatAmount(unknown)).toBe('1,234');
+    expect(() => formatMoney(unknown)).toThrow('unknown currency XXX');
+  });
+});
+
+describe('moneyView', () => {
+  it('names the currency with its decimals', () => {
+    const currency = { code: 'JPY', name: 'Japanese Yen', symbol: '¥', decimals: 0 };
+    expect(moneyView(yen)).toEqual({ amount: 1_234, currency });
+  });
+});

@@ -1,0 +1,17 @@
+// Money as the API and people see it, with the decimals of its currency.
+import { type Money, readable } from '../../kernel/money.ts';
+import { currencyOf, currencyView, findCurrency } from './currencies.ts';
+
+/** The amount with its currency as the API shows them. */
+export const moneyView = ({ amount, currency }: Money) => ({
+  amount: Number(amount),
+  currency: currencyView(currency),
+});
+
+/** `12,345.67 USD`. Throws for an unknown currency, since payments are decided by this text. */
+export const formatMoney = ({ amount, currency }: Money): string =>
+  `${readable(amount, currencyOf(currency).decimals)} ${currency}`;
+
+/** `12,345.67`, for lists. The amount of an unknown currency is shown in minor units. */
+export const formatAmount = ({ amount, currency }: Money): string =>
+  readable(amount, findCurrency(currency)?.decimals ?? 0);
