@@ -5,6 +5,7 @@
 import type { CardNotice } from '../../connectors/ports/cards.ts';
 import { assertNever } from '../../kernel/assert-never.ts';
 import { Fault, mayPass } from '../../kernel/fault.ts';
+import { isLess } from '../../kernel/money.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
 import { shortOfFunds } from '../../runtime/operation/operate.ts';
 import {
@@ -33,13 +34,13 @@ import {
 import {
   changePayment,
   currencyOfAccount,
+  inAccountCurrency,
   MOST_CENTS,
   moveSteps,
   netOf,
   openPull,
   spendableOf,
   tellCard,
-  unitsOf,
   whileOpen,
 } from './clearing/payment.ts';
 import type { CardParts } from './parts.ts';
@@ -60,8 +61,8 @@ async function refuseUnlessPays(ctx: Ctx, row: CardPaymentRow, amount: bigint): 
   if (account?.status !== 'ACTIVE') throw new Fault('INVALID_INPUT', 'The account is not open.');
   refuseOwing(account);
   requireInternalAccount(ctx, account);
-  const units = unitsOf(amount, currencyOfAccount(row));
-  if (!holding || spendableOf(holding) < units) throw shortOfFunds();
+  const needed = inAccountCurrency(amount, currencyOfAccount(row));
+  if (!holding || isLess(spendableOf(holding), needed)) throw shortOfFunds();
 }
 
 /**

@@ -81,7 +81,8 @@ describe('accounts close', () => {
     await app.operate(async (ctx) => {
       const row = await ctx.read(internalAccounts, owing);
       const creditTo = house('sandbox', 'clearing', 'USD');
-      const part = { transactionId: 'T:owing', step: 'return', amount: 3n, creditTo };
+      const three = { currency: 'USD', amount: 3n };
+      const part = { ...three, transactionId: 'T:owing', step: 'return', creditTo };
       if (row) await takeBack(ctx, row, part);
     });
     await expect(run('close', owing)).rejects.toThrow('still owes');

@@ -7,6 +7,7 @@ import type { EventDefinition } from '../../kernel/contract/event.ts';
 import type { JobDefinition } from '../../kernel/contract/job.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { type Id, newId } from '../../kernel/id.ts';
+import type { Money } from '../../kernel/money.ts';
 import { iso, type Time, type World } from '../../kernel/world.ts';
 import type { Phase } from '../../ledger/transfer.ts';
 import {
@@ -29,16 +30,13 @@ import type { DataKey, Vault } from '../security/vault.ts';
 
 export type { Caller, Environment } from '../../kernel/caller.ts';
 
-/** A transfer to stage. */
-export interface Movement {
+/** A transfer to stage: money above zero, in the currency of both accounts. */
+export interface Movement extends Money {
   transactionId: string;
   /** Unique within the transaction; a second posting of it is refused. */
   step: string;
   debit: string;
   credit: string;
-  currency: string;
-  /** Smallest units, above zero. */
-  amount: bigint;
   /** Applies although one of the accounts is frozen: a refund or a debt. */
   force?: boolean;
   /** What it means when the debit account cannot pay this; INSUFFICIENT_FUNDS unless said. */

@@ -39,9 +39,11 @@ const on = <R>(id: string, work: (ctx: Ctx, row: InternalAccountRow) => Promise<
     return work(ctx, row);
   });
 
+const dollars = (amount: bigint) => ({ currency: 'USD', amount });
+
 const take = (id: string, amount: bigint, transactionId = 'T:take') =>
   on(id, (ctx, row) =>
-    takeBack(ctx, row, { transactionId, step: 'return', amount, creditTo: CLEARING }),
+    takeBack(ctx, row, { ...dollars(amount), transactionId, step: 'return', creditTo: CLEARING }),
   );
 
 const usd = (movement: Omit<Movement, 'currency'>): Movement => ({ ...movement, currency: 'USD' });
@@ -49,7 +51,7 @@ const usd = (movement: Omit<Movement, 'currency'>): Movement => ({ ...movement, 
 const credit = (id: string, amount: bigint, transactionId: string) =>
   on(id, async (ctx, row) => {
     ctx.transfer(usd({ transactionId, step: 'in', debit: CLEARING, credit: id, amount }));
-    return repayOwed(ctx, row, { transactionId, step: 'owed', amount }).repaid;
+    return repayOwed(ctx, row, { ...dollars(amount), transactionId, step: 'owed' }).repaid;
   });
 
 const stepsOf = async (transactionId: string) =>
@@ -122,7 +124,7 @@ describe('takeBack', () => {
   it('counts what its own change set has moved and owes already', async () => {
     const { account } = await fundedCustomer(app, 10_00);
     await on(account.id, async (ctx, row) => {
-      const part = { transactionId: 'T:twice', amount: 8_00n, creditTo: CLEARING };
+      const part = { ...dollars(8_00n), transactionId: 'T:twice', creditTo: CLEARING };
       await takeBack(ctx, row, { ...part, step: 'one' });
       await takeBack(ctx, row, { ...part, step: 'two' });
       await takeBack(ctx, row, { ...part, step: 'three' });
@@ -143,7 +145,8 @@ describe('takeBack', () => {
     });
     let raced = false;
     const race = on(account.id, async (ctx, row) => {
-      const part = { transactionId: 'T:raced', step: 'return', amount: 12_00n, creditTo: CLEARING };
+      const name = { transactionId: 'T:raced', step: 'return' };
+      const part = { ...dollars(12_00n), ...name, creditTo: CLEARING };
       await takeBack(ctx, row, part);
       if (!raced) await app.operate(async (other) => other.transfer(move));
       raced = true;

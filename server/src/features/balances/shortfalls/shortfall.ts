@@ -3,17 +3,17 @@
 // account and is noted on the account, so that the one is always the sum of the other. The next money in
 // pays it off first, and until then the account cannot pay. Whoever stages this tells about the balances.
 import { Fault } from '../../../kernel/fault.ts';
+import { lesser, type Money, subtract } from '../../../kernel/money.ts';
 import { house } from '../../../ledger/chart.ts';
 import type { TransferRow } from '../../../ledger/transfer.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { type InternalAccountRow, setOwed, stagedAccount } from '../internal-accounts/index.ts';
 import { readLedgerAccount } from '../ledger-accounts/index.ts';
 
-/** One step of a transaction, by an amount of smallest units. */
-interface Shortfall {
+/** One step of a transaction, in the currency of the account. */
+interface Shortfall extends Money {
   transactionId: string;
   step: string;
-  amount: bigint;
 }
 
 const OWED = '.owed';
@@ -49,42 +49,42 @@ function owe(ctx: Ctx, account: InternalAccountRow, more: bigint): InternalAccou
 export async function takeBack(
   ctx: Ctx,
   account: InternalAccountRow,
-  { transactionId, step, amount, creditTo }: Shortfall & { creditTo: string },
+  { transactionId, step, currency, amount, creditTo }: Shortfall & { creditTo: string },
 ): Promise<{ account: InternalAccountRow; lacking: bigint }> {
   const there = await spendable(ctx, account.id);
-  const taken = there <= 0n ? 0n : there < amount ? there : amount;
-  const lacking = amount - taken;
-  const { currency } = account;
-  const movement = { transactionId, credit: creditTo, currency, force: true };
-  if (taken > 0n) ctx.transfer({ ...movement, step, debit: account.id, amount: taken });
-  if (lacking === 0n) return { account: stagedAccount(ctx, account), lacking };
+  const asked: Money = { currency, amount };
+  const free: Money = { currency: account.currency, amount: there > 0n ? there : 0n };
+  const taken = lesser(free, asked);
+  const lacking = subtract(asked, taken);
+  const movement = { transactionId, credit: creditTo, force: true };
+  if (taken.amount > 0n) ctx.transfer({ ...movement, ...taken, step, debit: account.id });
+  if (lacking.amount === 0n) return { account: stagedAccount(ctx, account), lacking: 0n };
   const debit = receivable(ctx, account);
-  ctx.transfer({ ...movement, step: step + OWED, debit, amount: lacking });
-  return { account: owe(ctx, account, lacking), lacking };
+  ctx.transfer({ ...movement, ...lacking, step: step + OWED, debit });
+  return { account: owe(ctx, account, lacking.amount), lacking: lacking.amount };
 }
 
 /**
- * Pays off what the account owes with money that the same change set has just put in: up to `amount`.
+ * Pays off what the account owes with money that the same change set has just put in, at most all of it.
  * Answers the account as it then is, and what was paid.
  */
 export function repayOwed(
   ctx: Ctx,
   account: InternalAccountRow,
-  { transactionId, step, amount }: Shortfall,
+  { transactionId, step, currency, amount }: Shortfall,
 ): { account: InternalAccountRow; repaid: bigint } {
-  const { owed } = stagedAccount(ctx, account);
-  const repaid = owed < amount ? owed : amount;
-  if (repaid <= 0n) return { account: stagedAccount(ctx, account), repaid: 0n };
+  const owed: Money = { currency: account.currency, amount: stagedAccount(ctx, account).owed };
+  const repaid = lesser(owed, { currency, amount });
+  if (repaid.amount <= 0n) return { account: stagedAccount(ctx, account), repaid: 0n };
   ctx.transfer({
     transactionId,
     step,
     debit: account.id,
     credit: receivable(ctx, account),
-    currency: account.currency,
-    amount: repaid,
+    ...repaid,
     force: true,
   });
-  return { account: owe(ctx, account, -repaid), repaid };
+  return { account: owe(ctx, account, -repaid.amount), repaid: repaid.amount };
 }
 
 /** An account that owes cannot pay, whatever has come free in it since. */

@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { CARD_REQUESTS, type CardRequestKind } from '../../../connectors/ports/cards.ts';
 import { declineReason, isCredit, type Standing } from './decline.ts';
 
+const usd = (amount: bigint) => ({ currency: 'USD', amount });
+
 /** Of all that could be wrong nothing is. */
 const good: Standing = {
   card: { state: 'ACTIVE', currency: 'USD', max_spend: 50_00n },
@@ -12,7 +14,7 @@ const good: Standing = {
   source: {
     account: { status: 'ACTIVE', owed: 0n, currency: 'USD' },
     maySign: true,
-    spendable: 50_00n,
+    spendable: usd(50_00n),
   },
 };
 
@@ -27,7 +29,10 @@ const WRONGS: readonly [string, (standing: Standing) => Standing][] = [
   ['CARDHOLDER_NOT_READY', (s) => ({ ...s, holder: { status: 'PENDING', deleted_at: null } })],
   ['SPEND_LIMIT_EXCEEDED', (s) => ({ ...s, card: { ...s.card, max_spend: 49_99n } })],
   ['NO_FUNDING_SOURCE', (s) => ({ ...s, source: { ...source, maySign: false } })],
-  ['INSUFFICIENT_FUNDS', (s) => ({ ...s, source: s.source && { ...s.source, spendable: 49_99n } })],
+  [
+    'INSUFFICIENT_FUNDS',
+    (s) => ({ ...s, source: s.source && { ...s.source, spendable: usd(49_99n) } }),
+  ],
 ];
 
 const with_ = (...wrongs: ((standing: Standing) => Standing)[]) =>
@@ -75,13 +80,16 @@ describe('declineReason', () => {
 
   it('counts a dollar to the cent where the account has six decimals', () => {
     const account = { ...source.account, currency: 'USDB' };
-    const of = (spendable: bigint) => ({ ...good, source: { ...source, account, spendable } });
+    const of = (amount: bigint) => {
+      const spendable = { currency: 'USDB', amount };
+      return { ...good, source: { ...source, account, spendable } };
+    };
     expect(declineReason(of(50_000_000n))).toBeUndefined();
     expect(declineReason(of(49_999_999n))).toBe('INSUFFICIENT_FUNDS');
   });
 
   it('takes back from a merchant whatever the limit, the balance and the key', () => {
-    const poor = { ...source, maySign: false, spendable: 0n };
+    const poor = { ...source, maySign: false, spendable: usd(0n) };
     for (const kind of CARD_REQUESTS.filter(isCredit)) {
       const request = { ...good.request, kind, amount: 1_000_00n };
       expect(declineReason({ ...good, request, source: poor }), kind).toBeUndefined();

@@ -7,9 +7,10 @@ import type {
   CardRequestKind,
   DeclineReason,
 } from '../../../connectors/ports/cards.ts';
+import { isLess, type Money } from '../../../kernel/money.ts';
 import type { InternalAccountRow } from '../../balances/internal-accounts/index.ts';
 import { type CustomerRow, isReady } from '../../customers/records/index.ts';
-import { unitsOf } from '../clearing/payment.ts';
+import { inAccountCurrency } from '../clearing/payment.ts';
 import type { CardRow } from '../store.ts';
 
 const CREDITS: readonly CardRequestKind[] = [
@@ -26,8 +27,8 @@ export interface FirstSource {
   account: Pick<InternalAccountRow, 'status' | 'owed' | 'currency'>;
   /** Whether it needs no key, or has one that may sign. */
   maySign: boolean;
-  /** What can be spent of it, smallest units of its currency. */
-  spendable: bigint;
+  /** What can be spent of it. */
+  spendable: Money;
 }
 
 export interface Standing {
@@ -60,12 +61,17 @@ function ofCredit({ holder, source }: Standing): DeclineReason | undefined {
 
 function ofDebit({ card, request, holder, source }: Standing): DeclineReason | undefined {
   if (!holder || !isReady(holder)) return 'CARDHOLDER_NOT_READY';
-  if (card.max_spend !== null && request.amount > card.max_spend) return 'SPEND_LIMIT_EXCEEDED';
+  if (
+    card.max_spend !== null &&
+    isLess({ currency: card.currency, amount: card.max_spend }, request)
+  ) {
+    return 'SPEND_LIMIT_EXCEEDED';
+  }
   if (!source?.maySign) return 'NO_FUNDING_SOURCE';
   const { account, spendable } = source;
   if (account.status !== 'ACTIVE' || account.owed > 0n) return 'NO_FUNDING_SOURCE';
-  const enough = unitsOf(request.amount, account.currency) <= spendable;
-  return enough ? undefined : 'INSUFFICIENT_FUNDS';
+  const needed = inAccountCurrency(request.amount, account.currency);
+  return isLess(spendable, needed) ? 'INSUFFICIENT_FUNDS' : undefined;
 }
 
 /** The first reason that there is; undefined where nothing is wrong. */

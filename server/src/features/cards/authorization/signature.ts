@@ -17,7 +17,7 @@ import {
   recordStamp,
   signs,
 } from '../../wallets/accounts/index.ts';
-import { currencyOfAccount, unitsOf } from '../clearing/payment.ts';
+import { currencyOfAccount, inAccountCurrency } from '../clearing/payment.ts';
 import { activeKeyOf } from '../delegated-keys/delegated-keys.ts';
 import type { CardParts } from '../parts.ts';
 import { type DelegatedKeyRow, delegatedKeys } from '../store.ts';
@@ -30,16 +30,18 @@ export const isUnanswered = ({ code, cause }: Fault): boolean =>
   code === 'WALLET_SIGNATURE_INVALID' && cause !== undefined;
 
 /** What is signed: the movement as one text, with amounts in smallest units, as text. */
-const textOf = (row: CardPaymentRow, key: DelegatedKeyRow, amount: bigint): string =>
-  canonical({
+function textOf(row: CardPaymentRow, key: DelegatedKeyRow, ofCard: bigint): string {
+  const { currency, amount } = inAccountCurrency(ofCard, currencyOfAccount(row));
+  return canonical({
     cardId: row.card.cardId,
     transactionId: row.id,
     pull: row.card_pulls.length + 1,
     delegatedKeyId: key.id,
     source: cardAccountOf(row),
-    currency: currencyOfAccount(row),
-    amount: String(unitsOf(amount, currencyOfAccount(row))),
+    currency,
+    amount: String(amount),
   });
+}
 
 /** What its custodian answers. What it throws is told to nobody but with the fault: it may quote a secret. */
 async function askCustodian(

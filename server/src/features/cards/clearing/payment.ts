@@ -8,7 +8,7 @@ import { assertNever } from '../../../kernel/assert-never.ts';
 import { defineJob } from '../../../kernel/contract/job.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import { MAX_AMOUNT } from '../../../kernel/money.ts';
+import { MAX_AMOUNT, type Money } from '../../../kernel/money.ts';
 import { type House, house } from '../../../ledger/chart.ts';
 import type { Phase } from '../../../ledger/transfer.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -54,20 +54,24 @@ import { type Change, paidOf, pullStep, type Step } from './arithmetic.ts';
 export const CARD_CURRENCY = 'USD';
 
 /** What can be spent of an account. */
-export const spendableOf = ({ balance, held, floor }: LedgerAccountRow): bigint =>
-  balance - held - (floor ?? 0n);
+export const spendableOf = ({ currency, balance, held, floor }: LedgerAccountRow): Money => ({
+  currency,
+  amount: balance - held - (floor ?? 0n),
+});
 
 /** Currencies that may pay for a card, with their units in one of the card's. */
 const UNITS: Readonly<Record<string, bigint>> = { USD: 1n, USDB: 10_000n };
 
 export const mayPayFor = (currency: string): boolean => UNITS[currency] !== undefined;
 
-/** An amount of a card in units of an account's currency. */
-export const unitsOf = (amount: bigint, currency: string): bigint =>
-  amount * (UNITS[currency] as bigint);
+/** An amount of a card in an account's currency. */
+export const inAccountCurrency = (amount: bigint, currency: string): Money => ({
+  currency,
+  amount: amount * (UNITS[currency] as bigint),
+});
 
 /** The most that a payment is for: in the finest unit of an account, and far from where the books end. */
-export const MOST_CENTS = MAX_AMOUNT / unitsOf(1n, 'USDB');
+export const MOST_CENTS = MAX_AMOUNT / inAccountCurrency(1n, 'USDB').amount;
 
 /** A payment with a card of the calling platform; TRANSACTION_NOT_FOUND for every other id. */
 export async function cardPaymentOf(ctx: Ctx, id: string): Promise<CardPaymentRow> {
@@ -166,15 +170,8 @@ function moveCard(ctx: Ctx, row: CardPaymentRow, phase: Phase, given: Step): voi
   const end = (at: Step['from']) =>
     at === 'account' ? cardAccountOf(row) : house(ctx.caller.environment, at, currency);
   const ends = { debit: end(from), credit: end(to) };
-  const units = unitsOf(amount, currency);
-  ctx.stageTransfer(phase, {
-    transactionId: row.id,
-    step,
-    ...ends,
-    currency,
-    amount: units,
-    force,
-  });
+  const money = inAccountCurrency(amount, currency);
+  ctx.stageTransfer(phase, { transactionId: row.id, step, ...ends, ...money, force });
 }
 
 /** Its account, if that takes money back: not closed, and its owner still there. */
@@ -196,8 +193,8 @@ async function askPerson(ctx: Ctx, row: CardPaymentRow, change: bigint): Promise
     inSuspense(ctx.db, [row.id]),
     ctx.read(parked, row.id),
   ]);
-  const units = unitsOf(change, currencyOfAccount(row));
-  const isEven = (nets.get(row.id) ?? 0n) + units === 0n;
+  const { amount } = inAccountCurrency(change, currencyOfAccount(row));
+  const isEven = (nets.get(row.id) ?? 0n) + amount === 0n;
   if (!isEven) return awaitDecision(ctx, row);
   if (waiting) ctx.remove(parked, waiting);
 }
@@ -220,8 +217,8 @@ async function give(ctx: Ctx, row: CardPaymentRow, step: Step): Promise<void> {
   // Neither is it closed meanwhile; one that owes is changed by this.
   if (account.owed === 0n) requireInternalAccount(ctx, account);
   moveCard(ctx, row, 'posted', { ...step, force: true });
-  const amount = unitsOf(step.amount, currencyOfAccount(row));
-  repayOwed(ctx, account, { transactionId: row.id, step: `${step.step}.owed`, amount });
+  const given = inAccountCurrency(step.amount, currencyOfAccount(row));
+  repayOwed(ctx, account, { transactionId: row.id, step: `${step.step}.owed`, ...given });
 }
 
 /** Money that must leave the account, owed where it is spent. Of a closed one a person looks for it. */
@@ -233,8 +230,8 @@ async function take(ctx: Ctx, row: CardPaymentRow, step: Step): Promise<void> {
   }
   const currency = currencyOfAccount(row);
   const creditTo = house(ctx.caller.environment, step.to as House, currency);
-  const amount = unitsOf(step.amount, currency);
-  const by = { transactionId: row.id, step: step.step, amount, creditTo };
+  const money = inAccountCurrency(step.amount, currency);
+  const by = { transactionId: row.id, step: step.step, ...money, creditTo };
   // An attempt, so that an account which pays in the same moment owes more, and nothing is refused.
   const taken = await ctx.attempt(() => takeBack(ctx, account, by));
   if (taken instanceof Fault) throw taken;
@@ -293,4 +290,5 @@ export const postedAmountOf = (
   facts: CardFacts,
   direction: 'debit' | 'credit',
   currency: string,
-): bigint => unitsOf(direction === 'debit' ? paidOf(facts) : settledOf(facts), currency);
+): bigint =>
+  inAccountCurrency(direction === 'debit' ? paidOf(facts) : settledOf(facts), currency).amount;

@@ -19,11 +19,11 @@ import { undone } from '../clearing/arithmetic.ts';
 import {
   awaitNetwork,
   changePayment,
+  inAccountCurrency,
   MOST_CENTS,
   moveSteps,
   openPull,
   tellCard,
-  unitsOf,
   whileOpen,
 } from '../clearing/payment.ts';
 import { clear } from '../notices.ts';
@@ -76,7 +76,7 @@ function insertPayment(ctx: Ctx, { card, holder, account, request }: Opening): C
     ...partiesOf(isCredit(request.kind), account),
     status: 'AUTHORIZED',
     funds: 'HELD',
-    sent_amount: unitsOf(request.amount, account.currency),
+    sent_amount: inAccountCurrency(request.amount, account.currency).amount,
     sent_currency: account.currency,
     card: {
       cardId: card.id,

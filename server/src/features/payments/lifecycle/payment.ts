@@ -6,6 +6,7 @@
 import type { OnChain } from '../../../connectors/ports/index.ts';
 import type { JobDefinition } from '../../../kernel/contract/job.ts';
 import { isId } from '../../../kernel/id.ts';
+import type { Money } from '../../../kernel/money.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { shortOfFunds } from '../../../runtime/operation/operate.ts';
 import type { InternalAccountRow } from '../../balances/internal-accounts/index.ts';
@@ -37,12 +38,12 @@ import {
   type IncomingRow,
   type OutgoingRow,
   type PaymentRow,
+  receivedOf,
   transactionFeature,
 } from '../transactions/index.ts';
 
 /** Money that has come in for a payment, in the sending currency, and what is known of who sent it. */
-export interface CameIn {
-  amount: bigint;
+export interface CameIn extends Money {
   origin?: OutgoingRow['source'] | undefined;
   chain?: OnChain | undefined;
 }
@@ -127,7 +128,7 @@ export async function startPayout(ctx: Ctx, row: OutgoingRow, came?: CameIn): Pr
   const fresh = status !== row.status;
   tellPending(ctx, row);
   await moveAndTell(ctx, () => {
-    if (came) fund(ctx, row, came.amount);
+    if (came) fund(ctx, row, came);
     hold(ctx, row.id, legs(ctx, row));
   });
   // A pull that somebody asked to call back has come after all.
@@ -155,10 +156,9 @@ export async function payInside(
   const processing = changeTransaction(ctx, row, { status: started, ...known });
   if (fresh) emitPayment(ctx, outgoingPayment.PROCESSING, processing);
   await moveAndTell(ctx, () => {
-    if (came) fund(ctx, row, came.amount);
+    if (came) fund(ctx, row, came);
     payThrough(ctx, row.id, legs(ctx, row));
-    const amount = row.received_amount;
-    repayOwed(ctx, target, { transactionId: row.id, step: 'owed', amount });
+    repayOwed(ctx, target, { transactionId: row.id, step: 'owed', ...receivedOf(row) });
   });
   const status = transactionFeature.states.outgoing.next(started, 'settle');
   const done = changeTransaction(ctx, processing, {
@@ -182,7 +182,7 @@ export async function refuseFunds(
   const status = begun(row);
   const fresh = status !== row.status;
   tellPending(ctx, row);
-  await moveAndTell(ctx, () => fund(ctx, row, came.amount));
+  await moveAndTell(ctx, () => fund(ctx, row, came));
   const funded = changeTransaction(ctx, row, { status, funds: 'FUNDED', ...cameIn(row, came) });
   if (fresh) emitPayment(ctx, outgoingPayment.PROCESSING, funded);
   return failPayout(ctx, funded, reason, true);

@@ -4,6 +4,7 @@
 
 import type { OnChain } from '../../../connectors/ports/index.ts';
 import { isId } from '../../../kernel/id.ts';
+import type { Money } from '../../../kernel/money.ts';
 import { house } from '../../../ledger/chart.ts';
 import { hasMoved } from '../../../runtime/committer/ledger-reads.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -19,6 +20,7 @@ import {
   type FailureReason,
   type IncomingRow,
   insertTransaction,
+  receivedOf,
 } from '../transactions/index.ts';
 import { keep, release, takeOff } from './books.ts';
 import { complete, creditAndRepay, fail, hold, openWayBack, repayFrom } from './ends.ts';
@@ -41,8 +43,8 @@ type Origin = Record<string, unknown>;
 interface Arrived {
   /** Null when it is the platform's own. */
   owner: CustomerRow | null;
-  /** Smallest units. */
-  amount: bigint;
+  /** Minor units of the currency of the account that it is for. */
+  readonly amount: bigint;
   origin: Origin;
   /** The movement on a chain that brought it. */
   chain?: OnChain | undefined;
@@ -57,8 +59,7 @@ export interface Deposit extends Arrived {
   hold?: PendingReason | undefined;
 }
 
-interface Bounce extends Arrived {
-  currency: string;
+interface Bounce extends Arrived, Money {
   /** The account it was meant for, inside or outside, or a party of the payment it came too late for. */
   destination: Record<string, unknown>;
   destinationAccount: string;
@@ -227,14 +228,14 @@ export async function returnDeposit(
   if (row.status !== 'COMPLETED' || row.funds !== 'SETTLED') return row;
   if (!(await broughtMoney(ctx, row))) return row;
   const account = await accountOf(ctx, row);
-  const currency = row.received_currency;
+  const money = receivedOf(row);
   const failed = fail(ctx, row, reason, 'RETURNED');
   await moveAndTell(ctx, () =>
     takeBack(ctx, account, {
       transactionId: row.id,
       step: 'return',
-      amount: row.received_amount,
-      creditTo: house(ctx.caller.environment, 'clearing', currency),
+      ...money,
+      creditTo: house(ctx.caller.environment, 'clearing', money.currency),
     }),
   );
   return failed;

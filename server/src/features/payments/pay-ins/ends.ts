@@ -19,6 +19,7 @@ import {
   changeTransaction,
   type FailureReason,
   type IncomingRow,
+  receivedOf,
   transactionFeature,
 } from '../transactions/index.ts';
 import { credit, creditAside, keep, park, sendBack } from './books.ts';
@@ -70,8 +71,7 @@ export async function repayFrom(
   account: InternalAccountRow,
 ): Promise<void> {
   if (account.owed === 0n) return;
-  const amount = row.received_amount;
-  await repayOwed(ctx, account, { transactionId: row.id, step: 'owed', amount });
+  await repayOwed(ctx, account, { transactionId: row.id, step: 'owed', ...receivedOf(row) });
 }
 
 /** The row is done and the platform told; whoever calls moves the money in the same change set. */

@@ -4,10 +4,11 @@
 
 import { pullRailOf } from '../../../catalog/accounts/account-info.ts';
 import type { RailInstruction, UmaPayment } from '../../../connectors/ports/index.ts';
+import type { Money } from '../../../kernel/money.ts';
 import type { Time } from '../../../kernel/world.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { readExternalAccount } from '../../payees/external-accounts/index.ts';
-import { fundedAmountOf } from '../refunds/index.ts';
+import { fundedOf } from '../refunds/index.ts';
 import { debitedOf, type OutgoingRow, type PaymentRow, receivedOf } from '../transactions/index.ts';
 
 /** When what is under way now was sent. */
@@ -23,10 +24,8 @@ async function accountInfo(runtime: Runtime, id: string | null) {
 }
 
 /** What came in for it from outside, which a refund returns. */
-const cameInFor = (row: PaymentRow) => ({
-  ...debitedOf(row),
-  ...(row.type === 'OUTGOING' ? { amount: fundedAmountOf(row) } : {}),
-});
+const cameInFor = (row: PaymentRow): Money =>
+  row.type === 'OUTGOING' ? fundedOf(row) : debitedOf(row);
 
 /** Out to an external account. */
 export async function payoutOf(runtime: Runtime, row: PaymentRow): Promise<RailInstruction> {

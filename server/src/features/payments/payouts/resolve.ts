@@ -5,6 +5,7 @@
 // goes with it.
 
 import { Fault } from '../../../kernel/fault.ts';
+import type { Money } from '../../../kernel/money.ts';
 import { iso } from '../../../kernel/world.ts';
 import { type House, house } from '../../../ledger/chart.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -48,15 +49,17 @@ export async function parkedFrom(
 const purse = (ctx: Ctx, row: TransactionRow, purpose: House): string =>
   house(ctx.caller.environment, purpose, parkedCurrency(row));
 
-const ownNet = async (ctx: Ctx, row: TransactionRow): Promise<bigint> =>
-  (await inSuspense(ctx.db, [row.id])).get(row.id) ?? 0n;
+const ownNet = async (ctx: Ctx, row: TransactionRow): Promise<Money> => ({
+  currency: parkedCurrency(row),
+  amount: (await inSuspense(ctx.db, [row.id])).get(row.id) ?? 0n,
+});
 
 /** Out of suspense; an account pays off with it what its owner owes. */
 function moveBack(
   ctx: Ctx,
   row: TransactionRow,
   account: InternalAccountRow | undefined,
-  amount: bigint,
+  money: Money,
 ) {
   const transactionId = row.id;
   ctx.transfer({
@@ -64,15 +67,14 @@ function moveBack(
     step: `resolve${turnOf(row)}`,
     debit: purse(ctx, row, 'suspense'),
     credit: account?.id ?? purse(ctx, row, 'clearing'),
-    currency: parkedCurrency(row),
-    amount,
+    ...money,
     // The account may be frozen: what goes back was its own.
     force: true,
   });
   if (!account) return;
   // Its gate is not asked, so that it is not closed meanwhile is asked of the row.
   if (account.owed === 0n) requireInternalAccount(ctx, account);
-  repayOwed(ctx, account, { transactionId, step: 'resolve.owed', amount });
+  repayOwed(ctx, account, { transactionId, step: 'resolve.owed', ...money });
 }
 
 /**
@@ -86,11 +88,11 @@ const sendFirst = (): Fault =>
 
 /** What came back of a payment with a card for a closed account was sent to its owner by hand. */
 async function sentByHand(ctx: Ctx, row: CardPaymentRow, said: Said): Promise<CardPaymentRow> {
-  const amount = await ownNet(ctx, row);
-  if (amount <= 0n) throw new Fault('CONFLICT', 'No money of it is parked.');
+  const parked = await ownNet(ctx, row);
+  if (parked.amount <= 0n) throw new Fault('CONFLICT', 'No money of it is parked.');
   if (said.reference === undefined) throw sendFirst();
   lean(ctx, row);
-  moveBack(ctx, row, undefined, amount);
+  moveBack(ctx, row, undefined, parked);
   await decided(ctx, row, 'returned', said);
   return row;
 }
@@ -111,9 +113,9 @@ export async function returnParked(
     throw new Fault('CONFLICT', `It goes back to ${account.id}; nobody should send it by hand.`);
   }
   if (!account && said.reference === undefined) throw sendFirst();
-  const amount = await ownNet(ctx, row);
+  const parked = await ownNet(ctx, row);
   // Nothing is left where the bank has taken back the pull that brought it.
-  if (amount > 0n) await moveAndTell(ctx, () => moveBack(ctx, row, account, amount));
+  if (parked.amount > 0n) await moveAndTell(ctx, () => moveBack(ctx, row, account, parked));
   const status = transactionFeature.states.refund.next('FAILED', 'resolve') as 'COMPLETED';
   const done = changeTransaction(ctx, row, {
     funds: 'RETURNED',
@@ -126,16 +128,16 @@ export async function returnParked(
 
 /** Money has come in for what was missing; throws CONFLICT where nothing is. */
 export async function coverMissing(ctx: Ctx, row: TransactionRow, said: Said): Promise<void> {
-  const amount = -(await ownNet(ctx, row));
-  if (amount <= 0n) throw new Fault('CONFLICT', 'No money of it is missing.');
+  const { currency, amount } = await ownNet(ctx, row);
+  if (amount >= 0n) throw new Fault('CONFLICT', 'No money of it is missing.');
   if (row.type === 'CARD') lean(ctx, row);
   ctx.transfer({
     transactionId: row.id,
     step: `found${turnOf(row)}`,
     debit: purse(ctx, row, 'clearing'),
     credit: purse(ctx, row, 'suspense'),
-    currency: parkedCurrency(row),
-    amount,
+    currency,
+    amount: -amount,
   });
   await decided(ctx, row, 'settled', said);
 }

@@ -6,7 +6,7 @@ export {
   CANCEL_PAYOUT,
   CancelInput,
   CHECK_PAYOUT,
-  fundedAmountOf,
+  fundedOf,
   fundedOutside,
   goesBackByRail,
   openRefund,

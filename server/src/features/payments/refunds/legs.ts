@@ -3,9 +3,10 @@
 // is one place that says which account each cent passes through.
 
 import { isId } from '../../../kernel/id.ts';
+import { lesser, type Money, subtract } from '../../../kernel/money.ts';
 import { house } from '../../../ledger/chart.ts';
 import type { Ctx, Environment, Movement } from '../../../runtime/operation/context.ts';
-import type { OutgoingRow } from '../transactions/index.ts';
+import { debitedOf, type OutgoingRow, receivedOf } from '../transactions/index.ts';
 
 export type Leg = Omit<Movement, 'transactionId'>;
 
@@ -22,38 +23,29 @@ interface Paid {
   source: string;
   /** Receiving internal account, or null when a rail takes the money. */
   inside: string | null;
-  sent: bigint;
-  received: bigint;
-  fees: bigint;
-  platformFees: bigint;
-  from: string;
-  to: string;
+  sent: Money;
+  received: Money;
+  fees: Money;
+  platformFees: Money;
 }
 
 const accountInside = (id: string | null): string | null =>
   id !== null && isId(id, 'InternalAccount') ? id : null;
 
 function paid(row: OutgoingRow, environment: Environment): Paid {
-  const { sent_currency: from, received_currency: to } = row;
+  const sent = debitedOf(row);
+  const { currency } = sent;
   return {
-    source: accountInside(row.source_account) ?? house(environment, 'inbound', from),
+    source: accountInside(row.source_account) ?? house(environment, 'inbound', currency),
     inside: accountInside(row.destination_account),
-    sent: row.sent_amount,
-    received: row.received_amount,
-    fees: row.fees,
-    platformFees: row.platform_fees,
-    from,
-    to,
+    sent,
+    received: receivedOf(row),
+    fees: { currency, amount: row.fees },
+    platformFees: { currency, amount: row.platform_fees },
   };
 }
 
-const leg = (
-  step: string,
-  debit: string,
-  credit: string,
-  currency: string,
-  amount: bigint,
-): Leg => ({
+const leg = (step: string, debit: string, credit: string, { currency, amount }: Money): Leg => ({
   step,
   debit,
   credit,
@@ -66,51 +58,51 @@ const leg = (
  * gives or takes the unit by which rounding misses what was promised.
  */
 function sale(
-  { source, sent, received, fees, from, to }: Paid,
+  { source, sent, received, fees }: Paid,
   target: string,
   exchange: (currency: string) => string,
 ): Pick<Legs, 'source' | 'onward'> {
-  const net = sent - fees;
-  if (from !== to) {
+  const net = subtract(sent, fees);
+  const [from, to] = [exchange(sent.currency), exchange(received.currency)];
+  if (sent.currency !== received.currency) {
     return {
-      source: [leg('sell', source, exchange(from), from, net)],
-      onward: [leg('buy', exchange(to), target, to, received)],
+      source: [leg('sell', source, from, net)],
+      onward: [leg('buy', to, target, received)],
     };
   }
-  const direct = net < received ? net : received;
+  const direct = lesser(net, received);
   return {
     source: [
-      leg('pay', source, target, from, direct),
-      leg('rounding', source, exchange(from), from, net - direct),
+      leg('pay', source, target, direct),
+      leg('rounding', source, from, subtract(net, direct)),
     ],
-    onward: [leg('rounding', exchange(from), target, from, received - direct)],
+    onward: [leg('rounding', to, target, subtract(received, direct))],
   };
 }
 
 /** Source and target follow from the row: accounts inside, or the house's for an end that is outside. */
 export function legsOf(row: OutgoingRow, environment: Environment): Legs {
   const part = paid(row, environment);
-  const { source, inside, received, fees, platformFees, from, to } = part;
-  const feeAccount = house(environment, 'fees', from);
-  const target = inside ?? house(environment, 'clearing', to);
+  const { source, inside, sent, received, fees, platformFees } = part;
+  const feeAccount = house(environment, 'fees', sent.currency);
+  const target = inside ?? house(environment, 'clearing', received.currency);
   const main = sale(part, target, (currency) => house(environment, 'exchange', currency));
-  const outside = house(environment, 'settled', to);
+  const outside = house(environment, 'settled', received.currency);
   const some = (each: Leg) => each.amount > 0n;
   return {
     source: [
-      leg('fee.service', source, feeAccount, from, fees - platformFees),
-      leg('fee.platform', source, row.platform_fee_account ?? feeAccount, from, platformFees),
+      leg('fee.service', source, feeAccount, subtract(fees, platformFees)),
+      leg('fee.platform', source, row.platform_fee_account ?? feeAccount, platformFees),
       ...main.source,
       // A platform that pays from the account its own fee goes to keeps the fee by sending less.
     ].filter((each) => some(each) && each.debit !== each.credit),
     onward: main.onward.filter(some),
-    settle: inside === null ? [leg('settle', target, outside, to, received)] : [],
+    settle: inside === null ? [leg('settle', target, outside, received)] : [],
   };
 }
 
 /** Books money that has come in from outside for the payment. */
-export function fund(ctx: Ctx, row: OutgoingRow, amount: bigint): void {
-  const currency = row.sent_currency;
+export function fund(ctx: Ctx, row: OutgoingRow, { currency, amount }: Money): void {
   ctx.transfer({
     transactionId: row.id,
     step: 'fund',

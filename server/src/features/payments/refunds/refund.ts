@@ -5,6 +5,7 @@
 import { Type } from '@sinclair/typebox';
 import { isFiat } from '../../../catalog/currencies/currencies.ts';
 import { defineJob } from '../../../kernel/contract/job.ts';
+import type { Money } from '../../../kernel/money.ts';
 import { iso } from '../../../kernel/world.ts';
 import { house } from '../../../ledger/chart.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -30,9 +31,13 @@ import {
 import { type Leg, legsOf, park, release, reverse } from './legs.ts';
 
 /** What came in for a payment that is funded from outside. Throws for any other. */
-export function fundedAmountOf({ id, funded_amount: amount }: OutgoingRow): bigint {
+export function fundedOf({
+  id,
+  sent_currency: currency,
+  funded_amount: amount,
+}: OutgoingRow): Money {
   if (amount === null) throw new Error(`${id} is not funded from outside`);
-  return amount;
+  return { currency, amount };
 }
 
 /** The input of the jobs that follow a payment. */
@@ -82,9 +87,9 @@ export const goesBackByRail = (row: OutgoingRow): boolean =>
 async function returnPlatformFee(ctx: Ctx, leg: Leg, row: OutgoingRow, to: string) {
   const account = await readInternalAccount(ctx, leg.credit);
   if (!account) return reverse(ctx, row.id, [leg]);
-  const { amount } = leg;
+  const { currency, amount } = leg;
   const step = `refund.${leg.step}`;
-  await takeBack(ctx, account, { transactionId: row.id, step, amount, creditTo: to });
+  await takeBack(ctx, account, { transactionId: row.id, step, currency, amount, creditTo: to });
 }
 
 /** Back to the source, or to `keeper` in its stead. */
@@ -152,8 +157,7 @@ function moveOut(ctx: Ctx, row: OutgoingRow, step: string, target: string): void
     step,
     debit: house(ctx.caller.environment, 'inbound', row.sent_currency),
     credit: target,
-    currency: row.sent_currency,
-    amount: fundedAmountOf(row),
+    ...fundedOf(row),
     force: true,
   });
 }
@@ -161,8 +165,7 @@ function moveOut(ctx: Ctx, row: OutgoingRow, step: string, target: string): void
 /** Onto the balance of its owner, and out of it again what they owe. */
 function returnInside(ctx: Ctx, row: OutgoingRow, account: InternalAccountRow): void {
   moveOut(ctx, row, 'refund.out', account.id);
-  const amount = fundedAmountOf(row);
-  repayOwed(ctx, account, { transactionId: row.id, step: 'refund.owed', amount });
+  repayOwed(ctx, account, { transactionId: row.id, step: 'refund.owed', ...fundedOf(row) });
 }
 
 /** The refund itself: back to the source, or into suspense when the money cannot go back by itself. */

@@ -8,6 +8,7 @@ import { assertNever } from '../../../../kernel/assert-never.ts';
 import { defineJob } from '../../../../kernel/contract/job.ts';
 import { Fault, invalidField } from '../../../../kernel/fault.ts';
 import { isId } from '../../../../kernel/id.ts';
+import { type Money, subtract } from '../../../../kernel/money.ts';
 import { house } from '../../../../ledger/chart.ts';
 import { hasMoved } from '../../../../runtime/committer/ledger-reads.ts';
 import {
@@ -47,10 +48,11 @@ import {
   type RailMovement,
 } from '../../payouts/index.ts';
 import { moveAndTell } from '../../presentation/index.ts';
-import { fundedAmountOf } from '../../refunds/index.ts';
+import { fundedOf } from '../../refunds/index.ts';
 import { awaitDecision, awaitNotice, transactionOfReference } from '../../suspense/index.ts';
 import {
   asOutgoing,
+  debitedOf,
   type FailureReason,
   type IncomingRow,
   type OutgoingRow,
@@ -71,7 +73,7 @@ function reasonOf({ code }: Fault): FailureReason {
 
 /** Makes the payment with what came in for it, or gives that back. */
 async function payWith(ctx: Ctx, row: OutgoingRow, came: CameIn): Promise<OutgoingRow> {
-  if (came.amount !== row.sent_amount) {
+  if (subtract(came, debitedOf(row)).amount !== 0n) {
     return refuseFunds(ctx, row, came, 'FUNDING_AMOUNT_MISMATCH');
   }
   const ends = await checkEnds(ctx, row).catch((error: unknown) => {
@@ -88,13 +90,10 @@ async function payWith(ctx: Ctx, row: OutgoingRow, came: CameIn): Promise<Outgoi
 }
 
 /** Money that has arrived. It names one of a quote, a reference of a payment, and an internal account. */
-export interface Notice {
+export interface Notice extends Money {
   quoteId?: string;
   reference?: string;
   accountId?: string;
-  currency: string;
-  /** Smallest units. */
-  amount: bigint;
   /** What the rail tells of the payer: fields of a REALTIME_FUNDING source. */
   origin?: CameIn['origin'];
   chain?: CameIn['chain'];
@@ -197,13 +196,13 @@ export async function takeBackFunds(ctx: Ctx, row: OutgoingRow): Promise<boolean
     ),
   );
   const account = all.flat().find((each) => each.status !== 'CLOSED' && isBalance(each));
-  const movement = { transactionId: row.id, step: 'return', amount: fundedAmountOf(row) };
+  const movement = { transactionId: row.id, step: 'return', ...fundedOf(row) };
   if (account) {
     await moveAndTell(ctx, () => takeBack(ctx, account, { ...movement, creditTo }));
     return true;
   }
   const debit = house(ctx.caller.environment, 'suspense', currency);
-  ctx.transfer({ ...movement, debit, credit: creditTo, currency });
+  ctx.transfer({ ...movement, debit, credit: creditTo });
   await awaitDecision(ctx, row);
   return true;
 }
@@ -223,7 +222,7 @@ export async function heedFunding(ctx: Ctx, row: OutgoingRow, progress: Progress
     case 'unknown':
       return again(progress.checkAfterMs);
     case 'settled':
-      if (awaited) await payWith(ctx, row, { amount: row.sent_amount });
+      if (awaited) await payWith(ctx, row, debitedOf(row));
       return again(progress.checkAfterMs);
     case 'returned':
       if (awaited) await failPayout(ctx, row, progress.reason, true);
