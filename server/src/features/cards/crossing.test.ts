@@ -70,7 +70,8 @@ function crossed(meanwhile: () => Promise<unknown>): Runtime {
   let looks = 0;
   const query: typeof db.query = async (text, values) => {
     const rows = await db.query(text, values);
-    if (text.includes('house:%:suspense:%') && ++looks === 1) await meanwhile().finally(done);
+    const isLook = values?.includes('house:%:suspense:%');
+    if (isLook && ++looks === 1) await meanwhile().finally(done);
     return rows as never;
   };
   const read: typeof db.read = async (table, id) => {
