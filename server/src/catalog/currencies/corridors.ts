@@ -1,7 +1,7 @@
 // Between which currencies money can be sent, over which rails it arrives, and how much at once.
 // Derived: the rails of a destination are those of its account types, the limits are dollar limits
 // of the rail written in the sending currency and rounded to two digits that mean something.
-import { divide, scale } from '../../kernel/money.ts';
+import { divide, isLess, type Money, scale } from '../../kernel/money.ts';
 import { ACCOUNT_TYPE_ROWS } from '../accounts/account-types.ts';
 import { PAYMENT_RAILS, type PaymentRail, RAILS } from '../rails/rails.ts';
 import { CURRENCIES, findCurrency } from './currencies.ts';
@@ -70,6 +70,14 @@ export function corridors(sourceCurrency: string, destinationCurrency: string): 
     return [{ ...pair, rail, minSending: range[0], maxSending: range[1], settlementSeconds }];
   });
 }
+
+/** Whether so much can be sent at once. */
+export const allowsAmount = (
+  { sourceCurrency: currency, minSending, maxSending }: Corridor,
+  sending: Money,
+): boolean =>
+  !isLess(sending, { currency, amount: minSending }) &&
+  !isLess({ currency, amount: maxSending }, sending);
 
 /** Every other currency that money of this one can be sent to. */
 export const destinationsOf = (sourceCurrency: string): string[] =>

@@ -1,5 +1,5 @@
 // Money as the API and people see it, with the decimals of its currency.
-import { type Money, readable } from '../../kernel/money.ts';
+import { type Money, type Rate, readable } from '../../kernel/money.ts';
 import { currencyOf, currencyView, findCurrency } from './currencies.ts';
 
 /** The amount with its currency as the API shows them. */
@@ -7,6 +7,12 @@ export const moneyView = ({ amount, currency }: Money) => ({
   amount: Number(amount),
   currency: currencyView(currency),
 });
+
+/** Whole units of the currency of `of` for one whole unit of that of `per`. */
+export function wholeUnitRate(of: Money, per: Money): Rate {
+  const unitOf = ({ currency }: Money) => 10n ** BigInt(currencyOf(currency).decimals);
+  return { num: of.amount * unitOf(per), den: per.amount * unitOf(of) };
+}
 
 /** `12,345.67 USD`. Throws for an unknown currency, since payments are decided by this text. */
 export const formatMoney = ({ amount, currency }: Money): string =>

@@ -27,6 +27,8 @@ const limitTo = (limits: PaymentLimit[], as: TestPlatform = app.platform) =>
     ctx.update(platforms, row, { limits });
   }, as);
 
+const usd = (amount: bigint) => ({ currency: 'USD', amount });
+
 interface Options {
   to?: string;
   payerId?: string | null;
@@ -41,12 +43,12 @@ async function pay(amount: bigint, options: Options = {}): Promise<string> {
   const caller = systemCaller(as.id, as.environment);
   return operate(runtime, caller, async (ctx) => {
     const platform = (await ctx.read(platforms, as.id)) as PlatformRow;
-    await countPayment(ctx, platform, { from: 'USD', to, sending: amount, transactionId, payerId });
+    await countPayment(ctx, platform, { to, sending: usd(amount), transactionId, payerId });
     return transactionId;
   }).catch((error: { code: string }) => error.code);
 }
 
-const SOME = { from: 'USD', to: 'EUR', transactionId: 't', payerId: 'c' };
+const SOME = { to: 'EUR', transactionId: 't', payerId: 'c' };
 
 const giveBack = (id: string) => app.operate((ctx) => reverseUse(ctx, { id }));
 
@@ -60,7 +62,7 @@ const EXCEEDED = 'DAILY_VOLUME_LIMIT_EXCEEDED';
 describe('checkPaymentSize', () => {
   const row = (limits: PaymentLimit[]) => ({ limits }) as PlatformRow;
   const size = (limits: PaymentLimit[], sending: bigint, to = 'EUR') =>
-    checkPaymentSize(row(limits), { from: 'USD', to, sending });
+    checkPaymentSize(row(limits), { to, sending: usd(sending) });
 
   it('lets through what no limit is about', () => {
     size([], 10n ** 15n);
@@ -93,7 +95,7 @@ describe('a daily limit', () => {
     await limitTo([{ currency: 'EUR', perDay: 1 }]);
     await app.operate(async (ctx) => {
       const platform = (await ctx.read(platforms, app.platform.id)) as PlatformRow;
-      await countPayment(ctx, platform, { ...SOME, sending: 100n });
+      await countPayment(ctx, platform, { ...SOME, sending: usd(100n) });
       expect(ctx.set.transfers).toEqual([]);
     });
     expect(await accounts()).toEqual([]);
@@ -105,7 +107,7 @@ describe('a daily limit', () => {
     expect(await pay(40_01n)).toBe(EXCEEDED);
     expect(await pay(40_00n)).toMatch(/^Transaction:/);
     const platform = (await app.runtime.db.read(platforms, app.platform.id)) as PlatformRow;
-    const volume = { ...SOME, sending: 1n };
+    const volume = { ...SOME, sending: usd(1n) };
     // The clock says nine in the morning.
     await expect(app.operate((ctx) => countPayment(ctx, platform, volume))).rejects.toMatchObject({
       code: EXCEEDED,
@@ -224,7 +226,7 @@ describe('an hourly limit', () => {
     expect(await payAs('d')).toMatch(/^Transaction:/);
     app.world.set(app.world.now() + 60_000);
     const platform = (await app.runtime.db.read(platforms, app.platform.id)) as PlatformRow;
-    const volume = { ...SOME, sending: 1n };
+    const volume = { ...SOME, sending: usd(1n) };
     await expect(app.operate((ctx) => countPayment(ctx, platform, volume))).rejects.toMatchObject({
       code: TOO_OFTEN,
       status: 403,

@@ -1,9 +1,9 @@
 // What a platform may send at once and in a day, and how often one of its customers may pay in an hour, as
 // its operator has set it. Both are counted in the ledger (velocity-limit.ts); a platform without such
 // limits pays nothing for it.
-import { findCurrency } from '../../../catalog/currencies/currencies.ts';
+import { formatMoney } from '../../../catalog/currencies/money-format.ts';
 import { Fault } from '../../../kernel/fault.ts';
-import { readable } from '../../../kernel/money.ts';
+import { type CurrencyCode, isLess, lesser, type Money } from '../../../kernel/money.ts';
 import { iso, type Time } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { PaymentLimit, PlatformRow } from '../../tenancy/platform/index.ts';
@@ -17,11 +17,10 @@ import {
 
 /** A payment as limits see it. */
 interface Volume {
-  from: string;
+  /** What leaves the source. */
+  sending: Money;
   /** The currency that arrives. */
-  to: string;
-  /** What leaves the source, smallest units of `from`. */
-  sending: bigint;
+  to: CurrencyCode;
 }
 
 /** A payment of somebody's. */
@@ -33,22 +32,28 @@ interface PaymentVolume extends Volume {
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
-const shown = (amount: bigint, currency: string) =>
-  `${readable(amount, findCurrency(currency)?.decimals ?? 0)} ${currency}`;
-
 /** The limits that a payment is held to. */
-const applying = ({ limits }: PlatformRow, { from, to }: Volume): PaymentLimit[] =>
-  limits.filter((each) => each.currency === from && (each.to ?? to) === to);
+const applying = ({ limits }: PlatformRow, { sending, to }: Volume): PaymentLimit[] =>
+  limits.filter((each) => each.currency === sending.currency && (each.to ?? to) === to);
+
+/** The most that a limit says, in the currency that it is for. */
+const mostOf = ({ currency }: PaymentLimit, units: number): Money => ({
+  currency,
+  amount: BigInt(units),
+});
 
 /** Throws TRANSACTION_SIZE_LIMIT_EXCEEDED for more than the operator lets through in one payment. */
 export function checkPaymentSize(platform: PlatformRow, volume: Volume): void {
-  const sizes = applying(platform, volume).flatMap(({ perPayment }) => perPayment ?? []);
-  const max = Math.min(...sizes);
-  if (volume.sending <= max) return;
+  const sizes = applying(platform, volume).flatMap((limit) =>
+    limit.perPayment === undefined ? [] : mostOf(limit, limit.perPayment),
+  );
+  if (sizes.length === 0) return;
+  const max = sizes.reduce(lesser);
+  if (!isLess(max, volume.sending)) return;
   throw new Fault(
     'TRANSACTION_SIZE_LIMIT_EXCEEDED',
-    `One payment may send ${shown(BigInt(max), volume.from)} at the most.`,
-    { max },
+    `One payment may send ${formatMoney(max)} at the most.`,
+    { max: Number(max.amount) },
   );
 }
 
@@ -60,8 +65,9 @@ interface Counted {
 /** Seconds until the running period of this length is over. */
 const restOf = (periodMs: number, now: Time) => Math.ceil((periodMs - (now % periodMs)) / 1000);
 
-function dayFull({ currency, to, perDay = 0 }: PaymentLimit, now: Time): Fault {
-  const max = shown(BigInt(perDay), currency);
+function dayFull(limit: PaymentLimit, now: Time): Fault {
+  const { to, perDay = 0 } = limit;
+  const max = formatMoney(mostOf(limit, perDay));
   const way = to === undefined ? '' : ` to ${to}`;
   return new Fault(
     'DAILY_VOLUME_LIMIT_EXCEEDED',
@@ -83,7 +89,7 @@ function ofDay(platform: PlatformRow, volume: Volume, now: Time): Counted[] {
       taking: {
         name: to,
         comesBack: true,
-        amount: volume.sending,
+        amount: volume.sending.amount,
         short: () => dayFull(limit, now),
       },
     };

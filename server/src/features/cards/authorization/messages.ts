@@ -3,7 +3,7 @@
 // own id, so a second one of the same id finds it, or is refused by the commit and then finds it. An
 // approval that turned out too late has one row more, which says so.
 
-import { findCurrency } from '../../../catalog/currencies/currencies.ts';
+import { formatAmount } from '../../../catalog/currencies/money-format.ts';
 import type {
   CardDecision,
   CardNotice,
@@ -11,7 +11,6 @@ import type {
   DeclineReason,
 } from '../../../connectors/ports/cards.ts';
 import { Fault } from '../../../kernel/fault.ts';
-import { readable } from '../../../kernel/money.ts';
 import { iso } from '../../../kernel/world.ts';
 import { equals } from '../../../runtime/db/database.ts';
 import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
@@ -159,7 +158,7 @@ const messageView = (row: CardMessageRow) => ({
   kind: row.kind,
   amount: Number(row.amount),
   currency: row.currency,
-  readable: readable(row.amount, findCurrency(row.currency)?.decimals ?? 0),
+  readable: formatAmount(row),
   merchant: row.merchant,
   approved: row.approved,
   reason: row.reason,

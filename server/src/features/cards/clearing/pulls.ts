@@ -3,11 +3,10 @@
 // asked twice knows. One pull is one job, and only the first answer that is final counts. Where none ever
 // comes, a person who has found out gives it.
 
-import { findCurrency } from '../../../catalog/currencies/currencies.ts';
+import { formatAmount } from '../../../catalog/currencies/money-format.ts';
 import type { CardPull, PullProgress } from '../../../connectors/ports/cards.ts';
 import type { JobInput } from '../../../kernel/contract/job.ts';
 import { Fault } from '../../../kernel/fault.ts';
-import { readable } from '../../../kernel/money.ts';
 import { iso } from '../../../kernel/world.ts';
 import { OUTAGE_ATTEMPTS } from '../../../runtime/jobs/job-failures.ts';
 import {
@@ -107,10 +106,8 @@ async function endPullByHand(
 }
 
 const amountOf = (row: CardPaymentRow, at: number) => {
-  const { currency } = row.card;
-  const amount = row.card_pulls[at] ?? 0n;
-  const decimals = findCurrency(currency)?.decimals ?? 0;
-  return { amount: Number(amount), readable: readable(amount, decimals), currency };
+  const money = { currency: row.card.currency, amount: row.card_pulls[at] ?? 0n };
+  return { ...money, amount: Number(money.amount), readable: formatAmount(money) };
 };
 
 interface EndInput {

@@ -4,33 +4,34 @@
 import { type FeeSchedule, serviceFeeOf } from '../../../catalog/currencies/fees.ts';
 import type { Connectors, NetworkFee } from '../../../connectors/ports/index.ts';
 import { Fault } from '../../../kernel/fault.ts';
-import { type Rate, scale } from '../../../kernel/money.ts';
+import { convert, type Money, type Rate } from '../../../kernel/money.ts';
 import { midRate } from './rates.ts';
 
 type Ports = Pick<Connectors, 'networkFees' | 'rates'>;
 
 const times = (a: Rate, b: Rate): Rate => ({ num: a.num * b.num, den: a.den * b.den });
 
-/** The network's fee in smallest units of the currency that is sent. */
+/** The network's fee in the currency that is sent. */
 async function converted(
   { rates }: Ports,
   { fee, asset, price }: NetworkFee,
   currency: string,
-): Promise<bigint> {
-  if (fee === 0n) return 0n;
+): Promise<Money> {
+  if (fee === 0n) return { currency, amount: 0n };
   const from = price ? 'USD' : asset;
   const rate = await midRate(rates, from, currency);
   if (!rate) {
     throw new Fault('QUOTE_RATE_UNAVAILABLE', `There is no rate from ${from} to ${currency}.`);
   }
-  return scale(fee, price ? times(price, rate) : rate, 'ceil');
+  const whole = price ? { ...times(price, rate), from: asset, to: currency } : rate;
+  return convert({ currency: asset, amount: fee }, whole, 'ceil');
 }
 
 interface FeeOverNetwork {
   /** The network's part is fixed, and in here. */
   service: FeeSchedule;
   /** That part alone. */
-  cost: bigint;
+  cost: Money;
   /** What the network takes in its own terms; undefined where nobody knows, and it costs nothing. */
   taken: NetworkFee | undefined;
 }
@@ -43,6 +44,6 @@ export async function serviceFeeOver(
 ): Promise<FeeOverNetwork> {
   const own = serviceFeeOf(from, to);
   const taken = network === undefined ? undefined : await ports.networkFees?.feeOf(network);
-  const cost = taken ? await converted(ports, taken, from) : 0n;
-  return { service: { ...own, fixed: own.fixed + cost }, cost, taken };
+  const cost = taken ? await converted(ports, taken, from) : { currency: from, amount: 0n };
+  return { service: { ...own, fixed: own.fixed + cost.amount }, cost, taken };
 }

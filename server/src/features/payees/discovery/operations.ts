@@ -77,7 +77,7 @@ async function pricesOf(
 ) {
   const { rail: port, rates, networkFees } = connectors;
   const platform = (await readPlatform(ctx, ctx.caller.platformId)) as PlatformRow;
-  const sending = BigInt(query.sendingAmount ?? DEFAULT_SENDING);
+  const amount = BigInt(query.sendingAmount ?? DEFAULT_SENDING);
   if (!port || !rates) return [];
   // A network's fee is converted at the remembered rates, too.
   const kept = { rate: (from: string, to: string) => memory(rates, from, to, ctx.now) };
@@ -86,6 +86,7 @@ async function pricesOf(
     const { sourceCurrency: from, destinationCurrency: to } = corridor;
     const mid = await kept.rate(from, to);
     const service = mid && (await serviceFee(ports, corridor, rail));
+    const sending = { currency: from, amount };
     return service && priceRow({ corridor, rail, service, sending, mid, platform });
   };
   const rows: Awaited<ReturnType<typeof price>>[] = [];

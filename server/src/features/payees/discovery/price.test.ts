@@ -16,9 +16,10 @@ function row(to: string, sending: bigint, of: PlatformRow = platform()) {
   const corridor = corridors('USD', to)[0];
   if (!corridor) throw new Error(`no corridor to ${to}`);
   const mid = { rate: referenceRate('USD', to) as Rate, at: 0 };
+  const money = { currency: 'USD', amount: sending };
   const rail = corridor.rail as PaymentRail;
   const service = serviceFeeOf('USD', to);
-  return priceRow({ corridor, rail, service, sending, mid, platform: of });
+  return priceRow({ corridor, rail, service, sending: money, mid, platform: of });
 }
 
 describe('priceRow', () => {

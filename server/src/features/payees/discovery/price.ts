@@ -3,10 +3,18 @@
 
 import type { WithdrawalNetwork } from '../../../catalog/crypto/crypto-networks.ts';
 import type { Corridor } from '../../../catalog/currencies/corridors.ts';
-import { currencyOf, currencyView } from '../../../catalog/currencies/currencies.ts';
+import { currencyView } from '../../../catalog/currencies/currencies.ts';
 import { type FeeSchedule, feesOn } from '../../../catalog/currencies/fees.ts';
+import { wholeUnitRate } from '../../../catalog/currencies/money-format.ts';
 import type { PaymentRail } from '../../../catalog/rails/rails.ts';
-import { MAX_AMOUNT, type Rate, scale, toDecimal } from '../../../kernel/money.ts';
+import {
+  convert,
+  MAX_AMOUNT,
+  type Money,
+  type Rate,
+  subtract,
+  toDecimal,
+} from '../../../kernel/money.ts';
 import { iso, type Time } from '../../../kernel/world.ts';
 import { platformFeeOf } from '../../tenancy/config/index.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
@@ -22,12 +30,6 @@ export function readableRate(rate: Rate): number {
   return Number(toDecimal(rate, places));
 }
 
-/** Whole units of the source for one whole unit of the destination. */
-function perWhole(from: string, to: string, sending: bigint, receiving: bigint): Rate {
-  const scaleOf = (code: string) => 10n ** BigInt(currencyOf(code).decimals);
-  return { num: sending * scaleOf(to), den: receiving * scaleOf(from) };
-}
-
 /** A payment rail, or the network that a digital asset is paid out over. */
 export type PayoutRail = PaymentRail | WithdrawalNetwork;
 
@@ -36,7 +38,7 @@ interface Asked {
   rail: PayoutRail;
   /** Fee of the service, with that of the network. */
   service: FeeSchedule;
-  sending: bigint;
+  sending: Money;
   mid: { rate: Rate; at: Time };
   platform: PlatformRow;
 }
@@ -59,21 +61,23 @@ function limitsOf({ corridor, platform }: Asked) {
 export function priceRow(asked: Asked) {
   const { corridor, rail, service, sending, mid, platform } = asked;
   const { sourceCurrency: from, destinationCurrency: to } = corridor;
-  const fees = feesOn(sending, service, platformFeeOf(platform, from, to));
-  const net = sending > fees.total ? sending - fees.total : 0n;
-  const receiving = scale(net, mid.rate, 'floor');
-  if (receiving > MAX_AMOUNT) return undefined;
+  const fees = feesOn(sending.amount, service, platformFeeOf(platform, from, to));
+  const left = subtract(sending, { currency: from, amount: fees.total });
+  const net = left.amount > 0n ? left : { currency: from, amount: 0n };
+  const receiving = convert(net, { ...mid.rate, from, to }, 'floor');
+  if (receiving.amount > MAX_AMOUNT) return undefined;
+  const { num, den } = mid.rate;
   const rate =
-    receiving > 0n
-      ? perWhole(from, to, sending, receiving)
-      : perWhole(from, to, mid.rate.den, mid.rate.num);
+    receiving.amount > 0n
+      ? wholeUnitRate(sending, receiving)
+      : wholeUnitRate({ currency: from, amount: den }, { currency: to, amount: num });
   return {
     sourceCurrency: currencyView(from),
-    sendingAmount: Number(sending),
+    sendingAmount: Number(sending.amount),
     ...limitsOf(asked),
     destinationCurrency: currencyView(to),
     destinationPaymentRail: rail,
-    receivingAmount: Number(receiving),
+    receivingAmount: Number(receiving.amount),
     exchangeRate: readableRate(rate),
     fees: { fixed: Number(fees.fixed), total: Number(fees.total) },
     updatedAt: iso(mid.at),

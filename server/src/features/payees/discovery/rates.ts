@@ -1,7 +1,7 @@
 // Mid rates as the price list sees them: taken from the rate port and kept for five minutes, so that a
 // list of a thousand prices does not become a thousand questions. Quotes ask the port themselves.
 import type { RatePort } from '../../../connectors/ports/index.ts';
-import type { Rate } from '../../../kernel/money.ts';
+import type { ConversionRate, Rate } from '../../../kernel/money.ts';
 import type { Time } from '../../../kernel/world.ts';
 
 interface Mid {
@@ -16,7 +16,10 @@ export const midRate = async (
   rates: RatePort | undefined,
   from: string,
   to: string,
-): Promise<Rate | undefined> => (from === to ? SAME : (await rates?.rate(from, to))?.rate);
+): Promise<ConversionRate | undefined> => {
+  const rate = from === to ? SAME : (await rates?.rate(from, to))?.rate;
+  return rate && { ...rate, from, to };
+};
 
 const KEEP_MS = 5 * 60_000;
 

@@ -7,7 +7,7 @@ import { corridors } from '../../../catalog/currencies/corridors.ts';
 import { needsPurpose } from '../../../catalog/rails/purposes.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import { Fault } from '../../../kernel/fault.ts';
-import { scale } from '../../../kernel/money.ts';
+import { convert } from '../../../kernel/money.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { customerOf } from '../../customers/records/index.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
@@ -69,10 +69,11 @@ export async function findAccount(
     const reason = `There is no rate from ${sender.currency} to ${currency}.`;
     throw new Fault('QUOTE_RATE_UNAVAILABLE', reason);
   }
+  const sending = (amount: bigint) => ({ currency: sender.currency, amount });
   const offer = {
     currency,
-    min: least(...ways.map((way) => scale(way.minSending, rate, 'ceil'))),
-    max: most(...ways.map((way) => scale(way.maxSending, rate, 'floor'))),
+    min: least(...ways.map((way) => convert(sending(way.minSending), rate, 'ceil').amount)),
+    max: most(...ways.map((way) => convert(sending(way.maxSending), rate, 'floor').amount)),
   };
   const purpose: CounterpartyFieldDefinition = { name: 'PURPOSE_OF_PAYMENT', mandatory: true };
   return {

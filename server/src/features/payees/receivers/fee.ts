@@ -5,6 +5,7 @@ import { NETWORKS, type NetworkFact } from '../../../catalog/crypto/crypto-netwo
 import { feesOn } from '../../../catalog/currencies/fees.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import { Fault, type FieldError, invalid } from '../../../kernel/fault.ts';
+import { isLess, type Money, subtract } from '../../../kernel/money.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
   type InternalAccountRow,
@@ -42,17 +43,17 @@ export async function estimate(ctx: Ctx, connectors: Connectors, withdrawal: Wit
   if (!taken) {
     throw new Fault('NOT_IMPLEMENTED', `What ${cryptoNetwork} takes is not known here.`);
   }
-  const amount = BigInt(withdrawal.amount);
-  const totalFee = feesOn(amount, service).total;
-  if (totalFee >= amount) {
-    const reason = `The fees, ${totalFee}, would leave nothing of the amount.`;
-    throw new Fault('AMOUNT_OUT_OF_RANGE', reason, { min: Number(totalFee + 1n) });
+  const amount: Money = { currency, amount: BigInt(withdrawal.amount) };
+  const totalFee: Money = { currency, amount: feesOn(amount.amount, service).total };
+  if (!isLess(totalFee, amount)) {
+    const reason = `The fees, ${totalFee.amount}, would leave nothing of the amount.`;
+    throw new Fault('AMOUNT_OUT_OF_RANGE', reason, { min: Number(totalFee.amount + 1n) });
   }
   return {
     networkFee: Number(taken.fee),
     networkFeeAsset: taken.asset,
-    applicationFee: Number(totalFee - cost),
-    totalFee: Number(totalFee),
-    netAmount: Number(amount - totalFee),
+    applicationFee: Number(subtract(totalFee, cost).amount),
+    totalFee: Number(totalFee.amount),
+    netAmount: Number(subtract(amount, totalFee).amount),
   };
 }

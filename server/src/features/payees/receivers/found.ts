@@ -2,10 +2,11 @@
 // quote that may follow, and show it. Currencies that nobody here can price are not shown.
 
 import type { CounterpartyFieldDefinition } from '../../../catalog/accounts/field-names.ts';
-import { currencyOf, currencyView, findCurrency } from '../../../catalog/currencies/currencies.ts';
+import { currencyView, findCurrency } from '../../../catalog/currencies/currencies.ts';
+import { wholeUnitRate } from '../../../catalog/currencies/money-format.ts';
 import type { RatePort } from '../../../connectors/ports/index.ts';
 import { Fault } from '../../../kernel/fault.ts';
-import { MAX_AMOUNT, type Rate, toDecimal } from '../../../kernel/money.ts';
+import { type ConversionRate, MAX_AMOUNT, toDecimal } from '../../../kernel/money.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { midRate } from '../discovery/index.ts';
 import { LOOKUP_TTL_MS, type Offer } from './lookup.ts';
@@ -22,10 +23,9 @@ export interface Found {
 
 const MOST_DIGITS = 18;
 
-/** Whole units of `to` for one whole unit of `from`, from a rate between smallest units. */
-function wholeUnits(rate: Rate, from: string, to: string): number {
-  const scaleOf = (code: string) => 10n ** BigInt(currencyOf(code).decimals);
-  const whole = { num: rate.num * scaleOf(from), den: rate.den * scaleOf(to) };
+/** Whole units of the second currency for one whole unit of the first. */
+function wholeUnits({ num, den, from, to }: ConversionRate): number {
+  const whole = wholeUnitRate({ currency: to, amount: num }, { currency: from, amount: den });
   return Number(toDecimal(whole, MOST_DIGITS));
 }
 
@@ -38,7 +38,7 @@ async function priced(rates: RatePort | undefined, from: string, offers: readonl
     known.map(async ({ currency, min, max }) => {
       const rate = await midRate(rates, from, currency);
       if (!rate) return undefined;
-      const estimatedExchangeRate = wholeUnits(rate, from, currency);
+      const estimatedExchangeRate = wholeUnits(rate);
       const range = { min: Number(atLeastOne(min)), max: Number(representable(max)) };
       return { code: currency, estimatedExchangeRate, ...range };
     }),

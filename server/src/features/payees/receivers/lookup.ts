@@ -2,6 +2,7 @@
 // is unknown, somebody else's or too old is the same as absent.
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
+import { isLess, type Money } from '../../../kernel/money.ts';
 import { forgetting } from '../../../runtime/db/forget.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { type LookupRow, lookups } from './store.ts';
@@ -44,11 +45,12 @@ export function offerOf(
 }
 
 /** Throws AMOUNT_OUT_OF_RANGE for more or less than the receiver takes at once. */
-export function checkOffer({ currency, min, max }: Offer, receiving: bigint): void {
-  if (receiving >= min && receiving <= max) return;
+export function checkOffer({ currency, min, max }: Offer, receiving: Money): void {
+  const isTooLittle = isLess(receiving, { currency, amount: min });
+  if (!isTooLittle && !isLess({ currency, amount: max }, receiving)) return;
   throw new Fault(
     'AMOUNT_OUT_OF_RANGE',
-    `The receiver takes ${min} to ${max} of ${currency} at once; this would be ${receiving}.`,
+    `The receiver takes ${min} to ${max} of ${currency} at once; this would be ${receiving.amount}.`,
     { min: Number(min), max: Number(max) },
   );
 }

@@ -376,10 +376,11 @@ describe('a lookup', () => {
     expect(() => offerOf(row, 'EUR')).toThrow(
       expect.objectContaining({ code: 'INVALID_CURRENCY' }),
     );
+    const usd = (amount: bigint) => ({ currency: 'USD', amount });
     const outside = expect.objectContaining({ code: 'AMOUNT_OUT_OF_RANGE' });
-    expect(() => checkOffer(offer, 99n)).toThrow(outside);
-    expect(() => checkOffer(offer, 100_000_01n)).toThrow(outside);
-    checkOffer(offer, 1_00n);
+    expect(() => checkOffer(offer, usd(99n))).toThrow(outside);
+    expect(() => checkOffer(offer, usd(100_000_01n))).toThrow(outside);
+    checkOffer(offer, usd(1_00n));
     expect(missingPayerData(row, {})).toEqual(['FULL_NAME']);
     expect(missingPayerData(row, { FULL_NAME: '' })).toEqual(['FULL_NAME']);
     expect(missingPayerData(row, { FULL_NAME: 'Ada' })).toEqual([]);

@@ -5,12 +5,13 @@
 
 import type { Static } from '@sinclair/typebox';
 import { railsOf } from '../../../catalog/accounts/account-info.ts';
-import { corridors } from '../../../catalog/currencies/corridors.ts';
+import { allowsAmount, corridors } from '../../../catalog/currencies/corridors.ts';
 import { chooseRail } from '../../../catalog/rails/rails.ts';
 import type { Connectors, Progress, RailPort } from '../../../connectors/ports/index.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
+import type { Money } from '../../../kernel/money.ts';
 import type { EventRow } from '../../../runtime/committer/change-set.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
@@ -53,14 +54,12 @@ import {
 } from './ends.ts';
 import { ASK, COLLECT, LAPSE, PASS_ON } from './kinds.ts';
 
-interface UmaIncoming {
+/** What is received, and from whom. */
+interface UmaIncoming extends Money {
   platform: PlatformRow;
   customer: CustomerRow;
   /** UMA address of whoever pays. */
   sender: string;
-  currency: string;
-  /** What is received, smallest units. */
-  amount: bigint;
   /** What the sender's side tells about the sender, by field name. */
   payerData: Info;
 }
@@ -79,7 +78,7 @@ function admit({ platform, customer, currency, amount }: UmaIncoming): void {
     throw new Fault('INVALID_CURRENCY', `The customer cannot receive ${currency}.`);
   }
   checkDirection(platform, currency, 'INCOMING');
-  checkAmount(platform, currency, amount);
+  checkAmount(platform, { currency, amount });
 }
 
 /** What the platform wants to know of a sender; throws where the sender's side does not tell it. */
@@ -116,11 +115,10 @@ async function chosenOutside(
   if ('invoice' in account.info) return undefined;
   const own = railsOf(account.info);
   const ways = corridors(currency, currency).filter(
-    ({ rail, minSending, maxSending }) =>
-      (own.length ? rail !== null && own.includes(rail) : rail === null) &&
-      port.carries(account.account_type, rail) &&
-      minSending <= amount &&
-      amount <= maxSending,
+    (each) =>
+      (own.length ? each.rail !== null && own.includes(each.rail) : each.rail === null) &&
+      port.carries(account.account_type, each.rail) &&
+      allowsAmount(each, { currency, amount }),
   );
   if (!ways.length) return undefined;
   const rail = chooseRail(ways.flatMap((way) => way.rail ?? [])) ?? null;

@@ -31,14 +31,16 @@ function partiesOf(payer: Payer, payee: Payee): Pick<OutgoingRow, 'source' | 'de
   };
 }
 
-function amountsOf(payer: Payer, payee: Payee, money: Priced) {
+/** The columns of a price. */
+function amountsOf(money: Priced) {
+  const { sending, receiving, platformFee } = money.price;
   return {
-    sent_amount: money.price.sending,
-    sent_currency: payer.currency,
-    received_amount: money.price.receiving,
-    received_currency: payee.currency,
-    fees: money.fees,
-    platform_fees: money.price.platformFee,
+    sent_amount: sending.amount,
+    sent_currency: sending.currency,
+    received_amount: receiving.amount,
+    received_currency: receiving.currency,
+    fees: money.fees.amount,
+    platform_fees: platformFee.amount,
     platform_fee_account: money.feeAccount,
     exchange_rate: money.exchangeRate,
     rate_details: money.rateDetails,
@@ -89,7 +91,7 @@ export function insertPayment(
     ...partiesOf(payer, payee),
     source_account: payer.kind === 'realtime' ? null : payer.account.id,
     destination_account: payee.kind === 'uma' ? payee.umaAddress : payee.account.id,
-    ...amountsOf(payer, payee, money),
+    ...amountsOf(money),
     quote_id: quoteId,
     description,
     agent_id: ctx.caller.agentId,

@@ -3,12 +3,12 @@
 // owner has not shown that it is theirs. Quotes and same-currency transfers are held to the same.
 
 import { isSelfCustody } from '../../../catalog/accounts/account-info.ts';
-import { type Corridor, corridors } from '../../../catalog/currencies/corridors.ts';
+import { allowsAmount, type Corridor, corridors } from '../../../catalog/currencies/corridors.ts';
 import { needsPurpose } from '../../../catalog/rails/purposes.ts';
 import { chooseRail, type PaymentRail } from '../../../catalog/rails/rails.ts';
 import type { RatePort } from '../../../connectors/ports/index.ts';
 import { Fault, invalid } from '../../../kernel/fault.ts';
-import { type Rate, scale } from '../../../kernel/money.ts';
+import { convert, isLess, type Money, type Rate } from '../../../kernel/money.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
 import { checkPaymentSize } from '../../balances/velocity-limits/index.ts';
 import type { ExternalAccountRow } from '../../payees/external-accounts/index.ts';
@@ -25,8 +25,8 @@ export interface Route {
   railMode: 'AUTO' | 'MANUAL' | null;
 }
 
-/** What European law lets go to an unproven wallet in one transfer, in cents of a euro. */
-const UNPROVEN_LIMIT = 1_000_00n;
+/** What European law lets go to an unproven wallet in one transfer. */
+const UNPROVEN_LIMIT: Money = { currency: 'EUR', amount: 1_000_00n };
 const SAME: Rate = { num: 1n, den: 1n };
 const UNPROVEN: readonly string[] = ['PENDING_OWNERSHIP_VERIFICATION', 'UNVERIFIED'];
 
@@ -35,13 +35,16 @@ const UNPROVEN: readonly string[] = ['PENDING_OWNERSHIP_VERIFICATION', 'UNVERIFI
  * of the moment the price is made; where there is no rate, nothing goes without proof.
  */
 export async function needsProof(
-  { account, currency }: Payee & { kind: 'external' },
-  amount: bigint,
+  { account }: Payee & { kind: 'external' },
+  receiving: Money,
   rates: RatePort | undefined,
 ): Promise<boolean> {
   if (!isSelfCustody(account.info)) return false;
-  const found = currency === 'EUR' ? { rate: SAME } : await rates?.rate(currency, 'EUR');
-  return !found || scale(amount, found.rate, 'ceil') > UNPROVEN_LIMIT;
+  const { currency: from } = receiving;
+  const { currency: to } = UNPROVEN_LIMIT;
+  const found = from === to ? { rate: SAME } : await rates?.rate(from, to);
+  if (!found) return true;
+  return isLess(UNPROVEN_LIMIT, convert(receiving, { ...found.rate, from, to }, 'ceil'));
 }
 
 /**
@@ -65,14 +68,14 @@ export function checkReceiver(
   );
 }
 
-function outside(ways: readonly Corridor[], from: string, sending: bigint): Fault {
+function outside(ways: readonly Corridor[], { currency, amount }: Money): Fault {
   if (ways.length === 0) {
-    return new Fault('NOT_IMPLEMENTED', `There is no way from ${from} to this account.`);
+    return new Fault('NOT_IMPLEMENTED', `There is no way from ${currency} to this account.`);
   }
   const mins = ways.map((way) => Number(way.minSending));
   const maxes = ways.map((way) => Number(way.maxSending));
   const details = { min: Math.min(...mins), max: Math.max(...maxes) };
-  return sending < BigInt(details.min)
+  return amount < BigInt(details.min)
     ? new Fault('AMOUNT_OUT_OF_RANGE', 'The amount is below the least that can be sent.', details)
     : new Fault(
         'TRANSACTION_SIZE_LIMIT_EXCEEDED',
@@ -82,14 +85,14 @@ function outside(ways: readonly Corridor[], from: string, sending: bigint): Faul
 }
 
 /** The rail that carries this much from here to there; throws where none does. */
-function routeOf(from: string, payee: Payee, sending: bigint): Route {
+function routeOf(sending: Money, payee: Payee): Route {
   if (payee.kind !== 'external') return { rail: null, railMode: null };
   const { rails, railMode } = payee;
-  const ways = corridors(from, payee.currency).filter(({ rail }) =>
+  const ways = corridors(sending.currency, payee.currency).filter(({ rail }) =>
     rails.length ? rail !== null && rails.includes(rail) : rail === null,
   );
-  const open = ways.filter((way) => way.minSending <= sending && sending <= way.maxSending);
-  if (open.length === 0) throw outside(ways, from, sending);
+  const open = ways.filter((way) => allowsAmount(way, sending));
+  if (open.length === 0) throw outside(ways, sending);
   return { rail: chooseRail(open.flatMap((way) => way.rail ?? [])) ?? null, railMode };
 }
 
@@ -108,7 +111,7 @@ export function admit(
   { payer, payee, purpose, proofNeeded = false }: Admission,
   { sending, receiving }: Pick<Price, 'sending' | 'receiving'>,
 ): Route {
-  const [from, to] = [payer.currency, payee.currency];
+  const [from, to] = [sending.currency, receiving.currency];
   checkDirection(platform, from, 'OUTGOING');
   if (payee.kind === 'internal') checkDirection(platform, to, 'INCOMING');
   if (payee.kind === 'uma') checkOffer(payee.offer, receiving);
@@ -120,9 +123,9 @@ export function admit(
     if (payer.customer) checkSender(vault, payer.customer, to);
     checkReceiver(payee.account, proofNeeded);
   }
-  const route = routeOf(from, payee, sending);
-  checkPaymentSize(platform, { from, to, sending });
-  checkAmount(platform, from, sending);
-  if (to !== from) checkAmount(platform, to, receiving);
+  const route = routeOf(sending, payee);
+  checkPaymentSize(platform, { sending, to });
+  checkAmount(platform, sending);
+  if (to !== from) checkAmount(platform, receiving);
   return route;
 }

@@ -1,7 +1,55 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { divide } from '../../../kernel/money.ts';
-import { exchangeRate, priceOf, type Terms } from './price.ts';
+import type { FeeSchedule } from '../../../catalog/currencies/fees.ts';
+import { divide, type Rate } from '../../../kernel/money.ts';
+import * as price from './price.ts';
+
+const FROM = 'USD';
+const TO = 'EUR';
+
+/** Terms between two currencies, as bare amounts. */
+interface Terms {
+  lock: 'SENDING' | 'RECEIVING';
+  amount: bigint;
+  rate: Rate;
+  service: FeeSchedule;
+  platform: FeeSchedule;
+}
+
+/** The price as bare amounts, each of which is in the currency of its side. */
+function priceOf({ lock, amount, rate, ...fees }: Terms) {
+  const locked = { currency: lock === 'SENDING' ? FROM : TO, amount };
+  const found = price.priceOf({
+    ...fees,
+    lock,
+    amount: locked,
+    rate: { ...rate, from: FROM, to: TO },
+  });
+  if (!found) return undefined;
+  const { receiving, ...sent } = found;
+  expect(receiving.currency).toBe(TO);
+  for (const each of Object.values(sent)) expect(each.currency).toBe(FROM);
+  return {
+    sending: sent.sending.amount,
+    receiving: receiving.amount,
+    net: sent.net.amount,
+    serviceFee: sent.serviceFee.amount,
+    serviceVariable: sent.serviceVariable.amount,
+    platformFee: sent.platformFee.amount,
+  };
+}
+
+/** Currencies by their decimals. */
+const WITH: Record<number, string> = { 2: 'USD', 8: 'BTC' };
+
+const exchangeRate = (
+  { net, receiving }: { net: bigint; receiving: bigint },
+  decimals: { sending: number; receiving: number },
+) =>
+  price.exchangeRate({
+    net: { currency: WITH[decimals.sending] as string, amount: net },
+    receiving: { currency: WITH[decimals.receiving] as string, amount: receiving },
+  });
 
 const none = { fixed: 0n, variableBps: 0 };
 const par = { num: 1n, den: 1n };
@@ -31,6 +79,14 @@ describe('exchangeRate', () => {
 });
 
 describe('priceOf', () => {
+  it('fails for an amount in the currency of the other side', () => {
+    const rate = { ...par, from: FROM, to: TO };
+    const terms = { rate, service: none, platform: none, amount: { currency: 'JPY', amount: 1n } };
+    const mixed = expect.objectContaining({ name: 'CurrencyMismatch' });
+    expect(() => price.priceOf({ ...terms, lock: 'SENDING' })).toThrow(mixed);
+    expect(() => price.priceOf({ ...terms, lock: 'RECEIVING' })).toThrow(mixed);
+  });
+
   it('takes fees out of the sending amount first', () => {
     const price = priceOf({
       lock: 'SENDING',

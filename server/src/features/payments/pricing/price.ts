@@ -3,41 +3,58 @@
 // the sending side is fixed, the sending amount up when the receiving side is; what rounding leaves over, or
 // lacks, is taken up by the exchange position.
 import { type FeeSchedule, feesOn } from '../../../catalog/currencies/fees.ts';
-import { divide, type Rate, scale, toDecimal } from '../../../kernel/money.ts';
+import { wholeUnitRate } from '../../../catalog/currencies/money-format.ts';
+import {
+  add,
+  type ConversionRate,
+  convert,
+  type Money,
+  scale,
+  subtract,
+  toDecimal,
+} from '../../../kernel/money.ts';
 
 export interface Terms {
   lock: 'SENDING' | 'RECEIVING';
-  amount: bigint;
-  /** Receiving smallest units for one sending smallest unit. */
-  rate: Rate;
+  /** In the currency of the side that is fixed. */
+  amount: Money;
+  /** From the sending to the receiving currency. */
+  rate: ConversionRate;
   service: FeeSchedule;
   platform: FeeSchedule;
 }
 
 export interface Price {
-  sending: bigint;
-  receiving: bigint;
-  /** What converts: `sending` less all fees. */
-  net: bigint;
-  serviceFee: bigint;
-  serviceVariable: bigint;
-  platformFee: bigint;
+  sending: Money;
+  receiving: Money;
+  /** What converts: `sending` less all fees, which are in its currency. */
+  net: Money;
+  serviceFee: Money;
+  serviceVariable: Money;
+  platformFee: Money;
 }
 
 const BPS = 10_000n;
 
 /** What fees leave of `sending`; negative when they take more than there is. */
-function after(sending: bigint, { service, platform }: Terms) {
-  const fees = feesOn(sending, service, platform);
-  return { fees, net: sending - fees.total };
+function after(sending: Money, { service, platform }: Terms) {
+  const fees = feesOn(sending.amount, service, platform);
+  const money = (amount: bigint): Money => ({ currency: sending.currency, amount });
+  return {
+    net: subtract(sending, money(fees.total)),
+    serviceFee: money(fees.service),
+    serviceVariable: money(fees.serviceVariable),
+    platformFee: money(fees.platform),
+  };
 }
 
 /** What must be sent for the amount to arrive, fees on top; undefined when fees eat everything. */
-function sendingFor({ amount, rate, service, platform }: Terms): bigint | undefined {
+function sendingFor({ amount, rate, service, platform }: Terms): Money | undefined {
   const left = BPS - BigInt(service.variableBps) - BigInt(platform.variableBps);
   if (left <= 0n) return undefined;
-  const base = divide(amount * rate.den * BPS, rate.num * left, 'ceil');
-  return service.fixed + platform.fixed + base;
+  const { from, to, num, den } = rate;
+  const base = convert(amount, { from: to, to: from, num: den * BPS, den: num * left }, 'ceil');
+  return add(base, { currency: from, amount: service.fixed + platform.fixed });
 }
 
 /**
@@ -48,18 +65,11 @@ export function priceOf(terms: Terms): Price | undefined {
   const { lock, amount, rate } = terms;
   const sending = lock === 'SENDING' ? amount : sendingFor(terms);
   if (sending === undefined) return undefined;
-  const { fees, net } = after(sending, terms);
-  if (net <= 0n) return undefined;
-  const receiving = lock === 'SENDING' ? scale(net, rate, 'floor') : amount;
-  if (receiving <= 0n) return undefined;
-  return {
-    sending,
-    receiving,
-    net,
-    serviceFee: fees.service,
-    serviceVariable: fees.serviceVariable,
-    platformFee: fees.platform,
-  };
+  const left = after(sending, terms);
+  if (left.net.amount <= 0n) return undefined;
+  const receiving = lock === 'SENDING' ? convert(left.net, rate, 'floor') : amount;
+  if (receiving.amount <= 0n) return undefined;
+  return { sending, receiving, ...left };
 }
 
 const PLACES = 8;
@@ -71,14 +81,8 @@ const LEAST_DIGITS = 1_000n;
  * Sending units for one receiving unit, both in whole currency: 8 decimals, and more only where the
  * receiving unit is worth next to nothing beside the sending one.
  */
-export function exchangeRate(
-  price: Pick<Price, 'net' | 'receiving'>,
-  decimals: { sending: number; receiving: number },
-): string {
-  const rate = {
-    num: price.net * 10n ** BigInt(decimals.receiving),
-    den: price.receiving * 10n ** BigInt(decimals.sending),
-  };
+export function exchangeRate({ net, receiving }: Pick<Price, 'net' | 'receiving'>): string {
+  const rate = wholeUnitRate(net, receiving);
   let places = PLACES;
   while (places < MOST_PLACES && scale(10n ** BigInt(places), rate, 'floor') < LEAST_DIGITS) {
     places += 1;

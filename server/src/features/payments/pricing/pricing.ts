@@ -3,22 +3,22 @@
 // and in price.ts.
 
 import { withdrawalNetworkOf } from '../../../catalog/accounts/account-info.ts';
-import { currencyOf } from '../../../catalog/currencies/currencies.ts';
 import { type FeeSchedule, NO_FEE } from '../../../catalog/currencies/fees.ts';
+import { wholeUnitRate } from '../../../catalog/currencies/money-format.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
-import { type Rate, toDecimal } from '../../../kernel/money.ts';
+import { add, type ConversionRate, type Money, toDecimal } from '../../../kernel/money.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { findInternalAccounts } from '../../balances/internal-accounts/index.ts';
 import { serviceFeeOver } from '../../payees/discovery/index.ts';
 import { platformFeeOf } from '../../tenancy/config/index.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import type { Payee } from './parties.ts';
-import { exchangeRate, type Price, priceOf } from './price.ts';
+import { exchangeRate, type Price, priceOf, type Terms } from './price.ts';
 
 /** What is to be priced, as it was asked for. */
 interface Request {
-  lockedCurrencySide: Asked['lock'];
+  lockedCurrencySide: Terms['lock'];
   lockedCurrencyAmount: number;
   /** Replaces the platform's standing fees; zero waives them. */
   platformFeeOverride?:
@@ -29,7 +29,13 @@ interface Request {
     | undefined;
 }
 
-const SAME: Rate = { num: 1n, den: 1n };
+/** The rate within one currency. */
+const atPar = (currency: string): ConversionRate => ({
+  from: currency,
+  to: currency,
+  num: 1n,
+  den: 1n,
+});
 
 function platformFee(
   platform: PlatformRow,
@@ -49,11 +55,11 @@ function platformFee(
   return platformFeeOf(platform, from, to);
 }
 
-async function rateOf(connectors: Connectors, from: string, to: string): Promise<Rate> {
-  if (from === to) return SAME;
+async function rateOf(connectors: Connectors, from: string, to: string): Promise<ConversionRate> {
+  if (from === to) return atPar(from);
   const found = await connectors.rates?.rate(from, to);
   if (!found) throw new Fault('QUOTE_RATE_UNAVAILABLE', `There is no rate from ${from} to ${to}.`);
-  return found.rate;
+  return { ...found.rate, from, to };
 }
 
 /** The service's fee on a payment to there, with what a network takes where it leaves over one. */
@@ -63,8 +69,8 @@ async function serviceOf(connectors: Connectors, from: string, payee: Payee): Pr
 }
 
 /** The platform's own account in the sending currency, which a platform fee is paid into. */
-async function feeAccount(ctx: Ctx, currency: string, fee: bigint): Promise<string | null> {
-  if (fee === 0n) return null;
+async function feeAccount(ctx: Ctx, { currency, amount }: Money): Promise<string | null> {
+  if (amount === 0n) return null;
   const own = await findInternalAccounts(ctx.db, {
     platform_id: ctx.caller.platformId,
     customer_id: null,
@@ -78,51 +84,38 @@ async function feeAccount(ctx: Ctx, currency: string, fee: bigint): Promise<stri
   return open.id;
 }
 
-function rateDetails(
-  price: Price,
-  service: FeeSchedule,
-  from: string,
-  to: string,
-): Record<string, number> {
-  const scaleOf = (code: string) => 10n ** BigInt(currencyOf(code).decimals);
-  const multiplier = { num: price.receiving * scaleOf(from), den: price.net * scaleOf(to) };
+function rateDetails(price: Price, service: FeeSchedule): Record<string, number> {
+  const multiplier = wholeUnitRate(price.receiving, price.net);
   return {
     counterpartyMultiplier: 1,
     counterpartyFixedFee: 0,
     serviceApiMultiplier: Number(toDecimal(multiplier, 18)),
     serviceApiFixedFee: Number(service.fixed),
     serviceApiVariableFeeRate: service.variableBps / 10_000,
-    serviceApiVariableFeeAmount: Number(price.serviceVariable),
+    serviceApiVariableFeeAmount: Number(price.serviceVariable.amount),
   };
 }
 
 export interface Priced {
   price: Price;
-  fees: bigint;
+  /** Of the service and the platform, in the sending currency. */
+  fees: Money;
   exchangeRate: string;
   /** Null where there was nothing to convert or to charge. */
   rateDetails: Record<string, number> | null;
   feeAccount: string | null;
 }
 
-interface Asked {
-  lock: 'SENDING' | 'RECEIVING';
-  amount: bigint;
-  service: FeeSchedule;
-  platform: FeeSchedule;
-  rate: Rate;
-}
-
-async function priced(ctx: Ctx, asked: Asked, from: string, to: string): Promise<Priced> {
-  const price = priceOf(asked);
+async function priced(ctx: Ctx, terms: Terms): Promise<Priced> {
+  const price = priceOf(terms);
   if (!price) throw new Fault('AMOUNT_OUT_OF_RANGE', 'The amount does not cover the fees.');
-  const decimals = { sending: currencyOf(from).decimals, receiving: currencyOf(to).decimals };
+  const { from, to } = terms.rate;
   return {
     price,
-    fees: price.serviceFee + price.platformFee,
-    exchangeRate: from === to ? '1' : exchangeRate(price, decimals),
-    rateDetails: rateDetails(price, asked.service, from, to),
-    feeAccount: await feeAccount(ctx, from, price.platformFee),
+    fees: add(price.serviceFee, price.platformFee),
+    exchangeRate: from === to ? '1' : exchangeRate(price),
+    rateDetails: rateDetails(price, terms.service),
+    feeAccount: await feeAccount(ctx, price.platformFee),
   };
 }
 
@@ -135,14 +128,16 @@ export async function pricedFor(
   [from, payee]: readonly [string, Payee],
 ): Promise<Priced> {
   const to = payee.currency;
-  const asked = {
-    lock: request.lockedCurrencySide,
-    amount: BigInt(request.lockedCurrencyAmount),
+  const lock = request.lockedCurrencySide;
+  const currency = lock === 'SENDING' ? from : to;
+  const terms = {
+    lock,
+    amount: { currency, amount: BigInt(request.lockedCurrencyAmount) },
     service: await serviceOf(connectors, from, payee),
     platform: platformFee(platform, request, from, to),
     rate: await rateOf(connectors, from, to),
   };
-  return priced(ctx, asked, from, to);
+  return priced(ctx, terms);
 }
 
 /** Prices a transfer within one currency, whose platform earns nothing: fees come out of the amount. */
@@ -150,11 +145,11 @@ export async function pricedTransfer(
   ctx: Ctx,
   connectors: Connectors,
   payee: Payee,
-  amount: bigint,
+  amount: Money,
 ): Promise<Priced> {
-  const { currency } = payee;
+  const { currency } = amount;
   const service = await serviceOf(connectors, currency, payee);
-  const asked = { lock: 'SENDING', amount, service, platform: NO_FEE, rate: SAME } as const;
-  const money = await priced(ctx, asked, currency, currency);
-  return money.fees > 0n ? money : { ...money, rateDetails: null };
+  const rate = atPar(currency);
+  const money = await priced(ctx, { lock: 'SENDING', amount, service, platform: NO_FEE, rate });
+  return money.fees.amount > 0n ? money : { ...money, rateDetails: null };
 }

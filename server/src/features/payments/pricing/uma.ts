@@ -5,6 +5,7 @@
 import { readUma } from '../../../catalog/rails/uma-address.ts';
 import type { RailPort, UmaPort } from '../../../connectors/ports/index.ts';
 import { Fault, invalid, invalidField } from '../../../kernel/fault.ts';
+import type { Money } from '../../../kernel/money.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
 import { findInternalAccounts, isBalance } from '../../balances/internal-accounts/index.ts';
@@ -144,14 +145,13 @@ export async function requestPayment(
   ctx: Ctx,
   port: UmaPort | undefined,
   payee: Payee & { kind: 'uma' },
-  payment: { id: string; amount: bigint; sender: string; payerData: Record<string, unknown> },
+  payment: Money & { id: string; sender: string; payerData: Record<string, unknown> },
 ): Promise<NonNullable<OutgoingRow['carrier']>> {
   if (!port) throw new Fault('NOT_IMPLEMENTED', 'No connection to other UMA providers is set up.');
   const { sender } = payment;
   const reply = await port.payRequest({
     ...payment,
     receiver: payee.umaAddress,
-    currency: payee.currency,
     at: ctx.now,
   });
   if (reply.state === 'refused') throw new Fault(reply.code, reply.reason);

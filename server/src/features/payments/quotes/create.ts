@@ -7,6 +7,7 @@ import { QUOTE_TTL_MS } from '../../../catalog/rails/realtime.ts';
 import type { Connectors, FundingPort } from '../../../connectors/ports/index.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { inOrder } from '../../../kernel/in-order.ts';
+import type { Money } from '../../../kernel/money.ts';
 import type { Time } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { ownPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
@@ -70,12 +71,11 @@ function payInFor(
   ctx: Ctx,
   payer: Payer & { kind: 'realtime' },
   port: FundingPort | undefined,
-  payment: { transactionId: string; amount: bigint; expiresAt: Time },
+  payment: Money & { transactionId: string; expiresAt: Time },
 ): PaymentInstructions[] {
   const found = port?.forPayment?.({
     ...payment,
     reference: paymentReference(payment.transactionId),
-    currency: payer.currency,
     network: payer.network,
     owner: payer.customer ? 'customer' : 'platform',
     at: ctx.now,
@@ -94,7 +94,7 @@ function instructionsFor(
 ): PaymentInstructions[] | undefined {
   const { payer, money, transactionId, expiresAt } = intent;
   if (payer.kind === 'realtime') {
-    return payInFor(ctx, payer, port, { transactionId, amount: money.price.sending, expiresAt });
+    return payInFor(ctx, payer, port, { transactionId, ...money.price.sending, expiresAt });
   }
   if (payer.kind !== 'internal' || !payer.wallet) return undefined;
   return signingInstructions(ctx, payer.wallet, intent);
@@ -137,7 +137,8 @@ export async function stageQuote(
   const proofNeeded =
     payee.kind === 'external' && (await needsProof(payee, money.price.receiving, connectors.rates));
   const route = admit(ctx.vault, platform, { payer, payee, purpose, proofNeeded }, money.price);
-  if (payee.kind === 'external') await checkInvoice(ctx, payee.account, money.price.receiving);
+  if (payee.kind === 'external')
+    await checkInvoice(ctx, payee.account, money.price.receiving.amount);
   const [id, quoteId] = [ctx.id('Transaction'), ctx.id('Quote')];
   const expiresAt = ctx.now + (payer.kind === 'realtime' ? payer.ways.ttlMs : QUOTE_TTL_MS);
   const intent = { quoteId, transactionId: id, payer, payee, money, expiresAt };
@@ -153,7 +154,7 @@ export async function stageQuote(
       payee.kind === 'uma'
         ? await requestPayment(ctx, connectors.uma, payee, {
             id,
-            amount: money.price.receiving,
+            ...money.price.receiving,
             sender: senderOf(payee.lookup, payer.customer),
             payerData: payerData(
               ctx.vault,
@@ -196,10 +197,10 @@ function insertQuote(
     destination: picked(request.destination, DESTINATION_FIELDS),
     sending_currency: payment.sent_currency,
     receiving_currency: payment.received_currency,
-    sending_amount: money.price.sending,
-    receiving_amount: money.price.receiving,
-    fees: money.fees,
-    platform_fees: money.price.platformFee,
+    sending_amount: payment.sent_amount,
+    receiving_amount: payment.received_amount,
+    fees: payment.fees,
+    platform_fees: payment.platform_fees,
     exchange_rate: money.exchangeRate,
     rate_details: money.rateDetails ?? {},
     lock_side: request.lockedCurrencySide,

@@ -18,6 +18,7 @@ const rates = (num: bigint, den: bigint): RatePort => ({
 });
 
 const DOLLAR = 1_000_000n;
+const usdc = (amount: bigint) => ({ currency: 'USDC', amount });
 
 describe('needsProof', () => {
   it.each<[bigint, bigint, bigint, boolean]>([
@@ -28,13 +29,13 @@ describe('needsProof', () => {
     [2n, 1n, 500n, false],
     [2n, 1n, 501n, true],
   ])('at %s/%s euros a dollar, of %s dollars: %s', async (num, den, dollars, needed) => {
-    expect(await needsProof(wallet(), dollars * DOLLAR, rates(num, den))).toBe(needed);
+    expect(await needsProof(wallet(), usdc(dollars * DOLLAR), rates(num, den))).toBe(needed);
   });
 
   it('is true without a rate, and never for a wallet that somebody keeps', async () => {
     const none: RatePort = { rate: async () => undefined };
-    expect(await needsProof(wallet(), 1n, none)).toBe(true);
-    expect(await needsProof(wallet(), 1n, undefined)).toBe(true);
-    expect(await needsProof(wallet({ vaspName: 'Kraken' }), 1n, undefined)).toBe(false);
+    expect(await needsProof(wallet(), usdc(1n), none)).toBe(true);
+    expect(await needsProof(wallet(), usdc(1n), undefined)).toBe(true);
+    expect(await needsProof(wallet({ vaspName: 'Kraken' }), usdc(1n), undefined)).toBe(false);
   });
 });

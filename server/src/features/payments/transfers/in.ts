@@ -6,6 +6,7 @@ import { corridors } from '../../../catalog/currencies/corridors.ts';
 import { operation } from '../../../kernel/contract/operation.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { inOrder } from '../../../kernel/in-order.ts';
+import { isLess, type Money } from '../../../kernel/money.ts';
 import { named, PositiveAmount } from '../../../kernel/schema.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
@@ -78,11 +79,12 @@ function endsOf(payer: Payer, payee: Payee): Ends {
 }
 
 /** Throws why this much may not be taken in over that rail. */
-function admit(platform: PlatformRow, currency: string, rail: string, amount: bigint): void {
+function admit(platform: PlatformRow, rail: string, money: Money): void {
+  const { currency } = money;
   checkDirection(platform, currency, 'INCOMING');
-  checkAmount(platform, currency, amount);
+  checkAmount(platform, money);
   const way = corridors(currency, currency).find((each) => each.rail === rail);
-  if (way && amount > way.maxSending) {
+  if (way && isLess({ currency, amount: way.maxSending }, money)) {
     const reason = 'The amount is above the most that can be taken in at once.';
     throw new Fault('TRANSACTION_SIZE_LIMIT_EXCEEDED', reason, { max: Number(way.maxSending) });
   }
@@ -107,7 +109,7 @@ async function found(ctx: Ctx, { connectors }: TransferParts, { from, to, amount
   const ends = endsOf(payer, payee);
   const rail = checkPullable(ends.payer.account, port);
   requireExternalAccount(ctx, ends.payer.account);
-  admit(platform, ends.payee.currency, rail, amount);
+  admit(platform, rail, { currency: ends.payee.currency, amount });
   return { rail, ...ends };
 }
 

@@ -72,7 +72,8 @@ export async function stageTransferOut(
   ]);
   checkEnds(payer, payee);
   refuseAuthorized(ctx, platform, payer);
-  const money = await pricedTransfer(ctx, ports, payee, BigInt(body.amount as number));
+  const asked = { currency: payee.currency, amount: BigInt(body.amount as number) };
+  const money = await pricedTransfer(ctx, ports, payee, asked);
   const { purposeOfPayment: purpose } = body;
   const proofNeeded =
     payee.kind === 'external' && (await needsProof(payee, money.price.receiving, ports.rates));

@@ -2,7 +2,7 @@
 // much at once. Quotes, transfers and payments from UMA addresses are held to the same.
 import { type FeeSchedule, NO_FEE } from '../../../catalog/currencies/fees.ts';
 import { Fault } from '../../../kernel/fault.ts';
-import { MAX_AMOUNT } from '../../../kernel/money.ts';
+import { MAX_AMOUNT, type Money } from '../../../kernel/money.ts';
 import type { PlatformCurrency, PlatformRow } from '../platform/index.ts';
 
 /** The platform's settings for a currency; undefined where it does not use it. */
@@ -22,12 +22,12 @@ export function checkDirection(
 }
 
 /** Throws AMOUNT_OUT_OF_RANGE for more or less than the platform lets through at once. */
-export function checkAmount(platform: PlatformRow, code: string, amount: bigint): void {
-  const { minAmount = 1, maxAmount = Number(MAX_AMOUNT) } = settingOf(platform, code) ?? {};
+export function checkAmount(platform: PlatformRow, { currency, amount }: Money): void {
+  const { minAmount = 1, maxAmount = Number(MAX_AMOUNT) } = settingOf(platform, currency) ?? {};
   if (amount >= BigInt(minAmount) && amount <= BigInt(maxAmount)) return;
   throw new Fault(
     'AMOUNT_OUT_OF_RANGE',
-    `${code} payments go from ${minAmount} to ${maxAmount}; this would be ${amount}.`,
+    `${currency} payments go from ${minAmount} to ${maxAmount}; this would be ${amount}.`,
     { minAmount, maxAmount },
   );
 }

@@ -22,7 +22,12 @@ import { ownPlatform } from '../../../tenancy/platform/index.ts';
 import { awaitFunds, type CameIn, payInside, startPayout } from '../../lifecycle/index.ts';
 import { MovementInput } from '../../payouts/index.ts';
 import { aboutOwner, checkReceiver, livingOwner } from '../../pricing/index.ts';
-import { type IncomingRow, insertTransaction, type OutgoingRow } from '../../transactions/index.ts';
+import {
+  debitedOf,
+  type IncomingRow,
+  insertTransaction,
+  type OutgoingRow,
+} from '../../transactions/index.ts';
 import type { QuoteRow } from '../store.ts';
 import { checkInvoice, takeInvoice } from './invoice.ts';
 
@@ -160,9 +165,8 @@ export async function makePayment(
 }
 
 const volumeOf = (row: OutgoingRow) => ({
-  from: row.sent_currency,
+  sending: debitedOf(row),
   to: row.received_currency,
-  sending: row.sent_amount,
   payerId: row.customer_id,
 });
 

@@ -28,11 +28,11 @@ const intentText = ({ quoteId, transactionId, payer, payee, money, expiresAt }: 
     transactionId,
     source: 'account' in payer ? payer.account.id : undefined,
     sendingCurrency: payer.currency,
-    sendingAmount: String(money.price.sending),
-    fees: String(money.fees),
+    sendingAmount: String(money.price.sending.amount),
+    fees: String(money.fees.amount),
     destination: payee.kind === 'uma' ? payee.umaAddress : payee.account.id,
     receivingCurrency: payee.currency,
-    receivingAmount: String(money.price.receiving),
+    receivingAmount: String(money.price.receiving.amount),
     expiresAt: iso(expiresAt),
   });
 
