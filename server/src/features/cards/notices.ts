@@ -15,8 +15,13 @@ import {
 import { readLedgerAccount } from '../balances/ledger-accounts/index.ts';
 import { refuseOwing } from '../balances/shortfalls/index.ts';
 import { readCustomer, requireCustomer } from '../customers/records/index.ts';
-import { type CardEvent, factsOf, settledOf } from '../payments/card-payments/index.ts';
-import { type CardPaymentRow, cardAccountOf } from '../payments/transactions/index.ts';
+import {
+  type CardEvent,
+  cardAccountOf,
+  factsOf,
+  settledOf,
+} from '../payments/card-payments/index.ts';
+import type { CardPaymentRow } from '../payments/transactions/index.ts';
 import { isUnanswered, signPull } from './authorization/signature.ts';
 import {
   advised,

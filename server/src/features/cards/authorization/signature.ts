@@ -8,7 +8,8 @@ import { canonical } from '../../../kernel/crypto/canonical.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { readInternalAccount } from '../../balances/internal-accounts/index.ts';
-import { type CardPaymentRow, cardAccountOf } from '../../payments/transactions/index.ts';
+import { cardAccountOf } from '../../payments/card-payments/index.ts';
+import type { CardPaymentRow } from '../../payments/transactions/index.ts';
 import {
   custodyOf,
   findWallet,

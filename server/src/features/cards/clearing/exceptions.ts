@@ -7,17 +7,26 @@ import { Fault } from '../../../kernel/fault.ts';
 import { iso, type Time } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
-import { factsOf, isPulling, pulledOf, settledOf } from '../../payments/card-payments/index.ts';
-import { cardPaymentsInSuspense, inSuspense, railNotices } from '../../payments/suspense/index.ts';
 import {
-  asCardPayment,
-  type CardPaymentRow,
   cardAccountOf,
-  transactionAt,
-} from '../../payments/transactions/index.ts';
+  factsOf,
+  isPulling,
+  pulledOf,
+  settledOf,
+} from '../../payments/card-payments/index.ts';
+import { cardPaymentsInSuspense, inSuspense, railNotices } from '../../payments/suspense/index.ts';
+import { type CardPaymentRow, transactionAt } from '../../payments/transactions/index.ts';
 import { callerOf } from '../../tenancy/platform/index.ts';
 import { eventAfter, lossOf, type Resolution, resolved, unpaidOf } from './arithmetic.ts';
-import { changePayment, moveSteps, netOf, onCardPayment, takerOf, whileOpen } from './payment.ts';
+import {
+  asCardPayment,
+  changePayment,
+  moveSteps,
+  netOf,
+  onCardPayment,
+  takerOf,
+  whileOpen,
+} from './payment.ts';
 
 /** Ends an exception; throws CONFLICT where there is none that could be ended. */
 export async function resolveException(

@@ -25,6 +25,7 @@ import {
   type CardEvent,
   type CardFacts,
   type CardStatus,
+  cardAccountOf,
   cardPaymentFeature,
   columnsOf,
   factsOf,
@@ -42,10 +43,10 @@ import { takesBack } from '../../payments/refunds/index.ts';
 import { awaitDecision, inSuspense, parked } from '../../payments/suspense/index.ts';
 import {
   type CardPaymentRow,
-  cardAccountOf,
   changeTransaction,
   readTransaction,
   requireTransaction,
+  type TransactionRow,
 } from '../../payments/transactions/index.ts';
 import { cardExceptions, openPayments } from '../store.ts';
 import { type Change, paidOf, pullStep, type Step } from './arithmetic.ts';
@@ -92,6 +93,12 @@ export const onCardPayment = <R>(
     if (row.type === 'CARD') return work(ctx, row);
     throw new Fault('TRANSACTION_NOT_FOUND', 'No such payment with a card.');
   });
+
+/** Throws for a transaction of another type. */
+export function asCardPayment(row: TransactionRow): CardPaymentRow {
+  if (row.type === 'CARD') return row;
+  throw new Error(`${row.id} is ${row.type}, not CARD`);
+}
 
 /** Leans on it as read, also where nothing of it changes. */
 export const leanOnPayment = (ctx: Ctx, row: CardPaymentRow): void => requireTransaction(ctx, row);

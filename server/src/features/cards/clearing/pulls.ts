@@ -17,19 +17,14 @@ import {
 } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
-import { factsOf } from '../../payments/card-payments/index.ts';
+import { cardAccountOf, factsOf } from '../../payments/card-payments/index.ts';
 import { currentOf, loadOf } from '../../payments/payouts/index.ts';
 import { railNotices } from '../../payments/suspense/index.ts';
-import {
-  asCardPayment,
-  type CardPaymentRow,
-  cardAccountOf,
-  transactionAt,
-} from '../../payments/transactions/index.ts';
+import { type CardPaymentRow, transactionAt } from '../../payments/transactions/index.ts';
 import { callerOf } from '../../tenancy/platform/index.ts';
 import type { CardParts } from '../parts.ts';
 import { pullEnded, pullStep } from './arithmetic.ts';
-import { changePayment, moveSteps, onCardPayment, PULL } from './payment.ts';
+import { asCardPayment, changePayment, moveSteps, onCardPayment, PULL } from './payment.ts';
 
 type Input = JobInput<typeof PULL>;
 

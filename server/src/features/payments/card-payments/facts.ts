@@ -122,3 +122,11 @@ export const pulledOf = ({ pulls }: CardFacts, ...statuses: PullStatus[]): bigin
 
 export const isPulling = ({ pulls }: Pick<CardFacts, 'pulls'>): boolean =>
   pulls.some((each) => each.status === 'PENDING');
+
+type Sides =
+  | { direction: 'DEBIT'; source_account: string }
+  | { direction: 'CREDIT'; destination_account: string };
+
+/** The account that pays, or that a merchant credit goes to. */
+export const cardAccountOf = (row: Sides): string =>
+  row.direction === 'DEBIT' ? row.source_account : row.destination_account;

@@ -7,6 +7,7 @@ export {
   type CardDetails,
   type CardFactColumns,
   type CardFacts,
+  cardAccountOf,
   columnsOf,
   factsOf,
   isPulling,

@@ -5,8 +5,15 @@ import type { Static } from '@sinclair/typebox';
 import { currencyView } from '../../../catalog/currencies/currencies.ts';
 import { iso } from '../../../kernel/world.ts';
 import { stamps } from '../../../runtime/operation/context.ts';
-import { type CardFacts, factsOf, refundedOf, settledOf, sumOf } from '../card-payments/index.ts';
-import { type CardPaymentRow, cardAccountOf } from '../transactions/index.ts';
+import {
+  type CardFacts,
+  cardAccountOf,
+  factsOf,
+  refundedOf,
+  settledOf,
+  sumOf,
+} from '../card-payments/index.ts';
+import type { CardPaymentRow } from '../transactions/index.ts';
 import type { CardTransaction } from './card-contract.ts';
 
 type View = Static<typeof CardTransaction>;

@@ -3,11 +3,9 @@ import type { Feature } from '../../../runtime/operation/feature.ts';
 import { incomingStates, outgoingStates, refundStates } from './states.ts';
 
 export {
-  asCardPayment,
   asIncoming,
   asOutgoing,
   asPayment,
-  cardAccountOf,
   debitedOf,
   insertTransaction,
   receivedOf,

@@ -4,7 +4,8 @@ import { type CardDesk, cardDesk } from '../../../../test/card-desk.ts';
 import { cardNetwork } from '../../../../test/card-network.ts';
 import { externalAccount, fundedCustomer, ok, quoteBody } from '../../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../../test/harness.ts';
-import { asCardPayment, asIncoming, asOutgoing, asPayment, transactionAt } from './rows.ts';
+import { asCardPayment } from '../../cards/clearing/payment.ts';
+import { asIncoming, asOutgoing, asPayment, transactionAt } from './rows.ts';
 import type { TransactionRow } from './store.ts';
 
 let app: TestApp;

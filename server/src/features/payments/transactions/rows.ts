@@ -46,12 +46,6 @@ export function asIncoming(row: TransactionRow): IncomingRow {
   throw mistyped(row, 'INCOMING');
 }
 
-/** Throws for a transaction of another type. */
-export function asCardPayment(row: TransactionRow): CardPaymentRow {
-  if (row.type === 'CARD') return row;
-  throw mistyped(row, 'CARD');
-}
-
 /** Throws for a card payment. */
 export function asPayment(row: TransactionRow): PaymentRow {
   if (row.type !== 'CARD') return row;
@@ -75,7 +69,3 @@ export const receivedOf = (row: PaymentRow): Money => ({
   currency: row.received_currency,
   amount: row.received_amount,
 });
-
-/** The account of a card payment. */
-export const cardAccountOf = (row: CardPaymentRow): string =>
-  row.direction === 'DEBIT' ? row.source_account : row.destination_account;
