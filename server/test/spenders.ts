@@ -93,7 +93,7 @@ export function spenders(app: TestApp) {
     const work = async (ctx: Ctx) => {
       const agent = (await ctx.read(agents, agentId)) as AgentRow;
       const { currency: of } = agent.policy.spendingLimits;
-      const taken = await convertedUp(ctx, parts, amount, currency ?? of, of);
+      const taken = await convertedUp(ctx, parts, { currency: currency ?? of, amount }, of);
       const act = { accountId: 'one', amount: taken, forThreshold: null };
       const spent = await spentBy(ctx, parts, agent);
       const verdict = evaluate(agent, spent, { type: 'TRANSFER_OUT', ...act });
@@ -121,7 +121,12 @@ export function spenders(app: TestApp) {
         ),
       ),
     giveBack: (paid: Paid) => app.operate((ctx) => reverseUse(ctx, { id: idOf(paid) })),
-    spent: (id: string) => app.operate(async (ctx) => spentBy(ctx, parts, await rowOf(id))),
+    /** What an agent has spent, in units of the currency of its limits. */
+    spent: (id: string) =>
+      app.operate(async (ctx) => {
+        const { count, day, month } = await spentBy(ctx, parts, await rowOf(id));
+        return { count, day: day.amount, month: month.amount };
+      }),
     /** The accounts that count what an agent does. */
     accountsOf: (id: string) =>
       app.runtime.db.query(

@@ -11,7 +11,11 @@ import type { AgentRow } from './store.ts';
 
 type AgentView = Static<typeof Agent>;
 
-export const NOTHING_SPENT: Spent = { count: 0n, day: 0n, month: 0n };
+/** What a new agent has spent. */
+export function nothingSpent({ policy }: AgentRow): Spent {
+  const nothing = { currency: policy.spendingLimits.currency, amount: 0n };
+  return { count: 0n, day: nothing, month: nothing };
+}
 
 /** Days and months are those of UTC, and are told by the one that comes next. */
 function usageOf({ count, day, month }: Spent, now: number): AgentView['usage'] {
@@ -19,9 +23,9 @@ function usageOf({ count, day, month }: Spent, now: number): AgentView['usage'] 
   const [year, nth, date] = [today.getUTCFullYear(), today.getUTCMonth(), today.getUTCDate()];
   return {
     dailyTransactionCount: Number(count),
-    dailySpend: Number(day),
+    dailySpend: Number(day.amount),
     dailyResetDate: iso(Date.UTC(year, nth, date + 1)).slice(0, 10),
-    monthlySpend: Number(month),
+    monthlySpend: Number(month.amount),
     monthlyResetMonth: iso(Date.UTC(year, nth + 1, 1)).slice(0, 7),
   };
 }

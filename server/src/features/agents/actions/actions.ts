@@ -5,6 +5,7 @@
 import type { Refused } from '../../../kernel/contract/operation.ts';
 import { type Code, Fault, mayPass } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
+import type { CurrencyCode, Money } from '../../../kernel/money.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { readInternalAccount } from '../../balances/internal-accounts/index.ts';
 import { checkFunds } from '../../payments/lifecycle/index.ts';
@@ -19,7 +20,7 @@ import {
 import { startTransferIn, startTransferOut } from '../../payments/transfers/index.ts';
 import { note } from '../audit.ts';
 import { type AgentParts, forbidden } from '../parts.ts';
-import { type Act, evaluate, type Refusal, type Verdict } from '../policy/policy.ts';
+import { type Act, evaluate, type Refusal, thresholdOf, type Verdict } from '../policy/policy.ts';
 import { convertedUp, countSpending, spentBy } from '../policy/usage.ts';
 import { type ActionType, actionStates } from '../states.ts';
 import { type ActionRow, type AgentRow, agentActions, agents } from '../store.ts';
@@ -27,13 +28,10 @@ import { agentActionPending } from './actions-contract.ts';
 import { presentAction, type WholeAction } from './present-action.ts';
 
 /** What is asked for, in its own currency. */
-interface Spending extends Pick<Act, 'type' | 'accountId' | 'intoId'> {
-  amount: bigint;
-  currency: string;
-}
+interface Spending extends Pick<Act, 'type' | 'accountId' | 'intoId'>, Money {}
 
 /** What it is let through or put to the platform as; the amount in the currency of the limits, rounded up. */
-type Judged = Exclude<Verdict, Refusal> & { amount: bigint };
+type Judged = Exclude<Verdict, Refusal> & { amount: Money };
 
 const isInternal = (id: string) => isId(id, 'InternalAccount');
 
@@ -64,12 +62,13 @@ export async function judge(
   agent: AgentRow,
   { amount: given, currency, ...act }: Spending,
 ): Promise<Refusal | Judged> {
-  const { spendingLimits: limits, approvalThresholds: threshold } = agent.policy;
-  const within = (to: string) => convertedUp(ctx, parts, given, currency, to);
+  const { policy } = agent;
+  const threshold = thresholdOf(policy);
+  const within = (to: CurrencyCode) => convertedUp(ctx, parts, { currency, amount: given }, to);
   const [spent, amount, forThreshold] = await Promise.all([
     spentBy(ctx, parts, agent),
-    within(limits.currency),
-    typeof threshold?.amount === 'number' ? within(threshold.currency ?? limits.currency) : null,
+    within(policy.spendingLimits.currency),
+    threshold ? within(threshold.currency) : null,
   ]);
   const verdict = evaluate(agent, spent, { ...act, amount, forThreshold });
   return verdict.decision === 'REFUSED' ? verdict : { ...verdict, amount };

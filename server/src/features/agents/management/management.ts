@@ -20,7 +20,7 @@ import {
   mergePolicy,
   wholePolicyErrors,
 } from '../policy/policy-rules.ts';
-import { agentView, NOTHING_SPENT, presentAgent } from '../present.ts';
+import { agentView, nothingSpent, presentAgent } from '../present.ts';
 import { type AgentRow, agents } from '../store.ts';
 import {
   codeStatus,
@@ -159,7 +159,7 @@ export const agentManagementOperations = (parts: ManagementParts) => [
   handle(createAgent, async (ctx, { body }) => {
     const row = await create(ctx, body);
     const deviceCode = issueDeviceCode(ctx, row, parts.word());
-    return { status: 201, body: { agent: agentView(ctx, row, NOTHING_SPENT), deviceCode } };
+    return { status: 201, body: { agent: agentView(ctx, row, nothingSpent(row)), deviceCode } };
   }),
   handle(listAgents, async (ctx, { query }) => {
     const { limit = 20, cursor } = query;

@@ -3,13 +3,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   type Act,
-  AGENT_PERMISSIONS,
-  EXECUTION_MODES,
-  evaluate,
-  type Policy,
-  type Rule,
+  evaluateAmounts as evaluate,
   type Spent,
-} from './policy.ts';
+} from '../../../../test/agent-policy.ts';
+import { AGENT_PERMISSIONS, EXECUTION_MODES, type Policy, type Rule } from './policy.ts';
 
 const NOTHING: Spent = { count: 0n, day: 0n, month: 0n };
 

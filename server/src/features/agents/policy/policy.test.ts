@@ -1,6 +1,7 @@
 // The judgement over what an agent asks for, case by case.
 import { describe, expect, it } from 'vitest';
-import { type Act, evaluate, type Policy, type Rule, type Spent, type Verdict } from './policy.ts';
+import { type Act, evaluateAmounts, type Spent } from '../../../../test/agent-policy.ts';
+import type { Policy, Rule, Verdict } from './policy.ts';
 
 const NOTHING: Spent = { count: 0n, day: 0n, month: 0n };
 
@@ -33,7 +34,7 @@ interface Case {
 }
 
 const judge = ({ paused = false, ...given }: Case): Verdict =>
-  evaluate(
+  evaluateAmounts(
     { paused, policy: policy(given.policy) },
     { ...NOTHING, ...given.spent },
     act(given.act),

@@ -1,7 +1,7 @@
 // What an agent may do, as one pure function: its policy, what it has spent and what it asks for go in, yes,
 // "ask the platform" or no comes out. It knows no clock and no database; amounts come converted.
-import { findCurrency } from '../../../catalog/currencies/currencies.ts';
-import { readable } from '../../../kernel/money.ts';
+import { formatMoney } from '../../../catalog/currencies/money-format.ts';
+import { add, isLess, type Money } from '../../../kernel/money.ts';
 import type { ActionType } from '../states.ts';
 
 export const AGENT_PERMISSIONS = [
@@ -42,8 +42,8 @@ export interface Policy {
 /** What an agent has spent, in the currency of its limits: since midnight, and since the first (UTC). */
 export interface Spent {
   count: bigint;
-  day: bigint;
-  month: bigint;
+  day: Money;
+  month: Money;
 }
 
 /** What an agent asks for. */
@@ -54,9 +54,9 @@ export interface Act {
   /** Another internal account of the customer that the money comes to. */
   intoId?: string | undefined;
   /** In the currency of the limits, rounded up. */
-  amount: bigint;
+  amount: Money;
   /** In the currency of the threshold, rounded up; null where there is none. */
-  forThreshold: bigint | null;
+  forThreshold: Money | null;
 }
 
 /** The rule that decided; the first that stands against it, in this order. */
@@ -83,30 +83,33 @@ export const PERMISSION_FOR: Record<ActionType, AgentPermission> = {
   TRANSFER_IN: 'CREATE_TRANSFERS',
 };
 
-const shown = (amount: number, currency: string) =>
-  `${readable(BigInt(amount), findCurrency(currency)?.decimals ?? 0)} ${currency}`;
-
-const most = (max: number, currency: string, field: string) =>
-  `move ${shown(max, currency)} at the most (${field}).`;
-
-const overLimit = (max: number, currency: string) =>
-  `One payment of the agent may ${most(max, currency, 'perTransactionLimit')}`;
-
 type Limits = Policy['spendingLimits'];
+
+/** A limit in the currency of the limits. */
+const limitOf = ({ currency }: Limits, units: number): Money => ({
+  currency,
+  amount: BigInt(units),
+});
+
+const most = (limits: Limits, units: number, field: string) =>
+  `move ${formatMoney(limitOf(limits, units))} at the most (${field}).`;
+
+const overLimit = (limits: Limits, units: number) =>
+  `One payment of the agent may ${most(limits, units, 'perTransactionLimit')}`;
 
 /** What it means that an agent has no room left in a day or month. */
 export const overUsage = {
   DAILY_TRANSACTION_LIMIT: ({ dailyTransactionLimit = 0 }: Limits) =>
     `The agent may make ${dailyTransactionLimit} payments a day (UTC) at the most ` +
     '(dailyTransactionLimit).',
-  DAILY_LIMIT: ({ dailyLimit, currency }: Limits) =>
-    `In one day (UTC) the agent may ${most(dailyLimit ?? 0, currency, 'dailyLimit')}`,
-  MONTHLY_LIMIT: ({ monthlyLimit, currency }: Limits) =>
-    `In one month (UTC) the agent may ${most(monthlyLimit ?? 0, currency, 'monthlyLimit')}`,
+  DAILY_LIMIT: (limits: Limits) =>
+    `In one day (UTC) the agent may ${most(limits, limits.dailyLimit ?? 0, 'dailyLimit')}`,
+  MONTHLY_LIMIT: (limits: Limits) =>
+    `In one month (UTC) the agent may ${most(limits, limits.monthlyLimit ?? 0, 'monthlyLimit')}`,
 } satisfies Partial<Record<Rule, (limits: Limits) => string>>;
 
-const over = (amount: bigint, limit: number | null | undefined) =>
-  typeof limit === 'number' && amount > BigInt(limit);
+const isOver = (limits: Limits, money: Money, units: number | null | undefined) =>
+  typeof units === 'number' && isLess(limitOf(limits, units), money);
 
 export type Refusal = Extract<Verdict, { decision: 'REFUSED' }>;
 
@@ -149,23 +152,34 @@ function forbidding(
     return notItsAccount();
   }
   const ofOne = ruleFor(policy, act)?.perTransactionLimit ?? limits.perTransactionLimit;
-  if (over(act.amount, ofOne)) {
-    return against('PER_TRANSACTION_LIMIT', overLimit(ofOne, limits.currency));
+  if (isOver(limits, act.amount, ofOne)) {
+    return against('PER_TRANSACTION_LIMIT', overLimit(limits, ofOne));
   }
   const usage = (rule: keyof typeof overUsage) => against(rule, overUsage[rule](limits));
-  if (over(spent.count + 1n, limits.dailyTransactionLimit)) return usage('DAILY_TRANSACTION_LIMIT');
-  if (over(spent.day + act.amount, limits.dailyLimit)) return usage('DAILY_LIMIT');
-  if (over(spent.month + act.amount, limits.monthlyLimit)) return usage('MONTHLY_LIMIT');
+  const { dailyTransactionLimit: count, dailyLimit, monthlyLimit } = limits;
+  if (typeof count === 'number' && spent.count >= BigInt(count)) {
+    return usage('DAILY_TRANSACTION_LIMIT');
+  }
+  if (isOver(limits, add(spent.day, act.amount), dailyLimit)) return usage('DAILY_LIMIT');
+  if (isOver(limits, add(spent.month, act.amount), monthlyLimit)) return usage('MONTHLY_LIMIT');
   return undefined;
+}
+
+/** The amount above which the platform is asked, in the currency of the limits unless it has its own. */
+export function thresholdOf({ approvalThresholds, spendingLimits }: Policy): Money | undefined {
+  if (typeof approvalThresholds?.amount !== 'number') return undefined;
+  const { amount, currency } = approvalThresholds;
+  return { currency: currency ?? spendingLimits.currency, amount: BigInt(amount) };
 }
 
 const ruleFor = ({ accountRestrictions }: Policy, { accountId }: Act) =>
   accountRestrictions?.accountRules?.find((rule) => rule.accountId === accountId);
 
 /** An amount that could not be told in the currency of the threshold counts as above it. */
-const aboveThreshold = ({ approvalThresholds }: Policy, { forThreshold }: Act) =>
-  typeof approvalThresholds?.amount === 'number' &&
-  (forThreshold === null || over(forThreshold, approvalThresholds.amount));
+function aboveThreshold(policy: Policy, { forThreshold }: Act): boolean {
+  const threshold = thresholdOf(policy);
+  return threshold !== undefined && (forThreshold === null || isLess(threshold, forThreshold));
+}
 
 /** Judges one act. A breach of a limit is refused and never put to the platform. */
 export function evaluate(

@@ -171,7 +171,8 @@ describe('what an agent spends', () => {
     await app.operate(async (ctx) => {
       if (before.length) await desk.giveBack(before[0] as Paid);
       else before.push(await desk.pay(id, 60_00n));
-      const payment = { transactionId: 'Transaction:decided-twice', amount: 50_00n };
+      const amount = { currency: 'USD', amount: 50_00n };
+      const payment = { transactionId: 'Transaction:decided-twice', amount };
       await countSpending(ctx, desk.parts, agent, payment);
     });
     expect(before.map(isPaid)).toEqual([true]);
@@ -197,7 +198,10 @@ describe('what an agent spends', () => {
     await desk.change(id, { dailyLimit: 20_00 });
     expect(isPaid(await desk.pay(id, 5_00n))).toBe(true);
     const late = app.operate((ctx) =>
-      countSpending(ctx, desk.parts, stale, { transactionId: 'Transaction:late', amount: 50_00n }),
+      countSpending(ctx, desk.parts, stale, {
+        transactionId: 'Transaction:late',
+        amount: { currency: 'USD', amount: 50_00n },
+      }),
     );
     await expect(late).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     const day = (await desk.accountsOf(id)).find((each) =>
@@ -209,7 +213,11 @@ describe('what an agent spends', () => {
 
 describe('limits in another currency', () => {
   const convert = (amount: bigint, from: string, to: string) =>
-    app.operate((ctx) => convertedUp(ctx, desk.parts, amount, from, to));
+    app.operate(async (ctx) => {
+      const converted = await convertedUp(ctx, desk.parts, { currency: from, amount }, to);
+      expect(converted.currency).toBe(to);
+      return converted.amount;
+    });
 
   it('take an amount at the rate of the moment, rounded up', async () => {
     expect(await convert(101n, 'USD', 'USD')).toBe(101n);
@@ -306,7 +314,10 @@ describe('limits in another currency', () => {
     expect(await desk.pay(id, 1n)).toBe('dailyLimit');
     const agent = await desk.rowOf(id);
     const forced = app.operate((ctx) =>
-      countSpending(ctx, desk.parts, agent, { transactionId: 'Transaction:forced', amount: 1n }),
+      countSpending(ctx, desk.parts, agent, {
+        transactionId: 'Transaction:forced',
+        amount: { currency: 'EUR', amount: 1n },
+      }),
     );
     await expect(forced).rejects.toMatchObject({
       code: 'FORBIDDEN',

@@ -2,7 +2,14 @@
 // or month, and one for the number of a day's payments. They hold exactly for concurrent payments in all
 // processes, and a failed payment no longer counts.
 import { Fault } from '../../../kernel/fault.ts';
-import { scale } from '../../../kernel/money.ts';
+import {
+  add,
+  type CurrencyCode,
+  convert,
+  type Money,
+  subtract,
+  sum,
+} from '../../../kernel/money.ts';
 import { iso, type Time } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
@@ -23,18 +30,18 @@ const PERIOD = {
 };
 type Period = keyof typeof PERIOD;
 
-/** An amount at the rate of the moment, rounded up; QUOTE_RATE_UNAVAILABLE where there is none. */
+/** Money at the rate of the moment, rounded up; QUOTE_RATE_UNAVAILABLE where there is none. */
 export async function convertedUp(
   ctx: Ctx,
   parts: RateParts,
-  amount: bigint,
-  from: string,
-  to: string,
-): Promise<bigint> {
+  money: Money,
+  to: CurrencyCode,
+): Promise<Money> {
   const { rates } = parts.connectors(ctx.caller.environment);
+  const { currency: from } = money;
   const rate = await midRate(rates, from, to);
   if (!rate) throw new Fault('QUOTE_RATE_UNAVAILABLE', `There is no rate from ${from} to ${to}.`);
-  return scale(amount, rate, 'ceil');
+  return convert(money, rate, 'ceil');
 }
 
 const amountsOf = ({ id }: AgentRow, currency: string, during: string) => ({
@@ -56,15 +63,16 @@ async function spentFormerly(
   parts: RateParts,
   agent: AgentRow,
   during: string,
-): Promise<bigint> {
+): Promise<Money> {
   const { currency } = agent.policy.spendingLimits;
   const amounts = await Promise.all(
     formerIn(agent, during).map(async (former) => {
-      const used = await usedOf(ctx, amountsOf(agent, former, during));
-      return used > 0n ? convertedUp(ctx, parts, used, former, currency) : 0n;
+      const amount = await usedOf(ctx, amountsOf(agent, former, during));
+      if (amount <= 0n) return { currency, amount: 0n };
+      return convertedUp(ctx, parts, { currency: former, amount }, currency);
     }),
   );
-  return amounts.reduce((sum, each) => sum + each, 0n);
+  return sum(currency, amounts);
 }
 
 async function spentIn(
@@ -72,13 +80,14 @@ async function spentIn(
   parts: RateParts,
   agent: AgentRow,
   period: Period,
-): Promise<bigint> {
+): Promise<Money> {
+  const { currency } = agent.policy.spendingLimits;
   const during = PERIOD[period](ctx.now);
-  const [now, formerly] = await Promise.all([
-    usedOf(ctx, amountsOf(agent, agent.policy.spendingLimits.currency, during)),
+  const [amount, formerly] = await Promise.all([
+    usedOf(ctx, amountsOf(agent, currency, during)),
     spentFormerly(ctx, parts, agent, during),
   ]);
-  return now + formerly;
+  return add({ currency, amount }, formerly);
 }
 
 const limited = (limit: number | null | undefined) =>
@@ -113,7 +122,8 @@ async function amountIn(
   const limit = limited(period === 'day' ? dailyLimit : monthlyLimit);
   if (limit === null) return { ...amounts, limit };
   const formerly = await spentFormerly(ctx, parts, agent, during);
-  return { ...amounts, limit: limit - formerly, shifting: formerIn(agent, during).length > 0 };
+  const left = subtract({ currency, amount: limit }, formerly);
+  return { ...amounts, limit: left.amount, shifting: formerIn(agent, during).length > 0 };
 }
 
 /**
@@ -127,9 +137,10 @@ export async function countSpending(
   ctx: Ctx,
   parts: RateParts,
   agent: AgentRow,
-  { transactionId, amount }: { transactionId: string; amount: bigint },
+  { transactionId, amount: money }: { transactionId: string; amount: Money },
 ): Promise<void> {
   const limits = agent.policy.spendingLimits;
+  const { amount } = money;
   const [day, month] = await Promise.all([
     amountIn(ctx, parts, agent, 'day'),
     amountIn(ctx, parts, agent, 'month'),
