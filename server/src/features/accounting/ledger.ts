@@ -4,9 +4,8 @@
 // that a mistake in the arithmetic of holds cannot hide itself. The circulating supply of stablecoins is
 // counted from their mints and burns too; it is no money of the service, and in no total.
 
-import { findCurrency } from '../../catalog/currencies/currencies.ts';
+import { formatAmount } from '../../catalog/currencies/money-format.ts';
 import { Fault } from '../../kernel/fault.ts';
-import { readable } from '../../kernel/money.ts';
 import { iso } from '../../kernel/world.ts';
 import { transfersOf } from '../../runtime/committer/ledger-reads.ts';
 import type { Runtime } from '../../runtime/operation/operate.ts';
@@ -105,7 +104,7 @@ interface Recount {
  * currency: `volume.USD`, `volume.count`.
  */
 export const readableAmount = (amount: string | bigint, unit: string): string =>
-  readable(BigInt(amount), findCurrency(unit.replace('volume.', ''))?.decimals ?? 0);
+  formatAmount({ currency: unit.replace('volume.', ''), amount: BigInt(amount) });
 
 function problemsOf({ wrong, stray, totals }: Recount): string[] {
   const accounts = wrong.flatMap((each) => {

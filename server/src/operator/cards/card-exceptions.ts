@@ -2,13 +2,12 @@
 // what an operator decides about them, in the sandbox too. Money that came back for an account that is closed
 // is listed with them, because it waits for a person as well; `parked return` says that it was sent.
 
-import { findCurrency } from '../../catalog/currencies/currencies.ts';
+import { formatAmount } from '../../catalog/currencies/money-format.ts';
 import {
   type CardException,
   listCardExceptions,
   resolveCardException,
 } from '../../features/cards/index.ts';
-import { readable } from '../../kernel/money.ts';
 import { type Flags, type Given, usageError } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { table } from '../cli/table.ts';
@@ -16,7 +15,7 @@ import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
 
 const shown = (amount: number, currency: string | null) =>
-  readable(BigInt(amount), findCurrency(currency ?? '')?.decimals ?? 0);
+  formatAmount({ currency: currency ?? '', amount: BigInt(amount) });
 
 const HEADS = ['SINCE', 'TRANSACTION', 'STATUS', 'MISSING', 'HELD', 'PARKED', 'MERCHANT'];
 const AMOUNTS = ['MISSING', 'HELD', 'PARKED'];

@@ -1,13 +1,12 @@
 // `cards list|show|close`: what the operator sees of cards, and how it ends one for good. Of a card's
 // number nothing is shown but its end, which its platform sees as well.
-import { findCurrency } from '../../catalog/currencies/currencies.ts';
+import { formatMoney } from '../../catalog/currencies/money-format.ts';
 import {
   type CardDetails,
   cardDetails,
   closeCardByHand,
   searchCards,
 } from '../../features/cards/index.ts';
-import { readable } from '../../kernel/money.ts';
 import { type Flags, type Given, usageError } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';
@@ -39,7 +38,7 @@ async function list(system: System, given: Given): Promise<Output> {
 
 function mostOf({ maxSpendPerTransaction: most, currency }: CardDetails): string {
   if (most === null) return 'any';
-  return `${readable(BigInt(most), findCurrency(currency)?.decimals ?? 0)} ${currency}`;
+  return formatMoney({ currency, amount: BigInt(most) });
 }
 
 function shown(json: CardDetails): Output {

@@ -1,8 +1,7 @@
 // Comma-separated values as RFC 4180 wants them. A text that a person chose may begin with a sign that a
 // spreadsheet takes for a formula; such a text gets an apostrophe in front, which shows it as the text it
 // is. Numbers and ids are ours and stay as they are, or a negative amount would be no number any more.
-import { findCurrency } from '../../catalog/currencies/currencies.ts';
-import { readable } from '../../kernel/money.ts';
+import { formatAmount } from '../../catalog/currencies/money-format.ts';
 
 /** A value that we made: an id, a number, a time, a word. Null is an empty cell. */
 export const plain = (value: string | number | bigint | null): string =>
@@ -15,7 +14,7 @@ export const text = (value: string | null): string =>
 /** An amount as an exact decimal and as the whole number of smallest units; two cells. */
 export function amount(minor: bigint | null, currency: string | null): [string, string] {
   if (minor === null || currency === null) return ['', ''];
-  const decimal = readable(minor, findCurrency(currency)?.decimals ?? 0).replaceAll(',', '');
+  const decimal = formatAmount({ currency, amount: minor }).replaceAll(',', '');
   return [decimal, String(minor)];
 }
 

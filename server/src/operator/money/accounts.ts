@@ -1,7 +1,7 @@
 // `accounts …`: the lifecycle of internal accounts as only an operator may move it, and where
 // they are paid in.
 
-import { findCurrency } from '../../catalog/currencies/currencies.ts';
+import { formatAmount } from '../../catalog/currencies/money-format.ts';
 import type { movesOf } from '../../features/balances/account-moves/index.ts';
 import {
   accountHistory,
@@ -10,7 +10,6 @@ import {
   moveAccount,
 } from '../../features/balances/internal-accounts/index.ts';
 import { readCustomer } from '../../features/customers/records/index.ts';
-import { readable } from '../../kernel/money.ts';
 import type { Flags, Given } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';
@@ -19,7 +18,7 @@ import { platformIn } from '../platforms/platform.ts';
 import { refreshFundingVerb } from './funding.ts';
 
 const shown = (amount: number, currency: string) =>
-  readable(BigInt(amount), findCurrency(currency)?.decimals ?? 0);
+  formatAmount({ currency, amount: BigInt(amount) });
 
 const COLUMNS = [
   { head: 'ACCOUNT' },

@@ -3,12 +3,13 @@
 // are typed as people write them, 10000.00, because here a mistake of a factor of a hundred is expensive.
 
 import { findCurrency } from '../../catalog/currencies/currencies.ts';
+import { formatAmount } from '../../catalog/currencies/money-format.ts';
 import {
   removePaymentLimit,
   setPaymentLimit,
 } from '../../features/tenancy/administration/index.ts';
 import { type PaymentLimit, platformById } from '../../features/tenancy/platform/index.ts';
-import { MAX_AMOUNT, readable } from '../../kernel/money.ts';
+import { MAX_AMOUNT } from '../../kernel/money.ts';
 import { type Flags, type Given, usageError } from '../cli/flags.ts';
 import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
@@ -55,7 +56,7 @@ export function amountIn(given: Given, flag: string, currency: string): number |
 
 function shown(limits: readonly PaymentLimit[]): Output {
   const amount = (value: number | undefined, currency: string) =>
-    value === undefined ? '-' : readable(BigInt(value), findCurrency(currency)?.decimals ?? 0);
+    value === undefined ? '-' : formatAmount({ currency, amount: BigInt(value) });
   const rows = limits.map(({ currency, to, perPayment, perDay }) => [
     currency,
     to ?? 'any',

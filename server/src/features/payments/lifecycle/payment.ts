@@ -6,7 +6,7 @@
 import type { OnChain } from '../../../connectors/ports/index.ts';
 import type { JobDefinition } from '../../../kernel/contract/job.ts';
 import { isId } from '../../../kernel/id.ts';
-import type { Money } from '../../../kernel/money.ts';
+import { type Money, sum } from '../../../kernel/money.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { shortOfFunds } from '../../../runtime/operation/operate.ts';
 import type { InternalAccountRow } from '../../balances/internal-accounts/index.ts';
@@ -66,8 +66,8 @@ export async function checkFunds(ctx: Ctx, row: OutgoingRow): Promise<void> {
   const id = row.source_account ?? '';
   if (!isId(id, 'InternalAccount')) return;
   const account = await readLedgerAccount(ctx, id);
-  const taken = legs(ctx, row).source.reduce((sum, each) => sum + each.amount, 0n);
-  if (account && account.balance - account.held - taken >= (account.floor ?? 0n)) return;
+  const { amount } = sum(row.sent_currency, legs(ctx, row).source);
+  if (account && account.balance - account.held - amount >= (account.floor ?? 0n)) return;
   throw shortOfFunds();
 }
 

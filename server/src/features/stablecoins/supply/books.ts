@@ -2,6 +2,7 @@
 // own that no account of ours is in. Burning takes out of what circulates, so that nobody burns what is not
 // there, and a difference to the provider's own figure can be seen.
 import { Fault } from '../../../kernel/fault.ts';
+import type { Money } from '../../../kernel/money.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { openLedgerAccount } from '../../balances/ledger-accounts/index.ts';
 import { MOST_UNITS } from '../minting/judge.ts';
@@ -11,6 +12,9 @@ export const issuedOf = (id: string) => `stablecoin:${id}:issued`;
 export const circulatingOf = (id: string) => `stablecoin:${id}:circulating`;
 /** The currency of both. */
 export const unitOf = (id: string) => `stablecoin.${id}`;
+
+/** So many units of a token, as its books count them. */
+export const tokensOf = (id: string, amount: bigint): Money => ({ currency: unitOf(id), amount });
 
 /** Opens the accounts of a token, with what circulates of it already. */
 export function openBooks(ctx: Ctx, { id }: { id: string }, supply: bigint): void {
@@ -34,7 +38,6 @@ export function enterSupply(ctx: Ctx, { id }: { id: string }, supply: bigint): v
     step: 'supply',
     debit: issuedOf(id),
     credit: circulatingOf(id),
-    currency: unitOf(id),
-    amount: supply,
+    ...tokensOf(id, supply),
   });
 }

@@ -5,11 +5,12 @@
 // own and as far as the same floors let it.
 import type { FieldError } from '../../../kernel/fault.ts';
 import { Fault, invalid } from '../../../kernel/fault.ts';
+import { isLess, lesser, subtract } from '../../../kernel/money.ts';
 import type { Ctx, Movement } from '../../../runtime/operation/context.ts';
 import { readLedgerAccount } from '../../balances/ledger-accounts/index.ts';
 import { MOST_UNITS } from '../minting/judge.ts';
 import type { StablecoinOperationRow } from '../store.ts';
-import { circulatingOf, issuedOf, unitOf } from './books.ts';
+import { circulatingOf, issuedOf, tokensOf } from './books.ts';
 
 type Ordered = Pick<StablecoinOperationRow, 'id' | 'type' | 'stablecoin_id' | 'amount'>;
 type Moved = Ordered & Pick<StablecoinOperationRow, 'expired_at' | 'uncounted'>;
@@ -21,10 +22,10 @@ const TOO_MUCH: FieldError = {
 
 /** The step is named by what it is: `mint`, `burn`, and after the order's time `mint.late`, `burn.late`. */
 function movementOf({ id, type, stablecoin_id, ...row }: Ordered & Partial<Moved>): Movement {
-  const amount = row.amount - (row.uncounted ?? 0n);
+  const tokens = tokensOf(stablecoin_id, row.amount - (row.uncounted ?? 0n));
   const late = row.expired_at == null ? '' : '.late';
   const [issued, circulating] = [issuedOf(stablecoin_id), circulatingOf(stablecoin_id)];
-  const common = { transactionId: id, currency: unitOf(stablecoin_id), amount };
+  const common = { transactionId: id, ...tokens };
   return type === 'MINT'
     ? { ...common, step: `mint${late}`, debit: issued, credit: circulating }
     : { ...common, step: `burn${late}`, debit: circulating, credit: issued };
@@ -67,8 +68,9 @@ export async function takeLate(
   const movement = movementOf(row);
   const account = await readLedgerAccount(ctx, movement.debit);
   if (!account) throw new Error(`${row.id}: no account ${movement.debit}`);
-  const free = account.balance - account.held - (account.floor ?? 0n);
-  const amount = free < row.amount ? free : row.amount;
-  if (amount > 0n) ctx.stageTransfer(phase, { ...movement, amount, again: true });
-  return amount < row.amount ? row.amount - amount : null;
+  const { currency, balance, held, floor } = account;
+  const wanted = tokensOf(row.stablecoin_id, row.amount);
+  const taken = lesser({ currency, amount: balance - held - (floor ?? 0n) }, wanted);
+  if (taken.amount > 0n) ctx.stageTransfer(phase, { ...movement, ...taken, again: true });
+  return isLess(taken, wanted) ? subtract(wanted, taken).amount : null;
 }
