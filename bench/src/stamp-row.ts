@@ -2,7 +2,7 @@
 // signatures. Where the key was seen before the bare one has it ready as well; where it was not, both begin
 // with the compressed point that a stamp holds. Both run in this process, one after the other on one thread.
 import { createPrivateKey, createPublicKey, ECDH, type KeyObject, sign, verify } from 'node:crypto';
-import { parseStamp, signs } from '../../server/src/features/wallets/accounts/signing/stamp.ts';
+import { parseStamp, signs } from '../../server/src/features/wallets/signing/stamp.ts';
 import { compressedPoint, drawP256, p256Jwk } from '../../server/src/kernel/crypto/p256.ts';
 import { systemWorld } from '../../server/src/runtime/config/system-world.ts';
 import type { Bench } from './bench.ts';

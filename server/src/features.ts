@@ -30,8 +30,12 @@ import { scaFeature } from './features/sca/index.ts';
 import { stablecoinFeature } from './features/stablecoins/index.ts';
 import { configFeature } from './features/tenancy/config/index.ts';
 import { type Authenticator, tokenFeature } from './features/tenancy/tokens/index.ts';
-import { openWallets, openWalletsOf, walletFeature } from './features/wallets/accounts/index.ts';
-import { credentialFeature, tiedCredentials } from './features/wallets/credentials/index.ts';
+import {
+  openWallets,
+  openWalletsOf,
+  tiedCredentials,
+  walletFeature,
+} from './features/wallets/index.ts';
 import type { bodyErrors } from './kernel/contract/validate.ts';
 import type { Files } from './runtime/files/files.ts';
 import type { Log } from './runtime/observability/log.ts';
@@ -99,7 +103,6 @@ const FEATURES: readonly Feature<Parts>[] = [
   invitationFeature,
   internalAccountFeature,
   walletFeature,
-  credentialFeature,
   externalAccountFeature,
   scaFeature,
   ownershipFeature,

@@ -19,8 +19,7 @@ import { receiverFeature } from './features/payees/receivers/index.ts';
 import { quoteFeature } from './features/payments/quotes/index.ts';
 import { scaFeature } from './features/sca/index.ts';
 import { stablecoinFeature } from './features/stablecoins/index.ts';
-import { walletFeature } from './features/wallets/accounts/index.ts';
-import { credentialFeature } from './features/wallets/credentials/index.ts';
+import { walletFeature } from './features/wallets/index.ts';
 
 export const PERSONAL_DATA: AllPersonalData = [
   customerFeature.personalData,
@@ -33,7 +32,6 @@ export const PERSONAL_DATA: AllPersonalData = [
   invitationFeature.personalData,
   internalAccountFeature.personalData,
   walletFeature.personalData,
-  credentialFeature.personalData,
   externalAccountFeature.personalData,
   scaFeature.personalData,
   ownershipFeature.personalData,

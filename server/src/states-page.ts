@@ -16,7 +16,7 @@ import { cardPaymentFeature } from './features/payments/card-payments/index.ts';
 import { transactionFeature } from './features/payments/transactions/index.ts';
 import { scaFeature } from './features/sca/index.ts';
 import { stablecoinFeature } from './features/stablecoins/index.ts';
-import { walletFeature } from './features/wallets/accounts/index.ts';
+import { walletFeature } from './features/wallets/index.ts';
 import type { Lifecycle } from './kernel/states.ts';
 import { fileStates } from './runtime/files/files.ts';
 import { jobStates } from './runtime/jobs/jobs-table.ts';

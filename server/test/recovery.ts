@@ -3,12 +3,14 @@
 import { expect } from 'vitest';
 import { messages } from '../src/features/notifications/messages/index.ts';
 import {
-  type RecoveryRow,
-  type RecoveryStop,
   type RecoveryType,
   startRecovery,
+} from '../src/features/wallets/recovery/recovery-jobs.ts';
+import {
+  type RecoveryRow,
+  type RecoveryStop,
   walletRecoveries,
-} from '../src/features/wallets/accounts/index.ts';
+} from '../src/features/wallets/store.ts';
 import type { TestApp, TestPlatform } from './harness.ts';
 import { phoneNumber } from './otp.ts';
 import { walletDesk } from './wallet-desk.ts';

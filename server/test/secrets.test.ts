@@ -6,7 +6,8 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startRecovery, walletRequests } from '../src/features/wallets/accounts/index.ts';
+import { startRecovery } from '../src/features/wallets/recovery/recovery-jobs.ts';
+import { walletRequests } from '../src/features/wallets/store.ts';
 import { createPlace, type Place as Folder, type Running } from './crash-server.ts';
 import { fund, ok, quoteBody } from './fixtures.ts';
 import { type CallOptions, startApp, type TestApp, type TestPlatform } from './harness.ts';

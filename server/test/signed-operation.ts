@@ -2,18 +2,19 @@
 // tested apart from what real operations have against a request. It is bound as the server binds them, and
 // every part of it can be exchanged by a test.
 import { type Static, Type } from '@sinclair/typebox';
-import { walletSessions, wallets } from '../src/features/wallets/accounts/index.ts';
+import { type WalletParts, walletOf } from '../src/features/wallets/accounts/wallet.ts';
 import {
   type SignedOperation,
   type Steps,
   signedOperation,
-} from '../src/features/wallets/accounts/signing/signed.ts';
+} from '../src/features/wallets/signing/signed.ts';
 import {
   type Signer,
   type WalletRow,
   walletRequests,
-} from '../src/features/wallets/accounts/store.ts';
-import { type WalletParts, walletOf } from '../src/features/wallets/accounts/wallet.ts';
+  walletSessions,
+  wallets,
+} from '../src/features/wallets/store.ts';
 import { perform } from '../src/http/bind.ts';
 import { operation } from '../src/kernel/contract/operation.ts';
 import { Fault } from '../src/kernel/fault.ts';

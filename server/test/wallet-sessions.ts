@@ -1,6 +1,6 @@
 // Sessions of a wallet put straight into the table, for tests that ask who may sign and not how one signs in:
 // any credential, any end, and the private key in the test's hands.
-import { credentials, walletSessions, wallets } from '../src/features/wallets/accounts/index.ts';
+import { credentials, walletSessions, wallets } from '../src/features/wallets/store.ts';
 import type { TestApp } from './harness.ts';
 import { drawKeys, type Keys } from './wallet-desk.ts';
 

@@ -6,17 +6,16 @@ import { customer, ok } from '../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../test/harness.ts';
 import { signedHeaders } from '../../../test/wallet-desk.ts';
 import { heldSession } from '../../../test/wallet-sessions.ts';
+import { addCredential } from '../../features/wallets/accounts/credentials.ts';
+import { findWallet, type Wallet } from '../../features/wallets/accounts/wallet.ts';
 import {
-  addCredential,
   credentials,
-  findWallet,
   otpTargets,
-  type Wallet,
   walletAuthorizations,
   walletRequests,
   walletSessions,
   wallets,
-} from '../../features/wallets/accounts/index.ts';
+} from '../../features/wallets/store.ts';
 import type { System } from '../cli/verb.ts';
 
 let app: TestApp;

@@ -2,7 +2,7 @@
 // a browser would refuse later is refused here, before anybody has a passkey that is of no use.
 
 import type { PasskeySite } from '../../features/tenancy/platform/index.ts';
-import { originProblem } from '../../features/wallets/credentials/index.ts';
+import { originProblem } from '../../kernel/crypto/webauthn.ts';
 import type { Environment } from '../../runtime/operation/context.ts';
 import { type Flags, type Given, usageError } from '../cli/flags.ts';
 

@@ -6,7 +6,7 @@ import { startApp, type TestApp } from '../../../test/harness.ts';
 import { phoneNumber } from '../../../test/otp.ts';
 import { commandOn } from '../../../test/production.ts';
 import { type WalletDesk, walletDesk } from '../../../test/wallet-desk.ts';
-import { parseStamp, signs } from '../../features/wallets/accounts/signing/stamp.ts';
+import { parseStamp, signs } from '../../features/wallets/signing/stamp.ts';
 import { main } from '../../operator.ts';
 
 const HOUR = 3_600_000;

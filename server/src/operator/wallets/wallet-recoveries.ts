@@ -9,7 +9,7 @@ import {
   stopRecovery,
   walletFeature,
   walletRecoveries,
-} from '../../features/wallets/accounts/index.ts';
+} from '../../features/wallets/index.ts';
 import { isId } from '../../kernel/id.ts';
 import { iso, type Time } from '../../kernel/world.ts';
 import { equals } from '../../runtime/db/database.ts';

@@ -15,7 +15,7 @@ import {
   walletRequests,
   walletSessions,
   wallets,
-} from '../../features/wallets/accounts/index.ts';
+} from '../../features/wallets/index.ts';
 import { isId } from '../../kernel/id.ts';
 import { iso } from '../../kernel/world.ts';
 import { ALL_OF_ONE } from '../../runtime/db/database.ts';

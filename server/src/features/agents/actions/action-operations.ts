@@ -15,7 +15,7 @@ import {
 } from '../../payments/quotes/index.ts';
 import type { OutgoingRow, PaymentRow } from '../../payments/transactions/index.ts';
 import { stageTransferIn, stageTransferOut } from '../../payments/transfers/index.ts';
-import { type Asked, type Headers, stampOf } from '../../wallets/accounts/index.ts';
+import { type Asked, type Headers, stampOf } from '../../wallets/index.ts';
 import { type AgentParts, ownAgent } from '../parts.ts';
 import { outright, PERMISSION_FOR } from '../policy/policy.ts';
 import { ownAccount, ownQuote } from '../reads/own.ts';

@@ -17,7 +17,7 @@ import {
   paymentText,
   recordStamp,
   signs,
-} from '../../wallets/accounts/index.ts';
+} from '../../wallets/index.ts';
 import { currencyOfAccount, inAccountCurrency } from '../clearing/payment.ts';
 import { activeKeyOf } from '../delegated-keys/delegated-keys.ts';
 import type { CardParts } from '../parts.ts';

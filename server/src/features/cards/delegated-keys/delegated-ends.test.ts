@@ -14,7 +14,8 @@ import {
 } from '../../../../test/harness.ts';
 import { signedHeaders, walletDesk } from '../../../../test/wallet-desk.ts';
 import { heldSession } from '../../../../test/wallet-sessions.ts';
-import { findWallet, parseStamp, signs, type Wallet } from '../../wallets/accounts/index.ts';
+import { findWallet, type Wallet } from '../../wallets/accounts/wallet.ts';
+import { parseStamp, signs } from '../../wallets/signing/stamp.ts';
 import { bind } from '../clearing/funding.ts';
 import { cards, delegatedKeys, fundingSources } from '../store.ts';
 import { activeKeyOf, addKey } from './delegated-keys.ts';

@@ -8,7 +8,7 @@ import { type Answer, startApp, type TestApp } from '../../../../test/harness.ts
 import { drawKeys, NOT_ALLOWED, signedHeaders, stampWith } from '../../../../test/wallet-desk.ts';
 import { uuid7 } from '../../../kernel/id.ts';
 import { internalAccounts } from '../../balances/internal-accounts/store.ts';
-import { walletAuthorizations, walletRequests } from '../../wallets/accounts/index.ts';
+import { walletAuthorizations, walletRequests } from '../../wallets/store.ts';
 import { delegatedKeys, fundingSources } from '../store.ts';
 
 let app: TestApp;

@@ -13,7 +13,7 @@ import {
   type Wallet,
   type WalletParts,
   walletOf,
-} from '../../wallets/accounts/index.ts';
+} from '../../wallets/index.ts';
 import { bindingsOf } from '../clearing/funding.ts';
 import { cardOf } from '../parts.ts';
 import { type CardRow, cards, type FundingSourceRow, fundingSources } from '../store.ts';

@@ -7,13 +7,10 @@ import { balances, booksBalance, fund, internalAccount, ok } from '../../../../t
 import { startApp, type TestApp } from '../../../../test/harness.ts';
 import { type WalletDesk, walletDesk } from '../../../../test/wallet-desk.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
-import {
-  authorizationPersonal,
-  findWallet,
-  parseStamp,
-  signs,
-  walletAuthorizations,
-} from '../../wallets/accounts/index.ts';
+import { findWallet } from '../../wallets/accounts/wallet.ts';
+import { authorizationPersonal } from '../../wallets/personal.ts';
+import { parseStamp, signs } from '../../wallets/signing/stamp.ts';
+import { walletAuthorizations } from '../../wallets/store.ts';
 import { issuerDesk } from '../authorization/desk.ts';
 import { fundingSources } from '../store.ts';
 import { activateKey, addKey, keysOf, revokeKey } from './delegated-keys.ts';

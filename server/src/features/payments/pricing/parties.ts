@@ -24,7 +24,7 @@ import {
 } from '../../payees/external-accounts/index.ts';
 import type { LookupRow, Offer } from '../../payees/receivers/index.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
-import { type Wallet, walletOf } from '../../wallets/accounts/index.ts';
+import { type Wallet, walletOf } from '../../wallets/index.ts';
 
 /** Where the money comes from. `customer` is on whose behalf; null for the platform's own money. */
 export type Payer = { currency: string; customer: CustomerRow | null } & (

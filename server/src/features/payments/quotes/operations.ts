@@ -5,7 +5,7 @@ import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import type { ScaParts } from '../../sca/index.ts';
-import type { Headers } from '../../wallets/accounts/index.ts';
+import type { Headers } from '../../wallets/index.ts';
 import { createQuote, executeQuote, getQuoteById } from './contract.ts';
 import { authorizeOperations } from './execution/authorize.ts';
 import { checkExecutable } from './execution/execute.ts';

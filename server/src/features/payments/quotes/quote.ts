@@ -6,7 +6,7 @@ import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { checkLock, checkSession, type ScaFactorName, type ScaParts } from '../../sca/index.ts';
-import { type Asked, authorizePayment } from '../../wallets/accounts/index.ts';
+import { type Asked, authorizePayment } from '../../wallets/index.ts';
 import { checkFunds } from '../lifecycle/index.ts';
 import { asOutgoing, type OutgoingRow, readTransaction } from '../transactions/index.ts';
 import type { Quote, QuoteRequest } from './contract.ts';

@@ -20,7 +20,7 @@ import {
   type WalletPayer,
   walletPayer,
 } from '../../../../test/wallet-payer.ts';
-import { walletSessions } from '../../wallets/accounts/index.ts';
+import { walletSessions } from '../../wallets/store.ts';
 import { currentOf } from '../payouts/payout-jobs.ts';
 import { asOutgoing } from '../transactions/rows.ts';
 import { startPayment } from './execution/execute.ts';

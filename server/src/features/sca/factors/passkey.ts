@@ -1,9 +1,7 @@
 // Passkeys as browsers speak of them: the JSON of WebAuthn, out and in. What makes one good is checked where
 // passkeys of wallets are, with what a second factor demands beyond that: a device that knew its user, at
 // the site of the platform. In the sandbox a page without a device can play one.
-import { Fault, type FieldError, invalid } from '../../../kernel/fault.ts';
-import { constantTimeEqual } from '../../../runtime/security/crypto.ts';
-import type { PasskeySite, PlatformRow } from '../../tenancy/platform/index.ts';
+
 import {
   type Assertion,
   type Attestation,
@@ -11,7 +9,10 @@ import {
   checkAttestation,
   type Passkey,
   readClientFields,
-} from '../../wallets/credentials/index.ts';
+} from '../../../kernel/crypto/webauthn.ts';
+import { Fault, type FieldError, invalid } from '../../../kernel/fault.ts';
+import { constantTimeEqual } from '../../../runtime/security/crypto.ts';
+import type { PasskeySite, PlatformRow } from '../../tenancy/platform/index.ts';
 
 /** What is kept of a passkey. */
 export interface PasskeyFacts extends Passkey {

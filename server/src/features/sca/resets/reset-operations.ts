@@ -8,7 +8,7 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { type TryRule, takeTry } from '../../../runtime/operation/tries.ts';
 import { type CustomerRow, setProvenPhone } from '../../customers/records/index.ts';
-import { isPhoneTied } from '../../wallets/credentials/index.ts';
+import { isPhoneTied } from '../../wallets/index.ts';
 import { notEnrolled, type Who } from '../challenges.ts';
 import type { ScaFactorName } from '../contract.ts';
 import { clearFactor, enrolledFactors } from '../factors/factors.ts';

@@ -7,7 +7,8 @@ import { factorDesk } from '../../../../test/sca-factors.ts';
 import { loginDesk, scaEventsOf, verdict } from '../../../../test/sca-login.ts';
 import { walletDesk } from '../../../../test/wallet-desk.ts';
 import { type CustomerRow, customers, digestOf } from '../../customers/records/index.ts';
-import { addCredential, findWallet } from '../../wallets/accounts/index.ts';
+import { addCredential } from '../../wallets/accounts/credentials.ts';
+import { findWallet } from '../../wallets/accounts/wallet.ts';
 import { scaResets, scaStandings } from '../store.ts';
 
 const MINUTE = 60_000;

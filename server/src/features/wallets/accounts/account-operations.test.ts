@@ -15,7 +15,7 @@ import { walletCrypto } from '../../../../test/wallet-client.ts';
 import { drawKeys, type Keys, signedHeaders, stampWith } from '../../../../test/wallet-desk.ts';
 import { heldSession } from '../../../../test/wallet-sessions.ts';
 import { messageKeyOf, messages, openMessage } from '../../notifications/messages/index.ts';
-import { walletAuthorizations, wallets } from './store.ts';
+import { walletAuthorizations, wallets } from '../store.ts';
 
 let app: TestApp;
 beforeAll(async () => {

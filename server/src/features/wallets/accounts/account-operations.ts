@@ -10,10 +10,10 @@ import { presentAccount, setAccountPrivacy } from '../../balances/internal-accou
 import { platformOf } from '../../customers/records/index.ts';
 import { canSend, sendMessage, walletExportedText } from '../../notifications/messages/index.ts';
 import { walletSenderOf } from '../../tenancy/config/index.ts';
+import { activityText } from '../signing/payload.ts';
+import { type SignedOperation, signedOperation } from '../signing/signed.ts';
 import { exportInternalAccount, updateInternalAccount } from './account-contract.ts';
 import { clientKeyOf } from './credentials.ts';
-import { activityText } from './signing/payload.ts';
-import { type SignedOperation, signedOperation } from './signing/signed.ts';
 import { custodyOf, type Wallet, type WalletParts, walletOf } from './wallet.ts';
 
 /** Any session of the wallet signs. */

@@ -7,16 +7,16 @@ import { uuid7 } from '../../../kernel/id.ts';
 import { iso, type Time } from '../../../kernel/world.ts';
 import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
 import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
-import { stopAfterSignIn } from './recovery/recovery.ts';
-import { expectKey } from './signing/stamp.ts';
-import { credentialStates, sessionStates } from './states.ts';
+import { stopAfterSignIn } from '../recovery/recovery.ts';
+import { expectKey } from '../signing/stamp.ts';
+import { credentialStates, sessionStates } from '../states.ts';
 import {
   type CredentialRow,
   type CredentialType,
   credentials,
   type SessionRow,
   walletSessions,
-} from './store.ts';
+} from '../store.ts';
 import { custodyOf, openFor, sealFor, type Wallet, type WalletParts } from './wallet.ts';
 
 export interface NewCredential {

@@ -9,8 +9,8 @@ import { connectorRegistry, custodyKeysOf } from '../../../connectors/registry.t
 import { projectRoot } from '../../../runtime/config/root.ts';
 import { provisionAccounts } from '../../balances/internal-accounts/index.ts';
 import { changeCustomer } from '../../customers/records/index.ts';
-import { openWallets, openWalletsOf } from './index.ts';
-import { credentials, wallets } from './store.ts';
+import { credentials, wallets } from '../store.ts';
+import { openWallets, openWalletsOf } from './provision.ts';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -6,8 +6,8 @@ import { uuid7 } from '../../../kernel/id.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { type InternalAccountRow, isBalance } from '../../balances/internal-accounts/index.ts';
 import { type CustomerRow, dataKeyOf, readCustomer } from '../../customers/records/index.ts';
+import { wallets } from '../store.ts';
 import { addCredential } from './credentials.ts';
-import { wallets } from './store.ts';
 import { custodyOf, type WalletParts } from './wallet.ts';
 
 async function openWallet(

@@ -10,7 +10,7 @@ import {
   readInternalAccount,
 } from '../../balances/internal-accounts/index.ts';
 import { type CustomerRow, dataKeyOf, readCustomer } from '../../customers/records/index.ts';
-import { type WalletRow, wallets } from './store.ts';
+import { type WalletRow, wallets } from '../store.ts';
 
 export interface WalletParts {
   connectors(environment: Environment): Connectors;

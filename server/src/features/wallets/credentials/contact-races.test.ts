@@ -9,7 +9,8 @@ import { signedHeaders, type WalletDesk, walletDesk } from '../../../../test/wal
 import { connectorRegistry } from '../../../connectors/registry.ts';
 import type { Input } from '../../../kernel/contract/operation.ts';
 import { changeCustomer, type updateCustomerById } from '../../customers/records/index.ts';
-import { openWallets, startRecovery } from '../accounts/index.ts';
+import { openWallets } from '../accounts/provision.ts';
+import { startRecovery } from '../recovery/recovery-jobs.ts';
 import { tiedCredentials } from './contacts.ts';
 
 const DELAY = 48 * 3_600_000;

@@ -13,7 +13,7 @@ import {
 } from '../../../../test/wallet-desk.ts';
 import { internalAccounts } from '../../balances/internal-accounts/store.ts';
 import { digestOf } from '../../customers/records/index.ts';
-import { type CredentialRow, credentials, walletSessions, wallets } from '../accounts/index.ts';
+import { type CredentialRow, credentials, walletSessions, wallets } from '../store.ts';
 
 let app: TestApp;
 let desk: WalletDesk;

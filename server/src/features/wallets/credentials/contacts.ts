@@ -13,17 +13,16 @@ import {
   type TiedCredentials,
   updateCustomerById,
 } from '../../customers/records/index.ts';
+import { findWallet, type WalletParts } from '../accounts/wallet.ts';
 import {
   type Asked,
   challenge,
-  credentials,
   deliver,
-  findWallet,
   isKnown,
   isUnsigned,
   readRetry,
-  type WalletParts,
-} from '../accounts/index.ts';
+} from '../signing/requests.ts';
+import { credentials } from '../store.ts';
 import type { Held } from './kinds.ts';
 import { contactActivity, dropOtp } from './otp.ts';
 

@@ -3,7 +3,8 @@ import { type TSchema, Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
 import { described, named, oneOf, ruled, Timestamp, variant } from '../../../kernel/schema.ts';
 import { SignedRequestChallenge } from '../../customers/records/index.ts';
-import { CREDENTIAL_TYPES, orProcessing, WalletOperationProcessing } from '../accounts/index.ts';
+import { orProcessing, WalletOperationProcessing } from '../accounts/contract.ts';
+import { CREDENTIAL_TYPES } from '../store.ts';
 
 const TAG = 'Embedded Wallet Auth';
 const maybe = Type.Optional;

@@ -1,5 +1,5 @@
 // Which function decides about which type of credential.
-import type { CredentialType } from '../accounts/index.ts';
+import type { CredentialType } from '../store.ts';
 import type { Kind } from './kinds.ts';
 import { oauthKind } from './oauth.ts';
 import { otpKind } from './otp.ts';

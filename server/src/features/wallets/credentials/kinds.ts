@@ -4,16 +4,12 @@
 import type { Static } from '@sinclair/typebox';
 import type { Refused, Reply } from '../../../kernel/contract/operation.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import type {
-  Act,
-  Activity,
-  Ask,
-  CredentialRow,
-  Headers,
-  NewCredential,
-  Wallet,
-  WalletParts,
-} from '../accounts/index.ts';
+import type { NewCredential } from '../accounts/credentials.ts';
+import type { Wallet, WalletParts } from '../accounts/wallet.ts';
+import type { Activity } from '../signing/payload.ts';
+import type { Ask } from '../signing/requests.ts';
+import type { Act, Headers } from '../signing/signed.ts';
+import type { CredentialRow } from '../store.ts';
 import type {
   AuthCredentialCreateRequest,
   AuthCredentialVerifyRequest,

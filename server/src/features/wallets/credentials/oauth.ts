@@ -12,8 +12,8 @@ import {
   factsOf,
   openSession,
   refuseUsedKey,
-  type WalletParts,
-} from '../accounts/index.ts';
+} from '../accounts/credentials.ts';
+import type { WalletParts } from '../accounts/wallet.ts';
 import type { Held, Kind } from './kinds.ts';
 import { noteFailure } from './limits.ts';
 

@@ -9,19 +9,14 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import {
   addCredential,
-  type CredentialRow,
-  credentials,
   credentialsOf,
   endCredential,
-  findWallet,
-  playProcessing,
   presentCredential,
-  readyWallet,
-  signedOperation,
-  type WalletParts,
-  walletOf,
-  wallets,
-} from '../accounts/index.ts';
+} from '../accounts/credentials.ts';
+import { findWallet, readyWallet, type WalletParts, walletOf } from '../accounts/wallet.ts';
+import { playProcessing } from '../signing/processing.ts';
+import { signedOperation } from '../signing/signed.ts';
+import { type CredentialRow, credentials, wallets } from '../store.ts';
 import {
   challengeAuthCredential,
   createAuthCredential,

@@ -23,7 +23,8 @@ import {
 } from '../../../../test/wallet-desk.ts';
 import { connectorRegistry } from '../../../connectors/registry.ts';
 import { customers } from '../../customers/records/index.ts';
-import { credentials, endCredential } from '../accounts/index.ts';
+import { endCredential } from '../accounts/credentials.ts';
+import { credentials } from '../store.ts';
 import { dropOtp } from './otp.ts';
 
 const MINUTE = 60_000;

@@ -21,21 +21,18 @@ import {
 } from '../../notifications/messages/index.ts';
 import { walletConfigOf, walletSenderOf } from '../../tenancy/config/index.ts';
 import {
-  type Act,
-  type Activity,
-  type Ask,
   clientKeyOf,
   contactOf,
-  credentials,
   credentialsOf,
-  custodyOf,
   openSession,
-  otpTargets,
   presentCredential,
   refuseUsedKey,
-  type Wallet,
-  type WalletParts,
-} from '../accounts/index.ts';
+} from '../accounts/credentials.ts';
+import { custodyOf, type Wallet, type WalletParts } from '../accounts/wallet.ts';
+import type { Activity } from '../signing/payload.ts';
+import type { Ask } from '../signing/requests.ts';
+import type { Act } from '../signing/signed.ts';
+import { credentials, otpTargets } from '../store.ts';
 import type { Held, Kind, Registration, VerifyBodyOf } from './kinds.ts';
 import { checkFailures, noteFailure } from './limits.ts';
 

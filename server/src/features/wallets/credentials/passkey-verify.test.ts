@@ -17,7 +17,8 @@ import {
   type WalletDesk,
   walletDesk,
 } from '../../../../test/wallet-desk.ts';
-import { addCredential, walletOf } from '../accounts/index.ts';
+import { addCredential } from '../accounts/credentials.ts';
+import { walletOf } from '../accounts/wallet.ts';
 import { passkeyKind } from './passkey.ts';
 
 let app: TestApp;

@@ -1,32 +1,39 @@
 // Passkeys as credentials of a wallet. A device registers one with a challenge of the platform's own, and
 // proves it by signing a challenge of ours, which is the hash of what opens the session: the key of that
 // session is settled before anybody signs. Every challenge of ours is a request that waits, and is used once.
+
+import {
+  checkAssertion,
+  checkAttestation,
+  isOf,
+  OTHER_PASSKEY,
+  type Passkey,
+} from '../../../kernel/crypto/webauthn.ts';
 import { Fault, type FieldError, invalid, invalidField } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { type TryRule, takeTry } from '../../../runtime/operation/tries.ts';
 import { sha256Hex } from '../../../runtime/security/crypto.ts';
 import {
-  type Activity,
-  challenge as askTo,
   clientKeyOf,
-  credentials,
-  deliver,
   factsOf,
-  liveRequest,
-  openRequest,
   openSession,
   presentCredential,
-  type RequestRow,
   refuseUsedKey,
+} from '../accounts/credentials.ts';
+import type { Wallet, WalletParts } from '../accounts/wallet.ts';
+import type { Activity } from '../signing/payload.ts';
+import {
+  challenge as askTo,
+  deliver,
+  liveRequest,
+  openRequest,
   requestIdOf,
-  type Wallet,
-  type WalletParts,
   whileLive,
-} from '../accounts/index.ts';
+} from '../signing/requests.ts';
+import { credentials, type RequestRow } from '../store.ts';
 import { verifyAuthCredential } from './contract.ts';
 import type { CreateBodyOf, Held, Kind, VerifyBodyOf } from './kinds.ts';
 import { noteFailure } from './limits.ts';
-import { checkAssertion, checkAttestation, isOf, OTHER_PASSKEY, type Passkey } from './webauthn.ts';
 
 interface Facts extends Passkey {
   transports: readonly string[];

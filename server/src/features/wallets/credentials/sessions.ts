@@ -8,21 +8,16 @@ import { isId } from '../../../kernel/id.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import {
-  type CredentialRow,
   clientKeyOf,
-  credentials,
   endSession,
   openSession,
   presentSession,
-  readyWallet,
   refuseUsedKey,
-  type SessionRow,
   sessionsOf,
-  signedOperation,
-  type Wallet,
-  type WalletParts,
-  walletSessions,
-} from '../accounts/index.ts';
+} from '../accounts/credentials.ts';
+import { readyWallet, type Wallet, type WalletParts } from '../accounts/wallet.ts';
+import { signedOperation } from '../signing/signed.ts';
+import { type CredentialRow, credentials, type SessionRow, walletSessions } from '../store.ts';
 import { listAuthSessions, refreshAuthSession, revokeAuthSession } from './contract.ts';
 import { listedWallet } from './operations.ts';
 

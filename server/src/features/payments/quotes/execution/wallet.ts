@@ -6,7 +6,7 @@ import type { PaymentInstructions } from '../../../../catalog/rails/payment-inst
 import { canonical } from '../../../../kernel/crypto/canonical.ts';
 import { iso, type Time } from '../../../../kernel/world.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
-import { paymentText, type SignedPayment, type Wallet } from '../../../wallets/accounts/index.ts';
+import { paymentText, type SignedPayment, type Wallet } from '../../../wallets/index.ts';
 import type { Payee, Payer, Priced } from '../../pricing/index.ts';
 import type { OutgoingRow } from '../../transactions/index.ts';
 import type { QuoteRow } from '../store.ts';

@@ -2,16 +2,16 @@
 // is announced to, and how it ends. It is told to every contact on file when it begins and when it ends, so
 // that it cannot happen behind the holder's back; and whoever proves a credential has no need of it.
 
-import { ALL_OF_ONE } from '../../../../runtime/db/database.ts';
-import type { Ctx } from '../../../../runtime/operation/context.ts';
-import { type CustomerRow, platformOf, readCustomer } from '../../../customers/records/index.ts';
+import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { type CustomerRow, platformOf, readCustomer } from '../../customers/records/index.ts';
 import {
   recoveryCancelledText,
   recoveryDoneText,
   recoveryStartedText,
   sendMessage,
-} from '../../../notifications/messages/index.ts';
-import { walletSenderOf } from '../../../tenancy/config/index.ts';
+} from '../../notifications/messages/index.ts';
+import { walletSenderOf } from '../../tenancy/config/index.ts';
 import { recoveryStates } from '../states.ts';
 import { type RecoveryRow, type RecoveryStop, walletRecoveries } from '../store.ts';
 

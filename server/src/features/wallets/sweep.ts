@@ -1,6 +1,6 @@
 // What of wallets is of no use after a while: requests to sign that nobody can answer any more, and the keys
 // of one-time codes that have run out. What a wallet has signed is never deleted.
-import { forgetting } from '../../../runtime/db/forget.ts';
+import { forgetting } from '../../runtime/db/forget.ts';
 
 const DAY_MS = 24 * 3_600_000;
 /** Often, because a key that is of no use any more should not lie about. */

@@ -3,11 +3,11 @@
 // it. A request without one is answered with the same text to sign; naming that request with the signature
 // is allowed and not needed, because a quote is executed once.
 
-import type { Refused } from '../../../../kernel/contract/operation.ts';
-import { Fault } from '../../../../kernel/fault.ts';
-import type { Time } from '../../../../kernel/world.ts';
-import type { Ctx } from '../../../../runtime/operation/context.ts';
-import { findWallet, type Wallet, type WalletParts } from '../wallet.ts';
+import type { Refused } from '../../../kernel/contract/operation.ts';
+import { Fault } from '../../../kernel/fault.ts';
+import type { Time } from '../../../kernel/world.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { findWallet, type Wallet, type WalletParts } from '../accounts/wallet.ts';
 import { activityText } from './payload.ts';
 import {
   type Asked,

@@ -8,8 +8,8 @@ import {
   decodeCredentialPublicKey,
   parseAuthenticatorData,
 } from '@simplewebauthn/server/helpers';
-import type { FieldError } from '../../../kernel/fault.ts';
-import { readUrl } from '../../../kernel/net/url.ts';
+import type { FieldError } from '../fault.ts';
+import { readUrl } from '../net/url.ts';
 
 /** What stays of a registration. */
 export interface Passkey {

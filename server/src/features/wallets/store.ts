@@ -1,8 +1,8 @@
 // Embedded wallets at rest. A wallet is one row beside its internal account, under the same id. What could
 // move its money or say who somebody is lies sealed: the seed as its custodian sealed it, everything else
 // under the customer's data key. What was signed is written down for good.
-import { Fault } from '../../../kernel/fault.ts';
-import { col, type RowOf, table } from '../../../runtime/db/table.ts';
+import { Fault } from '../../kernel/fault.ts';
+import { col, type RowOf, table } from '../../runtime/db/table.ts';
 import {
   type CredentialStatus,
   credentialStates,

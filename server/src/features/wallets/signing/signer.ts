@@ -1,9 +1,9 @@
 // Whether the right one signed: a session of the wallet that is active now, or the holder of one named key.
-import { type Code, Fault } from '../../../../kernel/fault.ts';
-import type { Ctx } from '../../../../runtime/operation/context.ts';
-import { sessionsOf } from '../credentials.ts';
+import { type Code, Fault } from '../../../kernel/fault.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { sessionsOf } from '../accounts/credentials.ts';
+import type { WalletParts } from '../accounts/wallet.ts';
 import { type SessionRow, type Signer, walletSessions } from '../store.ts';
-import type { WalletParts } from '../wallet.ts';
 import { type Stamp, signs } from './stamp.ts';
 
 export interface Signed {

@@ -1,18 +1,18 @@
 // The signed retry as clients meet it: the order in which a second request is judged, in both environments,
 // and what keeps one signature from meaning more than one act.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp, type TestPlatform } from '../../../../../test/harness.ts';
-import { secondProcess } from '../../../../../test/second-process.ts';
+import { startApp, type TestApp, type TestPlatform } from '../../../../test/harness.ts';
+import { secondProcess } from '../../../../test/second-process.ts';
 import {
   leaveMark,
   prepareMarks,
   type SignedThing,
   signedThing,
-} from '../../../../../test/signed-operation.ts';
-import { drawKeys, signedHeaders, stampWith } from '../../../../../test/wallet-desk.ts';
-import { Fault } from '../../../../kernel/fault.ts';
+} from '../../../../test/signed-operation.ts';
+import { drawKeys, signedHeaders, stampWith } from '../../../../test/wallet-desk.ts';
+import { Fault } from '../../../kernel/fault.ts';
+import { walletOf } from '../accounts/wallet.ts';
 import { walletAuthorizations } from '../store.ts';
-import { walletOf } from '../wallet.ts';
 
 const MINUTE = 60_000;
 const LITERAL = 'sandbox-valid-signature';

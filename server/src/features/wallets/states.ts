@@ -1,5 +1,5 @@
 // The lives of what belongs to a wallet, as tables.
-import { stateTable } from '../../../kernel/states.ts';
+import { stateTable } from '../../kernel/states.ts';
 
 export type CredentialStatus = 'ACTIVE' | 'REVOKED';
 export const credentialStates = stateTable<CredentialStatus, 'revoke'>('credential', {

@@ -2,21 +2,15 @@
 // what is to be signed; `perform` does it once the right one has signed. Everything between is the same for
 // all of them. `perform` may want another signature: then the next leg begins.
 import { Type } from '@sinclair/typebox';
-import { defineJob, PlatformFields } from '../../../../kernel/contract/job.ts';
-import type {
-  Bound,
-  Contract,
-  Input,
-  Refused,
-  Reply,
-} from '../../../../kernel/contract/operation.ts';
-import { Fault, mayPass } from '../../../../kernel/fault.ts';
-import { type JobHandler, jobHandler } from '../../../../runtime/jobs/jobs.ts';
-import type { Ctx } from '../../../../runtime/operation/context.ts';
-import { operate } from '../../../../runtime/operation/operate.ts';
-import { systemCaller } from '../../../tenancy/platform/index.ts';
+import { defineJob, PlatformFields } from '../../../kernel/contract/job.ts';
+import type { Bound, Contract, Input, Refused, Reply } from '../../../kernel/contract/operation.ts';
+import { Fault, mayPass } from '../../../kernel/fault.ts';
+import { type JobHandler, jobHandler } from '../../../runtime/jobs/jobs.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { operate } from '../../../runtime/operation/operate.ts';
+import { systemCaller } from '../../tenancy/platform/index.ts';
+import { findWallet, type Wallet, type WalletParts } from '../accounts/wallet.ts';
 import { walletRequests } from '../store.ts';
-import { findWallet, type Wallet, type WalletParts } from '../wallet.ts';
 import { PROCESSING, pollsOf } from './processing.ts';
 import {
   type Ask,

@@ -6,8 +6,8 @@ import {
   authenticator,
   base64url,
   type Ceremony,
-} from '../../../../test/authenticator.ts';
-import official from '../../../../test/vectors/webauthn.json' with { type: 'json' };
+} from '../../../test/authenticator.ts';
+import official from '../../../test/vectors/webauthn.json' with { type: 'json' };
 import { checkAssertion, checkAttestation, isOf, type Passkey } from './webauthn.ts';
 
 const CHALLENGE = base64url('what a platform drew');

@@ -3,9 +3,9 @@
 import { createPrivateKey, createPublicKey, sign, webcrypto } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
-import { ApiKeyStamper } from '../../../../../test/wallet-client.ts';
-import { drawKeys } from '../../../../../test/wallet-desk.ts';
-import { compressedPoint, p256Jwk, p256Pair, wholePoint } from '../../../../kernel/crypto/p256.ts';
+import { ApiKeyStamper } from '../../../../test/wallet-client.ts';
+import { drawKeys } from '../../../../test/wallet-desk.ts';
+import { compressedPoint, p256Jwk, p256Pair, wholePoint } from '../../../kernel/crypto/p256.ts';
 import { parseStamp, type Stamp, signs } from './stamp.ts';
 
 const SCHEME = 'SIGNATURE_SCHEME_TK_API_P256';
@@ -147,7 +147,7 @@ interface Vectors {
 
 const { groups } = JSON.parse(
   readFileSync(
-    new URL('../../../../../test/vectors/wycheproof-p256-sha256.json', import.meta.url),
+    new URL('../../../../test/vectors/wycheproof-p256-sha256.json', import.meta.url),
     'utf8',
   ),
 ) as Vectors;

@@ -3,7 +3,7 @@
 // good: half of all libraries make them, and replays are kept out by what is signed, never by how. What is
 // not of that very form is no stamp at all, so that one stamp has one meaning for whoever reads it.
 import { type KeyObject, verify } from 'node:crypto';
-import { p256PublicKey, wholePoint } from '../../../../kernel/crypto/p256.ts';
+import { p256PublicKey, wholePoint } from '../../../kernel/crypto/p256.ts';
 
 const SCHEME = 'SIGNATURE_SCHEME_TK_API_P256';
 const MAX_LENGTH = 1024;

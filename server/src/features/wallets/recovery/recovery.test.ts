@@ -1,22 +1,18 @@
 // The way back for a user who can prove no credential: all of it, what is said about it, what it is refused
 // for, and how long it takes.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { writtenTo } from '../../../../../test/contacts.ts';
-import { ok } from '../../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../../test/harness.ts';
-import { phoneNumber } from '../../../../../test/otp.ts';
-import {
-  asking,
-  DELAY,
-  HOUR,
-  type RecoveryDesk,
-  recoveryDesk,
-} from '../../../../../test/recovery.ts';
-import { secondProcess } from '../../../../../test/second-process.ts';
-import { type WalletDesk, walletDesk } from '../../../../../test/wallet-desk.ts';
-import { operate } from '../../../../runtime/operation/operate.ts';
-import { systemCaller } from '../../../tenancy/platform/index.ts';
-import { startRecovery, stopRecovery, walletRecoveries } from '../index.ts';
+import { writtenTo } from '../../../../test/contacts.ts';
+import { ok } from '../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { phoneNumber } from '../../../../test/otp.ts';
+import { asking, DELAY, HOUR, type RecoveryDesk, recoveryDesk } from '../../../../test/recovery.ts';
+import { secondProcess } from '../../../../test/second-process.ts';
+import { type WalletDesk, walletDesk } from '../../../../test/wallet-desk.ts';
+import { operate } from '../../../runtime/operation/operate.ts';
+import { systemCaller } from '../../tenancy/platform/index.ts';
+import { walletRecoveries } from '../store.ts';
+import { stopRecovery } from './recovery.ts';
+import { startRecovery } from './recovery-jobs.ts';
 
 const [ASKED_AT, DUE_AT] = ['2026-01-05 09:00 UTC', '2026-01-07 09:00 UTC'];
 

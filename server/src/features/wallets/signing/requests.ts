@@ -1,13 +1,14 @@
 // What waits for a signature. The first leg stores the exact text to sign, the request it was asked with and
 // who may sign; the second leg is held against that row and against nothing that could be built anew. A
 // request is answered once. The order in which a second leg is judged is part of the contract.
-import { canonical } from '../../../../kernel/crypto/canonical.ts';
-import { type Code, Fault } from '../../../../kernel/fault.ts';
-import { isId } from '../../../../kernel/id.ts';
-import { iso, type Time } from '../../../../kernel/world.ts';
-import { ALL_OF_ONE } from '../../../../runtime/db/database.ts';
-import type { Ctx } from '../../../../runtime/operation/context.ts';
-import { sha256Hex } from '../../../../runtime/security/crypto.ts';
+import { canonical } from '../../../kernel/crypto/canonical.ts';
+import { type Code, Fault } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
+import { iso, type Time } from '../../../kernel/world.ts';
+import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { sha256Hex } from '../../../runtime/security/crypto.ts';
+import { findWallet, openFor, sealFor, type Wallet, type WalletParts } from '../accounts/wallet.ts';
 import { requestStates } from '../states.ts';
 import {
   type CredentialType,
@@ -16,7 +17,6 @@ import {
   walletAuthorizations,
   walletRequests,
 } from '../store.ts';
-import { findWallet, openFor, sealFor, type Wallet, type WalletParts } from '../wallet.ts';
 import { type Activity, activityText } from './payload.ts';
 import { type Signed, signedBy } from './signer.ts';
 import { parseStamp, type Stamp } from './stamp.ts';

@@ -2,17 +2,22 @@
 // ended when they are erased. With the seed the wallet itself is gone for good; what was signed stays, as
 // hashes and keys that say nothing without the customer's own key.
 
-import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
-import type { RowOf } from '../../../runtime/db/table.ts';
-import type { Ctx } from '../../../runtime/operation/context.ts';
-import { OF_CUSTOMER, type PersonalData, rowAs } from '../../../runtime/operation/personal-data.ts';
-import type { DataKey, Vault } from '../../../runtime/security/vault.ts';
-import { factsContext, nicknameContext } from './credentials.ts';
+import { ALL_OF_ONE } from '../../runtime/db/database.ts';
+import type { RowOf } from '../../runtime/db/table.ts';
+import type { Ctx } from '../../runtime/operation/context.ts';
+import {
+  changedRows,
+  OF_CUSTOMER,
+  type PersonalData,
+  rowAs,
+} from '../../runtime/operation/personal-data.ts';
+import type { DataKey, Vault } from '../../runtime/security/vault.ts';
+import { factsContext, nicknameContext } from './accounts/credentials.ts';
+import { openFor } from './accounts/wallet.ts';
 import { eraseRecoveries } from './recovery/recovery.ts';
 import { authorizationContext } from './signing/requests.ts';
 import { credentialStates } from './states.ts';
 import { type CredentialRow, credentials, type walletAuthorizations, wallets } from './store.ts';
-import { openFor } from './wallet.ts';
 
 export type AuthorizationRow = RowOf<typeof walletAuthorizations>;
 
@@ -56,6 +61,10 @@ async function eraseWallets(ctx: Ctx, customerId: string): Promise<void> {
   }
 }
 
+const CODES = `delete from codes
+  where id in (select 'otp ' || id from credentials where customer_id = $1) returning id`;
+
+/** An erasure removes the codes of credentials too: the keyed hash of a code covers where it was sent. */
 export const walletPersonalData: PersonalData = {
   tables: {
     wallets: { rows: OF_CUSTOMER, without: ['seed'], erasure: 'emptied', atOnce: true },
@@ -87,4 +96,5 @@ export const walletPersonalData: PersonalData = {
     },
   },
   forget: (ctx, { id }) => eraseWallets(ctx, id),
+  empty: async ({ db }, { id }) => ({ codes: await changedRows(db, CODES, [id]) }),
 };

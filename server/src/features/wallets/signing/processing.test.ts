@@ -1,21 +1,21 @@
 // Answers that a wallet is still at work: how many, who may go on, and that the work is done once, also when
 // nobody asks again or something stands against it by then.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../../../test/harness.ts';
-import { secondProcess } from '../../../../../test/second-process.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { secondProcess } from '../../../../test/second-process.ts';
 import {
   leaveMark,
   prepareMarks,
   type SignedThing,
   signedThing,
-} from '../../../../../test/signed-operation.ts';
-import { stampWith } from '../../../../../test/wallet-desk.ts';
-import { Fault } from '../../../../kernel/fault.ts';
-import type { Worker } from '../../../../runtime/jobs/jobs.ts';
-import { createWorker } from '../../../../runtime/jobs/jobs.ts';
-import { createLog } from '../../../../runtime/observability/log.ts';
-import { createMetrics } from '../../../../runtime/observability/metrics.ts';
-import { platforms } from '../../../tenancy/platform/index.ts';
+} from '../../../../test/signed-operation.ts';
+import { stampWith } from '../../../../test/wallet-desk.ts';
+import { Fault } from '../../../kernel/fault.ts';
+import type { Worker } from '../../../runtime/jobs/jobs.ts';
+import { createWorker } from '../../../runtime/jobs/jobs.ts';
+import { createLog } from '../../../runtime/observability/log.ts';
+import { createMetrics } from '../../../runtime/observability/metrics.ts';
+import { platforms } from '../../tenancy/platform/index.ts';
 import { walletAuthorizations } from '../store.ts';
 import { playProcessing } from './processing.ts';
 import { type Steps, settleJobs } from './signed.ts';
