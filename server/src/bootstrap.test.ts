@@ -6,7 +6,8 @@ import { createPlatformWithToken, FIRST_CURRENCIES, firstStart } from './bootstr
 import { readConfig } from './config.ts';
 import { internalAccounts } from './features/balances/internal-accounts/store.ts';
 import { platforms } from './features/tenancy/platform/index.ts';
-import { authenticator, tokens } from './features/tenancy/tokens/index.ts';
+import { authenticator } from './features/tenancy/tokens/index.ts';
+import { tokens } from './features/tenancy/tokens/store.ts';
 import { withSystem } from './operator/cli/system.ts';
 import type { System } from './operator/cli/verb.ts';
 import { ensureSigningKeys, loadSigningKeys, publicKeys } from './runtime/security/keys.ts';

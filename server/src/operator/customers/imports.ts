@@ -3,13 +3,13 @@
 import { type ImportRow, imports } from '../../features/customers/imports/index.ts';
 import { isId } from '../../kernel/id.ts';
 import { iso } from '../../kernel/world.ts';
-import type { Filter } from '../../runtime/db/database.ts';
+import { equals } from '../../runtime/db/database.ts';
 import { csv, plain, text } from '../cli/csv.ts';
 import type { Flags, Given } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';
 import { notFound, type Output, type System, type Verb } from '../cli/verb.ts';
-import { platformOf } from '../platforms/platform.ts';
+import { platformIn } from '../platforms/platform.ts';
 
 const view = (row: ImportRow) => ({
   importId: row.id,
@@ -34,12 +34,7 @@ const COLUMNS = [
 ] as const;
 
 async function list(system: System, given: Given): Promise<Output> {
-  const filters: Filter<typeof imports>[] = [];
-  const platform = given.text('platform');
-  if (platform !== undefined) {
-    const { id } = await platformOf(system, platform);
-    filters.push({ column: 'platform_id', op: '=', value: id });
-  }
+  const filters = equals({ platform_id: await platformIn(system, given) });
   const query = { filters, sort: 'desc', limit: limitIn(given) } as const;
   const json = (await system.runtime.db.page(imports, query)).rows.map(view);
   const lines = json.map((each) => [

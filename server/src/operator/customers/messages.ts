@@ -14,7 +14,7 @@ import type { Given } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';
 import { notFound, type Output, type System, type Verb } from '../cli/verb.ts';
-import { platformOf } from '../platforms/platform.ts';
+import { platformIn } from '../platforms/platform.ts';
 
 const STATUSES = ['QUEUED', 'SENT', 'KEPT', 'FAILED'];
 
@@ -34,9 +34,8 @@ const view = (row: MessageRow) => ({
 
 async function list(system: System, given: Given): Promise<Output> {
   const { db } = system.runtime;
-  const named = given.text('platform');
   const wanted = {
-    platform_id: named === undefined ? undefined : (await platformOf(system, named)).id,
+    platform_id: await platformIn(system, given),
     customer_id: given.text('customer'),
     status: given.text('status'),
   };

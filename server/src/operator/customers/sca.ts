@@ -29,7 +29,7 @@ import {
 import { platforms, systemCaller } from '../../features/tenancy/platform/index.ts';
 import { isId } from '../../kernel/id.ts';
 import { iso, type Time } from '../../kernel/world.ts';
-import { ALL_OF_ONE, type Filter } from '../../runtime/db/database.ts';
+import { ALL_OF_ONE, equals, type Filter } from '../../runtime/db/database.ts';
 import { cursorOf } from '../../runtime/db/paging.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
 import { operate } from '../../runtime/operation/operate.ts';
@@ -37,7 +37,7 @@ import type { Flags, Given } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';
 import { notFound, type Output, refused, type System, type Verb } from '../cli/verb.ts';
-import { platformOf } from '../platforms/platform.ts';
+import { platformIn } from '../platforms/platform.ts';
 
 const timeOf = (at: Time | null | undefined) => (at == null ? null : iso(at));
 
@@ -87,13 +87,9 @@ async function resetIn({ runtime }: System, id: string): Promise<ResetRow> {
 }
 
 async function resets(system: System, given: Given): Promise<Output> {
-  const named = given.text('platform');
   const status = given.text('status') ?? 'PENDING_REVIEW';
   const filters: Filter<typeof scaResets>[] = [{ column: 'status', op: '=', value: status }];
-  if (named !== undefined) {
-    const { id } = await platformOf(system, named);
-    filters.push({ column: 'platform_id', op: '=', value: id });
-  }
+  filters.push(...equals({ platform_id: await platformIn(system, given) }));
   const after = given.text('after');
   const cursor = after === undefined ? undefined : cursorOf(await resetIn(system, after));
   const query = { filters, sort: 'asc', limit: limitIn(given), cursor } as const;

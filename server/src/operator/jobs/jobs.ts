@@ -12,7 +12,7 @@ import { type Given, usageError } from '../cli/flags.ts';
 import { inline, LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';
 import { notFound, type Output, refused, type System, type Verb } from '../cli/verb.ts';
-import { platformOf } from '../platforms/platform.ts';
+import { platformIn } from '../platforms/platform.ts';
 import { undoneBy } from './job-kinds.ts';
 import { awaitOperator } from './job-waits.ts';
 
@@ -85,8 +85,7 @@ const CONDITIONS: Readonly<Record<string, string>> = {
 
 async function listed(system: System, given: Given) {
   const { db, world } = system.runtime;
-  const platform = given.text('platform');
-  const id = platform === undefined ? null : (await platformOf(system, platform)).id;
+  const id = (await platformIn(system, given)) ?? null;
   const [state, limit] = [given.text('state'), limitIn(given)];
   const values = [given.text('kind') ?? null, id, limit];
   if (state === 'cancelled') {

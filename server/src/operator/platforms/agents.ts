@@ -19,7 +19,7 @@ import { type Flags, type Given, usageError } from '../cli/flags.ts';
 import { inline, LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';
 import { notFound, type Output, type System, type Verb } from '../cli/verb.ts';
-import { platformOf } from './platform.ts';
+import { platformIn } from './platform.ts';
 
 /** An agent, also one that was deleted: what it did stays. */
 async function agentOf({ runtime }: System, id: string): Promise<AgentRow> {
@@ -42,11 +42,6 @@ const lineOf = (row: AgentRow) => ({
   state: stateOf(row),
   createdAt: iso(row.created_at),
 });
-
-async function platformIn(system: System, given: Given): Promise<string | undefined> {
-  const named = given.text('platform');
-  return named === undefined ? undefined : (await platformOf(system, named)).id;
-}
 
 async function list(system: System, given: Given): Promise<Output> {
   const platform_id = await platformIn(system, given);

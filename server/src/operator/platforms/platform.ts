@@ -5,22 +5,20 @@ import {
   FIRST_CURRENCIES,
   openPlatformAccounts,
 } from '../../bootstrap.ts';
-import { checkCurrencyCodes, openCurrency } from '../../features/tenancy/administration/index.ts';
-import { BACKFILL_ACCOUNTS } from '../../features/tenancy/config/index.ts';
 import {
-  type PlatformRow,
-  platforms,
-  systemCaller,
-} from '../../features/tenancy/platform/index.ts';
-import { isId } from '../../kernel/id.ts';
-import { iso } from '../../kernel/world.ts';
+  changePlatformSettings,
+  checkCurrencyCodes,
+  listPlatforms,
+  type PlatformSettings,
+  platformSettings,
+} from '../../features/tenancy/administration/index.ts';
+import { platformById } from '../../features/tenancy/platform/index.ts';
+import { accentsOf } from '../../http/pages/brand.ts';
 import type { Environment } from '../../runtime/operation/context.ts';
-import { operate } from '../../runtime/operation/operate.ts';
 import { ensureSigningKeys, publicKeyPem } from '../../runtime/security/keys.ts';
 import { type Flags, type Given, usageError } from '../cli/flags.ts';
 import { record, table } from '../cli/table.ts';
-import { notFound, type Output, type System, type Verb } from '../cli/verb.ts';
-import { BRAND_COLOR_FLAG, brandColorIn, brandColorLine } from './brand-color.ts';
+import type { Output, System, Verb } from '../cli/verb.ts';
 import { PASSKEY_FLAGS, passkeySiteIn } from './passkey-site.ts';
 
 const SETTINGS: Flags = {
@@ -52,31 +50,15 @@ const SETTINGS: Flags = {
 
 const PLATFORM = { platform: { value: 'PLATFORM', required: true, help: 'Id of the platform' } };
 
-const view = (row: PlatformRow) => ({
-  platformId: row.id,
-  name: row.name,
-  environment: row.environment,
-  regulated: row.regulated,
-  skipVerificationPaperwork: row.skip_paperwork,
-  sca: row.sca,
-  scaTwoSteps: row.sca_two_steps,
-  passkeySite: row.passkey_site,
-  terms: row.terms_gate,
-  invitations: row.invitations,
-  currencies: row.currencies.map((each) => each.currencyCode),
-  hourlyPayments: row.hourly_payments,
-  walletProcessing: row.wallet_polls,
-  umaDomain: row.uma_domain,
-  webhookEndpoint: row.webhook_endpoint,
-  brandColor: row.brand_color,
-  createdAt: iso(row.created_at),
-  updatedAt: iso(row.updated_at),
-});
-
 const yesNo = (value: boolean) => (value ? 'yes' : 'no');
 
-function shown(row: PlatformRow): Output {
-  const json = view(row);
+/** The colour with the shades that pages use. */
+function brandColorLine(color: string): string {
+  const { light, dark } = accentsOf(color);
+  return `${color} (${light} on light pages, ${dark} on dark pages)`;
+}
+
+function shown(json: PlatformSettings): Output {
   const text = record([
     ['Platform', json.platformId],
     ['Name', json.name],
@@ -109,17 +91,10 @@ function shown(row: PlatformRow): Output {
   return { json, text };
 }
 
-/** The platform of an id; throws when there is none. */
-export async function platformOf({ runtime }: System, id: string): Promise<PlatformRow> {
-  const row = isId(id, 'PlatformConfig') ? await runtime.db.read(platforms, id) : undefined;
-  if (!row) throw notFound('platform');
-  return row;
-}
-
 /** The id of the platform that `--platform` names; undefined where it does not. */
-export async function platformIn(system: System, given: Given): Promise<string | undefined> {
+export async function platformIn({ runtime }: System, given: Given): Promise<string | undefined> {
   const id = given.text('platform');
-  return id === undefined ? undefined : (await platformOf(system, id)).id;
+  return id === undefined ? undefined : (await platformById(runtime, id)).id;
 }
 
 /** The public key of an environment, made together with its private half on an installation without one. */
@@ -187,45 +162,21 @@ async function create(system: System, given: Given): Promise<Output> {
   };
 }
 
-const PAGE = 1_000;
-
-async function everyPlatform({ runtime }: System): Promise<PlatformRow[]> {
-  const all: PlatformRow[] = [];
-  let cursor: string | undefined;
-  do {
-    const query = { filters: [], sort: 'asc', limit: PAGE, cursor } as const;
-    const page = await runtime.db.page(platforms, query);
-    all.push(...page.rows);
-    cursor = page.nextCursor;
-  } while (cursor);
-  return all;
-}
-
-async function list(system: System): Promise<Output> {
-  const all = (await everyPlatform(system)).map(view);
+async function list({ runtime }: System): Promise<Output> {
+  const json = await listPlatforms(runtime);
   const heads = ['PLATFORM', 'NAME', 'ENVIRONMENT', 'REGULATED', 'CURRENCIES', 'CREATED'];
-  const rows = all.map((each) => [
-    each.platformId,
-    each.name,
-    each.environment,
-    yesNo(each.regulated),
-    each.currencies.join(','),
-    each.createdAt,
-  ]);
-  return {
-    json: all,
-    text: table(
-      heads.map((head) => ({ head })),
-      rows,
-    ),
-  };
-}
-
-/** The list with these codes: those there were keep their limits, new ones are open. */
-function currenciesAs(row: PlatformRow, codes: readonly string[]) {
-  checkCurrencyCodes(codes, () => 'currencies');
-  const had = new Map(row.currencies.map((each) => [each.currencyCode, each]));
-  return codes.map((code) => had.get(code) ?? openCurrency(code));
+  const text = table(
+    heads.map((head) => ({ head })),
+    json.map((each) => [
+      each.platformId,
+      each.name,
+      each.environment,
+      yesNo(each.regulated),
+      each.currencies.join(','),
+      each.createdAt,
+    ]),
+  );
+  return { json, text };
 }
 
 const MOST_POLLS = 100;
@@ -250,42 +201,34 @@ function pollsIn(given: Given, environment: Environment): number | undefined {
   return polls;
 }
 
-async function set(system: System, given: Given): Promise<Output> {
-  const { id, environment } = await platformOf(system, given.needed('platform'));
-  const polls = pollsIn(given, environment);
-  const hourly = hourlyIn(given);
-  const color = brandColorIn(given);
-  const changed = await operate(system.runtime, systemCaller(id, environment), async (ctx) => {
-    const row = await ctx.read(platforms, id);
-    if (!row) throw notFound('platform');
-    const { regulated, terms } = termsIn(given, {
-      regulated: row.regulated,
-      terms: row.terms_gate,
-    });
-    const codes = given.list('currencies');
-    const added = (codes ?? []).filter(
-      (code) => !row.currencies.some((each) => each.currencyCode === code),
-    );
-    const after = ctx.update(platforms, row, {
-      name: given.text('name') ?? row.name,
-      regulated,
-      skip_paperwork: given.on('skip-verification-paperwork') ?? row.skip_paperwork,
-      sca: given.on('sca') ?? row.sca,
-      sca_two_steps: given.on('sca-two-steps') ?? row.sca_two_steps,
-      passkey_site: passkeySiteIn(given, environment, row.passkey_site),
-      terms_gate: terms,
-      invitations: given.on('invitations') ?? row.invitations,
-      wallet_polls: polls ?? row.wallet_polls,
-      hourly_payments: hourly === undefined ? row.hourly_payments : hourly,
-      brand_color: color === undefined ? row.brand_color : color,
-      currencies: codes ? currenciesAs(row, codes) : row.currencies,
-      updated_at: ctx.now,
-    });
-    if (added.length) {
-      await openPlatformAccounts(ctx, added, system.fundingOf);
-      ctx.later(BACKFILL_ACCOUNTS, { platformId: id, currencies: added });
-    }
-    return after;
+/** The colour after a call: null for the default, undefined where the call names none. */
+function brandColorIn(given: Given): string | null | undefined {
+  const text = given.text('brand-color')?.toLowerCase();
+  if (text === undefined) return undefined;
+  if (text === 'default') return null;
+  if (!/^#[0-9a-f]{6}$/.test(text)) {
+    throw usageError('--brand-color takes six hexadecimal digits like #3b49df, or default');
+  }
+  return text;
+}
+
+async function set({ runtime, fundingOf }: System, given: Given): Promise<Output> {
+  const changed = await changePlatformSettings(runtime, {
+    platformId: given.needed('platform'),
+    change: ({ environment, regulated, terms, passkeySite }) => ({
+      walletProcessing: pollsIn(given, environment),
+      hourlyPayments: hourlyIn(given),
+      brandColor: brandColorIn(given),
+      ...termsIn(given, { regulated, terms }),
+      name: given.text('name'),
+      skipVerificationPaperwork: given.on('skip-verification-paperwork'),
+      sca: given.on('sca'),
+      scaTwoSteps: given.on('sca-two-steps'),
+      passkeySite: passkeySiteIn(given, environment, passkeySite),
+      invitations: given.on('invitations'),
+      currencies: given.list('currencies'),
+    }),
+    provision: (ctx, codes) => openPlatformAccounts(ctx, codes, fundingOf),
   });
   return shown(changed);
 }
@@ -319,7 +262,8 @@ export const platformVerbs: readonly Verb[] = [
     summary: 'Show a platform',
     flags: PLATFORM,
     bare: 'platform',
-    run: async (system, given) => shown(await platformOf(system, given.needed('platform'))),
+    run: async ({ runtime }, given) =>
+      shown(await platformSettings(runtime, given.needed('platform'))),
   },
   {
     noun: 'platform',
@@ -329,7 +273,10 @@ export const platformVerbs: readonly Verb[] = [
       ...PLATFORM,
       name: { value: 'NAME', help: 'What to call it' },
       ...SETTINGS,
-      ...BRAND_COLOR_FLAG,
+      'brand-color': {
+        value: '#RRGGBB',
+        help: 'Colour of hosted pages, darkened or lightened for contrast; or default (default)',
+      },
       'hourly-payments': {
         value: 'N',
         help: 'The most payments that one customer may start in an hour; 0 for any number (0)',

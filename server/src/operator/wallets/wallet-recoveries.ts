@@ -20,7 +20,7 @@ import type { Given } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';
 import { notFound, type Output, type System, type Verb } from '../cli/verb.ts';
-import { platformOf } from '../platforms/platform.ts';
+import { platformIn } from '../platforms/platform.ts';
 import { ACCOUNT, walletRowOf } from './wallet-rows.ts';
 
 const TYPES: readonly RecoveryType[] = ['EMAIL_OTP', 'SMS_OTP'];
@@ -103,9 +103,8 @@ async function cancel(system: System, given: Given): Promise<Output> {
 }
 
 async function list(system: System, given: Given): Promise<Output> {
-  const platform = given.text('platform');
   const wanted = {
-    platform_id: platform === undefined ? undefined : (await platformOf(system, platform)).id,
+    platform_id: await platformIn(system, given),
     status: given.text('status'),
   };
   const filters = equals(wanted);

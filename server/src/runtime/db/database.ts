@@ -58,6 +58,22 @@ const MOST_FOUND = 1_000;
 /** For a `find` that must not stop at those: far more than belongs to any one customer. */
 export const ALL_OF_ONE = { limit: 100_000 } as const;
 
+/** Every row that matches, oldest first; for lists that an operator reads whole. */
+export async function allRows<T extends Table>(
+  { page }: Pick<Database, 'page'>,
+  table: T,
+  filters: readonly Filter[],
+): Promise<RowOf<T>[]> {
+  const all: RowOf<T>[] = [];
+  let cursor: string | undefined;
+  do {
+    const found = await page(table, { filters, sort: 'asc', limit: MOST_FOUND, cursor });
+    all.push(...found.rows);
+    cursor = found.nextCursor;
+  } while (cursor);
+  return all;
+}
+
 interface Waiter {
   resolve(row: ResultRow | undefined): void;
   reject(error: unknown): void;

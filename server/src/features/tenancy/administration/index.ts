@@ -1,3 +1,11 @@
 // What operators do with platforms.
-export { checkCurrencyCodes, createPlatform, type NewPlatform, openCurrency } from './create.ts';
-export { changeCardProgram, removePaymentLimit, setPaymentLimit } from './limits.ts';
+export { checkCurrencyCodes, createPlatform, type NewPlatform } from './create.ts';
+export {
+  changeCardProgram,
+  changePlatformSettings,
+  listPlatforms,
+  type PlatformSettings,
+  platformSettings,
+  removePaymentLimit,
+  setPaymentLimit,
+} from './settings.ts';

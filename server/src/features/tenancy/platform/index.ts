@@ -1,6 +1,7 @@
 // A platform's row, and who asks or acts for it.
 export { callerOf, newPlatformId, ownPlatform, platformById, systemCaller } from './callers.ts';
 export {
+  allPlatforms,
   type CardProgram,
   changePlatform,
   type FeeConfig,

@@ -1,6 +1,6 @@
 // A platform: the tenant. Everything else belongs to one, and a token names it on every request.
 
-import type { Database } from '../../../runtime/db/database.ts';
+import { allRows, type Database } from '../../../runtime/db/database.ts';
 import { col, type NewRow, type PatchOf, type RowOf, table } from '../../../runtime/db/table.ts';
 import type { Ctx, Environment, Reader } from '../../../runtime/operation/context.ts';
 
@@ -109,6 +109,10 @@ export async function platformOfUmaDomain(
   const where = { uma_domain: host, ...(environment && { environment }) };
   return (await db.find(platforms, where, { limit: 1 }))[0];
 }
+
+/** Every platform, in the order of their creation. */
+export const allPlatforms = (db: Pick<Database, 'page'>): Promise<PlatformRow[]> =>
+  allRows(db, platforms, []);
 
 /** The platform that was created first. */
 export async function oldestPlatform(db: Pick<Database, 'page'>): Promise<PlatformRow | undefined> {

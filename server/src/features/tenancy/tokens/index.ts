@@ -4,9 +4,13 @@ import type { Authenticator } from './authenticator.ts';
 import { tokenOperations } from './operations.ts';
 
 export { type Authenticator, authenticator } from './authenticator.ts';
-export type { TokenRow } from './store.ts';
-export { tokenOfClient, tokens } from './store.ts';
-export { createTokenFor } from './token.ts';
+export { tokenOfClient } from './store.ts';
+export {
+  createPlatformToken,
+  createTokenFor,
+  listPlatformTokens,
+  revokeToken,
+} from './token.ts';
 
 /** What this feature adds to a server. */
 export const tokenFeature = {

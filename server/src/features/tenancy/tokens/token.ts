@@ -1,9 +1,15 @@
-// How a token comes into being: its secret is drawn here, handed out once and kept only as a hash.
+// How a token comes into being: its secret is generated here, shown once and kept only as a hash. An operator
+// creates, lists and revokes tokens of any platform, the last one included.
 
 import type { Permission } from '../../../kernel/contract/operation.ts';
 import { Fault } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
+import { iso } from '../../../kernel/world.ts';
+import { allRows, equals } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
+import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { newSecret, randomText, sha256Hex } from '../../../runtime/security/crypto.ts';
+import { callerOf, platformById, systemCaller } from '../platform/index.ts';
 import { MAX_TOKENS, type TokenRow, tokens } from './store.ts';
 
 interface NewToken {
@@ -51,4 +57,50 @@ export async function createTokenFor(
     updated_at: ctx.now,
   });
   return { row, clientSecret };
+}
+
+const summaryOf = (row: TokenRow) => ({
+  tokenId: row.id,
+  platformId: row.platform_id,
+  name: row.name,
+  permissions: row.permissions,
+  clientId: row.client_id,
+  createdAt: iso(row.created_at),
+});
+
+/**
+ * Creates a token of any platform. The secret is in the result and nowhere else. Throws PLATFORM_NOT_FOUND,
+ * and CONFLICT where the platform has the maximum number of tokens.
+ */
+export async function createPlatformToken(
+  runtime: Runtime,
+  input: Pick<NewToken, 'platformId' | 'name' | 'permissions'>,
+) {
+  const { id, environment } = await platformById(runtime, input.platformId);
+  const made = await operate(runtime, systemCaller(id, environment), (ctx) =>
+    createTokenFor(ctx, input),
+  ).catch((error: unknown) => {
+    // The input is right; what the platform has is in conflict with it.
+    throw error instanceof Fault ? new Fault('CONFLICT', error.message) : error;
+  });
+  return { ...summaryOf(made.row), clientSecret: made.clientSecret };
+}
+
+/** Tokens of one platform, or of all; oldest first and without their secrets. Throws PLATFORM_NOT_FOUND. */
+export async function listPlatformTokens(runtime: Runtime, platformId: string | undefined) {
+  const platform = platformId === undefined ? undefined : await platformById(runtime, platformId);
+  const rows = await allRows(runtime.db, tokens, equals({ platform_id: platform?.id }));
+  return rows.map(summaryOf);
+}
+
+/** Revokes a token of any platform. Throws TOKEN_NOT_FOUND. */
+export async function revokeToken(runtime: Runtime, tokenId: string): Promise<void> {
+  const tokenIn = async ({ read }: Pick<Ctx, 'read'>) => {
+    const row = isId(tokenId, 'Token') ? await read(tokens, tokenId) : undefined;
+    if (!row) throw new Fault('TOKEN_NOT_FOUND', 'No such token.');
+    return row;
+  };
+  const { platform_id } = await tokenIn(runtime.db);
+  const caller = await callerOf(runtime.db, platform_id);
+  await operate(runtime, caller, async (ctx) => ctx.remove(tokens, await tokenIn(ctx)));
 }

@@ -3,7 +3,8 @@ import { startApp, type TestApp } from '../../../../test/harness.ts';
 import { commandOn } from '../../../../test/production.ts';
 import { operate } from '../../../runtime/operation/operate.ts';
 import { systemCaller } from '../platform/index.ts';
-import { authenticator, tokens } from './index.ts';
+import { authenticator } from './index.ts';
+import { tokens } from './store.ts';
 
 let app: TestApp;
 

@@ -1,0 +1,169 @@
+// Platforms and the settings that their operator decides: whether they are regulated, their currencies, what
+// they may send, and what they may do with cards.
+import { Fault } from '../../../kernel/fault.ts';
+import { iso } from '../../../kernel/world.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
+import { cardProgramOf, changeConfig, type Provision } from '../config/index.ts';
+import {
+  allPlatforms,
+  type CardProgram,
+  changePlatform,
+  ownPlatform,
+  type PasskeySite,
+  type PaymentLimit,
+  type PlatformChange,
+  type PlatformCurrency,
+  type PlatformRow,
+  platformById,
+  systemCaller,
+} from '../platform/index.ts';
+import { checkCurrencyCodes, openCurrency } from './create.ts';
+
+const presentPlatform = (row: PlatformRow) => ({
+  platformId: row.id,
+  name: row.name,
+  environment: row.environment,
+  regulated: row.regulated,
+  skipVerificationPaperwork: row.skip_paperwork,
+  sca: row.sca,
+  scaTwoSteps: row.sca_two_steps,
+  passkeySite: row.passkey_site,
+  terms: row.terms_gate,
+  invitations: row.invitations,
+  currencies: row.currencies.map((each) => each.currencyCode),
+  hourlyPayments: row.hourly_payments,
+  walletProcessing: row.wallet_polls,
+  umaDomain: row.uma_domain,
+  webhookEndpoint: row.webhook_endpoint,
+  brandColor: row.brand_color,
+  createdAt: iso(row.created_at),
+  updatedAt: iso(row.updated_at),
+});
+
+export type PlatformSettings = ReturnType<typeof presentPlatform>;
+
+/** All platforms, oldest first. */
+export const listPlatforms = async ({ db }: Runtime): Promise<PlatformSettings[]> =>
+  (await allPlatforms(db)).map(presentPlatform);
+
+/** A platform with its settings. Throws PLATFORM_NOT_FOUND. */
+export const platformSettings = async (runtime: Runtime, id: string): Promise<PlatformSettings> =>
+  presentPlatform(await platformById(runtime, id));
+
+/** Stages what `stage` makes of the platform; the newest state decides. */
+async function change(
+  runtime: Runtime,
+  platformId: string,
+  stage: (ctx: Ctx, before: PlatformRow) => PlatformRow | Promise<PlatformRow>,
+): Promise<PlatformRow> {
+  const { id, environment } = await platformById(runtime, platformId);
+  return operate(runtime, systemCaller(id, environment), async (ctx) =>
+    stage(ctx, await ownPlatform(ctx)),
+  );
+}
+
+/** What an operator may change of a platform; what is undefined stays as it is. */
+interface SettingsChange {
+  name?: string | undefined;
+  regulated?: boolean | undefined;
+  skipVerificationPaperwork?: boolean | undefined;
+  sca?: boolean | undefined;
+  scaTwoSteps?: boolean | undefined;
+  passkeySite?: PasskeySite | null | undefined;
+  terms?: boolean | undefined;
+  invitations?: boolean | undefined;
+  /** The whole list; currencies that the platform has already keep their limits. */
+  currencies?: readonly string[] | undefined;
+  /** Null for any number. */
+  hourlyPayments?: number | null | undefined;
+  walletProcessing?: number | undefined;
+  /** Null for the default. */
+  brandColor?: string | null | undefined;
+}
+
+function currenciesAs(row: PlatformRow, codes: readonly string[]): PlatformCurrency[] {
+  checkCurrencyCodes(codes, () => 'currencies');
+  const had = new Map(row.currencies.map((each) => [each.currencyCode, each]));
+  return codes.map((code) => had.get(code) ?? openCurrency(code));
+}
+
+const patchOf = (row: PlatformRow, change: SettingsChange): PlatformChange => ({
+  name: change.name ?? row.name,
+  regulated: change.regulated ?? row.regulated,
+  skip_paperwork: change.skipVerificationPaperwork ?? row.skip_paperwork,
+  sca: change.sca ?? row.sca,
+  sca_two_steps: change.scaTwoSteps ?? row.sca_two_steps,
+  passkey_site: change.passkeySite === undefined ? row.passkey_site : change.passkeySite,
+  terms_gate: change.terms ?? row.terms_gate,
+  invitations: change.invitations ?? row.invitations,
+  wallet_polls: change.walletProcessing ?? row.wallet_polls,
+  hourly_payments:
+    change.hourlyPayments === undefined ? row.hourly_payments : change.hourlyPayments,
+  brand_color: change.brandColor === undefined ? row.brand_color : change.brandColor,
+  ...(change.currencies ? { currencies: currenciesAs(row, change.currencies) } : {}),
+});
+
+interface SettingsInput {
+  platformId: string;
+  /** The change, made of the settings as they are; it may throw and is asked again after a race. */
+  change: (before: PlatformSettings) => SettingsChange;
+  /** Stages the platform's own accounts in currencies that are added. */
+  provision: Provision;
+}
+
+/** Changes settings of a platform; all settings after it. Throws PLATFORM_NOT_FOUND and INVALID_INPUT. */
+export async function changePlatformSettings(
+  runtime: Runtime,
+  { platformId, change: changeOf, provision }: SettingsInput,
+): Promise<PlatformSettings> {
+  const after = await change(runtime, platformId, (ctx, before) =>
+    changeConfig(ctx, provision, before, patchOf(before, changeOf(presentPlatform(before)))),
+  );
+  return presentPlatform(after);
+}
+
+type Way = Pick<PaymentLimit, 'currency' | 'to'>;
+
+const sameWay = (a: Way, b: Way) => a.currency === b.currency && a.to === b.to;
+const keyOf = ({ currency, to }: Way) => `${currency} ${to ?? ''}`;
+
+/** Sets the limits of a currency, or of one currency into another; all limits after it. */
+export async function setPaymentLimit(
+  runtime: Runtime,
+  platformId: string,
+  limit: PaymentLimit,
+): Promise<readonly PaymentLimit[]> {
+  const after = await change(runtime, platformId, (ctx, before) => {
+    const others = before.limits.filter((each) => !sameWay(each, limit));
+    const limits = [...others, limit].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+    return changePlatform(ctx, before, { limits });
+  });
+  return after.limits;
+}
+
+/** Removes the limits of a currency, or of one currency into another. Throws NOT_FOUND. */
+export async function removePaymentLimit(
+  runtime: Runtime,
+  platformId: string,
+  way: Way,
+): Promise<readonly PaymentLimit[]> {
+  const after = await change(runtime, platformId, (ctx, before) => {
+    const limits = before.limits.filter((each) => !sameWay(each, way));
+    if (limits.length === before.limits.length) throw new Fault('NOT_FOUND', 'No such limit.');
+    return changePlatform(ctx, before, { limits });
+  });
+  return after.limits;
+}
+
+/** Changes what a platform may do with cards; its card programme after it. */
+export async function changeCardProgram(
+  runtime: Runtime,
+  platformId: string,
+  changed: Partial<CardProgram>,
+): Promise<CardProgram> {
+  const after = await change(runtime, platformId, (ctx, before) =>
+    changePlatform(ctx, before, { card_program: { ...cardProgramOf(before), ...changed } }),
+  );
+  return cardProgramOf(after);
+}

@@ -1,0 +1,39 @@
+// Stages a change of a platform, by the platform itself or by its operator. A currency that is switched on
+// also needs accounts: the platform's own at once, those of its customers in a job. Both are opened by
+// features that come later in the import order.
+import { Type } from '@sinclair/typebox';
+import { defineJob } from '../../../kernel/contract/job.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { changePlatform, type PlatformChange, type PlatformRow } from '../platform/index.ts';
+import { addedCurrencies } from './config.ts';
+
+/** Opens the accounts of customers in currencies that were added; migration 0026 stages it too. */
+export const BACKFILL_ACCOUNTS = defineJob(
+  'accounts.backfill',
+  Type.Object({
+    platformId: Type.String(),
+    currencies: Type.Array(Type.String()),
+    /** The last customer that was served; absent on the first page. */
+    after: Type.Optional(Type.Object({ createdAt: Type.Number(), id: Type.String() })),
+  }),
+);
+
+/** Stages the platform's own accounts in currencies that were just switched on. */
+export type Provision = (ctx: Ctx, currencies: string[]) => Promise<void>;
+
+/** Stages a change of the platform, with accounts in the currencies that it adds. */
+export async function changeConfig(
+  ctx: Ctx,
+  provision: Provision,
+  was: PlatformRow,
+  change: PlatformChange,
+): Promise<PlatformRow> {
+  const row = changePlatform(ctx, was, change);
+  const added = addedCurrencies(was.currencies, row.currencies);
+  if (added.length) {
+    await provision(ctx, added);
+    // Customers may be many: their accounts are opened after the commit, in pieces.
+    ctx.later(BACKFILL_ACCOUNTS, { platformId: row.id, currencies: added });
+  }
+  return row;
+}
