@@ -8,10 +8,14 @@ import { actionStates, codeStates } from './states.ts';
 import { agentSweep } from './sweep.ts';
 
 export { pendingActionOf, waitingAction } from './actions/approvals.ts';
-export { note } from './audit.ts';
 export { agentBearers } from './management/authenticator.ts';
-export { presentAgent } from './present.ts';
-export { type AgentRow, type AuditRow, agentAudit, agents } from './store.ts';
+export {
+  type AgentDetails,
+  agentDetails,
+  pauseAgentByHand,
+  searchAgentAudit,
+  searchAgents,
+} from './management/by-hand.ts';
 
 /** What this feature adds to a server. */
 export const agentFeature = {

@@ -5,10 +5,9 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { execute, type TestServer } from '../../../../test/database.ts';
 import { type Outbox, openOutbox, silentLog } from '../../../../test/outbox.ts';
 import { type Receiver, startReceiver } from '../../../../test/receiver.ts';
-import { attemptsOf } from './index.ts';
 import { LEASE_MS } from './reader.ts';
 import { createRecorder } from './recorder.ts';
-import { dueEvents, type Outcome } from './store.ts';
+import { attemptsOf, dueEvents, type Outcome } from './store.ts';
 
 let outbox: Outbox;
 const receivers: Receiver[] = [];

@@ -6,8 +6,8 @@ import net, { type AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Outbox, openOutbox } from '../../../../test/outbox.ts';
 import { type Receiver, startReceiver } from '../../../../test/receiver.ts';
-import { attemptsOf, droppedEvents, resendEvent } from './index.ts';
 import { RETRY_DELAYS_MS } from './schedule.ts';
+import { attemptsOf, droppedEvents, resendEvent } from './store.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

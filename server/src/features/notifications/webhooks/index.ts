@@ -3,10 +3,10 @@ import type { Feature } from '../../../runtime/operation/feature.ts';
 import { testWebhooks } from './contract.ts';
 import { type WebhookDeps, webhookOperations } from './operations.ts';
 
+export { listAttempts, listDroppedEvents, resendEventByHand } from './by-hand.ts';
 export { createDeliverer, type Deliverer } from './deliverer.ts';
 export type { WebhookDeps } from './operations.ts';
 export { putQuestion, type QuestionDeps } from './question.ts';
-export { attemptsOf, droppedEvents, resendEvent } from './store.ts';
 
 /** What this feature adds to a server. */
 export const webhookFeature = {

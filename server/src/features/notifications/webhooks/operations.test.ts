@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { startApp, type TestApp } from '../../../../test/harness.ts';
 import { type Receiver, startReceiver } from '../../../../test/receiver.ts';
 import { defineEvent } from '../../../kernel/contract/event.ts';
-import { attemptsOf } from './index.ts';
+import { attemptsOf } from './store.ts';
 
 const approved = defineEvent('CUSTOMER.KYC_APPROVED', Type.Object({ id: Type.String() }));
 const pending = defineEvent('CUSTOMER.KYC_PENDING', Type.Object({}));

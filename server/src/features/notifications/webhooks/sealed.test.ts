@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { customer } from '../../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../../test/harness.ts';
 import { type Receiver, startReceiver } from '../../../../test/receiver.ts';
-import { resendEvent } from './index.ts';
+import { resendEvent } from './store.ts';
 
 const FIRST_RETRY_MS = 6_000;
 const NAME = 'Zelda Fitzgerald-Unique';

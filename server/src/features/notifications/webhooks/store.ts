@@ -229,6 +229,10 @@ const ATTEMPTS = `
   select event_id, attempt, at, status, error, ms, response, result from webhook_attempts
   where id > $1 || '/' and id < $1 || '0' order by attempt`;
 
+/** Whether there is such an event. */
+export const isEvent = async (db: Database, eventId: string): Promise<boolean> =>
+  (await db.query('select 1 from events where id = $1', [eventId])).length > 0;
+
 /** Every try of an event, first to last. */
 export const attemptsOf = (db: Database, eventId: string) =>
   db.query<AttemptRow>(ATTEMPTS, [eventId]);

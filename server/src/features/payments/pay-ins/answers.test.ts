@@ -18,7 +18,7 @@ import {
   PENDING,
   type UmaDesk,
 } from '../../../../test/uma-desk.ts';
-import { attemptsOf } from '../../notifications/webhooks/index.ts';
+import { attemptsOf } from '../../notifications/webhooks/store.ts';
 
 let desk: UmaDesk;
 let app: TestApp;

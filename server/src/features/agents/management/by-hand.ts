@@ -1,0 +1,143 @@
+// Agents of every platform, as an operator sees, pauses and resumes them, and who did what with them. Nothing
+// here is personal but the names that platforms give their agents.
+import { Fault } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
+import { iso } from '../../../kernel/world.ts';
+import { equals, type Filter } from '../../../runtime/db/database.ts';
+import { cursorOf } from '../../../runtime/db/paging.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
+import { callerOf } from '../../tenancy/platform/index.ts';
+import { note } from '../audit.ts';
+import type { RateParts } from '../parts.ts';
+import { presentAgent } from '../present.ts';
+import { type AgentRow, type AuditRow, agentAudit, agents } from '../store.ts';
+
+/** An agent, also a deleted one: its history stays. Throws NOT_FOUND. */
+async function agentById({ read }: Pick<Ctx, 'read'>, id: string): Promise<AgentRow> {
+  const row = isId(id, 'Agent') ? await read(agents, id) : undefined;
+  if (!row) throw new Fault('NOT_FOUND', 'No such agent.');
+  return row;
+}
+
+const stateOf = (row: AgentRow) => {
+  if (row.deleted_at !== null) return 'deleted';
+  if (row.paused) return 'paused';
+  return row.token_hash === null ? 'not connected' : 'active';
+};
+
+const summaryOf = (row: AgentRow) => ({
+  agentId: row.id,
+  platformId: row.platform_id,
+  customerId: row.customer_id,
+  name: row.name,
+  state: stateOf(row),
+  createdAt: iso(row.created_at),
+});
+
+interface SearchInput {
+  platformId?: string | undefined;
+  customerId?: string | undefined;
+  /** The last agent of the previous page. */
+  after?: string | undefined;
+  limit: number;
+}
+
+/** Agents of one platform, of one customer, or all; latest first, without deleted ones. Throws NOT_FOUND. */
+export async function searchAgents(
+  { db }: Runtime,
+  { platformId, customerId, after, limit }: SearchInput,
+) {
+  const filters: Filter<typeof agents>[] = [
+    ...equals({ platform_id: platformId, customer_id: customerId }),
+    { column: 'deleted_at', op: 'isNull' },
+  ];
+  const cursor = after === undefined ? undefined : cursorOf(await agentById(db, after));
+  const { rows } = await db.page(agents, { filters, sort: 'desc', limit, cursor });
+  return rows.map(summaryOf);
+}
+
+const detailsOf = async (ctx: Ctx, parts: RateParts, row: AgentRow) => ({
+  ...(await presentAgent(ctx, parts, row)),
+  platformId: row.platform_id,
+  state: stateOf(row),
+});
+
+export type AgentDetails = Awaited<ReturnType<typeof detailsOf>>;
+
+/** Runs `work` as the server itself on the platform of an agent, with the agent as it is then. */
+async function onAgent<R>(
+  runtime: Runtime,
+  agentId: string,
+  work: (ctx: Ctx, row: AgentRow) => Promise<R>,
+): Promise<R> {
+  const { id, platform_id } = await agentById(runtime.db, agentId);
+  const caller = await callerOf(runtime.db, platform_id);
+  return operate(runtime, caller, async (ctx) => work(ctx, await agentById(ctx, id)));
+}
+
+/** An agent with its policy and what it has spent. Throws NOT_FOUND. */
+export const agentDetails = (
+  runtime: Runtime,
+  parts: RateParts,
+  agentId: string,
+): Promise<AgentDetails> => onAgent(runtime, agentId, (ctx, row) => detailsOf(ctx, parts, row));
+
+interface PauseInput {
+  agentId: string;
+  paused: boolean;
+  /** Kept in the audit; nothing personal. */
+  reason: string;
+}
+
+/** Pauses an agent, so that it can only read, or resumes it. Throws NOT_FOUND. */
+export const pauseAgentByHand = (
+  runtime: Runtime,
+  parts: RateParts,
+  { agentId, paused, reason }: PauseInput,
+): Promise<AgentDetails> =>
+  onAgent(runtime, agentId, async (ctx, row) => {
+    if (row.deleted_at !== null) throw new Fault('NOT_FOUND', 'No such agent.');
+    note(ctx, row, 'CHANGED', { paused, reason });
+    return detailsOf(ctx, parts, ctx.update(agents, row, { paused, updated_at: ctx.now }));
+  });
+
+async function auditLine({ read }: Pick<Ctx, 'read'>, id: string): Promise<AuditRow> {
+  const row = isId(id, 'AgentAudit') ? await read(agentAudit, id) : undefined;
+  if (!row) throw new Fault('NOT_FOUND', 'No such line of the audit.');
+  return row;
+}
+
+const presentLine = (row: AuditRow) => ({
+  lineId: row.id,
+  at: iso(row.created_at),
+  what: row.what,
+  actor: row.actor,
+  agentId: row.agent_id,
+  actionId: row.action_id,
+  customerId: row.customer_id,
+  platformId: row.platform_id,
+  details: row.details,
+});
+
+interface AuditInput extends SearchInput {
+  agentId?: string | undefined;
+  /** The earliest time. */
+  since?: number | undefined;
+}
+
+/** Who did what with agents, latest first. Throws NOT_FOUND. */
+export async function searchAgentAudit(
+  { db }: Runtime,
+  { platformId, customerId, agentId, since, after, limit }: AuditInput,
+) {
+  const filters: Filter<typeof agentAudit>[] = equals({
+    platform_id: platformId,
+    customer_id: customerId,
+    agent_id: agentId,
+  });
+  if (since !== undefined) filters.push({ column: 'created_at', op: '>=', value: since });
+  const cursor = after === undefined ? undefined : cursorOf(await auditLine(db, after));
+  const { rows } = await db.page(agentAudit, { filters, sort: 'desc', limit, cursor });
+  return rows.map(presentLine);
+}

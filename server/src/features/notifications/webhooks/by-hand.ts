@@ -1,0 +1,37 @@
+// Deliveries of events, as an operator sees and repeats them: every attempt, what was given up after a week,
+// and sending an event again.
+import { Fault } from '../../../kernel/fault.ts';
+import { iso } from '../../../kernel/world.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { attemptsOf, droppedEvents, isEvent, resendEvent } from './store.ts';
+
+const noEvent = () => new Fault('NOT_FOUND', 'No such event.');
+
+/** Every attempt to deliver an event, first to last. Throws NOT_FOUND. */
+export async function listAttempts({ db }: Runtime, eventId: string) {
+  const rows = await attemptsOf(db, eventId);
+  if (rows.length === 0 && !(await isEvent(db, eventId))) throw noEvent();
+  return rows.map(({ event_id, at, ...row }) => ({ eventId: event_id, at: iso(at), ...row }));
+}
+
+/** Events that were given up and not sent again since, latest first. */
+export async function listDroppedEvents({ db }: Runtime, limit: number) {
+  return (await droppedEvents(db, limit)).map((row) => ({
+    eventId: row.id,
+    platformId: row.platform_id,
+    type: row.type,
+    subject: row.subject,
+    createdAt: iso(row.created_at),
+    attempts: row.attempts,
+  }));
+}
+
+/** Sends an event again, whatever its deliveries resulted in. Throws NOT_FOUND and CONFLICT. */
+export async function resendEventByHand({ db, world }: Runtime, eventId: string): Promise<void> {
+  if (await resendEvent(db, eventId, world.now())) return;
+  if (!(await isEvent(db, eventId))) throw noEvent();
+  throw new Fault(
+    'CONFLICT',
+    'The customer this event tells of was erased, and the event with them.',
+  );
+}
