@@ -8,6 +8,13 @@ import { challengeStates, resetStates } from './states.ts';
 import { scaSweep } from './sweep.ts';
 
 export {
+  decideFactorReset,
+  listScaEvents,
+  scaDetails,
+  searchFactorResets,
+  unlockByHand,
+} from './by-hand.ts';
+export {
   type About,
   lapseChallenge,
   openChallenge,
@@ -26,23 +33,11 @@ export {
   ScaFactor,
   type ScaFactorName,
 } from './contract.ts';
-export { type By, noteScaEvent } from './events.ts';
-export { enrolledFactors } from './factors/factors.ts';
+export { noteScaEvent } from './events.ts';
 export { isRegulated, needsSca, type ScaParts } from './parts.ts';
-export { scaEventPersonal } from './personal.ts';
-export { decideReset, isOpen, settledReset } from './resets/resets.ts';
-export { checkLock, checkSession, presentStanding, unlock } from './standing.ts';
+export { checkLock, checkSession } from './standing.ts';
 export { RESET_STATUSES } from './states.ts';
-export {
-  type ChallengeRow,
-  type ResetRow,
-  type ScaEventRow,
-  scaChallenges,
-  scaEvents,
-  scaFactors,
-  scaResets,
-  scaStandings,
-} from './store.ts';
+export { type ChallengeRow, scaChallenges } from './store.ts';
 
 /** What this feature adds to a server. */
 export const scaFeature = {

@@ -21,7 +21,8 @@ import {
   resend,
   scaPayer,
 } from '../../../../../test/sca-desk.ts';
-import { scaChallenges, scaEvents, scaStandings } from '../../../sca/index.ts';
+import { scaChallenges } from '../../../sca/index.ts';
+import { scaEvents, scaStandings } from '../../../sca/store.ts';
 import { platforms } from '../../../tenancy/platform/index.ts';
 
 let app: TestApp;
