@@ -1,9 +1,6 @@
 // A desk for tests of documents: whom they are about, papers of all sorts, and what is kept of them.
-import {
-  type DocumentRow,
-  documents,
-  markSubmitted,
-} from '../src/features/customers/documents/index.ts';
+import { type DocumentRow, markSubmitted } from '../src/features/customers/documents/index.ts';
+import { documents } from '../src/features/customers/documents/store.ts';
 import { customer, ok } from './fixtures.ts';
 import { type Answer, startApp, type TestPlatform } from './harness.ts';
 import { type Paper, paperForm, pngFile } from './papers.ts';

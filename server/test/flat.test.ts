@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { agentActions, agents } from '../src/features/agents/store.ts';
 import { cardMessages, cardReveals, cards } from '../src/features/cards/store.ts';
 import { STANDING } from '../src/features/customers/verifications/review.ts';
-import { messages } from '../src/features/notifications/messages/index.ts';
+import { messages } from '../src/features/notifications/messages/store.ts';
 import { mintsAndBurns, stablecoins } from '../src/features/stablecoins/store.ts';
 import { countSql, type PageQuery, pageSql } from '../src/runtime/db/paging.ts';
 import type { Table } from '../src/runtime/db/table.ts';

@@ -1,7 +1,8 @@
 // A provider that hangs delays its own messages and no payment of another platform: jobs that wait for it
 // hold at most the places of their share, however many are due.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { messages, sendMessage } from '../src/features/notifications/messages/index.ts';
+import { sendMessage } from '../src/features/notifications/messages/index.ts';
+import { messages } from '../src/features/notifications/messages/store.ts';
 import { SHARES } from '../src/runtime/jobs/job-shares.ts';
 import { externalAccount, fundedCustomer, ok } from './fixtures.ts';
 import { type HangingServer, startHanging } from './hanging.ts';

@@ -1,6 +1,6 @@
 // One of each kind of thing that has an id, for tests of who may see it.
 import { agentActions } from '../src/features/agents/store.ts';
-import { imports } from '../src/features/customers/imports/index.ts';
+import { imports } from '../src/features/customers/imports/store.ts';
 import { agentDesk } from './agent-desk.ts';
 import { cardDesk } from './card-desk.ts';
 import { delegatedDesk } from './delegated.ts';

@@ -1,7 +1,7 @@
 // What tests of the way back into a wallet do over and over: somebody who has another contact than codes go
 // to, a recovery that begins, and a look at what became of it and at what was said about it.
 import { expect } from 'vitest';
-import { messages } from '../src/features/notifications/messages/index.ts';
+import { messages } from '../src/features/notifications/messages/store.ts';
 import {
   type RecoveryType,
   startRecovery,

@@ -15,7 +15,7 @@ import {
 } from '../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../test/harness.ts';
 import { paperForm, pngFile } from '../../../test/papers.ts';
-import { documents } from '../../features/customers/documents/index.ts';
+import { documents } from '../../features/customers/documents/store.ts';
 import { PERSONAL_DATA } from '../../personal-data.ts';
 import { streamRows } from '../../runtime/db/stream.ts';
 import { files } from '../../runtime/files/files.ts';

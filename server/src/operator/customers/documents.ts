@@ -1,53 +1,23 @@
 // `documents list|save`: what was handed in about a customer, for the person who reviews it. The API never
 // gives a file back; here one is opened and written to a file of the reviewer's, that nobody else may read.
 
-import {
-  type DocumentRow,
-  documents,
-  fileOf,
-  presentDocument,
-} from '../../features/customers/documents/index.ts';
-import { customers } from '../../features/customers/records/index.ts';
-import { isId } from '../../kernel/id.ts';
-import { iso } from '../../kernel/world.ts';
-import { ALL_OF_ONE } from '../../runtime/db/database.ts';
+import { listDocumentsByHand, openDocument } from '../../features/customers/documents/index.ts';
 import { type Given, usageError } from '../cli/flags.ts';
 import { writeNew } from '../cli/new-file.ts';
 import { record, table } from '../cli/table.ts';
-import { notFound, type Output, type System, type Verb } from '../cli/verb.ts';
+import type { Output, System, Verb } from '../cli/verb.ts';
 
-async function customerOf({ runtime }: System, row: DocumentRow) {
-  const customer = await runtime.db.read(customers, row.customer_id);
-  if (!customer) throw notFound('customer');
-  return customer;
-}
-
-async function viewOf(system: System, row: DocumentRow) {
-  const customer = await customerOf(system, row);
-  return {
-    ...presentDocument(system.runtime.vault, customer, row),
-    customerId: row.customer_id,
-    format: row.format,
-    submittedAt: row.submitted_at === null ? null : iso(row.submitted_at),
-  };
-}
-
-function wanted(given: Given): Partial<DocumentRow> {
-  const [customer, holder] = [given.text('customer'), given.text('holder')];
-  if ((customer === undefined) === (holder === undefined)) {
-    throw usageError('One of --customer and --holder is needed.');
-  }
-  return customer === undefined ? { holder_id: holder as string } : { customer_id: customer };
+function ofWhom(given: Given): { customerId: string } | { holderId: string } {
+  const [customerId, holderId] = [given.text('customer'), given.text('holder')];
+  if (customerId !== undefined && holderId === undefined) return { customerId };
+  if (customerId === undefined && holderId !== undefined) return { holderId };
+  throw usageError('One of --customer and --holder is needed.');
 }
 
 const HEADS = ['DOCUMENT', 'HOLDER', 'TYPE', 'SIDE', 'COUNTRY', 'NUMBER', 'FILE', 'SUBMITTED'];
 
-async function list(system: System, given: Given): Promise<Output> {
-  const rows = await system.runtime.db.find(documents, wanted(given), {
-    orderBy: 'created_at',
-    ...ALL_OF_ONE,
-  });
-  const json = await Promise.all(rows.map((row) => viewOf(system, row)));
+async function list({ runtime }: System, given: Given): Promise<Output> {
+  const json = await listDocumentsByHand(runtime, ofWhom(given));
   const lines = json.map((each) => [
     each.id,
     each.documentHolder,
@@ -63,14 +33,10 @@ async function list(system: System, given: Given): Promise<Output> {
 }
 
 async function save(system: System, given: Given): Promise<Output> {
-  const { db, vault } = system.runtime;
-  const id = given.needed('document');
-  const row = isId(id, 'Document') ? await db.read(documents, id) : undefined;
-  if (!row) throw notFound('document');
-  const file = fileOf(vault, await customerOf(system, row), row);
+  const { document, content } = await openDocument(system, given.needed('document'));
   const to = given.needed('to');
-  await writeNew(to, system.files.read(file));
-  const json = { ...(await viewOf(system, row)), savedTo: to };
+  await writeNew(to, content);
+  const json = { ...document, savedTo: to };
   const text = record([
     ['Document', json.id],
     ['Type', json.documentType],

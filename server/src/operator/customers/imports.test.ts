@@ -1,7 +1,7 @@
 // Imports as an operator sees them, on rows of imports that have ended.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/harness.ts';
-import { importErrors, imports } from '../../features/customers/imports/index.ts';
+import { importErrors, imports } from '../../features/customers/imports/store.ts';
 import { main } from '../../operator.ts';
 
 let app: TestApp;

@@ -1,27 +1,17 @@
 // `imports list|show`: files of customers that platforms have sent, how far each has come, and what was
 // wrong with their rows. The API shows the first errors; here they all are, as CSV, however many.
-import { type ImportRow, imports } from '../../features/customers/imports/index.ts';
-import { isId } from '../../kernel/id.ts';
-import { iso } from '../../kernel/world.ts';
-import { equals } from '../../runtime/db/database.ts';
+import {
+  type ImportErrorLine,
+  importDetails,
+  importErrorsOf,
+  searchImports,
+} from '../../features/customers/imports/index.ts';
 import { csv, plain, text } from '../cli/csv.ts';
 import type { Flags, Given } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';
-import { notFound, type Output, type System, type Verb } from '../cli/verb.ts';
+import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
-
-const view = (row: ImportRow) => ({
-  importId: row.id,
-  platformId: row.platform_id,
-  status: row.status,
-  total: row.total,
-  successful: row.successful,
-  failed: row.failed,
-  problem: row.problem?.message ?? null,
-  createdAt: iso(row.created_at),
-  completedAt: row.completed_at === null ? null : iso(row.completed_at),
-});
 
 const COLUMNS = [
   { head: 'IMPORT' },
@@ -34,9 +24,10 @@ const COLUMNS = [
 ] as const;
 
 async function list(system: System, given: Given): Promise<Output> {
-  const filters = equals({ platform_id: await platformIn(system, given) });
-  const query = { filters, sort: 'desc', limit: limitIn(given) } as const;
-  const json = (await system.runtime.db.page(imports, query)).rows.map(view);
+  const json = await searchImports(system.runtime, {
+    platformId: await platformIn(system, given),
+    limit: limitIn(given),
+  });
   const lines = json.map((each) => [
     each.importId,
     each.platformId,
@@ -49,20 +40,9 @@ async function list(system: System, given: Given): Promise<Output> {
   return { json, text: table(COLUMNS, lines) };
 }
 
-const ERRORS = `select row, correlation_id, code, message, details from import_errors
-  where import_id = $1 order by row`;
-
-interface ErrorLine {
-  row: number;
-  correlation_id: string;
-  code: string;
-  message: string;
-  details: { errors?: { field: string; message: string }[] };
-}
-
 const ERROR_HEAD = ['row', 'correlation_id', 'code', 'message', 'columns'];
 
-const errorCells = ({ row, correlation_id, code, message, details }: ErrorLine): string[] => [
+const errorCells = ({ row, correlation_id, code, message, details }: ImportErrorLine): string[] => [
   plain(row),
   text(correlation_id),
   plain(code),
@@ -71,16 +51,11 @@ const errorCells = ({ row, correlation_id, code, message, details }: ErrorLine):
 ];
 
 async function show(system: System, given: Given): Promise<Output> {
-  const id = given.needed('import');
-  const row = isId(id, 'BulkCustomerImportJob')
-    ? await system.runtime.db.read(imports, id)
-    : undefined;
-  if (!row) throw notFound('import');
+  const json = await importDetails(system.runtime, given.needed('import'));
   if (given.on('errors')) {
-    const rows = system.stream<ErrorLine>(ERRORS, [id]);
+    const rows = importErrorsOf(system.stream, json.importId);
     return { json: null, text: '', pieces: csv(ERROR_HEAD, rows, errorCells) };
   }
-  const json = view(row);
   const lines = record([
     ['Import', json.importId],
     ['Platform', json.platformId],

@@ -1,47 +1,22 @@
 // `messages list|show`: what was written to people, and how far it came. In the sandbox nothing goes out;
 // there `show` is where the code stands that a test waits for. The list says nothing personal, so it needs
 // no master key.
-import {
-  type MessageRow,
-  messageKeyOf,
-  messages,
-  openMessage,
-} from '../../features/notifications/messages/index.ts';
-import { isId } from '../../kernel/id.ts';
-import { iso } from '../../kernel/world.ts';
-import { equals } from '../../runtime/db/database.ts';
+import { messageDetails, searchMessages } from '../../features/notifications/messages/index.ts';
 import type { Given } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';
-import { notFound, type Output, type System, type Verb } from '../cli/verb.ts';
+import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
 
 const STATUSES = ['QUEUED', 'SENT', 'KEPT', 'FAILED'];
 
-const view = (row: MessageRow) => ({
-  messageId: row.id,
-  platformId: row.platform_id,
-  customerId: row.customer_id,
-  channel: row.channel,
-  kind: row.kind,
-  status: row.status,
-  failure: row.failure,
-  attempts: row.attempts,
-  createdAt: iso(row.created_at),
-  sentAt: row.sent_at === null ? null : iso(row.sent_at),
-  expiresAt: iso(row.expires_at),
-});
-
 async function list(system: System, given: Given): Promise<Output> {
-  const { db } = system.runtime;
-  const wanted = {
-    platform_id: await platformIn(system, given),
-    customer_id: given.text('customer'),
+  const json = await searchMessages(system.runtime, {
+    platformId: await platformIn(system, given),
+    customerId: given.text('customer'),
     status: given.text('status'),
-  };
-  const filters = equals(wanted);
-  const { rows } = await db.page(messages, { filters, sort: 'desc', limit: limitIn(given) });
-  const json = rows.map(view);
+    limit: limitIn(given),
+  });
   const heads = ['CREATED', 'MESSAGE', 'CHANNEL', 'KIND', 'STATUS', 'CUSTOMER'];
   const text = table(
     heads.map((head) => ({ head })),
@@ -58,12 +33,7 @@ async function list(system: System, given: Given): Promise<Output> {
 }
 
 async function show({ runtime }: System, given: Given): Promise<Output> {
-  const id = given.needed('message');
-  const row = isId(id, 'Message') ? await runtime.db.read(messages, id) : undefined;
-  if (!row) throw notFound('message');
-  const key = await messageKeyOf(runtime.db, row);
-  const opened = openMessage(runtime.vault, key, row);
-  const json = { ...view(row), ...opened };
+  const json = await messageDetails(runtime, given.needed('message'));
   const text = record([
     ['Message', json.messageId],
     ['Platform', json.platformId],

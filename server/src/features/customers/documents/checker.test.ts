@@ -18,8 +18,8 @@ import type { Connectors } from '../../../connectors/ports/index.ts';
 import { REASON_BY_ENDING } from '../../../connectors/sandbox/identity/documents.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
 import { customers } from '../records/index.ts';
-import { eraseDocuments } from './document.ts';
-import { addDocument, documentsOf, fileOf } from './index.ts';
+import { eraseDocuments, fileOf } from './document.ts';
+import { addDocument, documentsOf } from './index.ts';
 import { documentInspector } from './inspect.ts';
 
 let desk: DocumentDesk;

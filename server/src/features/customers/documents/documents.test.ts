@@ -12,7 +12,8 @@ import {
 import { ok } from '../../../../test/fixtures.ts';
 import type { Answer } from '../../../../test/harness.ts';
 import { jpegFile, pdfFile } from '../../../../test/papers.ts';
-import { documents, documentsOf } from './index.ts';
+import { documentsOf } from './index.ts';
+import { documents } from './store.ts';
 
 let desk: DocumentDesk;
 let app: DocumentDesk['app'];

@@ -6,7 +6,12 @@ import { importOperations } from './operations.ts';
 import { importPersonalData } from './personal-data.ts';
 import { importStates } from './states.ts';
 
-export { type ImportRow, importErrors, imports } from './store.ts';
+export {
+  type ImportErrorLine,
+  importDetails,
+  importErrorsOf,
+  searchImports,
+} from './by-hand.ts';
 
 /** What this feature adds to a server. */
 export const importFeature = {

@@ -1,7 +1,6 @@
 // Everything held about one customer as one JSON value, in pieces: a customer with years of payments does
 // not fit into memory. What is sealed is opened; what was erased is not there any more.
 import { Fault } from '../../../kernel/fault.ts';
-import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
 import type { Files } from '../../../runtime/files/files.ts';
 import { eventContext } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
@@ -11,7 +10,7 @@ import {
   type Opener,
   type PersonalTable,
 } from '../../../runtime/operation/personal-data.ts';
-import { type DocumentRow, documentPersonal, documents, fileOf } from '../documents/index.ts';
+import { filesOfCustomer } from '../documents/index.ts';
 import { type CustomerRow, dataKeyOf, readCustomer } from '../records/index.ts';
 import { type AllPersonalData, ownedIds } from './subjects.ts';
 
@@ -100,21 +99,8 @@ export async function* exportCustomerData(
   yield '\n}\n';
 }
 
-/** A name that is a file in any folder: the document's id, and the suffix of the name it came with. */
-function nameOf(row: DocumentRow, fileName: string): string {
-  const [, suffix = ''] = /(\.[A-Za-z0-9]{1,8})$/.exec(fileName) ?? [];
-  return row.id.replaceAll(':', '-') + suffix;
-}
-
 /** The files of the customer's documents, opened, each with a name; none once it was erased. */
-export async function openDocumentFiles(
-  { runtime, files }: { runtime: Runtime; files: Pick<Files, 'read'> },
-  { vault, customer, key }: CustomerOpener,
-) {
-  if (!key) return [];
-  const rows = await runtime.db.find(documents, { customer_id: customer.id }, ALL_OF_ONE);
-  return rows.map((row) => ({
-    name: nameOf(row, documentPersonal(vault, key, row).fileName),
-    open: () => files.read(fileOf(vault, customer, row)),
-  }));
-}
+export const openDocumentFiles = (
+  storage: { runtime: Runtime; files: Pick<Files, 'read'> },
+  { customer }: CustomerOpener,
+) => filesOfCustomer(storage, customer);

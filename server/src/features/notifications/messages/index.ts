@@ -5,6 +5,7 @@ import { messagePersonalData } from './personal-data.ts';
 import { messageJobs } from './send.ts';
 import { messageStates } from './store.ts';
 
+export { messageDetails, searchMessages } from './by-hand.ts';
 export {
   type CodePurpose,
   type CodeRules,
@@ -14,8 +15,8 @@ export {
   LETTERS_AND_DIGITS,
   takeCode,
 } from './codes.ts';
-export { canSend, messageKeyOf, sendMessage } from './send.ts';
-export { type MessageChannel, type MessageRow, messages, openMessage } from './store.ts';
+export { canSend, sendMessage } from './send.ts';
+export { findMessages, type MessageChannel } from './store.ts';
 export {
   codeText,
   recoveryCancelledText,

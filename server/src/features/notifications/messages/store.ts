@@ -2,6 +2,7 @@
 // the customer it is for, which forgets it together with the customer, else under the master key. What it
 // said is forgotten as soon as it is out, because most of what is sent is a code.
 import { stateTable } from '../../../kernel/states.ts';
+import type { Database } from '../../../runtime/db/database.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 import type { DataKey, Vault } from '../../../runtime/security/vault.ts';
 
@@ -43,6 +44,12 @@ export const messages = table(
 );
 
 export type MessageRow = RowOf<typeof messages>;
+
+/** Messages whose columns equal all the given values. */
+export const findMessages = (
+  db: Pick<Database, 'find'>,
+  where: Partial<MessageRow>,
+): Promise<MessageRow[]> => db.find(messages, where);
 
 export interface Content {
   /** Of an e-mail. */

@@ -14,7 +14,8 @@ import {
 import { walletCrypto } from '../../../../test/wallet-client.ts';
 import { drawKeys, type Keys, signedHeaders, stampWith } from '../../../../test/wallet-desk.ts';
 import { heldSession } from '../../../../test/wallet-sessions.ts';
-import { messageKeyOf, messages, openMessage } from '../../notifications/messages/index.ts';
+import { messageKeyOf } from '../../notifications/messages/send.ts';
+import { messages, openMessage } from '../../notifications/messages/store.ts';
 import { walletAuthorizations, wallets } from '../store.ts';
 
 let app: TestApp;

@@ -14,7 +14,7 @@ import {
   requireCustomer,
   touchCustomer,
 } from '../../customers/records/index.ts';
-import { messages } from '../../notifications/messages/index.ts';
+import { findMessages } from '../../notifications/messages/index.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
 import { addCredential, contactOf, credentialsOf, sessionsOf } from '../accounts/credentials.ts';
 import { findWallet, type Wallet } from '../accounts/wallet.ts';
@@ -111,7 +111,7 @@ const SIGNED_IN = `select 1 from wallet_sessions where account_id = $1 and expir
 
 async function isAnnounced(ctx: Ctx, { customer_id, created_at }: RecoveryRow): Promise<boolean> {
   const kind = recoveryMessage('STARTED');
-  const told = await ctx.db.find(messages, { customer_id, kind, created_at });
+  const told = await findMessages(ctx.db, { customer_id, kind, created_at });
   return told.some(({ status }) => status === 'SENT' || status === 'KEPT');
 }
 

@@ -1,0 +1,67 @@
+// Documents as an operator reviews and exports them. The API never returns a file; here one is opened.
+import { Fault } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
+import { iso } from '../../../kernel/world.ts';
+import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
+import type { Files } from '../../../runtime/files/files.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { type CustomerRow, dataKeyOf, readCustomer } from '../records/index.ts';
+import { documentPersonal, fileOf, presentDocument } from './document.ts';
+import { type DocumentRow, documents } from './store.ts';
+
+/** An installation with its storage. */
+interface Storage {
+  runtime: Runtime;
+  files: Pick<Files, 'read'>;
+}
+
+async function ownerOf({ db }: Runtime, row: DocumentRow): Promise<CustomerRow> {
+  const customer = await readCustomer(db, row.customer_id);
+  if (!customer) throw new Fault('CUSTOMER_NOT_FOUND', 'No such customer.');
+  return customer;
+}
+
+const reviewOf = ({ vault }: Runtime, customer: CustomerRow, row: DocumentRow) => ({
+  ...presentDocument(vault, customer, row),
+  customerId: row.customer_id,
+  format: row.format,
+  submittedAt: row.submitted_at === null ? null : iso(row.submitted_at),
+});
+
+/** Documents of a customer and its beneficial owners, or of one holder; oldest first. */
+export async function listDocumentsByHand(
+  runtime: Runtime,
+  of: { customerId: string } | { holderId: string },
+) {
+  const where = 'customerId' in of ? { customer_id: of.customerId } : { holder_id: of.holderId };
+  const rows = await runtime.db.find(documents, where, { orderBy: 'created_at', ...ALL_OF_ONE });
+  return Promise.all(rows.map(async (row) => reviewOf(runtime, await ownerOf(runtime, row), row)));
+}
+
+/** One document, and its file opened piece by piece. Throws NOT_FOUND. */
+export async function openDocument({ runtime, files }: Storage, documentId: string) {
+  const known = isId(documentId, 'Document');
+  const row = known ? await runtime.db.read(documents, documentId) : undefined;
+  if (!row) throw new Fault('NOT_FOUND', 'No such document.');
+  const customer = await ownerOf(runtime, row);
+  const content = files.read(fileOf(runtime.vault, customer, row));
+  return { document: reviewOf(runtime, customer, row), content };
+}
+
+/** A name that is a file in any folder: the document's id, and the suffix of the name it came with. */
+function nameOf(row: DocumentRow, fileName: string): string {
+  const [, suffix = ''] = /(\.[A-Za-z0-9]{1,8})$/.exec(fileName) ?? [];
+  return row.id.replaceAll(':', '-') + suffix;
+}
+
+/** The files of a customer's documents, each with a name; none once the customer was erased. */
+export async function filesOfCustomer({ runtime, files }: Storage, customer: CustomerRow) {
+  const { db, vault } = runtime;
+  const key = dataKeyOf(customer);
+  if (!key) return [];
+  const rows = await db.find(documents, { customer_id: customer.id }, ALL_OF_ONE);
+  return rows.map((row) => ({
+    name: nameOf(row, documentPersonal(vault, key, row).fileName),
+    open: () => files.read(fileOf(vault, customer, row)),
+  }));
+}

@@ -1,0 +1,46 @@
+// Messages of every platform, as an operator sees them. In the sandbox nothing is sent; there an opened
+// message shows the code that a test waits for. The list holds nothing personal and needs no master key.
+import { Fault } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
+import { iso } from '../../../kernel/world.ts';
+import { equals } from '../../../runtime/db/database.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { messageKeyOf } from './send.ts';
+import { type MessageRow, messages, openMessage } from './store.ts';
+
+const summaryOf = (row: MessageRow) => ({
+  messageId: row.id,
+  platformId: row.platform_id,
+  customerId: row.customer_id,
+  channel: row.channel,
+  kind: row.kind,
+  status: row.status,
+  failure: row.failure,
+  attempts: row.attempts,
+  createdAt: iso(row.created_at),
+  sentAt: row.sent_at === null ? null : iso(row.sent_at),
+  expiresAt: iso(row.expires_at),
+});
+
+interface SearchInput {
+  platformId?: string | undefined;
+  customerId?: string | undefined;
+  status?: string | undefined;
+  limit: number;
+}
+
+/** Messages of one platform, to one customer, in one status, or all; latest first. */
+export async function searchMessages(
+  { db }: Runtime,
+  { platformId, customerId, status, limit }: SearchInput,
+) {
+  const filters = equals({ platform_id: platformId, customer_id: customerId, status });
+  return (await db.page(messages, { filters, sort: 'desc', limit })).rows.map(summaryOf);
+}
+
+/** A message with its recipient and content, as far as they are kept. Throws NOT_FOUND. */
+export async function messageDetails({ db, vault }: Runtime, messageId: string) {
+  const row = isId(messageId, 'Message') ? await db.read(messages, messageId) : undefined;
+  if (!row) throw new Fault('NOT_FOUND', 'No such message.');
+  return { ...summaryOf(row), ...openMessage(vault, await messageKeyOf(db, row), row) };
+}
