@@ -11,6 +11,7 @@ const FEATURES = [
   'balances/internal-accounts',
   'balances/shortfalls',
   'notifications/webhooks',
+  'notifications/codes',
   'notifications/messages',
   'customers/records',
   'customers/contacts',

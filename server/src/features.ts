@@ -13,6 +13,7 @@ import { importFeature } from './features/customers/imports/index.ts';
 import { invitationFeature } from './features/customers/invitations/index.ts';
 import { customerFeature, ownerFeature } from './features/customers/records/index.ts';
 import { verificationFeature } from './features/customers/verifications/index.ts';
+import { codeFeature } from './features/notifications/codes/index.ts';
 import { messageFeature } from './features/notifications/messages/index.ts';
 import { type WebhookDeps, webhookFeature } from './features/notifications/webhooks/index.ts';
 import { discoveryFeature } from './features/payees/discovery/index.ts';
@@ -118,6 +119,7 @@ const FEATURES: readonly Feature<Parts>[] = [
   payoutFeature,
   webhookFeature,
   messageFeature,
+  codeFeature,
   stablecoinFeature,
   sandboxFeature,
 ];

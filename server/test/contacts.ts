@@ -1,7 +1,7 @@
 // Customers that have to prove e-mail and telephone, what was written to them, and the four requests.
-import { openMessage } from '../src/features/notifications/messages/store.ts';
-import { messages } from '../src/features/notifications/messages/store.ts';
+
 import { messageKeyOf } from '../src/features/notifications/messages/send.ts';
+import { messages, openMessage } from '../src/features/notifications/messages/store.ts';
 import { customer } from './fixtures.ts';
 import type { CallOptions, TestApp } from './harness.ts';
 

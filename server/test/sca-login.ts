@@ -1,9 +1,8 @@
 // Logging in with a second factor, and what is kept of it.
 
 import { customers, dataKeyOf } from '../src/features/customers/records/index.ts';
-import { scaEvents } from '../src/features/sca/store.ts';
 import { scaEventPersonal } from '../src/features/sca/personal.ts';
-import { type ScaEventRow } from '../src/features/sca/store.ts';
+import { type ScaEventRow, scaEvents } from '../src/features/sca/store.ts';
 import type { Answer, CallOptions, TestApp } from './harness.ts';
 import { ADDRESS } from './sca-desk.ts';
 

@@ -10,15 +10,8 @@ import { iso, type Time } from '../../kernel/world.ts';
 import type { Ctx, Environment } from '../../runtime/operation/context.ts';
 import { type TryRule, takeTry } from '../../runtime/operation/tries.ts';
 import { type CustomerRow, requireCustomer } from '../customers/records/index.ts';
-import {
-  type CodePurpose,
-  canSend,
-  dropCode,
-  issueCode,
-  scaCodeText,
-  sendMessage,
-  takeCode,
-} from '../notifications/messages/index.ts';
+import { type CodePurpose, dropCode, issueCode, takeCode } from '../notifications/codes/index.ts';
+import { canSend, scaCodeText, sendMessage } from '../notifications/messages/index.ts';
 import type { PlatformRow } from '../tenancy/platform/index.ts';
 import type { Purpose, ScaChallenge, ScaFactorName } from './contract.ts';
 import { noteScaEvent, type ScaEventFacts, type ScaEventType } from './events.ts';

@@ -11,7 +11,7 @@ import { loginDesk, scaEventsOf, verdict } from '../../../test/sca-login.ts';
 import { secondProcess } from '../../../test/second-process.ts';
 import { operate, type Runtime } from '../../runtime/operation/operate.ts';
 import { customers, platformOf } from '../customers/records/index.ts';
-import { codeSweep } from '../notifications/messages/codes.ts';
+import { codeSweep } from '../notifications/codes/codes.ts';
 import { systemCaller } from '../tenancy/platform/index.ts';
 import { type About, openChallenge, presentChallenge, prove, resendCode } from './challenges.ts';
 import { type ChallengeRow, scaChallenges, scaStandings } from './store.ts';

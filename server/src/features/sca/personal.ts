@@ -1,12 +1,9 @@
 // What strong authentication holds about a customer. An erasure removes all but the record of what was done,
 // whose addresses lie under the customer's own key.
-import {
-  changedRows,
-  OF_CUSTOMER,
-  type PersonalData,
-  rowAs,
-} from '../../runtime/operation/personal-data.ts';
+import type { Runtime } from '../../runtime/operation/operate.ts';
+import { OF_CUSTOMER, type PersonalData, rowAs } from '../../runtime/operation/personal-data.ts';
 import type { DataKey, Vault } from '../../runtime/security/vault.ts';
+import { eraseCodes } from '../notifications/codes/index.ts';
 import type { ScaEventRow } from './store.ts';
 
 /** What the address of an event is sealed as. */
@@ -21,9 +18,15 @@ export const scaEventPersonal = (
     key && sealed !== null ? vault.open(key, sealed, addressContext(id)).toString() : null,
 });
 
-// The keyed hash of a code covers where it was sent.
-const CODES = `delete from codes
-  where id in (select 'sca ' || id from sca_challenges where customer_id = $1) returning id`;
+const CODES = `select 'sca ' || id as id from sca_challenges where customer_id = $1`;
+
+async function eraseChallengeCodes(runtime: Runtime, customerId: string): Promise<number> {
+  const found = await runtime.db.query<{ id: string }>(CODES, [customerId]);
+  return eraseCodes(
+    runtime,
+    found.map(({ id }) => id),
+  );
+}
 
 export const scaPersonalData: PersonalData = {
   tables: {
@@ -38,5 +41,5 @@ export const scaPersonalData: PersonalData = {
     },
     sca_resets: { rows: OF_CUSTOMER, without: ['token_hash'], erasure: 'removed' },
   },
-  empty: async ({ db }, { id }) => ({ codes: await changedRows(db, CODES, [id]) }),
+  empty: async (runtime, { id }) => ({ codes: await eraseChallengeCodes(runtime, id) }),
 };

@@ -5,13 +5,9 @@
 import { ALL_OF_ONE } from '../../runtime/db/database.ts';
 import type { RowOf } from '../../runtime/db/table.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
-import {
-  changedRows,
-  OF_CUSTOMER,
-  type PersonalData,
-  rowAs,
-} from '../../runtime/operation/personal-data.ts';
+import { OF_CUSTOMER, type PersonalData, rowAs } from '../../runtime/operation/personal-data.ts';
 import type { DataKey, Vault } from '../../runtime/security/vault.ts';
+import { eraseCodes } from '../notifications/codes/index.ts';
 import { factsContext, nicknameContext } from './accounts/credentials.ts';
 import { openFor } from './accounts/wallet.ts';
 import { eraseRecoveries } from './recovery/recovery.ts';
@@ -61,8 +57,7 @@ async function eraseWallets(ctx: Ctx, customerId: string): Promise<void> {
   }
 }
 
-const CODES = `delete from codes
-  where id in (select 'otp ' || id from credentials where customer_id = $1) returning id`;
+const CODES = `select 'otp ' || id as id from credentials where customer_id = $1`;
 
 /** An erasure removes the codes of credentials too: the keyed hash of a code covers where it was sent. */
 export const walletPersonalData: PersonalData = {
@@ -96,5 +91,13 @@ export const walletPersonalData: PersonalData = {
     },
   },
   forget: (ctx, { id }) => eraseWallets(ctx, id),
-  empty: async ({ db }, { id }) => ({ codes: await changedRows(db, CODES, [id]) }),
+  async empty(runtime, { id: customerId }) {
+    const found = await runtime.db.query<{ id: string }>(CODES, [customerId]);
+    return {
+      codes: await eraseCodes(
+        runtime,
+        found.map(({ id }) => id),
+      ),
+    };
+  },
 };

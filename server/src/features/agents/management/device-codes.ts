@@ -6,7 +6,7 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { takeTry } from '../../../runtime/operation/tries.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
 import { readCustomer } from '../../customers/records/index.ts';
-import { drawCode, LETTERS_AND_DIGITS } from '../../notifications/messages/index.ts';
+import { drawCode, LETTERS_AND_DIGITS } from '../../notifications/codes/index.ts';
 import { note } from '../audit.ts';
 import { codeStates } from '../states.ts';
 import { type AgentRow, agents, type CodeRow, deviceCodes } from '../store.ts';

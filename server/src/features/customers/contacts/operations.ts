@@ -8,12 +8,14 @@ import { handle } from '../../../runtime/operation/handle.ts';
 import {
   type CodePurpose,
   type CodeRules,
+  issueCode,
+  takeCode,
+} from '../../notifications/codes/index.ts';
+import {
   canSend,
   codeText,
-  issueCode,
   type MessageChannel,
   sendMessage,
-  takeCode,
 } from '../../notifications/messages/index.ts';
 import {
   type CustomerRow,

@@ -1,10 +1,10 @@
 // An erasure removes the codes that prove a contact: the keyed hash of a code covers where it was sent.
-import { changedRows, type PersonalData } from '../../../runtime/operation/personal-data.ts';
-
-const CODES = `delete from codes
-  where id in ('contact email ' || $1::text, 'contact phone ' || $1::text) returning id`;
+import type { PersonalData } from '../../../runtime/operation/personal-data.ts';
+import { eraseCodes } from '../../notifications/codes/index.ts';
 
 export const contactPersonalData: PersonalData = {
   tables: {},
-  empty: async ({ db }, { id }) => ({ codes: await changedRows(db, CODES, [id]) }),
+  empty: async (runtime, { id }) => ({
+    codes: await eraseCodes(runtime, [`contact email ${id}`, `contact phone ${id}`]),
+  }),
 };

@@ -1,20 +1,10 @@
-// What other features may use of messages, and of the codes that they carry.
+// What other features may use of messages.
 import type { Feature } from '../../../runtime/operation/feature.ts';
-import { codeSweep } from './codes.ts';
 import { messagePersonalData } from './personal-data.ts';
 import { messageJobs } from './send.ts';
 import { messageStates } from './store.ts';
 
 export { messageDetails, searchMessages } from './by-hand.ts';
-export {
-  type CodePurpose,
-  type CodeRules,
-  drawCode,
-  dropCode,
-  issueCode,
-  LETTERS_AND_DIGITS,
-  takeCode,
-} from './codes.ts';
 export { canSend, sendMessage } from './send.ts';
 export { findMessages, type MessageChannel } from './store.ts';
 export {
@@ -29,7 +19,6 @@ export {
 /** What this feature adds to a server. */
 export const messageFeature = {
   jobs: (parts: { connectors: Parameters<typeof messageJobs>[0] }) => messageJobs(parts.connectors),
-  sweeps: () => [codeSweep()],
   personalData: messagePersonalData,
   states: { message: messageStates },
 } satisfies Feature;

@@ -3,7 +3,7 @@
 import { Secret, TOTP } from 'otpauth';
 import type { World } from '../../../kernel/world.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
-import { drawCode, LETTERS_AND_DIGITS } from '../../notifications/messages/index.ts';
+import { drawCode, LETTERS_AND_DIGITS } from '../../notifications/codes/index.ts';
 
 /** Apps know no other rules, whatever an address of theirs says. */
 const RULES = { algorithm: 'SHA1', digits: 6, period: 30 } as const;

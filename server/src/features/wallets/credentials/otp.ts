@@ -10,14 +10,16 @@ import { type TryRule, takeTry } from '../../../runtime/operation/tries.ts';
 import { platformOf, requireCustomer, touchCustomer } from '../../customers/records/index.ts';
 import {
   type CodePurpose,
-  canSend,
-  codeText,
   dropCode,
   issueCode,
   LETTERS_AND_DIGITS,
+  takeCode,
+} from '../../notifications/codes/index.ts';
+import {
+  canSend,
+  codeText,
   type MessageChannel,
   sendMessage,
-  takeCode,
 } from '../../notifications/messages/index.ts';
 import { walletConfigOf, walletSenderOf } from '../../tenancy/config/index.ts';
 import {

@@ -7,6 +7,8 @@ import type { World } from '../../../kernel/world.ts';
 import { forgetting } from '../../../runtime/db/forget.ts';
 import { col, table } from '../../../runtime/db/table.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { changedRows } from '../../../runtime/operation/personal-data.ts';
 import { constantTimeEqual } from '../../../runtime/security/crypto.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
 
@@ -129,6 +131,15 @@ export async function dropCode(ctx: Ctx, id: string): Promise<void> {
 }
 
 const DAY_MS = 24 * 3_600_000;
+
+const REMOVE = 'delete from codes where id = any($1::text[]) returning id';
+
+/**
+ * Removes codes by what they are for; answers how many there were. Erasures use it: the keyed hash of a code
+ * covers where it was sent.
+ */
+export const eraseCodes = ({ db }: Runtime, ids: readonly string[]): Promise<number> =>
+  changedRows(db, REMOVE, [ids]);
 
 /** Deletes codes that ran out long ago: many are for something that happens once. */
 export const codeSweep = () =>
