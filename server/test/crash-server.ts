@@ -4,13 +4,13 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { projectRoot } from '../src/runtime/config/root.ts';
 import { attachEmbedded } from '../src/runtime/postgres/embedded.ts';
 import { clusterOf } from '../src/runtime/postgres/embedded-cluster.ts';
 import { runningIn } from '../src/runtime/postgres/embedded-pid.ts';
+import { scratchFolder } from './scratch.ts';
 
 const START = path.join(projectRoot(), 'scripts', 'start.mjs');
 /** A first start may have to build, beside another test that keeps both cores busy. */
@@ -139,9 +139,9 @@ const plainEnv = () =>
     }),
   );
 
-/** A fresh data folder, with nothing running on it yet. */
-export function createPlace(name: string): Place {
-  const base = fs.mkdtempSync(path.join(os.tmpdir(), `railhead-${name}-`));
+/** A fresh data folder with nothing running on it yet: on a disk where that is what is tested. */
+export function createPlace(name: string, folder = scratchFolder()): Place {
+  const base = fs.mkdtempSync(path.join(folder, `railhead-${name}-`));
   const dir = path.join(base, 'data');
   const cluster = clusterOf(dir);
   const said = new Map<ChildProcess, { out: string; err: string }>();

@@ -5,6 +5,7 @@
 // cannot be repeated).
 import { execFile } from 'node:child_process';
 import { createPublicKey, verify } from 'node:crypto';
+import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -37,7 +38,7 @@ let receiver: Receiver;
 const refused = new Set<string>();
 
 beforeAll(async () => {
-  place = createPlace('crash');
+  place = createPlace('crash', os.tmpdir());
   const whim = seeded(SEED + 1);
   receiver = await startReceiver((response, { id, type }) => {
     const first = type !== 'TEST' && !refused.has(id) && whim() < 0.02;

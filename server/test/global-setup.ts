@@ -2,13 +2,13 @@
 // TEST_DATABASE_URL) and in it the template database that createTestDatabase copies. When the run is killed
 // the embedded one ends by itself; its folder is removed by the next run.
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { migrate } from '../src/runtime/db/migrate.ts';
 import { startEmbedded } from '../src/runtime/postgres/embedded.ts';
 import { databaseUrl, execute, type TestServer } from './database.ts';
+import { scratchFolder } from './scratch.ts';
 
 const PREFIX = 'railhead-test-';
 
@@ -21,12 +21,12 @@ function isRunning(pid: number): boolean {
   }
 }
 
-function removeLeftovers(): void {
-  for (const name of fs.readdirSync(os.tmpdir())) {
+function removeLeftovers(base: string): void {
+  for (const name of fs.readdirSync(base)) {
     const pid = name.startsWith(PREFIX) && Number.parseInt(name.slice(PREFIX.length), 10);
     if (!pid || isRunning(pid)) continue;
     try {
-      fs.rmSync(path.join(os.tmpdir(), name), { recursive: true, force: true });
+      fs.rmSync(path.join(base, name), { recursive: true, force: true });
     } catch {
       // Another user's.
     }
@@ -36,8 +36,9 @@ function removeLeftovers(): void {
 async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
   const given = process.env.TEST_DATABASE_URL;
   if (given) return { url: given, stop: async () => undefined };
-  removeLeftovers();
-  const dir = fs.mkdtempSync(path.join(os.tmpdir(), `${PREFIX}${process.pid}-`));
+  const base = scratchFolder();
+  removeLeftovers(base);
+  const dir = fs.mkdtempSync(path.join(base, `${PREFIX}${process.pid}-`));
   const embedded = await startEmbedded({ dir, durable: false });
   // Runs on Ctrl-C too. The database may still be writing, on its way out; then the next run removes it.
   const remove = () => {

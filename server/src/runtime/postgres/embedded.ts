@@ -82,7 +82,11 @@ const FLAGS = {
 const DURABLE = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' };
 // On macOS a plain fsync leaves the data in the disk's own cache.
 const DURABLE_MAC = { ...DURABLE, wal_sync_method: 'fsync_writethrough' };
-const FAST = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
+const FAST = {
+  ...{ fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' },
+  // No standby follows, and the log is kept in memory.
+  ...{ wal_level: 'minimal', max_wal_senders: '0', max_wal_size: '256MB' },
+};
 
 // "$@" is PostgreSQL. The reader meets the end of its input when our process is gone; INT is PostgreSQL's
 // fast shutdown, repeated because a shell starts background programs with INT ignored until they say
