@@ -120,7 +120,7 @@ export function compare(printed: string, step: Step): Comparison {
 const PROGRAMS = ['cat', 'curl', 'grep', 'sleep'];
 
 /** Where a program is, as a shell would find it. */
-const which = (name: string) =>
+export const which = (name: string) =>
   (process.env.PATH ?? '')
     .split(path.delimiter)
     .map((folder) => path.join(folder, name))
@@ -131,11 +131,15 @@ export const absentPrograms = (shell: Shell): string[] =>
   [shell, ...PROGRAMS].filter((name) => !which(name));
 
 /** Makes a folder below `base` with all the programs that a guide may use. */
-export function gatherPrograms(base: string): string {
-  const bin = path.join(base, 'bin');
+export function gatherPrograms(
+  base: string,
+  folder = 'bin',
+  addNode = (file: string) => fs.symlinkSync(process.execPath, file),
+): string {
+  const bin = path.join(base, folder);
   fs.mkdirSync(bin);
   for (const name of PROGRAMS) fs.symlinkSync(which(name) as string, path.join(bin, name));
-  fs.symlinkSync(process.execPath, path.join(bin, 'node'));
+  addNode(path.join(bin, 'node'));
   return bin;
 }
 

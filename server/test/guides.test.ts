@@ -17,7 +17,9 @@ import {
   runGuide,
   SHELL_NAMES,
   type Shell,
+  which,
 } from './guide.ts';
+import { type NodeService, openNode } from './guide-node.ts';
 import { type OperatorService, openOperator } from './operator-service.ts';
 
 const START_MS = 120_000;
@@ -28,15 +30,18 @@ const README = path.join(projectRoot(), 'README.md');
 const FILES = [...GUIDES.map((name) => path.join(FOLDER, name)), README];
 /** Where guides find the operator's command in the checkout. */
 const OPERATOR = path.join('server', 'bin', 'railhead-server.js');
-/** Runs the command itself; in the others it is a client of this process, which saves a minute. */
-const SHELL_OF_THE_COMMAND: Shell = 'bash';
+/** Runs Node and the command itself; the others have clients of this process, which saves minutes. */
+const SHELL_OF_THE_PROGRAMS: Shell = 'bash';
 const SHELLS = SHELL_NAMES.filter((shell) => absentPrograms(shell).length === 0);
 
 let place: Place;
 let running: Running;
 let base: string;
 let bin: string;
+/** With a stand-in for Node. */
+let clients: string;
 let service: OperatorService;
+let node: NodeService;
 
 const environment = () => ({ TMPDIR: os.tmpdir(), RAILHEAD_DATA_DIR: place.dir });
 
@@ -78,7 +83,7 @@ function checkoutOf(shell: Shell, file: string, made: Credentials): string {
   const link = (name: string) =>
     fs.symlinkSync(path.join(projectRoot(), name), path.join(cwd, name));
   link('node_modules');
-  if (shell === SHELL_OF_THE_COMMAND) link('server');
+  if (shell === SHELL_OF_THE_PROGRAMS) link('server');
   else service.writeClient(path.join(cwd, OPERATOR));
   return cwd;
 }
@@ -89,7 +94,7 @@ async function follow(file: string, shell: Shell): Promise<Result> {
   const before = await configurationOf(made);
   const result = await runGuide(file, {
     shell,
-    bin,
+    bin: shell === SHELL_OF_THE_PROGRAMS ? bin : clients,
     cwd: checkoutOf(shell, file, made),
     env: environment(),
     limitMs: GUIDE_MS - 20_000,
@@ -110,12 +115,15 @@ beforeAll(async () => {
   base = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-guides-'));
   if (SHELLS.length === 0) return;
   bin = gatherPrograms(base);
+  node = await openNode(base, which('curl') as string);
+  clients = gatherPrograms(base, 'clients', node.writeProgram);
   running = await place.start();
   service = await openOperator(environment(), base);
 }, START_MS);
 
 afterAll(async () => {
   await service?.close();
+  await node?.close();
   await place.remove();
   fs.rmSync(base, { recursive: true, force: true });
 }, 60_000);
