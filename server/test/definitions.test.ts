@@ -1,8 +1,9 @@
-// The definitions of events and jobs. The compiler checks that only a definition is emitted or staged.
-// Checked here on the source: one definition for each event type, which one webhook contract documents
-// and which is emitted; one definition for each kind of job, which the operator can look up.
+// The definitions of events and jobs, and the tests of operations. The compiler checks that only a definition
+// is emitted or staged. Checked here on the source: one definition for each event type, which one webhook
+// contract documents and which is emitted; one definition for each kind of job, which the operator can look
+// up; a `describe` with tests for each operation, named by its operationId.
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Type } from '@sinclair/typebox';
 import ts from 'typescript';
@@ -12,16 +13,20 @@ import { defineEvent, EVENT_TYPES } from '../src/kernel/contract/event.ts';
 import { defineJob } from '../src/kernel/contract/job.ts';
 import { UNDONE } from '../src/operator/jobs/job-kinds.ts';
 import type { Ctx } from '../src/runtime/operation/context.ts';
+import { document } from './requests.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
-const sources = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'server/src'], {
+const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'server'], {
   cwd: root,
   encoding: 'utf8',
 })
   .split('\n')
-  .filter((file) => /\.ts$/.test(file) && !/\.test\.ts$/.test(file))
-  .map((file) => ({ file, text: readFileSync(path.join(root, file), 'utf8') }));
+  .filter((file) => /\.ts$/.test(file) && existsSync(path.join(root, file)));
+
+const isTest = (file: string) => /\.test\.ts$/.test(file);
+const read = (file: string) => ({ file, text: readFileSync(path.join(root, file), 'utf8') });
+const sources = files.filter((file) => file.startsWith('server/src/') && !isTest(file)).map(read);
 
 /** In the enumeration because the contract names it; no event has it. */
 const WITHOUT_DEFINITION = ['VERIFICATION.READY_FOR_VERIFICATION'];
@@ -126,5 +131,67 @@ describe('jobs', () => {
       return !file.includes('/operator/jobs/') && kinds.some((kind) => code.includes(`'${kind}'`));
     };
     expect(sources.filter(isNamed).map(({ file }) => file)).toEqual([]);
+  });
+});
+
+describe('operations', () => {
+  /** Tests that are made from the contracts, alike for every operation. */
+  const GENERATED = 'server/test/operations.test.ts';
+  /** Repeats a value at the beginning of a title: `describe.each([[operationId, …], …])('%s …', …)`. */
+  const REPEATS = /^%s\b/;
+
+  const literalsIn = (node: ts.Node): string[] =>
+    ts.isStringLiteralLike(node)
+      ? [node.text]
+      : node.getChildren().flatMap((child) => literalsIn(child));
+
+  /** Whether it calls the function, or what the function or a property of it returns. */
+  function calls(node: ts.Node, name: string): node is ts.CallExpression {
+    if (!ts.isCallExpression(node)) return false;
+    let called: ts.Expression = node;
+    while (ts.isCallExpression(called) || ts.isPropertyAccessExpression(called)) {
+      called = called.expression;
+    }
+    return ts.isIdentifier(called) && called.text === name;
+  }
+
+  const hasTest = (node: ts.Node): boolean =>
+    calls(node, 'it') || node.getChildren().some((child) => hasTest(child));
+
+  /** The first strings of the rows of the table, which stands in the call or in a constant of the file. */
+  function namesOfTable(each: ts.Expression, source: ts.SourceFile): string[] {
+    const table = ts.isCallExpression(each) ? each.arguments[0] : undefined;
+    if (!table) return [];
+    if (!ts.isIdentifier(table)) return literalsIn(table);
+    const constant = source.statements
+      .filter(ts.isVariableStatement)
+      .flatMap(({ declarationList }) => declarationList.declarations)
+      .find(({ name }) => name.getText() === table.text);
+    return constant?.initializer ? literalsIn(constant.initializer) : [];
+  }
+
+  /** What a source calls its blocks of tests. */
+  function blocksOf({ file, text }: { file: string; text: string }): string[] {
+    const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+    const names: string[] = [];
+    const visit = (node: ts.Node): void => {
+      if (calls(node, 'describe') && hasTest(node)) {
+        const [title] = node.arguments;
+        const name = title && ts.isStringLiteralLike(title) ? title.text : '';
+        names.push(...(REPEATS.test(name) ? namesOfTable(node.expression, source) : [name]));
+      }
+      ts.forEachChild(node, visit);
+    };
+    visit(source);
+    return names;
+  }
+
+  it('have tests of their own in a block named by the operationId', () => {
+    const tests = files.filter((file) => isTest(file) && file !== GENERATED);
+    const blocks = new Set(tests.map(read).flatMap(blocksOf));
+    const operations = Object.values(document.paths).flatMap((each) => Object.values(each));
+    const names = operations.map(({ operationId }) => operationId as string);
+    expect(names).toContain('createQuote');
+    expect(names.filter((name) => !blocks.has(name))).toEqual([]);
   });
 });

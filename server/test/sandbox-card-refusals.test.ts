@@ -119,6 +119,20 @@ describe('a payment that', () => {
   });
 });
 
+const ASKING = [
+  ['sandboxSimulateCardAuthorization', 'authorization'],
+  ['sandboxSimulateCardFinancialAuthorization', 'financial_authorization'],
+  ['sandboxSimulateCardCreditAuthorization', 'credit_authorization'],
+  ['sandboxSimulateCardFinancialCreditAuthorization', 'financial_credit_authorization'],
+  ['sandboxSimulateCardCreditAuthorizationAdvice', 'credit_authorization_advice'],
+] as const;
+const TELLING = [
+  ['sandboxSimulateCardAuthorizationAdvice', 'authorization_advice'],
+  ['sandboxSimulateCardClearing', 'clearing'],
+  ['sandboxSimulateCardReturn', 'return'],
+  ['sandboxSimulateCardReturnReversal', 'return_reversal'],
+] as const;
+
 describe('what is simulated', () => {
   const merchant = { descriptor: 'SHOP 000', mcc: '5411', country: 'US' };
   const body = { amount: 40_00, currency: { code: 'USD' }, merchant };
@@ -172,15 +186,16 @@ describe('what is simulated', () => {
     expect(payment.merchant).toEqual(merchant);
   });
 
-  const ofMoney = ASKED.filter((what) => what !== 'balance_inquiry');
-  it.each(ofMoney)('happens once for an idempotency key: %s', async (what) => {
-    const story = await desk.begin();
-    const key = { 'idempotency-key': `ask ${what}` };
-    const first = ok(await story.simulate(what, body, key), 202);
-    expect(ok(await story.simulate(what, body, key), 202)).toEqual(first);
-    expect((await story.payment()).issuerTransactionToken).toBe(first.issuerTransactionToken);
-    const other = await story.simulate(what, { ...body, amount: 41_00 }, key);
-    expect([other.status, other.body.code]).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
+  describe.each(ASKING)('%s', (_operation, what) => {
+    it('happens once for an idempotency key', async () => {
+      const story = await desk.begin();
+      const key = { 'idempotency-key': `ask ${what}` };
+      const first = ok(await story.simulate(what, body, key), 202);
+      expect(ok(await story.simulate(what, body, key), 202)).toEqual(first);
+      expect((await story.payment()).issuerTransactionToken).toBe(first.issuerTransactionToken);
+      const other = await story.simulate(what, { ...body, amount: 41_00 }, key);
+      expect([other.status, other.body.code]).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
+    });
   });
 
   const NEWS: Readonly<Record<Told, { acts: readonly Act[]; shows: object }>> = {
@@ -189,30 +204,34 @@ describe('what is simulated', () => {
     return: { acts: [auth, cleared], shows: { refundedAmount: { amount: 20_00 } } },
     return_reversal: { acts: [auth, cleared, tells('return', 40)], shows: { status: 'SETTLED' } },
   };
-  it.each(TOLD)('happens once for an idempotency key: %s', async (what) => {
-    const { acts, shows } = NEWS[what];
-    const story = await desk.begin();
-    for (const act of acts) await act(story);
-    const { id: cardTransactionId } = await story.payment();
-    const news = { cardTransactionId, ...(what === 'return_reversal' ? {} : { amount: 20_00 }) };
-    const key = { 'idempotency-key': `tell ${what}` };
-    const first = ok(await story.simulate(what, news, key), 202);
-    expect(ok(await story.simulate(what, news, key), 202)).toEqual(first);
-    expect(await story.payment()).toMatchObject(shows);
-    const other = await story.simulate(what, { ...news, more: 1 }, key);
-    expect([other.status, other.body.code]).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
+  describe.each(TELLING)('%s', (_operation, what) => {
+    it('happens once for an idempotency key', async () => {
+      const { acts, shows } = NEWS[what];
+      const story = await desk.begin();
+      for (const act of acts) await act(story);
+      const { id: cardTransactionId } = await story.payment();
+      const news = { cardTransactionId, ...(what === 'return_reversal' ? {} : { amount: 20_00 }) };
+      const key = { 'idempotency-key': `tell ${what}` };
+      const first = ok(await story.simulate(what, news, key), 202);
+      expect(ok(await story.simulate(what, news, key), 202)).toEqual(first);
+      expect(await story.payment()).toMatchObject(shows);
+      const other = await story.simulate(what, { ...news, more: 1 }, key);
+      expect([other.status, other.body.code]).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
+    });
   });
 
-  it('has a name of its own each time, for a decline as well', async () => {
-    const story = await desk.begin();
-    const tokens = [
-      await story.ask('authorization', 1),
-      await story.ask('authorization', 1),
-      await story.ask('authorization', 1, '002'),
-      await story.ask('balance_inquiry'),
-    ];
-    expect(new Set(tokens).size).toBe(4);
-    const seen = (await story.payments()).map((each) => each.issuerTransactionToken);
-    expect(seen).toEqual(tokens.slice(0, 2));
+  describe('sandboxSimulateCardBalanceInquiry', () => {
+    it('has a name of its own each time, for a decline as well', async () => {
+      const story = await desk.begin();
+      const tokens = [
+        await story.ask('authorization', 1),
+        await story.ask('authorization', 1),
+        await story.ask('authorization', 1, '002'),
+        await story.ask('balance_inquiry'),
+      ];
+      expect(new Set(tokens).size).toBe(4);
+      const seen = (await story.payments()).map((each) => each.issuerTransactionToken);
+      expect(seen).toEqual(tokens.slice(0, 2));
+    });
   });
 });

@@ -45,10 +45,12 @@ describe('listCards', () => {
     expect(await listed('sortOrder=asc')).toEqual(all.toReversed());
   });
 
-  it('shows each card as it shows it alone', async () => {
-    const { data, totalCount } = ok(await desk.call('GET', '/cards'), 200);
-    expect(totalCount).toBe(5);
-    for (const each of data) expect(await desk.cardNow(each.id)).toEqual(each);
+  describe('getCardById', () => {
+    it('shows each card as it shows it alone', async () => {
+      const { data, totalCount } = ok(await desk.call('GET', '/cards'), 200);
+      expect(totalCount).toBe(5);
+      for (const each of data) expect(await desk.cardNow(each.id)).toEqual(each);
+    });
   });
 
   it('goes by the cardholder', async () => {

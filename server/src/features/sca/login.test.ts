@@ -74,44 +74,48 @@ describe('a login by SMS', () => {
     expect(await session(id)).toBe('SCA_SESSION_REQUIRED');
   });
 
-  it('takes a code with spaces in it, as people read them', async () => {
-    const { id } = await provenCustomer(app);
-    const proof = { challengeId: await sms(id), code: ' 123 456 ' };
-    ok(await desk.complete(id, { factor: 'SMS_OTP', ...proof }), 200);
+  describe('completeScaLogin', () => {
+    it('takes a code with spaces in it, as people read them', async () => {
+      const { id } = await provenCustomer(app);
+      const proof = { challengeId: await sms(id), code: ' 123 456 ' };
+      ok(await desk.complete(id, { factor: 'SMS_OTP', ...proof }), 200);
+    });
+
+    it('works once, and only until the code has run out, which is nobody’s failure', async () => {
+      const { id } = await provenCustomer(app);
+      const used = await sms(id);
+      const late = { factor: 'SMS_OTP', challengeId: used, code: CODE };
+      ok(await desk.complete(id, late), 200);
+      expect(verdict(await desk.complete(id, late))).toEqual([400, 'INVALID_INPUT', 'code']);
+      const next = { ...late, challengeId: await sms(id) };
+      wait(5 * MINUTE);
+      expect(verdict(await desk.complete(id, next))).toEqual([400, 'INVALID_INPUT', 'code']);
+      expect(await failures(id)).toBe(0);
+      const last = { ...late, challengeId: await sms(id) };
+      wait(5 * MINUTE - 1);
+      ok(await desk.complete(id, last), 200);
+    });
   });
 
-  it('works once, and only until the code has run out, which is nobody’s failure', async () => {
-    const { id } = await provenCustomer(app);
-    const used = await sms(id);
-    const late = { factor: 'SMS_OTP', challengeId: used, code: CODE };
-    ok(await desk.complete(id, late), 200);
-    expect(verdict(await desk.complete(id, late))).toEqual([400, 'INVALID_INPUT', 'code']);
-    const next = { ...late, challengeId: await sms(id) };
-    wait(5 * MINUTE);
-    expect(verdict(await desk.complete(id, next))).toEqual([400, 'INVALID_INPUT', 'code']);
-    expect(await failures(id)).toBe(0);
-    const last = { ...late, challengeId: await sms(id) };
-    wait(5 * MINUTE - 1);
-    ok(await desk.complete(id, last), 200);
-  });
+  describe('startScaLogin', () => {
+    it('ends with the start of another', async () => {
+      const { id } = await provenCustomer(app);
+      const [first, second] = [await sms(id), await sms(id)];
+      const answer = (challengeId: string) =>
+        desk.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE });
+      expect(verdict(await answer(first))).toEqual([400, 'INVALID_INPUT', 'code']);
+      ok(await answer(second), 200);
+    });
 
-  it('ends with the start of another', async () => {
-    const { id } = await provenCustomer(app);
-    const [first, second] = [await sms(id), await sms(id)];
-    const answer = (challengeId: string) =>
-      desk.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE });
-    expect(verdict(await answer(first))).toEqual([400, 'INVALID_INPUT', 'code']);
-    ok(await answer(second), 200);
-  });
-
-  it('leaves none but one challenge where two are started at once', async () => {
-    const { id } = await provenCustomer(app);
-    const started = await Promise.all([sms(id), sms(id), sms(id)]);
-    const answers = [];
-    for (const challengeId of started) {
-      answers.push(await desk.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE }));
-    }
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
+    it('leaves none but one challenge where two are started at once', async () => {
+      const { id } = await provenCustomer(app);
+      const started = await Promise.all([sms(id), sms(id), sms(id)]);
+      const answers = [];
+      for (const challengeId of started) {
+        answers.push(await desk.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE }));
+      }
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
+    });
   });
 
   it('needs a challenge of this customer’s login', async () => {

@@ -74,23 +74,27 @@ describe('trust in an account', () => {
     expect(verdict(await start(account.id))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
   });
 
-  it('stays as it is when it is given or taken twice, and is proved each time', async () => {
-    const { account } = await payee();
-    expect(await turn(account.id, 'untrust')).toEqual({ trusted: false });
-    await turn(account.id, 'trust');
-    const since = await trustedAt(account.id);
-    app.world.set(app.world.now() + 60_000);
-    expect(verdict(await confirm(account.id, { code: CODE }))).toEqual([
-      ...[400, 'INVALID_INPUT', 'challengeId'],
-    ]);
-    expect(await turn(account.id, 'trust')).toEqual({ trusted: true });
-    expect(await trustedAt(account.id)).toBe(since);
+  describe('confirmBeneficiaryUntrust', () => {
+    it('stays as it is when it is given or taken twice, and is proved each time', async () => {
+      const { account } = await payee();
+      expect(await turn(account.id, 'untrust')).toEqual({ trusted: false });
+      await turn(account.id, 'trust');
+      const since = await trustedAt(account.id);
+      app.world.set(app.world.now() + 60_000);
+      expect(verdict(await confirm(account.id, { code: CODE }))).toEqual([
+        ...[400, 'INVALID_INPUT', 'challengeId'],
+      ]);
+      expect(await turn(account.id, 'trust')).toEqual({ trusted: true });
+      expect(await trustedAt(account.id)).toBe(since);
+    });
   });
 
-  it('takes no body, an empty one, and a proof without the id of the challenge', async () => {
-    const { account } = await payee();
-    ok(await app.call('POST', `/customers/external-accounts/${account.id}/trust`, {}), 200);
-    ok(await confirm(account.id, { code: CODE }), 200);
+  describe('startBeneficiaryTrust', () => {
+    it('takes no body, an empty one, and a proof without the id of the challenge', async () => {
+      const { account } = await payee();
+      ok(await app.call('POST', `/customers/external-accounts/${account.id}/trust`, {}), 200);
+      ok(await confirm(account.id, { code: CODE }), 200);
+    });
   });
 
   it('asks for a passkey where no code can be sent, and for an app without one', async () => {
@@ -167,25 +171,27 @@ describe('a proof', () => {
     expect(await trustedAt(target.id)).toBeNull();
   });
 
-  it('that is none is told by its fields, and does not count', async () => {
-    const { person, account } = await payee();
-    await challengeOf(account.id);
-    for (const proof of [{}, { code: null }, { code: CODE, passkeyAssertion: {}, origin: 'x' }]) {
-      const [status, code, field] = verdict(await confirm(account.id, proof));
-      expect([status, code]).toEqual([400, 'INVALID_INPUT']);
-      expect(['code', 'passkeyAssertion']).toContain(field);
-    }
-    expect(await scaEventsOf(app, person.id)).toEqual([]);
-  });
+  describe('confirmBeneficiaryTrust', () => {
+    it('that is none is told by its fields, and does not count', async () => {
+      const { person, account } = await payee();
+      await challengeOf(account.id);
+      for (const proof of [{}, { code: null }, { code: CODE, passkeyAssertion: {}, origin: 'x' }]) {
+        const [status, code, field] = verdict(await confirm(account.id, proof));
+        expect([status, code]).toEqual([400, 'INVALID_INPUT']);
+        expect(['code', 'passkeyAssertion']).toContain(field);
+      }
+      expect(await scaEventsOf(app, person.id)).toEqual([]);
+    });
 
-  it('that comes too late is refused', async () => {
-    const { account } = await payee();
-    const { id: challengeId } = await challengeOf(account.id);
-    app.world.set(app.world.now() + 5 * 60_000);
-    expect(verdict(await confirm(account.id, { challengeId, code: CODE }))).toEqual([
-      ...[400, 'INVALID_INPUT', 'code'],
-    ]);
-    expect(await trustedAt(account.id)).toBeNull();
+    it('that comes too late is refused', async () => {
+      const { account } = await payee();
+      const { id: challengeId } = await challengeOf(account.id);
+      app.world.set(app.world.now() + 5 * 60_000);
+      expect(verdict(await confirm(account.id, { challengeId, code: CODE }))).toEqual([
+        ...[400, 'INVALID_INPUT', 'code'],
+      ]);
+      expect(await trustedAt(account.id)).toBeNull();
+    });
   });
 
   it('that is wrong counts toward the lock, in which nothing is asked or taken', async () => {
@@ -263,8 +269,11 @@ describe('trust means nothing', () => {
   });
 });
 
-describe('a customer who can prove nothing', () => {
-  it.each(['trust', 'untrust'] as const)('is told so where it is to %s', async (direction) => {
+describe.each([
+  ['startBeneficiaryTrust', 'trust'],
+  ['startBeneficiaryUntrust', 'untrust'],
+] as const)('%s', (_operation, direction) => {
+  it('tells a customer who can prove nothing', async () => {
     const person = await european(app);
     const account = await externalAccount(app, person.id, 'EUR');
     const { status, body } = await start(account.id, direction);

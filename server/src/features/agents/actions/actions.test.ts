@@ -92,28 +92,32 @@ describe('an action that the policy lets through', () => {
     expect((await agent.usage()).dailyTransactionCount).toBe(3);
   });
 
-  it('gives back what a failed payment took, and not that it was one', async () => {
-    const agent = await payer();
-    const broken = await externalAccount(app, agent.customer.id, 'USD', '003');
-    const ends = { source: { accountId: agent.usd }, destination: { accountId: broken.id } };
-    ok(await agent.call('POST', '/agents/me/transfer-out', { ...ends, amount: 70_00 }), 201);
-    expect((await agent.usage()).dailySpend).toBe(70_00);
-    await app.settle();
-    expect(await agent.usage()).toMatchObject({ dailyTransactionCount: 1, dailySpend: 0 });
+  describe('agentCreateTransferOut', () => {
+    it('gives back what a failed payment took, and not that it was one', async () => {
+      const agent = await payer();
+      const broken = await externalAccount(app, agent.customer.id, 'USD', '003');
+      const ends = { source: { accountId: agent.usd }, destination: { accountId: broken.id } };
+      ok(await agent.call('POST', '/agents/me/transfer-out', { ...ends, amount: 70_00 }), 201);
+      expect((await agent.usage()).dailySpend).toBe(70_00);
+      await app.settle();
+      expect(await agent.usage()).toMatchObject({ dailyTransactionCount: 1, dailySpend: 0 });
+    });
   });
 
-  it('gives back what a pull took that fails, before or after it was there', async () => {
-    for (const suffix of ['003', '005']) {
-      const agent = await payer();
-      const source = await externalAccount(app, agent.customer.id, 'USD', suffix);
-      const ends = { source: { accountId: source.id }, destination: { accountId: agent.usd } };
-      const body = { ...ends, amount: 70_00 };
-      const action = ok(await agent.call('POST', '/agents/me/transfer-in', body), 201);
-      expect((await agent.usage()).dailySpend).toBe(70_00);
-      await app.advance(60_000);
-      expect((await agent.show(action.id)).transaction.status).toBe('FAILED');
-      expect(await agent.usage()).toMatchObject({ dailyTransactionCount: 1, dailySpend: 0 });
-    }
+  describe('agentCreateTransferIn', () => {
+    it('gives back what a pull took that fails, before or after it was there', async () => {
+      for (const suffix of ['003', '005']) {
+        const agent = await payer();
+        const source = await externalAccount(app, agent.customer.id, 'USD', suffix);
+        const ends = { source: { accountId: source.id }, destination: { accountId: agent.usd } };
+        const body = { ...ends, amount: 70_00 };
+        const action = ok(await agent.call('POST', '/agents/me/transfer-in', body), 201);
+        expect((await agent.usage()).dailySpend).toBe(70_00);
+        await app.advance(60_000);
+        expect((await agent.show(action.id)).transaction.status).toBe('FAILED');
+        expect(await agent.usage()).toMatchObject({ dailyTransactionCount: 1, dailySpend: 0 });
+      }
+    });
   });
 
   it('is not made without the money', async () => {
@@ -238,41 +242,46 @@ describe('a rule of the policy', () => {
 });
 
 describe('what is not there for an agent', () => {
-  it('is a quote that it did not make, and everybody else’s accounts and actions', async () => {
-    const [agent, other] = [await payer(), await payer(ASKS)];
-    const body = quoteBody(agent.usd, agent.outside, 10_00);
-    const ofPlatform = ok(await app.call('POST', '/quotes', body), 201).id;
-    const ofOther = (await other.quote(10_00)).id;
-    for (const id of [ofPlatform, ofOther, `Quote:${UNKNOWN}`, 'x']) {
-      expect(coded(await agent.execute(id))).toEqual([404, 'QUOTE_NOT_FOUND']);
-    }
-    const action = await other.asked('TRANSFER_OUT', 'PENDING_APPROVAL');
-    for (const id of [action.id, `AgentAction:${UNKNOWN}`, 'x']) {
-      expect(coded(await agent.call('GET', `/agents/me/actions/${id}`))).toEqual([
-        404,
-        'NOT_FOUND',
+  describe('agentGetAction', () => {
+    it('is a quote that it did not make, and everybody else’s accounts and actions', async () => {
+      const [agent, other] = [await payer(), await payer(ASKS)];
+      const body = quoteBody(agent.usd, agent.outside, 10_00);
+      const ofPlatform = ok(await app.call('POST', '/quotes', body), 201).id;
+      const ofOther = (await other.quote(10_00)).id;
+      for (const id of [ofPlatform, ofOther, `Quote:${UNKNOWN}`, 'x']) {
+        expect(coded(await agent.execute(id))).toEqual([404, 'QUOTE_NOT_FOUND']);
+      }
+      const action = await other.asked('TRANSFER_OUT', 'PENDING_APPROVAL');
+      for (const id of [action.id, `AgentAction:${UNKNOWN}`, 'x']) {
+        expect(coded(await agent.call('GET', `/agents/me/actions/${id}`))).toEqual([
+          404,
+          'NOT_FOUND',
+        ]);
+      }
+      const move = (way: string, source: string, destination: string) =>
+        agent.call('POST', `/agents/me/transfer-${way}`, {
+          source: { accountId: source },
+          destination: { accountId: destination },
+          amount: 1_00,
+        });
+      const own = await externalAccount(app, null, 'USD');
+      for (const [way, from, to] of [
+        ['out', other.usd, agent.outside],
+        ['out', agent.usd, other.outside],
+        ['out', agent.usd, own.id],
+        ['in', other.outside, agent.usd],
+        ['in', agent.outside, other.usd],
+        ['in', 'x', agent.usd],
+      ] as const) {
+        expect(coded(await move(way, from, to))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+      }
+      expect(coded(await move('out', agent.outside, agent.outside))).toEqual([
+        400,
+        'INVALID_INPUT',
       ]);
-    }
-    const move = (way: string, source: string, destination: string) =>
-      agent.call('POST', `/agents/me/transfer-${way}`, {
-        source: { accountId: source },
-        destination: { accountId: destination },
-        amount: 1_00,
-      });
-    const own = await externalAccount(app, null, 'USD');
-    for (const [way, from, to] of [
-      ['out', other.usd, agent.outside],
-      ['out', agent.usd, other.outside],
-      ['out', agent.usd, own.id],
-      ['in', other.outside, agent.usd],
-      ['in', agent.outside, other.usd],
-      ['in', 'x', agent.usd],
-    ] as const) {
-      expect(coded(await move(way, from, to))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
-    }
-    expect(coded(await move('out', agent.outside, agent.outside))).toEqual([400, 'INVALID_INPUT']);
-    expect(coded(await move('in', agent.outside, agent.outside))).toEqual([400, 'INVALID_INPUT']);
-    expect(coded(await move('out', agent.eur, agent.outside))).toEqual([400, 'INVALID_CURRENCY']);
+      expect(coded(await move('in', agent.outside, agent.outside))).toEqual([400, 'INVALID_INPUT']);
+      expect(coded(await move('out', agent.eur, agent.outside))).toEqual([400, 'INVALID_CURRENCY']);
+    });
   });
 
   it('is a rail that nobody has connected', async () => {
@@ -296,34 +305,41 @@ describe('what is not there for an agent', () => {
     expect(coded(refused)).toEqual([501, 'NOT_IMPLEMENTED']);
   });
 
-  it('is a receiver who was deleted after the quote was made', async () => {
-    const agent = await payer();
-    const gone = await customer(app);
-    const path = `/receiver/uma/${encodeURIComponent(gone.umaAddress)}`;
-    const { lookupId } = ok(await app.call('GET', `${path}?customerId=${agent.customer.id}`), 200);
-    const destination = { destinationType: 'UMA_ADDRESS', umaAddress: gone.umaAddress };
-    const body = { ...quoteBody(agent.usd, '', 1_00), destination, lookupId };
-    const quote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
-    ok(await app.call('DELETE', `/customers/${gone.id}`), 200);
-    expect((await agent.execute(quote.id)).status).toBe(410);
+  describe('agentExecuteQuote', () => {
+    it('is a receiver who was deleted after the quote was made', async () => {
+      const agent = await payer();
+      const gone = await customer(app);
+      const path = `/receiver/uma/${encodeURIComponent(gone.umaAddress)}`;
+      const { lookupId } = ok(
+        await app.call('GET', `${path}?customerId=${agent.customer.id}`),
+        200,
+      );
+      const destination = { destinationType: 'UMA_ADDRESS', umaAddress: gone.umaAddress };
+      const body = { ...quoteBody(agent.usd, '', 1_00), destination, lookupId };
+      const quote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
+      ok(await app.call('DELETE', `/customers/${gone.id}`), 200);
+      expect((await agent.execute(quote.id)).status).toBe(410);
+    });
   });
 
-  it('lists its own actions by status, newest first and page by page', async () => {
-    const agent = await payer();
-    const first = await agent.asked('TRANSFER_OUT', 'APPROVED', 1_00);
-    app.world.set(app.world.now() + 1_000);
-    await agent.narrow(ASKS);
-    const second = await agent.asked('TRANSFER_IN', 'PENDING_APPROVAL', 1_00);
-    const list = async (query: string) =>
-      ok(await agent.call('GET', `/agents/me/actions${query}`), 200);
-    const ids = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id);
-    expect(ids(await list(''))).toEqual([second.id, first.id]);
-    expect(ids(await list('?status=PENDING_APPROVAL'))).toEqual([second.id]);
-    expect(ids(await list('?status=REJECTED'))).toEqual([]);
-    const page = await list('?limit=1');
-    expect([ids(page), page.hasMore, page.totalCount]).toEqual([[second.id], true, 2]);
-    expect(ids(await list(`?limit=1&cursor=${page.nextCursor}`))).toEqual([first.id]);
-    const bad = await agent.call('GET', '/agents/me/actions?status=NEW');
-    expect(coded(bad)).toEqual([400, 'INVALID_INPUT']);
+  describe('agentListActions', () => {
+    it('lists its own actions by status, newest first and page by page', async () => {
+      const agent = await payer();
+      const first = await agent.asked('TRANSFER_OUT', 'APPROVED', 1_00);
+      app.world.set(app.world.now() + 1_000);
+      await agent.narrow(ASKS);
+      const second = await agent.asked('TRANSFER_IN', 'PENDING_APPROVAL', 1_00);
+      const list = async (query: string) =>
+        ok(await agent.call('GET', `/agents/me/actions${query}`), 200);
+      const ids = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id);
+      expect(ids(await list(''))).toEqual([second.id, first.id]);
+      expect(ids(await list('?status=PENDING_APPROVAL'))).toEqual([second.id]);
+      expect(ids(await list('?status=REJECTED'))).toEqual([]);
+      const page = await list('?limit=1');
+      expect([ids(page), page.hasMore, page.totalCount]).toEqual([[second.id], true, 2]);
+      expect(ids(await list(`?limit=1&cursor=${page.nextCursor}`))).toEqual([first.id]);
+      const bad = await agent.call('GET', '/agents/me/actions?status=NEW');
+      expect(coded(bad)).toEqual([400, 'INVALID_INPUT']);
+    });
   });
 });

@@ -57,171 +57,184 @@ const audit = () =>
     [held.id],
   );
 
-describe('a quote of an agent', () => {
-  it('is the one that its platform sees, and says whose it is', async () => {
-    const quote = await made({ description: 'Rent' });
-    expect(quote).toMatchObject({
-      status: 'PENDING',
-      source: { accountId: held.usd },
-      destination: { accountId: bank },
-      totalSendingAmount: 100_00,
-      description: 'Rent',
+describe('agentCreateQuote', () => {
+  describe('a quote of an agent', () => {
+    it('is the one that its platform sees, and says whose it is', async () => {
+      const quote = await made({ description: 'Rent' });
+      expect(quote).toMatchObject({
+        status: 'PENDING',
+        source: { accountId: held.usd },
+        destination: { accountId: bank },
+        totalSendingAmount: 100_00,
+        description: 'Rent',
+      });
+      expect(ok(await held.call('GET', `${QUOTES}/${quote.id}`), 200)).toEqual(quote);
+      expect(ok(await app.call('GET', `/quotes/${quote.id}`), 200)).toEqual(quote);
+      const payment = ok(await app.call('GET', `/transactions/${quote.transactionId}`), 200);
+      expect(payment).toMatchObject({ agentId: held.id, customerId: held.customer.id });
+      const [row] = await app.runtime.db.query('select agent_id from quotes where id = $1', [
+        quote.id,
+      ]);
+      expect(row?.agent_id).toBe(held.id);
+      const lines = (await audit()).filter(({ what }) => what === 'QUOTE_CREATED');
+      expect(lines).toEqual([
+        { what: 'QUOTE_CREATED', actor: held.id, details: { quoteId: quote.id } },
+      ]);
     });
-    expect(ok(await held.call('GET', `${QUOTES}/${quote.id}`), 200)).toEqual(quote);
-    expect(ok(await app.call('GET', `/quotes/${quote.id}`), 200)).toEqual(quote);
-    const payment = ok(await app.call('GET', `/transactions/${quote.transactionId}`), 200);
-    expect(payment).toMatchObject({ agentId: held.id, customerId: held.customer.id });
-    const [row] = await app.runtime.db.query('select agent_id from quotes where id = $1', [
-      quote.id,
-    ]);
-    expect(row?.agent_id).toBe(held.id);
-    const lines = (await audit()).filter(({ what }) => what === 'QUOTE_CREATED');
-    expect(lines).toEqual([
-      { what: 'QUOTE_CREATED', actor: held.id, details: { quoteId: quote.id } },
-    ]);
-  });
 
-  it('costs what it costs the platform', async () => {
-    const body = quoteBody(held.usd, bank, 100_00);
-    const theirs = ok(await app.call('POST', '/quotes', body), 201);
-    const { totalReceivingAmount, feesIncluded, exchangeRate } = ok(await ask(body), 201);
-    expect({ totalReceivingAmount, feesIncluded, exchangeRate }).toEqual({
-      totalReceivingAmount: theirs.totalReceivingAmount,
-      feesIncluded: theirs.feesIncluded,
-      exchangeRate: theirs.exchangeRate,
+    it('costs what it costs the platform', async () => {
+      const body = quoteBody(held.usd, bank, 100_00);
+      const theirs = ok(await app.call('POST', '/quotes', body), 201);
+      const { totalReceivingAmount, feesIncluded, exchangeRate } = ok(await ask(body), 201);
+      expect({ totalReceivingAmount, feesIncluded, exchangeRate }).toEqual({
+        totalReceivingAmount: theirs.totalReceivingAmount,
+        feesIncluded: theirs.feesIncluded,
+        exchangeRate: theirs.exchangeRate,
+      });
     });
-  });
 
-  it('is pulled from an account of the customer where that can be', async () => {
-    const from = await externalAccount(app, held.customer.id, 'USD');
-    const quote = ok(await ask(quoteBody(from.id, held.usd, 10_00)), 201);
-    expect(quote.source.accountId).toBe(from.id);
-  });
+    it('is pulled from an account of the customer where that can be', async () => {
+      const from = await externalAccount(app, held.customer.id, 'USD');
+      const quote = ok(await ask(quoteBody(from.id, held.usd, 10_00)), 201);
+      expect(quote.source.accountId).toBe(from.id);
+    });
 
-  it('that is paid in is for its customer', async () => {
-    for (const named of [{}, { customerId: held.customer.id }]) {
-      const quote = ok(await ask({ ...quoteBody('', bank, 100_00), ...paidIn(named) }), 201);
-      expect(quote.source).toEqual({ ...paidIn().source, customerId: held.customer.id });
-      expect(quote.paymentInstructions).toHaveLength(1);
-      const { customerId } = ok(await app.call('GET', `/transactions/${quote.transactionId}`), 200);
-      expect(customerId).toBe(held.customer.id);
-    }
-  });
-
-  it('is shown to nobody else', async () => {
-    const quote = await made();
-    const twin = await desk.agentOf(held.customer.id);
-    const platforms = ok(await app.call('POST', '/quotes', quoteBody(held.usd, bank, 1_00)), 201);
-    const unknown = await held.call('GET', `${QUOTES}/Quote:${UNKNOWN}`);
-    expect(coded(unknown)).toEqual([404, 'QUOTE_NOT_FOUND']);
-    for (const answer of [
-      await twin.call('GET', `${QUOTES}/${quote.id}`),
-      await held.call('GET', `${QUOTES}/${platforms.id}`),
-      await held.call('GET', `${QUOTES}/nothing`),
-    ]) {
-      expect(answer.body).toEqual(unknown.body);
-    }
-  });
-
-  it('is made once under a key, which is of one agent alone', async () => {
-    const twin = await desk.agentOf(held.customer.id);
-    const headers = { 'idempotency-key': 'one' };
-    const body = quoteBody(held.usd, bank, 100_00);
-    const first = ok(await ask(body, headers), 201);
-    const again = await ask(body, headers);
-    expect([again.status, again.body]).toEqual([201, first]);
-    const changed = { ...body, lockedCurrencyAmount: 90_00 };
-    expect(coded(await ask(changed, headers))).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
-    const own = ok(await twin.call('POST', QUOTES, changed, { headers }), 201);
-    expect(own.id).not.toBe(first.id);
-    const theirs = ok(await app.call('POST', '/quotes', body, { headers }), 201);
-    expect(theirs.id).not.toBe(first.id);
-  });
-});
-
-describe('an agent may not', () => {
-  it('execute at once or set fees; both are named, with what else is wrong', async () => {
-    const platformFeeOverride = {
-      platformFixedFee: { amount: 0, currency: 'USD' },
-      platformVariableFeeBps: 0,
-    };
-    const both = { immediatelyExecute: true, platformFeeOverride, lockedCurrencySide: 'NONE' };
-    const refused = await ask(quoteBody(held.usd, bank, 100_00, both));
-    expect(coded(refused)).toEqual([400, 'INVALID_INPUT']);
-    expect(fieldsOf(refused)).toEqual(
-      expect.arrayContaining(['immediatelyExecute', 'lockedCurrencySide', 'platformFeeOverride']),
-    );
-    for (const [name, value] of Object.entries({ immediatelyExecute: true, platformFeeOverride })) {
-      const alone = await ask(quoteBody(held.usd, bank, 100_00, { [name]: value }));
-      expect([alone.status, fieldsOf(alone)]).toEqual([400, [name]]);
-    }
-    expect((await made({ immediatelyExecute: false })).status).toBe('PENDING');
-  });
-
-  it('pay from or to accounts of anybody else', async () => {
-    const own = (await internalAccount(app, null, 'USD')).id;
-    const theirs = (await externalAccount(app, neighbour.customer.id, 'USD')).id;
-    const as = app.other;
-    const far = (await externalAccount(app, stranger.customer.id, 'USD', '000', { as })).id;
-    const foreign = [neighbour.usd, own, stranger.usd, theirs, far, 'nothing'];
-    const unknown = await ask(quoteBody(`InternalAccount:${UNKNOWN}`, bank, 1_00));
-    expect(coded(unknown)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
-    for (const id of [...foreign, `ExternalAccount:${UNKNOWN}`]) {
-      const from = await ask(quoteBody(id, bank, 1_00));
-      const to = await ask(quoteBody(held.usd, id, 1_00));
-      expect([id, from.body, to.body]).toEqual([id, unknown.body, unknown.body]);
-    }
-    // Nor by an account beside a source of another kind.
-    const beside = { ...quoteBody('', bank, 1_00), ...paidIn({ accountId: neighbour.usd }) };
-    expect(fieldsOf(await ask(beside))).toEqual(['source.accountId']);
-  });
-
-  it('pay on behalf of another customer', async () => {
-    const rest = quoteBody(held.usd, bank, 1_00);
-    for (const { customer: other } of [neighbour, stranger]) {
-      const { id: customerId } = other;
-      for (const source of [account(held.usd, { customerId }), paidIn({ customerId })]) {
-        expect(coded(await ask({ ...rest, ...source }))).toEqual([404, 'CUSTOMER_NOT_FOUND']);
+    it('that is paid in is for its customer', async () => {
+      for (const named of [{}, { customerId: held.customer.id }]) {
+        const quote = ok(await ask({ ...quoteBody('', bank, 100_00), ...paidIn(named) }), 201);
+        expect(quote.source).toEqual({ ...paidIn().source, customerId: held.customer.id });
+        expect(quote.paymentInstructions).toHaveLength(1);
+        const { customerId } = ok(
+          await app.call('GET', `/transactions/${quote.transactionId}`),
+          200,
+        );
+        expect(customerId).toBe(held.customer.id);
       }
-    }
-    const { id: customerId } = held.customer;
-    ok(await ask({ ...rest, ...account(held.usd, { customerId }) }), 201);
+    });
+
+    describe('agentGetQuote', () => {
+      it('is shown to nobody else', async () => {
+        const quote = await made();
+        const twin = await desk.agentOf(held.customer.id);
+        const platforms = ok(
+          await app.call('POST', '/quotes', quoteBody(held.usd, bank, 1_00)),
+          201,
+        );
+        const unknown = await held.call('GET', `${QUOTES}/Quote:${UNKNOWN}`);
+        expect(coded(unknown)).toEqual([404, 'QUOTE_NOT_FOUND']);
+        for (const answer of [
+          await twin.call('GET', `${QUOTES}/${quote.id}`),
+          await held.call('GET', `${QUOTES}/${platforms.id}`),
+          await held.call('GET', `${QUOTES}/nothing`),
+        ]) {
+          expect(answer.body).toEqual(unknown.body);
+        }
+      });
+    });
+
+    it('is made once under a key, which is of one agent alone', async () => {
+      const twin = await desk.agentOf(held.customer.id);
+      const headers = { 'idempotency-key': 'one' };
+      const body = quoteBody(held.usd, bank, 100_00);
+      const first = ok(await ask(body, headers), 201);
+      const again = await ask(body, headers);
+      expect([again.status, again.body]).toEqual([201, first]);
+      const changed = { ...body, lockedCurrencyAmount: 90_00 };
+      expect(coded(await ask(changed, headers))).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
+      const own = ok(await twin.call('POST', QUOTES, changed, { headers }), 201);
+      expect(own.id).not.toBe(first.id);
+      const theirs = ok(await app.call('POST', '/quotes', body, { headers }), 201);
+      expect(theirs.id).not.toBe(first.id);
+    });
   });
 
-  it('use accounts that the policy leaves out, at either end', async () => {
-    ok(await allow(held.eur), 200);
-    const refused = await ask(quoteBody(held.usd, bank, 1_00));
-    expect(coded(refused)).toEqual([403, 'FORBIDDEN']);
-    expect(refused.body.reason).toContain('account');
-    expect(coded(await ask(quoteBody(held.eur, held.usd, 1_00)))).toEqual([403, 'FORBIDDEN']);
-    ok(await ask(quoteBody(held.eur, bank, 1_00)), 201);
-    // Of a foreign account it is not even said that it is left out.
-    expect((await ask(quoteBody(neighbour.usd, bank, 1_00))).status).toBe(404);
-    const lines = (await audit()).filter(({ what }) => what === 'ACTION_REFUSED');
-    expect(lines.map(({ details }) => details)).toEqual(
-      Array(2).fill({ operationId: 'agentCreateQuote', rule: 'ACCOUNT' }),
-    );
-    ok(await allow(held.eur, held.usd), 200);
-    ok(await ask(quoteBody(held.eur, held.usd, 1_00)), 201);
-  });
+  describe('an agent may not', () => {
+    it('execute at once or set fees; both are named, with what else is wrong', async () => {
+      const platformFeeOverride = {
+        platformFixedFee: { amount: 0, currency: 'USD' },
+        platformVariableFeeBps: 0,
+      };
+      const both = { immediatelyExecute: true, platformFeeOverride, lockedCurrencySide: 'NONE' };
+      const refused = await ask(quoteBody(held.usd, bank, 100_00, both));
+      expect(coded(refused)).toEqual([400, 'INVALID_INPUT']);
+      expect(fieldsOf(refused)).toEqual(
+        expect.arrayContaining(['immediatelyExecute', 'lockedCurrencySide', 'platformFeeOverride']),
+      );
+      for (const [name, value] of Object.entries({
+        immediatelyExecute: true,
+        platformFeeOverride,
+      })) {
+        const alone = await ask(quoteBody(held.usd, bank, 100_00, { [name]: value }));
+        expect([alone.status, fieldsOf(alone)]).toEqual([400, [name]]);
+      }
+      expect((await made({ immediatelyExecute: false })).status).toBe('PENDING');
+    });
 
-  it('create quotes without the permission or while it is paused, and still reads its own', async () => {
-    const quote = await made();
-    ok(await narrowTo({ permissions: ['EXECUTE_QUOTES'] }), 200);
-    const lacking = await ask(quoteBody(held.usd, bank, 1_00));
-    expect(coded(lacking)).toEqual([403, 'FORBIDDEN']);
-    expect(lacking.body.reason).toContain('CREATE_QUOTES');
-    ok(await narrowTo({ permissions: ['CREATE_QUOTES'] }), 200);
-    ok(await desk.manage('PATCH', `/agents/${held.id}`, { isPaused: true }), 200);
-    const paused = await ask(quoteBody(held.usd, bank, 1_00));
-    expect([...coded(paused), paused.body.reason]).toEqual([
-      403,
-      'FORBIDDEN',
-      'The agent is paused.',
-    ]);
-    expect(ok(await held.call('GET', `${QUOTES}/${quote.id}`), 200)).toEqual(quote);
-    const lines = (await audit()).filter(({ what }) => what === 'ACTION_REFUSED');
-    expect(lines).toHaveLength(2);
+    it('pay from or to accounts of anybody else', async () => {
+      const own = (await internalAccount(app, null, 'USD')).id;
+      const theirs = (await externalAccount(app, neighbour.customer.id, 'USD')).id;
+      const as = app.other;
+      const far = (await externalAccount(app, stranger.customer.id, 'USD', '000', { as })).id;
+      const foreign = [neighbour.usd, own, stranger.usd, theirs, far, 'nothing'];
+      const unknown = await ask(quoteBody(`InternalAccount:${UNKNOWN}`, bank, 1_00));
+      expect(coded(unknown)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+      for (const id of [...foreign, `ExternalAccount:${UNKNOWN}`]) {
+        const from = await ask(quoteBody(id, bank, 1_00));
+        const to = await ask(quoteBody(held.usd, id, 1_00));
+        expect([id, from.body, to.body]).toEqual([id, unknown.body, unknown.body]);
+      }
+      // Nor by an account beside a source of another kind.
+      const beside = { ...quoteBody('', bank, 1_00), ...paidIn({ accountId: neighbour.usd }) };
+      expect(fieldsOf(await ask(beside))).toEqual(['source.accountId']);
+    });
+
+    it('pay on behalf of another customer', async () => {
+      const rest = quoteBody(held.usd, bank, 1_00);
+      for (const { customer: other } of [neighbour, stranger]) {
+        const { id: customerId } = other;
+        for (const source of [account(held.usd, { customerId }), paidIn({ customerId })]) {
+          expect(coded(await ask({ ...rest, ...source }))).toEqual([404, 'CUSTOMER_NOT_FOUND']);
+        }
+      }
+      const { id: customerId } = held.customer;
+      ok(await ask({ ...rest, ...account(held.usd, { customerId }) }), 201);
+    });
+
+    it('use accounts that the policy leaves out, at either end', async () => {
+      ok(await allow(held.eur), 200);
+      const refused = await ask(quoteBody(held.usd, bank, 1_00));
+      expect(coded(refused)).toEqual([403, 'FORBIDDEN']);
+      expect(refused.body.reason).toContain('account');
+      expect(coded(await ask(quoteBody(held.eur, held.usd, 1_00)))).toEqual([403, 'FORBIDDEN']);
+      ok(await ask(quoteBody(held.eur, bank, 1_00)), 201);
+      // Of a foreign account it is not even said that it is left out.
+      expect((await ask(quoteBody(neighbour.usd, bank, 1_00))).status).toBe(404);
+      const lines = (await audit()).filter(({ what }) => what === 'ACTION_REFUSED');
+      expect(lines.map(({ details }) => details)).toEqual(
+        Array(2).fill({ operationId: 'agentCreateQuote', rule: 'ACCOUNT' }),
+      );
+      ok(await allow(held.eur, held.usd), 200);
+      ok(await ask(quoteBody(held.eur, held.usd, 1_00)), 201);
+    });
+
+    it('create quotes without the permission or while it is paused, and still reads its own', async () => {
+      const quote = await made();
+      ok(await narrowTo({ permissions: ['EXECUTE_QUOTES'] }), 200);
+      const lacking = await ask(quoteBody(held.usd, bank, 1_00));
+      expect(coded(lacking)).toEqual([403, 'FORBIDDEN']);
+      expect(lacking.body.reason).toContain('CREATE_QUOTES');
+      ok(await narrowTo({ permissions: ['CREATE_QUOTES'] }), 200);
+      ok(await desk.manage('PATCH', `/agents/${held.id}`, { isPaused: true }), 200);
+      const paused = await ask(quoteBody(held.usd, bank, 1_00));
+      expect([...coded(paused), paused.body.reason]).toEqual([
+        403,
+        'FORBIDDEN',
+        'The agent is paused.',
+      ]);
+      expect(ok(await held.call('GET', `${QUOTES}/${quote.id}`), 200)).toEqual(quote);
+      const lines = (await audit()).filter(({ what }) => what === 'ACTION_REFUSED');
+      expect(lines).toHaveLength(2);
+    });
   });
 });
 

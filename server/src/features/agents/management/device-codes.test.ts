@@ -218,11 +218,13 @@ describe('regenerateAgentDeviceCode', () => {
   });
 });
 
-it('tells another platform nothing about a code', async () => {
-  const { deviceCode } = await fresh();
-  const foreign = await statusOf(deviceCode.code, app.other);
-  expect([foreign.status, foreign.body.code]).toEqual([404, 'NOT_FOUND']);
-  expect(foreign.body).toEqual((await statusOf('x', app.other)).body);
+describe('getAgentDeviceCodeStatus', () => {
+  it('tells another platform nothing about a code', async () => {
+    const { deviceCode } = await fresh();
+    const foreign = await statusOf(deviceCode.code, app.other);
+    expect([foreign.status, foreign.body.code]).toEqual([404, 'NOT_FOUND']);
+    expect(foreign.body).toEqual((await statusOf('x', app.other)).body);
+  });
 });
 
 it('begins codes with the service word', async () => {

@@ -267,13 +267,15 @@ describe('deleteAgent', () => {
   });
 });
 
-it('reads what stands in a path before it takes it for an id', async () => {
-  const agent = await desk.agentOf((await customer(app)).id);
-  const me = ok(await agent.call('GET', '/agents/me'), 200);
-  expect(me).toEqual(ok(await desk.manage('GET', `/agents/${agent.id}`), 200));
-  expect(ok(await desk.manage('GET', '/agents/approvals'), 200).data).toEqual([]);
-  const status = await desk.manage('GET', `/agents/device-codes/${agent.code}/status`);
-  expect(ok(status, 200).redeemed).toBe(true);
-  const wrong = await desk.manage('PATCH', '/agents/approvals', { isPaused: true });
-  expect([wrong.status, wrong.headers.allow]).toEqual([405, 'GET']);
+describe('getAgentById', () => {
+  it('reads what stands in a path before it takes it for an id', async () => {
+    const agent = await desk.agentOf((await customer(app)).id);
+    const me = ok(await agent.call('GET', '/agents/me'), 200);
+    expect(me).toEqual(ok(await desk.manage('GET', `/agents/${agent.id}`), 200));
+    expect(ok(await desk.manage('GET', '/agents/approvals'), 200).data).toEqual([]);
+    const status = await desk.manage('GET', `/agents/device-codes/${agent.code}/status`);
+    expect(ok(status, 200).redeemed).toBe(true);
+    const wrong = await desk.manage('PATCH', '/agents/approvals', { isPaused: true });
+    expect([wrong.status, wrong.headers.allow]).toEqual([405, 'GET']);
+  });
 });

@@ -62,7 +62,7 @@ async function walk(path: string): Promise<{ ids: string[]; totals: number[] }> 
   }
 }
 
-describe('an agent', () => {
+describe('getAgentMe', () => {
   it('sees itself as its platform sees it', async () => {
     const mine = ok(await held.call('GET', ME), 200);
     expect(mine).toEqual(ok(await desk.manage('GET', `/agents/${held.id}`), 200));
@@ -79,7 +79,7 @@ describe('an agent', () => {
   });
 });
 
-describe('internal accounts', () => {
+describe('agentListInternalAccounts', () => {
   const OURS = `${ME}/internal-accounts`;
 
   it('are those of its customer, as the platform sees them', async () => {
@@ -142,19 +142,21 @@ describe('transactions', () => {
     expect(ok(await app.call('GET', `/transactions/${quote.transactionId}`), 200)).toEqual(own);
   });
 
-  it('are paged and filtered like those of the platform', async () => {
-    const first = await pay();
-    await app.advance(1_000);
-    const second = await pay();
-    expect((await walk(`${OURS}?type=OUTGOING`)).ids).toEqual([second, first]);
-    expect((await walk(`${OURS}?type=OUTGOING&sortOrder=asc`)).ids).toEqual([first, second]);
-    const one = ok(await held.call('GET', `${OURS}/${first}`), 200);
-    const by = (query: string) => held.call('GET', `${OURS}?${query}`);
-    const { reference } = one.reconciliationInstructions;
-    expect(idsOf(ok(await by(`reference=${reference}`), 200))).toEqual([first]);
-    const to = one.destination.accountId;
-    expect(idsOf(ok(await by(`receiverAccountIdentifier=${to}`), 200))).toEqual([first]);
-    expect(coded(await by('status=NONE'))).toEqual([400, 'INVALID_INPUT']);
+  describe('agentListTransactions', () => {
+    it('are paged and filtered like those of the platform', async () => {
+      const first = await pay();
+      await app.advance(1_000);
+      const second = await pay();
+      expect((await walk(`${OURS}?type=OUTGOING`)).ids).toEqual([second, first]);
+      expect((await walk(`${OURS}?type=OUTGOING&sortOrder=asc`)).ids).toEqual([first, second]);
+      const one = ok(await held.call('GET', `${OURS}/${first}`), 200);
+      const by = (query: string) => held.call('GET', `${OURS}?${query}`);
+      const { reference } = one.reconciliationInstructions;
+      expect(idsOf(ok(await by(`reference=${reference}`), 200))).toEqual([first]);
+      const to = one.destination.accountId;
+      expect(idsOf(ok(await by(`receiverAccountIdentifier=${to}`), 200))).toEqual([first]);
+      expect(coded(await by('status=NONE'))).toEqual([400, 'INVALID_INPUT']);
+    });
   });
 
   it('are those of no other customer, whatever is asked for', async () => {
@@ -171,96 +173,109 @@ describe('transactions', () => {
     }
   });
 
-  it('of another customer are unknown', async () => {
-    const owner = { ...held, ...neighbour };
-    const foreign = await pay(owner);
-    const unknown = await held.call('GET', `${OURS}/Transaction:${UNKNOWN}`);
-    expect(coded(unknown)).toEqual([404, 'TRANSACTION_NOT_FOUND']);
-    expect((await held.call('GET', `${OURS}/${foreign}`)).body).toEqual(unknown.body);
-    expect((await held.call('GET', `${OURS}/nothing`)).body).toEqual(unknown.body);
+  describe('agentGetTransaction', () => {
+    it('of another customer are unknown', async () => {
+      const owner = { ...held, ...neighbour };
+      const foreign = await pay(owner);
+      const unknown = await held.call('GET', `${OURS}/Transaction:${UNKNOWN}`);
+      expect(coded(unknown)).toEqual([404, 'TRANSACTION_NOT_FOUND']);
+      expect((await held.call('GET', `${OURS}/${foreign}`)).body).toEqual(unknown.body);
+      expect((await held.call('GET', `${OURS}/nothing`)).body).toEqual(unknown.body);
+    });
   });
 });
 
 describe('external accounts', () => {
   const OURS = `${ME}/external-accounts`;
 
-  it('are added, listed and read as the platform sees them, with whole numbers', async () => {
-    const body = usd();
-    const made = ok(await held.call('POST', OURS, body), 201);
-    expect(made).toMatchObject({ customerId: held.customer.id, accountInfo: body.accountInfo });
-    const path = `/customers/external-accounts/${made.id}`;
-    expect(ok(await held.call('GET', `${OURS}/${made.id}`), 200)).toEqual(made);
-    expect(ok(await app.call('GET', path), 200)).toEqual(made);
-    await externalAccount(app, held.customer.id, 'EUR');
-    const all = ok(await held.call('GET', OURS), 200);
-    const theirs = `/customers/external-accounts?customerId=${held.customer.id}`;
-    expect(all).toEqual(ok(await app.call('GET', theirs), 200));
-    expect((await walk(OURS)).ids).toEqual(idsOf(all));
-    expect((await walk(`${OURS}?currency=USD`)).ids).toEqual([made.id]);
-    const widened = `${OURS}?customerId=${neighbour.customer.id}`;
-    expect(ok(await held.call('GET', widened), 200)).toEqual(all);
-    expect(coded(await held.call('GET', `${OURS}?cursor=x`))).toEqual([400, 'INVALID_INPUT']);
-  });
-
-  it("are always its own customer's", async () => {
-    for (const { customer } of [neighbour, stranger]) {
-      const made = ok(await held.call('POST', OURS, usd({ customerId: customer.id })), 201);
-      expect(made.customerId).toBe(held.customer.id);
-    }
-  });
-
-  it('are registered once', async () => {
-    const body = usd();
-    ok(await held.call('POST', OURS, body), 201);
-    expect(coded(await held.call('POST', OURS, body))).toEqual([409, 'DUPLICATE_EXTERNAL_ACCOUNT']);
-  });
-
-  it('do not become where money for the customer goes', async () => {
-    const refused = await held.call('POST', OURS, {
-      ...usd({ defaultUmaDepositAccount: true }),
-      currency: undefined,
+  describe('agentListExternalAccounts', () => {
+    it('are added, listed and read as the platform sees them, with whole numbers', async () => {
+      const body = usd();
+      const made = ok(await held.call('POST', OURS, body), 201);
+      expect(made).toMatchObject({ customerId: held.customer.id, accountInfo: body.accountInfo });
+      const path = `/customers/external-accounts/${made.id}`;
+      expect(ok(await held.call('GET', `${OURS}/${made.id}`), 200)).toEqual(made);
+      expect(ok(await app.call('GET', path), 200)).toEqual(made);
+      await externalAccount(app, held.customer.id, 'EUR');
+      const all = ok(await held.call('GET', OURS), 200);
+      const theirs = `/customers/external-accounts?customerId=${held.customer.id}`;
+      expect(all).toEqual(ok(await app.call('GET', theirs), 200));
+      expect((await walk(OURS)).ids).toEqual(idsOf(all));
+      expect((await walk(`${OURS}?currency=USD`)).ids).toEqual([made.id]);
+      const widened = `${OURS}?customerId=${neighbour.customer.id}`;
+      expect(ok(await held.call('GET', widened), 200)).toEqual(all);
+      expect(coded(await held.call('GET', `${OURS}?cursor=x`))).toEqual([400, 'INVALID_INPUT']);
     });
-    expect(coded(refused)).toEqual([400, 'INVALID_INPUT']);
-    expect(refused.body.details.errors.map((each: { field: string }) => each.field).sort()).toEqual(
-      ['currency', 'defaultUmaDepositAccount'],
-    );
-    const made = ok(await held.call('POST', OURS, usd({ defaultUmaDepositAccount: false })), 201);
-    expect(made.defaultUmaDepositAccount).toBe(false);
   });
 
-  it('are deleted, but for one that its customer trusts', async () => {
-    const { id } = ok(await held.call('POST', OURS, usd()), 201);
-    await app.operate(async (ctx) => {
-      const row = await ctx.read(externalAccounts, id);
-      if (row) ctx.update(externalAccounts, row, { trusted_at: ctx.now });
-    });
-    const kept = await held.call('DELETE', `${OURS}/${id}`);
-    expect(coded(kept)).toEqual([409, 'BENEFICIARY_TRUSTED']);
-    const other = ok(await held.call('POST', OURS, usd()), 201);
-    ok(await held.call('DELETE', `${OURS}/${other.id}`), 204);
-    expect((await walk(OURS)).ids).toEqual([id]);
-    expect(coded(await held.call('GET', `${OURS}/${other.id}`))).toEqual([
-      404,
-      'ACCOUNT_NOT_FOUND',
-    ]);
-  });
-
-  it('of anybody else are unknown', async () => {
-    const foreign = [
-      (await externalAccount(app, neighbour.customer.id, 'USD')).id,
-      (await externalAccount(app, null, 'USD')).id,
-      (await externalAccount(app, stranger.customer.id, 'USD', '000', { as: app.other })).id,
-      'nothing',
-    ];
-    for (const method of ['GET', 'DELETE']) {
-      const unknown = await held.call(method, `${OURS}/ExternalAccount:${UNKNOWN}`);
-      expect(coded(unknown)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
-      for (const id of foreign) {
-        expect((await held.call(method, `${OURS}/${id}`)).body).toEqual(unknown.body);
+  describe('agentCreateExternalAccount', () => {
+    it("are always its own customer's", async () => {
+      for (const { customer } of [neighbour, stranger]) {
+        const made = ok(await held.call('POST', OURS, usd({ customerId: customer.id })), 201);
+        expect(made.customerId).toBe(held.customer.id);
       }
-    }
-    const path = `/customers/external-accounts/${foreign[0]}`;
-    expect((await app.call('GET', path)).status).toBe(200);
+    });
+
+    it('are registered once', async () => {
+      const body = usd();
+      ok(await held.call('POST', OURS, body), 201);
+      expect(coded(await held.call('POST', OURS, body))).toEqual([
+        409,
+        'DUPLICATE_EXTERNAL_ACCOUNT',
+      ]);
+    });
+
+    it('do not become where money for the customer goes', async () => {
+      const refused = await held.call('POST', OURS, {
+        ...usd({ defaultUmaDepositAccount: true }),
+        currency: undefined,
+      });
+      expect(coded(refused)).toEqual([400, 'INVALID_INPUT']);
+      expect(
+        refused.body.details.errors.map((each: { field: string }) => each.field).sort(),
+      ).toEqual(['currency', 'defaultUmaDepositAccount']);
+      const made = ok(await held.call('POST', OURS, usd({ defaultUmaDepositAccount: false })), 201);
+      expect(made.defaultUmaDepositAccount).toBe(false);
+    });
+  });
+
+  describe('agentDeleteExternalAccount', () => {
+    it('are deleted, but for one that its customer trusts', async () => {
+      const { id } = ok(await held.call('POST', OURS, usd()), 201);
+      await app.operate(async (ctx) => {
+        const row = await ctx.read(externalAccounts, id);
+        if (row) ctx.update(externalAccounts, row, { trusted_at: ctx.now });
+      });
+      const kept = await held.call('DELETE', `${OURS}/${id}`);
+      expect(coded(kept)).toEqual([409, 'BENEFICIARY_TRUSTED']);
+      const other = ok(await held.call('POST', OURS, usd()), 201);
+      ok(await held.call('DELETE', `${OURS}/${other.id}`), 204);
+      expect((await walk(OURS)).ids).toEqual([id]);
+      expect(coded(await held.call('GET', `${OURS}/${other.id}`))).toEqual([
+        404,
+        'ACCOUNT_NOT_FOUND',
+      ]);
+    });
+  });
+
+  describe('agentGetExternalAccount', () => {
+    it('of anybody else are unknown', async () => {
+      const foreign = [
+        (await externalAccount(app, neighbour.customer.id, 'USD')).id,
+        (await externalAccount(app, null, 'USD')).id,
+        (await externalAccount(app, stranger.customer.id, 'USD', '000', { as: app.other })).id,
+        'nothing',
+      ];
+      for (const method of ['GET', 'DELETE']) {
+        const unknown = await held.call(method, `${OURS}/ExternalAccount:${UNKNOWN}`);
+        expect(coded(unknown)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+        for (const id of foreign) {
+          expect((await held.call(method, `${OURS}/${id}`)).body).toEqual(unknown.body);
+        }
+      }
+      const path = `/customers/external-accounts/${foreign[0]}`;
+      expect((await app.call('GET', path)).status).toBe(200);
+    });
   });
 
   it('are made once under a key, which is of one agent alone', async () => {

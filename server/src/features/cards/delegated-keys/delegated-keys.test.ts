@@ -325,27 +325,29 @@ describe('listDelegatedKeys', () => {
     expect(await desk.listed(none)).toEqual([]);
   });
 
-  it('shows nothing of what is not there, no wallet, or another platform’s', async () => {
-    const of = await desk.walletCard();
-    const { id, fundingSourceId } = await desk.key(of);
-    const person = await customer(app);
-    const plain = await internalAccount(app, person.id, 'USD');
-    for (const accountId of ['x', nobody('InternalAccount'), plain.id]) {
-      expect(await desk.listed(`accountId=${accountId}`)).toEqual([]);
-    }
-    const theirs = delegatedDesk(app, { as: app.other });
-    expect(await theirs.listed(`accountId=${of.accountId}`)).toEqual([]);
-    expect(await theirs.listed(`fundingSourceId=${fundingSourceId}`)).toEqual([]);
-    const path = `/auth/delegated-keys/${id}`;
-    expect(codeOf(await theirs.call('GET', path))).toEqual([404, 'NOT_FOUND']);
-    expect(codeOf(await theirs.revoke(id))).toEqual([404, 'NOT_FOUND']);
-    for (const other of ['x', nobody('DelegatedKey'), of.card.id]) {
-      expect(codeOf(await desk.call('GET', `/auth/delegated-keys/${other}`))).toEqual([
-        404,
-        'NOT_FOUND',
-      ]);
-      expect(codeOf(await desk.revoke(other))).toEqual([404, 'NOT_FOUND']);
-    }
-    expect((await desk.keyNow(id)).status).toBe('ACTIVE');
+  describe('getDelegatedKeyById', () => {
+    it('shows nothing of what is not there, no wallet, or another platform’s', async () => {
+      const of = await desk.walletCard();
+      const { id, fundingSourceId } = await desk.key(of);
+      const person = await customer(app);
+      const plain = await internalAccount(app, person.id, 'USD');
+      for (const accountId of ['x', nobody('InternalAccount'), plain.id]) {
+        expect(await desk.listed(`accountId=${accountId}`)).toEqual([]);
+      }
+      const theirs = delegatedDesk(app, { as: app.other });
+      expect(await theirs.listed(`accountId=${of.accountId}`)).toEqual([]);
+      expect(await theirs.listed(`fundingSourceId=${fundingSourceId}`)).toEqual([]);
+      const path = `/auth/delegated-keys/${id}`;
+      expect(codeOf(await theirs.call('GET', path))).toEqual([404, 'NOT_FOUND']);
+      expect(codeOf(await theirs.revoke(id))).toEqual([404, 'NOT_FOUND']);
+      for (const other of ['x', nobody('DelegatedKey'), of.card.id]) {
+        expect(codeOf(await desk.call('GET', `/auth/delegated-keys/${other}`))).toEqual([
+          404,
+          'NOT_FOUND',
+        ]);
+        expect(codeOf(await desk.revoke(other))).toEqual([404, 'NOT_FOUND']);
+      }
+      expect((await desk.keyNow(id)).status).toBe('ACTIVE');
+    });
   });
 });

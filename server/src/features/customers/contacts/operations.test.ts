@@ -11,9 +11,14 @@ import {
 import { customer, eventTypes, ok } from '../../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../../test/harness.ts';
 
-const CHANNELS: [ChannelName, string, string][] = [
-  ['email', 'email', 'EMAIL'],
-  ['phone', 'phoneNumber', 'SMS'],
+/** The operation, the channel, the field of the customer and what messages call the channel. */
+const SENDING: [string, ChannelName, string, string][] = [
+  ['sendCustomerEmailVerification', 'email', 'email', 'EMAIL'],
+  ['sendCustomerPhoneVerification', 'phone', 'phoneNumber', 'SMS'],
+];
+const CONFIRMING: [string, ChannelName, string][] = [
+  ['confirmCustomerEmailVerification', 'email', 'email'],
+  ['confirmCustomerPhoneVerification', 'phone', 'phoneNumber'],
 ];
 const MINUTE = 60_000;
 
@@ -36,7 +41,7 @@ async function change(id: string, body: object) {
   return ok(await app.call('PATCH', `/customers/${id}`, patch), 200);
 }
 
-describe.each(CHANNELS)('sending a code by %s', (name, field, channel) => {
+describe.each(SENDING)('%s', (_operation, name, field, channel) => {
   it('sends nothing in the sandbox and keeps what would have been sent', async () => {
     const person = await european(app);
     const sent = await sendCode(app, person.id, name);
@@ -101,7 +106,7 @@ describe.each(CHANNELS)('sending a code by %s', (name, field, channel) => {
   });
 });
 
-describe.each(CHANNELS)('confirming by %s', (name, field) => {
+describe.each(CONFIRMING)('%s', (_operation, name, field) => {
   const other = name === 'email' ? 'phone' : 'email';
 
   it('verifies this channel, answers the customer, and is over then', async () => {
@@ -178,7 +183,7 @@ describe.each(CHANNELS)('confirming by %s', (name, field) => {
   });
 });
 
-describe.each(CHANNELS)('who need not or cannot, by %s', (name, field) => {
+describe.each(CONFIRMING)('%s: who need not or cannot', (_operation, name, field) => {
   const both = (id: string, as = app.platform) =>
     Promise.all([sendCode(app, id, name, { as }), confirmCode(app, id, name, '123456', { as })]);
 

@@ -262,7 +262,7 @@ describe('createPlatformExternalAccount', () => {
   });
 });
 
-describe('getCustomerExternalAccountById, getPlatformExternalAccountById', () => {
+describe('getPlatformExternalAccountById', () => {
   it("shows a family's accounts on its own path only", async () => {
     const mine = (await add(usd('000', { customerId: ada }))).body;
     const own = (await add(usd())).body;
@@ -278,7 +278,9 @@ describe('getCustomerExternalAccountById, getPlatformExternalAccountById', () =>
     expect(await status(OF.customer, mine.id, { as: app.other })).toBe(404);
     expect(await status(OF.platform, 'x')).toBe(404);
   });
+});
 
+describe('getCustomerExternalAccountById', () => {
   it('hides numbers from tokens that can only look', async () => {
     const { body } = await add(usd('789', { customerId: ada }));
     const as = await app.tokenWith(['VIEW']);
@@ -294,7 +296,7 @@ describe('getCustomerExternalAccountById, getPlatformExternalAccountById', () =>
   });
 });
 
-describe('listCustomerExternalAccounts, listPlatformExternalAccounts', () => {
+describe('listCustomerExternalAccounts', () => {
   it('lists, filters and pages', async () => {
     const customerId = await newCustomer();
     const ids: string[] = [];
@@ -318,7 +320,9 @@ describe('listCustomerExternalAccounts, listPlatformExternalAccounts', () => {
     const all = (await app.call('GET', `${OF.customer}?limit=100`)).body.data;
     for (const each of all) expect(each.customerId).toBeDefined();
   });
+});
 
+describe('listPlatformExternalAccounts', () => {
   it("keeps the platform's own apart", async () => {
     const { body } = await add(usd(), OF.platform);
     const { status, body: list } = await app.call('GET', `${OF.platform}?currency=USD&limit=100`);
@@ -329,20 +333,25 @@ describe('listCustomerExternalAccounts, listPlatformExternalAccounts', () => {
   });
 });
 
-describe('deleteCustomerExternalAccountById, deletePlatformExternalAccountById', () => {
+describe.each([
+  ['deleteCustomerExternalAccountById', OF.customer],
+  ['deletePlatformExternalAccountById', OF.platform],
+])('%s', (_operation, accounts) => {
   it('makes an account disappear for good', async () => {
-    const mine = `${OF.customer}/${(await add(usd('000', { customerId: ada }))).body.id}`;
-    const own = `${OF.platform}/${(await add(usd())).body.id}`;
-    for (const path of [mine, own]) {
-      const deleted = await app.call('DELETE', path);
-      expect([deleted.status, deleted.body]).toEqual([204, '']);
-      expect((await app.call('GET', path)).status).toBe(404);
-      expect((await app.call('DELETE', path)).status).toBe(404);
-    }
-    const { body } = await app.call('GET', `${OF.customer}?limit=100&customerId=${ada}`);
-    expect(body.data.map((each: { id: string }) => each.id)).not.toContain(mine.split('/').pop());
+    const owner = accounts === OF.customer ? { customerId: ada } : {};
+    const { id } = (await add(usd('000', owner), accounts)).body;
+    const path = `${accounts}/${id}`;
+    const deleted = await app.call('DELETE', path);
+    expect([deleted.status, deleted.body]).toEqual([204, '']);
+    expect((await app.call('GET', path)).status).toBe(404);
+    expect((await app.call('DELETE', path)).status).toBe(404);
+    const filter = accounts === OF.customer ? `&customerId=${ada}` : '';
+    const { body } = await app.call('GET', `${accounts}?limit=100${filter}`);
+    expect(body.data.map((each: { id: string }) => each.id)).not.toContain(id);
   });
+});
 
+describe('deleteCustomerExternalAccountById', () => {
   it('keeps one that its owner trusts', async () => {
     const { id } = (await add(usd('000', { customerId: ada }))).body;
     await app.operate(async (ctx) => {

@@ -24,7 +24,10 @@ beforeAll(async () => {
 });
 afterAll(() => own.close());
 
-describe.each(['customer', 'platform'] as const)('the wallet of a %s', (owner) => {
+describe.each([
+  ['verifyExternalAccountOwnership', 'customer'],
+  ['verifyPlatformExternalAccountOwnership', 'platform'],
+] as const)('%s', (_operation, owner) => {
   it('is proven by its signature', async () => {
     const { id, wallet, messageToSign, expiresAt } = await own.waiting(owner);
     expect(Date.parse(expiresAt)).toBe(own.app.world.now() + HOUR);
@@ -74,7 +77,12 @@ describe.each(['customer', 'platform'] as const)('the wallet of a %s', (owner) =
     const signature = wallet.sign(messageToSign);
     ok(await own.app.call('POST', `${path}/verify`, { signature }, { as }), 200);
   });
+});
 
+describe.each([
+  ['createExternalAccountOwnershipChallenge', 'customer'],
+  ['createPlatformExternalAccountOwnershipChallenge', 'platform'],
+] as const)('%s', (_operation, owner) => {
   it('is not there in the other family of paths, nor for another platform', async () => {
     const { id, wallet, messageToSign } = await own.waiting(owner);
     const other = owner === 'customer' ? 'platform' : 'customer';

@@ -38,228 +38,234 @@ async function quoted(from: string, to: string, more: object = {}) {
 const USD = { code: 'USD', name: 'United States Dollar', symbol: '$', decimals: 2 };
 const EUR = { code: 'EUR', name: 'Euro', symbol: '€', decimals: 2 };
 
-describe('an outgoing transaction', () => {
-  it('shows what it is from the moment its quote exists', async () => {
-    const { person, account } = await fundedCustomer(app, 1_000_00, options);
-    const target = await externalAccount(app, person.id, 'EUR', '000', options);
-    const quote = await quoted(account.id, target.id, {
-      description: 'March rent',
-      remittanceInformation: 'INV 42',
-      destination: {
+describe('getTransactionById', () => {
+  describe('an outgoing transaction', () => {
+    it('shows what it is from the moment its quote exists', async () => {
+      const { person, account } = await fundedCustomer(app, 1_000_00, options);
+      const target = await externalAccount(app, person.id, 'EUR', '000', options);
+      const quote = await quoted(account.id, target.id, {
+        description: 'March rent',
+        remittanceInformation: 'INV 42',
+        destination: {
+          destinationType: 'ACCOUNT',
+          accountId: target.id,
+          paymentRail: 'SEPA',
+          note: { any: 'thing' },
+        },
+      });
+      expect(quote.destination).toEqual({
         destinationType: 'ACCOUNT',
         accountId: target.id,
         paymentRail: 'SEPA',
-        note: { any: 'thing' },
-      },
-    });
-    expect(quote.destination).toEqual({
-      destinationType: 'ACCOUNT',
-      accountId: target.id,
-      paymentRail: 'SEPA',
-    });
-    expect(quote.description).toBe('March rent');
-    const { createdAt } = quote;
-    const day = new Date(Date.parse(createdAt) + 86_400_000).toISOString();
-    const pending = {
-      id: quote.transactionId,
-      type: 'OUTGOING',
-      direction: 'DEBIT',
-      status: 'PENDING',
-      customerId: person.id,
-      platformCustomerId: person.platformCustomerId,
-      source: { sourceType: 'ACCOUNT', accountId: account.id, currency: 'USD' },
-      destination: { destinationType: 'ACCOUNT', accountId: target.id, currency: 'EUR' },
-      sentAmount: { amount: 100_00, currency: USD },
-      receivedAmount: { amount: 91_54, currency: EUR },
-      fees: 50,
-      platformFees: 0,
-      exchangeRate: 1.08695652,
-      quoteId: quote.id,
-      description: 'March rent',
-      rateDetails: quote.rateDetails,
-      reconciliationInstructions: { reference: expect.stringMatching(/^RH[0-9A-F]{32}$/) },
-      paymentRail: 'SEPA',
-      railSelectionMode: 'MANUAL',
-      expectedSettlementAt: day,
-      settlementTimelineSeconds: 86_400,
-      createdAt,
-      updatedAt: createdAt,
-    };
-    expect(await get(`/transactions/${quote.transactionId}`)).toEqual(pending);
-    app.world.set(app.world.now() + 5_000);
-    ok(await app.call('POST', `/quotes/${quote.id}/execute`, undefined, options), 200);
-    const updatedAt = new Date(app.world.now()).toISOString();
-    const processing = { ...pending, status: 'PROCESSING', updatedAt };
-    expect(await get(`/transactions/${quote.transactionId}`)).toEqual(processing);
-    await app.settle();
-    expect(await get(`/transactions/${quote.transactionId}`)).toEqual({
-      ...processing,
-      status: 'COMPLETED',
-      settledAt: updatedAt,
-    });
-    expect((await get(`/quotes/${quote.id}`)).status).toBe('COMPLETED');
-  });
-
-  it('shows its refund and why it failed', async () => {
-    const { person, account } = await fundedCustomer(app, 1_000_00, options);
-    const target = await externalAccount(app, person.id, 'EUR', '005', options);
-    const quote = await quoted(account.id, target.id);
-    ok(await app.call('POST', `/quotes/${quote.id}/execute`, undefined, options), 200);
-    const settledAt = new Date(app.world.now()).toISOString();
-    await app.advance(60_000);
-    const shown = await get(`/transactions/${quote.transactionId}`);
-    const back = new Date(Date.parse(settledAt) + 10_000).toISOString();
-    expect(shown).toMatchObject({
-      status: 'FAILED',
-      failureReason: 'PAYOUT_RETURNED',
-      settledAt,
-      updatedAt: back,
-      refund: {
-        reference: shown.reconciliationInstructions.reference.replace('RH', 'RF'),
-        status: 'COMPLETED',
-        reason: 'TRANSACTION_FAILED',
-        initiatedAt: back,
-        settledAt: back,
-      },
-    });
-  });
-
-  it('of the platform itself names the platform, and on behalf of a customer the customer', async () => {
-    const own = await internalAccount(app, null, 'USD', options);
-    await fund(app, own.id, 500_00, options);
-    const person = await customer(app, options);
-    const target = await externalAccount(app, null, 'EUR', '000', options);
-    const plain = await quoted(own.id, target.id);
-    const { id } = options.as;
-    expect(await get(`/transactions/${plain.transactionId}`)).toMatchObject({
-      customerId: id,
-      platformCustomerId: id,
-    });
-    const source = { sourceType: 'ACCOUNT', accountId: own.id, customerId: person.id };
-    const behalf = await quoted(own.id, target.id, { source });
-    expect(behalf.source).toEqual(source);
-    expect(await get(`/transactions/${behalf.transactionId}`)).toMatchObject({
-      customerId: person.id,
-      platformCustomerId: person.platformCustomerId,
-    });
-    const { account } = await fundedCustomer(app, 1_000_00, options);
-    const wrong = { source: { ...source, accountId: account.id } };
-    const answer = await app.call(
-      'POST',
-      '/quotes',
-      quoteBody(account.id, target.id, 100_00, wrong),
-      options,
-    );
-    expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
-    expect(answer.body.details.errors[0].field).toBe('source.customerId');
-  });
-
-  it('has no rail to a wallet and inside the house', async () => {
-    const person = await customer(app, options);
-    const usdc = await internalAccount(app, person.id, 'USDC', options);
-    const wallet = ok(
-      await app.call(
-        'POST',
-        '/customers/external-accounts',
-        {
-          customerId: person.id,
-          currency: 'USDC',
-          accountInfo: {
-            accountType: 'BASE_WALLET',
-            address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
-          },
-        },
-        options,
-      ),
-      201,
-    );
-    const usd = await internalAccount(app, person.id, 'USD', options);
-    for (const target of [wallet.id, usd.id]) {
-      const body = quoteBody(usdc.id, target, 5_000_000);
-      const quote = ok(await app.call('POST', '/quotes', body, options), 201);
-      expect(await get(`/transactions/${quote.transactionId}`)).toMatchObject({
-        paymentRail: null,
-        railSelectionMode: null,
-        expectedSettlementAt: null,
-        settlementTimelineSeconds: null,
       });
-    }
-  });
-});
-
-describe('the transaction of whoever receives inside the house', () => {
-  it('shows the same payment from the other end', async () => {
-    const { account } = await fundedCustomer(app, 1_000_00, options);
-    const friend = await customer(app, options);
-    const target = await internalAccount(app, friend.id, 'EUR', options);
-    const quote = await quoted(account.id, target.id, {
-      immediatelyExecute: true,
-      description: 'a present',
-    });
-    const { data } = await get(`/transactions?customerId=${friend.id}`);
-    const now = new Date(app.world.now()).toISOString();
-    expect(data).toEqual([
-      {
-        id: expect.stringMatching(/^Transaction:/),
-        type: 'INCOMING',
-        direction: 'CREDIT',
-        status: 'COMPLETED',
-        customerId: friend.id,
-        platformCustomerId: friend.platformCustomerId,
+      expect(quote.description).toBe('March rent');
+      const { createdAt } = quote;
+      const day = new Date(Date.parse(createdAt) + 86_400_000).toISOString();
+      const pending = {
+        id: quote.transactionId,
+        type: 'OUTGOING',
+        direction: 'DEBIT',
+        status: 'PENDING',
+        customerId: person.id,
+        platformCustomerId: person.platformCustomerId,
         source: { sourceType: 'ACCOUNT', accountId: account.id, currency: 'USD' },
         destination: { destinationType: 'ACCOUNT', accountId: target.id, currency: 'EUR' },
         sentAmount: { amount: 100_00, currency: USD },
-        receivedAmount: { amount: quote.totalReceivingAmount, currency: EUR },
-        exchangeRate: quote.exchangeRate,
+        receivedAmount: { amount: 91_54, currency: EUR },
+        fees: 50,
+        platformFees: 0,
+        exchangeRate: 1.08695652,
         quoteId: quote.id,
+        description: 'March rent',
+        rateDetails: quote.rateDetails,
+        reconciliationInstructions: { reference: expect.stringMatching(/^RH[0-9A-F]{32}$/) },
+        paymentRail: 'SEPA',
+        railSelectionMode: 'MANUAL',
+        expectedSettlementAt: day,
+        settlementTimelineSeconds: 86_400,
+        createdAt,
+        updatedAt: createdAt,
+      };
+      expect(await get(`/transactions/${quote.transactionId}`)).toEqual(pending);
+      app.world.set(app.world.now() + 5_000);
+      ok(await app.call('POST', `/quotes/${quote.id}/execute`, undefined, options), 200);
+      const updatedAt = new Date(app.world.now()).toISOString();
+      const processing = { ...pending, status: 'PROCESSING', updatedAt };
+      expect(await get(`/transactions/${quote.transactionId}`)).toEqual(processing);
+      await app.settle();
+      expect(await get(`/transactions/${quote.transactionId}`)).toEqual({
+        ...processing,
+        status: 'COMPLETED',
+        settledAt: updatedAt,
+      });
+      expect((await get(`/quotes/${quote.id}`)).status).toBe('COMPLETED');
+    });
+
+    it('shows its refund and why it failed', async () => {
+      const { person, account } = await fundedCustomer(app, 1_000_00, options);
+      const target = await externalAccount(app, person.id, 'EUR', '005', options);
+      const quote = await quoted(account.id, target.id);
+      ok(await app.call('POST', `/quotes/${quote.id}/execute`, undefined, options), 200);
+      const settledAt = new Date(app.world.now()).toISOString();
+      await app.advance(60_000);
+      const shown = await get(`/transactions/${quote.transactionId}`);
+      const back = new Date(Date.parse(settledAt) + 10_000).toISOString();
+      expect(shown).toMatchObject({
+        status: 'FAILED',
+        failureReason: 'PAYOUT_RETURNED',
+        settledAt,
+        updatedAt: back,
+        refund: {
+          reference: shown.reconciliationInstructions.reference.replace('RH', 'RF'),
+          status: 'COMPLETED',
+          reason: 'TRANSACTION_FAILED',
+          initiatedAt: back,
+          settledAt: back,
+        },
+      });
+    });
+
+    it('of the platform itself names the platform, and on behalf of a customer the customer', async () => {
+      const own = await internalAccount(app, null, 'USD', options);
+      await fund(app, own.id, 500_00, options);
+      const person = await customer(app, options);
+      const target = await externalAccount(app, null, 'EUR', '000', options);
+      const plain = await quoted(own.id, target.id);
+      const { id } = options.as;
+      expect(await get(`/transactions/${plain.transactionId}`)).toMatchObject({
+        customerId: id,
+        platformCustomerId: id,
+      });
+      const source = { sourceType: 'ACCOUNT', accountId: own.id, customerId: person.id };
+      const behalf = await quoted(own.id, target.id, { source });
+      expect(behalf.source).toEqual(source);
+      expect(await get(`/transactions/${behalf.transactionId}`)).toMatchObject({
+        customerId: person.id,
+        platformCustomerId: person.platformCustomerId,
+      });
+      const { account } = await fundedCustomer(app, 1_000_00, options);
+      const wrong = { source: { ...source, accountId: account.id } };
+      const answer = await app.call(
+        'POST',
+        '/quotes',
+        quoteBody(account.id, target.id, 100_00, wrong),
+        options,
+      );
+      expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
+      expect(answer.body.details.errors[0].field).toBe('source.customerId');
+    });
+
+    it('has no rail to a wallet and inside the house', async () => {
+      const person = await customer(app, options);
+      const usdc = await internalAccount(app, person.id, 'USDC', options);
+      const wallet = ok(
+        await app.call(
+          'POST',
+          '/customers/external-accounts',
+          {
+            customerId: person.id,
+            currency: 'USDC',
+            accountInfo: {
+              accountType: 'BASE_WALLET',
+              address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+            },
+          },
+          options,
+        ),
+        201,
+      );
+      const usd = await internalAccount(app, person.id, 'USD', options);
+      for (const target of [wallet.id, usd.id]) {
+        const body = quoteBody(usdc.id, target, 5_000_000);
+        const quote = ok(await app.call('POST', '/quotes', body, options), 201);
+        expect(await get(`/transactions/${quote.transactionId}`)).toMatchObject({
+          paymentRail: null,
+          railSelectionMode: null,
+          expectedSettlementAt: null,
+          settlementTimelineSeconds: null,
+        });
+      }
+    });
+  });
+
+  describe('the transaction of whoever receives inside the house', () => {
+    it('shows the same payment from the other end', async () => {
+      const { account } = await fundedCustomer(app, 1_000_00, options);
+      const friend = await customer(app, options);
+      const target = await internalAccount(app, friend.id, 'EUR', options);
+      const quote = await quoted(account.id, target.id, {
+        immediatelyExecute: true,
         description: 'a present',
-        reconciliationInstructions: { reference: expect.stringMatching(/^RH/) },
-        settledAt: now,
-        createdAt: now,
-        updatedAt: now,
-      },
-    ]);
-    expect(data[0].id).not.toBe(quote.transactionId);
-  });
-});
-
-describe('what is told about the other end', () => {
-  it('is what the platform asks for in the currency received, as far as it is known', async () => {
-    await askFor('EUR', ['FULL_NAME', 'BIRTH_DATE', 'COUNTRY_OF_RESIDENCE', 'USER_TYPE']);
-    const { person, account } = await fundedCustomer(app, 1_000_00, options);
-    const bank = await externalAccount(app, person.id, 'EUR', '000', options);
-    const out = await quoted(account.id, bank.id);
-    const beneficiary = {
-      FULL_NAME: 'Grace Hopper',
-      COUNTRY_OF_RESIDENCE: 'DE',
-      USER_TYPE: 'INDIVIDUAL',
-    };
-    expect(out.counterpartyInformation).toEqual(beneficiary);
-    const payment = await get(`/transactions/${out.transactionId}`);
-    expect(payment.counterpartyInformation).toEqual(beneficiary);
-
-    const friend = await customer(app, options, { fullName: 'Emmy Noether' });
-    const inside = await internalAccount(app, friend.id, 'EUR', options);
-    const gift = await quoted(account.id, inside.id, { immediatelyExecute: true });
-    const facts = { BIRTH_DATE: '1990-01-15', COUNTRY_OF_RESIDENCE: 'US', USER_TYPE: 'INDIVIDUAL' };
-    expect(gift.counterpartyInformation).toEqual({ FULL_NAME: 'Emmy Noether', ...facts });
-    const [twin] = (await get(`/transactions?customerId=${friend.id}`)).data;
-    expect(twin.counterpartyInformation).toEqual({ FULL_NAME: 'Ada Lovelace', ...facts });
-
-    const mine = await internalAccount(app, person.id, 'EUR', options);
-    expect(await quoted(account.id, mine.id)).not.toHaveProperty('counterpartyInformation');
-    const mxn = await externalAccount(app, person.id, 'MXN', '000', options);
-    expect(await quoted(account.id, mxn.id)).not.toHaveProperty('counterpartyInformation');
+      });
+      const { data } = await get(`/transactions?customerId=${friend.id}`);
+      const now = new Date(app.world.now()).toISOString();
+      expect(data).toEqual([
+        {
+          id: expect.stringMatching(/^Transaction:/),
+          type: 'INCOMING',
+          direction: 'CREDIT',
+          status: 'COMPLETED',
+          customerId: friend.id,
+          platformCustomerId: friend.platformCustomerId,
+          source: { sourceType: 'ACCOUNT', accountId: account.id, currency: 'USD' },
+          destination: { destinationType: 'ACCOUNT', accountId: target.id, currency: 'EUR' },
+          sentAmount: { amount: 100_00, currency: USD },
+          receivedAmount: { amount: quote.totalReceivingAmount, currency: EUR },
+          exchangeRate: quote.exchangeRate,
+          quoteId: quote.id,
+          description: 'a present',
+          reconciliationInstructions: { reference: expect.stringMatching(/^RH/) },
+          settledAt: now,
+          createdAt: now,
+          updatedAt: now,
+        },
+      ]);
+      expect(data[0].id).not.toBe(quote.transactionId);
+    });
   });
 
-  it('names the platform where it pays or receives for itself', async () => {
-    await askFor('EUR', ['FULL_NAME', 'USER_TYPE']);
-    const own = await internalAccount(app, null, 'USD', options);
-    await fund(app, own.id, 500_00, options);
-    const person = await customer(app, options);
-    const target = await internalAccount(app, person.id, 'EUR', options);
-    await quoted(own.id, target.id, { immediatelyExecute: true });
-    const [twin] = (await get(`/transactions?customerId=${person.id}`)).data;
-    expect(twin.counterpartyInformation).toEqual({ FULL_NAME: 'Shapes', USER_TYPE: 'BUSINESS' });
+  describe('what is told about the other end', () => {
+    it('is what the platform asks for in the currency received, as far as it is known', async () => {
+      await askFor('EUR', ['FULL_NAME', 'BIRTH_DATE', 'COUNTRY_OF_RESIDENCE', 'USER_TYPE']);
+      const { person, account } = await fundedCustomer(app, 1_000_00, options);
+      const bank = await externalAccount(app, person.id, 'EUR', '000', options);
+      const out = await quoted(account.id, bank.id);
+      const beneficiary = {
+        FULL_NAME: 'Grace Hopper',
+        COUNTRY_OF_RESIDENCE: 'DE',
+        USER_TYPE: 'INDIVIDUAL',
+      };
+      expect(out.counterpartyInformation).toEqual(beneficiary);
+      const payment = await get(`/transactions/${out.transactionId}`);
+      expect(payment.counterpartyInformation).toEqual(beneficiary);
+
+      const friend = await customer(app, options, { fullName: 'Emmy Noether' });
+      const inside = await internalAccount(app, friend.id, 'EUR', options);
+      const gift = await quoted(account.id, inside.id, { immediatelyExecute: true });
+      const facts = {
+        BIRTH_DATE: '1990-01-15',
+        COUNTRY_OF_RESIDENCE: 'US',
+        USER_TYPE: 'INDIVIDUAL',
+      };
+      expect(gift.counterpartyInformation).toEqual({ FULL_NAME: 'Emmy Noether', ...facts });
+      const [twin] = (await get(`/transactions?customerId=${friend.id}`)).data;
+      expect(twin.counterpartyInformation).toEqual({ FULL_NAME: 'Ada Lovelace', ...facts });
+
+      const mine = await internalAccount(app, person.id, 'EUR', options);
+      expect(await quoted(account.id, mine.id)).not.toHaveProperty('counterpartyInformation');
+      const mxn = await externalAccount(app, person.id, 'MXN', '000', options);
+      expect(await quoted(account.id, mxn.id)).not.toHaveProperty('counterpartyInformation');
+    });
+
+    it('names the platform where it pays or receives for itself', async () => {
+      await askFor('EUR', ['FULL_NAME', 'USER_TYPE']);
+      const own = await internalAccount(app, null, 'USD', options);
+      await fund(app, own.id, 500_00, options);
+      const person = await customer(app, options);
+      const target = await internalAccount(app, person.id, 'EUR', options);
+      await quoted(own.id, target.id, { immediatelyExecute: true });
+      const [twin] = (await get(`/transactions?customerId=${person.id}`)).data;
+      expect(twin.counterpartyInformation).toEqual({ FULL_NAME: 'Shapes', USER_TYPE: 'BUSINESS' });
+    });
   });
 });

@@ -174,176 +174,188 @@ describe('createQuote', () => {
   });
 });
 
-describe('executeQuote to an external account', () => {
-  const sequences: [string, string, number, string[], object][] = [
-    ['000', 'success', 0, out('PENDING', 'PROCESSING', 'COMPLETED'), { status: 'COMPLETED' }],
-    [
-      '002',
-      'execution failed',
-      0,
-      out('PENDING', 'PROCESSING', 'FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'),
-      {
-        status: 'FAILED',
-        failureReason: 'QUOTE_EXECUTION_FAILED',
-        refund: { status: 'COMPLETED' },
-      },
-    ],
-    ['003', 'late', 6 * MINUTE, out('PENDING', 'PROCESSING', 'COMPLETED'), { status: 'COMPLETED' }],
-    [
-      '004',
-      'delivery failed',
-      MINUTE,
-      out('PENDING', 'PROCESSING', 'FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'),
-      { failureReason: 'COUNTERPARTY_POST_TX_FAILED', refund: { reason: 'TRANSACTION_FAILED' } },
-    ],
-    [
-      '005',
-      'returned by the bank',
-      MINUTE,
-      out('PENDING', 'PROCESSING', 'COMPLETED', 'FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'),
-      { status: 'FAILED', failureReason: 'PAYOUT_RETURNED', refund: { status: 'COMPLETED' } },
-    ],
-    [
-      '006',
-      'cancelled by hand',
-      MINUTE,
-      out('PENDING', 'PROCESSING', 'REFUND_PENDING', 'REFUND_COMPLETED', 'COMPLETED'),
-      { status: 'COMPLETED', refund: { status: 'COMPLETED', reason: 'USER_CANCELLATION' } },
-    ],
-    [
-      '007',
-      'refund failed',
-      MINUTE,
-      out('PENDING', 'PROCESSING', 'FAILED', 'REFUND_PENDING', 'REFUND_FAILED'),
-      { status: 'FAILED', refund: { status: 'FAILED' } },
-    ],
-  ];
+describe('executeQuote', () => {
+  describe('to an external account', () => {
+    const sequences: [string, string, number, string[], object][] = [
+      ['000', 'success', 0, out('PENDING', 'PROCESSING', 'COMPLETED'), { status: 'COMPLETED' }],
+      [
+        '002',
+        'execution failed',
+        0,
+        out('PENDING', 'PROCESSING', 'FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'),
+        {
+          status: 'FAILED',
+          failureReason: 'QUOTE_EXECUTION_FAILED',
+          refund: { status: 'COMPLETED' },
+        },
+      ],
+      [
+        '003',
+        'late',
+        6 * MINUTE,
+        out('PENDING', 'PROCESSING', 'COMPLETED'),
+        { status: 'COMPLETED' },
+      ],
+      [
+        '004',
+        'delivery failed',
+        MINUTE,
+        out('PENDING', 'PROCESSING', 'FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'),
+        { failureReason: 'COUNTERPARTY_POST_TX_FAILED', refund: { reason: 'TRANSACTION_FAILED' } },
+      ],
+      [
+        '005',
+        'returned by the bank',
+        MINUTE,
+        out('PENDING', 'PROCESSING', 'COMPLETED', 'FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'),
+        { status: 'FAILED', failureReason: 'PAYOUT_RETURNED', refund: { status: 'COMPLETED' } },
+      ],
+      [
+        '006',
+        'cancelled by hand',
+        MINUTE,
+        out('PENDING', 'PROCESSING', 'REFUND_PENDING', 'REFUND_COMPLETED', 'COMPLETED'),
+        { status: 'COMPLETED', refund: { status: 'COMPLETED', reason: 'USER_CANCELLATION' } },
+      ],
+      [
+        '007',
+        'refund failed',
+        MINUTE,
+        out('PENDING', 'PROCESSING', 'FAILED', 'REFUND_PENDING', 'REFUND_FAILED'),
+        { status: 'FAILED', refund: { status: 'FAILED' } },
+      ],
+    ];
 
-  for (const currency of ['EUR', 'USD']) {
-    it.each(sequences)(`${currency} …%s: %s`, async (suffix, _what, waitMs, events, shape) => {
-      const { account, quote } = await quoted(currency, suffix);
+    for (const currency of ['EUR', 'USD']) {
+      it.each(sequences)(`${currency} …%s: %s`, async (suffix, _what, waitMs, events, shape) => {
+        const { account, quote } = await quoted(currency, suffix);
+        const executed = ok(await execute(quote.id), 200);
+        expect(executed.status).toBe('PROCESSING');
+        expect(await balances(app, account.id)).toEqual({ balance: 900_00, total: 1_000_00 });
+        if (suffix === '003') {
+          await app.advance(waitMs - 1_000);
+          expect((await transaction(quote.transactionId)).status).toBe('PROCESSING');
+          await app.advance(1_000);
+        } else await app.advance(waitMs);
+        expect(await eventTypes(app, quote.transactionId)).toEqual(events);
+        expect(await transaction(quote.transactionId)).toMatchObject(shape);
+        const back = 'refund' in shape && suffix !== '007';
+        const left = back ? 1_000_00 : 900_00;
+        expect(await balances(app, account.id)).toEqual({ balance: left, total: left });
+        await booksBalance(app);
+      });
+    }
+
+    it('keeps the quote completed when the bank returns the money', async () => {
+      const { quote } = await quoted('EUR', '005');
+      await execute(quote.id);
+      await app.advance(MINUTE);
+      expect(ok(await app.call('GET', `/quotes/${quote.id}`), 200).status).toBe('COMPLETED');
+    });
+
+    it('works once', async () => {
+      const { quote } = await quoted('EUR', '000');
+      const answers = await Promise.all(Array.from({ length: 8 }, () => execute(quote.id)));
+      expect(answers.map((each) => each.status).sort()).toEqual([
+        200, 409, 409, 409, 409, 409, 409, 409,
+      ]);
+      await app.settle();
+      expect(await eventTypes(app, quote.transactionId)).toEqual(
+        out('PENDING', 'PROCESSING', 'COMPLETED'),
+      );
+    });
+
+    it('is safe under one key', async () => {
+      const { account, quote } = await quoted('EUR', '000');
+      const headers = { 'idempotency-key': 'same-as-the-quote' };
+      const answers = await Promise.all(
+        Array.from({ length: 30 }, () => execute(quote.id, headers)),
+      );
+      expect(new Set(answers.map((each) => each.status))).toEqual(new Set([200]));
+      expect(answers.filter((each) => each.headers['idempotency-replayed'])).toHaveLength(29);
+      expect((await balances(app, account.id)).balance).toBe(900_00);
+    });
+
+    it('holds nothing when the money is not there, and answers the same again', async () => {
+      const { person, account } = await fundedCustomer(app, 50_00);
+      const target = await externalAccount(app, person.id, 'EUR');
+      const quote = ok(
+        await app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00)),
+        201,
+      );
+      const headers = { 'idempotency-key': 'short' };
+      const answer = await execute(quote.id, headers);
+      expect([answer.status, answer.body.code]).toEqual([400, 'INSUFFICIENT_FUNDS']);
+      await fund(app, account.id, 100_00);
+      expect((await execute(quote.id, headers)).headers['idempotency-replayed']).toBe('true');
+      expect((await execute(quote.id)).status).toBe(200);
+    });
+
+    describe('getQuoteById', () => {
+      it('refuses an expired quote, and the sweep tells', async () => {
+        const { quote } = await quoted('EUR', '000');
+        app.world.set(Date.parse(quote.expiresAt));
+        const answer = await execute(quote.id);
+        expect([answer.status, answer.body.code]).toEqual([400, 'QUOTE_EXPIRED']);
+        expect(ok(await app.call('GET', `/quotes/${quote.id}`), 200).status).toBe('EXPIRED');
+        await app.settle();
+        expect(await eventTypes(app, quote.transactionId)).toEqual(out('EXPIRED'));
+        expect((await transaction(quote.transactionId)).status).toBe('EXPIRED');
+      });
+    });
+
+    it('refuses a deleted destination', async () => {
+      const { target, quote } = await quoted('EUR', '000');
+      ok(await app.call('DELETE', `/customers/external-accounts/${target.id}`), 204);
+      const answer = await execute(quote.id);
+      expect([answer.status, answer.body.code]).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+    });
+  });
+
+  describe('between internal accounts', () => {
+    it('moves the money in one commit and tells both owners', async () => {
+      const { account } = await fundedCustomer(app);
+      const friend = await customer(app);
+      const target = await internalAccount(app, friend.id, 'EUR');
+      const quote = ok(
+        await app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00)),
+        201,
+      );
       const executed = ok(await execute(quote.id), 200);
-      expect(executed.status).toBe('PROCESSING');
-      expect(await balances(app, account.id)).toEqual({ balance: 900_00, total: 1_000_00 });
-      if (suffix === '003') {
-        await app.advance(waitMs - 1_000);
-        expect((await transaction(quote.transactionId)).status).toBe('PROCESSING');
-        await app.advance(1_000);
-      } else await app.advance(waitMs);
-      expect(await eventTypes(app, quote.transactionId)).toEqual(events);
-      expect(await transaction(quote.transactionId)).toMatchObject(shape);
-      const back = 'refund' in shape && suffix !== '007';
-      const left = back ? 1_000_00 : 900_00;
-      expect(await balances(app, account.id)).toEqual({ balance: left, total: left });
-      await booksBalance(app);
+      expect(executed.status).toBe('COMPLETED');
+      expect((await balances(app, account.id)).balance).toBe(900_00);
+      expect((await balances(app, target.id)).balance).toBe(quote.totalReceivingAmount);
+      expect(await eventTypes(app, quote.transactionId)).toEqual(
+        out('PENDING', 'PROCESSING', 'COMPLETED'),
+      );
+      const list = ok(await app.call('GET', `/transactions?customerId=${friend.id}`), 200);
+      expect(list.data).toHaveLength(1);
+      expect(list.data[0]).toMatchObject({
+        type: 'INCOMING',
+        direction: 'CREDIT',
+        status: 'COMPLETED',
+      });
+      expect(await eventTypes(app, list.data[0].id)).toEqual(['INCOMING_PAYMENT.COMPLETED']);
+      const seen = (await app.events()).filter((each) => each.subject === target.id);
+      expect(seen.at(-1)).toMatchObject({ balance: BigInt(quote.totalReceivingAmount), held: 0n });
     });
-  }
 
-  it('keeps the quote completed when the bank returns the money', async () => {
-    const { quote } = await quoted('EUR', '005');
-    await execute(quote.id);
-    await app.advance(MINUTE);
-    expect(ok(await app.call('GET', `/quotes/${quote.id}`), 200).status).toBe('COMPLETED');
-  });
-
-  it('works once', async () => {
-    const { quote } = await quoted('EUR', '000');
-    const answers = await Promise.all(Array.from({ length: 8 }, () => execute(quote.id)));
-    expect(answers.map((each) => each.status).sort()).toEqual([
-      200, 409, 409, 409, 409, 409, 409, 409,
-    ]);
-    await app.settle();
-    expect(await eventTypes(app, quote.transactionId)).toEqual(
-      out('PENDING', 'PROCESSING', 'COMPLETED'),
-    );
-  });
-
-  it('is safe under one key', async () => {
-    const { account, quote } = await quoted('EUR', '000');
-    const headers = { 'idempotency-key': 'same-as-the-quote' };
-    const answers = await Promise.all(Array.from({ length: 30 }, () => execute(quote.id, headers)));
-    expect(new Set(answers.map((each) => each.status))).toEqual(new Set([200]));
-    expect(answers.filter((each) => each.headers['idempotency-replayed'])).toHaveLength(29);
-    expect((await balances(app, account.id)).balance).toBe(900_00);
-  });
-
-  it('holds nothing when the money is not there, and answers the same again', async () => {
-    const { person, account } = await fundedCustomer(app, 50_00);
-    const target = await externalAccount(app, person.id, 'EUR');
-    const quote = ok(
-      await app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00)),
-      201,
-    );
-    const headers = { 'idempotency-key': 'short' };
-    const answer = await execute(quote.id, headers);
-    expect([answer.status, answer.body.code]).toEqual([400, 'INSUFFICIENT_FUNDS']);
-    await fund(app, account.id, 100_00);
-    expect((await execute(quote.id, headers)).headers['idempotency-replayed']).toBe('true');
-    expect((await execute(quote.id)).status).toBe(200);
-  });
-
-  it('refuses an expired quote, and the sweep tells', async () => {
-    const { quote } = await quoted('EUR', '000');
-    app.world.set(Date.parse(quote.expiresAt));
-    const answer = await execute(quote.id);
-    expect([answer.status, answer.body.code]).toEqual([400, 'QUOTE_EXPIRED']);
-    expect(ok(await app.call('GET', `/quotes/${quote.id}`), 200).status).toBe('EXPIRED');
-    await app.settle();
-    expect(await eventTypes(app, quote.transactionId)).toEqual(out('EXPIRED'));
-    expect((await transaction(quote.transactionId)).status).toBe('EXPIRED');
-  });
-
-  it('refuses a deleted destination', async () => {
-    const { target, quote } = await quoted('EUR', '000');
-    ok(await app.call('DELETE', `/customers/external-accounts/${target.id}`), 204);
-    const answer = await execute(quote.id);
-    expect([answer.status, answer.body.code]).toEqual([404, 'ACCOUNT_NOT_FOUND']);
-  });
-});
-
-describe('executeQuote between internal accounts', () => {
-  it('moves the money in one commit and tells both owners', async () => {
-    const { account } = await fundedCustomer(app);
-    const friend = await customer(app);
-    const target = await internalAccount(app, friend.id, 'EUR');
-    const quote = ok(
-      await app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00)),
-      201,
-    );
-    const executed = ok(await execute(quote.id), 200);
-    expect(executed.status).toBe('COMPLETED');
-    expect((await balances(app, account.id)).balance).toBe(900_00);
-    expect((await balances(app, target.id)).balance).toBe(quote.totalReceivingAmount);
-    expect(await eventTypes(app, quote.transactionId)).toEqual(
-      out('PENDING', 'PROCESSING', 'COMPLETED'),
-    );
-    const list = ok(await app.call('GET', `/transactions?customerId=${friend.id}`), 200);
-    expect(list.data).toHaveLength(1);
-    expect(list.data[0]).toMatchObject({
-      type: 'INCOMING',
-      direction: 'CREDIT',
-      status: 'COMPLETED',
+    it('needs no twin within one owner', async () => {
+      const { person, account } = await fundedCustomer(app);
+      const target = await internalAccount(app, person.id, 'MXN');
+      const quote = ok(
+        await app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00)),
+        201,
+      );
+      ok(await execute(quote.id), 200);
+      const list = ok(
+        await app.call('GET', `/transactions?customerId=${person.id}&type=OUTGOING`),
+        200,
+      );
+      expect(list.data).toHaveLength(1);
+      const all = ok(await app.call('GET', `/transactions?customerId=${person.id}`), 200);
+      expect(all.data.map((each: { type: string }) => each.type)).toEqual(['OUTGOING', 'INCOMING']);
     });
-    expect(await eventTypes(app, list.data[0].id)).toEqual(['INCOMING_PAYMENT.COMPLETED']);
-    const seen = (await app.events()).filter((each) => each.subject === target.id);
-    expect(seen.at(-1)).toMatchObject({ balance: BigInt(quote.totalReceivingAmount), held: 0n });
-  });
-
-  it('needs no twin within one owner', async () => {
-    const { person, account } = await fundedCustomer(app);
-    const target = await internalAccount(app, person.id, 'MXN');
-    const quote = ok(
-      await app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00)),
-      201,
-    );
-    ok(await execute(quote.id), 200);
-    const list = ok(
-      await app.call('GET', `/transactions?customerId=${person.id}&type=OUTGOING`),
-      200,
-    );
-    expect(list.data).toHaveLength(1);
-    const all = ok(await app.call('GET', `/transactions?customerId=${person.id}`), 200);
-    expect(all.data.map((each: { type: string }) => each.type)).toEqual(['OUTGOING', 'INCOMING']);
   });
 });
 

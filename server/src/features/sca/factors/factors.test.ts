@@ -21,7 +21,7 @@ afterAll(() => app.close());
 const take = async (id: string, code: string, recovery = false, as = shop) =>
   app.operate(async (ctx) => takeTotp(ctx, await rowOf(id), code, { recovery }), as);
 
-describe('the list', () => {
+describe('listScaFactors', () => {
   it('has codes by SMS once the telephone is verified, and never of one without', async () => {
     const id = await person(app.platform);
     expect(await played.namesOf(id)).toEqual([]);
@@ -129,94 +129,100 @@ describe('an app', () => {
     for (const each of [secret, base32, ...recoveryCodes]) expect(kept).not.toContain(each);
   });
 
-  it('is started anew by every request, whatever its idempotency key', async () => {
-    const id = await person();
-    const headers = { 'idempotency-key': `anew ${id}` };
-    const first = ok(await desk.start(id, 'TOTP', { headers }), 200);
-    const second = ok(await desk.start(id, 'TOTP', { headers }), 200);
-    expect(second.secret).not.toBe(first.secret);
-    const code = codeAt(first.secretBase32Encoded, app.world.now());
-    expectBad(await desk.confirm(id, { type: 'TOTP', secret: first.secret, code }), 'secret');
-    const right = codeAt(second.secretBase32Encoded, app.world.now());
-    ok(await desk.confirm(id, { type: 'TOTP', secret: second.secret, code: right }), 200);
+  describe('startScaFactorEnrollment', () => {
+    it('is started anew by every request, whatever its idempotency key', async () => {
+      const id = await person();
+      const headers = { 'idempotency-key': `anew ${id}` };
+      const first = ok(await desk.start(id, 'TOTP', { headers }), 200);
+      const second = ok(await desk.start(id, 'TOTP', { headers }), 200);
+      expect(second.secret).not.toBe(first.secret);
+      const code = codeAt(first.secretBase32Encoded, app.world.now());
+      expectBad(await desk.confirm(id, { type: 'TOTP', secret: first.secret, code }), 'secret');
+      const right = codeAt(second.secretBase32Encoded, app.world.now());
+      ok(await desk.confirm(id, { type: 'TOTP', secret: second.secret, code: right }), 200);
+    });
   });
 
-  it('is refused for a wrong code or secret, and is over after five of them', async () => {
-    const id = await person();
-    const { secret, secretBase32Encoded: base32 } = ok(await desk.start(id, 'TOTP'), 200);
-    const confirm = (code: string, of = secret) =>
-      desk.confirm(id, { type: 'TOTP', secret: of, code });
-    const right = codeAt(base32, app.world.now());
-    expectBad(await confirm('123456'), 'code');
-    expectBad(await confirm('12345'), 'code');
-    expectBad(await confirm('١٢٣٤٥٦'), 'code');
-    expectBad(await confirm(right, `${secret.slice(1)}0`), 'secret');
-    expectBad(await confirm(codeAt(base32, app.world.now() + 3 * STEP)), 'code');
-    expectBad(await confirm(right), 'type');
-    expect(await desk.namesOf(id)).toEqual([]);
-    expect(await eventsOf(id)).toEqual([]);
-    await desk.withTotp(id);
-  });
-
-  it('still comes about after four wrong ones', async () => {
-    const id = await person();
-    const { secret, secretBase32Encoded: base32 } = ok(await desk.start(id, 'TOTP'), 200);
-    const wrong = Array.from({ length: 4 }, () =>
-      desk.confirm(id, { type: 'TOTP', secret, code: '12345' }),
-    );
-    for (const answer of await Promise.all(wrong)) expectBad(answer, 'code');
-    const code = codeAt(base32, app.world.now());
-    ok(await desk.confirm(id, { type: 'TOTP', secret, code }), 200);
-  });
-
-  it('waits for ten minutes', async () => {
-    const id = await person();
-    const confirm = async (ms: number) => {
+  describe('confirmScaFactorEnrollment', () => {
+    it('is refused for a wrong code or secret, and is over after five of them', async () => {
+      const id = await person();
       const { secret, secretBase32Encoded: base32 } = ok(await desk.start(id, 'TOTP'), 200);
-      wait(ms);
-      return desk.confirm(id, { type: 'TOTP', secret, code: codeAt(base32, app.world.now()) });
-    };
-    expectBad(await confirm(10 * MINUTE), 'type');
-    ok(await confirm(10 * MINUTE - 1), 200);
-    expectBad(await desk.confirm(id, { type: 'TOTP', secret: 'x', code: '1' }), 'type');
-  });
+      const confirm = (code: string, of = secret) =>
+        desk.confirm(id, { type: 'TOTP', secret: of, code });
+      const right = codeAt(base32, app.world.now());
+      expectBad(await confirm('123456'), 'code');
+      expectBad(await confirm('12345'), 'code');
+      expectBad(await confirm('١٢٣٤٥٦'), 'code');
+      expectBad(await confirm(right, `${secret.slice(1)}0`), 'secret');
+      expectBad(await confirm(codeAt(base32, app.world.now() + 3 * STEP)), 'code');
+      expectBad(await confirm(right), 'type');
+      expect(await desk.namesOf(id)).toEqual([]);
+      expect(await eventsOf(id)).toEqual([]);
+      await desk.withTotp(id);
+    });
 
-  it('is enrolled once by two who confirm at once', async () => {
-    const id = await person();
-    const { secret, secretBase32Encoded: base32 } = ok(await desk.start(id, 'TOTP'), 200);
-    const code = codeAt(base32, app.world.now());
-    const both = Array.from({ length: 4 }, () => desk.confirm(id, { type: 'TOTP', secret, code }));
-    const statuses = (await Promise.all(both)).map(({ status }) => status).sort();
-    expect(statuses).toEqual([200, 400, 400, 400]);
-    expect(await eventsOf(id)).toHaveLength(1);
-  });
+    it('still comes about after four wrong ones', async () => {
+      const id = await person();
+      const { secret, secretBase32Encoded: base32 } = ok(await desk.start(id, 'TOTP'), 200);
+      const wrong = Array.from({ length: 4 }, () =>
+        desk.confirm(id, { type: 'TOTP', secret, code: '12345' }),
+      );
+      for (const answer of await Promise.all(wrong)) expectBad(answer, 'code');
+      const code = codeAt(base32, app.world.now());
+      ok(await desk.confirm(id, { type: 'TOTP', secret, code }), 200);
+    });
 
-  it('takes the place of the one before once it is confirmed, with its codes', async () => {
-    const id = await person();
-    const old = await desk.withTotp(id);
-    const started = ok(await desk.start(id, 'TOTP'), 200);
-    wait(STEP);
-    expect(await take(id, codeAt(old.base32, app.world.now()))).toBe(true);
-    const { secret, secretBase32Encoded: base32 } = started;
-    const code = codeAt(base32, app.world.now());
-    ok(await desk.confirm(id, { type: 'TOTP', secret, code }), 200);
-    wait(STEP);
-    expect(await take(id, codeAt(old.base32, app.world.now()))).toBe(false);
-    expect(await take(id, old.recoveryCodes[0] as string, true)).toBe(false);
-    expect(await take(id, codeAt(base32, app.world.now()))).toBe(true);
-    expect(await desk.namesOf(id)).toEqual(['TOTP']);
-  });
+    it('waits for ten minutes', async () => {
+      const id = await person();
+      const confirm = async (ms: number) => {
+        const { secret, secretBase32Encoded: base32 } = ok(await desk.start(id, 'TOTP'), 200);
+        wait(ms);
+        return desk.confirm(id, { type: 'TOTP', secret, code: codeAt(base32, app.world.now()) });
+      };
+      expectBad(await confirm(10 * MINUTE), 'type');
+      ok(await confirm(10 * MINUTE - 1), 200);
+      expectBad(await desk.confirm(id, { type: 'TOTP', secret: 'x', code: '1' }), 'type');
+    });
 
-  it('is right with 123456 in the sandbox, and with its real code', async () => {
-    const id = await person(app.platform);
-    const { secret, secretBase32Encoded: base32 } = ok(await played.start(id, 'TOTP'), 200);
-    expectBad(await played.confirm(id, { type: 'TOTP', secret, code: '654321' }), 'code');
-    ok(await played.confirm(id, { type: 'TOTP', secret, code: '123456' }), 200);
-    const taken = [];
-    for (const code of ['123456', '123456', codeAt(base32, app.world.now()), '654321']) {
-      taken.push(await take(id, code, false, app.platform));
-    }
-    expect(taken).toEqual([true, true, true, false]);
+    it('is enrolled once by two who confirm at once', async () => {
+      const id = await person();
+      const { secret, secretBase32Encoded: base32 } = ok(await desk.start(id, 'TOTP'), 200);
+      const code = codeAt(base32, app.world.now());
+      const both = Array.from({ length: 4 }, () =>
+        desk.confirm(id, { type: 'TOTP', secret, code }),
+      );
+      const statuses = (await Promise.all(both)).map(({ status }) => status).sort();
+      expect(statuses).toEqual([200, 400, 400, 400]);
+      expect(await eventsOf(id)).toHaveLength(1);
+    });
+
+    it('takes the place of the one before once it is confirmed, with its codes', async () => {
+      const id = await person();
+      const old = await desk.withTotp(id);
+      const started = ok(await desk.start(id, 'TOTP'), 200);
+      wait(STEP);
+      expect(await take(id, codeAt(old.base32, app.world.now()))).toBe(true);
+      const { secret, secretBase32Encoded: base32 } = started;
+      const code = codeAt(base32, app.world.now());
+      ok(await desk.confirm(id, { type: 'TOTP', secret, code }), 200);
+      wait(STEP);
+      expect(await take(id, codeAt(old.base32, app.world.now()))).toBe(false);
+      expect(await take(id, old.recoveryCodes[0] as string, true)).toBe(false);
+      expect(await take(id, codeAt(base32, app.world.now()))).toBe(true);
+      expect(await desk.namesOf(id)).toEqual(['TOTP']);
+    });
+
+    it('is right with 123456 in the sandbox, and with its real code', async () => {
+      const id = await person(app.platform);
+      const { secret, secretBase32Encoded: base32 } = ok(await played.start(id, 'TOTP'), 200);
+      expectBad(await played.confirm(id, { type: 'TOTP', secret, code: '654321' }), 'code');
+      ok(await played.confirm(id, { type: 'TOTP', secret, code: '123456' }), 200);
+      const taken = [];
+      for (const code of ['123456', '123456', codeAt(base32, app.world.now()), '654321']) {
+        taken.push(await take(id, code, false, app.platform));
+      }
+      expect(taken).toEqual([true, true, true, false]);
+    });
   });
 });
 
@@ -265,7 +271,7 @@ describe('a code of an app', () => {
   });
 });
 
-describe('removing', () => {
+describe('deleteScaFactor', () => {
   it('takes a passkey away, and another can be enrolled', async () => {
     const id = await person();
     const { credentialId } = await desk.withPasskey(id);

@@ -190,60 +190,66 @@ describe('a reset', () => {
     expect(verdict(await start((await european(app)).id))).toEqual(wrong);
   });
 
-  it('is refused before the customer was seen', async () => {
-    const { id } = await provenCustomer(app);
-    const { resetId } = await begun(id);
-    const answer = await complete(id, resetId, { mobile: newMobile() });
-    expect(verdict(answer)).toEqual([400, 'INVALID_INPUT', 'resetId']);
-    expect(answer.body.message).toContain('INITIATED');
+  describe('completeTwoFactorReset', () => {
+    it('is refused before the customer was seen', async () => {
+      const { id } = await provenCustomer(app);
+      const { resetId } = await begun(id);
+      const answer = await complete(id, resetId, { mobile: newMobile() });
+      expect(verdict(answer)).toEqual([400, 'INVALID_INPUT', 'resetId']);
+      expect(answer.body.message).toContain('INITIATED');
+    });
   });
 
-  it('is the only one of its factor: a newer one ends it, and its link', async () => {
-    const { id } = await provenCustomer(app);
-    await factors.withTotp(id);
-    const first = await begun(id);
-    const other = await begun(id, 'TOTP');
-    const seen = await passed(id);
-    const last = await begun(id);
-    expect(await statusOf(id, first.resetId)).toBe('EXPIRED');
-    expect(await statusOf(id, seen)).toBe('EXPIRED');
-    expect(await statusOf(id, last.resetId)).toBe('INITIATED');
-    expect(await statusOf(id, other.resetId)).toBe('INITIATED');
-    expect((await page('POST', first.verificationLink)).statusCode).toBe(404);
-  });
+  describe('startTwoFactorReset', () => {
+    it('is the only one of its factor: a newer one ends it, and its link', async () => {
+      const { id } = await provenCustomer(app);
+      await factors.withTotp(id);
+      const first = await begun(id);
+      const other = await begun(id, 'TOTP');
+      const seen = await passed(id);
+      const last = await begun(id);
+      expect(await statusOf(id, first.resetId)).toBe('EXPIRED');
+      expect(await statusOf(id, seen)).toBe('EXPIRED');
+      expect(await statusOf(id, last.resetId)).toBe('INITIATED');
+      expect(await statusOf(id, other.resetId)).toBe('INITIATED');
+      expect((await page('POST', first.verificationLink)).statusCode).toBe(404);
+    });
 
-  it('can be started five times within a day', async () => {
-    const { id } = await provenCustomer(app);
-    for (let count = 0; count < 5; count++) {
+    it('can be started five times within a day', async () => {
+      const { id } = await provenCustomer(app);
+      for (let count = 0; count < 5; count++) {
+        ok(await start(id), 201);
+        app.world.set(app.world.now() + HOUR);
+      }
+      // What is refused for another reason does not count.
+      expect((await start(id, 'TOTP')).status).toBe(400);
+      const refused = await start(id);
+      expect(verdict(refused)).toEqual([429, 'RATE_LIMITED']);
+      expect(refused.headers['retry-after']).toBe(String((19 * HOUR) / 1000));
+      ok(await start((await provenCustomer(app)).id), 201);
+      app.world.set(app.world.now() + 19 * HOUR);
       ok(await start(id), 201);
-      app.world.set(app.world.now() + HOUR);
-    }
-    // What is refused for another reason does not count.
-    expect((await start(id, 'TOTP')).status).toBe(400);
-    const refused = await start(id);
-    expect(verdict(refused)).toEqual([429, 'RATE_LIMITED']);
-    expect(refused.headers['retry-after']).toBe(String((19 * HOUR) / 1000));
-    ok(await start((await provenCustomer(app)).id), 201);
-    app.world.set(app.world.now() + 19 * HOUR);
-    ok(await start(id), 201);
+    });
   });
 
-  it('runs out after half an hour, also once the customer was seen', async () => {
-    const { id } = await provenCustomer(app);
-    await factors.withTotp(id);
-    const seen = await passed(id, 'TOTP');
-    const { resetId, verificationLink } = await begun(id);
-    await app.advance(30 * MINUTE - 1);
-    expect((await page('GET', verificationLink)).statusCode).toBe(200);
-    app.world.set(app.world.now() + 1);
-    // Whether or not the job has come to it.
-    expect((await page('POST', verificationLink)).statusCode).toBe(404);
-    expect(verdict(await complete(id, seen))).toEqual([400, 'INVALID_INPUT', 'resetId']);
-    expect(await statusOf(id, seen)).toBe('EXPIRED');
-    await app.advance(0);
-    expect((await app.runtime.db.read(scaResets, resetId))?.status).toBe('EXPIRED');
-    const told = (await eventsOf(id)).filter((each) => each === 'RESET_EXPIRED');
-    expect(told).toHaveLength(2);
+  describe('getTwoFactorResetStatus', () => {
+    it('runs out after half an hour, also once the customer was seen', async () => {
+      const { id } = await provenCustomer(app);
+      await factors.withTotp(id);
+      const seen = await passed(id, 'TOTP');
+      const { resetId, verificationLink } = await begun(id);
+      await app.advance(30 * MINUTE - 1);
+      expect((await page('GET', verificationLink)).statusCode).toBe(200);
+      app.world.set(app.world.now() + 1);
+      // Whether or not the job has come to it.
+      expect((await page('POST', verificationLink)).statusCode).toBe(404);
+      expect(verdict(await complete(id, seen))).toEqual([400, 'INVALID_INPUT', 'resetId']);
+      expect(await statusOf(id, seen)).toBe('EXPIRED');
+      await app.advance(0);
+      expect((await app.runtime.db.read(scaResets, resetId))?.status).toBe('EXPIRED');
+      const told = (await eventsOf(id)).filter((each) => each === 'RESET_EXPIRED');
+      expect(told).toHaveLength(2);
+    });
   });
 
   it('is not in the way of who is locked out', async () => {
@@ -259,18 +265,20 @@ describe('a reset', () => {
     expect(verdict(await app.call('POST', path))).toEqual([423, 'ACCOUNT_LOCKED']);
   });
 
-  it('is started and completed once, by however many at a time', async () => {
-    const { id } = await provenCustomer(app);
-    await factors.withTotp(id);
-    const started = await Promise.all([start(id, 'TOTP'), start(id, 'TOTP'), start(id, 'TOTP')]);
-    const states = await Promise.all(
-      started.map(async (answer) => statusOf(id, ok(answer, 201).resetId)),
-    );
-    expect(states.sort()).toEqual(['EXPIRED', 'EXPIRED', 'INITIATED']);
-    const resetId = await passed(id, 'TOTP');
-    const ended = await Promise.all([complete(id, resetId), complete(id, resetId)]);
-    expect(ended.map(({ status }) => status).sort()).toEqual([204, 400]);
-    expect((await eventsOf(id)).filter((each) => each === 'RESET_COMPLETED')).toHaveLength(1);
+  describe('completeTwoFactorReset', () => {
+    it('is started and completed once, by however many at a time', async () => {
+      const { id } = await provenCustomer(app);
+      await factors.withTotp(id);
+      const started = await Promise.all([start(id, 'TOTP'), start(id, 'TOTP'), start(id, 'TOTP')]);
+      const states = await Promise.all(
+        started.map(async (answer) => statusOf(id, ok(answer, 201).resetId)),
+      );
+      expect(states.sort()).toEqual(['EXPIRED', 'EXPIRED', 'INITIATED']);
+      const resetId = await passed(id, 'TOTP');
+      const ended = await Promise.all([complete(id, resetId), complete(id, resetId)]);
+      expect(ended.map(({ status }) => status).sort()).toEqual([204, 400]);
+      expect((await eventsOf(id)).filter((each) => each === 'RESET_COMPLETED')).toHaveLength(1);
+    });
   });
 
   it('keeps its secret as a hash, and a reply that is asked for again sealed', async () => {

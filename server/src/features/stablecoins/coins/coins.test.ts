@@ -166,16 +166,18 @@ describe('a token that is there already', () => {
 });
 
 describe('issuance', () => {
-  it.each([
-    ['001', 'PROVISIONING'],
-    ['002', 'REJECTED'],
-    ['003', 'FAILED'],
-  ])('of a token that ends in %s stays %s', async (ending, issuanceStatus) => {
-    const desk = await linkedDesk(app);
-    const coin = ok(await desk.register(ending), 201);
-    expect(coin.issuanceStatus).toBe(issuanceStatus);
-    await app.advance(3_600 * SECOND);
-    expect(ok(await desk.read(`/stablecoins/${coin.id}`), 200)).toEqual(coin);
+  describe('getStablecoin', () => {
+    it.each([
+      ['001', 'PROVISIONING'],
+      ['002', 'REJECTED'],
+      ['003', 'FAILED'],
+    ])('of a token that ends in %s stays %s', async (ending, issuanceStatus) => {
+      const desk = await linkedDesk(app);
+      const coin = ok(await desk.register(ending), 201);
+      expect(coin.issuanceStatus).toBe(issuanceStatus);
+      await app.advance(3_600 * SECOND);
+      expect(ok(await desk.read(`/stablecoins/${coin.id}`), 200)).toEqual(coin);
+    });
   });
 
   it('goes on by itself, and tells nobody', async () => {

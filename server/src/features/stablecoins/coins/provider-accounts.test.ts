@@ -320,11 +320,13 @@ describe('listStablecoinProviderAccounts', () => {
     expect((await own.read(`${PATH}?cursor=x`)).status).toBe(400);
   });
 
-  it('shows nobody else’s', async () => {
-    const { id } = await desk.linked();
-    const theirs = await app.call('GET', `${PATH}/${id}`, undefined, { as: app.other });
-    expect(codeOf(theirs)).toEqual([404, 'STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND']);
-    const list = await app.call('GET', `${PATH}?limit=100`, undefined, { as: app.other });
-    expect(JSON.stringify(list.body)).not.toContain(id);
+  describe('getStablecoinProviderAccount', () => {
+    it('shows nobody else’s', async () => {
+      const { id } = await desk.linked();
+      const theirs = await app.call('GET', `${PATH}/${id}`, undefined, { as: app.other });
+      expect(codeOf(theirs)).toEqual([404, 'STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND']);
+      const list = await app.call('GET', `${PATH}?limit=100`, undefined, { as: app.other });
+      expect(JSON.stringify(list.body)).not.toContain(id);
+    });
   });
 });

@@ -67,315 +67,327 @@ function refused({ status, body }: Answer, ...expected: [number, string, string]
   expect([status, body.code, body.reason]).toEqual(expected);
 }
 
-describe('adding an identity', () => {
-  it('wants a session of the wallet to sign it, and shows who it is', async () => {
-    const { accountId } = await desk.customerWithWallet();
-    const session = await desk.emailSession(accountId);
-    const claims = somebody();
-    const body = creation(accountId, claims);
-    const first = await desk.call('POST', '/auth/credentials', body);
-    expect(ok(first, 202).type).toBe('OAUTH');
-    const { type, parameters } = JSON.parse(first.body.payloadToSign);
-    expect(type).toBe('ACTIVITY_TYPE_CREATE_OAUTH_PROVIDERS');
-    expect(parameters).toEqual({
-      oauthProviders: [{ oidcToken: body.oidcToken, providerName: 'Google' }],
-      requestId: first.body.requestId,
-      userId: expect.stringMatching(/^[0-9a-f-]{36}$/),
-    });
-    // A user may take longer to sign than a token lives.
-    app.world.set(app.world.now() + 4 * MINUTE);
-    const headers = await signedHeaders(first.body, session);
-    const added = ok(await desk.call('POST', '/auth/credentials', body, headers), 201);
-    expect(added).toEqual({
-      id: expect.stringMatching(/^AuthMethod:/),
-      accountId,
-      type: 'OAUTH',
-      nickname: claims.email,
-      createdAt: new Date(app.world.now()).toISOString(),
-      updatedAt: new Date(app.world.now()).toISOString(),
-    });
-    const listed = await desk.credentialsOf(accountId);
-    expect(listed.map((each) => each.type)).toEqual(['EMAIL_OTP', 'OAUTH']);
-    expect(listed[1]).toEqual(added);
-    const keys = drawKeys();
-    ok(await prove(added.id, claims, keys.publicKey), 200);
-  });
-
-  it('is done at once for the first, under its subject where it has no address', async () => {
-    const claims = somebody({ email: undefined, iss: 'https://appleid.apple.com' });
-    const { credential } = await walletOfIdentity(claims);
-    expect(credential).toMatchObject({ type: 'OAUTH', nickname: claims.sub });
-  });
-
-  it('is done once for an identity at a wallet, however its provider is spelt', async () => {
-    const { accountId, claims } = await walletOfIdentity();
-    const CONFLICT = [409, 'CONFLICT', 'The wallet has this credential already.'] as const;
-    refused(await create(accountId, claims), ...CONFLICT);
-    refused(await create(accountId, { ...claims, iss: 'accounts.google.com' }), ...CONFLICT);
-    refused(await create(accountId, { ...claims, aud: ['app-1.example.com'] }), ...CONFLICT);
-    // Another app, another user, another provider and another wallet are something else.
-    for (const other of [{ aud: 'app-2' }, { sub: 'x' }, { iss: 'https://appleid.apple.com' }]) {
-      ok(await create(accountId, { ...claims, ...other }), 202);
-    }
-    await walletOfIdentity(claims);
-  });
-
-  it('of one identity that was asked for twice is done once', async () => {
-    const { accountId } = await desk.customerWithWallet();
-    const session = await desk.emailSession(accountId);
-    const body = creation(accountId, somebody());
-    const asked = [1, 2].map(() => desk.call('POST', '/auth/credentials', body));
-    const legs = (await Promise.all(asked)).map((each) => ok(each, 202));
-    const headers = await Promise.all(legs.map((leg) => signedHeaders(leg, session)));
-    const answers = await Promise.all(
-      headers.map((each) => desk.call('POST', '/auth/credentials', body, each)),
-    );
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
-    const lost = answers.find(({ status }) => status === 409) as Answer;
-    refused(lost, 409, 'CONFLICT', 'The wallet has this credential already.');
-    expect(await desk.credentialsOf(accountId)).toHaveLength(2);
-  });
-
-  it('of one identity as the first, asked for twice in one instant, is done once', async () => {
-    const { accountId } = await desk.customerWithWallet({ email: undefined });
-    const claims = somebody();
-    const answers = await Promise.all([1, 2].map(() => create(accountId, claims)));
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
-    expect(await desk.credentialsOf(accountId)).toHaveLength(1);
-  });
-
-  const badToken = (reason: string) => [400, 'INVALID_INPUT', `oidcToken: ${reason}`] as const;
-  const unauthorized = (reason: string) => [401, 'UNAUTHORIZED', reason] as const;
-  it.each([
-    [
-      'another provider',
-      { iss: 'https://id.example.com' },
-      badToken('is of an issuer that is not supported'),
-    ],
-    [
-      'two audiences',
-      { aud: ['a', 'b'] },
-      unauthorized('The aud of the token must be a single audience.'),
-    ],
-    [
-      'no subject',
-      { sub: '' },
-      unauthorized('The sub of the token must have 1 to 255 characters.'),
-    ],
-    [
-      'an age of 61 s',
-      { iat: () => seconds() - 61 },
-      unauthorized('The token is too old: iat is over 60 s ago.'),
-    ],
-    [
-      'a time to come',
-      { iat: () => seconds() + 6 },
-      unauthorized('The iat of the token is in the future.'),
-    ],
-    ['an end that was', { exp: () => seconds() }, unauthorized('The token has expired.')],
-    ['no end', { exp: () => null }, unauthorized('The exp of the token is not a number.')],
-  ])('is refused to a token with %s', async (_what, given, expected) => {
-    const claims = Object.fromEntries(
-      Object.entries(given).map(([name, each]) => [name, each instanceof Function ? each() : each]),
-    );
-    const { accountId } = await desk.customerWithWallet();
-    const [status, code, reason] = expected;
-    refused(await create(accountId, somebody(claims)), status, code, reason);
-  });
-
-  it.each(['sandbox-valid-oidc-token', 'a.b', 'a.b.c', ''])(
-    'is refused to the text "%s"',
-    async (oidcToken) => {
+describe('createAuthCredential', () => {
+  describe('adding an identity', () => {
+    it('wants a session of the wallet to sign it, and shows who it is', async () => {
       const { accountId } = await desk.customerWithWallet();
-      const answer = await desk.call('POST', '/auth/credentials', {
-        ...creation(accountId, somebody()),
-        oidcToken,
+      const session = await desk.emailSession(accountId);
+      const claims = somebody();
+      const body = creation(accountId, claims);
+      const first = await desk.call('POST', '/auth/credentials', body);
+      expect(ok(first, 202).type).toBe('OAUTH');
+      const { type, parameters } = JSON.parse(first.body.payloadToSign);
+      expect(type).toBe('ACTIVITY_TYPE_CREATE_OAUTH_PROVIDERS');
+      expect(parameters).toEqual({
+        oauthProviders: [{ oidcToken: body.oidcToken, providerName: 'Google' }],
+        requestId: first.body.requestId,
+        userId: expect.stringMatching(/^[0-9a-f-]{36}$/),
       });
-      refused(answer, ...badToken('is not a JSON Web Token'));
-      expect(answer.body.details.errors[0].field).toBe('oidcToken');
+      // A user may take longer to sign than a token lives.
+      app.world.set(app.world.now() + 4 * MINUTE);
+      const headers = await signedHeaders(first.body, session);
+      const added = ok(await desk.call('POST', '/auth/credentials', body, headers), 201);
+      expect(added).toEqual({
+        id: expect.stringMatching(/^AuthMethod:/),
+        accountId,
+        type: 'OAUTH',
+        nickname: claims.email,
+        createdAt: new Date(app.world.now()).toISOString(),
+        updatedAt: new Date(app.world.now()).toISOString(),
+      });
+      const listed = await desk.credentialsOf(accountId);
+      expect(listed.map((each) => each.type)).toEqual(['EMAIL_OTP', 'OAUTH']);
+      expect(listed[1]).toEqual(added);
+      const keys = drawKeys();
+      ok(await prove(added.id, claims, keys.publicKey), 200);
+    });
+
+    it('is done at once for the first, under its subject where it has no address', async () => {
+      const claims = somebody({ email: undefined, iss: 'https://appleid.apple.com' });
+      const { credential } = await walletOfIdentity(claims);
+      expect(credential).toMatchObject({ type: 'OAUTH', nickname: claims.sub });
+    });
+
+    it('is done once for an identity at a wallet, however its provider is spelt', async () => {
+      const { accountId, claims } = await walletOfIdentity();
+      const CONFLICT = [409, 'CONFLICT', 'The wallet has this credential already.'] as const;
+      refused(await create(accountId, claims), ...CONFLICT);
+      refused(await create(accountId, { ...claims, iss: 'accounts.google.com' }), ...CONFLICT);
+      refused(await create(accountId, { ...claims, aud: ['app-1.example.com'] }), ...CONFLICT);
+      // Another app, another user, another provider and another wallet are something else.
+      for (const other of [{ aud: 'app-2' }, { sub: 'x' }, { iss: 'https://appleid.apple.com' }]) {
+        ok(await create(accountId, { ...claims, ...other }), 202);
+      }
+      await walletOfIdentity(claims);
+    });
+
+    it('of one identity that was asked for twice is done once', async () => {
+      const { accountId } = await desk.customerWithWallet();
+      const session = await desk.emailSession(accountId);
+      const body = creation(accountId, somebody());
+      const asked = [1, 2].map(() => desk.call('POST', '/auth/credentials', body));
+      const legs = (await Promise.all(asked)).map((each) => ok(each, 202));
+      const headers = await Promise.all(legs.map((leg) => signedHeaders(leg, session)));
+      const answers = await Promise.all(
+        headers.map((each) => desk.call('POST', '/auth/credentials', body, each)),
+      );
+      expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
+      const lost = answers.find(({ status }) => status === 409) as Answer;
+      refused(lost, 409, 'CONFLICT', 'The wallet has this credential already.');
+      expect(await desk.credentialsOf(accountId)).toHaveLength(2);
+    });
+
+    it('of one identity as the first, asked for twice in one instant, is done once', async () => {
+      const { accountId } = await desk.customerWithWallet({ email: undefined });
+      const claims = somebody();
+      const answers = await Promise.all([1, 2].map(() => create(accountId, claims)));
+      expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
       expect(await desk.credentialsOf(accountId)).toHaveLength(1);
-    },
-  );
+    });
+
+    const badToken = (reason: string) => [400, 'INVALID_INPUT', `oidcToken: ${reason}`] as const;
+    const unauthorized = (reason: string) => [401, 'UNAUTHORIZED', reason] as const;
+    it.each([
+      [
+        'another provider',
+        { iss: 'https://id.example.com' },
+        badToken('is of an issuer that is not supported'),
+      ],
+      [
+        'two audiences',
+        { aud: ['a', 'b'] },
+        unauthorized('The aud of the token must be a single audience.'),
+      ],
+      [
+        'no subject',
+        { sub: '' },
+        unauthorized('The sub of the token must have 1 to 255 characters.'),
+      ],
+      [
+        'an age of 61 s',
+        { iat: () => seconds() - 61 },
+        unauthorized('The token is too old: iat is over 60 s ago.'),
+      ],
+      [
+        'a time to come',
+        { iat: () => seconds() + 6 },
+        unauthorized('The iat of the token is in the future.'),
+      ],
+      ['an end that was', { exp: () => seconds() }, unauthorized('The token has expired.')],
+      ['no end', { exp: () => null }, unauthorized('The exp of the token is not a number.')],
+    ])('is refused to a token with %s', async (_what, given, expected) => {
+      const claims = Object.fromEntries(
+        Object.entries(given).map(([name, each]) => [
+          name,
+          each instanceof Function ? each() : each,
+        ]),
+      );
+      const { accountId } = await desk.customerWithWallet();
+      const [status, code, reason] = expected;
+      refused(await create(accountId, somebody(claims)), status, code, reason);
+    });
+
+    it.each(['sandbox-valid-oidc-token', 'a.b', 'a.b.c', ''])(
+      'is refused to the text "%s"',
+      async (oidcToken) => {
+        const { accountId } = await desk.customerWithWallet();
+        const answer = await desk.call('POST', '/auth/credentials', {
+          ...creation(accountId, somebody()),
+          oidcToken,
+        });
+        refused(answer, ...badToken('is not a JSON Web Token'));
+        expect(answer.body.details.errors[0].field).toBe('oidcToken');
+        expect(await desk.credentialsOf(accountId)).toHaveLength(1);
+      },
+    );
+  });
 });
 
-describe('a session of an identity', () => {
-  /** The key signs for the wallet: it has another identity added. */
-  async function signs(accountId: string, key: Keys | { privateKey: string }) {
-    const body = creation(accountId, somebody());
-    ok(await desk.signed('POST', '/auth/credentials', body, key), 201);
-  }
+describe('verifyAuthCredential', () => {
+  describe('a session of an identity', () => {
+    /** The key signs for the wallet: it has another identity added. */
+    async function signs(accountId: string, key: Keys | { privateKey: string }) {
+      const body = creation(accountId, somebody());
+      ok(await desk.signed('POST', '/auth/credentials', body, key), 201);
+    }
 
-  it('gets a key of its own, sealed to a whole key of the client', async () => {
-    const { accountId, id, claims, credential } = await walletOfIdentity();
-    const client = drawKeys();
-    const session = ok(await prove(id, claims, client.wholeKey), 200);
-    expect(session).toEqual({
-      ...credential,
-      id: expect.stringMatching(/^Session:/),
-      createdAt: expect.any(String),
-      updatedAt: expect.any(String),
-      expiresAt: new Date(app.world.now() + 15 * MINUTE).toISOString(),
-      encryptedSessionSigningKey: expect.any(String),
+    it('gets a key of its own, sealed to a whole key of the client', async () => {
+      const { accountId, id, claims, credential } = await walletOfIdentity();
+      const client = drawKeys();
+      const session = ok(await prove(id, claims, client.wholeKey), 200);
+      expect(session).toEqual({
+        ...credential,
+        id: expect.stringMatching(/^Session:/),
+        createdAt: expect.any(String),
+        updatedAt: expect.any(String),
+        expiresAt: new Date(app.world.now() + 15 * MINUTE).toISOString(),
+        encryptedSessionSigningKey: expect.any(String),
+      });
+      const opened = openSessionKey(session.encryptedSessionSigningKey, client.privateKey);
+      expect(opened.publicKey).not.toBe(client.publicKey);
+      await signs(accountId, opened);
+      expect(JSON.stringify(await desk.sessionsOf(accountId))).not.toContain('SigningKey');
     });
-    const opened = openSessionKey(session.encryptedSessionSigningKey, client.privateKey);
-    expect(opened.publicKey).not.toBe(client.publicKey);
-    await signs(accountId, opened);
-    expect(JSON.stringify(await desk.sessionsOf(accountId))).not.toContain('SigningKey');
-  });
 
-  it("has a compressed key of the client as its own, whatever the case of the key's digits", async () => {
-    const { accountId, id, claims } = await walletOfIdentity();
-    const client = drawKeys();
-    const session = ok(await prove(id, claims, client.publicKey.toUpperCase()), 200);
-    expect(session).not.toHaveProperty('encryptedSessionSigningKey');
-    await signs(accountId, client);
-  });
+    it("has a compressed key of the client as its own, whatever the case of the key's digits", async () => {
+      const { accountId, id, claims } = await walletOfIdentity();
+      const client = drawKeys();
+      const session = ok(await prove(id, claims, client.publicKey.toUpperCase()), 200);
+      expect(session).not.toHaveProperty('encryptedSessionSigningKey');
+      await signs(accountId, client);
+    });
 
-  it('is opened in one request: the headers of signed ones are not looked at', async () => {
-    const { id, claims } = await walletOfIdentity();
-    const headers: Record<string, string>[] = [
-      { 'request-id': 'Request:nonsense' },
-      { 'service-wallet-signature': 'nonsense' },
-    ];
-    for (const each of headers) {
-      ok(await prove(id, claims, drawKeys().publicKey, each), 200);
-    }
-  });
+    it('is opened in one request: the headers of signed ones are not looked at', async () => {
+      const { id, claims } = await walletOfIdentity();
+      const headers: Record<string, string>[] = [
+        { 'request-id': 'Request:nonsense' },
+        { 'service-wallet-signature': 'nonsense' },
+      ];
+      for (const each of headers) {
+        ok(await prove(id, claims, drawKeys().publicKey, each), 200);
+      }
+    });
 
-  const key = drawKeys().publicKey;
-  const registered = (claim: string) =>
-    `The ${claim} of the token is not the one that was registered.`;
-  const NONCE = 'The nonce of the token is not the SHA-256 of clientPublicKey in hex.';
-  const OLD = 'The token is too old: iat is over 60 s ago.';
-  it.each([
-    ['another user', { sub: 'somebody-else' }, registered('sub')],
-    ['another app', { aud: 'app-2' }, registered('aud')],
-    ['another provider', { iss: 'https://appleid.apple.com' }, registered('iss')],
-    ['no nonce', { nonce: undefined }, NONCE],
-    ['the key itself as nonce', { nonce: key }, NONCE],
-    ['the nonce of another key', { nonce: nonceOf(drawKeys().publicKey) }, NONCE],
-    ['the nonce of the same key in capitals', { nonce: nonceOf(key.toUpperCase()) }, NONCE],
-    [
-      "the nonce of the key's bytes",
-      { nonce: createHash('sha256').update(Buffer.from(key, 'hex')).digest('hex') },
-      NONCE,
-    ],
-    ['an age of 61 s', { iat: () => seconds() - 61 }, OLD],
-    ['a time to come', { iat: () => seconds() + 6 }, 'The iat of the token is in the future.'],
-    ['an end that was', { exp: () => seconds() }, 'The token has expired.'],
-  ])('is refused to a token with %s', async (_what, given, reason) => {
-    const more = Object.fromEntries(
-      Object.entries(given).map(([name, each]) => [name, each instanceof Function ? each() : each]),
-    );
-    const { accountId, id, claims } = await walletOfIdentity();
-    refused(await prove(id, { ...claims, ...more }, key), 401, 'UNAUTHORIZED', reason);
-    expect(await desk.sessionsOf(accountId)).toEqual([]);
-    ok(await prove(id, claims, key), 200);
-  });
+    const key = drawKeys().publicKey;
+    const registered = (claim: string) =>
+      `The ${claim} of the token is not the one that was registered.`;
+    const NONCE = 'The nonce of the token is not the SHA-256 of clientPublicKey in hex.';
+    const OLD = 'The token is too old: iat is over 60 s ago.';
+    it.each([
+      ['another user', { sub: 'somebody-else' }, registered('sub')],
+      ['another app', { aud: 'app-2' }, registered('aud')],
+      ['another provider', { iss: 'https://appleid.apple.com' }, registered('iss')],
+      ['no nonce', { nonce: undefined }, NONCE],
+      ['the key itself as nonce', { nonce: key }, NONCE],
+      ['the nonce of another key', { nonce: nonceOf(drawKeys().publicKey) }, NONCE],
+      ['the nonce of the same key in capitals', { nonce: nonceOf(key.toUpperCase()) }, NONCE],
+      [
+        "the nonce of the key's bytes",
+        { nonce: createHash('sha256').update(Buffer.from(key, 'hex')).digest('hex') },
+        NONCE,
+      ],
+      ['an age of 61 s', { iat: () => seconds() - 61 }, OLD],
+      ['a time to come', { iat: () => seconds() + 6 }, 'The iat of the token is in the future.'],
+      ['an end that was', { exp: () => seconds() }, 'The token has expired.'],
+    ])('is refused to a token with %s', async (_what, given, reason) => {
+      const more = Object.fromEntries(
+        Object.entries(given).map(([name, each]) => [
+          name,
+          each instanceof Function ? each() : each,
+        ]),
+      );
+      const { accountId, id, claims } = await walletOfIdentity();
+      refused(await prove(id, { ...claims, ...more }, key), 401, 'UNAUTHORIZED', reason);
+      expect(await desk.sessionsOf(accountId)).toEqual([]);
+      ok(await prove(id, claims, key), 200);
+    });
 
-  it('is refused to a request of a bad form, which is no wrong try', async () => {
-    const { id, claims } = await walletOfIdentity();
-    const offCurve = `02${'f'.repeat(64)}`;
-    const OFF = 'clientPublicKey: is not a point of P-256';
-    refused(await prove(id, claims, offCurve), 400, 'INVALID_INPUT', OFF);
-    const path = `/auth/credentials/${id}/verify`;
-    const body = { type: 'OAUTH', oidcToken: 'sandbox-valid-oidc-token', clientPublicKey: key };
-    for (let time = 0; time < 12; time++) {
-      const answer = await desk.call('POST', path, body);
-      refused(answer, 400, 'INVALID_INPUT', 'oidcToken: is not a JSON Web Token');
-    }
-    const otherType = { type: 'EMAIL_OTP', encryptedOtpBundle: '{}' };
-    expect((await desk.call('POST', path, otherType)).status).toBe(400);
-    expect((await desk.call('POST', path, { ...body, clientPublicKey: undefined })).status).toBe(
-      400,
-    );
-    ok(await prove(id, claims, key), 200);
-  });
+    it('is refused to a request of a bad form, which is no wrong try', async () => {
+      const { id, claims } = await walletOfIdentity();
+      const offCurve = `02${'f'.repeat(64)}`;
+      const OFF = 'clientPublicKey: is not a point of P-256';
+      refused(await prove(id, claims, offCurve), 400, 'INVALID_INPUT', OFF);
+      const path = `/auth/credentials/${id}/verify`;
+      const body = { type: 'OAUTH', oidcToken: 'sandbox-valid-oidc-token', clientPublicKey: key };
+      for (let time = 0; time < 12; time++) {
+        const answer = await desk.call('POST', path, body);
+        refused(answer, 400, 'INVALID_INPUT', 'oidcToken: is not a JSON Web Token');
+      }
+      const otherType = { type: 'EMAIL_OTP', encryptedOtpBundle: '{}' };
+      expect((await desk.call('POST', path, otherType)).status).toBe(400);
+      expect((await desk.call('POST', path, { ...body, clientPublicKey: undefined })).status).toBe(
+        400,
+      );
+      ok(await prove(id, claims, key), 200);
+    });
 
-  it('is opened once for a key, also where it was ended since', async () => {
-    const { accountId, id, claims } = await walletOfIdentity();
-    const client = drawKeys();
-    const oidcToken = tokenOf({ ...claims, nonce: nonceOf(client.publicKey) });
-    const body = { type: 'OAUTH', oidcToken, clientPublicKey: client.publicKey };
-    const path = `/auth/credentials/${id}/verify`;
-    const both = await Promise.all([1, 2].map(() => desk.call('POST', path, body)));
-    expect(both.map(({ status }) => status).sort()).toEqual([200, 400]);
-    const BEHIND = 'clientPublicKey: the key stands behind a session already';
-    refused(await desk.call('POST', path, body), 400, 'INVALID_INPUT', BEHIND);
-    const [session] = await desk.sessionsOf(accountId);
-    ok(await desk.signed('DELETE', `/auth/sessions/${session.id}`, undefined, client), 204);
-    const USED = 'A token for this key was used before.';
-    refused(await desk.call('POST', path, body), 401, 'UNAUTHORIZED', USED);
-    expect(await desk.sessionsOf(accountId)).toEqual([]);
-    app.world.set(app.world.now() + 2 * MINUTE);
-    ok(await prove(id, claims, client.publicKey), 200);
-  });
+    it('is opened once for a key, also where it was ended since', async () => {
+      const { accountId, id, claims } = await walletOfIdentity();
+      const client = drawKeys();
+      const oidcToken = tokenOf({ ...claims, nonce: nonceOf(client.publicKey) });
+      const body = { type: 'OAUTH', oidcToken, clientPublicKey: client.publicKey };
+      const path = `/auth/credentials/${id}/verify`;
+      const both = await Promise.all([1, 2].map(() => desk.call('POST', path, body)));
+      expect(both.map(({ status }) => status).sort()).toEqual([200, 400]);
+      const BEHIND = 'clientPublicKey: the key stands behind a session already';
+      refused(await desk.call('POST', path, body), 400, 'INVALID_INPUT', BEHIND);
+      const [session] = await desk.sessionsOf(accountId);
+      ok(await desk.signed('DELETE', `/auth/sessions/${session.id}`, undefined, client), 204);
+      const USED = 'A token for this key was used before.';
+      refused(await desk.call('POST', path, body), 401, 'UNAUTHORIZED', USED);
+      expect(await desk.sessionsOf(accountId)).toEqual([]);
+      app.world.set(app.world.now() + 2 * MINUTE);
+      ok(await prove(id, claims, client.publicKey), 200);
+    });
 
-  it('cannot be guessed: ten failures within an hour are enough, and lock nobody out', async () => {
-    const { id, claims } = await walletOfIdentity();
-    const wrong = () => prove(id, { ...claims, sub: 'x' }, drawKeys().publicKey);
-    for (let time = 0; time < 10; time++) {
+    it('cannot be guessed: ten failures within an hour are enough, and lock nobody out', async () => {
+      const { id, claims } = await walletOfIdentity();
+      const wrong = () => prove(id, { ...claims, sub: 'x' }, drawKeys().publicKey);
+      for (let time = 0; time < 10; time++) {
+        expect((await wrong()).status).toBe(401);
+        app.world.set(app.world.now() + MINUTE);
+      }
+      const stopped = await wrong();
+      expect(stopped.status).toBe(429);
+      expect(stopped.body.code).toBe('RATE_LIMITED');
+      expect(stopped.headers['retry-after']).toBe(String(50 * 60));
+      ok(await prove(id, claims, drawKeys().publicKey), 200);
+      app.world.set(app.world.now() + 50 * MINUTE);
       expect((await wrong()).status).toBe(401);
-      app.world.set(app.world.now() + MINUTE);
-    }
-    const stopped = await wrong();
-    expect(stopped.status).toBe(429);
-    expect(stopped.body.code).toBe('RATE_LIMITED');
-    expect(stopped.headers['retry-after']).toBe(String(50 * 60));
-    ok(await prove(id, claims, drawKeys().publicKey), 200);
-    app.world.set(app.world.now() + 50 * MINUTE);
-    expect((await wrong()).status).toBe(401);
-    expect((await wrong()).status).toBe(429);
-  });
+      expect((await wrong()).status).toBe(429);
+    });
 
-  it('cannot be guessed by many at once either', async () => {
-    const { id, claims } = await walletOfIdentity();
-    const wrong = () => prove(id, { ...claims, sub: 'x' }, drawKeys().publicKey);
-    const answers = await Promise.all(Array.from({ length: 14 }, wrong));
-    const statuses = answers.map(({ status }) => status).sort();
-    expect(statuses).toEqual([...Array(10).fill(401), ...Array(4).fill(429)]);
-  });
+    it('cannot be guessed by many at once either', async () => {
+      const { id, claims } = await walletOfIdentity();
+      const wrong = () => prove(id, { ...claims, sub: 'x' }, drawKeys().publicKey);
+      const answers = await Promise.all(Array.from({ length: 14 }, wrong));
+      const statuses = answers.map(({ status }) => status).sort();
+      expect(statuses).toEqual([...Array(10).fill(401), ...Array(4).fill(429)]);
+    });
 
-  it('has no challenge before it, and is of nobody on another platform', async () => {
-    const { id, claims } = await walletOfIdentity();
-    const challenged = await desk.call('POST', `/auth/credentials/${id}/challenge`, {});
-    expect([challenged.status, challenged.body.code]).toEqual([400, 'INVALID_INPUT']);
-    const body = {
-      type: 'OAUTH',
-      oidcToken: tokenOf({ ...claims, nonce: nonceOf(key) }),
-      clientPublicKey: key,
-    };
-    const path = `/auth/credentials/${id}/verify`;
-    const answer = await app.call('POST', path, body, { as: app.other });
-    expect([answer.status, answer.body.code]).toEqual([404, 'AUTH_METHOD_NOT_FOUND']);
+    it('has no challenge before it, and is of nobody on another platform', async () => {
+      const { id, claims } = await walletOfIdentity();
+      const challenged = await desk.call('POST', `/auth/credentials/${id}/challenge`, {});
+      expect([challenged.status, challenged.body.code]).toEqual([400, 'INVALID_INPUT']);
+      const body = {
+        type: 'OAUTH',
+        oidcToken: tokenOf({ ...claims, nonce: nonceOf(key) }),
+        clientPublicKey: key,
+      };
+      const path = `/auth/credentials/${id}/verify`;
+      const answer = await app.call('POST', path, body, { as: app.other });
+      expect([answer.status, answer.body.code]).toEqual([404, 'AUTH_METHOD_NOT_FOUND']);
+    });
   });
 });
 
-describe('removing an identity', () => {
-  it('is signed by a session of another credential, and it may come back', async () => {
-    const { accountId } = await desk.customerWithWallet();
-    const email = await desk.emailSession(accountId);
-    const claims = somebody();
-    const body = creation(accountId, claims);
-    const { id } = ok(await desk.signed('POST', '/auth/credentials', body, email), 201);
-    const client = drawKeys();
-    ok(await prove(id, claims, client.publicKey), 200);
-    const path = `/auth/credentials/${id}`;
-    const own = await desk.signed('DELETE', path, undefined, client);
-    expect(own.status).toBe(401);
-    const { first, second } = await desk.signedRetry('DELETE', path, undefined, email);
-    ok(second, 204);
-    const { type, parameters } = JSON.parse(first.body.payloadToSign);
-    expect(type).toBe('ACTIVITY_TYPE_DELETE_OAUTH_PROVIDERS');
-    expect(parameters).toEqual({
-      providerIds: [id],
-      requestId: first.body.requestId,
-      userId: expect.any(String),
+describe('revokeAuthCredential', () => {
+  describe('removing an identity', () => {
+    it('is signed by a session of another credential, and it may come back', async () => {
+      const { accountId } = await desk.customerWithWallet();
+      const email = await desk.emailSession(accountId);
+      const claims = somebody();
+      const body = creation(accountId, claims);
+      const { id } = ok(await desk.signed('POST', '/auth/credentials', body, email), 201);
+      const client = drawKeys();
+      ok(await prove(id, claims, client.publicKey), 200);
+      const path = `/auth/credentials/${id}`;
+      const own = await desk.signed('DELETE', path, undefined, client);
+      expect(own.status).toBe(401);
+      const { first, second } = await desk.signedRetry('DELETE', path, undefined, email);
+      ok(second, 204);
+      const { type, parameters } = JSON.parse(first.body.payloadToSign);
+      expect(type).toBe('ACTIVITY_TYPE_DELETE_OAUTH_PROVIDERS');
+      expect(parameters).toEqual({
+        providerIds: [id],
+        requestId: first.body.requestId,
+        userId: expect.any(String),
+      });
+      expect(await desk.sessionsOf(accountId)).toHaveLength(1);
+      const gone = await prove(id, claims, drawKeys().publicKey);
+      expect([gone.status, gone.body.code]).toEqual([404, 'AUTH_METHOD_NOT_FOUND']);
+      ok(await desk.signed('POST', '/auth/credentials', creation(accountId, claims), email), 201);
     });
-    expect(await desk.sessionsOf(accountId)).toHaveLength(1);
-    const gone = await prove(id, claims, drawKeys().publicKey);
-    expect([gone.status, gone.body.code]).toEqual([404, 'AUTH_METHOD_NOT_FOUND']);
-    ok(await desk.signed('POST', '/auth/credentials', creation(accountId, claims), email), 201);
   });
 });
 

@@ -227,7 +227,7 @@ describe('createAuthCredential', () => {
   });
 });
 
-describe('verifyAuthCredential and challengeAuthCredential', () => {
+describe('verifyAuthCredential', () => {
   it('know only credentials that are there', async () => {
     const foreign = await theirs.customerWithWallet();
     const body = { type: 'EMAIL_OTP', encryptedOtpBundle: '{}' };
@@ -249,7 +249,9 @@ describe('verifyAuthCredential and challengeAuthCredential', () => {
       { field: 'type', message: 'the credential is of type EMAIL_OTP' },
     ]);
   });
+});
 
+describe('challengeAuthCredential', () => {
   it('send a new code for each request under one idempotency key', async () => {
     const { credential } = await reachable();
     const path = `/auth/credentials/${credential.id}/challenge`;

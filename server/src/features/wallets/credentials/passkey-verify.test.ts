@@ -31,222 +31,224 @@ beforeAll(async () => {
 });
 afterAll(() => app?.close());
 
-describe('a session is opened', () => {
-  it('by the key that the challenge was asked for, which then signs', async () => {
-    const of = await passkeys.holder();
-    const keys = drawKeys();
-    const { challenge, requestId } = await passkeys.challengeOf(of, keys.publicKey);
-    const session = ok(await passkeys.verifyWith(of, requestId, of.device.get(challenge)), 200);
-    expect(session).toMatchObject({
-      id: expect.stringMatching(/^Session:/),
-      type: 'PASSKEY',
-      nickname: "Ada's phone",
-      credentialId: of.device.credentialId,
+describe('verifyAuthCredential', () => {
+  describe('a session is opened', () => {
+    it('by the key that the challenge was asked for, which then signs', async () => {
+      const of = await passkeys.holder();
+      const keys = drawKeys();
+      const { challenge, requestId } = await passkeys.challengeOf(of, keys.publicKey);
+      const session = ok(await passkeys.verifyWith(of, requestId, of.device.get(challenge)), 200);
+      expect(session).toMatchObject({
+        id: expect.stringMatching(/^Session:/),
+        type: 'PASSKEY',
+        nickname: "Ada's phone",
+        credentialId: of.device.credentialId,
+      });
+      expect(session).not.toHaveProperty('encryptedSessionSigningKey');
+      const ended = await desk.signed('DELETE', `/auth/sessions/${session.id}`, undefined, keys);
+      expect(ended.status).toBe(204);
     });
-    expect(session).not.toHaveProperty('encryptedSessionSigningKey');
-    const ended = await desk.signed('DELETE', `/auth/sessions/${session.id}`, undefined, keys);
-    expect(ended.status).toBe(204);
+
+    it('by a key that is sealed to a whole one, with the verification of the user', async () => {
+      const of = await passkeys.holder(authenticator({ algorithm: 'RS256' }));
+      const keys = drawKeys();
+      const { challenge, requestId } = await passkeys.challengeOf(of, keys.wholeKey);
+      const said = of.device.get(challenge, { uv: true, counter: 3 });
+      const session = ok(await passkeys.verifyWith(of, requestId, said), 200);
+      const opened = openSessionKey(session.encryptedSessionSigningKey, keys.privateKey);
+      const ended = await desk.signed('DELETE', `/auth/sessions/${session.id}`, undefined, opened);
+      expect(ended.status).toBe(204);
+    });
+
+    it('whatever else a client sends along', async () => {
+      const of = await passkeys.holder();
+      const { challenge, requestId } = await passkeys.challengeOf(of);
+      const { userHandle: _none, ...said } = of.device.get(challenge);
+      const headers = { 'service-wallet-signature': await stampWith(of.session.privateKey, 'x') };
+      const opened = await passkeys.verifyWith(
+        of,
+        requestId,
+        { ...said, userHandle: 'dXNlcg' },
+        headers,
+      );
+      expect(opened.status).toBe(200);
+    });
+
+    it('once for a challenge, also where it is answered twice in one instant', async () => {
+      const of = await passkeys.holder();
+      const { challenge, requestId } = await passkeys.challengeOf(of);
+      const said = of.device.get(challenge, { counter: 1 });
+      const answers = await Promise.all(
+        [1, 2, 3].map(() => passkeys.verifyWith(of, requestId, said)),
+      );
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
+      expectRefused(
+        await passkeys.verifyWith(of, requestId, said),
+        'The Request-Id was used before.',
+      );
+      const open = (await desk.sessionsOf(of.accountId)).filter(({ type }) => type === 'PASSKEY');
+      expect(open).toHaveLength(1);
+    });
+
+    it('only by a counter that moves on', async () => {
+      const of = await passkeys.holder();
+      expect((await passkeys.prove(of, { counter: 5 })).status).toBe(200);
+      for (const counter of [5, 4, 0]) {
+        const reason = 'The counter of the assertion has not moved on.';
+        expectRefused(await passkeys.prove(of, { counter }), reason);
+      }
+      expect((await passkeys.prove(of, { counter: 6 })).status).toBe(200);
+    });
   });
 
-  it('by a key that is sealed to a whole one, with the verification of the user', async () => {
-    const of = await passkeys.holder(authenticator({ algorithm: 'RS256' }));
-    const keys = drawKeys();
-    const { challenge, requestId } = await passkeys.challengeOf(of, keys.wholeKey);
-    const said = of.device.get(challenge, { uv: true, counter: 3 });
-    const session = ok(await passkeys.verifyWith(of, requestId, said), 200);
-    const opened = openSessionKey(session.encryptedSessionSigningKey, keys.privateKey);
-    const ended = await desk.signed('DELETE', `/auth/sessions/${session.id}`, undefined, opened);
-    expect(ended.status).toBe(204);
-  });
+  describe('a verification is refused', () => {
+    it('without a Request-Id, and with one that is not alive', async () => {
+      const of = await passkeys.holder();
+      const { challenge, requestId } = await passkeys.challengeOf(of);
+      const said = of.device.get(challenge);
+      const missing = 'The Request-Id header is missing.';
+      expectRefused(await passkeys.verifyWith(of, undefined, said), missing, 'REQUEST_ID_MISSING');
+      for (const unknown of ['Request:019a0000-0000-7000-8000-000000000000', 'nonsense']) {
+        expectRefused(await passkeys.verifyWith(of, unknown, said), 'The Request-Id is not known.');
+      }
+      await app.advance(5 * 60_000);
+      expectRefused(await passkeys.verifyWith(of, requestId, said), 'The Request-Id has expired.');
+    });
 
-  it('whatever else a client sends along', async () => {
-    const of = await passkeys.holder();
-    const { challenge, requestId } = await passkeys.challengeOf(of);
-    const { userHandle: _none, ...said } = of.device.get(challenge);
-    const headers = { 'service-wallet-signature': await stampWith(of.session.privateKey, 'x') };
-    const opened = await passkeys.verifyWith(
-      of,
-      requestId,
-      { ...said, userHandle: 'dXNlcg' },
-      headers,
-    );
-    expect(opened.status).toBe(200);
-  });
+    it('with the Request-Id of another credential, operation or platform', async () => {
+      const [of, other] = [await passkeys.holder(), await passkeys.holder()];
+      const { challenge, requestId } = await passkeys.challengeOf(of);
+      const said = of.device.get(challenge);
+      const foreign = 'The Request-Id belongs to another request.';
+      expectRefused(
+        await passkeys.verifyWith(other, requestId, other.device.get(challenge)),
+        foreign,
+      );
 
-  it('once for a challenge, also where it is answered twice in one instant', async () => {
-    const of = await passkeys.holder();
-    const { challenge, requestId } = await passkeys.challengeOf(of);
-    const said = of.device.get(challenge, { counter: 1 });
-    const answers = await Promise.all(
-      [1, 2, 3].map(() => passkeys.verifyWith(of, requestId, said)),
-    );
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
-    expectRefused(
-      await passkeys.verifyWith(of, requestId, said),
-      'The Request-Id was used before.',
-    );
-    const open = (await desk.sessionsOf(of.accountId)).filter(({ type }) => type === 'PASSKEY');
-    expect(open).toHaveLength(1);
-  });
+      const removal = ok(await desk.call('DELETE', `/auth/credentials/${of.id}`), 202);
+      expectRefused(await passkeys.verifyWith(of, removal.requestId, said), foreign);
 
-  it('only by a counter that moves on', async () => {
-    const of = await passkeys.holder();
-    expect((await passkeys.prove(of, { counter: 5 })).status).toBe(200);
-    for (const counter of [5, 4, 0]) {
-      const reason = 'The counter of the assertion has not moved on.';
-      expectRefused(await passkeys.prove(of, { counter }), reason);
-    }
-    expect((await passkeys.prove(of, { counter: 6 })).status).toBe(200);
-  });
-});
+      const path = passkeys.pathOf(of, 'verify');
+      const as = { as: app.other, headers: { 'request-id': requestId } };
+      const unknown = await app.call('POST', path, { type: 'PASSKEY', assertion: said }, as);
+      expect(unknown).toMatchObject({ status: 404, body: { code: 'AUTH_METHOD_NOT_FOUND' } });
+      // None of it has used the challenge up.
+      expect((await passkeys.verifyWith(of, requestId, said)).status).toBe(200);
+    });
 
-describe('a verification is refused', () => {
-  it('without a Request-Id, and with one that is not alive', async () => {
-    const of = await passkeys.holder();
-    const { challenge, requestId } = await passkeys.challengeOf(of);
-    const said = of.device.get(challenge);
-    const missing = 'The Request-Id header is missing.';
-    expectRefused(await passkeys.verifyWith(of, undefined, said), missing, 'REQUEST_ID_MISSING');
-    for (const unknown of ['Request:019a0000-0000-7000-8000-000000000000', 'nonsense']) {
-      expectRefused(await passkeys.verifyWith(of, unknown, said), 'The Request-Id is not known.');
-    }
-    await app.advance(5 * 60_000);
-    expectRefused(await passkeys.verifyWith(of, requestId, said), 'The Request-Id has expired.');
-  });
+    it('for each check by its name, and the challenge stays', async () => {
+      const of = await passkeys.holder();
+      const { challenge, requestId } = await passkeys.challengeOf(of);
+      const { get } = of.device;
+      const foreign = authenticator();
+      const refusals: [object, string][] = [
+        [get(challenge, { type: 'webauthn.create' }), 'is not of the type webauthn.get.'],
+        [get('0'.repeat(64)), 'is of another challenge.'],
+        [get(challenge, { origin: 'https://evil.com' }), 'is of another origin.'],
+        [get(challenge, { rpId: 'evil.com' }), 'is of another relying party.'],
+        [get(challenge, { up: false }), 'says that nobody was present.'],
+        [foreign.get(challenge), 'is of another passkey.'],
+      ];
+      for (const [said, check] of refusals) {
+        expectRefused(await passkeys.verifyWith(of, requestId, said), `The assertion ${check}`);
+      }
+      const forged = { ...get(challenge), signature: foreign.get(challenge).signature };
+      const reason = 'The signature of the assertion does not hold.';
+      expectRefused(await passkeys.verifyWith(of, requestId, forged), reason);
+      expect((await passkeys.verifyWith(of, requestId, get(challenge))).status).toBe(200);
+    });
 
-  it('with the Request-Id of another credential, operation or platform', async () => {
-    const [of, other] = [await passkeys.holder(), await passkeys.holder()];
-    const { challenge, requestId } = await passkeys.challengeOf(of);
-    const said = of.device.get(challenge);
-    const foreign = 'The Request-Id belongs to another request.';
-    expectRefused(
-      await passkeys.verifyWith(other, requestId, other.device.get(challenge)),
-      foreign,
-    );
+    it('for what cannot be read, by field, which counts as no failure', async () => {
+      const of = await passkeys.holder();
+      const { challenge, requestId } = await passkeys.challengeOf(of);
+      const said = of.device.get(challenge);
+      for (let count = 0; count < 12; count++) {
+        const bad = { ...said, clientDataJson: 'AAAA', authenticatorData: '*' };
+        const refused = await passkeys.verifyWith(of, requestId, bad);
+        expect(refused).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
+        expect(fieldsOf(refused)).toEqual([
+          'assertion.clientDataJson',
+          'assertion.authenticatorData',
+        ]);
+      }
+      expect((await passkeys.verifyWith(of, requestId, said)).status).toBe(200);
+    });
 
-    const removal = ok(await desk.call('DELETE', `/auth/credentials/${of.id}`), 202);
-    expectRefused(await passkeys.verifyWith(of, removal.requestId, said), foreign);
-
-    const path = passkeys.pathOf(of, 'verify');
-    const as = { as: app.other, headers: { 'request-id': requestId } };
-    const unknown = await app.call('POST', path, { type: 'PASSKEY', assertion: said }, as);
-    expect(unknown).toMatchObject({ status: 404, body: { code: 'AUTH_METHOD_NOT_FOUND' } });
-    // None of it has used the challenge up.
-    expect((await passkeys.verifyWith(of, requestId, said)).status).toBe(200);
-  });
-
-  it('for each check by its name, and the challenge stays', async () => {
-    const of = await passkeys.holder();
-    const { challenge, requestId } = await passkeys.challengeOf(of);
-    const { get } = of.device;
-    const foreign = authenticator();
-    const refusals: [object, string][] = [
-      [get(challenge, { type: 'webauthn.create' }), 'is not of the type webauthn.get.'],
-      [get('0'.repeat(64)), 'is of another challenge.'],
-      [get(challenge, { origin: 'https://evil.com' }), 'is of another origin.'],
-      [get(challenge, { rpId: 'evil.com' }), 'is of another relying party.'],
-      [get(challenge, { up: false }), 'says that nobody was present.'],
-      [foreign.get(challenge), 'is of another passkey.'],
-    ];
-    for (const [said, check] of refusals) {
-      expectRefused(await passkeys.verifyWith(of, requestId, said), `The assertion ${check}`);
-    }
-    const forged = { ...get(challenge), signature: foreign.get(challenge).signature };
-    const reason = 'The signature of the assertion does not hold.';
-    expectRefused(await passkeys.verifyWith(of, requestId, forged), reason);
-    expect((await passkeys.verifyWith(of, requestId, get(challenge))).status).toBe(200);
-  });
-
-  it('for what cannot be read, by field, which counts as no failure', async () => {
-    const of = await passkeys.holder();
-    const { challenge, requestId } = await passkeys.challengeOf(of);
-    const said = of.device.get(challenge);
-    for (let count = 0; count < 12; count++) {
-      const bad = { ...said, clientDataJson: 'AAAA', authenticatorData: '*' };
-      const refused = await passkeys.verifyWith(of, requestId, bad);
-      expect(refused).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
-      expect(fieldsOf(refused)).toEqual([
-        'assertion.clientDataJson',
-        'assertion.authenticatorData',
-      ]);
-    }
-    expect((await passkeys.verifyWith(of, requestId, said)).status).toBe(200);
-  });
-
-  it('after ten failures in an hour, unless it is a good one', async () => {
-    const of = await passkeys.holder();
-    for (let count = 0; count < 10; count++) {
+    it('after ten failures in an hour, unless it is a good one', async () => {
+      const of = await passkeys.holder();
+      for (let count = 0; count < 10; count++) {
+        expect((await passkeys.prove(of, { up: false })).status).toBe(401);
+      }
+      const refused = await passkeys.prove(of, { up: false });
+      expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
+      expect(refused.headers['retry-after']).toBe('3600');
+      expect((await passkeys.prove(of)).status).toBe(200);
+      await app.advance(3_600_000);
       expect((await passkeys.prove(of, { up: false })).status).toBe(401);
-    }
-    const refused = await passkeys.prove(of, { up: false });
-    expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
-    expect(refused.headers['retry-after']).toBe('3600');
-    expect((await passkeys.prove(of)).status).toBe(200);
-    await app.advance(3_600_000);
-    expect((await passkeys.prove(of, { up: false })).status).toBe(401);
-  });
-
-  it('once the passkey was removed', async () => {
-    const of = await passkeys.holder();
-    const { challenge, requestId } = await passkeys.challengeOf(of);
-    const path = `/auth/credentials/${of.id}`;
-    const { first, second } = await desk.signedRetry('DELETE', path, undefined, of.session);
-    expect(JSON.parse(first.body.payloadToSign)).toMatchObject({
-      type: 'ACTIVITY_TYPE_DELETE_AUTHENTICATORS',
-      parameters: { authenticatorIds: [of.id], userId: expect.any(String) },
     });
-    expect(second.status).toBe(204);
-    const gone = await passkeys.verifyWith(of, requestId, of.device.get(challenge));
-    expect(gone).toMatchObject({ status: 404, body: { code: 'AUTH_METHOD_NOT_FOUND' } });
-  });
-});
 
-describe('the signature that passes unseen', () => {
-  const LITERAL = 'sandbox-valid-passkey-signature';
-  const literal = (device: Authenticator) => ({
-    credentialId: device.credentialId,
-    clientDataJson: 'e30',
-    authenticatorData: 'AA',
-    signature: LITERAL,
-  });
-
-  it('still wants a live request and the id of the passkey', async () => {
-    const of = await passkeys.holder();
-    const { requestId } = await passkeys.challengeOf(of);
-    const missing = 'The Request-Id header is missing.';
-    expectRefused(
-      await passkeys.verifyWith(of, undefined, literal(of.device)),
-      missing,
-      'REQUEST_ID_MISSING',
-    );
-    const other = 'The assertion is of another passkey.';
-    expectRefused(await passkeys.verifyWith(of, requestId, literal(authenticator())), other);
-    expect((await passkeys.verifyWith(of, requestId, literal(of.device))).status).toBe(200);
-    const used = 'The Request-Id was used before.';
-    expectRefused(await passkeys.verifyWith(of, requestId, literal(of.device)), used);
+    it('once the passkey was removed', async () => {
+      const of = await passkeys.holder();
+      const { challenge, requestId } = await passkeys.challengeOf(of);
+      const path = `/auth/credentials/${of.id}`;
+      const { first, second } = await desk.signedRetry('DELETE', path, undefined, of.session);
+      expect(JSON.parse(first.body.payloadToSign)).toMatchObject({
+        type: 'ACTIVITY_TYPE_DELETE_AUTHENTICATORS',
+        parameters: { authenticatorIds: [of.id], userId: expect.any(String) },
+      });
+      expect(second.status).toBe(204);
+      const gone = await passkeys.verifyWith(of, requestId, of.device.get(challenge));
+      expect(gone).toMatchObject({ status: 404, body: { code: 'AUTH_METHOD_NOT_FOUND' } });
+    });
   });
 
-  it('is like any other that does not hold in production', async () => {
-    const real = walletDesk(app, { as: app.production });
-    const { accountId } = await real.customerWithWallet();
-    const device = authenticator();
-    const parts = { connectors: app.connectorsOf };
-    const { id } = await app.operate(async (ctx) => {
-      const wallet = await walletOf(ctx, accountId);
-      const { type: _, ...body } = registration(accountId, device);
-      const made = { ...body, type: 'PASSKEY' } as Parameters<typeof passkeyKind.register>[3];
-      const { row } = await passkeyKind.register(ctx, parts, wallet, made, undefined);
-      return addCredential(ctx, wallet, row);
-    }, app.production);
-    const path = `/auth/credentials/${id}`;
-    const { publicKey: clientPublicKey } = drawKeys();
-    const asked = ok(await real.call('POST', `${path}/challenge`, { clientPublicKey }), 200);
-    const headers = { 'request-id': asked.requestId };
-    const say = (assertion: object) =>
-      real.call('POST', `${path}/verify`, { type: 'PASSKEY', assertion }, headers);
-    const said = device.get(asked.challenge);
-    const reason = 'The signature of the assertion does not hold.';
-    expectRefused(await say({ ...said, signature: LITERAL }), reason);
-    expect((await say(said)).status).toBe(200);
+  describe('the signature that passes unseen', () => {
+    const LITERAL = 'sandbox-valid-passkey-signature';
+    const literal = (device: Authenticator) => ({
+      credentialId: device.credentialId,
+      clientDataJson: 'e30',
+      authenticatorData: 'AA',
+      signature: LITERAL,
+    });
+
+    it('still wants a live request and the id of the passkey', async () => {
+      const of = await passkeys.holder();
+      const { requestId } = await passkeys.challengeOf(of);
+      const missing = 'The Request-Id header is missing.';
+      expectRefused(
+        await passkeys.verifyWith(of, undefined, literal(of.device)),
+        missing,
+        'REQUEST_ID_MISSING',
+      );
+      const other = 'The assertion is of another passkey.';
+      expectRefused(await passkeys.verifyWith(of, requestId, literal(authenticator())), other);
+      expect((await passkeys.verifyWith(of, requestId, literal(of.device))).status).toBe(200);
+      const used = 'The Request-Id was used before.';
+      expectRefused(await passkeys.verifyWith(of, requestId, literal(of.device)), used);
+    });
+
+    it('is like any other that does not hold in production', async () => {
+      const real = walletDesk(app, { as: app.production });
+      const { accountId } = await real.customerWithWallet();
+      const device = authenticator();
+      const parts = { connectors: app.connectorsOf };
+      const { id } = await app.operate(async (ctx) => {
+        const wallet = await walletOf(ctx, accountId);
+        const { type: _, ...body } = registration(accountId, device);
+        const made = { ...body, type: 'PASSKEY' } as Parameters<typeof passkeyKind.register>[3];
+        const { row } = await passkeyKind.register(ctx, parts, wallet, made, undefined);
+        return addCredential(ctx, wallet, row);
+      }, app.production);
+      const path = `/auth/credentials/${id}`;
+      const { publicKey: clientPublicKey } = drawKeys();
+      const asked = ok(await real.call('POST', `${path}/challenge`, { clientPublicKey }), 200);
+      const headers = { 'request-id': asked.requestId };
+      const say = (assertion: object) =>
+        real.call('POST', `${path}/verify`, { type: 'PASSKEY', assertion }, headers);
+      const said = device.get(asked.challenge);
+      const reason = 'The signature of the assertion does not hold.';
+      expectRefused(await say({ ...said, signature: LITERAL }), reason);
+      expect((await say(said)).status).toBe(200);
+    });
   });
 });

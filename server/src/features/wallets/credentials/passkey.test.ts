@@ -28,164 +28,177 @@ beforeAll(async () => {
 });
 afterAll(() => app?.close());
 
-describe('a passkey is added', () => {
-  it('with the signature of a session over what the device made', async () => {
-    const of = await passkeys.owner();
-    const device = authenticator();
-    const body = registration(of.accountId, device, { nickname: '  Ада (work) 2. ' });
-    const { first, second } = await desk.signedRetry('POST', '/auth/credentials', body, of.session);
-    expect(first.body).toMatchObject({ type: 'PASSKEY', requestId: expect.any(String) });
-    const { transports, ...attestation } = body.attestation;
-    expect(JSON.parse(first.body.payloadToSign)).toMatchObject({
-      type: 'ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2',
-      parameters: {
-        authenticators: [
-          {
-            attestation,
-            authenticatorName: 'Ада (work) 2.',
-            challenge: body.challenge,
-            transports,
-          },
-        ],
-        userId: expect.any(String),
-      },
-    });
-    const added = ok(second, 201);
-    expect(added).toEqual({
-      id: expect.stringMatching(/^AuthMethod:/),
-      accountId: of.accountId,
-      type: 'PASSKEY',
-      nickname: 'Ада (work) 2.',
-      credentialId: device.credentialId,
-      createdAt: expect.any(String),
-      updatedAt: expect.any(String),
-    });
-    expect(await desk.credentialsOf(of.accountId)).toContainEqual(added);
-  });
-
-  it.each(['', '   ', 'x'.repeat(101), 'semi;colon', 'tab\tbed', '<b>', '🔑'])(
-    'under no name like %j',
-    async (nickname) => {
+describe('createAuthCredential', () => {
+  describe('a passkey is added', () => {
+    it('with the signature of a session over what the device made', async () => {
       const of = await passkeys.owner();
-      const body = registration(of.accountId, authenticator(), { nickname });
-      const refused = await desk.call('POST', '/auth/credentials', body);
-      expect(refused).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
-      expect(fieldsOf(refused)).toEqual(['nickname']);
-    },
-  );
-
-  it('and everything that is wrong with one is named at once', async () => {
-    const of = await passkeys.owner();
-    const body = registration(of.accountId, authenticator(), { nickname: '/' });
-    const bad = { ...body.attestation, credentialId: '?', attestationObject: 'AAAA' };
-    const challenge = newChallenge();
-    const refused = await desk.call('POST', '/auth/credentials', {
-      ...body,
-      challenge,
-      attestation: bad,
+      const device = authenticator();
+      const body = registration(of.accountId, device, { nickname: '  Ада (work) 2. ' });
+      const { first, second } = await desk.signedRetry(
+        'POST',
+        '/auth/credentials',
+        body,
+        of.session,
+      );
+      expect(first.body).toMatchObject({ type: 'PASSKEY', requestId: expect.any(String) });
+      const { transports, ...attestation } = body.attestation;
+      expect(JSON.parse(first.body.payloadToSign)).toMatchObject({
+        type: 'ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2',
+        parameters: {
+          authenticators: [
+            {
+              attestation,
+              authenticatorName: 'Ада (work) 2.',
+              challenge: body.challenge,
+              transports,
+            },
+          ],
+          userId: expect.any(String),
+        },
+      });
+      const added = ok(second, 201);
+      expect(added).toEqual({
+        id: expect.stringMatching(/^AuthMethod:/),
+        accountId: of.accountId,
+        type: 'PASSKEY',
+        nickname: 'Ада (work) 2.',
+        credentialId: device.credentialId,
+        createdAt: expect.any(String),
+        updatedAt: expect.any(String),
+      });
+      expect(await desk.credentialsOf(of.accountId)).toContainEqual(added);
     });
-    expect(refused.status).toBe(400);
-    expect(fieldsOf(refused)).toEqual([
-      'nickname',
-      'attestation.credentialId',
-      'attestation.clientDataJson',
-      'attestation.attestationObject',
-    ]);
-  });
 
-  it('once to a wallet, and to another one as well', async () => {
-    const of = await passkeys.holder();
-    const again = registration(of.accountId, of.device);
-    const refused = await desk.call('POST', '/auth/credentials', again);
-    expect(refused).toMatchObject({
-      status: 400,
-      body: { code: 'PASSKEY_CREDENTIAL_ALREADY_EXISTS' },
-    });
-    const other = await passkeys.owner();
-    expect((await passkeys.add(other, registration(other.accountId, of.device))).status).toBe(201);
-  });
-
-  it('with a challenge that no other passkey of the platform was made with, ever', async () => {
-    const [of, other] = [await passkeys.owner(), await passkeys.owner()];
-    const device = authenticator();
-    const body = registration(of.accountId, device);
-    const { id } = ok(await passkeys.add(of, body), 201);
-    const elsewhere = { ...body, accountId: other.accountId };
-    const refused = await desk.call('POST', '/auth/credentials', elsewhere);
-    expect(refused).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
-    expect(fieldsOf(refused)).toEqual(['challenge']);
-
-    const path = `/auth/credentials/${id}`;
-    expect((await desk.signed('DELETE', path, undefined, of.session)).status).toBe(204);
-    expect(fieldsOf(await desk.call('POST', '/auth/credentials', body))).toEqual(['challenge']);
-    // The device itself may come back.
-    expect((await passkeys.add(of, registration(of.accountId, device))).status).toBe(201);
-  });
-
-  it('only once where the same challenge comes twice in one instant', async () => {
-    const both = [await passkeys.owner(), await passkeys.owner()];
-    const challenge = newChallenge();
-    const answers = await Promise.all(
-      both.map((of) =>
-        passkeys.add(of, registration(of.accountId, authenticator(), { challenge })),
-      ),
+    it.each(['', '   ', 'x'.repeat(101), 'semi;colon', 'tab\tbed', '<b>', '🔑'])(
+      'under no name like %j',
+      async (nickname) => {
+        const of = await passkeys.owner();
+        const body = registration(of.accountId, authenticator(), { nickname });
+        const refused = await desk.call('POST', '/auth/credentials', body);
+        expect(refused).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
+        expect(fieldsOf(refused)).toEqual(['nickname']);
+      },
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 400]);
+
+    it('and everything that is wrong with one is named at once', async () => {
+      const of = await passkeys.owner();
+      const body = registration(of.accountId, authenticator(), { nickname: '/' });
+      const bad = { ...body.attestation, credentialId: '?', attestationObject: 'AAAA' };
+      const challenge = newChallenge();
+      const refused = await desk.call('POST', '/auth/credentials', {
+        ...body,
+        challenge,
+        attestation: bad,
+      });
+      expect(refused.status).toBe(400);
+      expect(fieldsOf(refused)).toEqual([
+        'nickname',
+        'attestation.credentialId',
+        'attestation.clientDataJson',
+        'attestation.attestationObject',
+      ]);
+    });
+
+    it('once to a wallet, and to another one as well', async () => {
+      const of = await passkeys.holder();
+      const again = registration(of.accountId, of.device);
+      const refused = await desk.call('POST', '/auth/credentials', again);
+      expect(refused).toMatchObject({
+        status: 400,
+        body: { code: 'PASSKEY_CREDENTIAL_ALREADY_EXISTS' },
+      });
+      const other = await passkeys.owner();
+      expect((await passkeys.add(other, registration(other.accountId, of.device))).status).toBe(
+        201,
+      );
+    });
+
+    it('with a challenge that no other passkey of the platform was made with, ever', async () => {
+      const [of, other] = [await passkeys.owner(), await passkeys.owner()];
+      const device = authenticator();
+      const body = registration(of.accountId, device);
+      const { id } = ok(await passkeys.add(of, body), 201);
+      const elsewhere = { ...body, accountId: other.accountId };
+      const refused = await desk.call('POST', '/auth/credentials', elsewhere);
+      expect(refused).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
+      expect(fieldsOf(refused)).toEqual(['challenge']);
+
+      const path = `/auth/credentials/${id}`;
+      expect((await desk.signed('DELETE', path, undefined, of.session)).status).toBe(204);
+      expect(fieldsOf(await desk.call('POST', '/auth/credentials', body))).toEqual(['challenge']);
+      // The device itself may come back.
+      expect((await passkeys.add(of, registration(of.accountId, device))).status).toBe(201);
+    });
+
+    it('only once where the same challenge comes twice in one instant', async () => {
+      const both = [await passkeys.owner(), await passkeys.owner()];
+      const challenge = newChallenge();
+      const answers = await Promise.all(
+        both.map((of) =>
+          passkeys.add(of, registration(of.accountId, authenticator(), { challenge })),
+        ),
+      );
+      expect(answers.map(({ status }) => status).sort()).toEqual([201, 400]);
+    });
   });
 });
 
-describe('a challenge', () => {
-  it('is the hash of a session that is yet to be, new every time', async () => {
-    const of = await passkeys.holder();
-    const [shown] = (await desk.credentialsOf(of.accountId)).filter(({ id }) => id === of.id);
-    const clientPublicKey = drawKeys().publicKey;
-    const first = await passkeys.challengeOf(of, clientPublicKey);
-    expect(first).toEqual({
-      ...shown,
-      challenge: expect.stringMatching(/^[0-9a-f]{64}$/),
-      requestId: expect.stringMatching(/^Request:/),
-      expiresAt: expect.any(String),
+describe('challengeAuthCredential', () => {
+  describe('a challenge', () => {
+    it('is the hash of a session that is yet to be, new every time', async () => {
+      const of = await passkeys.holder();
+      const [shown] = (await desk.credentialsOf(of.accountId)).filter(({ id }) => id === of.id);
+      const clientPublicKey = drawKeys().publicKey;
+      const first = await passkeys.challengeOf(of, clientPublicKey);
+      expect(first).toEqual({
+        ...shown,
+        challenge: expect.stringMatching(/^[0-9a-f]{64}$/),
+        requestId: expect.stringMatching(/^Request:/),
+        expiresAt: expect.any(String),
+      });
+      const second = await passkeys.challengeOf(of, clientPublicKey);
+      expect(second.challenge).not.toBe(first.challenge);
+      // The earlier one lives on.
+      const said = of.device.get(first.challenge);
+      expect((await passkeys.verifyWith(of, first.requestId, said)).status).toBe(200);
     });
-    const second = await passkeys.challengeOf(of, clientPublicKey);
-    expect(second.challenge).not.toBe(first.challenge);
-    // The earlier one lives on.
-    const said = of.device.get(first.challenge);
-    expect((await passkeys.verifyWith(of, first.requestId, said)).status).toBe(200);
-  });
 
-  it('wants a key of its own that is a point of the curve', async () => {
-    const of = await passkeys.holder();
-    const ask = (body?: object) => desk.call('POST', passkeys.pathOf(of, 'challenge'), body);
-    const used = { clientPublicKey: of.session.publicKey };
-    for (const body of [undefined, {}, { clientPublicKey: `02${'f'.repeat(64)}` }, used]) {
-      const refused = await ask(body);
-      expect(refused).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
-      expect(fieldsOf(refused)).toEqual(['clientPublicKey']);
-    }
-  });
+    it('wants a key of its own that is a point of the curve', async () => {
+      const of = await passkeys.holder();
+      const ask = (body?: object) => desk.call('POST', passkeys.pathOf(of, 'challenge'), body);
+      const used = { clientPublicKey: of.session.publicKey };
+      for (const body of [undefined, {}, { clientPublicKey: `02${'f'.repeat(64)}` }, used]) {
+        const refused = await ask(body);
+        expect(refused).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
+        expect(fieldsOf(refused)).toEqual(['clientPublicKey']);
+      }
+    });
 
-  it('pushes out nothing that waits, neither another challenge nor what a session signs', async () => {
-    const of = await passkeys.holder();
-    const path = `/auth/sessions/${of.session.session.id}/refresh`;
-    const body = { clientPublicKey: drawKeys().publicKey };
-    const [asked] = await Promise.all(
-      Array.from({ length: 10 }, async () => ok(await desk.call('POST', path, body), 202)),
-    );
-    const first = await passkeys.challengeOf(of);
-    for (let count = 0; count < 12; count++) await passkeys.challengeOf(of);
-    const signed = await signedHeaders(asked, of.session);
-    ok(await desk.call('POST', path, body, signed), 201);
-    ok(await passkeys.verifyWith(of, first.requestId, of.device.get(first.challenge)), 200);
-  });
+    it('pushes out nothing that waits, neither another challenge nor what a session signs', async () => {
+      const of = await passkeys.holder();
+      const path = `/auth/sessions/${of.session.session.id}/refresh`;
+      const body = { clientPublicKey: drawKeys().publicKey };
+      const [asked] = await Promise.all(
+        Array.from({ length: 10 }, async () => ok(await desk.call('POST', path, body), 202)),
+      );
+      const first = await passkeys.challengeOf(of);
+      for (let count = 0; count < 12; count++) await passkeys.challengeOf(of);
+      const signed = await signedHeaders(asked, of.session);
+      ok(await desk.call('POST', path, body, signed), 201);
+      ok(await passkeys.verifyWith(of, first.requestId, of.device.get(first.challenge)), 200);
+    });
 
-  it('is given sixty times a minute', async () => {
-    const of = await passkeys.holder();
-    const { publicKey: clientPublicKey } = drawKeys();
-    for (let count = 0; count < 60; count++) await passkeys.challengeOf(of, clientPublicKey);
-    const refused = await desk.call('POST', passkeys.pathOf(of, 'challenge'), { clientPublicKey });
-    expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
-    expect(refused.headers['retry-after']).toBe('60');
-    await app.advance(60_000);
-    await passkeys.challengeOf(of, clientPublicKey);
+    it('is given sixty times a minute', async () => {
+      const of = await passkeys.holder();
+      const { publicKey: clientPublicKey } = drawKeys();
+      for (let count = 0; count < 60; count++) await passkeys.challengeOf(of, clientPublicKey);
+      const refused = await desk.call('POST', passkeys.pathOf(of, 'challenge'), {
+        clientPublicKey,
+      });
+      expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
+      expect(refused.headers['retry-after']).toBe('60');
+      await app.advance(60_000);
+      await passkeys.challengeOf(of, clientPublicKey);
+    });
   });
 });

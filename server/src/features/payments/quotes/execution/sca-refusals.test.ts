@@ -56,111 +56,113 @@ async function waiting(amount = 100_00, eur = 1_000_00) {
 const attempts = async (customerId: string) =>
   (await app.runtime.db.read(scaStandings, customerId))?.failed_attempts ?? 0;
 
-describe('a proof', () => {
-  it('that is wrong is refused and counts, and the right one still does', async () => {
-    const { payer, quote, challenge } = await waiting();
-    expect(fieldsOf(await authorize(app, quote.id, WRONG))).toEqual([400, ['code']]);
-    expect(await attempts(payer.person.id)).toBe(1);
-    expect((await get(`/quotes/${quote.id}`)).scaChallenge).toEqual(challenge);
-    expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
-    expect(await attempts(payer.person.id)).toBe(1);
-    const seen = await app.runtime.db.find(scaEvents, { customer_id: payer.person.id });
-    expect(seen.filter(({ subject }) => subject === quote.id)).toMatchObject([
-      { type: 'AUTHORIZE_FAILED', factor: 'SMS_OTP' },
-      { type: 'AUTHORIZED', factor: 'SMS_OTP' },
-    ]);
-  });
-
-  it('is one thing, and complete', async () => {
-    const { payer, quote } = await waiting();
-    const passkeyAssertion = { id: 'x', response: {} };
-    const wrongs: [object, string[]][] = [
-      [{}, ['code']],
-      [{ code: null }, ['code']],
-      [{ passkeyAssertion }, ['code', 'passkeyAssertion']],
-      [{ code: CODE, passkeyAssertion }, ['passkeyAssertion']],
-      [{ code: CODE, passkeyAssertion, origin: ORIGIN }, ['passkeyAssertion']],
-    ];
-    for (const [proof, fields] of wrongs) {
-      expect(fieldsOf(await authorize(app, quote.id, proof))).toEqual([400, fields]);
-    }
-    expect(await attempts(payer.person.id)).toBe(0);
-    ok(await authorize(app, quote.id), 200);
-  });
-
-  it('comes from an address, where one is told, which is kept', async () => {
-    const { payer, quote } = await waiting();
-    const from = (endUserIpAddress: string | null) =>
-      authorize(app, quote.id, { code: CODE, endUserIpAddress });
-    for (const none of ['nowhere', '203.0.113', '1']) {
-      expect(fieldsOf(await from(none))).toEqual([400, ['endUserIpAddress']]);
-    }
-    expect(await attempts(payer.person.id)).toBe(0);
-    expect(ok(await from(null), 200).status).toBe('PROCESSING');
-  });
-
-  it('that comes too late ends nothing but itself; the payment fails and no money moved', async () => {
-    const { payer, quote, challenge } = await waiting();
-    app.world.set(Date.parse(challenge.expiresAt));
-    expect(codeOf(await authorize(app, quote.id))).toEqual([400, 'INVALID_INPUT']);
-    expect(codeOf(await resend(app, quote.id))).toEqual([409, 'CONFLICT']);
-    await app.settle();
-    expect(await get(`/transactions/${quote.transactionId}`)).toMatchObject({
-      status: 'FAILED',
-      failureReason: 'SCA_NOT_COMPLETED',
+describe('authorizeQuote', () => {
+  describe('a proof', () => {
+    it('that is wrong is refused and counts, and the right one still does', async () => {
+      const { payer, quote, challenge } = await waiting();
+      expect(fieldsOf(await authorize(app, quote.id, WRONG))).toEqual([400, ['code']]);
+      expect(await attempts(payer.person.id)).toBe(1);
+      expect((await get(`/quotes/${quote.id}`)).scaChallenge).toEqual(challenge);
+      expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
+      expect(await attempts(payer.person.id)).toBe(1);
+      const seen = await app.runtime.db.find(scaEvents, { customer_id: payer.person.id });
+      expect(seen.filter(({ subject }) => subject === quote.id)).toMatchObject([
+        { type: 'AUTHORIZE_FAILED', factor: 'SMS_OTP' },
+        { type: 'AUTHORIZED', factor: 'SMS_OTP' },
+      ]);
     });
-    expect((await get(`/quotes/${quote.id}`)).status).toBe('FAILED');
-    expect(codeOf(await authorize(app, quote.id))).toEqual([409, 'CONFLICT']);
-    expect(codeOf(await resend(app, quote.id))).toEqual([409, 'CONFLICT']);
-    const whole = { balance: 1_000_00, total: 1_000_00 };
-    expect(await balances(app, payer.eur.id)).toEqual(whole);
-    const told = (await app.events()).filter(({ subject }) => subject === quote.transactionId);
-    expect(told.map(({ type, data }) => [type, data.status])).toEqual([
-      ['OUTGOING_PAYMENT.PENDING', 'PENDING'],
-      ['OUTGOING_PAYMENT.PENDING_AUTHORIZATION', 'PENDING_AUTHORIZATION'],
-      ['OUTGOING_PAYMENT.FAILED', 'FAILED'],
-    ]);
-    expect((await app.runtime.db.read(scaChallenges, challenge.id))?.status).toBe('LAPSED');
-  });
 
-  it('is asked for by a factor that can show the payment, and that is there', async () => {
-    const payer = await scaPayer(app, { usdc: 0 });
-    const { quote } = await quotedPayout(app, payer);
-    for (const scaFactor of ['TOTP', 'PASSKEY']) {
-      expect(fieldsOf(await execute(app, quote.id, { scaFactor }))).toEqual([400, ['scaFactor']]);
-    }
-    expect((await get(`/quotes/${quote.id}`)).status).toBe('PENDING');
-    ok(await execute(app, quote.id, { scaFactor: 'SMS_OTP' }), 200);
-  });
-
-  it('finds no quote of another platform, and none that waits where none does', async () => {
-    const { payer, quote } = await waiting();
-    const unknown = 'Quote:00000000-0000-7000-8000-000000000000';
-    for (const [id, as] of [
-      [quote.id, app.other],
-      [unknown, app.platform],
-      ['nonsense', app.platform],
-    ] as const) {
-      const answers = [
-        await authorize(app, id, { code: CODE }, { as }),
-        await resend(app, id, { as }),
+    it('is one thing, and complete', async () => {
+      const { payer, quote } = await waiting();
+      const passkeyAssertion = { id: 'x', response: {} };
+      const wrongs: [object, string[]][] = [
+        [{}, ['code']],
+        [{ code: null }, ['code']],
+        [{ passkeyAssertion }, ['code', 'passkeyAssertion']],
+        [{ code: CODE, passkeyAssertion }, ['passkeyAssertion']],
+        [{ code: CODE, passkeyAssertion, origin: ORIGIN }, ['passkeyAssertion']],
       ];
-      for (const answer of answers) expect(codeOf(answer)).toEqual([404, 'QUOTE_NOT_FOUND']);
-    }
-    await app.advance(MINUTE);
-    const other = await quotedPayout(app, payer);
-    expect(codeOf(await authorize(app, other.quote.id))).toEqual([409, 'CONFLICT']);
-    expect(codeOf(await resend(app, other.quote.id))).toEqual([409, 'CONFLICT']);
-  });
+      for (const [proof, fields] of wrongs) {
+        expect(fieldsOf(await authorize(app, quote.id, proof))).toEqual([400, fields]);
+      }
+      expect(await attempts(payer.person.id)).toBe(0);
+      ok(await authorize(app, quote.id), 200);
+    });
 
-  it('needs a permission to move money', async () => {
-    const { quote } = await waiting();
-    const as = await app.tokenWith(['VIEW', 'MANAGE']);
-    expect(codeOf(await authorize(app, quote.id, { code: CODE }, { as }))).toEqual([
-      403,
-      'FORBIDDEN',
-    ]);
-    expect(codeOf(await resend(app, quote.id, { as }))).toEqual([403, 'FORBIDDEN']);
+    it('comes from an address, where one is told, which is kept', async () => {
+      const { payer, quote } = await waiting();
+      const from = (endUserIpAddress: string | null) =>
+        authorize(app, quote.id, { code: CODE, endUserIpAddress });
+      for (const none of ['nowhere', '203.0.113', '1']) {
+        expect(fieldsOf(await from(none))).toEqual([400, ['endUserIpAddress']]);
+      }
+      expect(await attempts(payer.person.id)).toBe(0);
+      expect(ok(await from(null), 200).status).toBe('PROCESSING');
+    });
+
+    it('that comes too late ends nothing but itself; the payment fails and no money moved', async () => {
+      const { payer, quote, challenge } = await waiting();
+      app.world.set(Date.parse(challenge.expiresAt));
+      expect(codeOf(await authorize(app, quote.id))).toEqual([400, 'INVALID_INPUT']);
+      expect(codeOf(await resend(app, quote.id))).toEqual([409, 'CONFLICT']);
+      await app.settle();
+      expect(await get(`/transactions/${quote.transactionId}`)).toMatchObject({
+        status: 'FAILED',
+        failureReason: 'SCA_NOT_COMPLETED',
+      });
+      expect((await get(`/quotes/${quote.id}`)).status).toBe('FAILED');
+      expect(codeOf(await authorize(app, quote.id))).toEqual([409, 'CONFLICT']);
+      expect(codeOf(await resend(app, quote.id))).toEqual([409, 'CONFLICT']);
+      const whole = { balance: 1_000_00, total: 1_000_00 };
+      expect(await balances(app, payer.eur.id)).toEqual(whole);
+      const told = (await app.events()).filter(({ subject }) => subject === quote.transactionId);
+      expect(told.map(({ type, data }) => [type, data.status])).toEqual([
+        ['OUTGOING_PAYMENT.PENDING', 'PENDING'],
+        ['OUTGOING_PAYMENT.PENDING_AUTHORIZATION', 'PENDING_AUTHORIZATION'],
+        ['OUTGOING_PAYMENT.FAILED', 'FAILED'],
+      ]);
+      expect((await app.runtime.db.read(scaChallenges, challenge.id))?.status).toBe('LAPSED');
+    });
+
+    it('is asked for by a factor that can show the payment, and that is there', async () => {
+      const payer = await scaPayer(app, { usdc: 0 });
+      const { quote } = await quotedPayout(app, payer);
+      for (const scaFactor of ['TOTP', 'PASSKEY']) {
+        expect(fieldsOf(await execute(app, quote.id, { scaFactor }))).toEqual([400, ['scaFactor']]);
+      }
+      expect((await get(`/quotes/${quote.id}`)).status).toBe('PENDING');
+      ok(await execute(app, quote.id, { scaFactor: 'SMS_OTP' }), 200);
+    });
+
+    it('finds no quote of another platform, and none that waits where none does', async () => {
+      const { payer, quote } = await waiting();
+      const unknown = 'Quote:00000000-0000-7000-8000-000000000000';
+      for (const [id, as] of [
+        [quote.id, app.other],
+        [unknown, app.platform],
+        ['nonsense', app.platform],
+      ] as const) {
+        const answers = [
+          await authorize(app, id, { code: CODE }, { as }),
+          await resend(app, id, { as }),
+        ];
+        for (const answer of answers) expect(codeOf(answer)).toEqual([404, 'QUOTE_NOT_FOUND']);
+      }
+      await app.advance(MINUTE);
+      const other = await quotedPayout(app, payer);
+      expect(codeOf(await authorize(app, other.quote.id))).toEqual([409, 'CONFLICT']);
+      expect(codeOf(await resend(app, other.quote.id))).toEqual([409, 'CONFLICT']);
+    });
+
+    it('needs a permission to move money', async () => {
+      const { quote } = await waiting();
+      const as = await app.tokenWith(['VIEW', 'MANAGE']);
+      expect(codeOf(await authorize(app, quote.id, { code: CODE }, { as }))).toEqual([
+        403,
+        'FORBIDDEN',
+      ]);
+      expect(codeOf(await resend(app, quote.id, { as }))).toEqual([403, 'FORBIDDEN']);
+    });
   });
 });
 
@@ -323,7 +325,7 @@ describe('what else may stand in the way when the proof comes', () => {
   });
 });
 
-describe('the code once more', () => {
+describe('resendQuoteScaCode', () => {
   it('comes after half a minute, for the same challenge that ends when it did', async () => {
     const { payer, quote, challenge } = await waiting();
     const soon = await resend(app, quote.id);
