@@ -43,6 +43,7 @@ const FEATURES = [
   'stablecoins',
   'agents',
   'accounting',
+  'jobs',
   'sandbox',
 ];
 const layer = (name, from, to) => ({

@@ -5,11 +5,11 @@ import { Type } from '@sinclair/typebox';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/harness.ts';
 import { commandOn } from '../../../test/production.ts';
+import { UNDONE } from '../../features/jobs/kinds.ts';
 import { defineJob } from '../../kernel/contract/job.ts';
 import { createWorker, type JobHandler } from '../../runtime/jobs/jobs.ts';
 import { createLog } from '../../runtime/observability/log.ts';
 import { createMetrics } from '../../runtime/observability/metrics.ts';
-import { UNDONE } from './job-kinds.ts';
 
 let app: TestApp;
 beforeAll(async () => {

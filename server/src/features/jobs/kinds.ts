@@ -1,6 +1,7 @@
 // What stays undone while a job of a kind is dead, and for good once it is cancelled: printed by the verbs of
 // jobs and listed in docs/jobs.md. Funds that are held stay held, and accounts balance; a retry has the
 // effect of the first attempt, since every instruction carries an id of its own.
+import type { WaitKind } from '../payments/suspense/index.ts';
 
 /** One sentence for each kind of job. A test holds the kinds against the handlers of the server. */
 export const UNDONE: Readonly<Record<string, string>> = {
@@ -53,3 +54,16 @@ export const UNDONE: Readonly<Record<string, string>> = {
 /** The sentence of a kind; also of one that another release knows. */
 export const undoneBy = (kind: string): string =>
   UNDONE[kind] ?? 'This release does not know the kind.';
+
+/** The transfer that a job of this kind sends or follows. */
+export const TRANSFER_OF: Readonly<Record<string, WaitKind>> = {
+  'payout.send': 'payout',
+  'payout.check': 'payout',
+  'refund.pay': 'refund',
+  'funding.send': 'pull',
+  'funding.check': 'pull',
+  'incoming.collect': 'pull',
+  'incoming.pull': 'pull',
+  'incoming.pass-on': 'payout',
+  'incoming.send-back': 'refund',
+};

@@ -1,0 +1,9 @@
+// What operators do with jobs.
+export { JOB_STATES, listJobs } from '../../runtime/jobs/job-review.ts';
+export {
+  cancelJob,
+  type JobDetails,
+  jobDetails,
+  retryDeadJobs,
+  retryJob,
+} from './by-hand.ts';

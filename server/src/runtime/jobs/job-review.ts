@@ -1,0 +1,162 @@
+// Jobs as a person reviews them: those that wait, run or are dead, and those that were cancelled, kept with
+// the reason. Inputs may hold personal data, so only the ids in them are shown.
+import { Fault } from '../../kernel/fault.ts';
+import { isId } from '../../kernel/id.ts';
+import { iso, type Time } from '../../kernel/world.ts';
+import type { Database } from '../db/database.ts';
+import { col, type RowOf, table } from '../db/table.ts';
+import type { Ctx } from '../operation/context.ts';
+import type { Runtime } from '../operation/operate.ts';
+import type { Job } from './job-claims.ts';
+import { type JobState, jobs } from './jobs-table.ts';
+
+const cancellations = table('job_cancellations', {
+  id: col.text,
+  platform_id: col.text,
+  kind: col.text,
+  about: col.json<Record<string, string>>(),
+  attempts: col.int4,
+  last_error: col.text.null,
+  reason: col.text,
+  created_at: col.time,
+});
+type Cancellation = RowOf<typeof cancellations>;
+
+const ID = /^[A-Za-z]{1,40}:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** The ids that an input names. */
+const aboutOf = (input: Record<string, unknown>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(input).filter(
+      (entry): entry is [string, string] => typeof entry[1] === 'string' && ID.test(entry[1]),
+    ),
+  );
+
+/** A job whose lease expired waits to be claimed again. */
+const stateOf = ({ state, due_at }: Job, now: Time): JobState =>
+  state === 'running' && due_at <= now ? 'queued' : state;
+
+const presentJob = (row: Job, now: Time) => {
+  const state = stateOf(row, now);
+  return {
+    jobId: row.id,
+    kind: row.kind,
+    state: state as string,
+    platformId: row.platform_id || null,
+    dueAt: state === 'queued' ? iso(row.due_at) : null,
+    attempts: row.attempts,
+    lastError: row.last_error,
+    failedAt: row.failed_at === null ? null : iso(row.failed_at),
+    about: aboutOf(row.input),
+  };
+};
+
+const presentCancelled = (row: Cancellation) => ({
+  jobId: row.id,
+  kind: row.kind,
+  state: 'cancelled',
+  platformId: row.platform_id || null,
+  attempts: row.attempts,
+  lastError: row.last_error,
+  cancelledAt: iso(row.created_at),
+  reason: row.reason,
+  about: row.about,
+});
+
+/** A job, or what is kept of a cancelled one. */
+export type JobSummary = ReturnType<typeof presentJob> | ReturnType<typeof presentCancelled>;
+
+export const JOB_STATES = ['queued', 'running', 'dead', 'cancelled'] as const;
+
+const WHERE = `($1::text is null or kind = $1) and ($2::text is null or platform_id = $2)`;
+const COLUMNS = jobs.columnNames.join(', ');
+const WAITS = "state = 'queued' or (state = 'running' and due_at <= $4)";
+const CONDITIONS: Readonly<Record<string, string>> = {
+  queued: `(${WAITS})`,
+  running: "state = 'running' and due_at > $4",
+  dead: "state = 'dead' and $4::timestamptz is not null",
+};
+
+interface ListInput {
+  /** One of `JOB_STATES`; all but the cancelled ones where it is absent. */
+  state?: string | undefined;
+  kind?: string | undefined;
+  platformId?: string | undefined;
+  limit: number;
+}
+
+/** Jobs in the order in which they are due; dead ones and cancelled ones latest first. */
+export async function listJobs(
+  { db, world }: Runtime,
+  { state, kind, platformId, limit }: ListInput,
+): Promise<JobSummary[]> {
+  const values = [kind ?? null, platformId ?? null, limit];
+  if (state === 'cancelled') {
+    const sql = `select ${cancellations.columnNames.join(', ')} from job_cancellations
+      where ${WHERE} order by created_at desc, id limit $3`;
+    return (await db.query<Cancellation>(sql, values)).map(presentCancelled);
+  }
+  const now = world.now();
+  const condition = CONDITIONS[state ?? ''] ?? '$4::timestamptz is not null';
+  const order = state === 'dead' ? 'failed_at desc' : 'due_at';
+  const sql = `select ${COLUMNS} from jobs where ${WHERE} and ${condition}
+    order by ${order}, id limit $3`;
+  const rows = await db.query<Job>(sql, [...values, new Date(now)]);
+  return rows.map((row) => presentJob(row, now));
+}
+
+const noJob = () => new Fault('NOT_FOUND', 'No such job.');
+
+/** A job by its id. Throws NOT_FOUND. */
+export async function jobById({ read }: Pick<Ctx, 'read'>, id: string): Promise<Job> {
+  const row = isId(id, 'Job') ? await read(jobs, id) : undefined;
+  if (!row) throw noJob();
+  return row;
+}
+
+/** A job, or what is kept of a cancelled one. Throws NOT_FOUND. */
+export async function readJob({ db, world }: Runtime, id: string): Promise<JobSummary> {
+  if (!isId(id, 'Job')) throw noJob();
+  const row = await db.read(jobs, id);
+  if (row) return presentJob(row, world.now());
+  const cancelled = await db.read(cancellations, id);
+  if (!cancelled) throw noJob();
+  return presentCancelled(cancelled);
+}
+
+const DEAD_OF = `select id from jobs where state = 'dead' and kind = $1 and failed_at <= $2
+  order by failed_at, id limit $3`;
+
+/** Ids of jobs of a kind that died by `before`, the first ones first. */
+export async function deadJobs(
+  db: Pick<Database, 'query'>,
+  kind: string,
+  before: Time,
+  limit: number,
+): Promise<string[]> {
+  const found = await db.query<{ id: string }>(DEAD_OF, [kind, new Date(before), limit]);
+  return found.map(({ id }) => id);
+}
+
+/** Stages that dead jobs, and those that wait after a failure, are due now with all their attempts. */
+export async function reviveJobs(ctx: Ctx, ids: readonly string[]): Promise<JobSummary[]> {
+  const rows = await Promise.all(ids.map((id) => ctx.read(jobs, id)));
+  return rows.flatMap((row) => {
+    if (!row || row.failed_at === null || row.state === 'running') return [];
+    const revived = ctx.update(jobs, row, { state: 'queued', attempts: 0, due_at: ctx.now });
+    return [presentJob(revived, ctx.now)];
+  });
+}
+
+/** Stages the removal of a job; the reason is kept. Throws CONFLICT while it runs. */
+export function cancelJobRow(ctx: Ctx, row: Job, reason: string): JobSummary {
+  if (stateOf(row, ctx.now) === 'running') {
+    const advice = 'Its result decides; try again when it waits or is dead.';
+    throw new Fault('CONFLICT', `It runs now. ${advice}`);
+  }
+  ctx.remove(jobs, row);
+  const { id, kind, platform_id, attempts, last_error } = row;
+  const about = aboutOf(row.input);
+  const kept = { kind, platform_id, about, attempts, last_error, reason, created_at: ctx.now };
+  return presentCancelled(ctx.insert(cancellations, { id, ...kept }));
+}
