@@ -12,6 +12,7 @@ import {
   storageOf,
 } from './connectors/registry.ts';
 import { agentBearers } from './features/agents/index.ts';
+import { openSystemAccounts } from './features/balances/ledger-accounts/index.ts';
 import { type CardParts, issuerDesk } from './features/cards/index.ts';
 import { linkBearers, verificationPage } from './features/customers/hosted-verification/index.ts';
 import { sealOldCustomers } from './features/customers/records/index.ts';
@@ -36,11 +37,10 @@ import { addSite } from './http/site.ts';
 import { bodyErrors, compileSchemas } from './kernel/contract/validate.ts';
 import { runInSteps } from './kernel/steps.ts';
 import type { World } from './kernel/world.ts';
-import { houseAccounts } from './ledger/chart.ts';
 import { type Committer, createCommitter } from './runtime/committer/committer.ts';
 import { connectLane } from './runtime/committer/lane.ts';
 import { pressureOn } from './runtime/committer/pressure.ts';
-import { type Database, openDatabase } from './runtime/db/database.ts';
+import { openDatabase } from './runtime/db/database.ts';
 import { createFiles, type Files, fileJobs, fileSweep } from './runtime/files/files.ts';
 import { reportedCircuits, STORAGE_FAILURES } from './runtime/jobs/circuit-report.ts';
 import { measuredWorker } from './runtime/jobs/job-metrics.ts';
@@ -97,16 +97,6 @@ export interface App {
   stop(): Promise<void>;
 }
 
-const ENSURE_HOUSE = `insert into ledger_accounts (id, currency, created_at)
-  select id, currency, $3 from unnest($1::text[], $2::text[]) as house(id, currency)
-  on conflict (id) do nothing`;
-
-async function ensureHouse(db: Database, now: number): Promise<void> {
-  const accounts = houseAccounts(CURRENCIES.map((each) => each.code));
-  const columns = [accounts.map((each) => each.id), accounts.map((each) => each.currency)];
-  await db.query(ENSURE_HOUSE, [...columns, new Date(now)]);
-}
-
 /** The connectors as set, with what is wrong with their sources in the log. */
 const connectorsOf = (
   { connectors, circuits }: Pick<ConnectorSettings, 'circuits'> & Pick<Settings, 'connectors'>,
@@ -156,7 +146,7 @@ export async function compose(
   const wake = { events: () => deliverer.wake(), jobs: () => worker.wake() };
   const vault = createVault(world, () => settings.masterKey);
   const runtime: Runtime = { world, db, vault, committer, wake };
-  await ensureHouse(db, world.now());
+  await openSystemAccounts(db, CURRENCIES, world.now());
   const keys = await loadSigningKeys(runtime, settings.masterKey);
   // Only now is it known that the master key is the right one.
   await sealOldCustomers(db, vault);

@@ -55,3 +55,13 @@ export const transfersOf = (
   db: Pick<Database, 'query'>,
   transactionId: string,
 ): Promise<TransferRow[]> => db.query(OF_TRANSACTION, [transactionId]);
+
+const IN_STEP = `select step, phase, debit, credit, currency, amount, created_at
+  from ledger_transfers where transaction_id = $1 and (step = $2 or starts_with(step, $2 || '.'))`;
+
+/** The transfers of a transaction in this step and in those that are named after it with a period. */
+export const transfersInStep = (
+  db: Pick<Database, 'query'>,
+  transactionId: string,
+  step: string,
+): Promise<TransferRow[]> => db.query(IN_STEP, [transactionId, step]);

@@ -1,3 +1,8 @@
 // The accounts of the ledger as features see them. Postings are decided in ledger/ and written by the
 // committer.
-export { type LedgerAccountRow, openLedgerAccount, readLedgerAccount } from './store.ts';
+export {
+  type LedgerAccountRow,
+  openLedgerAccount,
+  openSystemAccounts,
+  readLedgerAccount,
+} from './store.ts';

@@ -1,6 +1,9 @@
 // The ledger's table as operations see it. Balances are written by the committer alone; operations only
 // open accounts and read what they hold.
 
+import type { Time } from '../../../kernel/world.ts';
+import { houseAccounts } from '../../../ledger/chart.ts';
+import type { Database } from '../../../runtime/db/database.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 import type { Ctx, Reader } from '../../../runtime/operation/context.ts';
 
@@ -35,3 +38,18 @@ export const openLedgerAccount = (
     ...{ ...of, shut },
     ...{ balance: 0n, held: 0n, created_at: ctx.now },
   });
+
+const OPEN_SYSTEM = `insert into ledger_accounts (id, currency, created_at)
+  select id, currency, $3 from unnest($1::text[], $2::text[]) as account(id, currency)
+  on conflict (id) do nothing`;
+
+/** Opens the system accounts of these currencies that are not there yet. */
+export async function openSystemAccounts(
+  db: Pick<Database, 'query'>,
+  currencies: readonly { code: string }[],
+  now: Time,
+): Promise<void> {
+  const accounts = houseAccounts(currencies.map(({ code }) => code));
+  const columns = [accounts.map((each) => each.id), accounts.map((each) => each.currency)];
+  await db.query(OPEN_SYSTEM, [...columns, new Date(now)]);
+}

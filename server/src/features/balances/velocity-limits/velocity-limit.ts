@@ -4,6 +4,7 @@
 // through whichever process.
 import type { Fault } from '../../../kernel/fault.ts';
 import type { Time } from '../../../kernel/world.ts';
+import { transfersInStep } from '../../../runtime/committer/ledger-reads.ts';
 import { pgArray } from '../../../runtime/db/arrays.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
@@ -172,20 +173,10 @@ export async function hasLeft(
   return !row || row.floor === null || row.balance - row.held - amount >= row.floor;
 }
 
-const TAKEN = `select step, debit, credit, currency, amount from ledger_transfers
-  where transaction_id = $1 and (step = '${GIVEN_BACK}' or step like '${GIVEN_BACK}.%')`;
-
-interface Taken {
-  step: string;
-  debit: string;
-  credit: string;
-  currency: string;
-  amount: bigint;
-}
-
 /** Gives back what a payment used up, whenever that was: for a payment that is refunded. */
 export async function reverseUse(ctx: Ctx, { id }: { id: string }): Promise<void> {
-  for (const { step, debit, credit, currency, amount } of await ctx.db.query<Taken>(TAKEN, [id])) {
+  const taken = await transfersInStep(ctx.db, id, GIVEN_BACK);
+  for (const { step, debit, credit, currency, amount } of taken) {
     ctx.transfer({
       transactionId: id,
       step: `refund.${step}`,
