@@ -26,7 +26,6 @@ export {
 } from './challenges.ts';
 export {
   addressErrors,
-  type Purpose,
   SCA_TAG,
   ScaAuthorization,
   ScaChallenge,
@@ -36,8 +35,7 @@ export {
 export { noteScaEvent } from './events.ts';
 export { isRegulated, needsSca, type ScaParts } from './parts.ts';
 export { checkLock, checkSession } from './standing.ts';
-export { RESET_STATUSES } from './states.ts';
-export { type ChallengeRow, scaChallenges } from './store.ts';
+export { type ChallengeRow, readChallenge } from './store.ts';
 
 /** What this feature adds to a server. */
 export const scaFeature = {

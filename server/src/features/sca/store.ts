@@ -1,6 +1,7 @@
 // What is kept of strong customer authentication. A customer has one standing, at most one factor of a kind,
 // one challenge about one thing at a time, and events for good.
 import { col, type RowOf, table } from '../../runtime/db/table.ts';
+import type { Reader } from '../../runtime/operation/context.ts';
 import type { Purpose, ScaFactorName } from './contract.ts';
 import { type ChallengeStatus, challengeStates, type ResetStatus, resetStates } from './states.ts';
 
@@ -127,3 +128,7 @@ export type EnrollmentRow = RowOf<typeof scaEnrollments>;
 export type ChallengeRow = RowOf<typeof scaChallenges>;
 export type ResetRow = RowOf<typeof scaResets>;
 export type ScaEventRow = RowOf<typeof scaEvents>;
+
+/** One challenge by id. */
+export const readChallenge = (reader: Reader, id: string): Promise<ChallengeRow | undefined> =>
+  reader.read(scaChallenges, id);

@@ -15,18 +15,17 @@ export {
   custodyOf,
   findWallet,
   type Wallet,
-  type WalletParts,
   walletOf,
 } from './accounts/wallet.ts';
 export { isPhoneTied, tiedCredentials } from './credentials/contacts.ts';
 export { type AuthorizationRow, authorizationPersonal } from './personal.ts';
 export { stopRecovery } from './recovery/recovery.ts';
 export { type RecoveryType, startRecovery } from './recovery/recovery-jobs.ts';
-export { authorizePayment, paymentText, type SignedPayment } from './signing/authorize.ts';
+export { authorizePayment, paymentText } from './signing/authorize.ts';
 export type { Activity } from './signing/payload.ts';
 export { type Asked, recordStamp, stampOf } from './signing/requests.ts';
-export { type Headers, signedOperation } from './signing/signed.ts';
-export { parseStamp, signs } from './signing/stamp.ts';
+export { signedOperation } from './signing/signed.ts';
+export { isStampOf } from './signing/stamp.ts';
 export {
   credentials,
   type RecoveryRow,

@@ -7,8 +7,8 @@ import { startApp, type TestApp } from '../../../test/harness.ts';
 import { ADDRESS, logIn, provenCustomer } from '../../../test/sca-desk.ts';
 import { factorDesk } from '../../../test/sca-factors.ts';
 import { loginDesk } from '../../../test/sca-login.ts';
-import { scaChallenges } from '../../features/sca/index.ts';
 import {
+  scaChallenges,
   scaEnrollments,
   scaEvents,
   scaFactors,

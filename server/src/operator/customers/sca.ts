@@ -4,8 +4,8 @@
 import {
   decideFactorReset,
   listScaEvents,
-  RESET_STATUSES,
   scaDetails,
+  scaFeature,
   searchFactorResets,
   unlockByHand,
 } from '../../features/sca/index.ts';
@@ -127,7 +127,7 @@ const LIST_FLAGS: Flags = {
   platform: { value: 'PLATFORM', help: 'Only those of this platform' },
   status: {
     value: 'STATUS',
-    choices: RESET_STATUSES,
+    choices: Object.keys(scaFeature.states.reset.moves),
     help: 'Those in this state; those that wait for a person unless given',
   },
   ...LIMIT,

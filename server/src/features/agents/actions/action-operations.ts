@@ -15,7 +15,7 @@ import {
 } from '../../payments/quotes/index.ts';
 import type { OutgoingRow, PaymentRow } from '../../payments/transactions/index.ts';
 import { stageTransferIn, stageTransferOut } from '../../payments/transfers/index.ts';
-import { type Asked, type Headers, stampOf } from '../../wallets/index.ts';
+import { type Asked, stampOf } from '../../wallets/index.ts';
 import { type AgentParts, ownAgent } from '../parts.ts';
 import { outright, PERMISSION_FOR } from '../policy/policy.ts';
 import { ownAccount, ownQuote } from '../reads/own.ts';
@@ -52,7 +52,7 @@ async function signed(
 ): Promise<Refused | boolean> {
   const { operationId } = agentExecuteQuote;
   // The stamp alone: what is to be signed was shown with the quote, so there is no first leg to name.
-  const stamp = stampOf(headers as Headers);
+  const stamp = stampOf(headers as Asked['headers']);
   const asked: Asked = {
     operationId,
     of: quote.id,

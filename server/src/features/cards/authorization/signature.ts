@@ -10,14 +10,7 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { readInternalAccount } from '../../balances/internal-accounts/index.ts';
 import { cardAccountOf } from '../../payments/card-payments/index.ts';
 import type { CardPaymentRow } from '../../payments/transactions/index.ts';
-import {
-  custodyOf,
-  findWallet,
-  parseStamp,
-  paymentText,
-  recordStamp,
-  signs,
-} from '../../wallets/index.ts';
+import { custodyOf, findWallet, isStampOf, paymentText, recordStamp } from '../../wallets/index.ts';
 import { currencyOfAccount, inAccountCurrency } from '../clearing/payment.ts';
 import { activeKeyOf } from '../delegated-keys/delegated-keys.ts';
 import type { CardParts } from '../parts.ts';
@@ -63,8 +56,7 @@ async function stampOf(ctx: Ctx, parts: CardParts, key: DelegatedKeyRow, payload
   const { id, signer, public_key } = key;
   if (signer === null) return undefined;
   const header = await askCustodian(ctx, parts, { id, signer, payload });
-  const stamp = parseStamp(header);
-  return stamp?.publicKey === public_key && signs(stamp, payload) ? header : undefined;
+  return isStampOf(header, public_key, payload) ? header : undefined;
 }
 
 /**

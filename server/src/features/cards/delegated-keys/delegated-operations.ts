@@ -11,10 +11,10 @@ import {
   custodyOf,
   signedOperation,
   type Wallet,
-  type WalletParts,
   walletOf,
 } from '../../wallets/index.ts';
 import { bindingsOf } from '../clearing/funding.ts';
+import type { CardParts } from '../parts.ts';
 import { cardOf } from '../parts.ts';
 import { type CardRow, cards, type FundingSourceRow, fundingSources } from '../store.ts';
 import {
@@ -102,7 +102,7 @@ const policy = ({ card, wallet }: Target, id: string): Activity => ({
   },
 });
 
-const create = (parts: WalletParts) =>
+const create = (parts: CardParts) =>
   signedOperation(createDelegatedKey, parts, {
     async begin(ctx, { body }) {
       const { wallet, source } = await targetOf(ctx, body);
@@ -169,7 +169,7 @@ const revoke = handle(revokeDelegatedKey, async (ctx, { params }) => {
   return { status: 204, body: undefined };
 });
 
-export const delegatedKeyOperations = (parts: WalletParts): Bound<Ctx>[] => [
+export const delegatedKeyOperations = (parts: CardParts): Bound<Ctx>[] => [
   create(parts),
   list,
   get,

@@ -5,7 +5,7 @@ import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import type { ScaParts } from '../../sca/index.ts';
-import type { Headers } from '../../wallets/index.ts';
+import type { Asked } from '../../wallets/index.ts';
 import { createQuote, executeQuote, getQuoteById } from './contract.ts';
 import { authorizeOperations } from './execution/authorize.ts';
 import { checkExecutable } from './execution/execute.ts';
@@ -42,7 +42,12 @@ async function execute(
   checkExecutable(ctx, quote, payment);
   await refuseAsked(ctx, parts, quote);
   const { operationId } = executeQuote;
-  const asked = { operationId, of: quote.id, input: { params, body }, headers: headers as Headers };
+  const asked = {
+    operationId,
+    of: quote.id,
+    input: { params, body },
+    headers: headers as Asked['headers'],
+  };
   const outcome = await signQuote(ctx, parts, quote, payment, asked);
   if ('refused' in outcome) return outcome;
   if ('challenge' in outcome) return { status: 202 as const, body: outcome.challenge };

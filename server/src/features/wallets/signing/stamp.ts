@@ -93,3 +93,9 @@ export const signs = ({ key, signature }: Stamp, signed: string | Uint8Array): b
   const bytes = typeof signed === 'string' ? Buffer.from(signed) : signed;
   return verify('sha256', bytes, { key, dsaEncoding: 'der' }, signature);
 };
+
+/** Whether a header is a stamp of this key over the text. */
+export function isStampOf(header: string, publicKey: string, text: string): boolean {
+  const stamp = parseStamp(header);
+  return stamp?.publicKey === publicKey && signs(stamp, text);
+}

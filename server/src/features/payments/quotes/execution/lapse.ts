@@ -9,7 +9,7 @@ import {
 } from '../../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../../runtime/operation/operate.ts';
-import { lapseChallenge, scaChallenges } from '../../../sca/index.ts';
+import { lapseChallenge, readChallenge } from '../../../sca/index.ts';
 import { readPlatform, systemCaller } from '../../../tenancy/platform/index.ts';
 import { expirePayment, failUnauthorized } from '../../lifecycle/index.ts';
 import { paymentOf } from '../quote.ts';
@@ -19,7 +19,7 @@ import { LAPSE } from './sca.ts';
 
 async function lapse(ctx: Ctx, quote: QuoteRow, challengeId: string): Promise<void> {
   const payment = await paymentOf(ctx, quote);
-  const challenge = await ctx.read(scaChallenges, challengeId);
+  const challenge = await readChallenge(ctx, challengeId);
   if (challenge?.status === 'PENDING' && ctx.now < challenge.expires_at) {
     // A clock that goes slow ran it too soon: the customer has its time.
     ctx.later(LAPSE, { quoteId: quote.id, challengeId }, challenge.expires_at);

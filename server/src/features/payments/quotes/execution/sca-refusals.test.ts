@@ -21,8 +21,7 @@ import {
   resend,
   scaPayer,
 } from '../../../../../test/sca-desk.ts';
-import { scaChallenges } from '../../../sca/index.ts';
-import { scaEvents, scaStandings } from '../../../sca/store.ts';
+import { scaChallenges, scaEvents, scaStandings } from '../../../sca/store.ts';
 import { platforms } from '../../../tenancy/platform/index.ts';
 
 let app: TestApp;

@@ -23,7 +23,6 @@ import {
   needsSca,
   noteScaEvent,
   openChallenge,
-  type Purpose,
   pendingChallenge,
   presentChallenge,
   type ScaFactorName,
@@ -35,6 +34,8 @@ import { awaitAuthorization } from '../../lifecycle/index.ts';
 import { livingOwner, type Payer } from '../../pricing/index.ts';
 import { debitedOf, type OutgoingRow, receivedOf } from '../../transactions/index.ts';
 import type { QuoteRow } from '../store.ts';
+
+type Purpose = NonNullable<ChallengeRow['purpose']>;
 
 /** The job that ends a payment whose proof did not come. */
 export const LAPSE = defineJob(

@@ -6,7 +6,7 @@ import type { PaymentInstructions } from '../../../../catalog/rails/payment-inst
 import { canonical } from '../../../../kernel/crypto/canonical.ts';
 import { iso, type Time } from '../../../../kernel/world.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
-import { paymentText, type SignedPayment, type Wallet } from '../../../wallets/index.ts';
+import { type authorizePayment, paymentText, type Wallet } from '../../../wallets/index.ts';
 import type { Payee, Payer, Priced } from '../../pricing/index.ts';
 import type { OutgoingRow } from '../../transactions/index.ts';
 import type { QuoteRow } from '../store.ts';
@@ -52,7 +52,10 @@ export const signingInstructions = (
 ];
 
 /** What must be signed before a quote is executed; undefined where its money is no wallet's. */
-export function signedPaymentOf(quote: QuoteRow, row: OutgoingRow): SignedPayment | undefined {
+export function signedPaymentOf(
+  quote: QuoteRow,
+  row: OutgoingRow,
+): Parameters<typeof authorizePayment>[3] | undefined {
   const info = row.instructions?.find((each) => each.accountOrWalletInfo.accountType === FORM);
   if (!info || row.source_account === null) return undefined;
   return {
