@@ -21,7 +21,6 @@ export {
   encryptOtp,
   type Holder,
   type Keys,
-  keysOf,
   openSessionKey,
   signedHeaders,
   stampWith,

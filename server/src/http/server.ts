@@ -18,7 +18,6 @@ import { faultBody } from './fault-body.ts';
 import { sendPage, TOO_MANY_ATTEMPTS } from './pages/pages.ts';
 import { bindRoute, type RouteOptions, routeOf } from './route.ts';
 
-export type { AgentBearers, LinkBearers } from './admission/admission.ts';
 export { BASE_PATH, type Watch } from './route.ts';
 
 declare module 'fastify' {

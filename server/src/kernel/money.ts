@@ -43,7 +43,7 @@ export function scale(amount: bigint, rate: Rate, rounding: Rounding): bigint {
 }
 
 /** Two currencies met in one calculation: a defect of the code, not a result of a request. */
-export interface CurrencyMismatch extends RangeError {
+interface CurrencyMismatch extends RangeError {
   name: 'CurrencyMismatch';
   currencies: readonly [CurrencyCode, CurrencyCode];
 }

@@ -19,7 +19,7 @@ export interface LinkBearers {
 }
 
 /** Resolves the bearer token of an agent. */
-export interface AgentBearers {
+interface AgentBearers {
   /** The caller of a request from its Authorization header; throws UNAUTHORIZED. */
   callerOf(authorization: string | undefined): Promise<Caller>;
   /** Whether this header was valid before. */

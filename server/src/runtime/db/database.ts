@@ -17,8 +17,7 @@ import {
 import { createPool, type ResultRow } from './pool.ts';
 import type { RowOf, Table } from './table.ts';
 
-export { connectLane } from '../committer/lane.ts';
-export { equals, type Filter, type Page, type PageQuery } from './paging.ts';
+export { equals, type Filter, type PageQuery } from './paging.ts';
 
 export interface FindOptions<T extends Table> {
   orderBy?: keyof T['columns'] & string;

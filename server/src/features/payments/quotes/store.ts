@@ -4,7 +4,7 @@
 
 import { Fault } from '../../../kernel/fault.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
-import type { Ctx, Reader } from '../../../runtime/operation/context.ts';
+import type { Reader } from '../../../runtime/operation/context.ts';
 
 export const quotes = table('quotes', {
   id: col.text,
@@ -49,6 +49,3 @@ export type QuoteRow = RowOf<typeof quotes>;
 /** One quote by id, read together with those that concurrent callers ask for. */
 export const readQuote = (reader: Reader, id: string): Promise<QuoteRow | undefined> =>
   reader.read(quotes, id);
-
-/** The commit fails if the quote changed since it was read. */
-export const requireQuote = (ctx: Ctx, row: QuoteRow): void => ctx.require(quotes, row);
