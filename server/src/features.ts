@@ -4,14 +4,22 @@
 import { openPlatformAccounts } from './bootstrap.ts';
 import type { StoragePort } from './connectors/ports/index.ts';
 import { agentFeature, pendingActionOf, waitingAction } from './features/agents/index.ts';
-import { internalAccountFeature } from './features/balances/internal-accounts/index.ts';
+import {
+  internalAccountFeature,
+  type moveAccount,
+} from './features/balances/internal-accounts/index.ts';
 import { type CardParts, cardFeature } from './features/cards/index.ts';
 import { contactFeature } from './features/customers/contacts/index.ts';
 import { documentFeature } from './features/customers/documents/index.ts';
 import { kycLinkFeature } from './features/customers/hosted-verification/index.ts';
 import { importFeature } from './features/customers/imports/index.ts';
 import { invitationFeature } from './features/customers/invitations/index.ts';
-import { customerFeature, ownerFeature } from './features/customers/records/index.ts';
+import {
+  customerFeature,
+  customersAfter,
+  ownerFeature,
+  readCustomer,
+} from './features/customers/records/index.ts';
 import { verificationFeature } from './features/customers/verifications/index.ts';
 import { codeFeature } from './features/notifications/codes/index.ts';
 import { messageFeature } from './features/notifications/messages/index.ts';
@@ -25,6 +33,7 @@ import { payInFeature } from './features/payments/pay-ins/index.ts';
 import { payoutFeature } from './features/payments/payouts/index.ts';
 import { presentationFeature } from './features/payments/presentation/index.ts';
 import { quoteFeature } from './features/payments/quotes/index.ts';
+import { isPaymentUnderWay } from './features/payments/transactions/index.ts';
 import { transferFeature } from './features/payments/transfers/index.ts';
 import { sandboxFeature } from './features/sandbox/index.ts';
 import { scaFeature } from './features/sca/index.ts';
@@ -62,6 +71,13 @@ export interface Resources {
   walletRecoveryMs: number | undefined;
 }
 
+/** What internal accounts need of customers and payments, which are later features. */
+export const accountPorts = {
+  customersAfter,
+  isCustomerDeleted: async (ctx, id) => (await readCustomer(ctx, id))?.deleted_at != null,
+  isPaymentUnderWay,
+} satisfies Omit<AccountPorts, 'connectors' | 'opened'> & Omit<MovePorts, 'runtime'>;
+
 /** The same with what one feature needs of a later one. */
 export const partsOf = (resources: Resources) => {
   const { connectors, webhooks, origin } = resources;
@@ -80,6 +96,7 @@ export const partsOf = (resources: Resources) => {
     credentialsTiedTo: tiedCredentials({ connectors }),
     opened: ((ctx, accounts) =>
       openWalletsOf(ctx, { connectors }, accounts)) satisfies AccountPorts['opened'],
+    ...accountPorts,
     pendingActionOf,
     waitingAction: waitingAction({ connectors, origin }),
   };
@@ -88,6 +105,7 @@ export const partsOf = (resources: Resources) => {
 type PlatformPorts = Parameters<typeof configFeature.operations>[0];
 type CustomerPorts = Parameters<typeof customerFeature.operations>[0];
 type AccountPorts = Parameters<typeof internalAccountFeature.jobs>[0];
+type MovePorts = Parameters<typeof moveAccount>[0];
 
 export type Parts = ReturnType<typeof partsOf>;
 

@@ -9,7 +9,7 @@ import {
   listAccounts,
   moveAccount,
 } from '../../features/balances/internal-accounts/index.ts';
-import { readCustomer } from '../../features/customers/records/index.ts';
+import { accountPorts } from '../../features.ts';
 import type { Flags, Given } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';
@@ -64,11 +64,10 @@ export function shownMoves(json: Awaited<ReturnType<typeof movesOf>>): Output {
 
 async function move({ runtime }: System, given: Given, event: Event): Promise<Output> {
   const reason = given.text('reason') ?? null;
-  const parts: Parameters<typeof moveAccount>[0] = {
-    runtime,
-    isDeleted: async (ctx, id) => (await readCustomer(ctx, id))?.deleted_at != null,
-  };
-  const json = await moveAccount(parts, { accountId: given.needed('account'), event, reason });
+  const json = await moveAccount(
+    { runtime, ...accountPorts },
+    { accountId: given.needed('account'), event, reason },
+  );
   const text = record([
     ['Account', json.accountId],
     ['Status', json.status],

@@ -11,8 +11,8 @@ import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { platformById, systemCaller } from '../../tenancy/platform/index.ts';
 import { movesOf } from '../account-moves/index.ts';
 import { readLedgerAccount } from '../ledger-accounts/index.ts';
-import { ACTIVATE_ACCOUNTS } from './jobs.ts';
-import { moveInternalAccount, refuseWhileUsed } from './lifecycle.ts';
+import { ACTIVATE_ACCOUNTS, type CustomersOfAccounts } from './jobs.ts';
+import { moveInternalAccount, type PaymentsOfAccount, refuseWhileUsed } from './lifecycle.ts';
 import { type InternalAccountEvent, internalAccountStates } from './states.ts';
 import { type InternalAccountRow, internalAccounts } from './store.ts';
 
@@ -77,10 +77,8 @@ export async function listAccounts(
 export const accountHistory = async (runtime: Runtime, id: string) =>
   movesOf(runtime, (await accountById(runtime, id)).id);
 
-interface MoveParts {
+interface MoveParts extends PaymentsOfAccount, Pick<CustomersOfAccounts, 'isCustomerDeleted'> {
   runtime: Runtime;
-  /** Whether the customer of an account was deleted; customers are a later feature. */
-  isDeleted(ctx: Ctx, customerId: string): Promise<boolean>;
 }
 
 interface MoveInput {
@@ -92,13 +90,13 @@ interface MoveInput {
 /** What has to hold besides the table of states. */
 async function checkMove(
   ctx: Ctx,
-  { isDeleted }: MoveParts,
+  parts: MoveParts,
   row: InternalAccountRow,
   event: InternalAccountEvent,
 ): Promise<void> {
-  if (event === 'close') await refuseWhileUsed(ctx, row);
+  if (event === 'close') await refuseWhileUsed(ctx, parts, row);
   if (event !== 'unfreeze' && event !== 'retry') return;
-  if (row.customer_id === null || !(await isDeleted(ctx, row.customer_id))) return;
+  if (row.customer_id === null || !(await parts.isCustomerDeleted(ctx, row.customer_id))) return;
   throw new Fault('CUSTOMER_DELETED', 'The customer of this account was deleted.');
 }
 

@@ -22,7 +22,26 @@ export const ACTIVATE_ACCOUNTS = defineJob(
   Type.Object({ platformId: Type.String(), accountIds: Type.Array(Type.String()) }),
 );
 
-interface AccountParts {
+interface Customer {
+  id: string;
+  currencies: string[] | null;
+  region: string | null;
+  created_at: Time;
+}
+
+/** Customers as owners of accounts; they are a later feature's. */
+export interface CustomersOfAccounts {
+  /** Up to `limit` customers of the platform who have accounts, in the order of creation. */
+  customersAfter(
+    ctx: Ctx,
+    platform: PlatformRow,
+    after: { createdAt: Time; id: string },
+    limit: number,
+  ): Promise<Customer[]>;
+  isCustomerDeleted(ctx: Ctx, customerId: string): Promise<boolean>;
+}
+
+interface AccountParts extends CustomersOfAccounts {
   connectors(environment: Environment): Connectors;
   /** Stages what belongs to accounts that were just opened: to a wallet, its keys. */
   opened(ctx: Ctx, accounts: readonly InternalAccountRow[]): Promise<void>;
@@ -34,27 +53,7 @@ const PAGE = 50;
 type BackfillInput = JobInput<typeof BACKFILL_ACCOUNTS>;
 type Place = NonNullable<BackfillInput['after']>;
 
-interface Customer {
-  id: string;
-  currencies: string[] | null;
-  region: string | null;
-  created_at: Time;
-}
-
-// Customers are another feature's table, to the right of this one; its rows are read by SQL alone.
-const CUSTOMERS = `select id, currencies, region, created_at from customers
-  where platform_id = $1 and deleted_at is null
-    and (created_at, id) > ($2::timestamptz, $3)
-    and (terms_consent is not null or not $4::boolean)
-  order by created_at, id limit ${PAGE}`;
-
 const START: Place = { createdAt: 0, id: '' };
-
-function customersAfter(ctx: Ctx, platform: PlatformRow, after: Place): Promise<Customer[]> {
-  const needsTerms = platform.terms_gate && !platform.regulated;
-  const values = [platform.id, new Date(after.createdAt), after.id, needsTerms];
-  return ctx.db.query<Customer>(CUSTOMERS, values);
-}
 
 /** A customer who chose currencies has those; everyone else what is offered in their region. */
 function wants(customer: Customer, currency: string): boolean {
@@ -80,7 +79,7 @@ async function openMissing(ctx: Ctx, input: BackfillInput, parts: AccountParts):
   const enabled = new Set(platform.currencies.map((each) => each.currencyCode));
   const currencies = input.currencies.filter((currency) => enabled.has(currency));
   const first = input.after === undefined;
-  const customers = await customersAfter(ctx, platform, input.after ?? START);
+  const customers = await parts.customersAfter(ctx, platform, input.after ?? START, PAGE);
   const held = await heldBy(
     ctx,
     customers.map((each) => each.id),
@@ -113,15 +112,16 @@ async function openMissing(ctx: Ctx, input: BackfillInput, parts: AccountParts):
   ctx.later(BACKFILL_ACCOUNTS, { platformId: platform.id, currencies, after });
 }
 
-const DELETED = 'select id from customers where id = any($1) and deleted_at is not null';
-
 /** The account of a customer who was deleted meanwhile stays pending, and so shut. */
-async function activate(ctx: Ctx, accountIds: readonly string[]): Promise<void> {
+async function activate(
+  ctx: Ctx,
+  { isCustomerDeleted }: CustomersOfAccounts,
+  accountIds: readonly string[],
+): Promise<void> {
   const rows = await Promise.all(accountIds.map((id) => ctx.read(internalAccounts, id)));
-  const deleted = await ctx.db.query<{ id: string }>(DELETED, [
-    rows.flatMap((row) => row?.customer_id ?? []),
-  ]);
-  const gone = new Set(deleted.map(({ id }) => id));
+  const owners = [...new Set(rows.flatMap((row) => row?.customer_id ?? []))];
+  const deleted = await Promise.all(owners.map((id) => isCustomerDeleted(ctx, id)));
+  const gone = new Set(owners.filter((_, at) => deleted[at]));
   for (const row of rows) {
     if (row?.status !== 'PENDING' || gone.has(row.customer_id ?? '')) continue;
     moveInternalAccount(ctx, row, 'provision');
@@ -146,7 +146,7 @@ export function accountJobs(parts: AccountParts): JobHandler[] {
     jobHandler(ACTIVATE_ACCOUNTS, {
       run: async (runtime, { input }) => {
         const caller = await callerFor(runtime, input.platformId);
-        return { caller, stage: (ctx) => activate(ctx, input.accountIds) };
+        return { caller, stage: (ctx) => activate(ctx, parts, input.accountIds) };
       },
     }),
   ];

@@ -9,25 +9,23 @@ import { statusUpdated } from './contract.ts';
 import { type InternalAccountEvent, internalAccountStates, isOpen } from './states.ts';
 import { type InternalAccountRow, internalAccounts } from './store.ts';
 
-// Payments are another feature's table, to the right of this one; its rows are read by SQL alone.
-const UNDER_WAY = `select 1 from transactions
-  where (source_account = $1 or destination_account = $1)
-    and (funds in ('AWAITED', 'FUNDED', 'HELD', 'HANDED', 'PARKED') or refund ->> 'status' = 'PENDING')
-  limit 1`;
+/** Payments of an account, which are a later feature's. */
+export interface PaymentsOfAccount {
+  /** Whether a payment from or to the account, or one that pays it a fee, is under way. */
+  isPaymentUnderWay(
+    ctx: Ctx,
+    account: Pick<InternalAccountRow, 'id' | 'platform_id' | 'customer_id'>,
+  ): Promise<boolean>;
+}
 
-// Only a platform's own account earns fees, and closing one is rare enough to look through its payments.
-const FEES_UNDER_WAY = `select 1 from transactions
-  where platform_id = $2 and platform_fee_account = $1
-    and (funds in ('AWAITED', 'FUNDED', 'HELD', 'HANDED') or refund ->> 'status' = 'PENDING')
-  limit 1`;
-
-/** Throws CONFLICT while a payment from or to the account is under way, or its owner owes us. */
-export async function refuseWhileUsed(ctx: Ctx, row: InternalAccountRow): Promise<void> {
+/** Throws CONFLICT while a payment of the account is under way, or its owner owes us. */
+export async function refuseWhileUsed(
+  ctx: Ctx,
+  { isPaymentUnderWay }: PaymentsOfAccount,
+  row: InternalAccountRow,
+): Promise<void> {
   if (row.owed > 0n) throw new Fault('CONFLICT', 'The account still owes money.');
-  const under = await ctx.db.query(UNDER_WAY, [row.id]);
-  const fees =
-    row.customer_id === null ? await ctx.db.query(FEES_UNDER_WAY, [row.id, row.platform_id]) : [];
-  if (under.length + fees.length) {
+  if (await isPaymentUnderWay(ctx, row)) {
     throw new Fault('CONFLICT', 'A payment of this account is still under way.');
   }
 }

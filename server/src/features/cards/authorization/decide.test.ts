@@ -10,6 +10,7 @@ import {
   refuseWhileUsed,
 } from '../../balances/internal-accounts/lifecycle.ts';
 import { internalAccounts } from '../../balances/internal-accounts/store.ts';
+import { isPaymentUnderWay } from '../../payments/transactions/index.ts';
 
 let app: TestApp;
 let desk: CardDesk;
@@ -240,7 +241,7 @@ describe('a payment with a card', () => {
     expect(deleting.body).toMatchObject(under);
     const closing = app.operate(async (ctx) => {
       const row = await ctx.read(internalAccounts, of.accountId);
-      if (row) await refuseWhileUsed(ctx, row);
+      if (row) await refuseWhileUsed(ctx, { isPaymentUnderWay }, row);
     });
     await expect(closing).rejects.toMatchObject(under);
   });

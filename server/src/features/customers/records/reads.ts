@@ -4,6 +4,7 @@ import type { Static } from '@sinclair/typebox';
 import { regionsOffering } from '../../../catalog/currencies/offers.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
+import type { Time } from '../../../kernel/world.ts';
 import type { Filter } from '../../../runtime/db/database.ts';
 import { timeFilters } from '../../../runtime/db/paging.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -38,6 +39,27 @@ export async function platformOf(ctx: Ctx): Promise<PlatformRow> {
   const row = await readPlatform(ctx, ctx.caller.platformId);
   if (!row) throw new Fault('UNAUTHORIZED', 'The API credentials are missing or not valid.');
   return row;
+}
+
+const AFTER = `select id, currencies, region, created_at from customers
+  where platform_id = $1 and deleted_at is null
+    and (created_at, id) > ($2::timestamptz, $3)
+    and (terms_consent is not null or not $4::boolean)
+  order by created_at, id limit $5::int`;
+
+/**
+ * Customers of the platform who have accounts, in the order of creation: not those who were deleted, nor
+ * those who have yet to accept terms.
+ */
+export function customersAfter(
+  ctx: Ctx,
+  platform: PlatformRow,
+  after: { createdAt: Time; id: string },
+  limit: number,
+): Promise<Pick<CustomerRow, 'id' | 'currencies' | 'region' | 'created_at'>[]> {
+  const needsTerms = platform.terms_gate && !platform.regulated;
+  const values = [platform.id, new Date(after.createdAt), after.id, needsTerms, limit];
+  return ctx.db.query(AFTER, values);
 }
 
 type Query = Static<(typeof listCustomers)['query']>;

@@ -1,0 +1,23 @@
+// Whether payments of an account are under way, so that it may not be closed.
+import type { Ctx } from '../../../runtime/operation/context.ts';
+
+const UNDER_WAY = `select 1 from transactions
+  where (source_account = $1 or destination_account = $1)
+    and (funds in ('AWAITED', 'FUNDED', 'HELD', 'HANDED', 'PARKED') or refund ->> 'status' = 'PENDING')
+  limit 1`;
+
+// Only a platform's own account earns fees, and closing one is rare enough to look through its payments.
+const FEES_UNDER_WAY = `select 1 from transactions
+  where platform_id = $2 and platform_fee_account = $1
+    and (funds in ('AWAITED', 'FUNDED', 'HELD', 'HANDED') or refund ->> 'status' = 'PENDING')
+  limit 1`;
+
+/** Whether a payment from or to the internal account, or one that pays it a fee, is under way. */
+export async function isPaymentUnderWay(
+  ctx: Ctx,
+  account: { id: string; platform_id: string; customer_id: string | null },
+): Promise<boolean> {
+  const under = await ctx.db.query(UNDER_WAY, [account.id]);
+  if (under.length || account.customer_id !== null) return under.length > 0;
+  return (await ctx.db.query(FEES_UNDER_WAY, [account.id, account.platform_id])).length > 0;
+}
