@@ -5,7 +5,7 @@ import { createTestDatabase, type TestDatabase } from '../test/database.ts';
 import { createPlatformWithToken, FIRST_CURRENCIES, firstStart } from './bootstrap.ts';
 import { readConfig } from './config.ts';
 import { internalAccounts } from './features/balances/internal-accounts/store.ts';
-import { platforms } from './features/tenancy/platform/index.ts';
+import { platforms } from './features/tenancy/platform/store.ts';
 import { authenticator } from './features/tenancy/tokens/index.ts';
 import { tokens } from './features/tenancy/tokens/store.ts';
 import { withSystem } from './operator/cli/system.ts';

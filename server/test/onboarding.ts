@@ -1,6 +1,6 @@
 // A desk for tests of onboarding: platforms of each kind, people and businesses with everything an identity
 // check asks for, and the events about one customer in their order.
-import { platforms } from '../src/features/tenancy/platform/index.ts';
+import { platforms } from '../src/features/tenancy/platform/store.ts';
 import type { Environment } from '../src/runtime/operation/context.ts';
 import { ok } from './fixtures.ts';
 import { type Answer, startApp, type TestPlatform } from './harness.ts';

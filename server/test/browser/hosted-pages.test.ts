@@ -4,7 +4,7 @@
 import { createServer, type Server } from 'node:http';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { platforms } from '../../src/features/tenancy/platform/index.ts';
+import { platforms } from '../../src/features/tenancy/platform/store.ts';
 import { cardDesk } from '../card-desk.ts';
 import { customer, ok } from '../fixtures.ts';
 import type { TestPlatform } from '../harness.ts';

@@ -8,7 +8,8 @@ import { walletDesk } from '../../../test/wallet-desk.ts';
 import { moveInternalAccount } from '../balances/internal-accounts/lifecycle.ts';
 import { internalAccounts } from '../balances/internal-accounts/store.ts';
 import { customerOf, moveCheck } from '../customers/records/index.ts';
-import { type CardProgram, platforms } from '../tenancy/platform/index.ts';
+import type { CardProgram } from '../tenancy/platform/index.ts';
+import { platforms } from '../tenancy/platform/store.ts';
 
 let app: TestApp;
 let desk: CardDesk;

@@ -5,12 +5,8 @@ import { booksBalance } from '../../../../test/fixtures.ts';
 import { startApp, type TestApp, type TestPlatform } from '../../../../test/harness.ts';
 import { newId } from '../../../kernel/id.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
-import {
-  type PaymentLimit,
-  type PlatformRow,
-  platforms,
-  systemCaller,
-} from '../../tenancy/platform/index.ts';
+import { type PaymentLimit, type PlatformRow, systemCaller } from '../../tenancy/platform/index.ts';
+import { platforms } from '../../tenancy/platform/store.ts';
 import { checkPaymentSize, countPayment, reverseUse } from './index.ts';
 
 const DAY_MS = 86_400_000;

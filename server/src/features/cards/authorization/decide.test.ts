@@ -10,7 +10,7 @@ import {
   refuseWhileUsed,
 } from '../../balances/internal-accounts/lifecycle.ts';
 import { internalAccounts } from '../../balances/internal-accounts/store.ts';
-import { isPaymentUnderWay } from '../../payments/transactions/index.ts';
+import { isPaymentUnderWay } from '../../payments/lifecycle/under-way.ts';
 
 let app: TestApp;
 let desk: CardDesk;

@@ -6,7 +6,7 @@ import { ok } from '../../../../test/fixtures.ts';
 import { type Answer, startApp, type TestApp } from '../../../../test/harness.ts';
 import { luhnSum } from '../../../connectors/sandbox/cards/card-numbers.ts';
 import { sha256Hex } from '../../../runtime/security/crypto.ts';
-import { platforms } from '../../tenancy/platform/index.ts';
+import { platforms } from '../../tenancy/platform/store.ts';
 import { cardReveals, cards } from '../store.ts';
 
 const MINUTE = 60_000;

@@ -5,7 +5,7 @@ import { ok } from '../../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../../test/harness.ts';
 import { type Receiver, startReceiver } from '../../../../test/receiver.ts';
 import { testEvent } from '../../tenancy/config/index.ts';
-import { platforms } from '../../tenancy/platform/index.ts';
+import { platforms } from '../../tenancy/platform/store.ts';
 
 let app: TestApp;
 let receiver: Receiver;

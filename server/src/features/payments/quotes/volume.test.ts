@@ -9,7 +9,8 @@ import {
   quoteBody,
 } from '../../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../../test/harness.ts';
-import { type PlatformRow, platforms } from '../../tenancy/platform/index.ts';
+import type { PlatformRow } from '../../tenancy/platform/index.ts';
+import { platforms } from '../../tenancy/platform/store.ts';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -24,7 +24,6 @@ export {
   requireTransaction,
   type TransactionRow,
 } from './store.ts';
-export { isPaymentUnderWay } from './under-way.ts';
 
 /** What this feature adds to a server. */
 export const transactionFeature = {

@@ -13,7 +13,6 @@ export {
   type PlatformCurrency,
   type PlatformRow,
   platformOfUmaDomain,
-  platforms,
   readPlatform,
   requirePlatform,
 } from './store.ts';

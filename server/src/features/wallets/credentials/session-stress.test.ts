@@ -11,7 +11,7 @@ import {
   walletDesk,
 } from '../../../../test/wallet-desk.ts';
 import type { Database } from '../../../runtime/db/database.ts';
-import { platforms } from '../../tenancy/platform/index.ts';
+import { platforms } from '../../tenancy/platform/store.ts';
 
 let app: TestApp;
 let desk: WalletDesk;

@@ -15,7 +15,7 @@ import type { Worker } from '../../../runtime/jobs/jobs.ts';
 import { createWorker } from '../../../runtime/jobs/jobs.ts';
 import { createLog } from '../../../runtime/observability/log.ts';
 import { createMetrics } from '../../../runtime/observability/metrics.ts';
-import { platforms } from '../../tenancy/platform/index.ts';
+import { platforms } from '../../tenancy/platform/store.ts';
 import { walletAuthorizations } from '../store.ts';
 import { playProcessing } from './processing.ts';
 import { type Steps, settleJobs } from './signed.ts';

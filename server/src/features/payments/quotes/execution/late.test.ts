@@ -16,7 +16,7 @@ import { startApp, type TestApp } from '../../../../../test/harness.ts';
 import type { Progress } from '../../../../connectors/ports/index.ts';
 import { moveInternalAccount } from '../../../balances/internal-accounts/lifecycle.ts';
 import { internalAccounts } from '../../../balances/internal-accounts/store.ts';
-import { platforms } from '../../../tenancy/platform/index.ts';
+import { platforms } from '../../../tenancy/platform/store.ts';
 import { currentOf, heedPayout } from '../../payouts/payout-jobs.ts';
 import { asOutgoing } from '../../transactions/rows.ts';
 import { heedFunding } from './funding.ts';

@@ -30,7 +30,7 @@ import {
 } from '../../../../../test/sca-desk.ts';
 import { assertionJson, factorDesk } from '../../../../../test/sca-factors.ts';
 import { loginDesk } from '../../../../../test/sca-login.ts';
-import { platforms } from '../../../tenancy/platform/index.ts';
+import { platforms } from '../../../tenancy/platform/store.ts';
 import { takeDeposit } from './funding.ts';
 
 let app: TestApp;

@@ -22,7 +22,7 @@ import {
   scaPayer,
 } from '../../../../../test/sca-desk.ts';
 import { scaChallenges, scaEvents, scaStandings } from '../../../sca/store.ts';
-import { platforms } from '../../../tenancy/platform/index.ts';
+import { platforms } from '../../../tenancy/platform/store.ts';
 
 let app: TestApp;
 beforeAll(async () => {

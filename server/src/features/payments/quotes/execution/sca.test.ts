@@ -24,7 +24,7 @@ import {
   type ScaPayer,
   scaPayer,
 } from '../../../../../test/sca-desk.ts';
-import { platforms } from '../../../tenancy/platform/index.ts';
+import { platforms } from '../../../tenancy/platform/store.ts';
 
 let app: TestApp;
 let payer: ScaPayer;
