@@ -17,26 +17,23 @@ export {
   type Wallet,
   walletOf,
 } from './accounts/wallet.ts';
+export {
+  listWalletAuthorizations,
+  walletAuthorizationDetails,
+  walletDetails,
+} from './by-hand.ts';
 export { isPhoneTied, tiedCredentials } from './credentials/contacts.ts';
-export { type AuthorizationRow, authorizationPersonal } from './personal.ts';
-export { stopRecovery } from './recovery/recovery.ts';
-export { type RecoveryType, startRecovery } from './recovery/recovery-jobs.ts';
+export {
+  cancelWalletRecovery,
+  requestWalletRecovery,
+  searchWalletRecoveries,
+  type WalletRecovery,
+} from './recovery/by-hand.ts';
 export { authorizePayment, paymentText } from './signing/authorize.ts';
 export type { Activity } from './signing/payload.ts';
 export { type Asked, recordStamp, stampOf } from './signing/requests.ts';
 export { signedOperation } from './signing/signed.ts';
 export { isStampOf } from './signing/stamp.ts';
-export {
-  credentials,
-  type RecoveryRow,
-  type RequestRow,
-  type SessionRow,
-  walletAuthorizations,
-  walletRecoveries,
-  walletRequests,
-  walletSessions,
-  wallets,
-} from './store.ts';
 
 /** What this feature adds to a server. */
 export const walletFeature = {

@@ -1,20 +1,34 @@
-// `wallet keys`: the public keys that the clients of embedded wallets pin, because the published
-// client libraries trust another maker's keys unless they are told this installation's. They follow
-// from the master key, so it is made sure first that the one at hand is the server's: wrong keys
-// would look just as good.
+// `wallet keys|show|authorizations|authorization|recover|recoveries|cancel-recovery`: embedded wallets. The
+// published client libraries pin the public keys of another installation unless they are given the keys that
+// `keys` prints. Account recovery is off unless the installation says how long a user waits for it.
+
+import {
+  cancelWalletRecovery,
+  listWalletAuthorizations,
+  requestWalletRecovery,
+  searchWalletRecoveries,
+  type WalletRecovery,
+  walletAuthorizationDetails,
+  walletDetails,
+  walletFeature,
+} from '../../features/wallets/index.ts';
 import type { Environment } from '../../runtime/operation/context.ts';
 import { loadSigningKeys } from '../../runtime/security/keys.ts';
-import { record } from '../cli/table.ts';
+import type { Flags, Given } from '../cli/flags.ts';
+import { LIMIT, limitIn } from '../cli/queue.ts';
+import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
-import { walletRecoveryVerbs } from './wallet-recoveries.ts';
-import { walletRowVerbs } from './wallet-rows.ts';
+import { platformIn } from '../platforms/platform.ts';
 
 const ENVIRONMENTS: readonly Environment[] = ['sandbox', 'production'];
 
-async function keys({ runtime, connectorsOf, masterKey }: System): Promise<Output> {
-  await loadSigningKeys(runtime, masterKey());
+/** Keys, messages and digests that another master key than the server's made would be wrong. */
+const checkKeys = ({ runtime, masterKey }: System) => loadSigningKeys(runtime, masterKey());
+
+async function keys(system: System): Promise<Output> {
+  await checkKeys(system);
   const all = ENVIRONMENTS.flatMap((environment) => {
-    const { custody } = connectorsOf(environment);
+    const { custody } = system.connectorsOf(environment);
     return custody ? [{ environment, ...custody.publicKeys() }] : [];
   });
   const text = all
@@ -29,6 +43,146 @@ async function keys({ runtime, connectorsOf, masterKey }: System): Promise<Outpu
   return { json: all, text: text || 'None: nobody keeps the keys of wallets here.\n' };
 }
 
+const heads = (...names: string[]) => names.map((head) => ({ head }));
+
+async function show({ runtime }: System, given: Given): Promise<Output> {
+  const json = await walletDetails(runtime, given.needed('account'));
+  const { requests, recovery } = json;
+  const about = record([
+    ['Account', json.accountId],
+    ['Platform', json.platformId],
+    ['Customer', json.customerId],
+    ['Status', json.status ?? 'none'],
+    ['Created', json.createdAt],
+    ['To be signed', String(requests.toSign)],
+    ['Processing', String(requests.processing)],
+    ['To be fetched', String(requests.settled)],
+    ['Way back', recovery ? `${recovery.recoveryId}, due ${recovery.dueAt}` : 'none'],
+  ]);
+  const held = table(
+    heads('CREDENTIAL', 'TYPE', 'CREATED'),
+    json.credentials.map((each) => [each.credentialId, each.type, each.createdAt]),
+  );
+  const sessions = table(
+    heads('SESSION', 'CREDENTIAL', 'AUTHENTICATED', 'EXPIRES'),
+    json.sessions.map((each) => [
+      each.sessionId,
+      each.credentialId,
+      each.authenticatedAt,
+      each.expiresAt,
+    ]),
+  );
+  return { json, text: `${about}\nCredentials\n${held}\nSessions\n${sessions}` };
+}
+
+async function authorizations({ runtime }: System, given: Given): Promise<Output> {
+  const json = await listWalletAuthorizations(runtime, {
+    accountId: given.needed('account'),
+    after: given.text('after'),
+    limit: limitIn(given),
+  });
+  const text = table(
+    heads('SIGNED', 'AUTHORIZATION', 'OPERATION', 'ABOUT', 'SESSION', 'KEY'),
+    json.map((each) => [
+      each.createdAt,
+      each.authorizationId,
+      each.operation,
+      each.subject,
+      each.sessionId ?? '-',
+      // A script that stands in for a key in the sandbox has none.
+      each.publicKey || '-',
+    ]),
+  );
+  return { json, text };
+}
+
+/** What one signature says, whole: what a dispute is about. */
+async function authorization({ runtime }: System, given: Given): Promise<Output> {
+  const json = await walletAuthorizationDetails(runtime, given.needed('authorization'));
+  const text = record([
+    ['Authorization', json.authorizationId],
+    ['Signed', json.createdAt],
+    ['Account', json.accountId],
+    ['Operation', json.operation],
+    ['About', json.subject],
+    ['Session', json.sessionId ?? '-'],
+    ['Key', json.publicKey || '-'],
+    ['Stamp', json.stamp],
+    ['Text', typeof json.payload === 'string' ? json.payload : 'erased'],
+  ]);
+  return { json, text };
+}
+
+const TYPES: readonly WalletRecovery['type'][] = ['EMAIL_OTP', 'SMS_OTP'];
+
+const OFF =
+  'Wallets have no way back here: RAILHEAD_WALLET_RECOVERY, the hours to wait for one, is not set. ' +
+  'It must be set for this command as well as for the server.';
+
+function shown(json: WalletRecovery): Output {
+  const stopped = json.cancelledFor ?? '';
+  const text = record([
+    ['Recovery', json.recoveryId],
+    ['Account', json.accountId],
+    ['Credential', json.type],
+    ['Status', stopped ? `${json.status}, ${stopped}` : json.status],
+    ['Asked for by', json.actor],
+    ['Reason', json.reason],
+    ['Due', json.dueAt],
+  ]);
+  return { json, text };
+}
+
+async function recover(system: System, given: Given): Promise<Output> {
+  const { runtime, walletRecoveryMs: delayMs } = system;
+  if (delayMs === undefined) throw new Error(OFF);
+  await checkKeys(system);
+  const recovery = await requestWalletRecovery(runtime, {
+    accountId: given.needed('account'),
+    type: given.needed('type') as WalletRecovery['type'],
+    actor: given.needed('actor'),
+    reason: given.needed('reason'),
+    delayMs,
+  });
+  return shown(recovery);
+}
+
+async function cancel(system: System, given: Given): Promise<Output> {
+  await checkKeys(system);
+  const input = {
+    recoveryId: given.needed('recovery'),
+    actor: given.text('actor') ?? 'operator',
+  };
+  return shown(await cancelWalletRecovery(system.runtime, input));
+}
+
+async function recoveries(system: System, given: Given): Promise<Output> {
+  const json = await searchWalletRecoveries(system.runtime, {
+    platformId: await platformIn(system, given),
+    status: given.text('status'),
+    after: given.text('after'),
+    limit: limitIn(given),
+  });
+  const text = table(
+    heads('CREATED', 'RECOVERY', 'ACCOUNT', 'CREDENTIAL', 'STATUS', 'DUE', 'WHO', 'REASON'),
+    json.map((each) => [
+      each.createdAt,
+      each.recoveryId,
+      each.accountId,
+      each.type,
+      each.cancelledFor ? `${each.status} ${each.cancelledFor}` : each.status,
+      each.dueAt,
+      each.actor,
+      each.reason,
+    ]),
+  );
+  return { json, text };
+}
+
+const ACCOUNT: Flags = {
+  account: { value: 'ACCOUNT', required: true, help: "Id of the wallet's internal account" },
+};
+
 export const walletVerbs: readonly Verb[] = [
   {
     noun: 'wallet',
@@ -37,6 +191,80 @@ export const walletVerbs: readonly Verb[] = [
     flags: {},
     run: keys,
   },
-  ...walletRowVerbs,
-  ...walletRecoveryVerbs,
+  {
+    noun: 'wallet',
+    verb: 'show',
+    summary: 'Show what an embedded wallet can be signed in to with, and what waits for it',
+    flags: ACCOUNT,
+    bare: 'account',
+    run: show,
+  },
+  {
+    noun: 'wallet',
+    verb: 'authorizations',
+    summary: 'List what was signed for an embedded wallet and by which key, latest first',
+    flags: {
+      ...ACCOUNT,
+      ...LIMIT,
+      after: { value: 'AUTHORIZATION', help: 'Go on behind this one, the last of a list before' },
+    },
+    bare: 'account',
+    run: authorizations,
+  },
+  {
+    noun: 'wallet',
+    verb: 'authorization',
+    summary: 'Show one of them with its stamp and the text that was signed',
+    flags: {
+      authorization: { value: 'AUTHORIZATION', required: true, help: 'Id of the authorization' },
+    },
+    bare: 'authorization',
+    run: authorization,
+  },
+  {
+    noun: 'wallet',
+    verb: 'recover',
+    summary: 'Begin a way back for a user without credentials: announced, and delayed',
+    flags: {
+      ...ACCOUNT,
+      type: {
+        value: 'TYPE',
+        required: true,
+        choices: TYPES,
+        help: 'The credential that the wallet is to have',
+      },
+      actor: { value: 'NAME', required: true, help: 'Who asks for it' },
+      reason: { value: 'TEXT', required: true, help: 'Why, for those who look later' },
+    },
+    bare: 'account',
+    run: recover,
+  },
+  {
+    noun: 'wallet',
+    verb: 'recoveries',
+    summary: 'List ways back that were asked for, latest first',
+    flags: {
+      platform: { value: 'PLATFORM', help: 'Only those of this platform' },
+      status: {
+        value: 'STATUS',
+        choices: Object.keys(walletFeature.states.recovery.moves),
+        help: 'Only those in this state',
+      },
+      ...LIMIT,
+      after: { value: 'RECOVERY', help: 'Go on behind this recovery, the last of a list before' },
+    },
+    bare: 'platform',
+    run: recoveries,
+  },
+  {
+    noun: 'wallet',
+    verb: 'cancel-recovery',
+    summary: 'Stop a way back that waits',
+    flags: {
+      recovery: { value: 'RECOVERY', required: true, help: 'Id of the recovery' },
+      actor: { value: 'NAME', help: 'Who stops it (operator)' },
+    },
+    bare: 'recovery',
+    run: cancel,
+  },
 ];

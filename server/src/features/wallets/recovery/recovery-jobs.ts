@@ -70,7 +70,7 @@ async function refuseNeedless(ctx: Ctx, wallet: Wallet, type: RecoveryType): Pro
   if (waiting) throw refused(`${waiting.id} waits for this wallet already.`);
 }
 
-interface NewRecovery {
+export interface NewRecovery {
   accountId: string;
   type: RecoveryType;
   /** Who asked for it, and why. */
