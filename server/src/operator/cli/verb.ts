@@ -43,10 +43,3 @@ export interface Verb {
   bare?: string;
   run(system: System, given: Given): Promise<Output>;
 }
-
-/** Something asked for by id is not there: one line, exit 1. */
-export const notFound = (what: string): Error =>
-  Object.assign(new Error(`No such ${what}.`), { name: 'NotFound' });
-
-/** Something asked for that the state of the thing forbids: one line, exit 1. */
-export const refused = (reason: string): Error => new Error(reason);

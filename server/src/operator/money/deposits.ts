@@ -20,7 +20,7 @@ import { Fault } from '../../kernel/fault.ts';
 import { type Flags, type Given, usageError } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { table } from '../cli/table.ts';
-import { type Output, refused, type System, type Verb } from '../cli/verb.ts';
+import type { Output, System, Verb } from '../cli/verb.ts';
 import { amountIn, currencyIn } from '../platforms/limits.ts';
 import { platformIn } from '../platforms/platform.ts';
 
@@ -116,7 +116,7 @@ async function record({ runtime }: System, call: Given): Promise<Output> {
     return shown(await recordDeposit(runtime, input));
   } catch (error) {
     // The flags are right: what the account or the payment does not allow is no misuse.
-    throw error instanceof Fault ? refused(error.message) : error;
+    throw error instanceof Fault ? new Error(error.message) : error;
   }
 }
 
