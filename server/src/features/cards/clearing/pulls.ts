@@ -19,7 +19,7 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { cardAccountOf, factsOf } from '../../payments/card-payments/index.ts';
 import { currentOf, loadOf } from '../../payments/payouts/index.ts';
-import { railNotices } from '../../payments/suspense/index.ts';
+import { keepNotice } from '../../payments/suspense/index.ts';
 import { type CardPaymentRow, transactionAt } from '../../payments/transactions/index.ts';
 import { callerOf } from '../../tenancy/platform/index.ts';
 import type { CardParts } from '../parts.ts';
@@ -89,13 +89,11 @@ async function endPullByHand(
   { pull, taken, reason }: { pull?: number | undefined; taken: boolean; reason: string },
 ): Promise<{ row: CardPaymentRow; at: number }> {
   const at = placeOf(row, pull);
-  ctx.insert(railNotices, {
-    id: `${row.id}/card/${pullStep(at)}`,
-    transaction_id: row.id,
+  keepNotice(ctx, row, {
     kind: 'card',
+    name: pullStep(at),
     state: taken ? 'settled' : 'failed',
     reason,
-    created_at: ctx.now,
   });
   return { row: await endPull(ctx, row, at, taken), at };
 }

@@ -17,7 +17,7 @@ import type { DocumentCheck, DocumentVerdict } from '../../../connectors/ports/d
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import { REASON_BY_ENDING } from '../../../connectors/sandbox/identity/documents.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
-import { customers } from '../records/index.ts';
+import { customers } from '../records/store.ts';
 import { eraseDocuments, fileOf } from './document.ts';
 import { addDocument, documentsOf } from './index.ts';
 import { documentInspector } from './inspect.ts';

@@ -5,13 +5,14 @@ import { isId } from '../../../kernel/id.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { DataKey } from '../../../runtime/security/vault.ts';
 import {
-  beneficialOwners,
   type CustomerRow,
   dataKeyOf,
   isFinal,
   type OwnerRow,
   readCustomer,
+  readOwner,
   requireCustomer,
+  requireOwner,
 } from '../records/index.ts';
 
 interface Holder {
@@ -23,7 +24,7 @@ interface Holder {
 
 /** The holder of this id, if the calling platform has one; deleted customers included. */
 async function findHolder(ctx: Ctx, id: string): Promise<Holder | undefined> {
-  const owner = isId(id, 'BeneficialOwner') ? await ctx.read(beneficialOwners, id) : undefined;
+  const owner = isId(id, 'BeneficialOwner') ? await readOwner(ctx, id) : undefined;
   const customerId = owner?.customer_id ?? id;
   const customer = isId(customerId, 'Customer') ? await readCustomer(ctx, customerId) : undefined;
   if (customer?.platform_id !== ctx.caller.platformId) return undefined;
@@ -47,7 +48,7 @@ export async function holderOf(ctx: Ctx, id: string): Promise<Holder> {
   }
   keyOf(holder.customer);
   requireCustomer(ctx, holder.customer);
-  if (holder.owner) ctx.require(beneficialOwners, holder.owner);
+  if (holder.owner) requireOwner(ctx, holder.owner);
   return holder;
 }
 

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { customer, ok } from '../../../../test/fixtures.ts';
 import { type Answer, startApp, type TestApp, wireOf } from '../../../../test/harness.ts';
 import { paperForm, pdfFile } from '../../../../test/papers.ts';
-import { customers } from '../records/index.ts';
-import { decide } from '../verifications/index.ts';
+import { customers } from '../records/store.ts';
+import { decide } from '../verifications/decide.ts';
 
 const DAY_MS = 24 * 3_600_000;
 

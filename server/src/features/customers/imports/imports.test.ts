@@ -5,7 +5,8 @@ import { ok } from '../../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../../test/harness.ts';
 import { file, HEAD, type ImportDesk, importDesk, progress } from '../../../../test/imports.ts';
 import { uuid7 } from '../../../kernel/id.ts';
-import { customers, personalOf } from '../records/index.ts';
+import { personalOf } from '../records/index.ts';
+import { customers } from '../records/store.ts';
 
 let app: TestApp;
 let desk: ImportDesk;

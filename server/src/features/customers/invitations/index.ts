@@ -7,8 +7,6 @@ import { invitationPage } from './page.ts';
 import { invitationPersonalData } from './personal.ts';
 import { invitationStates } from './states.ts';
 
-export { invitations } from './store.ts';
-
 /** What this feature adds to a server. */
 export const invitationFeature = {
   operations: invitationOperations,

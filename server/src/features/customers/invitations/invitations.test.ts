@@ -3,10 +3,10 @@ import { customer, ok } from '../../../../test/fixtures.ts';
 import { startApp, type TestApp, type TestPlatform } from '../../../../test/harness.ts';
 import { operate } from '../../../runtime/operation/operate.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
-import { customers } from '../records/index.ts';
-import { invitations } from './index.ts';
+import { customers } from '../records/store.ts';
 import { invitationOperations } from './operations.ts';
 import { eraseInvitations } from './personal.ts';
+import { invitations } from './store.ts';
 
 let app: TestApp;
 beforeAll(async () => {

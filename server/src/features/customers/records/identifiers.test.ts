@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/fixtures.ts';
 import { startApp, type TestApp, type TestPlatform } from '../../../../test/harness.ts';
 import { fieldsOf, ownerBody, ownerDesk } from '../../../../test/owners.ts';
-import { beneficialOwners, customers } from './index.ts';
-import { ownerPersonal, sealOwner } from './owners/owners.ts';
+import { beneficialOwners, ownerPersonal, sealOwner } from './owners/owners.ts';
 import { dataKeyOf, personalOf } from './personal.ts';
+import { customers } from './store.ts';
 
 let app: TestApp;
 let desk: ReturnType<typeof ownerDesk>;

@@ -22,8 +22,15 @@ export {
   createBeneficialOwner,
   updateBeneficialOwner,
 } from './owners/owner-contract.ts';
-export { addOwner, changeOwner, ownerOf, ownerOperations } from './owners/owner-operations.ts';
-export { beneficialOwners, type OwnerRow, ownerPersonal, presentOwner } from './owners/owners.ts';
+export { addOwner, changeOwner, ownerOf } from './owners/owner-operations.ts';
+export {
+  moveOwner,
+  type OwnerRow,
+  ownerPersonal,
+  presentOwner,
+  readOwner,
+  requireOwner,
+} from './owners/owners.ts';
 export type { ContactChange, CustomerParts, TiedCredentials } from './parts.ts';
 export { dataKeyOf, personalOf } from './personal.ts';
 export { customerOf, customersAfter, platformOf } from './reads.ts';
@@ -33,10 +40,9 @@ export { type CreateBody, registerCustomer, registrationErrors } from './registr
 export { isAddress } from './registration/terms.ts';
 export { changeCustomer, setProvenPhone } from './registration/update.ts';
 export { awaitSealing, sealOldCustomers } from './registration/upgrade.ts';
-export { type CheckMove, checkStates, isFinal } from './states.ts';
+export { type CheckMove, isFinal } from './states.ts';
 export {
   type CustomerRow,
-  customers,
   findCustomers,
   readCustomer,
   requireCustomer,

@@ -6,12 +6,11 @@ import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { documentsOf, markSubmitted } from '../documents/index.ts';
 import {
-  beneficialOwners,
   type CheckMove,
   type CustomerRow,
-  checkStates,
   isFinal,
   moveCheck,
+  moveOwner,
   type OwnerRow,
   ownersOf,
   requireCustomer,
@@ -37,16 +36,6 @@ const MEANS = {
   rejected: { event: 'reject', status: 'REJECTED', move: 'reject' },
   unresolved: { event: 'ask', status: 'RESOLVE_ERRORS', move: 'hold' },
 } as const;
-
-/** Stages one owner's move; a check that is over stays as it is. */
-export function moveOwner(ctx: Ctx, owner: OwnerRow, move: CheckMove | undefined): OwnerRow {
-  const status = isFinal(owner) || !move ? owner.status : checkStates.next(owner.status, move);
-  if (status !== owner.status) {
-    return ctx.update(beneficialOwners, owner, { status, updated_at: ctx.now });
-  }
-  ctx.require(beneficialOwners, owner);
-  return owner;
-}
 
 /**
  * Stages what a decision about a business means for its owners. Where `otherwise` is missing, those

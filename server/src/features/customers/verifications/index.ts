@@ -7,8 +7,7 @@ import { verificationPersonalData } from './personal-data.ts';
 import { verificationStates } from './states.ts';
 
 export type { VerificationError } from './contract.ts';
-export { decide } from './decide.ts';
-export { latestOf, presentVerification } from './record.ts';
+export { presentVerification } from './record.ts';
 export {
   type Decision,
   decideVerification,
@@ -16,7 +15,6 @@ export {
   showVerification,
 } from './review.ts';
 export { VERIFICATION_STATUSES } from './states.ts';
-export { verifications } from './store.ts';
 export { submit, type VerificationParts, wantedOf } from './submit.ts';
 
 /** What this feature adds to a server. */

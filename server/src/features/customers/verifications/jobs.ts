@@ -13,7 +13,7 @@ import {
 import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
-import { type CustomerRow, customers, isFinal } from '../records/index.ts';
+import { type CustomerRow, isFinal, readCustomer } from '../records/index.ts';
 import { caseOf, dossierOf, errorsOf } from './case.ts';
 import { decide } from './decide.ts';
 import { type VerificationRow, verifications } from './store.ts';
@@ -47,10 +47,10 @@ interface Found {
 }
 
 /** The verification and its customer, while it waits to be decided. */
-async function waiting({ read }: Pick<Ctx, 'read'>, id: string): Promise<Found | undefined> {
-  const row = await read(verifications, id);
+async function waiting(reader: Pick<Ctx, 'read'>, id: string): Promise<Found | undefined> {
+  const row = await reader.read(verifications, id);
   if (!row?.latest || row.status !== 'PENDING_MANUAL_REVIEW') return undefined;
-  const customer = await read(customers, row.customer_id);
+  const customer = await readCustomer(reader, row.customer_id);
   if (!customer || customer.deleted_at !== null || isFinal(customer)) return undefined;
   return { row, customer };
 }

@@ -3,8 +3,12 @@ import { ok } from '../../../../test/fixtures.ts';
 import type { TestPlatform } from '../../../../test/harness.ts';
 import { type Desk, openDesk, PERSON } from '../../../../test/onboarding.ts';
 import { paperForm, pdfFile } from '../../../../test/papers.ts';
-import { beneficialOwners, customers } from '../records/index.ts';
-import { decide, latestOf, type VerificationError, verifications, wantedOf } from './index.ts';
+import { beneficialOwners } from '../records/owners/owners.ts';
+import { customers } from '../records/store.ts';
+import { decide } from './decide.ts';
+import { type VerificationError, wantedOf } from './index.ts';
+import { latestOf } from './record.ts';
+import { verifications } from './store.ts';
 
 let desk: Desk;
 let as: TestPlatform;

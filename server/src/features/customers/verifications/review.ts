@@ -10,17 +10,18 @@ import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import { documentsOf, markSubmitted } from '../documents/index.ts';
 import {
-  beneficialOwners,
   type CheckMove,
   type CustomerRow,
-  customers,
   isFinal,
+  moveOwner,
   type OwnerRow,
+  readCustomer,
+  readOwner,
   requireCustomer,
 } from '../records/index.ts';
 import { caseOf, dossierOf, errorsOf, gapsOfDossier } from './case.ts';
 import type { VerificationError } from './contract.ts';
-import { decide, moveOwner } from './decide.ts';
+import { decide } from './decide.ts';
 import { findingsOf, latestOf } from './record.ts';
 import { type VerificationRow, verifications } from './store.ts';
 
@@ -37,8 +38,8 @@ type Reader = Pick<Ctx, 'read' | 'db'>;
 
 const readerOf = ({ db }: Runtime): Reader => ({ db, read: db.read });
 
-async function customerBehind({ read }: Reader, id: string): Promise<CustomerRow> {
-  const customer = await read(customers, id);
+async function customerBehind(reader: Reader, id: string): Promise<CustomerRow> {
+  const customer = await readCustomer(reader, id);
   if (!customer) throw notFound('customer');
   return customer;
 }
@@ -47,7 +48,7 @@ async function customerBehind({ read }: Reader, id: string): Promise<CustomerRow
 async function subjectOf(reader: Reader, id: string): Promise<Subject> {
   if (isId(id, 'Customer')) return { customer: await customerBehind(reader, id) };
   if (isId(id, 'BeneficialOwner')) {
-    const owner = await reader.read(beneficialOwners, id);
+    const owner = await readOwner(reader, id);
     if (!owner) throw notFound('owner');
     return { customer: await customerBehind(reader, owner.customer_id), owner };
   }

@@ -5,8 +5,9 @@ import { ok } from '../../../../test/fixtures.ts';
 import type { TestPlatform } from '../../../../test/harness.ts';
 import { type IdentityService, startIdentityService } from '../../../../test/identity-service.ts';
 import { type Desk, openDesk } from '../../../../test/onboarding.ts';
-import { customers } from '../records/index.ts';
-import { decide, latestOf } from './index.ts';
+import { customers } from '../records/store.ts';
+import { decide } from './decide.ts';
+import { latestOf } from './record.ts';
 
 const MINUTE = 60_000;
 

@@ -10,7 +10,7 @@ import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import { heedIncoming } from '../pay-ins/index.ts';
 import { heedPayout, heedRefund } from '../payouts/index.ts';
 import { heedFunding } from '../quotes/index.ts';
-import { isWanted, noticeCame, railWaits, type WaitKind } from '../suspense/index.ts';
+import { isWanted, noticeCame, type WaitKind, waitOf } from '../suspense/index.ts';
 import { asOutgoing, readTransaction, type TransactionRow } from '../transactions/index.ts';
 
 /** Rejects what the state of the transaction forbids. */
@@ -60,7 +60,7 @@ export const onProductionTransaction = <R>(
 
 /** What is awaited of a transaction now; throws CONFLICT where nothing is. */
 export async function awaitedOf(ctx: Ctx, row: TransactionRow): Promise<WaitKind> {
-  const wait = await ctx.read(railWaits, row.id);
+  const wait = await waitOf(ctx, row);
   if (wait && isWanted(row, wait.kind)) return wait.kind;
   throw conflict(`Nothing is awaited of it: it is ${row.status}.`);
 }

@@ -15,7 +15,7 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { moveInternalAccount } from '../../balances/internal-accounts/lifecycle.ts';
 import type { InternalAccountEvent } from '../../balances/internal-accounts/states.ts';
 import { internalAccounts } from '../../balances/internal-accounts/store.ts';
-import { customers } from '../../customers/records/index.ts';
+import { customers } from '../../customers/records/store.ts';
 import { noteDeclared } from '../../payees/external-accounts/declared.ts';
 import { externalAccounts } from '../../payees/external-accounts/store.ts';
 import { currentOf } from '../payouts/payout-jobs.ts';

@@ -16,7 +16,7 @@ export {
 } from './deposit.ts';
 export { heedIncoming } from './jobs.ts';
 export { HELD_LONG } from './kinds.ts';
-export { cancelPull, isPull, stagePull, startPull } from './pull.ts';
+export { isPull, stagePull, startPull } from './pull.ts';
 export { receiveUmaPayment } from './uma.ts';
 
 /** What this feature adds to a server. */

@@ -18,7 +18,8 @@ import { internalAccounts } from '../../balances/internal-accounts/store.ts';
 import { currentOf } from '../payouts/payout-jobs.ts';
 import type { WaitKind } from '../suspense/waits.ts';
 import { asIncoming } from '../transactions/rows.ts';
-import { cancelPull, heedIncoming, refuseDeposit, releaseDeposit } from './index.ts';
+import { heedIncoming, refuseDeposit, releaseDeposit } from './index.ts';
+import { cancelPull } from './pull.ts';
 
 const told = (words: string) => words.split(' ').map((word) => `INCOMING_PAYMENT.${word}`);
 

@@ -4,8 +4,8 @@ export {
   awaitDecision,
   cardPaymentsInSuspense,
   decided,
+  endDecision,
   inSuspense,
-  parked,
   type Said,
   turnOf,
 } from './parked.ts';
@@ -13,9 +13,9 @@ export { paymentReference, refundReference, transactionOfReference } from './ref
 export {
   awaitNotice,
   isWanted,
+  keepNotice,
   noticeCame,
-  railNotices,
-  railWaits,
   type WaitKind,
   type WaitRow,
+  waitOf,
 } from './waits.ts';

@@ -10,10 +10,10 @@ import { netIn } from '../../../runtime/committer/ledger-reads.ts';
 import { col, table } from '../../../runtime/db/table.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { TransactionRow } from '../transactions/index.ts';
-import { railNotices } from './waits.ts';
+import { keepNotice } from './waits.ts';
 
 /** The id is the transaction's. */
-export const parked = table('parked', {
+const parked = table('parked', {
   id: col.text,
   platform_id: col.text,
   since: col.time.mut,
@@ -50,6 +50,12 @@ export async function awaitDecision(ctx: Ctx, row: TransactionRow): Promise<void
   else ctx.insert(parked, { id: row.id, platform_id: row.platform_id, since: ctx.now });
 }
 
+/** Takes the transaction off the list where nobody need decide. */
+export async function endDecision(ctx: Ctx, { id }: { id: string }): Promise<void> {
+  const waiting = await ctx.read(parked, id);
+  if (waiting) ctx.remove(parked, waiting);
+}
+
 /**
  * Ends names that are there once for a transaction. To a payment with a card it may happen again that money
  * cannot go back, and its row has changed by then.
@@ -67,13 +73,11 @@ export async function decided(
   const waiting = await ctx.read(parked, row.id);
   if (!waiting) throw new Fault('CONFLICT', 'No money of it waits for a decision.');
   ctx.remove(parked, waiting);
-  ctx.insert(railNotices, {
-    id: `${row.id}/parked/${state}${turnOf(row)}`,
-    transaction_id: row.id,
+  keepNotice(ctx, row, {
     kind: 'parked',
+    name: `${state}${turnOf(row)}`,
     state,
-    reference: reference ?? null,
-    reason: reason ?? null,
-    created_at: ctx.now,
+    reference,
+    reason,
   });
 }

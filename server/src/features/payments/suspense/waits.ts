@@ -15,7 +15,7 @@ import type { TransactionRow } from '../transactions/index.ts';
 export type WaitKind = RailInstruction['kind'];
 
 /** The id is the transaction's: of one transaction at most one movement is under way outside. */
-export const railWaits = table(
+const railWaits = table(
   'rail_waits',
   {
     id: col.text,
@@ -30,7 +30,7 @@ export const railWaits = table(
 export type WaitRow = RowOf<typeof railWaits>;
 
 /** What a person said about a movement, and the bank's own reference for it. */
-export const railNotices = table(
+const railNotices = table(
   'rail_notices',
   {
     id: col.text,
@@ -52,6 +52,32 @@ export async function awaitNotice(ctx: Ctx, row: TransactionRow, kind: WaitKind)
   else ctx.insert(railWaits, { id: row.id, platform_id: row.platform_id, kind, since: ctx.now });
 }
 
+interface Notice {
+  kind: 'parked' | 'card' | WaitKind;
+  /** Its name among the notices of its kind: each is taken once. */
+  name: string;
+  state: Progress['state'];
+  reference?: string | null | undefined;
+  reason?: string | null | undefined;
+}
+
+/** Stages the record of a notice about a transaction. CONFLICT at the commit where it was taken before. */
+export const keepNotice = (
+  ctx: Ctx,
+  { id }: { id: string },
+  { kind, name, state, reference = null, reason = null }: Notice,
+): unknown =>
+  ctx.insert(railNotices, {
+    id: `${id}/${kind}/${name}`,
+    transaction_id: id,
+    ...{ kind, state, reference, reason },
+    created_at: ctx.now,
+  });
+
+/** What is awaited of a transaction. */
+export const waitOf = (ctx: Ctx, { id }: { id: string }): Promise<WaitRow | undefined> =>
+  ctx.read(railWaits, id);
+
 /** Keeps what the notice said and ends the wait for it, where there was one. */
 export async function noticeCame(
   ctx: Ctx,
@@ -61,16 +87,15 @@ export async function noticeCame(
 ): Promise<void> {
   const wait = await ctx.read(railWaits, transactionId);
   if (wait?.kind === kind) ctx.remove(railWaits, wait);
-  const { state } = progress;
-  ctx.insert(railNotices, {
-    id: `${transactionId}/${kind}/${state}`,
-    transaction_id: transactionId,
-    kind,
-    state,
-    reference: 'reference' in progress ? progress.reference : null,
-    reason: 'reason' in progress ? progress.reason : null,
-    created_at: ctx.now,
-  });
+  keepNotice(
+    ctx,
+    { id: transactionId },
+    {
+      ...{ kind, name: progress.state, state: progress.state },
+      reference: 'reference' in progress ? progress.reference : undefined,
+      reason: 'reason' in progress ? progress.reason : undefined,
+    },
+  );
 }
 
 /** Whether a movement of this kind is still wanted of the transaction. */

@@ -22,7 +22,7 @@ import {
   walletDesk,
 } from '../../../../test/wallet-desk.ts';
 import { connectorRegistry } from '../../../connectors/registry.ts';
-import { customers } from '../../customers/records/index.ts';
+import { customers } from '../../customers/records/store.ts';
 import { endCredential } from '../accounts/credentials.ts';
 import { credentials } from '../store.ts';
 import { dropOtp } from './otp.ts';

@@ -6,7 +6,7 @@ import { ok } from '../../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../../test/harness.ts';
 import { fault, otpDesk, phoneNumber, readBundle } from '../../../../test/otp.ts';
 import { signedHeaders, type WalletDesk, walletDesk } from '../../../../test/wallet-desk.ts';
-import { customers } from '../../customers/records/index.ts';
+import { customers } from '../../customers/records/store.ts';
 
 const MINUTE = 60_000;
 const TYPES = ['EMAIL_OTP', 'SMS_OTP'] as const;

@@ -2,10 +2,10 @@
 // under its data key.
 import type { Static } from '@sinclair/typebox';
 import { col, type RowOf, table } from '../../../../runtime/db/table.ts';
-import { stamps } from '../../../../runtime/operation/context.ts';
+import { type Ctx, type Reader, stamps } from '../../../../runtime/operation/context.ts';
 import type { DataKey, Vault } from '../../../../runtime/security/vault.ts';
 import { dataKeyOf } from '../personal.ts';
-import { type CheckStatus, checkStates } from '../states.ts';
+import { type CheckMove, type CheckStatus, checkStates, isFinal } from '../states.ts';
 import type { CustomerRow } from '../store.ts';
 import type { BeneficialOwner, OwnerPersonal } from './owner-contract.ts';
 
@@ -89,4 +89,21 @@ export function presentOwner(vault: Vault, business: CustomerRow, row: OwnerRow)
     kycStatus: row.status,
     ...stamps(row),
   };
+}
+
+/** One owner by id, read together with those that concurrent callers ask for. */
+export const readOwner = (reader: Reader, id: string): Promise<OwnerRow | undefined> =>
+  reader.read(beneficialOwners, id);
+
+/** The commit fails if the owner changed since it was read. */
+export const requireOwner = (ctx: Ctx, row: OwnerRow): void => ctx.require(beneficialOwners, row);
+
+/** Moves the check of an owner on; one that is over stays as it is, and so until the commit. */
+export function moveOwner(ctx: Ctx, owner: OwnerRow, move: CheckMove | undefined): OwnerRow {
+  const status = isFinal(owner) || !move ? owner.status : checkStates.next(owner.status, move);
+  if (status !== owner.status) {
+    return ctx.update(beneficialOwners, owner, { status, updated_at: ctx.now });
+  }
+  requireOwner(ctx, owner);
+  return owner;
 }
