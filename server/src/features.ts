@@ -39,12 +39,7 @@ import { scaFeature } from './features/sca/index.ts';
 import { stablecoinFeature } from './features/stablecoins/index.ts';
 import { configFeature } from './features/tenancy/config/index.ts';
 import { type Authenticator, tokenFeature } from './features/tenancy/tokens/index.ts';
-import {
-  openWallets,
-  openWalletsOf,
-  tiedCredentials,
-  walletFeature,
-} from './features/wallets/index.ts';
+import { walletFeature, walletPorts } from './features/wallets/index.ts';
 import type { bodyErrors } from './kernel/contract/validate.ts';
 import type { Files } from './runtime/files/files.ts';
 import type { Log } from './runtime/observability/log.ts';
@@ -90,11 +85,7 @@ export const partsOf = (resources: Resources) => {
         currencies,
         (environment) => connectors(environment).funding,
       )) satisfies PlatformPorts['provision'],
-    openWallets: ((ctx, customer, accounts) =>
-      openWallets(ctx, { connectors }, customer, accounts)) satisfies CustomerPorts['openWallets'],
-    credentialsTiedTo: tiedCredentials({ connectors }),
-    opened: ((ctx, accounts) =>
-      openWalletsOf(ctx, { connectors }, accounts)) satisfies AccountPorts['opened'],
+    ...walletPorts({ connectors }),
     ...accountPorts,
     pendingActionOf,
     waitingAction: waitingAction({ connectors, origin }),
@@ -102,7 +93,6 @@ export const partsOf = (resources: Resources) => {
 };
 
 type PlatformPorts = Parameters<typeof configFeature.operations>[0];
-type CustomerPorts = Parameters<typeof customerFeature.operations>[0];
 type AccountPorts = Parameters<typeof internalAccountFeature.jobs>[0];
 type MovePorts = Parameters<typeof moveAccount>[0];
 

@@ -10,7 +10,6 @@ import { isSigned, settleJobs } from './signing/signed.ts';
 import { credentialStates, recoveryStates, requestStates, sessionStates } from './states.ts';
 import { walletSweep } from './sweep.ts';
 
-export { openWallets, openWalletsOf } from './accounts/provision.ts';
 export {
   custodyOf,
   findWallet,
@@ -22,12 +21,12 @@ export {
   walletAuthorizationDetails,
   walletDetails,
 } from './by-hand.ts';
-export { isPhoneTied, tiedCredentials } from './credentials/contacts.ts';
+export { isPhoneTied } from './credentials/contacts.ts';
+export { walletPorts } from './ports.ts';
 export {
   cancelWalletRecovery,
   requestWalletRecovery,
   searchWalletRecoveries,
-  type WalletRecovery,
 } from './recovery/by-hand.ts';
 export { authorizePayment, paymentText } from './signing/authorize.ts';
 export type { Activity } from './signing/payload.ts';

@@ -7,7 +7,6 @@ import {
   listWalletAuthorizations,
   requestWalletRecovery,
   searchWalletRecoveries,
-  type WalletRecovery,
   walletAuthorizationDetails,
   walletDetails,
   walletFeature,
@@ -19,6 +18,8 @@ import { LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
+
+type WalletRecovery = Awaited<ReturnType<typeof cancelWalletRecovery>>;
 
 const ENVIRONMENTS: readonly Environment[] = ['sandbox', 'production'];
 

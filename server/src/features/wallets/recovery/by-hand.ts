@@ -29,7 +29,7 @@ const presentRecovery = (row: RecoveryRow) => ({
   endedAt: row.ended_at === null ? null : iso(row.ended_at),
 });
 
-export type WalletRecovery = ReturnType<typeof presentRecovery>;
+type WalletRecovery = ReturnType<typeof presentRecovery>;
 
 /** Requests the recovery of a wallet, announced and delayed. Throws NOT_FOUND and CONFLICT. */
 export async function requestWalletRecovery(

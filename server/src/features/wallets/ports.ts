@@ -1,0 +1,27 @@
+// What earlier features need of wallets: that new accounts become wallets, and what a change of a customer's
+// contact means for credentials that go by it.
+import type { Ctx } from '../../runtime/operation/context.ts';
+import type { InternalAccountRow } from '../balances/internal-accounts/index.ts';
+import type { CustomerRow, TiedCredentials } from '../customers/records/index.ts';
+import { openWallets, openWalletsOf } from './accounts/provision.ts';
+import type { WalletParts } from './accounts/wallet.ts';
+import { tiedCredentials } from './credentials/contacts.ts';
+
+interface WalletPorts {
+  /** Stages the wallets of a customer's new accounts. */
+  openWallets(
+    ctx: Ctx,
+    customer: CustomerRow,
+    accounts: readonly InternalAccountRow[],
+  ): Promise<void>;
+  /** Stages the wallets of new accounts of many customers. */
+  opened(ctx: Ctx, accounts: readonly InternalAccountRow[]): Promise<void>;
+  credentialsTiedTo: TiedCredentials;
+}
+
+/** The functions that the composition gives to earlier features. */
+export const walletPorts = (parts: WalletParts): WalletPorts => ({
+  openWallets: (ctx, customer, accounts) => openWallets(ctx, parts, customer, accounts),
+  opened: (ctx, accounts) => openWalletsOf(ctx, parts, accounts),
+  credentialsTiedTo: tiedCredentials(parts),
+});
