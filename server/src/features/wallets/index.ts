@@ -28,11 +28,10 @@ export {
   requestWalletRecovery,
   searchWalletRecoveries,
 } from './recovery/by-hand.ts';
-export { authorizePayment, paymentText } from './signing/authorize.ts';
+export { authorizePayment, paymentText, signWithKey } from './signing/authorize.ts';
 export type { Activity } from './signing/payload.ts';
-export { type Asked, recordStamp, stampOf } from './signing/requests.ts';
+export { type Asked, stampOf } from './signing/requests.ts';
 export { signedOperation } from './signing/signed.ts';
-export { isStampOf } from './signing/stamp.ts';
 
 /** What this feature adds to a server. */
 export const walletFeature = {

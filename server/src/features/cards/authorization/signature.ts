@@ -10,7 +10,7 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { readInternalAccount } from '../../balances/internal-accounts/index.ts';
 import { cardAccountOf } from '../../payments/card-payments/index.ts';
 import type { CardPaymentRow } from '../../payments/transactions/index.ts';
-import { custodyOf, findWallet, isStampOf, paymentText, recordStamp } from '../../wallets/index.ts';
+import { custodyOf, findWallet, signWithKey } from '../../wallets/index.ts';
 import { currencyOfAccount, inAccountCurrency } from '../clearing/payment.ts';
 import { activeKeyOf } from '../delegated-keys/delegated-keys.ts';
 import type { CardParts } from '../parts.ts';
@@ -37,26 +37,20 @@ function textOf(row: CardPaymentRow, key: DelegatedKeyRow, ofCard: bigint): stri
   });
 }
 
-/** What its custodian answers. What it throws is told to nobody but with the fault: it may quote a secret. */
+/** The stamp of the key's custodian. What it throws goes with the fault alone: it may quote a secret. */
 async function askCustodian(
   ctx: Ctx,
   parts: CardParts,
-  of: { id: string; signer: string; payload: string },
-): Promise<string> {
+  { id, signer }: DelegatedKeyRow,
+  payload: string,
+): Promise<string | undefined> {
+  if (signer === null) return undefined;
   try {
-    return await custodyOf(ctx, parts).stampWith(of);
+    return await custodyOf(ctx, parts).stampWith({ id, signer, payload });
   } catch (cause) {
-    parts.note?.(`whoever keeps ${of.id} does not sign with it`);
+    parts.note?.(`whoever keeps ${id} does not sign with it`);
     throw unsigned('The key of the wallet cannot be asked.', cause);
   }
-}
-
-/** A stamp of the key; undefined where its custodian gives none that is good: it is not believed unseen. */
-async function stampOf(ctx: Ctx, parts: CardParts, key: DelegatedKeyRow, payload: string) {
-  const { id, signer, public_key } = key;
-  if (signer === null) return undefined;
-  const header = await askCustodian(ctx, parts, { id, signer, payload });
-  return isStampOf(header, public_key, payload) ? header : undefined;
 }
 
 /**
@@ -78,16 +72,14 @@ export async function signPull(
     found ?? activeKeyOf(ctx, row.card.cardId, accountId),
   ]);
   if (!wallet || !key) throw unsigned('No key may sign for the wallet.');
-  const payload = paymentText(ctx, wallet, textOf(row, key, amount));
-  const stamp = await stampOf(ctx, parts, key, payload);
-  if (stamp === undefined) throw unsigned('The key of the wallet has not signed.');
-  // A key that is taken back in the same instant signs nothing.
-  ctx.require(delegatedKeys, key);
-  recordStamp(ctx, wallet, {
+  const isSigned = await signWithKey(ctx, wallet, {
     operation: 'cardPull',
     subject: row.id,
-    stamp,
-    payload,
-    signed: { publicKey: key.public_key, session: undefined },
+    unsigned: textOf(row, key, amount),
+    publicKey: key.public_key,
+    stampWith: (payload) => askCustodian(ctx, parts, key, payload),
   });
+  if (!isSigned) throw unsigned('The key of the wallet has not signed.');
+  // A key that is taken back in the same instant signs nothing.
+  ctx.require(delegatedKeys, key);
 }

@@ -21,6 +21,7 @@ import {
   stampOf,
 } from './requests.ts';
 import { signedBy } from './signer.ts';
+import { isStampOf } from './stamp.ts';
 
 /** The text that a wallet signs so that money leaves it. `unsigned` says everything about the movement. */
 export const paymentText = (ctx: Ctx, { row }: Pick<Wallet, 'row'>, unsigned: string): string =>
@@ -77,4 +78,30 @@ export async function authorizePayment(
   const { operationId: operation, of: subject } = asked;
   recordStamp(ctx, wallet, { operation, subject, stamp: header, payload, signed });
   return undefined;
+}
+
+/** A payment that a key of the wallet signs without its holder. */
+interface KeyPayment {
+  operation: string;
+  subject: string;
+  /** Says everything about the movement. */
+  unsigned: string;
+  publicKey: string;
+  /** The stamp that the custodian of the key gives; undefined where it gives none. */
+  stampWith(payload: string): Promise<string | undefined>;
+}
+
+/** Records the stamp of a key that signs for a payment; false where there is none, or not of this key. */
+export async function signWithKey(
+  ctx: Ctx,
+  wallet: Wallet,
+  { operation, subject, unsigned, publicKey, stampWith }: KeyPayment,
+): Promise<boolean> {
+  const payload = paymentText(ctx, wallet, unsigned);
+  const stamp = await stampWith(payload);
+  // What a custodian gives is checked as a client's signature is.
+  if (stamp === undefined || !isStampOf(stamp, publicKey, payload)) return false;
+  const signed = { publicKey, session: undefined };
+  recordStamp(ctx, wallet, { operation, subject, stamp, payload, signed });
+  return true;
 }
