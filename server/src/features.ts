@@ -17,6 +17,7 @@ import { invitationFeature } from './features/customers/invitations/index.ts';
 import {
   customerFeature,
   customersAfter,
+  dataKeyOf,
   ownerFeature,
   readCustomer,
 } from './features/customers/records/index.ts';
@@ -72,6 +73,12 @@ export const accountPorts = {
   isPaymentUnderWay,
 } satisfies Omit<AccountPorts, 'connectors' | 'opened'> & Omit<MovePorts, 'runtime'>;
 
+/** What messages to customers are sealed under; customers are a later feature. */
+export const customerKey: MessagePorts['customerKey'] = async (reader, id) => {
+  const customer = await readCustomer(reader, id);
+  return customer && dataKeyOf(customer);
+};
+
 /** The same with what one feature needs of a later one. */
 export const partsOf = (resources: Resources) => {
   const { connectors, webhooks, origin } = resources;
@@ -87,6 +94,7 @@ export const partsOf = (resources: Resources) => {
       )) satisfies PlatformPorts['provision'],
     ...walletPorts({ connectors }),
     ...accountPorts,
+    customerKey,
     pendingActionOf,
     waitingAction: waitingAction({ connectors, origin }),
   };
@@ -94,6 +102,7 @@ export const partsOf = (resources: Resources) => {
 
 type PlatformPorts = Parameters<typeof configFeature.operations>[0];
 type AccountPorts = Parameters<typeof internalAccountFeature.jobs>[0];
+type MessagePorts = Parameters<typeof messageFeature.jobs>[0];
 type MovePorts = Parameters<typeof moveAccount>[0];
 
 export type Parts = ReturnType<typeof partsOf>;

@@ -1,7 +1,8 @@
 // Customers that have to prove e-mail and telephone, what was written to them, and the four requests.
 
-import { messageKeyOf } from '../src/features/notifications/messages/send.ts';
-import { messages, openMessage } from '../src/features/notifications/messages/store.ts';
+import { openMessageOf } from '../src/features/notifications/messages/send.ts';
+import { messages } from '../src/features/notifications/messages/store.ts';
+import { customerKey } from '../src/features.ts';
 import { customer } from './fixtures.ts';
 import type { CallOptions, TestApp } from './harness.ts';
 
@@ -34,13 +35,12 @@ export const confirmCode = (
 
 /** What was written to a customer, oldest first, opened. */
 export async function writtenTo(app: TestApp, customerId: string) {
-  const { db, vault } = app.runtime;
-  const rows = await db.find(messages, { customer_id: customerId });
+  const rows = await app.runtime.db.find(messages, { customer_id: customerId });
   rows.sort((a, b) => (a.id < b.id ? -1 : 1));
   return Promise.all(
     rows.map(async (row) => ({
       ...row,
-      ...openMessage(vault, await messageKeyOf(db, row), row),
+      ...(await openMessageOf(app.runtime, customerKey, row)),
     })),
   );
 }

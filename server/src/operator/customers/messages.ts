@@ -2,6 +2,7 @@
 // there `show` is where the code stands that a test waits for. The list says nothing personal, so it needs
 // no master key.
 import { messageDetails, searchMessages } from '../../features/notifications/messages/index.ts';
+import { customerKey } from '../../features.ts';
 import type { Given } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';
@@ -33,7 +34,7 @@ async function list(system: System, given: Given): Promise<Output> {
 }
 
 async function show({ runtime }: System, given: Given): Promise<Output> {
-  const json = await messageDetails(runtime, given.needed('message'));
+  const json = await messageDetails(runtime, customerKey, given.needed('message'));
   const text = record([
     ['Message', json.messageId],
     ['Platform', json.platformId],

@@ -5,8 +5,8 @@ import { isId } from '../../../kernel/id.ts';
 import { iso } from '../../../kernel/world.ts';
 import { equals } from '../../../runtime/db/database.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
-import { messageKeyOf } from './send.ts';
-import { type MessageRow, messages, openMessage } from './store.ts';
+import { type CustomerKey, openMessageOf } from './send.ts';
+import { type MessageRow, messages } from './store.ts';
 
 const summaryOf = (row: MessageRow) => ({
   messageId: row.id,
@@ -39,8 +39,12 @@ export async function searchMessages(
 }
 
 /** A message with its recipient and content, as far as they are kept. Throws NOT_FOUND. */
-export async function messageDetails({ db, vault }: Runtime, messageId: string) {
-  const row = isId(messageId, 'Message') ? await db.read(messages, messageId) : undefined;
+export async function messageDetails(
+  runtime: Runtime,
+  customerKey: CustomerKey,
+  messageId: string,
+) {
+  const row = isId(messageId, 'Message') ? await runtime.db.read(messages, messageId) : undefined;
   if (!row) throw new Fault('NOT_FOUND', 'No such message.');
-  return { ...summaryOf(row), ...openMessage(vault, await messageKeyOf(db, row), row) };
+  return { ...summaryOf(row), ...(await openMessageOf(runtime, customerKey, row)) };
 }

@@ -18,7 +18,7 @@ export {
 
 /** What this feature adds to a server. */
 export const messageFeature = {
-  jobs: (parts: { connectors: Parameters<typeof messageJobs>[0] }) => messageJobs(parts.connectors),
+  jobs: messageJobs,
   personalData: messagePersonalData,
   states: { message: messageStates },
 } satisfies Feature;

@@ -4,9 +4,9 @@
 import { Type } from '@sinclair/typebox';
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import { defineJob, type JobDefinition, PlatformFields } from '../../../kernel/contract/job.ts';
-import { ALL_OF_ONE, type Database } from '../../../runtime/db/database.ts';
+import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
 import { type JobHandler, jobHandler } from '../../../runtime/jobs/jobs.ts';
-import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
+import type { Ctx, Environment, Reader } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import type { DataKey } from '../../../runtime/security/vault.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
@@ -71,17 +71,17 @@ export function sendMessage(ctx: Ctx, message: NewMessage): MessageRow {
   return row;
 }
 
-// Customers are another feature's table, to the right of this one; the one column is read by SQL.
-const DATA_KEY = 'select data_key from customers where id = $1';
+/** Reads the data key of a customer, who is a later feature's; undefined once it was forgotten. */
+export type CustomerKey = (reader: Reader, customerId: string) => Promise<DataKey | undefined>;
 
-/** The key that a message was sealed under; undefined for the master key, or once it was forgotten. */
-export async function messageKeyOf(
-  db: Database,
-  row: Pick<MessageRow, 'customer_id'>,
-): Promise<DataKey | undefined> {
-  if (row.customer_id === null) return undefined;
-  const [found] = await db.query<{ data_key: string | null }>(DATA_KEY, [row.customer_id]);
-  return keyFor(row.customer_id, found?.data_key ?? null);
+/** A message with what it says, as far as it can still be opened. */
+export async function openMessageOf(
+  { db, vault }: Pick<Runtime, 'db' | 'vault'>,
+  customerKey: CustomerKey,
+  row: MessageRow,
+) {
+  const key = row.customer_id === null ? undefined : await customerKey(db, row.customer_id);
+  return openMessage(vault, key, row);
 }
 
 /** Whether somebody carries messages of this channel, or the sandbox keeps them. */
@@ -99,6 +99,7 @@ const failed = (failure: MessageFailure): Outcome => ({ move: 'fail', failure })
 
 async function handOver(
   runtime: Runtime,
+  customerKey: CustomerKey,
   { mail, sms }: Connectors,
   environment: Environment,
   row: MessageRow,
@@ -106,8 +107,8 @@ async function handOver(
   if (runtime.world.now() >= row.expires_at) return failed('EXPIRED');
   const port = row.channel === 'EMAIL' ? mail : sms;
   if (!port) return environment === 'sandbox' ? { move: 'keep' } : failed('NOT_CONNECTED');
-  const key = await messageKeyOf(runtime.db, row);
-  const { to, subject = '', text, senderName, replyTo } = openMessage(runtime.vault, key, row);
+  const opened = await openMessageOf(runtime, customerKey, row);
+  const { to, subject = '', text, senderName, replyTo } = opened;
   if (to === undefined || text === undefined) return failed('ERASED');
   const said = await port.send({ id: row.id, to, subject, text, senderName, replyTo });
   return said === 'sent' ? { move: 'send' } : failed('REFUSED');
@@ -124,8 +125,13 @@ function endMessage(ctx: Ctx, row: MessageRow, outcome: Outcome, attempts: numbe
   });
 }
 
+interface MessageParts {
+  connectors(environment: Environment): Connectors;
+  customerKey: CustomerKey;
+}
+
 /** The jobs that send; list them where the worker is built. Each kind sends messages of any channel. */
-export const messageJobs = (connectors: (environment: Environment) => Connectors): JobHandler[] =>
+export const messageJobs = ({ connectors, customerKey }: MessageParts): JobHandler[] =>
   Object.values(SEND).map((definition) =>
     jobHandler(definition, {
       maxAttempts: MAX_ATTEMPTS,
@@ -134,7 +140,8 @@ export const messageJobs = (connectors: (environment: Environment) => Connectors
         const caller = systemCaller(platformId, environment);
         const row = await runtime.db.read(messages, messageId);
         if (row?.status !== 'QUEUED') return { caller, stage: async () => {} };
-        const outcome = await handOver(runtime, connectors(environment), environment, row);
+        const connected = connectors(environment);
+        const outcome = await handOver(runtime, customerKey, connected, environment, row);
         return {
           caller,
           async stage(ctx) {

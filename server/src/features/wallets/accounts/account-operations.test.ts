@@ -14,8 +14,9 @@ import {
 import { walletCrypto } from '../../../../test/wallet-client.ts';
 import { drawKeys, type Keys, signedHeaders, stampWith } from '../../../../test/wallet-desk.ts';
 import { heldSession } from '../../../../test/wallet-sessions.ts';
-import { messageKeyOf } from '../../notifications/messages/send.ts';
-import { messages, openMessage } from '../../notifications/messages/store.ts';
+import { customerKey } from '../../../features.ts';
+import { openMessageOf } from '../../notifications/messages/send.ts';
+import { messages } from '../../notifications/messages/store.ts';
 import { walletAuthorizations, wallets } from '../store.ts';
 
 let app: TestApp;
@@ -196,8 +197,7 @@ describe('exportInternalAccount', () => {
     const sent = await app.runtime.db.find(messages, { customer_id: person.id });
     expect(sent).toMatchObject([{ kind: 'WALLET_EXPORTED', channel: 'EMAIL' }]);
     const [row] = sent as [(typeof sent)[0]];
-    const key = await messageKeyOf(app.runtime.db, row);
-    const { to, text } = openMessage(app.runtime.vault, key, row);
+    const { to, text } = await openMessageOf(app.runtime, customerKey, row);
     expect(to).toBe('owner@example.com');
     expect(text).toContain('Main');
     await app.settle();
