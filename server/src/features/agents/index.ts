@@ -1,11 +1,18 @@
 // What whoever puts the server together may use of agents.
 import type { Feature } from '../../runtime/operation/feature.ts';
+import { agentActionOperations } from './actions/action-operations.ts';
 import { agentWebhooks } from './actions/actions-contract.ts';
-import { agentJobs } from './management/management.ts';
-import { agentOperations } from './operations.ts';
+import { agentApprovalOperations } from './actions/approvals.ts';
+import { agentQuoteOperations } from './actions/quotes.ts';
+import { deviceCodeSweep } from './management/device-codes.ts';
+import {
+  agentJobs,
+  agentManagementOperations,
+  type ManagementParts,
+} from './management/management.ts';
 import { agentPersonalData } from './personal-data.ts';
+import { agentReadOperations } from './reads/reads.ts';
 import { actionStates, codeStates } from './states.ts';
-import { agentSweep } from './sweep.ts';
 
 export { pendingActionOf, waitingAction } from './actions/approvals.ts';
 export { agentBearers } from './management/authenticator.ts';
@@ -19,9 +26,16 @@ export {
 
 /** What this feature adds to a server. */
 export const agentFeature = {
-  operations: agentOperations,
+  // In the order of the document: what their platform does, then what they do.
+  operations: (parts: ManagementParts) => [
+    ...agentManagementOperations(parts),
+    ...agentApprovalOperations(parts),
+    ...agentReadOperations(parts),
+    ...agentQuoteOperations(parts),
+    ...agentActionOperations(parts),
+  ],
   jobs: agentJobs,
-  sweeps: () => [agentSweep()],
+  sweeps: () => [deviceCodeSweep()],
   webhooks: agentWebhooks,
   personalData: agentPersonalData,
   states: { action: actionStates, code: codeStates },

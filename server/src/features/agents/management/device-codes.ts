@@ -2,6 +2,7 @@
 // changed for an access token. Codes and tokens are shown once and kept as hashes.
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { iso } from '../../../kernel/world.ts';
+import { forgetting } from '../../../runtime/db/forget.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { takeTry } from '../../../runtime/operation/tries.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
@@ -97,3 +98,13 @@ export async function redeemDeviceCode(
   note(ctx, agent, 'CONNECTED', { actor: agent.id });
   return { agent, accessToken };
 }
+
+const MONTH_MS = 30 * 24 * 3_600_000;
+
+/**
+ * Deletes codes that expired long ago. For a month their platform may still ask whether one was redeemed.
+ */
+export const deviceCodeSweep = () =>
+  forgetting('agents.forget', [
+    { table: 'agent_device_codes', time: 'expires_at', keepMs: MONTH_MS },
+  ]);

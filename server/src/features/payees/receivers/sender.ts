@@ -6,7 +6,6 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { findInternalAccounts } from '../../balances/internal-accounts/index.ts';
 import { type CustomerRow, customerOf, findCustomers } from '../../customers/records/index.ts';
 import { ownPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
-import { platformAddress } from './address.ts';
 
 export interface Sender {
   platform: PlatformRow;
@@ -16,6 +15,10 @@ export interface Sender {
 }
 
 const USUAL_CURRENCY = 'USD';
+
+/** The address a platform speaks with when it asks for itself. */
+const platformAddress = (platform: PlatformRow): string =>
+  `$${platform.proxy_uma_subdomain}@${platform.uma_domain}`;
 
 /** The living customer of the calling platform with this address; USER_NOT_FOUND for every other. */
 async function customerAt(ctx: Ctx, address: string): Promise<CustomerRow> {
