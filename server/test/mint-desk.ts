@@ -1,12 +1,12 @@
 // What tests of mints and burns need beside the desk of stablecoins: ordering them, looking at one, and what
 // the books say about the coin.
 
-import { ledgerAccounts } from '../src/features/balances/ledger-accounts/store.ts';
 import { externalAccounts } from '../src/features/payees/external-accounts/store.ts';
 import { linkOf } from '../src/features/stablecoins/coins/provider-accounts.ts';
 import { providerAccounts } from '../src/features/stablecoins/store.ts';
 import { circulatingOf, issuedOf } from '../src/features/stablecoins/supply/books.ts';
 import { supplyProblems } from '../src/features/stablecoins/supply/recount.ts';
+import { ledgerAccounts } from '../src/runtime/committer/ledger-accounts.ts';
 import { ok } from './fixtures.ts';
 import type { CallOptions, TestApp } from './harness.ts';
 import { stablecoinDesk } from './stablecoin-desk.ts';

@@ -15,8 +15,8 @@ import {
 } from '../../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../../test/harness.ts';
 import { house } from '../../../ledger/chart.ts';
+import { ledgerAccounts } from '../../../runtime/committer/ledger-accounts.ts';
 import { movesOf } from '../account-moves/store.ts';
-import { ledgerAccounts } from '../ledger-accounts/store.ts';
 import { ACTIVATE_ACCOUNTS } from './jobs.ts';
 import { moveInternalAccount } from './lifecycle.ts';
 import { provisionAccounts } from './provision.ts';

@@ -1,7 +1,6 @@
 // The accounts of the ledger as features see them. Postings are decided in ledger/ and written by the
 // committer.
 export {
-  type LedgerAccountRow,
   openLedgerAccount,
   openSystemAccounts,
   readLedgerAccount,

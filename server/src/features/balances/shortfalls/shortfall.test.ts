@@ -11,10 +11,10 @@ import {
 } from '../../../../test/fixtures.ts';
 import { startApp, type TestApp } from '../../../../test/harness.ts';
 import { house } from '../../../ledger/chart.ts';
+import { ledgerAccounts } from '../../../runtime/committer/ledger-accounts.ts';
 import type { Ctx, Movement } from '../../../runtime/operation/context.ts';
 import { moveInternalAccount } from '../internal-accounts/lifecycle.ts';
 import { type InternalAccountRow, internalAccounts } from '../internal-accounts/store.ts';
-import { ledgerAccounts } from '../ledger-accounts/store.ts';
 import { refuseOwing, repayOwed, takeBack } from './shortfall.ts';
 
 let app: TestApp;

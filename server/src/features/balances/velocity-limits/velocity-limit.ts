@@ -4,8 +4,8 @@
 // through whichever process.
 import type { Fault } from '../../../kernel/fault.ts';
 import type { Time } from '../../../kernel/world.ts';
+import { type FloorBasis, setFloors } from '../../../runtime/committer/ledger-accounts.ts';
 import { transfersInStep } from '../../../runtime/committer/ledger-reads.ts';
-import { pgArray } from '../../../runtime/db/arrays.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
 import { readLedgerAccount } from '../ledger-accounts/index.ts';
@@ -21,13 +21,6 @@ export interface VelocityLimit {
   shifting?: boolean;
 }
 
-/** The row that says what the limits are, as it was read. */
-interface Basis {
-  table: 'platforms' | 'agents';
-  id: string;
-  version: number;
-}
-
 const accountOf = ({ of }: Pick<VelocityLimit, 'of'>) => `volume:${of}`;
 
 /** What was taken of allowances stands here, so that each unit sums to zero. */
@@ -37,21 +30,6 @@ const counterOf = (environment: Environment, unit: string) => `volume:${environm
 const currencyOf = (unit: string) => `volume.${unit}`;
 
 const floorOf = ({ limit }: VelocityLimit) => (limit === null ? null : limit < 0n ? 0n : -limit);
-
-// A limit that was lowered below what the period has seen takes the rest away, and no more than that. Where
-// the row with the limits is given it is locked: who read it before it was changed sets no floor any more.
-const lockBasis = (table: Basis['table']) => `with basis as materialized (
-    select 1 from ${table} where id = $5 and version = $6 for share)`;
-
-const openSql = (basis?: Basis['table']) => `${basis ? lockBasis(basis) : ''}
-  insert into ledger_accounts (id, currency, floor, created_at)
-  select id, currency, floor, $4 from unnest($1::text[], $2::text[], $3::int8[])
-    as account(id, currency, floor) ${basis ? 'where exists (select from basis)' : ''}
-    order by id collate "C"
-  on conflict (id) do update set floor = case when excluded.floor is not null
-      then least(excluded.floor, ledger_accounts.balance - ledger_accounts.held) end
-    where ledger_accounts.floor is distinct from excluded.floor
-  returning id, floor`;
 
 /**
  * Floors found in place, by account and the version of what they were read from. They are looked at again
@@ -84,7 +62,7 @@ function floorsOf(db: Database, now: Time): Map<string, bigint | null> {
 export async function openVelocityLimits(
   ctx: Ctx,
   all: readonly VelocityLimit[],
-  basis?: Basis,
+  basis?: FloorBasis,
 ): Promise<void> {
   if (all.length === 0) return;
   const floors = floorsOf(ctx.db, ctx.now);
@@ -106,16 +84,9 @@ export async function openVelocityLimits(
     ({ id, floor, shifting }) => shifting || floors.get(keyOf(id)) !== floor,
   );
   if (wanted.length === 0) return;
-  const changed = await ctx.db.query<{ id: string; floor: bigint | null }>(openSql(basis?.table), [
-    wanted.map((each) => each.id),
-    wanted.map((each) => currencyOf(each.unit)),
-    pgArray(
-      'int8',
-      wanted.map((each) => each.floor),
-    ),
-    new Date(ctx.now),
-    ...(basis ? [basis.id, basis.version] : []),
-  ]);
+  // A limit that was lowered below what the period has seen takes the rest away, and no more than that.
+  const accounts = wanted.map(({ unit, ...each }) => ({ ...each, currency: currencyOf(unit) }));
+  const changed = await setFloors(ctx.db, accounts, ctx.now, basis);
   const set = new Map(changed.map((each) => [each.id, each.floor]));
   for (const { id, floor } of wanted) {
     // One that could not be set as low as it should be is tried again at the next payment.

@@ -11,6 +11,7 @@ import { isId } from '../../../kernel/id.ts';
 import { MAX_AMOUNT, type Money } from '../../../kernel/money.ts';
 import { type House, house } from '../../../ledger/chart.ts';
 import type { Phase } from '../../../ledger/transfer.ts';
+import type { LedgerAccountRow } from '../../../runtime/committer/ledger-accounts.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import {
@@ -18,7 +19,6 @@ import {
   readInternalAccount,
   requireInternalAccount,
 } from '../../balances/internal-accounts/index.ts';
-import type { LedgerAccountRow } from '../../balances/ledger-accounts/index.ts';
 import { repayOwed, takeBack } from '../../balances/shortfalls/index.ts';
 import { readCustomer, requireCustomer } from '../../customers/records/index.ts';
 import {

@@ -1,0 +1,78 @@
+// Accounts of the ledger: their table, and the two statements that open accounts or set their floors outside
+// a batch. Everything else about them is written by the committer with the postings.
+import type { Time } from '../../kernel/world.ts';
+import { pgArray } from '../db/arrays.ts';
+import type { Database } from '../db/database.ts';
+import { col, type RowOf, table } from '../db/table.ts';
+
+export const ledgerAccounts = table('ledger_accounts', {
+  id: col.text,
+  currency: col.text,
+  /** Everything posted, smallest units. */
+  balance: col.int8,
+  /** Set aside by pending transfers; what can be spent is `balance - held`. */
+  held: col.int8,
+  /** Spendable may not fall below it; null for accounts of the house. */
+  floor: col.int8.null,
+  /** Nothing new moves out of it or in; changed by `ctx.gate`. Never an account of the house. */
+  shut: col.bool,
+  created_at: col.time,
+});
+
+export type LedgerAccountRow = RowOf<typeof ledgerAccounts>;
+
+const OPEN = `insert into ledger_accounts (id, currency, created_at)
+  select id, currency, $3 from unnest($1::text[], $2::text[]) as account(id, currency)
+  on conflict (id) do nothing`;
+
+/** Opens those of the accounts that are not there yet, without a floor. */
+export async function openAccounts(
+  db: Pick<Database, 'query'>,
+  accounts: readonly { id: string; currency: string }[],
+  now: Time,
+): Promise<void> {
+  const columns = [accounts.map((each) => each.id), accounts.map((each) => each.currency)];
+  await db.query(OPEN, [...columns, new Date(now)]);
+}
+
+/** The row that floors are taken from, as it was read. */
+export interface FloorBasis {
+  /** The table that it is in. */
+  table: 'platforms' | 'agents';
+  id: string;
+  version: number;
+}
+
+const lockBasis = (table: FloorBasis['table']) => `with basis as materialized (
+    select 1 from ${table} where id = $5 and version = $6 for share)`;
+
+const floorsSql = (basis?: FloorBasis['table']) => `${basis ? lockBasis(basis) : ''}
+  insert into ledger_accounts (id, currency, floor, created_at)
+  select id, currency, floor, $4 from unnest($1::text[], $2::text[], $3::int8[])
+    as account(id, currency, floor) ${basis ? 'where exists (select from basis)' : ''}
+    order by id collate "C"
+  on conflict (id) do update set floor = case when excluded.floor is not null
+      then least(excluded.floor, ledger_accounts.balance - ledger_accounts.held) end
+    where ledger_accounts.floor is distinct from excluded.floor
+  returning id, floor`;
+
+/**
+ * Opens accounts with these floors, or sets the floors of those that are there, never above what an account
+ * holds now. With a `basis` its row is locked, and nothing is done where it has changed since it was read.
+ * Returns the accounts that were opened or changed, with their floors.
+ */
+export function setFloors(
+  db: Pick<Database, 'query'>,
+  accounts: readonly { id: string; currency: string; floor: bigint | null }[],
+  now: Time,
+  basis?: FloorBasis,
+): Promise<{ id: string; floor: bigint | null }[]> {
+  const floors = accounts.map((each) => each.floor);
+  return db.query(floorsSql(basis?.table), [
+    accounts.map((each) => each.id),
+    accounts.map((each) => each.currency),
+    pgArray('int8', floors),
+    new Date(now),
+    ...(basis ? [basis.id, basis.version] : []),
+  ]);
+}
