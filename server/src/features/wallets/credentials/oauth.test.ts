@@ -308,7 +308,9 @@ describe('verifyAuthCredential', () => {
       const body = { type: 'OAUTH', oidcToken, clientPublicKey: client.publicKey };
       const path = `/auth/credentials/${id}/verify`;
       const both = await Promise.all([1, 2].map(() => desk.call('POST', path, body)));
-      expect(both.map(({ status }) => status).sort()).toEqual([200, 400]);
+      const [opened, refusal] = both.map(({ status }) => status).sort();
+      // The second finds the key behind the session, or the token used, whichever it reads last.
+      expect([opened, [400, 401].includes(refusal as number)]).toEqual([200, true]);
       const BEHIND = 'clientPublicKey: the key stands behind a session already';
       refused(await desk.call('POST', path, body), 400, 'INVALID_INPUT', BEHIND);
       const [session] = await desk.sessionsOf(accountId);
