@@ -1,12 +1,13 @@
-// A stand-in for the `node -p` by which guides take fields out of replies: this process evaluates the code
-// and the program is only curl. Starting Node thousands of times took a quarter of the processor time of all
-// tests. One shell runs Node itself, so that what the guides say is also run as it stands.
+// A stand-in for Node in guides: what they run most, the `node -p` that takes fields out of a reply and the
+// operator's command, this process does, and the program is only curl. Starting Node thousands of times took
+// a quarter of the processor time of all tests. Everything else is run by Node itself.
 import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { inspect } from 'node:util';
 import vm from 'node:vm';
+import type { OperatorService } from './operator-service.ts';
 
 export interface NodeService {
   /** Writes a program that does what Node does. */
@@ -14,14 +15,26 @@ export interface NodeService {
   close(): Promise<void>;
 }
 
+/** Where guides find the operator's command in the checkout. */
+const OPERATOR = path.join('server', 'bin', 'railhead-server.js');
+
 /** How the code begins that reads a reply from standard input. */
 const READS = "it = JSON.parse(require('fs').readFileSync(0, 'utf8'));";
 
 const programOf = (node: string, curl: string, socket: string) => `#!/bin/sh
+ask() { '${curl}' -sS --fail-with-body --unix-socket '${socket}' "$@"; }
 case "$1 $2" in
 "-p ${READS.replaceAll('"', '\\"')}"*)
-  exec '${curl}' -sS --fail-with-body --unix-socket '${socket}' \\
-    --data-urlencode "code=$2" --data-urlencode input@- http://localhost/ ;;
+  ask --data-urlencode "code=$2" --data-urlencode input@- http://localhost/evaluate
+  exit ;;
+"${OPERATOR} "*)
+  shift
+  for each do
+    set -- "$@" --data-urlencode "argument=$each"
+    shift
+  done
+  did=$(ask "$@" http://localhost/operator) || exit
+  eval "$did" ;;
 esac
 exec '${node}' "$@"
 `;
@@ -34,13 +47,29 @@ function printed(code: string, input: string): string {
   return `${typeof value === 'string' ? value : inspect(value)}\n`;
 }
 
+const quoted = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
+
+/** Commands of a shell that print what the operator's command does and end as it ends. */
+async function replayed({ run }: OperatorService, argv: string[]): Promise<string> {
+  const { code, out, err } = await run(argv);
+  return `printf %s ${quoted(out)}\nprintf %s ${quoted(err)} >&2\nexit ${code}\n`;
+}
+
 /** Serves stand-ins over a socket in the folder. */
-export async function openNode(folder: string, curl: string): Promise<NodeService> {
+export async function openNode(
+  folder: string,
+  curl: string,
+  operator: OperatorService,
+): Promise<NodeService> {
   const socket = path.join(folder, 'node.sock');
   const server = http.createServer(async (request, response) => {
     const form = new URLSearchParams(await text(request));
     try {
-      response.end(printed(form.get('code') ?? '', form.get('input') ?? ''));
+      response.end(
+        request.url === '/operator'
+          ? await replayed(operator, form.getAll('argument'))
+          : printed(form.get('code') ?? '', form.get('input') ?? ''),
+      );
     } catch (error) {
       response.writeHead(400).end(`${String(error)}\n`);
     }
