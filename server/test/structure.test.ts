@@ -22,7 +22,7 @@ const MOST_FILES = 15;
 
 /** Faces that are wider still, with the names that they have. A number here only goes down. */
 const WIDE: Readonly<Record<string, number>> = {
-  'customers/records': 63,
+  'customers/records': 62,
   sca: 28,
 };
 

@@ -10,10 +10,10 @@ import { assertionJson, factorDesk } from '../../../test/sca-factors.ts';
 import { loginDesk, scaEventsOf, verdict } from '../../../test/sca-login.ts';
 import { secondProcess } from '../../../test/second-process.ts';
 import { operate, type Runtime } from '../../runtime/operation/operate.ts';
-import { platformOf } from '../customers/records/index.ts';
+
 import { customers } from '../customers/records/store.ts';
 import { codeSweep } from '../notifications/codes/codes.ts';
-import { systemCaller } from '../tenancy/platform/index.ts';
+import { ownPlatform, systemCaller } from '../tenancy/platform/index.ts';
 import { type About, openChallenge, presentChallenge, prove, resendCode } from './challenges.ts';
 import { type ChallengeRow, scaChallenges, scaStandings } from './store.ts';
 
@@ -196,10 +196,10 @@ describe('a proof', () => {
     proves: `${amount} to DE89`,
   });
 
-  async function whoIs(ctx: Parameters<typeof platformOf>[0], id: string) {
+  async function whoIs(ctx: Parameters<typeof ownPlatform>[0], id: string) {
     const customer = await ctx.read(customers, id);
     if (!customer) throw new Error(`no ${id}`);
-    return { customer, platform: await platformOf(ctx) };
+    return { customer, platform: await ownPlatform(ctx) };
   }
 
   const open = (id: string, about: About, more: object = {}): Promise<ChallengeRow> =>

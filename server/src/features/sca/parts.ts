@@ -3,13 +3,8 @@
 import type { Connectors } from '../../connectors/ports/index.ts';
 import { Fault } from '../../kernel/fault.ts';
 import type { Ctx, Environment } from '../../runtime/operation/context.ts';
-import {
-  type CustomerRow,
-  customerOf,
-  isUnderSca,
-  platformOf,
-} from '../customers/records/index.ts';
-import type { PlatformRow } from '../tenancy/platform/index.ts';
+import { type CustomerRow, customerOf, isUnderSca } from '../customers/records/index.ts';
+import { ownPlatform, type PlatformRow } from '../tenancy/platform/index.ts';
 
 export interface ScaParts {
   connectors(environment: Environment): Connectors;
@@ -39,7 +34,7 @@ export async function scaCustomer(
 ): Promise<{ customer: CustomerRow; platform: PlatformRow }> {
   const [customer, platform] = await Promise.all([
     customerOf(ctx, id, { alive: true }),
-    platformOf(ctx),
+    ownPlatform(ctx),
   ]);
   if (!isUnderSca(ctx.vault, platform, customer)) {
     throw new Fault('CONFLICT', 'Strong authentication does not apply to this customer.');

@@ -17,12 +17,12 @@ import {
   type MessageChannel,
   sendMessage,
 } from '../../notifications/messages/index.ts';
+import { ownPlatform } from '../../tenancy/platform/index.ts';
 import {
   type CustomerRow,
   customerOf,
   customerView,
   isUnderSca,
-  platformOf,
   requireCustomer,
   setContactVerification,
 } from '../records/index.ts';
@@ -56,7 +56,7 @@ const NOTHING_PROVED = { email: 'PENDING', phone: 'PENDING' } as const;
 async function provable(ctx: Ctx, { name, field }: Channel, customerId: string) {
   const [row, platform] = await Promise.all([
     customerOf(ctx, customerId, { alive: true }),
-    platformOf(ctx),
+    ownPlatform(ctx),
   ]);
   // What was not asked for when the customer came may be asked for since: the operator's setting can change.
   const asked = isUnderSca(ctx.vault, platform, row) ? NOTHING_PROVED : null;

@@ -6,6 +6,7 @@ import { Fault } from '../../../kernel/fault.ts';
 import { iso } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
+import { ownPlatform } from '../../tenancy/platform/index.ts';
 import {
   addDocument,
   changeDocument,
@@ -27,7 +28,6 @@ import {
   ownerOf,
   ownersOf,
   personalOf,
-  platformOf,
   presentOwner,
 } from '../records/index.ts';
 import {
@@ -92,7 +92,7 @@ const forThePerson = (errors: readonly VerificationError[]): VerificationError[]
 
 async function stateOf(ctx: Ctx, parts: PageParts, secret: string) {
   const { link, customer } = await openLink(ctx, secret);
-  const [platform, owners] = await Promise.all([platformOf(ctx), ownersOf(ctx, customer)]);
+  const [platform, owners] = await Promise.all([ownPlatform(ctx), ownersOf(ctx, customer)]);
   const [{ gaps, findings }, papers] = await Promise.all([
     isFinal(customer) ? { gaps: [], findings: [] } : wantedOf(ctx, parts, customer),
     documentsOf(ctx, [customer.id, ...owners.map((each) => each.id)]),

@@ -6,13 +6,12 @@ import { type UmaAddress, umaAddresses } from '../../../catalog/rails/uma-addres
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
-import { platformOfUmaDomain } from '../../tenancy/platform/index.ts';
+import { ownPlatform, platformOfUmaDomain } from '../../tenancy/platform/index.ts';
 import {
   type Complaint,
   type CustomerRow,
   customerView,
   findCustomers,
-  platformOf,
   refuse,
   requireCustomer,
 } from '../records/index.ts';
@@ -79,7 +78,7 @@ async function firstCurrency(ctx: Ctx, inviter: CustomerRow): Promise<string> {
 }
 
 async function create(ctx: Ctx, body: CreateBody): Promise<InvitationRow> {
-  const platform = await platformOf(ctx);
+  const platform = await ownPlatform(ctx);
   if (!platform.invitations) {
     const reason = 'The operator has switched invitations off for this platform.';
     throw new Fault('INVITATIONS_NOT_CONFIGURED', reason);

@@ -33,7 +33,7 @@ export {
 } from './owners/owners.ts';
 export type { ContactChange, CustomerParts, TiedCredentials } from './parts.ts';
 export { dataKeyOf, personalOf } from './personal.ts';
-export { customerOf, customersAfter, platformOf } from './reads.ts';
+export { customerOf, customersAfter } from './reads.ts';
 export { type Complaint, isUnderSca, refuse } from './registration/admission.ts';
 export { firmDetails, individualFields, PERSONAL_ID_TYPES } from './registration/fields.ts';
 export { type CreateBody, registerCustomer, registrationErrors } from './registration/register.ts';

@@ -2,6 +2,7 @@
 // in register.ts, changing one in update.ts.
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
+import { ownPlatform } from '../../tenancy/platform/index.ts';
 import {
   createCustomer,
   deleteCustomerById,
@@ -11,7 +12,7 @@ import {
 } from './contract.ts';
 import { CLOSE_CARDS, END_AGENTS } from './customer-jobs.ts';
 import type { CustomerParts } from './parts.ts';
-import { customerOf, filtersOf, platformOf, shutAccounts } from './reads.ts';
+import { customerOf, filtersOf, shutAccounts } from './reads.ts';
 import { registerCustomer } from './registration/register.ts';
 import { currentTermsVersion } from './registration/terms.ts';
 import { updateOperation } from './registration/update.ts';
@@ -36,7 +37,7 @@ export const customerOperations = (parts: CustomerParts) => [
   })),
 
   handle(listCustomers, async (ctx, { query }) => {
-    const platform = await platformOf(ctx);
+    const platform = await ownPlatform(ctx);
     const { rows, ...rest } = await ctx.db.page(customers, {
       filters: filtersOf(query, platform),
       sort: 'desc',
@@ -62,7 +63,7 @@ export const customerOperations = (parts: CustomerParts) => [
   })),
 
   handle(getEndUserTerms, async (ctx) => {
-    const { uma_domain: domain } = await platformOf(ctx);
+    const { uma_domain: domain } = await ownPlatform(ctx);
     const version = currentTermsVersion();
     const url = parts.termsUrl?.(version) ?? `https://${domain}/end-user-terms/${version}`;
     return { status: 200, body: { version, url } };

@@ -10,7 +10,7 @@ import { timeFilters } from '../../../runtime/db/paging.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { findInternalAccounts } from '../../balances/internal-accounts/index.ts';
 import { readLedgerAccount } from '../../balances/ledger-accounts/index.ts';
-import { type PlatformRow, readPlatform } from '../../tenancy/platform/index.ts';
+import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import type { listCustomers } from './contract.ts';
 import { umaAddressOf } from './registration/uma.ts';
 import { type CustomerRow, customers } from './store.ts';
@@ -31,13 +31,6 @@ export async function customerOf(
   if (alive && row.deleted_at !== null) {
     throw new Fault('CUSTOMER_DELETED', 'This customer was deleted.');
   }
-  return row;
-}
-
-/** The calling platform's own row. */
-export async function platformOf(ctx: Ctx): Promise<PlatformRow> {
-  const row = await readPlatform(ctx, ctx.caller.platformId);
-  if (!row) throw new Fault('UNAUTHORIZED', 'The API credentials are missing or not valid.');
   return row;
 }
 

@@ -1,10 +1,10 @@
 // Customers as the API shows them, with what has to be read for it: the platform, and the owners of
 // businesses.
 import type { Ctx } from '../../../runtime/operation/context.ts';
+import { ownPlatform } from '../../tenancy/platform/index.ts';
 import { type CustomerView, presentCustomer, statusEvent } from './customer.ts';
 import { beneficialOwners, type OwnerRow } from './owners/owners.ts';
 import { dataKeyOf } from './personal.ts';
-import { platformOf } from './reads.ts';
 import { type CheckMove, checkStates } from './states.ts';
 import { type CustomerRow, customers } from './store.ts';
 
@@ -27,7 +27,7 @@ export async function customerView(
   row: CustomerRow,
   owners?: readonly OwnerRow[],
 ): Promise<CustomerView> {
-  const [platform, known] = await Promise.all([platformOf(ctx), owners ?? ownersOf(ctx, row)]);
+  const [platform, known] = await Promise.all([ownPlatform(ctx), owners ?? ownersOf(ctx, row)]);
   return presentCustomer(ctx.vault, row, platform, known);
 }
 

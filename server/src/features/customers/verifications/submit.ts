@@ -9,8 +9,9 @@ import type {
 } from '../../../connectors/ports/index.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
+import { ownPlatform } from '../../tenancy/platform/index.ts';
 import { markSubmitted } from '../documents/index.ts';
-import { type CustomerRow, customerOf, platformOf, requireCustomer } from '../records/index.ts';
+import { type CustomerRow, customerOf, requireCustomer } from '../records/index.ts';
 import { caseOf, type Dossier, dossierOf, errorsOf, gapsOfDossier } from './case.ts';
 import type { VerificationError } from './contract.ts';
 import { moveCustomer, refuseSettled, settleOwners } from './decide.ts';
@@ -32,7 +33,7 @@ const RETRY_AFTER_MS = 5_000;
 
 /** What is decided about a customer of a platform without paperwork, complete or not. */
 async function unaskedVerdict(ctx: Ctx, port: IdentityPort | undefined, submitted: IdentityCase) {
-  const platform = await platformOf(ctx);
+  const platform = await ownPlatform(ctx);
   if (!platform.regulated && !platform.skip_paperwork) return undefined;
   return port?.unasked?.(submitted);
 }

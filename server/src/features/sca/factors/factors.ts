@@ -2,7 +2,8 @@
 // What was enrolled lies sealed under the customer's key; the row says how far its codes were used up.
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { constantTimeEqual } from '../../../runtime/security/crypto.ts';
-import { type CustomerRow, dataKeyOf, platformOf } from '../../customers/records/index.ts';
+import { type CustomerRow, dataKeyOf } from '../../customers/records/index.ts';
+import { ownPlatform } from '../../tenancy/platform/index.ts';
 import { SCA_FACTORS, type ScaFactorName } from '../contract.ts';
 import { type FactorRow, scaEnrollments, scaFactors } from '../store.ts';
 import { type PasskeyFacts, readAssertion, requestOptions, siteOf } from './passkey.ts';
@@ -109,7 +110,7 @@ export async function assertionOptions(
   challenge: string,
 ): Promise<{ options: object; allowedOrigins: string[]; relyingPartyId: string }> {
   const [platform, row] = await Promise.all([
-    platformOf(ctx),
+    ownPlatform(ctx),
     factorOf(ctx, customer.id, 'PASSKEY'),
   ]);
   const site = siteOf(platform);
@@ -132,7 +133,7 @@ export async function takeAssertion(
   { passkeyAssertion, origin }: { passkeyAssertion: object; origin: string },
 ): Promise<boolean> {
   const [platform, row] = await Promise.all([
-    platformOf(ctx),
+    ownPlatform(ctx),
     factorOf(ctx, customer.id, 'PASSKEY'),
   ]);
   if (!row) return false;

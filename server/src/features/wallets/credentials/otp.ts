@@ -7,7 +7,7 @@ import type { Refused } from '../../../kernel/contract/operation.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { type TryRule, takeTry } from '../../../runtime/operation/tries.ts';
-import { platformOf, requireCustomer, touchCustomer } from '../../customers/records/index.ts';
+import { requireCustomer, touchCustomer } from '../../customers/records/index.ts';
 import {
   type CodePurpose,
   dropCode,
@@ -22,6 +22,7 @@ import {
   sendMessage,
 } from '../../notifications/messages/index.ts';
 import { walletConfigOf, walletSenderOf } from '../../tenancy/config/index.ts';
+import { ownPlatform } from '../../tenancy/platform/index.ts';
 import {
   clientKeyOf,
   contactOf,
@@ -109,7 +110,7 @@ const scriptOf = (ctx: Ctx, parts: WalletParts) =>
 const purposeId = (credentialId: string) => `otp ${credentialId}`;
 
 async function rulesOf(ctx: Ctx) {
-  const platform = await platformOf(ctx);
+  const platform = await ownPlatform(ctx);
   const config = walletConfigOf(platform);
   return {
     ...walletSenderOf(platform),

@@ -4,7 +4,7 @@
 
 import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { type CustomerRow, platformOf, readCustomer } from '../../customers/records/index.ts';
+import { type CustomerRow, readCustomer } from '../../customers/records/index.ts';
 import {
   recoveryCancelledText,
   recoveryDoneText,
@@ -12,6 +12,7 @@ import {
   sendMessage,
 } from '../../notifications/messages/index.ts';
 import { walletSenderOf } from '../../tenancy/config/index.ts';
+import { ownPlatform } from '../../tenancy/platform/index.ts';
 import { recoveryStates } from '../states.ts';
 import { type RecoveryRow, type RecoveryStop, walletRecoveries } from '../store.ts';
 
@@ -38,7 +39,7 @@ export async function announceRecovery(
   row: Pick<RecoveryRow, 'type' | 'created_at' | 'due_at'>,
   notice: Notice,
 ): Promise<void> {
-  const { named, mail } = walletSenderOf(await platformOf(ctx));
+  const { named, mail } = walletSenderOf(await ownPlatform(ctx));
   const said = NOTICES[notice]({
     platformName: named,
     contact: RECOVERED_CONTACT[row.type],

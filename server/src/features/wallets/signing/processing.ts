@@ -2,7 +2,8 @@
 // gives them, as often as the operator said for the platform: so that clients can be tested with them.
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { triesTable } from '../../../runtime/operation/tries.ts';
-import { platformOf } from '../../customers/records/index.ts';
+
+import { ownPlatform } from '../../tenancy/platform/index.ts';
 import type { WalletParts } from '../accounts/wallet.ts';
 
 export const PROCESSING = {
@@ -13,7 +14,7 @@ export const PROCESSING = {
 /** How often it is answered that the work goes on. */
 export async function pollsOf(ctx: Ctx, parts: WalletParts): Promise<number> {
   if (!parts.connectors(ctx.caller.environment).walletScript) return 0;
-  return (await platformOf(ctx)).wallet_polls;
+  return (await ownPlatform(ctx)).wallet_polls;
 }
 
 /**

@@ -5,7 +5,7 @@ import type { FieldError } from '../../../../kernel/fault.ts';
 import type { Id } from '../../../../kernel/id.ts';
 import type { Time } from '../../../../kernel/world.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
-import type { PlatformRow } from '../../../tenancy/platform/index.ts';
+import { ownPlatform, type PlatformRow } from '../../../tenancy/platform/index.ts';
 import type { createCustomer } from '../contract.ts';
 import {
   type CustomerView,
@@ -17,7 +17,7 @@ import {
 import { customerDigests } from '../digests.ts';
 import { type CustomerParts, openAccounts } from '../parts.ts';
 import { sealPersonal } from '../personal.ts';
-import { platformOf } from '../reads.ts';
+
 import type { CheckStatus } from '../states.ts';
 import { customers } from '../store.ts';
 import {
@@ -79,7 +79,7 @@ export async function registerCustomer(
   parts: CustomerParts,
   { id = ctx.id('Customer') }: { id?: Id<'Customer'> } = {},
 ): Promise<CustomerView> {
-  const platform = await platformOf(ctx);
+  const platform = await ownPlatform(ctx);
   const of = candidateOf(body);
   refuse(complaintsAbout(of, platform, ctx.now));
   refuseUnserved(platform, of.region, of.currencies);

@@ -8,13 +8,13 @@ import type { PatchOf } from '../../../../runtime/db/table.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { handle } from '../../../../runtime/operation/handle.ts';
 import { findInternalAccounts } from '../../../balances/internal-accounts/index.ts';
-import type { PlatformRow } from '../../../tenancy/platform/index.ts';
+import { ownPlatform, type PlatformRow } from '../../../tenancy/platform/index.ts';
 import { updateCustomerById } from '../contract.ts';
 import { type Change, consentOf, detailsAfter } from '../customer.ts';
 import { customerDigests } from '../digests.ts';
 import { type CustomerParts, openAccounts } from '../parts.ts';
 import { dataKeyOf, type Personal, personalOf, sealPersonal } from '../personal.ts';
-import { customerOf, platformOf } from '../reads.ts';
+import { customerOf } from '../reads.ts';
 import { type CustomerRow, customers } from '../store.ts';
 import { customerView } from '../views.ts';
 import {
@@ -165,7 +165,7 @@ export async function changeCustomer(
   { params, body, headers }: Input<typeof updateCustomerById>,
 ) {
   const [platform, row] = await Promise.all([
-    platformOf(ctx),
+    ownPlatform(ctx),
     customerOf(ctx, params.customerId, { alive: true }),
   ]);
   if (body.customerType !== row.type) {
