@@ -10,21 +10,126 @@
 // list of `registry.ts`: `seed`, `target` and `signer` are then whatever it finds its keys by, exchanges
 // with it may fail by throwing, and `ports/wallets.test.ts` is what it must pass. Seeds that were sealed
 // here stay readable to this custodian alone: they have to be exported and handed over before it goes.
-import { compressedPoint, drawP256, wholePoint } from '../../kernel/crypto/p256.ts';
+
+// Seeds of wallets: 16 random bytes, which BIP-39 writes as twelve English words. What is stored is
+// the bytes, sealed and bound to the wallet; the words exist only while they are being encrypted to
+// their owner.
+
+import { createPublicKey, sign } from 'node:crypto';
+import { entropyToMnemonic } from '@scure/bip39';
+import { wordlist } from '@scure/bip39/wordlists/english.js';
+import { CompactSign, calculateJwkThumbprint } from 'jose';
+// Keys that sign for a wallet by themselves. Their stamps are the texts that the client libraries of wallets
+// put into the signature header, with the same members in the same order, so that whoever reads a stamp need
+// not know who made it.
+import {
+  compressedPoint,
+  drawP256,
+  type P256Pair,
+  p256PrivateKey,
+  wholePoint,
+} from '../../kernel/crypto/p256.ts';
 import { iso, type World } from '../../kernel/world.ts';
 import type { CustodyKeys, CustodyPort } from '../ports/wallets.ts';
 import {
   bundleOf,
   readOtpBundle,
   readOtpPlaintext,
+  type Signer,
   sealedFields,
   sealedKeyText,
 } from './bundles.ts';
 import { openWith, sealTo } from './hpke.ts';
 import { sealedPair, signerOf } from './keys.ts';
-import { newSeed, wordsOf } from './seeds.ts';
-import { selfSigning } from './stamps.ts';
-import { tokenOf, tokenSigner } from './tokens.ts';
+
+// Tokens that say who has shown a one-time code: compact JWTs, ES256, whose signature is the two
+// numbers side by side. Claims are written as they are given: clients of embedded wallets want
+// `exp` as a text of milliseconds, where other tokens have a number of seconds.
+
+/** A signer of tokens, with the name of its key: the thumbprint of RFC 7638. */
+interface TokenSigner extends Signer {
+  kid: string;
+}
+
+const tokenSigner = async (signer: Signer): Promise<TokenSigner> => ({
+  ...signer,
+  kid: await calculateJwkThumbprint(createPublicKey(signer.privateKey).export({ format: 'jwk' })),
+});
+
+const tokenOf = (
+  claims: Readonly<Record<string, unknown>>,
+  { privateKey, kid }: TokenSigner,
+): Promise<string> =>
+  new CompactSign(Buffer.from(JSON.stringify(claims)))
+    .setProtectedHeader({ alg: 'ES256', typ: 'JWT', kid })
+    .sign(privateKey);
+
+const SCHEME = 'SIGNATURE_SCHEME_TK_API_P256';
+
+const contextOf = (id: string) => `signer of ${id}`;
+
+const publicKeyOf = ({ point }: P256Pair) => compressedPoint(point.toString('hex')) as string;
+
+function stampOf(pair: P256Pair, payload: string): string {
+  const key = p256PrivateKey(pair);
+  const signature = sign('sha256', Buffer.from(payload), { key, dsaEncoding: 'der' });
+  const publicKey = publicKeyOf(pair);
+  const stamp = { publicKey, scheme: SCHEME, signature: signature.toString('hex') };
+  return Buffer.from(JSON.stringify(stamp)).toString('base64url');
+}
+
+const selfSigning = (
+  draw: () => P256Pair,
+  keys: Pick<CustodyKeys, 'seal' | 'open'>,
+): Pick<CustodyPort, 'newSigner' | 'stampWith'> => ({
+  async newSigner({ id }) {
+    const pair = draw();
+    try {
+      return { publicKey: publicKeyOf(pair), signer: keys.seal(pair.scalar, contextOf(id)) };
+    } finally {
+      pair.scalar.fill(0);
+    }
+  },
+
+  async stampWith({ id, signer, payload }) {
+    const pair = sealedPair(keys, signer, contextOf(id));
+    try {
+      return stampOf(pair, payload);
+    } finally {
+      pair.scalar.fill(0);
+    }
+  },
+});
+
+const ENTROPY_BYTES = 16;
+
+const seedContextOf = (walletId: string) => `seed of wallet ${walletId}`;
+
+function newSeed(
+  world: World,
+  keys: Pick<CustodyKeys, 'seal'>,
+  { walletId }: { walletId: string },
+): string {
+  const entropy = world.random(ENTROPY_BYTES);
+  try {
+    return keys.seal(entropy, seedContextOf(walletId));
+  } finally {
+    entropy.fill(0);
+  }
+}
+
+/** The words in ASCII, for the caller to wipe. The text they were is left to the collector. */
+function wordsOf(
+  keys: Pick<CustodyKeys, 'open'>,
+  { walletId, seed }: { walletId: string; seed: string },
+): Buffer {
+  const entropy = keys.open(seed, seedContextOf(walletId));
+  try {
+    return Buffer.from(entropyToMnemonic(new Uint8Array(entropy), wordlist), 'ascii');
+  } finally {
+    entropy.fill(0);
+  }
+}
 
 const SCALAR_BYTES = 32;
 

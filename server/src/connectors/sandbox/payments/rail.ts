@@ -1,10 +1,12 @@
 // A bank that does what the account number says. It keeps no state: where an instruction stands follows
 // from its timeline and the time since it was sent, so a restart or a second question changes nothing.
-import { sandboxSuffixOf } from '../../../catalog/accounts/account-info.ts';
+
+import { base58 } from '@scure/base';
+import { networkOf, sandboxSuffixOf } from '../../../catalog/accounts/account-info.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
 import type { Time } from '../../../kernel/world.ts';
-import type { Progress, RailInstruction, RailPort } from '../../ports/index.ts';
-import { onChainOf } from './on-chain.ts';
+import type { OnChain, Progress, RailInstruction, RailPort } from '../../ports/index.ts';
+import { bytesOf } from './coordinates.ts';
 import {
   QUOTE_OUTCOMES,
   REFUND_OUTCOMES,
@@ -13,6 +15,33 @@ import {
   type Timeline,
   TRANSFER_OUTCOMES,
 } from './outcomes.ts';
+
+// The movement on a chain that a sandbox payout to a wallet would have made: a hash of the form that
+// the chain has, always the same for the same payment, and found on no chain.
+
+const hex = (id: string) => bytesOf(id, 'transaction hash').toString('hex');
+
+/** A Solana signature has 64 bytes. */
+const solana = (id: string) =>
+  base58.encode(Buffer.concat([bytesOf(id, 'transaction r'), bytesOf(id, 'transaction s')]));
+
+const HASH: Readonly<Record<string, (id: string) => string>> = {
+  BITCOIN: hex,
+  SPARK: hex,
+  TRON: hex,
+  SOLANA: solana,
+  ETHEREUM: (id) => `0x${hex(id)}`,
+  BASE: (id) => `0x${hex(id)}`,
+  POLYGON: (id) => `0x${hex(id)}`,
+  PLASMA: (id) => `0x${hex(id)}`,
+};
+
+/** Undefined where no chain is involved, or one that the API has no name for. */
+function onChainOf({ id, kind, account }: RailInstruction): OnChain | undefined {
+  const network = kind === 'payout' ? networkOf(account) : undefined;
+  const hash = network === undefined ? undefined : HASH[network];
+  return network !== undefined && hash ? { transactionHash: hash(id), network } : undefined;
+}
 
 /** Of a payer often no more is known than a text that their bank gave. */
 function payerSuffix({ accountType, accountIdentifier }: RailInstruction['account']): string {

@@ -1,6 +1,8 @@
 // What the hosted page can do: it calls the same functions as the API, for the one customer of its link.
 // Every change leans on the link, and an accepted submission uses it up in the same change set: of two
 // submissions at once one finds the link used, and nothing changes behind a submission's back.
+
+import type { TSchema } from '@sinclair/typebox';
 import { findingKind } from '../../../catalog/identity/verification-errors.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { iso } from '../../../kernel/world.ts';
@@ -20,13 +22,17 @@ import {
 } from '../documents/index.ts';
 import {
   addOwner,
+  BeneficialOwnerCreateRequest,
   type CustomerParts,
   type CustomerRow,
   changeCustomer,
   changeOwner,
+  firmDetails,
+  individualFields,
   isFinal,
   ownerOf,
   ownersOf,
+  PERSONAL_ID_TYPES,
   personalOf,
   presentOwner,
 } from '../records/index.ts';
@@ -37,7 +43,6 @@ import {
   type VerificationParts,
   wantedOf,
 } from '../verifications/index.ts';
-import { choicesFor } from './choices.ts';
 import { openLink } from './links.ts';
 import {
   addOwnerOnVerificationPage,
@@ -50,6 +55,33 @@ import {
   uploadOnVerificationPage,
 } from './page-contract.ts';
 import { kycLinks } from './store.ts';
+
+// What the page offers where one of a few words is to be chosen, read out of the schemas of the API.
+
+type Choices = Record<string, string[]>;
+
+function choicesIn(properties: Readonly<Record<string, TSchema>>, prefix = ''): Choices {
+  const found: Choices = {};
+  for (const [name, schema] of Object.entries(properties)) {
+    const words = (schema.enum ?? (schema.items as TSchema | undefined)?.enum) as string[];
+    if (words) found[prefix + name] = [...words];
+  }
+  return found;
+}
+
+const owner = BeneficialOwnerCreateRequest.properties;
+
+const CHOICES: Readonly<Record<'INDIVIDUAL' | 'BUSINESS', Choices>> = {
+  INDIVIDUAL: { ...choicesIn(individualFields), idType: [...PERSONAL_ID_TYPES] },
+  BUSINESS: {
+    ...choicesIn(firmDetails, 'businessInfo.'),
+    ...choicesIn(owner),
+    ...choicesIn(owner.personalInfo.properties, 'personalInfo.'),
+  },
+};
+
+/** By the name of the field. */
+const choicesFor = (type: 'INDIVIDUAL' | 'BUSINESS'): Choices => CHOICES[type];
 
 const CLOSER_LOOK = 'This needs a closer look. Please ask whoever sent you here.';
 

@@ -1,8 +1,8 @@
 // Money on the operator's own bank statement or wallet, recorded by hand. Each entry of a statement has the
 // bank's own reference, which is its key here: recorded twice, it is taken in once. A deposit is for an
 // account, or for the payment whose reference its payer used.
-
 import { Fault } from '../../../kernel/fault.ts';
+import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { isKeyTaken, operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { readInternalAccount } from '../../balances/internal-accounts/index.ts';
@@ -25,7 +25,25 @@ import {
   transactionAt,
 } from '../transactions/index.ts';
 import { conflict, onAnyTransaction } from './notice.ts';
-import { type DepositRow, deposits } from './store.ts';
+
+// Entries of an operator's bank statements that were recorded as deposits.
+
+/** The id is environment, currency and the bank's reference, so that an entry is recorded once. */
+const deposits = table(
+  'deposits',
+  {
+    id: col.text,
+    platform_id: col.text,
+    transaction_id: col.text,
+    currency: col.text,
+    amount: col.int8,
+    target: col.text,
+    created_at: col.time,
+  },
+  { clientKeyed: true },
+);
+
+type DepositRow = RowOf<typeof deposits>;
 
 /** Whose platform the target belongs to. */
 async function platformAt(runtime: Runtime, target: Pick<Notice, 'accountId' | 'reference'>) {

@@ -2,7 +2,6 @@
 // they hear in through the same steps that a notice takes. A platform is asked once; only when this process
 // died between question and answer is it asked once more, with the same event, because nobody knows whether
 // it heard. After that the payment is refused: nothing has moved yet, so refusing is always safe.
-
 import type { Connectors, Progress } from '../../../connectors/ports/index.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
 import {
@@ -17,6 +16,7 @@ import { readInternalAccount } from '../../balances/internal-accounts/index.ts';
 import { putQuestion, type QuestionDeps } from '../../notifications/webhooks/index.ts';
 import { readExternalAccount, WALLET_DECLARED } from '../../payees/external-accounts/index.ts';
 import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
+import { CANCEL_PULL, refuseCancel } from '../lifecycle/index.ts';
 import {
   type ConnectorsOf,
   currentOf,
@@ -24,6 +24,7 @@ import {
   overRail,
   type PaymentJob,
   payoutOf,
+  postpone,
   pullOf,
   type RailMovement,
   refundOf,
@@ -36,12 +37,11 @@ import {
   sourceAccountOf,
 } from '../transactions/index.ts';
 import { ANSWER_WITHIN_MS, SILENCE, type Verdict, verdictOf } from './approval.ts';
-import { cancelPullJob } from './cancel.ts';
 import { releaseDeclared } from './declared.ts';
 import { isHeld, refuseDeposit, returnDeposit, waitForRelease } from './deposit.ts';
 import { closeWayBack, followUp, incomingReason } from './ends.ts';
 import { ASK, COLLECT, HELD_LONG, LAPSE, PASS_ON, PULL, SEND_BACK } from './kinds.ts';
-import { heedPull, isPull } from './pull.ts';
+import { cancelPull, heedPull, isPull } from './pull.ts';
 import {
   awaitsWord,
   heedCollect,
@@ -51,6 +51,40 @@ import {
   isUnderWay,
   refuseUma,
 } from './uma.ts';
+
+// Calling back a pull on its way: the rail is asked, and what it says is brought in like any notice. A pull
+// that has ended or arrived meanwhile, or a rail that cannot call back, leaves everything as it is.
+
+/** Whether the rail has yet to say that it took it. */
+const isUnsent = ({ status, funds }: IncomingRow) => status === 'PENDING' && funds === 'AWAITED';
+
+const isOnItsWay = ({ status, funds, pending_reason }: IncomingRow) =>
+  status === 'PROCESSING' && (funds === 'AWAITED' || funds === 'HELD') && pending_reason === null;
+
+const cancelPullJob = (connectors: ConnectorsOf): JobHandler =>
+  jobHandler(CANCEL_PULL, {
+    async run(runtime, job) {
+      const { row, caller } = await loadOf(runtime, job, asIncoming);
+      const { rail } = connectors(caller.environment);
+      const now = runtime.world.now();
+      const refuse = async (ctx: Ctx) =>
+        void refuseCancel(ctx, await currentOf(ctx, row.id, asIncoming));
+      if (!rail?.cancel || !(isUnsent(row) || isOnItsWay(row))) return { caller, stage: refuse };
+      if (isUnsent(row)) {
+        // Its sending may be under way in another worker; a callback must come after it.
+        return { caller, stage: async (ctx) => postpone(ctx, CANCEL_PULL, job) };
+      }
+      const answer = await rail.cancel(await pullOf(runtime, row), now);
+      return {
+        caller,
+        stage: async (ctx) => {
+          const current = await currentOf(ctx, row.id, asIncoming);
+          if (answer === 'cancelled') await cancelPull(ctx, current);
+          if (answer === 'refused') refuseCancel(ctx, current);
+        },
+      };
+    },
+  });
 
 interface IncomingParts {
   connectors: ConnectorsOf;

@@ -1,7 +1,6 @@
 // What a payment may amount to and by which rail it goes: the platform's settings for both currencies, the
 // corridor's least and most, the reason a receiving country asks for, and how much may go to a wallet whose
 // owner has not shown that it is theirs. Quotes and same-currency transfers are held to the same.
-
 import { isSelfCustody } from '../../../catalog/accounts/account-info.ts';
 import { allowsAmount, type Corridor, corridors } from '../../../catalog/currencies/corridors.ts';
 import { needsPurpose } from '../../../catalog/rails/purposes.ts';
@@ -11,13 +10,37 @@ import { Fault, invalid } from '../../../kernel/fault.ts';
 import { convert, isLess, type Money, type Rate } from '../../../kernel/money.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
 import { checkPaymentSize } from '../../balances/velocity-limits/index.ts';
+import { type CustomerRow, personalOf } from '../../customers/records/index.ts';
 import type { ExternalAccountRow } from '../../payees/external-accounts/index.ts';
 import { checkOffer } from '../../payees/receivers/index.ts';
 import { checkAmount, checkDirection } from '../../tenancy/config/index.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import { checkValidated, type Payee, type Payer } from './parties.ts';
 import type { Price } from './price.ts';
-import { checkSender } from './sender.ts';
+
+// What a receiving country wants to know of a business that pays into it, and a business may not have told
+// us yet. Asked when a payment is quoted, so that nobody learns of it after the money was taken.
+
+/** Currencies whose banks ask for the number that a paying business is registered under. */
+const ASK_REGISTRATION: ReadonlySet<string> = new Set(
+  'GBP INR BRL DKK PHP HKD IDR MYR SGD THB VND AED'.split(' '),
+);
+
+/** Throws MISSING_MANDATORY_USER_INFO that names everything the business has to add to its profile. */
+function checkSender(vault: Vault, customer: CustomerRow, to: string): void {
+  if (customer.type !== 'BUSINESS') return;
+  const firm = personalOf(vault, customer).details.businessInfo;
+  const missing = [
+    ...(firm?.businessType ? [] : ['businessType']),
+    ...(ASK_REGISTRATION.has(to) && !firm?.registrationNumber ? ['registrationNumber'] : []),
+  ];
+  if (missing.length === 0) return;
+  const errors = missing.map((name) => ({
+    field: `businessInfo.${name}`,
+    message: `is required of a business that pays ${to}`,
+  }));
+  throw invalid(errors, 'MISSING_MANDATORY_USER_INFO');
+}
 
 /** The way a payment goes; no rail inside the house and to wallets. */
 export interface Route {

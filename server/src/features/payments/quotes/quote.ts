@@ -1,22 +1,51 @@
 // What is done with a quote, whoever asks for it: made, shown, signed for by the holder of a wallet, and
 // started. A platform and its agents come in here alike.
-
 import type { Static } from '@sinclair/typebox';
+import { currencyView } from '../../../catalog/currencies/currencies.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
+import { iso, type Time } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { checkLock, checkSession, type ScaFactorName, type ScaParts } from '../../sca/index.ts';
 import { type Asked, authorizePayment } from '../../wallets/index.ts';
 import { checkFunds } from '../lifecycle/index.ts';
+import { instructionsOf } from '../presentation/index.ts';
 import { asOutgoing, type OutgoingRow, readTransaction } from '../transactions/index.ts';
 import type { Quote, QuoteRequest } from './contract.ts';
 import { stageQuote } from './create.ts';
 import { checkEnds, checkSigned, startPayment } from './execution/execute.ts';
 import { askFor, authorizerOf, challengeView, isExempt, stepsOf } from './execution/sca.ts';
 import { signedPaymentOf } from './execution/wallet.ts';
-import { presentQuote } from './present.ts';
-import type { QuoteRow } from './store.ts';
-import { quotes } from './store.ts';
+import { quoteStatus } from './states.ts';
+import { type QuoteRow, quotes } from './store.ts';
+
+// A quote as the API shows it: its own fixed facts, and the status its payment tells.
+
+/** The JSON of GET /quotes/{id} at `now`. */
+function presentQuote(row: QuoteRow, payment: OutgoingRow, now: Time) {
+  return {
+    id: row.id,
+    status: quoteStatus(payment, row.expires_at, now),
+    createdAt: iso(row.created_at),
+    expiresAt: iso(row.expires_at),
+    source: row.source,
+    destination: row.destination,
+    sendingCurrency: currencyView(row.sending_currency),
+    receivingCurrency: currencyView(row.receiving_currency),
+    totalSendingAmount: Number(row.sending_amount),
+    totalReceivingAmount: Number(row.receiving_amount),
+    exchangeRate: Number(row.exchange_rate),
+    feesIncluded: Number(row.fees),
+    platformFeesIncluded: Number(row.platform_fees),
+    paymentInstructions: instructionsOf(payment) ?? [],
+    transactionId: row.transaction_id,
+    ...(payment.counterparty ? { counterpartyInformation: payment.counterparty } : {}),
+    rateDetails: row.rate_details,
+    lockedCurrencySide: row.lock_side,
+    lockedCurrencyAmount: Number(row.lock_amount),
+    ...(row.description === null ? {} : { description: row.description }),
+  } as Static<typeof Quote>;
+}
 
 /** A quote of the caller's platform; QUOTE_NOT_FOUND for any other id. */
 export async function quoteOf(ctx: Ctx, id: string): Promise<QuoteRow> {
