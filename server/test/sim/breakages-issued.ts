@@ -1,28 +1,4 @@
-// Ways to break what is known of cards and stablecoins, as those of `breakages.ts`, and what has to
-// be there to be broken.
-import { factsOf } from './card-facts.ts';
-import { isOrderOver } from './coin-book.ts';
-import type { Picture } from './picture.ts';
-
-/** Enough cards, payments, coins and orders, some under way and some over. */
-export function hasIssued({ cardBook, coinBook, jobs }: Picture): boolean {
-  const payments = [...cardBook.payments.values()];
-  const states = [...cardBook.cards.values()].map(({ state }) => state);
-  const orders = [...coinBook.orders.values()];
-  return (
-    states.includes('CLOSED') &&
-    states.includes('ACTIVE') &&
-    payments.some(
-      (row) => row.status === 'AUTHORIZED' && row.direction === 'DEBIT' && factsOf(row).back === 0n,
-    ) &&
-    payments.some((row) => factsOf(row).settlements.length > 0) &&
-    payments.some((row) => factsOf(row).closed) &&
-    [...jobs.values()].some(({ kind }) => kind === 'cards.pull') &&
-    orders.some(({ status }) => status === 'COMPLETED' || status === 'FAILED') &&
-    orders.some((row) => row.submitted_at) &&
-    orders.some((row) => !isOrderOver(row))
-  );
-}
+// Ways to break what is known of cards and stablecoins, as those of `breakages.ts`.
 
 const LINE = `platform_id, customer_id, card_id, kind, amount, currency, merchant, created_at`;
 /** A line of the log written once more, with another id. */

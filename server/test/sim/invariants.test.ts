@@ -1,116 +1,55 @@
 // Every invariant can fail: the database of a running simulation is broken by hand, each time in one
 // transaction that is rolled back, and the rule that must notice has to.
+import { DatabaseError } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
+import { AGENTS } from './actions/agents.ts';
+import { COINS } from './actions/coins.ts';
+import { MINTS } from './actions/mints.ts';
 import { PAYMENTS } from './actions/payments.ts';
 import { TROUBLE } from './actions/trouble.ts';
 import { BREAKAGES } from './breakages.ts';
-import { hasIssued, ISSUED_BREAKAGES } from './breakages-issued.ts';
+import { ISSUED_BREAKAGES } from './breakages-issued.ts';
 import { takeIn } from './invariants.ts';
-import type { Noted } from './picture.ts';
 import { proofProblems } from './proofs.ts';
 import { observe, quiesce } from './quiet.ts';
 import { recount } from './recount.ts';
 import { choose, takeStep } from './run.ts';
 import { openSim, type Sim } from './sim.ts';
-import { awaitedOf } from './standing.ts';
-import { isGated } from './strength.ts';
 
 let database: TestDatabase;
 let sim: Sim;
-
-const hasWait = () =>
-  [...sim.picture.payments.values()].some(
-    (each) => awaitedOf(sim.picture, each) && !sim.picture.driven.has(each.row.id as string),
-  );
-
-const hasPending = () =>
-  [...sim.picture.payments.values()].some(
-    ({ row }) => row.type === 'OUTGOING' && row.status === 'PENDING',
-  );
-
-const hasDue = () =>
-  [...sim.picture.events.values()].some(({ row }) => row.account !== null && row.due_at !== null);
+/** What was noticed last of each way to break. */
+const complaints: (string | undefined)[] = [];
 
 const PAYOUT_JOBS = "kind like 'payout.%' or kind = 'refund.pay'";
 
-const hasPayoutJob = async () =>
-  (await sim.client.query(`select 1 from jobs where ${PAYOUT_JOBS} limit 1`)).rowCount !== 0;
-
-/** One that was not forgotten since. */
-const hasLapsed = async () =>
-  (await sim.client.query("select 1 from sca_challenges where status = 'LAPSED' limit 1"))
-    .rowCount !== 0;
-
-/** Money that left a wallet, and enough of what hangs on wallets. */
-const hasWallets = () => {
-  const all = [...sim.picture.holdings.values()];
-  const done = all.some((each) => each.done.has('verifyAuthCredential'));
-  return done && sim.picture.signed.size > 0;
-};
-
-/** Payments that waited for their customers and wait now, and what agents asked for and was decided. */
-const hasWords = () => {
-  const { strength, agency, payments } = sim.picture;
-  const challenges = [...strength.challenges.values()].filter(({ kind }) => kind === 'PAYMENT');
-  const actions = [...agency.actions.values()];
-  const waits = ({ status, source_account }: Noted) =>
-    status === 'PENDING_AUTHORIZATION' && source_account !== null;
-  const gone = [...payments.values()].some(
-    ({ row }) => isGated(sim.picture, row) && row.quote_id && row.funds !== 'NONE',
-  );
-  return (
-    gone &&
-    [...payments.values()].some(({ row }) => waits(row)) &&
-    ['SATISFIED', 'PENDING', 'LAPSED'].every((each) =>
-      challenges.some(({ status }) => status === each),
-    ) &&
-    ['APPROVED', 'PENDING_APPROVAL', 'REJECTED'].every((each) =>
-      actions.some(({ status }) => status === each),
-    ) &&
-    [...strength.failures.values()].some((each) => each > 0)
-  );
-};
-
-/** Enough that there are payments over and under way, and events told and waiting. */
-const STEPS = 220;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  sim = await openSim('to be broken', database.url);
-  await observe(sim);
-  const lacks = async () =>
-    ![hasWait, hasPending, hasWallets, hasWords, hasDue].every((has) => has()) ||
-    !hasIssued(sim.picture) ||
-    !(await hasPayoutJob()) ||
-    !(await hasLapsed());
-  for (let step = 0; step < STEPS || (await lacks()); step++) {
-    await takeStep(sim, choose(sim, step));
+/** Whether each of these statements has changed something. */
+async function haveEffect(statements: readonly string[]): Promise<boolean> {
+  for (const text of statements) {
+    const { command, rowCount } = await sim.client.query(text);
+    if (!['ALTER', 'DROP'].includes(command) && !rowCount) return false;
   }
-  // How many steps that takes depends on the seed: up to some thousands.
-}, 300_000);
+  return true;
+}
 
-afterAll(async () => {
-  await sim.close();
-  await database.drop();
-});
-
-/** What is noticed when these statements are run, of which each has to change something. */
-async function noticed(statements: readonly string[]): Promise<string> {
+/** What is noticed when these statements are run; nothing where there is nothing to break. */
+async function noticed(statements: readonly string[]): Promise<string | undefined> {
   const { client, diary, world } = sim;
-  const picture = structuredClone(sim.picture);
   await client.query('begin');
   try {
-    for (const text of statements) {
-      const { command, rowCount } = await client.query(text);
-      if (!['ALTER', 'DROP'].includes(command)) expect(rowCount, text).toBeGreaterThan(0);
-    }
+    if (!(await haveEffect(statements))) return undefined;
+    const picture = structuredClone(sim.picture);
     const heard = new Set(world.heard);
     const notes = await diary.read();
     const problems = takeIn(picture, notes, heard);
     problems.push(...(await proofProblems(sim, notes)));
     problems.push(...(await recount(client, picture, heard)));
     return problems.join('\n');
+  } catch (error) {
+    // Such as a column that must not be null and was to be that of another row.
+    if (error instanceof DatabaseError) return undefined;
+    throw error;
   } finally {
     await client.query('rollback');
   }
@@ -150,196 +89,236 @@ const signedAnew = (stamp: string, id = 'l.id') => [
     order by w.id limit 1`,
 ];
 
+/** Each with words of the rule that has to notice. */
+const BROKEN: readonly (readonly [rule: string, statements: readonly string[]])[] = [
+  [
+    'transfers are only ever added',
+    [FREE, "update ledger_transfers set amount = amount + 1 where step = 'deposit'"],
+  ],
+  ['accounts are what their transfers say', [transfer('more', 'posted')]],
+  ['a payment has moved what its state says', [transfer('more', 'posted')]],
+  ['its transfers say', [unseen('ledger_transfers'), transfer('more', 'posted')]],
+  [
+    'every currency sums to zero',
+    ["update ledger_accounts set balance = balance + 1 where id like '%:fees:USD'"],
+  ],
+  [
+    'no account falls below its floor',
+    [
+      'alter table ledger_accounts drop constraint ledger_floor',
+      'update ledger_accounts set balance = -1 where floor = 0',
+    ],
+  ],
+  [
+    'what is posted or released was set aside before',
+    [transfer('pay!', 'post'), transfer('sell!', 'release')],
+  ],
+  [
+    'payments move along their lifecycle',
+    [`update transactions set status = 'PENDING' where id = ${DEPOSIT}`],
+  ],
+  [
+    'accounts move along their lifecycle',
+    ["update internal_accounts set status = 'FAILED' where status = 'ACTIVE'"],
+  ],
+  [
+    'a balance is told as its commit left it',
+    [event('account, balance, held', 'account, balance + 1, held')],
+  ],
+  ['events are never removed', ["delete from events where type like '%_PAYMENT.%'"]],
+  [
+    'a payment has told what its state says',
+    [
+      event('attempts', '0').replace(
+        ', type, subject, data, created_at, created_at',
+        `, 'INCOMING_PAYMENT.FAILED', ${DEPOSIT}, data, created_at, created_at`,
+      ),
+    ],
+  ],
+  ['quotes never change', ['update quotes set fees = fees + 1']],
+  [
+    'an event is delivered, due or given up',
+    ['update events set due_at = null where due_at is not null'],
+  ],
+  [
+    'nobody has heard it',
+    [
+      `insert into webhook_attempts (id, event_id, attempt, at, ms, result)
+        select id || '/99', id, 99, created_at, 1, 'delivered' from events
+        where due_at is not null`,
+      'update events set due_at = null where due_at is not null',
+    ],
+  ],
+  ['events are there', [unseen('events'), "delete from events where type = 'TEST'"]],
+  ['an open payment has a job', [`delete from jobs where ${PAYOUT_JOBS}`]],
+  [
+    'a job is about a transaction that is there',
+    [
+      `insert into jobs (id, kind, input, due_at)
+        select 'Job:made-up', kind, '{"transactionId":"Transaction:none"}', due_at
+        from jobs limit 1`,
+    ],
+  ],
+  [
+    'what owners owe is what the house is owed',
+    [
+      `update internal_accounts set owed = owed + 1 where id in
+        (select id from internal_accounts where currency = 'USD' limit 1)`,
+    ],
+  ],
+  ['and waits for nothing', ['delete from rail_waits']],
+  [
+    'waits for an operator of the sandbox',
+    [
+      `insert into rail_waits (id, platform_id, kind, since)
+        select t.id, p.id, 'payout', t.created_at from transactions t
+        join platforms p on p.id = t.platform_id where p.environment = 'sandbox' limit 1`,
+    ],
+  ],
+  [
+    'a payment counts toward its day, unless it goes back',
+    [
+      `insert into ledger_transfers
+        (transaction_id, step, phase, debit, credit, currency, amount, created_at)
+        select t.id, 'refund.volume', 'posted', l.debit, l.credit, l.currency, t.sent_amount,
+          l.created_at from transactions t, ledger_transfers l
+        where t.type = 'OUTGOING' and t.sent_amount > 0 limit 1`,
+    ],
+  ],
+  [
+    'a payment counts toward its day, unless it goes back',
+    [
+      `insert into ledger_accounts (id, currency, floor, created_at)
+        values ('volume:Agent:one:USD:2026-01', 'volume.agent', null, now()),
+          ('volume:all', 'volume.agent', null, now())`,
+      `insert into ledger_transfers
+        (transaction_id, step, phase, debit, credit, currency, amount, created_at)
+        select id, 'volume.agent.month', 'posted', 'volume:Agent:one:USD:2026-01', 'volume:all',
+          'volume.agent', sent_amount, created_at from transactions
+        where type = 'OUTGOING' and sent_amount > 0 limit 1`,
+    ],
+  ],
+  [
+    'a payment that begins counts, within the limits of its day',
+    [
+      `update platforms set limits = (select json_agg(json_build_object('currency', code,
+        'perDay', 1)) from unnest('{USD,EUR,GBP,MXN,USDC}'::text[]) as code)`,
+      `update transactions set status = 'PROCESSING', funds = 'HELD'
+        where type = 'OUTGOING' and status = 'PENDING'`,
+    ],
+  ],
+  [
+    'accounts outside move along their lifecycle',
+    ["update external_accounts set status = 'PENDING' where status = 'ACTIVE'"],
+  ],
+  [
+    'are both the default',
+    [
+      'drop index external_accounts_default',
+      `update external_accounts set default_uma = true, deleted_at = null,
+        customer_id = (select id from customers limit 1)`,
+    ],
+  ],
+  ['credentials move along their lifecycle', ['delete from credentials']],
+  [
+    'wallet_sessions move along their lifecycle',
+    [
+      "update wallet_sessions set status = 'REVOKED'",
+      "update wallet_sessions set status = 'ACTIVE'",
+    ],
+  ],
+  [
+    'wallet_requests move along their lifecycle',
+    ["update wallet_requests set status = 'PENDING' where status = 'DONE'"],
+  ],
+  [
+    'what a wallet has signed is written down for good',
+    [UNBOUND, 'delete from wallet_authorizations'],
+  ],
+  [
+    'which may not sign',
+    ["update wallet_sessions set status = 'REVOKED'", ...signedAnew('l.stamp, l.public_key')],
+  ],
+  [
+    'money leaves a wallet once its holder has signed for it, and once',
+    [
+      `insert into wallet_authorizations (${SIGNED}, id) select ${SIGNED}, 'made up'
+        from wallet_authorizations where operation = 'executeQuote' limit 1`,
+    ],
+  ],
+  ['has lost its last credential', ["update credentials set status = 'REVOKED'"]],
+  [
+    'sessions, by',
+    [
+      `insert into wallet_sessions select s.* from wallet_sessions w, json_populate_record(w,
+        '{"id":"Session:made-up"}') s limit 1`,
+    ],
+  ],
+  [
+    'what was signed for happens once',
+    [
+      `insert into wallet_authorizations (${SIGNED}, id) select ${SIGNED}, 'made up'
+        from wallet_authorizations where operation = 'verifyAuthCredential' limit 1`,
+    ],
+  ],
+  ['is not what was signed', signedAnew('w.stamp, w.public_key')],
+  ['cannot be read', signedAnew('w.stamp, w.public_key', "'made up'")],
+  ...BREAKAGES,
+  ...ISSUED_BREAKAGES,
+  ['went unnoticed', [unseen('jobs'), 'delete from jobs']],
+  [
+    'belongs to no transaction',
+    [
+      `insert into ledger_transfers select 'Transaction:none', step, phase, debit, credit,
+        currency, amount, created_at from ledger_transfers where step = 'deposit' limit 1`,
+    ],
+  ],
+];
+const isNoticed = (at: number) => complaints[at]?.includes(BROKEN[at]?.[0] as string);
+
+/** Breaks in each way that was not noticed before and finds something to break now. */
+async function breakOnce(): Promise<void> {
+  for (const [at, [, statements]] of BROKEN.entries()) {
+    if (isNoticed(at)) continue;
+    complaints[at] = (await noticed(statements)) ?? complaints[at];
+  }
+}
+
+/** Otherwise the last to be there to be broken. */
+const RARE = [...AGENTS, ...COINS, ...MINTS];
+/** By then there are payments over and under way, and events delivered and due. */
+const EARLY = 200;
+const EVERY = 20;
+const LATE = 4_000;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  sim = await openSim('to be broken', database.url);
+  await observe(sim);
+  const remains = () => BROKEN.some((_, at) => !isNoticed(at));
+  for (let step = 0; step < LATE && remains(); step++) {
+    const rare = RARE.filter(({ ready }) => ready?.(sim) ?? true);
+    const action =
+      step % 4 === 0 && step > EARLY / 2 && rare.length
+        ? sim.chance.weighed(rare)
+        : choose(sim, step);
+    await takeStep(sim, action);
+    if (step >= EARLY && step % EVERY === 0) await breakOnce();
+  }
+}, 300_000);
+
+afterAll(async () => {
+  await sim.close();
+  await database.drop();
+});
+
 describe('a broken database', () => {
   it('is none before it was broken', async () => {
     expect(await noticed(['update platforms set name = name'])).toBe('');
   });
 
-  it.each<[string, string[]]>([
-    [
-      'transfers are only ever added',
-      [FREE, "update ledger_transfers set amount = amount + 1 where step = 'deposit'"],
-    ],
-    ['accounts are what their transfers say', [transfer('more', 'posted')]],
-    ['a payment has moved what its state says', [transfer('more', 'posted')]],
-    ['its transfers say', [unseen('ledger_transfers'), transfer('more', 'posted')]],
-    [
-      'every currency sums to zero',
-      ["update ledger_accounts set balance = balance + 1 where id like '%:fees:USD'"],
-    ],
-    [
-      'no account falls below its floor',
-      [
-        'alter table ledger_accounts drop constraint ledger_floor',
-        'update ledger_accounts set balance = -1 where floor = 0',
-      ],
-    ],
-    [
-      'what is posted or released was set aside before',
-      [transfer('pay!', 'post'), transfer('sell!', 'release')],
-    ],
-    [
-      'payments move along their lifecycle',
-      [`update transactions set status = 'PENDING' where id = ${DEPOSIT}`],
-    ],
-    [
-      'accounts move along their lifecycle',
-      ["update internal_accounts set status = 'FAILED' where status = 'ACTIVE'"],
-    ],
-    [
-      'a balance is told as its commit left it',
-      [event('account, balance, held', 'account, balance + 1, held')],
-    ],
-    ['events are never removed', ["delete from events where type like '%_PAYMENT.%'"]],
-    [
-      'a payment has told what its state says',
-      [
-        event('attempts', '0').replace(
-          ', type, subject, data, created_at, created_at',
-          `, 'INCOMING_PAYMENT.FAILED', ${DEPOSIT}, data, created_at, created_at`,
-        ),
-      ],
-    ],
-    ['quotes never change', ['update quotes set fees = fees + 1']],
-    [
-      'an event is delivered, due or given up',
-      ['update events set due_at = null where due_at is not null'],
-    ],
-    [
-      'nobody has heard it',
-      [
-        `insert into webhook_attempts (id, event_id, attempt, at, ms, result)
-          select id || '/99', id, 99, created_at, 1, 'delivered' from events
-          where due_at is not null`,
-        'update events set due_at = null where due_at is not null',
-      ],
-    ],
-    ['events are there', [unseen('events'), "delete from events where type = 'TEST'"]],
-    ['an open payment has a job', [`delete from jobs where ${PAYOUT_JOBS}`]],
-    [
-      'a job is about a transaction that is there',
-      [
-        `insert into jobs (id, kind, input, due_at)
-          select 'Job:made-up', kind, '{"transactionId":"Transaction:none"}', due_at
-          from jobs limit 1`,
-      ],
-    ],
-    [
-      'what owners owe is what the house is owed',
-      [
-        `update internal_accounts set owed = owed + 1 where id in
-          (select id from internal_accounts where currency = 'USD' limit 1)`,
-      ],
-    ],
-    ['and waits for nothing', ['delete from rail_waits']],
-    [
-      'waits for an operator of the sandbox',
-      [
-        `insert into rail_waits (id, platform_id, kind, since)
-          select t.id, p.id, 'payout', t.created_at from transactions t
-          join platforms p on p.id = t.platform_id where p.environment = 'sandbox' limit 1`,
-      ],
-    ],
-    [
-      'a payment counts toward its day, unless it goes back',
-      [
-        `insert into ledger_transfers
-          (transaction_id, step, phase, debit, credit, currency, amount, created_at)
-          select t.id, 'refund.volume', 'posted', l.debit, l.credit, l.currency, t.sent_amount,
-            l.created_at from transactions t, ledger_transfers l
-          where t.type = 'OUTGOING' and t.sent_amount > 0 limit 1`,
-      ],
-    ],
-    [
-      'a payment counts toward its day, unless it goes back',
-      [
-        `insert into ledger_accounts (id, currency, floor, created_at)
-          values ('volume:Agent:one:USD:2026-01', 'volume.agent', null, now()),
-            ('volume:all', 'volume.agent', null, now())`,
-        `insert into ledger_transfers
-          (transaction_id, step, phase, debit, credit, currency, amount, created_at)
-          select id, 'volume.agent.month', 'posted', 'volume:Agent:one:USD:2026-01', 'volume:all',
-            'volume.agent', sent_amount, created_at from transactions
-          where type = 'OUTGOING' and sent_amount > 0 limit 1`,
-      ],
-    ],
-    [
-      'a payment that begins counts, within the limits of its day',
-      [
-        `update platforms set limits = (select json_agg(json_build_object('currency', code,
-          'perDay', 1)) from unnest('{USD,EUR,GBP,MXN,USDC}'::text[]) as code)`,
-        `update transactions set status = 'PROCESSING', funds = 'HELD'
-          where type = 'OUTGOING' and status = 'PENDING'`,
-      ],
-    ],
-    [
-      'accounts outside move along their lifecycle',
-      ["update external_accounts set status = 'PENDING' where status = 'ACTIVE'"],
-    ],
-    [
-      'are both the default',
-      [
-        'drop index external_accounts_default',
-        `update external_accounts set default_uma = true, deleted_at = null,
-          customer_id = (select id from customers limit 1)`,
-      ],
-    ],
-    ['credentials move along their lifecycle', ['delete from credentials']],
-    [
-      'wallet_sessions move along their lifecycle',
-      [
-        "update wallet_sessions set status = 'REVOKED'",
-        "update wallet_sessions set status = 'ACTIVE'",
-      ],
-    ],
-    [
-      'wallet_requests move along their lifecycle',
-      ["update wallet_requests set status = 'PENDING' where status = 'DONE'"],
-    ],
-    [
-      'what a wallet has signed is written down for good',
-      [UNBOUND, 'delete from wallet_authorizations'],
-    ],
-    [
-      'which may not sign',
-      ["update wallet_sessions set status = 'REVOKED'", ...signedAnew('l.stamp, l.public_key')],
-    ],
-    [
-      'money leaves a wallet once its holder has signed for it, and once',
-      [
-        `insert into wallet_authorizations (${SIGNED}, id) select ${SIGNED}, 'made up'
-          from wallet_authorizations where operation = 'executeQuote' limit 1`,
-      ],
-    ],
-    ['has lost its last credential', ["update credentials set status = 'REVOKED'"]],
-    [
-      'sessions, by',
-      [
-        `insert into wallet_sessions select s.* from wallet_sessions w, json_populate_record(w,
-          '{"id":"Session:made-up"}') s limit 1`,
-      ],
-    ],
-    [
-      'what was signed for happens once',
-      [
-        `insert into wallet_authorizations (${SIGNED}, id) select ${SIGNED}, 'made up'
-          from wallet_authorizations where operation = 'verifyAuthCredential' limit 1`,
-      ],
-    ],
-    ['is not what was signed', signedAnew('w.stamp, w.public_key')],
-    ['cannot be read', signedAnew('w.stamp, w.public_key', "'made up'")],
-    ...BREAKAGES,
-    ...ISSUED_BREAKAGES,
-    ['went unnoticed', [unseen('jobs'), 'delete from jobs']],
-    [
-      'belongs to no transaction',
-      [
-        `insert into ledger_transfers select 'Transaction:none', step, phase, debit, credit,
-          currency, amount, created_at from ledger_transfers where step = 'deposit' limit 1`,
-      ],
-    ],
-  ])('is noticed: %s', async (rule, statements) => {
-    expect(await noticed(statements)).toContain(rule);
+  it.each(BROKEN.map(([rule], at) => [rule, at] as const))('is noticed: %s', (rule, at) => {
+    expect(complaints[at]).toContain(rule);
   });
 
   it('is noticed by what actors expect, once all is at rest', async () => {
