@@ -3,11 +3,15 @@
 import path from 'node:path';
 import { defineConfig } from 'vitest/config';
 
+/** Files run in an order of this seed, which the run prints: no test may depend on the order. */
+const seed = Number(process.env.RAILHEAD_TEST_SEED ?? Date.now() % 1_000_000);
+
 export default defineConfig({
   test: {
     root: path.dirname(import.meta.dirname),
     include: ['server/src/**/*.test.ts', 'server/test/**/*.test.ts', 'bench/src/**/*.test.ts'],
     globalSetup: 'server/test/global-setup.ts',
+    sequence: { shuffle: { files: true }, seed },
     pool: 'forks',
     maxWorkers: 2,
     // The product keeps nothing in its modules that one test could see of another, and reading all of

@@ -6,6 +6,7 @@ import net, { type AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Outbox, openOutbox } from '../../../../test/outbox.ts';
 import { type Receiver, startReceiver } from '../../../../test/receiver.ts';
+import { chanceOf } from '../../../../test/sim/chance.ts';
 import { RETRY_DELAYS_MS } from './schedule.ts';
 import { attemptsOf, droppedEvents, resendEvent } from './store.ts';
 
@@ -256,7 +257,8 @@ describe('the queue', () => {
       ),
     );
     // Quick and slow answers mixed, so that order is not an accident.
-    receiver.behave((response) => void setTimeout(() => response.end(), Math.random() * 10));
+    const chance = chanceOf('answers');
+    receiver.behave((response) => void setTimeout(() => response.end(), chance.below(10)));
     await outbox.deliverer().runDue();
     expect(receiver.got).toHaveLength(200);
     for (const subject of payments) {
