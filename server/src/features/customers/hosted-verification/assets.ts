@@ -1,0 +1,14 @@
+// The script of the verification page, made from the sources below `page/`. A built server contains it:
+// scripts/build.mjs replaces this file by the finished text. From source it is bundled at first use, with
+// the same settings.
+import path from 'node:path';
+import type { BuildOptions } from 'esbuild';
+import settings from './page/build.json' with { type: 'json' };
+
+export async function pageAssets(): Promise<{ script: string }> {
+  const { build } = await import('esbuild');
+  const absWorkingDir = path.join(import.meta.dirname, 'page');
+  const { outputFiles = [] } = await build({ ...(settings as BuildOptions), absWorkingDir });
+  const text = (ending: string) => outputFiles.find((each) => each.path.endsWith(ending))?.text;
+  return { script: text('.js') ?? '' };
+}
