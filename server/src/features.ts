@@ -14,13 +14,9 @@ import { documentFeature } from './features/customers/documents/index.ts';
 import { kycLinkFeature } from './features/customers/hosted-verification/index.ts';
 import { importFeature } from './features/customers/imports/index.ts';
 import { invitationFeature } from './features/customers/invitations/index.ts';
-import {
-  customerFeature,
-  customersAfter,
-  dataKeyOf,
-  ownerFeature,
-  readCustomer,
-} from './features/customers/records/index.ts';
+import { ownerFeature } from './features/customers/owners/index.ts';
+import { customersAfter, dataKeyOf, readCustomer } from './features/customers/records/index.ts';
+import { registrationFeature } from './features/customers/registration/index.ts';
 import { verificationFeature } from './features/customers/verifications/index.ts';
 import { codeFeature } from './features/notifications/codes/index.ts';
 import { messageFeature } from './features/notifications/messages/index.ts';
@@ -29,7 +25,11 @@ import { discoveryFeature } from './features/payees/discovery/index.ts';
 import { externalAccountFeature } from './features/payees/external-accounts/index.ts';
 import { ownershipFeature } from './features/payees/ownership/index.ts';
 import { receiverFeature } from './features/payees/receivers/index.ts';
-import { isPaymentUnderWay, lifecycleFeature } from './features/payments/lifecycle/index.ts';
+import {
+  isCustomerPaying,
+  isPaymentUnderWay,
+  lifecycleFeature,
+} from './features/payments/lifecycle/index.ts';
 import { payInFeature } from './features/payments/pay-ins/index.ts';
 import { payoutFeature } from './features/payments/payouts/index.ts';
 import { presentationFeature } from './features/payments/presentation/index.ts';
@@ -93,6 +93,7 @@ export const partsOf = (resources: Resources) => {
         (environment) => connectors(environment).funding,
       )) satisfies PlatformPorts['provision'],
     ...walletPorts({ connectors }),
+    isCustomerPaying,
     ...accountPorts,
     customerKey,
     pendingActionOf,
@@ -110,7 +111,7 @@ export type Parts = ReturnType<typeof partsOf>;
 const FEATURES: readonly Feature<Parts>[] = [
   configFeature,
   tokenFeature,
-  customerFeature,
+  registrationFeature,
   importFeature,
   documentFeature,
   verificationFeature,

@@ -1,6 +1,7 @@
 // Everything that the server holds about a customer: the descriptions of all features, in the order in
 // which an export shows them and an erasure empties them. Payments come before cards, whose messages refer to
 // them.
+
 import { agentFeature } from './features/agents/index.ts';
 import { internalAccountFeature } from './features/balances/internal-accounts/index.ts';
 import { cardFeature } from './features/cards/index.ts';
@@ -9,6 +10,7 @@ import { documentFeature } from './features/customers/documents/index.ts';
 import { kycLinkFeature } from './features/customers/hosted-verification/index.ts';
 import { importFeature } from './features/customers/imports/index.ts';
 import { invitationFeature } from './features/customers/invitations/index.ts';
+import { ownerFeature } from './features/customers/owners/index.ts';
 import { type AllPersonalData, privacyFeature } from './features/customers/privacy/index.ts';
 import { customerFeature } from './features/customers/records/index.ts';
 import { verificationFeature } from './features/customers/verifications/index.ts';
@@ -23,6 +25,7 @@ import { walletFeature } from './features/wallets/index.ts';
 
 export const PERSONAL_DATA: AllPersonalData = [
   customerFeature.personalData,
+  ownerFeature.personalData,
   importFeature.personalData,
   documentFeature.personalData,
   verificationFeature.personalData,

@@ -28,6 +28,9 @@ export const COUNTERPARTY_FIELDS = [
 
 export type CounterpartyFieldName = (typeof COUNTERPARTY_FIELDS)[number];
 
+/** What is known of a person or a firm. What is not known is missing or undefined. */
+export type Facts = Partial<Record<CounterpartyFieldName, unknown>>;
+
 export const CounterpartyFieldName = named(
   'CounterpartyFieldName',
   oneOf(COUNTERPARTY_FIELDS, { description: 'A piece of information about a counterparty.' }),

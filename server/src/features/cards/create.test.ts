@@ -7,7 +7,8 @@ import { type Answer, startApp, type TestApp, type TestPlatform } from '../../..
 import { walletDesk } from '../../../test/wallet-desk.ts';
 import { moveInternalAccount } from '../balances/internal-accounts/lifecycle.ts';
 import { internalAccounts } from '../balances/internal-accounts/store.ts';
-import { customerOf, moveCheck } from '../customers/records/index.ts';
+import { customerOf } from '../customers/records/index.ts';
+import { moveCheck } from '../customers/registration/views.ts';
 import type { CardProgram } from '../tenancy/platform/index.ts';
 import { platforms } from '../tenancy/platform/store.ts';
 

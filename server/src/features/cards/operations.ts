@@ -1,5 +1,6 @@
 // The operations on cards, and the list of all that the feature serves. Where nobody issues cards each of
 // them says so before it looks at anything else.
+
 import type { Static } from '@sinclair/typebox';
 import { Fault, invalidField } from '../../kernel/fault.ts';
 import { equals, type Filter } from '../../runtime/db/database.ts';

@@ -1,5 +1,6 @@
 // The sandbox's own operations. A funded account sees an incoming payment like any other: a transaction,
 // its events, and money that comes out of the clearing account.
+
 import type { Static } from '@sinclair/typebox';
 import { Fault } from '../../kernel/fault.ts';
 import { handle } from '../../runtime/operation/handle.ts';
@@ -8,7 +9,8 @@ import {
   internalAccountOf,
   presentAccount,
 } from '../balances/internal-accounts/index.ts';
-import { checkReady, customerOf } from '../customers/records/index.ts';
+import { checkReady } from '../customers/eligibility/index.ts';
+import { customerOf } from '../customers/records/index.ts';
 import { receiveDeposit } from '../payments/pay-ins/index.ts';
 import { sandboxFundInternalAccount } from './contract.ts';
 

@@ -1,6 +1,7 @@
 // Strong customer authentication, as an operator sees and decides it. Where no service checks liveness, a
 // person does before a lost factor is cleared; a customer who is locked out can be unlocked. Each decision is
 // kept with who decided and why. The facts of a factor are never shown.
+
 import { Fault } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
 import { iso, type Time } from '../../kernel/world.ts';
@@ -8,12 +9,8 @@ import { ALL_OF_ONE, equals } from '../../runtime/db/database.ts';
 import { cursorOf } from '../../runtime/db/paging.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../runtime/operation/operate.ts';
-import {
-  type CustomerRow,
-  dataKeyOf,
-  isUnderSca,
-  readCustomer,
-} from '../customers/records/index.ts';
+import { isUnderSca } from '../customers/eligibility/index.ts';
+import { type CustomerRow, dataKeyOf, readCustomer } from '../customers/records/index.ts';
 import { findExternalAccounts } from '../payees/external-accounts/index.ts';
 import { callerOf, ownPlatform } from '../tenancy/platform/index.ts';
 import { type By, noteScaEvent } from './events.ts';

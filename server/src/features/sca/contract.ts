@@ -2,8 +2,8 @@
 // asked to answer, and the proof it answers with.
 import { type TSchema, Type } from '@sinclair/typebox';
 import type { FieldError } from '../../kernel/fault.ts';
+import { isIpAddress } from '../../kernel/net/endpoint.ts';
 import { named, nullable, oneOf, Timestamp } from '../../kernel/schema.ts';
-import { isAddress } from '../customers/records/index.ts';
 
 export const SCA_TAG = 'Strong Customer Authentication';
 
@@ -65,7 +65,7 @@ export const ScaAuthorization = named(
 /** What is wrong with where the customer is said to be: it is kept as evidence, so it has to be a place. */
 export const addressErrors = (body: unknown): FieldError[] => {
   const { endUserIpAddress: given } = (body ?? {}) as Record<string, unknown>;
-  if (typeof given !== 'string' || isAddress(given)) return [];
+  if (typeof given !== 'string' || isIpAddress(given)) return [];
   return [{ field: 'endUserIpAddress', message: 'is not an IPv4 or IPv6 address' }];
 };
 

@@ -10,10 +10,10 @@ import { assertionJson, factorDesk } from '../../../test/sca-factors.ts';
 import { loginDesk, scaEventsOf, verdict } from '../../../test/sca-login.ts';
 import { secondProcess } from '../../../test/second-process.ts';
 import { operate, type Runtime } from '../../runtime/operation/operate.ts';
-
 import { customers } from '../customers/records/store.ts';
 import { codeSweep } from '../notifications/codes/codes.ts';
-import { ownPlatform, systemCaller } from '../tenancy/platform/index.ts';
+import { ownPlatform } from '../tenancy/platform/callers.ts';
+import { systemCaller } from '../tenancy/platform/index.ts';
 import { type About, openChallenge, presentChallenge, prove, resendCode } from './challenges.ts';
 import { type ChallengeRow, scaChallenges, scaStandings } from './store.ts';
 

@@ -3,7 +3,8 @@
 import type { Connectors } from '../../connectors/ports/index.ts';
 import { Fault } from '../../kernel/fault.ts';
 import type { Ctx, Environment } from '../../runtime/operation/context.ts';
-import { type CustomerRow, customerOf, isUnderSca } from '../customers/records/index.ts';
+import { isUnderSca } from '../customers/eligibility/index.ts';
+import { type CustomerRow, customerOf } from '../customers/records/index.ts';
 import { ownPlatform, type PlatformRow } from '../tenancy/platform/index.ts';
 
 export interface ScaParts {

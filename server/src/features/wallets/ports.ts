@@ -1,8 +1,10 @@
 // What earlier features need of wallets: that new accounts become wallets, and what a change of a customer's
 // contact means for credentials that go by it.
+
 import type { Ctx } from '../../runtime/operation/context.ts';
 import type { InternalAccountRow } from '../balances/internal-accounts/index.ts';
-import type { CustomerRow, TiedCredentials } from '../customers/records/index.ts';
+import type { CustomerRow } from '../customers/records/index.ts';
+import type { TiedCredentials } from '../customers/registration/index.ts';
 import { openWallets, openWalletsOf } from './accounts/provision.ts';
 import type { WalletParts } from './accounts/wallet.ts';
 import { tiedCredentials } from './credentials/contacts.ts';

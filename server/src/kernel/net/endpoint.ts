@@ -30,6 +30,10 @@ export function isPublicAddress(address: string): boolean {
   return parsed instanceof ipaddr.IPv6 ? !parsed.zoneId && parsed.match(PUBLIC_IPV6) : true;
 }
 
+/** Whether this is an IPv4 or IPv6 address, written as such addresses are. */
+export const isIpAddress = (text: string): boolean =>
+  ipaddr.IPv4.isValidFourPartDecimal(text) || (text.includes(':') && ipaddr.IPv6.isValid(text));
+
 /** Whether a host is this machine by its very name or address, whatever a name server says. */
 export function isLoopbackHost(hostname: string): boolean {
   const host = bareHost(hostname).toLowerCase();

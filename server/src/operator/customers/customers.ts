@@ -1,8 +1,10 @@
 // `customers find|export|erase|erasures`: what an operator owes the people behind a platform's customers.
 // They can be found by what they know of themselves, be given all that is held about them, and be erased
 // once their platform has deleted them. Found are ids alone: who may see more asks for the export.
+
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
+import { SOUGHT, type Sought } from '../../features/customers/digests/index.ts';
 import {
   eraseCustomerData,
   exportCustomerData,
@@ -11,7 +13,6 @@ import {
   openCustomerData,
   openDocumentFiles,
 } from '../../features/customers/privacy/index.ts';
-import { SOUGHT, type Sought } from '../../features/customers/records/index.ts';
 import { PERSONAL_DATA } from '../../personal-data.ts';
 import { loadSigningKeys } from '../../runtime/security/keys.ts';
 import { type Flags, type Given, usageError } from '../cli/flags.ts';

@@ -1,5 +1,6 @@
 // How a platform manages its agents. Every change is a version of the agent's row, which what the agent does
 // leans on, so that it counts from the moment it was committed.
+
 import type { Static } from '@sinclair/typebox';
 import { Fault, invalid } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
@@ -8,7 +9,8 @@ import { timeFilters } from '../../../runtime/db/paging.ts';
 import { type JobHandler, jobHandler } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
-import { customerOf, END_AGENTS, requireCustomer } from '../../customers/records/index.ts';
+import { customerOf, requireCustomer } from '../../customers/records/index.ts';
+import { END_AGENTS } from '../../customers/registration/index.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
 import { rejectWaiting } from '../actions/approvals.ts';
 import { note } from '../audit.ts';

@@ -2,6 +2,7 @@
 // reasons are told: what is wrong with the card before what is wrong with its holder, and the money last. A
 // merchant who gives money back needs neither the limit nor the balance nor a key; what a network only tells
 // of such money is declined where card or holder are gone, and otherwise a fact.
+
 import type {
   CardRequest,
   CardRequestKind,
@@ -9,7 +10,8 @@ import type {
 } from '../../../connectors/ports/cards.ts';
 import { isLess, type Money } from '../../../kernel/money.ts';
 import type { InternalAccountRow } from '../../balances/internal-accounts/index.ts';
-import { type CustomerRow, isReady } from '../../customers/records/index.ts';
+import { isReady } from '../../customers/eligibility/index.ts';
+import type { CustomerRow } from '../../customers/records/index.ts';
 import { inAccountCurrency } from '../clearing/payment.ts';
 import type { CardRow } from '../store.ts';
 

@@ -1,9 +1,10 @@
 // Delegated keys as the API shows them, and the operations on them: keys that we keep and that pay with a
 // wallet's money for one card.
+
 import { type Static, Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
 import { named, oneOf, Timestamp } from '../../../kernel/schema.ts';
-import { SignedRequestChallenge } from '../../customers/records/index.ts';
+import { SignedRequestChallenge } from '../../customers/registration/index.ts';
 
 const TAG = 'Embedded Wallet Auth';
 const text = (description: string, more: object = {}) => Type.String({ description, ...more });

@@ -1,6 +1,7 @@
 // The jobs of cards: asking the issuer for one, asking again while it has not said, telling it of changes,
 // and closing the cards of a customer who was deleted. What the issuer says about a card that was closed
 // meanwhile is written down all the same, so that it learns that the card is closed.
+
 import { Type } from '@sinclair/typebox';
 import type { CardOrder, IssueProgress, IssuerPort } from '../../../connectors/ports/cards.ts';
 import { defineJob, type JobInput } from '../../../kernel/contract/job.ts';
@@ -9,7 +10,7 @@ import { OUTAGE_ATTEMPTS } from '../../../runtime/jobs/job-failures.ts';
 import { type JobHandler, type JobOf, jobHandler } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
-import { CLOSE_CARDS } from '../../customers/records/index.ts';
+import { CLOSE_CARDS } from '../../customers/registration/index.ts';
 import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import type { CardParts } from '../parts.ts';
 import { type CardRow, cards } from '../store.ts';

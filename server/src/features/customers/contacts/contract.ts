@@ -1,9 +1,10 @@
 // The operations by which a customer shows that its e-mail address and its telephone number are its own.
 // Both channels have the same two.
+
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
 import { named } from '../../../kernel/schema.ts';
-import { CustomerSummary } from '../records/index.ts';
+import { CustomerSummary } from '../profiles/index.ts';
 
 const ContactVerificationConfirmRequest = named(
   'ContactVerificationConfirmRequest',

@@ -1,6 +1,7 @@
 // Sending a code and handing it in, the same for both channels: what tells e-mail and telephone apart is
 // data. A wrong code is refused and counted all the same, in one change set. Sending leans on the customer
 // as it was read, so that a code never goes to an address that was changed at that very moment.
+
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
@@ -18,14 +19,9 @@ import {
   sendMessage,
 } from '../../notifications/messages/index.ts';
 import { ownPlatform } from '../../tenancy/platform/index.ts';
-import {
-  type CustomerRow,
-  customerOf,
-  customerView,
-  isUnderSca,
-  requireCustomer,
-  setContactVerification,
-} from '../records/index.ts';
+import { isUnderSca } from '../eligibility/index.ts';
+import { type CustomerRow, customerOf, requireCustomer, updateCustomer } from '../records/index.ts';
+import { customerView } from '../registration/index.ts';
 import {
   confirmCustomerEmailVerification,
   confirmCustomerPhoneVerification,
@@ -106,7 +102,7 @@ async function confirm(ctx: Ctx, channel: Channel, customerId: string, code: str
     return { refused: invalidField('code', 'is wrong, or does not work any more') };
   }
   const contact_verification = state && { ...state, [channel.name]: 'VERIFIED' as const };
-  const now = setContactVerification(ctx, row, contact_verification);
+  const now = updateCustomer(ctx, row, { contact_verification });
   return { status: 200, body: await customerView(ctx, now) } as const;
 }
 

@@ -1,6 +1,7 @@
 // What is done to documents, by the API and by the hosted page alike: adding, replacing, removing, and what
 // the identity check needs to know. The content of a file is sealed under a key of its own; that key and
 // everything that a document says are sealed under the data key of the customer it belongs to.
+
 import type { Static } from '@sinclair/typebox';
 import type { DocumentCheck, DocumentFindings } from '../../../connectors/ports/documents.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
@@ -11,15 +12,13 @@ import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
 import { dropFile, type Files, keepFile } from '../../../runtime/files/files.ts';
 import { type Ctx, type Environment, stamps } from '../../../runtime/operation/context.ts';
 import type { DataKey, Vault } from '../../../runtime/security/vault.ts';
+import { type OwnerRow, readOwner, requireOwner } from '../owners/index.ts';
 import {
   type CustomerRow,
   dataKeyOf,
   isFinal,
-  type OwnerRow,
   readCustomer,
-  readOwner,
   requireCustomer,
-  requireOwner,
 } from '../records/index.ts';
 import type { getDocument } from './contract.ts';
 import { documentErrors, wordOf } from './rules.ts';

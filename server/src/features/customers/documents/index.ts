@@ -16,7 +16,7 @@ export {
   removeDocument,
 } from './document.ts';
 export type { DocumentRow } from './store.ts';
-export { DOCUMENT_TYPES, IDENTITY_TYPES, MAX_FILE_BYTES, TWO_SIDED_TYPES } from './types.ts';
+export { IDENTITY_TYPES, MAX_FILE_BYTES, TWO_SIDED_TYPES } from './types.ts';
 
 /** What this feature adds to a server. */
 export const documentFeature = {

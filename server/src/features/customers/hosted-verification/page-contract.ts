@@ -1,15 +1,13 @@
 // What the hosted page asks of the server, below its link. Bodies are those of the API, with their rules, so
 // that both judge alike; replies are for our own page and may change with it.
+
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
 import { CountryCode, oneOf, Timestamp } from '../../../kernel/schema.ts';
 import { DocumentType, replaceDocument, uploadDocument } from '../documents/index.ts';
-import {
-  BeneficialOwnerCreateRequest,
-  createBeneficialOwner,
-  updateBeneficialOwner,
-  updateCustomerById,
-} from '../records/index.ts';
+import { createBeneficialOwner, updateBeneficialOwner } from '../owners/index.ts';
+import { BeneficialOwnerCreateRequest } from '../profiles/index.ts';
+import { updateCustomerById } from '../registration/index.ts';
 import { VERIFICATION_STATUSES } from '../verifications/index.ts';
 import { VERIFY_PATH } from './links.ts';
 

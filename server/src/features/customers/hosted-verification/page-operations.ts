@@ -2,7 +2,6 @@
 // Every change leans on the link, and an accepted submission uses it up in the same change set: of two
 // submissions at once one finds the link used, and nothing changes behind a submission's back.
 
-import type { TSchema } from '@sinclair/typebox';
 import { findingKind } from '../../../catalog/identity/verification-errors.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { iso } from '../../../kernel/world.ts';
@@ -20,22 +19,10 @@ import {
   presentDocument,
   removeDocument,
 } from '../documents/index.ts';
-import {
-  addOwner,
-  BeneficialOwnerCreateRequest,
-  type CustomerParts,
-  type CustomerRow,
-  changeCustomer,
-  changeOwner,
-  firmDetails,
-  individualFields,
-  isFinal,
-  ownerOf,
-  ownersOf,
-  PERSONAL_ID_TYPES,
-  personalOf,
-  presentOwner,
-} from '../records/index.ts';
+import { addOwner, changeOwner, ownerOf, ownersOf, presentOwner } from '../owners/index.ts';
+import { choicesFor } from '../profiles/index.ts';
+import { type CustomerRow, isFinal, personalOf } from '../records/index.ts';
+import { type CustomerParts, changeCustomer } from '../registration/index.ts';
 import {
   presentVerification,
   submit,
@@ -55,33 +42,6 @@ import {
   uploadOnVerificationPage,
 } from './page-contract.ts';
 import { kycLinks } from './store.ts';
-
-// What the page offers where one of a few words is to be chosen, read out of the schemas of the API.
-
-type Choices = Record<string, string[]>;
-
-function choicesIn(properties: Readonly<Record<string, TSchema>>, prefix = ''): Choices {
-  const found: Choices = {};
-  for (const [name, schema] of Object.entries(properties)) {
-    const words = (schema.enum ?? (schema.items as TSchema | undefined)?.enum) as string[];
-    if (words) found[prefix + name] = [...words];
-  }
-  return found;
-}
-
-const owner = BeneficialOwnerCreateRequest.properties;
-
-const CHOICES: Readonly<Record<'INDIVIDUAL' | 'BUSINESS', Choices>> = {
-  INDIVIDUAL: { ...choicesIn(individualFields), idType: [...PERSONAL_ID_TYPES] },
-  BUSINESS: {
-    ...choicesIn(firmDetails, 'businessInfo.'),
-    ...choicesIn(owner),
-    ...choicesIn(owner.personalInfo.properties, 'personalInfo.'),
-  },
-};
-
-/** By the name of the field. */
-const choicesFor = (type: 'INDIVIDUAL' | 'BUSINESS'): Choices => CHOICES[type];
 
 const CLOSER_LOOK = 'This needs a closer look. Please ask whoever sent you here.';
 

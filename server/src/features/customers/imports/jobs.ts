@@ -1,6 +1,7 @@
 // Working an import off, slice by slice. A job reads some rows, registers them, and stages in one change set
 // how far the import has come and the job for the next slice, or the end. Where it goes on is a byte of the
 // file and the number of a row, so nothing is read twice and no slice outlasts its lease.
+
 import { setImmediate as pause } from 'node:timers/promises';
 import { Type } from '@sinclair/typebox';
 import { defineJob } from '../../../kernel/contract/job.ts';
@@ -14,7 +15,7 @@ import {
 import type { Caller, Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
-import { createCustomer } from '../records/index.ts';
+import { createCustomer } from '../registration/index.ts';
 import { candidateOf, cellsOfEach } from './columns.ts';
 import { importEvents } from './contract.ts';
 import { FILE, importView, isOver } from './present.ts';

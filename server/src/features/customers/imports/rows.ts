@@ -1,6 +1,7 @@
 // Registering the rows of a slice, each in a change set of its own. A customer's id follows from the import
 // and the number of its row, so whoever comes by again, after a crash or side by side with another worker,
 // knows the customers that came of this file from those that stood in its way.
+
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Contract } from '../../../kernel/contract/operation.ts';
@@ -9,13 +10,13 @@ import type { Id } from '../../../kernel/id.ts';
 import type { Caller } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { readPlatform } from '../../tenancy/platform/index.ts';
+import { readCustomer } from '../records/index.ts';
 import {
   type CreateBody,
   type CustomerParts,
-  readCustomer,
   registerCustomer,
   registrationErrors,
-} from '../records/index.ts';
+} from '../registration/index.ts';
 import { byColumn, type Candidate } from './columns.ts';
 
 export interface RowParts extends CustomerParts {

@@ -1,20 +1,15 @@
 // Making, showing, claiming and cancelling invitations. A code is known to whoever was told it, so another
 // platform of the same environment may look at an invitation and claim it; sandbox and production know
 // nothing of each other. The platform that made it is told by a job, because it is not the one that asks.
+
 import type { Static } from '@sinclair/typebox';
 import { type UmaAddress, umaAddresses } from '../../../catalog/rails/uma-address.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { ownPlatform, platformOfUmaDomain } from '../../tenancy/platform/index.ts';
-import {
-  type Complaint,
-  type CustomerRow,
-  customerView,
-  findCustomers,
-  refuse,
-  requireCustomer,
-} from '../records/index.ts';
+import { type CustomerRow, findCustomers, requireCustomer } from '../records/index.ts';
+import { type Complaint, customerView, refuse } from '../registration/index.ts';
 import { cancelInvitation, claimInvitation, createInvitation, getInvitation } from './contract.ts';
 import { type InvitationView, isCode, presentInvitation, refuseEnded } from './invitation.ts';
 import { NOTIFY_CLAIMED } from './jobs.ts';

@@ -152,7 +152,7 @@ async function forget(ctx: Ctx, all: AllPersonalData, input: ErasureInput): Prom
   if (known) return known;
   const counts = await countsOf(ctx, all, id);
   for (const each of all) await each.forget?.(ctx, row);
-  await eraseCustomer(ctx, row);
+  eraseCustomer(ctx, row);
   const { platform_id } = row;
   return ctx.insert(erasures, { id, platform_id, actor, reason, counts, created_at: ctx.now });
 }

@@ -1,7 +1,8 @@
 // Finding customers, and beneficial owners of businesses, by a value that they know about themselves. The
 // result is ids alone; an export shows more.
+
 import type { Runtime } from '../../../runtime/operation/operate.ts';
-import { digestOf, type Sought } from '../records/index.ts';
+import { digestOf, type Sought } from '../digests/index.ts';
 
 const findSql = (what: Sought) => `select * from (
     select c.id as "customerId", c.platform_id as "platformId", c.type, c.status,

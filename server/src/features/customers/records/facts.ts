@@ -1,11 +1,9 @@
 // What is known of a customer, by the names in which platforms and providers ask about people at the ends
 // of a payment. What is not known is undefined.
-import type { CounterpartyFieldName } from '../../../catalog/accounts/field-names.ts';
+import type { Facts } from '../../../catalog/accounts/field-names.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
 import { personalOf } from './personal.ts';
 import type { CustomerRow } from './store.ts';
-
-export type Facts = Partial<Record<CounterpartyFieldName, unknown>>;
 
 /** Of an individual or a firm. */
 export function factsOfCustomer(vault: Vault, row: CustomerRow): Facts {

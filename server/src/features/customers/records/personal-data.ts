@@ -1,7 +1,6 @@
-// What an export shows of a customer and its beneficial owners. Both are emptied by `eraseCustomer`, the last
-// step of the change set that forgets the data key.
-import { OF_CUSTOMER, type PersonalData, rowAs } from '../../../runtime/operation/personal-data.ts';
-import { type OwnerRow, ownerPersonal } from './owners/owners.ts';
+// What an export shows of a customer. It is emptied by `eraseCustomer`, the last step of the change set that
+// forgets the data key.
+import type { PersonalData } from '../../../runtime/operation/personal-data.ts';
 import { personalOf } from './personal.ts';
 import type { CustomerRow } from './store.ts';
 
@@ -16,15 +15,5 @@ export const customerPersonalData: PersonalData<CustomerRow> = {
       erasure: 'emptied',
       atOnce: true,
     },
-    beneficial_owners: {
-      rows: OF_CUSTOMER,
-      without: HASHES,
-      open: ({ vault, customer }, row) => ({
-        personal: ownerPersonal(vault, customer, rowAs<OwnerRow>(row)) ?? null,
-      }),
-      erasure: 'emptied',
-      atOnce: true,
-    },
   },
-  subjects: { beneficial_owners: 'customer_id = $1' },
 };

@@ -2,7 +2,8 @@
 // under the customer's own data key. Everything else that is sealed for a customer (owners, documents,
 // events) uses the same key, so that forgetting it forgets all of them.
 import type { DataKey, Vault } from '../../../runtime/security/vault.ts';
-import type { CustomerDetails } from './registration/fields.ts';
+import { digestsOf } from '../digests/index.ts';
+import type { CustomerDetails } from '../profiles/index.ts';
 import type { CustomerRow } from './store.ts';
 
 export interface Personal {
@@ -27,3 +28,16 @@ export function personalOf(vault: Vault, row: CustomerRow): Personal {
   if (!key || row.personal === null) return { details: {}, identifier: null };
   return JSON.parse(vault.open(key, row.personal, contextOf(row.id)).toString()) as Personal;
 }
+
+/** The columns that a customer is found by. The identity number of a business is its tax number. */
+export const customerDigests = (
+  vault: Vault,
+  { email, phone, personal }: { email: string | null; phone: string | null; personal: Personal },
+) => {
+  const { identifier, details } = personal;
+  return digestsOf(vault, {
+    email,
+    phone,
+    identifier: identifier ?? details.businessInfo?.taxId,
+  });
+};

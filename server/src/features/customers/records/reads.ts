@@ -1,6 +1,4 @@
-// Finding customers: one by id, those that match a list's filters, and whether money of one is still
-// somewhere.
-import type { Static } from '@sinclair/typebox';
+// Finding customers: one by id, and those that match a list's filters.
 import { regionsOffering } from '../../../catalog/currencies/offers.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
@@ -8,11 +6,7 @@ import type { Time } from '../../../kernel/world.ts';
 import type { Filter } from '../../../runtime/db/database.ts';
 import { timeFilters } from '../../../runtime/db/paging.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { findInternalAccounts } from '../../balances/internal-accounts/index.ts';
-import { readLedgerAccount } from '../../balances/ledger-accounts/index.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
-import type { listCustomers } from './contract.ts';
-import { umaAddressOf } from './registration/uma.ts';
 import { type CustomerRow, customers } from './store.ts';
 
 /**
@@ -55,7 +49,18 @@ export function customersAfter(
   return ctx.db.query(AFTER, values);
 }
 
-type Query = Static<(typeof listCustomers)['query']>;
+/** What a list of customers is filtered by; a filter that came several times is met by any of its values. */
+type CustomerQuery = Parameters<typeof timeFilters>[0] & {
+  platformCustomerId?: string | string[] | undefined;
+  customerType?: string | string[] | undefined;
+  region?: string | string[] | undefined;
+  umaAddress?: string | string[] | undefined;
+  currency?: string | string[] | undefined;
+  isIncludingDeleted?: boolean | undefined;
+  limit?: number | undefined;
+  cursor?: string | undefined;
+};
+
 type CustomerFilter = Filter<typeof customers>;
 
 /** Customers who chose a currency, and those who follow their platform where it offers the currency. */
@@ -72,8 +77,7 @@ function currencyFilters(platform: PlatformRow, codes: readonly string[]): Custo
   return [{ or: [...chosen, follows] }, { or: [...chosen, ...inRegion] }];
 }
 
-/** What a list's query asks for; a filter that came several times is met by any of its values. */
-export function filtersOf(query: Query, platform: PlatformRow): CustomerFilter[] {
+function filtersOf(query: CustomerQuery, platform: PlatformRow): CustomerFilter[] {
   const filters: CustomerFilter[] = [{ column: 'platform_id', op: '=', value: platform.id }];
   const any = (column: keyof CustomerRow & string, given: string | string[] | undefined) => {
     if (given !== undefined) filters.push({ column, op: 'in', value: [given].flat() });
@@ -82,7 +86,10 @@ export function filtersOf(query: Query, platform: PlatformRow): CustomerFilter[]
   any('type', query.customerType);
   any('region', query.region);
   if (query.umaAddress !== undefined) {
-    any('uma_address', [query.umaAddress].flat().map(umaAddressOf));
+    any(
+      'uma_address',
+      [query.umaAddress].flat().map((each) => each.toLowerCase()),
+    );
   }
   filters.push(...timeFilters(query));
   if (query.currency !== undefined) {
@@ -92,35 +99,11 @@ export function filtersOf(query: Query, platform: PlatformRow): CustomerFilter[]
   return filters;
 }
 
-// Payments are another feature's table, to the right of this one; its rows are read by SQL alone. A quote
-// that was never executed has a transaction too, whose money is NONE and which holds nobody up.
-const UNDER_WAY = `select 1 from transactions
-  where customer_id = $1 and funds in ('AWAITED', 'FUNDED', 'HELD', 'HANDED', 'PARKED') limit 1`;
-
-/**
- * Throws CONFLICT while the customer's accounts hold or owe anything or a payment of theirs is under way.
- * Then it shuts the accounts: what comes in at this very moment is refused, or the deletion is.
- */
-export async function shutAccounts(ctx: Ctx, row: CustomerRow): Promise<void> {
-  const [accounts, payments] = await Promise.all([
-    findInternalAccounts(ctx.db, { customer_id: row.id }),
-    ctx.db.query(UNDER_WAY, [row.id]),
-  ]);
-  const ids = accounts.map((account) => account.id);
-  const held = await Promise.all(ids.map((id) => readLedgerAccount(ctx, id)));
-  const full = ids.filter((_, at) => held[at]?.balance || held[at]?.held);
-  const owing = accounts.filter((each) => each.owed > 0n).map((each) => each.id);
-  if (full.length) {
-    const reason = 'The customer still has money: its accounts must be empty first.';
-    throw new Fault('CONFLICT', reason, { accountIds: full });
-  }
-  if (payments.length) {
-    const reason = 'A payment of this customer is still under way.';
-    throw new Fault('CONFLICT', reason, undefined, { isRetryable: true });
-  }
-  if (owing.length) {
-    const reason = 'The customer still owes money that came back.';
-    throw new Fault('CONFLICT', reason, { accountIds: owing });
-  }
-  for (const id of ids) ctx.freeze(id, { empty: true });
-}
+/** One page of the platform's customers, newest first. */
+export const pageOfCustomers = (ctx: Ctx, query: CustomerQuery, platform: PlatformRow) =>
+  ctx.db.page(customers, {
+    filters: filtersOf(query, platform),
+    sort: 'desc',
+    limit: query.limit ?? 20,
+    cursor: query.cursor,
+  });

@@ -4,21 +4,15 @@ import { Fault } from '../../../kernel/fault.ts';
 import type { Database, FindOptions } from '../../../runtime/db/database.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 import type { Ctx, Reader } from '../../../runtime/operation/context.ts';
+import type { TermsConsent } from '../profiles/index.ts';
 import { type CheckStatus, checkStates } from './states.ts';
 
-export type CustomerType = 'INDIVIDUAL' | 'BUSINESS';
+type CustomerType = 'INDIVIDUAL' | 'BUSINESS';
 
 /** How far each channel that must be proved has come. */
-export interface Channels {
+interface Channels {
   email: 'PENDING' | 'VERIFIED';
   phone: 'PENDING' | 'VERIFIED';
-}
-
-export interface TermsConsent {
-  acceptedAt: string;
-  ipAddress: string;
-  termsVersion: string;
-  acceptanceMethod: 'CHECKBOX' | 'CLICK_TO_ACCEPT';
 }
 
 export const customers = table(
@@ -82,10 +76,3 @@ export const findCustomers = (
 /** Of two change sets that decide about one customer, the second to commit decides again. */
 export const touchCustomer = (ctx: Ctx, row: CustomerRow): CustomerRow =>
   ctx.update(customers, row, {});
-
-/** What was proved of a customer's contacts. */
-export const setContactVerification = (
-  ctx: Ctx,
-  row: CustomerRow,
-  contact_verification: CustomerRow['contact_verification'],
-): CustomerRow => ctx.update(customers, row, { contact_verification, updated_at: ctx.now });

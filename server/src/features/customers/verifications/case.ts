@@ -1,5 +1,6 @@
 // What a check is made of: the customer with its owners and documents, read together; the same as
 // completeness sees it and as connectors see it; and what connectors find, in the words of the API.
+
 import {
   FINDING_TYPES,
   type FindingType,
@@ -9,13 +10,8 @@ import type { IdentityCase, IdentityFinding } from '../../../connectors/ports/in
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
 import { type DocumentRow, documentsOf, presentDocument } from '../documents/index.ts';
-import {
-  type CustomerRow,
-  type OwnerRow,
-  ownerPersonal,
-  ownersOf,
-  personalOf,
-} from '../records/index.ts';
+import { type OwnerRow, ownerPersonal, ownersOf } from '../owners/index.ts';
+import { type CustomerRow, personalOf } from '../records/index.ts';
 import { errorOf, gapsIn, type Known, type KnownOwner } from './completeness.ts';
 import type { VerificationError } from './contract.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FINDING_TYPES, findingKind } from '../../../catalog/identity/verification-errors.ts';
-import { DOCUMENT_TYPES } from '../documents/index.ts';
+import { DOCUMENT_TYPES } from '../documents/types.ts';
 import { gapsIn, type Known, type KnownDocument } from './completeness.ts';
 import { BUSINESS_FIELDS, OWNER_FIELDS, PERSON_FIELDS } from './required.ts';
 

@@ -1,20 +1,14 @@
 // What a decision means: for the verification, for those who own the business, and for the customer, all in
 // one change set. An operator's word and the late word of a connector take this same door, so they cannot
 // differ; what is final stays as it is.
+
 import type { OwnerOutcome } from '../../../connectors/ports/index.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { documentsOf, markSubmitted } from '../documents/index.ts';
-import {
-  type CheckMove,
-  type CustomerRow,
-  isFinal,
-  moveCheck,
-  moveOwner,
-  type OwnerRow,
-  ownersOf,
-  requireCustomer,
-} from '../records/index.ts';
+import { moveOwner, type OwnerRow, ownersOf } from '../owners/index.ts';
+import { type CheckMove, type CustomerRow, isFinal, requireCustomer } from '../records/index.ts';
+import { moveCheck } from '../registration/index.ts';
 import type { VerificationError } from './contract.ts';
 import { addVerification, changeVerification, latestOf, type Standing } from './record.ts';
 import { verificationStates } from './states.ts';

@@ -3,7 +3,7 @@ import { ok } from '../../../../test/fixtures.ts';
 import type { TestPlatform } from '../../../../test/harness.ts';
 import { type Desk, openDesk, PERSON } from '../../../../test/onboarding.ts';
 import { paperForm, pdfFile } from '../../../../test/papers.ts';
-import { beneficialOwners } from '../records/owners/owners.ts';
+import { beneficialOwners } from '../owners/owners.ts';
 import { customers } from '../records/store.ts';
 import { decide } from './decide.ts';
 import { type VerificationError, wantedOf } from './index.ts';

@@ -1,6 +1,7 @@
 // The identity check by hand, where no service does it. What a reviewer needs is shown whole, personal data
 // included, since that is its purpose. A decision has the effect of a service's decision; owners of a
 // business follow it unless decided one by one.
+
 import type { IdentityFinding } from '../../../connectors/ports/index.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
@@ -9,14 +10,12 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import { documentsOf, markSubmitted } from '../documents/index.ts';
+import { moveOwner, type OwnerRow, readOwner } from '../owners/index.ts';
 import {
   type CheckMove,
   type CustomerRow,
   isFinal,
-  moveOwner,
-  type OwnerRow,
   readCustomer,
-  readOwner,
   requireCustomer,
 } from '../records/index.ts';
 import { caseOf, dossierOf, errorsOf, gapsOfDossier } from './case.ts';

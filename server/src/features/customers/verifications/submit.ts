@@ -1,6 +1,7 @@
 // Submitting a customer: is everything there, and what does whoever checks say to it? The connector is
 // asked while the client waits; what takes its time is asked about again by a job (jobs.ts), and where there
 // is no connector an operator decides.
+
 import type {
   Connectors,
   IdentityCase,

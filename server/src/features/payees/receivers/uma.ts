@@ -1,6 +1,7 @@
 // Finding whoever a UMA address belongs to. Hosts that a connector reaches come first, so that no customer
 // can be given an address that the sandbox has scripted; then our own customers, of any platform in the
 // same environment; everything else is a host that cannot be reached.
+
 import {
   COUNTERPARTY_FIELDS,
   type CounterpartyFieldDefinition,
@@ -11,7 +12,8 @@ import type { Connectors, UmaPort } from '../../../connectors/ports/index.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { findInternalAccounts, isBalance } from '../../balances/internal-accounts/index.ts';
-import { type CustomerRow, findCustomers, isReady } from '../../customers/records/index.ts';
+import { isReady } from '../../customers/eligibility/index.ts';
+import { type CustomerRow, findCustomers } from '../../customers/records/index.ts';
 import {
   type PlatformRow,
   platformOfUmaDomain,

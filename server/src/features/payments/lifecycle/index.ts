@@ -20,7 +20,7 @@ export {
   settlePayout,
   startPayout,
 } from './payment.ts';
-export { isPaymentUnderWay } from './under-way.ts';
+export { isCustomerPaying, isPaymentUnderWay } from './under-way.ts';
 
 /** What this feature adds to a server. */
 export const lifecycleFeature = {

@@ -1,4 +1,4 @@
-// Whether payments of an account are under way, so that it may not be closed.
+// Whether payments of an account or of a customer are under way, so that it may not be closed or deleted.
 import type { Ctx } from '../../../runtime/operation/context.ts';
 
 const UNDER_WAY = `select 1 from transactions
@@ -21,3 +21,11 @@ export async function isPaymentUnderWay(
   if (under.length || account.customer_id !== null) return under.length > 0;
   return (await ctx.db.query(FEES_UNDER_WAY, [account.id, account.platform_id])).length > 0;
 }
+
+// A quote that was never executed has a transaction too, whose funds are NONE.
+const OF_CUSTOMER = `select 1 from transactions
+  where customer_id = $1 and funds in ('AWAITED', 'FUNDED', 'HELD', 'HANDED', 'PARKED') limit 1`;
+
+/** Whether a payment of the customer is under way. */
+export const isCustomerPaying = async (ctx: Ctx, customerId: string): Promise<boolean> =>
+  (await ctx.db.query(OF_CUSTOMER, [customerId])).length > 0;

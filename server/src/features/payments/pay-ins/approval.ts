@@ -1,9 +1,8 @@
 // What a platform's answer to the question whether its customer may be paid means, without a database: the
 // question is put once, over HTTP, and every answer, or none, decides the payment or gives a little time.
 
-import type { CounterpartyFieldName } from '../../../catalog/accounts/field-names.ts';
+import type { CounterpartyFieldName, Facts } from '../../../catalog/accounts/field-names.ts';
 import { providerRequiredCustomerFields } from '../../../catalog/currencies/offers.ts';
-import type { Facts } from '../../customers/records/index.ts';
 import type { FailureReason } from '../transactions/index.ts';
 
 /** How long a platform has to answer, and how long for its word after it asked for time. */

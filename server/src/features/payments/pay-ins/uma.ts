@@ -19,10 +19,9 @@ import {
   isBalance,
   readInternalAccount,
 } from '../../balances/internal-accounts/index.ts';
+import { awaitsTerms, checkReady } from '../../customers/eligibility/index.ts';
 import {
-  awaitsTerms,
   type CustomerRow,
-  checkReady,
   factsOfCustomer,
   readCustomer,
   requireCustomer,

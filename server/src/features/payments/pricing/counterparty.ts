@@ -1,9 +1,9 @@
 // What is told about the other end of a payment: of what a platform asks for in the currency that is
 // received, as much as is known. Pure; for an account outside it is the beneficiary, for one inside its
 // owner.
-import type { CounterpartyFieldName } from '../../../catalog/accounts/field-names.ts';
+import type { CounterpartyFieldName, Facts } from '../../../catalog/accounts/field-names.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
-import { type CustomerRow, type Facts, factsOfCustomer } from '../../customers/records/index.ts';
+import { type CustomerRow, factsOfCustomer } from '../../customers/records/index.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import type { Payee, Payer } from './parties.ts';
 

@@ -1,6 +1,7 @@
 // Who pays and who receives: the two ends of a payment, found, checked to belong to the caller and to be
 // usable. Both quotes and same-currency transfers start here. Each end says in one word what kind it is,
 // and everything that differs between kinds is decided by that word.
+
 import { pullRailOf, railsOf } from '../../../catalog/accounts/account-info.ts';
 import type { PaymentRail } from '../../../catalog/rails/rails.ts';
 import { type RealtimeWays, realtimeWays } from '../../../catalog/rails/realtime.ts';
@@ -12,12 +13,8 @@ import {
   type InternalAccountRow,
   internalAccountOf,
 } from '../../balances/internal-accounts/index.ts';
-import {
-  awaitsTerms,
-  type CustomerRow,
-  checkReady,
-  customerOf,
-} from '../../customers/records/index.ts';
+import { awaitsTerms, checkReady } from '../../customers/eligibility/index.ts';
+import { type CustomerRow, customerOf } from '../../customers/records/index.ts';
 import {
   type ExternalAccountRow,
   externalAccountOf,

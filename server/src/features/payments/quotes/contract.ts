@@ -17,7 +17,7 @@ import {
   Timestamp,
   variant,
 } from '../../../kernel/schema.ts';
-import { SignedRequestChallenge } from '../../customers/records/index.ts';
+import { SignedRequestChallenge } from '../../customers/registration/index.ts';
 import { ScaChallenge, ScaFactor } from '../../sca/index.ts';
 import { FixedFee } from '../../tenancy/config/index.ts';
 import { RateDetails } from '../presentation/index.ts';

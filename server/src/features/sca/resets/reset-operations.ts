@@ -1,5 +1,6 @@
 // Resetting a factor that was lost. Being shut out stops nobody here: who cannot prove anything any more is
 // the one who needs it. How far the service that looks at people has come is asked when a client asks.
+
 import type { Static } from '@sinclair/typebox';
 import { Fault, type FieldError, invalid, invalidField } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
@@ -7,7 +8,8 @@ import { iso } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { type TryRule, takeTry } from '../../../runtime/operation/tries.ts';
-import { type CustomerRow, setProvenPhone } from '../../customers/records/index.ts';
+import type { CustomerRow } from '../../customers/records/index.ts';
+import { setProvenPhone } from '../../customers/registration/index.ts';
 import { isPhoneTied } from '../../wallets/index.ts';
 import { notEnrolled, type Who } from '../challenges.ts';
 import type { ScaFactorName } from '../contract.ts';

@@ -1,10 +1,11 @@
 // What a wallet's owner may do with the account itself: hide its transactions, and take its words away. Both
 // are signed by a session of the wallet.
+
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
 import { named, ruled } from '../../../kernel/schema.ts';
 import { InternalAccount } from '../../balances/internal-accounts/index.ts';
-import { SignedRequestChallenge } from '../../customers/records/index.ts';
+import { SignedRequestChallenge } from '../../customers/registration/index.ts';
 import { orProcessing } from './contract.ts';
 
 const TAG = 'Internal Accounts';

@@ -1,13 +1,13 @@
 // Hiding the transactions of a wallet, and exporting its words. An export hands over the wallet's master key:
 // the words are encrypted to the client's key, stored nowhere, given a few times an hour at most, and the
 // customer is told of each.
+
 import { canonical } from '../../../kernel/crypto/canonical.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { checkTries, takeTry } from '../../../runtime/operation/tries.ts';
 import { sha256Hex } from '../../../runtime/security/crypto.ts';
 import { presentAccount, setAccountPrivacy } from '../../balances/internal-accounts/index.ts';
-
 import { canSend, sendMessage, walletExportedText } from '../../notifications/messages/index.ts';
 import { walletSenderOf } from '../../tenancy/config/index.ts';
 import { ownPlatform } from '../../tenancy/platform/index.ts';

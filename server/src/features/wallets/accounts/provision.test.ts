@@ -8,7 +8,7 @@ import { startApp, type TestApp, type TestPlatform } from '../../../../test/harn
 import { connectorRegistry, custodyKeysOf } from '../../../connectors/registry.ts';
 import { projectRoot } from '../../../runtime/config/root.ts';
 import { provisionAccounts } from '../../balances/internal-accounts/index.ts';
-import { changeCustomer } from '../../customers/records/index.ts';
+import { changeCustomer } from '../../customers/registration/update.ts';
 import { credentials, wallets } from '../store.ts';
 import { openWallets, openWalletsOf } from './provision.ts';
 

@@ -12,7 +12,7 @@ import {
   walletDesk,
 } from '../../../../test/wallet-desk.ts';
 import { internalAccounts } from '../../balances/internal-accounts/store.ts';
-import { digestOf } from '../../customers/records/index.ts';
+import { digestOf } from '../../customers/digests/index.ts';
 import { type CredentialRow, credentials, walletSessions, wallets } from '../store.ts';
 
 let app: TestApp;

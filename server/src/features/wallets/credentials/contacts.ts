@@ -2,17 +2,18 @@
 // in the holder's place, so the holder signs first, with a session of any wallet that is tied to it. The
 // address and all that hangs on it then change in one commit: the credentials show the new one, codes that
 // were sent to the old one are good for nothing, sessions go on.
+
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { claim } from '../../../runtime/operation/tries.ts';
+import { digestOf } from '../../customers/digests/index.ts';
+import type { CustomerRow } from '../../customers/records/index.ts';
 import {
   type ContactChange,
-  type CustomerRow,
-  digestOf,
   type TiedCredentials,
   updateCustomerById,
-} from '../../customers/records/index.ts';
+} from '../../customers/registration/index.ts';
 import { findWallet, type WalletParts } from '../accounts/wallet.ts';
 import {
   type Asked,

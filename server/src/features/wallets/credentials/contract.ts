@@ -1,8 +1,9 @@
 // Credentials and sessions of embedded wallets as the API shows them, and the operations on them.
+
 import { type TSchema, Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
 import { described, named, oneOf, ruled, Timestamp, variant } from '../../../kernel/schema.ts';
-import { SignedRequestChallenge } from '../../customers/records/index.ts';
+import { SignedRequestChallenge } from '../../customers/registration/index.ts';
 import { orProcessing, WalletOperationProcessing } from '../accounts/contract.ts';
 import { CREDENTIAL_TYPES } from '../store.ts';
 

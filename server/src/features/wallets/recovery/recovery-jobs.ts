@@ -2,18 +2,15 @@
 // credential. It does no more than that: the user then proves the contact as anybody does, what was there
 // before stays, and no money moves. Everything that spoke for it is looked at again at the end, and how
 // long is waited is up to the servers' own setting, not to whoever asked.
+
 import { Type } from '@sinclair/typebox';
 import { defineJob, PlatformFields } from '../../../kernel/contract/job.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { type JobHandler, jobHandler } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { requireInternalAccount } from '../../balances/internal-accounts/index.ts';
-import {
-  type CustomerRow,
-  digestOf,
-  requireCustomer,
-  touchCustomer,
-} from '../../customers/records/index.ts';
+import { digestOf } from '../../customers/digests/index.ts';
+import { type CustomerRow, requireCustomer, touchCustomer } from '../../customers/records/index.ts';
 import { findMessages } from '../../notifications/messages/index.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
 import { addCredential, contactOf, credentialsOf, sessionsOf } from '../accounts/credentials.ts';

@@ -1,8 +1,8 @@
 // Answers that say a wallet is still at work. Our own signer is done at once, so only a scripted environment
 // gives them, as often as the operator said for the platform: so that clients can be tested with them.
+
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { triesTable } from '../../../runtime/operation/tries.ts';
-
 import { ownPlatform } from '../../tenancy/platform/index.ts';
 import type { WalletParts } from '../accounts/wallet.ts';
 

@@ -12,7 +12,8 @@ import {
 } from '../../../balances/internal-accounts/index.ts';
 import { refuseOwing } from '../../../balances/shortfalls/index.ts';
 import { countPayment, hasPaymentRoom } from '../../../balances/velocity-limits/index.ts';
-import { type CustomerRow, checkReady, requireCustomer } from '../../../customers/records/index.ts';
+import { checkReady } from '../../../customers/eligibility/index.ts';
+import { type CustomerRow, requireCustomer } from '../../../customers/records/index.ts';
 import {
   type ExternalAccountRow,
   readExternalAccount,

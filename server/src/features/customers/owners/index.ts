@@ -1,0 +1,15 @@
+// Persons who own or control a business, as other features use them.
+import type { Feature } from '../../../runtime/operation/feature.ts';
+import { ownerOperations } from './operations.ts';
+import { ownerPersonalData } from './personal-data.ts';
+
+export { createBeneficialOwner, updateBeneficialOwner } from './contract.ts';
+export { addOwner, changeOwner } from './operations.ts';
+export { moveOwner, type OwnerRow, ownerPersonal, presentOwner } from './owners.ts';
+export { ownerOf, ownersOf, ownersOfAll, readOwner, requireOwner } from './reads.ts';
+
+/** What this feature adds to a server. */
+export const ownerFeature = {
+  operations: () => ownerOperations,
+  personalData: ownerPersonalData,
+} satisfies Feature;

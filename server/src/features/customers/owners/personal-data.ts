@@ -1,0 +1,25 @@
+// What an export shows of beneficial owners, and what an erasure takes out.
+import { OF_CUSTOMER, type PersonalData, rowAs } from '../../../runtime/operation/personal-data.ts';
+import { digestsOf } from '../digests/index.ts';
+import type { CustomerRow } from '../records/index.ts';
+import { beneficialOwners, type OwnerRow, ownerPersonal } from './owners.ts';
+import { ownersOf } from './reads.ts';
+
+export const ownerPersonalData: PersonalData<CustomerRow> = {
+  tables: {
+    beneficial_owners: {
+      rows: OF_CUSTOMER,
+      without: ['email_digest', 'phone_digest', 'identifier_digest'],
+      open: ({ vault, customer }, row) => ({
+        personal: ownerPersonal(vault, customer, rowAs<OwnerRow>(row)) ?? null,
+      }),
+      erasure: 'emptied',
+      atOnce: true,
+    },
+  },
+  subjects: { beneficial_owners: 'customer_id = $1' },
+  async forget(ctx, customer) {
+    const erased = { personal: null, ...digestsOf(ctx.vault), updated_at: ctx.now };
+    for (const owner of await ownersOf(ctx, customer)) ctx.update(beneficialOwners, owner, erased);
+  },
+};

@@ -1,0 +1,15 @@
+// What is known about customers and about owners of businesses: schemas, and the rules that a schema cannot
+// state. Pure.
+export { choicesFor } from './choices.ts';
+export { Customer, CustomerSummary } from './customer.ts';
+export { detailsAfter } from './details.ts';
+export { type CustomerDetails, CustomerType, type TermsConsent } from './fields.ts';
+export {
+  BeneficialOwner,
+  BeneficialOwnerCreateRequest,
+  BeneficialOwnerUpdateRequest,
+  type OwnerPersonal,
+} from './owner.ts';
+export { ownerBodyErrors, wholeOwnerErrors } from './owner-rules.ts';
+export { CustomerCreateRequest, CustomerUpdateRequest } from './requests.ts';
+export { checkDigitErrors, customerErrors, updateErrors } from './rules.ts';

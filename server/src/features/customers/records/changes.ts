@@ -1,0 +1,56 @@
+// Adding and changing customers. Personal data is given in clear, and sealed and hashed here.
+import type { NewRowOf, PatchOf } from '../../../runtime/db/table.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { customerDigests, dataKeyOf, type Personal, personalOf, sealPersonal } from './personal.ts';
+import { type CustomerRow, customers } from './store.ts';
+
+type Sealed = 'data_key' | 'personal' | 'email_digest' | 'phone_digest' | 'identifier_digest';
+type Stamps = 'created_at' | 'updated_at' | 'deleted_at';
+
+/** Stages a new customer, with a data key of its own. */
+export function addCustomer(
+  ctx: Ctx,
+  {
+    personal,
+    ...columns
+  }: Omit<NewRowOf<typeof customers>, Sealed | Stamps> & { personal: Personal },
+): CustomerRow {
+  const { id, email = null, phone = null } = columns;
+  const data_key = ctx.vault.newKey(id);
+  return ctx.insert(customers, {
+    ...columns,
+    data_key,
+    personal: sealPersonal(ctx.vault, { owner: id, sealed: data_key }, personal),
+    ...customerDigests(ctx.vault, { email, phone, personal }),
+    created_at: ctx.now,
+    updated_at: ctx.now,
+  });
+}
+
+/** The sealed text after the change: as it was where nothing in it changes, because sealing draws anew. */
+function sealedAfter(ctx: Ctx, row: CustomerRow, after: Personal): string | null {
+  const key = dataKeyOf(row);
+  const was = personalOf(ctx.vault, row);
+  if (!key || JSON.stringify(was) === JSON.stringify(after)) return row.personal;
+  return sealPersonal(ctx.vault, key, after);
+}
+
+/** Stages a change of a customer. `personal` is all of it as it is to be. */
+export function updateCustomer(
+  ctx: Ctx,
+  row: CustomerRow,
+  {
+    personal,
+    ...columns
+  }: Omit<PatchOf<typeof customers>, Sealed | 'updated_at'> & { personal?: Personal },
+): CustomerRow {
+  const { email, phone } = { ...row, ...columns };
+  return ctx.update(customers, row, {
+    ...columns,
+    ...(personal && {
+      personal: sealedAfter(ctx, row, personal),
+      ...customerDigests(ctx.vault, { email, phone, personal }),
+    }),
+    updated_at: ctx.now,
+  });
+}

@@ -1,0 +1,88 @@
+// Customers as the version before sealing wrote them: what becomes of them when this version starts, also
+// when it is cut short, when two processes do it, and under another master key.
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { customer, ok } from '../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { seal } from '../../../runtime/security/crypto.ts';
+import { createVault } from '../../../runtime/security/vault.ts';
+import { digestOf } from '../digests/index.ts';
+import { type CustomerRow, customers } from './store.ts';
+import { awaitSealing, sealOldCustomers } from './upgrade.ts';
+
+const MASTER = Buffer.alloc(32, 7);
+const DETAILS = { fullName: 'Old Timer', birthDate: '1950-02-03', idType: 'SSN' };
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterEach(async () => {
+  await app.runtime.db.query('update customers set details = null where details is not null');
+});
+afterAll(() => app.close());
+
+/** Turns a customer into the row that the version before wrote. */
+async function old(identifier: string | null, details: object = DETAILS, more: object = {}) {
+  const { id } = await customer(app, {}, more);
+  const sealed = identifier && seal(app.world, MASTER, identifier, `customers ${id}`);
+  await app.runtime.db.query(
+    `update customers set data_key = null, personal = null, email_digest = null,
+      phone_digest = null, identifier_digest = null, details = $2, identifier = $3 where id = $1`,
+    [id, JSON.stringify(details), sealed],
+  );
+  return id as string;
+}
+
+const columns = async (id: string) => {
+  const sql =
+    'select details, identifier, data_key, personal, version from customers where id = $1';
+  return (await app.runtime.db.query(sql, [id]))[0] as Record<string, unknown>;
+};
+const rowOf = async (id: string) => (await app.runtime.db.read(customers, id)) as CustomerRow;
+const upgrade = () => sealOldCustomers(app.runtime.db, app.runtime.vault);
+
+it('seals what lay in clear, and nothing is lost', async () => {
+  const id = await old('123-45-6789', DETAILS, { email: 'old@timer.example' });
+  const without = await old(null);
+  const before = (await columns(id)).version as number;
+  expect(await awaitSealing(app.runtime.db)).toBe(true);
+  expect(await upgrade()).toBe(2);
+  expect(await awaitSealing(app.runtime.db)).toBe(false);
+  const after = await columns(id);
+  expect(after).toMatchObject({ details: null, identifier: null, version: before + 1 });
+  expect(JSON.stringify(after)).not.toContain('Timer');
+  const shown = ok(await app.call('GET', `/customers/${id}`), 200);
+  expect(shown).toMatchObject({ ...DETAILS, email: 'old@timer.example' });
+  expect(ok(await app.call('GET', `/customers/${without}`), 200)).toMatchObject(DETAILS);
+  const { vault } = app.runtime;
+  expect(await rowOf(id)).toMatchObject({
+    email_digest: digestOf(vault, 'email', 'OLD@timer.example'),
+    identifier_digest: digestOf(vault, 'identifier', '123456789'),
+  });
+  // The number still counts as known: changing something else does not ask for it again.
+  const change = { customerType: 'INDIVIDUAL', nationality: 'DE' };
+  ok(await app.call('PATCH', `/customers/${id}`, change), 200);
+});
+
+it('shares the work with another process, and takes up what was left', async () => {
+  const ids: string[] = [];
+  for (let n = 0; n < 12; n++) ids.push(await old(`10-${n}`));
+  // Cut short: some are done already.
+  await app.runtime.db.query(
+    `update customers set data_key = 'x', details = null where id = any($1::text[])`,
+    [ids.slice(0, 3)],
+  );
+  const [one, two] = await Promise.all([upgrade(), upgrade()]);
+  expect(one + two).toBe(9);
+  for (const id of ids.slice(3)) {
+    expect(ok(await app.call('GET', `/customers/${id}`), 200)).toMatchObject(DETAILS);
+  }
+});
+
+it('changes nothing under a key that does not open what is there', async () => {
+  const id = await old('55');
+  const vault = createVault(app.world, () => Buffer.alloc(32, 8));
+  await expect(sealOldCustomers(app.runtime.db, vault)).rejects.toThrow('cannot open');
+  expect(await columns(id)).toMatchObject({ details: DETAILS, data_key: null });
+  expect(await upgrade()).toBe(1);
+});

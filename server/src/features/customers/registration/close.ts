@@ -1,0 +1,57 @@
+// Deleting a customer, whose accounts must be empty.
+import { Fault } from '../../../kernel/fault.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { findInternalAccounts } from '../../balances/internal-accounts/index.ts';
+import { readLedgerAccount } from '../../balances/ledger-accounts/index.ts';
+import { type CustomerRow, customerOf, updateCustomer } from '../records/index.ts';
+import { CLOSE_CARDS, END_AGENTS } from './customer-jobs.ts';
+import { customerView } from './views.ts';
+
+export interface DeletionParts {
+  /** Whether a payment of the customer is under way. */
+  isCustomerPaying(ctx: Ctx, customerId: string): Promise<boolean>;
+}
+
+/**
+ * Throws CONFLICT while the customer's accounts hold or owe anything or a payment of theirs is under way.
+ * Then it freezes the accounts: of this and what comes in at the same moment, one is rejected.
+ */
+async function freezeAccounts(
+  ctx: Ctx,
+  { isCustomerPaying }: DeletionParts,
+  row: CustomerRow,
+): Promise<void> {
+  const [accounts, isPaying] = await Promise.all([
+    findInternalAccounts(ctx.db, { customer_id: row.id }),
+    isCustomerPaying(ctx, row.id),
+  ]);
+  const ids = accounts.map((account) => account.id);
+  const held = await Promise.all(ids.map((id) => readLedgerAccount(ctx, id)));
+  const full = ids.filter((_, at) => held[at]?.balance || held[at]?.held);
+  const owing = accounts.filter((each) => each.owed > 0n).map((each) => each.id);
+  if (full.length) {
+    const reason = 'The customer still has money: its accounts must be empty first.';
+    throw new Fault('CONFLICT', reason, { accountIds: full });
+  }
+  if (isPaying) {
+    const reason = 'A payment of this customer is still under way.';
+    throw new Fault('CONFLICT', reason, undefined, { isRetryable: true });
+  }
+  if (owing.length) {
+    const reason = 'The customer still owes money that came back.';
+    throw new Fault('CONFLICT', reason, { accountIds: owing });
+  }
+  for (const id of ids) ctx.freeze(id, { empty: true });
+}
+
+/** Deletes a customer of the calling platform, and has its agents and cards ended. */
+export async function deleteCustomer(ctx: Ctx, parts: DeletionParts, id: string) {
+  const row = await customerOf(ctx, id, { alive: true });
+  await freezeAccounts(ctx, parts, row);
+  const gone = updateCustomer(ctx, row, { deleted_at: ctx.now });
+  const { platformId, environment, tokenId } = ctx.caller;
+  for (const job of [END_AGENTS, CLOSE_CARDS]) {
+    ctx.later(job, { platformId, environment, customerId: id, tokenId });
+  }
+  return customerView(ctx, gone);
+}

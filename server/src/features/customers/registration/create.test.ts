@@ -1,0 +1,400 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp, type TestPlatform } from '../../../../test/harness.ts';
+import { FIRST_CURRENCIES } from '../../../bootstrap.ts';
+import { personalOf } from '../records/personal.ts';
+import { customers } from '../records/store.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+const person = (more: object = {}) => ({
+  customerType: 'INDIVIDUAL',
+  fullName: 'Ada Lovelace',
+  ...more,
+});
+const info = {
+  legalName: 'Acme & Sons LLC',
+  country: 'US',
+  taxId: '12-3456789',
+  incorporatedOn: '2020-02-29',
+};
+const firm = (more: object = {}, of: object = {}) => ({
+  customerType: 'BUSINESS',
+  businessInfo: { ...info, ...of },
+  ...more,
+});
+const create = (body: unknown, as?: TestPlatform) => app.call('POST', '/customers', body, { as });
+const fieldsOf = (answer: { body: { details: { errors: { field: string }[] } } }) =>
+  answer.body.details.errors.map((error) => error.field).sort();
+const domainOf = async (as?: TestPlatform) =>
+  (await app.call('GET', '/config', undefined, { as })).body.umaDomain as string;
+const eventsAbout = async (id: string) =>
+  (await app.events()).filter((event) => event.subject === id);
+const accountsOf = async (id: string, as?: TestPlatform): Promise<string[]> => {
+  const path = `/customers/internal-accounts?customerId=${id}&limit=100`;
+  const { body } = await app.call('GET', path, undefined, { as });
+  return body.data.map(
+    (each: { balance: { currency: { code: string } } }) => each.balance.currency.code,
+  );
+};
+const consent = (more: object = {}) => ({
+  acceptedAt: '2026-01-05T08:00:00Z',
+  ipAddress: '203.0.113.7',
+  termsVersion: 'V1',
+  acceptanceMethod: 'CHECKBOX',
+  ...more,
+});
+
+const everything = {
+  birthDate: '1990-12-10',
+  nationality: 'GB',
+  address: { line1: '1 Main St', city: 'Austin', state: 'TX', postalCode: '78701', country: 'US' },
+  idType: 'SSN',
+  sourceOfFundsCategories: ['SALARY', 'OTHER'],
+  sourceOfFundsOtherDescription: 'Royalties',
+  sourceOfWealthCategories: ['OTHER'],
+  sourceOfWealthOtherDescription: 'Patents',
+  purposeOfAccount: 'OTHER',
+  purposeOfAccountOtherDescription: 'Engines',
+  expectedMonthlyTransactionCount: 'COUNT_10_TO_100',
+  expectedMonthlyTransactionVolume: 'VOLUME_UNDER_10K',
+  annualIncomeRange: 'RANGE_100K_250K',
+  netWorthRange: 'RANGE_500K_1M',
+  pepStatus: 'NONE',
+};
+
+describe('createCustomer', () => {
+  it('fills in what a short request leaves out', async () => {
+    const { status, body } = await create(person());
+    expect(status).toBe(201);
+    expect(body).toMatchObject({
+      customerType: 'INDIVIDUAL',
+      kycStatus: 'APPROVED',
+      fullName: 'Ada Lovelace',
+      currencies: [...FIRST_CURRENCIES],
+      isDeleted: false,
+      createdAt: '2026-01-05T09:00:00.000Z',
+      updatedAt: '2026-01-05T09:00:00.000Z',
+    });
+    expect(body.id).toMatch(/^Customer:[0-9a-f-]{36}$/);
+    expect(body.platformCustomerId).not.toBe('');
+    expect(body.umaAddress).toMatch(/^\$[a-z0-9]{16}@/);
+    expect(body.umaAddress.endsWith(`@${await domainOf()}`)).toBe(true);
+    for (const absent of ['email', 'contactVerification', 'endUserTermsConsent', 'region']) {
+      expect(body).not.toHaveProperty(absent);
+    }
+    expect((await accountsOf(body.id)).sort()).toEqual([...FIRST_CURRENCIES, 'USDB'].sort());
+  });
+
+  it('keeps everything about a person, the identity number sealed', async () => {
+    const contact = { email: 'ada@example.com', phoneNumber: '+15125550100', region: 'US' };
+    const wish = {
+      ...everything,
+      ...contact,
+      platformCustomerId: 'ada-1',
+      currencies: ['USD', 'EUR'],
+      umaAddress: `$Ada.L@${(await domainOf()).toUpperCase()}`,
+      endUserTermsConsent: consent(),
+      kycStatus: 'REJECTED',
+      stray: 'ignored',
+    };
+    const { status, body } = await create(person({ ...wish, identifier: '123-45-6789' }));
+    expect(status).toBe(201);
+    expect(body).toMatchObject({
+      ...everything,
+      ...contact,
+      platformCustomerId: 'ada-1',
+      currencies: ['USD', 'EUR'],
+      umaAddress: `$ada.l@${await domainOf()}`,
+      countryOfIssuance: 'US',
+      endUserTermsConsent: consent(),
+      kycStatus: 'APPROVED',
+    });
+    expect(body).not.toHaveProperty('stray');
+    expect(JSON.stringify(body)).not.toContain('123-45-6789');
+    expect((await accountsOf(body.id)).sort()).toEqual(['EUR', 'USD']);
+    const row = await app.runtime.db.read(customers, body.id);
+    expect(JSON.stringify({ ...row, created_at: 0 })).not.toContain('123-45-6789');
+    expect(row && personalOf(app.runtime.vault, row).identifier).toBe('123-45-6789');
+    expect(JSON.stringify({ ...row, created_at: 0 })).not.toContain('1990-12-10');
+    expect((await app.call('GET', `/customers/${body.id}`)).body).toEqual(body);
+    expect(JSON.stringify(await eventsAbout(body.id))).not.toContain('123-45-6789');
+  });
+
+  it('keeps everything about a business', async () => {
+    const details = {
+      doingBusinessAs: 'Acme',
+      registrationNumber: 'REG-004',
+      entityType: 'LLC',
+      businessType: 'INFORMATION',
+      naicsCode: '511210',
+      countriesOfOperation: ['US', 'MX'],
+      expectedRecipientJurisdictions: ['MX'],
+      expectedCounterpartyCountries: ['BR'],
+      purposeOfAccount: 'CROSS_BORDER_B2B',
+      sourceOfFunds: 'Sales',
+      sourceOfFundsCategories: ['OPERATING_REVENUE'],
+      expectedMonthlyTransactionCount: 'COUNT_OVER_1000',
+      expectedMonthlyTransactionVolume: 'VOLUME_OVER_10M',
+      primaryContactFirstName: 'Ada',
+      primaryContactLastName: 'Lovelace',
+    };
+    const { status, body } = await create(firm({ address: everything.address }, details));
+    expect(status).toBe(201);
+    expect(body).toMatchObject({
+      customerType: 'BUSINESS',
+      kybStatus: 'UNVERIFIED',
+      address: everything.address,
+      businessInfo: { ...info, ...details },
+      beneficialOwners: [],
+    });
+    expect(body).not.toHaveProperty('kycStatus');
+    expect(await eventsAbout(body.id)).toEqual([]);
+  });
+
+  it.each([
+    ['Ada 001', 'PENDING', ['CUSTOMER.KYC_PENDING']],
+    ['Ada 002', 'REJECTED', ['CUSTOMER.KYC_REJECTED']],
+    ['Ada 003', 'UNVERIFIED', []],
+    ['Ada 004', 'APPROVED', ['CUSTOMER.KYC_APPROVED']],
+  ])('starts %s as %s and tells so', async (fullName, kycStatus, types) => {
+    const { body } = await create(person({ fullName }));
+    expect(body.kycStatus).toBe(kycStatus);
+    const events = await eventsAbout(body.id);
+    expect(events.map((event) => event.type)).toEqual(types);
+    for (const event of events) expect(event.data).toEqual(body);
+  });
+
+  it('leaves the decision to later where paperwork is asked for', async () => {
+    for (const as of [app.unregulated, app.production]) {
+      const { body } = await create(person({ fullName: 'Ada 002' }), as);
+      expect(body.kycStatus).toBe('UNVERIFIED');
+      expect(await eventsAbout(body.id)).toEqual([]);
+    }
+  });
+
+  it('takes the word of a platform that does its own compliance in production', async () => {
+    const as = await app.newPlatform('Bank', { environment: 'production' });
+    const { body } = await create(person({ fullName: 'Ada 002' }), as);
+    expect(body.kycStatus).toBe('APPROVED');
+    const [event] = await eventsAbout(body.id);
+    expect(event).toMatchObject({ type: 'CUSTOMER.KYC_APPROVED', data: body });
+  });
+
+  it('reports every bad field at once, rules beside schema', async () => {
+    const answer = await create({
+      customerType: 'INDIVIDUAL',
+      fullName: 'Ada  Lovelace',
+      email: 'nobody',
+      phoneNumber: '0151',
+      birthDate: '1990-02-30',
+      nationality: 'XX',
+      address: { line1: '', country: 'usa' },
+      idType: 'EIN',
+      pepStatus: 'MAYBE',
+      purposeOfAccount: 'OTHER',
+      endUserTermsConsent: { acceptanceMethod: 'NOD' },
+    });
+    expect(answer.status).toBe(400);
+    expect(answer.body.code).toBe('INVALID_INPUT');
+    expect(fieldsOf(answer)).toEqual([
+      'address.country',
+      'address.line1',
+      'address.postalCode',
+      'birthDate',
+      'email',
+      'endUserTermsConsent.acceptanceMethod',
+      'endUserTermsConsent.acceptedAt',
+      'endUserTermsConsent.ipAddress',
+      'endUserTermsConsent.termsVersion',
+      'fullName',
+      'idType',
+      'identifier',
+      'nationality',
+      'pepStatus',
+      'phoneNumber',
+      'purposeOfAccountOtherDescription',
+    ]);
+  });
+
+  it('reports what the platform has against a customer at once', async () => {
+    const answer = await create(
+      person({
+        region: 'ZZ',
+        birthDate: '2030-01-01',
+        currencies: ['USD', 'JPY', 'QQQ'],
+        umaAddress: '$ada@elsewhere.example',
+        endUserTermsConsent: consent({
+          acceptedAt: '2026-01-05T10:00:00Z',
+          ipAddress: '1',
+          termsVersion: 'V9',
+        }),
+      }),
+    );
+    expect(answer.status).toBe(400);
+    expect(answer.body.code).toBe('INVALID_INPUT');
+    expect(fieldsOf(answer)).toEqual([
+      'birthDate',
+      'currencies',
+      'endUserTermsConsent.acceptedAt',
+      'endUserTermsConsent.ipAddress',
+      'endUserTermsConsent.termsVersion',
+      'region',
+      'umaAddress',
+    ]);
+  });
+
+  it('wants the type and what a business cannot be without', async () => {
+    expect(fieldsOf(await create({ fullName: 'Ada Lovelace' }))).toEqual(['customerType']);
+    expect(fieldsOf(await create({ customerType: 'ROBOT' }))).toEqual(['customerType']);
+    expect(fieldsOf(await create({ customerType: 'BUSINESS' }))).toEqual(['businessInfo']);
+    const bare = await create({ customerType: 'BUSINESS', businessInfo: { naicsCode: '1' } });
+    expect(fieldsOf(bare)).toEqual([
+      'businessInfo.country',
+      'businessInfo.incorporatedOn',
+      'businessInfo.legalName',
+      'businessInfo.naicsCode',
+      'businessInfo.taxId',
+    ]);
+  });
+
+  it.each(['toString', '__proto__', 'usd', ' USD', '💶'])(
+    'does not know the currency %j',
+    async (code) => {
+      expect(fieldsOf(await create(person({ currencies: [code] })))).toEqual(['currencies']);
+    },
+  );
+
+  it('has codes of their own for addresses and terms', async () => {
+    const uma = await create(person({ umaAddress: 'ada@example.com' }));
+    expect([uma.status, uma.body.code]).toEqual([400, 'INVALID_UMA_ADDRESS']);
+    const terms = await create(person({ endUserTermsConsent: consent({ termsVersion: 'V0' }) }));
+    expect([terms.status, terms.body.code]).toEqual([400, 'END_USER_TERMS_VERSION_NOT_FOUND']);
+  });
+
+  it('asks for what a chosen currency needs, and for nothing of one that was not chosen', async () => {
+    const nameless = { customerType: 'INDIVIDUAL' };
+    const { status, body } = await create({ ...nameless, currencies: ['USD', 'INR', 'NGN'] });
+    expect([status, body.code]).toEqual([400, 'MISSING_MANDATORY_USER_INFO']);
+    expect(body.details.errors).toEqual([
+      { field: 'fullName', message: 'is required for INR, NGN' },
+    ]);
+    expect((await create({ ...nameless, currencies: ['USD'] })).status).toBe(201);
+    expect((await create(nameless)).status).toBe(201);
+    expect((await create(firm({ currencies: ['INR'] }))).status).toBe(201);
+  });
+
+  it('answers 501 for a currency that the region does not have', async () => {
+    const { status, body } = await create(person({ region: 'SG', currencies: ['USDT'] }));
+    expect(status).toBe(201);
+    expect(body.region).toBe('SG');
+    const contact = { email: 'ada@example.com', phoneNumber: '+4915112345678' };
+    const refused = await create(person({ region: 'DE', currencies: ['EUR', 'USDT'], ...contact }));
+    expect([refused.status, refused.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
+    expect(refused.body.details).toEqual({ region: 'DE', currencies: ['USDT'] });
+    expect((await create(person({ region: 'KP' }))).status).toBe(501);
+    const german = await create(person({ region: 'DE', ...contact }));
+    expect(german.status).toBe(201);
+    expect(german.body.currencies).not.toContain('USDT');
+    expect(german.body.currencies).toContain('USDC');
+    expect(await accountsOf(german.body.id)).not.toContain('USDT');
+  });
+
+  it('refuses a platformCustomerId and a UMA address that are taken', async () => {
+    const uma = `$twice@${await domainOf()}`;
+    expect((await create(person({ platformCustomerId: 'twice', umaAddress: uma }))).status).toBe(
+      201,
+    );
+    const id = await create(person({ platformCustomerId: 'twice' }));
+    expect([id.status, id.body.code]).toEqual([409, 'CONFLICT']);
+    const address = await create(person({ umaAddress: uma.toUpperCase() }));
+    expect([address.status, address.body.code]).toEqual([409, 'UMA_ADDRESS_EXISTS']);
+    expect((await create(person({ platformCustomerId: 'twice' }), app.other)).status).toBe(201);
+    const many = await Promise.all(
+      Array.from({ length: 8 }, () => create(person({ platformCustomerId: 'raced' }))),
+    );
+    expect(many.map((each) => each.status).sort()).toEqual([201, ...Array(7).fill(409)]);
+  });
+
+  it('answers the first reply again under one Idempotency-Key', async () => {
+    const headers = { 'idempotency-key': 'create-once' };
+    const body = person({ platformCustomerId: 'once' });
+    const first = await app.call('POST', '/customers', body, { headers });
+    const again = await app.call('POST', '/customers', body, { headers });
+    expect(again.status).toBe(201);
+    expect(again.body).toEqual(first.body);
+    const other = await app.call('POST', '/customers', person(), { headers });
+    expect([other.status, other.body.code]).toEqual([409, 'CONFLICT']);
+  });
+
+  it('needs MANAGE, and POST', async () => {
+    const viewer = await app.tokenWith(['VIEW', 'TRANSACT']);
+    const refused = await app.call('POST', '/customers', person(), { as: viewer });
+    expect([refused.status, refused.body.code]).toEqual([403, 'FORBIDDEN']);
+    const put = await app.call('PUT', '/customers', person());
+    expect([put.status, put.body.code]).toEqual([405, 'METHOD_NOT_ALLOWED']);
+  });
+});
+
+describe('createCustomer in a region that proves contacts', () => {
+  const contact = { email: 'ada@example.de', phoneNumber: '+4915112345678' };
+  const berlin = { line1: 'Weg 1', city: 'Berlin', postalCode: '10115', country: 'DE' };
+
+  it('wants both contacts, and of a business somebody to ask', async () => {
+    expect(fieldsOf(await create(person({ region: 'EU' })))).toEqual(['email', 'phoneNumber']);
+    const byAddress = await create(person({ address: berlin, email: 'a@b.example' }));
+    expect(fieldsOf(byAddress)).toEqual(['phoneNumber']);
+    const business = await create(firm(contact, { country: 'FR', taxId: 'FR123' }));
+    expect(fieldsOf(business)).toEqual([
+      'businessInfo.primaryContactFirstName',
+      'businessInfo.primaryContactLastName',
+    ]);
+  });
+
+  it('starts both channels as pending', async () => {
+    const { status, body } = await create(person({ address: berlin, ...contact }));
+    expect(status).toBe(201);
+    expect(body.contactVerification).toEqual({ email: 'PENDING', phone: 'PENDING' });
+    const elsewhere = await create(person({ address: berlin, region: 'US' }));
+    expect(elsewhere.status).toBe(201);
+    expect(elsewhere.body).not.toHaveProperty('contactVerification');
+  });
+
+  it('wants nothing where the operator has switched it off', async () => {
+    const as = await app.newPlatform('No SCA');
+    await app.runtime.db.query('update platforms set sca = false where id = $1', [as.id]);
+    const { status, body } = await create(person({ address: berlin }), as);
+    expect(status).toBe(201);
+    expect(body).not.toHaveProperty('contactVerification');
+  });
+});
+
+describe('getEndUserTerms', () => {
+  it('names the version that a consent must name', async () => {
+    const { status, body } = await app.call('GET', '/customers/end-user-terms');
+    expect(status).toBe(200);
+    expect(body.version).toBe('V1');
+    expect(new URL(body.url).pathname).toContain('V1');
+  });
+});
+
+describe('the terms gate', () => {
+  it('opens accounts when the terms are accepted, not before', async () => {
+    const as = await app.newPlatform('Gated', { regulated: false });
+    await app.runtime.db.query('update platforms set terms_gate = true where id = $1', [as.id]);
+    const { body } = await create(person({ currencies: ['USD', 'EUR'] }), as);
+    expect(await accountsOf(body.id, as)).toEqual([]);
+    const change = { customerType: 'INDIVIDUAL', endUserTermsConsent: consent() };
+    const patched = await app.call('PATCH', `/customers/${body.id}`, change, { as });
+    expect(patched.body.endUserTermsConsent).toEqual(consent());
+    expect((await accountsOf(body.id, as)).sort()).toEqual(['EUR', 'USD']);
+    const agreed = await create(
+      person({ currencies: ['USD'], endUserTermsConsent: consent() }),
+      as,
+    );
+    expect(await accountsOf(agreed.body.id, as)).toEqual(['USD']);
+  });
+});

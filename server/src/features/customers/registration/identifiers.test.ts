@@ -1,0 +1,163 @@
+// Identity numbers of people outside the United States over the API: individuals and owners of businesses,
+// in the sandbox and in production, and rows that were stored before their country was required.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ok } from '../../../../test/fixtures.ts';
+import { startApp, type TestApp, type TestPlatform } from '../../../../test/harness.ts';
+import { fieldsOf, ownerBody, ownerDesk } from '../../../../test/owners.ts';
+import { beneficialOwners, ownerPersonal, sealOwner } from '../owners/owners.ts';
+import { dataKeyOf, personalOf } from '../records/personal.ts';
+import { customers } from '../records/store.ts';
+
+let app: TestApp;
+let desk: ReturnType<typeof ownerDesk>;
+beforeAll(async () => {
+  app = await startApp();
+  desk = ownerDesk(app);
+});
+afterAll(() => app.close());
+
+const GERMAN = {
+  idType: 'NON_US_TAX_ID',
+  identifier: '65 929 970 489',
+  countryOfIssuance: 'DE',
+};
+/** Right in shape; the last digit of a valid number is 9. */
+const WRONG_CHECK = { ...GERMAN, identifier: '65 929 970 480' };
+
+const RESIDENT = {
+  customerType: 'INDIVIDUAL',
+  fullName: 'Erika Mustermann',
+  nationality: 'DE',
+  email: 'erika@example.com',
+  phoneNumber: '+4915123456789',
+  address: { line1: 'Heidestr. 17', city: 'Köln', postalCode: '51147', country: 'DE' },
+};
+const DUBAI = { line1: '1 Sheikh Zayed Rd', city: 'Dubai', postalCode: '00000', country: 'AE' };
+
+const create = (body: object, as?: TestPlatform) => app.call('POST', '/customers', body, { as });
+const patch = (id: string, change: object) =>
+  app.call('PATCH', `/customers/${id}`, { customerType: 'INDIVIDUAL', ...change });
+const stored = async (id: string) => {
+  const row = await app.runtime.db.read(customers, id);
+  return row && personalOf(app.runtime.vault, row);
+};
+
+describe('createCustomer', () => {
+  it('keeps the number of a German resident, sealed and never shown', async () => {
+    const body = ok(await create({ ...RESIDENT, ...GERMAN }), 201);
+    expect(body).toMatchObject({ idType: 'NON_US_TAX_ID', countryOfIssuance: 'DE' });
+    expect(body).not.toHaveProperty('identifier');
+    expect(await stored(body.id)).toMatchObject({ identifier: '65 929 970 489' });
+    const rows = await app.runtime.db.query('select * from customers where id = $1', [body.id]);
+    const shown = JSON.stringify([rows, await app.events(), app.log]);
+    for (const text of ['65 929 970 489', '65929970489']) expect(shown).not.toContain(text);
+  });
+
+  it.each([
+    [{ countryOfIssuance: undefined }, ['countryOfIssuance']],
+    [{ countryOfIssuance: 'US' }, ['countryOfIssuance']],
+    [{ identifier: '123-45-6789' }, ['identifier']],
+    [{ identifier: undefined }, ['identifier']],
+    [{ idType: undefined }, ['idType']],
+    [{ idType: 'EIN' }, ['idType']],
+    [{ idType: 'SSN', identifier: '123-45-6789' }, ['countryOfIssuance']],
+  ])('rejects a German number with %j', async (change, fields) => {
+    const rejected = await create({ ...RESIDENT, ...GERMAN, ...change });
+    expect([rejected.status, rejected.body.code]).toEqual([400, 'INVALID_INPUT']);
+    expect(fieldsOf(rejected)).toEqual(fields);
+    expect(JSON.stringify(rejected.body)).not.toContain('970 489');
+  });
+
+  it('judges check digits in production and leaves the sandbox its made-up numbers', async () => {
+    expect((await create({ ...RESIDENT, ...WRONG_CHECK })).status).toBe(201);
+    const rejected = await create({ ...RESIDENT, ...WRONG_CHECK }, app.production);
+    expect([rejected.status, fieldsOf(rejected)]).toEqual([400, ['identifier']]);
+    expect((await create({ ...RESIDENT, ...GERMAN }, app.production)).status).toBe(201);
+  });
+});
+
+describe('updateCustomerById', () => {
+  it('gives a number with its country and takes both away with the type', async () => {
+    const { id } = ok(await create(RESIDENT), 201);
+    expect(fieldsOf(await patch(id, { ...GERMAN, countryOfIssuance: undefined }))).toEqual([
+      'countryOfIssuance',
+    ]);
+    expect(ok(await patch(id, GERMAN), 200)).toMatchObject({ countryOfIssuance: 'DE' });
+    ok(await patch(id, { fullName: 'Erika Musterfrau' }), 200);
+    expect(await stored(id)).toMatchObject({ identifier: GERMAN.identifier });
+    expect(fieldsOf(await patch(id, { countryOfIssuance: 'AT' }))).toEqual(['identifier']);
+    const itin = { idType: 'ITIN', identifier: '912-70-1234' };
+    expect(ok(await patch(id, itin), 200)).toMatchObject({ countryOfIssuance: 'US' });
+    ok(await patch(id, GERMAN), 200);
+    const none = ok(await patch(id, { idType: null }), 200);
+    expect(none).not.toHaveProperty('countryOfIssuance');
+    expect(await stored(id)).toMatchObject({ identifier: null });
+  });
+});
+
+describe('owners', () => {
+  it('of a country that issues no number need none, and show an empty one', async () => {
+    const info = { nationality: 'AE', address: DUBAI, idType: undefined, identifier: undefined };
+    const owner = await desk.made({}, info);
+    expect(owner.personalInfo).toMatchObject({ idType: 'NON_US_TAX_ID', identifier: '' });
+    expect(owner.personalInfo).not.toHaveProperty('countryOfIssuance');
+    const row = await app.runtime.db.read(beneficialOwners, owner.id);
+    const business = await app.runtime.db.read(customers, owner.customerId);
+    const personal = row && business && ownerPersonal(app.runtime.vault, business, row);
+    expect(Object.keys(personal ?? {})).not.toContain('idType');
+    expect(row?.identifier_digest).toBeNull();
+    const echoed = await desk.change(owner.id, { personalInfo: owner.personalInfo });
+    expect(fieldsOf(echoed)).toEqual(['personalInfo.countryOfIssuance', 'personalInfo.identifier']);
+  });
+
+  it('need one again when they move, and lose it when they move away', async () => {
+    const info = { nationality: 'FR', address: DUBAI, idType: undefined, identifier: undefined };
+    const owner = await desk.made({}, info);
+    const moved = await desk.change(owner.id, { personalInfo: { address: RESIDENT.address } });
+    expect(fieldsOf(moved)).toEqual(['personalInfo.idType', 'personalInfo.identifier']);
+    const change = { address: RESIDENT.address, ...GERMAN };
+    ok(await desk.change(owner.id, { personalInfo: change }), 200);
+    const none = { personalInfo: { idType: null } };
+    expect(fieldsOf(await desk.change(owner.id, none))).toEqual([
+      'personalInfo.idType',
+      'personalInfo.identifier',
+    ]);
+    const back = await desk.change(owner.id, { personalInfo: { address: DUBAI, idType: null } });
+    expect(ok(back, 200).personalInfo).toMatchObject({ identifier: '' });
+  });
+
+  it('with US citizenship need a number wherever they live', async () => {
+    const info = { nationality: 'US', address: DUBAI, idType: undefined, identifier: undefined };
+    const rejected = await desk.add(ownerBody((await desk.firm()).id, {}, info));
+    expect(fieldsOf(rejected)).toEqual(['personalInfo.idType', 'personalInfo.identifier']);
+  });
+
+  it('are judged by check digits in production alone', async () => {
+    ok(await desk.add(ownerBody((await desk.firm()).id, {}, WRONG_CHECK)), 201);
+    const as = await app.newPlatform('Firm bank', { environment: 'production', regulated: false });
+    const { id } = await desk.firm(as);
+    expect(fieldsOf(await desk.add(ownerBody(id, {}, WRONG_CHECK), as))).toEqual([
+      'personalInfo.identifier',
+    ]);
+    ok(await desk.add(ownerBody(id, {}, GERMAN), as), 201);
+  });
+
+  it('that were stored without a country stay valid until the number changes', async () => {
+    const owner = await desk.made();
+    await app.operate(async (ctx) => {
+      const row = await ctx.read(beneficialOwners, owner.id);
+      const business = await ctx.read(customers, owner.customerId);
+      const key = business && dataKeyOf(business);
+      const was = row && business && ownerPersonal(ctx.vault, business, row);
+      if (!row || !key || !was) throw new Error('no owner');
+      const { countryOfIssuance: _, ...rest } = was;
+      const old = { ...rest, idType: 'NON_US_TAX_ID', identifier: '7' } as const;
+      ctx.update(beneficialOwners, row, { personal: sealOwner(ctx.vault, key, row.id, old) });
+    });
+    const renamed = ok(await desk.change(owner.id, { personalInfo: { lastName: 'Murray' } }), 200);
+    expect(renamed.personalInfo).toMatchObject({ lastName: 'Murray', identifier: '*' });
+    const anew = await desk.change(owner.id, { personalInfo: { identifier: '8' } });
+    expect(fieldsOf(anew)).toEqual(['personalInfo.countryOfIssuance', 'personalInfo.identifier']);
+    ok(await desk.change(owner.id, { personalInfo: GERMAN }), 200);
+  });
+});

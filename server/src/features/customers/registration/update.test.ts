@@ -1,0 +1,402 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp, type TestPlatform } from '../../../../test/harness.ts';
+import { personalOf } from '../records/personal.ts';
+import { customers } from '../records/store.ts';
+import { customerOperations } from './operations.ts';
+import type { ContactChange } from './parts.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+const address = { line1: '1 Main St', city: 'Austin', postalCode: '78701', country: 'US' };
+const person = (more: object = {}) => ({
+  customerType: 'INDIVIDUAL',
+  fullName: 'Ada Lovelace',
+  ...more,
+});
+const firm = (more: object = {}) => ({
+  customerType: 'BUSINESS',
+  businessInfo: {
+    legalName: 'Acme',
+    country: 'US',
+    taxId: '12-3456789',
+    incorporatedOn: '2020-02-29',
+    ...more,
+  },
+});
+
+async function created(body: object, as?: TestPlatform) {
+  const answer = await app.call('POST', '/customers', body, { as });
+  expect(answer.status).toBe(201);
+  await app.advance(60_000);
+  return answer.body;
+}
+
+const patch = (id: string, change: object, type = 'INDIVIDUAL', as?: TestPlatform) =>
+  app.call('PATCH', `/customers/${id}`, { customerType: type, ...change }, { as });
+const fieldsOf = (answer: { body: { details: { errors: { field: string }[] } } }) =>
+  answer.body.details.errors.map((error) => error.field).sort();
+const identifierOf = async (id: string) => {
+  const row = await app.runtime.db.read(customers, id);
+  return row ? personalOf(app.runtime.vault, row).identifier : null;
+};
+
+describe('updateCustomerById', () => {
+  it('takes no list or address of any length', async () => {
+    const { id } = await created(person());
+    const change = {
+      sourceOfWealthCategories: Array(21).fill('GIFT'),
+      address: { ...address, line2: 'x'.repeat(256) },
+    };
+    expect(fieldsOf(await patch(id, change))).toEqual([
+      ...['address.line2', 'sourceOfWealthCategories'],
+    ]);
+  });
+
+  it('changes what is named and nothing else', async () => {
+    const was = await created(person({ nationality: 'GB', address, email: 'ada@example.com' }));
+    const { status, body } = await patch(was.id, { fullName: 'Ada King', birthDate: '1990-12-10' });
+    expect(status).toBe(200);
+    const { updatedAt, ...rest } = body;
+    expect(rest).toEqual({
+      ...was,
+      updatedAt: undefined,
+      fullName: 'Ada King',
+      birthDate: '1990-12-10',
+    });
+    expect(updatedAt > was.updatedAt).toBe(true);
+    expect((await app.call('GET', `/customers/${was.id}`)).body).toEqual(body);
+  });
+
+  it('replaces an address as a whole and empties with null', async () => {
+    const was = await created(person({ nationality: 'GB', address, phoneNumber: '+15125550100' }));
+    const moved = { line1: '2 Elm St', postalCode: '10001', country: 'US' };
+    const { body } = await patch(was.id, { address: moved, nationality: null, phoneNumber: null });
+    expect(body.address).toEqual(moved);
+    expect(body).not.toHaveProperty('nationality');
+    expect(body).not.toHaveProperty('phoneNumber');
+    expect((await patch(was.id, { address: null })).body).not.toHaveProperty('address');
+  });
+
+  it('merges what is known about a business field by field', async () => {
+    const was = await created(firm({ doingBusinessAs: 'A', registrationNumber: 'R1' }));
+    const change = { businessInfo: { doingBusinessAs: null, naicsCode: '5112', country: 'DE' } };
+    const refused = await patch(was.id, change, 'BUSINESS');
+    expect(fieldsOf(refused)).toEqual([
+      'businessInfo.primaryContactFirstName',
+      'businessInfo.primaryContactLastName',
+      'email',
+      'phoneNumber',
+    ]);
+    const { status, body } = await patch(
+      was.id,
+      { businessInfo: { doingBusinessAs: null, naicsCode: '5112', country: 'MX' } },
+      'BUSINESS',
+    );
+    expect(status).toBe(200);
+    const { doingBusinessAs: _, ...kept } = was.businessInfo;
+    expect(body.businessInfo).toEqual({ ...kept, naicsCode: '5112', country: 'MX' });
+    const nameless = await patch(was.id, { businessInfo: { legalName: null } }, 'BUSINESS');
+    expect(fieldsOf(nameless)).toEqual(['businessInfo.legalName']);
+    const taxed = await patch(was.id, { businessInfo: { country: 'US', taxId: 'x' } }, 'BUSINESS');
+    expect(fieldsOf(taxed)).toEqual(['businessInfo.taxId']);
+  });
+
+  it('keeps an identity number with its type', async () => {
+    const was = await created(person({ idType: 'SSN', identifier: '123-45-6789' }));
+    await patch(was.id, { fullName: 'Ada King' });
+    expect(await identifierOf(was.id)).toBe('123-45-6789');
+    expect((await patch(was.id, { identifier: '987-65-4321' })).status).toBe(200);
+    expect(await identifierOf(was.id)).toBe('987-65-4321');
+    expect(fieldsOf(await patch(was.id, { identifier: '987654321' }))).toEqual(['identifier']);
+    expect(fieldsOf(await patch(was.id, { idType: 'ITIN' }))).toEqual(['identifier']);
+    const itin = await patch(was.id, { idType: 'ITIN', identifier: '912-70-1234' });
+    expect(itin.body).toMatchObject({ idType: 'ITIN', countryOfIssuance: 'US' });
+    expect(itin.body).not.toHaveProperty('identifier');
+    expect(fieldsOf(await patch(was.id, { identifier: null }))).toEqual(['identifier']);
+    const none = await patch(was.id, { idType: null });
+    expect(none.status).toBe(200);
+    expect(await identifierOf(was.id)).toBeNull();
+    const first = await created(person());
+    expect(fieldsOf(await patch(first.id, { identifier: '123-45-6789' }))).toEqual(['idType']);
+  });
+
+  it('refuses another type, two contacts, and what is not in order', async () => {
+    const was = await created(person({ sourceOfWealthCategories: ['SALARY'] }));
+    expect(fieldsOf(await patch(was.id, {}, 'BUSINESS'))).toEqual(['customerType']);
+    expect(fieldsOf(await app.call('PATCH', `/customers/${was.id}`, {}))).toEqual(['customerType']);
+    const both = await patch(was.id, { email: 'a@b.example', phoneNumber: '+15125550100' });
+    expect([both.status, both.body.code]).toEqual([400, 'INVALID_INPUT']);
+    expect(fieldsOf(both)).toEqual(['email', 'phoneNumber']);
+    const bad = await patch(was.id, {
+      fullName: 'Ada  King',
+      email: 'nobody',
+      nationality: 'XX',
+      pepStatus: 'MAYBE',
+      currencies: [],
+    });
+    expect(fieldsOf(bad)).toEqual(['currencies', 'email', 'fullName', 'nationality', 'pepStatus']);
+    const other = await patch(was.id, { sourceOfWealthCategories: ['OTHER'] });
+    expect(fieldsOf(other)).toEqual(['sourceOfWealthOtherDescription']);
+    const terms = await patch(was.id, {
+      endUserTermsConsent: {
+        acceptedAt: '2026-01-05T08:00:00Z',
+        ipAddress: '2001:db8::1',
+        termsVersion: 'V7',
+        acceptanceMethod: 'CLICK_TO_ACCEPT',
+      },
+    });
+    expect(terms.body.code).toBe('END_USER_TERMS_VERSION_NOT_FOUND');
+  });
+
+  it('ignores what cannot be changed', async () => {
+    const was = await created(person({ region: 'US', platformCustomerId: 'fixed' }));
+    const change = {
+      region: 'MX',
+      platformCustomerId: 'other',
+      kycStatus: 'REJECTED',
+      isDeleted: true,
+    };
+    const { status, body } = await patch(was.id, change);
+    expect(status).toBe(200);
+    expect(body).toEqual(was);
+  });
+
+  it('never derives a status from a new name', async () => {
+    const was = await created(person());
+    const before = (await app.events()).length;
+    const { body } = await patch(was.id, { fullName: 'Ada 002' });
+    expect(body.kycStatus).toBe('APPROVED');
+    expect((await app.events()).length).toBe(before);
+  });
+
+  it('replaces the currencies and opens the accounts that are new', async () => {
+    const was = await created(person({ currencies: ['USD', 'EUR'] }));
+    const { body } = await patch(was.id, { currencies: ['EUR', 'MXN'] });
+    expect(body.currencies).toEqual(['EUR', 'MXN']);
+    const again = await patch(was.id, { currencies: ['USD', 'MXN'] });
+    expect(again.status).toBe(200);
+    const list = await app.call('GET', `/customers/internal-accounts?customerId=${was.id}`);
+    const codes = list.body.data.map(
+      (each: { balance: { currency: { code: string } } }) => each.balance.currency.code,
+    );
+    expect(codes.sort()).toEqual(['EUR', 'MXN', 'USD']);
+    expect(fieldsOf(await patch(was.id, { currencies: ['JPY'] }))).toEqual(['currencies']);
+    const nameless = await created({ customerType: 'INDIVIDUAL' });
+    const asked = await patch(nameless.id, { currencies: ['INR'] });
+    expect(asked.body.code).toBe('MISSING_MANDATORY_USER_INFO');
+    expect((await patch(nameless.id, { currencies: ['INR'], fullName: 'Ada' })).status).toBe(200);
+  });
+
+  it('answers 501 for a currency that the region does not have', async () => {
+    const contact = { email: 'ada@example.de', phoneNumber: '+4915112345678' };
+    const was = await created(person({ region: 'DE', currencies: ['EUR'], ...contact }));
+    const refused = await patch(was.id, { currencies: ['EUR', 'USDT'] });
+    expect([refused.status, refused.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
+    expect(refused.body.details).toEqual({ region: 'DE', currencies: ['USDT'] });
+    expect((await app.call('GET', `/customers/${was.id}`)).body).toEqual(was);
+  });
+
+  it('takes terms later, keeps what was said last, and wants them to be true', async () => {
+    const was = await created(person());
+    const consent = {
+      acceptedAt: '2026-01-05T08:00:00Z',
+      ipAddress: '192.0.2.1',
+      termsVersion: 'V1',
+      acceptanceMethod: 'CHECKBOX',
+    };
+    const first = await patch(was.id, { endUserTermsConsent: consent });
+    expect(first.body.endUserTermsConsent).toEqual(consent);
+    const again = { ...consent, ipAddress: '2001:db8::1', acceptanceMethod: 'CLICK_TO_ACCEPT' };
+    const second = await patch(was.id, { endUserTermsConsent: again });
+    expect(second.body.endUserTermsConsent).toEqual(again);
+    const wrong = {
+      ...consent,
+      acceptedAt: new Date(app.world.now() + 3_600_000).toISOString(),
+      ipAddress: '300.1.1.1',
+    };
+    expect(fieldsOf(await patch(was.id, { endUserTermsConsent: wrong }))).toEqual([
+      'endUserTermsConsent.acceptedAt',
+      'endUserTermsConsent.ipAddress',
+    ]);
+    expect(fieldsOf(await patch(was.id, { endUserTermsConsent: null }))).toEqual([
+      'endUserTermsConsent',
+    ]);
+  });
+
+  it('moves to a UMA address that is free', async () => {
+    const [one, two] = [await created(person()), await created(person())];
+    const domain = one.umaAddress.split('@')[1];
+    const moved = await patch(one.id, { umaAddress: `$Moved@${domain}` });
+    expect(moved.body.umaAddress).toBe(`$moved@${domain}`);
+    expect((await patch(one.id, { umaAddress: `$MOVED@${domain}` })).status).toBe(200);
+    const taken = await patch(two.id, { umaAddress: `$moved@${domain}` });
+    expect([taken.status, taken.body.code]).toEqual([409, 'UMA_ADDRESS_EXISTS']);
+    const foreign = await patch(two.id, { umaAddress: '$two@elsewhere.example' });
+    expect([foreign.status, foreign.body.code]).toEqual([400, 'INVALID_UMA_ADDRESS']);
+  });
+
+  it('lets contacts start again when they change where they must be proved', async () => {
+    const contact = { email: 'ada@example.de', phoneNumber: '+4915112345678' };
+    // Without a wallet, whose codes would go to the address.
+    const was = await created(person({ region: 'DE', currencies: ['USD'], ...contact }));
+    const verified = JSON.stringify({ email: 'VERIFIED', phone: 'VERIFIED' });
+    const sql =
+      'update customers set contact_verification = $2, version = version + 1 where id = $1';
+    await app.runtime.db.query(sql, [was.id, verified]);
+    const { body } = await patch(was.id, { email: 'new@example.de' });
+    expect(body.contactVerification).toEqual({ email: 'PENDING', phone: 'VERIFIED' });
+    const same = await patch(was.id, { phoneNumber: contact.phoneNumber });
+    expect(same.body.contactVerification).toEqual({ email: 'PENDING', phone: 'VERIFIED' });
+    expect(fieldsOf(await patch(was.id, { email: null }))).toEqual(['email']);
+  });
+
+  it('is not held up by a rule that came later', async () => {
+    const as = await app.newPlatform('Later');
+    const sca = (on: boolean) =>
+      app.runtime.db.query('update platforms set sca = $2 where id = $1', [as.id, on]);
+    await sca(false);
+    const was = await created(person({ address: { ...address, country: 'DE' } }), as);
+    await sca(true);
+    const { status, body } = await patch(was.id, { fullName: 'Ada King' }, 'INDIVIDUAL', as);
+    expect(status).toBe(200);
+    expect(body.contactVerification).toEqual({ email: 'PENDING', phone: 'PENDING' });
+  });
+
+  it('loses no change to a concurrent one', async () => {
+    const was = await created(person());
+    const changes = [
+      { nationality: 'GB' },
+      { pepStatus: 'NONE' },
+      { birthDate: '1990-12-10' },
+      { email: 'ada@example.com' },
+      { address },
+    ];
+    const answers = await Promise.all(changes.map((change) => patch(was.id, change)));
+    expect(answers.map((each) => each.status)).toEqual(changes.map(() => 200));
+    const { body } = await app.call('GET', `/customers/${was.id}`);
+    expect(body).toMatchObject(Object.assign({}, ...changes));
+  });
+
+  it('answers 404 alike for ids that are malformed, unknown or of somebody else', async () => {
+    const foreign = await created(person(), app.other);
+    for (const id of [foreign.id, 'Customer:00000000-0000-7000-8000-000000000000', 'x']) {
+      for (const [method, body] of [
+        ['PATCH', person()],
+        ['DELETE', undefined],
+      ] as const) {
+        const answer = await app.call(method, `/customers/${id}`, body);
+        expect([answer.status, answer.body.code]).toEqual([404, 'CUSTOMER_NOT_FOUND']);
+      }
+    }
+  });
+});
+
+describe('updateCustomerById where wallet credentials hang on a contact', () => {
+  const challenge = {
+    payloadToSign: '{}',
+    requestId: 'Request:1',
+    expiresAt: '2026-01-05T10:00:00.000Z',
+  };
+
+  it('asks for a signature before it changes the contact, and only then', async () => {
+    const asked: ContactChange[] = [];
+    const operations = customerOperations({
+      connectors: () => ({}),
+      openWallets: async () => undefined,
+      isCustomerPaying: async () => false,
+      credentialsTiedTo: async (_ctx, change) => {
+        asked.push(change);
+        const stays = change.value === change.customer.email;
+        return stays || change.headers['request-id'] ? undefined : challenge;
+      },
+    });
+    const operation = operations.find((each) => each.contract.method === 'PATCH');
+    const was = await created(person({ email: 'ada@example.com' }));
+    const run = (change: object, headers = {}) =>
+      app.operate(async (ctx) =>
+        operation?.run(ctx, {
+          params: { customerId: was.id },
+          query: {},
+          headers,
+          body: { customerType: 'INDIVIDUAL', ...change },
+        }),
+      );
+    expect(await run({ email: 'new@example.com' })).toEqual({ status: 202, body: challenge });
+    expect((await app.call('GET', `/customers/${was.id}`)).body).toEqual(was);
+    const signed = await run({ email: 'new@example.com' }, { 'request-id': 'Request:1' });
+    expect(signed).toMatchObject({ status: 200, body: { email: 'new@example.com' } });
+    expect(await run({ email: 'new@example.com' })).toMatchObject({ status: 200 });
+    expect(await run({ fullName: 'Ada King' })).toMatchObject({ status: 200 });
+    expect(await run({ phoneNumber: '+15125550100' })).toMatchObject({ status: 202 });
+    expect(asked.map(({ channel, value }) => [channel, value])).toEqual([
+      ['email', 'new@example.com'],
+      ['email', 'new@example.com'],
+      ['email', 'new@example.com'],
+      ['phoneNumber', '+15125550100'],
+    ]);
+  });
+});
+
+describe('deleteCustomerById', () => {
+  const remove = (id: string) => app.call('DELETE', `/customers/${id}`);
+
+  it('deletes softly and for good', async () => {
+    const was = await created(person({ platformCustomerId: 'gone' }));
+    const before = (await app.events()).length;
+    const { status, body } = await remove(was.id);
+    expect(status).toBe(200);
+    expect(body).toEqual({ ...was, isDeleted: true, updatedAt: body.updatedAt });
+    expect((await app.events()).length).toBe(before);
+    expect((await app.call('GET', `/customers/${was.id}`)).body).toEqual(body);
+    const again = await remove(was.id);
+    expect([again.status, again.body.code]).toEqual([410, 'CUSTOMER_DELETED']);
+    const write = await patch(was.id, { fullName: 'Ada King' });
+    expect([write.status, write.body.code]).toEqual([410, 'CUSTOMER_DELETED']);
+  });
+
+  it('frees the platformCustomerId but not the UMA address', async () => {
+    const was = await created(person({ platformCustomerId: 'reborn' }));
+    await remove(was.id);
+    await created(person({ platformCustomerId: 'reborn' }));
+    const taken = await app.call('POST', '/customers', person({ umaAddress: was.umaAddress }));
+    expect([taken.status, taken.body.code]).toEqual([409, 'UMA_ADDRESS_EXISTS']);
+  });
+
+  it('waits until there is no money', async () => {
+    const was = await created(person({ currencies: ['USD', 'EUR'] }));
+    const list = await app.call('GET', `/customers/internal-accounts?customerId=${was.id}`);
+    const account = list.body.data[0].id;
+    const fund = `/sandbox/internal-accounts/${account}/fund`;
+    expect((await app.call('POST', fund, { amount: 500 })).status).toBe(200);
+    const refused = await remove(was.id);
+    expect([refused.status, refused.body.code]).toEqual([409, 'CONFLICT']);
+    expect(refused.headers['x-should-retry']).toBe('false');
+    expect(refused.body.details).toEqual({ accountIds: [account] });
+    expect((await app.call('GET', `/customers/${was.id}`)).body.isDeleted).toBe(false);
+  });
+
+  it('waits until no payment is under way', async () => {
+    const was = await created(person());
+    const sql = `insert into transactions (id, platform_id, customer_id, platform_customer_id, type,
+        direction, status, funds, source, destination, destination_account, sent_amount,
+        sent_currency, received_amount, received_currency, fees, platform_fees, exchange_rate,
+        created_at, updated_at)
+      values ($1, $2, $3, 'x', 'OUTGOING', 'DEBIT', $4, $5, '{}', '{}', 'ExternalAccount:0', 1, 'USD',
+        1, 'USD', 0, 0, '1', $6, $6)`;
+    const at = new Date(app.world.now());
+    const insert = (id: string, status: string, funds: string) =>
+      app.runtime.db.query(sql, [id, app.platform.id, was.id, status, funds, at]);
+    await insert('Transaction:0', 'PENDING', 'NONE');
+    await insert('Transaction:1', 'PROCESSING', 'HANDED');
+    const refused = await remove(was.id);
+    expect([refused.status, refused.body.code]).toEqual([409, 'CONFLICT']);
+    expect(refused.headers['x-should-retry']).toBe('true');
+    const settle = `update transactions set funds = 'SETTLED' where id = 'Transaction:1'`;
+    await app.runtime.db.query(settle, []);
+    expect((await remove(was.id)).status).toBe(200);
+  });
+});
