@@ -145,7 +145,7 @@ const COUNTRIES = ['DE', 'FR', 'ES', 'NO'];
 const CURRENCIES = ['EUR', 'USDC'];
 
 /** Whether a payment needs its customer's word. */
-export function isGated({ strength }: Picture, row: Noted): boolean {
+function isGated({ strength }: Picture, row: Noted): boolean {
   if (row.type !== 'OUTGOING' || !CURRENCIES.includes(row.sent_currency ?? '')) return false;
   return COUNTRIES.includes(strength.regions.get(row.customer_id ?? '') ?? '');
 }
