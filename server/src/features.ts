@@ -1,6 +1,5 @@
 // Every feature of the server, in the order of the published document, and what they are made with. A new
 // feature is a folder and one line of this list.
-
 import { openPlatformAccounts } from './bootstrap.ts';
 import type { StoragePort } from './connectors/ports/index.ts';
 import { agentFeature, pendingActionOf, waitingAction } from './features/agents/index.ts';
@@ -36,7 +35,7 @@ import { presentationFeature } from './features/payments/presentation/index.ts';
 import { quoteFeature } from './features/payments/quotes/index.ts';
 import { transferFeature } from './features/payments/transfers/index.ts';
 import { sandboxFeature } from './features/sandbox/index.ts';
-import { scaFeature } from './features/sca/index.ts';
+import { scaFeature } from './features/sca/authentication/index.ts';
 import { stablecoinFeature } from './features/stablecoins/index.ts';
 import { configFeature } from './features/tenancy/config/index.ts';
 import { type Authenticator, tokenFeature } from './features/tenancy/tokens/index.ts';

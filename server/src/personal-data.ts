@@ -1,7 +1,6 @@
 // Everything that the server holds about a customer: the descriptions of all features, in the order in
 // which an export shows them and an erasure empties them. Payments come before cards, whose messages refer to
 // them.
-
 import { agentFeature } from './features/agents/index.ts';
 import { internalAccountFeature } from './features/balances/internal-accounts/index.ts';
 import { cardFeature } from './features/cards/index.ts';
@@ -19,7 +18,9 @@ import { externalAccountFeature } from './features/payees/external-accounts/inde
 import { ownershipFeature } from './features/payees/ownership/index.ts';
 import { receiverFeature } from './features/payees/receivers/index.ts';
 import { quoteFeature } from './features/payments/quotes/index.ts';
-import { scaFeature } from './features/sca/index.ts';
+import { scaFeature } from './features/sca/authentication/index.ts';
+import { scaEventFeature } from './features/sca/events/index.ts';
+import { lockoutFeature } from './features/sca/lockout/index.ts';
 import { stablecoinFeature } from './features/stablecoins/index.ts';
 import { walletFeature } from './features/wallets/index.ts';
 
@@ -36,7 +37,9 @@ export const PERSONAL_DATA: AllPersonalData = [
   internalAccountFeature.personalData,
   walletFeature.personalData,
   externalAccountFeature.personalData,
+  lockoutFeature.personalData,
   scaFeature.personalData,
+  scaEventFeature.personalData,
   ownershipFeature.personalData,
   stablecoinFeature.personalData,
   receiverFeature.personalData,

@@ -1,7 +1,6 @@
 // The page of the documentation that shows every lifecycle, made from the tables that the server itself goes
 // by. A drawing that somebody keeps by hand is wrong within a year; this one cannot be, because a test
 // holds the page against what is made here.
-
 import { agentFeature } from './features/agents/index.ts';
 import { internalAccountFeature } from './features/balances/internal-accounts/index.ts';
 import { cardFeature } from './features/cards/index.ts';
@@ -14,7 +13,7 @@ import { messageFeature } from './features/notifications/messages/index.ts';
 import { externalAccountFeature } from './features/payees/external-accounts/index.ts';
 import { cardPaymentFeature } from './features/payments/card-payments/index.ts';
 import { transactionFeature } from './features/payments/transactions/index.ts';
-import { scaFeature } from './features/sca/index.ts';
+import { scaFeature } from './features/sca/authentication/index.ts';
 import { stablecoinFeature } from './features/stablecoins/index.ts';
 import { walletFeature } from './features/wallets/index.ts';
 import type { Lifecycle } from './kernel/states.ts';

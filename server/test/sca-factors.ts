@@ -2,7 +2,7 @@
 import { TOTP } from 'otpauth';
 import { expect } from 'vitest';
 import { customers } from '../src/features/customers/records/store.ts';
-import { scaEvents } from '../src/features/sca/store.ts';
+import { scaEvents } from '../src/features/sca/events/events.ts';
 import { platforms } from '../src/features/tenancy/platform/store.ts';
 import { type Authenticator, authenticator, type Ceremony } from './authenticator.ts';
 import { european } from './contacts.ts';

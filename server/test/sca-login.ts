@@ -1,9 +1,11 @@
 // Logging in with a second factor, and what is kept of it.
-
 import { dataKeyOf } from '../src/features/customers/records/index.ts';
 import { customers } from '../src/features/customers/records/store.ts';
-import { scaEventPersonal } from '../src/features/sca/personal.ts';
-import { type ScaEventRow, scaEvents } from '../src/features/sca/store.ts';
+import {
+  type ScaEventRow,
+  scaEventPersonal,
+  scaEvents,
+} from '../src/features/sca/events/events.ts';
 import type { Answer, CallOptions, TestApp } from './harness.ts';
 import { ADDRESS } from './sca-desk.ts';
 

@@ -1,9 +1,8 @@
 // The installation an operator's command works on: the database in DATABASE_URL, or the embedded one of
 // the data folder, which a running server shares with us and which is started for the call when none runs.
-
 import type { Config } from '../../config.ts';
 import { connectorRegistry, custodyKeysOf, storageOf } from '../../connectors/registry.ts';
-import { awaitSealing, sealOldCustomers } from '../../features/customers/records/index.ts';
+import { sealOldCustomers } from '../../features/customers/records/index.ts';
 import type { World } from '../../kernel/world.ts';
 import { createCommitter } from '../../runtime/committer/committer.ts';
 import { connectLane } from '../../runtime/committer/lane.ts';
@@ -54,11 +53,8 @@ async function onDatabase<T>(
     return connectors(environment);
   };
   try {
-    if (await awaitSealing(db)) {
-      // Under another master key than the server's, nobody could ever open them again.
-      await loadSigningKeys(runtime, masterKey());
-      await sealOldCustomers(db, vault);
-    }
+    // Under another master key than the server's, nobody could ever open them again.
+    await sealOldCustomers(db, vault, () => loadSigningKeys(runtime, masterKey()));
     return await work({
       runtime,
       files: createFiles(runtime, storageOf(world, config.files)),

@@ -10,11 +10,11 @@ import { loginDesk } from '../../../test/sca-login.ts';
 import {
   scaChallenges,
   scaEnrollments,
-  scaEvents,
   scaFactors,
   scaResets,
-  scaStandings,
-} from '../../features/sca/store.ts';
+} from '../../features/sca/authentication/store.ts';
+import { scaEvents } from '../../features/sca/events/events.ts';
+import { scaStandings } from '../../features/sca/lockout/lockout.ts';
 
 let app: TestApp;
 beforeAll(async () => {

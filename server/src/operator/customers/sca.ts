@@ -3,12 +3,12 @@
 // shut out. What is decided is kept with who decided and why. What a factor is made of is shown to nobody.
 import {
   decideFactorReset,
-  listScaEvents,
   scaDetails,
   scaFeature,
   searchFactorResets,
-  unlockByHand,
-} from '../../features/sca/index.ts';
+} from '../../features/sca/authentication/index.ts';
+import { listScaEvents } from '../../features/sca/events/index.ts';
+import { unlockByHand } from '../../features/sca/lockout/index.ts';
 import type { Flags, Given } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';

@@ -7,7 +7,7 @@ export { addCustomer, updateCustomer } from './changes.ts';
 export { eraseCustomer, tombstoneOf } from './erase.ts';
 export { factsOfCustomer } from './facts.ts';
 export { dataKeyOf, personalOf } from './personal.ts';
-export { customerOf, customersAfter, pageOfCustomers } from './reads.ts';
+export { customerById, customerOf, customersAfter, pageOfCustomers } from './reads.ts';
 export { type CheckMove, isFinal } from './states.ts';
 export {
   type CustomerRow,
@@ -16,7 +16,7 @@ export {
   requireCustomer,
   touchCustomer,
 } from './store.ts';
-export { awaitSealing, sealOldCustomers } from './upgrade.ts';
+export { sealOldCustomers } from './upgrade.ts';
 
 /** What this feature adds to a server. */
 export const customerFeature = {

@@ -5,7 +5,7 @@ import { isId } from '../../../kernel/id.ts';
 import type { Time } from '../../../kernel/world.ts';
 import type { Filter } from '../../../runtime/db/database.ts';
 import { timeFilters } from '../../../runtime/db/paging.ts';
-import type { Ctx } from '../../../runtime/operation/context.ts';
+import type { Ctx, Reader } from '../../../runtime/operation/context.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import { type CustomerRow, customers } from './store.ts';
 
@@ -24,6 +24,20 @@ export async function customerOf(
   }
   if (alive && row.deleted_at !== null) {
     throw new Fault('CUSTOMER_DELETED', 'This customer was deleted.');
+  }
+  return row;
+}
+
+/** A customer of any platform, for an operator; CUSTOMER_NOT_FOUND, and with `alive` CUSTOMER_DELETED. */
+export async function customerById(
+  reader: Reader,
+  id: string,
+  { alive = false }: { alive?: boolean } = {},
+): Promise<CustomerRow> {
+  const row = isId(id, 'Customer') ? await reader.read(customers, id) : undefined;
+  if (!row) throw new Fault('CUSTOMER_NOT_FOUND', 'No such customer.');
+  if (alive && row.deleted_at !== null) {
+    throw new Fault('CUSTOMER_DELETED', 'The customer was deleted.');
   }
   return row;
 }

@@ -2,7 +2,6 @@
 // sealed under the master key itself. They are sealed when the new version first starts, a batch at a time:
 // one that is cut short is taken up where it stopped, and two processes that start together share the work,
 // since a row is written only as it was read.
-
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
 import type { CustomerDetails } from '../profiles/index.ts';
@@ -52,8 +51,17 @@ function sealed(vault: Vault, row: OldRow) {
 export const awaitSealing = async (db: Database): Promise<boolean> =>
   (await db.query(ANY)).length > 0;
 
-/** Seals every customer that an older version wrote; answers how many this call sealed. */
-export async function sealOldCustomers(db: Database, vault: Vault): Promise<number> {
+/**
+ * Seals every customer that an older version wrote; answers how many this call sealed. `before` runs first
+ * where there are any.
+ */
+export async function sealOldCustomers(
+  db: Database,
+  vault: Vault,
+  before?: () => Promise<unknown>,
+): Promise<number> {
+  if (!(await awaitSealing(db))) return 0;
+  await before?.();
   for (let count = 0; ; ) {
     const rows = await db.query<OldRow>(OLD);
     if (rows.length === 0) return count;

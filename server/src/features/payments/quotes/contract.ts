@@ -1,5 +1,4 @@
 // What a quote is asked for with and looks like, and the operations on quotes.
-
 import { Type } from '@sinclair/typebox';
 import { CounterpartyInformation } from '../../../catalog/accounts/field-names.ts';
 import { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
@@ -18,7 +17,7 @@ import {
   variant,
 } from '../../../kernel/schema.ts';
 import { SignedRequestChallenge } from '../../customers/registration/index.ts';
-import { ScaChallenge, ScaFactor } from '../../sca/index.ts';
+import { ScaChallenge, ScaFactor } from '../../sca/authentication/index.ts';
 import { FixedFee } from '../../tenancy/config/index.ts';
 import { RateDetails } from '../presentation/index.ts';
 import { QUOTE_STATUSES } from './states.ts';

@@ -1,10 +1,9 @@
 // Quotes over HTTP: create, read, execute.
-
 import type { Input } from '../../../kernel/contract/operation.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
-import type { ScaParts } from '../../sca/index.ts';
+import type { ScaParts } from '../../sca/authentication/index.ts';
 import type { Asked } from '../../wallets/index.ts';
 import { createQuote, executeQuote, getQuoteById } from './contract.ts';
 import { authorizeOperations } from './execution/authorize.ts';

@@ -6,7 +6,8 @@ import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import { iso, type Time } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { checkLock, checkSession, type ScaFactorName, type ScaParts } from '../../sca/index.ts';
+import type { ChallengeRow, ScaParts } from '../../sca/authentication/index.ts';
+import { checkLock, checkSession } from '../../sca/lockout/index.ts';
 import { type Asked, authorizePayment } from '../../wallets/index.ts';
 import { checkFunds } from '../lifecycle/index.ts';
 import { instructionsOf } from '../presentation/index.ts';
@@ -92,7 +93,7 @@ export async function signQuote(
 interface Start {
   /** Whether the holder of the wallet that pays has signed. */
   signed?: boolean | undefined;
-  scaFactor?: ScaFactorName | undefined;
+  scaFactor?: ChallengeRow['factor'] | undefined;
 }
 
 /**
@@ -124,7 +125,7 @@ async function withhold(
   parts: ScaParts,
   quote: QuoteRow,
   payment: OutgoingRow,
-  factor: ScaFactorName | undefined,
+  factor: ChallengeRow['factor'] | undefined,
 ): Promise<OutgoingRow> {
   const who = await authorizerOf(ctx, payment);
   if (!who) return payment;

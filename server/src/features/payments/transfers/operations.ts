@@ -1,13 +1,12 @@
 // Paying out in one currency: the same parties, transaction and start as a quote's, at rate 1. It costs what
 // the network of a wallet takes, out of the amount, and nothing to a bank.
-
 import type { Static } from '@sinclair/typebox';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { inOrder } from '../../../kernel/in-order.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { isBalance } from '../../balances/internal-accounts/index.ts';
-import { needsSca } from '../../sca/index.ts';
+import { needsSca } from '../../sca/authentication/index.ts';
 import { ownPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
 import { presentTransaction, type TransactionOneOf } from '../presentation/index.ts';
 import {

@@ -1,8 +1,10 @@
 // The operations by which a customer lets a payment go on: the proof, and its code once more.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../../kernel/contract/operation.ts';
-import { addressErrors, SCA_TAG, ScaAuthorization } from '../../../sca/index.ts';
+import { addressErrors, ScaAuthorization } from '../../../sca/authentication/index.ts';
 import { Quote } from '../contract.ts';
+
+const TAG = 'Strong Customer Authentication';
 
 const params = Type.Object({ quoteId: Type.String() });
 
@@ -10,7 +12,7 @@ export const authorizeQuote = operation({
   operationId: 'authorizeQuote',
   method: 'POST',
   path: '/quotes/{quoteId}/authorize',
-  tag: SCA_TAG,
+  tag: TAG,
   summary: 'Authorize a quote',
   description:
     'Brings the proof that the `scaChallenge` of the quote asks for. A quote that is still ' +
@@ -44,7 +46,7 @@ export const resendQuoteScaCode = operation({
   operationId: 'resendQuoteScaCode',
   method: 'POST',
   path: '/quotes/{quoteId}/authorize/resend',
-  tag: SCA_TAG,
+  tag: TAG,
   summary: 'Send the code of a quote once more',
   description: 'For a challenge by SMS. It is the same challenge, and does not last longer for it.',
   permission: 'TRANSACT',

@@ -1,7 +1,6 @@
 // The customer's word for a payment that waits for it. The last proof takes the money by the very step that
 // takes it from other payments: where that cannot be, nothing of the proof is kept and it may be brought
 // again.
-
 import type { Input } from '../../../../kernel/contract/operation.ts';
 import { Fault } from '../../../../kernel/fault.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
@@ -9,13 +8,12 @@ import { handle } from '../../../../runtime/operation/handle.ts';
 import { readCustomer } from '../../../customers/records/index.ts';
 import {
   type ChallengeRow,
-  checkLock,
-  checkSession,
   prove,
   resendCode,
   type ScaParts,
   type Who,
-} from '../../../sca/index.ts';
+} from '../../../sca/authentication/index.ts';
+import { checkLock, checkSession } from '../../../sca/lockout/index.ts';
 import { ownPlatform } from '../../../tenancy/platform/index.ts';
 import { releasePayment } from '../../lifecycle/index.ts';
 import type { OutgoingRow } from '../../transactions/index.ts';

@@ -1,6 +1,5 @@
 // The end of a payment that nobody authorised, at the last moment of its challenge. It is decided on the row
 // of the challenge, as a proof is, so that of the two exactly one counts.
-
 import {
   type JobHandler,
   type JobOf,
@@ -9,7 +8,7 @@ import {
 } from '../../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../../runtime/operation/operate.ts';
-import { lapseChallenge, readChallenge } from '../../../sca/index.ts';
+import { expireChallenge } from '../../../sca/authentication/index.ts';
 import { readPlatform, systemCaller } from '../../../tenancy/platform/index.ts';
 import { expirePayment, failUnauthorized } from '../../lifecycle/index.ts';
 import { paymentOf } from '../quote.ts';
@@ -19,14 +18,13 @@ import { LAPSE } from './sca.ts';
 
 async function lapse(ctx: Ctx, quote: QuoteRow, challengeId: string): Promise<void> {
   const payment = await paymentOf(ctx, quote);
-  const challenge = await readChallenge(ctx, challengeId);
-  if (challenge?.status === 'PENDING' && ctx.now < challenge.expires_at) {
+  const challenge = await expireChallenge(ctx, challengeId);
+  if (challenge.state === 'WAITING') {
     // A clock that goes slow ran it too soon: the customer has its time.
-    ctx.later(LAPSE, { quoteId: quote.id, challengeId }, challenge.expires_at);
+    ctx.later(LAPSE, { quoteId: quote.id, challengeId }, challenge.until);
     return;
   }
-  if (!challenge || challenge.status === 'PENDING') {
-    if (challenge) lapseChallenge(ctx, challenge);
+  if (challenge.state === 'EXPIRED') {
     await failUnauthorized(ctx, payment);
     return;
   }

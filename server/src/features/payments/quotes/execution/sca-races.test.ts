@@ -15,7 +15,7 @@ import {
 } from '../../../../../test/sca-desk.ts';
 import type { Job } from '../../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
-import { scaChallenges } from '../../../sca/store.ts';
+import { scaChallenges } from '../../../sca/authentication/store.ts';
 import { transactions } from '../../transactions/store.ts';
 import { lapseJobs } from './lapse.ts';
 

@@ -21,7 +21,9 @@ import {
   resend,
   scaPayer,
 } from '../../../../../test/sca-desk.ts';
-import { scaChallenges, scaEvents, scaStandings } from '../../../sca/store.ts';
+import { scaChallenges } from '../../../sca/authentication/store.ts';
+import { scaEvents } from '../../../sca/events/events.ts';
+import { scaStandings } from '../../../sca/lockout/lockout.ts';
 import { platforms } from '../../../tenancy/platform/store.ts';
 
 let app: TestApp;

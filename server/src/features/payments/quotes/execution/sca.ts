@@ -1,7 +1,6 @@
 // What a payment needs of the customer it is made for: in its region, for money that is regulated there, a
 // login that counts and a proof for each step, bound to this amount and this payee. Nothing is held before
 // the last proof. Who pays from an account of the platform's on a customer's behalf pays as that customer.
-
 import { Type } from '@sinclair/typebox';
 import { shortenedIdentifier } from '../../../../catalog/accounts/account-info.ts';
 import { formatMoney } from '../../../../catalog/currencies/money-format.ts';
@@ -18,17 +17,16 @@ import {
 import {
   type About,
   type ChallengeRow,
-  checkSession,
   isRegulated,
   needsSca,
-  noteScaEvent,
   openChallenge,
   pendingChallenge,
   presentChallenge,
-  type ScaFactorName,
   type ScaParts,
   type Who,
-} from '../../../sca/index.ts';
+} from '../../../sca/authentication/index.ts';
+import { noteScaEvent } from '../../../sca/events/index.ts';
+import { checkSession } from '../../../sca/lockout/index.ts';
 import { ownPlatform, type PlatformRow } from '../../../tenancy/platform/index.ts';
 import { awaitAuthorization } from '../../lifecycle/index.ts';
 import { livingOwner, type Payer } from '../../pricing/index.ts';
@@ -139,7 +137,7 @@ interface Step {
   quote: QuoteRow;
   payment: OutgoingRow;
   who: Who;
-  factor: ScaFactorName | undefined;
+  factor: ChallengeRow['factor'] | undefined;
   steps: readonly Purpose[];
 }
 

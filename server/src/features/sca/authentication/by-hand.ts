@@ -1,0 +1,131 @@
+// Strong customer authentication, as an operator sees and decides it. Where no service checks liveness, a
+// person does before a lost factor is cleared. Each decision is kept with who decided and why. The facts of a
+// factor are never shown.
+import { Fault } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
+import { iso, type Time } from '../../../kernel/world.ts';
+import { ALL_OF_ONE, equals } from '../../../runtime/db/database.ts';
+import { cursorOf } from '../../../runtime/db/paging.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
+import { isUnderSca } from '../../customers/eligibility/index.ts';
+import { type CustomerRow, customerById } from '../../customers/records/index.ts';
+import { findExternalAccounts } from '../../payees/external-accounts/index.ts';
+import { callerOf, ownPlatform } from '../../tenancy/platform/index.ts';
+import type { By } from '../events/index.ts';
+import { lockoutOf } from '../lockout/index.ts';
+import { enrolledFactors } from './factors/factors.ts';
+import { decideReset, isOpen, settledReset } from './resets/resets.ts';
+import { type ResetRow, scaFactors, scaResets } from './store.ts';
+
+const timeOf = (at: Time | null | undefined) => (at == null ? null : iso(at));
+
+type Reads = Pick<Ctx, 'read'>;
+
+async function resetById({ read }: Reads, id: string): Promise<ResetRow> {
+  const row = isId(id, 'ScaReset') ? await read(scaResets, id) : undefined;
+  if (!row) throw new Fault('NOT_FOUND', 'No such reset.');
+  return row;
+}
+
+/** Runs `work` as the server itself on the platform of a customer or a reset. */
+const onPlatform = async <R>(
+  runtime: Runtime,
+  { platform_id }: { platform_id: string },
+  work: (ctx: Ctx) => Promise<R>,
+): Promise<R> => operate(runtime, await callerOf(runtime.db, platform_id), work);
+
+const presentReset = (row: ResetRow) => ({
+  resetId: row.id,
+  platformId: row.platform_id,
+  customerId: row.customer_id,
+  factor: row.factor,
+  status: row.status,
+  createdAt: iso(row.created_at),
+  expiresAt: iso(row.expires_at),
+  completedAt: timeOf(row.completed_at),
+});
+
+interface SearchInput {
+  status: string;
+  platformId?: string | undefined;
+  /** The last reset of the previous page. */
+  after?: string | undefined;
+  limit: number;
+}
+
+/** Factor resets in one state, of one platform or of all; oldest first. Throws NOT_FOUND. */
+export async function searchFactorResets(
+  { db }: Runtime,
+  { status, platformId, after, limit }: SearchInput,
+) {
+  const filters = equals({ status, platform_id: platformId });
+  const cursor = after === undefined ? undefined : cursorOf(await resetById(db, after));
+  const { rows } = await db.page(scaResets, { filters, sort: 'asc', limit, cursor });
+  return rows.map(presentReset);
+}
+
+interface DecideInput {
+  resetId: string;
+  /** `pass`: the customer was seen and the factor may be cleared. */
+  decision: 'pass' | 'reject';
+  by: By;
+}
+
+/** Decides a factor reset that is open. Throws NOT_FOUND, CUSTOMER_DELETED and CONFLICT. */
+export async function decideFactorReset(runtime: Runtime, { resetId, decision, by }: DecideInput) {
+  const decided = await onPlatform(runtime, await resetById(runtime.db, resetId), async (ctx) => {
+    const row = await resetById(ctx, resetId);
+    const customer = await customerById(ctx, row.customer_id, { alive: true });
+    const now = settledReset(ctx, customer, row);
+    if (now.status !== 'INITIATED' && now.status !== 'PENDING_REVIEW') {
+      throw new Fault('CONFLICT', `The reset is ${now.status}.`);
+    }
+    return decideReset(ctx, customer, now, decision, by);
+  });
+  return presentReset(decided);
+}
+
+async function factorsOf(ctx: Ctx, customer: CustomerRow) {
+  const [names, rows] = await Promise.all([
+    enrolledFactors(ctx, customer),
+    ctx.db.find(scaFactors, { customer_id: customer.id }),
+  ]);
+  return names.map((factor) => {
+    const row = rows.find(({ type }) => type === factor);
+    return {
+      factor,
+      factorId: row?.id ?? null,
+      enrolledAt: timeOf(row?.created_at),
+      recoveryCodesLeft: factor === 'TOTP' ? (row?.recovery.length ?? 0) : null,
+    };
+  });
+}
+
+async function detailsOf(ctx: Ctx, customer: CustomerRow) {
+  const of = { customer_id: customer.id };
+  const platform = await ownPlatform(ctx);
+  const [factors, lockout, resets, accounts] = await Promise.all([
+    factorsOf(ctx, customer),
+    lockoutOf(ctx, customer.id),
+    ctx.db.find(scaResets, of, ALL_OF_ONE),
+    findExternalAccounts(ctx.db, of, ALL_OF_ONE),
+  ]);
+  return {
+    customerId: customer.id,
+    platformId: customer.platform_id,
+    isUnderSca: isUnderSca(ctx.vault, platform, customer),
+    ...lockout,
+    factors,
+    openResets: resets.filter(isOpen).map(presentReset),
+    trustedAccounts: accounts
+      .filter((each) => each.trusted_at !== null && each.deleted_at === null)
+      .map((each) => ({ accountId: each.id, trustedAt: timeOf(each.trusted_at) })),
+  };
+}
+
+/** A customer's factors, failures, login, open resets and trusted accounts. Throws CUSTOMER_NOT_FOUND. */
+export const scaDetails = async (runtime: Runtime, customerId: string) =>
+  onPlatform(runtime, await customerById(runtime.db, customerId), async (ctx) =>
+    detailsOf(ctx, await customerById(ctx, customerId)),
+  );

@@ -1,0 +1,386 @@
+// Apps as second factors, and what holds for every factor: the list, enrolling, confirming, removing, in
+// production where codes are real and in the sandbox; and how codes are used up afterwards.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { confirmCode, european, sendCode } from '../../../../../test/contacts.ts';
+import { customer, ok } from '../../../../../test/fixtures.ts';
+import { codeAt, expectBad, openFactors } from '../../../../../test/sca-factors.ts';
+import { scaEvents } from '../../events/events.ts';
+import { scaChallenges, scaEnrollments, scaFactors, scaResets } from '../store.ts';
+import { clearFactor, takeTotp } from './factors.ts';
+
+const MINUTE = 60_000;
+const STEP = 30_000;
+
+let opened: Awaited<ReturnType<typeof openFactors>>;
+let { app, shop, desk, played, person, wait, rowOf, eventsOf } = {} as typeof opened;
+beforeAll(async () => {
+  opened = await openFactors();
+  ({ app, shop, desk, played, person, wait, rowOf, eventsOf } = opened);
+});
+afterAll(() => app.close());
+
+const take = async (id: string, code: string, recovery = false, as = shop) =>
+  app.operate(async (ctx) => takeTotp(ctx, await rowOf(id), code, { recovery }), as);
+
+describe('listScaFactors', () => {
+  it('has codes by SMS once the telephone is verified, and never of one without', async () => {
+    const id = await person(app.platform);
+    expect(await played.namesOf(id)).toEqual([]);
+    await sendCode(app, id, 'phone');
+    ok(await confirmCode(app, id, 'phone', '123456'), 200);
+    expect(await played.namesOf(id)).toEqual(['SMS_OTP']);
+  });
+
+  it('shows what was enrolled, and of a passkey how to remove it', async () => {
+    const id = await person();
+    await desk.withPasskey(id);
+    await desk.withTotp(id);
+    expect(ok(await desk.list(id), 200)).toEqual({
+      factors: [
+        { factor: 'TOTP' },
+        {
+          factor: 'PASSKEY',
+          credentialId: expect.stringMatching(/^ScaFactor:[0-9a-f-]{36}$/),
+          name: 'Passkey',
+        },
+      ],
+    });
+  });
+
+  it('is nothing for customers elsewhere, unknown ones and deleted ones', async () => {
+    const american = await customer(app);
+    const german = await person(app.platform);
+    ok(await app.call('DELETE', `/customers/${german}`), 200);
+    const asked = (id: string) => [
+      played.list(id),
+      played.start(id, 'TOTP'),
+      played.confirm(id, { type: 'TOTP', secret: 'x', code: '1' }),
+      played.remove(id, 'ScaFactor:x'),
+    ];
+    const codes = async (id: string) =>
+      (await Promise.all(asked(id))).map(({ status, body }) => `${status} ${body.code}`);
+    const four = (code: string) => [code, code, code, code];
+    expect(await codes(american.id)).toEqual(four('409 CONFLICT'));
+    expect(await codes(await person(app.other))).toEqual(four('404 CUSTOMER_NOT_FOUND'));
+    expect(await codes('Customer:x')).toEqual(four('404 CUSTOMER_NOT_FOUND'));
+    expect(await codes(german)).toEqual(four('410 CUSTOMER_DELETED'));
+    expect((await app.call('GET', '/sca/factors')).status).toBe(400);
+  });
+});
+
+describe('an enrolment', () => {
+  it('is of an app or a passkey, and says all that it lacks', async () => {
+    const id = await person();
+    for (const type of ['SMS_OTP', 'totp', '']) expectBad(await desk.start(id, type), 'type');
+    expectBad(await desk.confirm(id, { type: 'SMS_OTP', code: '1' }), 'type');
+    expectBad(await desk.confirm(id, { type: 'TOTP' }), 'secret', 'code');
+    expectBad(await desk.confirm(id, { type: 'PASSKEY' }), 'origin', 'credential');
+    const credential = 'text';
+    expectBad(await desk.confirm(id, { type: 'PASSKEY', origin: 'x', credential }), 'credential');
+    expectBad(await desk.confirm(id, { type: 'TOTP', secret: 'x', code: '1' }), 'type');
+  });
+});
+
+describe('an app', () => {
+  it('is enrolled by its secret and a right code, and gives ten recovery codes', async () => {
+    const { id, email } = await european(app, { as: shop });
+    const started = ok(await desk.start(id, 'TOTP'), 200);
+    expect(started).toMatchObject({
+      type: 'TOTP',
+      secret: expect.stringMatching(/^[0-9a-f]{40}$/),
+    });
+    const url = new URL(started.totpUri);
+    expect(decodeURIComponent(url.pathname)).toBe(`/Production:${email}`);
+    expect(url.searchParams.get('secret')).toBe(started.secretBase32Encoded);
+    expect(await desk.namesOf(id)).toEqual([]);
+    const code = codeAt(started.secretBase32Encoded, app.world.now());
+    const done = ok(await desk.confirm(id, { type: 'TOTP', secret: started.secret, code }), 200);
+    expect(done.type).toBe('TOTP');
+    expect(new Set(done.recoveryCodes).size).toBe(10);
+    expect(await desk.namesOf(id)).toEqual(['TOTP']);
+    const [row] = await app.runtime.db.find(scaFactors, { customer_id: id });
+    expect(await eventsOf(id)).toEqual([['FACTOR_ENROLLED', 'TOTP', row?.id]]);
+  });
+
+  it('keeps neither its secret nor recovery codes in clear', async () => {
+    const id = await person();
+    const headers = { 'idempotency-key': `totp ${id}` };
+    const { secret, secretBase32Encoded: base32 } = ok(
+      await desk.start(id, 'TOTP', { headers: { 'idempotency-key': `start ${id}` } }),
+      200,
+    );
+    const waiting = await app.runtime.db.find(scaEnrollments, { customer_id: id });
+    const code = codeAt(base32, app.world.now());
+    const body = { type: 'TOTP', secret, code };
+    const done = await desk.confirm(id, body, { headers });
+    const { recoveryCodes } = ok(done, 200);
+    const again = await desk.confirm(id, body, { headers });
+    expect([again.status, again.body]).toEqual([200, done.body]);
+    const kept = JSON.stringify(
+      [
+        waiting,
+        await app.runtime.db.find(scaFactors, { customer_id: id }),
+        await app.runtime.db.query('select * from idempotency', []),
+        await app.runtime.db.find(scaEvents, { customer_id: id }),
+        app.log,
+      ],
+      (_, value) => (typeof value === 'bigint' ? String(value) : value),
+    );
+    expect(kept).toContain(`totp ${id}`);
+    for (const each of [secret, base32, ...recoveryCodes]) expect(kept).not.toContain(each);
+  });
+
+  describe('startScaFactorEnrollment', () => {
+    it('is started anew by every request, whatever its idempotency key', async () => {
+      const id = await person();
+      const headers = { 'idempotency-key': `anew ${id}` };
+      const first = ok(await desk.start(id, 'TOTP', { headers }), 200);
+      const second = ok(await desk.start(id, 'TOTP', { headers }), 200);
+      expect(second.secret).not.toBe(first.secret);
+      const code = codeAt(first.secretBase32Encoded, app.world.now());
+      expectBad(await desk.confirm(id, { type: 'TOTP', secret: first.secret, code }), 'secret');
+      const right = codeAt(second.secretBase32Encoded, app.world.now());
+      ok(await desk.confirm(id, { type: 'TOTP', secret: second.secret, code: right }), 200);
+    });
+  });
+
+  describe('confirmScaFactorEnrollment', () => {
+    it('is refused for a wrong code or secret, and is over after five of them', async () => {
+      const id = await person();
+      const { secret, secretBase32Encoded: base32 } = ok(await desk.start(id, 'TOTP'), 200);
+      const confirm = (code: string, of = secret) =>
+        desk.confirm(id, { type: 'TOTP', secret: of, code });
+      const right = codeAt(base32, app.world.now());
+      expectBad(await confirm('123456'), 'code');
+      expectBad(await confirm('12345'), 'code');
+      expectBad(await confirm('١٢٣٤٥٦'), 'code');
+      expectBad(await confirm(right, `${secret.slice(1)}0`), 'secret');
+      expectBad(await confirm(codeAt(base32, app.world.now() + 3 * STEP)), 'code');
+      expectBad(await confirm(right), 'type');
+      expect(await desk.namesOf(id)).toEqual([]);
+      expect(await eventsOf(id)).toEqual([]);
+      await desk.withTotp(id);
+    });
+
+    it('still comes about after four wrong ones', async () => {
+      const id = await person();
+      const { secret, secretBase32Encoded: base32 } = ok(await desk.start(id, 'TOTP'), 200);
+      const wrong = Array.from({ length: 4 }, () =>
+        desk.confirm(id, { type: 'TOTP', secret, code: '12345' }),
+      );
+      for (const answer of await Promise.all(wrong)) expectBad(answer, 'code');
+      const code = codeAt(base32, app.world.now());
+      ok(await desk.confirm(id, { type: 'TOTP', secret, code }), 200);
+    });
+
+    it('waits for ten minutes', async () => {
+      const id = await person();
+      const confirm = async (ms: number) => {
+        const { secret, secretBase32Encoded: base32 } = ok(await desk.start(id, 'TOTP'), 200);
+        wait(ms);
+        return desk.confirm(id, { type: 'TOTP', secret, code: codeAt(base32, app.world.now()) });
+      };
+      expectBad(await confirm(10 * MINUTE), 'type');
+      ok(await confirm(10 * MINUTE - 1), 200);
+      expectBad(await desk.confirm(id, { type: 'TOTP', secret: 'x', code: '1' }), 'type');
+    });
+
+    it('is enrolled once by two who confirm at once', async () => {
+      const id = await person();
+      const { secret, secretBase32Encoded: base32 } = ok(await desk.start(id, 'TOTP'), 200);
+      const code = codeAt(base32, app.world.now());
+      const both = Array.from({ length: 4 }, () =>
+        desk.confirm(id, { type: 'TOTP', secret, code }),
+      );
+      const statuses = (await Promise.all(both)).map(({ status }) => status).sort();
+      expect(statuses).toEqual([200, 400, 400, 400]);
+      expect(await eventsOf(id)).toHaveLength(1);
+    });
+
+    it('takes the place of the one before once it is confirmed, with its codes', async () => {
+      const id = await person();
+      const old = await desk.withTotp(id);
+      const started = ok(await desk.start(id, 'TOTP'), 200);
+      wait(STEP);
+      expect(await take(id, codeAt(old.base32, app.world.now()))).toBe(true);
+      const { secret, secretBase32Encoded: base32 } = started;
+      const code = codeAt(base32, app.world.now());
+      ok(await desk.confirm(id, { type: 'TOTP', secret, code }), 200);
+      wait(STEP);
+      expect(await take(id, codeAt(old.base32, app.world.now()))).toBe(false);
+      expect(await take(id, old.recoveryCodes[0] as string, true)).toBe(false);
+      expect(await take(id, codeAt(base32, app.world.now()))).toBe(true);
+      expect(await desk.namesOf(id)).toEqual(['TOTP']);
+    });
+
+    it('is right with 123456 in the sandbox, and with its real code', async () => {
+      const id = await person(app.platform);
+      const { secret, secretBase32Encoded: base32 } = ok(await played.start(id, 'TOTP'), 200);
+      expectBad(await played.confirm(id, { type: 'TOTP', secret, code: '654321' }), 'code');
+      ok(await played.confirm(id, { type: 'TOTP', secret, code: '123456' }), 200);
+      const taken = [];
+      for (const code of ['123456', '123456', codeAt(base32, app.world.now()), '654321']) {
+        taken.push(await take(id, code, false, app.platform));
+      }
+      expect(taken).toEqual([true, true, true, false]);
+    });
+  });
+});
+
+describe('a code of an app', () => {
+  it('is taken once, and no older one after it', async () => {
+    const id = await person();
+    const { base32 } = await desk.withTotp(id);
+    const now = app.world.now();
+    expect(await take(id, codeAt(base32, now))).toBe(false);
+    expect(await take(id, codeAt(base32, now - STEP))).toBe(false);
+    expect(await take(id, codeAt(base32, now + 2 * STEP))).toBe(false);
+    expect(await take(id, codeAt(base32, now + STEP))).toBe(true);
+    wait(STEP);
+    expect(await take(id, codeAt(base32, now + STEP))).toBe(false);
+    wait(2 * STEP);
+    expect(await take(id, codeAt(base32, now + 2 * STEP))).toBe(true);
+  });
+
+  it('is taken once by many at the same moment', async () => {
+    const id = await person();
+    const { base32 } = await desk.withTotp(id);
+    wait(STEP);
+    const code = codeAt(base32, app.world.now());
+    const all = await Promise.all(Array.from({ length: 5 }, () => take(id, code)));
+    expect(all.filter(Boolean)).toHaveLength(1);
+  });
+
+  it('may be a recovery code where these are taken, each once, however it is typed', async () => {
+    const id = await person();
+    const { recoveryCodes } = await desk.withTotp(id);
+    const [one = '', two = ''] = recoveryCodes;
+    expect(await take(id, one)).toBe(false);
+    const all = await Promise.all(Array.from({ length: 4 }, () => take(id, one, true)));
+    expect(all.filter(Boolean)).toHaveLength(1);
+    expect(await take(id, one, true)).toBe(false);
+    expect(await take(id, two.toLowerCase().replaceAll('-', ''), true)).toBe(true);
+    const [row] = await app.runtime.db.find(scaFactors, { customer_id: id });
+    expect(row?.recovery).toHaveLength(8);
+    const other = await person();
+    await desk.withTotp(other);
+    expect(await take(other, recoveryCodes[2] as string, true)).toBe(false);
+  });
+
+  it('is none of a customer without an app', async () => {
+    expect(await take(await person(app.platform), '123456', true, app.platform)).toBe(false);
+  });
+});
+
+describe('deleteScaFactor', () => {
+  it('takes a passkey away, and another can be enrolled', async () => {
+    const id = await person();
+    const { credentialId } = await desk.withPasskey(id);
+    ok(await desk.remove(id, credentialId), 204);
+    expect(await desk.namesOf(id)).toEqual([]);
+    expect((await desk.remove(id, credentialId)).status).toBe(404);
+    const again = await desk.withPasskey(id);
+    expect((await eventsOf(id)).map(([type, , subject]) => [type, subject])).toEqual([
+      ['FACTOR_ENROLLED', credentialId],
+      ['FACTOR_REMOVED', credentialId],
+      ['FACTOR_ENROLLED', again.credentialId],
+    ]);
+  });
+
+  it('finds no app, and nothing of others', async () => {
+    const [id, other] = [await person(), await person()];
+    await desk.withTotp(id);
+    const { credentialId } = await desk.withPasskey(other);
+    const [totp] = await app.runtime.db.find(scaFactors, { customer_id: id });
+    const unknown = credentialId.replace(/[0-9a-f]{12}$/, '0123456789ab');
+    const tried = [totp?.id as string, credentialId, unknown, 'x', 'SMS_OTP'];
+    const answers = await Promise.all(tried.map((each) => desk.remove(id, each)));
+    for (const { status, body } of answers) {
+      expect([status, body]).toEqual([404, answers[0]?.body]);
+    }
+    expect(answers[0]?.body.code).toBe('AUTH_METHOD_NOT_FOUND');
+    expect(await desk.namesOf(id)).toEqual(['TOTP']);
+    expect(await desk.namesOf(other)).toEqual(['PASSKEY']);
+  });
+
+  it('clears a factor with what waits of it, and nothing else', async () => {
+    const id = await person();
+    const { base32 } = await desk.withTotp(id);
+    await desk.withPasskey(id);
+    const { secret } = ok(await desk.start(id, 'TOTP'), 200);
+    await app.operate((ctx) => clearFactor(ctx, id, 'TOTP'), shop);
+    expect(await desk.namesOf(id)).toEqual(['PASSKEY']);
+    wait(STEP);
+    expect(await take(id, codeAt(base32, app.world.now()), true)).toBe(false);
+    expectBad(await desk.confirm(id, { type: 'TOTP', secret, code: '123456' }), 'type');
+    await app.operate((ctx) => clearFactor(ctx, id, 'TOTP'), shop);
+  });
+});
+
+describe('a reset', () => {
+  it('ends its enrolment when its factor is enrolled again, and only then', async () => {
+    const id = await person();
+    const reset = (factor: 'TOTP' | 'PASSKEY', status: 'COMPLETED' | 'INITIATED') =>
+      app.operate(
+        async (ctx) =>
+          ctx.insert(scaResets, {
+            id: ctx.id('ScaReset'),
+            platform_id: shop.id,
+            customer_id: id,
+            factor,
+            status,
+            enrollment: status === 'COMPLETED' ? 'PENDING' : null,
+            polls: 0,
+            expires_at: ctx.now + MINUTE,
+            created_at: ctx.now,
+            updated_at: ctx.now,
+          }),
+        shop,
+      );
+    const rows = [
+      await reset('TOTP', 'COMPLETED'),
+      await reset('PASSKEY', 'COMPLETED'),
+      await reset('TOTP', 'INITIATED'),
+    ];
+    const stand = () =>
+      Promise.all(
+        rows.map(async (row) => (await app.runtime.db.read(scaResets, row.id))?.enrollment),
+      );
+    await desk.withTotp(id);
+    expect(await stand()).toEqual(['COMPLETED', 'PENDING', null]);
+    await desk.withPasskey(id);
+    expect(await stand()).toEqual(['COMPLETED', 'COMPLETED', null]);
+  });
+});
+
+describe('what nobody confirmed', () => {
+  it('is forgotten when its time is over', async () => {
+    const [id, other] = [await person(), await person()];
+    await desk.start(id, 'TOTP');
+    wait(6 * MINUTE);
+    await desk.start(other, 'PASSKEY');
+    await desk.withTotp(other);
+    wait(5 * MINUTE);
+    await app.settle();
+    expect(await app.runtime.db.find(scaEnrollments, { customer_id: id })).toEqual([]);
+    expect(await app.runtime.db.find(scaEnrollments, { customer_id: other })).toHaveLength(1);
+    expect(await desk.namesOf(other)).toEqual(['TOTP']);
+  });
+});
+
+describe('what somebody was asked to prove', () => {
+  it('is kept for thirty days after its time is over', async () => {
+    const id = await person(app.platform);
+    await played.withPasskey(id);
+    const path = `/sca/login/start?customerId=${id}`;
+    ok(await app.call('POST', path, { factor: 'PASSKEY' }), 200);
+    const left = async () => {
+      await app.settle();
+      return (await app.runtime.db.find(scaChallenges, { customer_id: id })).length;
+    };
+    wait(10 * MINUTE + 30 * 24 * 60 * MINUTE);
+    expect(await left()).toBe(1);
+    wait(2 * MINUTE);
+    expect(await left()).toBe(0);
+  });
+});

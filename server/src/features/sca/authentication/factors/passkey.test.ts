@@ -1,0 +1,310 @@
+// Passkeys as second factors: registrations and assertions of a device in software on a production platform,
+// where each check of WebAuthn counts, and the sandbox, where a page without a device plays one.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { authenticator, type Ceremony } from '../../../../../test/authenticator.ts';
+import { european } from '../../../../../test/contacts.ts';
+import { ok } from '../../../../../test/fixtures.ts';
+import {
+  assertionJson,
+  expectBad,
+  factorDesk,
+  giveSite,
+  openFactors,
+  registrationJson,
+  SITE,
+} from '../../../../../test/sca-factors.ts';
+import { scaFactors } from '../store.ts';
+import { assertionOptions, takeAssertion } from './factors.ts';
+
+const MINUTE = 60_000;
+const [WEB, APP] = SITE.origins as [string, string];
+
+let opened: Awaited<ReturnType<typeof openFactors>>;
+let { app, shop, desk, played, person, wait, rowOf, eventsOf } = {} as typeof opened;
+beforeAll(async () => {
+  opened = await openFactors();
+  ({ app, shop, desk, played, person, wait, rowOf, eventsOf } = opened);
+});
+afterAll(() => app.close());
+
+async function assert(id: string, challenge: string, given: { origin: string; json: object }) {
+  const proof = { passkeyAssertion: given.json, origin: given.origin };
+  return app.operate(async (ctx) => takeAssertion(ctx, await rowOf(id), challenge, proof), shop);
+}
+
+/** A start, and the credential that `device` makes of it. */
+async function asked(id: string, device = authenticator({ site: SITE.rpId, at: WEB })) {
+  const { options } = ok(await desk.start(id, 'PASSKEY'), 200);
+  const made = (ceremony?: Ceremony) => registrationJson(device, options.challenge, ceremony);
+  const confirm = (credential: object, origin: string = WEB) =>
+    desk.confirm(id, { type: 'PASSKEY', origin, credential });
+  return { options, device, made, confirm };
+}
+
+describe('a passkey', () => {
+  it('is asked for as browsers want it', async () => {
+    const { id, email } = await european(app, { as: shop });
+    const started = ok(await desk.start(id, 'PASSKEY'), 200);
+    expect(started).toEqual({
+      type: 'PASSKEY',
+      relyingPartyId: SITE.rpId,
+      allowedOrigins: SITE.origins,
+      options: {
+        rp: { id: SITE.rpId, name: 'Production' },
+        user: { id: Buffer.from(id).toString('base64url'), name: email, displayName: email },
+        challenge: expect.stringMatching(/^[\w-]{43}$/),
+        pubKeyCredParams: [-7, -8, -257].map((alg) => ({ type: 'public-key', alg })),
+        timeout: 600_000,
+        excludeCredentials: [],
+        authenticatorSelection: { residentKey: 'preferred', userVerification: 'required' },
+        attestation: 'none',
+      },
+    });
+    expect(Buffer.from(id).length).toBeLessThanOrEqual(64);
+  });
+
+  it('is enrolled at any of the origins, also with a key of another kind', async () => {
+    for (const [algorithm, at] of [
+      ['ES256', WEB],
+      ['EDDSA', WEB],
+      ['RS256', APP],
+    ] as const) {
+      const id = await person();
+      const device = authenticator({ algorithm, site: SITE.rpId, at });
+      const { made, confirm } = await asked(id, device);
+      const { type, factor } = ok(await confirm(made(), at), 200);
+      expect([type, factor]).toEqual([
+        'PASSKEY',
+        { factor: 'PASSKEY', credentialId: expect.any(String), name: 'Passkey' },
+      ]);
+      expect(ok(await desk.list(id), 200).factors).toEqual([factor]);
+      expect(await eventsOf(id)).toEqual([['FACTOR_ENROLLED', 'PASSKEY', factor.credentialId]]);
+    }
+  });
+
+  it.each<[string, Ceremony, string]>([
+    ['without its user verified', { uv: false }, 'credential.response.attestationObject'],
+    ['without anybody there', { up: false }, 'credential.response.attestationObject'],
+    ['of another site', { rpId: 'example.com' }, 'credential.response.attestationObject'],
+    ['for another challenge', { challengeText: 'AAAA' }, 'credential.response.clientDataJSON'],
+    ['made at another origin', { origin: APP }, 'credential.response.clientDataJSON'],
+    ['that was an assertion', { type: 'webauthn.get' }, 'credential.response.clientDataJSON'],
+  ])('is refused %s', async (_, ceremony, field) => {
+    const id = await person();
+    const { made, confirm } = await asked(id);
+    expectBad(await confirm(made(ceremony)), field);
+    expect(await desk.namesOf(id)).toEqual([]);
+    ok(await confirm(made()), 200);
+  });
+
+  it('is refused at an origin that is none of the platform, and with an id of another', async () => {
+    const id = await person();
+    const { made, confirm } = await asked(id);
+    const away = 'https://shop.example.com.evil.example';
+    expectBad(await confirm(made({ origin: away }), away), 'origin');
+    expectBad(await confirm({ ...made(), id: 'AAAA' }), 'credential.id');
+  });
+
+  it('names what cannot be read, which does not count', async () => {
+    const id = await person();
+    const { made, confirm } = await asked(id);
+    const whole = ['id', 'response.clientDataJSON', 'response.attestationObject'];
+    const all = whole.map((each) => `credential.${each}`);
+    for (let round = 0; round < 6; round++) expectBad(await confirm({}), ...all);
+    expectBad(await confirm({ id: 'x', response: null }), ...all.slice(1));
+    ok(await confirm(made()), 200);
+  });
+
+  it('is over after five wrong ones, and after ten minutes', async () => {
+    const id = await person();
+    const first = await asked(id);
+    for (let round = 0; round < 5; round++) {
+      expectBad(
+        await first.confirm(first.made({ uv: false })),
+        'credential.response.attestationObject',
+      );
+    }
+    expectBad(await first.confirm(first.made()), 'type');
+    const second = await asked(id);
+    expectBad(await second.confirm(first.made()), 'credential.response.clientDataJSON');
+    wait(10 * MINUTE);
+    expectBad(await second.confirm(second.made()), 'type');
+  });
+
+  it('is the only one: another is refused when it is started and when it is confirmed', async () => {
+    const id = await person();
+    const late = await asked(id);
+    await desk.withPasskey(id);
+    const second = await desk.start(id, 'PASSKEY');
+    expect([second.status, second.body.code]).toEqual([409, 'PASSKEY_ALREADY_ENROLLED']);
+    const confirmed = await late.confirm(late.made());
+    expect([confirmed.status, confirmed.body.code]).toEqual([409, 'PASSKEY_ALREADY_ENROLLED']);
+  });
+
+  it('is enrolled once by two who confirm at once', async () => {
+    const id = await person();
+    const { made, confirm } = await asked(id);
+    const answers = await Promise.all([confirm(made()), confirm(made()), confirm(made())]);
+    const statuses = answers.map(({ status }) => status).sort();
+    expect([statuses[0], statuses.slice(1).every((each) => each >= 400)]).toEqual([200, true]);
+    expect(await desk.namesOf(id)).toEqual(['PASSKEY']);
+    expect(await eventsOf(id)).toHaveLength(1);
+  });
+
+  it('needs a site in production', async () => {
+    const as = await app.newPlatform('Siteless', { environment: 'production' });
+    const siteless = factorDesk(app, { as });
+    const id = await person(as);
+    const body = { type: 'PASSKEY', origin: WEB, credential: { id: 'x' } };
+    for (const answer of [await siteless.start(id, 'PASSKEY'), await siteless.confirm(id, body)]) {
+      expect([answer.status, answer.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
+    }
+  });
+
+  it('keeps nothing of itself in clear', async () => {
+    const id = await person();
+    const { device } = await desk.withPasskey(id);
+    const rows = await app.runtime.db.find(scaFactors, { customer_id: id });
+    expect(rows.map(({ type, facts }) => [type, facts.startsWith('s1.')])).toEqual([
+      ['PASSKEY', true],
+    ]);
+    const text = JSON.stringify(rows, (_, each) => (typeof each === 'bigint' ? `${each}` : each));
+    expect(text).not.toContain(device.credentialId);
+  });
+});
+
+describe('an assertion', () => {
+  const CHALLENGE = Buffer.from('what it proves').toString('base64url');
+
+  it('is asked for with the passkey and its user verified', async () => {
+    const id = await person();
+    const { device } = await desk.withPasskey(id);
+    const given = await app.operate(
+      async (ctx) => assertionOptions(ctx, await rowOf(id), CHALLENGE),
+      shop,
+    );
+    expect(given).toEqual({
+      allowedOrigins: SITE.origins,
+      relyingPartyId: SITE.rpId,
+      options: {
+        challenge: CHALLENGE,
+        timeout: 600_000,
+        rpId: SITE.rpId,
+        allowCredentials: [
+          { type: 'public-key', id: device.credentialId, transports: ['internal'] },
+        ],
+        userVerification: 'required',
+      },
+    });
+  });
+
+  it('is good over the challenge, at any of the origins, with a counter that moves on', async () => {
+    const id = await person();
+    const { device } = await desk.withPasskey(id);
+    const ask = (origin: string, counter: number) =>
+      assert(id, CHALLENGE, {
+        origin,
+        json: assertionJson(device, CHALLENGE, { origin, counter }),
+      });
+    expect(await ask(WEB, 0)).toBe(true);
+    expect(await ask(APP, 5)).toBe(true);
+    expect(await ask(WEB, 5)).toBe(false);
+    expect(await ask(WEB, 6)).toBe(true);
+  });
+
+  it.each<[string, Ceremony]>([
+    ['over another challenge', { challengeText: 'AAAA' }],
+    ['without its user verified', { uv: false }],
+    ['made at another origin', { origin: APP }],
+    ['of another site', { rpId: 'pay.shop.example.com' }],
+    ['that was a registration', { type: 'webauthn.create' }],
+    ['in a frame of another site', { topOrigin: 'https://evil.example' }],
+  ])('is none %s', async (_, ceremony) => {
+    const id = await person();
+    const { device } = await desk.withPasskey(id);
+    const json = assertionJson(device, CHALLENGE, ceremony);
+    expect(await assert(id, CHALLENGE, { origin: WEB, json })).toBe(false);
+  });
+
+  it('is none of another device, nor of a customer without a passkey', async () => {
+    const id = await person();
+    const { device } = await desk.withPasskey(id);
+    const credentialId = Buffer.from(device.credentialId, 'base64url');
+    const forger = authenticator({ site: SITE.rpId, at: WEB, credentialId });
+    const ask = (of: string, by: typeof device) =>
+      assert(of, CHALLENGE, { origin: WEB, json: assertionJson(by, CHALLENGE) });
+    expect(await ask(id, forger)).toBe(false);
+    expect(await ask(id, authenticator({ site: SITE.rpId, at: WEB }))).toBe(false);
+    expect(await ask(await person(), device)).toBe(false);
+    expect(await ask(id, device)).toBe(true);
+  });
+
+  it('names the fields that cannot be read, and an origin that is none', async () => {
+    const id = await person();
+    const { device } = await desk.withPasskey(id);
+    const json = assertionJson(device, CHALLENGE);
+    const fields = async (given: object, origin = WEB) =>
+      assert(id, CHALLENGE, { origin, json: given }).then(
+        () => 'taken',
+        ({ details }) => details.errors.map((each: { field: string }) => each.field),
+      );
+    const parts = ['clientDataJSON', 'authenticatorData', 'signature'];
+    expect(await fields({})).toEqual([
+      'passkeyAssertion.id',
+      ...parts.map((each) => `passkeyAssertion.response.${each}`),
+    ]);
+    const response = { ...json.response, signature: '!' };
+    expect(await fields({ ...json, response })).toEqual(['passkeyAssertion.response.signature']);
+    expect(await fields(json, 'https://evil.example')).toEqual(['origin']);
+    expect(await fields(json)).toBe('taken');
+  });
+});
+
+describe('a passkey of the sandbox', () => {
+  const ORIGIN = 'http://localhost:3000';
+  const credential = (challenge: unknown, more: object = {}) => ({
+    id: 'cGxheWVk',
+    response: {
+      clientDataJSON: Buffer.from(JSON.stringify({ challenge, ...more })).toString('base64url'),
+    },
+  });
+
+  it('needs no device: the challenge comes back with an allowed origin', async () => {
+    const id = await person(app.platform);
+    const started = ok(await played.start(id, 'PASSKEY'), 200);
+    expect([started.relyingPartyId, started.allowedOrigins]).toEqual(['localhost', [ORIGIN]]);
+    const { challenge } = started.options;
+    const confirm = (given: object, origin = ORIGIN) =>
+      played.confirm(id, { type: 'PASSKEY', origin, credential: given });
+    const data = 'credential.response.clientDataJSON';
+    expectBad(await confirm(credential(challenge), 'http://localhost:4000'), 'origin');
+    expectBad(await confirm(credential('AAAA')), data);
+    expectBad(await confirm(credential(7)), data);
+    expectBad(await confirm(credential(challenge, { origin: 'http://localhost:1' })), data);
+    expectBad(await confirm({ id: 'x', response: { clientDataJSON: 'bm8' } }), data);
+    const { factor } = ok(await confirm(credential(challenge)), 200);
+    expect(ok(await played.list(id), 200).factors).toEqual([factor]);
+    ok(await played.remove(id, factor.credentialId), 204);
+  });
+
+  it('takes a real device as well, and any site that is set up', async () => {
+    const as = await app.newPlatform('With a site');
+    const mine = factorDesk(app, { as });
+    await giveSite(app, as, SITE);
+    const id = await person(as);
+    const { origin } = await mine.withPasskey(id);
+    expect(origin).toBe(WEB);
+    const taken = await app.operate(async (ctx) => {
+      const row = await rowOf(id);
+      const proof = (challenge: string) => ({
+        passkeyAssertion: credential(challenge, { origin }),
+        origin,
+      });
+      return [
+        await takeAssertion(ctx, row, 'AAAA', proof('AAAA')),
+        await takeAssertion(ctx, row, 'AAAA', proof('BBBB')),
+      ];
+    }, as);
+    expect(taken).toEqual([true, false]);
+  });
+});

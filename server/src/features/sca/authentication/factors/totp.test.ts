@@ -1,0 +1,148 @@
+// The vectors of RFC 6238 (appendix B, SHA-1) and RFC 4226 (appendix D), and what is asked beyond them.
+import { describe, expect, it } from 'vitest';
+import { testWorld } from '../../../../../test/harness.ts';
+import { createVault } from '../../../../runtime/security/vault.ts';
+import {
+  drawRecoveryCodes,
+  drawSecret,
+  inBase32,
+  recoveryDigest,
+  stepOf,
+  totpUri,
+} from './totp.ts';
+
+/** The secret of both: the digits `12345678901234567890`. */
+const SECRET = Buffer.from('12345678901234567890').toString('hex');
+const STEP_S = 30;
+
+const at = (seconds: number) => ({ now: seconds * 1000, after: -1 });
+
+describe('the vectors of RFC 6238', () => {
+  it.each([
+    [59, '94287082'],
+    [1111111109, '07081804'],
+    [1111111111, '14050471'],
+    [1234567890, '89005924'],
+    [2000000000, '69279037'],
+    [20000000000, '65353130'],
+  ])('hold at %i', (seconds, code) => {
+    const step = Math.floor(seconds / STEP_S);
+    expect(stepOf(SECRET, code, { ...at(seconds), digits: 8 })).toBe(step);
+    // The shorter code of the same moment is its end.
+    expect(stepOf(SECRET, code.slice(2), at(seconds))).toBe(step);
+    expect(stepOf(SECRET, code, at(seconds))).toBeUndefined();
+  });
+});
+
+describe('the vectors of RFC 4226', () => {
+  const CODES = [
+    ...['755224', '287082', '359152', '969429', '338314'],
+    ...['254676', '287922', '162583', '399871', '520489'],
+  ];
+  it.each(CODES.map((code, counter) => [counter, code] as const))(
+    'hold for %i',
+    (counter, code) => {
+      expect(stepOf(SECRET, code, at(counter * STEP_S))).toBe(counter);
+    },
+  );
+});
+
+describe('a code', () => {
+  const NOW = 1111111111;
+  const STEP = Math.floor(NOW / STEP_S);
+  const CODE = '050471';
+
+  it('is taken one step early and one late, and no further off', () => {
+    const begin = STEP * STEP_S;
+    const taken = [-2 * STEP_S, -STEP_S - 1, -STEP_S, 0, 2 * STEP_S - 1, 2 * STEP_S].map((off) =>
+      stepOf(SECRET, CODE, at(begin + off)),
+    );
+    expect(taken).toEqual([undefined, undefined, STEP, STEP, STEP, undefined]);
+  });
+
+  it('is taken once: not when its step or a later one was', () => {
+    const now = NOW * 1000;
+    const taken = [STEP - 1, STEP, STEP + 1].map((after) => stepOf(SECRET, CODE, { now, after }));
+    expect(taken).toEqual([STEP, undefined, undefined]);
+  });
+
+  it.each(['', '05047', '0504710', ' 050471', '050 471', '05047a', '٠٥٠٤٧١', '050472'])(
+    'is not %j',
+    (code) => {
+      expect(stepOf(SECRET, code, at(NOW))).toBeUndefined();
+    },
+  );
+
+  it('is of one secret', () => {
+    expect(stepOf(SECRET.replace('31', '32'), CODE, at(NOW))).toBeUndefined();
+  });
+});
+
+describe('a secret', () => {
+  it('has 160 bits, anew each time', () => {
+    const drawn = Array.from({ length: 20 }, () => drawSecret(testWorld()));
+    for (const each of drawn) expect(each).toMatch(/^[0-9a-f]{40}$/);
+    expect(new Set(drawn).size).toBe(20);
+  });
+
+  it('is the same in base32', () => {
+    expect(inBase32(SECRET)).toBe('GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ');
+  });
+});
+
+describe('the address for an app', () => {
+  const uri = (issuer: string, account: string) => totpUri(SECRET, { issuer, account });
+
+  it('is what apps read', () => {
+    const url = new URL(uri('Shop', 'ada@example.org'));
+    expect([url.protocol, url.host, url.pathname]).toEqual([
+      'otpauth:',
+      'totp',
+      '/Shop:ada%40example.org',
+    ]);
+    expect(Object.fromEntries(url.searchParams)).toEqual({
+      secret: inBase32(SECRET),
+      issuer: 'Shop',
+      algorithm: 'SHA1',
+      digits: '6',
+      period: '30',
+    });
+  });
+
+  it.each([
+    ['Müller & Söhne?', 'person/1 #2'],
+    ['50% off', 'a+b@example.org'],
+    ['"<x>"', 'ключ'],
+  ])('keeps %s and %s apart from what is around them', (issuer, account) => {
+    const url = new URL(uri(issuer, account));
+    expect(decodeURIComponent(url.pathname)).toBe(`/${issuer}:${account}`);
+    expect(url.searchParams.get('issuer')).toBe(issuer);
+    expect(url.searchParams.get('secret')).toBe(inBase32(SECRET));
+  });
+
+  it('has one colon in its label, whatever the names are', () => {
+    const label = decodeURIComponent(new URL(uri('A:B', 'Customer:1')).pathname);
+    expect(label).toBe('/A B:Customer 1');
+  });
+});
+
+describe('recovery codes', () => {
+  const vault = createVault(testWorld(), () => Buffer.alloc(32, 7));
+
+  it('are ten different ones in groups that can be read', () => {
+    const codes = drawRecoveryCodes(testWorld());
+    expect(new Set(codes).size).toBe(10);
+    for (const code of codes) {
+      expect(code).toMatch(/^[2-9A-HJKMNP-Z]{4}-[2-9A-HJKMNP-Z]{4}-[2-9A-HJKMNP-Z]{4}$/);
+    }
+  });
+
+  it('are the same however they are typed, and not those of another factor', () => {
+    const digest = (code: string, of = 'ScaFactor:1') => recoveryDigest(vault, of, code);
+    for (const typed of ['ABCD-EFGH-2345', 'abcdefgh2345', ' AbCd efgh-2345 ']) {
+      expect(digest(typed)).toBe(digest('ABCD-EFGH-2345'));
+    }
+    expect(digest('ABCD-EFGH-2346')).not.toBe(digest('ABCD-EFGH-2345'));
+    expect(digest('ABCD-EFGH-2345', 'ScaFactor:2')).not.toBe(digest('ABCD-EFGH-2345'));
+  });
+});

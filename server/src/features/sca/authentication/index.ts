@@ -1,0 +1,33 @@
+// Strong customer authentication by factors and challenges, as other features use it.
+import type { Feature } from '../../../runtime/operation/feature.ts';
+import { scaOperations } from './operations.ts';
+import { scaPersonalData } from './personal.ts';
+import { resetPage } from './resets/reset-page.ts';
+import { resetJobs } from './resets/resets.ts';
+import { challengeStates, resetStates } from './states.ts';
+import { scaSweep } from './sweep.ts';
+
+export { decideFactorReset, scaDetails, searchFactorResets } from './by-hand.ts';
+export {
+  type About,
+  expireChallenge,
+  openChallenge,
+  pendingChallenge,
+  presentChallenge,
+  prove,
+  resendCode,
+  type Who,
+} from './challenges.ts';
+export { addressErrors, ScaAuthorization, ScaChallenge, ScaFactor } from './contract.ts';
+export { isRegulated, needsSca, type ScaParts } from './parts.ts';
+export type { ChallengeRow } from './store.ts';
+
+/** What this feature adds to a server. */
+export const scaFeature = {
+  operations: scaOperations,
+  jobs: resetJobs,
+  sweeps: () => [scaSweep()],
+  personalData: scaPersonalData,
+  page: resetPage,
+  states: { challenge: challengeStates, reset: resetStates },
+} satisfies Feature;

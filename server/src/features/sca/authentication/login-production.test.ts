@@ -1,0 +1,363 @@
+// Second factors in production: codes that really go out by text message, passkeys of a device, and what is
+// kept of either. A code is good for what it was sent for, to the number it was sent to, and nothing else.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { authenticator } from '../../../../test/authenticator.ts';
+import { confirmCode, european, sendCode, writtenTo } from '../../../../test/contacts.ts';
+import { ok } from '../../../../test/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { type Receiver, startReceiver } from '../../../../test/receiver.ts';
+import { assertionJson, factorDesk } from '../../../../test/sca-factors.ts';
+import { loginDesk, scaEventsOf, verdict } from '../../../../test/sca-login.ts';
+import { secondProcess } from '../../../../test/second-process.ts';
+import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
+import { customers } from '../../customers/records/store.ts';
+import { codeSweep } from '../../notifications/codes/codes.ts';
+import { ownPlatform } from '../../tenancy/platform/callers.ts';
+import { systemCaller } from '../../tenancy/platform/index.ts';
+import { scaStandings } from '../lockout/lockout.ts';
+import { type About, openChallenge, presentChallenge, prove, resendCode } from './challenges.ts';
+import { type ChallengeRow, scaChallenges } from './store.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const DAY = 24 * 60 * MINUTE;
+
+let app: TestApp;
+let sms: Receiver;
+let desk: ReturnType<typeof loginDesk>;
+beforeAll(async () => {
+  sms = await startReceiver();
+  app = await startApp({ connectors: { smsUrl: sms.url } });
+  desk = loginDesk(app, as());
+});
+afterAll(() => Promise.all([app.close(), sms.close()]));
+
+const as = () => ({ as: app.production });
+const wait = (ms: number) => app.world.set(app.world.now() + ms);
+/** The last message to a customer, as it went out: others may go out beside it. */
+async function texted(customerId: string) {
+  const last = (await writtenTo(app, customerId)).at(-1);
+  return JSON.parse(sms.got.find(({ id }) => id === last?.id)?.body ?? '{}');
+}
+/** The code that it has. */
+const code = async (customerId: string) => String((await texted(customerId)).text).slice(0, 6);
+/** Any other code. */
+const not = (right: string, by = 1) => String((Number(right) + by) % 1_000_000).padStart(6, '0');
+
+/** A customer with a proven telephone, by the code that it was sent. */
+async function person() {
+  const made = await european(app, as(), { currencies: ['EUR'] });
+  ok(await sendCode(app, made.id, 'phone', as()), 204);
+  await app.settle();
+  ok(await confirmCode(app, made.id, 'phone', await code(made.id), as()), 200);
+  wait(MINUTE);
+  return made;
+}
+
+/** A login that waits for the code that was sent. */
+async function started(id: string) {
+  const { challengeId } = ok(await desk.start(id, 'SMS_OTP'), 200);
+  await app.settle();
+  return { factor: 'SMS_OTP', challengeId: challengeId as string, code: await code(id) };
+}
+
+const rows = (table: string) =>
+  app.runtime.db.query<{ row: string }>(`select to_json(t)::text as row from ${table} t`, []);
+
+describe('a code in production', () => {
+  it('goes out by text message and logs in, once', async () => {
+    const { id, phoneNumber } = await person();
+    const proof = await started(id);
+    expect(await texted(id)).toMatchObject({
+      to: phoneNumber,
+      text: `${proof.code} is your code for Production. It works for 5 minutes. Do not pass it on.`,
+    });
+    const wrong = { ...proof, code: not(proof.code) };
+    expect(verdict(await desk.complete(id, wrong))).toEqual([400, 'INVALID_INPUT', 'code']);
+    ok(await desk.complete(id, proof), 200);
+    expect(verdict(await desk.complete(id, proof))).toEqual([400, 'INVALID_INPUT', 'code']);
+    expect((await writtenTo(app, id)).at(-1)).toMatchObject({
+      ...{ kind: 'SCA_CODE', channel: 'SMS', status: 'SENT', content: null },
+    });
+  });
+
+  it('is not the one of the sandbox', async () => {
+    const { id } = await person();
+    const proof = await started(id);
+    if (proof.code === '123456') return;
+    expect((await desk.complete(id, { ...proof, code: '123456' })).status).toBe(400);
+  });
+
+  it('is nowhere in clear but in the message', async () => {
+    const { id } = await person();
+    sms.behave(500);
+    ok(await desk.start(id, 'SMS_OTP'), 200);
+    await app.settle();
+    const sent = (await writtenTo(app, id)).at(-1);
+    const secret = String(sent?.text).slice(0, 6);
+    expect(secret).toMatch(/^\d{6}$/);
+    const tables = ['codes', 'sca_challenges', 'messages', 'events', 'jobs', 'idempotency'];
+    const kept = (await Promise.all(tables.map(rows))).flat().map(({ row }) => row);
+    expect(kept.length).toBeGreaterThan(3);
+    // As a word: six digits may well stand within what is drawn at random.
+    const word = new RegExp(`\\b${secret}\\b`);
+    for (const place of [...kept, ...app.log]) expect(place).not.toMatch(word);
+    const [row] = await app.runtime.db.query('select digest from codes', []);
+    expect(row?.digest).toMatch(/^[0-9a-f]{64}$/);
+    sms.behave(200);
+    await app.advance(MINUTE);
+    expect(await code(id)).toBe(secret);
+  });
+
+  it('is sent ten times in a quarter of an hour, whatever for', async () => {
+    const { id } = await person();
+    for (let at = 0; at < 10; at++) ok(await desk.start(id, 'SMS_OTP'), 200);
+    wait(MINUTE);
+    const refused = await desk.start(id, 'SMS_OTP');
+    expect(verdict(refused)).toEqual([429, 'RATE_LIMITED']);
+    expect(refused.headers['retry-after']).toBe(String(14 * 60));
+    wait(14 * MINUTE);
+    ok(await desk.start(id, 'SMS_OTP'), 200);
+  });
+
+  it('is 501 where nothing is connected that sends it', async () => {
+    const { id } = await person();
+    const bare = await startApp();
+    const at = { as: bare.production };
+    const { id: other } = await european(bare, at);
+    await bare.runtime.db.query(
+      `update customers set contact_verification = '{"email":"VERIFIED","phone":"VERIFIED"}'`,
+      [],
+    );
+    const refused = await loginDesk(bare, at).start(other, 'SMS_OTP');
+    expect(verdict(refused)).toEqual([501, 'NOT_IMPLEMENTED']);
+    expect(await bare.runtime.db.find(scaChallenges, {})).toEqual([]);
+    await bare.close();
+    ok(await desk.start(id, 'SMS_OTP'), 200);
+  });
+
+  it('is forgotten a day after it ran out', async () => {
+    const { id } = await person();
+    const sweep = codeSweep();
+    wait(2 * DAY);
+    await sweep.run(app.runtime);
+    await started(id);
+    wait(DAY + 5 * MINUTE);
+    expect(await sweep.run(app.runtime)).toBe(0);
+    wait(10 * MINUTE);
+    expect(await sweep.run(app.runtime)).toBe(1);
+    expect(await rows('codes')).toEqual([]);
+  });
+});
+
+describe('guessing at two servers', () => {
+  async function completeAt(runtime: Runtime, customerId: string, proof: object) {
+    const found = app.operations.find(
+      ({ contract }) => contract.operationId === 'completeScaLogin',
+    );
+    const body = { endUserIpAddress: '203.0.113.7', ...proof };
+    const input = { params: {}, query: { customerId }, headers: {}, body };
+    const caller = systemCaller(app.production.id, 'production');
+    const outcome = await operate(runtime, caller, async (ctx) => found?.run(ctx, input)).catch(
+      (fault) => ({ status: fault.status as number }),
+    );
+    if (!outcome) throw new Error('not served');
+    return 'refused' in outcome ? outcome.refused.status : outcome.status;
+  }
+
+  it('gets five tries in all, and takes the right one once', async () => {
+    const { id } = await person();
+    const second = secondProcess(app);
+    const everywhere = (count: number, proofOf: (at: number) => object) =>
+      Promise.all(
+        Array.from({ length: count }, (_, at) =>
+          completeAt(at % 2 ? second : app.runtime, id, proofOf(at)),
+        ),
+      );
+    const good = await started(id);
+    const once = await everywhere(6, () => good);
+    expect(once.sort()).toEqual([200, ...Array(5).fill(400)]);
+    expect((await app.runtime.db.read(scaStandings, id))?.failed_attempts).toBe(0);
+    const proof = await started(id);
+    const wrong = await everywhere(20, (at) => ({ ...proof, code: not(proof.code, at + 1) }));
+    expect(wrong.filter((status) => status === 400)).toHaveLength(5);
+    expect(wrong.filter((status) => status === 423)).toHaveLength(15);
+    expect((await app.runtime.db.read(scaStandings, id))?.failed_attempts).toBe(5);
+    expect(await completeAt(second, id, proof)).toBe(423);
+    expect((await app.runtime.db.read(scaChallenges, proof.challengeId))?.wrong).toBe(5);
+    await second.close();
+  });
+});
+
+describe('a proof', () => {
+  const parts = () => ({ connectors: app.connectorsOf, origin: () => '' });
+  const payment = (amount: string): About => ({
+    kind: 'PAYMENT',
+    subject: 'Quote:1',
+    proves: `${amount} to DE89`,
+  });
+
+  async function whoIs(ctx: Parameters<typeof ownPlatform>[0], id: string) {
+    const customer = await ctx.read(customers, id);
+    if (!customer) throw new Error(`no ${id}`);
+    return { customer, platform: await ownPlatform(ctx) };
+  }
+
+  const open = (id: string, about: About, more: object = {}): Promise<ChallengeRow> =>
+    app.operate(async (ctx) => {
+      const ask = { ...about, factor: undefined, field: 'scaFactor', ...more };
+      return openChallenge(ctx, parts(), await whoIs(ctx, id), ask);
+    }, app.production);
+
+  /** `good`, or the status of the refusal. */
+  const tried = (id: string, challenge: string, about: About, proof: object) =>
+    app
+      .operate(async (ctx) => {
+        const row = (await ctx.read(scaChallenges, challenge)) as ChallengeRow;
+        return prove(ctx, await whoIs(ctx, id), row, { about, proof });
+      }, app.production)
+      .then(
+        (refused) => refused?.refused.status ?? 'good',
+        (fault) => fault.status,
+      );
+
+  const again = (id: string, challenge: string, about: About, words?: string) =>
+    app
+      .operate(async (ctx) => {
+        const row = (await ctx.read(scaChallenges, challenge)) as ChallengeRow;
+        const given = { about, ...(words === undefined ? {} : { words }) };
+        return resendCode(ctx, parts(), await whoIs(ctx, id), row, given);
+      }, app.production)
+      .then(
+        () => 'sent',
+        (fault) => `${fault.status} ${fault.retryAfterS ?? ''}`.trim(),
+      );
+
+  it('by a code is for the amount and the payee that the message names', async () => {
+    const { id } = await person();
+    const row = await open(id, payment('100.00 EUR'), { words: '100.00 EUR to DE89…3000' });
+    await app.settle();
+    expect((await texted(id)).text).toBe(
+      `${await code(id)} is your code for Production to confirm: 100.00 EUR to DE89…3000. ` +
+        'It works for 5 minutes. Do not pass it on.',
+    );
+    const proof = { code: await code(id) };
+    expect(await tried(id, row.id, payment('999.00 EUR'), proof)).toBe(400);
+    expect(await tried(id, row.id, payment('100.00 EUR'), proof)).toBe('good');
+    const types = (await scaEventsOf(app, id)).map(({ type }) => type);
+    expect(types).toEqual(['AUTHORIZE_FAILED', 'AUTHORIZED']);
+  });
+
+  it('by a code is of the number that it was sent to', async () => {
+    const { id } = await person();
+    const row = await open(id, payment('1.00 EUR'));
+    await app.settle();
+    const proof = { code: await code(id) };
+    await app.operate(async (ctx) => {
+      const { customer } = await whoIs(ctx, id);
+      ctx.update(customers, customer, { phone: '+4915200000001' });
+    }, app.production);
+    expect(await tried(id, row.id, payment('1.00 EUR'), proof)).toBe(400);
+    expect(await again(id, row.id, payment('1.00 EUR'))).toBe('429 30');
+    wait(30 * SECOND);
+    expect(await again(id, row.id, payment('1.00 EUR'))).toBe('sent');
+    await app.settle();
+    expect((await texted(id)).to).toBe('+4915200000001');
+    expect(await tried(id, row.id, payment('1.00 EUR'), { code: await code(id) })).toBe('good');
+  });
+
+  it('can be asked for again, without more time for it', async () => {
+    const { id } = await person();
+    const about = payment('1.00 EUR');
+    const row = await open(id, about);
+    await app.settle();
+    wait(4 * MINUTE + 30 * SECOND);
+    const both = await Promise.all([again(id, row.id, about, 'rent'), again(id, row.id, about)]);
+    expect(both.sort()).toEqual(['429 30', 'sent']);
+    await app.settle();
+    expect((await texted(id)).text).toContain('It works for 30 seconds.');
+    wait(30 * SECOND);
+    expect(await again(id, row.id, about)).toBe('409');
+    expect(await tried(id, row.id, about, { code: await code(id) })).toBe(400);
+    expect((await app.runtime.db.read(scaChallenges, row.id))?.expires_at).toBe(row.expires_at);
+  });
+
+  it('never works for longer than it was asked for', async () => {
+    const { id } = await person();
+    const until = app.world.now() + MINUTE;
+    const before = sms.got.length;
+    const row = await open(id, payment('1.00 EUR'), { until });
+    expect(row.expires_at).toBe(until);
+    wait(MINUTE);
+    await app.settle();
+    expect(sms.got).toHaveLength(before);
+    expect((await writtenTo(app, id)).at(-1)).toMatchObject({ failure: 'EXPIRED' });
+  });
+
+  it('is none of an app for a payment, and none by what was not enrolled', async () => {
+    const { id } = await person();
+    for (const factor of ['TOTP', 'PASSKEY']) {
+      const refused = open(id, payment('1.00 EUR'), { factor });
+      await expect(refused).rejects.toMatchObject({
+        code: 'INVALID_INPUT',
+        details: { errors: [{ field: 'scaFactor' }] },
+      });
+    }
+  });
+
+  it('by a passkey is over what is paid, and its user was verified', async () => {
+    const site = { rpId: 'bank.example', origins: ['https://app.bank.example'] };
+    const sql = 'update platforms set passkey_site = $2 where id = $1';
+    await app.runtime.db.query(sql, [app.production.id, JSON.stringify(site)]);
+    const { id } = await person();
+    const device = authenticator({ site: 'bank.example', at: 'https://app.bank.example' });
+    await factorDesk(app, as()).withPasskey(id, device);
+    const about = payment('100.00 EUR');
+    const row = await open(id, about, {
+      factor: 'PASSKEY',
+      steps: ['CURRENCY_CONVERSION', 'PAYOUT'],
+    });
+    const shownFor = (of: About) =>
+      app.operate(
+        async (ctx) => presentChallenge(ctx, await whoIs(ctx, id), row, of),
+        app.production,
+      );
+    const { passkeyAssertionOptions, ...shown } = await shownFor(about);
+    expect(shown).toEqual({
+      id: row.id,
+      expiresAt: new Date(app.world.now() + 10 * MINUTE).toISOString(),
+      factor: 'PASSKEY',
+      availableFactors: ['SMS_OTP', 'PASSKEY'],
+      purpose: 'CURRENCY_CONVERSION',
+    });
+    expect(row.steps).toEqual(['PAYOUT']);
+    const { challenge } = passkeyAssertionOptions as { challenge: string };
+    const other = await shownFor(payment('999.00 EUR'));
+    expect(other.passkeyAssertionOptions).not.toMatchObject({ challenge });
+    const origin = 'https://app.bank.example';
+    const signed = (ceremony?: object) => ({
+      passkeyAssertion: assertionJson(device, challenge, ceremony),
+      origin,
+    });
+    expect(await tried(id, row.id, about, signed({ uv: false }))).toBe(400);
+    expect(await tried(id, row.id, payment('999.00 EUR'), signed())).toBe(400);
+    expect(await tried(id, row.id, about, { code: '123456' })).toBe(400);
+    expect(await tried(id, row.id, about, signed())).toBe('good');
+    expect(await tried(id, row.id, about, signed())).toBe(400);
+  });
+
+  it('by a passkey logs in', async () => {
+    const site = { rpId: 'bank.example', origins: ['https://app.bank.example'] };
+    const sql = 'update platforms set passkey_site = $2 where id = $1';
+    await app.runtime.db.query(sql, [app.production.id, JSON.stringify(site)]);
+    const { id } = await person();
+    const device = authenticator({ site: 'bank.example', at: 'https://app.bank.example' });
+    const { origin } = await factorDesk(app, as()).withPasskey(id, device);
+    const { passkeyOptions, relyingPartyId } = ok(await desk.start(id, 'PASSKEY'), 200);
+    expect(relyingPartyId).toBe('bank.example');
+    const passkeyAssertion = assertionJson(device, passkeyOptions.challenge);
+    const proof = { factor: 'PASSKEY', passkeyAssertion, origin };
+    const answers = await Promise.all([1, 2, 3].map(() => desk.complete(id, proof)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
+  });
+});

@@ -1,0 +1,24 @@
+// What factors, challenges and resets hold about a customer. An erasure removes all of it.
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { OF_CUSTOMER, type PersonalData } from '../../../runtime/operation/personal-data.ts';
+import { eraseCodes } from '../../notifications/codes/index.ts';
+
+const CODES = `select 'sca ' || id as id from sca_challenges where customer_id = $1`;
+
+async function eraseChallengeCodes(runtime: Runtime, customerId: string): Promise<number> {
+  const found = await runtime.db.query<{ id: string }>(CODES, [customerId]);
+  return eraseCodes(
+    runtime,
+    found.map(({ id }) => id),
+  );
+}
+
+export const scaPersonalData: PersonalData = {
+  tables: {
+    sca_factors: { rows: OF_CUSTOMER, without: ['facts', 'recovery'], erasure: 'removed' },
+    sca_enrollments: { rows: OF_CUSTOMER, without: ['facts'], erasure: 'removed' },
+    sca_challenges: { rows: OF_CUSTOMER, without: ['nonce'], erasure: 'removed' },
+    sca_resets: { rows: OF_CUSTOMER, without: ['token_hash'], erasure: 'removed' },
+  },
+  empty: async (runtime, { id }) => ({ codes: await eraseChallengeCodes(runtime, id) }),
+};

@@ -1,0 +1,140 @@
+// Resetting a factor that was lost. Being shut out stops nobody here: who cannot prove anything any more is
+// the one who needs it. How far the service that looks at people has come is asked when a client asks.
+import type { Static } from '@sinclair/typebox';
+import { Fault, type FieldError, invalid, invalidField } from '../../../../kernel/fault.ts';
+import { isId } from '../../../../kernel/id.ts';
+import { iso } from '../../../../kernel/world.ts';
+import type { Ctx } from '../../../../runtime/operation/context.ts';
+import { handle } from '../../../../runtime/operation/handle.ts';
+import { type TryRule, takeTry } from '../../../../runtime/operation/tries.ts';
+import type { CustomerRow } from '../../../customers/records/index.ts';
+import { setProvenPhone } from '../../../customers/registration/index.ts';
+import { isPhoneTied } from '../../../wallets/index.ts';
+import { endSession } from '../../lockout/index.ts';
+import { notEnrolled, type Who } from '../challenges.ts';
+import type { ScaFactorName } from '../contract.ts';
+import { clearFactor, enrolledFactors } from '../factors/factors.ts';
+import { type ScaParts, scaCustomer } from '../parts.ts';
+import { type ResetRow, scaResets } from '../store.ts';
+import {
+  completeTwoFactorReset,
+  getTwoFactorResetStatus,
+  startTwoFactorReset,
+} from './reset-contract.ts';
+import { RESET_PATH } from './reset-page.ts';
+import {
+  checkOf,
+  heedLiveness,
+  moveReset,
+  openReset,
+  presentReset,
+  settledReset,
+} from './resets.ts';
+
+type Mobile = NonNullable<Static<(typeof completeTwoFactorReset)['body']>['mobile']>;
+
+const STARTS: readonly TryRule[] = [{ most: 5, withinMs: 24 * 3_600_000 }];
+
+async function start(ctx: Ctx, parts: ScaParts, customerId: string, factor: ScaFactorName) {
+  const { customer } = await scaCustomer(ctx, customerId);
+  if (!(await enrolledFactors(ctx, customer)).includes(factor)) {
+    throw notEnrolled('factor', factor);
+  }
+  const reason = 'Five resets were started within a day. Wait before the next.';
+  await takeTry(ctx, `sca reset ${customer.id}`, STARTS, reason);
+  const { row, token } = await openReset(
+    ctx,
+    parts.connectors(ctx.caller.environment),
+    customer,
+    factor,
+  );
+  const link = token && {
+    livenessAccessToken: token,
+    verificationLink: `${parts.origin()}${RESET_PATH}/${token}`,
+  };
+  const body = { resetId: row.id, ...link, expiresAt: iso(row.expires_at) };
+  return { status: 201, body } as const;
+}
+
+/** A reset of this customer, as it stands now. */
+async function resetOf(ctx: Ctx, customer: CustomerRow, id: string): Promise<ResetRow> {
+  const row = isId(id, 'ScaReset') ? await ctx.read(scaResets, id) : undefined;
+  if (row?.customer_id !== customer.id) throw new Fault('NOT_FOUND', 'No such reset.');
+  return settledReset(ctx, customer, row);
+}
+
+async function show(ctx: Ctx, parts: ScaParts, customerId: string, id: string) {
+  const { customer } = await scaCustomer(ctx, customerId);
+  const row = await resetOf(ctx, customer, id);
+  const { liveness } = parts.connectors(ctx.caller.environment);
+  if (row.status !== 'INITIATED' || !liveness) {
+    return { status: 200, body: presentReset(row) } as const;
+  }
+  const asked = ctx.update(scaResets, row, { polls: row.polls + 1 });
+  const now = heedLiveness(ctx, customer, asked, await liveness.check(checkOf(asked), ctx.now));
+  return { status: 200, body: presentReset(now) } as const;
+}
+
+/** E.164 has fifteen digits at most, the calling code among them. */
+const MOST_DIGITS = 15;
+
+/** The number in one piece; throws 400 naming what is wrong with either part. */
+function numberOf(mobile: Mobile | undefined): string {
+  if (!mobile) throw invalidField('mobile', 'is required for SMS_OTP: the number that codes go to');
+  const { countryCode, number } = mobile;
+  const errors: FieldError[] = [];
+  if (!/^\+[1-9]\d{0,2}$/.test(countryCode)) {
+    errors.push({ field: 'mobile.countryCode', message: 'is a plus sign and 1 to 3 digits' });
+  }
+  if (!/^[1-9]\d{3,13}$/.test(number)) {
+    const message = 'is 4 to 14 digits, without a zero in front';
+    errors.push({ field: 'mobile.number', message });
+  }
+  if (!errors.length && `${countryCode}${number}`.length > MOST_DIGITS + 1) {
+    const message = `has more than ${MOST_DIGITS} digits together with the calling code`;
+    errors.push({ field: 'mobile.number', message });
+  }
+  if (errors.length) throw invalid(errors);
+  return `${countryCode}${number}`;
+}
+
+/** Stages that codes go to another number. One that went to the number before is good for nothing then. */
+async function changeNumber(ctx: Ctx, { customer, platform }: Who, phone: string): Promise<void> {
+  if (phone !== customer.phone && (await isPhoneTied(ctx, customer))) {
+    const reason =
+      'One-time codes of a wallet go to the number: change it with a signature of its holder.';
+    throw new Fault('CONFLICT', reason);
+  }
+  setProvenPhone(ctx, platform, customer, phone);
+}
+
+async function complete(ctx: Ctx, customerId: string, id: string, mobile: Mobile | undefined) {
+  const who = await scaCustomer(ctx, customerId);
+  const { customer } = who;
+  const row = await resetOf(ctx, customer, id);
+  if (row.status !== 'LIVENESS_PASSED') {
+    throw invalidField('resetId', `is of a reset that is ${row.status}, not LIVENESS_PASSED`);
+  }
+  const { factor } = row;
+  if (factor === 'SMS_OTP') await changeNumber(ctx, who, numberOf(mobile));
+  else await clearFactor(ctx, customer.id, factor);
+  await endSession(ctx, customer.id);
+  moveReset(ctx, customer, row, 'complete', {
+    completed_at: ctx.now,
+    enrollment: factor === 'SMS_OTP' ? null : 'PENDING',
+  });
+  return { status: 204, body: undefined } as const;
+}
+
+/** The operations; list them where those of the feature are put together. */
+export const resetOperations = (parts: ScaParts) => [
+  handle(startTwoFactorReset, (ctx, { query, body }) =>
+    start(ctx, parts, query.customerId, body.factor),
+  ),
+  handle(getTwoFactorResetStatus, (ctx, { query, params }) =>
+    show(ctx, parts, query.customerId, params.resetId),
+  ),
+  handle(completeTwoFactorReset, (ctx, { query, params, body }) =>
+    complete(ctx, query.customerId, params.resetId, body.mobile),
+  ),
+];

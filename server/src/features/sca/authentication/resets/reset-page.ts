@@ -1,0 +1,122 @@
+// The page behind the link of a factor reset, where the customer confirms who they are. It names the platform
+// and the factor and no person: possession of the link is all that the page can know of its visitor.
+import type { LivenessProgress } from '../../../../connectors/ports/index.ts';
+import {
+  CHECK_FAILED,
+  CHECK_PENDING,
+  type HostedPage,
+  LINK_ENDED,
+  type PageContent,
+} from '../../../../kernel/contract/page.ts';
+import { operate, type Runtime } from '../../../../runtime/operation/operate.ts';
+import { sha256Hex } from '../../../../runtime/security/crypto.ts';
+import { type CustomerRow, readCustomer } from '../../../customers/records/index.ts';
+import { brandOf } from '../../../tenancy/config/index.ts';
+import { readPlatform, systemCaller } from '../../../tenancy/platform/index.ts';
+import type { ScaFactorName } from '../contract.ts';
+import type { ScaParts } from '../parts.ts';
+import { type ResetRow, scaResets } from '../store.ts';
+import { checkOf, heedLiveness } from './resets.ts';
+
+/** The page's path, in front of the secret. */
+export const RESET_PATH = '/reset';
+
+const FACTORS: Readonly<Record<ScaFactorName, string>> = {
+  SMS_OTP: 'the phone number that receives your codes',
+  TOTP: 'your authenticator app',
+  PASSKEY: 'your passkey',
+};
+
+const DONE: Readonly<Record<LivenessProgress['state'], PageContent>> = {
+  passed: {
+    status: 200,
+    title: 'Identity confirmed',
+    lines: ['Go back to the app to set up the replacement.'],
+    tone: 'good',
+  },
+  failed: CHECK_FAILED,
+  waiting: CHECK_PENDING,
+};
+
+interface Found {
+  row: ResetRow;
+  customer: CustomerRow;
+}
+
+const resetOf = async ({ db }: Runtime, token: string): Promise<ResetRow | undefined> =>
+  (await db.find(scaResets, { token_hash: sha256Hex(token) }))[0];
+
+async function byToken(runtime: Runtime, token: string): Promise<Found | undefined> {
+  const { db, world } = runtime;
+  const row = await resetOf(runtime, token);
+  if (row?.status !== 'INITIATED' || world.now() >= row.expires_at) return undefined;
+  const customer = await readCustomer(db, row.customer_id);
+  return customer && customer.deleted_at === null ? { row, customer } : undefined;
+}
+
+/** The page of an ended link, with the platform where the token is known. */
+async function endedPage(runtime: Runtime, token: string): Promise<PageContent> {
+  const row = await resetOf(runtime, token);
+  const platform = row && (await readPlatform(runtime.db, row.platform_id));
+  return platform ? { ...LINK_ENDED, brand: brandOf(platform) } : LINK_ENDED;
+}
+
+const question = (name: string, factor: ScaFactorName): PageContent => ({
+  status: 200,
+  title: 'Confirm that it is you',
+  lines: [`${name} received a request to replace ${FACTORS[factor]}.`],
+  button: 'Confirm identity',
+  decline: {
+    label: 'I did not request this',
+    title: 'Nothing was changed',
+    lines: [
+      `Your way to approve payments at ${name} stays as it is. You can close this page.`,
+      `If you did not request the replacement, contact the support of ${name}.`,
+    ],
+  },
+  notes: [
+    {
+      title: 'Why you are asked',
+      lines: ['It protects your money: a replacement can approve payments from your account.'],
+    },
+    {
+      title: 'What happens next',
+      lines: [
+        `${name} receives the result and nothing else.`,
+        'No camera is used in the sandbox. The check passes when you confirm.',
+      ],
+    },
+  ],
+});
+
+/** Showing it changes nothing, the button ends the check. */
+export function resetPage(
+  runtime: Runtime,
+  { connectors }: Pick<ScaParts, 'connectors'>,
+): HostedPage {
+  async function find(token: string) {
+    const found = await byToken(runtime, token);
+    const platform = found && (await readPlatform(runtime.db, found.row.platform_id));
+    return platform && { ...found, platform, brand: brandOf(platform) };
+  }
+  async function show(token: string): Promise<PageContent> {
+    const found = await find(token);
+    if (!found) return endedPage(runtime, token);
+    return { ...question(found.platform.name, found.row.factor), brand: found.brand };
+  }
+  async function press(token: string): Promise<PageContent> {
+    const found = await find(token);
+    const port = found && connectors(found.platform.environment).liveness;
+    if (!found || !port) return endedPage(runtime, token);
+    const { platform, brand } = found;
+    const progress = await port.complete(checkOf(found.row), runtime.world.now());
+    return operate(runtime, systemCaller(platform.id, platform.environment), async (ctx) => {
+      // The token is read again: another request may have ended the check.
+      const now = await byToken(runtime, token);
+      if (!now) return endedPage(runtime, token);
+      heedLiveness(ctx, now.customer, now.row, progress);
+      return { ...DONE[progress.state], brand };
+    });
+  }
+  return { path: RESET_PATH, show, press };
+}

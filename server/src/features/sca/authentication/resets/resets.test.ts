@@ -1,0 +1,393 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { european, writtenTo } from '../../../../../test/contacts.ts';
+import { customer, externalAccount, ok } from '../../../../../test/fixtures.ts';
+import { type CallOptions, startApp, type TestApp } from '../../../../../test/harness.ts';
+import { logIn, provenCustomer } from '../../../../../test/sca-desk.ts';
+import { factorDesk } from '../../../../../test/sca-factors.ts';
+import { loginDesk, scaEventsOf, verdict } from '../../../../../test/sca-login.ts';
+import { walletDesk } from '../../../../../test/wallet-desk.ts';
+import { digestOf } from '../../../customers/digests/index.ts';
+import type { CustomerRow } from '../../../customers/records/index.ts';
+import { customers } from '../../../customers/records/store.ts';
+import { addCredential } from '../../../wallets/accounts/credentials.ts';
+import { findWallet } from '../../../wallets/accounts/wallet.ts';
+import { scaStandings } from '../../lockout/lockout.ts';
+import { scaResets } from '../store.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const UNKNOWN = 'ScaReset:01980000-0000-7000-8000-000000000000';
+
+let app: TestApp;
+let factors: ReturnType<typeof factorDesk>;
+beforeAll(async () => {
+  app = await startApp();
+  factors = factorDesk(app);
+});
+afterAll(() => app.close());
+
+type Body = Record<string, unknown>;
+
+const start = (id: string, factor: unknown = 'SMS_OTP', options: CallOptions = {}) =>
+  app.call('POST', `/sca/factors/reset?customerId=${id}`, { factor }, options);
+const show = (id: string, resetId: string, options: CallOptions = {}) =>
+  app.call('GET', `/sca/factors/reset/${resetId}?customerId=${id}`, undefined, options);
+const complete = (id: string, resetId: string, body?: Body, options: CallOptions = {}) =>
+  app.call('POST', `/sca/factors/reset/${resetId}/complete?customerId=${id}`, body, options);
+const page = (method: 'GET' | 'POST', url: string) =>
+  app.server.inject({ method, url: new URL(url).pathname });
+
+const statusOf = async (id: string, resetId: string) =>
+  ok(await show(id, resetId), 200).status as string;
+
+const begun = async (id: string, factor = 'SMS_OTP') => ok(await start(id, factor), 201);
+
+/** A reset whose customer was seen. */
+async function passed(id: string, factor = 'SMS_OTP'): Promise<string> {
+  const { resetId, verificationLink } = await begun(id, factor);
+  expect((await page('POST', verificationLink)).statusCode).toBe(200);
+  return resetId;
+}
+
+const eventsOf = async (id: string) => (await scaEventsOf(app, id)).map(({ type }) => type);
+
+const rowOf = async (id: string) => (await app.runtime.db.read(customers, id)) as CustomerRow;
+const sessionOf = async (id: string) =>
+  (await app.runtime.db.read(scaStandings, id))?.session_expires_at;
+
+let counter = 0;
+/** A number that nobody has, in the two parts that a reset takes. */
+const newMobile = () => ({ countryCode: '+49', number: `160${5_550_000 + ++counter}` });
+
+describe('a reset of an app', () => {
+  it('clears it, logs the customer out, and is over when another is enrolled', async () => {
+    const { id } = await provenCustomer(app);
+    await factors.withTotp(id);
+    await logIn(app, id);
+    expect(await sessionOf(id)).toEqual(expect.any(Number));
+    const { resetId, expiresAt, ...rest } = await begun(id, 'TOTP');
+    expect(resetId).toMatch(/^ScaReset:/);
+    expect(expiresAt).toBe(new Date(app.world.now() + 30 * MINUTE).toISOString());
+    expect(rest.verificationLink).toBe(`http://127.0.0.1/reset/${rest.livenessAccessToken}`);
+    const shown = {
+      ...{ status: 'INITIATED', factor: 'TOTP', enrollmentStatus: null },
+      ...{ expiresAt, completedAt: null },
+    };
+    expect(ok(await show(id, resetId), 200)).toEqual(shown);
+    expect(ok(await show(id, resetId), 200)).toEqual({ ...shown, status: 'LIVENESS_PASSED' });
+    expect(ok(await show(id, resetId), 200)).toEqual({ ...shown, status: 'LIVENESS_PASSED' });
+    ok(await complete(id, resetId), 204);
+    const { factors: left } = ok(await factors.list(id), 200);
+    expect(left).toEqual([{ factor: 'SMS_OTP' }]);
+    expect(await sessionOf(id)).toBeNull();
+    const done = {
+      ...{ ...shown, status: 'COMPLETED', enrollmentStatus: 'PENDING' },
+      completedAt: new Date(app.world.now()).toISOString(),
+    };
+    expect(ok(await show(id, resetId), 200)).toEqual(done);
+    expect(verdict(await complete(id, resetId))).toEqual([400, 'INVALID_INPUT', 'resetId']);
+    await factors.withTotp(id);
+    expect(ok(await show(id, resetId), 200)).toEqual({ ...done, enrollmentStatus: 'COMPLETED' });
+    const told = await eventsOf(id);
+    expect(told).toEqual([
+      ...['FACTOR_ENROLLED', 'LOGIN', 'RESET_STARTED', 'RESET_PASSED', 'RESET_COMPLETED'],
+      'FACTOR_ENROLLED',
+    ]);
+  });
+
+  it('ignores a number, whatever it is', async () => {
+    const person = await provenCustomer(app);
+    await factors.withPasskey(person.id);
+    const resetId = await passed(person.id, 'PASSKEY');
+    const mobile = { countryCode: 'nowhere', number: '' };
+    ok(await complete(person.id, resetId, { mobile }), 204);
+    expect((await rowOf(person.id)).phone).toBe(person.phoneNumber);
+    expect(ok(await factors.list(person.id), 200).factors).toEqual([{ factor: 'SMS_OTP' }]);
+  });
+});
+
+describe('a reset of codes by SMS', () => {
+  it('changes the number, which counts as verified, and finds the customer by it', async () => {
+    const { id } = await provenCustomer(app);
+    await logIn(app, id);
+    const resetId = await passed(id);
+    const mobile = newMobile();
+    const phone = `${mobile.countryCode}${mobile.number}`;
+    ok(await complete(id, resetId, { mobile }), 204);
+    const now = await rowOf(id);
+    expect(now).toMatchObject({
+      ...{ phone, contact_verification: { email: 'PENDING', phone: 'VERIFIED' } },
+      phone_digest: digestOf(app.runtime.vault, 'phone', phone),
+    });
+    expect(await sessionOf(id)).toBeNull();
+    expect(ok(await show(id, resetId), 200)).toMatchObject({
+      ...{ status: 'COMPLETED', factor: 'SMS_OTP', enrollmentStatus: null },
+    });
+    await logIn(app, id);
+    expect((await writtenTo(app, id)).at(-1)).toMatchObject({ kind: 'SCA_CODE', to: phone });
+  });
+
+  it('counts as verified also where nothing was asked of the customer meanwhile', async () => {
+    const { id } = await provenCustomer(app);
+    const { resetId } = ok(await start(id), 201);
+    for (const _ of [1, 2]) await show(id, resetId);
+    // As a change of the customer leaves it while its platform asks for no proofs.
+    const sql = 'update customers set contact_verification = null where id = $1';
+    await app.runtime.db.query(sql, [id]);
+    const mobile = { countryCode: '+49', number: '15112349999' };
+    ok(await complete(id, resetId, { mobile }), 204);
+    const { factors: held } = ok(await app.call('GET', `/sca/factors?customerId=${id}`), 200);
+    expect(held).toEqual([{ factor: 'SMS_OTP' }]);
+  });
+
+  it('needs a number that can be one, and names both parts', async () => {
+    const { id } = await provenCustomer(app);
+    const resetId = await passed(id);
+    const bad = async (mobile?: unknown) =>
+      verdict(await complete(id, resetId, mobile === undefined ? undefined : { mobile }));
+    expect(await bad()).toEqual([400, 'INVALID_INPUT', 'mobile']);
+    const both = [400, 'INVALID_INPUT', 'mobile.countryCode', 'mobile.number'];
+    expect(await bad({ countryCode: '49', number: '0151 123' })).toEqual(both);
+    expect(await bad({})).toEqual(both);
+    const number = [400, 'INVALID_INPUT', 'mobile.number'];
+    expect(await bad({ countryCode: '+49', number: '0151123456' })).toEqual(number);
+    expect(await bad({ countryCode: '+49', number: '15112345678901' })).toEqual(number);
+    expect(await statusOf(id, resetId)).toBe('LIVENESS_PASSED');
+    ok(await complete(id, resetId, { mobile: newMobile() }), 204);
+  });
+
+  it('is refused while codes of a wallet go to the number', async () => {
+    const desk = walletDesk(app);
+    const address = { line1: '1 Weg', city: 'Bonn', postalCode: '53111', country: 'DE' };
+    const phoneNumber = `+49160999${1000 + ++counter}`;
+    const held = await desk.customerWithWallet({ address, phoneNumber });
+    const { id } = held.customer;
+    await app.runtime.db.query(
+      `update customers set version = version + 1,
+        contact_verification = '{"email":"VERIFIED","phone":"VERIFIED"}' where id = $1`,
+      [id],
+    );
+    await app.operate(async (ctx) => {
+      const wallet = await findWallet(ctx, held.accountId);
+      if (wallet) addCredential(ctx, wallet, { type: 'SMS_OTP', slot: 'SMS_OTP' });
+    });
+    const resetId = await passed(id);
+    expect(verdict(await complete(id, resetId, { mobile: newMobile() }))).toEqual([
+      409,
+      'CONFLICT',
+    ]);
+    expect((await rowOf(id)).phone).toBe(phoneNumber);
+    // Another card with the same number changes nothing for the wallet.
+    const mobile = { countryCode: '+49', number: phoneNumber.slice(3) };
+    ok(await complete(id, resetId, { mobile }), 204);
+  });
+});
+
+describe('a reset', () => {
+  it('is of a factor that the customer has', async () => {
+    const { id } = await provenCustomer(app);
+    const wrong = [400, 'INVALID_INPUT', 'factor'];
+    for (const factor of ['TOTP', 'PASSKEY', 'FINGER', null]) {
+      expect(verdict(await start(id, factor))).toEqual(wrong);
+    }
+    expect(verdict(await start((await european(app)).id))).toEqual(wrong);
+  });
+
+  describe('completeTwoFactorReset', () => {
+    it('is refused before the customer was seen', async () => {
+      const { id } = await provenCustomer(app);
+      const { resetId } = await begun(id);
+      const answer = await complete(id, resetId, { mobile: newMobile() });
+      expect(verdict(answer)).toEqual([400, 'INVALID_INPUT', 'resetId']);
+      expect(answer.body.message).toContain('INITIATED');
+    });
+  });
+
+  describe('startTwoFactorReset', () => {
+    it('is the only one of its factor: a newer one ends it, and its link', async () => {
+      const { id } = await provenCustomer(app);
+      await factors.withTotp(id);
+      const first = await begun(id);
+      const other = await begun(id, 'TOTP');
+      const seen = await passed(id);
+      const last = await begun(id);
+      expect(await statusOf(id, first.resetId)).toBe('EXPIRED');
+      expect(await statusOf(id, seen)).toBe('EXPIRED');
+      expect(await statusOf(id, last.resetId)).toBe('INITIATED');
+      expect(await statusOf(id, other.resetId)).toBe('INITIATED');
+      expect((await page('POST', first.verificationLink)).statusCode).toBe(404);
+    });
+
+    it('can be started five times within a day', async () => {
+      const { id } = await provenCustomer(app);
+      for (let count = 0; count < 5; count++) {
+        ok(await start(id), 201);
+        app.world.set(app.world.now() + HOUR);
+      }
+      // What is refused for another reason does not count.
+      expect((await start(id, 'TOTP')).status).toBe(400);
+      const refused = await start(id);
+      expect(verdict(refused)).toEqual([429, 'RATE_LIMITED']);
+      expect(refused.headers['retry-after']).toBe(String((19 * HOUR) / 1000));
+      ok(await start((await provenCustomer(app)).id), 201);
+      app.world.set(app.world.now() + 19 * HOUR);
+      ok(await start(id), 201);
+    });
+  });
+
+  describe('getTwoFactorResetStatus', () => {
+    it('runs out after half an hour, also once the customer was seen', async () => {
+      const { id } = await provenCustomer(app);
+      await factors.withTotp(id);
+      const seen = await passed(id, 'TOTP');
+      const { resetId, verificationLink } = await begun(id);
+      await app.advance(30 * MINUTE - 1);
+      expect((await page('GET', verificationLink)).statusCode).toBe(200);
+      app.world.set(app.world.now() + 1);
+      // Whether or not the job has come to it.
+      expect((await page('POST', verificationLink)).statusCode).toBe(404);
+      expect(verdict(await complete(id, seen))).toEqual([400, 'INVALID_INPUT', 'resetId']);
+      expect(await statusOf(id, seen)).toBe('EXPIRED');
+      await app.advance(0);
+      expect((await app.runtime.db.read(scaResets, resetId))?.status).toBe('EXPIRED');
+      const told = (await eventsOf(id)).filter((each) => each === 'RESET_EXPIRED');
+      expect(told).toHaveLength(2);
+    });
+  });
+
+  it('is not in the way of who is locked out', async () => {
+    const { id } = await provenCustomer(app);
+    for (let count = 0; count < 9; count++) {
+      ok(await loginDesk(app).fail(id), 200);
+      app.world.set(app.world.now() + 24 * HOUR);
+    }
+    const resetId = await passed(id);
+    ok(await complete(id, resetId, { mobile: newMobile() }), 204);
+    const account = await externalAccount(app, id, 'EUR');
+    const path = `/customers/external-accounts/${account.id}/trust`;
+    expect(verdict(await app.call('POST', path))).toEqual([423, 'ACCOUNT_LOCKED']);
+  });
+
+  describe('completeTwoFactorReset', () => {
+    it('is started and completed once, by however many at a time', async () => {
+      const { id } = await provenCustomer(app);
+      await factors.withTotp(id);
+      const started = await Promise.all([start(id, 'TOTP'), start(id, 'TOTP'), start(id, 'TOTP')]);
+      const states = await Promise.all(
+        started.map(async (answer) => statusOf(id, ok(answer, 201).resetId)),
+      );
+      expect(states.sort()).toEqual(['EXPIRED', 'EXPIRED', 'INITIATED']);
+      const resetId = await passed(id, 'TOTP');
+      const ended = await Promise.all([complete(id, resetId), complete(id, resetId)]);
+      expect(ended.map(({ status }) => status).sort()).toEqual([204, 400]);
+      expect((await eventsOf(id)).filter((each) => each === 'RESET_COMPLETED')).toHaveLength(1);
+    });
+  });
+
+  it('keeps its secret as a hash, and a reply that is asked for again sealed', async () => {
+    const { id } = await provenCustomer(app);
+    const options = { headers: { 'idempotency-key': 'reset-1' } };
+    const first = ok(await start(id, 'SMS_OTP', options), 201);
+    expect(ok(await start(id, 'SMS_OTP', options), 201)).toEqual(first);
+    const kept = await app.runtime.db.query(
+      `select row_to_json(r)::text as text from sca_resets r
+        union all select reply from idempotency`,
+      [],
+    );
+    expect(JSON.stringify(kept)).not.toContain(first.livenessAccessToken);
+    expect(app.log.join('')).not.toContain(first.livenessAccessToken);
+  });
+});
+
+describe('the page of a reset', () => {
+  it('shows itself to anybody with the link, and acts once', async () => {
+    const { id } = await provenCustomer(app);
+    const { resetId, verificationLink } = await begun(id);
+    const shown = await page('GET', verificationLink);
+    expect(shown.statusCode).toBe(200);
+    expect(shown.body).toContain('Main received a request to replace the phone number');
+    expect(shown.body).toContain('<form method="post"><button type="submit" class="primary">');
+    expect(shown.headers['content-security-policy']).toContain("default-src 'none'");
+    const row = await app.runtime.db.read(scaResets, resetId);
+    expect([row?.status, row?.polls]).toEqual(['INITIATED', 0]);
+    expect((await page('POST', verificationLink)).statusCode).toBe(200);
+    const again = [await page('POST', verificationLink), await page('GET', verificationLink)];
+    expect(again.map(({ statusCode }) => statusCode)).toEqual([404, 404]);
+    expect(await statusOf(id, resetId)).toBe('LIVENESS_PASSED');
+    expect((await eventsOf(id)).filter((each) => each === 'RESET_PASSED')).toHaveLength(1);
+  });
+
+  it('names the platform when the link has expired', async () => {
+    const { id } = await provenCustomer(app);
+    const { resetId, verificationLink } = await begun(id);
+    await app.operate(async (ctx) => {
+      const row = await ctx.read(scaResets, resetId);
+      if (row) ctx.update(scaResets, row, { expires_at: ctx.now });
+    });
+    const { statusCode, body } = await page('GET', verificationLink);
+    expect(statusCode).toBe(404);
+    expect(body).toContain('This link no longer works');
+    expect(body).toContain('<span class="who">Main</span>');
+    expect(body).not.toContain('<form');
+  });
+
+  it('is not there for a link that nobody was given, or a customer who was deleted', async () => {
+    expect((await page('GET', 'http://x/reset/none')).statusCode).toBe(404);
+    expect((await page('POST', 'http://x/reset/none')).statusCode).toBe(404);
+    const { id } = await provenCustomer(app);
+    const { verificationLink } = await begun(id);
+    ok(await app.call('DELETE', `/customers/${id}`), 200);
+    expect((await page('POST', verificationLink)).statusCode).toBe(404);
+  });
+});
+
+describe('whose reset it is', () => {
+  it('is one customer of one platform', async () => {
+    const { id } = await provenCustomer(app);
+    const { resetId } = await begun(id);
+    const other = await provenCustomer(app);
+    const as = { as: app.other };
+    const theirs = await provenCustomer(app, as);
+    for (const [of, which] of [
+      ...[[other.id, resetId] as const, [id, UNKNOWN] as const, [id, 'x'] as const],
+    ]) {
+      expect(verdict(await show(of, which))).toEqual([404, 'NOT_FOUND']);
+      expect(verdict(await complete(of, which))).toEqual([404, 'NOT_FOUND']);
+    }
+    expect(verdict(await show(theirs.id, resetId, as))).toEqual([404, 'NOT_FOUND']);
+    for (const answer of [
+      await start(id, 'SMS_OTP', as),
+      await show(id, resetId, as),
+      await complete(id, resetId, {}, as),
+    ]) {
+      expect(verdict(answer)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
+    }
+    expect(await statusOf(id, resetId)).toBe('INITIATED');
+  });
+
+  it('is none outside of the region, and none of somebody who was deleted', async () => {
+    const all = async (id: string) => [
+      await start(id),
+      await show(id, UNKNOWN),
+      await complete(id, UNKNOWN),
+    ];
+    const { id } = await customer(app);
+    for (const answer of await all(id)) expect(verdict(answer)).toEqual([409, 'CONFLICT']);
+    const gone = await provenCustomer(app);
+    ok(await app.call('DELETE', `/customers/${gone.id}`), 200);
+    for (const answer of await all(gone.id)) {
+      expect(verdict(answer)).toEqual([410, 'CUSTOMER_DELETED']);
+    }
+  });
+
+  it('wants to know whose it is', async () => {
+    const answers = [
+      await app.call('POST', '/sca/factors/reset', { factor: 'SMS_OTP' }),
+      await app.call('GET', `/sca/factors/reset/${UNKNOWN}`),
+      await app.call('POST', `/sca/factors/reset/${UNKNOWN}/complete`),
+    ];
+    for (const answer of answers) {
+      expect(verdict(answer)).toEqual([400, 'INVALID_INPUT', 'customerId']);
+    }
+  });
+});

@@ -1,0 +1,94 @@
+// What is kept of factors, challenges and resets. A customer has at most one factor of a kind and one
+// challenge about one thing at a time.
+import { col, type RowOf, table } from '../../../runtime/db/table.ts';
+import type { Purpose, ScaFactorName } from './contract.ts';
+import { type ChallengeStatus, challengeStates, type ResetStatus, resetStates } from './states.ts';
+
+/** What was enrolled; that codes come by SMS follows from the customer's verified number. */
+export const scaFactors = table(
+  'sca_factors',
+  {
+    id: col.text,
+    platform_id: col.text,
+    customer_id: col.text,
+    type: col.word<'TOTP' | 'PASSKEY'>(),
+    /** Sealed under the customer's key. */
+    facts: col.text.mut,
+    /** Counter of a passkey; of TOTP the last step of time whose code was taken. */
+    sign_count: col.int8.mut,
+    /** Keyed hashes of the recovery codes that are left. */
+    recovery: col.json<string[]>().mut,
+    created_at: col.time,
+    updated_at: col.time.mut,
+    version: col.int4,
+  },
+  { races: ['sca_factors_one'] },
+);
+
+export const scaEnrollments = table(
+  'sca_enrollments',
+  {
+    /** Customer and type. */
+    id: col.text,
+    platform_id: col.text,
+    customer_id: col.text,
+    facts: col.text.mut,
+    wrong: col.int4.mut,
+    expires_at: col.time.mut,
+    version: col.int4,
+  },
+  { races: ['sca_enrollments_pkey'] },
+);
+
+export type ChallengeKind = 'LOGIN' | 'PAYMENT' | 'TRUST' | 'UNTRUST';
+
+export const scaChallenges = table(
+  'sca_challenges',
+  {
+    id: col.text,
+    platform_id: col.text,
+    customer_id: col.text,
+    kind: col.word<ChallengeKind>(),
+    subject: col.text,
+    factor: col.word<ScaFactorName>(),
+    purpose: col.word<Purpose>().null,
+    /** What is asked after this one was satisfied, in order. */
+    steps: col.json<Purpose[]>(),
+    status: col.word<ChallengeStatus>().mut,
+    nonce: col.text,
+    wrong: col.int4.mut,
+    expires_at: col.time,
+    created_at: col.time,
+    updated_at: col.time.mut,
+    version: col.int4,
+  },
+  {
+    races: ['sca_challenges_pending'],
+    lives: [{ state: (row) => row.status, states: challengeStates }],
+  },
+);
+
+export const scaResets = table(
+  'sca_resets',
+  {
+    id: col.text,
+    platform_id: col.text,
+    customer_id: col.text,
+    factor: col.word<ScaFactorName>(),
+    status: col.word<ResetStatus>().mut,
+    enrollment: col.word<'PENDING' | 'COMPLETED'>().null.mut,
+    token_hash: col.text.null.mut,
+    polls: col.int4.mut,
+    expires_at: col.time.mut,
+    completed_at: col.time.null.mut,
+    created_at: col.time,
+    updated_at: col.time.mut,
+    version: col.int4,
+  },
+  { lives: [{ state: (row) => row.status, states: resetStates }] },
+);
+
+export type FactorRow = RowOf<typeof scaFactors>;
+export type EnrollmentRow = RowOf<typeof scaEnrollments>;
+export type ChallengeRow = RowOf<typeof scaChallenges>;
+export type ResetRow = RowOf<typeof scaResets>;

@@ -1,0 +1,293 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { european, writtenTo } from '../../../../test/contacts.ts';
+import { customer, externalAccount, ok } from '../../../../test/fixtures.ts';
+import { type CallOptions, startApp, type TestApp } from '../../../../test/harness.ts';
+import {
+  authorize,
+  CODE,
+  execute,
+  provenCustomer,
+  quotedPayout,
+  scaPayer,
+} from '../../../../test/sca-desk.ts';
+import { assertionJson, factorDesk } from '../../../../test/sca-factors.ts';
+import { scaEventsOf, verdict } from '../../../../test/sca-login.ts';
+import { externalAccounts } from '../../payees/external-accounts/store.ts';
+import { scaChallenges } from './store.ts';
+
+let app: TestApp;
+let factors: ReturnType<typeof factorDesk>;
+beforeAll(async () => {
+  app = await startApp();
+  factors = factorDesk(app);
+});
+afterAll(() => app.close());
+
+type Direction = 'trust' | 'untrust';
+
+const start = (id: string, direction: Direction = 'trust', options: CallOptions = {}) =>
+  app.call('POST', `/customers/external-accounts/${id}/${direction}`, undefined, options);
+const confirm = (id: string, proof: object, direction: Direction = 'trust', options = {}) =>
+  app.call('POST', `/customers/external-accounts/${id}/${direction}/confirm`, proof, options);
+const remove = (id: string) => app.call('DELETE', `/customers/external-accounts/${id}`);
+
+const challengeOf = async (id: string, direction: Direction = 'trust') =>
+  ok(await start(id, direction), 200).scaChallenge;
+
+async function turn(id: string, direction: Direction) {
+  const { id: challengeId } = await challengeOf(id, direction);
+  return ok(await confirm(id, { challengeId, code: CODE }, direction), 200);
+}
+
+const trustedAt = async (id: string) =>
+  (await app.runtime.db.read(externalAccounts, id))?.trusted_at;
+
+/** A customer with a proven telephone who never logged in, and an account of theirs. */
+async function payee() {
+  const person = await provenCustomer(app);
+  return { person, account: await externalAccount(app, person.id, 'EUR') };
+}
+
+describe('trust in an account', () => {
+  it('is given and taken back by a code that names the account, without a login', async () => {
+    const { person, account } = await payee();
+    const shown = await challengeOf(account.id);
+    expect(shown).toEqual({
+      id: expect.stringMatching(/^ScaChallenge:/),
+      factor: 'SMS_OTP',
+      availableFactors: ['SMS_OTP'],
+      expiresAt: new Date(app.world.now() + 5 * 60_000).toISOString(),
+    });
+    const { text } = (await writtenTo(app, person.id)).at(-1) ?? {};
+    const { iban } = account.accountInfo;
+    expect(text).toContain(`: trust in ${iban.slice(0, 4)}…${iban.slice(-4)}.`);
+    expect(await trustedAt(account.id)).toBeNull();
+    const proof = { challengeId: shown.id, code: CODE };
+    expect(ok(await confirm(account.id, proof), 200)).toEqual({ trusted: true });
+    expect(await trustedAt(account.id)).toBe(app.world.now());
+    expect(verdict(await remove(account.id))).toEqual([409, 'BENEFICIARY_TRUSTED']);
+    expect(await turn(account.id, 'untrust')).toEqual({ trusted: false });
+    expect(await trustedAt(account.id)).toBeNull();
+    ok(await remove(account.id), 204);
+    const told = await scaEventsOf(app, person.id);
+    expect(told.map(({ type }) => type)).toEqual(['TRUSTED', 'UNTRUSTED']);
+    expect(verdict(await start(account.id))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+  });
+
+  describe('confirmBeneficiaryUntrust', () => {
+    it('stays as it is when it is given or taken twice, and is proved each time', async () => {
+      const { account } = await payee();
+      expect(await turn(account.id, 'untrust')).toEqual({ trusted: false });
+      await turn(account.id, 'trust');
+      const since = await trustedAt(account.id);
+      app.world.set(app.world.now() + 60_000);
+      expect(verdict(await confirm(account.id, { code: CODE }))).toEqual([
+        ...[400, 'INVALID_INPUT', 'challengeId'],
+      ]);
+      expect(await turn(account.id, 'trust')).toEqual({ trusted: true });
+      expect(await trustedAt(account.id)).toBe(since);
+    });
+  });
+
+  describe('startBeneficiaryTrust', () => {
+    it('takes no body, an empty one, and a proof without the id of the challenge', async () => {
+      const { account } = await payee();
+      ok(await app.call('POST', `/customers/external-accounts/${account.id}/trust`, {}), 200);
+      ok(await confirm(account.id, { code: CODE }), 200);
+    });
+  });
+
+  it('asks for a passkey where no code can be sent, and for an app without one', async () => {
+    const person = await european(app);
+    const account = await externalAccount(app, person.id, 'EUR');
+    expect(verdict(await start(account.id))).toEqual([
+      ...[400, 'INVALID_INPUT', 'externalAccountId'],
+    ]);
+    await factors.withTotp(person.id);
+    expect(await challengeOf(account.id)).toMatchObject({
+      ...{ factor: 'TOTP', availableFactors: ['TOTP'] },
+    });
+    ok(await confirm(account.id, { code: CODE }), 200);
+    const { device, origin } = await factors.withPasskey(person.id);
+    const shown = await challengeOf(account.id, 'untrust');
+    expect(shown).toMatchObject({ factor: 'PASSKEY', passkeyAllowedOrigins: [origin] });
+    const passkeyAssertion = assertionJson(device, shown.passkeyAssertionOptions.challenge);
+    const proof = { challengeId: shown.id, passkeyAssertion, origin };
+    ok(await confirm(account.id, proof, 'untrust'), 200);
+  });
+});
+
+describe('a proof', () => {
+  it('is good for its account and its direction alone, and once', async () => {
+    const { person, account } = await payee();
+    const other = await externalAccount(app, person.id, 'EUR');
+    const { id: challengeId } = await challengeOf(account.id);
+    const { id: elsewhere } = await challengeOf(other.id);
+    const wrong = [400, 'INVALID_INPUT', 'challengeId'];
+    const code = CODE;
+    expect(verdict(await confirm(account.id, { challengeId: elsewhere, code }))).toEqual(wrong);
+    expect(verdict(await confirm(account.id, { challengeId, code }, 'untrust'))).toEqual(wrong);
+    ok(await confirm(account.id, { challengeId, code }), 200);
+    expect(verdict(await confirm(account.id, { challengeId, code }))).toEqual(wrong);
+    expect(await trustedAt(other.id)).toBeNull();
+  });
+
+  it('is of the newest challenge', async () => {
+    const { account } = await payee();
+    const { id: older } = await challengeOf(account.id);
+    const { id: newer } = await challengeOf(account.id);
+    expect(verdict(await confirm(account.id, { challengeId: older, code: CODE }))).toEqual([
+      ...[400, 'INVALID_INPUT', 'challengeId'],
+    ]);
+    ok(await confirm(account.id, { challengeId: newer, code: CODE }), 200);
+    expect(await app.runtime.db.read(scaChallenges, older)).toMatchObject({ status: 'REPLACED' });
+  });
+
+  it('that a passkey made is none for the other direction, or for a payment', async () => {
+    const payer = await scaPayer(app);
+    const { device, origin } = await factors.withPasskey(payer.person.id);
+    // So that passkeys are asked for.
+    const sql = `update customers set contact_verification = '{"email":"PENDING","phone":"PENDING"}',
+      version = version + 1 where id = $1`;
+    await app.runtime.db.query(sql, [payer.person.id]);
+    const { target, quote } = await quotedPayout(app, payer);
+    const executed = ok(await execute(app, quote.id, { scaFactor: 'PASSKEY' }), 200);
+    const sign = (shown: { passkeyAssertionOptions: { challenge: string } }) => ({
+      passkeyAssertion: assertionJson(device, shown.passkeyAssertionOptions.challenge),
+      origin,
+    });
+    const trust = sign(await challengeOf(target.id));
+    const untrust = sign(await challengeOf(target.id, 'untrust'));
+    const paying = sign(executed.scaChallenge);
+    const answers = [
+      await confirm(target.id, untrust),
+      await confirm(target.id, paying),
+      await confirm(target.id, trust, 'untrust'),
+      await authorize(app, quote.id, trust),
+    ];
+    for (const answer of answers) {
+      expect(verdict(answer)).toEqual([400, 'INVALID_INPUT', 'passkeyAssertion']);
+    }
+    expect(await trustedAt(target.id)).toBeNull();
+  });
+
+  describe('confirmBeneficiaryTrust', () => {
+    it('that is none is told by its fields, and does not count', async () => {
+      const { person, account } = await payee();
+      await challengeOf(account.id);
+      for (const proof of [{}, { code: null }, { code: CODE, passkeyAssertion: {}, origin: 'x' }]) {
+        const [status, code, field] = verdict(await confirm(account.id, proof));
+        expect([status, code]).toEqual([400, 'INVALID_INPUT']);
+        expect(['code', 'passkeyAssertion']).toContain(field);
+      }
+      expect(await scaEventsOf(app, person.id)).toEqual([]);
+    });
+
+    it('that comes too late is refused', async () => {
+      const { account } = await payee();
+      const { id: challengeId } = await challengeOf(account.id);
+      app.world.set(app.world.now() + 5 * 60_000);
+      expect(verdict(await confirm(account.id, { challengeId, code: CODE }))).toEqual([
+        ...[400, 'INVALID_INPUT', 'code'],
+      ]);
+      expect(await trustedAt(account.id)).toBeNull();
+    });
+  });
+
+  it('that is wrong counts toward the lock, in which nothing is asked or taken', async () => {
+    const { person, account } = await payee();
+    for (let tries = 0; tries < 5; tries++) {
+      if (tries % 3 === 0) await challengeOf(account.id);
+      expect(verdict(await confirm(account.id, { code: '000000' }))).toEqual([
+        ...[400, 'INVALID_INPUT', 'code'],
+      ]);
+    }
+    const locked = [
+      await start(account.id),
+      await confirm(account.id, { code: CODE }),
+      await start(account.id, 'untrust'),
+      await confirm(account.id, { code: CODE }, 'untrust'),
+    ];
+    for (const answer of locked) {
+      expect(verdict(answer)).toEqual([423, 'ACCOUNT_LOCKED']);
+      expect(answer.body.details).toMatchObject({ suspended: false, failedAttempts: 5 });
+    }
+    const told = await scaEventsOf(app, person.id);
+    expect(told.map(({ type }) => type)).toEqual(Array(5).fill('TRUST_FAILED'));
+    app.world.set(app.world.now() + 15 * 60_000);
+    expect(await turn(account.id, 'trust')).toEqual({ trusted: true });
+  });
+});
+
+describe('trust means nothing', () => {
+  const all = async (id: string, options: CallOptions = {}) =>
+    Promise.all([
+      start(id, 'trust', options),
+      confirm(id, { code: CODE }, 'trust', options),
+      start(id, 'untrust', options),
+      confirm(id, { code: CODE }, 'untrust', options),
+    ]);
+
+  it('for accounts of the platform, of other platforms, and unknown ones', async () => {
+    const own = await externalAccount(app, null, 'EUR');
+    const person = await provenCustomer(app, { as: app.other });
+    const theirs = await externalAccount(app, person.id, 'EUR', '000', { as: app.other });
+    for (const id of [own.id, theirs.id, 'x']) {
+      for (const answer of await all(id)) {
+        expect(verdict(answer)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+      }
+    }
+  });
+
+  it('outside of the region, and for customers who were deleted', async () => {
+    const person = await customer(app);
+    const account = await externalAccount(app, person.id, 'USD');
+    for (const answer of await all(account.id)) expect(verdict(answer)).toEqual([409, 'CONFLICT']);
+    const gone = await payee();
+    ok(await app.call('DELETE', `/customers/${gone.person.id}`), 200);
+    for (const answer of await all(gone.account.id)) {
+      expect(verdict(answer)).toEqual([410, 'CUSTOMER_DELETED']);
+    }
+  });
+
+  it('where nothing is connected that sends codes', async () => {
+    const as = { as: app.production };
+    const person = await european(app, as);
+    const sql = `update customers set contact_verification = '{"email":"VERIFIED","phone":"VERIFIED"}',
+      version = version + 1 where id = $1`;
+    await app.runtime.db.query(sql, [person.id]);
+    const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
+    const accountInfo = {
+      ...{ accountType: 'EUR_ACCOUNT', iban: 'DE89370400440532013000' },
+      beneficiary: { ...beneficiary, countryOfResidence: 'DE' },
+    };
+    const body = { currency: 'EUR', accountInfo, customerId: person.id };
+    const made = ok(await app.call('POST', '/customers/external-accounts', body, as), 201);
+    for (const direction of ['trust', 'untrust'] as const) {
+      expect(verdict(await start(made.id, direction, as))).toEqual([501, 'NOT_IMPLEMENTED']);
+    }
+  });
+});
+
+describe.each([
+  ['startBeneficiaryTrust', 'trust'],
+  ['startBeneficiaryUntrust', 'untrust'],
+] as const)('%s', (_operation, direction) => {
+  it('tells a customer who can prove nothing', async () => {
+    const person = await european(app);
+    const account = await externalAccount(app, person.id, 'EUR');
+    const { status, body } = await start(account.id, direction);
+    expect([status, body.details.errors[0].field]).toEqual([400, 'externalAccountId']);
+  });
+});
+
+describe('whose factors and resets they are', () => {
+  it.each([
+    ['GET', '/sca/factors'],
+    ['DELETE', '/sca/factors/ScaFactor:x'],
+    ['GET', '/sca/factors/reset/TwoFactorReset:x'],
+  ])('has to be said: %s %s', async (method, path) => {
+    const { status, body } = await app.call(method, path);
+    expect([status, body.details.errors[0].field]).toEqual([400, 'customerId']);
+  });
+});

@@ -1,0 +1,137 @@
+// What happened to a customer's strong authentication, kept for good. Supervisors ask for it years later.
+import { Fault } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
+import { iso } from '../../../kernel/world.ts';
+import { cursorOf, equals } from '../../../runtime/db/paging.ts';
+import { col, type RowOf, table } from '../../../runtime/db/table.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import type { DataKey, Vault } from '../../../runtime/security/vault.ts';
+import { type CustomerRow, customerById, dataKeyOf } from '../../customers/records/index.ts';
+
+/** Kept for good. */
+export const scaEvents = table('sca_events', {
+  id: col.text,
+  platform_id: col.text,
+  customer_id: col.text,
+  type: col.text,
+  factor: col.text.null,
+  subject: col.text.null,
+  /** Sealed under the customer's key. */
+  ip_address: col.text.null,
+  /** Of what an operator did: who, and why. */
+  actor: col.text.null,
+  reason: col.text.null,
+  created_at: col.time,
+});
+
+export type ScaEventRow = RowOf<typeof scaEvents>;
+
+export type ScaEventType =
+  | 'LOGIN'
+  | 'LOGIN_FAILED'
+  | 'AUTHORIZED'
+  | 'AUTHORIZE_FAILED'
+  | 'EXEMPTED'
+  | 'TRUSTED'
+  | 'TRUST_FAILED'
+  | 'UNTRUSTED'
+  | 'UNTRUST_FAILED'
+  | 'FAILED_LOGIN_ATTEMPT'
+  | 'RESET_PASSWORD_COMPLETED'
+  | 'FACTOR_ENROLLED'
+  | 'FACTOR_REMOVED'
+  | 'RESET_STARTED'
+  | 'RESET_PASSED'
+  | 'RESET_REJECTED'
+  | 'RESET_COMPLETED'
+  | 'RESET_EXPIRED'
+  | 'UNLOCKED';
+
+/** The operator who did it, for those who look later. */
+export interface By {
+  actor: string;
+  reason: string;
+}
+
+export interface ScaEventFacts {
+  factor?: string | null | undefined;
+  /** Id of the challenge, payment, account or reset it is about. */
+  subject?: string | null | undefined;
+  /** Where the customer was, as its platform says. */
+  ip?: string | null | undefined;
+  by?: By | undefined;
+}
+
+/** What the address of an event is sealed as. */
+const addressContext = (id: string) => `sca_events ${id} ip_address`;
+
+/** What an event keeps sealed; null once the key was forgotten. */
+export const scaEventPersonal = (
+  { vault, key }: { vault: Vault; key: DataKey | undefined },
+  { id, ip_address: sealed }: ScaEventRow,
+) => ({
+  ip_address:
+    key && sealed !== null ? vault.open(key, sealed, addressContext(id)).toString() : null,
+});
+
+/** Stages that something happened. The address is sealed, and forgotten together with the customer. */
+export function noteScaEvent(
+  ctx: Ctx,
+  customer: CustomerRow,
+  type: ScaEventType,
+  { factor = null, subject = null, ip = null, by }: ScaEventFacts = {},
+): void {
+  const id = ctx.id('ScaEvent');
+  const key = dataKeyOf(customer);
+  ctx.insert(scaEvents, {
+    id,
+    platform_id: customer.platform_id,
+    customer_id: customer.id,
+    type,
+    factor,
+    subject,
+    ip_address: key && ip !== null ? ctx.vault.seal(key, ip, addressContext(id)) : null,
+    ...by,
+    created_at: ctx.now,
+  });
+}
+
+async function eventOf(
+  { read }: Pick<Ctx, 'read'>,
+  customer: CustomerRow,
+  id: string,
+): Promise<ScaEventRow> {
+  const row = isId(id, 'ScaEvent') ? await read(scaEvents, id) : undefined;
+  if (row?.customer_id !== customer.id) throw new Fault('NOT_FOUND', 'No such event.');
+  return row;
+}
+
+interface EventsInput {
+  customerId: string;
+  /** The last event of the previous page. */
+  after?: string | undefined;
+  limit: number;
+}
+
+/** Events of a customer's factors and logins, latest first. Throws CUSTOMER_NOT_FOUND and NOT_FOUND. */
+export async function listScaEvents(
+  { db, vault }: Runtime,
+  { customerId, after, limit }: EventsInput,
+) {
+  const customer = await customerById(db, customerId);
+  const key = dataKeyOf(customer);
+  const filters = equals({ customer_id: customer.id });
+  const cursor = after === undefined ? undefined : cursorOf(await eventOf(db, customer, after));
+  const { rows } = await db.page(scaEvents, { filters, sort: 'desc', limit, cursor });
+  return rows.map((row) => ({
+    eventId: row.id,
+    createdAt: iso(row.created_at),
+    type: row.type,
+    factor: row.factor,
+    subject: row.subject,
+    ipAddress: scaEventPersonal({ vault, key }, row).ip_address,
+    actor: row.actor,
+    reason: row.reason,
+  }));
+}

@@ -1,0 +1,26 @@
+// What happened to a customer's strong authentication, as other features use it.
+import type { Feature } from '../../../runtime/operation/feature.ts';
+import { OF_CUSTOMER, type PersonalData, rowAs } from '../../../runtime/operation/personal-data.ts';
+import { type ScaEventRow, scaEventPersonal } from './events.ts';
+
+export {
+  type By,
+  listScaEvents,
+  noteScaEvent,
+  type ScaEventFacts,
+  type ScaEventType,
+} from './events.ts';
+
+/** An erasure keeps the record of what was done; its addresses lie under the customer's own key. */
+const personalData: PersonalData = {
+  tables: {
+    sca_events: {
+      rows: OF_CUSTOMER,
+      open: (opener, row) => scaEventPersonal(opener, rowAs<ScaEventRow>(row)),
+      erasure: { stays: 'what happened and when; from where lies under the key that is forgotten' },
+    },
+  },
+};
+
+/** What this feature adds to a server. */
+export const scaEventFeature = { personalData } satisfies Feature;
